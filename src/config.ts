@@ -1,0 +1,219 @@
+import { z } from "zod";
+
+/**
+ * All settings, read once, from the environment alone (contract, section 6).
+ * `.env.example` is generated from this file.
+ */
+
+const SECOND = 1_000;
+const MINUTE = 60 * SECOND;
+const HOUR = 60 * MINUTE;
+
+/** Every bound of the service, with its reason beside it. */
+export const bounds = {
+  /** Nobody waits longer than 3 s for a star (design, section 7): 2.5 s for the mirror node … */
+  holdingsDeadlineMs: 2_500,
+  /** … and one Postgres answer; its own statement_timeout fires a little earlier. */
+  statementDeadlineMs: 2_000,
+  statementTimeoutMs: 1_800,
+  /** A full page is 100 rows: 100 pages are 10,000 NFTs of one wallet, more than a collection has. */
+  mirrorPagesMax: 100,
+  /** A page of 100 NFTs with long metadata stays far below this. */
+  mirrorBodyBytesMax: 4 * 1024 * 1024,
+  /** Public mirror nodes allow about 50 requests a second. */
+  mirrorRequestsInFlightMax: 32,
+  /** Best trade of round trips against latency measured for one commit. */
+  commitBatchMax: 128,
+  commitFlightsMax: 2,
+  /** At ~7,000 stars/s this is half a second of work; beyond it, refuse at once. */
+  turnsWaitingMax: 4_096,
+  /** Each lost race proves another star of the wallet accepted; a day holds 20. */
+  turnAttemptsMax: 21,
+  /** ~1 KB each: 20,000 warm wallet-days are 20 MB. */
+  actorsLiveMax: 20_000,
+  challengeLifetimeMs: 5 * MINUTE,
+  sessionLifetimeMs: 24 * HOUR,
+  /** Contract: idempotency keys are kept at least 48 h. */
+  idempotencyKeptMs: 72 * HOUR,
+  requestBodyBytesMax: 4 * 1024,
+  /** The ledger takes 1,024 bytes per message and chunk. */
+  messageBytesMax: 1_024,
+  /** Publisher: "20 is plenty" (500 sequential submits a second were measured). */
+  publishInFlightMax: 20,
+  publishBatchMax: 200,
+  /** A worker that died holds its rows this long; a live one renews nothing. */
+  publishLeaseMs: 30 * SECOND,
+  /** Finds what a lost wake-up left behind. */
+  sweepEveryMs: 5 * SECOND,
+  /** A transaction stays valid this long after its start (network maximum 180). */
+  transactionValidSeconds: 120,
+  /** 0.0008 USD per message; a tenth of an HBAR leaves room for any rate. */
+  transactionFeeMaxTinybars: 10_000_000,
+  /** How long a draining process lets requests in flight finish. */
+  drainMs: 10 * SECOND,
+  postgresConnectionsMax: 12,
+} as const;
+
+const ENTITY = /^0\.0\.[1-9]\d{0,11}$/;
+const entityId = z.string().regex(ENTITY, "must be a ledger id such as 0.0.1001");
+const httpUrl = z.url({ protocol: /^https?$/, error: "must be an http(s) URL" });
+const list = (text: string): string[] =>
+  text
+    .split(",")
+    .map((part) => part.trim())
+    .filter(Boolean);
+const count = (fallback: number, min: number, max: number) =>
+  z
+    .string()
+    .regex(/^\d{1,9}$/, "must be a whole number")
+    .default(String(fallback))
+    .transform(Number)
+    .pipe(z.number().min(min).max(max));
+
+const NODE = /^(?<address>[^=\s]+:\d{1,5})=(?<account>0\.0\.\d{1,12})$/;
+const nodes = z.string().transform((text, context) =>
+  list(text).map((entry) => {
+    const { address, account } = NODE.exec(entry)?.groups ?? {};
+    if (address === undefined || account === undefined) {
+      context.addIssue({ code: "custom", message: `"${entry}" is not host:port=0.0.n` });
+      return z.NEVER;
+    }
+    return { address, account };
+  }),
+);
+
+/** Every setting; the description becomes its line in `.env.example`. */
+export const settings = z.object({
+  PORT: count(3000, 0, 65_535).describe("Port of the web process."),
+  HOST: z.string().min(1).default("127.0.0.1").describe("Address the web process binds."),
+  PUBLIC_URL: httpUrl.optional().describe("URL clients use; default http://HOST:PORT."),
+  DATABASE_URL: z
+    .url({ protocol: /^postgres(ql)?$/, error: "must be a postgres:// URL" })
+    .optional()
+    .describe("Postgres. `npm start` brings its own when this is unset."),
+  REDIS_URL: z
+    .url({ protocol: /^rediss?$/, error: "must be a redis:// URL" })
+    .optional()
+    .describe(
+      "Redis (maxmemory-policy noeviction). `npm start` brings its own when this is unset.",
+    ),
+  HEDERA_NETWORK: z
+    .enum(["local", "testnet", "mainnet", "previewnet"])
+    .default("local")
+    .describe(
+      "Ledger network. `local` is a ledger on this machine that speaks the real protocols.",
+    ),
+  HEDERA_NODES: nodes
+    .optional()
+    .describe("Consensus nodes, host:port=0.0.3,…; default: the network's own."),
+  MIRROR_NODE_URL: z
+    .string()
+    .transform(list)
+    .pipe(z.array(httpUrl).min(1))
+    .optional()
+    .describe("Mirror node base URL, one or several, comma-separated."),
+  HEDERA_OPERATOR_ID: entityId.optional().describe("Account that pays for messages. Worker only."),
+  HEDERA_OPERATOR_KEY: z
+    .string()
+    .regex(/^(0x)?[0-9a-fA-F]{64,256}$/, "must be a private key in DER or raw hex")
+    .optional()
+    .describe("Its private key, DER or raw hex. Worker only."),
+  EVENT_VOTES_TOPIC_ID: entityId.optional().describe("Topic of event stars."),
+  ASSET_VOTES_TOPIC_ID: entityId
+    .optional()
+    .describe("Topic of token, collection and project stars."),
+  COLLECTION_A_ID: entityId.optional().describe("NFT collection that adds 1 per NFT held."),
+  COLLECTION_A_KEY: z
+    .string()
+    .regex(/^[A-Za-z0-9_]{1,40}$/)
+    .optional()
+    .describe("Its key in a message's `holdings`."),
+  COLLECTION_B_ID: entityId.optional().describe("NFT collection that adds 5 once."),
+  COLLECTION_B_KEY: z
+    .string()
+    .regex(/^[A-Za-z0-9_]{1,40}$/)
+    .optional()
+    .describe("Its key in a message's `holdings`."),
+  EVENT_SOURCES: z
+    .string()
+    .transform(list)
+    .pipe(z.array(z.string().regex(/^[A-Z][A-Z0-9_]{0,39}$/)).length(2))
+    .optional()
+    .describe("The two external event sources, upper-case names, comma-separated."),
+  OPERATOR_TOKEN: z
+    .string()
+    .min(16, "needs at least 16 characters")
+    .optional()
+    .describe("Opens /ops and /metrics."),
+  EXCLUDED_WALLETS: z
+    .string()
+    .transform(list)
+    .pipe(z.array(entityId))
+    .default([])
+    .describe("Wallets that carry only the base 1 (a treasury, say)."),
+  TRUSTED_PROXIES: z
+    .string()
+    .transform(list)
+    .pipe(z.array(z.string().regex(/^[0-9a-fA-F:.]+(\/\d{1,3})?$/, "must be CIDR ranges")))
+    .default([])
+    .describe("Peers whose X-Forwarded-For counts, CIDR list."),
+  VOTING_ORIGINS: z
+    .string()
+    .transform(list)
+    .pipe(z.array(httpUrl))
+    .default([])
+    .describe("Origins of browser voting clients (CORS)."),
+  API_RATE_LIMIT: count(100, 1, 1_000_000).describe("Public API requests per client and 60 s."),
+  VOTING_RATE_LIMIT: count(300, 1, 1_000_000).describe("Voting requests per client and 60 s."),
+  PRICE_URL: httpUrl.optional().describe("Source of token prices and market caps."),
+  XP_PER_STAR: count(1, 0, 1_000).describe("XP credited per accepted star."),
+  LOG_LEVEL: z
+    .enum(["fatal", "error", "warn", "info", "debug", "trace", "silent"])
+    .default("info")
+    .describe("Least severe level that is logged."),
+});
+
+export type Settings = z.output<typeof settings>;
+export type SettingName = keyof Settings;
+
+/** A setting is missing or wrong; the message names each one. Nothing has started. */
+export class ConfigurationError extends Error {
+  override readonly name = "ConfigurationError";
+}
+
+/** `Settings` in which the named ones are certainly there. */
+export type With<Name extends SettingName> = Settings & { [N in Name]-?: NonNullable<Settings[N]> };
+
+/**
+ * Reads the environment. Empty variables count as unset.
+ *
+ * @param needed settings the calling command cannot do without
+ * @throws ConfigurationError naming every bad and every missing setting; values
+ *   are never repeated in it, because some are secrets
+ */
+export function readSettings<Name extends SettingName = never>(
+  environment: Readonly<Record<string, string | undefined>>,
+  needed: readonly Name[] = [],
+): Readonly<With<Name>> {
+  const given = Object.fromEntries(
+    Object.keys(settings.shape)
+      .map((name) => [name, environment[name]?.trim()] as const)
+      .filter(([, value]) => value !== undefined && value !== ""),
+  );
+  const parsed = settings.safeParse(given);
+  const wrong = parsed.success
+    ? needed.filter((name) => parsed.data[name] === undefined).map((name) => `${name} is missing`)
+    : parsed.error.issues.map((issue) => `${String(issue.path[0])} ${issue.message}`);
+  if (!parsed.success || wrong.length > 0) throw new ConfigurationError(wrong.join("; "));
+  return Object.freeze(parsed.data) as Readonly<With<Name>>;
+}
+
+/** The environment of this process, after `.env` where there is one. The only reader of `process.env`. */
+export function environment(): Readonly<Record<string, string | undefined>> {
+  try {
+    process.loadEnvFile();
+  } catch {
+    // No .env file: the environment alone decides.
+  }
+  return process.env;
+}

@@ -1,0 +1,63 @@
+/**
+ * Every failure is one of two kinds, and the split is what callers act on:
+ * a terminal error stays the same however often it is retried, a retryable one
+ * may pass by itself. Refusals of a star are neither: they are values
+ * (`actors/star.ts`). Status codes live in `http/problem.ts` alone.
+ */
+
+/** Codes a client may see on a terminal error (contract, sections 2 and 3). */
+export type TerminalCode =
+  | "CHALLENGE_EXPIRED"
+  | "IDEMPOTENCY_KEY_REUSED"
+  | "INVALID_API_KEY"
+  | "INVALID_PARAMETER"
+  | "INVALID_REQUEST"
+  | "INVALID_SESSION"
+  | "INVALID_SIGNATURE"
+  | "MISSING_API_KEY"
+  | "MISSING_SESSION"
+  | "NOT_FOUND"
+  | "PAYLOAD_TOO_LARGE"
+  | "REVOKED_API_KEY"
+  | "UNKNOWN_WALLET"
+  | "UNSUPPORTED_KEY"
+  | "UNSUPPORTED_MEDIA_TYPE";
+
+/** Codes a client may see on a retryable error. */
+export type RetryableCode = "HOLDINGS_UNAVAILABLE" | "UNAVAILABLE";
+
+/** Stays the same however often it is retried; `details` join the error body. */
+export class TerminalError extends Error {
+  override readonly name = "TerminalError";
+  readonly code: TerminalCode;
+  readonly details: Readonly<Record<string, unknown>>;
+
+  constructor(
+    code: TerminalCode,
+    message: string,
+    details: Readonly<Record<string, unknown>> = {},
+    cause?: unknown,
+  ) {
+    super(message, { cause });
+    this.code = code;
+    this.details = details;
+  }
+}
+
+/** May pass by itself: answered 503 with `Retry-After: retryAfterSeconds`. */
+export class RetryableError extends Error {
+  override readonly name = "RetryableError";
+  readonly code: RetryableCode;
+  readonly retryAfterSeconds: number;
+
+  constructor(code: RetryableCode, message: string, retryAfterSeconds = 1, cause?: unknown) {
+    super(message, { cause });
+    this.code = code;
+    this.retryAfterSeconds = retryAfterSeconds;
+  }
+}
+
+/** Turns anything a `catch` may hold into an `Error`. */
+export function coerceError(thrown: unknown): Error {
+  return thrown instanceof Error ? thrown : new Error(String(thrown));
+}
