@@ -1,0 +1,112 @@
+import postgres from "postgres";
+import { bounds } from "../config.ts";
+import { RetryableError } from "../errors.ts";
+
+/** A pool of connections; bigints arrive as numbers, dates as `YYYY-MM-DD` text. */
+export type Sql = postgres.Sql<{ bigint: number; date: string }>;
+
+const INT8 = 20;
+const DATE = 1082;
+
+/** How a pool differs from the plain one. */
+export interface PoolOptions {
+  readonly connections?: number;
+  /** Role to work as; the login's own when absent. */
+  readonly role?: string | undefined;
+  /** The writer never scans: plans made on an empty table cost ten times more later. */
+  readonly writer?: boolean;
+  readonly statementTimeoutMs?: number;
+}
+
+/**
+ * Opens a pool. Connections are made on first use, so this never fails by itself.
+ *
+ * @param url `postgres://…`
+ */
+export function openPostgres(url: string, options: PoolOptions = {}): Sql {
+  return postgres(url, {
+    max: options.connections ?? bounds.postgresConnectionsMax,
+    connect_timeout: 2,
+    idle_timeout: 60,
+    onnotice: () => undefined,
+    types: {
+      // Every bigint of ours (instants, serials, account numbers) stays far below 2^53.
+      bigint: { to: INT8, from: [INT8], serialize: String, parse: safeInteger },
+      // Text, not Date: a Date would bend the day by the machine's time zone.
+      date: { to: DATE, from: [DATE], serialize: String, parse: String },
+    },
+    connection: {
+      application_name: "starboard",
+      statement_timeout: options.statementTimeoutMs ?? bounds.statementTimeoutMs,
+      ...(options.role === undefined ? {} : { role: options.role }),
+      ...(options.writer ? { enable_seqscan: "off", lock_timeout: bounds.statementTimeoutMs } : {}),
+    },
+  });
+}
+
+function safeInteger(text: string): number {
+  const value = Number(text);
+  if (!Number.isSafeInteger(value)) throw new RangeError(`${text} is not a safe integer`);
+  return value;
+}
+
+/**
+ * Whether the app's restricted role is there for this login (see `migrations/005`).
+ *
+ * @returns its name, or undefined where only the append-only triggers guard the journal
+ */
+export async function appRole(sql: Sql): Promise<string | undefined> {
+  const [row] = await sql<{ usable: boolean }[]>`
+    select exists (
+      select from pg_roles where rolname = 'starboard_app' and pg_has_role(session_user, oid, 'member')
+    ) as usable`;
+  return row?.usable ? "starboard_app" : undefined;
+}
+
+/** Postgres' clock, epoch milliseconds. */
+export async function readDatabaseClock(sql: Sql): Promise<number> {
+  const [row] = await inTime(sql<{ now: number }[]>`select now_ms() as now`);
+  if (row === undefined) throw new RetryableError("UNAVAILABLE", "the database told no time");
+  return row.now;
+}
+
+/**
+ * Waits for a query, but not for ever: postgres.js has no deadline of its own, and a
+ * stopped server leaves a query pending without end.
+ *
+ * @throws RetryableError `UNAVAILABLE` when time is up or the database is out of reach;
+ *   any other error of the statement as it is
+ */
+export async function inTime<T>(
+  query: PromiseLike<T>,
+  deadlineMs: number = bounds.statementDeadlineMs,
+): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(
+      () => reject(new RetryableError("UNAVAILABLE", "the database did not answer in time")),
+      deadlineMs,
+    );
+  });
+  try {
+    return await Promise.race([query, late]);
+  } catch (error) {
+    throw isOutage(error)
+      ? new RetryableError("UNAVAILABLE", "the database is out of reach", 1, error)
+      : error;
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** postgres.js' connection errors, the system's, and the SQLSTATE classes of a server in trouble. */
+const OUTAGE = new RegExp(
+  "^(CONNECTION_|CONNECT_TIMEOUT|ECONN|EPIPE|ENOTFOUND|EAI_AGAIN|EHOST|ENETUNREACH|ETIMEDOUT|" +
+    "08...|53...|57...|58...|40001|40P01|55P03|25006|SB408)",
+);
+
+/** Whether an error says that the database is away or overloaded, rather than that the statement is wrong. */
+export function isOutage(error: unknown): boolean {
+  const code = error instanceof Error && "code" in error ? error.code : undefined;
+  return typeof code === "string" && OUTAGE.test(code);
+}
