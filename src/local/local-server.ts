@@ -1,0 +1,185 @@
+import { mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+import type { Logger } from "../log.ts";
+import { type Child, type Launch, startChild, stopProcess } from "./child-process.ts";
+import { lockFolder } from "./folder-lock.ts";
+import { freePort } from "./free-port.ts";
+import type { ProcessReference } from "./process-identity.ts";
+
+/** What differs between one kind of server and another. */
+export interface ServerKind {
+  readonly name: string;
+  /** Sent in turn until it has ended; the first loses nothing. */
+  readonly stopSignals: readonly [NodeJS.Signals, ...NodeJS.Signals[]];
+  /** Makes the data ready, once, when nobody else can be at it. */
+  prepare?(): void;
+  /** How to start it on a port. Called for every start. */
+  launch(port: number): Launch;
+  /** Whether it answers; asked again and again while it starts. */
+  isReady(port: number, pid: number): Promise<boolean>;
+  /** Puts right what a server that was never stopped left in its data. */
+  clearAfter?(dead: ProcessReference): void;
+}
+
+export interface ServerOptions {
+  /** Ours alone; holds the lock, the log and whatever the kind keeps. */
+  readonly folder: string;
+  /** Wanted port; another one is used when it is taken. Default: that of the last start. */
+  readonly port?: number | undefined;
+  readonly log?: Logger | undefined;
+}
+
+/** A server of ours that runs until closed, on a port that stays the same. */
+export interface LocalServer {
+  readonly port: number;
+  /** Process id of the server as it runs now. */
+  pid(): number;
+  /** Stops it without losing anything and waits for its end. */
+  close(): Promise<void>;
+}
+
+const LOG_BYTES_MAX = 10 * 1024 * 1024;
+const START_DEADLINE_MS = 60_000;
+const POLL_MS = 10;
+/** Somebody else may take a free port before our server does, but hardly so often. */
+const START_TRIES_MAX = 5;
+/** After a crash the server's own remains may hold its data for a moment. */
+const RESTART_DELAY_MIN_MS = 100;
+const RESTART_DELAY_MAX_MS = 5_000;
+
+/**
+ * Runs one server on one folder. Whatever an earlier process left running there
+ * is stopped first, so there are never two on the same data; a server that
+ * crashes is started again on the same port.
+ *
+ * @throws Error when the folder is in use or the server does not come up; the
+ *   message holds the end of the server's log
+ */
+export async function runServer(kind: ServerKind, options: ServerOptions): Promise<LocalServer> {
+  mkdirSync(options.folder, { recursive: true });
+  const lock = lockFolder(options.folder);
+  try {
+    const { predecessor } = lock;
+    if (predecessor !== undefined) {
+      await stopProcess(predecessor, kind.stopSignals);
+      kind.clearAfter?.(predecessor);
+    }
+    kind.prepare?.();
+    const starter = new Starter(kind, options, lock.note);
+    const port = await starter.startOnFreePort();
+    return {
+      port,
+      pid: () => starter.pid,
+      close: async () => {
+        await starter.stop();
+        lock.release();
+      },
+    };
+  } catch (error) {
+    lock.release();
+    throw error;
+  }
+}
+
+/** Keeps one server up. */
+class Starter {
+  readonly #kind: ServerKind;
+  readonly #options: ServerOptions;
+  readonly #note: (server: ProcessReference) => void;
+  readonly #logFile: string;
+  #child: Child | undefined;
+  #stopping = false;
+  #restarting: Promise<void> = Promise.resolve();
+
+  constructor(kind: ServerKind, options: ServerOptions, note: (server: ProcessReference) => void) {
+    this.#kind = kind;
+    this.#options = options;
+    this.#note = note;
+    this.#logFile = join(options.folder, "server.log");
+  }
+
+  get pid(): number {
+    return this.#child?.pid ?? 0;
+  }
+
+  async startOnFreePort(): Promise<number> {
+    const portFile = join(this.#options.folder, "server.port");
+    let wanted = this.#options.port ?? readPort(portFile);
+    for (let tries = 1; ; tries += 1) {
+      const port = await freePort(wanted);
+      const failure = await this.#start(port);
+      if (failure === undefined) {
+        writeFileSync(portFile, String(port));
+        return port;
+      }
+      if (tries === START_TRIES_MAX) throw new Error(failure);
+      wanted = 0;
+    }
+  }
+
+  async stop(): Promise<void> {
+    this.#stopping = true;
+    await this.#child?.stop();
+    await this.#restarting;
+  }
+
+  /** @returns why it did not start, if it did not */
+  async #start(port: number): Promise<string | undefined> {
+    shorten(this.#logFile);
+    const child = startChild(this.#kind.launch(port), this.#logFile, this.#kind.stopSignals);
+    this.#child = child;
+    let ended: string | undefined;
+    void child.exited.then((how) => {
+      ended = how;
+    });
+    if (child.pid !== 0) this.#note(child);
+    const deadline = performance.now() + START_DEADLINE_MS;
+    while (ended === undefined && !(await this.#kind.isReady(port, child.pid))) {
+      if (performance.now() > deadline) {
+        await child.stop();
+        return `${this.#kind.name} was not ready in time${tail(this.#logFile)}`;
+      }
+      await delay(POLL_MS);
+    }
+    if (ended !== undefined) {
+      return `${this.#kind.name} did not start (${ended})${tail(this.#logFile)}`;
+    }
+    void child.exited.then((how) => {
+      if (this.#stopping) return;
+      this.#options.log?.error({ ended: how }, `${this.#kind.name} ended; starting it again`);
+      this.#restarting = this.#restart(port);
+    });
+    return undefined;
+  }
+
+  async #restart(port: number): Promise<void> {
+    let wait = RESTART_DELAY_MIN_MS;
+    while (!this.#stopping) {
+      await delay(wait);
+      if (this.#stopping) return;
+      const failure = await this.#start(port);
+      if (failure === undefined) return;
+      this.#options.log?.warn({ failure }, `${this.#kind.name} is still down`);
+      wait = Math.min(wait * 2, RESTART_DELAY_MAX_MS);
+    }
+  }
+}
+
+function readPort(file: string): number {
+  try {
+    return Number.parseInt(readFileSync(file, "utf8"), 10) || 0;
+  } catch {
+    return 0;
+  }
+}
+
+function shorten(logFile: string): void {
+  const bytes = statSync(logFile, { throwIfNoEntry: false })?.size ?? 0;
+  if (bytes > LOG_BYTES_MAX) rmSync(logFile);
+}
+
+function tail(logFile: string): string {
+  const lines = readFileSync(logFile, "utf8").trim().split("\n").slice(-8);
+  return lines[0] === "" ? "" : `:\n${lines.join("\n")}`;
+}

@@ -1,0 +1,200 @@
+import { spawnSync } from "node:child_process";
+import { randomBytes } from "node:crypto";
+import {
+  chownSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
+import { join } from "node:path";
+import postgres from "postgres";
+import { coerceError } from "../errors.ts";
+import type { Logger } from "../log.ts";
+import type { UserIds } from "./child-process.ts";
+import { type LocalServer, runServer, type ServerKind } from "./local-server.ts";
+import { findPostgres, type NativePostgres } from "./native-postgres.ts";
+import type { ProcessReference } from "./process-identity.ts";
+import { enterableFolder, openForPassing, serverUser } from "./server-user.ts";
+
+export interface PostgresOptions {
+  /** Ours alone. Holds the cluster, its password (0600), lock and log. */
+  readonly dataDir: string;
+  /** Wanted port; another one is used when it is taken. Default: that of the last start. */
+  readonly port?: number | undefined;
+  readonly log?: Logger | undefined;
+  /** Server settings on top of ours, such as `fsync: "off"` for a throw-away one. */
+  readonly settings?: Readonly<Record<string, string>> | undefined;
+}
+
+export interface LocalPostgres extends LocalServer {
+  /** Of the database `starboard`, with the superuser's name and password. */
+  readonly url: string;
+}
+
+const DATABASE = "starboard";
+const SUPERUSER = "postgres";
+
+/** Durable as Postgres is by default; open to this machine alone. */
+const SETTINGS = {
+  listen_addresses: "127.0.0.1",
+  // A socket's path may hold 107 bytes, a project's folder more; TCP has no such limit.
+  unix_socket_directories: "",
+  max_connections: "100",
+  shared_buffers: "128MB",
+  timezone: "UTC",
+  log_timezone: "UTC",
+  log_min_messages: "warning",
+} as const;
+
+/**
+ * Runs a real Postgres on a folder, with a database `starboard` in it. It
+ * listens on 127.0.0.1 alone and asks for a random password (SCRAM), which is
+ * kept in the folder and is part of the URL. It ends with this process, even by
+ * `kill -9`; one that was left running is stopped first.
+ *
+ * @throws Error when the folder is in use, no Postgres runs on this platform, or
+ *   it does not come up
+ */
+export async function startPostgres(options: PostgresOptions): Promise<LocalPostgres> {
+  const { dataDir } = options;
+  mkdirSync(dataDir, { recursive: true });
+  openForPassing(dataDir);
+  const cluster = findCluster(dataDir);
+  const server = await runServer(postgresKind(cluster, options.settings ?? {}), {
+    folder: dataDir,
+    port: options.port,
+    log: options.log,
+  });
+  try {
+    await createDatabase(urlOf(cluster, server.port, "postgres"));
+  } catch (error) {
+    await server.close();
+    throw error;
+  }
+  return { ...server, url: urlOf(cluster, server.port, DATABASE) };
+}
+
+interface Cluster {
+  readonly folder: string;
+  readonly data: string;
+  readonly user: UserIds | undefined;
+  readonly programs: NativePostgres;
+  readonly password: string;
+}
+
+function findCluster(dataDir: string): Cluster {
+  const owner = serverUser(join(dataDir, "data"));
+  const folder = enterableFolder(dataDir, owner);
+  const data = join(folder, "data");
+  const user = serverUser(data);
+  return { folder, data, user, programs: findPostgres(user), password: keepPassword(dataDir) };
+}
+
+function keepPassword(dataDir: string): string {
+  const file = join(dataDir, "password");
+  if (!existsSync(file)) {
+    writeFileSync(file, randomBytes(24).toString("base64url"), { mode: 0o600 });
+  }
+  return readFileSync(file, "utf8");
+}
+
+function postgresKind(cluster: Cluster, settings: Readonly<Record<string, string>>): ServerKind {
+  const { data, user, programs } = cluster;
+  const flags = Object.entries({ ...SETTINGS, ...settings }).flatMap(([name, value]) => [
+    "-c",
+    `${name}=${value}`,
+  ]);
+  return {
+    name: "Postgres",
+    // Fast: rolls back what is open and writes everything. Immediate: leaves that to recovery.
+    stopSignals: ["SIGINT", "SIGQUIT", "SIGKILL"],
+    prepare: () => createCluster(cluster),
+    launch: (port) => ({
+      file: programs.postgres,
+      args: ["-D", data, "-p", String(port), ...flags],
+      cwd: data,
+      env: { LC_ALL: "C" },
+      user,
+    }),
+    isReady: (_port, pid) => Promise.resolve(isReady(data, pid)),
+    clearAfter: (dead) => removePidFile(data, dead),
+  };
+}
+
+/** Makes the cluster elsewhere first: what carries the name `data` is whole. */
+function createCluster({ folder, data, user, programs, password }: Cluster): void {
+  if (existsSync(data)) return;
+  const draft = join(folder, "data.new");
+  const passwordFile = join(folder, "password.new");
+  rmSync(draft, { recursive: true, force: true });
+  mkdirSync(draft, { mode: 0o700 });
+  writeFileSync(passwordFile, password, { mode: 0o600 });
+  if (user !== undefined) {
+    for (const path of [draft, passwordFile]) chownSync(path, user.uid, user.gid);
+  }
+  try {
+    const args = [
+      ...["--pgdata", draft, "--username", SUPERUSER, "--pwfile", passwordFile],
+      ...["--auth", "scram-sha-256", "--encoding", "UTF8", "--locale", "C"],
+      // Sorts by code point on every machine, whatever its own locales are.
+      ...["--locale-provider", "builtin", "--builtin-locale", "C.UTF-8"],
+    ];
+    const env = { LC_ALL: "C", TZ: "UTC" };
+    const run = spawnSync(programs.initdb, args, { cwd: folder, env, encoding: "utf8", ...user });
+    if (run.error !== undefined) throw run.error;
+    if (run.status !== 0) throw new Error(`initdb failed: ${run.stderr.trim()}`);
+    renameSync(draft, data);
+  } finally {
+    rmSync(passwordFile, { force: true });
+  }
+}
+
+/** The postmaster writes its process id first and its state on line 8. */
+function isReady(data: string, pid: number): boolean {
+  const lines = readPidFile(data);
+  return Number(lines[0]) === pid && lines[7]?.trim() === "ready";
+}
+
+/**
+ * A postmaster that was killed leaves its process id behind. Where another
+ * process or a zombie has that number now, the next one would refuse to start.
+ */
+function removePidFile(data: string, dead: ProcessReference): void {
+  if (Number(readPidFile(data)[0]) !== dead.pid) return;
+  try {
+    process.kill(dead.pid, 0);
+  } catch {
+    // Nobody has the number: Postgres itself knows how to go on, and checks more than we can.
+    return;
+  }
+  rmSync(join(data, "postmaster.pid"));
+}
+
+function readPidFile(data: string): readonly string[] {
+  try {
+    return readFileSync(join(data, "postmaster.pid"), "utf8").split("\n");
+  } catch {
+    return [];
+  }
+}
+
+function urlOf({ password }: Cluster, port: number, database: string): string {
+  return `postgres://${SUPERUSER}:${password}@127.0.0.1:${port}/${database}`;
+}
+
+async function createDatabase(url: string): Promise<void> {
+  const sql = postgres(url, { max: 1, onnotice: () => undefined });
+  try {
+    const [found] = await sql`select from pg_database where datname = ${DATABASE}`;
+    if (found === undefined) await sql`create database ${sql(DATABASE)}`;
+  } catch (error) {
+    throw new Error(`the database ${DATABASE} cannot be made: ${coerceError(error).message}`, {
+      cause: error,
+    });
+  } finally {
+    await sql.end();
+  }
+}

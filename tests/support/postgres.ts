@@ -1,0 +1,109 @@
+import { createHash, randomUUID } from "node:crypto";
+import { readdirSync, readFileSync, rmSync } from "node:fs";
+import { mkdtemp } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import postgres, { type Sql } from "postgres";
+import { environment } from "../../src/config.ts";
+import { type LocalPostgres, startPostgres } from "../../src/local/postgres.ts";
+
+export interface TestDatabase {
+  readonly url: string;
+  /** A small pool on it; ended by `close`. */
+  readonly sql: Sql;
+  /** Drops the database, whoever is still connected. */
+  close(): Promise<void>;
+}
+
+/**
+ * A fresh database of its own on a test server: the one that
+ * `STARBOARD_TEST_DATABASE_URL` names (its role may create databases), else a
+ * throw-away one that ends with this process.
+ *
+ * @param migrated with all of `migrations/` applied; cloned, so it costs the same
+ */
+export async function testDatabase({ migrated = false } = {}): Promise<TestDatabase> {
+  const server = await testServer();
+  const name = `starboard_test_${randomUUID().replaceAll("-", "")}`;
+  const admin = connect(server, 1);
+  try {
+    const template = migrated ? await migratedTemplate(admin, server) : "template0";
+    await admin`create database ${admin(name)} template ${admin(template)}`;
+  } finally {
+    await admin.end();
+  }
+  const url = urlOf(server, name);
+  const sql = connect(url, 4);
+  return { url, sql, close: () => dropDatabase({ server, name, sql }) };
+}
+
+async function dropDatabase(given: { server: string; name: string; sql: Sql }): Promise<void> {
+  await given.sql.end({ timeout: 1 });
+  const admin = connect(given.server, 1);
+  await admin`drop database if exists ${admin(given.name)} with (force)`;
+  await admin.end();
+}
+
+let ownServer: Promise<LocalPostgres> | undefined;
+
+/** A URL with which databases can be created. */
+async function testServer(): Promise<string> {
+  const given = environment().STARBOARD_TEST_DATABASE_URL;
+  if (given !== undefined && given !== "") return given;
+  ownServer ??= startThrowAway();
+  return (await ownServer).url;
+}
+
+/** Starts a Postgres whose data need not survive; it goes when this process does. */
+export async function startThrowAway(): Promise<LocalPostgres> {
+  const dataDir = await mkdtemp(join(tmpdir(), "starboard-test-postgres-"));
+  const settings = { fsync: "off", synchronous_commit: "off", full_page_writes: "off" };
+  const server = await startPostgres({ dataDir, settings });
+  const remove = (): void => rmSync(dataDir, { recursive: true, force: true });
+  const close = async (): Promise<void> => {
+    await server.close();
+    remove();
+  };
+  // The server does not keep this process alive, so its end is the time to close.
+  process.once("beforeExit", close);
+  process.once("exit", remove);
+  return { ...server, close };
+}
+
+/** The name of a database with all migrations applied, made once per server and set of migrations. */
+async function migratedTemplate(admin: Sql, server: string): Promise<string> {
+  const name = `starboard_template_${hashOfMigrations()}`;
+  const draft = `${name}_draft`;
+  // Session lock: test files run side by side, and `create database` allows no transaction.
+  await admin`select pg_advisory_lock(hashtext(${name}))`;
+  const [found] = await admin`select from pg_database where datname = ${name}`;
+  if (found === undefined) {
+    const { migrate } = await import("../../src/store/migrate.ts");
+    await admin`drop database if exists ${admin(draft)} with (force)`;
+    await admin`create database ${admin(draft)} template template0`;
+    await migrate(urlOf(server, draft));
+    // Renamed last: a template of that name is whole.
+    await admin`alter database ${admin(draft)} rename to ${admin(name)}`;
+  }
+  await admin`select pg_advisory_unlock(hashtext(${name}))`;
+  return name;
+}
+
+function hashOfMigrations(): string {
+  const folder = join(import.meta.dirname, "../../migrations");
+  const hash = createHash("sha256");
+  for (const file of readdirSync(folder).sort()) {
+    hash.update(file).update(readFileSync(join(folder, file)));
+  }
+  return hash.digest("hex").slice(0, 12);
+}
+
+function connect(url: string, max: number): Sql {
+  return postgres(url, { max, onnotice: () => undefined });
+}
+
+function urlOf(server: string, database: string): string {
+  const url = new URL(server);
+  url.pathname = `/${database}`;
+  return url.href;
+}
