@@ -1,0 +1,130 @@
+import { createHash } from "node:crypto";
+import { createClient } from "redis";
+import { RetryableError } from "../errors.ts";
+import type { Logger } from "../log.ts";
+
+/**
+ * Redis holds nothing that may not be lost: snapshots, limits, wake-ups. So a client here
+ * never throws out of turn, never queues while the server is away, and never makes a
+ * caller wait longer than the caller says.
+ */
+export type Redis = ReturnType<typeof plainClient>;
+
+const CONNECT_TIMEOUT_MS = 2_000;
+/** Short enough that a server that came back is used within 5 s. */
+const RECONNECT_EVERY_MS_MAX = 1_000;
+/** At most this many commands wait for replies; beyond it they are refused at once. */
+const COMMANDS_WAITING_MAX = 10_000;
+const PING_EVERY_MS = 1_000;
+/** Two silent pings: the connection is half-open or the server is frozen. */
+const PINGS_MISSED_MAX = 2;
+const CLOSE_WITHIN_MS = 1_000;
+
+/**
+ * Opens a client and connects in the background, for ever: commands fail at once while
+ * the server is away and work again within seconds after it is back.
+ *
+ * @param url `redis://…`
+ */
+export function openRedis(url: string, log: Logger): Redis {
+  const redis = plainClient(url);
+  let away = false;
+  redis.on("error", (error: unknown) => {
+    // One line per outage, not one per attempt.
+    if (!away) log.warn({ err: error }, "redis is away");
+    away = true;
+  });
+  redis.on("ready", () => {
+    if (away) log.info("redis is back");
+    away = false;
+  });
+  connect(redis);
+  watchConnection(redis, log);
+  return redis;
+}
+
+/** Closes a client, waiting a second at most for replies under way. Safe to call twice. */
+export async function closeRedis(redis: Redis): Promise<void> {
+  if (!redis.isOpen) return;
+  if (redis.isReady) await inRedisTime(redis.close(), CLOSE_WITHIN_MS).catch(() => undefined);
+  if (redis.isOpen) redis.destroy();
+}
+
+/**
+ * Waits for a reply, but not for ever: a frozen server answers nothing.
+ *
+ * @throws RetryableError `UNAVAILABLE` when time is up or Redis is out of reach
+ */
+export async function inRedisTime<T>(reply: Promise<T>, deadlineMs: number): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error("Redis did not answer in time")), deadlineMs);
+  });
+  try {
+    return await Promise.race([reply, late]);
+  } catch (error) {
+    throw new RetryableError("UNAVAILABLE", "Redis is out of reach", 1, error);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/**
+ * A Lua script that travels once: later calls send its hash alone.
+ *
+ * @returns a function that runs it, in one round trip; keys and arguments are strings
+ */
+export function redisScript(
+  lua: string,
+): (redis: Redis, keys: string[], values: string[]) => Promise<unknown> {
+  const sha1 = createHash("sha1").update(lua).digest("hex");
+  return async (redis, keys, values) => {
+    const given = { keys, arguments: values };
+    try {
+      return await redis.evalSha(sha1, given);
+    } catch (error) {
+      if (error instanceof Error && error.message.startsWith("NOSCRIPT")) {
+        return await redis.eval(lua, given);
+      }
+      throw error;
+    }
+  };
+}
+
+function plainClient(url: string) {
+  return createClient({
+    url,
+    disableOfflineQueue: true,
+    commandsQueueMaxLength: COMMANDS_WAITING_MAX,
+    maintNotifications: "disabled",
+    socket: {
+      connectTimeout: CONNECT_TIMEOUT_MS,
+      reconnectStrategy: (retries) => Math.min(50 * 2 ** retries, RECONNECT_EVERY_MS_MAX),
+    },
+  });
+}
+
+function connect(redis: Redis): void {
+  // Rejects only when the client was closed meanwhile; failures are "error" events.
+  redis.connect().catch(() => undefined);
+}
+
+/** A cut cable sends no error: without this, TCP would take minutes to notice. */
+function watchConnection(redis: Redis, log: Logger): void {
+  let missed = 0;
+  const timer = setInterval(async () => {
+    if (!redis.isOpen) return clearInterval(timer);
+    if (!redis.isReady) return;
+    const answered = await inRedisTime(redis.ping(), PING_EVERY_MS).then(
+      () => true,
+      () => false,
+    );
+    missed = answered ? 0 : missed + 1;
+    if (missed < PINGS_MISSED_MAX || !redis.isOpen) return;
+    missed = 0;
+    log.warn("redis is silent, connecting anew");
+    redis.destroy();
+    connect(redis);
+  }, PING_EVERY_MS);
+  timer.unref();
+}
