@@ -39,8 +39,11 @@ export interface WalletDayContext {
 export type WalletDayInput = Pick<WalletDayContext, "wallet" | "day">;
 export type WalletDayState = State<WalletDayContext>;
 
-/** "The next millisecond if equal": (wallet, target, timestamp) is unique on the ledger. */
-function instantOf(context: WalletDayContext, now: number): number {
+/**
+ * The instant a star cast now would get: "the next millisecond if equal", so that (wallet,
+ * target, timestamp) is unique on the ledger. The limit is the one of this instant.
+ */
+export function instantOf(context: WalletDayContext, now: number): number {
   const last = context.stars.at(-1);
   return last === undefined ? now : Math.max(now, last.at + 1);
 }

@@ -16,6 +16,9 @@ export const bounds = {
   /** … and one Postgres answer; its own statement_timeout fires a little earlier. */
   statementDeadlineMs: 2_000,
   statementTimeoutMs: 1_800,
+  /** After a lost answer: one look whether the commit happened, still within the 3 s. */
+  lookUpDeadlineMs: 700,
+  starDeadlineMs: 3_000,
   /** A full page is 100 rows: 100 pages are 10,000 NFTs of one wallet, more than a collection has. */
   mirrorPagesMax: 100,
   /** A page of 100 NFTs with long metadata stays far below this. */

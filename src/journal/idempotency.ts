@@ -1,0 +1,44 @@
+import { inTime, type Sql } from "../store/postgres.ts";
+import { accountNumber } from "./star-record.ts";
+
+/** What a key is bound to: the first request and its reply, byte for byte. */
+export interface KeptReply {
+  readonly requestHash: string;
+  readonly reply: string;
+}
+
+/** Names a key: keys belong to their wallet. */
+export interface IdempotencyQuery {
+  readonly wallet: string;
+  readonly key: string;
+}
+
+/**
+ * Looks keys up, many in one select; answers in the order asked, null where nothing is bound.
+ *
+ * @throws RetryableError `UNAVAILABLE` when Postgres is out of reach
+ */
+export async function findKeptReplies(
+  sql: Sql,
+  queries: readonly IdempotencyQuery[],
+): Promise<readonly (KeptReply | null)[]> {
+  const rows = await inTime(
+    sql<{ hash: string | null; reply: string | null }[]>`
+      select encode(request_hash, 'hex') as hash, reply
+      from unnest(${queries.map(({ wallet }) => accountNumber(wallet))}::bigint[],
+          ${queries.map(({ key }) => key)}::text[]) with ordinality as asked (wallet, key, n)
+      left join idempotency_key using (wallet, key)
+      order by n`,
+  );
+  return rows.map(({ hash, reply }) =>
+    hash === null || reply === null ? null : { requestHash: hash, reply },
+  );
+}
+
+/** Forgets keys bound before an instant (epoch ms); answers how many. */
+export async function forgetIdempotencyKeys(sql: Sql, before: number): Promise<number> {
+  const rows = await inTime(
+    sql`delete from idempotency_key where created_at < ${before} returning 1`,
+  );
+  return rows.length;
+}

@@ -1,0 +1,20 @@
+import { getRandomValues } from "node:crypto";
+import { UUID } from "uuidv7";
+import { type Day, dayOf } from "../../actors/day.ts";
+
+/** A new star id: a UUIDv7 of the given instant (epoch ms), so ids sort by acceptance. */
+export function newStarId(now: number): string {
+  const [a = 0, hi = 0, lo = 0] = getRandomValues(new Uint32Array(3));
+  return UUID.fromFieldsV7(now, a >>> 20, hi >>> 2, lo).toString();
+}
+
+/**
+ * The UTC day of a star, told by its id alone: it names the journal's partition.
+ *
+ * @returns null when the text is not the id of a star
+ */
+export function dayOfStarId(id: string): Day | null {
+  if (!/^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/.test(id))
+    return null;
+  return dayOf(Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16));
+}

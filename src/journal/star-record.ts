@@ -1,0 +1,54 @@
+import type { Target } from "../../actors/content.ts";
+import type { Day } from "../../actors/day.ts";
+import type { Holdings } from "../../actors/holdings.ts";
+import type { Claims } from "../../actors/nft-accounting.ts";
+import type { Breakdown } from "../../actors/weight.ts";
+
+/** An accepted star: one row of the journal, never changed afterwards. */
+export interface StarRecord {
+  /** UUIDv7 whose time is `at`, so an id alone tells the star's day. */
+  readonly id: string;
+  readonly wallet: string;
+  readonly day: Day;
+  /** Which star of the wallet's day this is, from 1. */
+  readonly slot: number;
+  /** Epoch milliseconds. */
+  readonly at: number;
+  readonly target: Target;
+  readonly holdings: Holdings;
+  readonly votingPower: number;
+  /** What the star adds to the counter. */
+  readonly weight: number;
+  readonly breakdown: Breakdown;
+  readonly limit: number;
+  readonly seasonId: string | null;
+}
+
+/** What an Idempotency-Key binds: the reply, split where the counter stands in it. */
+export interface IdempotencyBinding {
+  readonly key: string;
+  /** SHA-256 of the request, hex. */
+  readonly requestHash: string;
+  readonly replyHead: string;
+  readonly replyTail: string;
+}
+
+/** Everything one accepted star writes. */
+export interface DecidedStar {
+  readonly star: StarRecord;
+  /** NFTs it uses up on its event; null where nothing is accounted. */
+  readonly claims: Claims | null;
+  /** The ledger message, canonical text. */
+  readonly message: string;
+  readonly idempotency: IdempotencyBinding | null;
+}
+
+/** A wallet's number: how accounts are kept in the journal. */
+export function accountNumber(wallet: string): number {
+  return Number(wallet.slice("0.0.".length));
+}
+
+/** The wallet of a number. */
+export function walletOf(account: number): string {
+  return `0.0.${account}`;
+}

@@ -1,0 +1,128 @@
+import type { TargetType } from "../../actors/content.ts";
+import type { Day } from "../../actors/day.ts";
+import type { Breakdown } from "../../actors/weight.ts";
+import { inTime, type Sql } from "../store/postgres.ts";
+
+/** Where a star's message stands on its way to the ledger; null until known. */
+export interface Publication {
+  readonly state: "stored" | "submitted" | "published";
+  readonly topicId: string | null;
+  /** `0.0.n@seconds.nnnnnnnnn` */
+  readonly transactionId: string | null;
+  readonly sequenceNumber: number | null;
+  /** `seconds.nnnnnnnnn`, as the mirror node gives it. */
+  readonly consensusTimestamp: string | null;
+  /** Base64, as the mirror node gives it. */
+  readonly runningHash: string | null;
+}
+
+/** What every star has before its message is on its way. */
+export const NOT_SUBMITTED: Publication = {
+  state: "stored",
+  topicId: null,
+  transactionId: null,
+  sequenceNumber: null,
+  consensusTimestamp: null,
+  runningHash: null,
+};
+
+/** A star as anyone may see it: it is public on the ledger anyway. */
+export interface StarReceipt {
+  readonly id: string;
+  readonly wallet: string;
+  readonly target: { readonly type: TargetType; readonly id: string };
+  /** Epoch milliseconds. */
+  readonly at: number;
+  readonly day: Day;
+  readonly votingPower: number;
+  readonly weight: number;
+  readonly breakdown: Breakdown;
+  readonly holdings: { readonly collectionA: number; readonly collectionB: number };
+  readonly publication: Publication;
+}
+
+interface ReceiptRow {
+  readonly id: string;
+  readonly wallet: number;
+  readonly target_type: TargetType;
+  readonly target_id: string;
+  readonly at: number;
+  readonly day: Day;
+  readonly voting_power: number;
+  readonly weight: number;
+  readonly base: 0 | 1;
+  readonly counted_a: number;
+  readonly bonus_b: 0 | 5;
+  readonly holds_a: number;
+  readonly holds_b: number;
+  readonly state: "pending" | "reserved" | "signed" | "sent" | "published";
+  readonly topic_id: string | null;
+  readonly transaction_id: string | null;
+  readonly sequence_number: number | null;
+  readonly consensus_timestamp: string | null;
+  readonly running_hash: string | null;
+}
+
+/**
+ * Reads one star with its publication.
+ *
+ * @param day the star's day, which its id tells (`dayOfStarId`): it names the partition
+ * @throws RetryableError `UNAVAILABLE` when Postgres is out of reach
+ */
+export async function findReceipt(sql: Sql, id: string, day: Day): Promise<StarReceipt | null> {
+  const [row] = await inTime(
+    sql<ReceiptRow[]>`
+      select ${columns(sql)} from star join outbox on star_id = id where day = ${day} and id = ${id}`,
+  );
+  return row === undefined ? null : receiptOf(row);
+}
+
+/** The stars of one wallet and UTC day, newest first (at most 20). */
+export async function receiptsOfDay(
+  sql: Sql,
+  account: number,
+  day: Day,
+): Promise<readonly StarReceipt[]> {
+  const rows = await inTime(
+    sql<ReceiptRow[]>`
+      select ${columns(sql)} from star join outbox on star_id = id
+      where day = ${day} and wallet = ${account} order by slot desc`,
+  );
+  return rows.map(receiptOf);
+}
+
+function columns(sql: Sql) {
+  return sql`id, wallet, target_type, target_id, at, day, voting_power, weight, base, counted_a, bonus_b,
+    cardinality(held_a) as holds_a, cardinality(held_b) as holds_b,
+    state, topic_id, transaction_id, sequence_number, consensus_timestamp, running_hash`;
+}
+
+const PUBLICATION_STATES = {
+  pending: "stored",
+  reserved: "stored",
+  signed: "stored",
+  sent: "submitted",
+  published: "published",
+} as const;
+
+function receiptOf(row: ReceiptRow): StarReceipt {
+  return {
+    id: row.id,
+    wallet: `0.0.${row.wallet}`,
+    target: { type: row.target_type, id: row.target_id },
+    at: row.at,
+    day: row.day,
+    votingPower: row.voting_power,
+    weight: row.weight,
+    breakdown: { base: row.base, collectionA: row.counted_a, collectionB: row.bonus_b },
+    holdings: { collectionA: row.holds_a, collectionB: row.holds_b },
+    publication: {
+      state: PUBLICATION_STATES[row.state],
+      topicId: row.topic_id,
+      transactionId: row.transaction_id,
+      sequenceNumber: row.sequence_number,
+      consensusTimestamp: row.consensus_timestamp,
+      runningHash: row.running_hash,
+    },
+  };
+}

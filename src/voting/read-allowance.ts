@@ -1,0 +1,30 @@
+import { type Allowance, allowanceOf, limitAt } from "../../actors/allowance.ts";
+import { type Day, dayOf } from "../../actors/day.ts";
+import type { Clock } from "../clock.ts";
+import type { WalletDayFacts, WalletDayKey } from "../journal/load.ts";
+
+/** A wallet's allowance at this instant. */
+export interface CurrentAllowance extends Allowance {
+  readonly wallet: string;
+  readonly day: Day;
+  readonly premium: boolean;
+}
+
+/**
+ * Reads what is left of today, from the journal: this process' memory may be behind another's.
+ *
+ * @throws RetryableError `UNAVAILABLE` when Postgres is out of reach
+ */
+export async function readAllowance(
+  deps: {
+    readonly clock: Clock;
+    readonly loadWalletDay: (key: WalletDayKey) => Promise<WalletDayFacts>;
+  },
+  wallet: string,
+): Promise<CurrentAllowance> {
+  const now = deps.clock.now();
+  const day = dayOf(now);
+  const { stars, passes } = await deps.loadWalletDay({ wallet, day });
+  const { limit, seasonId } = limitAt(now, passes);
+  return { wallet, day, premium: seasonId !== null, ...allowanceOf(day, limit, stars.length) };
+}

@@ -1,0 +1,60 @@
+import { createHash, randomBytes } from "node:crypto";
+import { bounds } from "../config.ts";
+import { accountNumber, walletOf } from "../journal/star-record.ts";
+import { inTime, type Sql } from "../store/postgres.ts";
+
+/** A signed-in wallet. The token is shown once; only its hash is stored. */
+export interface NewSession {
+  readonly token: string;
+  readonly wallet: string;
+  /** Epoch milliseconds. */
+  readonly expiresAt: number;
+}
+
+/** Opens a session for a wallet that has proved its key; `now` in epoch milliseconds. */
+export async function storeSession(
+  sql: Sql,
+  { wallet, now }: { readonly wallet: string; readonly now: number },
+): Promise<NewSession> {
+  const token = randomBytes(32).toString("base64url");
+  const expiresAt = now + bounds.sessionLifetimeMs;
+  await inTime(
+    sql`insert into session (token_hash, wallet, created_at, expires_at)
+      values (${hash(token)}, ${accountNumber(wallet)}, ${now}, ${expiresAt})`,
+  );
+  return { token, wallet, expiresAt };
+}
+
+/**
+ * The wallets of session tokens, many in one select; answers in the order asked, null where a
+ * token is unknown, expired or revoked. Never cached: revoking works at once, everywhere.
+ */
+export async function findSessions(
+  sql: Sql,
+  tokens: readonly string[],
+  now: number,
+): Promise<readonly (string | null)[]> {
+  const rows = await inTime(
+    sql<{ wallet: number | null }[]>`
+      select wallet from unnest(${tokens.map(hash)}::bytea[]) with ordinality as asked (token_hash, n)
+      left join session on session.token_hash = asked.token_hash and expires_at > ${now}
+      order by n`,
+  );
+  return rows.map(({ wallet }) => (wallet === null ? null : walletOf(wallet)));
+}
+
+/** Ends a session, at once and in every process. */
+export async function closeSession(sql: Sql, token: string): Promise<void> {
+  await inTime(sql`delete from session where token_hash = ${hash(token)}`);
+}
+
+/** Forgets sessions and challenges that ended before `now` (epoch ms). */
+export async function forgetEnded(sql: Sql, now: number): Promise<void> {
+  await inTime(sql`
+    with sessions as (delete from session where expires_at < ${now})
+    delete from challenge where expires_at < ${now}`);
+}
+
+function hash(token: string): Buffer {
+  return createHash("sha256").update(token).digest();
+}

@@ -1,0 +1,105 @@
+/**
+ * Goal: the structure stays what ARCHITECTURE.md draws. Method: read every import of `src` and
+ * `actors` and hold it against the rows; the linter says the same at the line, this test sees
+ * through relative paths.
+ */
+import * as assert from "node:assert/strict";
+import { readdirSync, readFileSync } from "node:fs";
+import { dirname, join, relative, resolve } from "node:path";
+import { fileURLToPath } from "node:url";
+import { test } from "uvu";
+
+const root = join(dirname(fileURLToPath(import.meta.url)), "..");
+
+/** Top row first; imports run strictly downward, a row never imports its own row. */
+const rows = [
+  ["processes"],
+  ["http"],
+  ["voting", "cli"],
+  ["hosting", "upkeep", "audit"],
+  ["journal", "publishing", "reads", "keys", "catalogue", "holdings", "local"],
+  ["ledger", "store"],
+  ["config.ts", "errors.ts", "clock.ts", "log.ts", "metrics.ts"],
+];
+
+interface Import {
+  readonly from: string;
+  /** A path below the root, or a package's name. */
+  readonly to: string;
+}
+
+function sources(folder: string): string[] {
+  return readdirSync(join(root, folder), { recursive: true, encoding: "utf8" })
+    .filter((name) => /\.tsx?$/.test(name))
+    .map((name) => join(folder, name));
+}
+
+function importsOf(file: string): Import[] {
+  const text = readFileSync(join(root, file), "utf8");
+  const found = text.matchAll(/(?:from|import)\s*\(?\s*"([^"]+)"/g);
+  return [...found].map(([, target = ""]) => ({
+    from: file,
+    to: target.startsWith(".") ? relative(root, resolve(root, dirname(file), target)) : target,
+  }));
+}
+
+/** `src/http/v1/x.ts` → `http`; `src/config.ts` → `config.ts`. */
+function room(path: string): string {
+  return path.split("/")[1] ?? "";
+}
+
+const rowOf = (path: string): number => rows.findIndex((row) => row.includes(room(path)));
+const all = [...sources("src"), ...sources("actors")].flatMap(importsOf);
+
+test("every file of src stands in a row", () => {
+  const homeless = sources("src").filter((file) => rowOf(file) === -1);
+  assert.deepEqual(homeless, []);
+});
+
+test("imports run strictly downward, and no row imports its own", () => {
+  const upward = all.filter(
+    ({ from, to }) =>
+      from.startsWith("src/") &&
+      to.startsWith("src/") &&
+      room(from) !== room(to) &&
+      rowOf(to) <= rowOf(from),
+  );
+  assert.deepEqual(upward, []);
+});
+
+test("actors stand on the ground: they import xstate and each other, nothing else", () => {
+  const outside = all.filter(
+    ({ from, to }) => from.startsWith("actors/") && !to.startsWith("actors/") && to !== "xstate",
+  );
+  assert.deepEqual(outside, []);
+});
+
+test("src and actors never import tests", () => {
+  assert.deepEqual(
+    all.filter(({ to }) => to.startsWith("tests/")),
+    [],
+  );
+});
+
+test("the ledger SDK is imported by one file", () => {
+  const importers = all.filter(({ to }) => to === "@hashgraph/sdk").map(({ from }) => from);
+  assert.deepEqual([...new Set(importers)], ["src/ledger/hedera-topic.ts"]);
+});
+
+test("the machines know no clock, no randomness and no environment", () => {
+  const impure = sources("actors").filter((file) =>
+    /Date\.now|new Date\(\)|Math\.random|randomUUID|process\.|setTimeout/.test(
+      readFileSync(join(root, file), "utf8"),
+    ),
+  );
+  assert.deepEqual(impure, []);
+});
+
+test("the environment is read by config.ts alone", () => {
+  const readers = sources("src").filter((file) =>
+    readFileSync(join(root, file), "utf8").includes("process.env"),
+  );
+  assert.deepEqual(readers, ["src/config.ts"]);
+});
+
+test.run();
