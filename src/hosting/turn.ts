@@ -52,14 +52,17 @@ const OTHER_DAY_PAUSE_MS = 5;
 /**
  * One star's turn: the wallet-day actor decides whether, the event's actor decides how much,
  * both in one synchronous step; then the journal disposes. The wallet's mailbox is held
- * meanwhile, nothing else is. A decision that lost a race is made again from the truth: each
- * lost race proves another accepted star of the wallet, so the attempts are bounded.
+ * meanwhile, nothing else is. A decision that lost a race is made again from the truth. Each
+ * lost race proves another accepted star of the wallet, or another of its serials counted, so
+ * the attempts are bounded and contention alone never refuses a star.
  *
  * @throws RetryableError `UNAVAILABLE` when the journal does not confirm
  */
 export function takeTurn(deps: TurnDeps, intent: TurnIntent): Promise<TurnResult> {
   return deps.host.inMailbox(intent.wallet, async () => {
-    for (let attempt = 1; attempt <= bounds.turnAttemptsMax; attempt += 1) {
+    const { collectionA, collectionB } = intent.holdings;
+    const attemptsMax = bounds.turnAttemptsMax + collectionA.length + collectionB.length;
+    for (let attempt = 1; attempt <= attemptsMax; attempt += 1) {
       const result = await attemptTurn(deps, intent, attempt);
       if (result !== "again") return result;
     }

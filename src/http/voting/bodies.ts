@@ -1,0 +1,52 @@
+import { z } from "zod";
+import { isEntityId, type LedgerNetwork, parseEntityId } from "../../ledger/entity-id.ts";
+import type { TargetName } from "../../reads/targets.ts";
+
+/** Bodies of the voting requests (contract, section 3): unknown fields are refused. */
+
+/** `{ wallet }`, canonical `0.0.n`; a checksum, where given, is verified for the network. */
+export function challengeBody(network: LedgerNetwork) {
+  return z.strictObject({
+    wallet: z.string().transform((text, context) => {
+      const id = parseEntityId(text.trim(), network);
+      if (id === undefined) {
+        context.addIssue({
+          code: "custom",
+          message: `must be an account id such as 0.0.1001, with its checksum for ${network} or without`,
+        });
+        return z.NEVER;
+      }
+      return id;
+    }),
+  });
+}
+
+/** Four KiB bound the body; a signature map of many keys still fits. */
+const SIGNATURE_LENGTH_MAX = 4_096;
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
+
+export const sessionBody = z.strictObject({
+  challengeId: z.string().regex(UUID, "must be the id of a challenge").toLowerCase(),
+  scheme: z.enum(["hip820", "eip191"]).default("hip820"),
+  signature: z.string().min(1).max(SIGNATURE_LENGTH_MAX),
+});
+
+const RECORD_ID = /^[A-Za-z0-9_-]{1,64}$/;
+
+export const starBody = z.strictObject({
+  target: z
+    .strictObject({
+      type: z.enum(["event", "token", "collection", "project"]),
+      id: z.string(),
+    })
+    .superRefine((target, context) => {
+      if (!isTargetId(target)) {
+        context.addIssue({ code: "custom", path: ["id"], message: `is no ${target.type} id` });
+      }
+    }),
+});
+
+/** Events and projects have record ids, tokens and collections their ledger id. */
+export function isTargetId({ type, id }: TargetName): boolean {
+  return type === "token" || type === "collection" ? isEntityId(id) : RECORD_ID.test(id);
+}

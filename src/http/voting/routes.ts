@@ -1,0 +1,130 @@
+import { type Context, Hono } from "hono";
+import { type Day, dayOf } from "../../../actors/day.ts";
+import type { Clock } from "../../clock.ts";
+import { TerminalError } from "../../errors.ts";
+import { dayOfStarId } from "../../journal/star-id.ts";
+import type { LedgerNetwork } from "../../ledger/entity-id.ts";
+import type { StarReceipt } from "../../reads/receipts.ts";
+import type { CastResult, CastStar } from "../../voting/cast-star.ts";
+import type { Challenge } from "../../voting/challenge.ts";
+import type { SignedChallenge } from "../../voting/open-session.ts";
+import type { CurrentAllowance } from "../../voting/read-allowance.ts";
+import type { NewSession } from "../../voting/session.ts";
+import { allowanceBody, instant, starBody as starJson } from "../../voting/star-reply.ts";
+import { readJson } from "../middleware/read-json.ts";
+import { problem } from "../problem.ts";
+import { challengeBody, sessionBody, starBody } from "./bodies.ts";
+import { requireSession, type SessionVariables } from "./session-guard.ts";
+
+/** The use cases behind the voting routes. */
+export interface VotingDeps {
+  readonly clock: Clock;
+  readonly network: LedgerNetwork;
+  readonly startSignIn: (wallet: string) => Promise<Challenge>;
+  readonly openSession: (signed: SignedChallenge) => Promise<NewSession>;
+  readonly findSession: (token: string) => Promise<string | null>;
+  readonly closeSession: (token: string) => Promise<void>;
+  readonly readAllowance: (wallet: string) => Promise<CurrentAllowance>;
+  readonly castStar: (cast: CastStar) => Promise<CastResult>;
+  readonly findReceipt: (id: string, day: Day) => Promise<StarReceipt | null>;
+  readonly receiptsOfDay: (wallet: string, day: Day) => Promise<readonly StarReceipt[]>;
+}
+
+type Env = { Variables: SessionVariables };
+
+/** The voting operations, to be mounted under `/voting` (contract, section 3). */
+export function votingRoutes(deps: VotingDeps): Hono<Env> {
+  const routes = new Hono<Env>();
+  const session = requireSession(deps.findSession);
+  const challenge = challengeBody(deps.network);
+
+  routes.post("/challenges", async (c) => {
+    const { wallet } = await readJson(c, challenge);
+    const { expiresAt, ...issued } = await deps.startSignIn(wallet);
+    return c.json({ ...issued, expiresAt: instant(expiresAt) }, 201);
+  });
+  routes.post("/sessions", async (c) => {
+    const { expiresAt, ...opened } = await deps.openSession(await readJson(c, sessionBody));
+    return c.json({ ...opened, expiresAt: instant(expiresAt) }, 201);
+  });
+  routes.delete("/sessions/current", session, async (c) => {
+    await deps.closeSession(c.var.sessionToken);
+    return c.body(null, 204);
+  });
+  routes.get("/allowance", session, async (c) => {
+    const { wallet, day, premium, ...allowance } = await deps.readAllowance(c.var.wallet);
+    return c.json({ wallet, day, premium, ...allowanceBody(allowance) });
+  });
+  routes.post("/stars", session, async (c) => {
+    const { target } = await readJson(c, starBody);
+    const idempotencyKey = readIdempotencyKey(c);
+    const result = await deps.castStar({ wallet: c.var.wallet, target, idempotencyKey });
+    return castReply(c, result, deps.clock.now());
+  });
+  routes.get("/stars", session, async (c) => {
+    const day = readDay(c.req.queries("day"), deps.clock.now());
+    const receipts = await deps.receiptsOfDay(c.var.wallet, day);
+    return c.json({ day, stars: receipts.map(starJson) });
+  });
+  routes.get("/stars/:id", async (c) => {
+    const id = c.req.param("id").toLowerCase();
+    if (!UUID.test(id)) {
+      throw new TerminalError("INVALID_REQUEST", "id is not the id of a star", { field: "id" });
+    }
+    const day = dayOfStarId(id);
+    const receipt = day === null ? null : await deps.findReceipt(id, day);
+    if (receipt === null) throw new TerminalError("NOT_FOUND", "there is no star with this id");
+    return c.json(starJson(receipt));
+  });
+  return routes;
+}
+
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
+
+/** The reply to a star; an accepted one's text comes whole from the journal's halves. */
+function castReply(c: Context, result: CastResult, now: number): Response {
+  if (result.kind !== "refused") {
+    if (result.kind === "replayed") c.header("Idempotent-Replayed", "true");
+    return c.body(result.body, 201, { "Content-Type": "application/json" });
+  }
+  const { decision } = result;
+  const resetsAt = instant(result.resetsAt);
+  if (decision.code === "ALREADY_STARRED") {
+    return problem(c, decision.code, { details: { starId: decision.starId, resetsAt } });
+  }
+  return problem(c, decision.code, {
+    details: { limit: decision.limit, used: decision.used, resetsAt },
+    retryAfterSeconds: Math.max(1, Math.ceil((result.resetsAt - now) / 1_000)),
+  });
+}
+
+const PRINTABLE = /^[\x20-\x7e]{1,255}$/;
+
+function readIdempotencyKey(c: Context): string | null {
+  const key = c.req.header("idempotency-key");
+  if (key === undefined) return null;
+  if (PRINTABLE.test(key)) return key;
+  throw new TerminalError(
+    "INVALID_REQUEST",
+    "Idempotency-Key must be 1 to 255 printable ASCII characters",
+    { field: "Idempotency-Key" },
+  );
+}
+
+/** Today when absent. */
+function readDay(given: readonly string[] | undefined, now: number): Day {
+  const [day] = given ?? [dayOf(now)];
+  const isDay =
+    given === undefined ||
+    (given.length === 1 &&
+      day !== undefined &&
+      /^\d{4}-\d{2}-\d{2}$/.test(day) &&
+      !Number.isNaN(Date.parse(`${day}T00:00:00Z`)) &&
+      dayOf(Date.parse(`${day}T00:00:00Z`)) === day);
+  if (!isDay || day === undefined) {
+    throw new TerminalError("INVALID_REQUEST", "day must be a date such as 2026-11-20", {
+      field: "day",
+    });
+  }
+  return day;
+}

@@ -1,0 +1,69 @@
+import type { FollowedClock } from "../clock.ts";
+import { bounds } from "../config.ts";
+import { createHost } from "../hosting/host.ts";
+import { createGroupCommit } from "../journal/group-commit.ts";
+import { findKeptReplies } from "../journal/idempotency.ts";
+import { loadSlices, loadWalletDays } from "../journal/load.ts";
+import type { StarRecord } from "../journal/star-record.ts";
+import { starMessage } from "../publishing/message.ts";
+import { findTargets } from "../reads/targets.ts";
+import { batchPerTick } from "../store/batch.ts";
+import type { Sql } from "../store/postgres.ts";
+import type { CastStarDeps } from "../voting/cast-star.ts";
+import { findSessions } from "../voting/session.ts";
+
+/** What the voting engine is made from. */
+export interface VotingParts {
+  /** The pool for reading. */
+  readonly sql: Sql;
+  /** The pool for casting, opened as `writer`. */
+  readonly writer: Sql;
+  readonly clock: FollowedClock;
+  readonly readHoldings: CastStarDeps["readHoldings"];
+  /** Keys of a message's `holdings`. */
+  readonly collectionKeys: { readonly a: string; readonly b: string };
+  readonly onAccepted: (star: StarRecord, totalVotes: number) => void;
+  readonly onBatch?: (stars: number) => void;
+}
+
+/** Most loads of one tick that share a select. */
+const LOADS_MAX = 256;
+
+/** Puts the voting engine together: every look-up of a tick becomes one select. */
+export function composeVoting(parts: VotingParts) {
+  const { sql, writer, clock, collectionKeys } = parts;
+  const loadWalletDay = batchPerTick(
+    (keys: Parameters<typeof loadWalletDays>[1]) => loadWalletDays(writer, keys),
+    LOADS_MAX,
+  );
+  const groupCommit = createGroupCommit({
+    sql: writer,
+    now: clock.now,
+    ...(parts.onBatch && { onBatch: parts.onBatch }),
+  });
+  const castStar: CastStarDeps = {
+    host: createHost({ load: loadWalletDay, liveMax: bounds.actorsLiveMax }),
+    clock,
+    commit: groupCommit.commit,
+    loadSlice: batchPerTick(
+      (keys: Parameters<typeof loadSlices>[1]) => loadSlices(writer, keys),
+      LOADS_MAX,
+    ),
+    findKeptReply: batchPerTick(
+      (queries: Parameters<typeof findKeptReplies>[1]) => findKeptReplies(sql, queries),
+      LOADS_MAX,
+    ),
+    findTarget: batchPerTick(
+      (names: Parameters<typeof findTargets>[1]) => findTargets(sql, names),
+      LOADS_MAX,
+    ),
+    readHoldings: parts.readHoldings,
+    messageOf: (star) => starMessage(star, collectionKeys),
+    onAccepted: parts.onAccepted,
+  };
+  const findSession = batchPerTick(
+    (tokens: readonly string[]) => findSessions(sql, tokens, clock.now()),
+    LOADS_MAX,
+  );
+  return { castStar, loadWalletDay, findSession, settled: groupCommit.settled };
+}

@@ -1,0 +1,210 @@
+/**
+ * Goal: any number of processes may decide at once, and the journal alone settles it. Method:
+ * two engines, each with its own memory and connections, on one Postgres.
+ */
+import * as assert from "node:assert/strict";
+import { suite } from "uvu";
+import { openPostgres } from "../../src/store/postgres.ts";
+import { bodyOf, type Engine, seedDirectory, startEngine, verdictOf } from "../support/engine.ts";
+import { testDatabase } from "../support/postgres.ts";
+
+const test = suite<{ a: Engine; b: Engine; close: () => Promise<void> }>("turns");
+
+test.before.each(async (context) => {
+  const database = await testDatabase({ migrated: true });
+  const [a, b] = await Promise.all([startEngine(database.url), startEngine(database.url)]);
+  await seedDirectory(a.sql);
+  Object.assign(context, {
+    a,
+    b,
+    close: async () => {
+      await Promise.all([a.close(), b.close()]);
+      await database.close();
+    },
+  });
+});
+test.after.each((context) => context.close());
+
+test("two processes race on one wallet: five stars are accepted, whoever takes them", async ({
+  a,
+  b,
+}) => {
+  const results = await Promise.all(
+    Array.from({ length: 40 }, (_, n) => (n % 2 ? a : b).cast("0.0.501", `token/0.0.${9001 + n}`)),
+  );
+  const verdicts = results.map(verdictOf);
+  assert.equal(verdicts.filter((verdict) => verdict === "accepted").length, 5);
+  assert.equal(verdicts.filter((verdict) => verdict === "ALLOWANCE_EXHAUSTED").length, 35);
+  const slots = await a.sql<{ slot: number }[]>`select slot from star order by slot`;
+  assert.deepEqual(
+    slots.map(({ slot }) => slot),
+    [1, 2, 3, 4, 5],
+  );
+});
+
+test("two processes race on one item: one star, and both losers and late comers are told which", async ({
+  a,
+  b,
+}) => {
+  const results = await Promise.all(
+    Array.from({ length: 20 }, (_, n) => (n % 2 ? a : b).cast("0.0.502", "event/hack")),
+  );
+  const [won] = results.filter((result) => result.kind === "accepted");
+  assert.ok(won);
+  const repeats = results.filter((result) => result !== won);
+  assert.ok(
+    repeats.every(
+      (result) =>
+        result.kind === "refused" &&
+        result.decision.code === "ALREADY_STARRED" &&
+        result.decision.starId === bodyOf(won).star.id,
+    ),
+  );
+});
+
+test("two processes race on one serial: it counts once, and each reply tells its true weight", async ({
+  a,
+  b,
+}) => {
+  for (const engine of [a, b]) {
+    for (let wallet = 600; wallet < 620; wallet += 1) {
+      engine.holdings.set(`0.0.${wallet}`, { collectionA: [1, 2, 3], collectionB: [1] });
+    }
+  }
+  const results = await Promise.all(
+    Array.from({ length: 20 }, (_, n) => (n % 2 ? a : b).cast(`0.0.${600 + n}`, "event/meetup")),
+  );
+  const weights = results.map((result) => bodyOf(result).star.weight);
+  // 20 bases, three serials and one bonus, however they fell.
+  assert.equal(
+    weights.reduce((sum, weight) => sum + weight, 0),
+    20 + 3 + 5,
+  );
+  const [total] = await a.sql`select weight, stars from event_total where event_id = 'meetup'`;
+  assert.deepEqual({ ...total }, { weight: 28, stars: 20 });
+});
+
+test("concurrent twins under one key get one outcome, byte for byte, in every process", async ({
+  a,
+  b,
+}) => {
+  const results = await Promise.all(
+    Array.from({ length: 16 }, (_, n) => (n % 2 ? a : b).cast("0.0.503", "event/mint", "same key")),
+  );
+  const bodies = new Set(results.map((result) => (result.kind === "refused" ? "" : result.body)));
+  assert.equal(bodies.size, 1);
+  assert.equal(results.filter(({ kind }) => kind === "accepted").length, 1);
+  const [row] = await a.sql`select count(*) as stars from star`;
+  assert.equal(row?.stars, 1);
+});
+
+test("a key is bound by the wallet that used it, and to its request", async ({ a }) => {
+  assert.equal(verdictOf(await a.cast("0.0.504", "token/0.0.9001", "k")), "accepted");
+  assert.equal(verdictOf(await a.cast("0.0.505", "token/0.0.9002", "k")), "accepted");
+  await assert.rejects(a.cast("0.0.504", "token/0.0.9002", "k"), /another request/);
+});
+
+test("a refusal binds no key", async ({ a }) => {
+  await a.cast("0.0.506", "token/0.0.9001");
+  assert.equal(verdictOf(await a.cast("0.0.506", "token/0.0.9001", "k2")), "ALREADY_STARRED");
+  assert.equal(verdictOf(await a.cast("0.0.506", "token/0.0.9002", "k2")), "accepted");
+});
+
+test("a memory that is behind another process never accepts a sixth star", async ({ a, b }) => {
+  for (let n = 0; n < 3; n += 1) await a.cast("0.0.507", `token/0.0.${9001 + n}`);
+  for (let n = 3; n < 5; n += 1) await b.cast("0.0.507", `token/0.0.${9001 + n}`);
+  assert.equal(verdictOf(await a.cast("0.0.507", "token/0.0.9010")), "ALLOWANCE_EXHAUSTED");
+  assert.equal(verdictOf(await a.cast("0.0.507", "token/0.0.9004")), "ALREADY_STARRED");
+});
+
+test("a pass granted after an exhausted day was remembered counts at once, in every process", async ({
+  a,
+  b,
+}) => {
+  for (let n = 0; n < 5; n += 1) await a.cast("0.0.508", `token/0.0.${9001 + n}`);
+  assert.equal(verdictOf(await a.cast("0.0.508", "token/0.0.9006")), "ALLOWANCE_EXHAUSTED");
+  await a.sql`insert into season (id, name, starts_at, ends_at)
+    values ('00000000-0000-7000-8000-000000000001', 'One', 0, 4102444800000)`;
+  await a.sql`insert into premium_pass values (508, '00000000-0000-7000-8000-000000000001', 0)`;
+  const sixth = await a.cast("0.0.508", "token/0.0.9006");
+  assert.deepEqual(bodyOf(sixth).allowance.remaining, 14);
+  assert.equal(verdictOf(await b.cast("0.0.508", "token/0.0.9007")), "accepted");
+});
+
+test("a pass taken back between decision and commit is not used", async ({ a }) => {
+  await a.sql`insert into season (id, name, starts_at, ends_at)
+    values ('00000000-0000-7000-8000-000000000002', 'Two', 0, 4102444800000)`;
+  await a.sql`insert into premium_pass values (509, '00000000-0000-7000-8000-000000000002', 0)`;
+  for (let n = 0; n < 5; n += 1) await a.cast("0.0.509", `token/0.0.${9001 + n}`);
+  a.beforeTurn = async () => {
+    await a.sql`delete from premium_pass where wallet = 509`;
+  };
+  assert.equal(verdictOf(await a.cast("0.0.509", "token/0.0.9006")), "ALLOWANCE_EXHAUSTED");
+});
+
+test("unapproved targets do not exist", async ({ a }) => {
+  await assert.rejects(a.cast("0.0.510", "event/hidden"), { code: "NOT_FOUND" });
+  await assert.rejects(a.cast("0.0.510", "token/0.0.1"), { code: "NOT_FOUND" });
+});
+
+test("a forever mint counts a wallet's base once, and only new NFTs when starred again", async ({
+  a,
+  b,
+}) => {
+  a.holdings.set("0.0.511", { collectionA: [1, 2], collectionB: [5, 6] });
+  b.holdings.set("0.0.511", { collectionA: [1, 2, 3], collectionB: [5, 6] });
+  assert.equal(bodyOf(await a.cast("0.0.511", "event/mint")).star.weight, 1 + 2 + 5);
+  const again = bodyOf(await b.cast("0.0.511", "event/mint"));
+  assert.deepEqual(
+    [again.star.weight, again.star.votingPower, again.counter.totalVotes, again.allowance.used],
+    [1, 9, 9, 2],
+  );
+});
+
+test("an event counts each NFT once per UTC day whichever wallet brings it, and the lowest free +5", async ({
+  a,
+  b,
+}) => {
+  a.holdings.set("0.0.512", { collectionA: [1, 2], collectionB: [3, 4] });
+  b.holdings.set("0.0.513", { collectionA: [2, 9], collectionB: [3, 4] });
+  b.holdings.set("0.0.514", { collectionA: [1], collectionB: [3, 4] });
+  const weights = [];
+  weights.push(bodyOf(await a.cast("0.0.512", "event/meetup")).star.weight);
+  weights.push(bodyOf(await b.cast("0.0.513", "event/meetup")).star.weight);
+  weights.push(bodyOf(await b.cast("0.0.514", "event/meetup")).star.weight);
+  assert.deepEqual(weights, [8, 7, 1]);
+  const spent = await a.sql<{ serial: number }[]>`
+    select serial from serial_claim where collection = 'B' order by serial`;
+  assert.deepEqual(
+    spent.map(({ serial }) => serial),
+    [3, 4],
+  );
+});
+
+test("with Postgres out of reach a star is refused as unavailable, and nothing is remembered of it", async ({
+  a,
+}) => {
+  const killer = openPostgres(a.sql.options.host.length ? urlOf(a) : "", { connections: 1 });
+  await a.cast("0.0.515", "token/0.0.9001");
+  a.beforeTurn = async () => {
+    // Every connection of the writer is cut between the early question and the turn.
+    await killer`select pg_terminate_backend(pid) from pg_stat_activity
+      where datname = current_database() and pid <> pg_backend_pid()`;
+  };
+  const result = await a.cast("0.0.515", "token/0.0.9002").then(verdictOf, (error) => error.code);
+  assert.ok(["accepted", "UNAVAILABLE"].includes(result), result);
+  a.beforeTurn = () => Promise.resolve();
+  await killer.end();
+  const [row] = await a.sql`select count(*) as stars from star where wallet = 515`;
+  assert.equal(row?.stars, result === "accepted" ? 2 : 1);
+  assert.ok(
+    ["accepted", "ALREADY_STARRED"].includes(verdictOf(await a.cast("0.0.515", "token/0.0.9002"))),
+  );
+});
+
+function urlOf({ sql }: Engine): string {
+  const { host, port, database, user, pass } = sql.options;
+  return `postgres://${user}:${encodeURIComponent(String(pass ?? ""))}@${host[0]}:${port[0]}/${database}`;
+}
+
+test.run();

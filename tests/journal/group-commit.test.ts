@@ -1,0 +1,200 @@
+/**
+ * Goal: the one statement that stores stars keeps identity, uniqueness and the day, and a batch
+ * does not share fate. Method: decided stars are sent straight to it, on a real Postgres.
+ */
+import * as assert from "node:assert/strict";
+import { suite } from "uvu";
+import { DAY_MS } from "../../actors/day.ts";
+import { RetryableError } from "../../src/errors.ts";
+import { createGroupCommit, type GroupCommit } from "../../src/journal/group-commit.ts";
+import { openPostgres, type Sql } from "../../src/store/postgres.ts";
+import { decidedStar } from "../support/engine.ts";
+import { testDatabase } from "../support/postgres.ts";
+
+interface Context {
+  url: string;
+  sql: Sql;
+  commit: GroupCommit["commit"];
+  batches: number[];
+  now: number;
+  close: () => Promise<void>;
+}
+
+const test = suite<Context>("group commit");
+let wallets = 5_000;
+const newWallet = (): string => {
+  wallets += 1;
+  return `0.0.${wallets}`;
+};
+
+test.before.each(async (context) => {
+  const database = await testDatabase({ migrated: true });
+  const sql = openPostgres(database.url, { connections: 3, writer: true });
+  const [row] = await sql<{ now: number }[]>`select now_ms() as now`;
+  const batches: number[] = [];
+  const now = row?.now ?? 0;
+  Object.assign(context, {
+    url: database.url,
+    sql,
+    batches,
+    now,
+    commit: createGroupCommit({ sql, now: () => now, onBatch: (stars) => batches.push(stars) })
+      .commit,
+    close: async () => {
+      await sql.end({ timeout: 1 });
+      await database.close();
+    },
+  });
+});
+test.after.each((context) => context.close());
+
+test("stars decided in one tick share one commit, and each learns its counter", async (c) => {
+  const outcomes = await Promise.all(
+    Array.from({ length: 50 }, () => c.commit(decidedStar({ wallet: newWallet(), now: c.now }))),
+  );
+  assert.deepEqual(c.batches, [50]);
+  assert.ok(outcomes.every((outcome) => outcome.kind === "stored" && outcome.totalVotes === 50));
+  const [counts] = await c.sql`
+    select (select count(*) from star) as stars, (select count(*) from outbox) as messages,
+      (select weight from item_day) as today, (select weight from item_hour) as hour`;
+  assert.deepEqual({ ...counts }, { stars: 50, messages: 50, today: 50, hour: 50 });
+});
+
+test("of two stars decided from the same state of a wallet, one is stored and one is stale", async (c) => {
+  const wallet = newWallet();
+  const other = { type: "token", id: "0.0.9002", eventKind: null, ledgerId: null } as const;
+  const outcomes = await Promise.all([
+    c.commit(decidedStar({ wallet, now: c.now })),
+    c.commit(decidedStar({ wallet, now: c.now, target: other })),
+  ]);
+  assert.deepEqual(outcomes.map(({ kind }) => kind).sort(), ["stale", "stored"]);
+  const [row] =
+    await c.sql`select count(*) as stars, (select sum(weight) from item_day) as total from star`;
+  assert.deepEqual({ ...row }, { stars: 1, total: "1" });
+});
+
+test("the same item twice on one day is stored once even in another slot", async (c) => {
+  const wallet = newWallet();
+  const first = await c.commit(decidedStar({ wallet, now: c.now }));
+  const second = await c.commit(decidedStar({ wallet, now: c.now, slot: 2 }));
+  assert.deepEqual([first.kind, second.kind], ["stored", "stale"]);
+});
+
+test("a star that lost a serial is stored not at all, and the rest of its batch is stored", async (c) => {
+  const target = { type: "event", id: "meetup", eventKind: "OTHER", ledgerId: null } as const;
+  const winner = decidedStar({
+    wallet: newWallet(),
+    now: c.now,
+    target,
+    claims: { a: [7], b: null },
+  });
+  assert.equal((await c.commit(winner)).kind, "stored");
+  const [loser, bystander] = await Promise.all([
+    c.commit(decidedStar({ wallet: newWallet(), now: c.now, target, claims: { a: [6, 7], b: 1 } })),
+    c.commit(decidedStar({ wallet: newWallet(), now: c.now, target, claims: { a: [8], b: null } })),
+  ]);
+  assert.equal(loser.kind, "lost");
+  assert.deepEqual(bystander, { kind: "stored", totalVotes: 4 });
+  const claims = await c.sql<{ serial: number }[]>`select serial from serial_claim order by serial`;
+  assert.deepEqual(
+    claims.map(({ serial }) => serial),
+    [7, 8],
+  );
+});
+
+test("two stars of one batch that bring the same serial: one counts it, the other is told once that stands", async (c) => {
+  const target = { type: "event", id: "meetup", eventKind: "OTHER", ledgerId: null } as const;
+  const claims = { a: [11], b: null };
+  const outcomes = await Promise.all([
+    c.commit(decidedStar({ wallet: newWallet(), now: c.now, target, claims })),
+    c.commit(decidedStar({ wallet: newWallet(), now: c.now, target, claims })),
+  ]);
+  assert.deepEqual(outcomes.map(({ kind }) => kind).sort(), ["lost", "stored"]);
+});
+
+test("a star decided for another UTC day is handed back, and the rest is stored", async (c) => {
+  const [yesterday, today] = await Promise.all([
+    c.commit(decidedStar({ wallet: newWallet(), now: c.now - DAY_MS })),
+    c.commit(decidedStar({ wallet: newWallet(), now: c.now })),
+  ]);
+  assert.deepEqual([yesterday.kind, today.kind], ["wrong-day", "stored"]);
+});
+
+test("a month without a partition gets one by itself", async (c) => {
+  const [{ name } = { name: "" }] = await c.sql<{ name: string }[]>`
+    select 'star_' || to_char(utc_day(now_ms()), 'YYYY_MM') as name`;
+  await c.sql`drop table ${c.sql(name)}`;
+  const outcome = await c.commit(decidedStar({ wallet: newWallet(), now: c.now }));
+  assert.equal(outcome.kind, "stored");
+});
+
+test("one bad row among many fails alone", async (c) => {
+  const poison = decidedStar({ wallet: newWallet(), now: c.now });
+  const bad = { ...poison, star: { ...poison.star, weight: -3 } };
+  const results = await Promise.allSettled([
+    ...Array.from({ length: 9 }, () => c.commit(decidedStar({ wallet: newWallet(), now: c.now }))),
+    c.commit(bad),
+  ]);
+  assert.deepEqual(
+    results.map((result) => (result.status === "fulfilled" ? result.value.kind : "rejected")),
+    [...Array.from({ length: 9 }, () => "stored"), "rejected"],
+  );
+});
+
+test("a statement that starts after its deadline writes nothing", async (c) => {
+  const { commit } = createGroupCommit({ sql: c.sql, now: () => c.now - 60_000 });
+  await assert.rejects(commit(decidedStar({ wallet: newWallet(), now: c.now })), RetryableError);
+  const [row] = await c.sql`select count(*) as stars from star`;
+  assert.equal(row?.stars, 0);
+});
+
+test("a commit whose answer is lost is looked up, and told as stored", async (c) => {
+  // The pool hears nothing of its first statement's success: the reply is torn off.
+  let torn = false;
+  const cut = new Proxy(c.sql, {
+    apply(target, thisArg, args: Parameters<Sql>) {
+      const query = Reflect.apply(target, thisArg, args);
+      if (torn || !String(args[0]).includes("cast_stars")) return query;
+      torn = true;
+      return query.then(() => {
+        throw Object.assign(new Error("read ECONNRESET"), { code: "CONNECTION_CLOSED" });
+      });
+    },
+  });
+  const { commit } = createGroupCommit({ sql: cut, now: () => c.now });
+  const outcome = await commit(decidedStar({ wallet: newWallet(), now: c.now }));
+  assert.deepEqual(outcome, { kind: "stored", totalVotes: 1, keptReply: null });
+});
+
+test("a database that is gone gives 503, never a guess", async (c) => {
+  const gone = openPostgres("postgres://nobody@127.0.0.1:9/nothing", { connections: 1 });
+  const { commit } = createGroupCommit({ sql: gone, now: () => c.now });
+  await assert.rejects(
+    commit(decidedStar({ wallet: newWallet(), now: c.now })),
+    (error: unknown) => error instanceof RetryableError && error.code === "UNAVAILABLE",
+  );
+  await gone.end({ timeout: 0 });
+});
+
+test("nobody changes or deletes a star: not the app's role, not the owner", async (c) => {
+  const target = { type: "event", id: "meetup", eventKind: "OTHER", ledgerId: null } as const;
+  const claims = { a: [1], b: null };
+  await c.commit(decidedStar({ wallet: newWallet(), now: c.now, target, claims }));
+  const app = openPostgres(c.url, { connections: 1, role: "starboard_app" });
+  for (const attempt of [
+    () => c.sql`update star set weight = 9`,
+    () => c.sql`delete from star`,
+    () => c.sql`truncate star`,
+    () => c.sql`delete from outbox`,
+    () => c.sql`update outbox set message = '{}'`,
+    () => c.sql`delete from serial_claim`,
+  ]) {
+    await assert.rejects(attempt(), /append-only|SB403/);
+  }
+  for (const attempt of [() => app`update star set weight = 9`, () => app`delete from star`]) {
+    await assert.rejects(attempt(), /permission denied/);
+  }
+  await app.end();
+});
+
+test.run();

@@ -1,0 +1,133 @@
+import type { Target, TargetType } from "../../actors/content.ts";
+import { dayOf } from "../../actors/day.ts";
+import type { Holdings } from "../../actors/holdings.ts";
+import { type FollowedClock, followClock } from "../../src/clock.ts";
+import { newStarId } from "../../src/journal/star-id.ts";
+import type { DecidedStar } from "../../src/journal/star-record.ts";
+import { composeVoting } from "../../src/processes/compose-voting.ts";
+import { openPostgres, readDatabaseClock, type Sql } from "../../src/store/postgres.ts";
+import { type CastResult, castStar } from "../../src/voting/cast-star.ts";
+
+/** One web process' voting engine, without HTTP and with holdings given. */
+export interface Engine {
+  readonly sql: Sql;
+  readonly clock: FollowedClock;
+  /** What wallets hold; nothing unless set. */
+  readonly holdings: Map<string, Pick<Holdings, "collectionA" | "collectionB">>;
+  /** Called at each reading of holdings, between the early refusal and the turn. */
+  beforeTurn: (wallet: string) => Promise<void>;
+  cast(wallet: string, target: string, idempotencyKey?: string): Promise<CastResult>;
+  readonly parts: ReturnType<typeof composeVoting>;
+  close(): Promise<void>;
+}
+
+/** Starts an engine on a migrated database. */
+export async function startEngine(url: string): Promise<Engine> {
+  const sql = openPostgres(url, { connections: 4 });
+  const writer = openPostgres(url, { connections: 4, writer: true });
+  const clock = await followClock(
+    () => readDatabaseClock(sql),
+    () => undefined,
+  );
+  const holdings: Engine["holdings"] = new Map();
+  const engine: Engine = {
+    sql,
+    clock,
+    holdings,
+    beforeTurn: () => Promise.resolve(),
+    parts: composeVoting({
+      sql,
+      writer,
+      clock,
+      collectionKeys: { a: "alpha", b: "beta" },
+      readHoldings: async (wallet) => {
+        await engine.beforeTurn(wallet);
+        const held = holdings.get(wallet) ?? { collectionA: [], collectionB: [] };
+        return { ...held, readAt: clock.now() };
+      },
+      onAccepted: () => undefined,
+    }),
+    cast: (wallet, target, idempotencyKey) => {
+      const [type, id] = target.split("/") as [TargetType, string];
+      return castStar(engine.parts.castStar, {
+        wallet,
+        target: { type, id },
+        idempotencyKey: idempotencyKey ?? null,
+      });
+    },
+    async close() {
+      clock.stop();
+      await engine.parts.settled();
+      await Promise.all([sql.end({ timeout: 1 }), writer.end({ timeout: 1 })]);
+    },
+  };
+  return engine;
+}
+
+/** Approved records: events `meetup`, `hack`, forever mint `mint`, tokens, a collection, a project. */
+export async function seedDirectory(sql: Sql): Promise<void> {
+  await sql`
+    insert into event (id, title, event_type, is_forever_mint, starts_at, ends_at, created_at, approved_at)
+    values ('meetup', 'Meetup', 'ECOSYSTEM_MEETUP', false, 0, 4102444800000, 0, 0),
+      ('hack', 'Hackathon', 'HACKATHON', false, 0, 1, 0, 0),
+      ('mint', 'Forever', 'MINT_EVENT', true, 0, null, 0, 0),
+      ('hidden', 'Not approved', 'OTHER', false, 0, 1, 0, null)`;
+  await sql`
+    insert into token (id, symbol, name, created_at, approved_at)
+    select '0.0.' || n, 'T' || n, 'Token ' || n, 0, 0 from generate_series(9001, 9040) n`;
+  await sql`insert into collection (id, name, created_at, approved_at) values ('0.0.8001', 'Cats', 0, 0)`;
+  await sql`
+    insert into project (id, slug, name, category, ledger_id, created_at, approved_at)
+    values ('dex', 'dex', 'Dex', 'DEFI', '0.0.7001', 0, 0), ('wiki', 'wiki', 'Wiki', 'DATA', null, 0, 0)`;
+}
+
+/** The body of an accepted or replayed star. */
+export function bodyOf(result: CastResult) {
+  if (result.kind === "refused") throw new Error(`refused: ${result.decision.code}`);
+  return JSON.parse(result.body) as {
+    star: { id: string; weight: number; votingPower: number; day: string; at: string };
+    allowance: { limit: number; used: number; remaining: number };
+    counter: { totalVotes: number };
+  };
+}
+
+/** The code of a refusal; "accepted" or "replayed" otherwise. */
+export function verdictOf(result: CastResult): string {
+  return result.kind === "refused" ? result.decision.code : result.kind;
+}
+
+/** A decided star on a token, as the turn would hand it to the journal. */
+export function decidedStar(change: {
+  wallet: string;
+  now: number;
+  slot?: number;
+  target?: Target;
+  claims?: DecidedStar["claims"];
+}): DecidedStar {
+  const target = change.target ?? {
+    type: "token",
+    id: "0.0.9001",
+    eventKind: null,
+    ledgerId: null,
+  };
+  const counted = change.claims?.a.length ?? 0;
+  return {
+    star: {
+      id: newStarId(change.now),
+      wallet: change.wallet,
+      day: dayOf(change.now),
+      slot: change.slot ?? 1,
+      at: change.now,
+      target,
+      holdings: { collectionA: change.claims?.a ?? [], collectionB: [], readAt: change.now },
+      votingPower: 1 + counted,
+      weight: 1 + counted,
+      breakdown: { base: 1, collectionA: counted, collectionB: 0 },
+      limit: 5,
+      seasonId: null,
+    },
+    claims: change.claims ?? null,
+    message: `{"wallet":"${change.wallet}"}`,
+    idempotency: null,
+  };
+}
