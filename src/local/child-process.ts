@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { closeSync, openSync } from "node:fs";
 import { Socket } from "node:net";
 import { setTimeout as delay } from "node:timers/promises";
-import { isRunning, type ProcessReference, referTo } from "./process-identity.ts";
+import { isRunning, type ProcessReference, processIdentity } from "./process-identity.ts";
 
 /** A program, ready to be started. */
 export interface Launch {
@@ -56,7 +56,7 @@ export function startChild(
   if (server.pid === undefined) {
     return { pid: 0, identity: "", exited, stop: () => Promise.resolve() };
   }
-  const reference = referTo(server.pid);
+  const reference = { pid: server.pid, identity: processIdentity(server.pid) ?? "ended at once" };
   const guard = startGuard(server.pid, stopSignals[0]);
   server.once("exit", () => guard.kill("SIGKILL"));
   server.unref();

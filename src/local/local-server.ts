@@ -1,6 +1,7 @@
 import { mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
+import { coerceError } from "../errors.ts";
 import type { Logger } from "../log.ts";
 import { type Child, type Launch, startChild, stopProcess } from "./child-process.ts";
 import { lockFolder } from "./folder-lock.ts";
@@ -13,7 +14,7 @@ export interface ServerKind {
   /** Sent in turn until it has ended; the first loses nothing. */
   readonly stopSignals: readonly [NodeJS.Signals, ...NodeJS.Signals[]];
   /** Makes the data ready, once, when nobody else can be at it. */
-  prepare?(): void;
+  prepare?(): Promise<void>;
   /** How to start it on a port. Called for every start. */
   launch(port: number): Launch;
   /** Whether it answers; asked again and again while it starts. */
@@ -59,23 +60,20 @@ const RESTART_DELAY_MAX_MS = 5_000;
 export async function runServer(kind: ServerKind, options: ServerOptions): Promise<LocalServer> {
   mkdirSync(options.folder, { recursive: true });
   const lock = lockFolder(options.folder);
+  const { predecessor } = lock;
+  // Should this fail, the lock stays: it is what knows of the predecessor.
+  if (predecessor !== undefined) await stopProcess(predecessor, kind.stopSignals);
   try {
-    const { predecessor } = lock;
-    if (predecessor !== undefined) {
-      await stopProcess(predecessor, kind.stopSignals);
-      kind.clearAfter?.(predecessor);
-    }
-    kind.prepare?.();
+    if (predecessor !== undefined) kind.clearAfter?.(predecessor);
+    await kind.prepare?.();
     const starter = new Starter(kind, options, lock.note);
     const port = await starter.startOnFreePort();
-    return {
-      port,
-      pid: () => starter.pid,
-      close: async () => {
-        await starter.stop();
-        lock.release();
-      },
+    const close = async (): Promise<void> => {
+      await starter.stop();
+      lock.release();
     };
+    let closing: Promise<void> | undefined;
+    return { port, pid: () => starter.pid, close: () => (closing ??= close()) };
   } catch (error) {
     lock.release();
     throw error;
@@ -133,7 +131,7 @@ class Starter {
     void child.exited.then((how) => {
       ended = how;
     });
-    if (child.pid !== 0) this.#note(child);
+    if (child.pid !== 0) this.#note({ pid: child.pid, identity: child.identity });
     const deadline = performance.now() + START_DEADLINE_MS;
     while (ended === undefined && !(await this.#kind.isReady(port, child.pid))) {
       if (performance.now() > deadline) {
@@ -158,7 +156,7 @@ class Starter {
     while (!this.#stopping) {
       await delay(wait);
       if (this.#stopping) return;
-      const failure = await this.#start(port);
+      const failure = await this.#start(port).catch((error) => coerceError(error).message);
       if (failure === undefined) return;
       this.#options.log?.warn({ failure }, `${this.#kind.name} is still down`);
       wait = Math.min(wait * 2, RESTART_DELAY_MAX_MS);

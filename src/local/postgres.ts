@@ -1,5 +1,4 @@
-import { spawnSync } from "node:child_process";
-import { randomBytes } from "node:crypto";
+import { execFile } from "node:child_process";
 import {
   chownSync,
   existsSync,
@@ -9,13 +8,15 @@ import {
   rmSync,
   writeFileSync,
 } from "node:fs";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
+import { promisify } from "node:util";
 import postgres from "postgres";
 import { coerceError } from "../errors.ts";
 import type { Logger } from "../log.ts";
 import type { UserIds } from "./child-process.ts";
 import { type LocalServer, runServer, type ServerKind } from "./local-server.ts";
 import { findPostgres, type NativePostgres } from "./native-postgres.ts";
+import { keepPassword } from "./password-file.ts";
 import type { ProcessReference } from "./process-identity.ts";
 import { enterableFolder, openForPassing, serverUser } from "./server-user.ts";
 
@@ -25,8 +26,8 @@ export interface PostgresOptions {
   /** Wanted port; another one is used when it is taken. Default: that of the last start. */
   readonly port?: number | undefined;
   readonly log?: Logger | undefined;
-  /** Server settings on top of ours, such as `fsync: "off"` for a throw-away one. */
-  readonly settings?: Readonly<Record<string, string>> | undefined;
+  /** Faster, because its data need not survive a crash of the machine. */
+  readonly disposable?: boolean | undefined;
 }
 
 export interface LocalPostgres extends LocalServer {
@@ -37,7 +38,7 @@ export interface LocalPostgres extends LocalServer {
 const DATABASE = "starboard";
 const SUPERUSER = "postgres";
 
-/** Durable as Postgres is by default; open to this machine alone. */
+/** Open to this machine alone; durable, because that is Postgres' own default. */
 const SETTINGS = {
   listen_addresses: "127.0.0.1",
   // A socket's path may hold 107 bytes, a project's folder more; TCP has no such limit.
@@ -49,6 +50,8 @@ const SETTINGS = {
   log_min_messages: "warning",
 } as const;
 
+const DISPOSABLE = { fsync: "off", synchronous_commit: "off", full_page_writes: "off" } as const;
+
 /**
  * Runs a real Postgres on a folder, with a database `starboard` in it. It
  * listens on 127.0.0.1 alone and asks for a random password (SCRAM), which is
@@ -59,15 +62,12 @@ const SETTINGS = {
  *   it does not come up
  */
 export async function startPostgres(options: PostgresOptions): Promise<LocalPostgres> {
-  const { dataDir } = options;
-  mkdirSync(dataDir, { recursive: true });
-  openForPassing(dataDir);
-  const cluster = findCluster(dataDir);
-  const server = await runServer(postgresKind(cluster, options.settings ?? {}), {
-    folder: dataDir,
-    port: options.port,
-    log: options.log,
-  });
+  const { disposable = false, port, log } = options;
+  const folder = resolve(options.dataDir);
+  mkdirSync(folder, { recursive: true });
+  openForPassing(folder);
+  const cluster = findCluster(folder);
+  const server = await runServer(postgresKind(cluster, disposable), { folder, port, log });
   try {
     await createDatabase(urlOf(cluster, server.port, "postgres"));
   } catch (error) {
@@ -93,25 +93,15 @@ function findCluster(dataDir: string): Cluster {
   return { folder, data, user, programs: findPostgres(user), password: keepPassword(dataDir) };
 }
 
-function keepPassword(dataDir: string): string {
-  const file = join(dataDir, "password");
-  if (!existsSync(file)) {
-    writeFileSync(file, randomBytes(24).toString("base64url"), { mode: 0o600 });
-  }
-  return readFileSync(file, "utf8");
-}
-
-function postgresKind(cluster: Cluster, settings: Readonly<Record<string, string>>): ServerKind {
+function postgresKind(cluster: Cluster, disposable: boolean): ServerKind {
   const { data, user, programs } = cluster;
-  const flags = Object.entries({ ...SETTINGS, ...settings }).flatMap(([name, value]) => [
-    "-c",
-    `${name}=${value}`,
-  ]);
+  const settings = { ...SETTINGS, ...(disposable ? DISPOSABLE : {}) };
+  const flags = Object.entries(settings).flatMap(([name, value]) => ["-c", `${name}=${value}`]);
   return {
     name: "Postgres",
     // Fast: rolls back what is open and writes everything. Immediate: leaves that to recovery.
     stopSignals: ["SIGINT", "SIGQUIT", "SIGKILL"],
-    prepare: () => createCluster(cluster),
+    prepare: () => createCluster(cluster, disposable),
     launch: (port) => ({
       file: programs.postgres,
       args: ["-D", data, "-p", String(port), ...flags],
@@ -125,7 +115,8 @@ function postgresKind(cluster: Cluster, settings: Readonly<Record<string, string
 }
 
 /** Makes the cluster elsewhere first: what carries the name `data` is whole. */
-function createCluster({ folder, data, user, programs, password }: Cluster): void {
+async function createCluster(cluster: Cluster, disposable: boolean): Promise<void> {
+  const { folder, data, user, programs, password } = cluster;
   if (existsSync(data)) return;
   const draft = join(folder, "data.new");
   const passwordFile = join(folder, "password.new");
@@ -141,11 +132,10 @@ function createCluster({ folder, data, user, programs, password }: Cluster): voi
       ...["--auth", "scram-sha-256", "--encoding", "UTF8", "--locale", "C"],
       // Sorts by code point on every machine, whatever its own locales are.
       ...["--locale-provider", "builtin", "--builtin-locale", "C.UTF-8"],
+      ...(disposable ? ["--no-sync"] : []),
     ];
     const env = { LC_ALL: "C", TZ: "UTC" };
-    const run = spawnSync(programs.initdb, args, { cwd: folder, env, encoding: "utf8", ...user });
-    if (run.error !== undefined) throw run.error;
-    if (run.status !== 0) throw new Error(`initdb failed: ${run.stderr.trim()}`);
+    await promisify(execFile)(programs.initdb, args, { cwd: folder, env, ...user });
     renameSync(draft, data);
   } finally {
     rmSync(passwordFile, { force: true });

@@ -1,11 +1,10 @@
 import { createHash, randomUUID } from "node:crypto";
 import { readdirSync, readFileSync, rmSync } from "node:fs";
-import { mkdtemp } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import postgres, { type Sql } from "postgres";
 import { environment } from "../../src/config.ts";
 import { type LocalPostgres, startPostgres } from "../../src/local/postgres.ts";
+import { temporaryFolder } from "./folder.ts";
 
 export interface TestDatabase {
   readonly url: string;
@@ -56,9 +55,8 @@ async function testServer(): Promise<string> {
 
 /** Starts a Postgres whose data need not survive; it goes when this process does. */
 export async function startThrowAway(): Promise<LocalPostgres> {
-  const dataDir = await mkdtemp(join(tmpdir(), "starboard-test-postgres-"));
-  const settings = { fsync: "off", synchronous_commit: "off", full_page_writes: "off" };
-  const server = await startPostgres({ dataDir, settings });
+  const dataDir = temporaryFolder("test-postgres");
+  const server = await startPostgres({ dataDir, disposable: true });
   const remove = (): void => rmSync(dataDir, { recursive: true, force: true });
   const close = async (): Promise<void> => {
     await server.close();

@@ -1,0 +1,90 @@
+/** Two made-up sources, as `EVENT_SOURCES` names them. */
+export const DEMO_SOURCES = ["SOURCE_A", "SOURCE_B"] as const;
+
+const HOUR = 3_600_000;
+const DAY = 24 * HOUR;
+
+/**
+ * A small directory to look at: one record of every kind and state, dated around now. It is
+ * imported like anybody's (`catalog import`), once, into an empty catalogue.
+ *
+ * @param now epoch milliseconds
+ */
+export function demoDirectory(now: number) {
+  const at = (offset: number): string => new Date(now + offset).toISOString();
+  return {
+    events: [
+      {
+        id: "harbour-meetup",
+        title: "Harbour builders' meetup",
+        eventType: "ECOSYSTEM_MEETUP",
+        isForeverMint: false,
+        source: DEMO_SOURCES[0],
+        startsAt: at(-HOUR),
+        endsAt: at(3 * DAY),
+        host: "Harbour Collective",
+        location: "Lisbon",
+        description: "Three evenings of talks by people who ship on the network.",
+        links: [{ label: "Programme", url: "https://example.org/harbour" }],
+        prizes: [],
+      },
+      {
+        id: "lighthouse-hackathon",
+        title: "Lighthouse hackathon",
+        eventType: "HACKATHON",
+        isForeverMint: false,
+        source: DEMO_SOURCES[1],
+        startsAt: at(2 * DAY),
+        endsAt: at(5 * DAY),
+        links: [{ label: "Rules", url: "https://example.org/lighthouse/rules" }],
+        prizes: [{ title: "First prize", description: "For the best public good", value: "5000" }],
+      },
+      {
+        id: "tide-pass-mint",
+        title: "Tide Pass mint",
+        eventType: "MINT_EVENT",
+        isForeverMint: false,
+        startsAt: at(-DAY),
+        endsAt: at(6 * DAY),
+        links: [],
+        prizes: [],
+      },
+      {
+        id: "open-sea-forever",
+        title: "Open Sea, a mint without an end",
+        eventType: "MINT_EVENT",
+        isForeverMint: true,
+        startsAt: at(-30 * DAY),
+        links: [],
+        prizes: [],
+      },
+      {
+        id: "autumn-audio",
+        title: "Autumn live audio session",
+        eventType: "OTHER",
+        isForeverMint: false,
+        startsAt: at(-9 * DAY),
+        endsAt: at(-8 * DAY),
+        links: [],
+        prizes: [],
+      },
+    ],
+    tokens: [
+      { id: "0.0.700001", symbol: "BUOY", name: "Buoy", price: 0.0123, marketCap: 1_230_000 },
+      { id: "0.0.700002", symbol: "KEEL", name: "Keel", price: 1.5, marketCap: 9_000_000 },
+      { id: "0.0.700003", symbol: "MAST", name: "Mast" },
+      { id: "0.0.700004", symbol: "HELM", name: "Helm", price: 0.2 },
+      { id: "0.0.700005", symbol: "DOCK", name: "Dock" },
+      { id: "0.0.700006", symbol: "FLAG", name: "Flag" },
+    ],
+    collections: [
+      { id: "0.0.710001", name: "Lanterns", owners: 320, supply: 1_000 },
+      { id: "0.0.710002", name: "Knots", owners: 80, supply: 444 },
+    ],
+    projects: [
+      { id: "ferry", slug: "ferry", name: "Ferry", category: "BRIDGE", country: "PT" },
+      { id: "almanac", slug: "almanac", name: "Almanac", category: "DATA", country: "DE" },
+      { id: "galley", slug: "galley", name: "Galley", category: "DEFI" },
+    ],
+  };
+}

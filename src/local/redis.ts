@@ -1,0 +1,146 @@
+import { accessSync, constants, mkdirSync, writeFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { connect } from "node:net";
+import { delimiter, join, resolve } from "node:path";
+import { environment } from "../config.ts";
+import type { Logger } from "../log.ts";
+import { type LocalServer, runServer, type ServerKind } from "./local-server.ts";
+import { keepPassword, passwordFileOf } from "./password-file.ts";
+
+export interface RedisOptions {
+  /** Ours alone. Holds the data, its password (0600), lock and log. */
+  readonly dataDir: string;
+  /** Wanted port; another one is used when it is taken. Default: that of the last start. */
+  readonly port?: number | undefined;
+  readonly log?: Logger | undefined;
+  /** Where `redis-server` is looked for; default: the `PATH` of this process. */
+  readonly path?: string | undefined;
+}
+
+export interface LocalRedis extends LocalServer {
+  /** With the password. */
+  readonly url: string;
+  /** `js-redis-server` keeps its data in memory and is too slow for a busy queue. */
+  readonly kind: "redis-server" | "js-redis-server";
+}
+
+/** Nothing may be evicted, because jobs are among the keys (contract, section 6). */
+const CONFIGURATION = [
+  "bind 127.0.0.1",
+  "daemonize no",
+  "appendonly yes",
+  "appendfsync everysec",
+  'save ""',
+  "maxmemory-policy noeviction",
+];
+
+/**
+ * The package's own command listens on every interface and knows no password.
+ * So it is started by this: on the loopback alone, the password set in the very
+ * step in which it begins to listen.
+ */
+const JS_REDIS = `
+  const { Server } = require("node:net");
+  const { listen } = Server.prototype;
+  Server.prototype.listen = function (port) { return listen.call(this, port, "127.0.0.1"); };
+  const [, file, port, passwordFile] = process.argv;
+  require(file).createRedisServer({ port: Number(port) }).then(({ state }) => {
+    state.requirepass = require("node:fs").readFileSync(passwordFile, "utf8");
+  });
+`;
+
+const ANSWER_PATIENCE_MS = 1_000;
+
+/**
+ * Runs a Redis on a folder: the machine's own `redis-server` where there is one,
+ * else the one from npm. It listens on 127.0.0.1 alone and asks for a random
+ * password. It ends with this process, even by `kill -9`; one that was left
+ * running is stopped first.
+ *
+ * @throws Error when the folder is in use or the server does not come up
+ */
+export async function startRedis(options: RedisOptions): Promise<LocalRedis> {
+  const { port, log } = options;
+  const folder = resolve(options.dataDir);
+  mkdirSync(join(folder, "data"), { recursive: true, mode: 0o700 });
+  const password = keepPassword(folder);
+  const program = findProgram(options.path ?? environment().PATH ?? "", "redis-server");
+  const server = await runServer(
+    {
+      name: "Redis",
+      stopSignals: ["SIGTERM", "SIGKILL"],
+      launch:
+        program === undefined ? launchJsRedis(folder) : launchRedis({ program, folder, password }),
+      isReady: (at) => answers(at, password),
+    },
+    { folder, port, log },
+  );
+  return {
+    ...server,
+    url: `redis://:${password}@127.0.0.1:${server.port}`,
+    kind: program === undefined ? "js-redis-server" : "redis-server",
+  };
+}
+
+function launchRedis(given: {
+  program: string;
+  folder: string;
+  password: string;
+}): ServerKind["launch"] {
+  const file = join(given.folder, "redis.conf");
+  // In a file, because everybody on the machine can read a command line.
+  const lines = [...CONFIGURATION, `requirepass ${given.password}`, ""];
+  writeFileSync(file, lines.join("\n"), { mode: 0o600 });
+  return (port) => ({
+    file: given.program,
+    args: [file, "--port", String(port)],
+    cwd: join(given.folder, "data"),
+    env: {},
+  });
+}
+
+function launchJsRedis(folder: string): ServerKind["launch"] {
+  const file = createRequire(import.meta.url).resolve("js-redis-server");
+  return (port) => ({
+    file: process.execPath,
+    args: ["--eval", JS_REDIS, file, String(port), passwordFileOf(folder)],
+    cwd: join(folder, "data"),
+    env: {},
+  });
+}
+
+function findProgram(path: string, name: string): string | undefined {
+  const folders = path.split(delimiter).filter(Boolean);
+  return folders.map((folder) => resolve(folder, name)).find(canRun);
+}
+
+function canRun(file: string): boolean {
+  try {
+    accessSync(file, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Whether our Redis answers there: it knows the password, and has read its data. */
+function answers(port: number, password: string): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect({ port, host: "127.0.0.1", timeout: ANSWER_PATIENCE_MS });
+    let reply = "";
+    socket.setEncoding("utf8");
+    socket.on("connect", () => socket.write(command("AUTH", password) + command("PING")));
+    socket.on("data", (text: string) => {
+      reply += text;
+      if (reply.split("\r\n").length > 2) socket.destroy();
+    });
+    socket.on("timeout", () => socket.destroy());
+    socket.on("error", () => undefined);
+    socket.on("close", () => resolve(reply === "+OK\r\n+PONG\r\n"));
+  });
+}
+
+function command(...words: readonly string[]): string {
+  const parts = words.map((word) => `$${Buffer.byteLength(word)}\r\n${word}\r\n`);
+  return `*${words.length}\r\n${parts.join("")}`;
+}
