@@ -1,0 +1,62 @@
+import { createPrivateKey, createPublicKey, sign } from "node:crypto";
+import { secp256k1 } from "@noble/curves/secp256k1.js";
+import { keccak_256 } from "@noble/hashes/sha3.js";
+
+/** A wallet of the demo's own: it signs as real wallets do. */
+export interface SigningWallet {
+  readonly id: string;
+  readonly type: "ed25519" | "ecdsa";
+  /** Hex: PKCS #8 DER for ED25519, the raw scalar for ECDSA. */
+  readonly key: string;
+}
+
+/** What a wallet hands back for a challenge. */
+export interface SignedText {
+  readonly scheme: "hip820" | "eip191";
+  readonly signature: string;
+}
+
+/**
+ * Signs a challenge: `hedera_signMessage` (HIP-820) with an ED25519 key, `personal_sign`
+ * (EIP-191) with an ECDSA one, as the wallets that hold such keys do.
+ */
+export function signChallenge(wallet: SigningWallet, message: string): SignedText {
+  return wallet.type === "ed25519"
+    ? { scheme: "hip820", signature: signHip820(wallet.key, message) }
+    : { scheme: "eip191", signature: signEip191(wallet.key, message) };
+}
+
+function signHip820(key: string, message: string): string {
+  const privateKey = createPrivateKey({
+    key: Buffer.from(key, "hex"),
+    format: "der",
+    type: "pkcs8",
+  });
+  const { x = "" } = createPublicKey(privateKey).export({ format: "jwk" });
+  const text = Buffer.from(`\x19Hedera Signed Message:\n${message.length}${message}`);
+  const signature = sign(null, text, privateKey);
+  // SignatureMap { 1: SignaturePair { 1: public key prefix, 3: ed25519 } }
+  const pair = Buffer.concat([
+    lengthDelimited(1, Buffer.from(x, "base64url")),
+    lengthDelimited(3, signature),
+  ]);
+  return lengthDelimited(1, pair).toString("base64");
+}
+
+function signEip191(key: string, message: string): string {
+  const text = Buffer.from(`\x19Ethereum Signed Message:\n${message.length}${message}`);
+  const signature = secp256k1.sign(keccak_256(text), Buffer.from(key, "hex"), {
+    prehash: false,
+    format: "recovered",
+  });
+  // Noble puts the recovery bit first, Ethereum's v (27 or 28) comes last.
+  const [recovery = 0] = signature;
+  return `0x${Buffer.concat([signature.subarray(1), Buffer.from([27 + recovery])]).toString("hex")}`;
+}
+
+/** A protobuf field of bytes, shorter than 16 KiB. */
+function lengthDelimited(field: number, bytes: Buffer): Buffer {
+  const { length } = bytes;
+  const size = length < 128 ? [length] : [(length & 0x7f) | 0x80, length >> 7];
+  return Buffer.concat([Buffer.from([(field << 3) | 2, ...size]), bytes]);
+}

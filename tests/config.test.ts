@@ -1,0 +1,78 @@
+import * as assert from "node:assert/strict";
+import { test } from "uvu";
+import { ConfigurationError, readSettings } from "../src/config.ts";
+
+function refusal(
+  environment: Record<string, string>,
+  needed: Parameters<typeof readSettings>[1] = [],
+): string {
+  try {
+    readSettings(environment, needed);
+  } catch (error) {
+    assert.ok(error instanceof ConfigurationError);
+    return error.message;
+  }
+  return "accepted";
+}
+
+test("with nothing set, the defaults of the contract stand", () => {
+  const { PORT, HOST, HEDERA_NETWORK, API_RATE_LIMIT, VOTING_RATE_LIMIT, XP_PER_STAR } =
+    readSettings({});
+  assert.deepEqual(
+    { PORT, HOST, HEDERA_NETWORK, API_RATE_LIMIT, VOTING_RATE_LIMIT, XP_PER_STAR },
+    {
+      PORT: 3000,
+      HOST: "127.0.0.1",
+      HEDERA_NETWORK: "local",
+      API_RATE_LIMIT: 100,
+      VOTING_RATE_LIMIT: 300,
+      XP_PER_STAR: 1,
+    },
+  );
+});
+
+test("an empty variable counts as unset, and spaces around a value do not matter", () => {
+  assert.equal(readSettings({ PORT: "" }).PORT, 3000);
+  assert.equal(readSettings({ PORT: " 8080 " }).PORT, 8080);
+});
+
+test("every bad and every missing setting is named, in one message, without its value", () => {
+  const message = refusal({
+    PORT: "banana",
+    HEDERA_OPERATOR_KEY: "hunter2",
+    COLLECTION_A_ID: "0.0.x",
+  });
+  for (const name of ["PORT", "HEDERA_OPERATOR_KEY", "COLLECTION_A_ID"])
+    assert.match(message, new RegExp(name));
+  assert.doesNotMatch(message, /banana|hunter2/);
+  assert.equal(
+    refusal({}, ["DATABASE_URL", "REDIS_URL"]),
+    "DATABASE_URL is missing; REDIS_URL is missing",
+  );
+});
+
+test("lists and nodes are read, and what is no node is refused", () => {
+  const { HEDERA_NODES, EVENT_SOURCES, MIRROR_NODE_URL } = readSettings({
+    HEDERA_NODES: "127.0.0.2:5000=0.0.3, node.example:50211=0.0.4",
+    EVENT_SOURCES: "ONE,TWO",
+    MIRROR_NODE_URL: "http://a.example, https://b.example/",
+  });
+  assert.deepEqual(HEDERA_NODES, [
+    { address: "127.0.0.2:5000", account: "0.0.3" },
+    { address: "node.example:50211", account: "0.0.4" },
+  ]);
+  assert.deepEqual(EVENT_SOURCES, ["ONE", "TWO"]);
+  assert.equal(MIRROR_NODE_URL?.length, 2);
+  assert.match(
+    refusal({ HEDERA_NODES: "127.0.0.2:5000" }),
+    /HEDERA_NODES "127.0.0.2:5000" is not host:port=0.0.n/,
+  );
+  assert.match(refusal({ EVENT_SOURCES: "only-one" }), /EVENT_SOURCES/);
+});
+
+test("settings cannot be changed afterwards", () => {
+  const settings = readSettings({});
+  assert.throws(() => Object.assign(settings, { PORT: 1 }), TypeError);
+});
+
+test.run();
