@@ -1,0 +1,77 @@
+import type { Holdings } from "../../actors/holdings.ts";
+import type { Clock } from "../clock.ts";
+import { RetryableError } from "../errors.ts";
+import type { MirrorNode } from "../ledger/mirror-node.ts";
+
+/** Reads what a wallet holds now. */
+export interface HoldingsReader {
+  /**
+   * @param wallet canonical `0.0.n`
+   * @throws RetryableError HOLDINGS_UNAVAILABLE when there is any doubt about the
+   *   answer; never a guessed weight (contract, section 3)
+   */
+  read(wallet: string): Promise<Holdings>;
+}
+
+/** A busy mirror node recovers in seconds; asking sooner only keeps it busy. */
+const RETRY_AFTER_SECONDS = 2;
+
+/**
+ * Holdings come from the mirror node while the star's request waits, both
+ * collections side by side. Nothing is kept between stars; only reads of one
+ * wallet that overlap in time share one answer.
+ *
+ * @param excludedWallets carry only the base weight, so they hold nothing here
+ * @param deadlineMs for both collections, all pages and all retries together
+ */
+export function createHoldingsReader({
+  mirror,
+  collectionA,
+  collectionB,
+  excludedWallets,
+  clock,
+  deadlineMs,
+}: {
+  readonly mirror: Pick<MirrorNode, "nftsOf">;
+  readonly collectionA: string;
+  readonly collectionB: string;
+  readonly excludedWallets: readonly string[];
+  readonly clock: Clock;
+  readonly deadlineMs: number;
+}): HoldingsReader {
+  const excluded = new Set(excludedWallets);
+  const reading = new Map<string, Promise<Holdings>>();
+
+  const readBoth = async (wallet: string): Promise<Holdings> => {
+    const readAt = clock.now();
+    // When one collection fails the star is lost: the other need not be read on.
+    const either = new AbortController();
+    const serialsOf = (collection: string) =>
+      mirror.nftsOf(wallet, collection, { deadlineMs, signal: either.signal });
+    try {
+      const [a, b] = await Promise.all([serialsOf(collectionA), serialsOf(collectionB)]);
+      return { collectionA: a, collectionB: b, readAt };
+    } catch (error) {
+      either.abort();
+      throw new RetryableError(
+        "HOLDINGS_UNAVAILABLE",
+        "The wallet's NFTs could not be read from the mirror node; no vote was spent.",
+        RETRY_AFTER_SECONDS,
+        error,
+      );
+    }
+  };
+
+  return {
+    async read(wallet) {
+      if (excluded.has(wallet)) {
+        return { collectionA: [], collectionB: [], readAt: clock.now() };
+      }
+      const shared = reading.get(wallet);
+      if (shared !== undefined) return shared;
+      const own = readBoth(wallet).finally(() => reading.delete(wallet));
+      reading.set(wallet, own);
+      return own;
+    },
+  };
+}

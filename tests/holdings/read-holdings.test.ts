@@ -1,0 +1,169 @@
+import * as assert from "node:assert/strict";
+import { test } from "uvu";
+import { bounds } from "../../src/config.ts";
+import { RetryableError } from "../../src/errors.ts";
+import { createHoldingsReader, type HoldingsReader } from "../../src/holdings/read-holdings.ts";
+import { MirrorError } from "../../src/ledger/mirror-error.ts";
+import type { MirrorNode } from "../../src/ledger/mirror-node.ts";
+import { nftLists, type Reply, upTo, withStubs } from "../ledger/mirror-stub.ts";
+
+const WALLET = "0.0.1001";
+const A = "0.0.5001";
+const B = "0.0.5002";
+const NOW = 1_795_163_145_197;
+
+function readerOf(
+  mirror: Pick<MirrorNode, "nftsOf">,
+  options: { deadlineMs?: number; excludedWallets?: string[] } = {},
+): HoldingsReader {
+  return createHoldingsReader({
+    mirror,
+    collectionA: A,
+    collectionB: B,
+    excludedWallets: [],
+    clock: { now: () => NOW },
+    deadlineMs: bounds.holdingsDeadlineMs,
+    ...options,
+  });
+}
+
+const isUnavailable = (error: unknown): boolean =>
+  error instanceof RetryableError &&
+  error.code === "HOLDINGS_UNAVAILABLE" &&
+  error.retryAfterSeconds >= 1 &&
+  error.cause instanceof MirrorError;
+
+test("both collections are read, all pages, serials ascending", async () => {
+  const lists = nftLists({ [A]: [...upTo(229), 1_000], [B]: [77, 3] });
+  await withStubs([lists], async (mirror, [stub]) => {
+    assert.deepEqual(await readerOf(mirror).read(WALLET), {
+      collectionA: [...upTo(229), 1_000],
+      collectionB: [3, 77],
+      readAt: NOW,
+    });
+    assert.equal(stub.asked.length, 4);
+  });
+});
+
+test("a wallet without NFTs, or unknown to the mirror node, holds nothing", async () => {
+  await withStubs([nftLists({})], async (mirror) => {
+    const holdings = await readerOf(mirror).read(WALLET);
+    assert.deepEqual(holdings, { collectionA: [], collectionB: [], readAt: NOW });
+  });
+});
+
+test("an excluded wallet holds nothing, and the mirror node is not asked", async () => {
+  await withStubs([nftLists({ [A]: upTo(500) })], async (mirror, [stub]) => {
+    const reader = readerOf(mirror, { excludedWallets: [WALLET] });
+    const holdings = await reader.read(WALLET);
+    assert.deepEqual(holdings, { collectionA: [], collectionB: [], readAt: NOW });
+    assert.deepEqual(stub.asked, []);
+    assert.equal((await reader.read("0.0.1002")).collectionA.length, 0);
+    assert.equal(stub.asked.length > 0, true);
+  });
+});
+
+test("the collections are read side by side", async () => {
+  const waiting: (() => void)[] = [];
+  const lists = nftLists({ [A]: [1], [B]: [2] });
+  // Neither is answered before both have been asked for.
+  const reply: Reply = (...request) => {
+    waiting.push(() => lists(...request));
+    if (waiting.length === 2) for (const answer of waiting) answer();
+  };
+  await withStubs([reply], async (mirror) => {
+    const { collectionA, collectionB } = await readerOf(mirror).read(WALLET);
+    assert.deepEqual([collectionA, collectionB], [[1], [2]]);
+  });
+});
+
+test("reads of one wallet at the same time share one answer; the next read asks again", async () => {
+  const held: Record<string, number[]> = { [A]: [1], [B]: [] };
+  await withStubs([(...request) => nftLists(held)(...request)], async (mirror, [stub]) => {
+    const reader = readerOf(mirror);
+    const [one, two] = await Promise.all([reader.read(WALLET), reader.read(WALLET)]);
+    assert.equal(one, two);
+    assert.equal(stub.asked.length, 2);
+    held[A] = [];
+    assert.deepEqual((await reader.read(WALLET)).collectionA, []);
+    assert.equal(stub.asked.length, 4);
+    await Promise.all([reader.read(WALLET), reader.read("0.0.1002")]);
+    assert.equal(stub.asked.length, 8, "wallets share nothing");
+  });
+});
+
+test("a failed read is not remembered, and fails all who shared it", async () => {
+  let down = true;
+  const lists = nftLists({ [A]: [1], [B]: [] });
+  const reply: Reply = (response, ...rest) =>
+    down ? response.writeHead(400).end() : lists(response, ...rest);
+  await withStubs([reply], async (mirror) => {
+    const reader = readerOf(mirror);
+    const reads = [reader.read(WALLET), reader.read(WALLET)];
+    for (const read of reads) await assert.rejects(read, isUnavailable);
+    down = false;
+    assert.deepEqual((await reader.read(WALLET)).collectionA, [1]);
+  });
+});
+
+for (const [name, fault] of [
+  ["hangs", () => {}],
+  ["answers 429 as HTML", (response) => response.writeHead(429).end("<html>")],
+  ["answers 500", (response) => response.writeHead(500).end()],
+  ["answers 404", (response) => response.writeHead(404).end()],
+  ["redirects", (response) => response.writeHead(302, { location: "/" }).end()],
+  ["sends rubbish", (response) => response.end("<html>")],
+  ["resets connections", (response) => response.destroy()],
+] as [string, Reply][]) {
+  for (const collection of [A, B]) {
+    test(`a mirror node that ${name} for ${collection} alone leaves no answer, in time`, async () => {
+      const lists = nftLists({ [A]: [1], [B]: [2] });
+      const reply: Reply = (response, path, request) =>
+        (path.includes(collection) ? fault : lists)(response, path, request);
+      await withStubs([reply], async (mirror) => {
+        const begun = performance.now();
+        await assert.rejects(readerOf(mirror, { deadlineMs: 300 }).read(WALLET), isUnavailable);
+        assert.ok(performance.now() - begun < 450);
+      });
+    });
+  }
+}
+
+test("a fault on the second page leaves no answer", async () => {
+  const lists = nftLists({ [A]: upTo(150), [B]: [2] });
+  const reply: Reply = (response, path, request) =>
+    path.includes("serialnumber") ? response.end("{") : lists(response, path, request);
+  await withStubs([reply], async (mirror) => {
+    await assert.rejects(readerOf(mirror).read(WALLET), isUnavailable);
+  });
+});
+
+test("when one collection fails, the other is no longer read", async () => {
+  const asked = new Map<string, AbortSignal | undefined>();
+  const mirror: Pick<MirrorNode, "nftsOf"> = {
+    nftsOf: (_, token, limits) => {
+      asked.set(token, limits?.signal);
+      assert.equal(limits?.background, undefined, "no breaker stands before a star");
+      assert.equal(limits?.deadlineMs, bounds.holdingsDeadlineMs);
+      if (token === A) return Promise.reject(new MirrorError("busy", "HTTP 500"));
+      return new Promise(() => {});
+    },
+  };
+  await assert.rejects(readerOf(mirror).read(WALLET), isUnavailable);
+  assert.equal(asked.get(B)?.aborted, true);
+});
+
+test("the time of a reading is when it began", async () => {
+  let now = NOW;
+  const mirror: Pick<MirrorNode, "nftsOf"> = {
+    nftsOf: async () => {
+      now += 1_000;
+      return [];
+    },
+  };
+  const options = { mirror, collectionA: A, collectionB: B, excludedWallets: [], deadlineMs: 100 };
+  const reader = createHoldingsReader({ ...options, clock: { now: () => now } });
+  assert.equal((await reader.read(WALLET)).readAt, NOW);
+});
+
+test.run();
