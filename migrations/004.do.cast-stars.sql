@@ -8,13 +8,13 @@
 -- Outcome per turn:
 --   stored      the star, its claims, totals, message and idempotency key are written
 --   wrong-day   it was decided for another UTC day than this server's
---   stale       another star of that wallet was accepted since the decision, or the pass
---               that its limit rests on is gone
+--   stale       another star of that wallet was accepted since the decision, or its limit
+--               changed (a pass was granted, taken back, or ended)
 -- Raises SB409, detail the star ids (one a line), when a serial was claimed or an
 -- idempotency key bound meanwhile: such a star is all or nothing, so nothing is written and
 -- the caller sends the batch again without them. Raises SB408 after `not_after`.
 --
--- Nothing is read but unique keys (and passes, of the few stars that rest on one), so no plan can go bad on a fresh table or partition.
+-- Nothing is read but unique keys (and premium passes by their key), so no plan can go bad on a fresh table or partition.
 -- Rows are sorted by key in every part: unsorted upserts of two processes deadlocked.
 create function cast_stars(turns json, not_after bigint)
 returns table (star_id uuid, outcome text, total_votes bigint)
@@ -42,11 +42,11 @@ begin
     select id, day, wallet, slot, at, target_type, target_id, repeatable, voting_power,
       weight, base, counted_a, bonus_b, held_a, held_b, holdings_read_at, allowance_limit, season_id
     from offered
-    where day = today and (allowance_limit = 5 or exists (
-      -- The pass may have been taken back, or its season ended, since the decision.
+    -- A pass may have been granted or taken back, or its season ended, since the decision.
+    where day = today and allowance_limit = case when exists (
       select from premium_pass join season on season.id = premium_pass.season_id
-      where premium_pass.wallet = offered.wallet and season.id = offered.season_id
-        and offered.at >= starts_at and offered.at < ends_at))
+      where premium_pass.wallet = offered.wallet and offered.at >= starts_at and offered.at < ends_at
+    ) then 20 else 5 end
     order by wallet, slot
     on conflict do nothing
     returning id

@@ -131,6 +131,18 @@ test("a pass granted after an exhausted day was remembered counts at once, in ev
   assert.equal(verdictOf(await b.cast("0.0.508", "token/0.0.9007")), "accepted");
 });
 
+test("a pass granted while the wallet is remembered shows in the very next reply", async ({ a }) => {
+  assert.equal(bodyOf(await a.cast("0.0.516", "token/0.0.9001")).allowance.limit, 5);
+  await a.sql`insert into season (id, name, starts_at, ends_at)
+    values ('00000000-0000-7000-8000-000000000003', 'Three', 0, 4102444800000)`;
+  await a.sql`insert into premium_pass values (516, '00000000-0000-7000-8000-000000000003', 0)`;
+  const second = bodyOf(await a.cast("0.0.516", "token/0.0.9002"));
+  assert.deepEqual(
+    [second.allowance.limit, second.allowance.used, second.allowance.remaining],
+    [20, 2, 18],
+  );
+});
+
 test("a pass taken back between decision and commit is not used", async ({ a }) => {
   await a.sql`insert into season (id, name, starts_at, ends_at)
     values ('00000000-0000-7000-8000-000000000002', 'Two', 0, 4102444800000)`;
