@@ -25,7 +25,7 @@ create table star (
   allowance_limit smallint not null check (allowance_limit in (5, 20)),
   season_id uuid,
   primary key (day, id),
-  constraint star_slot unique (day, wallet, slot),
+  constraint star_slot unique (wallet, day, slot),
   constraint star_within_allowance check (slot between 1 and allowance_limit),
   constraint star_dated_by_its_instant check (day = utc_day(at)),
   constraint star_weight_adds_up check (weight = base + counted_a + bonus_b),
@@ -33,7 +33,7 @@ create table star (
 ) partition by range (day);
 
 -- "One star per wallet per item per UTC day."
-create unique index star_once_per_item_and_day on star (day, wallet, target_type, target_id)
+create unique index star_once_per_item_and_day on star (wallet, day, target_type, target_id)
   where not repeatable;
 create index star_by_target on star (target_type, target_id, at);
 

@@ -91,6 +91,20 @@ export async function receiptsOfDay(
   return rows.map(receiptOf);
 }
 
+/** The last UTC day a wallet starred a target; null when it never did. */
+export async function lastStarredDay(
+  sql: Sql,
+  account: number,
+  target: { readonly type: TargetType; readonly id: string },
+): Promise<Day | null> {
+  const [row] = await inTime(
+    sql<{ day: Day | null }[]>`
+      select max(day) as day from star
+      where wallet = ${account} and target_type = ${target.type} and target_id = ${target.id}`,
+  );
+  return row?.day ?? null;
+}
+
 function columns(sql: Sql) {
   return sql`id, wallet, target_type, target_id, at, day, voting_power, weight, base, counted_a, bonus_b,
     cardinality(held_a) as holds_a, cardinality(held_b) as holds_b,

@@ -33,18 +33,19 @@ export const sessionBody = z.strictObject({
 
 const RECORD_ID = /^[A-Za-z0-9_-]{1,64}$/;
 
-export const starBody = z.strictObject({
-  target: z
-    .strictObject({
-      type: z.enum(["event", "token", "collection", "project"]),
-      id: z.string(),
-    })
-    .superRefine((target, context) => {
-      if (!isTargetId(target)) {
-        context.addIssue({ code: "custom", path: ["id"], message: `is no ${target.type} id` });
-      }
-    }),
-});
+/** What is starred. */
+export const starTarget = z
+  .strictObject({
+    type: z.enum(["event", "token", "collection", "project"]),
+    id: z.string(),
+  })
+  .superRefine((target, context) => {
+    if (!isTargetId(target)) {
+      context.addIssue({ code: "custom", path: ["id"], message: `is no ${target.type} id` });
+    }
+  });
+
+export const starBody = z.strictObject({ target: starTarget });
 
 /** Events and projects have record ids, tokens and collections their ledger id. */
 export function isTargetId({ type, id }: TargetName): boolean {

@@ -5,15 +5,17 @@ import { TerminalError } from "../../errors.ts";
 import { dayOfStarId } from "../../journal/star-id.ts";
 import type { LedgerNetwork } from "../../ledger/entity-id.ts";
 import type { StarReceipt } from "../../reads/receipts.ts";
+import type { TargetName } from "../../reads/targets.ts";
 import type { CastResult, CastStar } from "../../voting/cast-star.ts";
 import type { Challenge } from "../../voting/challenge.ts";
 import type { SignedChallenge } from "../../voting/open-session.ts";
+import type { Preview } from "../../voting/preview-star.ts";
 import type { CurrentAllowance } from "../../voting/read-allowance.ts";
 import type { NewSession } from "../../voting/session.ts";
 import { allowanceBody, instant, starBody as starJson } from "../../voting/star-reply.ts";
 import { readJson } from "../middleware/read-json.ts";
 import { problem } from "../problem.ts";
-import { challengeBody, sessionBody, starBody } from "./bodies.ts";
+import { challengeBody, sessionBody, starBody, starTarget } from "./bodies.ts";
 import { requireSession, type SessionVariables } from "./session-guard.ts";
 
 /** The use cases behind the voting routes. */
@@ -25,6 +27,7 @@ export interface VotingDeps {
   readonly findSession: (token: string) => Promise<string | null>;
   readonly closeSession: (token: string) => Promise<void>;
   readonly readAllowance: (wallet: string) => Promise<CurrentAllowance>;
+  readonly previewStar: (wallet: string, target: TargetName) => Promise<Preview>;
   readonly castStar: (cast: CastStar) => Promise<CastResult>;
   readonly findReceipt: (id: string, day: Day) => Promise<StarReceipt | null>;
   readonly receiptsOfDay: (wallet: string, day: Day) => Promise<readonly StarReceipt[]>;
@@ -54,6 +57,10 @@ export function votingRoutes(deps: VotingDeps): Hono<Env> {
   routes.get("/allowance", session, async (c) => {
     const { wallet, day, premium, ...allowance } = await deps.readAllowance(c.var.wallet);
     return c.json({ wallet, day, premium, ...allowanceBody(allowance) });
+  });
+  routes.get("/preview", session, async (c) => {
+    const preview = await deps.previewStar(c.var.wallet, readTarget(c.req.queries()));
+    return c.json({ ...preview, allowance: allowanceBody(preview.allowance) });
   });
   routes.post("/stars", session, async (c) => {
     const { target } = await readJson(c, starBody);
@@ -96,6 +103,16 @@ function castReply(c: Context, result: CastResult, now: number): Response {
     details: { limit: decision.limit, used: decision.used, resetsAt },
     retryAfterSeconds: Math.max(1, Math.ceil((result.resetsAt - now) / 1_000)),
   });
+}
+
+/** `?type=&id=`: the same target as in the body of a star. */
+function readTarget(query: Readonly<Record<string, readonly string[]>>): TargetName {
+  const given = { type: query.type?.[0], id: query.id?.[0] };
+  const parsed = starTarget.safeParse(given);
+  const repeated = Object.entries(query).find(([, values]) => values.length > 1)?.[0];
+  if (parsed.success && repeated === undefined) return parsed.data;
+  const field = repeated ?? String(parsed.error?.issues[0]?.path[0] ?? "type");
+  throw new TerminalError("INVALID_REQUEST", `${field} does not name a target`, { field });
 }
 
 const PRINTABLE = /^[\x20-\x7e]{1,255}$/;

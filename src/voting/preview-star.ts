@@ -1,0 +1,77 @@
+import { type Allowance, allowanceOf, limitAt } from "../../actors/allowance.ts";
+import { ruleOf, type Target } from "../../actors/content.ts";
+import { type Day, dayOf } from "../../actors/day.ts";
+import type { Holdings } from "../../actors/holdings.ts";
+import { targetKey } from "../../actors/star.ts";
+import { type Breakdown, votingPower, weigh } from "../../actors/weight.ts";
+import type { Clock } from "../clock.ts";
+import { TerminalError } from "../errors.ts";
+import { countWeight } from "../hosting/propose.ts";
+import type { Slice, SliceKey, WalletDayFacts, WalletDayKey } from "../journal/load.ts";
+import type { TargetName } from "../reads/targets.ts";
+
+export interface PreviewDeps {
+  readonly clock: Clock;
+  readonly findTarget: (name: TargetName) => Promise<Target | null>;
+  readonly readHoldings: (wallet: string) => Promise<Holdings>;
+  readonly loadWalletDay: (key: WalletDayKey) => Promise<WalletDayFacts>;
+  readonly loadSlice: (key: SliceKey) => Promise<Slice>;
+  readonly lastStarredDay: (wallet: string, name: TargetName) => Promise<Day | null>;
+}
+
+/** What a star would carry now. */
+export interface Preview {
+  readonly votingPower: number;
+  readonly weight: number;
+  readonly breakdown: Breakdown;
+  /** Today; on a forever mint ever, because there a wallet's star counts once. */
+  readonly alreadyStarred: boolean;
+  readonly lastStarredDay: Day | null;
+  readonly allowance: Allowance;
+}
+
+/**
+ * Says what a star would carry now, by the same machines that would decide it. Spends nothing
+ * and promises nothing: an NFT may move, and another star may come first.
+ *
+ * @throws TerminalError `NOT_FOUND`
+ * @throws RetryableError `HOLDINGS_UNAVAILABLE`, `UNAVAILABLE`
+ */
+export async function previewStar(
+  deps: PreviewDeps,
+  wallet: string,
+  name: TargetName,
+): Promise<Preview> {
+  const target = await deps.findTarget(name);
+  if (target === null)
+    throw new TerminalError("NOT_FOUND", `there is no ${name.type} with this id`);
+  const rule = ruleOf(target);
+  const [holdings, lastStarredDay] = await Promise.all([
+    deps.readHoldings(wallet),
+    deps.lastStarredDay(wallet, name),
+  ]);
+  const now = deps.clock.now();
+  const day = dayOf(now);
+  const [facts, slice] = await Promise.all([
+    deps.loadWalletDay({ wallet, day }),
+    rule.weight === "full"
+      ? null
+      : deps.loadSlice({
+          event: target.id,
+          day: rule.frequency === "once" ? null : day,
+          wallet,
+          serialsA: holdings.collectionA,
+          serialsB: holdings.collectionB,
+        }),
+  ]);
+  const { breakdown } = countWeight({ target, wallet, holdings }, { slice, day });
+  const key = targetKey(target.type, target.id);
+  return {
+    votingPower: votingPower(holdings),
+    weight: weigh(breakdown),
+    breakdown,
+    alreadyStarred: slice?.baseCounted || facts.stars.some((star) => star.target === key),
+    lastStarredDay,
+    allowance: allowanceOf(day, limitAt(now, facts.passes).limit, facts.stars.length),
+  };
+}
