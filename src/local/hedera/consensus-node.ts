@@ -1,0 +1,115 @@
+import { Server, ServerCredentials } from "@grpc/grpc-js";
+import type { Faults } from "./consensus/faults.ts";
+import { noFaults } from "./consensus/faults.ts";
+import { rawService } from "./consensus/grpc.ts";
+import { nodeHandlers } from "./consensus/node.ts";
+import { entityId } from "./entity-id.ts";
+import type { Ledger } from "./ledger.ts";
+
+export type { ConsensusFault } from "./consensus/faults.ts";
+
+/** A consensus node of the local network, listening. */
+export interface ConsensusNode {
+  /** `host:port`, plain-text gRPC. */
+  readonly address: string;
+  /** The node's account, which transactions must name: `0.0.3`, `0.0.4` … */
+  readonly account: string;
+  /** What is wrong with this node, switchable while it runs. */
+  readonly faults: Faults;
+}
+
+export interface ConsensusNodes {
+  readonly nodes: readonly ConsensusNode[];
+  /** Stops listening and drops the calls under way; the ledger stays open. */
+  close(): Promise<void>;
+}
+
+export interface ConsensusOptions {
+  readonly ledger: Ledger;
+  /**
+   * 127.0.0.2 by default: at 127.0.0.1 the SDK believes in a developer's node and retries
+   * without end. Where that address cannot be bound (macOS) 127.0.0.1 is used after all.
+   */
+  readonly host?: string;
+  /** How many nodes, one port each; one failure puts a client's only node out for 16 s. */
+  readonly count?: number;
+  /** Their ports, in order; free ones when absent. */
+  readonly ports?: readonly number[];
+  /** From a node's check to consensus. */
+  readonly consensusDelayMs?: number;
+  /** How long a receipt query waits for a transaction under way; 0 answers at once, as the network does. */
+  readonly receiptPatienceMs?: number;
+}
+
+const LOOPBACK = "127.0.0.2";
+const FIRST_NODE = 3;
+/** 50211 at loopback is the SDK's developer node; on 50212 it insists on TLS. */
+const PORTS_TO_AVOID = [50_211, 50_212];
+const CONSENSUS_DELAY_MS = 10;
+/** Saves the client its next poll, a quarter of a second later. */
+const RECEIPT_PATIENCE_MS = 200;
+
+/**
+ * Starts the consensus nodes of a ledger: HAPI over gRPC, for the unmodified SDK.
+ *
+ * @throws Error when a port is taken, or is one the SDK treats specially
+ */
+export async function startConsensusNodes(options: ConsensusOptions): Promise<ConsensusNodes> {
+  const { count = 3, ports = [] } = options;
+  const servers: Server[] = [];
+  const nodes: ConsensusNode[] = [];
+  const close = async (): Promise<void> => {
+    for (const server of servers) server.forceShutdown();
+  };
+  try {
+    for (let index = 0; index < count; index += 1) {
+      const faults = noFaults();
+      const num = FIRST_NODE + index;
+      const { server, address } = await listen(options, { num, faults, port: ports[index] ?? 0 });
+      servers.push(server);
+      nodes.push({ address, account: entityId(num), faults });
+    }
+  } catch (error) {
+    await close();
+    throw error;
+  }
+  return { nodes, close };
+}
+
+interface Place {
+  readonly num: number;
+  readonly faults: Faults;
+  readonly port: number;
+}
+
+async function listen(
+  options: ConsensusOptions,
+  place: Place,
+): Promise<{ server: Server; address: string }> {
+  const { host = LOOPBACK, consensusDelayMs = CONSENSUS_DELAY_MS } = options;
+  const { ledger, receiptPatienceMs = RECEIPT_PATIENCE_MS } = options;
+  const handlers = nodeHandlers({ ...place, ledger, consensusDelayMs, receiptPatienceMs });
+  const server = new Server();
+  server.addService(rawService("ConsensusService", ["createTopic", "submitMessage"]), handlers);
+  server.addService(
+    rawService("CryptoService", ["getTransactionReceipts", "cryptoGetBalance"]),
+    handlers,
+  );
+  const fallback = options.host === undefined ? "127.0.0.1" : host;
+  const address = await bind(server, host, place.port).catch(() =>
+    bind(server, fallback, place.port),
+  );
+  if (!PORTS_TO_AVOID.some((port) => address.endsWith(`:${port}`))) return { server, address };
+  server.forceShutdown();
+  if (place.port !== 0) throw new RangeError(`the SDK cannot use port ${place.port} at loopback`);
+  return listen(options, place);
+}
+
+function bind(server: Server, host: string, port: number): Promise<string> {
+  return new Promise((resolve, reject) => {
+    server.bindAsync(`${host}:${port}`, ServerCredentials.createInsecure(), (error, bound) => {
+      if (error === null) resolve(`${host}:${bound}`);
+      else reject(error);
+    });
+  });
+}

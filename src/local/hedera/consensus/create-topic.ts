@@ -1,0 +1,76 @@
+import hapi, { type proto as Hapi } from "@hashgraph/proto";
+import type { KeyBytes } from "../keys.ts";
+import type { State, Turn } from "../state/state.ts";
+import { addTopic } from "../state/topics.ts";
+import { PrecheckFailure } from "./codes.ts";
+import type { Outcome } from "./receipts.ts";
+import {
+  accountNum,
+  checkMemo,
+  requireSignature,
+  type SubmittedTransaction,
+} from "./transaction.ts";
+
+/** Seconds, `entities.minLifetime` to `ledger.autoRenewPeriod.maxDuration` of the public network. */
+const AUTO_RENEW_MIN_S = 2_592_000;
+const AUTO_RENEW_MAX_S = 8_000_001;
+
+/**
+ * ConsensusCreateTopic at consensus.
+ *
+ * @throws PrecheckFailure with the code of the receipt; nothing was changed
+ */
+export function createTopic(
+  transaction: SubmittedTransaction,
+  body: Hapi.IConsensusCreateTopicTransactionBody,
+  turn: Turn,
+): Outcome {
+  const adminKey = readKey(body.adminKey);
+  const submitKey = readKey(body.submitKey);
+  const feeScheduleKey = readKey(body.feeScheduleKey);
+  const period = Number(body.autoRenewPeriod?.seconds ?? 0);
+  if (!(period >= AUTO_RENEW_MIN_S && period <= AUTO_RENEW_MAX_S)) {
+    throw new PrecheckFailure("AUTORENEW_DURATION_NOT_IN_RANGE");
+  }
+  requireSignature(transaction, adminKey);
+  const renewer = body.autoRenewAccount == null ? null : accountNum(body.autoRenewAccount);
+  if (renewer !== null) requireRenewer(transaction, turn.state, renewer);
+  const memo = Buffer.from(checkMemo(body.memo ?? "")).toString("utf8");
+  const topic = addTopic(turn, {
+    memo,
+    admin_key: adminKey,
+    submit_key: submitKey,
+    fee_schedule_key: feeScheduleKey,
+    auto_renew_account: renewer,
+    auto_renew_period: period,
+    custom_fees: (body.customFees ?? []).map((fee) => ({
+      amount: Number(fee.fixedFee?.amount ?? 0),
+      collector: accountNum(fee.feeCollectorAccountId ?? {}),
+      token: fee.fixedFee?.denominatingTokenId
+        ? Number(fee.fixedFee.denominatingTokenId.tokenNum ?? 0)
+        : null,
+    })),
+  });
+  return { status: "SUCCESS", entity: topic, topic };
+}
+
+function requireRenewer(transaction: SubmittedTransaction, state: State, num: number): void {
+  const account = state.accounts.get(num);
+  if (account === undefined || account.deleted) {
+    throw new PrecheckFailure("INVALID_AUTORENEW_ACCOUNT");
+  }
+  requireSignature(transaction, account.key);
+}
+
+/** @throws PrecheckFailure when a key is there but nobody could ever sign for it */
+function readKey(given: Hapi.IKey | null | undefined): KeyBytes | null {
+  if (given == null) return null;
+  if (!isUsable(given)) throw new PrecheckFailure("BAD_ENCODING");
+  return hapi.proto.Key.encode(given).finish();
+}
+
+function isUsable(key: Hapi.IKey): boolean {
+  const list = key.keyList?.keys ?? key.thresholdKey?.keys?.keys ?? [];
+  if (list.length > 0) return list.every(isUsable);
+  return key.ed25519?.length === 32 || key.ECDSASecp256k1?.length === 33;
+}

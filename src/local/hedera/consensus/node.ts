@@ -1,0 +1,145 @@
+import { setTimeout as pause } from "node:timers/promises";
+import { status, type UntypedServiceImplementation } from "@grpc/grpc-js";
+import hapi, { type proto as Hapi } from "@hashgraph/proto";
+import type { Ledger } from "../ledger.ts";
+import { transactionKey } from "../state/state.ts";
+import { nanosOfMs } from "../timestamps.ts";
+import { balanceAnswer, precheckAnswer, receiptAnswer, refusalAnswer } from "./answers.ts";
+import { PrecheckFailure, type ResponseCode } from "./codes.ts";
+import type { ConsensusFault, Faults } from "./faults.ts";
+import type { RawCall, RawReply } from "./grpc.ts";
+import { handle } from "./handle.ts";
+import { precheck } from "./precheck.ts";
+import { accountNum, instant, readTransaction } from "./transaction.ts";
+
+/** One consensus node of the local network. */
+export interface NodeSettings {
+  readonly ledger: Ledger;
+  /** Number of the node's account. */
+  readonly num: number;
+  readonly faults: Faults;
+  /** From a node's check to consensus. */
+  readonly consensusDelayMs: number;
+  /** How long a receipt query waits for a transaction under way before it says UNKNOWN. */
+  readonly receiptPatienceMs: number;
+}
+
+/** The handlers of `ConsensusService` and `CryptoService`, by method. */
+export function nodeHandlers(settings: NodeSettings): UntypedServiceImplementation {
+  const transaction = unary((bytes) => answerTransaction(settings, bytes));
+  return {
+    createTopic: transaction,
+    submitMessage: transaction,
+    getTransactionReceipts: unary((bytes) => answerReceiptQuery(settings, bytes)),
+    cryptoGetBalance: unary(async (bytes) => answerBalanceQuery(settings, bytes)),
+  };
+}
+
+type Answer = (request: Buffer) => Promise<Buffer>;
+
+function unary(answer: Answer): (call: RawCall, reply: RawReply) => void {
+  return (call, reply) => {
+    answer(call.request).then(
+      (bytes) => reply(null, bytes),
+      (error: unknown) => reply(error instanceof Unavailable ? UNAVAILABLE : INTERNAL),
+    );
+  };
+}
+
+class Unavailable extends Error {}
+const UNAVAILABLE = { code: status.UNAVAILABLE, details: "the node is out of order" };
+const INTERNAL = { code: status.INTERNAL, details: "the node has an error" };
+
+async function answerTransaction(settings: NodeSettings, bytes: Buffer): Promise<Buffer> {
+  const fault = settings.faults.strike("transactions");
+  switch (fault?.kind) {
+    case "drop":
+      return never();
+    case "unavailable":
+      throw new Unavailable();
+    case "refuse":
+      return precheckAnswer(fault.code, 0);
+    case "foreign-duplicate":
+      return precheckAnswer("DUPLICATE_TRANSACTION", 0);
+    default: {
+      const { code, cost } = accept(settings, bytes, fault);
+      if (fault?.kind === "accept-then-drop") return never();
+      if (fault?.kind === "delay") await pause(fault.ms);
+      return precheckAnswer(code, cost);
+    }
+  }
+}
+
+/** Checks a transaction and, if nothing speaks against it, sends it on to consensus. */
+function accept(
+  { ledger, num, consensusDelayMs }: NodeSettings,
+  bytes: Buffer,
+  fault: ConsensusFault | undefined,
+): { readonly code: ResponseCode; readonly cost: number } {
+  const { order, receipts } = ledger;
+  try {
+    const transaction = readTransaction(bytes);
+    const price = precheck(transaction, {
+      state: order.state,
+      receipts,
+      node: num,
+      now: nanosOfMs(ledger.now()),
+      underWay: order.depth,
+    });
+    if (order.ended) throw new PrecheckFailure("PLATFORM_NOT_ACTIVE");
+    const key = transactionKey(transaction.payer, transaction.validStart);
+    const failWith = fault?.kind === "fail-at-consensus" ? fault.code : undefined;
+    receipts.accept(num, key);
+    order.take(handle(transaction, { price, failWith }), consensusDelayMs).then(
+      (receipt) => receipts.finish(key, receipt),
+      () => receipts.lose(num, key),
+    );
+    return { code: "OK", cost: 0 };
+  } catch (error) {
+    if (!(error instanceof PrecheckFailure)) throw error;
+    return { code: error.code, cost: error.cost };
+  }
+}
+
+async function answerReceiptQuery(settings: NodeSettings, bytes: Buffer): Promise<Buffer> {
+  const { faults, ledger, receiptPatienceMs } = settings;
+  const fault = faults.strike("receipts");
+  if (fault?.kind === "drop" || fault?.kind === "accept-then-drop") return never();
+  if (fault?.kind === "unavailable") throw new Unavailable();
+  if (fault?.kind === "refuse") return refusalAnswer(fault.code);
+  if (fault?.kind === "delay") await pause(fault.ms);
+  const query = readQuery(bytes)?.transactionGetReceipt;
+  const key = query == null ? undefined : keyOf(query.transactionID);
+  if (query == null || key === undefined) return refusalAnswer("NOT_SUPPORTED");
+  await ledger.receipts.settled(key, receiptPatienceMs);
+  return receiptAnswer(ledger.receipts.find(key), query.includeDuplicates ?? false);
+}
+
+function answerBalanceQuery({ ledger }: NodeSettings, bytes: Buffer): Buffer {
+  const query = readQuery(bytes)?.cryptogetAccountBalance;
+  if (query == null) return refusalAnswer("NOT_SUPPORTED");
+  const { accounts } = ledger.order.state;
+  return balanceAnswer(query, (num) => accounts.get(num)?.balance ?? undefined);
+}
+
+/** An answer that does not come; the call ends with its connection. */
+function never(): Promise<never> {
+  return new Promise(() => undefined);
+}
+
+function readQuery(bytes: Buffer): Hapi.IQuery | undefined {
+  try {
+    return hapi.proto.Query.decode(bytes);
+  } catch {
+    return undefined;
+  }
+}
+
+function keyOf(id: Hapi.ITransactionID | null | undefined): string | undefined {
+  if (id?.accountID == null) return undefined;
+  try {
+    return transactionKey(accountNum(id.accountID), instant(id.transactionValidStart));
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,73 @@
+import { type State, transactionKey } from "../state/state.ts";
+import { type Nanos, SECOND } from "../timestamps.ts";
+import { PrecheckFailure } from "./codes.ts";
+import { priceOf } from "./fees.ts";
+import type { Receipts } from "./receipts.ts";
+import { type Operation, type SubmittedTransaction, topicNum } from "./transaction.ts";
+
+/** Limits of the public network (`hedera.transaction.*`, `consensus.message.*`). */
+const DURATION_MIN_S = 15;
+const DURATION_MAX_S = 180;
+/** A transaction must still be valid this long, to have a chance of consensus. */
+const VALIDITY_BUFFER_S = 10;
+export const MESSAGE_BYTES_MAX = 1_024;
+/** Beyond this many transactions under way a node says BUSY; at 1,000 a second, ten seconds. */
+export const UNDER_WAY_MAX = 10_000;
+
+/** What a node knows when it looks at a transaction. */
+export interface NodeView {
+  readonly state: State;
+  readonly receipts: Receipts;
+  /** Number of the node's account. */
+  readonly node: number;
+  readonly now: Nanos;
+  /** Transactions accepted and not yet durable. */
+  readonly underWay: number;
+}
+
+/**
+ * The checks a node makes before it passes a transaction on, in the network's own order
+ * (`IngestChecker`): node, time, duplicate, throttle, content, payer, signature, fee.
+ *
+ * @returns the price in tinybars
+ * @throws PrecheckFailure at the first that fails
+ */
+export function precheck(transaction: SubmittedTransaction, view: NodeView): number {
+  if (transaction.node !== view.node) throw new PrecheckFailure("INVALID_NODE_ACCOUNT");
+  checkTime(transaction, view.now);
+  const key = transactionKey(transaction.payer, transaction.validStart);
+  if (view.receipts.knownTo(view.node, key)) throw new PrecheckFailure("DUPLICATE_TRANSACTION");
+  if (view.underWay >= UNDER_WAY_MAX) throw new PrecheckFailure("BUSY");
+  const toCostlyTopic = checkContent(transaction.operation, view.state);
+  const payer = view.state.accounts.get(transaction.payer);
+  if (payer === undefined) throw new PrecheckFailure("PAYER_ACCOUNT_NOT_FOUND");
+  if (payer.deleted) throw new PrecheckFailure("PAYER_ACCOUNT_DELETED");
+  if (payer.key === null || !transaction.signatures.satisfy(payer.key)) {
+    throw new PrecheckFailure("INVALID_SIGNATURE");
+  }
+  const price = priceOf(transaction, toCostlyTopic);
+  if (transaction.maxFee < BigInt(price)) throw new PrecheckFailure("INSUFFICIENT_TX_FEE", price);
+  return price;
+}
+
+function checkTime({ validStart, validDuration }: SubmittedTransaction, now: Nanos): void {
+  if (!(validDuration >= DURATION_MIN_S && validDuration <= DURATION_MAX_S)) {
+    throw new PrecheckFailure("INVALID_TRANSACTION_DURATION");
+  }
+  const usable = BigInt(validDuration - VALIDITY_BUFFER_S) * SECOND;
+  if (validStart + usable <= now) throw new PrecheckFailure("TRANSACTION_EXPIRED");
+  if (validStart > now) throw new PrecheckFailure("INVALID_TRANSACTION_START");
+}
+
+/** @returns whether the topic charges custom fees */
+function checkContent(operation: Operation, state: State): boolean {
+  if (operation.kind === "create-topic") return false;
+  const { topicID, message } = operation.body;
+  if (topicID == null) throw new PrecheckFailure("INVALID_TOPIC_ID");
+  if (!message?.length) throw new PrecheckFailure("INVALID_TOPIC_MESSAGE");
+  // The network finds the next two out at consensus and charges for them; here they fail early.
+  if (message.length > MESSAGE_BYTES_MAX) throw new PrecheckFailure("MESSAGE_SIZE_TOO_LARGE");
+  const topic = state.topics.get(topicNum(topicID));
+  if (topic === undefined || topic.row.deleted) throw new PrecheckFailure("INVALID_TOPIC_ID");
+  return topic.row.custom_fees.length > 0;
+}

@@ -1,0 +1,60 @@
+import type { proto as Hapi } from "@hashgraph/proto";
+import type { Turn } from "../state/state.ts";
+import { addMessage, type Chunk } from "../state/topics.ts";
+import { PrecheckFailure } from "./codes.ts";
+import type { Outcome } from "./receipts.ts";
+import {
+  accountNum,
+  instant,
+  requireSignature,
+  type SubmittedTransaction,
+  topicNum,
+} from "./transaction.ts";
+
+/**
+ * ConsensusSubmitMessage at consensus (`ConsensusSubmitMessageHandler`).
+ *
+ * @throws PrecheckFailure with the code of the receipt; nothing was changed
+ */
+export function submitMessage(
+  transaction: SubmittedTransaction,
+  body: Hapi.IConsensusSubmitMessageTransactionBody,
+  turn: Turn,
+): Outcome {
+  const topic = turn.state.topics.get(topicNum(body.topicID ?? {}));
+  if (topic === undefined || topic.row.deleted) throw new PrecheckFailure("INVALID_TOPIC_ID");
+  requireSignature(transaction, topic.row.submit_key);
+  const message = body.message ?? new Uint8Array(0);
+  const chunk = readChunk(transaction, body.chunkInfo);
+  addMessage(turn, topic, { payer: transaction.payer, message, chunk });
+  const { sequence, runningHash } = topic;
+  return { status: "SUCCESS", entity: topic.row.num, sequence, runningHash };
+}
+
+function readChunk(
+  { payer, validStart }: SubmittedTransaction,
+  given: Hapi.IConsensusMessageChunkInfo | null | undefined,
+): Chunk | null {
+  if (given == null) return null;
+  const { number = 0, total = 0, initialTransactionID: initial } = given;
+  if (number == null || total == null || number < 1 || number > total) {
+    throw new PrecheckFailure("INVALID_CHUNK_NUMBER");
+  }
+  const start = initial?.transactionValidStart;
+  if (start == null || accountNum(initial?.accountID ?? {}) !== payer) {
+    throw new PrecheckFailure("INVALID_CHUNK_TRANSACTION_ID");
+  }
+  const initialStart = instant(start);
+  if (number === 1 && initialStart !== validStart) {
+    throw new PrecheckFailure("INVALID_CHUNK_TRANSACTION_ID");
+  }
+  const { nonce, scheduled } = initial ?? {};
+  return {
+    payer,
+    validStart: initialStart,
+    nonce: nonce ?? 0,
+    scheduled: scheduled ?? false,
+    number,
+    total,
+  };
+}

@@ -1,0 +1,27 @@
+import hapi from "@hashgraph/proto";
+
+const { Key } = hapi.proto;
+
+/** A protobuf `Key`, as accounts and topics hold it. */
+export type KeyBytes = Uint8Array;
+
+/** @param publicKey 32 bytes */
+export function ed25519Key(publicKey: Uint8Array): KeyBytes {
+  return Key.encode({ ed25519: publicKey }).finish();
+}
+
+/** @param publicKey 33 bytes, compressed */
+export function ecdsaKey(publicKey: Uint8Array): KeyBytes {
+  return Key.encode({ ECDSASecp256k1: publicKey }).finish();
+}
+
+/** All of these keys must sign. */
+export function keyList(keys: readonly KeyBytes[]): KeyBytes {
+  return Key.encode({ keyList: { keys: keys.map((key) => Key.decode(key)) } }).finish();
+}
+
+/** At least `threshold` of these keys must sign. */
+export function thresholdKey(threshold: number, keys: readonly KeyBytes[]): KeyBytes {
+  const list = { keys: keys.map((key) => Key.decode(key)) };
+  return Key.encode({ thresholdKey: { threshold, keys: list } }).finish();
+}

@@ -1,0 +1,189 @@
+import type { Sql } from "../../store/postgres.ts";
+import { openReceipts, type Receipts } from "./consensus/receipts.ts";
+import { entityNum } from "./entity-id.ts";
+import type { KeyBytes } from "./keys.ts";
+import {
+  createAccount,
+  deleteAccount,
+  type NewAccount,
+  rotateAccountKey,
+} from "./state/accounts.ts";
+import { closeBlock } from "./state/blocks.ts";
+import {
+  burnNft,
+  createCollection,
+  deleteCollection,
+  mintNfts,
+  type NewCollection,
+  NFTS_PER_TRANSACTION,
+  transferNfts,
+  wipeNft,
+} from "./state/collections.ts";
+import { type ConsensusOrder, openOrder } from "./state/consensus-order.ts";
+import { DEFAULT_SCHEMA } from "./state/schema.ts";
+import { entityExists } from "./state/state.ts";
+import { type LedgerStore, openStore } from "./state/store.ts";
+import { createTopic, deleteTopic, type NewTopic } from "./state/topics.ts";
+import { nanosOfMs, timestampText } from "./timestamps.ts";
+
+export type { KeyBytes, NewAccount, NewCollection, NewTopic };
+
+/** Which NFTs to mint, and for whom. */
+export interface Mint {
+  readonly count: number;
+  /** Account that gets them; the treasury keeps them when absent. */
+  readonly to?: string;
+  /** Bytes of each serial's metadata; a made-up link when absent. */
+  readonly metadata?: (serial: number) => Uint8Array;
+}
+
+export interface LedgerOptions {
+  /** Pool of the database that keeps the ledger. */
+  readonly sql: Sql;
+  /** The ledger's clock, epoch milliseconds. */
+  readonly now: () => number;
+  /** Postgres schema; made when absent. */
+  readonly schema?: string;
+  /** How often a block is closed; 0 leaves it to `closeBlock`. */
+  readonly blockEveryMs?: number;
+}
+
+/**
+ * A Hedera network of one machine: its state, its rules and its one consensus order. The
+ * operations are for seeding and for tests; each resolves when its effect is durable and
+ * visible at the mirror node, and rejects with `LedgerRefusal` when the rules forbid it.
+ */
+export interface Ledger {
+  /** @returns the new account's id */
+  createAccount(given: NewAccount): Promise<string>;
+  rotateAccountKey(id: string, key: KeyBytes | null): Promise<void>;
+  deleteAccount(id: string): Promise<void>;
+  /** @returns the new collection's id */
+  createCollection(given: NewCollection): Promise<string>;
+  /** @returns the new serials, ascending */
+  mint(collection: string, given: Mint): Promise<number[]>;
+  transfer(collection: string, serials: number | readonly number[], to: string): Promise<void>;
+  /** Destroys an NFT of the treasury. */
+  burn(collection: string, serial: number): Promise<void>;
+  /** Destroys an NFT of anyone else. */
+  wipe(collection: string, serial: number): Promise<void>;
+  deleteCollection(id: string): Promise<void>;
+  /** @returns the new topic's id */
+  createTopic(given: NewTopic): Promise<string>;
+  deleteTopic(id: string): Promise<void>;
+  /** Whether any account, collection or topic has this id: what seeding asks after a restart. */
+  exists(id: string): boolean;
+  /** Closes the block now, up to this moment. */
+  closeBlock(): Promise<void>;
+  /** Consensus timestamp of the last thing that happened, `seconds.nnnnnnnnn`. */
+  lastConsensus(): string;
+  /** Waits for what is being written and takes nothing more; the pool stays open. */
+  close(): Promise<void>;
+
+  /** For the nodes: the clock, epoch milliseconds. */
+  now(): number;
+  /** For the nodes: where the rows are. */
+  readonly store: LedgerStore;
+  /** For the nodes: state and order. */
+  readonly order: ConsensusOrder;
+  /** For the nodes: what became of recent transactions. */
+  readonly receipts: Receipts;
+}
+
+/** The public network closes one about every two seconds. */
+const BLOCK_EVERY_MS = 2_000;
+/** A quiet ledger closes an empty one this often, so that absence can be proved on it too. */
+const IDLE_BLOCK_EVERY_MS = 10_000;
+
+/**
+ * Opens a ledger, with everything it ever held. Opening takes it over: a process that had
+ * it open before can write no more, however long it lives.
+ */
+export async function openLedger(options: LedgerOptions): Promise<Ledger> {
+  const { sql, now, schema = DEFAULT_SCHEMA, blockEveryMs = BLOCK_EVERY_MS } = options;
+  const store = await openStore(sql, schema);
+  const order = await openOrder(store, now);
+  const receipts = await openReceipts(store, () => nanosOfMs(now()));
+  const blocks = blockEveryMs > 0 ? closeBlocks(order, now, blockEveryMs) : undefined;
+  return {
+    now,
+    store,
+    order,
+    receipts,
+    ...operations(order),
+    exists: (id) => entityExists(order.state, entityNum(id)),
+    closeBlock: () => order.take(closeBlock),
+    lastConsensus: () => timestampText(order.state.lastConsensus),
+    async close() {
+      clearInterval(blocks);
+      await order.close();
+    },
+  };
+}
+
+type Operations = Pick<
+  Ledger,
+  | "createAccount"
+  | "rotateAccountKey"
+  | "deleteAccount"
+  | "createCollection"
+  | "mint"
+  | "transfer"
+  | "burn"
+  | "wipe"
+  | "deleteCollection"
+  | "createTopic"
+  | "deleteTopic"
+>;
+
+function operations(order: ConsensusOrder): Operations {
+  const transfer: Operations["transfer"] = async (collection, serials, to) => {
+    const groups = inGroups([serials].flat());
+    await Promise.all(groups.map((group) => order.take(transferNfts(collection, group, to))));
+  };
+  return {
+    createAccount: (given) => order.take(createAccount(given)),
+    rotateAccountKey: (id, key) => order.take(rotateAccountKey(id, key)),
+    deleteAccount: (id) => order.take(deleteAccount(id)),
+    createCollection: (given) => order.take(createCollection(given)),
+    async mint(collection, { count, to, metadata = link }) {
+      const groups = inGroups(Array.from({ length: count }, (_, index) => index));
+      const minted = await Promise.all(
+        groups.map(async ({ length }) => {
+          const serials = await order.take(mintNfts(collection, length, metadata));
+          if (to !== undefined) await transfer(collection, serials, to);
+          return serials;
+        }),
+      );
+      return minted.flat();
+    },
+    transfer,
+    burn: (collection, serial) => order.take(burnNft(collection, serial)),
+    wipe: (collection, serial) => order.take(wipeNft(collection, serial)),
+    deleteCollection: (id) => order.take(deleteCollection(id)),
+    createTopic: (given) => order.take(createTopic(given)),
+    deleteTopic: (id) => order.take(deleteTopic(id)),
+  };
+}
+
+function link(serial: number): Uint8Array {
+  return Buffer.from(`ipfs://local/${serial}`);
+}
+
+/** As the network would have it: so many NFTs per transaction. */
+function inGroups<T>(items: readonly T[]): T[][] {
+  const count = Math.ceil(items.length / NFTS_PER_TRANSACTION);
+  return Array.from({ length: count }, (_, index) =>
+    items.slice(index * NFTS_PER_TRANSACTION, (index + 1) * NFTS_PER_TRANSACTION),
+  );
+}
+
+function closeBlocks(order: ConsensusOrder, now: () => number, everyMs: number): NodeJS.Timeout {
+  const tick = (): void => {
+    const { waiting, to } = order.state.chain;
+    const idle = nanosOfMs(now()) - to >= nanosOfMs(IDLE_BLOCK_EVERY_MS);
+    // A ledger that has ended closes no block; its callers have been told.
+    if (waiting > 0 || idle) order.take(closeBlock).catch(() => undefined);
+  };
+  return setInterval(tick, everyMs).unref();
+}

@@ -1,0 +1,58 @@
+import type { Cursor, Listing } from "./next-link.ts";
+import { nextLink } from "./next-link.ts";
+import { limitOf, type Order, orderOf, type Query } from "./parameters.ts";
+import type { View } from "./view.ts";
+
+/** A request, as far as an endpoint looks at it. */
+export interface MirrorRequest {
+  readonly view: View;
+  /** As it was written: `links.next` repeats it. */
+  readonly path: string;
+  readonly query: Query;
+  /** The named part of the path. */
+  part(name: string): string;
+}
+
+export interface MirrorAnswer {
+  readonly body: Readonly<Record<string, unknown>>;
+  /** Seconds it may be cached. */
+  readonly maxAge: number;
+  /** Also goes into the `Link` header. */
+  readonly next?: string | null;
+}
+
+export type Endpoint = (request: MirrorRequest) => Promise<MirrorAnswer>;
+
+/** How long caches may keep an answer, in seconds: most, accounts and transactions, single records. */
+export const MAX_AGE = { list: 1, account: 2, record: 600 } as const;
+
+/** A page of a list: how many rows, which way, and how the next page is found. */
+export interface Page {
+  readonly limit: number;
+  readonly order: Order;
+  /** The link after these rows; null when the page came back short. */
+  after<Row>(rows: readonly Row[], cursors: (last: Row) => readonly Cursor[]): string | null;
+}
+
+export function pageOf({ path, query }: MirrorRequest, defaultOrder: Order): Page {
+  const limit = limitOf(query);
+  const listing: Listing = { path, query, order: orderOf(query, defaultOrder) };
+  return {
+    limit,
+    order: listing.order,
+    after(rows, cursors) {
+      const last = rows.at(-1);
+      // An exactly full last page has a next one, which is empty.
+      return last === undefined || rows.length < limit ? null : nextLink(listing, cursors(last));
+    },
+  };
+}
+
+/** A list's body, with the link to the next page in it. */
+export function listAnswer(
+  name: string,
+  rows: readonly unknown[],
+  next: string | null,
+): MirrorAnswer {
+  return { body: { [name]: rows, links: { next } }, maxAge: MAX_AGE.list, next };
+}

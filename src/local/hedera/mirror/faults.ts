@@ -1,0 +1,65 @@
+/**
+ * What can be wrong with a mirror node, for tests. Switched on and off while it runs:
+ *
+ * - `lag`: nothing of the last `ms` is visible yet
+ * - `replica-flip`: every second request is answered as of an earlier instant
+ * - `fail`: answers this status; HTML where `html` is set, as a gateway's 429 is
+ * - `hang`: never answers
+ * - `garbage`: answers 200 with JSON that breaks off, or with the body given
+ * - `foreign-next`: points `links.next` elsewhere
+ */
+export type MirrorFault = Aim &
+  (
+    | { readonly kind: "lag"; readonly ms: number }
+    | { readonly kind: "replica-flip"; readonly asOf: string }
+    | {
+        readonly kind: "fail";
+        readonly status: number;
+        readonly html?: boolean;
+        readonly headers?: Readonly<Record<string, string>>;
+      }
+    | { readonly kind: "hang" }
+    | { readonly kind: "garbage"; readonly body?: string }
+    | { readonly kind: "foreign-next"; readonly url: string }
+  );
+
+interface Aim {
+  /** Only requests whose path and query match; all when absent. */
+  readonly path?: RegExp;
+  /** How many requests it strikes; all of them when absent. */
+  readonly times?: number;
+}
+
+export interface MirrorFaults {
+  /** @returns takes the fault away again */
+  inject(fault: MirrorFault): () => void;
+  /** Takes all faults away. */
+  heal(): void;
+  /** Those that strike a request, each used up by one. */
+  strike(path: string): readonly MirrorFault[];
+}
+
+export function noMirrorFaults(): MirrorFaults {
+  let active: { readonly fault: MirrorFault; struck: number }[] = [];
+  return {
+    inject(fault) {
+      const entry = { fault, struck: 0 };
+      active.push(entry);
+      return () => {
+        active = active.filter((other) => other !== entry);
+      };
+    },
+    heal() {
+      active = [];
+    },
+    strike(path) {
+      const hits = active.filter(({ fault }) => fault.path?.test(path) ?? true);
+      for (const entry of hits) entry.struck += 1;
+      active = active.filter(({ fault, struck }) => struck < (fault.times ?? Infinity));
+      // The replica at the other end of the balancer answers the first request, not this one.
+      return hits
+        .filter(({ fault, struck }) => fault.kind !== "replica-flip" || struck % 2 === 0)
+        .map(({ fault }) => fault);
+    },
+  };
+}

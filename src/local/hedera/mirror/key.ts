@@ -1,0 +1,25 @@
+/** A key as the mirror node shows it. */
+export interface ShownKey {
+  readonly _type: "ED25519" | "ECDSA_SECP256K1" | "ProtobufEncoded";
+  readonly key: string;
+}
+
+/**
+ * Protobuf spellings of one key alone, in a list of one, and as a threshold of one of one:
+ * the mirror node shows all three as the plain key.
+ */
+const ED25519 = /^(?:1220|32240a221220|2a28080112240a221220)([0-9a-f]{64})$/;
+const ECDSA = /^(?:3a21|32250a233a21|2a29080112250a233a21)([0-9a-f]{66})$/;
+/** The empty list marks an account nobody can sign for. */
+const NOBODY = "3200";
+
+/** @param key protobuf `Key` */
+export function showKey(key: Uint8Array | null): ShownKey | null {
+  const hex = key === null ? NOBODY : Buffer.from(key).toString("hex");
+  if (hex === NOBODY) return null;
+  const ed25519 = ED25519.exec(hex)?.[1];
+  if (ed25519 !== undefined) return { _type: "ED25519", key: ed25519 };
+  const ecdsa = ECDSA.exec(hex)?.[1];
+  if (ecdsa !== undefined) return { _type: "ECDSA_SECP256K1", key: ecdsa };
+  return { _type: "ProtobufEncoded", key: hex };
+}

@@ -1,0 +1,97 @@
+import { MirrorError } from "./errors.ts";
+
+export type Operator = "eq" | "ne" | "lt" | "lte" | "gt" | "gte";
+export type Order = "asc" | "desc";
+
+/** One `name=operator:value` of a query. */
+export interface Filter {
+  readonly operator: Operator;
+  readonly value: string;
+}
+
+/** A query's values by name, in the order they came: `links.next` repeats them so. */
+export type Query = ReadonlyMap<string, readonly string[]>;
+
+/** Whether a value may stand for a parameter. */
+export type Accepts = (filter: Filter) => boolean;
+
+const OPERATOR = /^(eq|ne|lt|lte|gt|gte)$/;
+const LIMIT_DEFAULT = 25;
+/** More is not refused but clamped, as the real one does. */
+const LIMIT_MAX = 100;
+const REPEATED_MAX = 100;
+const MAX_LONG = 9_223_372_036_854_775_807n;
+
+/** Names are compared without regard to case. */
+export function readQuery(url: URL): Query {
+  const query = new Map<string, string[]>();
+  for (const [name, value] of url.searchParams) {
+    const key = name.toLowerCase();
+    query.set(key, [...(query.get(key) ?? []), value]);
+  }
+  return query;
+}
+
+/** @throws MirrorError 400 naming every parameter that is unknown or has a bad value */
+export function checkQuery(query: Query, accepted: Readonly<Record<string, Accepts>>): void {
+  const wrong: string[] = [];
+  for (const [name, values] of query) {
+    const accepts = Object.hasOwn(accepted, name) ? accepted[name] : undefined;
+    if (accepts === undefined) wrong.push(`Unknown query parameter: ${name}`);
+    else if (values.length > REPEATED_MAX) {
+      wrong.push(`Parameter: ${name} count: ${values.length} exceeds max: ${REPEATED_MAX}`);
+    } else {
+      for (const value of values) {
+        const filter = readFilter(value);
+        if (filter === undefined || !accepts(filter)) wrong.push(`Invalid parameter: ${name}`);
+      }
+    }
+  }
+  if (wrong.length > 0) throw new MirrorError(400, wrong);
+}
+
+/** The filters of one parameter; `eq` where none is written. */
+export function filtersOf(query: Query, name: string): Filter[] {
+  return (query.get(name) ?? []).flatMap((value) => readFilter(value) ?? []);
+}
+
+/** The page size that will be used: 25, or what was asked for up to 100; the last one counts. */
+export function limitOf(query: Query): number {
+  const asked = query.get("limit")?.at(-1);
+  return asked === undefined ? LIMIT_DEFAULT : Math.min(Number(asked), LIMIT_MAX);
+}
+
+export function orderOf(query: Query, fallback: Order): Order {
+  const asked = query.get("order")?.at(-1)?.toLowerCase();
+  return asked === "asc" || asked === "desc" ? asked : fallback;
+}
+
+/** The last value of a parameter that is `true` or `false`. */
+export function flagOf(query: Query, name: string): boolean | undefined {
+  const asked = query.get(name)?.at(-1);
+  return asked === undefined ? undefined : asked.toLowerCase() === "true";
+}
+
+export const isOrder: Accepts = ({ value }) => /^(asc|desc)$/i.test(value);
+export const isFlag: Accepts = ({ operator, value }) =>
+  operator === "eq" && /^(true|false)$/i.test(value);
+export const isPositiveLong: Accepts = ({ value }) => isLong(value) && BigInt(value) > 0n;
+export const isLongOrZero: Accepts = ({ value }) => isLong(value);
+export const isTimestamp: Accepts = ({ value }) => /^\d{1,10}(\.\d{1,9})?$/.test(value);
+export const isEntityId: Accepts = ({ value }) =>
+  /^((\d{1,4}\.)?\d{1,5}\.\d{1,12}|\d{1,19}|(0x)?0{24}[0-9a-f]{16})$/i.test(value);
+
+/** What every list takes. */
+export const PAGE = { limit: isPositiveLong, order: isOrder } as const;
+
+function isLong(value: string): boolean {
+  return /^\d{1,19}$/.test(value) && BigInt(value) <= MAX_LONG;
+}
+
+function readFilter(text: string): Filter | undefined {
+  const parts = text.split(":");
+  if (parts.length === 1) return { operator: "eq", value: text };
+  const [operator = "", value = ""] = parts;
+  if (parts.length > 2 || !OPERATOR.test(operator)) return undefined;
+  return { operator: operator as Operator, value };
+}
