@@ -32,7 +32,7 @@ async function main(): Promise<number> {
   const given = environment();
   const server = given.STARBOARD_TEST_DATABASE_URL ? undefined : await startThrowAway();
   try {
-    const env = { STARBOARD_TEST_DATABASE_URL: server?.url, ...given };
+    const env = server ? { ...given, STARBOARD_TEST_DATABASE_URL: server.url } : given;
     return summarize(await runAll(findFiles(values.in, positionals), env, stop.signal));
   } finally {
     await server?.close();

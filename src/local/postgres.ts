@@ -15,10 +15,10 @@ import { coerceError } from "../errors.ts";
 import type { Logger } from "../log.ts";
 import type { UserIds } from "./child-process.ts";
 import { type LocalServer, runServer, type ServerKind } from "./local-server.ts";
-import { findPostgres, type NativePostgres } from "./native-postgres.ts";
+import { findPostgres, type NativePostgres, preparePostgres } from "./native-postgres.ts";
 import { keepPassword } from "./password-file.ts";
 import type { ProcessReference } from "./process-identity.ts";
-import { enterableFolder, openForPassing, serverUser } from "./server-user.ts";
+import { enterableFolder, openForServer, serverUser } from "./server-user.ts";
 
 export interface PostgresOptions {
   /** Ours alone. Holds the cluster, its password (0600), lock and log. */
@@ -65,7 +65,7 @@ export async function startPostgres(options: PostgresOptions): Promise<LocalPost
   const { disposable = false, port, log } = options;
   const folder = resolve(options.dataDir);
   mkdirSync(folder, { recursive: true });
-  openForPassing(folder);
+  openForServer(folder);
   const cluster = findCluster(folder);
   const server = await runServer(postgresKind(cluster, disposable), { folder, port, log });
   try {
@@ -90,7 +90,8 @@ function findCluster(dataDir: string): Cluster {
   const folder = enterableFolder(dataDir, owner);
   const data = join(folder, "data");
   const user = serverUser(data);
-  return { folder, data, user, programs: findPostgres(user), password: keepPassword(dataDir) };
+  const programs = preparePostgres(findPostgres(), user, folder);
+  return { folder, data, user, programs, password: keepPassword(dataDir) };
 }
 
 function postgresKind(cluster: Cluster, disposable: boolean): ServerKind {
@@ -110,7 +111,7 @@ function postgresKind(cluster: Cluster, disposable: boolean): ServerKind {
       user,
     }),
     isReady: (_port, pid) => Promise.resolve(isReady(data, pid)),
-    clearAfter: (dead) => removePidFile(data, dead),
+    clearAfter: (dead) => disown(data, dead),
   };
 }
 
@@ -149,18 +150,15 @@ function isReady(data: string, pid: number): boolean {
 }
 
 /**
- * A postmaster that was killed leaves its process id behind. Where another
- * process or a zombie has that number now, the next one would refuse to start.
+ * A postmaster that was killed leaves its process id behind, and the next one
+ * refuses to start where a zombie or a stranger answers to it. Ours in its place
+ * means "nobody": Postgres skips its parent there, and goes on to check that no
+ * process of the dead one still uses its memory.
  */
-function removePidFile(data: string, dead: ProcessReference): void {
-  if (Number(readPidFile(data)[0]) !== dead.pid) return;
-  try {
-    process.kill(dead.pid, 0);
-  } catch {
-    // Nobody has the number: Postgres itself knows how to go on, and checks more than we can.
-    return;
-  }
-  rmSync(join(data, "postmaster.pid"));
+function disown(data: string, dead: ProcessReference): void {
+  const [first, ...others] = readPidFile(data);
+  if (Number(first) !== dead.pid) return;
+  writeFileSync(join(data, "postmaster.pid"), [process.pid, ...others].join("\n"));
 }
 
 function readPidFile(data: string): readonly string[] {

@@ -1,9 +1,18 @@
 import { spawnSync } from "node:child_process";
 import { randomUUID } from "node:crypto";
-import { chmodSync, mkdirSync, realpathSync, statSync, symlinkSync } from "node:fs";
-import { tmpdir } from "node:os";
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  realpathSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+} from "node:fs";
 import { join } from "node:path";
 import type { UserIds } from "./child-process.ts";
+
+const ELSEWHERE = "/var/lib/starboard";
 
 /**
  * Postgres refuses to run as root. Started by root it runs as whoever owns its
@@ -22,7 +31,7 @@ export function serverUser(dataFolder: string): UserIds | undefined {
 }
 
 /** Whether the user gets into a folder, through all the folders above it. */
-export function canEnter(folder: string, user: UserIds | undefined): boolean {
+function canEnter(folder: string, user: UserIds | undefined): boolean {
   const script = ["-c", 'cd "$1"', "sh", folder];
   return spawnSync("/bin/sh", script, { cwd: "/", stdio: "ignore", ...user }).status === 0;
 }
@@ -31,27 +40,27 @@ export function canEnter(folder: string, user: UserIds | undefined): boolean {
  * The folder itself when the user can enter it; else, for a project that lies
  * in a closed folder such as root's home, one of its own below `/var/lib`, to
  * which the link `elsewhere` in the folder points from then on.
+ *
+ * @throws Error when the folder was open once, holds data and is closed now
  */
 export function enterableFolder(folder: string, user: UserIds | undefined): string {
   const link = join(folder, "elsewhere");
-  if (statSync(link, { throwIfNoEntry: false }) !== undefined) return realpathSync(link);
+  if (existsSync(link)) return realpathSync(link);
   if (user === undefined || canEnter(folder, user)) return folder;
-  const elsewhere = join("/var/lib/starboard", randomUUID());
-  mkdirSync(elsewhere, { recursive: true, mode: 0o755 });
+  if (existsSync(join(folder, "data"))) {
+    throw new Error(`user ${user.uid}, who owns ${folder}/data, cannot enter ${folder} any more`);
+  }
+  const elsewhere = join(ELSEWHERE, randomUUID());
+  mkdirSync(elsewhere, { recursive: true });
+  for (const path of [ELSEWHERE, elsewhere]) chmodSync(path, 0o755);
+  rmSync(link, { force: true });
   symlinkSync(elsewhere, link);
   return elsewhere;
 }
 
-/** A temporary folder that the user can enter. */
-export function enterableTemporaryFolder(user: UserIds): string {
-  const found = [tmpdir(), "/tmp", "/var/tmp"].find((folder) => canEnter(folder, user));
-  if (found === undefined) throw new Error("no temporary folder is open to the user of Postgres");
-  return found;
-}
-
-/** Lets everybody pass through a folder of ours without listing it. */
-export function openForPassing(folder: string): void {
-  chmodSync(folder, 0o711);
+/** Closes a folder of ours; where the server is another user, it may pass through. */
+export function openForServer(folder: string): void {
+  chmodSync(folder, process.getuid?.() === 0 ? 0o711 : 0o700);
 }
 
 function idsOf(name: string): UserIds | undefined {

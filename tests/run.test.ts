@@ -1,0 +1,128 @@
+import * as assert from "node:assert/strict";
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { existsSync, readFileSync, rmSync } from "node:fs";
+import { connect } from "node:net";
+import { join } from "node:path";
+import { text } from "node:stream/consumers";
+import { setTimeout as delay } from "node:timers/promises";
+import { test } from "uvu";
+import { environment } from "../src/config.ts";
+import { processIdentity } from "../src/local/process-identity.ts";
+import { temporaryFolder } from "./support/folder.ts";
+
+const RUNNER = join(import.meta.dirname, "run.ts");
+const FIXTURES = join(import.meta.dirname, "fixtures");
+
+interface Outcome {
+  readonly status: number | null;
+  readonly lines: readonly string[];
+  /** The line of a file, without its seconds. */
+  of(file: string): string | undefined;
+}
+
+function start(
+  args: readonly string[],
+  env: Record<string, string>,
+): { runner: ChildProcess; output: Promise<string> } {
+  const runner = spawn(process.execPath, ["--import", "tsx", RUNNER, ...args], {
+    env: { ...environment(), ...env },
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  return { runner, output: text(runner.stdout) };
+}
+
+/** The fixtures need no database, so the runner is told of one it never asks. */
+async function run(...filters: string[]): Promise<Outcome> {
+  const { runner, output } = start(["--in", join(FIXTURES, "runner"), "--jobs", "4", ...filters], {
+    STARBOARD_TEST_DATABASE_URL: "postgres://127.0.0.1:1/none",
+  });
+  await once(runner, "exit");
+  const lines = (await output).trimEnd().split("\n");
+  return {
+    status: runner.exitCode,
+    lines,
+    of: (file) =>
+      lines.find((line) => line.includes(`${file}.test.ts`))?.replace(/ {2}\d+\.\d s/, ""),
+  };
+}
+
+const all = await run();
+
+function lineOf(file: string): string {
+  return all.of(file)?.replace(/tests\/fixtures\/runner\//, "") ?? "";
+}
+
+test("a passing file is one line with its counts", () => {
+  assert.equal(lineOf("passing"), "✓ passing.test.ts  2 passed, 1 skipped");
+});
+
+test("a failing file shows its counts and its whole output", () => {
+  assert.equal(lineOf("failing"), "✗ failing.test.ts  1 passed, 1 failed");
+  assert.ok(all.lines.some((line) => line.includes("two does not hold")));
+});
+
+test("a file that crashes before or after its tests counts as a failure more", () => {
+  assert.equal(lineOf("crashing"), "✗ crashing.test.ts  0 passed, 1 failed: exit status 1");
+  assert.equal(lineOf("dying"), "✗ dying.test.ts  1 passed, 1 failed: SIGKILL");
+  assert.ok(all.lines.some((line) => line.includes("crashed before its tests")));
+});
+
+test("a hook that throws fails the tests it kept from running", () => {
+  assert.equal(lineOf("broken-hook"), "✗ broken-hook.test.ts  0 passed, 1 failed");
+});
+
+test("a file that does not end is ended after the time it asked for", () => {
+  assert.equal(lineOf("hanging"), "✗ hanging.test.ts  1 passed, 1 failed: no end after 2 s");
+});
+
+test("a file that ends well without a test counts as a failure", () => {
+  assert.equal(lineOf("empty"), "✗ empty.test.ts  0 passed, 1 failed: has no tests");
+  assert.equal(lineOf("silent"), "✗ silent.test.ts  0 passed, 1 failed: has no tests");
+});
+
+test("a process that outlives its file is ended and counts as a failure", () => {
+  const [line, pid] =
+    /^(.*)left behind process (\d+) \(sleep 60\)$/.exec(lineOf("leaking"))?.slice(1) ?? [];
+  assert.equal(line, "✗ leaking.test.ts  1 passed, 1 failed: ");
+  assert.equal(processIdentity(Number(pid)), undefined);
+});
+
+test("the last line sums up, and the exit status is 1 when anything failed", () => {
+  assert.equal(all.lines.at(-1), "6 passed, 8 failed, 1 skipped");
+  assert.equal(all.status, 1);
+});
+
+test("a filter picks files by a part of their path; all passed is exit status 0", async () => {
+  const some = await run("passing");
+  assert.deepEqual([some.lines.length, some.lines.at(-1)], [2, "2 passed, 0 failed, 1 skipped"]);
+  assert.equal(some.status, 0);
+});
+
+test("a run without a single file fails", async () => {
+  const none = await run("no-such-file");
+  assert.equal(none.lines.at(-1), "0 passed, 0 failed");
+  assert.equal(none.status, 1);
+});
+
+for (const signal of ["SIGINT", "SIGTERM"] as const) {
+  test(`${signal} ends the file that runs and the run's Postgres`, async () => {
+    const folder = temporaryFolder("interrupted");
+    const file = join(folder, "database");
+    const { runner, output } = start(["--in", join(FIXTURES, "interrupted")], {
+      STARBOARD_TEST_DATABASE_URL: "",
+      STARBOARD_FIXTURE_FILE: file,
+    });
+    while (!existsSync(file) || readFileSync(file, "utf8") === "") await delay(20);
+    const port = Number(new URL(readFileSync(file, "utf8")).port);
+    runner.kill(signal);
+    await once(runner, "exit");
+    rmSync(folder, { recursive: true });
+    assert.match(await output, /interrupted\n/);
+    assert.equal((await output).trimEnd().split("\n").at(-1), "0 passed, 1 failed");
+    assert.equal(runner.exitCode, 1);
+    await assert.rejects(once(connect(port, "127.0.0.1"), "connect"), { code: "ECONNREFUSED" });
+  });
+}
+
+test.run();
