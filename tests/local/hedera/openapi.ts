@@ -95,17 +95,17 @@ function judgeFields(schema: Schema, value: Record<string, unknown>, place: stri
 /** `$ref` and `allOf` resolved into one schema. */
 function flatten(schema: Schema): Schema {
   if (schema.$ref !== undefined) return flatten(resolve<Schema>(schema.$ref));
-  const parts = (schema.allOf ?? []).map(flatten);
-  return parts.reduce<Schema>(
-    (whole, part) => ({
-      ...part,
-      ...whole,
-      properties: { ...part.properties, ...whole.properties },
-      required: [...(part.required ?? []), ...(whole.required ?? [])],
-    }),
-    // An empty object would say that there are no fields.
-    parts.length === 0 ? schema : { ...schema, properties: { ...schema.properties } },
-  );
+  if (schema.allOf === undefined) return schema;
+  const parts = [...schema.allOf.map(flatten), schema];
+  const type = parts.find((part) => part.type !== undefined)?.type;
+  const properties = Object.assign({}, ...parts.map((part) => part.properties));
+  const pattern = parts.find((part) => part.pattern !== undefined)?.pattern;
+  return {
+    ...(type === undefined ? {} : { type }),
+    ...(pattern === undefined ? {} : { pattern }),
+    properties,
+    required: parts.flatMap((part) => part.required ?? []),
+  };
 }
 
 function resolve<T>(reference: string): T {

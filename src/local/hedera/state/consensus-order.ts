@@ -94,21 +94,20 @@ class Order implements ConsensusOrder {
   #admit(waiting: Waiting): void {
     this.#delayed.delete(waiting);
     this.#ready.push(waiting);
-    // The rest of this tick's steps may join the batch.
-    this.#running ??= Promise.resolve()
-      .then(() => this.#drain())
-      .finally(() => {
-        this.#running = undefined;
-      });
+    if (this.#running === undefined) this.#running = this.#drain();
   }
 
   async #drain(): Promise<void> {
+    // The rest of this tick's steps may join the batch.
+    await Promise.resolve();
     while (this.#ready.length > 0 && !this.ended) {
       const one = this.#single > 0;
       if (one) this.#single -= 1;
       await this.#write(this.#ready.splice(0, one ? 1 : BATCH_STEPS_MAX));
     }
     if (this.ended) this.#abandon();
+    // In the same instant as the last look at the queue, or a step arriving now would wait.
+    this.#running = undefined;
   }
 
   async #write(batch: readonly Waiting[]): Promise<void> {
