@@ -1,6 +1,6 @@
 import * as assert from "node:assert/strict";
 import { once } from "node:events";
-import { createServer } from "node:net";
+import { createServer, type Socket } from "node:net";
 import { test } from "uvu";
 import { bounds } from "../../src/config.ts";
 import { MirrorError, type MirrorFault } from "../../src/ledger/mirror-error.ts";
@@ -81,15 +81,30 @@ for (const [name, reply] of [
   });
 }
 
+test("a node that never finishes its TLS handshake holds nobody past the deadline", async () => {
+  const sockets: Socket[] = [];
+  const server = createServer((socket) => void sockets.push(socket)).listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as { port: number };
+  const mirror = createMirrorNode({ urls: [`https://127.0.0.1:${port}`], log: silentLogger });
+  const begun = performance.now();
+  await assert.rejects(mirror.account(WALLET, { deadlineMs: 200 }), faultOf("timeout"));
+  assert.ok(performance.now() - begun < 400);
+  await mirror.close();
+  for (const socket of sockets) socket.destroy();
+  server.close();
+});
+
 test("a reader that gives up is answered at once, and the node is not blamed", async () => {
-  await withStubs([inTurn(hangs, ANSWERS)], async (mirror, [stub]) => {
+  await withStubs([inTurn(hangs, ANSWERS), ANSWERS], async (mirror, [first, second]) => {
     const reader = new AbortController();
     const read = mirror.nftsOf(WALLET, A, { signal: reader.signal });
-    while (stub.asked.length === 0) await new Promise((resolve) => setImmediate(resolve));
+    while (first.asked.length === 0) await new Promise((resolve) => setImmediate(resolve));
     reader.abort();
     await assert.rejects(read, faultOf("aborted"));
     await assert.rejects(mirror.nftsOf(WALLET, A, { signal: reader.signal }), faultOf("aborted"));
     assert.deepEqual(await mirror.nftsOf(WALLET, A), [1, 2, 3]);
+    assert.deepEqual([first.asked.length, second?.asked.length], [2, 0]);
   });
 });
 
