@@ -1,0 +1,61 @@
+import { createHash, randomBytes } from "node:crypto";
+import { crc32 } from "node:zlib";
+
+/**
+ * The form of an API key: `starboard_live_`, 30 random base62 characters (178 bits), and 6
+ * of checksum, so that a mistyped or invented key is refused without asking anyone
+ * (contract, section 2).
+ */
+const PREFIX = "starboard_live_";
+const RANDOM_CHARACTERS = 30;
+const CHECKSUM_CHARACTERS = 6;
+const ALPHABET = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+const FORM = new RegExp(`^${PREFIX}[0-9A-Za-z]{${RANDOM_CHARACTERS + CHECKSUM_CHARACTERS}}$`);
+/** Of the random part: enough to tell keys apart in a list, 154 bits remain unknown. */
+const SHOWN_CHARACTERS = 4;
+/** The largest multiple of 62 in a byte: what lies above would favour some characters. */
+const UNBIASED_BELOW = 256 - (256 % ALPHABET.length);
+
+/** Makes a new key. It is shown once and never stored. */
+export function makeKey(): string {
+  const body = PREFIX + randomBase62(RANDOM_CHARACTERS);
+  return body + checksum(body);
+}
+
+/** Whether a text has the form of a key and its checksum is right. */
+export function isKey(text: string): boolean {
+  if (!FORM.test(text)) return false;
+  const body = text.slice(0, -CHECKSUM_CHARACTERS);
+  return text === body + checksum(body);
+}
+
+/** What is stored of a key: 178 random bits need no slow hash. */
+export function hashOf(key: string): Buffer {
+  return createHash("sha256").update(key).digest();
+}
+
+/** The part of a key that lists may show. */
+export function shownPrefix(key: string): string {
+  return key.slice(0, PREFIX.length + SHOWN_CHARACTERS);
+}
+
+function randomBase62(length: number): string {
+  let text = "";
+  while (text.length < length) {
+    for (const byte of randomBytes(length)) {
+      if (byte < UNBIASED_BELOW && text.length < length) text += ALPHABET[byte % ALPHABET.length];
+    }
+  }
+  return text;
+}
+
+/** CRC-32 in base62; 62^6 is above 2^32. */
+function checksum(body: string): string {
+  let rest = crc32(body);
+  let text = "";
+  for (let index = 0; index < CHECKSUM_CHARACTERS; index++) {
+    text = (ALPHABET[rest % ALPHABET.length] ?? "") + text;
+    rest = Math.floor(rest / ALPHABET.length);
+  }
+  return text;
+}
