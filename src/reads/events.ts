@@ -1,0 +1,122 @@
+import type { EventStatus, EventType } from "../store/enumerations.ts";
+import { inTime, type Sql } from "../store/postgres.ts";
+import { READ_DEADLINE_MS } from "./deadline.ts";
+
+/** An approved event; instants are epoch milliseconds. */
+export interface EventRow {
+  readonly id: string;
+  readonly title: string;
+  readonly description: string | null;
+  readonly eventType: EventType;
+  readonly isForeverMint: boolean;
+  readonly source: string | null;
+  readonly startsAt: number;
+  /** Null for forever mints alone: they have no end. */
+  readonly endsAt: number | null;
+  readonly host: string | null;
+  readonly location: string | null;
+  readonly imageUrl: string | null;
+  readonly url: string | null;
+  readonly createdAt: number;
+  /** The weight of all its stars. */
+  readonly totalVotes: number;
+}
+
+export interface EventDetail extends EventRow {
+  readonly links: readonly { readonly label: string; readonly url: string }[];
+  readonly prizes: readonly {
+    readonly title: string;
+    readonly description: string | null;
+    readonly value: string | null;
+  }[];
+}
+
+export interface EventFilter {
+  /** Absent: all that has not ended. */
+  readonly status?: EventStatus | "all" | undefined;
+  readonly eventType?: EventType | undefined;
+  readonly source?: string | undefined;
+  readonly limit: number;
+  readonly offset: number;
+  /** The instant by which the status is judged, epoch milliseconds. */
+  readonly now: number;
+}
+
+/** `upcoming` before the start, `ended` from the end, else `live`. */
+export function eventStatus(
+  event: { readonly startsAt: number; readonly endsAt: number | null },
+  now: number,
+): EventStatus {
+  if (now < event.startsAt) return "upcoming";
+  return event.endsAt !== null && event.endsAt <= now ? "ended" : "live";
+}
+
+/**
+ * A page of the approved events that pass the filter, soonest first, then by id.
+ *
+ * @returns the page and the number of events that pass the filter, on all pages together
+ */
+export async function listEvents(
+  sql: Sql,
+  filter: EventFilter,
+): Promise<{ readonly events: readonly EventRow[]; readonly total: number }> {
+  const rows = await inTime(
+    sql<({ total: number } & EventRow)[]>`
+      select matching.total, page.*
+      from (select count(*) as total from event where ${passing(sql, filter)}) as matching
+      left join lateral (
+        select ${columns(sql)}
+        from event left join event_total on event_total.event_id = event.id
+        where ${passing(sql, filter)}
+        order by starts_at, id collate "C" limit ${filter.limit} offset ${filter.offset}
+      ) as page on true
+      order by page."startsAt", page.id collate "C"`,
+    READ_DEADLINE_MS,
+  );
+  // A page past the end still has its one row with the total, and nothing beside it.
+  const events = rows.filter(({ id }) => id !== null).map(({ total: _, ...event }) => event);
+  return { events, total: rows[0]?.total ?? 0 };
+}
+
+/** One approved event with its links and prizes, or undefined. */
+export async function readEvent(sql: Sql, id: string): Promise<EventDetail | undefined> {
+  const [row] = await inTime(
+    sql<EventDetail[]>`
+      select ${columns(sql)}, event.links, event.prizes
+      from event left join event_total on event_total.event_id = event.id
+      where event.id = ${id} and approved_at is not null`,
+    READ_DEADLINE_MS,
+  );
+  return row;
+}
+
+function columns(sql: Sql) {
+  return sql`
+    event.id, title, description, event_type as "eventType", is_forever_mint as "isForeverMint",
+    source, starts_at as "startsAt", ends_at as "endsAt", host, location, image_url as "imageUrl",
+    url, created_at as "createdAt", coalesce(event_total.weight, 0) as "totalVotes"`;
+}
+
+function passing(sql: Sql, { status, now, ...filter }: EventFilter) {
+  const eventType = filter.eventType ?? null;
+  const source = filter.source ?? null;
+  return sql`approved_at is not null and ${withStatus(sql, status, now)}
+    and (${eventType}::text is null or event_type = ${eventType})
+    and (${source}::text is null or source = ${source})`;
+}
+
+/** The same lines as `eventStatus`; a test holds the two together. */
+function withStatus(sql: Sql, status: EventFilter["status"], now: number) {
+  switch (status) {
+    case "all":
+      return sql`true`;
+    case "upcoming":
+      return sql`starts_at > ${now}`;
+    case "live":
+      return sql`starts_at <= ${now} and (ends_at is null or ends_at > ${now})`;
+    case "ended":
+      return sql`starts_at <= ${now} and ends_at <= ${now}`;
+    case undefined:
+      return sql`(ends_at is null or ends_at > ${now})`;
+  }
+}
