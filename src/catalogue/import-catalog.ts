@@ -1,0 +1,151 @@
+import { TerminalError } from "../errors.ts";
+import { inTime, type Sql } from "../store/postgres.ts";
+import { readCatalog } from "./read-catalog.ts";
+import type { Catalog } from "./record-schemas.ts";
+
+export interface ImportOptions {
+  /** The records become visible; else new ones wait for approval and old ones stay as they are. */
+  readonly approve: boolean;
+  /** Values of `EVENT_SOURCES`; empty when that is not set. */
+  readonly eventSources: readonly string[];
+}
+
+/** How many records of each list were stored, and how many of them this import approved. */
+export interface Imported {
+  readonly imported: {
+    readonly events: number;
+    readonly tokens: number;
+    readonly collections: number;
+    readonly projects: number;
+  };
+  readonly approved: number;
+}
+
+/** 100,000 records were stored in 4 s; the pool given needs a statement_timeout as long. */
+export const IMPORT_DEADLINE_MS = 120_000;
+
+/**
+ * Stores a catalogue: new records are added, known ones replaced by id, all or nothing. One
+ * statement, because a transaction over several can be torn by a lost connection.
+ *
+ * @param given the parsed JSON of a catalogue file
+ * @throws TerminalError `INVALID_REQUEST` naming every bad field; nothing was stored then
+ */
+export async function importCatalog(
+  sql: Sql,
+  given: unknown,
+  { approve, eventSources }: ImportOptions,
+): Promise<Imported> {
+  const catalog = readCatalog(given, eventSources);
+  const changed = await inTime(store(sql, catalog, approve), IMPORT_DEADLINE_MS);
+  if (changed.length > 0) {
+    const ids = changed.map(({ id }) => id).join(", ");
+    throw new TerminalError(
+      "INVALID_REQUEST",
+      `already starred, so isForeverMint cannot change any more: ${ids}`,
+    );
+  }
+  const { events, tokens, collections, projects } = catalog;
+  const imported = {
+    events: events.length,
+    tokens: tokens.length,
+    collections: collections.length,
+    projects: projects.length,
+  };
+  const total = Object.values(imported).reduce((sum, count) => sum + count, 0);
+  return { imported, approved: approve ? total : 0 };
+}
+
+/**
+ * @returns the events that would have changed between forever mint and not although they
+ *   were starred: their stars were counted by other rules. Then nothing is stored.
+ */
+function store(sql: Sql, catalog: Catalog, approve: boolean) {
+  return sql<{ id: string }[]>`
+    with changed as (
+      select event.id
+      from json_to_recordset(${JSON.stringify(catalog.events)}::text::json)
+        as given (id text, "isForeverMint" boolean)
+      join event on event.id = given.id join event_total on event_total.event_id = event.id
+      where event.is_forever_mint <> given."isForeverMint"
+    ),
+    events as (${storeEvents(sql, catalog, approve)}),
+    tokens as (${storeTokens(sql, catalog, approve)}),
+    collections as (${storeCollections(sql, catalog, approve)}),
+    projects as (${storeProjects(sql, catalog, approve)})
+    select id from changed order by id`;
+}
+
+/** Rows are sorted by key: two imports at once wait for each other, they do not deadlock. */
+function storeEvents(sql: Sql, { events }: Catalog, approve: boolean) {
+  return sql`
+    insert into event (id, title, description, event_type, is_forever_mint, source, starts_at,
+      ends_at, host, location, image_url, url, links, prizes, created_at, approved_at)
+    select given.id, given.title, given.description, "eventType", "isForeverMint", given.source,
+      "startsAt", "endsAt", given.host, given.location, "imageUrl", given.url, given.links,
+      given.prizes, ${createdAndApproved(sql, approve)}
+    from json_to_recordset(${JSON.stringify(events)}::text::json) as given (
+      id text, title text, description text, "eventType" text, "isForeverMint" boolean, source text,
+      "startsAt" bigint, "endsAt" bigint, host text, location text, "imageUrl" text, url text,
+      links jsonb, prizes jsonb, "createdAt" bigint)
+    left join event as known on known.id = given.id
+    where not exists (select from changed) order by given.id
+    on conflict (id) do update set title = excluded.title, description = excluded.description,
+      event_type = excluded.event_type, is_forever_mint = excluded.is_forever_mint,
+      source = excluded.source, starts_at = excluded.starts_at, ends_at = excluded.ends_at,
+      host = excluded.host, location = excluded.location, image_url = excluded.image_url,
+      url = excluded.url, links = excluded.links, prizes = excluded.prizes,
+      created_at = excluded.created_at, approved_at = excluded.approved_at`;
+}
+
+function storeTokens(sql: Sql, { tokens }: Catalog, approve: boolean) {
+  return sql`
+    insert into token (id, symbol, name, icon_url, price, market_cap, created_at, approved_at)
+    select given.id, given.symbol, given.name, "iconUrl", given.price, "marketCap",
+      ${createdAndApproved(sql, approve)}
+    from json_to_recordset(${JSON.stringify(tokens)}::text::json) as given (
+      id text, symbol text, name text, "iconUrl" text, price float8, "marketCap" float8, "createdAt" bigint)
+    left join token as known on known.id = given.id
+    where not exists (select from changed) order by given.id
+    on conflict (id) do update set symbol = excluded.symbol, name = excluded.name,
+      icon_url = excluded.icon_url, price = excluded.price, market_cap = excluded.market_cap,
+      created_at = excluded.created_at, approved_at = excluded.approved_at`;
+}
+
+function storeCollections(sql: Sql, { collections }: Catalog, approve: boolean) {
+  return sql`
+    insert into collection (id, name, image_url, owners, supply, created_at, approved_at)
+    select given.id, given.name, "imageUrl", given.owners, given.supply,
+      ${createdAndApproved(sql, approve)}
+    from json_to_recordset(${JSON.stringify(collections)}::text::json) as given (
+      id text, name text, "imageUrl" text, owners bigint, supply bigint, "createdAt" bigint)
+    left join collection as known on known.id = given.id
+    where not exists (select from changed) order by given.id
+    on conflict (id) do update set name = excluded.name, image_url = excluded.image_url,
+      owners = excluded.owners, supply = excluded.supply,
+      created_at = excluded.created_at, approved_at = excluded.approved_at`;
+}
+
+function storeProjects(sql: Sql, { projects }: Catalog, approve: boolean) {
+  return sql`
+    insert into project (id, slug, name, category, country, description, logo_url, website_url,
+      ledger_id, created_at, approved_at)
+    select given.id, given.slug, given.name, given.category, given.country, given.description,
+      "logoUrl", "websiteUrl", "ledgerId", ${createdAndApproved(sql, approve)}
+    from json_to_recordset(${JSON.stringify(projects)}::text::json) as given (
+      id text, slug text, name text, category text, country text, description text, "logoUrl" text,
+      "websiteUrl" text, "ledgerId" text, "createdAt" bigint)
+    left join project as known on known.id = given.id
+    where not exists (select from changed) order by given.id
+    on conflict (id) do update set slug = excluded.slug, name = excluded.name,
+      category = excluded.category, country = excluded.country, description = excluded.description,
+      logo_url = excluded.logo_url, website_url = excluded.website_url,
+      ledger_id = excluded.ledger_id, created_at = excluded.created_at,
+      approved_at = excluded.approved_at`;
+}
+
+/** A known record keeps its date and, unless this import approves, its approval. */
+function createdAndApproved(sql: Sql, approve: boolean) {
+  return sql`coalesce("createdAt", known.created_at, (select now_ms())),
+    coalesce(known.approved_at, case when ${approve} then (select now_ms()) end)`;
+}
