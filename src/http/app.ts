@@ -1,0 +1,39 @@
+import { type Env, Hono } from "hono";
+import { requestId } from "hono/request-id";
+import { uuidv7 } from "uuidv7";
+import type { Logger } from "../log.ts";
+import type { Metrics } from "../metrics.ts";
+import { requestLog } from "./middleware/request-log.ts";
+import { securityHeaders } from "./middleware/security-headers.ts";
+import { problem, problemOf } from "./problem.ts";
+
+/** Adds an application to the house; made by `mount`. */
+export type Mount = (house: Hono) => void;
+
+export interface AppDeps {
+  readonly log: Logger;
+  readonly metrics: Metrics;
+  readonly mounts: readonly Mount[];
+}
+
+/**
+ * @param path where the application's own paths begin; "/" when they are whole already
+ * @param app `publicApi`, `healthRoutes`, the voting API, …
+ */
+export function mount<E extends Env>(path: string, app: Hono<E>): Mount {
+  return (house) => void house.route(path, app);
+}
+
+/**
+ * The house: what every request has in common, whichever part answers it. A request has an
+ * id, leaves one line in the log, gets safe headers, and an error of any kind becomes the
+ * reply that `problem.ts` has for it.
+ */
+export function createApp({ log, metrics, mounts }: AppDeps): Hono {
+  const app = new Hono();
+  app.use(requestId({ generator: uuidv7 }), requestLog(log, metrics), securityHeaders());
+  for (const add of mounts) add(app);
+  app.notFound((c) => problem(c, "NOT_FOUND"));
+  app.onError((error, c) => problemOf(error, c, log));
+  return app;
+}

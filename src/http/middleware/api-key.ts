@@ -1,0 +1,39 @@
+import type { Context, MiddlewareHandler } from "hono";
+import { TerminalError } from "../../errors.ts";
+import type { VerifyKey } from "../../keys/verify-key.ts";
+
+/**
+ * Lets a request pass only with an API key that was issued and not revoked. The three ways
+ * to fail have three codes.
+ *
+ * @param verify answers for a key; its outage is the caller's 503, never a 200
+ */
+export function requireApiKey(verify: VerifyKey): MiddlewareHandler {
+  return async function requireApiKey(c, next) {
+    const key = givenKey(c);
+    if (key === undefined) {
+      throw new TerminalError(
+        "MISSING_API_KEY",
+        "An API key is needed: Authorization: Bearer <API_KEY>.",
+      );
+    }
+    const verdict = await verify(key);
+    if (verdict.state === "unknown") {
+      throw new TerminalError("INVALID_API_KEY", "This API key was not issued by this service.");
+    }
+    if (verdict.state === "revoked") {
+      throw new TerminalError("REVOKED_API_KEY", "This API key has been revoked.");
+    }
+    c.set("keyId", verdict.keyId);
+    await next();
+  };
+}
+
+/**
+ * The header wins over the query. A header of another scheme, and an empty key, count as
+ * absent. Of a repeated `api_key` the first is looked at; the parameters' check refuses it.
+ */
+function givenKey(c: Context): string | undefined {
+  const bearer = /^bearer(?:[ \t]+(.*))?$/i.exec(c.req.header("authorization") ?? "");
+  return bearer?.[1]?.trim() || c.req.query("api_key") || undefined;
+}

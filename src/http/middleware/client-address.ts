@@ -1,0 +1,116 @@
+import { BlockList, isIPv4, isIPv6 } from "node:net";
+import type { Context } from "hono";
+import { ConfigurationError } from "../../config.ts";
+
+/**
+ * Names the client of a request as limits count it: an IPv4 address, or the /64 of an IPv6
+ * one (whoever owns one address there owns them all).
+ *
+ * @returns `192.0.2.7`, `2001:db8:0:7::/64`, or `unknown` for a socket that is gone
+ */
+export type ClientAddress = (c: Context) => string;
+
+/** A longer chain of trusted proxies than any real one; the walk ends here. */
+const HOPS_MAX = 32;
+
+/**
+ * The socket's address counts; `X-Forwarded-For` only when that peer is a trusted proxy,
+ * and then from the right: each proxy appends whom it saw, everything further left is what
+ * the client chose to write.
+ *
+ * @param trustedProxies addresses and CIDR ranges (`TRUSTED_PROXIES`)
+ * @throws ConfigurationError naming a range that is none
+ */
+export function clientAddress(trustedProxies: readonly string[]): ClientAddress {
+  const trusted = blockList(trustedProxies);
+  const isTrusted = (address: string): boolean =>
+    trusted.check(address, isIPv4(address) ? "ipv4" : "ipv6");
+  return (c) => {
+    const peer = parseAddress(socketAddress(c) ?? "");
+    if (peer === undefined) return "unknown";
+    return bucketOf(isTrusted(peer) ? nearestUntrusted(c, peer, isTrusted) : peer);
+  };
+}
+
+function nearestUntrusted(
+  c: Context,
+  peer: string,
+  isTrusted: (address: string) => boolean,
+): string {
+  let nearest = peer;
+  const hops = (c.req.header("x-forwarded-for") ?? "").split(",").slice(-HOPS_MAX).reverse();
+  for (const hop of hops) {
+    const address = parseAddress(withoutPort(hop.trim()));
+    // What a trusted proxy did not write as an address tells nothing: it stands for its client.
+    if (address === undefined) break;
+    nearest = address;
+    if (!isTrusted(address)) break;
+  }
+  return nearest;
+}
+
+/** Node's socket, which `serveHttp` passes along; tests pass their own. */
+function socketAddress(c: Context): string | undefined {
+  const { incoming } = (c.env ?? {}) as { incoming?: { socket?: { remoteAddress?: string } } };
+  return incoming?.socket?.remoteAddress;
+}
+
+/** `1.2.3.4:5`, `[::1]:5` and `[::1]` are written by some proxies. */
+function withoutPort(hop: string): string {
+  return /^\[(.*)\](?::\d{1,5})?$/.exec(hop)?.[1] ?? /^([\d.]+):\d{1,5}$/.exec(hop)?.[1] ?? hop;
+}
+
+/** The one spelling of an address: IPv4-mapped IPv6 becomes IPv4 by its bits, zones go. */
+function parseAddress(text: string): string | undefined {
+  if (isIPv4(text)) return text;
+  const bare = text.split("%", 1)[0] ?? "";
+  if (!isIPv6(bare)) return undefined;
+  const groups = ipv6Groups(bare);
+  return groups.slice(0, 5).every((group) => group === 0) && groups[5] === 0xffff
+    ? groups
+        .slice(6)
+        .flatMap((group) => [group >> 8, group & 0xff])
+        .join(".")
+    : groups.map((group) => group.toString(16)).join(":");
+}
+
+function bucketOf(address: string): string {
+  if (isIPv4(address)) return address;
+  return `${address.split(":").slice(0, 4).join(":")}::/64`;
+}
+
+/** The eight groups of a valid IPv6 address. */
+function ipv6Groups(address: string): number[] {
+  const [left = "", right] = address
+    .replace(/[\d.]+$/, (tail) => (tail.includes(".") ? ipv4Groups(tail) : tail))
+    .split("::");
+  const groups = (half: string): number[] =>
+    half === "" ? [] : half.split(":").map((group) => Number.parseInt(group, 16));
+  const [head, tail] = [groups(left), groups(right ?? "")];
+  return [...head, ...new Array<number>(8 - head.length - tail.length).fill(0), ...tail];
+}
+
+function ipv4Groups(address: string): string {
+  const [a = 0, b = 0, c = 0, d = 0] = address.split(".").map(Number);
+  return `${((a << 8) | b).toString(16)}:${((c << 8) | d).toString(16)}`;
+}
+
+function blockList(ranges: readonly string[]): BlockList {
+  const list = new BlockList();
+  for (const range of ranges) {
+    const [text = "", bits] = range.split("/");
+    const address = parseAddress(text);
+    if (address === undefined)
+      throw new ConfigurationError(`TRUSTED_PROXIES: ${range} is no address`);
+    const family = isIPv4(address) ? "ipv4" : "ipv6";
+    const width = family === "ipv4" ? 32 : 128;
+    // ::ffff:10.0.0.0/104 is 10.0.0.0/8 in the other notation.
+    const offset = family === "ipv4" && text.includes(":") ? 96 : 0;
+    const prefix = bits === undefined ? width : Number(bits) - offset;
+    if (!(prefix >= 0 && prefix <= width)) {
+      throw new ConfigurationError(`TRUSTED_PROXIES: ${range} is no range`);
+    }
+    list.addSubnet(address, prefix, family);
+  }
+  return list;
+}

@@ -1,0 +1,107 @@
+import type { Clock } from "../../clock.ts";
+import { inRedisTime, type Redis, redisScript } from "../../store/redis.ts";
+import { localWindow, type Verdict, type WindowSize } from "./sliding-window.ts";
+
+/** A sliding window over all processes; see `sharedWindow`. */
+export interface SharedWindow extends WindowSize {
+  /** Accepts and counts, or refuses. Never fails, never waits longer than its deadline. */
+  take(client: string): Promise<CountedVerdict>;
+  /** Says how it stands, counting nothing. */
+  peek(client: string): Promise<CountedVerdict>;
+}
+
+export interface CountedVerdict extends Verdict {
+  readonly countedBy: "redis" | "process";
+}
+
+export interface SharedWindowOptions extends WindowSize {
+  /** Part of the keys: windows of different names know nothing of each other. */
+  readonly name: string;
+  readonly clock: Clock;
+  /** Absent: this process counts alone. */
+  readonly redis?: Redis | undefined;
+}
+
+/** A limit may not cost a request more than this when Redis hangs … */
+const REDIS_DEADLINE_MS = 250;
+/** … and after one such wait the next requests do not ask for a while. */
+const REDIS_PAUSE_MS = 1_000;
+/** A key must outlive its newest entry by the clocks' disagreement. */
+const EXPIRY_SLACK_MS = 1_000;
+
+/**
+ * The instants of accepted requests in a list, newest first, at most `limit` of them: one
+ * round trip, O(1) but for what has expired. `now` never runs backwards for a client, so
+ * processes whose clocks differ a little keep one order.
+ */
+const SLIDE = redisScript(`
+local key, now, window, limit = KEYS[1], tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3])
+local newest = tonumber(redis.call('lindex', key, 0) or nil)
+if newest and newest > now then now = newest end
+local oldest = tonumber(redis.call('lindex', key, -1) or nil)
+while oldest and now - oldest >= window do
+  redis.call('rpop', key)
+  oldest = tonumber(redis.call('lindex', key, -1) or nil)
+end
+local count = redis.call('llen', key)
+local accepted = 0
+if ARGV[4] == 'take' and count < limit then
+  redis.call('lpush', key, now)
+  redis.call('pexpire', key, window + ${EXPIRY_SLACK_MS})
+  accepted, count, oldest = 1, count + 1, oldest or now
+end
+return { accepted, math.max(0, limit - count), oldest and oldest + window - now or 0 }
+`);
+
+/**
+ * Counts a client's requests over all processes that share a Redis. This process counts its
+ * own share as well: it is what still limits when Redis is away or was emptied, and a client
+ * that it refuses costs Redis nothing.
+ */
+export function sharedWindow(options: SharedWindowOptions): SharedWindow {
+  const { name, limit, windowMs, clock, redis } = options;
+  const own = localWindow(options);
+  let pausedUntil = 0;
+
+  const ask = async (
+    client: string,
+    mode: "take" | "peek",
+  ): Promise<CountedVerdict | undefined> => {
+    if (redis?.isReady !== true || performance.now() < pausedUntil) return undefined;
+    const now = clock.now();
+    // The braces are a hash tag: on a cluster all keys of a client share a slot.
+    const key = `starboard:rate:${name}:{${client}}`;
+    try {
+      const run = SLIDE(redis, [key], [String(now), String(windowMs), String(limit), mode]);
+      return asVerdict(await inRedisTime(run, REDIS_DEADLINE_MS));
+    } catch {
+      pausedUntil = performance.now() + REDIS_PAUSE_MS;
+      return undefined;
+    }
+  };
+
+  return {
+    limit,
+    windowMs,
+    async take(client) {
+      const mine = own.take(client, clock.now());
+      if (!mine.accepted) return { ...mine, countedBy: "process" };
+      const ours = await ask(client, "take");
+      if (ours?.accepted === false) own.giveBack(client);
+      return ours ?? { ...mine, countedBy: "process" };
+    },
+    async peek(client) {
+      return (
+        (await ask(client, "peek")) ?? { ...own.peek(client, clock.now()), countedBy: "process" }
+      );
+    },
+  };
+}
+
+function asVerdict(reply: unknown): CountedVerdict {
+  const [accepted, remaining, waitMs] = Array.isArray(reply) ? reply.map(Number) : [];
+  if (accepted === undefined || remaining === undefined || waitMs === undefined) {
+    throw new TypeError("the rate limit script answered something else");
+  }
+  return { accepted: accepted === 1, remaining, waitMs, countedBy: "redis" };
+}

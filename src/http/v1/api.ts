@@ -1,0 +1,93 @@
+import { Hono } from "hono";
+import type { Clock } from "../../clock.ts";
+import { bounds } from "../../config.ts";
+import type { VerifyKey } from "../../keys/verify-key.ts";
+import type { Metrics } from "../../metrics.ts";
+import { inTime } from "../../store/postgres.ts";
+import type { Redis } from "../../store/redis.ts";
+import { requireApiKey } from "../middleware/api-key.ts";
+import type { ClientAddress } from "../middleware/client-address.ts";
+import { getOnly } from "../middleware/get-only.ts";
+import { rateLimit } from "../middleware/rate-limit.ts";
+import { describedTable } from "./directory.ts";
+import type { Endpoint } from "./endpoint.ts";
+import { dataEndpoints, type EndpointDeps } from "./endpoints.ts";
+import { type Representation, represent, send } from "./representation.ts";
+import { shareReads } from "./shared-reads.ts";
+
+export interface PublicApiDeps extends EndpointDeps {
+  readonly clock: Clock;
+  readonly verifyKey: VerifyKey;
+  readonly redis?: Redis | undefined;
+  readonly metrics: Metrics;
+  readonly client: ClientAddress;
+  /** Requests per client and 60 s (`API_RATE_LIMIT`). */
+  readonly rateLimit: number;
+  /** The URL by which clients know this service. */
+  readonly publicUrl: string;
+}
+
+const WINDOW_MS = 60_000;
+const DATA_CACHE = "private, max-age=1";
+const OPEN_CACHE = "public, max-age=60";
+
+/**
+ * The public API, everything under `/v1`. Order of checks: method, rate limit, route, key,
+ * parameters, record (contract, section 2).
+ */
+export function publicApi(deps: PublicApiDeps): Hono {
+  const { client, clock, redis, metrics } = deps;
+  const limit = rateLimit({
+    name: "api",
+    limit: deps.rateLimit,
+    windowMs: WINDOW_MS,
+    client,
+    clock,
+    redis,
+    metrics,
+  });
+  const app = new Hono().basePath("/v1");
+  app.use("*", getOnly(limit), limit.middleware);
+  for (const row of describedTable(dataEndpoints(deps), deps.publicUrl)) {
+    if (row.key) answerWithKey(app, row, deps.verifyKey);
+    else answerOpenly(app, row);
+  }
+  return app;
+}
+
+function answerWithKey(app: Hono, row: Endpoint, verifyKey: VerifyKey): void {
+  const share = shareReads<Representation>();
+  app.get(routeOf(row), requireApiKey(verifyKey), async (c) => {
+    const { question, answer } = row.bind(c.req.param(), searchOf(c.req.url));
+    const shown = await inTime(
+      share(question, async () => represent(await answer())),
+      bounds.statementDeadlineMs,
+    );
+    return send(c, shown, DATA_CACHE);
+  });
+}
+
+/** The directory and the OpenAPI document: "open to everyone, without a key", pages of others included. */
+function answerOpenly(app: Hono, row: Endpoint): void {
+  // Hono reads "/" as `/v1` and "" as `/v1/`.
+  const paths = row.path === "/" ? ["/", ""] : [row.path];
+  let shown: Representation | undefined;
+  for (const path of paths) {
+    app.get(path, async (c) => {
+      c.header("Access-Control-Allow-Origin", "*");
+      const { answer } = row.bind({}, searchOf(c.req.url));
+      shown ??= represent(await answer());
+      return send(c, shown, OPEN_CACHE);
+    });
+  }
+}
+
+/** `/events/{id}` as Hono spells it. */
+function routeOf(row: Endpoint): string {
+  return row.path.replace(/\{(\w+)\}/g, ":$1");
+}
+
+function searchOf(url: string): URLSearchParams {
+  const start = url.indexOf("?");
+  return new URLSearchParams(start === -1 ? "" : url.slice(start + 1));
+}

@@ -1,0 +1,98 @@
+import { z } from "zod";
+import { type Endpoint, endpoint } from "./endpoint.ts";
+import { API_NAME, API_VERSION, TERMS } from "./notices.ts";
+import { openApiDocument } from "./openapi.ts";
+import { listParameters, none } from "./parameters.ts";
+
+const listedParameter = z.strictObject({
+  name: z.string(),
+  in: z.enum(["query", "path"]),
+  type: z.enum(["integer", "string"]),
+  required: z.boolean(),
+  default: z.union([z.string(), z.number()]).nullable(),
+  minimum: z.number().nullable(),
+  maximum: z.number().nullable(),
+  allowed: z.array(z.string()).nullable(),
+});
+
+const directorySchema = z
+  .strictObject({
+    name: z.string(),
+    version: z.string(),
+    documentation: z.string(),
+    terms: z.string(),
+    endpoints: z.array(
+      z.strictObject({
+        method: z.literal("GET"),
+        path: z.string(),
+        description: z.string(),
+        key: z.boolean(),
+        parameters: z.array(listedParameter),
+      }),
+    ),
+  })
+  .meta({ id: "Directory" });
+
+/**
+ * The whole table: the two endpoints that describe the API and need no key, then the data
+ * endpoints. Both descriptions are made from the table itself, once.
+ *
+ * @param publicUrl the URL by which clients know this service
+ */
+export function describedTable(data: readonly Endpoint[], publicUrl: string): readonly Endpoint[] {
+  const baseUrl = `${publicUrl.replace(/\/+$/, "")}/v1`;
+  const directory: Endpoint = endpoint({
+    path: "/",
+    name: "readDirectory",
+    description: "This directory: every endpoint and its parameters.",
+    key: false,
+    parameters: none,
+    query: none,
+    response: directorySchema,
+    answer: async () => theDirectory(),
+  });
+  const openApi: Endpoint = endpoint({
+    path: "/openapi.json",
+    name: "readOpenApi",
+    description: "The OpenAPI 3.1 document of this API.",
+    key: false,
+    parameters: none,
+    query: none,
+    response: z.looseObject({ openapi: z.string() }).meta({ id: "OpenApi" }),
+    answer: async () => theDocument(),
+  });
+  const table: readonly Endpoint[] = [directory, openApi, ...data];
+  const theDirectory = once(() => directoryOf(table, baseUrl));
+  const theDocument = once(() => openApiDocument(table, baseUrl));
+  return table;
+}
+
+function directoryOf(
+  table: readonly Endpoint[],
+  baseUrl: string,
+): z.output<typeof directorySchema> {
+  return {
+    name: API_NAME,
+    version: API_VERSION,
+    documentation: `${baseUrl}/openapi.json`,
+    terms: TERMS,
+    endpoints: table.map(({ path, description, key, query, parameters }) => ({
+      method: "GET",
+      path,
+      description,
+      key,
+      parameters: listParameters(query, parameters).map((parameter) => ({
+        ...parameter,
+        allowed: parameter.allowed === null ? null : [...parameter.allowed],
+      })),
+    })),
+  };
+}
+
+function once<T>(make: () => T): () => T {
+  let made: { readonly value: T } | undefined;
+  return () => {
+    made ??= { value: make() };
+    return made.value;
+  };
+}

@@ -1,0 +1,35 @@
+import { z } from "zod";
+import { listProjects } from "../../reads/ecosystem.ts";
+import { categories } from "../../store/enumerations.ts";
+import { type Endpoint, endpoint } from "./endpoint.ts";
+import type { EndpointDeps } from "./endpoints.ts";
+import { instant, pageOf } from "./page.ts";
+import { choice, country, limit, none, offset } from "./parameters.ts";
+import { page, projectSchema } from "./schemas.ts";
+
+export function listProjectsEndpoint({ sql, clock }: EndpointDeps): Endpoint {
+  return endpoint({
+    path: "/ecosystem",
+    name: "listProjects",
+    description: "Approved ecosystem projects, newest first.",
+    key: true,
+    parameters: none,
+    query: z.strictObject({
+      category: choice(categories),
+      country: country(),
+      limit: limit(50),
+      offset: offset(),
+    }),
+    response: z
+      .strictObject({ projects: z.array(projectSchema), ...page })
+      .meta({ id: "ProjectPage" }),
+    async answer(given) {
+      const { projects, total } = await listProjects(sql, { ...given, now: clock.now() });
+      const shown = projects.map(({ createdAt, ...row }) => ({
+        ...row,
+        createdAt: instant(createdAt),
+      }));
+      return { projects: shown, ...pageOf(given, projects, total) };
+    },
+  });
+}

@@ -1,0 +1,60 @@
+import type { z } from "zod";
+import { TerminalError } from "../../errors.ts";
+import { readQuery } from "./parameters.ts";
+
+/** One row of the table from which router, directory and OpenAPI document are made. */
+export interface Endpoint {
+  /** Below `/v1`, as `/events/{id}`. */
+  readonly path: string;
+  /** Unique; the operation's id in the OpenAPI document. */
+  readonly name: string;
+  readonly description: string;
+  /** Whether an API key is needed. */
+  readonly key: boolean;
+  readonly query: z.ZodObject;
+  readonly parameters: z.ZodObject;
+  readonly response: z.ZodType;
+  /** Checks what a request brings. @throws TerminalError `INVALID_PARAMETER`, `NOT_FOUND` */
+  bind(path: Readonly<Record<string, string>>, search: URLSearchParams): BoundRequest;
+}
+
+/** A request that is worth asking the database for. */
+export interface BoundRequest {
+  /** Equal for equal questions. */
+  readonly question: string;
+  /** @throws TerminalError `NOT_FOUND`, RetryableError `UNAVAILABLE` */
+  answer(): Promise<unknown>;
+}
+
+/** What `endpoint` is given: an `Endpoint` whose answer is typed by its own schemas. */
+export interface EndpointDefinition<
+  Q extends z.ZodObject,
+  P extends z.ZodObject,
+  R extends z.ZodType,
+> extends Omit<Endpoint, "query" | "parameters" | "response" | "bind"> {
+  readonly query: Q;
+  readonly parameters: P;
+  readonly response: R;
+  answer(given: z.output<Q> & z.output<P>): Promise<z.output<R>>;
+}
+
+/** Makes a row; the answer must be what the response schema says, or it does not compile. */
+export function endpoint<Q extends z.ZodObject, P extends z.ZodObject, R extends z.ZodType>(
+  definition: EndpointDefinition<Q, P, R>,
+): Endpoint {
+  const { answer, ...row } = definition;
+  return {
+    ...row,
+    bind(path, search) {
+      const query = readQuery(row.query, search);
+      const parameters = row.parameters.safeParse(path);
+      // A path that no record can have leads to no record.
+      if (!parameters.success) throw new TerminalError("NOT_FOUND", "Nothing is found here.");
+      const given = { ...query, ...parameters.data };
+      return {
+        question: `${row.path} ${JSON.stringify(given)}`,
+        answer: () => answer(given),
+      };
+    },
+  };
+}

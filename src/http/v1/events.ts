@@ -1,0 +1,81 @@
+import { z } from "zod";
+import { TerminalError } from "../../errors.ts";
+import { type EventRow, eventStatus, listEvents, readEvent } from "../../reads/events.ts";
+import { eventStatuses, eventTypes } from "../../store/enumerations.ts";
+import { type Endpoint, endpoint } from "./endpoint.ts";
+import type { EndpointDeps } from "./endpoints.ts";
+import { instant, pageOf } from "./page.ts";
+import { choice, limit, none, offset } from "./parameters.ts";
+import { eventDetailSchema, eventSchema, page } from "./schemas.ts";
+
+export function listEventsEndpoint({ sql, clock, eventSources }: EndpointDeps): Endpoint {
+  return endpoint({
+    path: "/events",
+    name: "listEvents",
+    description: "Approved events, soonest first. Without `status`, ended events are left out.",
+    key: true,
+    parameters: none,
+    query: z.strictObject({
+      status: choice([...eventStatuses, "all"]),
+      eventType: choice(eventTypes),
+      source: choice(eventSources),
+      limit: limit(20),
+      offset: offset(),
+    }),
+    response: z.strictObject({ events: z.array(eventSchema), ...page }).meta({ id: "EventPage" }),
+    async answer(given) {
+      const now = clock.now();
+      const { events, total } = await listEvents(sql, { ...given, now });
+      return { events: events.map((row) => asEvent(row, now)), ...pageOf(given, events, total) };
+    },
+  });
+}
+
+export function readEventEndpoint({ sql, clock }: EndpointDeps): Endpoint {
+  return endpoint({
+    path: "/events/{id}",
+    name: "readEvent",
+    description: "One approved event with its links and prizes.",
+    key: true,
+    parameters: z.strictObject({
+      id: z
+        .string()
+        .regex(/^[A-Za-z0-9_-]{1,64}$/)
+        .describe("Id of the event."),
+    }),
+    query: none,
+    response: eventDetailSchema,
+    async answer({ id }) {
+      const row = await readEvent(sql, id);
+      if (row === undefined) {
+        throw new TerminalError("NOT_FOUND", "No approved event has this id.");
+      }
+      return {
+        ...asEvent(row, clock.now()),
+        // The database keeps no order of names within these.
+        links: row.links.map(({ label, url }) => ({ label, url })),
+        prizes: row.prizes.map(({ title, description, value }) => ({ title, description, value })),
+      };
+    },
+  });
+}
+
+function asEvent(row: EventRow, now: number): z.output<typeof eventSchema> {
+  return {
+    id: row.id,
+    title: row.title,
+    description: row.description,
+    eventType: row.eventType,
+    isForeverMint: row.isForeverMint,
+    status: eventStatus(row, now),
+    source: row.source,
+    startsAt: instant(row.startsAt),
+    endsAt: row.endsAt === null ? null : instant(row.endsAt),
+    host: row.host,
+    location: row.location,
+    imageUrl: row.imageUrl,
+    url: row.url,
+    totalVotes: row.totalVotes,
+    createdAt: instant(row.createdAt),
+  };
+}

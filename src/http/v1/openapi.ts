@@ -1,0 +1,106 @@
+import { z } from "zod";
+import type { Endpoint } from "./endpoint.ts";
+import { API_NAME, API_VERSION, TERMS } from "./notices.ts";
+import { errorSchema, invalidParameterSchema, plainErrorSchema } from "./schemas.ts";
+
+type Json = { readonly [name: string]: unknown };
+type OpenApi = Json & { readonly openapi: string };
+
+/** The OpenAPI 3.1 document of a table: nothing in it is written by hand but words. */
+export function openApiDocument(table: readonly Endpoint[], baseUrl: string): OpenApi {
+  const schemas: Record<string, unknown> = {};
+  const paths = Object.fromEntries(
+    table.map((row) => [row.path, { get: operation(row, schemas) }] as const),
+  );
+  return {
+    openapi: "3.1.0",
+    info: {
+      title: API_NAME,
+      version: API_VERSION,
+      summary: "Read-only data of a Hedera-ecosystem directory whose users vote with stars.",
+      description: TERMS,
+    },
+    servers: [{ url: baseUrl }],
+    paths,
+    components: {
+      schemas,
+      securitySchemes: {
+        bearer: { type: "http", scheme: "bearer", description: "The API key. Preferred." },
+        query: { type: "apiKey", in: "query", name: "api_key" },
+      },
+    },
+  };
+}
+
+function operation(row: Endpoint, schemas: Record<string, unknown>): Json {
+  return {
+    operationId: row.name,
+    summary: row.description,
+    security: row.key ? [{ bearer: [] }, { query: [] }] : [],
+    parameters: [...parametersOf(row.parameters, "path"), ...parametersOf(row.query, "query")],
+    responses: {
+      200: {
+        description: "OK",
+        headers: { ...rateHeaders, ETag: textHeader("Names this body; send it as If-None-Match.") },
+        content: jsonContent(row.response, schemas),
+      },
+      304: { description: "The client already has this body (If-None-Match)." },
+      400: problem("A parameter is not valid.", invalidParameterSchema, schemas),
+      ...(row.key && {
+        401: problem("MISSING_API_KEY, INVALID_API_KEY or REVOKED_API_KEY.", errorSchema, schemas),
+      }),
+      ...(Object.keys(row.parameters.shape).length > 0 && {
+        404: problem("NOT_FOUND: no approved record has this id.", errorSchema, schemas),
+      }),
+      429: {
+        ...problem("More than 100 requests per minute of one client.", plainErrorSchema, schemas),
+        headers: { ...rateHeaders, "Retry-After": textHeader("Whole seconds to wait.") },
+      },
+      500: problem("INTERNAL.", errorSchema, schemas),
+      503: {
+        ...problem("UNAVAILABLE: try again.", errorSchema, schemas),
+        headers: { "Retry-After": textHeader("Whole seconds to wait.") },
+      },
+    },
+  };
+}
+
+function parametersOf(shape: z.ZodObject, where: "path" | "query"): Json[] {
+  return Object.entries(shape.shape).map(([name, schema]) => {
+    const { $schema: _, description, ...json } = z.toJSONSchema(schema, { io: "output" });
+    return { name, in: where, required: where === "path", description, schema: json };
+  });
+}
+
+const textHeader = (description: string): Json => ({ description, schema: { type: "string" } });
+
+const rateHeaders: Json = {
+  "RateLimit-Policy": textHeader("The limit: q requests in w seconds."),
+  RateLimit: textHeader("How it stands: r requests remain; in t seconds more are free."),
+};
+
+function problem(description: string, schema: z.ZodType, schemas: Record<string, unknown>): Json {
+  return { description, content: jsonContent(schema, schemas) };
+}
+
+function jsonContent(schema: z.ZodType, schemas: Record<string, unknown>): Json {
+  return { "application/json": { schema: component(schema, schemas) } };
+}
+
+/** Puts a schema and all it refers to under `components`; returns the reference to it. */
+function component(schema: z.ZodType, schemas: Record<string, unknown>): Json {
+  const made = z.toJSONSchema(z.strictObject({ it: schema }), {
+    io: "output",
+    override({ jsonSchema }) {
+      // "Within /v1 only additions": a client must not choke on a new field.
+      delete jsonSchema.additionalProperties;
+      if (jsonSchema.format === "date-time") delete jsonSchema.pattern;
+      if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
+    },
+  });
+  const placed: { $defs?: Json; properties: { it: Json } } = JSON.parse(
+    JSON.stringify(made).replaceAll('"#/$defs/', '"#/components/schemas/'),
+  );
+  Object.assign(schemas, placed.$defs);
+  return placed.properties.it;
+}

@@ -1,0 +1,76 @@
+import { createHash } from "node:crypto";
+import { promisify } from "node:util";
+import { gzip } from "node:zlib";
+import type { Context } from "hono";
+
+/** A body ready to be sent, as it is or compressed, each with its own strong validator. */
+export interface Representation {
+  readonly text: string;
+  /** Opaque tag without quotes. */
+  readonly tag: string;
+  /** Compressed on first use. */
+  gzipped(): Promise<Uint8Array<ArrayBuffer>>;
+}
+
+/** Smaller bodies fit a packet either way. */
+const GZIP_FROM_CHARACTERS = 1_024;
+const GZIP_SUFFIX = "-gzip";
+
+/** Renders a value as JSON. */
+export function represent(value: unknown): Representation {
+  const text = JSON.stringify(value);
+  const tag = createHash("sha256").update(text).digest("base64url").slice(0, 22);
+  let compressed: Promise<Uint8Array<ArrayBuffer>> | undefined;
+  return {
+    text,
+    tag,
+    gzipped() {
+      compressed ??= compress(text);
+      return compressed;
+    },
+  };
+}
+
+/**
+ * Sends a representation: 304 when the client has it (in either form), compressed when it
+ * takes gzip. The compressed form's tag differs by a suffix, because a strong tag names bytes.
+ */
+export async function send(
+  c: Context,
+  shown: Representation,
+  cacheControl: string,
+): Promise<Response> {
+  const isGzip = shown.text.length >= GZIP_FROM_CHARACTERS && takesGzip(c);
+  c.header("ETag", `"${shown.tag}${isGzip ? GZIP_SUFFIX : ""}"`);
+  c.header("Vary", "Accept-Encoding");
+  c.header("Cache-Control", cacheControl);
+  if (clientHas(c, shown.tag)) return c.body(null, 304);
+  c.header("Content-Type", "application/json");
+  if (!isGzip) return c.body(shown.text, 200);
+  c.header("Content-Encoding", "gzip");
+  return c.body(await shown.gzipped(), 200);
+}
+
+/** Weak comparison, as RFC 9110 wants it for `If-None-Match`. */
+function clientHas(c: Context, tag: string): boolean {
+  const header = c.req.header("if-none-match");
+  if (header === undefined) return false;
+  if (header.trim() === "*") return true;
+  const known: readonly string[] = header.match(/"[^"]*"/g) ?? [];
+  return known.includes(`"${tag}"`) || known.includes(`"${tag}${GZIP_SUFFIX}"`);
+}
+
+/** Whether `Accept-Encoding` names gzip (or anything) with a weight above zero. */
+function takesGzip(c: Context): boolean {
+  const weights = new Map<string, number>();
+  for (const part of (c.req.header("accept-encoding") ?? "").split(",")) {
+    const [coding = "", ...parameters] = part.split(";").map((piece) => piece.trim().toLowerCase());
+    const weight = parameters.find((parameter) => parameter.startsWith("q="));
+    weights.set(coding, weight === undefined ? 1 : Number(weight.slice(2)));
+  }
+  return (weights.get("gzip") ?? weights.get("x-gzip") ?? weights.get("*") ?? 0) > 0;
+}
+
+async function compress(text: string): Promise<Uint8Array<ArrayBuffer>> {
+  return Uint8Array.from(await promisify(gzip)(text));
+}
