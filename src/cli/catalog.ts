@@ -1,0 +1,93 @@
+import { readFile, stat } from "node:fs/promises";
+import { defineCommand } from "citty";
+import { type Approval, approveRecord, rejectRecord } from "../catalogue/approve-record.ts";
+import { importCatalog } from "../catalogue/import-catalog.ts";
+import { listRecords } from "../catalogue/list-records.ts";
+import { readRecordType } from "../catalogue/record-type.ts";
+import { TerminalError } from "../errors.ts";
+import { withDatabase } from "./database.ts";
+import { command, instant, table } from "./output.ts";
+import { readCommandSettings } from "./settings.ts";
+
+/** The whole file is held in memory, three times over while it is parsed and sent. */
+const FILE_BYTES_MAX = 256 * 1024 * 1024;
+
+const importFile = command({
+  name: "import",
+  description: "Add and replace records from a JSON file, all or nothing.",
+  args: {
+    file: { type: "positional", description: "The catalogue file.", required: true },
+    approve: { type: "boolean", description: "Make the records visible.", default: false },
+  },
+  async work({ file, approve }) {
+    const { DATABASE_URL, EVENT_SOURCES } = readCommandSettings(["DATABASE_URL"]);
+    const options = { approve, eventSources: EVENT_SOURCES ?? [] };
+    const catalog = await readJsonFile(file);
+    return withDatabase(DATABASE_URL, (sql) => importCatalog(sql, catalog, options));
+  },
+  text: ({ imported, approved }) => {
+    const parts = Object.entries(imported).map(([list, count]) => `${count} ${list}`);
+    return `imported ${parts.join(", ")}; ${approved} approved`;
+  },
+});
+
+const record = {
+  type: { type: "positional", description: "event, token, collection or project.", required: true },
+  id: { type: "positional", description: "Id of the record.", required: true },
+} as const;
+
+const approve = command({
+  name: "approve",
+  description: "Make a record visible.",
+  args: record,
+  work: ({ type, id }) => onRecord(type, id, approveRecord),
+  text: ({ type, id, approvedAt }) => `${type} ${id} is approved since ${approvedAt}`,
+});
+
+const reject = command({
+  name: "reject",
+  description: "Hide a record; its stars stay.",
+  args: record,
+  work: ({ type, id }) => onRecord(type, id, rejectRecord),
+  text: ({ type, id }) => `${type} ${id} is hidden`,
+});
+
+const list = command({
+  name: "list",
+  description: "List the records of a type, approved or not.",
+  args: { type: record.type },
+  async work({ type }) {
+    const recordType = readRecordType(type);
+    const { DATABASE_URL } = readCommandSettings(["DATABASE_URL"]);
+    return withDatabase(DATABASE_URL, (sql) => listRecords(sql, recordType));
+  },
+  text: (records) =>
+    table(
+      ["id", "name", "approved"],
+      records.map(({ id, title, name, approvedAt }) => [id, String(title ?? name), approvedAt]),
+    ),
+});
+
+/** `catalog import | approve | reject | list`. */
+export const catalogCommand = defineCommand({
+  meta: { name: "catalog", description: "Fill the directory and decide what it shows." },
+  subCommands: { import: importFile, approve, reject, list },
+});
+
+async function onRecord(type: string, id: string, change: typeof approveRecord) {
+  const recordType = readRecordType(type);
+  const { DATABASE_URL } = readCommandSettings(["DATABASE_URL"]);
+  const changed: Approval = await withDatabase(DATABASE_URL, (sql) => change(sql, recordType, id));
+  return { ...changed, approvedAt: instant(changed.approvedAt) };
+}
+
+async function readJsonFile(path: string): Promise<unknown> {
+  const { size } = await stat(path);
+  if (size > FILE_BYTES_MAX) throw new TerminalError("PAYLOAD_TOO_LARGE", `${path} is too large`);
+  const text = await readFile(path, "utf8");
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    throw new TerminalError("INVALID_REQUEST", `${path} is no JSON file`, {}, error);
+  }
+}

@@ -1,0 +1,74 @@
+import { defineCommand } from "citty";
+import { issueKey } from "../keys/issue-key.ts";
+import { listKeys } from "../keys/list-keys.ts";
+import { revokeKey } from "../keys/revoke-key.ts";
+import { withDatabase } from "./database.ts";
+import { command, instant, table } from "./output.ts";
+import { readCommandSettings } from "./settings.ts";
+
+const issue = command({
+  name: "issue",
+  description: "Issue an API key for one person or project; it is shown only now.",
+  args: {
+    name: { type: "string", description: "Whose key it is.", valueHint: "name", required: true },
+  },
+  async work({ name }) {
+    const { DATABASE_URL } = readCommandSettings(["DATABASE_URL"]);
+    const issued = await withDatabase(DATABASE_URL, (sql) => issueKey(sql, name));
+    return { ...issued, createdAt: instant(issued.createdAt) };
+  },
+  text: ({ id, name, key }) =>
+    `${key}\n\nThe key of ${name}. Keep it: it is not stored and cannot be shown again.\nTo revoke it: starboard keys revoke ${id}`,
+});
+
+const list = command({
+  name: "list",
+  description: "List all keys ever issued.",
+  args: {},
+  async work() {
+    const { DATABASE_URL } = readCommandSettings(["DATABASE_URL"]);
+    const keys = await withDatabase(DATABASE_URL, listKeys);
+    return keys.map((key) => ({
+      ...key,
+      createdAt: instant(key.createdAt),
+      lastUsedAt: instant(key.lastUsedAt),
+      revokedAt: instant(key.revokedAt),
+    }));
+  },
+  text: (keys) =>
+    table(
+      ["id", "name", "key", "created", "last used", "revoked"],
+      keys.map((key) => [
+        key.id,
+        key.name,
+        `${key.prefix}…`,
+        key.createdAt,
+        key.lastUsedAt,
+        key.revokedAt,
+      ]),
+    ),
+});
+
+const revoke = command({
+  name: "revoke",
+  description: "Revoke a key; it stops working at once.",
+  args: {
+    id: {
+      type: "positional",
+      description: "Id of the key, as `keys list` shows it.",
+      required: true,
+    },
+  },
+  async work({ id }) {
+    const { DATABASE_URL } = readCommandSettings(["DATABASE_URL"]);
+    const revoked = await withDatabase(DATABASE_URL, (sql) => revokeKey(sql, id));
+    return { id: revoked.id, revokedAt: instant(revoked.revokedAt) };
+  },
+  text: ({ id, revokedAt }) => `${id} is revoked since ${revokedAt}`,
+});
+
+/** `keys issue | list | revoke`. */
+export const keysCommand = defineCommand({
+  meta: { name: "keys", description: "Issue, list and revoke API keys." },
+  subCommands: { issue, list, revoke },
+});

@@ -1,0 +1,18 @@
+import { migrate } from "../store/migrate.ts";
+import { command } from "./output.ts";
+import { readCommandSettings } from "./settings.ts";
+
+/** `migrate`: brings the database to this build's schema. */
+export const migrateCommand = command({
+  name: "migrate",
+  description: "Apply migrations/; safe to run twice and side by side.",
+  args: {},
+  async work() {
+    const { DATABASE_URL } = readCommandSettings(["DATABASE_URL"]);
+    return { applied: await migrate(DATABASE_URL) };
+  },
+  text: ({ applied }) =>
+    applied.length === 0
+      ? "the schema is up to date"
+      : applied.map(({ version, name }) => `applied ${version} ${name}`).join("\n"),
+});

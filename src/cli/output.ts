@@ -1,0 +1,102 @@
+import { type ArgsDef, type CommandDef, defineCommand, type ParsedArgs } from "citty";
+import { coerceError, RetryableError } from "../errors.ts";
+
+/** A command as one file of `cli/` describes it; `--json` comes with it. */
+export interface Command<A extends ArgsDef, T> {
+  readonly name: string;
+  readonly description: string;
+  readonly args: A;
+  /** Does it; the result is what `--json` prints, in the shape of the contract. */
+  readonly work: (args: ParsedArgs<A & typeof JSON_FLAG>) => Promise<T>;
+  /** The same for people. */
+  readonly text: (result: T) => string;
+}
+
+const JSON_FLAG = {
+  json: { type: "boolean", description: "Print one JSON document.", default: false },
+} as const;
+
+/**
+ * Makes a command of the command line. Whatever happens, it keeps the conventions: with
+ * `--json` exactly one document on standard output, a refusal as one line on standard error,
+ * exit status 0 only on success. A misspelt option is refused, not passed over.
+ */
+export function command<const A extends ArgsDef, T>(
+  given: Command<A, T>,
+): CommandDef<A & typeof JSON_FLAG> {
+  const args = { ...given.args, ...JSON_FLAG };
+  return defineCommand({
+    meta: { name: given.name, description: given.description },
+    args,
+    async run(context) {
+      try {
+        refuseUnknown(context.rawArgs, context.args._, args);
+        const result = await given.work(context.args);
+        const text = context.args.json ? JSON.stringify(result) : given.text(result);
+        if (text !== "") process.stdout.write(`${text}\n`);
+      } catch (error) {
+        refuse(error);
+      }
+    },
+  });
+}
+
+/** Says in one line on standard error why nothing was done, and makes the exit status 1. */
+export function refuse(error: unknown): void {
+  process.stderr.write(`${reasonOf(error).replace(/\s+/g, " ").trim()}\n`);
+  process.exitCode = 1;
+}
+
+/** Rows in columns, for people; with headings only when there are rows. */
+export function table(
+  headings: readonly string[],
+  rows: readonly (readonly (string | null)[])[],
+): string {
+  if (rows.length === 0) return "nothing yet";
+  const lines = [headings, ...rows].map((row) => row.map((cell) => cell ?? "-"));
+  const widths = headings.map((_, column) =>
+    Math.max(...lines.map((line) => (line[column] ?? "").length)),
+  );
+  return lines
+    .map((line) =>
+      line
+        .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+        .join("  ")
+        .trimEnd(),
+    )
+    .join("\n");
+}
+
+/** RFC 3339, UTC, with milliseconds; null stays null. */
+export function instant<T extends number | null>(epochMs: T): string | (T & null) {
+  return epochMs === null ? (epochMs as T & null) : new Date(epochMs).toISOString();
+}
+
+/** SQLSTATE of a table that is not there. */
+const UNDEFINED_TABLE = "42P01";
+
+function reasonOf(thrown: unknown): string {
+  const error = coerceError(thrown);
+  if ("code" in error && error.code === UNDEFINED_TABLE) {
+    return "the database has no tables yet: run `starboard migrate` first";
+  }
+  // Of an outage the cause says more: which host, which port.
+  const cause = error instanceof RetryableError ? error.cause : undefined;
+  return cause instanceof Error ? `${error.message}: ${cause.message}` : error.message;
+}
+
+function refuseUnknown(
+  raw: readonly string[],
+  positionals: readonly string[],
+  args: ArgsDef,
+): void {
+  const flags = raw.slice(0, raw.includes("--") ? raw.indexOf("--") : undefined);
+  for (const flag of flags.filter((word) => /^--?[^-\d]/.test(word))) {
+    const name = flag.replace(/^--?(no-)?/, "").split("=", 1)[0] ?? "";
+    if (!Object.hasOwn(args, name)) throw new Error(`there is no option ${flag}`);
+  }
+  const places = Object.values(args).filter(({ type }) => type === "positional").length;
+  if (positionals.length > places) {
+    throw new Error(`${positionals[places]} is one argument too many`);
+  }
+}

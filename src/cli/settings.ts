@@ -1,0 +1,47 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import {
+  ConfigurationError,
+  environment,
+  readSettings,
+  type SettingName,
+  type With,
+} from "../config.ts";
+
+/** Where `npm start` leaves, with mode 0600, the settings that it made up for itself. */
+const OWN_ENVIRONMENT = join(".starboard", "environment.json");
+
+/**
+ * Reads the settings a command needs from the environment. On the local network those of a
+ * running `npm start` stand in for what is unset, so that its commands work without any
+ * setup; where the environment already has all that is needed, they are left alone.
+ *
+ * @param needed settings the command cannot do without
+ * @param folder the project's folder
+ * @throws ConfigurationError naming every bad and every missing setting
+ */
+export function readCommandSettings<Name extends SettingName = never>(
+  needed: readonly Name[],
+  folder: string = process.cwd(),
+): Readonly<With<Name>> {
+  const given = environment();
+  const own = readSettings(given);
+  const isComplete = needed.every((name) => own[name] !== undefined);
+  if (isComplete || own.HEDERA_NETWORK !== "local") return readSettings(given, needed);
+  const present = Object.entries(given).filter(([, value]) => value?.trim());
+  return readSettings({ ...readOwnEnvironment(folder), ...Object.fromEntries(present) }, needed);
+}
+
+function readOwnEnvironment(folder: string): Readonly<Record<string, string>> {
+  const path = join(folder, OWN_ENVIRONMENT);
+  try {
+    const values: unknown = JSON.parse(readFileSync(path, "utf8"));
+    return Object.fromEntries(
+      Object.entries(values ?? {}).filter(([, value]) => typeof value === "string"),
+    );
+  } catch (error) {
+    // No `npm start` has run here: the environment alone decides.
+    if (error instanceof Error && "code" in error && error.code === "ENOENT") return {};
+    throw new ConfigurationError(`${OWN_ENVIRONMENT} cannot be read`);
+  }
+}
