@@ -1,4 +1,4 @@
-import { type Env, Hono } from "hono";
+import { Hono } from "hono";
 import { requestId } from "hono/request-id";
 import { uuidv7 } from "uuidv7";
 import type { Logger } from "../log.ts";
@@ -7,21 +7,17 @@ import { requestLog } from "./middleware/request-log.ts";
 import { securityHeaders } from "./middleware/security-headers.ts";
 import { problem, problemOf } from "./problem.ts";
 
-/** Adds an application to the house; made by `mount`. */
-export type Mount = (house: Hono) => void;
+/** An application with the paths it answers: `publicApi`, `healthRoutes`, the voting API, … */
+export interface Mount {
+  /** Where its own paths begin; "/" when they are whole already. */
+  readonly path: string;
+  readonly app: Hono;
+}
 
 export interface AppDeps {
   readonly log: Logger;
   readonly metrics: Metrics;
   readonly mounts: readonly Mount[];
-}
-
-/**
- * @param path where the application's own paths begin; "/" when they are whole already
- * @param app `publicApi`, `healthRoutes`, the voting API, …
- */
-export function mount<E extends Env>(path: string, app: Hono<E>): Mount {
-  return (house) => void house.route(path, app);
 }
 
 /**
@@ -32,7 +28,7 @@ export function mount<E extends Env>(path: string, app: Hono<E>): Mount {
 export function createApp({ log, metrics, mounts }: AppDeps): Hono {
   const app = new Hono();
   app.use(requestId({ generator: uuidv7 }), requestLog(log, metrics), securityHeaders());
-  for (const add of mounts) add(app);
+  for (const { path, app: mounted } of mounts) app.route(path, mounted);
   app.notFound((c) => problem(c, "NOT_FOUND"));
   app.onError((error, c) => problemOf(error, c, log));
   return app;
