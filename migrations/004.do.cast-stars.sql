@@ -8,13 +8,14 @@
 -- Outcome per turn:
 --   stored      the star, its claims, totals, message and idempotency key are written
 --   wrong-day   it was decided for another UTC day than this server's
---   stale       another star of that wallet was accepted since the decision, or its limit
---               changed (a pass was granted, taken back, or ended)
+--   stale       the decision was not made from the wallet's last star and present limit:
+--               another star was accepted since, a pass was granted, taken back or ended, or
+--               the decider's memory was wrong
 -- Raises SB409, detail the star ids (one a line), when a serial was claimed or an
 -- idempotency key bound meanwhile: such a star is all or nothing, so nothing is written and
 -- the caller sends the batch again without them. Raises SB408 after `not_after`.
 --
--- Nothing is read but unique keys (and premium passes by their key), so no plan can go bad on a fresh table or partition.
+-- Only unique keys are read, so no plan can go bad on a fresh table or partition.
 -- Rows are sorted by key in every part: unsorted upserts of two processes deadlocked.
 create function cast_stars(turns json, not_after bigint)
 returns table (star_id uuid, outcome text, total_votes bigint)
@@ -47,6 +48,11 @@ begin
       select from premium_pass join season on season.id = premium_pass.season_id
       where premium_pass.wallet = offered.wallet and offered.at >= starts_at and offered.at < ends_at
     ) then 20 else 5 end
+      -- Slots leave no gap and instants rise, whatever the decider believed to remember.
+      and (slot = 1 or exists (
+        select from star as previous
+        where previous.wallet = offered.wallet and previous.day = offered.day
+          and previous.slot = offered.slot - 1 and previous.at < offered.at))
     order by wallet, slot
     on conflict do nothing
     returning id

@@ -3,7 +3,7 @@ import { type Day, dayOf } from "../../actors/day.ts";
 import type { Clock } from "../clock.ts";
 import type { Host } from "./host.ts";
 import { askWallet } from "./propose.ts";
-import type { Refusal } from "./turn.ts";
+import { mayBeWrong, type Refusal } from "./turn.ts";
 
 /**
  * Asks the wallet-day actor, before any network, whether a star could be let through. Nothing
@@ -21,8 +21,7 @@ export async function askFirst(
   const { decision } = askWallet(target, { hosted, now: clock.now() });
   // At the edge of the day the turn, not this look ahead, finds the right actor.
   if (decision.type !== "refused" || decision.code === "OTHER_DAY") return null;
-  if (decision.code === "ALLOWANCE_EXHAUSTED" && !hosted.fresh) {
-    // A pass may have been granted since this memory was read.
+  if (mayBeWrong(decision, hosted)) {
     const reread = await host.reload(key);
     const again = askWallet(target, { hosted: reread, now: clock.now() }).decision;
     if (again.type !== "refused" || again.code === "OTHER_DAY") return null;

@@ -2,29 +2,36 @@ import type { PremiumPass } from "../../actors/allowance.ts";
 import { type WalletDayState, walletDay, walletDayId } from "../../actors/wallet-day.ts";
 import { bounds } from "../config.ts";
 import type { WalletDayFacts, WalletDayKey } from "../journal/load.ts";
+import { noSnapshots, type Snapshots } from "./snapshots.ts";
 
 /** A wallet-day actor in memory: plain data, and the passes its limit comes from. */
 export interface HostedWalletDay {
   readonly state: WalletDayState;
   readonly passes: readonly PremiumPass[];
-  /** True when it was read from the journal for this very call. */
-  readonly fresh: boolean;
+  /**
+   * What the state rests on. `journal`: read for this very call. `memory`: read from the
+   * journal before, or committed by this process. `hint`: it began as a Redis snapshot, so it
+   * may propose a star but never refuse one.
+   */
+  readonly basis: "journal" | "memory" | "hint";
 }
 
 /**
- * The wallet-day actors of this process. An actor exists when named: first use loads it from
- * the journal, the least recently used is dropped when there are too many. What is in memory
+ * The wallet-day actors of this process. An actor exists when named: first use loads it from its
+ * snapshot or the journal, the least recently used is dropped when there are too many. What is in memory
  * may be behind another process; the journal's unique keys find that out.
  */
 export interface Host {
-  /** The actor, from memory or journal. */
+  /** The actor, from memory, snapshot or journal. */
   walletDay(key: WalletDayKey): Promise<HostedWalletDay>;
   /** The actor as the journal has it now. */
   reload(key: WalletDayKey): Promise<HostedWalletDay>;
   /** Keeps the state after a commit. */
-  keep(key: WalletDayKey, hosted: Omit<HostedWalletDay, "fresh">): void;
+  keep(key: WalletDayKey, hosted: HostedWalletDay): void;
   /** Forgets the actor: its memory cannot be trusted. */
   drop(key: WalletDayKey): void;
+  /** Forgets all actors: the database may be another one than before. */
+  dropAll(): void;
   /** Runs work of one wallet after all earlier work of that wallet. */
   inMailbox<T>(wallet: string, work: () => Promise<T>): Promise<T>;
 }
@@ -32,40 +39,49 @@ export interface Host {
 export interface HostOptions {
   /** All loads of a tick share one select. */
   readonly load: (key: WalletDayKey) => Promise<WalletDayFacts>;
+  readonly snapshots?: Snapshots;
   readonly liveMax?: number;
 }
 
-export function createHost({ load, liveMax = bounds.actorsLiveMax }: HostOptions): Host {
+export function createHost(options: HostOptions): Host {
+  const { load, snapshots = noSnapshots, liveMax = bounds.actorsLiveMax } = options;
   // A Map keeps insertion order: the first key is the least recently used.
-  const live = new Map<string, Omit<HostedWalletDay, "fresh">>();
+  const live = new Map<string, HostedWalletDay>();
   const mailboxes = new Map<string, Promise<unknown>>();
 
-  const keep: Host["keep"] = (key, { state, passes }) => {
+  const remember = (key: WalletDayKey, hosted: HostedWalletDay): HostedWalletDay => {
     const id = walletDayId(key.wallet, key.day);
     live.delete(id);
-    live.set(id, { state, passes });
+    live.set(id, hosted.basis === "journal" ? { ...hosted, basis: "memory" } : hosted);
     if (live.size > liveMax) {
       const [oldest] = live.keys();
       if (oldest !== undefined) live.delete(oldest);
     }
+    return hosted;
   };
   const reload = async (key: WalletDayKey): Promise<HostedWalletDay> => {
     const facts = await load(key);
-    const hosted = { state: foldWalletDay(key, facts), passes: facts.passes };
-    keep(key, hosted);
-    return { ...hosted, fresh: true };
+    return remember(key, {
+      state: foldWalletDay(key, facts),
+      passes: facts.passes,
+      basis: "journal",
+    });
   };
 
   return {
     async walletDay(key) {
       const hosted = live.get(walletDayId(key.wallet, key.day));
-      if (hosted === undefined) return reload(key);
-      keep(key, hosted);
-      return { ...hosted, fresh: false };
+      if (hosted !== undefined) return remember(key, hosted);
+      const state = await snapshots.read(key);
+      return state === null ? reload(key) : remember(key, { state, passes: [], basis: "hint" });
     },
     reload,
-    keep,
+    keep(key, hosted) {
+      remember(key, hosted);
+      snapshots.write(key, hosted.state);
+    },
     drop: (key) => void live.delete(walletDayId(key.wallet, key.day)),
+    dropAll: () => live.clear(),
     inMailbox(wallet, work) {
       const before = mailboxes.get(wallet) ?? Promise.resolve();
       const turn = before.then(work, work);

@@ -95,7 +95,8 @@ async function attemptTurn(
     throw error;
   });
   if (outcome.kind === "stored") {
-    host.keep(key, { state: proposal.state, passes: hosted.passes });
+    const basis = hosted.basis === "hint" ? "hint" : "memory";
+    host.keep(key, { state: proposal.state, passes: hosted.passes, basis });
     const { totalVotes, keptReply: reply = null } = outcome;
     return { kind: "accepted", star: proposal.decided.star, totalVotes, keptReply: reply };
   }
@@ -104,10 +105,7 @@ async function attemptTurn(
   return "again";
 }
 
-/**
- * Before a refusal leaves: stars only grow, so a stale memory cannot wrongly say "already
- * starred"; the limit can rise, so an exhausted day is read again first.
- */
+/** Before a refusal leaves, it must rest on the journal where it could be wrong. */
 async function refuse(
   deps: TurnDeps,
   intent: TurnIntent,
@@ -119,9 +117,20 @@ async function refuse(
     await new Promise((resolve) => setTimeout(resolve, OTHER_DAY_PAUSE_MS));
     return "again";
   }
-  if (decision.code === "ALLOWANCE_EXHAUSTED" && !hosted.fresh) return "again";
+  if (mayBeWrong(decision, hosted)) return "again";
   const kept = await keptReply(deps, intent);
   return kept === null ? { kind: "refused", decision, day } : { kind: "replayed", kept };
+}
+
+/**
+ * Stars only grow, so a memory that is behind cannot wrongly say "already starred"; the limit
+ * can rise, so an exhausted day is read again; and a hint refuses nothing.
+ */
+export function mayBeWrong(
+  { code }: { readonly code: string },
+  { basis }: HostedWalletDay,
+): boolean {
+  return basis === "hint" || (basis === "memory" && code === "ALLOWANCE_EXHAUSTED");
 }
 
 async function keptReply(

@@ -1,6 +1,6 @@
 import type { FollowedClock } from "../clock.ts";
-import { bounds } from "../config.ts";
 import { createHost } from "../hosting/host.ts";
+import type { Snapshots } from "../hosting/snapshots.ts";
 import { createGroupCommit } from "../journal/group-commit.ts";
 import { findKeptReplies } from "../journal/idempotency.ts";
 import { loadSlices, loadWalletDays } from "../journal/load.ts";
@@ -24,6 +24,7 @@ export interface VotingParts {
   readonly collectionKeys: { readonly a: string; readonly b: string };
   readonly onAccepted: (star: StarRecord, totalVotes: number) => void;
   readonly onBatch?: (stars: number) => void;
+  readonly snapshots?: Snapshots;
 }
 
 /** Most loads of one tick that share a select. */
@@ -41,8 +42,12 @@ export function composeVoting(parts: VotingParts) {
     now: clock.now,
     ...(parts.onBatch && { onBatch: parts.onBatch }),
   });
+  const host = createHost({
+    load: loadWalletDay,
+    ...(parts.snapshots && { snapshots: parts.snapshots }),
+  });
   const castStar: CastStarDeps = {
-    host: createHost({ load: loadWalletDay, liveMax: bounds.actorsLiveMax }),
+    host,
     clock,
     commit: groupCommit.commit,
     loadSlice: batchPerTick(

@@ -131,7 +131,9 @@ test("a pass granted after an exhausted day was remembered counts at once, in ev
   assert.equal(verdictOf(await b.cast("0.0.508", "token/0.0.9007")), "accepted");
 });
 
-test("a pass granted while the wallet is remembered shows in the very next reply", async ({ a }) => {
+test("a pass granted while the wallet is remembered shows in the very next reply", async ({
+  a,
+}) => {
   assert.equal(bodyOf(await a.cast("0.0.516", "token/0.0.9001")).allowance.limit, 5);
   await a.sql`insert into season (id, name, starts_at, ends_at)
     values ('00000000-0000-7000-8000-000000000003', 'Three', 0, 4102444800000)`;

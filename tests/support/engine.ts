@@ -2,6 +2,7 @@ import type { Target, TargetType } from "../../actors/content.ts";
 import { dayOf } from "../../actors/day.ts";
 import type { Holdings } from "../../actors/holdings.ts";
 import { type FollowedClock, followClock } from "../../src/clock.ts";
+import type { Snapshots } from "../../src/hosting/snapshots.ts";
 import { newStarId } from "../../src/journal/star-id.ts";
 import type { DecidedStar } from "../../src/journal/star-record.ts";
 import { composeVoting } from "../../src/processes/compose-voting.ts";
@@ -22,7 +23,7 @@ export interface Engine {
 }
 
 /** Starts an engine on a migrated database. */
-export async function startEngine(url: string): Promise<Engine> {
+export async function startEngine(url: string, snapshots?: Snapshots): Promise<Engine> {
   const sql = openPostgres(url, { connections: 4 });
   const writer = openPostgres(url, { connections: 4, writer: true });
   const clock = await followClock(
@@ -46,6 +47,7 @@ export async function startEngine(url: string): Promise<Engine> {
         return { ...held, readAt: clock.now() };
       },
       onAccepted: () => undefined,
+      ...(snapshots && { snapshots }),
     }),
     cast: (wallet, target, idempotencyKey) => {
       const [type, id] = target.split("/") as [TargetType, string];

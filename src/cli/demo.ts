@@ -1,0 +1,111 @@
+import { randomUUID } from "node:crypto";
+import { join } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
+import { demoDirectory } from "../local/demo-directory.ts";
+import { readKept } from "../local/demo-ledger.ts";
+import { readStar, type Star, signIn, star, type VotingSite } from "./demo-client.ts";
+import type { SigningWallet } from "./demo-wallet.ts";
+import { command } from "./output.ts";
+import { readCommandSettings } from "./settings.ts";
+
+/** "Can land a few seconds later": a minute means that something is wrong. */
+const PUBLISHED_WITHIN_MS = 60_000;
+const POLL_EVERY_MS = 200;
+
+/** `npm run demo`: a small voting client with keys of its own, over plain HTTP. */
+export const demoCommand = command({
+  name: "demo",
+  description:
+    "Sign in with a real signature, cast a star, wait for the ledger, print the receipt.",
+  args: {
+    url: { type: "string", description: "The service; default: the running `npm start`." },
+    target: { type: "string", description: "What to star, such as token/0.0.700001." },
+    wallet: { type: "string", description: "Account that stars; default: a demo wallet." },
+    key: { type: "string", description: "Its private key, hex: ED25519 in DER, ECDSA raw." },
+  },
+  async work({ url, target, wallet, key }) {
+    const site: VotingSite = { url: (url ?? ownUrl()).replace(/\/$/, ""), say };
+    const wallets = wallet === undefined ? demoWallets() : [givenWallet(wallet, key)];
+    const stored = await castFirstPossible(
+      site,
+      wallets,
+      target === undefined ? targets() : [target],
+    );
+    return waitForLedger(site, stored);
+  },
+  text: (receipt) => JSON.stringify(receipt, null, 2),
+});
+
+function say(line: string): void {
+  process.stderr.write(`${line}\n`);
+}
+
+function ownUrl(): string {
+  const { PUBLIC_URL, HOST, PORT } = readCommandSettings(["DATABASE_URL"]);
+  return PUBLIC_URL ?? `http://${HOST}:${PORT}`;
+}
+
+function demoWallets(): readonly SigningWallet[] {
+  const demo = readKept(join(".starboard", "ledger.json"));
+  if (demo === undefined)
+    throw new Error("no demo wallets here: run `npm start` first, or give --wallet and --key");
+  return demo.wallets;
+}
+
+function givenWallet(id: string, key: string | undefined): SigningWallet {
+  if (key === undefined) throw new Error("--wallet needs its --key");
+  const hex = key.replace(/^0x/, "");
+  return { id, key: hex, type: hex.length === 64 ? "ecdsa" : "ed25519" };
+}
+
+function targets(): readonly string[] {
+  const { tokens, events } = demoDirectory(0);
+  return [...tokens.map(({ id }) => `token/${id}`), ...events.map(({ id }) => `event/${id}`)];
+}
+
+/** Wallets have five votes a day, and items one star per wallet: the demo goes on to the next. */
+async function castFirstPossible(
+  site: VotingSite,
+  wallets: readonly SigningWallet[],
+  wanted: readonly string[],
+): Promise<Star> {
+  let refusal = "";
+  for (const wallet of wallets) {
+    const token = await signIn(site, wallet);
+    for (const target of wanted) {
+      const outcome = await star(site, { token, target, idempotencyKey: randomUUID() });
+      if (outcome.star !== undefined) {
+        const { weight, votingPower, id } = outcome.star;
+        say(`starred   ${target}: weight ${weight}, voting power ${votingPower}, star ${id}`);
+        return outcome.star;
+      }
+      refusal = `${target}: ${outcome.code}`;
+      say(`refused   ${refusal}`);
+      if (outcome.code === "ALLOWANCE_EXHAUSTED") break;
+    }
+  }
+  throw new Error(`no star could be cast; the last answer was ${refusal}`);
+}
+
+async function waitForLedger(site: VotingSite, stored: Star): Promise<Star> {
+  const startedAt = performance.now();
+  let state = "";
+  while (performance.now() - startedAt < PUBLISHED_WITHIN_MS) {
+    const receipt = await readStar(site, stored.id);
+    const { publication } = receipt;
+    if (publication.state !== state) {
+      state = publication.state;
+      const seconds = ((performance.now() - startedAt) / 1_000).toFixed(1);
+      say(`${state.padEnd(9)} after ${seconds} s`);
+    }
+    if (publication.state === "published") {
+      say(
+        `receipt   message ${publication.sequenceNumber} of topic ${publication.topicId}, ` +
+          `consensus at ${publication.consensusTimestamp}`,
+      );
+      return receipt;
+    }
+    await pause(POLL_EVERY_MS);
+  }
+  throw new Error(`the star is stored, but was not seen on the ledger within a minute (${state})`);
+}

@@ -1,0 +1,90 @@
+import { Hono } from "hono";
+import { cors } from "hono/cors";
+import type { FollowedClock } from "../clock.ts";
+import { createApp } from "../http/app.ts";
+import { checkPostgres, checkRedis } from "../http/dependencies.ts";
+import { healthRoutes } from "../http/health.ts";
+import { clientAddress } from "../http/middleware/client-address.ts";
+import { rateLimit } from "../http/middleware/rate-limit.ts";
+import { publicApi } from "../http/v1/api.ts";
+import { type VotingDeps, votingRoutes } from "../http/voting/routes.ts";
+import type { VerifyKey } from "../keys/verify-key.ts";
+import type { Logger } from "../log.ts";
+import type { Metrics } from "../metrics.ts";
+import type { Sql } from "../store/postgres.ts";
+import type { Redis } from "../store/redis.ts";
+import type { WebSettings } from "./web.ts";
+
+/** What the routes stand on. */
+export interface HttpParts {
+  readonly settings: WebSettings;
+  readonly publicUrl: string;
+  readonly sql: Sql;
+  readonly redis: Redis;
+  readonly clock: FollowedClock;
+  readonly log: Logger;
+  readonly metrics: Metrics;
+  readonly verifyKey: VerifyKey;
+  readonly voting: VotingDeps;
+  readonly isDraining: () => boolean;
+  readonly refreshMetrics: () => Promise<void>;
+}
+
+const MINUTE_MS = 60_000;
+/** Browsers may remember a preflight this long. */
+const PREFLIGHT_KEPT_SECONDS = 600;
+
+/** Everything one port answers. */
+export function composeHttp(parts: HttpParts): Hono {
+  const { settings, sql, redis, clock, log, metrics } = parts;
+  const client = clientAddress(settings.TRUSTED_PROXIES);
+  const health = healthRoutes({
+    log,
+    metrics,
+    dependencies: { postgres: checkPostgres(sql), redis: checkRedis(redis) },
+    isDraining: parts.isDraining,
+    operatorToken: settings.OPERATOR_TOKEN,
+    refreshMetrics: parts.refreshMetrics,
+  });
+  const api = publicApi({
+    sql,
+    clock,
+    redis,
+    metrics,
+    client,
+    verifyKey: parts.verifyKey,
+    eventSources: settings.EVENT_SOURCES ?? [],
+    rateLimit: settings.API_RATE_LIMIT,
+    publicUrl: parts.publicUrl,
+  });
+  const voting = new Hono();
+  voting.use(
+    cors({
+      origin: [...settings.VOTING_ORIGINS],
+      allowMethods: ["GET", "POST", "DELETE"],
+      allowHeaders: ["Authorization", "Content-Type", "Idempotency-Key"],
+      exposeHeaders: ["Idempotent-Replayed", "Retry-After", "RateLimit", "RateLimit-Policy"],
+      maxAge: PREFLIGHT_KEPT_SECONDS,
+    }),
+    rateLimit({
+      name: "voting",
+      limit: settings.VOTING_RATE_LIMIT,
+      windowMs: MINUTE_MS,
+      code: "RATE_LIMITED",
+      client,
+      clock,
+      redis,
+      metrics,
+    }).middleware,
+  );
+  voting.route("/", votingRoutes(parts.voting));
+  return createApp({
+    log,
+    metrics,
+    mounts: [
+      { path: "/", app: health },
+      { path: "/", app: api },
+      { path: "/voting", app: voting },
+    ],
+  });
+}

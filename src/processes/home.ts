@@ -1,0 +1,178 @@
+import { randomBytes } from "node:crypto";
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { importCatalog } from "../catalogue/import-catalog.ts";
+import { followClock } from "../clock.ts";
+import { environment, readSettings } from "../config.ts";
+import { issueKey } from "../keys/issue-key.ts";
+import { listKeys } from "../keys/list-keys.ts";
+import { revokeKey } from "../keys/revoke-key.ts";
+import { DEMO_SOURCES, demoDirectory } from "../local/demo-directory.ts";
+import { type DemoLedger, settleDemoLedger } from "../local/demo-ledger.ts";
+import { freePort } from "../local/free-port.ts";
+import { startLocalHedera } from "../local/hedera/start.ts";
+import { startPostgres } from "../local/postgres.ts";
+import { startRedis } from "../local/redis.ts";
+import { migrate } from "../store/migrate.ts";
+import { openPostgres, readDatabaseClock, type Sql } from "../store/postgres.ts";
+import { WEB_SETTINGS, type WebSettings } from "./web.ts";
+import { WORKER_SETTINGS, type WorkerSettings } from "./worker.ts";
+
+/** One machine's worth of servers, and the settings that lead to them. */
+export interface Home {
+  /** Where the data is kept. */
+  readonly folder: string;
+  readonly settings: WebSettings & WorkerSettings;
+  /** Where wake-ups travel: Redis, or Postgres where Redis is the one from npm. */
+  readonly queue: { readonly redisUrl: string } | { readonly postgresUrl: string };
+  /** Newly issued; the one of the last start is revoked. */
+  readonly demoKey: string;
+  /** Lets commands in other terminals find this home (`.starboard/environment.json`). */
+  announce(): Promise<void>;
+}
+
+type Variables = Record<string, string>;
+type OnStop = (stop: () => Promise<void>) => void;
+
+const DEMO_KEY_NAME = "npm start";
+
+/**
+ * Starts what is not given: Postgres without `DATABASE_URL`, Redis without `REDIS_URL`, and
+ * on the network `local` a ledger without `MIRROR_NODE_URL`; brings the schema up to date and
+ * fills an empty directory with a demo.
+ *
+ * @param onStop hears how to stop each thing, in the order of their starts
+ */
+export async function openHome(onStop: OnStop): Promise<Home> {
+  const folder = resolve(".starboard");
+  mkdirSync(folder, { recursive: true });
+  const given = environment();
+  const asked = readSettings(given);
+  const found: Variables = { LOG_LEVEL: "warn", OPERATOR_TOKEN: operatorToken(folder) };
+  if (given.PORT === undefined || given.PORT === "")
+    found.PORT = String(await freePort(asked.PORT));
+
+  const databaseUrl = asked.DATABASE_URL ?? (await ownPostgres(folder, onStop));
+  found.DATABASE_URL = databaseUrl;
+  const redis = asked.REDIS_URL === undefined ? await ownRedis(folder, onStop) : undefined;
+  found.REDIS_URL = asked.REDIS_URL ?? redis?.url ?? "";
+  await migrate(databaseUrl);
+
+  const sql = openPostgres(databaseUrl, { connections: 4 });
+  onStop(() => sql.end({ timeout: 1 }));
+  if (asked.HEDERA_NETWORK === "local" && asked.MIRROR_NODE_URL === undefined) {
+    Object.assign(found, await ownLedger({ sql, folder, onStop }));
+  }
+  const settings = readSettings({ ...found, ...withoutEmpty(given) }, [
+    ...WEB_SETTINGS,
+    ...WORKER_SETTINGS,
+  ]);
+  if (settings.HEDERA_NETWORK === "local") await fillEmptyDirectory(sql, settings.EVENT_SOURCES);
+  return {
+    folder,
+    settings,
+    queue:
+      redis?.kind === "js-redis-server"
+        ? { postgresUrl: databaseUrl }
+        : { redisUrl: settings.REDIS_URL },
+    demoKey: await issueDemoKey(sql),
+    async announce() {
+      const file = join(folder, "environment.json");
+      writeFileSync(file, JSON.stringify(found, null, 2), { mode: 0o600 });
+      onStop(async () => rmSync(file, { force: true }));
+    },
+  };
+}
+
+function withoutEmpty(given: Readonly<Record<string, string | undefined>>): Variables {
+  return Object.fromEntries(
+    Object.entries(given).filter((entry): entry is [string, string] => Boolean(entry[1]?.trim())),
+  );
+}
+
+async function ownPostgres(folder: string, onStop: OnStop): Promise<string> {
+  const postgres = await startPostgres({ dataDir: join(folder, "postgres") });
+  onStop(() => postgres.close());
+  return postgres.url;
+}
+
+async function ownRedis(folder: string, onStop: OnStop) {
+  const redis = await startRedis({ dataDir: join(folder, "redis") });
+  onStop(() => redis.close());
+  return redis;
+}
+
+/** The local ledger with its demo inhabitants, as settings. */
+async function ownLedger({
+  sql,
+  folder,
+  onStop,
+}: {
+  readonly sql: Sql;
+  readonly folder: string;
+  readonly onStop: OnStop;
+}): Promise<Variables> {
+  const clock = await followClock(
+    () => readDatabaseClock(sql),
+    () => undefined,
+  );
+  onStop(async () => clock.stop());
+  const hedera = await startLocalHedera({ sql, now: clock.now });
+  onStop(() => hedera.close());
+  const demo = await settleDemoLedger(hedera.ledger, join(folder, "ledger.json"));
+  return {
+    MIRROR_NODE_URL: hedera.mirrorUrl,
+    HEDERA_NODES: hedera.nodes.map(({ address, account }) => `${address}=${account}`).join(","),
+    EVENT_SOURCES: DEMO_SOURCES.join(","),
+    ...demoVariables(demo),
+  };
+}
+
+function demoVariables(demo: DemoLedger): Variables {
+  return {
+    HEDERA_OPERATOR_ID: demo.operator.id,
+    HEDERA_OPERATOR_KEY: demo.operator.key,
+    EVENT_VOTES_TOPIC_ID: demo.eventTopic,
+    ASSET_VOTES_TOPIC_ID: demo.assetTopic,
+    COLLECTION_A_ID: demo.collectionA,
+    COLLECTION_A_KEY: "collection_a",
+    COLLECTION_B_ID: demo.collectionB,
+    COLLECTION_B_KEY: "collection_b",
+  };
+}
+
+/** Kept between starts, so that a signed-in operator stays so. */
+function operatorToken(folder: string): string {
+  const file = join(folder, "operator-token");
+  try {
+    return readFileSync(file, "utf8");
+  } catch {
+    const token = randomBytes(24).toString("base64url");
+    writeFileSync(file, token, { mode: 0o600 });
+    return token;
+  }
+}
+
+/** Nobody's own records are ever mixed with the demo's. */
+async function fillEmptyDirectory(sql: Sql, eventSources: readonly string[] | undefined) {
+  const [row] = await sql<{ empty: boolean }[]>`
+    select not exists (select from event) and not exists (select from token)
+      and not exists (select from collection) and not exists (select from project) as empty`;
+  if (!row?.empty) return;
+  const directory = demoDirectory(await readDatabaseClock(sql));
+  const events = directory.events.map((event) =>
+    eventSources?.includes(event.source ?? "") ? event : { ...event, source: null },
+  );
+  await importCatalog(
+    sql,
+    { ...directory, events },
+    { approve: true, eventSources: eventSources ?? [] },
+  );
+}
+
+async function issueDemoKey(sql: Sql): Promise<string> {
+  for (const { id, name, revokedAt } of await listKeys(sql)) {
+    if (name === DEMO_KEY_NAME && revokedAt === null) await revokeKey(sql, id);
+  }
+  return (await issueKey(sql, DEMO_KEY_NAME)).key;
+}

@@ -1,0 +1,39 @@
+import closeWithGrace from "close-with-grace";
+import { bounds, ConfigurationError } from "../config.ts";
+import { coerceError } from "../errors.ts";
+import type { Logger } from "../log.ts";
+
+/** Something that has started and can be stopped. */
+interface Started {
+  readonly log: Logger;
+  close(): Promise<void>;
+}
+
+/** The drain, and then the connections. */
+const STOPPED_WITHIN_MS = bounds.drainMs + 5_000;
+
+/**
+ * Starts a process and stops it in order on SIGTERM and SIGINT, with exit status 0. What
+ * cannot start says why in one line and exits 1; a defect (an uncaught error) drains too, and
+ * exits 1.
+ */
+export async function runUntilStopped(start: () => Promise<Started>): Promise<void> {
+  let started: Started;
+  try {
+    started = await start();
+  } catch (thrown) {
+    const error = coerceError(thrown);
+    const isOurs = error instanceof ConfigurationError;
+    process.stderr.write(
+      `starboard: ${isOurs ? error.message : `cannot start: ${error.message}`}\n`,
+    );
+    process.exit(1);
+  }
+  const { log, close } = started;
+  closeWithGrace({ delay: STOPPED_WITHIN_MS, logger: false }, async ({ err, signal }) => {
+    if (err !== undefined) log.fatal({ err }, "stopping after an uncaught error");
+    else log.info({ signal }, "stopping");
+    await close();
+    log.info("stopped");
+  });
+}

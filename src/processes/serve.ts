@@ -1,0 +1,26 @@
+import { defineCommand } from "citty";
+import { environment, readSettings } from "../config.ts";
+import { createLogger } from "../log.ts";
+import { createWakeQueue } from "../publishing/queue.ts";
+import { runUntilStopped } from "./run-until-stopped.ts";
+import { startWeb, WEB_SETTINGS } from "./web.ts";
+
+/** `starboard serve`: one web process, of any number. */
+export const serveCommand = defineCommand({
+  meta: { name: "serve", description: "Run a web process: public API and voting API." },
+  run: () =>
+    runUntilStopped(async () => {
+      const settings = readSettings(environment(), WEB_SETTINGS);
+      const log = createLogger(settings.LOG_LEVEL, "web");
+      const queue = await createWakeQueue({ redisUrl: settings.REDIS_URL }, log);
+      const web = await startWeb(settings, { log, wake: queue.wake });
+      log.info({ url: web.url }, "web process is up");
+      return {
+        log,
+        async close() {
+          await web.close();
+          await queue.close();
+        },
+      };
+    }),
+});

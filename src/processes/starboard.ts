@@ -1,0 +1,25 @@
+#!/usr/bin/env node
+import { defineCommand, runMain } from "citty";
+
+/**
+ * `npx starboard <command>`: one subcommand per file, loaded only when it is called, so that
+ * a command needs only the packages and settings that it uses.
+ */
+const starboard = defineCommand({
+  meta: {
+    name: "starboard",
+    description: "Star voting for a Hedera-ecosystem directory, and its public data API.",
+  },
+  subCommands: {
+    dev: () => import("./dev.ts").then(({ devCommand }) => devCommand),
+    serve: () => import("./serve.ts").then(({ serveCommand }) => serveCommand),
+    work: () => import("./work.ts").then(({ workCommand }) => workCommand),
+    migrate: () => import("../cli/migrate.ts").then(({ migrateCommand }) => migrateCommand),
+    keys: () => import("../cli/keys.ts").then(({ keysCommand }) => keysCommand),
+    catalog: () => import("../cli/catalog.ts").then(({ catalogCommand }) => catalogCommand),
+    topics: () => import("../cli/topics.ts").then(({ topicsCommand }) => topicsCommand),
+    demo: () => import("../cli/demo.ts").then(({ demoCommand }) => demoCommand),
+  },
+});
+
+await runMain(starboard);

@@ -1,0 +1,183 @@
+import { type FollowedClock, followClock } from "../clock.ts";
+import { bounds, type With } from "../config.ts";
+import { createHoldingsReader } from "../holdings/read-holdings.ts";
+import { serveHttp } from "../http/serve.ts";
+import type { VotingDeps } from "../http/voting/routes.ts";
+import { accountNumber } from "../journal/star-record.ts";
+import { lastUsed } from "../keys/last-used.ts";
+import { keyVerifier } from "../keys/verify-key.ts";
+import { createMirrorNode, type MirrorNode } from "../ledger/mirror-node.ts";
+import type { Logger } from "../log.ts";
+import { createMetrics, type Metrics } from "../metrics.ts";
+import { findReceipt, lastStarredDay, receiptsOfDay } from "../reads/receipts.ts";
+import { appRole, openPostgres, readDatabaseClock, type Sql } from "../store/postgres.ts";
+import { closeRedis, openRedis } from "../store/redis.ts";
+import { castStar } from "../voting/cast-star.ts";
+import { openSession, startSignIn } from "../voting/open-session.ts";
+import { previewStar } from "../voting/preview-star.ts";
+import { readAllowance } from "../voting/read-allowance.ts";
+import { closeSession } from "../voting/session.ts";
+import { composeHttp } from "./compose-http.ts";
+import { composeVoting } from "./compose-voting.ts";
+
+/** What a web process cannot do without. */
+export const WEB_SETTINGS = [
+  "DATABASE_URL",
+  "REDIS_URL",
+  "MIRROR_NODE_URL",
+  "COLLECTION_A_ID",
+  "COLLECTION_A_KEY",
+  "COLLECTION_B_ID",
+  "COLLECTION_B_KEY",
+] as const;
+export type WebSettings = Readonly<With<(typeof WEB_SETTINGS)[number]>>;
+
+/** A part of the service that runs in this process. */
+export interface Running {
+  /** Stops taking work, finishes what is begun, lets go of everything. */
+  close(): Promise<void>;
+}
+
+/** What a web process is given. */
+export interface WebParts {
+  readonly log: Logger;
+  /** Wakes a publisher somewhere; never waits, never throws. */
+  readonly wake: () => void;
+}
+
+/**
+ * Starts a web process: the public API and the voting API on one port. It never loads the
+ * ledger SDK and never sees the operator's key.
+ *
+ * @throws Error when Postgres is out of reach: whoever does not know the time dates no star
+ */
+export async function startWeb(
+  settings: WebSettings,
+  { log, wake }: WebParts,
+): Promise<Running & { readonly url: string }> {
+  const role = await findRole(settings.DATABASE_URL, log);
+  const sql = openPostgres(settings.DATABASE_URL, { role });
+  const writer = openPostgres(settings.DATABASE_URL, { role, writer: true, connections: 6 });
+  const clock = await followClock(
+    () => readDatabaseClock(sql),
+    (error) => log.warn({ err: error }, "the clock could not be measured"),
+  );
+  const redis = openRedis(settings.REDIS_URL, log);
+  const mirror = createMirrorNode({ urls: settings.MIRROR_NODE_URL, log });
+  const metrics = createMetrics({ process: true });
+  const used = lastUsed(sql, clock, (error) => log.warn({ err: error }, "last use not noted"));
+  const publicUrl = settings.PUBLIC_URL ?? `http://${settings.HOST}:${settings.PORT}`;
+  const voting = votingUseCases({ settings, sql, writer, clock, mirror, metrics, wake, publicUrl });
+  let isDraining = false;
+  const server = await serveHttp(
+    composeHttp({
+      settings,
+      publicUrl,
+      sql,
+      redis,
+      clock,
+      log,
+      metrics,
+      verifyKey: keyVerifier(sql, used.note),
+      voting,
+      isDraining: () => isDraining,
+      refreshMetrics: () => Promise.resolve(),
+    }),
+    { host: settings.HOST, port: settings.PORT },
+  );
+  return {
+    url: server.url,
+    async close() {
+      isDraining = true;
+      await server.close(bounds.drainMs);
+      await voting.settled();
+      clock.stop();
+      await used.close();
+      await Promise.all([
+        mirror.close(),
+        closeRedis(redis),
+        sql.end({ timeout: 1 }),
+        writer.end({ timeout: 1 }),
+      ]);
+    },
+  };
+}
+
+/** The restricted role, asked once with the login's own rights. */
+export async function findRole(url: string, log: Logger): Promise<string | undefined> {
+  const probe = openPostgres(url, { connections: 1 });
+  try {
+    const role = await appRole(probe);
+    if (role === undefined) {
+      log.warn("no role starboard_app for this login: triggers alone guard the journal");
+    }
+    return role;
+  } finally {
+    await probe.end({ timeout: 1 });
+  }
+}
+
+interface UseCaseParts {
+  readonly settings: WebSettings;
+  readonly sql: Sql;
+  readonly writer: Sql;
+  readonly clock: FollowedClock;
+  readonly mirror: MirrorNode;
+  readonly metrics: Metrics;
+  readonly wake: () => void;
+  readonly publicUrl: string;
+}
+
+/** The use cases behind the voting routes, each with what it needs. */
+function votingUseCases(parts: UseCaseParts): VotingDeps & { settled: () => Promise<void> } {
+  const { settings, sql, clock, mirror, metrics } = parts;
+  const holdings = createHoldingsReader({
+    mirror,
+    collectionA: settings.COLLECTION_A_ID,
+    collectionB: settings.COLLECTION_B_ID,
+    excludedWallets: settings.EXCLUDED_WALLETS,
+    clock,
+    deadlineMs: bounds.holdingsDeadlineMs,
+  });
+  const {
+    castStar: casting,
+    loadWalletDay,
+    findSession,
+    settled,
+  } = composeVoting({
+    ...parts,
+    readHoldings: holdings.read,
+    collectionKeys: { a: settings.COLLECTION_A_KEY, b: settings.COLLECTION_B_KEY },
+    onAccepted: (star) => {
+      metrics.starsAccepted.inc({ target: star.target.type });
+      parts.wake();
+    },
+    onBatch: (stars) => metrics.commitBatch.observe(stars),
+  });
+  const site = { publicUrl: parts.publicUrl, network: settings.HEDERA_NETWORK };
+  const signIn = { sql, clock, mirror, site };
+  const previewing = {
+    ...casting,
+    loadWalletDay,
+    lastStarredDay: (wallet: string, target: Parameters<typeof lastStarredDay>[2]) =>
+      lastStarredDay(sql, accountNumber(wallet), target),
+  };
+  return {
+    clock,
+    network: settings.HEDERA_NETWORK,
+    startSignIn: (wallet) => startSignIn(signIn, wallet),
+    openSession: (signed) => openSession(signIn, signed),
+    findSession,
+    closeSession: (token) => closeSession(sql, token),
+    readAllowance: (wallet) => readAllowance({ clock, loadWalletDay }, wallet),
+    previewStar: (wallet, target) => previewStar(previewing, wallet, target),
+    async castStar(cast) {
+      const result = await castStar(casting, cast);
+      if (result.kind === "refused") metrics.starsRefused.inc({ code: result.decision.code });
+      return result;
+    },
+    findReceipt: (id, day) => findReceipt(sql, id, day),
+    receiptsOfDay: (wallet, day) => receiptsOfDay(sql, accountNumber(wallet), day),
+    settled,
+  };
+}
