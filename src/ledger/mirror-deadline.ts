@@ -1,3 +1,4 @@
+import { setMaxListeners } from "node:events";
 // `isTaskCancelledError` of this version looks for the mark of another error.
 import { TaskCancelledError, TimeoutStrategy, timeout } from "cockatiel";
 import { MirrorError } from "./mirror-error.ts";
@@ -37,6 +38,8 @@ export async function within<T>(
   { deadlineMs = DEADLINE_MS, signal, background = false }: ReadLimits,
   read: (budget: Budget) => Promise<T>,
 ): Promise<T> {
+  // A worker may end hundreds of reads by one signal: that is no leak of listeners.
+  if (signal !== undefined) setMaxListeners(0, signal);
   const endsAt = performance.now() + deadlineMs;
   try {
     return await timeout(deadlineMs, TimeoutStrategy.Aggressive).execute(

@@ -20,6 +20,11 @@ async function until(condition: () => boolean): Promise<void> {
   while (!condition()) await turnOfLoop();
 }
 
+// A hundred reads that end by one signal are no leak, and must not be reported as one.
+process.on("warning", (warning) => {
+  throw warning;
+});
+
 for (const [name, first] of [
   ["hangs", hangs],
   ["answers 500", fails],
@@ -30,10 +35,11 @@ for (const [name, first] of [
 ] as [string, Reply][]) {
   test(`when the first node ${name}, the second answers within the same deadline, and is asked first from then on`, async () => {
     await withStubs([first, answers], async (mirror, [a, b]) => {
+      // Only a node that hangs may use up its half of the time.
+      const deadlineMs = name === "hangs" ? 1_000 : 20_000;
       const begun = performance.now();
-      assert.deepEqual(await mirror.nftsOf(WALLET, A, { deadlineMs: 400 }), [1, 2, 3]);
-      const tookMs = performance.now() - begun;
-      assert.ok(tookMs < (name === "hangs" ? 300 : 150), `${tookMs} ms`);
+      assert.deepEqual(await mirror.nftsOf(WALLET, A, { deadlineMs }), [1, 2, 3]);
+      assert.ok(performance.now() - begun < 2_000);
       assert.deepEqual(await mirror.nftsOf(WALLET, A), [1, 2, 3]);
       assert.equal(a.asked.length, 1);
       assert.equal(b?.asked.length, 2);
@@ -44,8 +50,8 @@ for (const [name, first] of [
 test("of three nodes that hang each gets its share of the time, and nobody waits longer", async () => {
   await withStubs([hangs, hangs, hangs], async (mirror, stubs) => {
     const begun = performance.now();
-    await assert.rejects(mirror.nftsOf(WALLET, A, { deadlineMs: 300 }), faultOf("timeout"));
-    assert.ok(performance.now() - begun < 450);
+    await assert.rejects(mirror.nftsOf(WALLET, A, { deadlineMs: 1_200 }), faultOf("timeout"));
+    assert.ok(performance.now() - begun < 3_000);
     assert.deepEqual(
       stubs.map(({ asked }) => asked.length),
       [1, 1, 1],
@@ -130,6 +136,11 @@ const outcome = (read: Promise<unknown>) =>
     (error) => error.fault,
   );
 
+function stoppable() {
+  const controller = new AbortController();
+  return { signal: controller.signal, abort: () => controller.abort() };
+}
+
 /** Begins reads of different wallets. */
 const begin = (mirror: MirrorNode, count: number, limits: object) =>
   Array.from({ length: count }, (_, i) => outcome(mirror.nftsOf(`0.0.${2000 + i}`, A, limits)));
@@ -157,13 +168,13 @@ test("background work that hangs does not stand before a star's read", async () 
   const replies: Reply = (response, path, request) =>
     path.includes("/accounts/0.0.1001/") && answers(response, path, request);
   await withStubs([replies], async (mirror, [stub]) => {
-    const reads = begin(mirror, 100, { deadlineMs: 300, background: true });
-    await until(() => stub.asked.length > 0);
-    assert.deepEqual(await mirror.nftsOf(WALLET, A, { deadlineMs: 200 }), [1, 2, 3]);
-    assert.ok(stub.asked.length <= bounds.mirrorRequestsInFlightMax / 4 + 1);
-    assert.ok(
-      (await Promise.all(reads)).every((fault) => fault === "timeout" || fault === "resting"),
-    );
+    const { signal, abort } = stoppable();
+    const reads = begin(mirror, 100, { deadlineMs: 60_000, background: true, signal });
+    await until(() => stub.asked.length === bounds.mirrorRequestsInFlightMax / 4);
+    assert.deepEqual(await mirror.nftsOf(WALLET, A, { deadlineMs: 20_000 }), [1, 2, 3]);
+    assert.equal(stub.asked.length, bounds.mirrorRequestsInFlightMax / 4 + 1);
+    abort();
+    assert.deepEqual(await Promise.all(reads), Array(100).fill("aborted"));
   });
 });
 
