@@ -54,6 +54,8 @@ export const bounds = {
   transactionFeeMaxTinybars: 10_000_000,
   /** How long a draining process lets requests in flight finish. */
   drainMs: 10 * SECOND,
+  /** Partitions are made a month ahead, so an hour is often. */
+  housekeepingEveryMs: HOUR,
   postgresConnectionsMax: 12,
 } as const;
 

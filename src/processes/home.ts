@@ -55,7 +55,7 @@ export async function openHome(onStop: OnStop): Promise<Home> {
   const databaseUrl = asked.DATABASE_URL ?? (await ownPostgres(folder, onStop));
   found.DATABASE_URL = databaseUrl;
   const redis = asked.REDIS_URL === undefined ? await ownRedis(folder, onStop) : undefined;
-  found.REDIS_URL = asked.REDIS_URL ?? redis?.url ?? "";
+  if (redis !== undefined) found.REDIS_URL = redis.url;
   await migrate(databaseUrl);
 
   const sql = openPostgres(databaseUrl, { connections: 4 });

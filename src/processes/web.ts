@@ -1,6 +1,7 @@
 import { type FollowedClock, followClock } from "../clock.ts";
-import { bounds, type With } from "../config.ts";
+import { bounds, ConfigurationError, type With } from "../config.ts";
 import { createHoldingsReader } from "../holdings/read-holdings.ts";
+import { createSnapshots, type Snapshots } from "../hosting/snapshots.ts";
 import { serveHttp } from "../http/serve.ts";
 import type { VotingDeps } from "../http/voting/routes.ts";
 import { accountNumber } from "../journal/star-record.ts";
@@ -9,8 +10,10 @@ import { keyVerifier } from "../keys/verify-key.ts";
 import { createMirrorNode, type MirrorNode } from "../ledger/mirror-node.ts";
 import type { Logger } from "../log.ts";
 import { createMetrics, type Metrics } from "../metrics.ts";
+import { pendingPublications } from "../publishing/outbox.ts";
 import { findReceipt, lastStarredDay, receiptsOfDay } from "../reads/receipts.ts";
-import { appRole, openPostgres, readDatabaseClock, type Sql } from "../store/postgres.ts";
+import { schemaState } from "../store/migrate.ts";
+import { appRole, inTime, openPostgres, readDatabaseClock, type Sql } from "../store/postgres.ts";
 import { closeRedis, openRedis } from "../store/redis.ts";
 import { castStar } from "../voting/cast-star.ts";
 import { openSession, startSignIn } from "../voting/open-session.ts";
@@ -31,6 +34,9 @@ export const WEB_SETTINGS = [
   "COLLECTION_B_KEY",
 ] as const;
 export type WebSettings = Readonly<With<(typeof WEB_SETTINGS)[number]>>;
+
+/** Two flights of commits, and the loads of the turns behind them. */
+const WRITER_CONNECTIONS = 6;
 
 /** A part of the service that runs in this process. */
 export interface Running {
@@ -55,19 +61,36 @@ export async function startWeb(
   settings: WebSettings,
   { log, wake }: WebParts,
 ): Promise<Running & { readonly url: string }> {
-  const role = await findRole(settings.DATABASE_URL, log);
+  const role = await prepareDatabase(settings.DATABASE_URL, log);
   const sql = openPostgres(settings.DATABASE_URL, { role });
-  const writer = openPostgres(settings.DATABASE_URL, { role, writer: true, connections: 6 });
+  const writer = openPostgres(settings.DATABASE_URL, {
+    role,
+    writer: true,
+    connections: WRITER_CONNECTIONS,
+    // A server that took over may lack the last commits: remember nothing of the old one.
+    onClose: () => voting.forgetActors(),
+  });
   const clock = await followClock(
     () => readDatabaseClock(sql),
     (error) => log.warn({ err: error }, "the clock could not be measured"),
   );
   const redis = openRedis(settings.REDIS_URL, log);
+  const snapshots = createSnapshots(redis);
   const mirror = createMirrorNode({ urls: settings.MIRROR_NODE_URL, log });
   const metrics = createMetrics({ process: true });
   const used = lastUsed(sql, clock, (error) => log.warn({ err: error }, "last use not noted"));
   const publicUrl = settings.PUBLIC_URL ?? `http://${settings.HOST}:${settings.PORT}`;
-  const voting = votingUseCases({ settings, sql, writer, clock, mirror, metrics, wake, publicUrl });
+  const voting = votingUseCases({
+    settings,
+    sql,
+    writer,
+    clock,
+    mirror,
+    metrics,
+    wake,
+    publicUrl,
+    snapshots,
+  });
   let isDraining = false;
   const server = await serveHttp(
     composeHttp({
@@ -81,7 +104,11 @@ export async function startWeb(
       verifyKey: keyVerifier(sql, used.note),
       voting,
       isDraining: () => isDraining,
-      refreshMetrics: () => Promise.resolve(),
+      refreshMetrics: async () => {
+        const { pending, oldestPendingSeconds } = await pendingPublications(sql);
+        metrics.publishingPending.set(pending);
+        metrics.publishingOldestPending.set(oldestPendingSeconds ?? 0);
+      },
     }),
     { host: settings.HOST, port: settings.PORT },
   );
@@ -91,6 +118,7 @@ export async function startWeb(
       isDraining = true;
       await server.close(bounds.drainMs);
       await voting.settled();
+      await snapshots.settled();
       clock.stop();
       await used.close();
       await Promise.all([
@@ -103,10 +131,20 @@ export async function startWeb(
   };
 }
 
-/** The restricted role, asked once with the login's own rights. */
-export async function findRole(url: string, log: Logger): Promise<string | undefined> {
+/**
+ * Looks at the database once, with the login's own rights.
+ *
+ * @returns the restricted role to work as, undefined where this login has none
+ * @throws ConfigurationError when the schema is older than this build
+ */
+export async function prepareDatabase(url: string, log: Logger): Promise<string | undefined> {
   const probe = openPostgres(url, { connections: 1 });
   try {
+    if ((await inTime(schemaState(probe))) === "old") {
+      throw new ConfigurationError(
+        "the database's schema is older than this build: run `starboard migrate`",
+      );
+    }
     const role = await appRole(probe);
     if (role === undefined) {
       log.warn("no role starboard_app for this login: triggers alone guard the journal");
@@ -126,10 +164,14 @@ interface UseCaseParts {
   readonly metrics: Metrics;
   readonly wake: () => void;
   readonly publicUrl: string;
+  readonly snapshots: Snapshots;
 }
 
 /** The use cases behind the voting routes, each with what it needs. */
-function votingUseCases(parts: UseCaseParts): VotingDeps & { settled: () => Promise<void> } {
+function votingUseCases(parts: UseCaseParts): VotingDeps & {
+  settled: () => Promise<void>;
+  forgetActors: () => void;
+} {
   const { settings, sql, clock, mirror, metrics } = parts;
   const holdings = createHoldingsReader({
     mirror,
@@ -179,5 +221,6 @@ function votingUseCases(parts: UseCaseParts): VotingDeps & { settled: () => Prom
     findReceipt: (id, day) => findReceipt(sql, id, day),
     receiptsOfDay: (wallet, day) => receiptsOfDay(sql, accountNumber(wallet), day),
     settled,
+    forgetActors: casting.host.dropAll,
   };
 }

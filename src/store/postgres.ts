@@ -5,6 +5,7 @@ import { RetryableError } from "../errors.ts";
 /** A pool of connections; bigints arrive as numbers, dates as `YYYY-MM-DD` text. */
 export type Sql = postgres.Sql<{ bigint: number; date: string }>;
 
+const IDLE_SECONDS = 60;
 const INT8 = 20;
 const DATE = 1082;
 
@@ -16,6 +17,8 @@ export interface PoolOptions {
   /** The writer never scans: plans made on an empty table cost ten times more later. */
   readonly writer?: boolean;
   readonly statementTimeoutMs?: number;
+  /** Hears that a connection ended: the next one may lead to another server (a failover). */
+  readonly onClose?: () => void;
 }
 
 /**
@@ -27,7 +30,9 @@ export function openPostgres(url: string, options: PoolOptions = {}): Sql {
   return postgres(url, {
     max: options.connections ?? bounds.postgresConnectionsMax,
     connect_timeout: 2,
-    idle_timeout: 60,
+    // The writer's connections end only when something ends them: its actors hear of that.
+    ...(options.writer ? { max_lifetime: null } : { idle_timeout: IDLE_SECONDS }),
+    onclose: () => options.onClose?.(),
     onnotice: () => undefined,
     types: {
       // Every bigint of ours (instants, serials, account numbers) stays far below 2^53.

@@ -48,13 +48,6 @@ export async function closeSession(sql: Sql, token: string): Promise<void> {
   await inTime(sql`delete from session where token_hash = ${hash(token)}`);
 }
 
-/** Forgets sessions and challenges that ended before `now` (epoch ms). */
-export async function forgetEnded(sql: Sql, now: number): Promise<void> {
-  await inTime(sql`
-    with sessions as (delete from session where expires_at < ${now})
-    delete from challenge where expires_at < ${now}`);
-}
-
 function hash(token: string): Buffer {
   return createHash("sha256").update(token).digest();
 }

@@ -1,0 +1,73 @@
+import { followClock } from "../clock.ts";
+import type { With } from "../config.ts";
+import { createHederaTopic } from "../ledger/hedera-topic.ts";
+import { createMirrorNode } from "../ledger/mirror-node.ts";
+import type { Logger } from "../log.ts";
+import { createMetrics } from "../metrics.ts";
+import { startPublisher } from "../publishing/publisher.ts";
+import type { WakeQueue } from "../publishing/queue.ts";
+import { openPostgres, readDatabaseClock } from "../store/postgres.ts";
+import { startHousekeeping } from "../upkeep/housekeeping.ts";
+import { prepareDatabase, type Running } from "./web.ts";
+
+/** What a worker cannot do without. */
+export const WORKER_SETTINGS = [
+  "DATABASE_URL",
+  "REDIS_URL",
+  "MIRROR_NODE_URL",
+  "HEDERA_OPERATOR_ID",
+  "HEDERA_OPERATOR_KEY",
+  "EVENT_VOTES_TOPIC_ID",
+  "ASSET_VOTES_TOPIC_ID",
+] as const;
+export type WorkerSettings = Readonly<With<(typeof WORKER_SETTINGS)[number]>>;
+
+/** What a worker is given. */
+export interface WorkerParts {
+  readonly log: Logger;
+  readonly queue: Pick<WakeQueue, "onWake">;
+}
+
+/**
+ * Starts a worker: it publishes what is stored and keeps the house. It alone has the
+ * operator's key and loads the ledger SDK.
+ *
+ * @throws ConfigurationError when a topic is not fit for stars, or the key is none
+ */
+export async function startWorker(
+  settings: WorkerSettings,
+  { log, queue }: WorkerParts,
+): Promise<Running> {
+  const role = await prepareDatabase(settings.DATABASE_URL, log);
+  const sql = openPostgres(settings.DATABASE_URL, { role });
+  const clock = await followClock(
+    () => readDatabaseClock(sql),
+    (error) => log.warn({ err: error }, "the clock could not be measured"),
+  );
+  const mirror = createMirrorNode({ urls: settings.MIRROR_NODE_URL, log });
+  const topic = await createHederaTopic({
+    network: settings.HEDERA_NETWORK,
+    nodes: settings.HEDERA_NODES,
+    operatorId: settings.HEDERA_OPERATOR_ID,
+    operatorKey: settings.HEDERA_OPERATOR_KEY,
+  });
+  const publisher = await startPublisher({
+    sql,
+    topic,
+    mirror,
+    topics: { event: settings.EVENT_VOTES_TOPIC_ID, asset: settings.ASSET_VOTES_TOPIC_ID },
+    queue,
+    log,
+    metrics: createMetrics(),
+  });
+  const housekeeping = startHousekeeping({ sql, clock, log });
+  return {
+    async close() {
+      await Promise.all([publisher.close(), housekeeping.close()]);
+      clock.stop();
+      topic.close();
+      await mirror.close();
+      await sql.end({ timeout: 1 });
+    },
+  };
+}
