@@ -1,0 +1,59 @@
+/** "Only GET is accepted": every method there is, on a real socket, on every kind of path. */
+import * as assert from "node:assert/strict";
+import { METHODS } from "node:http";
+import { connect } from "node:net";
+import { text } from "node:stream/consumers";
+import { test } from "uvu";
+import { type HttpServer, serveHttp } from "../../../src/http/serve.ts";
+import { type House, openHouse } from "./house.ts";
+
+let house: House;
+let server: HttpServer;
+test.before(async () => {
+  house = await openHouse();
+  server = await serveHttp(house.app, { host: "127.0.0.1", port: 0 });
+});
+test.after(async () => {
+  await server.close(1_000);
+  await house.close();
+});
+
+/** Sends bytes as they are and reads until the server hangs up. */
+async function raw(request: string): Promise<string> {
+  const { hostname, port } = new URL(server.url);
+  const socket = connect(Number(port), hostname);
+  socket.write(request);
+  return await text(socket);
+}
+
+const ask = (line: string) => raw(`${line} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`);
+
+test("405 with `Allow: GET` for every method that Node knows, and for words that it does not", async () => {
+  // SOURCE and QUERY are known to some versions of the parser only.
+  const methods = new Set([...METHODS, "FOO", "get", "Get", "QUERY", "BREW", "X-Y_Z"]);
+  methods.delete("GET");
+  for (const method of methods) {
+    for (const path of ["/v1", "/v1/", "/v1/events?x=1", "/v1/none/such", "/v1/openapi.json"]) {
+      const reply = await ask(`${method} ${path}`);
+      assert.match(reply, /^HTTP\/1\.1 405 /, `${method} ${path}: ${reply.slice(0, 200)}`);
+      assert.match(reply, /\r\nallow: GET\r\n/i, method);
+      if (method !== "HEAD") assert.match(reply, /\{"error":"[^"]+"\}$/, method);
+    }
+  }
+});
+
+test("headers that ask to override the method change nothing", async () => {
+  const reply = await raw(
+    "GET /v1/tokens/top HTTP/1.1\r\nHost: x\r\nX-HTTP-Method-Override: DELETE\r\nConnection: close\r\n\r\n",
+  );
+  assert.match(reply, /^HTTP\/1\.1 401 /);
+});
+
+test("405 comes before the rate limit and counts for nothing there", async () => {
+  const remaining = (reply: string) => /ratelimit: "ip";r=(\d+)/i.exec(reply)?.[1];
+  const before = remaining(await ask("POST /v1/events"));
+  assert.equal(remaining(await ask("DELETE /v1/events")), before);
+  assert.equal(remaining(await ask("GET /v1/events")), String(Number(before) - 1));
+});
+
+test.run();
