@@ -36,8 +36,10 @@ export async function findSessions(
 ): Promise<readonly (string | null)[]> {
   const rows = await inTime(
     sql<{ wallet: number | null }[]>`
-      select wallet from unnest(${tokens.map(hash)}::bytea[]) with ordinality as asked (token_hash, n)
-      left join session on session.token_hash = asked.token_hash and expires_at > ${now}
+      select wallet
+      from unnest(${tokens.map((token) => hash(token).toString("hex"))}::text[])
+        with ordinality as asked (hex, n)
+      left join session on token_hash = decode(hex, 'hex') and expires_at > ${now}
       order by n`,
   );
   return rows.map(({ wallet }) => (wallet === null ? null : walletOf(wallet)));

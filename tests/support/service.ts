@@ -1,0 +1,177 @@
+import { createPublicKey, generateKeyPairSync } from "node:crypto";
+import { secp256k1 } from "@noble/curves/secp256k1.js";
+import { type SigningWallet, signChallenge } from "../../src/cli/demo-wallet.ts";
+import { environment, readSettings } from "../../src/config.ts";
+import { freePort } from "../../src/local/free-port.ts";
+import { ecdsaKey, ed25519Key } from "../../src/local/hedera/keys.ts";
+import { type LocalHedera, startLocalHedera } from "../../src/local/hedera/start.ts";
+import { createLogger, silentLogger } from "../../src/log.ts";
+import { startWeb, WEB_SETTINGS } from "../../src/processes/web.ts";
+import { openPostgres, type Sql } from "../../src/store/postgres.ts";
+import { seedDirectory } from "./engine.ts";
+import { testDatabase } from "./postgres.ts";
+import { testRedis } from "./redis.ts";
+
+/** A whole web process on real parts: Postgres, Redis, a ledger with its mirror node. */
+export interface Service {
+  readonly url: string;
+  readonly databaseUrl: string;
+  readonly redisUrl: string;
+  readonly sql: Sql;
+  readonly hedera: LocalHedera;
+  readonly collectionA: string;
+  readonly collectionB: string;
+  /** How often a publisher was woken. */
+  readonly wakes: () => number;
+  close(): Promise<void>;
+}
+
+/** Starts one; `settings` stand above those of the test. */
+export async function startService(settings: Record<string, string> = {}): Promise<Service> {
+  const [database, redis] = await Promise.all([testDatabase({ migrated: true }), testRedis()]);
+  const sql = openPostgres(database.url, { connections: 4 });
+  await seedDirectory(sql);
+  const hedera = await startLocalHedera({ sql, now: () => Date.now() });
+  const treasury = await hedera.ledger.createAccount({ key: null });
+  const collectionA = await hedera.ledger.createCollection({ treasury, name: "A", symbol: "A" });
+  const collectionB = await hedera.ledger.createCollection({ treasury, name: "B", symbol: "B" });
+  let wakes = 0;
+  const web = await startWeb(
+    readSettings(
+      {
+        PORT: String(await freePort()),
+        DATABASE_URL: database.url,
+        REDIS_URL: redis.url,
+        MIRROR_NODE_URL: hedera.mirrorUrl,
+        COLLECTION_A_ID: collectionA,
+        COLLECTION_A_KEY: "alpha",
+        COLLECTION_B_ID: collectionB,
+        COLLECTION_B_KEY: "beta",
+        VOTING_RATE_LIMIT: "100000",
+        ...settings,
+      },
+      WEB_SETTINGS,
+    ),
+    {
+      log: environment().TEST_LOG ? createLogger("warn", "test") : silentLogger,
+      wake: () => {
+        wakes += 1;
+      },
+    },
+  );
+  return {
+    url: web.url,
+    databaseUrl: database.url,
+    redisUrl: redis.url,
+    sql,
+    hedera,
+    collectionA,
+    collectionB,
+    wakes: () => wakes,
+    async close() {
+      await web.close();
+      await hedera.close();
+      await sql.end({ timeout: 1 });
+      await Promise.all([redis.close(), database.close()]);
+    },
+  };
+}
+
+/** A key pair of a wallet to be. */
+export function newKey(type: SigningWallet["type"]): { publicKey: Uint8Array; key: string } {
+  if (type === "ecdsa") {
+    const secret = secp256k1.utils.randomSecretKey();
+    return {
+      publicKey: ecdsaKey(secp256k1.getPublicKey(secret, true)),
+      key: Buffer.from(secret).toString("hex"),
+    };
+  }
+  const { privateKey } = generateKeyPairSync("ed25519");
+  const { x = "" } = createPublicKey(privateKey).export({ format: "jwk" });
+  return {
+    publicKey: ed25519Key(Buffer.from(x, "base64url")),
+    key: privateKey.export({ format: "der", type: "pkcs8" }).toString("hex"),
+  };
+}
+
+/** A wallet on the ledger that holds so many NFTs of each collection. */
+export async function newWallet(
+  { hedera, collectionA, collectionB }: Service,
+  { type = "ed25519", a = 0, b = 0 }: { type?: SigningWallet["type"]; a?: number; b?: number } = {},
+): Promise<SigningWallet> {
+  const { publicKey, key } = newKey(type);
+  const id = await hedera.ledger.createAccount({ key: publicKey });
+  if (a > 0) await hedera.ledger.mint(collectionA, { count: a, to: id });
+  if (b > 0) await hedera.ledger.mint(collectionB, { count: b, to: id });
+  return { id, type, key };
+}
+
+/** A reply with its JSON body read. */
+export interface Reply {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly text: string;
+  // biome-ignore lint/suspicious/noExplicitAny: tests look into bodies of every shape
+  readonly body: any;
+}
+
+/** Sends a request as it is; JSON where an object is given. */
+export async function send(
+  service: Pick<Service, "url">,
+  line: string,
+  {
+    token,
+    json,
+    headers = {},
+    body,
+  }: {
+    token?: string;
+    json?: unknown;
+    headers?: Record<string, string>;
+    body?: NonNullable<RequestInit["body"]>;
+  } = {},
+): Promise<Reply> {
+  const [method = "GET", path = "/"] = line.split(" ");
+  const response = await fetch(service.url + path, {
+    method,
+    headers: {
+      ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+      ...(json === undefined ? {} : { "content-type": "application/json" }),
+      ...headers,
+    },
+    ...(json === undefined ? {} : { body: JSON.stringify(json) }),
+    ...(body === undefined ? {} : { body, duplex: "half" }),
+  });
+  const text = await response.text();
+  return {
+    status: response.status,
+    headers: response.headers,
+    text,
+    body: text.startsWith("{") || text.startsWith("[") ? JSON.parse(text) : undefined,
+  };
+}
+
+/** Signs a wallet in over HTTP and gives its session token. */
+export async function signIn(
+  service: Pick<Service, "url">,
+  wallet: SigningWallet,
+): Promise<string> {
+  const asked = await send(service, "POST /voting/challenges", { json: { wallet: wallet.id } });
+  const signed = signChallenge(wallet, asked.body.message);
+  const opened = await send(service, "POST /voting/sessions", {
+    json: { challengeId: asked.body.id, ...signed },
+  });
+  if (opened.status !== 201) throw new Error(opened.text);
+  return opened.body.token;
+}
+
+/** Casts a star over HTTP; the target as `type/id`. */
+export function cast(
+  service: Pick<Service, "url">,
+  token: string,
+  target: string,
+  headers: Record<string, string> = {},
+): Promise<Reply> {
+  const [type, id] = target.split("/");
+  return send(service, "POST /voting/stars", { token, json: { target: { type, id } }, headers });
+}
