@@ -1,6 +1,7 @@
+import { once } from "node:events";
+import { createServer } from "node:net";
 import { Server, ServerCredentials } from "@grpc/grpc-js";
-import type { Faults } from "./consensus/faults.ts";
-import { noFaults } from "./consensus/faults.ts";
+import { type Faults, noFaults } from "./consensus/faults.ts";
 import { rawService } from "./consensus/grpc.ts";
 import { nodeHandlers } from "./consensus/node.ts";
 import { entityId } from "./entity-id.ts";
@@ -55,7 +56,7 @@ const RECEIPT_PATIENCE_MS = 200;
  * @throws Error when a port is taken, or is one the SDK treats specially
  */
 export async function startConsensusNodes(options: ConsensusOptions): Promise<ConsensusNodes> {
-  const { count = 3, ports = [] } = options;
+  const { count = 3, ports = [], host = await loopback() } = options;
   const servers: Server[] = [];
   const nodes: ConsensusNode[] = [];
   const close = async (): Promise<void> => {
@@ -65,7 +66,12 @@ export async function startConsensusNodes(options: ConsensusOptions): Promise<Co
     for (let index = 0; index < count; index += 1) {
       const faults = noFaults();
       const num = FIRST_NODE + index;
-      const { server, address } = await listen(options, { num, faults, port: ports[index] ?? 0 });
+      const { server, address } = await listen(options, {
+        host,
+        port: ports[index] ?? 0,
+        num,
+        faults,
+      });
       servers.push(server);
       nodes.push({ address, account: entityId(num), faults });
     }
@@ -77,17 +83,18 @@ export async function startConsensusNodes(options: ConsensusOptions): Promise<Co
 }
 
 interface Place {
+  readonly host: string;
+  readonly port: number;
   readonly num: number;
   readonly faults: Faults;
-  readonly port: number;
 }
 
 async function listen(
   options: ConsensusOptions,
   place: Place,
 ): Promise<{ server: Server; address: string }> {
-  const { host = LOOPBACK, consensusDelayMs = CONSENSUS_DELAY_MS } = options;
-  const { ledger, receiptPatienceMs = RECEIPT_PATIENCE_MS } = options;
+  const { ledger, consensusDelayMs = CONSENSUS_DELAY_MS } = options;
+  const { receiptPatienceMs = RECEIPT_PATIENCE_MS } = options;
   const handlers = nodeHandlers({ ...place, ledger, consensusDelayMs, receiptPatienceMs });
   const server = new Server();
   server.addService(rawService("ConsensusService", ["createTopic", "submitMessage"]), handlers);
@@ -95,14 +102,24 @@ async function listen(
     rawService("CryptoService", ["getTransactionReceipts", "cryptoGetBalance"]),
     handlers,
   );
-  const fallback = options.host === undefined ? "127.0.0.1" : host;
-  const address = await bind(server, host, place.port).catch(() =>
-    bind(server, fallback, place.port),
-  );
+  const address = await bind(server, place.host, place.port);
   if (!PORTS_TO_AVOID.some((port) => address.endsWith(`:${port}`))) return { server, address };
   server.forceShutdown();
   if (place.port !== 0) throw new RangeError(`the SDK cannot use port ${place.port} at loopback`);
   return listen(options, place);
+}
+
+/** @returns 127.0.0.2 where it can be bound, else 127.0.0.1 */
+async function loopback(): Promise<string> {
+  const probe = createServer();
+  try {
+    await once(probe.listen(0, LOOPBACK), "listening");
+    return LOOPBACK;
+  } catch {
+    return "127.0.0.1";
+  } finally {
+    probe.close();
+  }
 }
 
 function bind(server: Server, host: string, port: number): Promise<string> {

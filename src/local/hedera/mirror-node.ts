@@ -81,8 +81,7 @@ export async function startMirrorNode(options: MirrorOptions): Promise<MirrorNod
   };
 }
 
-/** The application alone, for tests without a socket. */
-export function mirrorApp(ledger: Ledger, faults: MirrorFaults): Hono {
+function mirrorApp(ledger: Ledger, faults: MirrorFaults): Hono {
   const app = new Hono({ strict: false });
   for (const [path, endpoint] of ENDPOINTS) {
     app.get(`/api/v1${path}`, (context) => respond({ context, ledger, faults, endpoint }));

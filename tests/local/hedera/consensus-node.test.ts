@@ -2,24 +2,21 @@ import * as assert from "node:assert/strict";
 import { generateKeyPairSync } from "node:crypto";
 import hapi from "@hashgraph/proto";
 import { test } from "uvu";
+import { startConsensusNodes } from "../../../src/local/hedera/consensus-node.ts";
 import { ed25519Key } from "../../../src/local/hedera/keys.ts";
-import { nanosOfMs, SECOND } from "../../../src/local/hedera/timestamps.ts";
+import { nanosOfMs, SECOND, transactionIdText } from "../../../src/local/hedera/timestamps.ts";
 import { type Draft, hapiClient, int64, submitMessage, transactionBytes } from "./hapi-client.ts";
-import { newHolder, rawPublicKey, testNetwork } from "./network.ts";
+import { type Body, newHolder, rawPublicKey, testNetwork } from "./network.ts";
 
 const clock = { ms: 1_800_000_000_000 };
 const network = await testNetwork({ now: () => clock.ms });
 const { hedera, operator } = network;
 const { ledger, nodes } = hedera;
-const [first, second] = nodes;
-if (first === undefined || second === undefined) throw new Error("there are three nodes");
-const node = hapiClient(first.address);
-const other = hapiClient(second.address);
+const node = hapiClient(nodes[0]?.address ?? "");
 const open = await ledger.createTopic({});
 
 test.after(async () => {
   node.close();
-  other.close();
   await network.close();
 });
 
@@ -159,25 +156,54 @@ test("the same id twice at one node is DUPLICATE_TRANSACTION", async () => {
 });
 
 test("the same id at two nodes takes effect once, and the mirror node shows both rows", async () => {
+  // Slow enough that neither node knows of the other when it is asked.
+  const slow = await startConsensusNodes({ ledger, count: 2, consensusDelayMs: 150 });
   const given = draft();
-  const sequences = await messageCount();
-  const [here, there] = await Promise.all([
-    node.send(transactionBytes(given)),
-    other.send(transactionBytes({ ...given, node: "0.0.4" })),
+  const count = await messageCount();
+  for (const [index, { address, account }] of slow.nodes.entries()) {
+    const client = hapiClient(address);
+    const bytes = transactionBytes({ ...given, node: account });
+    assert.equal((await client.send(bytes)).code, "OK", `node ${index}`);
+    client.close();
+  }
+  const { status, duplicates } = await settledReceipts(given, 2);
+  assert.deepEqual([status, duplicates], ["SUCCESS", ["DUPLICATE_TRANSACTION"]]);
+  const { body } = await network.get(`/transactions/${mirrorId(given)}`);
+  const results = body.transactions.map((row: Body) => [row.result, row.node]);
+  assert.deepEqual(results, [
+    ["SUCCESS", "0.0.3"],
+    ["DUPLICATE_TRANSACTION", "0.0.4"],
   ]);
-  assert.equal(here.code, "OK");
-  // Unless the first one had already reached consensus, the second node could not know.
-  if (there.code === "OK") {
-    const { status, duplicates } = await settledReceipts(given, 2);
-    assert.equal(status, "SUCCESS");
-    assert.deepEqual(duplicates, ["DUPLICATE_TRANSACTION"]);
-    const seconds = given.validStart / SECOND;
-    const nanos = String(given.validStart % SECOND).padStart(9, "0");
-    const { body } = await network.get(`/transactions/${operator.id}-${seconds}-${nanos}`);
-    const results = body.transactions.map((row: { result: string }) => row.result);
-    assert.deepEqual(results, ["SUCCESS", "DUPLICATE_TRANSACTION"]);
-  } else assert.equal(there.code, "DUPLICATE_TRANSACTION");
-  assert.equal(await messageCount(), sequences + 1);
+  assert.equal(await messageCount(), count + 1);
+  await slow.close();
+});
+
+test("while a transaction is under way its receipt says UNKNOWN", async () => {
+  const slow = await startConsensusNodes({
+    ledger,
+    count: 1,
+    consensusDelayMs: 200,
+    receiptPatienceMs: 0,
+  });
+  const client = hapiClient(slow.nodes[0]?.address ?? "");
+  const given = draft();
+  assert.equal((await client.send(transactionBytes(given))).code, "OK");
+  const { header, status } = await client.receipts(operator.id, given.validStart);
+  assert.deepEqual([header, status], ["OK", "UNKNOWN"]);
+  assert.equal((await settledReceipts(given, 1)).status, "SUCCESS");
+  client.close();
+  await slow.close();
+});
+
+test("a transaction that expires on its way to consensus has no effect", async () => {
+  const slow = await startConsensusNodes({ ledger, count: 1, consensusDelayMs: 100 });
+  const client = hapiClient(slow.nodes[0]?.address ?? "");
+  const given = draft({ validSeconds: 30 });
+  assert.equal((await client.send(transactionBytes(given))).code, "OK");
+  clock.ms += 30_000;
+  assert.equal((await settledReceipts(given, 1)).status, "TRANSACTION_EXPIRED");
+  client.close();
+  await slow.close();
 });
 
 test("a topic with a submit key takes messages signed with it, and charges for the others", async () => {
@@ -242,6 +268,10 @@ test("an unknown id is RECEIPT_NOT_FOUND, and every receipt is 180 seconds later
 async function messageCount(): Promise<number> {
   const { body } = await network.get(`/topics/${open}/messages?order=desc&limit=1`);
   return body.messages[0].sequence_number;
+}
+
+function mirrorId({ payer, validStart }: Draft): string {
+  return transactionIdText(payer.id.slice(4), validStart);
 }
 
 /** Receipts, as soon as a transaction has so many outcomes. */

@@ -1,4 +1,5 @@
 import hapi, { type proto as Hapi } from "@hashgraph/proto";
+import { RUNNING_HASH_VERSION } from "../state/running-hash.ts";
 import { codeNumber, type ResponseCode } from "./codes.ts";
 import { RATE } from "./fees.ts";
 import type { Receipt } from "./receipts.ts";
@@ -74,7 +75,7 @@ function receiptMessage(receipt: Receipt): Hapi.ITransactionReceipt {
       : {
           topicSequenceNumber: int64(sequence),
           topicRunningHash: runningHash,
-          topicRunningHashVersion: int64(3),
+          topicRunningHashVersion: int64(RUNNING_HASH_VERSION),
         }),
   };
 }

@@ -1,6 +1,7 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { status, type UntypedServiceImplementation } from "@grpc/grpc-js";
 import hapi, { type proto as Hapi } from "@hashgraph/proto";
+import { coerceError } from "../../../errors.ts";
 import type { Ledger } from "../ledger.ts";
 import { transactionKey } from "../state/state.ts";
 import { nanosOfMs } from "../timestamps.ts";
@@ -41,14 +42,17 @@ function unary(answer: Answer): (call: RawCall, reply: RawReply) => void {
   return (call, reply) => {
     answer(call.request).then(
       (bytes) => reply(null, bytes),
-      (error: unknown) => reply(error instanceof Unavailable ? UNAVAILABLE : INTERNAL),
+      (error: unknown) => reply(error instanceof Unavailable ? UNAVAILABLE : internal(error)),
     );
   };
 }
 
 class Unavailable extends Error {}
 const UNAVAILABLE = { code: status.UNAVAILABLE, details: "the node is out of order" };
-const INTERNAL = { code: status.INTERNAL, details: "the node has an error" };
+
+function internal(error: unknown) {
+  return { code: status.INTERNAL, details: coerceError(error).message };
+}
 
 async function answerTransaction(settings: NodeSettings, bytes: Buffer): Promise<Buffer> {
   const fault = settings.faults.strike("transactions");

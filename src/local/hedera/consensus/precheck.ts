@@ -10,9 +10,9 @@ const DURATION_MIN_S = 15;
 const DURATION_MAX_S = 180;
 /** A transaction must still be valid this long, to have a chance of consensus. */
 const VALIDITY_BUFFER_S = 10;
-export const MESSAGE_BYTES_MAX = 1_024;
+const MESSAGE_BYTES_MAX = 1_024;
 /** Beyond this many transactions under way a node says BUSY; at 1,000 a second, ten seconds. */
-export const UNDER_WAY_MAX = 10_000;
+const UNDER_WAY_MAX = 10_000;
 
 /** What a node knows when it looks at a transaction. */
 export interface NodeView {

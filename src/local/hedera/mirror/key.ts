@@ -1,5 +1,5 @@
 /** A key as the mirror node shows it. */
-export interface ShownKey {
+interface ShownKey {
   readonly _type: "ED25519" | "ECDSA_SECP256K1" | "ProtobufEncoded";
   readonly key: string;
 }

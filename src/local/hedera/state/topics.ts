@@ -37,7 +37,7 @@ export interface NewMessage {
 }
 
 /** What clients set when nobody says otherwise, in seconds (about three months). */
-export const AUTO_RENEW_PERIOD_S = 7_890_000;
+const AUTO_RENEW_PERIOD_S = 7_890_000;
 
 /** @returns the new topic's id */
 export function createTopic(given: NewTopic): Step<string> {

@@ -1,0 +1,90 @@
+import * as assert from "node:assert/strict";
+import { once } from "node:events";
+import { connect, createServer } from "node:net";
+import { test } from "uvu";
+import { startConsensusNodes } from "../../../src/local/hedera/consensus-node.ts";
+import { openLedger } from "../../../src/local/hedera/ledger.ts";
+import { startLocalHedera } from "../../../src/local/hedera/start.ts";
+import { openPostgres } from "../../../src/store/postgres.ts";
+import { testDatabase } from "../../support/postgres.ts";
+
+const database = await testDatabase();
+const sql = openPostgres(database.url);
+
+test.after(async () => {
+  await sql.end();
+  await database.close();
+});
+
+async function freePort(host: string): Promise<number> {
+  const server = createServer().listen(0, host);
+  await once(server, "listening");
+  const address = server.address();
+  server.close();
+  await once(server, "close");
+  if (address === null || typeof address === "string") throw new Error("it has a port");
+  return address.port;
+}
+
+async function isListening(address: string): Promise<boolean> {
+  const [host = "", port = ""] = address.split(":");
+  const socket = connect(Number(port), host);
+  const open = await once(socket, "connect").then(
+    () => true,
+    () => false,
+  );
+  socket.destroy();
+  return open;
+}
+
+test("a network has three nodes away from 127.0.0.1, a mirror node, and takes the ports it is given", async () => {
+  const [mirrorPort, nodePort] = [await freePort("127.0.0.1"), await freePort("127.0.0.2")];
+  const options = { sql, now: Date.now, mirrorPort, nodePorts: [nodePort] };
+  const hedera = await startLocalHedera(options);
+  assert.equal(hedera.mirrorUrl, `http://127.0.0.1:${mirrorPort}`);
+  assert.equal(hedera.nodes[0]?.address, `127.0.0.2:${nodePort}`);
+  assert.deepEqual(
+    hedera.nodes.map(({ account }) => account),
+    ["0.0.3", "0.0.4", "0.0.5"],
+  );
+  assert.ok(hedera.nodes.every(({ address }) => address.startsWith("127.0.0.2:")));
+  await hedera.close();
+  for (const { address } of hedera.nodes) assert.equal(await isListening(address), false);
+  await hedera.close();
+});
+
+test("a taken port is an error, and nothing stays open", async () => {
+  const taken = createServer().listen(0, "127.0.0.1");
+  await once(taken, "listening");
+  const address = taken.address();
+  if (address === null || typeof address === "string") throw new Error("it has a port");
+  const nodePort = await freePort("127.0.0.2");
+  const options = { sql, now: Date.now, nodePorts: [nodePort], mirrorPort: address.port };
+  await assert.rejects(startLocalHedera(options), { code: "EADDRINUSE" });
+  assert.equal(await isListening(`127.0.0.2:${nodePort}`), false);
+  taken.close();
+});
+
+test("the port on which the SDK insists on TLS is refused", async () => {
+  const ledger = await openLedger({ sql, now: Date.now });
+  await assert.rejects(startConsensusNodes({ ledger, ports: [50_212] }), RangeError);
+  await ledger.close();
+});
+
+test("a schema name that is not a plain identifier is refused", async () => {
+  for (const schema of ["a; drop table x", "A", "", 'x"y']) {
+    await assert.rejects(openLedger({ sql, now: Date.now, schema }), RangeError);
+  }
+});
+
+test("two ledgers in two schemas of one database know nothing of each other", async () => {
+  const [one, two] = await Promise.all(
+    ["net_one", "net_two"].map((schema) => openLedger({ sql, now: Date.now, schema })),
+  );
+  assert.equal(await one?.createAccount({ key: null }), "0.0.1001");
+  assert.equal(await two?.createAccount({ key: null }), "0.0.1001");
+  assert.equal(await one?.createAccount({ key: null }), "0.0.1002");
+  await Promise.all([one?.close(), two?.close()]);
+});
+
+test.run();
