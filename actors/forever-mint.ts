@@ -1,4 +1,4 @@
-import { assign, emit, setup } from "xstate";
+import { assertEvent, assign, emit, setup } from "xstate";
 import { createDecider, type State } from "./decide.ts";
 import type { EventDecision, EventStar } from "./event-day.ts";
 import {
@@ -6,8 +6,13 @@ import {
   type Claims,
   type Counted,
   countFresh,
+  type Losses,
+  lostWeight,
   NOTHING_COUNTED,
+  type Releases,
+  releaseLost,
   withClaims,
+  withoutReleased,
 } from "./nft-accounting.ts";
 import { BASE, type Breakdown, weigh } from "./weight.ts";
 
@@ -15,17 +20,28 @@ import { BASE, type Breakdown, weigh } from "./weight.ts";
  * One forever mint, for ever: whose star counts, and which NFT is attributed to whom.
  * Named `forever-mint/<event>`.
  *
- * **empty** — nobody has starred it. Left by the first star.
+ * **empty** — nobody has starred it, so there is nothing to lose. Left by the first star.
  *
- * **collecting** — stars add up. Never left: a forever mint has no end.
+ * **collecting** — stars add up, and what wallets no longer hold is taken away again.
+ * Never left: a forever mint has no end, and a wallet's base stays when its NFTs are gone.
  *
  * "A wallet's star counts once": the base 1 comes with a wallet's first star and never again.
  * "Starring again … adds weight only for NFTs that have not yet counted": a serial attributed
  * to anyone adds nothing, and the flat bonus is added only to a wallet that carries none.
  * A star that adds 0 is still a star: it costs a vote and moves the wallet's date.
  *
- * As with event days, a slice holding this wallet's entry and the serials it brings decides
- * the same as the whole.
+ * "A daily check … removes the weight of … NFTs that the wallet no longer holds": each lost
+ * collection A serial attributed to the wallet takes its 1 along and is free again. With the
+ * collection B serial that carries the wallet's flat bonus goes the 5, unless the wallet holds
+ * another one that is free: the lowest of those carries the bonus on, and nothing is lost.
+ * Serials not attributed to that wallet are passed over, so that a loss told twice takes away
+ * once.
+ *
+ * Invariants: the weight is one per wallet, one per attributed collection A serial and five
+ * per attributed collection B serial; a wallet carries the flat bonus at most once.
+ *
+ * As with event days, a slice decides the same as the whole: this wallet's entry, and the
+ * serials it brings, has lost or still holds.
  */
 
 export interface ForeverMintContext {
@@ -40,6 +56,20 @@ export interface ForeverMintContext {
 export type ForeverMintInput = Pick<ForeverMintContext, "event">;
 export type ForeverMintState = State<ForeverMintContext>;
 
+/** The daily check found that a wallet no longer holds some NFTs. */
+export interface HoldingsLost extends Losses {
+  readonly type: "lost";
+  readonly wallet: string;
+}
+
+/** What a loss takes from the mint's total, and which attributions end. */
+export interface LossDecision {
+  readonly type: "released";
+  /** The total is lowered by this: 0 or more. */
+  readonly weight: number;
+  readonly releases: Releases;
+}
+
 function decide(context: ForeverMintContext, star: EventStar): EventDecision {
   const fresh = countFresh(star.holdings, context.counted);
   const carriesBonus = Object.values(context.counted.B).includes(star.wallet);
@@ -52,22 +82,43 @@ function decide(context: ForeverMintContext, star: EventStar): EventDecision {
   return { type: "counted", weight: weigh(breakdown), breakdown, claims };
 }
 
+function release(context: ForeverMintContext, loss: HoldingsLost): LossDecision {
+  const releases = releaseLost(loss.wallet, loss, context.counted);
+  return { type: "released", weight: lostWeight(releases), releases };
+}
+
 export const foreverMintMachine = setup({
   types: {
     context: {} as ForeverMintContext,
     input: {} as ForeverMintInput,
-    events: {} as EventStar,
-    emitted: {} as EventDecision,
+    events: {} as EventStar | HoldingsLost,
+    emitted: {} as EventDecision | LossDecision,
   },
   actions: {
-    announce: emit(({ context, event }) => decide(context, event)),
+    announce: emit(({ context, event }) => {
+      assertEvent(event, "star");
+      return decide(context, event);
+    }),
     count: assign(({ context, event }) => {
+      assertEvent(event, "star");
       const { weight, claims } = decide(context, event);
       return {
         weight: context.weight + weight,
         stars: context.stars + 1,
         wallets: { ...context.wallets, [event.wallet]: true as const },
         counted: withClaims(context.counted, claims, event.wallet),
+      };
+    }),
+    announceLoss: emit(({ context, event }) => {
+      assertEvent(event, "lost");
+      return release(context, event);
+    }),
+    release: assign(({ context, event }) => {
+      assertEvent(event, "lost");
+      const { weight, releases } = release(context, event);
+      return {
+        weight: context.weight - weight,
+        counted: withoutReleased(context.counted, releases, event.wallet),
       };
     }),
   },
@@ -82,13 +133,24 @@ export const foreverMintMachine = setup({
   }),
   initial: "empty",
   states: { empty: {}, collecting: {} },
-  on: { star: { target: ".collecting", actions: ["announce", "count"] } },
+  on: {
+    star: { target: ".collecting", actions: ["announce", "count"] },
+    lost: { actions: ["announceLoss", "release"] },
+  },
 });
 
-/** The machine as a pure function. */
+/** The machine as a pure function of stars. */
 export const foreverMint = createDecider<
   ForeverMintInput,
   ForeverMintContext,
   EventStar,
   EventDecision
+>(foreverMintMachine, { event: "" });
+
+/** The same machine as a pure function of losses: what the daily check asks. */
+export const foreverMintCheck = createDecider<
+  ForeverMintInput,
+  ForeverMintContext,
+  HoldingsLost,
+  LossDecision
 >(foreverMintMachine, { event: "" });

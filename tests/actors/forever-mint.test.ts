@@ -1,0 +1,342 @@
+/**
+ * Goal: a forever mint counts what its wallets hold, each NFT once, through any order of stars
+ * and losses. Method: sentences of the rules as examples, then random histories held against a
+ * ledger of who holds what, with invariants recomputed from scratch after every step.
+ */
+import * as assert from "node:assert/strict";
+import fc from "fast-check";
+import { test } from "uvu";
+import { transition } from "xstate";
+import type { EventStar } from "../../actors/event-day.ts";
+import {
+  type ForeverMintState,
+  foreverMint,
+  foreverMintCheck,
+  foreverMintMachine,
+  type HoldingsLost,
+  type LossDecision,
+} from "../../actors/forever-mint.ts";
+import { type Counted, NOTHING_COUNTED } from "../../actors/nft-accounting.ts";
+
+type Happening = EventStar | HoldingsLost;
+
+const ANN = "0.0.1001";
+const BOB = "0.0.1002";
+const fresh = (): ForeverMintState => foreverMint.initial({ event: "mint" });
+
+function star(wallet: string, a: readonly number[], b: readonly number[] = []): EventStar {
+  return { type: "star", wallet, holdings: { collectionA: a, collectionB: b, readAt: 0 } };
+}
+
+function lost(
+  wallet: string,
+  { a = [], b = [], held = [] }: { a?: number[]; b?: number[]; held?: number[] },
+): HoldingsLost {
+  return { type: "lost", wallet, lostA: a, lostB: b, heldB: held };
+}
+
+function step(state: ForeverMintState, event: Happening) {
+  return event.type === "star"
+    ? foreverMint.step(state, event)
+    : foreverMintCheck.step(state, event);
+}
+
+function play(...events: readonly Happening[]): ForeverMintState {
+  return events.reduce((state, event) => step(state, event)[0], fresh());
+}
+
+/** Given these events, what is decided on the loss. */
+function lose(loss: HoldingsLost, ...before: readonly Happening[]): [number, LossDecision] {
+  const [state, decision] = foreverMintCheck.step(play(...before), loss);
+  return [state.context.weight, decision];
+}
+
+test("lost collection A NFTs lose their weight one by one, and become free", () => {
+  const [weight, decision] = lose(lost(ANN, { a: [2, 3] }), star(ANN, [1, 2, 3]));
+  assert.equal(weight, 1 + 1);
+  assert.deepEqual(decision, {
+    type: "released",
+    weight: 2,
+    releases: { a: [2, 3], b: null, spare: null },
+  });
+  const [, bobs] = step(play(star(ANN, [1, 2, 3]), lost(ANN, { a: [2, 3] })), star(BOB, [1, 2, 3]));
+  assert.deepEqual(bobs, {
+    type: "counted",
+    weight: 3,
+    breakdown: { base: 1, collectionA: 2, collectionB: 0 },
+    claims: { a: [2, 3], b: null },
+  });
+});
+
+test("a sold carrier of the +5 is replaced by the lowest free B serial the wallet holds", () => {
+  const before = [star(ANN, [], [4, 5, 6, 7]), star(BOB, [], [5])];
+  const [weight, decision] = lose(lost(ANN, { b: [4], held: [5, 6, 7] }), ...before);
+  assert.equal(weight, 12, "nothing is lost: 1 + 5 twice");
+  assert.deepEqual(decision, {
+    type: "released",
+    weight: 0,
+    releases: { a: [], b: 4, spare: 6 },
+  });
+});
+
+test("a sold carrier without a spare takes the 5 along, and the next star may bring it again", () => {
+  const [weight, decision] = lose(lost(ANN, { b: [4] }), star(ANN, [1], [4]));
+  assert.equal(weight, 2);
+  assert.deepEqual(decision, {
+    type: "released",
+    weight: 5,
+    releases: { a: [], b: 4, spare: null },
+  });
+  const back = step(play(star(ANN, [1], [4]), lost(ANN, { b: [4] })), star(ANN, [1], [9]));
+  assert.equal(back[0].context.weight, 1 + 1 + 5);
+});
+
+test("B serials that carry nothing are no loss", () => {
+  const [weight, decision] = lose(lost(ANN, { b: [5, 6], held: [4] }), star(ANN, [], [4, 5, 6]));
+  assert.deepEqual([weight, decision.weight, decision.releases.b], [6, 0, null]);
+});
+
+test("the base 1 never goes, not even with the last NFT", () => {
+  const state = play(star(ANN, [1], [4]), lost(ANN, { a: [1], b: [4] }));
+  assert.equal(state.context.weight, 1);
+  assert.equal(step(state, star(ANN, []))[1].weight, 0, "nor does it count again");
+});
+
+test("what is attributed to another wallet is not this wallet's to lose", () => {
+  const [weight, decision] = lose(lost(BOB, { a: [1], b: [4] }), star(ANN, [1], [4]));
+  assert.deepEqual([weight, decision.weight], [7, 0]);
+});
+
+test("an empty mint has nothing to lose and stays empty", () => {
+  const [state, decision] = foreverMintCheck.step(fresh(), lost(ANN, { a: [1], b: [2] }));
+  assert.deepEqual([state.value, state.context.weight, decision.weight], ["empty", 0, 0]);
+});
+
+test("a star has a decision of a star, a loss of a loss, and nothing else moves the machine", () => {
+  const state = play(star(ANN, [1]));
+  assert.equal(step(state, star(ANN, [2]))[1].type, "counted");
+  assert.equal(step(state, lost(ANN, { a: [1] }))[1].type, "released");
+  // biome-ignore lint/suspicious/noExplicitAny: an event that the types forbid
+  assert.throws(() => foreverMint.step(state, { type: "unknown" } as any), /0 decisions/);
+});
+
+/** A ledger of 3 wallets and 4 serials per collection, and what happens on it. */
+type Move =
+  | { readonly kind: "star" | "check"; readonly wallet: number }
+  | { readonly kind: "move"; readonly of: "A" | "B"; readonly serial: number; readonly to: number };
+
+const wallet = fc.nat({ max: 2 });
+const serial = fc.integer({ min: 1, max: 4 });
+const move: fc.Arbitrary<Move> = fc.oneof(
+  fc.record({ kind: fc.constant("star" as const), wallet }),
+  fc.record({ kind: fc.constant("check" as const), wallet }),
+  // To 3: burned.
+  fc.record({
+    kind: fc.constant("move" as const),
+    of: fc.constantFrom("A" as const, "B" as const),
+    serial,
+    to: fc.nat({ max: 3 }),
+  }),
+);
+
+class World {
+  readonly owner = { A: new Map<number, number>(), B: new Map<number, number>() };
+  mint = fresh();
+  happened: Happening[] = [];
+
+  held(of: "A" | "B", who: number): number[] {
+    return [1, 2, 3, 4].filter((each) => this.owner[of].get(each) === who);
+  }
+
+  /** What the check of a wallet finds: attributed to it, and not held. */
+  losses(who: number): HoldingsLost {
+    const { counted } = this.mint.context;
+    const gone = (of: "A" | "B") =>
+      [1, 2, 3, 4].filter((each) => {
+        return counted[of][each] === name(who) && this.owner[of].get(each) !== who;
+      });
+    return lost(name(who), { a: gone("A"), b: gone("B"), held: this.held("B", who) });
+  }
+
+  do(event: Happening): ReturnType<typeof step>[1] {
+    const [next, decision] = step(this.mint, event);
+    this.mint = next;
+    this.happened.push(event);
+    return decision;
+  }
+
+  play(each: Move): void {
+    if (each.kind === "move") this.owner[each.of].set(each.serial, each.to);
+    if (each.kind === "star")
+      this.do(star(name(each.wallet), this.held("A", each.wallet), this.held("B", each.wallet)));
+    if (each.kind === "check") this.do(this.losses(each.wallet));
+  }
+}
+
+const name = (who: number): string => `0.0.${1001 + who}`;
+
+/** The total, from what is attributed alone. */
+function recount({ wallets, counted }: ForeverMintState["context"]): number {
+  const of = (collection: "A" | "B") => Object.keys(counted[collection]).length;
+  return Object.keys(wallets).length + of("A") + 5 * of("B");
+}
+
+function carriers(counted: Counted): string[] {
+  return Object.values(counted.B);
+}
+
+const histories = fc.array(move, { minLength: 1, maxLength: 60 });
+
+test("after any history the total is one per wallet, one per A and five per B attributed", () => {
+  fc.assert(
+    fc.property(histories, (moves) => {
+      const world = new World();
+      for (const each of moves) {
+        world.play(each);
+        const { context } = world.mint;
+        assert.equal(context.weight, recount(context));
+        assert.equal(new Set(carriers(context.counted)).size, carriers(context.counted).length);
+      }
+    }),
+    { numRuns: 300 },
+  );
+});
+
+test("after stars and checks of everyone, each NFT held by a voter counts once, for its holder", () => {
+  fc.assert(
+    fc.property(histories, (moves) => {
+      const world = new World();
+      for (const each of moves) world.play(each);
+      for (const who of [0, 1, 2]) world.do(world.losses(who));
+      for (const who of [0, 1, 2])
+        world.do(star(name(who), world.held("A", who), world.held("B", who)));
+      const { counted, weight } = world.mint.context;
+      for (const each of [1, 2, 3, 4]) {
+        const who = world.owner.A.get(each);
+        assert.equal(counted.A[each], who === undefined || who === 3 ? undefined : name(who));
+      }
+      const power = (who: number) =>
+        1 + world.held("A", who).length + (world.held("B", who).length > 0 ? 5 : 0);
+      assert.equal(weight, power(0) + power(1) + power(2), "nobody carries less than it holds");
+    }),
+    { numRuns: 300 },
+  );
+});
+
+test("a check changes nothing the second time, and a star after it brings back only what is held", () => {
+  fc.assert(
+    fc.property(histories, wallet, (moves, who) => {
+      const world = new World();
+      for (const each of moves) world.play(each);
+      const losses = world.losses(who);
+      world.do(losses);
+      const after = world.mint;
+      const again = world.do(losses);
+      assert.equal(again.weight, 0);
+      assert.deepEqual(world.mint, after, "the same losses told twice take away once");
+      assert.equal(world.do(world.losses(who)).weight, 0, "nothing is left to find");
+      world.do(star(name(who), world.held("A", who), world.held("B", who)));
+      const restarred = world.mint.context;
+      const second = world.do(star(name(who), world.held("A", who), world.held("B", who)));
+      assert.equal(second.weight, 0, "starring again adds nothing that has counted");
+      assert.deepEqual(world.mint.context.counted, restarred.counted);
+    }),
+    { numRuns: 300 },
+  );
+});
+
+/** The part of a mint that one event is about. */
+function sliceFor({ context }: ForeverMintState, event: Happening): ForeverMintState {
+  const [a, b] =
+    event.type === "star"
+      ? [event.holdings.collectionA, event.holdings.collectionB]
+      : [event.lostA, [...event.lostB, ...event.heldB]];
+  const keep = (from: Readonly<Record<number, string>>, serials: readonly number[], own: boolean) =>
+    Object.fromEntries(
+      Object.entries(from).filter(
+        ([each, holder]) => serials.includes(Number(each)) || (own && holder === event.wallet),
+      ),
+    );
+  return {
+    value: "collecting",
+    context: {
+      event: context.event,
+      weight: 0,
+      stars: 0,
+      wallets: context.wallets[event.wallet] ? { [event.wallet]: true } : {},
+      counted: { A: keep(context.counted.A, a, false), B: keep(context.counted.B, b, true) },
+    },
+  };
+}
+
+test("a slice decides the same as the whole, stars and losses alike", () => {
+  fc.assert(
+    fc.property(histories, (moves) => {
+      const world = new World();
+      for (const each of moves) world.play(each);
+      let whole = fresh();
+      for (const event of world.happened) {
+        const [next, decision] = step(whole, event);
+        const [slice, sliced] = step(sliceFor(whole, event), event);
+        assert.deepEqual(sliced, decision);
+        const change = slice.context.weight;
+        assert.equal(change, next.context.weight - whole.context.weight);
+        whole = next;
+      }
+    }),
+    { numRuns: 200 },
+  );
+});
+
+test("losses in one event or one by one end the same attributions", () => {
+  fc.assert(
+    fc.property(histories, wallet, (moves, who) => {
+      const world = new World();
+      for (const each of moves) world.play(each);
+      const { lostA, lostB, heldB, wallet: loser } = world.losses(who);
+      const singly = [
+        ...lostA.map((each) => lost(loser, { a: [each], held: [...heldB] })),
+        ...lostB.map((each) => lost(loser, { b: [each], held: [...heldB] })),
+      ].reduce((state, event) => step(state, event)[0], world.mint);
+      world.do(world.losses(who));
+      assert.deepEqual(singly, world.mint);
+    }),
+    { numRuns: 200 },
+  );
+});
+
+test("the decider's step equals XState's own transition, whatever has happened", () => {
+  fc.assert(
+    fc.property(histories, (moves) => {
+      const world = new World();
+      for (const each of moves) world.play(each);
+      let mine = fresh();
+      for (const event of world.happened) {
+        const from = foreverMintMachine.resolveState({ ...mine });
+        const [theirs, actions] = transition(foreverMintMachine, from, event);
+        const [next, decision] = step(mine, event);
+        assert.deepEqual({ value: theirs.value, context: theirs.context }, next);
+        assert.deepEqual(
+          actions.flatMap(({ type, params }) =>
+            type === "xstate.emit" ? [(params as { event: unknown }).event] : [],
+          ),
+          [decision],
+        );
+        mine = next;
+      }
+    }),
+    { numRuns: 60 },
+  );
+});
+
+test("nothing counted is nothing lost: an empty slice decides zero", () => {
+  const state = { ...fresh(), context: { ...fresh().context, counted: NOTHING_COUNTED } };
+  const [, decision] = step(state, lost(ANN, { a: [1], b: [1], held: [2] }));
+  assert.deepEqual(decision, {
+    type: "released",
+    weight: 0,
+    releases: { a: [], b: null, spare: null },
+  });
+});
+
+test.run();
