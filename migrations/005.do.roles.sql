@@ -19,6 +19,10 @@ begin
       event, token, collection, project, season, premium_pass,
       api_key, challenge, session, idempotency_key,
       event_total, item_day, item_hour to starboard_app;
+    -- The migrator's own table: readiness compares it with this build.
+    if to_regclass('schema_version') is not null then
+      grant select on schema_version to starboard_app;
+    end if;
     grant select, insert on star, serial_claim, outbox to starboard_app;
     grant update (released_at) on serial_claim to starboard_app;
     grant update (state, topic_id, transaction_id, sequence_number, consensus_timestamp, running_hash)

@@ -17,6 +17,8 @@ const starboard = defineCommand({
     migrate: () => import("../cli/migrate.ts").then(({ migrateCommand }) => migrateCommand),
     keys: () => import("../cli/keys.ts").then(({ keysCommand }) => keysCommand),
     catalog: () => import("../cli/catalog.ts").then(({ catalogCommand }) => catalogCommand),
+    seasons: () => import("../cli/seasons.ts").then(({ seasonsCommand }) => seasonsCommand),
+    premium: () => import("../cli/premium.ts").then(({ premiumCommand }) => premiumCommand),
     topics: () => import("../cli/topics.ts").then(({ topicsCommand }) => topicsCommand),
     demo: () => import("../cli/demo.ts").then(({ demoCommand }) => demoCommand),
   },

@@ -1,0 +1,70 @@
+import { TerminalError } from "../errors.ts";
+import { isEntityId } from "../ledger/entity-id.ts";
+import { inTime, type Sql } from "../store/postgres.ts";
+
+/** A paid pass: 20 votes a day while its season is on. */
+export interface Pass {
+  readonly wallet: string;
+  readonly seasonId: string;
+  /** Epoch milliseconds. */
+  readonly grantedAt: number;
+}
+
+/** Names a pass. */
+export interface PassName {
+  /** Canonical `0.0.n`. */
+  readonly wallet: string;
+  readonly seasonId: string;
+}
+
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
+
+/**
+ * Grants a pass; granting it again changes nothing. It counts from the next star on, in every
+ * process.
+ *
+ * @throws TerminalError `INVALID_REQUEST` for a bad wallet, `NOT_FOUND` for an unknown season
+ */
+export async function grantPass(sql: Sql, name: PassName): Promise<Pass> {
+  const { number, seasonId } = read(name);
+  const [row] = await inTime(sql<Pass[]>`
+    insert into premium_pass (wallet, season_id, granted_at)
+    select ${number}, id, now_ms() from season where id = ${seasonId}
+    on conflict (wallet, season_id) do update set granted_at = premium_pass.granted_at
+    returning ${columns(sql)}`);
+  if (row === undefined) throw new TerminalError("NOT_FOUND", "no season has this id");
+  return row;
+}
+
+/**
+ * Takes a pass back, from the next star on; stars cast under it stand.
+ *
+ * @throws TerminalError `INVALID_REQUEST` for a bad wallet, `NOT_FOUND` where there is none
+ */
+export async function revokePass(sql: Sql, name: PassName): Promise<Pass> {
+  const { number, seasonId } = read(name);
+  const [row] = await inTime(sql<Pass[]>`
+    delete from premium_pass where wallet = ${number} and season_id = ${seasonId}
+    returning ${columns(sql)}`);
+  if (row === undefined) throw new TerminalError("NOT_FOUND", "this wallet has no pass for it");
+  return row;
+}
+
+/** All passes, by season and wallet. */
+export async function listPasses(sql: Sql): Promise<readonly Pass[]> {
+  return await inTime(sql<Pass[]>`
+    select ${columns(sql)} from premium_pass join season on season.id = season_id
+    order by starts_at, wallet`);
+}
+
+function columns(sql: Sql) {
+  return sql`'0.0.' || wallet as wallet, season_id as "seasonId", granted_at as "grantedAt"`;
+}
+
+function read({ wallet, seasonId }: PassName): { number: number; seasonId: string } {
+  if (!isEntityId(wallet)) {
+    throw new TerminalError("INVALID_REQUEST", `${wallet} is no account id such as 0.0.1001`);
+  }
+  if (!UUID.test(seasonId)) throw new TerminalError("NOT_FOUND", "no season has this id");
+  return { number: Number(wallet.slice("0.0.".length)), seasonId };
+}

@@ -1,0 +1,49 @@
+import { uuidv7 } from "uuidv7";
+import { TerminalError } from "../errors.ts";
+import { inTime, type Sql } from "../store/postgres.ts";
+
+/** A season: half-open, epoch milliseconds. */
+export interface Season {
+  readonly id: string;
+  readonly name: string;
+  readonly startsAt: number;
+  readonly endsAt: number;
+}
+
+const EXCLUSION_VIOLATION = "23P01";
+const NAME_CHARACTERS_MAX = 300;
+
+/**
+ * Adds a season. Seasons never overlap, so that "the current season" has one answer.
+ *
+ * @throws TerminalError `INVALID_REQUEST` for a bad name, an empty span, or an overlap
+ */
+export async function addSeason(sql: Sql, given: Omit<Season, "id">): Promise<Season> {
+  const name = given.name.trim();
+  if (name === "" || name.length > NAME_CHARACTERS_MAX)
+    throw refuse("name", "a name of 1 to 300 characters is needed");
+  if (given.endsAt <= given.startsAt) throw refuse("ends", "a season must end after it starts");
+  const id = uuidv7();
+  const { startsAt, endsAt } = given;
+  try {
+    await inTime(
+      sql`insert into season (id, name, starts_at, ends_at) values (${id}, ${name}, ${startsAt}, ${endsAt})`,
+    );
+  } catch (error) {
+    if (error instanceof Error && "code" in error && error.code === EXCLUSION_VIOLATION) {
+      throw refuse("starts", "this season overlaps another one");
+    }
+    throw error;
+  }
+  return { id, name, startsAt, endsAt };
+}
+
+/** All seasons, earliest first. */
+export async function listSeasons(sql: Sql): Promise<readonly Season[]> {
+  return await inTime(sql<Season[]>`
+    select id, name, starts_at as "startsAt", ends_at as "endsAt" from season order by starts_at`);
+}
+
+function refuse(field: string, message: string): TerminalError {
+  return new TerminalError("INVALID_REQUEST", message, { field });
+}

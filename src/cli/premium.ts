@@ -1,0 +1,62 @@
+import { defineCommand } from "citty";
+import {
+  grantPass,
+  listPasses,
+  type Pass,
+  type PassName,
+  revokePass,
+} from "../catalogue/premium.ts";
+import type { Sql } from "../store/postgres.ts";
+import { withDatabase } from "./database.ts";
+import { command, instant, table } from "./output.ts";
+import { readCommandSettings } from "./settings.ts";
+
+const grant = passCommand("grant", "Give a wallet a pass for one season.", grantPass);
+const revoke = passCommand("revoke", "Take a wallet's pass back.", revokePass);
+
+const list = command({
+  name: "list",
+  description: "List all passes.",
+  args: {},
+  async work() {
+    const { DATABASE_URL } = readCommandSettings(["DATABASE_URL"]);
+    return (await withDatabase(DATABASE_URL, listPasses)).map(shown);
+  },
+  text: (passes) =>
+    table(
+      ["wallet", "season", "granted"],
+      passes.map(({ wallet, seasonId, grantedAt }) => [wallet, seasonId, grantedAt]),
+    ),
+});
+
+/** `starboard premium grant|revoke|list` */
+export const premiumCommand = defineCommand({
+  meta: { name: "premium", description: "Premium passes: 20 votes a day while a season is on." },
+  subCommands: { grant, revoke, list },
+});
+
+function passCommand(
+  name: string,
+  description: string,
+  change: (sql: Sql, pass: PassName) => Promise<Pass>,
+) {
+  return command({
+    name,
+    description,
+    args: {
+      wallet: { type: "positional", description: "Account id, such as 0.0.1001.", required: true },
+      season: { type: "string", description: "Id of the season.", required: true },
+    },
+    async work({ wallet, season }) {
+      const { DATABASE_URL } = readCommandSettings(["DATABASE_URL"]);
+      const pass = { wallet, seasonId: season };
+      return shown(await withDatabase(DATABASE_URL, (sql) => change(sql, pass)));
+    },
+    text: ({ wallet, seasonId }) =>
+      `${name === "grant" ? "granted" : "revoked"}: ${wallet}, season ${seasonId}`,
+  });
+}
+
+function shown(pass: Pass) {
+  return { ...pass, grantedAt: instant(pass.grantedAt) };
+}

@@ -1,0 +1,61 @@
+import { defineCommand } from "citty";
+import { addSeason, listSeasons, type Season } from "../catalogue/seasons.ts";
+import { withDatabase } from "./database.ts";
+import { command, instant, table } from "./output.ts";
+import { readCommandSettings } from "./settings.ts";
+
+const add = command({
+  name: "add",
+  description: "Add a season; seasons must not overlap.",
+  args: {
+    name: { type: "string", description: "Its name.", required: true },
+    starts: { type: "string", description: "First instant, RFC 3339.", required: true },
+    ends: { type: "string", description: "First instant after it, RFC 3339.", required: true },
+  },
+  async work({ name, starts, ends }) {
+    const season = {
+      name,
+      startsAt: readInstant("starts", starts),
+      endsAt: readInstant("ends", ends),
+    };
+    const { DATABASE_URL } = readCommandSettings(["DATABASE_URL"]);
+    return shown(await withDatabase(DATABASE_URL, (sql) => addSeason(sql, season)));
+  },
+  text: ({ id, name, startsAt, endsAt }) => `${id}  ${name}: ${startsAt} to ${endsAt}`,
+});
+
+const list = command({
+  name: "list",
+  description: "List all seasons.",
+  args: {},
+  async work() {
+    const { DATABASE_URL } = readCommandSettings(["DATABASE_URL"]);
+    return (await withDatabase(DATABASE_URL, listSeasons)).map(shown);
+  },
+  text: (seasons) =>
+    table(
+      ["id", "name", "starts", "ends"],
+      seasons.map(({ id, name, startsAt, endsAt }) => [id, name, startsAt, endsAt]),
+    ),
+});
+
+/** `starboard seasons add|list` */
+export const seasonsCommand = defineCommand({
+  meta: { name: "seasons", description: "Seasons: of the leaderboard and of premium passes." },
+  subCommands: { add, list },
+});
+
+function shown(season: Season) {
+  return { ...season, startsAt: instant(season.startsAt), endsAt: instant(season.endsAt) };
+}
+
+const RFC_3339 = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d{1,3})?)?(Z|[+-]\d\d:\d\d)$/;
+
+/** A date alone means 00:00 UTC. */
+function readInstant(option: string, text: string): number {
+  const isDate = /^\d{4}-\d\d-\d\d$/.test(text);
+  const at = isDate || RFC_3339.test(text) ? Date.parse(text) : Number.NaN;
+  if (Number.isNaN(at))
+    throw new Error(`--${option} must be an instant such as 2026-11-20T00:00:00Z`);
+  return at;
+}

@@ -1,0 +1,52 @@
+/**
+ * Goal: `/readyz` says the truth of a whole process that works as the restricted role. Method: a
+ * real web process; its dependencies are taken away one by one.
+ */
+import * as assert from "node:assert/strict";
+import { suite } from "uvu";
+import { silentLogger } from "../../src/log.ts";
+import { openRedis } from "../../src/store/redis.ts";
+import { type Service, send, startService } from "../support/service.ts";
+
+const test = suite<{ service: Service }>("readiness");
+
+test.before.each(async (context) => {
+  context.service = await startService({ OPERATOR_TOKEN: "operator-token-of-the-test" });
+});
+test.after.each((context) => context.service.close());
+
+test("200 with each dependency ok", async ({ service }) => {
+  const { status, body } = await send(service, "GET /readyz");
+  assert.deepEqual(
+    [status, body],
+    [200, { status: "ok", dependencies: { postgres: "ok", redis: "ok" } }],
+  );
+});
+
+test("503 when a newer schema is needed", async ({ service }) => {
+  await service.sql`update schema_version set version = 1 where version > 1`.catch(() => undefined);
+  await service.sql`delete from schema_version where version > 1`;
+  const { status, body } = await send(service, "GET /readyz");
+  assert.deepEqual([status, body.dependencies.postgres], [503, "down"]);
+});
+
+test("503 when Redis may evict", async ({ service }) => {
+  const redis = openRedis(service.redisUrl, silentLogger);
+  if (!redis.isReady) await new Promise((resolve) => redis.once("ready", resolve));
+  await redis.configSet("maxmemory-policy", "allkeys-lru");
+  const { status, body } = await send(service, "GET /readyz");
+  await redis.configSet("maxmemory-policy", "noeviction");
+  redis.destroy();
+  assert.deepEqual([status, body.dependencies.redis], [503, "down"]);
+});
+
+test("the metrics of the process need the operator's token", async ({ service }) => {
+  assert.equal((await send(service, "GET /metrics")).status, 401);
+  const { status, text } = await send(service, "GET /metrics", {
+    token: "operator-token-of-the-test",
+  });
+  assert.equal(status, 200);
+  assert.match(text, /^starboard_publishing_pending 0$/m);
+});
+
+test.run();
