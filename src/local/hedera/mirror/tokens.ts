@@ -113,8 +113,8 @@ export const getNftTransactions: Endpoint = async (request) => {
       select t.valid_from, null, null from ${table("token")} t
       where t.num = ${token}::bigint and t.deleted and exists (
         select from ${table("nft")} n
-        where n.token = t.num and n.serial = ${serial}::bigint and n.valid_to is null
-          and not n.deleted)
+        where n.token = t.num and n.serial = ${serial}::bigint and not n.deleted
+          and ${isCurrent(view, "n")})
     ) h join ${table("transaction")} x on x.consensus_ns = h.consensus_ns
     where ${hasHappened(view, "h.consensus_ns")} and ${allOf(view, times)}
     order by h.consensus_ns ${sorted(view, page.order)} limit ${page.limit}`;
