@@ -28,7 +28,10 @@ export interface Service {
 
 /** Starts one; `settings` stand above those of the test. */
 export async function startService(settings: Record<string, string> = {}): Promise<Service> {
-  const [database, redis] = await Promise.all([testDatabase({ migrated: true }), testRedis({ own: true })]);
+  const [database, redis] = await Promise.all([
+    testDatabase({ migrated: true }),
+    testRedis({ own: true }),
+  ]);
   const sql = openPostgres(database.url, { connections: 4 });
   await seedDirectory(sql);
   const hedera = await startLocalHedera({ sql, now: () => Date.now() });

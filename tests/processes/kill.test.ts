@@ -1,0 +1,136 @@
+// timeout: 240 s
+/**
+ * Goal: `kill -9` of web and worker processes loses no acknowledged star and puts none twice on
+ * its topic. Method: real `serve` and `work` processes; a client that repeats each star under its
+ * Idempotency-Key until it is told; web and worker are killed in turn meanwhile; then journal and
+ * topics, as the mirror node shows them, are held against what the client was told.
+ */
+import * as assert from "node:assert/strict";
+import { test } from "uvu";
+import { messagesOf, startNetwork } from "../support/network.ts";
+import { type Child, startProcess, until } from "../support/processes.ts";
+import { newWallet, signIn } from "../support/service.ts";
+
+const WALLETS = 40;
+const STARS_EACH = 5;
+const TARGETS = [
+  "token/0.0.9001",
+  "event/meetup",
+  "collection/0.0.8001",
+  "event/mint",
+  "project/dex",
+];
+
+interface Told {
+  readonly id: string;
+  readonly weight: number;
+}
+
+test("200 stars under kill -9 of web and worker in turn: none lost, none twice on the topic", async () => {
+  const network = await startNetwork();
+  const settings = await network.webSettings();
+  const url = `http://127.0.0.1:${settings.PORT}`;
+  const isUp = () =>
+    fetch(`${url}/readyz`).then(
+      ({ ok }) => ok,
+      () => false,
+    );
+  let web = startProcess("serve", settings);
+  let worker = startProcess("work", network.settings);
+  await until("the web process is up", isUp);
+  const wallets = [];
+  for (let n = 0; n < WALLETS; n += 1)
+    wallets.push(await newWallet(network as never, { a: n % 4, b: n % 2 }));
+  const tokens = await Promise.all(wallets.map((wallet) => signIn({ url }, wallet)));
+
+  const told = new Map<string, Told>();
+  let isDone = false;
+  const voting = Promise.all(
+    tokens.map(async (token, n) => {
+      for (const target of TARGETS.slice(0, STARS_EACH)) {
+        told.set(`${n}/${target}`, await castUntilTold(url, token, target));
+      }
+    }),
+  ).finally(() => {
+    isDone = true;
+  });
+  let kills = 0;
+  const restart = async (child: Child, start: () => Child): Promise<Child> => {
+    await child.kill();
+    kills += 1;
+    return start();
+  };
+  do {
+    await pause(700);
+    web = await restart(web, () => startProcess("serve", settings));
+    await pause(500);
+    worker = await restart(worker, () => startProcess("work", network.settings));
+    await until("the web process is back", isUp);
+  } while (!isDone && kills < 40);
+  await voting;
+  assert.equal(told.size, WALLETS * STARS_EACH);
+  assert.ok(kills >= 4, `${kills} kills`);
+
+  await until(
+    "every star is published",
+    async () => {
+      const [row] =
+        await network.sql`select count(*) as waiting from outbox where state <> 'published'`;
+      return row?.waiting === 0;
+    },
+    120_000,
+  );
+  const stars = await network.sql<
+    { id: string; weight: number; message: string; sequence: number; topic: "event" | "asset" }[]
+  >`
+    select id, weight, message, sequence_number as sequence, topic from star join outbox on star_id = id`;
+  const journal = new Map(stars.map((row) => [row.id, row]));
+  for (const { id, weight } of told.values()) assert.equal(journal.get(id)?.weight, weight);
+  assert.equal(stars.length, told.size, "no star that nobody was told of");
+  for (const topic of ["event", "asset"] as const) {
+    const onLedger = await messagesOf(network, network.topics[topic]);
+    assert.deepEqual(
+      onLedger.map(({ sequence }) => sequence),
+      onLedger.map((_, index) => index + 1),
+    );
+    const stored = stars.filter((row) => row.topic === topic);
+    assert.deepEqual(
+      onLedger.map(({ sequence, text }) => `${sequence} ${text}`).sort(),
+      stored.map(({ sequence, message }) => `${sequence} ${message}`).sort(),
+    );
+  }
+  process.stdout.write(`# ${told.size} stars, ${kills} kills\n`);
+  assert.equal(await web.stop(), 0, web.log());
+  assert.equal(await worker.stop(), 0, worker.log());
+  await network.close();
+});
+
+/** Repeats one star until a 201 comes back, as a client does after a lost reply. */
+async function castUntilTold(url: string, token: string, target: string): Promise<Told> {
+  const [type, id] = target.split("/");
+  const key = `${token.slice(0, 8)} ${target}`;
+  for (let attempt = 0; attempt < 400; attempt += 1) {
+    const reply = await fetch(`${url}/voting/stars`, {
+      method: "POST",
+      headers: {
+        authorization: `Bearer ${token}`,
+        "content-type": "application/json",
+        "idempotency-key": key,
+      },
+      body: JSON.stringify({ target: { type, id } }),
+    }).catch(() => undefined);
+    if (reply?.status === 201) return ((await reply.json()) as { star: Told }).star;
+    if (reply !== undefined && reply.status < 500) {
+      throw new Error(`${target}: ${reply.status} ${await reply.text()}`);
+    }
+    await reply?.text();
+    await pause(100);
+  }
+  throw new Error(`${target} was never told`);
+}
+
+function pause(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms));
+}
+
+test.run();

@@ -1,0 +1,97 @@
+import { freePort } from "../../src/local/free-port.ts";
+import { type LocalHedera, startLocalHedera } from "../../src/local/hedera/start.ts";
+import { openPostgres, type Sql } from "../../src/store/postgres.ts";
+import { seedDirectory } from "./engine.ts";
+import { testDatabase } from "./postgres.ts";
+import { testRedis } from "./redis.ts";
+import { newKey } from "./service.ts";
+
+/** Everything `serve` and `work` processes need, living in the test's own process: the truth. */
+export interface Network {
+  /** Settings of a web process on a port of its own, and of a worker. */
+  readonly settings: Readonly<Record<string, string>>;
+  webSettings(): Promise<Readonly<Record<string, string>> & { readonly PORT: string }>;
+  readonly sql: Sql;
+  readonly hedera: LocalHedera;
+  readonly collectionA: string;
+  readonly collectionB: string;
+  readonly topics: { readonly event: string; readonly asset: string };
+  close(): Promise<void>;
+}
+
+/** Starts Postgres, Redis and a ledger with an operator, two collections and two topics. */
+export async function startNetwork(): Promise<Network> {
+  const [database, redis, ledgerDatabase] = await Promise.all([
+    testDatabase({ migrated: true }),
+    testRedis({ own: true }),
+    testDatabase(),
+  ]);
+  const sql = openPostgres(database.url, { connections: 4 });
+  await seedDirectory(sql);
+  // A database of its own: the ledger must not share the service's fate.
+  const ledgerSql = openPostgres(ledgerDatabase.url, { connections: 4 });
+  const hedera = await startLocalHedera({ sql: ledgerSql, now: () => Date.now() });
+  const { ledger } = hedera;
+  const operator = newKey("ed25519");
+  const operatorId = await ledger.createAccount({ key: operator.publicKey });
+  const treasury = await ledger.createAccount({ key: null });
+  const collectionA = await ledger.createCollection({ treasury, name: "A", symbol: "A" });
+  const collectionB = await ledger.createCollection({ treasury, name: "B", symbol: "B" });
+  const topics = {
+    event: await ledger.createTopic({ submitKey: operator.publicKey }),
+    asset: await ledger.createTopic({ submitKey: operator.publicKey }),
+  };
+  const settings = {
+    DATABASE_URL: database.url,
+    REDIS_URL: redis.url,
+    MIRROR_NODE_URL: hedera.mirrorUrl,
+    HEDERA_NODES: hedera.nodes.map(({ address, account }) => `${address}=${account}`).join(","),
+    HEDERA_OPERATOR_ID: operatorId,
+    HEDERA_OPERATOR_KEY: operator.key,
+    EVENT_VOTES_TOPIC_ID: topics.event,
+    ASSET_VOTES_TOPIC_ID: topics.asset,
+    COLLECTION_A_ID: collectionA,
+    COLLECTION_A_KEY: "alpha",
+    COLLECTION_B_ID: collectionB,
+    COLLECTION_B_KEY: "beta",
+    VOTING_RATE_LIMIT: "1000000",
+    LOG_LEVEL: "warn",
+  };
+  return {
+    settings,
+    webSettings: async () => ({ ...settings, PORT: String(await freePort()) }),
+    sql,
+    hedera,
+    collectionA,
+    collectionB,
+    topics,
+    async close() {
+      await hedera.close();
+      await Promise.all([sql.end({ timeout: 1 }), ledgerSql.end({ timeout: 1 })]);
+      await Promise.all([redis.close(), database.close(), ledgerDatabase.close()]);
+    },
+  };
+}
+
+/** A message as the ledger's mirror node shows it. */
+export interface TopicMessage {
+  readonly sequence: number;
+  readonly text: string;
+}
+
+/** All messages of a topic, read from the mirror node alone. */
+export async function messagesOf({ hedera }: Network, topic: string): Promise<TopicMessage[]> {
+  const messages: TopicMessage[] = [];
+  let next: string | null = `/api/v1/topics/${topic}/messages?limit=100`;
+  while (next !== null) {
+    const page = (await (await fetch(hedera.mirrorUrl + next)).json()) as {
+      messages: { sequence_number: number; message: string }[];
+      links: { next: string | null };
+    };
+    for (const { sequence_number: sequence, message } of page.messages) {
+      messages.push({ sequence, text: Buffer.from(message, "base64").toString() });
+    }
+    next = page.links.next;
+  }
+  return messages;
+}

@@ -1,0 +1,63 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { fileURLToPath } from "node:url";
+
+/** A `starboard` process of its own, that can be killed and started again. */
+export interface Child {
+  readonly pid: number;
+  /** What it wrote to standard error so far. */
+  log(): string;
+  /** `kill -9`, and waits until it is gone. */
+  kill(): Promise<void>;
+  /** SIGTERM, and its exit status. */
+  stop(): Promise<number | null>;
+}
+
+const ENTRY = fileURLToPath(new URL("../../src/processes/starboard.ts", import.meta.url));
+
+/** Starts `serve` or `work` with these settings and none of ours; it ends with this process at the latest. */
+export function startProcess(
+  command: "serve" | "work",
+  settings: Readonly<Record<string, string>>,
+): Child {
+  const { PATH = "", HOME = "" } = process.env;
+  const child = spawn(process.execPath, ["--import", import.meta.resolve("tsx"), ENTRY, command], {
+    env: { PATH, HOME, ...settings },
+    stdio: ["ignore", "ignore", "pipe"],
+  });
+  let text = "";
+  child.stderr.on("data", (chunk) => {
+    text += chunk;
+  });
+  const end = (): void => void child.kill("SIGKILL");
+  process.once("exit", end);
+  child.once("exit", () => process.off("exit", end));
+  return {
+    pid: child.pid ?? 0,
+    log: () => text,
+    kill: () => finish(child, "SIGKILL").then(() => undefined),
+    stop: () => finish(child, "SIGTERM"),
+  };
+}
+
+async function finish(child: ChildProcess, signal: "SIGKILL" | "SIGTERM"): Promise<number | null> {
+  if (child.exitCode !== null || child.signalCode !== null) return child.exitCode;
+  const exited = once(child, "exit");
+  child.kill(signal);
+  await exited;
+  return child.exitCode;
+}
+
+/** Waits until something is so, looking every 50 ms. */
+export async function until(
+  what: string,
+  isSo: () => Promise<boolean> | boolean,
+  withinMs = 30_000,
+): Promise<void> {
+  const startedAt = performance.now();
+  while (!(await isSo())) {
+    if (performance.now() - startedAt > withinMs)
+      throw new Error(`${what}: not within ${withinMs} ms`);
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+}
