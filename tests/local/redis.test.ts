@@ -8,9 +8,9 @@ import { setTimeout as delay } from "node:timers/promises";
 import { createClient } from "redis";
 import { test } from "uvu";
 import { isRunning, processIdentity, referTo } from "../../src/local/process-identity.ts";
-import { startRedis } from "../../src/local/redis.ts";
+import { type LocalRedis, type RedisOptions, startRedis } from "../../src/local/redis.ts";
 import { temporaryFolder } from "../support/folder.ts";
-import { goneWithin, holdServer } from "../support/server-holder.ts";
+import { goneWithin, holdServer, killHolders } from "../support/server-holder.ts";
 
 const dataDir = temporaryFolder("local-redis");
 const ENDS_WITHIN_MS = 10_000;
@@ -18,6 +18,19 @@ const installed = spawnSync("redis-server", ["--version"]).status === 0;
 /** What needs Redis' own file of data is skipped where no redis-server is installed. */
 const testInstalled = installed ? test : test.skip;
 
+const started: LocalRedis[] = [];
+
+/** Closed after the test, whatever comes of it. */
+async function start(options: Partial<RedisOptions> = {}): Promise<LocalRedis> {
+  const server = await startRedis({ dataDir, ...options });
+  started.push(server);
+  return server;
+}
+
+test.after.each(async () => {
+  await killHolders();
+  await Promise.all(started.splice(0).map((server) => server.close()));
+});
 test.after(() => rmSync(dataDir, { recursive: true, force: true }));
 
 async function command(url: string, ...words: string[]): Promise<unknown> {
@@ -49,18 +62,18 @@ async function answerTo(line: string, port: number, host = "127.0.0.1"): Promise
 }
 
 testInstalled("redis-server keeps its data and url from one start to the next", async () => {
-  const first = await startRedis({ dataDir });
+  const first = await start();
   assert.equal(first.kind, "redis-server");
   await command(first.url, "SET", "kept", "1");
   await first.close();
-  const second = await startRedis({ dataDir });
+  const second = await start();
   assert.equal(second.url, first.url);
   assert.equal(await command(second.url, "GET", "kept"), "1");
   await second.close();
 });
 
 testInstalled("redis-server evicts nothing and writes every change to its file", async () => {
-  const server = await startRedis({ dataDir });
+  const server = await start();
   const names = ["maxmemory-policy", "appendonly", "bind"];
   const found = await command(server.url, "CONFIG", "GET", ...names);
   await server.close();
@@ -75,7 +88,7 @@ for (const kind of ["redis-server", "js-redis-server"] as const) {
   const testKind = kind === "redis-server" ? testInstalled : test;
 
   testKind(`${kind} answers SET, GET and EVAL`, async () => {
-    const server = await startRedis({ dataDir, path });
+    const server = await start({ path });
     assert.equal(server.kind, kind);
     await command(server.url, "SET", "a", "41");
     assert.equal(await command(server.url, "GET", "a"), "41");
@@ -85,7 +98,7 @@ for (const kind of ["redis-server", "js-redis-server"] as const) {
   });
 
   testKind(`${kind} wants the password and listens on 127.0.0.1 alone`, async () => {
-    const server = await startRedis({ dataDir, path });
+    const server = await start({ path });
     const stranger = await answerTo("PING", server.port);
     const refused = await answerTo("AUTH wrong", server.port);
     const elsewhere = await answerTo("PING", server.port, "127.0.0.2");
@@ -97,14 +110,14 @@ for (const kind of ["redis-server", "js-redis-server"] as const) {
   });
 
   testKind(`${kind} leaves no process behind when closed`, async () => {
-    const server = await startRedis({ dataDir, path });
+    const server = await start({ path });
     const { pid } = referTo(server.pid());
     await server.close();
     assert.equal(processIdentity(pid), undefined);
   });
 
   testKind(`${kind} is started again on the same port when it is killed`, async () => {
-    const server = await startRedis({ dataDir, path });
+    const server = await start({ path });
     const killed = server.pid();
     process.kill(killed, "SIGKILL");
     const deadline = performance.now() + 10_000;
@@ -132,7 +145,7 @@ testInstalled("when its holder is killed Redis ends by itself and loses nothing"
   await command(holder.url, "SET", "last", "1");
   await holder.kill();
   assert.equal(await goneWithin(holder.pid, ENDS_WITHIN_MS), true);
-  const server = await startRedis({ dataDir });
+  const server = await start();
   assert.equal(await command(server.url, "GET", "last"), "1");
   await server.close();
 });
@@ -142,7 +155,7 @@ testInstalled("a Redis left running is stopped before the next one starts", asyn
   const orphan = referTo(holder.pid);
   await holder.kill({ guards: true });
   assert.equal(isRunning(orphan), true);
-  const server = await startRedis({ dataDir });
+  const server = await start();
   assert.equal(isRunning(orphan), false);
   assert.equal(await command(server.url, "GET", "last"), "1");
   await server.close();

@@ -28,6 +28,8 @@ export async function holdServer(
     detached: true,
     stdio: ["pipe", "pipe", "inherit"],
   });
+  holders.add(child);
+  child.once("exit", () => holders.delete(child));
   const lines = createInterface(child.stdout);
   const { url, pid } = JSON.parse(await nextLine(lines)) as { url: string; pid: number };
   const holder = child.pid ?? 0;
@@ -53,6 +55,16 @@ export async function holdServer(
   };
 }
 
+const holders = new Set<ChildProcess>();
+
+/** After every test, lest a failed one leaves its holder to the next. */
+export async function killHolders(): Promise<void> {
+  for (const child of holders) {
+    child.kill("SIGKILL");
+    await ended(child);
+  }
+}
+
 /** Waits until no process of that number runs. */
 export async function goneWithin(pid: number, patienceMs: number): Promise<boolean> {
   const deadline = performance.now() + patienceMs;
@@ -64,7 +76,9 @@ export async function goneWithin(pid: number, patienceMs: number): Promise<boole
 }
 
 async function nextLine(lines: Interface): Promise<string> {
-  const [line] = (await once(lines, "line")) as [string];
+  const end = new AbortController();
+  lines.once("close", () => end.abort(new Error("the holder ended")));
+  const [line] = (await once(lines, "line", { signal: end.signal })) as [string];
   return line;
 }
 
