@@ -24,7 +24,8 @@ const SERVER_OPTIONS = {
   connectionsCheckingInterval: 1_000,
   keepAliveTimeout: 5_000,
   maxHeaderSize: 16 * 1024,
-  requireHostHeader: true,
+  // Ours says the same in JSON, see `hasOneHost`.
+  requireHostHeader: false,
 } as const;
 /** A connection costs some 10 KB; beyond these, new ones are closed at once. */
 const CONNECTIONS_MAX = 8_192;
@@ -41,7 +42,7 @@ export async function serveHttp(
   let isDraining = false;
   const server = createServer(SERVER_OPTIONS, (request, response) => {
     if (isDraining) response.setHeader("Connection", "close");
-    if (!hasTwoHosts(request)) return void answer(request, response);
+    if (hasOneHost(request)) return void answer(request, response);
     const { status, headers, text } = bareProblem("INVALID_REQUEST");
     response.writeHead(status, headers).end(text);
   });
@@ -79,13 +80,13 @@ function urlOf(server: Server): string {
   return `http://${family === "IPv6" ? `[${address}]` : address}:${port}`;
 }
 
-/** Two hosts are how requests are smuggled past a proxy that reads the other one. */
-function hasTwoHosts({ rawHeaders }: IncomingMessage): boolean {
+/** With two, a request is smuggled past a proxy that reads the other one. */
+function hasOneHost({ rawHeaders }: IncomingMessage): boolean {
   let hosts = 0;
   for (let index = 0; index < rawHeaders.length; index += 2) {
     if (rawHeaders[index]?.toLowerCase() === "host") hosts++;
   }
-  return hosts > 1;
+  return hosts === 1;
 }
 
 /** What the adapter refuses (a Host or target that makes no URL) or nobody caught. */

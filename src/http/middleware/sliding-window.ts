@@ -29,39 +29,59 @@ export interface LocalWindow {
 /** ~1 KB each at 100 requests: 10 MB at most. The client idle longest is forgotten first. */
 const CLIENTS_MAX = 10_000;
 
+/** Instants of accepted requests, oldest first; those before `first` have left the window. */
+interface Accepted {
+  instants: number[];
+  first: number;
+}
+
 /** Makes a window in memory: bounded, and gone with the process. */
 export function localWindow(size: WindowSize): LocalWindow {
-  const accepted = new Map<string, number[]>();
-  const current = (client: string, now: number): number[] => {
-    const instants = accepted.get(client) ?? [];
-    const live = instants.findIndex((at) => now - at < size.windowMs);
-    instants.splice(0, live === -1 ? instants.length : live);
-    return instants;
-  };
+  const clients = new Map<string, Accepted>();
   return {
     take(client, now) {
-      const instants = current(client, now);
-      const isAccepted = instants.length < size.limit;
-      if (isAccepted) instants.push(Math.max(now, instants.at(-1) ?? now));
-      accepted.delete(client);
-      accepted.set(client, instants);
-      forgetIdlest(accepted);
-      return verdict(isAccepted, instants, now, size);
+      const accepted = slide(clients.get(client) ?? { instants: [], first: 0 }, now, size);
+      const isAccepted = accepted.instants.length - accepted.first < size.limit;
+      if (isAccepted) accepted.instants.push(Math.max(now, accepted.instants.at(-1) ?? now));
+      clients.delete(client);
+      clients.set(client, accepted);
+      forgetIdlest(clients);
+      return verdict(isAccepted, accepted, now, size);
     },
-    peek: (client, now) => verdict(false, current(client, now), now, size),
-    giveBack: (client) => void accepted.get(client)?.pop(),
+    peek(client, now) {
+      const { instants, first } = clients.get(client) ?? { instants: [], first: 0 };
+      return verdict(false, slide({ instants, first }, now, size), now, size);
+    },
+    giveBack(client) {
+      const accepted = clients.get(client);
+      if (accepted && accepted.instants.length > accepted.first) accepted.instants.pop();
+    },
   };
+}
+
+/** Below this many, what has left the window is not worth moving the rest. */
+const MOVE_FROM = 64;
+
+/** Constant work per request on average, however large the limit. */
+function slide(accepted: Accepted, now: number, { windowMs }: WindowSize): Accepted {
+  let { instants, first } = accepted;
+  while (now - (instants[first] ?? now) >= windowMs) first++;
+  if (first > MOVE_FROM && first > instants.length / 2) {
+    instants = instants.slice(first);
+    first = 0;
+  }
+  return { instants, first };
 }
 
 function verdict(
   accepted: boolean,
-  instants: readonly number[],
+  { instants, first }: Accepted,
   now: number,
   { limit, windowMs }: WindowSize,
 ): Verdict {
-  const oldest = instants[0];
+  const oldest = instants[first];
   const waitMs = oldest === undefined ? 0 : oldest + windowMs - now;
-  return { accepted, remaining: Math.max(0, limit - instants.length), waitMs };
+  return { accepted, remaining: Math.max(0, limit - (instants.length - first)), waitMs };
 }
 
 function forgetIdlest(accepted: Map<string, unknown>): void {

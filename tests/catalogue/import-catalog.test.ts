@@ -1,0 +1,251 @@
+/** `catalog import`: records as the API shows them, upsert by id, all or nothing, every bad field named. */
+import * as assert from "node:assert/strict";
+import { test } from "uvu";
+import { approveRecord, rejectRecord } from "../../src/catalogue/approve-record.ts";
+import { importCatalog } from "../../src/catalogue/import-catalog.ts";
+import { listRecords } from "../../src/catalogue/list-records.ts";
+import { openPostgres, type Sql } from "../../src/store/postgres.ts";
+import { type TestDatabase, testDatabase } from "../support/postgres.ts";
+
+let database: TestDatabase;
+let sql: Sql;
+test.before(async () => {
+  database = await testDatabase({ migrated: true });
+  sql = openPostgres(database.url, { connections: 3, statementTimeoutMs: 60_000 });
+});
+test.after(async () => {
+  await sql.end();
+  await database.close();
+});
+test.before.each(async () => {
+  await sql`delete from event`;
+  await sql`delete from token`;
+  await sql`delete from collection`;
+  await sql`delete from project`;
+  await sql`delete from event_total`;
+});
+
+const waiting = { approve: false, eventSources: ["HEDERA_EVENTS", "SENTX"] };
+const approved = { ...waiting, approve: true };
+const event = { id: "e", title: "E", eventType: "OTHER", startsAt: "2026-11-20T08:00:00Z" };
+const token = { id: "0.0.1", symbol: "T", name: "Token" };
+
+const only = async (type: "event" | "token" | "collection" | "project") => {
+  const [record, ...others] = await listRecords(sql, type);
+  assert.equal(others.length, 0);
+  return record;
+};
+
+async function refusal(given: unknown, options = waiting): Promise<string> {
+  let message = "";
+  await assert.rejects(importCatalog(sql, given, options), (error: Error & { code?: string }) => {
+    message = error.message;
+    return error.code === "INVALID_REQUEST";
+  });
+  for (const type of ["event", "token", "collection", "project"] as const) {
+    assert.deepEqual(await listRecords(sql, type), [], "nothing is stored");
+  }
+  return message;
+}
+
+test("says how many of each were imported, and how many approved", async () => {
+  const catalog = {
+    events: [event],
+    tokens: [token, { ...token, id: "0.0.2" }],
+    collections: [{ id: "0.0.3", name: "C" }],
+    projects: [{ id: "p", name: "P", category: "DATA" }],
+  };
+  const imported = { events: 1, tokens: 2, collections: 1, projects: 1 };
+  assert.deepEqual(await importCatalog(sql, catalog, waiting), { imported, approved: 0 });
+  assert.deepEqual(await importCatalog(sql, catalog, approved), { imported, approved: 5 });
+  const none = { events: 0, tokens: 0, collections: 0, projects: 0 };
+  assert.deepEqual(await importCatalog(sql, {}, approved), { imported: none, approved: 0 });
+});
+
+test("what is listed can be imported again and is the same then", async () => {
+  const whole = {
+    id: "whole",
+    title: "Ж “quoted” \\ \u2028 💫",
+    description: "x".repeat(4_000),
+    eventType: "HACKATHON",
+    isForeverMint: false,
+    source: "SENTX",
+    startsAt: "2026-11-20T08:00:00.000Z",
+    endsAt: "2026-11-21T08:00:00.001Z",
+    host: "h",
+    location: "l",
+    imageUrl: "https://i.example/x?y=1#z",
+    url: "http://u.example",
+    links: [{ label: "", url: "https://l.example" }],
+    prizes: [{ title: "p", description: null, value: "v" }],
+    createdAt: "2020-01-01T00:00:00.000Z",
+  };
+  await importCatalog(sql, { events: [whole] }, waiting);
+  const { approvedAt, ...listed } = (await only("event")) ?? {};
+  assert.deepEqual(listed, whole);
+  assert.equal(approvedAt, null);
+  await importCatalog(sql, { events: [listed] }, waiting);
+  assert.deepEqual(await only("event"), { ...whole, approvedAt: null });
+});
+
+test("an event without an end gets one: mints 7 days later, others at the end of their first UTC day", async () => {
+  const endOf = async (given: object) => {
+    await importCatalog(sql, { events: [{ ...event, ...given }] }, waiting);
+    return (await only("event"))?.endsAt;
+  };
+  assert.equal(await endOf({ eventType: "MINT_EVENT" }), "2026-11-27T08:00:00.000Z");
+  for (const eventType of ["OTHER", "HACKATHON", "ECOSYSTEM_MEETUP"]) {
+    assert.equal(await endOf({ eventType, endsAt: null }), "2026-11-21T00:00:00.000Z");
+  }
+  assert.equal(await endOf({ startsAt: "2026-11-20T23:30:00-02:00" }), "2026-11-22T00:00:00.000Z");
+  assert.equal(await endOf({ startsAt: "2026-11-20T00:00:00Z" }), "2026-11-21T00:00:00.000Z");
+  assert.equal(await endOf({ eventType: "MINT_EVENT", isForeverMint: true }), null);
+});
+
+test("a re-import replaces by id, and keeps the date and the approval", async () => {
+  await importCatalog(sql, { tokens: [{ ...token, price: 1 }] }, approved);
+  const first = await only("token");
+  assert.ok(first?.approvedAt);
+  await importCatalog(sql, { tokens: [{ ...token, name: "Renamed" }] }, waiting);
+  const second = await only("token");
+  assert.equal(second?.name, "Renamed");
+  assert.equal(second?.price, null, "what is missing now is null");
+  assert.equal(second?.createdAt, first?.createdAt);
+  assert.equal(second?.approvedAt, first?.approvedAt);
+  await rejectRecord(sql, "token", token.id);
+  await importCatalog(sql, { tokens: [token] }, waiting);
+  assert.equal((await only("token"))?.approvedAt, null, "a rejected record stays hidden");
+  await importCatalog(sql, { tokens: [{ ...token, createdAt: "2021-01-01T00:00:00Z" }] }, approved);
+  assert.equal((await only("token"))?.createdAt, "2021-01-01T00:00:00.000Z");
+});
+
+test("every bad field is named by its record's index and id, all at once", async () => {
+  const message = await refusal({
+    events: [
+      event,
+      { ...event, id: "bad id", title: "", eventType: "MINT", startsAt: "2026-11-20", foo: 1 },
+      { ...event, id: "f", isForeverMint: true, endsAt: "2026-11-19T00:00:00Z", url: "ftp://x" },
+    ],
+    tokens: [{ id: "0.0.01", symbol: "x".repeat(301) }, 7],
+    collections: [{ id: "0.0.5", name: "C", owners: 1.5, supply: -1 }],
+    projects: [{ id: "p", name: "P", category: "defi", country: "DEU", rank: 1 }],
+    extra: [],
+  });
+  const named = [
+    /events\[1\] \(id "bad id"\) id is not/,
+    /events\[1\] \(id "bad id"\) title is empty/,
+    /events\[1\] \(id "bad id"\) eventType must be one of MINT_EVENT, /,
+    /events\[1\] \(id "bad id"\) startsAt is no RFC 3339 instant/,
+    /events\[1\] \(id "bad id"\) foo is not a known field/,
+    /events\[2\] \(id "f"\) url is no http\(s\) URL/,
+    /events\[2\] \(id "f"\) isForeverMint only a MINT_EVENT/,
+    /events\[2\] \(id "f"\) endsAt a forever mint has no end/,
+    /events\[2\] \(id "f"\) endsAt is before startsAt/,
+    /tokens\[0\] \(id "0\.0\.01"\) id is no ledger id/,
+    /tokens\[0\] \(id "0\.0\.01"\) symbol has more than 300 characters/,
+    /tokens\[0\] \(id "0\.0\.01"\) name is missing/,
+    /tokens\[1\] must be object/,
+    /collections\[0\] \(id "0\.0\.5"\) owners must be int/,
+    /collections\[0\] \(id "0\.0\.5"\) supply is negative/,
+    /projects\[0\] \(id "p"\) category must be one of DEFI, /,
+    /projects\[0\] \(id "p"\) country is no two-letter country code/,
+    /projects\[0\] \(id "p"\) rank is not a known field/,
+    /; extra is not a known field/,
+  ];
+  for (const pattern of named) assert.match(message, pattern);
+  assert.doesNotMatch(message, /events\[0\]/);
+  assert.doesNotMatch(message, /\n/);
+});
+
+test("refused are also: ids that are there twice, texts that cannot be stored, odd files", async () => {
+  assert.match(
+    await refusal({ tokens: [token, token] }),
+    /tokens\[1\] \(id "0\.0\.1"\) id is there twice/,
+  );
+  assert.match(await refusal({ tokens: [{ ...token, name: "a\0b" }] }), /name has characters/);
+  assert.match(await refusal({ tokens: [{ ...token, name: "a\ud800b" }] }), /name has characters/);
+  assert.match(await refusal({ tokens: [{ ...token, price: "1" }] }), /price must be number/);
+  assert.match(
+    await refusal({ events: [{ ...event, startsAt: "1969-12-31T23:59:59Z" }] }),
+    /before 1970/,
+  );
+  assert.match(
+    await refusal({ events: [{ ...event, links: [{ label: "x" }] }] }),
+    /links\.0\.url is missing/,
+  );
+  for (const odd of [null, [], 1, "x"]) assert.match(await refusal(odd), /the file must be object/);
+  assert.match(await refusal({ events: {} }), /events must be array/);
+});
+
+test("an event's source is one of EVENT_SOURCES, which must be set then", async () => {
+  const events = [{ ...event, source: "OTHER" }];
+  assert.match(await refusal({ events }), /source must be one of HEDERA_EVENTS, SENTX/);
+  assert.match(
+    await refusal({ events }, { approve: false, eventSources: [] }),
+    /EVENT_SOURCES is not set/,
+  );
+  await importCatalog(
+    sql,
+    { events: [{ ...event, source: null }] },
+    { approve: false, eventSources: [] },
+  );
+});
+
+test("one bad record keeps all others out", async () => {
+  assert.match(
+    await refusal({ events: [event], tokens: [token, { ...token, id: "x" }] }),
+    /tokens\[1\]/,
+  );
+});
+
+test("a starred event cannot become a forever mint, nor stop being one; nothing of the file is stored", async () => {
+  const mint = { ...event, eventType: "MINT_EVENT" };
+  await importCatalog(sql, { events: [mint, { ...mint, id: "unstarred" }] }, approved);
+  await sql`insert into event_total values ('e', 5, 1)`;
+  const forever = { ...mint, isForeverMint: true };
+  await importCatalog(sql, { events: [{ ...forever, id: "unstarred" }] }, approved);
+  await assert.rejects(importCatalog(sql, { events: [forever], tokens: [token] }, approved), {
+    code: "INVALID_REQUEST",
+    message: /already starred, so isForeverMint cannot change any more: e$/,
+  });
+  assert.deepEqual(await listRecords(sql, "token"), []);
+  await importCatalog(sql, { events: [{ ...mint, title: "Renamed" }] }, approved);
+});
+
+test("approve and reject one record; an unknown one is NOT_FOUND", async () => {
+  await importCatalog(sql, { projects: [{ id: "p", name: "P", category: "DATA" }] }, waiting);
+  const first = await approveRecord(sql, "project", "p");
+  assert.ok(first.approvedAt);
+  assert.deepEqual(await approveRecord(sql, "project", "p"), first, "twice is once");
+  assert.deepEqual(await rejectRecord(sql, "project", "p"), {
+    type: "project",
+    id: "p",
+    approvedAt: null,
+  });
+  await assert.rejects(approveRecord(sql, "token", "p"), { code: "NOT_FOUND" });
+  await assert.rejects(rejectRecord(sql, "event", "'"), { code: "NOT_FOUND" });
+});
+
+test("100,000 records are one import", async () => {
+  const tokens = Array.from({ length: 60_000 }, (_, n) => ({ ...token, id: `0.0.${n + 1}` }));
+  const events = Array.from({ length: 40_000 }, (_, n) => ({ ...event, id: `e${n}` }));
+  const started = performance.now();
+  await importCatalog(sql, { tokens, events }, approved);
+  const seconds = (performance.now() - started) / 1_000;
+  assert.equal((await listRecords(sql, "token")).length, 60_000);
+  assert.ok(seconds < 60, `${seconds} s`);
+  console.log(`100,000 records in ${seconds.toFixed(1)} s`);
+});
+
+test("two imports of the same records at once both succeed", async () => {
+  const ids = Array.from({ length: 500 }, (_, n) => ({ ...token, id: `0.0.${n + 1}` }));
+  const reversed = [...ids].reverse();
+  await Promise.all([
+    importCatalog(sql, { tokens: ids }, waiting),
+    importCatalog(sql, { tokens: reversed }, approved),
+    importCatalog(sql, { tokens: ids }, waiting),
+  ]);
+  assert.equal((await listRecords(sql, "token")).length, 500);
+});
+
+test.run();

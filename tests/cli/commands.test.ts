@@ -1,0 +1,146 @@
+/** `keys`, `catalog` and `migrate`: one JSON document with `--json`, one line when refused. */
+import * as assert from "node:assert/strict";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { test } from "uvu";
+import { catalogCommand } from "../../src/cli/catalog.ts";
+import { keysCommand } from "../../src/cli/keys.ts";
+import { migrateCommand } from "../../src/cli/migrate.ts";
+import { type TestDatabase, testDatabase } from "../support/postgres.ts";
+import { type CliResult, runCli } from "./run-cli.ts";
+
+const INSTANT = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/;
+
+let database: TestDatabase;
+let folder: string;
+test.before(async () => {
+  database = await testDatabase({ migrated: true });
+  folder = mkdtempSync(join(tmpdir(), "starboard-cli-"));
+  process.env.DATABASE_URL = database.url;
+  process.env.EVENT_SOURCES = "HEDERA_EVENTS,SENTX";
+});
+test.after(async () => {
+  rmSync(folder, { recursive: true });
+  await database.close();
+});
+
+/** The one document of a successful command. */
+function documentOf({ stdout, stderr, exitCode }: CliResult) {
+  assert.equal(stderr, "");
+  assert.equal(exitCode, 0);
+  assert.equal(stdout.indexOf("\n"), stdout.length - 1, "one line, one document");
+  return JSON.parse(stdout);
+}
+
+function assertRefused({ stdout, stderr, exitCode }: CliResult, pattern: RegExp): void {
+  assert.match(stderr, pattern);
+  assert.match(stderr, /^[^\n]+\n$/, "one line");
+  assert.equal(stdout, "");
+  assert.equal(exitCode, 1);
+}
+
+function file(content: unknown): string {
+  const path = join(folder, `${Math.random()}.json`);
+  writeFileSync(path, typeof content === "string" ? content : JSON.stringify(content));
+  return path;
+}
+
+const keys = (...args: string[]) => runCli(keysCommand, args);
+const catalog = (...args: string[]) => runCli(catalogCommand, args);
+
+test("keys issue, list and revoke print the shapes of the contract", async () => {
+  const issued = documentOf(await keys("issue", "--name", "Ada", "--json"));
+  assert.deepEqual(Object.keys(issued), ["id", "name", "key", "createdAt"]);
+  assert.match(issued.key, /^starboard_live_[0-9A-Za-z]{36}$/);
+  assert.match(issued.createdAt, INSTANT);
+  const revoked = documentOf(await keys("revoke", issued.id, "--json"));
+  assert.deepEqual(Object.keys(revoked), ["id", "revokedAt"]);
+  assert.match(revoked.revokedAt, INSTANT);
+  const listed = documentOf(await keys("list", "--json"));
+  assert.deepEqual(listed, [
+    {
+      id: issued.id,
+      name: "Ada",
+      prefix: issued.key.slice(0, 19),
+      createdAt: issued.createdAt,
+      lastUsedAt: null,
+      revokedAt: revoked.revokedAt,
+    },
+  ]);
+});
+
+test("for people: the key on a line of its own, lists in columns", async () => {
+  const { stdout } = await keys("issue", "--name=Grace Hopper");
+  assert.match(stdout, /^starboard_live_[0-9A-Za-z]{36}\n/);
+  const list = await keys("list");
+  assert.match(list.stdout, /^id +name +key +created +last used +revoked\n/);
+  assert.match(list.stdout, /Grace Hopper +starboard_live_.{4}…/);
+});
+
+test("keys: refusals are one line", async () => {
+  assertRefused(await keys("revoke", "nonsense", "--json"), /no key has this id/);
+  assertRefused(await keys("issue", "--name", "  "), /a name of 1 to 300 characters/);
+  assertRefused(await keys("list", "--jsno"), /no option --jsno/);
+  assertRefused(await keys("list", "extra"), /extra is one argument too many/);
+});
+
+test("catalog import, approve, reject and list", async () => {
+  const events = [
+    { id: "e", title: "E", eventType: "OTHER", source: "SENTX", startsAt: "2026-11-20T08:00:00Z" },
+  ];
+  const path = file({ events, projects: [{ id: "p", name: "P", category: "DATA" }] });
+  const imported = { events: 1, tokens: 0, collections: 0, projects: 1 };
+  assert.deepEqual(documentOf(await catalog("import", path, "--json")), { imported, approved: 0 });
+  const approved = documentOf(await catalog("import", path, "--approve", "--json"));
+  assert.deepEqual(approved, { imported, approved: 2 });
+  const rejected = documentOf(await catalog("reject", "event", "e", "--json"));
+  assert.deepEqual(rejected, { type: "event", id: "e", approvedAt: null });
+  const back = documentOf(await catalog("approve", "events", "e", "--json"));
+  assert.match(back.approvedAt, INSTANT);
+  const [listed] = documentOf(await catalog("list", "event", "--json"));
+  assert.equal(listed.approvedAt, back.approvedAt);
+  assert.equal(listed.endsAt, "2026-11-21T00:00:00.000Z");
+  assert.match((await catalog("list", "projects")).stdout, /^id +name +approved\np +P +2/);
+  assert.match((await catalog("list", "token")).stdout, /^nothing yet\n$/);
+});
+
+test("catalog: refusals are one line, however many fields are bad", async () => {
+  const bad = file({ tokens: [{ id: "x" }, { id: "0.0.1", symbol: "a\nb", name: 3 }] });
+  assertRefused(
+    await catalog("import", bad, "--json"),
+    /tokens\[0\] \(id "x"\) id is no ledger id.*tokens\[1\]/,
+  );
+  assertRefused(await catalog("import", file("{")), /is no JSON file/);
+  assertRefused(await catalog("import", join(folder, "absent.json")), /ENOENT/);
+  assertRefused(await catalog("import", file({}), "--aprove"), /no option --aprove/);
+  assertRefused(await catalog("approve", "nft", "e"), /TYPE must be one of event, token, /);
+  assertRefused(await catalog("approve", "token", "0.0.404"), /no token has the id 0\.0\.404/);
+});
+
+test("migrate: applies what is missing, and nothing the second time", async () => {
+  const empty = await testDatabase();
+  process.env.DATABASE_URL = empty.url;
+  assertRefused(await keys("list"), /run `starboard migrate` first/);
+  const { applied } = documentOf(await runCli(migrateCommand, ["--json"]));
+  assert.equal(applied[0].version, 1);
+  assert.deepEqual(documentOf(await runCli(migrateCommand, ["--json"])), { applied: [] });
+  assert.match((await runCli(migrateCommand, [])).stdout, /up to date/);
+  assert.deepEqual(documentOf(await keys("list", "--json")), []);
+  await empty.close();
+  process.env.DATABASE_URL = database.url;
+});
+
+test("a database that is away, or not configured, is one line", async () => {
+  process.env.DATABASE_URL = "postgres://nobody@127.0.0.1:1/nowhere";
+  assertRefused(await keys("list", "--json"), /the database is out of reach: .*ECONNREFUSED/);
+  process.env.DATABASE_URL = "http://x";
+  assertRefused(await keys("list"), /DATABASE_URL must be a postgres:\/\/ URL/);
+  process.env.HEDERA_NETWORK = "testnet";
+  process.env.DATABASE_URL = "";
+  assertRefused(await keys("list"), /DATABASE_URL is missing/);
+  delete process.env.HEDERA_NETWORK;
+  process.env.DATABASE_URL = database.url;
+});
+
+test.run();

@@ -1,0 +1,69 @@
+/** Commands beside a running `npm start` need no setup; given settings always win. */
+import * as assert from "node:assert/strict";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { test } from "uvu";
+import { readCommandSettings } from "../../src/cli/settings.ts";
+
+const OWN = {
+  DATABASE_URL: "postgres://own@127.0.0.1:5/starboard",
+  EVENT_SOURCES: "ONE,TWO",
+  PORT: "4000",
+  FOREIGN: "ignored",
+};
+const NAMES = ["DATABASE_URL", "EVENT_SOURCES", "PORT", "HEDERA_NETWORK"];
+
+let folder: string;
+test.before.each(() => {
+  folder = mkdtempSync(join(tmpdir(), "starboard-settings-"));
+  for (const name of NAMES) delete process.env[name];
+});
+test.after.each(() => rmSync(folder, { recursive: true }));
+
+function announce(content: string): void {
+  mkdirSync(join(folder, ".starboard"));
+  writeFileSync(join(folder, ".starboard", "environment.json"), content);
+}
+
+test("what is unset comes from the running `npm start`", () => {
+  announce(JSON.stringify(OWN));
+  const settings = readCommandSettings(["DATABASE_URL"], folder);
+  assert.equal(settings.DATABASE_URL, OWN.DATABASE_URL);
+  assert.deepEqual(settings.EVENT_SOURCES, ["ONE", "TWO"]);
+  assert.equal(settings.PORT, 4_000);
+});
+
+test("what is set wins over it, and an empty variable counts as unset", () => {
+  announce(JSON.stringify(OWN));
+  process.env.PORT = "5000";
+  process.env.DATABASE_URL = " ";
+  const settings = readCommandSettings(["DATABASE_URL"], folder);
+  assert.equal(settings.PORT, 5_000);
+  assert.equal(settings.DATABASE_URL, OWN.DATABASE_URL);
+});
+
+test("where all that is needed is set, another process's settings are left alone", () => {
+  announce(JSON.stringify(OWN));
+  process.env.DATABASE_URL = "postgres://given@127.0.0.1:6/other";
+  const settings = readCommandSettings(["DATABASE_URL"], folder);
+  assert.equal(settings.DATABASE_URL, "postgres://given@127.0.0.1:6/other");
+  assert.equal(settings.EVENT_SOURCES, undefined);
+});
+
+test("on a public network nothing comes from it", () => {
+  announce(JSON.stringify(OWN));
+  process.env.HEDERA_NETWORK = "mainnet";
+  assert.throws(() => readCommandSettings(["DATABASE_URL"], folder), /DATABASE_URL is missing/);
+});
+
+test("without it, and with one that is damaged, the message says what is wrong", () => {
+  assert.throws(() => readCommandSettings(["DATABASE_URL"], folder), /DATABASE_URL is missing/);
+  announce("{");
+  assert.throws(
+    () => readCommandSettings(["DATABASE_URL"], folder),
+    /environment\.json cannot be read/,
+  );
+});
+
+test.run();

@@ -1,0 +1,239 @@
+/** 100 accepted requests in any 60 s per client, over all processes, whatever becomes of Redis. */
+import * as assert from "node:assert/strict";
+import fc from "fast-check";
+import { type Context, Hono } from "hono";
+import { test } from "uvu";
+import { rateLimit } from "../../../src/http/middleware/rate-limit.ts";
+import { sharedWindow } from "../../../src/http/middleware/shared-window.ts";
+import { localWindow } from "../../../src/http/middleware/sliding-window.ts";
+import { silentLogger } from "../../../src/log.ts";
+import { createMetrics } from "../../../src/metrics.ts";
+import { closeRedis, openRedis, type Redis } from "../../../src/store/redis.ts";
+import { type TestRedis, testRedis } from "../../support/redis.ts";
+import { bodyOf, type FakeClock, fakeClock, NOW } from "../v1/house.ts";
+
+const LIMIT = 100;
+const WINDOW_MS = 60_000;
+const SECOND = 1_000;
+
+let server: TestRedis;
+let redis: Redis;
+test.before(async () => {
+  server = await testRedis();
+  redis = await connected(server.url);
+});
+test.after(async () => {
+  await closeRedis(redis);
+  await server.close();
+});
+
+async function connected(url: string): Promise<Redis> {
+  const client = openRedis(url, silentLogger);
+  if (!client.isReady) await new Promise((resolve) => client.once("ready", resolve));
+  return client;
+}
+
+interface Instance {
+  ask(client?: string): Promise<Response>;
+}
+
+/** One of several processes: it shares Redis and nothing else. */
+function instance(given: {
+  clock: FakeClock;
+  redis?: Redis;
+  name?: string;
+  limit?: number;
+}): Instance {
+  const limit = rateLimit({
+    name: given.name ?? "test",
+    limit: given.limit ?? LIMIT,
+    windowMs: WINDOW_MS,
+    clock: given.clock,
+    redis: given.redis,
+    client: (c: Context) => c.req.header("x-client") ?? "one",
+    metrics: createMetrics(),
+  });
+  const app = new Hono().get("/", limit.middleware, (c) => c.text("ok"));
+  return { ask: async (client = "one") => app.request("/", { headers: { "x-client": client } }) };
+}
+
+let names = 0;
+/** Two processes on one Redis, with a window that no other test knows. */
+function pair(clock: FakeClock, limit = LIMIT): [Instance, Instance] {
+  const name = `pair-${names++}`;
+  return [instance({ clock, redis, name, limit }), instance({ clock, redis, name, limit })];
+}
+
+async function accepted(ask: () => Promise<Response>, times: number): Promise<number> {
+  let count = 0;
+  for (let n = 0; n < times; n++) if ((await ask()).status === 200) count++;
+  return count;
+}
+
+test("two processes together accept 100, and no more", async () => {
+  const [a, b] = pair(fakeClock());
+  const replies = await Promise.all(
+    Array.from({ length: 150 }, (_, n) => (n % 2 === 0 ? a : b).ask()),
+  );
+  assert.equal(replies.filter(({ status }) => status === 200).length, LIMIT);
+});
+
+test("100 at 0:59 leave none for 1:01: the window slides, it has no edge", async () => {
+  const clock = fakeClock(NOW + 59 * SECOND);
+  const [a, b] = pair(clock);
+  assert.equal(await accepted(() => a.ask(), LIMIT), LIMIT);
+  clock.set(NOW + 61 * SECOND);
+  assert.equal(await accepted(() => b.ask(), 5), 0);
+  clock.set(NOW + 119 * SECOND - 1);
+  assert.equal(await accepted(() => b.ask(), 5), 0);
+  clock.set(NOW + 119 * SECOND);
+  assert.equal(await accepted(() => b.ask(), LIMIT + 5), LIMIT);
+});
+
+test("refused requests do not count: who waits as told is accepted", async () => {
+  const clock = fakeClock();
+  const [a, b] = pair(clock, 3);
+  await accepted(() => a.ask(), 3);
+  for (let round = 0; round < 20; round++) {
+    const refused = await b.ask();
+    assert.equal(refused.status, 429);
+    const seconds = Number(refused.headers.get("retry-after"));
+    assert.ok(Number.isInteger(seconds) && seconds >= 1);
+    await accepted(() => a.ask(), 50);
+    clock.set(clock.now() + seconds * SECOND);
+    assert.equal((await b.ask()).status, 200, `round ${round}`);
+    assert.equal(await accepted(() => a.ask(), 2), 2);
+  }
+});
+
+test("headers: the policy, what remains, and until when; clients know nothing of each other", async () => {
+  const clock = fakeClock();
+  const [a, b] = pair(clock, 2);
+  const first = await a.ask();
+  assert.equal(first.headers.get("ratelimit-policy"), '"ip";q=2;w=60');
+  assert.equal(first.headers.get("ratelimit"), '"ip";r=1;t=60');
+  clock.set(NOW + 10_500);
+  assert.equal((await b.ask()).headers.get("ratelimit"), '"ip";r=0;t=50');
+  const refused = await a.ask();
+  assert.equal(refused.headers.get("ratelimit"), '"ip";r=0;t=50');
+  assert.deepEqual(Object.keys(await bodyOf(refused)), ["error"]);
+  assert.equal((await a.ask("two")).status, 200);
+});
+
+test("two clocks that differ a little keep one order, and a clock that runs back opens nothing", async () => {
+  const name = `skew-${names++}`;
+  const ahead = fakeClock(NOW + 300);
+  const behind = fakeClock(NOW);
+  const a = instance({ clock: ahead, redis, name, limit: 2 });
+  const b = instance({ clock: behind, redis, name, limit: 2 });
+  assert.equal((await a.ask()).status, 200);
+  assert.equal((await b.ask()).status, 200);
+  behind.set(NOW + WINDOW_MS + 299);
+  assert.equal((await b.ask()).status, 429);
+  behind.set(NOW + WINDOW_MS + 300);
+  assert.equal((await b.ask()).status, 200);
+});
+
+test("memory of a client is bounded, and gone when its window is", async () => {
+  const clock = fakeClock();
+  const name = `bounded-${names++}`;
+  const one = instance({ clock, redis, name, limit: 5 });
+  await accepted(() => one.ask(), 50);
+  const key = `starboard:rate:${name}:{one}`;
+  assert.equal(await redis.lLen(key), 5);
+  const lifetime = await redis.pTTL(key);
+  assert.ok(lifetime > 0 && lifetime <= WINDOW_MS + 1_000, String(lifetime));
+});
+
+test("without Redis a process limits alone, from its own memory", async () => {
+  const alone = instance({ clock: fakeClock() });
+  assert.equal(await accepted(() => alone.ask(), LIMIT + 20), LIMIT);
+});
+
+test("when Redis dies the limit stands, no request hangs, and its return opens nothing", async () => {
+  const own = await testRedis({ own: true });
+  const client = await connected(own.url);
+  const clock = fakeClock();
+  const one = instance({ clock, redis: client, name: "dying" });
+  assert.equal(await accepted(() => one.ask(), 60), 60);
+  await own.close();
+  const started = performance.now();
+  assert.equal(await accepted(() => one.ask(), 60), 40, "what was accepted before is remembered");
+  assert.ok(performance.now() - started < 2_000);
+  await closeRedis(client);
+});
+
+test("when Redis is emptied, this process still knows what it accepted", async () => {
+  const own = await testRedis({ own: true });
+  const client = await connected(own.url);
+  const one = instance({ clock: fakeClock(), redis: client, name: "flushed" });
+  await accepted(() => one.ask(), LIMIT);
+  await client.flushAll();
+  assert.equal(await accepted(() => one.ask(), 5), 0);
+  await closeRedis(client);
+  await own.close();
+});
+
+test("a Redis that does not answer costs a request 250 ms once, then nothing", async () => {
+  const own = await testRedis({ own: true });
+  const client = await connected(own.url);
+  const blocker = await connected(own.url);
+  const window = sharedWindow({
+    name: "hanging",
+    limit: LIMIT,
+    windowMs: WINDOW_MS,
+    clock: fakeClock(),
+    redis: client,
+  });
+  await blocker.sendCommand(["CLIENT", "PAUSE", "1500", "ALL"]);
+  const started = performance.now();
+  const first = await window.take("one");
+  const waited = performance.now() - started;
+  assert.equal(first.countedBy, "process");
+  assert.ok(waited >= 200 && waited < 600, `${waited} ms`);
+  const again = performance.now();
+  for (let n = 0; n < 50; n++) await window.take("one");
+  assert.ok(performance.now() - again < 200);
+  await closeRedis(blocker);
+  await closeRedis(client);
+  await own.close();
+});
+
+test("a foreign value under the key does not break the limit", async () => {
+  const name = `foreign-${names++}`;
+  await redis.set(`starboard:rate:${name}:{one}`, "not a list");
+  const one = instance({ clock: fakeClock(), redis, name, limit: 3 });
+  assert.equal(await accepted(() => one.ask(), 9), 3);
+});
+
+test("in any 60 s at most the limit is accepted, and one more whenever that leaves room", () => {
+  fc.assert(
+    fc.property(
+      fc.array(fc.integer({ min: 0, max: 20_000 }), { maxLength: 200 }),
+      fc.integer({ min: 1, max: 8 }),
+      (pauses, limit) => {
+        const window = localWindow({ limit, windowMs: WINDOW_MS });
+        const instants: number[] = [];
+        let now = NOW;
+        for (const pause of pauses) {
+          now += pause;
+          const recent = instants.filter((at) => now - at < WINDOW_MS).length;
+          const verdict = window.take("x", now);
+          assert.equal(verdict.accepted, recent < limit);
+          if (verdict.accepted) instants.push(now);
+          else assert.equal(window.peek("x", now + verdict.waitMs).remaining > 0, true);
+        }
+      },
+    ),
+    { numRuns: 200 },
+  );
+});
+
+test("a process remembers 10,000 clients at most", () => {
+  const window = localWindow({ limit: 1, windowMs: WINDOW_MS });
+  for (let n = 0; n < 10_001; n++) window.take(`client ${n}`, NOW);
+  assert.equal(window.peek("client 10000", NOW).remaining, 0);
+  assert.equal(window.peek("client 0", NOW).remaining, 1, "the one idle longest is forgotten");
+});
+
+test.run();

@@ -1,0 +1,215 @@
+/** The server under the app: what Node's parser refuses, slow senders, draining. */
+import * as assert from "node:assert/strict";
+import { Agent, get } from "node:http";
+import { connect, type Socket } from "node:net";
+import { text } from "node:stream/consumers";
+import { Hono } from "hono";
+import { test } from "uvu";
+import { z } from "zod";
+import { createApp } from "../../src/http/app.ts";
+import { readJson } from "../../src/http/middleware/read-json.ts";
+import { type HttpServer, serveHttp } from "../../src/http/serve.ts";
+import { silentLogger } from "../../src/log.ts";
+import { createMetrics } from "../../src/metrics.ts";
+
+const ANYWHERE = { host: "127.0.0.1", port: 0 };
+
+/** Requests to /slow wait until the test lets them go. */
+function build() {
+  let release = (): void => undefined;
+  const released = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  let entered = (): void => undefined;
+  const arrived = new Promise<void>((resolve) => {
+    entered = resolve;
+  });
+  const part = new Hono()
+    .get("/fast", (c) => c.text("fast"))
+    .get("/slow", async (c) => {
+      entered();
+      await released;
+      return c.text("slow");
+    })
+    .post("/json", async (c) => c.json(await readJson(c, z.strictObject({}))));
+  const mounts = [{ path: "/", app: part }];
+  const app = createApp({ log: silentLogger, metrics: createMetrics(), mounts });
+  return { app, release, arrived };
+}
+
+let server: HttpServer;
+test.before(async () => {
+  server = await serveHttp(build().app, ANYWHERE);
+});
+test.after(() => server.close(1_000));
+
+function open(to: HttpServer = server): Socket {
+  const { hostname, port } = new URL(to.url);
+  // The server may hang up while we are still writing.
+  return connect(Number(port), hostname).on("error", () => undefined);
+}
+
+async function raw(bytes: string): Promise<string> {
+  const socket = open();
+  socket.write(bytes);
+  return await text(socket);
+}
+
+function assertProblem(reply: string, status: number, code: string): void {
+  assert.match(reply, new RegExp(`^HTTP/1\\.1 ${status} `), reply.slice(0, 300));
+  assert.match(reply, /\r\ncontent-type: application\/json/i);
+  const body = JSON.parse(reply.slice(reply.indexOf("\r\n\r\n") + 4));
+  assert.deepEqual(Object.keys(body), ["error", "code"]);
+  assert.equal(body.code, code);
+}
+
+test("the URL names the port that was really bound", async () => {
+  assert.match(server.url, /^http:\/\/127\.0\.0\.1:[1-9]\d*$/);
+  assert.equal(await (await fetch(`${server.url}/fast`)).text(), "fast");
+});
+
+test("400 INVALID_REQUEST in JSON for what is no HTTP request", async () => {
+  for (const bytes of [
+    "nonsense\r\n\r\n",
+    "GET / HTTP/9.9\r\nHost: x\r\n\r\n",
+    "GET /fast HTTP/1.1\r\nHost: x\r\nBad Header: 1\r\n\r\n",
+    "GET /fast HTTP/1.1\r\nHost: x\nX: y\r\n\r\n",
+    "FOO /fast HTTP/1.1\r\nHost: x\r\n\r\n",
+    "POST /json HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n{}",
+    "POST /json HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\nContent-Length: 3\r\n\r\n{}",
+    "\u0000\u0001\u0002\r\n\r\n",
+  ]) {
+    assertProblem(await raw(bytes), 400, "INVALID_REQUEST");
+  }
+});
+
+test("400 INVALID_REQUEST for no host, two hosts, and a host that is none", async () => {
+  for (const hosts of [
+    "",
+    "Host: a\r\nHost: b\r\n",
+    "Host: a\r\nhost: a\r\n",
+    "Host: a b\r\n",
+    "Host: a/b\r\n",
+  ]) {
+    const reply = await raw(`GET /fast HTTP/1.1\r\n${hosts}Connection: close\r\n\r\n`);
+    assertProblem(reply, 400, "INVALID_REQUEST");
+  }
+});
+
+test("431 HEADERS_TOO_LARGE for headers above 16 KiB", async () => {
+  const reply = await raw(`GET /fast HTTP/1.1\r\nHost: x\r\nX: ${"x".repeat(17_000)}\r\n\r\n`);
+  assertProblem(reply, 431, "HEADERS_TOO_LARGE");
+});
+
+test("a target in absolute form is served by its path", async () => {
+  const reply = await raw(
+    "GET http://elsewhere/fast HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n",
+  );
+  assert.match(reply, /^HTTP\/1\.1 200 /);
+});
+
+test("pipelined requests are answered in order", async () => {
+  const one = "GET /fast HTTP/1.1\r\nHost: x\r\n\r\n";
+  const last = "GET /none HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n";
+  const reply = await raw(one + one + last);
+  assert.deepEqual(
+    [...reply.matchAll(/HTTP\/1\.1 (\d+)/g)].map(([, status]) => status),
+    ["200", "200", "404"],
+  );
+});
+
+test("413: an endless chunked body is cut off, after little of it was taken", async () => {
+  const socket = open();
+  const answer = text(socket);
+  socket.write(
+    "POST /json HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n",
+  );
+  const chunk = `10000\r\n${"a".repeat(0x10000)}\r\n`;
+  const pump = (): void => {
+    while (!socket.destroyed && socket.write(chunk));
+  };
+  socket.on("drain", pump);
+  pump();
+  const started = performance.now();
+  const reply = await answer.catch(() => "");
+  assert.ok(performance.now() - started < 3_000);
+  if (reply !== "") assertProblem(reply, 413, "PAYLOAD_TOO_LARGE");
+  assert.ok(socket.bytesWritten < 64 * 1024 * 1024, String(socket.bytesWritten));
+});
+
+test("413: a body that announces too much is refused before it is read", async () => {
+  const reply = await raw(
+    "POST /json HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 1000000\r\n\r\n",
+  );
+  assertProblem(reply, 413, "PAYLOAD_TOO_LARGE");
+});
+
+test("408 REQUEST_TIMEOUT: headers that dribble in are cut off after 5 s", async () => {
+  const socket = open();
+  const started = performance.now();
+  socket.write("GET /fast HTTP/1.1\r\nHost: x\r\nX: ");
+  const dribble = setInterval(() => socket.write("a"), 500);
+  const reply = await text(socket);
+  clearInterval(dribble);
+  const seconds = (performance.now() - started) / 1_000;
+  assert.ok(seconds > 4 && seconds < 8, `${seconds} s`);
+  assertProblem(reply, 408, "REQUEST_TIMEOUT");
+});
+
+test("draining: what is in flight is answered, with Connection: close, and nothing new is taken", async () => {
+  const { app, release, arrived } = build();
+  const own = await serveHttp(app, ANYWHERE);
+  const agent = new Agent({ keepAlive: true });
+  const ask = (path: string) =>
+    new Promise<{ body: string; connection: string | undefined }>((resolve, reject) => {
+      get(`${own.url}${path}`, { agent }, (response) => {
+        const { connection } = response.headers;
+        text(response).then((body) => resolve({ body, connection }), reject);
+      }).on("error", reject);
+    });
+  assert.equal((await ask("/fast")).body, "fast");
+  const slow = ask("/slow");
+  await arrived;
+  const closing = own.close(5_000);
+  await assert.rejects(fetch(`${own.url}/fast`));
+  release();
+  assert.equal((await slow).body, "slow");
+  const started = performance.now();
+  await closing;
+  assert.ok(performance.now() - started < 1_000, "idle connections do not hold it up");
+  agent.destroy();
+});
+
+test("draining: a request that comes on an open connection is answered, and the connection closed", async () => {
+  const { app, release, arrived } = build();
+  const own = await serveHttp(app, ANYWHERE);
+  const socket = open(own);
+  const answer = text(socket);
+  socket.write("GET /slow HTTP/1.1\r\nHost: x\r\n\r\n");
+  await arrived;
+  const closing = own.close(5_000);
+  socket.write("GET /fast HTTP/1.1\r\nHost: x\r\n\r\n");
+  release();
+  const reply = await answer;
+  assert.match(reply, /slow/);
+  await closing;
+});
+
+test("draining: what does not finish within the grace is cut", async () => {
+  const { app, arrived } = build();
+  const own = await serveHttp(app, ANYWHERE);
+  const socket = open(own);
+  socket.write("GET /slow HTTP/1.1\r\nHost: x\r\n\r\n");
+  await arrived;
+  const started = performance.now();
+  await own.close(200);
+  const waited = performance.now() - started;
+  assert.ok(waited >= 190 && waited < 1_500, `${waited} ms`);
+});
+
+test("a port that is taken is an error, not a silence", async () => {
+  const port = Number(new URL(server.url).port);
+  await assert.rejects(serveHttp(build().app, { host: "127.0.0.1", port }), /EADDRINUSE/);
+});
+
+test.run();

@@ -1,0 +1,87 @@
+/** Redis may be away: nothing hangs, nothing throws out of turn, and it is used again when it is back. */
+import * as assert from "node:assert/strict";
+import { createServer, type Socket } from "node:net";
+import { test } from "uvu";
+import { silentLogger } from "../../src/log.ts";
+import {
+  closeRedis,
+  inRedisTime,
+  openRedis,
+  type Redis,
+  redisScript,
+} from "../../src/store/redis.ts";
+import { testRedis } from "../support/redis.ts";
+
+const ready = (redis: Redis) => new Promise((resolve) => redis.once("ready", resolve));
+const msOf = async (work: Promise<unknown>): Promise<number> => {
+  const started = performance.now();
+  await work.catch(() => undefined);
+  return performance.now() - started;
+};
+
+test("while the server is away, commands fail at once and nothing else happens", async () => {
+  const redis = openRedis("redis://127.0.0.1:1", silentLogger);
+  await assert.rejects(inRedisTime(redis.get("x"), 250), { code: "UNAVAILABLE" });
+  assert.ok((await msOf(inRedisTime(redis.get("x"), 250))) < 50);
+  await closeRedis(redis);
+  await closeRedis(redis);
+});
+
+test("a server that accepts and never answers costs the caller's deadline, no more", async () => {
+  const sockets: Socket[] = [];
+  const mute = createServer((socket) => void sockets.push(socket.on("error", () => undefined)));
+  await new Promise<void>((resolve) => mute.listen(0, "127.0.0.1", resolve));
+  const address = mute.address();
+  const port = typeof address === "object" ? address?.port : undefined;
+  const redis = openRedis(`redis://127.0.0.1:${port}`, silentLogger);
+  const waited = await msOf(inRedisTime(redis.get("x"), 250));
+  assert.ok(waited < 400, `${waited} ms`);
+  await closeRedis(redis);
+  for (const socket of sockets) socket.destroy();
+  await new Promise((resolve) => mute.close(resolve));
+});
+
+test("a script runs in one round trip, and again after the server forgot it", async () => {
+  const server = await testRedis({ own: true });
+  const redis = openRedis(server.url, silentLogger);
+  await ready(redis);
+  const add = redisScript("return redis.call('incrby', KEYS[1], ARGV[1])");
+  assert.equal(await add(redis, ["n"], ["2"]), 2);
+  assert.equal(await add(redis, ["n"], ["3"]), 5);
+  await redis.sendCommand(["SCRIPT", "FLUSH"]);
+  assert.equal(await add(redis, ["n"], ["1"]), 6);
+  await assert.rejects(redisScript("return redis.call('incr', KEYS[1], 'x')")(redis, ["n"], []));
+  await closeRedis(redis);
+  await server.close();
+});
+
+test("a cut connection is made anew by itself", async () => {
+  const server = await testRedis({ own: true });
+  const [redis, other] = [openRedis(server.url, silentLogger), openRedis(server.url, silentLogger)];
+  await Promise.all([ready(redis), ready(other)]);
+  const again = ready(redis);
+  await other.sendCommand(["CLIENT", "KILL", "ID", String(await redis.clientId())]);
+  await again;
+  assert.equal(await redis.ping(), "PONG");
+  await closeRedis(redis);
+  await closeRedis(other);
+  await server.close();
+});
+
+test("a silent connection is given up within seconds and made anew", async () => {
+  const server = await testRedis({ own: true });
+  const [redis, other] = [openRedis(server.url, silentLogger), openRedis(server.url, silentLogger)];
+  await Promise.all([ready(redis), ready(other)]);
+  const before = await redis.clientId();
+  const again = ready(redis);
+  await other.sendCommand(["CLIENT", "PAUSE", "6000", "ALL"]);
+  const started = performance.now();
+  await again;
+  assert.ok(performance.now() - started < 10_000);
+  assert.notEqual(await redis.clientId(), before);
+  await closeRedis(redis);
+  await closeRedis(other);
+  await server.close();
+});
+
+test.run();
