@@ -1,6 +1,11 @@
 -- The journal. `star`, `serial_claim` and `outbox` only ever grow; everything else here
 -- is a projection that a fold over them rebuilds.
 
+-- The journal's order. A star that was decided again because of another one's commit draws its
+-- number after that commit, so folding by number never meets an effect before its cause,
+-- however far the clocks of two processes are apart.
+create sequence journal_seq;
+
 -- One row per accepted star: the truth. `slot` is the number of the star within its
 -- wallet and UTC day, and so the version of the wallet-day actor: of two processes that
 -- decided from the same state, the unique key lets one in and sends the other back.
@@ -24,6 +29,7 @@ create table star (
   holdings_read_at epoch_ms not null,
   allowance_limit smallint not null check (allowance_limit in (5, 20)),
   season_id uuid,
+  seq bigint not null default nextval('journal_seq'),
   primary key (day, id),
   constraint star_slot unique (wallet, day, slot),
   constraint star_within_allowance check (slot between 1 and allowance_limit),

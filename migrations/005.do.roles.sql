@@ -24,6 +24,7 @@ begin
       grant select on schema_version to starboard_app;
     end if;
     grant select, insert on star, serial_claim, outbox to starboard_app;
+    grant usage on sequence journal_seq to starboard_app;
     grant update (released_at) on serial_claim to starboard_app;
     grant update (state, topic_id, transaction_id, sequence_number, consensus_timestamp, running_hash)
       on outbox to starboard_app;
