@@ -63,7 +63,7 @@ async function runAll(
       print(describe(result));
     }
   };
-  await Promise.all(Array.from({ length: Number(values.jobs) }, work));
+  await Promise.all(Array.from({ length: Math.max(1, Number(values.jobs) || 1) }, work));
   if (stop.aborted) print(`interrupted; ${waiting.length} files did not run`);
   return results;
 }

@@ -31,13 +31,15 @@ export function lockFolder(folder: string): FolderLock {
   const owner = referTo(process.pid);
   let predecessor: ProcessReference | undefined;
   for (let tries = 0; !create(file, { owner }); tries += 1) {
-    const found = read(file);
+    const text = readText(file);
+    const found = parse(text);
     if (found !== undefined && isRunning(found.owner)) {
       throw new Error(`${folder} is in use by process ${found.owner.pid}`);
     }
     if (tries === TRIES_MAX) throw new Error(`cannot take ${file}`);
     predecessor = found?.server;
-    rmSync(file, { force: true });
+    // Unless somebody else has taken it over since we looked.
+    if (readText(file) === text) rmSync(file, { force: true });
   }
   // Until the predecessor has ended, whoever comes after us must know it too.
   const note = (server: ProcessReference): void => replace(file, { owner, server });
@@ -69,9 +71,17 @@ function write(file: string, entry: Entry): string {
   return draft;
 }
 
-function read(file: string): Entry | undefined {
+function readText(file: string): string {
   try {
-    return JSON.parse(readFileSync(file, "utf8")) as Entry;
+    return readFileSync(file, "utf8");
+  } catch {
+    return "";
+  }
+}
+
+function parse(text: string): Entry | undefined {
+  try {
+    return JSON.parse(text) as Entry;
   } catch {
     return undefined;
   }

@@ -15,6 +15,8 @@ import { findPostgres, preparePostgres } from "../../src/local/native-postgres.t
 import { serverUser } from "../../src/local/server-user.ts";
 import { temporaryFolder } from "../support/folder.ts";
 
+// The folders made here are open, but for those that a test closes.
+process.umask(0o022);
 const folder = temporaryFolder("native-postgres");
 const user = serverUser(folder);
 const installed = findPostgres();

@@ -22,9 +22,11 @@ const CLAIM_SECONDS = 600;
  * @param own a server of its own whatever the environment says, for tests that
  *   flush it, kill it or change its settings
  */
-export async function testRedis({ own = false } = {}): Promise<TestRedis> {
-  const given = environment().STARBOARD_TEST_REDIS_URL;
-  return own || given === undefined || given === "" ? ownServer() : claimDatabase(given);
+export async function testRedis({
+  own = false,
+  server = environment().STARBOARD_TEST_REDIS_URL,
+} = {}): Promise<TestRedis> {
+  return own || !server ? ownServer() : claimDatabase(server);
 }
 
 async function ownServer(): Promise<TestRedis> {
