@@ -1,0 +1,250 @@
+import type * as Sdk from "@hashgraph/sdk";
+import { bounds } from "../config.ts";
+import { holdConnections, type NodeConnections } from "./node-connections.ts";
+import { createNodeRoster, type NodeRoster } from "./node-roster.ts";
+import { type OperatorKey, readOperatorKey } from "./operator-key.ts";
+import { bytesOf, readFields } from "./protobuf-wire.ts";
+import {
+  type PreparedTransaction,
+  type ReceiptOutcome,
+  refusalOf,
+  type SendOutcome,
+  type Topic,
+  type TopicMessage,
+} from "./topic.ts";
+import { formatTransactionId, parseTransactionId, type TransactionId } from "./transaction-id.ts";
+
+/** How the consensus nodes are reached, and who pays. */
+export interface HederaTopicOptions {
+  readonly network: "local" | "testnet" | "mainnet" | "previewnet";
+  /** Default: the named network's own nodes. */
+  readonly nodes?: readonly { readonly address: string; readonly account: string }[] | undefined;
+  readonly operatorId: string;
+  /** DER or raw hex (see `operator-key.ts`). */
+  readonly operatorKey: string;
+}
+
+/** A message is signed for so many nodes: one that does not answer leaves two to ask. */
+const NODES_PER_MESSAGE = 3;
+/** A node answers in well under a second; the SDK's own default is 10 s. */
+const CALL_DEADLINE_MS = 3_000;
+/** Should the SDK's deadline not hold. */
+const BACKSTOP_MS = CALL_DEADLINE_MS + 500;
+/** Creating a topic costs 0.01 USD: five HBAR leave room for any rate. */
+const TOPIC_FEE_MAX_TINYBARS = 500_000_000;
+const NANOS_PER_SECOND = 1_000_000_000n;
+
+/**
+ * Topics of a Hedera network, through its SDK. The SDK is loaded here and not before: it
+ * takes most of a second and 60 MB.
+ *
+ * @throws RangeError when the key is none, or the local network has no nodes
+ */
+export async function createHederaTopic(options: HederaTopicOptions): Promise<Topic> {
+  const key = readOperatorKey(options.operatorKey);
+  const sdk = await import("@hashgraph/sdk");
+  const client = createClient(sdk, options);
+  const now = (): number => performance.now();
+  const session: Session = {
+    sdk,
+    client,
+    key,
+    payer: options.operatorId,
+    roster: createNodeRoster(now),
+    connections: holdConnections(client, now),
+  };
+  return {
+    payer: options.operatorId,
+    publicKey: {
+      _type: key.kind === "ed25519" ? "ED25519" : "ECDSA_SECP256K1",
+      key: Buffer.from(key.publicKey).toString("hex"),
+    },
+    prepareMessage: (message) => prepareMessage(session, message),
+    prepareTopic: ({ memo, validStart }) =>
+      sign(
+        session,
+        new sdk.TopicCreateTransaction()
+          .setTopicMemo(memo)
+          .setSubmitKey(publicKey(session))
+          // No admin key, so nobody can change it; its rent is the payer's (HIP-1021).
+          .setAutoRenewAccountId(options.operatorId)
+          .setMaxTransactionFee(sdk.Hbar.fromTinybars(TOPIC_FEE_MAX_TINYBARS)),
+        validStart,
+      ),
+    send: (signedBytes) => send(session, signedBytes),
+    receipt: (transactionId) => receipt(session, transactionId),
+    close: () => session.connections.close(),
+  };
+}
+
+interface Session {
+  readonly sdk: typeof Sdk;
+  readonly client: Sdk.Client;
+  readonly key: OperatorKey;
+  readonly payer: string;
+  readonly roster: NodeRoster;
+  readonly connections: NodeConnections;
+}
+
+/** A client without an operator: with one the SDK would sign stored bytes once more. */
+function createClient(sdk: typeof Sdk, { network, nodes }: HederaTopicOptions): Sdk.Client {
+  if (nodes === undefined && network === "local") {
+    throw new RangeError("the local network needs HEDERA_NODES");
+  }
+  const client =
+    nodes === undefined
+      ? sdk.Client.forName(network)
+      : sdk.Client.forNetwork(
+          Object.fromEntries(nodes.map(({ address, account }) => [address, account])),
+        );
+  return client.setGrpcDeadline(CALL_DEADLINE_MS);
+}
+
+async function prepareMessage(
+  session: Session,
+  { topicId, message, memo, validStart }: TopicMessage,
+): Promise<PreparedTransaction> {
+  const { sdk } = session;
+  const length = Buffer.byteLength(message);
+  if (length === 0 || length > bounds.messageBytesMax) {
+    throw new RangeError(`a message of ${length} bytes does not fit into one chunk`);
+  }
+  const transaction = new sdk.TopicMessageSubmitTransaction()
+    .setTopicId(topicId)
+    .setMessage(message)
+    .setMaxChunks(1)
+    .setTransactionMemo(memo)
+    .setMaxTransactionFee(sdk.Hbar.fromTinybars(bounds.transactionFeeMaxTinybars));
+  return sign(session, transaction, validStart);
+}
+
+/** Freezes a transaction under our own id and signs it for each of a few nodes. */
+async function sign(
+  session: Session,
+  transaction: Sdk.Transaction,
+  validStart: bigint,
+): Promise<PreparedTransaction> {
+  const { sdk, key, payer, roster, connections } = session;
+  const nodes = roster.inOrder(connections.nodes()).slice(0, NODES_PER_MESSAGE);
+  transaction
+    .setTransactionId(sdkTransactionId(sdk, { payer, validStart }))
+    .setNodeAccountIds(nodes.map((node) => sdk.AccountId.fromString(node)))
+    .setTransactionValidDuration(bounds.transactionValidSeconds)
+    .setRegenerateTransactionId(false)
+    .freeze();
+  await transaction.signWith(publicKey(session), async (body) => key.sign(body));
+  return {
+    transactionId: formatTransactionId({ payer, validStart }),
+    signedBytes: transaction.toBytes(),
+    validUntil: validStart + BigInt(bounds.transactionValidSeconds) * NANOS_PER_SECOND,
+  };
+}
+
+async function send(session: Session, signedBytes: Uint8Array): Promise<SendOutcome> {
+  const { sdk, roster, connections } = session;
+  const known = new Set(connections.nodes());
+  const byNode = perNode(sdk, signedBytes);
+  const [node = ""] = roster.inOrder([...byNode.keys()].filter((each) => known.has(each)));
+  const transaction = byNode.get(node);
+  if (transaction === undefined) {
+    return { kind: "unknown", why: "signed for no node that this network has" };
+  }
+  const { answer, status, why } = await call(session, node, transaction);
+  if (answer !== undefined) return { kind: "accepted" };
+  if (status === undefined) return { kind: "unknown", why };
+  return { kind: "refused", status, refusal: refusalOf(status) };
+}
+
+/** The signed transaction for each node; the bytes are a `proto.TransactionList`. */
+function perNode(sdk: typeof Sdk, signedBytes: Uint8Array): ReadonlyMap<string, Sdk.Transaction> {
+  const transactions = readFields(signedBytes).map((field) =>
+    sdk.Transaction.fromBytes(bytesOf(field)),
+  );
+  return new Map(transactions.map((each) => [String(each.nodeAccountIds?.[0]), each]));
+}
+
+/** Never by `response.getReceipt()`: that one may submit again, under another id. */
+async function receipt(session: Session, transactionId: string): Promise<ReceiptOutcome> {
+  const { sdk, roster, connections } = session;
+  const [node = ""] = roster.inOrder(connections.nodes());
+  const query = new sdk.TransactionReceiptQuery()
+    .setTransactionId(sdkTransactionId(sdk, parseTransactionId(transactionId)))
+    .setNodeAccountIds([sdk.AccountId.fromString(node)])
+    .setValidateStatus(false);
+  const { answer, status: refused, why } = await call(session, node, query);
+  if (answer === undefined) return { kind: "unknown", why: refused ?? why };
+  const status = String(answer.status);
+  if (status !== "SUCCESS") return { kind: "failed", status, refusal: refusalOf(status) };
+  const { topicSequenceNumber: sequence, topicRunningHash: hash } = answer;
+  const isMessage = sequence !== null && !sequence.isZero();
+  return {
+    kind: "success",
+    sequenceNumber: isMessage ? sequence.toNumber() : null,
+    runningHash: isMessage && hash !== null ? Buffer.from(hash).toString("base64") : null,
+    topicId: answer.topicId?.toString() ?? null,
+  };
+}
+
+/** What a node said: an answer, or a status it refused with, or nothing that could be understood. */
+interface Reply<Answer> {
+  readonly answer?: Answer;
+  readonly status?: string | undefined;
+  readonly why: string;
+}
+
+interface Request<Answer> {
+  setMaxAttempts(attempts: number): this;
+  setMinBackoff(milliseconds: number): this;
+  execute(client: Sdk.Client): Promise<Answer>;
+}
+
+/** Asks one node once; a connection that may be a dead one is made anew before. */
+async function call<Answer>(
+  { sdk, client, roster, connections }: Session,
+  node: string,
+  request: Request<Answer>,
+): Promise<Reply<Answer>> {
+  if (roster.isSuspect(node)) connections.renew(node);
+  try {
+    const answer = await inTime(request.setMaxAttempts(1).setMinBackoff(1).execute(client));
+    roster.answered(node);
+    return { answer, why: "" };
+  } catch (error) {
+    const status = error instanceof sdk.PrecheckStatusError ? String(error.status) : wrapped(error);
+    if (status === undefined) roster.failed(node);
+    else roster.answered(node);
+    const why = error instanceof Error ? error.message.slice(0, 200) : String(error);
+    // UNKNOWN is the status of a node that cannot tell.
+    return { status: status === "UNKNOWN" ? undefined : status, why };
+  }
+}
+
+/** A status that the SDK would have liked to retry comes wrapped into a sentence. */
+function wrapped(error: unknown): string | undefined {
+  const sentence = /last error being: (?<status>[A-Z][A-Z0-9_]*)$/;
+  return error instanceof Error ? sentence.exec(error.message)?.groups?.status : undefined;
+}
+
+async function inTime<T>(work: Promise<T>): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error("no answer in time")), BACKSTOP_MS);
+  });
+  try {
+    return await Promise.race([work, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+function publicKey({ sdk, key }: Session): Sdk.PublicKey {
+  return key.kind === "ed25519"
+    ? sdk.PublicKey.fromBytesED25519(key.publicKey)
+    : sdk.PublicKey.fromBytesECDSA(key.publicKey);
+}
+
+function sdkTransactionId(sdk: typeof Sdk, { payer, validStart }: TransactionId) {
+  const seconds = Number(validStart / NANOS_PER_SECOND);
+  const start = new sdk.Timestamp(seconds, Number(validStart % NANOS_PER_SECOND));
+  return sdk.TransactionId.withValidStart(sdk.AccountId.fromString(payer), start);
+}

@@ -1,0 +1,49 @@
+/** What of the SDK's client holds the connections. */
+interface NetworkClient<Account> {
+  /** Account by address. */
+  readonly network: Record<string, Account>;
+  setNetwork(network: Record<string, Account>): unknown;
+  setNodeMaxBackoff(milliseconds: number): unknown;
+  close(): void;
+}
+
+/** The consensus nodes of a network. */
+export interface NodeConnections {
+  /** Their account ids, each once. */
+  nodes(): readonly string[];
+  /** Closes the connections to a node; the next call makes new ones. */
+  renew(node: string): void;
+  close(): void;
+}
+
+/** A new connection each second is more than a node that is back needs. */
+const RENEW_EVERY_MS = 1_000;
+
+/**
+ * Takes two habits off the SDK's client that would keep publishing down long after an
+ * outage: it rests a node that failed for 16 s to an hour, and gRPC waits up to two minutes
+ * between attempts to connect, or for ever on a connection that was cut silently.
+ *
+ * @param now a monotonic clock in milliseconds
+ */
+export function holdConnections<Account extends { toString(): string }>(
+  client: NetworkClient<Account>,
+  now: () => number,
+): NodeConnections {
+  const renewedAt = new Map<string, number>();
+  const neverRest = (): void => void client.setNodeMaxBackoff(0);
+  neverRest();
+  return {
+    nodes: () => [...new Set(Object.values(client.network).map(String))],
+    renew(node) {
+      if (now() - (renewedAt.get(node) ?? Number.NEGATIVE_INFINITY) < RENEW_EVERY_MS) return;
+      renewedAt.set(node, now());
+      const all = { ...client.network };
+      const others = Object.entries(all).filter(([, account]) => String(account) !== node);
+      client.setNetwork(Object.fromEntries(others));
+      client.setNetwork(all);
+      neverRest();
+    },
+    close: () => client.close(),
+  };
+}

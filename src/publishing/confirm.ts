@@ -1,0 +1,92 @@
+import type { MirrorTopicMessage } from "../ledger/mirror-schemas.ts";
+import { parseTimestamp } from "../ledger/transaction-id.ts";
+import { inTime, type Sql } from "../store/postgres.ts";
+
+/**
+ * What comparing a message with what was sent came to, for one star (see the functions in
+ * `migrations/006`):
+ * - `published`: our id, our bytes: the star is done
+ * - `absent`: read past the end of its time without it: the star is pending again
+ * - `foreign`: our id with other bytes; it is used up, and the star pending again
+ * - `contradicts`: the receipt and the mirror node tell different stories
+ * - `returned`: our message under an id that had been given up
+ */
+export interface Verdict {
+  readonly starId: string;
+  readonly verdict: "published" | "absent" | "foreign" | "contradicts" | "returned";
+  readonly sequenceNumber: number | null;
+  /** From the star's instant to now; set when published. */
+  readonly lagMs: number | null;
+  /** The transaction id in question. */
+  readonly detail: string | null;
+}
+
+/** How far a topic was read back. */
+export interface Reading {
+  readonly sequenceNumber: number;
+  /** Whether any message of ours is still out there. */
+  readonly awaited: boolean;
+}
+
+/**
+ * Begins to read a topic, from its first message. Until then nothing can be sent to it.
+ *
+ * @returns false when it had begun before
+ */
+export async function beginReading(sql: Sql, topicId: string): Promise<boolean> {
+  const rows = await inTime(sql`
+    insert into topic_reading (topic_id, sequence_number, begun_at)
+    values (${topicId}, 0, now_ms()) on conflict do nothing returning topic_id`);
+  return rows.length > 0;
+}
+
+/** @returns undefined when the reading of that topic has not begun */
+export async function findReading(sql: Sql, topicId: string): Promise<Reading | undefined> {
+  const rows = await inTime(sql<Reading[]>`
+    select sequence_number as "sequenceNumber", exists (
+      select from outbox where state = 'sent' and topic_id = ${topicId}) as awaited
+    from topic_reading where topic_id = ${topicId}`);
+  return rows[0];
+}
+
+/**
+ * Reads a topic on by one page of messages that follow each other and the last one read:
+ * compares each with what was sent, and gives up what can no longer come. One statement.
+ */
+export async function readTopicOn(
+  sql: Sql,
+  { topicId, after }: { readonly topicId: string; readonly after: number },
+  messages: readonly MirrorTopicMessage[],
+): Promise<readonly Verdict[]> {
+  const last = messages.at(-1);
+  if (last === undefined) return [];
+  const lastNs = String(parseTimestamp(last.consensusTimestamp));
+  return inTime(sql<Verdict[]>`
+    select star_id as "starId", verdict, sequence_number as "sequenceNumber",
+      lag_ms as "lagMs", detail
+    from read_topic_on(${topicId}, ${after}, ${asJson(messages)}::text::json,
+      ${last.sequenceNumber}, ${lastNs})`);
+}
+
+/** Compares one message, wherever the reading of its topic stands. */
+export async function confirmMessage(
+  sql: Sql,
+  message: MirrorTopicMessage,
+): Promise<readonly Verdict[]> {
+  return inTime(sql<Verdict[]>`
+    select star_id as "starId", verdict, sequence_number as "sequenceNumber",
+      lag_ms as "lagMs", detail
+    from confirm_messages(${message.topicId}, ${asJson([message])}::text::json)`);
+}
+
+function asJson(messages: readonly MirrorTopicMessage[]): string {
+  return JSON.stringify(
+    messages.map((message) => ({
+      sequence_number: message.sequenceNumber,
+      consensus_timestamp: message.consensusTimestamp,
+      transaction_id: message.chunk?.transactionId ?? null,
+      running_hash: message.runningHash,
+      bytes: message.bytes.toString("base64"),
+    })),
+  );
+}

@@ -1,0 +1,62 @@
+import { setTimeout as delay } from "node:timers/promises";
+import type { MirrorNode } from "../ledger/mirror-node.ts";
+import type { Topic } from "../ledger/topic.ts";
+import type { LedgerClock } from "./ledger-clock.ts";
+import type { Notices } from "./notices.ts";
+import type { LeasedStar, Outbox } from "./outbox.ts";
+import type { SendGate } from "./send-gate.ts";
+
+/** The two topics, by what is starred. */
+export type TopicKind = LeasedStar["topic"];
+export const TOPIC_KINDS = ["event", "asset"] as const satisfies readonly TopicKind[];
+
+/** Where a test may stop, crash or delay publishing, in the order of a star's way. */
+export type Failpoint =
+  | "claimed"
+  | "id_reserved"
+  | "signed"
+  | "bytes_stored"
+  | "before_submit"
+  | "after_submit"
+  | "receipt_wait"
+  | "receipt_got"
+  | "before_confirm"
+  | "confirmed"
+  | "expired"
+  | "mirror_checked"
+  | "reissued";
+
+/** Everything the publishing of one star needs. */
+export interface PublishContext {
+  readonly outbox: Outbox;
+  readonly topic: Topic;
+  readonly mirror: Pick<
+    MirrorNode,
+    "topicMessage" | "topicMessages" | "transactions" | "newestBlock"
+  >;
+  readonly clock: LedgerClock;
+  readonly lanes: Readonly<Record<TopicKind, TopicLane>>;
+  /** Runs a call to a consensus node when there is room for one. */
+  readonly call: <T>(request: () => Promise<T>) => Promise<T>;
+  readonly wait: Wait;
+  /** Aborted when the publisher closes: finish the step in hand, take no other. */
+  readonly closing: AbortSignal;
+  /** From 0 to 1. */
+  readonly random: () => number;
+  readonly failpoint: (name: Failpoint) => void | Promise<void>;
+  readonly notices: Notices;
+}
+
+/** What belongs to one topic. */
+export interface TopicLane {
+  readonly topicId: string;
+  readonly gate: SendGate;
+  readonly follower: { poke(): void; readToEnd(): Promise<void> };
+}
+
+/** Waits, or less when the signal aborts; never rejects. */
+export type Wait = (milliseconds: number, signal: AbortSignal) => Promise<void>;
+
+export const wait: Wait = async (milliseconds, signal) => {
+  await delay(milliseconds, undefined, { signal }).catch(() => undefined);
+};

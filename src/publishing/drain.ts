@@ -1,0 +1,149 @@
+import { bounds } from "../config.ts";
+import { RetryableError } from "../errors.ts";
+import { type PublishContext, TOPIC_KINDS, type TopicKind } from "./context.ts";
+import { type LeasedStar, layBack, leaseStars } from "./outbox.ts";
+import { publishStar } from "./publish-star.ts";
+
+/** Takes up what is due, oldest first, a bounded number of stars at a time. */
+export interface Drain {
+  /** Looks at the outbox soon; never throws, never waits. */
+  soon(): void;
+  /** Resolves when nothing is due and nothing is in hand any more. */
+  untilNothingIsDue(): Promise<void>;
+  /** Resolves when nothing is in hand. */
+  idle(): Promise<void>;
+}
+
+/** Stars in hand per topic; most of them wait for a receipt, which takes seconds. */
+const IN_HAND_MAX = bounds.publishBatchMax / 2;
+/** After a fault of Postgres, and before a fault of ours is tried again. */
+const OUTAGE_DELAY_MS = 1_000;
+const FAULT_DELAY_MS = 60_000;
+
+/** @param isReady whether a topic has been found fit to be sent to */
+export function createDrain(context: PublishContext, isReady: (kind: TopicKind) => boolean): Drain {
+  const inHand = new Map<string, { readonly kind: TopicKind; readonly done: Promise<void> }>();
+  const hungry = new Set<TopicKind>();
+  let looking: Promise<number> | undefined;
+  let lookAgain = false;
+  const reminder = createReminder(() => void look());
+
+  const countInHand = (kind: TopicKind): number =>
+    [...inHand.values()].filter((work) => work.kind === kind).length;
+
+  /** One probe at a time while sending is hopeless. */
+  const roomFor = (kind: TopicKind): number => {
+    const room = context.lanes[kind].gate.room();
+    const taken = countInHand(kind);
+    return room === Number.POSITIVE_INFINITY ? IN_HAND_MAX - taken : taken > 0 ? 0 : room;
+  };
+
+  const lookIn = (delayMs: number): void => {
+    if (!context.closing.aborted) reminder.in(delayMs);
+  };
+
+  const takeUp = (kind: TopicKind, star: LeasedStar): void => {
+    const done = work(context, star).then((delayMs) => {
+      inHand.delete(star.starId);
+      if (delayMs !== undefined) lookIn(delayMs + 5);
+      // Refilled by halves, so that a long queue is not leased star by star.
+      const isShort = countInHand(kind) <= IN_HAND_MAX / 2;
+      if (isShort && (hungry.has(kind) || roomFor(kind) === 1)) lookIn(0);
+    });
+    inHand.set(star.starId, { kind, done });
+  };
+
+  const lookOnce = async (): Promise<number> => {
+    let taken = 0;
+    for (const kind of TOPIC_KINDS) {
+      const limit = roomFor(kind);
+      if (context.closing.aborted || limit <= 0 || !isReady(kind)) continue;
+      const working = [...inHand.keys()];
+      const stars = await leaseStars(context.outbox, { topic: kind, limit, working });
+      if (stars.length === limit) hungry.add(kind);
+      else hungry.delete(kind);
+      for (const star of stars) takeUp(kind, star);
+      taken += stars.length;
+    }
+    // A shut gate says itself when it wants to be tried.
+    for (const kind of TOPIC_KINDS) {
+      const retryInMs = context.lanes[kind].gate.retryInMs();
+      if (retryInMs > 0) lookIn(retryInMs);
+    }
+    return taken;
+  };
+
+  /** One look at a time; another one asked for meanwhile follows at once. */
+  const look = (): Promise<number> => {
+    lookAgain = looking !== undefined;
+    looking ??= lookOnce()
+      .catch((error: unknown) => {
+        context.notices.log.warn({ err: error }, "the outbox could not be read");
+        lookIn(OUTAGE_DELAY_MS);
+        return 0;
+      })
+      .finally(() => {
+        looking = undefined;
+        if (lookAgain) lookIn(0);
+        lookAgain = false;
+      });
+    return looking;
+  };
+
+  const idle = async (): Promise<void> => {
+    await looking;
+    while (inHand.size > 0) await Promise.all([...inHand.values()].map(({ done }) => done));
+  };
+
+  return {
+    soon: () => lookIn(0),
+    async untilNothingIsDue() {
+      while ((await look()) > 0 || inHand.size > 0) await idle();
+    },
+    async idle() {
+      reminder.forget();
+      await idle();
+    },
+  };
+}
+
+/** One timer for the earliest of many reasons to look; it keeps no process alive. */
+function createReminder(remind: () => void) {
+  let timer: NodeJS.Timeout | undefined;
+  let at = Number.POSITIVE_INFINITY;
+  const forget = (): void => {
+    clearTimeout(timer);
+    at = Number.POSITIVE_INFINITY;
+  };
+  return {
+    forget,
+    in(delayMs: number) {
+      const asked = performance.now() + delayMs;
+      if (asked >= at) return;
+      forget();
+      at = asked;
+      timer = setTimeout(() => {
+        forget();
+        remind();
+      }, delayMs);
+      timer.unref();
+    },
+  };
+}
+
+/** Publishes one star; whatever happens to it, the others go on. */
+async function work(context: PublishContext, star: LeasedStar): Promise<number | undefined> {
+  const { starId } = star;
+  try {
+    return await publishStar(context, star);
+  } catch (error) {
+    const isOutage = error instanceof RetryableError;
+    context.notices.failed(isOutage ? "database" : "fault");
+    // Still leased to us: it is due again as soon as Postgres answers.
+    if (isOutage) return OUTAGE_DELAY_MS;
+    context.notices.log.error({ err: error, starId }, "a star could not be published");
+    const why = error instanceof Error ? error.message : String(error);
+    await layBack(context.outbox, starId, { delayMs: FAULT_DELAY_MS, why }).catch(() => undefined);
+    return FAULT_DELAY_MS;
+  }
+}

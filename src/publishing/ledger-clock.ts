@@ -1,0 +1,88 @@
+/**
+ * The ledger's time, as well as one can know it from outside (contract, section 1). It
+ * starts from the machine's clock, runs on the monotonic timer, and is corrected by facts:
+ * a consensus timestamp was reached, an id was refused as too old, or as not begun yet.
+ * So a wrong clock, whichever way, costs a few refused sends and never stops the queue.
+ */
+export interface LedgerClock {
+  /** Nanoseconds since the epoch. */
+  now(): bigint;
+  /** Where the next transaction id may start: a little in the past, as nodes want it. */
+  nextStart(): bigint;
+  /** The ledger has reached this time. */
+  sawConsensus(timestamp: bigint): void;
+  /** A node took an id that starts at `nextStart`: the guesses were good enough. */
+  accepted(): void;
+  /** INVALID_TRANSACTION_START: the ledger has not reached the start of that id. */
+  refusedAsEarly(validStart: bigint): void;
+  /** TRANSACTION_EXPIRED: the ledger has come too close to the end of that id. */
+  refusedAsExpired(validUntil: bigint): void;
+}
+
+const SECOND = 1_000_000_000n;
+/** A start ahead of a node's clock is refused; ten seconds forgive that much between them. */
+const START_BEHIND = 10n * SECOND;
+/** Nodes refuse what is valid for less than this. */
+const VALIDITY_BUFFER = 10n * SECOND;
+/** The first guess beyond a fact; doubled while guesses are refused, halved in between. */
+const FIRST_STEP = 20n * SECOND;
+
+/** @param machineNow this machine's clock in nanoseconds; must not jump */
+export function createLedgerClock(machineNow: () => bigint = monotonicNow): LedgerClock {
+  let offset = 0n;
+  /** The newest facts, as offsets: the ledger is at least, and not yet, this far. */
+  let floor: bigint | undefined;
+  let ceiling: bigint | undefined;
+  let step = FIRST_STEP;
+
+  const atLeast = (timestamp: bigint): void => {
+    const given = timestamp - machineNow();
+    if (floor === undefined || given > floor) floor = given;
+    // Two facts that exclude each other: the older one is out of date.
+    if (ceiling !== undefined && floor >= ceiling) ceiling = undefined;
+    if (given > offset) offset = given;
+  };
+  const nextStep = (): bigint => {
+    const now = step;
+    step *= 2n;
+    return now;
+  };
+
+  return {
+    now: () => machineNow() + offset,
+    nextStart: () => machineNow() + offset - START_BEHIND,
+    sawConsensus: atLeast,
+    accepted() {
+      step = FIRST_STEP;
+      ceiling = undefined;
+    },
+    refusedAsEarly(validStart) {
+      ceiling = validStart - machineNow();
+      if (floor !== undefined && floor >= ceiling) {
+        floor = undefined;
+        step = FIRST_STEP;
+      }
+      const guess = ceiling - nextStep();
+      const half = floor === undefined ? guess : between(floor, ceiling);
+      offset = min(offset, max(guess, half));
+    },
+    refusedAsExpired(validUntil) {
+      atLeast(validUntil - VALIDITY_BUFFER);
+      const guess = validUntil - machineNow() + nextStep();
+      const half = floor === undefined || ceiling === undefined ? guess : between(floor, ceiling);
+      offset = max(offset, min(guess, half));
+    },
+  };
+}
+
+/** The middle; where they are close, the floor itself, which is then either right or disproved. */
+const between = (floor: bigint, ceiling: bigint): bigint =>
+  ceiling - floor < 2n * START_BEHIND ? floor : (floor + ceiling) / 2n;
+const min = (one: bigint, other: bigint): bigint => (one < other ? one : other);
+const max = (one: bigint, other: bigint): bigint => (one > other ? one : other);
+
+/** The wall clock at the start of this process, carried on by its monotonic timer. */
+function monotonicNow(): bigint {
+  const microseconds = (performance.timeOrigin + performance.now()) * 1_000;
+  return BigInt(Math.floor(microseconds)) * 1_000n;
+}

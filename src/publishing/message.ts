@@ -1,0 +1,150 @@
+import { type EventKind, ruleOf, type Target, type TargetType } from "../../actors/content.ts";
+import { bounds } from "../config.ts";
+import { isEntityId } from "../ledger/entity-id.ts";
+
+/** What of a star stands on the ledger; a journal's star record is one. */
+export interface MessageStar {
+  readonly wallet: string;
+  /** Epoch milliseconds: the message's `timestamp`. */
+  readonly at: number;
+  readonly target: Target;
+  readonly votingPower: number;
+  /** Serials held of each collection; their numbers are published. */
+  readonly holdings: {
+    readonly collectionA: readonly number[];
+    readonly collectionB: readonly number[];
+  };
+}
+
+/** The names of the two collections inside `holdings`: COLLECTION_A_KEY and COLLECTION_B_KEY. */
+export interface CollectionKeys {
+  readonly a: string;
+  readonly b: string;
+}
+
+/** A message read back. */
+export type StarMessage =
+  | {
+      readonly type: "event_vote";
+      readonly wallet: string;
+      readonly eventId: string;
+      readonly eventType: EventKind;
+      readonly timestamp: number;
+    }
+  | {
+      readonly type: "asset_vote";
+      readonly wallet: string;
+      readonly targetId: string;
+      readonly targetType: Exclude<TargetType, "event">;
+      readonly votingPower: number;
+      readonly holdings: { readonly collectionA: number; readonly collectionB: number };
+      readonly timestamp: number;
+    };
+
+type Field = readonly [name: string, value: string | number | readonly Field[]];
+
+const VERSION = 1;
+
+/**
+ * The one text a star has on the ledger: exactly the specification's fields in its
+ * order, compact JSON, ASCII (contract, section 5). Equal stars give equal bytes.
+ *
+ * @throws RangeError when a value cannot stand in a message, or the text is longer than
+ *   the ledger takes in one piece
+ */
+export function starMessage(star: MessageStar, keys: CollectionKeys): string {
+  const { target, holdings } = star;
+  const { topic } = ruleOf(target);
+  if (topic === "event") {
+    const message = {
+      type: "event_vote",
+      wallet: star.wallet,
+      eventId: target.id,
+      eventType: target.eventKind ?? fail("an event without a kind"),
+      timestamp: star.at,
+    } as const;
+    return encode(message, keys);
+  }
+  const message = {
+    type: "asset_vote",
+    wallet: star.wallet,
+    targetId: target.ledgerId ?? target.id,
+    targetType: target.type === "event" ? fail("an event on the asset topic") : target.type,
+    votingPower: star.votingPower,
+    holdings: {
+      collectionA: holdings.collectionA.length,
+      collectionB: holdings.collectionB.length,
+    },
+    timestamp: star.at,
+  } as const;
+  return encode(message, keys);
+}
+
+/** The canonical text of a message. @throws RangeError as `starMessage` does */
+export function encode(message: StarMessage, keys: CollectionKeys): string {
+  const { wallet, timestamp } = message;
+  if (!isEntityId(wallet)) fail(`not a wallet: ${wallet.slice(0, 40)}`);
+  if (!Number.isSafeInteger(timestamp) || timestamp < 0) fail(`not an instant: ${timestamp}`);
+  const text = toJson(
+    message.type === "event_vote" ? eventFields(message) : assetFields(message, keys),
+  );
+  if (text.length > bounds.messageBytesMax) fail(`a message of ${text.length} bytes`);
+  return text;
+}
+
+function eventFields(message: StarMessage & { type: "event_vote" }): readonly Field[] {
+  return [
+    ["type", message.type],
+    ["version", VERSION],
+    ["wallet", message.wallet],
+    ["event_id", message.eventId],
+    ["event_type", message.eventType],
+    ["vote", "up"],
+    ["timestamp", message.timestamp],
+  ];
+}
+
+function assetFields(
+  message: StarMessage & { type: "asset_vote" },
+  keys: CollectionKeys,
+): readonly Field[] {
+  if (keys.a === keys.b) fail("both collections have the same key");
+  const { collectionA, collectionB } = message.holdings;
+  for (const count of [message.votingPower, collectionA, collectionB]) {
+    if (!Number.isSafeInteger(count) || count < 0) fail(`not a count: ${count}`);
+  }
+  return [
+    ["type", message.type],
+    ["version", VERSION],
+    ["wallet", message.wallet],
+    ["target_id", message.targetId],
+    ["target_type", message.targetType],
+    ["vote", "up"],
+    ["voting_power", message.votingPower],
+    [
+      "holdings",
+      [
+        [keys.a, collectionA],
+        [keys.b, collectionB],
+      ],
+    ],
+    ["timestamp", message.timestamp],
+  ];
+}
+
+/** By hand, because an object would put keys made of digits first. */
+function toJson(fields: readonly Field[]): string {
+  const members = fields.map(([name, value]) => {
+    const text = typeof value === "object" ? toJson(value) : JSON.stringify(value);
+    return `${JSON.stringify(name)}:${text}`;
+  });
+  // What is not ASCII is escaped: the count of characters is the count of bytes.
+  return `{${members.join(",")}}`.replace(
+    /[\u007f-\uffff]/g,
+    (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, "0")}`,
+  );
+}
+
+function fail(reason: string): never {
+  throw new RangeError(`no message for this star: ${reason}`);
+}

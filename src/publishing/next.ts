@@ -1,0 +1,42 @@
+import type { Attempt } from "./attempts.ts";
+import type { PublishContext } from "./context.ts";
+import type { LeasedStar } from "./outbox.ts";
+
+/** What to do with a star next. */
+export type Next =
+  /** The same bytes again. */
+  | { readonly kind: "send"; readonly attempt: Attempt }
+  /** Its id was given up, by proof. */
+  | { readonly kind: "new id" }
+  /** Nothing, for a while. */
+  | { readonly kind: "lay back"; readonly delayMs: number; readonly why: string | null };
+
+const FIRST_DELAY_MS = 500;
+/** A star that keeps failing is still looked at every minute. */
+const DELAY_MS_MAX = 60_000;
+
+/** Lays a star back, for longer the oftener that happened; spread, so that stars do not march in step. */
+export function layBackFor(
+  { random }: Pick<PublishContext, "random">,
+  { tries }: LeasedStar,
+  why: string,
+): Extract<Next, { kind: "lay back" }> {
+  const delayMs = Math.min(FIRST_DELAY_MS * 2 ** Math.min(tries, 16), DELAY_MS_MAX);
+  return { kind: "lay back", delayMs: delayMs * (0.75 + random() / 2), why };
+}
+
+/** Lays a star back until its id can no longer take effect. */
+export function untilOver(
+  { clock }: Pick<PublishContext, "clock">,
+  attempt: Attempt,
+  why: string,
+): Extract<Next, { kind: "lay back" }> {
+  const end = attempt.signed?.validUntil ?? attempt.validStart;
+  const leftMs = Number((end - clock.now()) / 1_000_000n);
+  // Asked earlier than it ends nothing could be proved; later than a minute helps nobody.
+  return {
+    kind: "lay back",
+    delayMs: Math.min(Math.max(leftMs + 1_000, 1_000), DELAY_MS_MAX),
+    why,
+  };
+}

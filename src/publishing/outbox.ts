@@ -1,0 +1,148 @@
+import { inTime, type Sql } from "../store/postgres.ts";
+import type { Attempt } from "./attempts.ts";
+
+/**
+ * The queue of stars to publish is the table `outbox` itself. Whoever works on a row has
+ * leased it; every function here is one statement and throws RetryableError `UNAVAILABLE`
+ * when Postgres is out of reach.
+ */
+export interface Outbox {
+  readonly sql: Sql;
+  /** Names this publisher among all, for ever. */
+  readonly holder: string;
+  readonly leaseMs: number;
+}
+
+/** A star of ours to publish, until the lease runs out. */
+export interface LeasedStar {
+  readonly starId: string;
+  readonly topic: "event" | "asset";
+  readonly message: string;
+  /** How often it was laid back before. */
+  readonly tries: number;
+  /** Its open transaction id. */
+  readonly attempt: Attempt | null;
+}
+
+/**
+ * Takes up the oldest stars of a topic that are due. Rows whose holder let its lease run out
+ * are due again, and so are this holder's own that it no longer works on.
+ *
+ * @param asked.working stars this holder works on now
+ */
+export async function leaseStars(
+  { sql, holder, leaseMs }: Outbox,
+  asked: {
+    readonly topic: LeasedStar["topic"];
+    readonly limit: number;
+    readonly working: readonly string[];
+  },
+): Promise<readonly LeasedStar[]> {
+  const rows = await inTime(sql<StarRow[]>`
+    with due as (
+      select star_id from outbox
+      where state <> 'published' and topic = ${asked.topic} and next_try_at <= now_ms()
+        and (lease_until <= now_ms() or lease_owner = ${holder})
+        and star_id <> all (${[...asked.working]}::uuid[])
+      order by star_id limit ${asked.limit} for update skip locked
+    ), leased as (
+      update outbox set lease_owner = ${holder}, lease_until = now_ms() + ${leaseMs}
+      from due where outbox.star_id = due.star_id
+      returning outbox.star_id, outbox.topic, outbox.message, outbox.tries
+    )
+    select leased.*, attempt.attempt as number, attempt.topic_id, attempt.transaction_id,
+      attempt.valid_start_ns::text as valid_start, attempt.valid_until_ns::text as valid_until,
+      attempt.signed_bytes, attempt.sends, attempt.refusals, attempt.receipt_status,
+      attempt.receipt_sequence, attempt.absence_rounds
+    from leased left join publish_attempt attempt
+      on attempt.star_id = leased.star_id and attempt.closed_at is null
+    order by leased.star_id`);
+  return rows.map(readStar);
+}
+
+/**
+ * Lays a star back; it is due again after the delay. Nothing happens when it is not ours.
+ *
+ * @param back.why what went wrong; null when nothing did
+ */
+export async function layBack(
+  { sql, holder }: Outbox,
+  starId: string,
+  { delayMs, why }: { readonly delayMs: number; readonly why: string | null },
+): Promise<void> {
+  await inTime(sql`
+    update outbox set lease_owner = null, lease_until = 0, tries = tries + ${why === null ? 0 : 1},
+      next_try_at = now_ms() + ${Math.ceil(delayMs)}::bigint, last_error = ${why}
+    where star_id = ${starId} and lease_owner = ${holder} and state <> 'published'`);
+}
+
+/** Lays everything back that this holder still has. */
+export async function layAllBack({ sql, holder }: Outbox): Promise<void> {
+  await inTime(sql`
+    update outbox set lease_owner = null, lease_until = 0
+    where star_id in (
+      select star_id from outbox where lease_owner = ${holder} and state <> 'published'
+      order by star_id for update skip locked)`);
+}
+
+/** How much is left to publish. */
+export interface PendingPublications {
+  /** Accepted stars not yet `published`. */
+  readonly pending: number;
+  /** Age of the oldest of them; null when there is none. */
+  readonly oldestPendingSeconds: number | null;
+}
+
+export async function pendingPublications(sql: Sql): Promise<PendingPublications> {
+  // Ids are ordered by acceptance, and each message carries its star's instant.
+  const rows = await inTime(sql<{ pending: number; age: number | null }[]>`
+    select count(*) as pending, (
+      select now_ms() - (message::json->>'timestamp')::bigint from outbox
+      where state <> 'published' order by star_id limit 1) as age
+    from outbox where state <> 'published'`);
+  const { pending = 0, age = null } = rows[0] ?? {};
+  return { pending, oldestPendingSeconds: age === null ? null : Math.max(0, age) / 1_000 };
+}
+
+interface StarRow {
+  readonly star_id: string;
+  readonly topic: LeasedStar["topic"];
+  readonly message: string;
+  readonly tries: number;
+  /** Null when the star has no open attempt; so is the rest then. */
+  readonly number: number | null;
+  readonly topic_id: string;
+  readonly transaction_id: string;
+  readonly valid_start: string;
+  readonly valid_until: string | null;
+  readonly signed_bytes: Uint8Array | null;
+  readonly sends: number;
+  readonly refusals: number;
+  readonly receipt_status: string | null;
+  readonly receipt_sequence: number | null;
+  readonly absence_rounds: number;
+}
+
+function readStar(row: StarRow): LeasedStar {
+  const { star_id: starId, topic, message, tries, number } = row;
+  if (number === null) return { starId, topic, message, tries, attempt: null };
+  const attempt: Attempt = {
+    starId,
+    number,
+    topicId: row.topic_id,
+    transactionId: row.transaction_id,
+    validStart: BigInt(row.valid_start),
+    signed:
+      row.signed_bytes === null || row.valid_until === null
+        ? null
+        : { bytes: row.signed_bytes, validUntil: BigInt(row.valid_until) },
+    sends: row.sends,
+    refusals: row.refusals,
+    receipt:
+      row.receipt_status === null
+        ? null
+        : { status: row.receipt_status, sequenceNumber: row.receipt_sequence },
+    absenceRounds: row.absence_rounds,
+  };
+  return { starId, topic, message, tries, attempt };
+}

@@ -1,0 +1,80 @@
+import { parseTimestamp } from "../ledger/transaction-id.ts";
+import { type Attempt, countAbsence, type GivenUp } from "./attempts.ts";
+import type { PublishContext, TopicLane } from "./context.ts";
+
+/** What asking the mirror node about an id that may have taken effect came to. */
+export type Finding =
+  /** Our message is on the topic: its row only has to be read. */
+  | { readonly kind: "landed" }
+  /** It is not there and never will be: the star may get another id. */
+  | { readonly kind: "absent"; readonly outcome: GivenUp; readonly evidence: string }
+  /** Neither is proved yet. */
+  | { readonly kind: "open"; readonly why: string };
+
+const SECOND = 1_000_000_000n;
+/** How far past the end of an id's time a mirror node must have come on a quiet topic. */
+const QUIET_MARGIN = 60n * SECOND;
+/** Replicas behind one address may be apart: the same finding so often, so far apart. */
+export const QUIET_ROUNDS = 3;
+export const QUIET_ROUND_APART_MS = 5_000;
+const READ = { deadlineMs: 5_000, background: true } as const;
+
+/**
+ * Decides about an id whose time is over and whose fate is unknown. That the mirror node
+ * does not know it proves nothing: it may be behind.
+ *
+ * One of these is proof. A message that reached consensus after the id's time, on a topic
+ * read without a gap up to there: the reading itself finds that (`migrations/006`). Or a
+ * row of the transaction with another result, or with SUCCESS but of something that is no
+ * message on our topic. Or, on a quiet topic, three rounds: a block past the id's time by a
+ * minute, then the topic read to its end, then no SUCCESS row.
+ *
+ * @throws MirrorError, or RetryableError when Postgres is away
+ */
+export async function proveAbsence(
+  context: PublishContext,
+  lane: TopicLane,
+  attempt: Attempt,
+): Promise<Finding> {
+  const known = await readTransaction(context, attempt);
+  if (known.kind !== "open") return known;
+  const { mirror, outbox, failpoint } = context;
+  const block = await mirror.newestBlock(READ);
+  const validUntil = attempt.signed?.validUntil ?? attempt.validStart;
+  const needed = validUntil + QUIET_MARGIN;
+  if (block === null || parseTimestamp(block.to) < needed) {
+    return { kind: "open", why: "the mirror node has not come far enough past its time" };
+  }
+  await lane.follower.readToEnd();
+  // Asked again, after the topic: what the topic lacked may have been just behind its end.
+  const again = await readTransaction(context, attempt);
+  if (again.kind !== "open") return again;
+  await failpoint("mirror_checked");
+  const rounds = await countAbsence(outbox, attempt, QUIET_ROUND_APART_MS);
+  if (rounds < QUIET_ROUNDS) return { kind: "open", why: `not found in ${rounds} rounds` };
+  const evidence = `block ${block.number} at ${block.to}, not found in ${rounds} rounds`;
+  return { kind: "absent", outcome: "absent", evidence };
+}
+
+/** What the rows of the transaction itself prove. */
+export async function readTransaction(
+  { mirror }: Pick<PublishContext, "mirror">,
+  { transactionId, topicId }: Attempt,
+): Promise<Finding> {
+  const rows = (await mirror.transactions(transactionId, READ)).filter(
+    // A duplicate is a second row beside the one that counted, which a replica may lack.
+    (row) => row.nonce === 0 && !row.scheduled && row.result !== "DUPLICATE_TRANSACTION",
+  );
+  const success = rows.find((row) => row.result === "SUCCESS");
+  const at = (row: { consensusTimestamp: string }) => `at ${row.consensusTimestamp}`;
+  if (success !== undefined) {
+    if (success.name === "CONSENSUSSUBMITMESSAGE" && success.entityId === topicId) {
+      return { kind: "landed" };
+    }
+    const evidence = `${success.name} of ${success.entityId} ${at(success)}`;
+    return { kind: "absent", outcome: "foreign", evidence };
+  }
+  const [failure] = rows;
+  if (failure === undefined) return { kind: "open", why: "the mirror node does not know it" };
+  return { kind: "absent", outcome: "failed", evidence: `${failure.result} ${at(failure)}` };
+}

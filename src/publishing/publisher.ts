@@ -1,0 +1,147 @@
+import { randomUUID } from "node:crypto";
+import { setTimeout as delay } from "node:timers/promises";
+import { bulkhead } from "cockatiel";
+import { bounds, ConfigurationError } from "../config.ts";
+import type { MirrorNode } from "../ledger/mirror-node.ts";
+import type { Topic } from "../ledger/topic.ts";
+import { parseTimestamp } from "../ledger/transaction-id.ts";
+import type { Logger } from "../log.ts";
+import type { Sql } from "../store/postgres.ts";
+import { type PublishContext, TOPIC_KINDS, type TopicKind, wait } from "./context.ts";
+import { createDrain } from "./drain.ts";
+import { createLedgerClock, type LedgerClock } from "./ledger-clock.ts";
+import { createNotices, type PublishingMetrics } from "./notices.ts";
+import { layAllBack, pendingPublications } from "./outbox.ts";
+import { createReadiness } from "./readiness.ts";
+import { createSendGate } from "./send-gate.ts";
+import { followTopic, type TopicFollower } from "./topic-follower.ts";
+
+/** What a publisher is made from; none of it is closed with it. */
+export interface PublisherParts {
+  readonly sql: Sql;
+  readonly topic: Topic;
+  readonly mirror: MirrorNode;
+  readonly topics: Readonly<Record<TopicKind, string>>;
+  /** Tells when stars were accepted; without a call the publisher looks by itself. */
+  readonly queue: { onWake(handler: () => void): void };
+  readonly log: Logger;
+  readonly metrics: PublishingMetrics;
+  readonly leaseMs?: number;
+  readonly clock?: LedgerClock;
+  readonly failpoint?: PublishContext["failpoint"];
+}
+
+/** Publishes every accepted star, exactly once, for as long as it lives. */
+export interface Publisher {
+  /** Resolves when nothing is due; what waits for the ledger or its mirror may be left. */
+  drainNow(): Promise<void>;
+  /** Finishes the steps in hand and lays everything else back for others. */
+  close(): Promise<void>;
+}
+
+/**
+ * Starts publishing. Any number of publishers may work on one outbox. Redis, Postgres, the
+ * mirror node and the ledger may go and come back at any time; nobody has to be called.
+ *
+ * @throws ConfigurationError when the mirror node says that a topic is not fit for stars
+ * @throws RetryableError when Postgres is out of reach
+ */
+export async function startPublisher(parts: PublisherParts): Promise<Publisher> {
+  const { sql, topics, log } = parts;
+  const closing = new AbortController();
+  const notices = createNotices(log, parts.metrics);
+  const { context, followers } = compose(parts, notices, closing.signal);
+  const readiness = createReadiness({ ...parts, notices });
+  const drain = createDrain(context, readiness.isReady);
+  await readiness.check();
+  await learnLedgerTime(context);
+
+  const sweep = async (): Promise<void> => {
+    await readiness.check().catch((error: unknown) => {
+      if (!(error instanceof ConfigurationError)) throw error;
+      notices.raise("configuration", error.message);
+    });
+    notices.pending(await pendingPublications(sql));
+  };
+  const timer = setInterval(() => {
+    drain.soon();
+    sweep().catch((error: unknown) => log.warn({ err: error }, "the outbox could not be counted"));
+  }, bounds.sweepEveryMs);
+  parts.queue.onWake(() => drain.soon());
+  // Another process may have left messages on their way, and stars behind.
+  for (const follower of followers) follower.poke();
+  drain.soon();
+
+  return {
+    drainNow: () => drain.untilNothingIsDue(),
+    async close() {
+      closing.abort();
+      clearInterval(timer);
+      const inHand = Promise.all([drain.idle(), ...followers.map((each) => each.close())]);
+      await Promise.race([inHand, delay(bounds.drainMs, undefined, { ref: false })]);
+      await layAllBack(context.outbox).catch((error: unknown) =>
+        log.warn({ err: error }, "leases were not given back; they run out by themselves"),
+      );
+      log.info({ topics }, "publishing stopped");
+    },
+  };
+}
+
+function compose(
+  parts: PublisherParts,
+  notices: PublishContext["notices"],
+  closing: AbortSignal,
+): { readonly context: PublishContext; readonly followers: readonly TopicFollower[] } {
+  const { sql, topic, mirror, topics, leaseMs = bounds.publishLeaseMs } = parts;
+  const { clock = createLedgerClock(), failpoint = () => undefined } = parts;
+  const room = bulkhead(bounds.publishInFlightMax, 2 * bounds.publishBatchMax);
+  const openLane = (kind: TopicKind) => ({
+    topicId: topics[kind],
+    gate: createSendGate({
+      now: () => performance.now(),
+      onShut(obstacle, detail) {
+        notices.log.warn({ topicId: topics[kind], obstacle }, `sending rests: ${detail}`);
+        if (obstacle === "configuration") notices.raise(obstacle, `${topics[kind]}: ${detail}`);
+      },
+      onOpen() {
+        notices.log.info({ topicId: topics[kind] }, "sending goes on");
+        notices.clear("configuration");
+      },
+    }),
+    follower: followTopic({
+      sql,
+      mirror,
+      clock,
+      wait,
+      failpoint,
+      topicId: topics[kind],
+      onVerdict: (verdict) => notices.announce(kind, verdict),
+      onFailure: (error) => notices.log.debug({ err: error }, "the topic could not be read"),
+    }),
+  });
+  const lanes = { event: openLane("event"), asset: openLane("asset") };
+  const context = {
+    outbox: { sql, holder: randomUUID(), leaseMs },
+    topic,
+    mirror,
+    clock,
+    lanes,
+    call: <T>(request: () => Promise<T>) => room.execute(request),
+    wait,
+    closing,
+    random: Math.random,
+    failpoint,
+    notices,
+  };
+  return { context, followers: TOPIC_KINDS.map((kind) => lanes[kind].follower) };
+}
+
+/** So that a machine whose clock is late does not waste its first ids. */
+async function learnLedgerTime({ mirror, clock, notices }: PublishContext): Promise<void> {
+  try {
+    const block = await mirror.newestBlock({ background: true });
+    if (block !== null) clock.sawConsensus(parseTimestamp(block.to));
+  } catch (error) {
+    notices.log.warn({ err: error }, "the mirror node is away; publishing starts without it");
+  }
+}

@@ -1,0 +1,151 @@
+import { createNodeRedisClient, createPostgresBackend, Queue, Worker, withBackend } from "bullmq";
+import { createClient } from "redis";
+
+/** Where wake-ups travel: the Redis of the service, or its Postgres where there is none. */
+export type QueueBackend = { readonly redisUrl: string } | { readonly postgresUrl: string };
+
+/** One end of the queue, connected. */
+export interface QueueEnd {
+  /** Adds one wake-up, unless one waits already. */
+  add(): Promise<unknown>;
+  /** Lets go of it, whether or not the server answers. */
+  close(): Promise<void>;
+}
+
+/** What either end needs. */
+export interface EndOptions {
+  readonly backend: QueueBackend;
+  /** Every error of every connection; without a listener they would end the process. */
+  readonly onError: (error: unknown) => void;
+}
+
+const NAME = "publishing";
+/** The braces keep all its keys on one node of a Redis Cluster. */
+const PREFIX = "{starboard}";
+const CONNECT_TIMEOUT_MS = 2_000;
+const RECONNECT_EVERY_MS_MAX = 1_000;
+const CLOSE_WITHIN_MS = 1_000;
+
+/**
+ * All wake-ups are one: while one waits, others are dropped, and while one is being
+ * delivered, the next is kept. So a day without a worker leaves one, not a million.
+ */
+const ONE_WAKE_UP = {
+  deduplication: { id: "stars", keepLastIfActive: true },
+  removeOnComplete: true,
+  removeOnFail: true,
+} as const;
+
+/** The sending end. @throws whatever the server answers when it cannot be used */
+export async function openSender(options: EndOptions): Promise<QueueEnd> {
+  return open(options, (connect) => {
+    const queue = connect.queue();
+    return { part: queue, add: () => queue.add("wake", {}, ONE_WAKE_UP) };
+  });
+}
+
+/** The receiving end: `onWake` runs for each wake-up. @throws as `openSender` */
+export async function openReceiver(options: EndOptions, onWake: () => void): Promise<QueueEnd> {
+  return open(options, (connect) => ({
+    part: connect.worker(async () => onWake()),
+    add: () => Promise.reject(new Error("the receiving end sends nothing")),
+  }));
+}
+
+interface Part {
+  on(event: "error", listener: (error: Error) => void): unknown;
+  waitUntilReady(): Promise<unknown>;
+  close(): Promise<void>;
+}
+
+interface Connect {
+  queue(): Part & { add(name: string, data: object, options: object): Promise<unknown> };
+  worker(process: () => Promise<void>): Part;
+  /** Cuts what `close` could not end. */
+  cut(): void;
+}
+
+async function open(
+  { backend, onError }: EndOptions,
+  make: (connect: Connect) => { readonly part: Part; readonly add: () => Promise<unknown> },
+): Promise<QueueEnd> {
+  const connect =
+    "redisUrl" in backend ? onRedis(backend.redisUrl, onError) : onPostgres(backend.postgresUrl);
+  const { part, add } = make(connect);
+  part.on("error", onError);
+  const close = async (): Promise<void> => {
+    await inTime(part.close()).catch(onError);
+    connect.cut();
+  };
+  try {
+    await inTime(part.waitUntilReady(), 2 * CONNECT_TIMEOUT_MS);
+    return { add, close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+function onRedis(url: string, onError: (error: unknown) => void): Connect {
+  const clients: ReturnType<typeof plainClient>[] = [];
+  const connect = (): ReturnType<typeof plainClient> => {
+    const client = plainClient(url);
+    client.on("error", onError);
+    clients.push(client);
+    // A worker makes itself a second connection to wait on; that one must end too.
+    Object.defineProperty(client, "duplicate", { value: connect });
+    return client;
+  };
+  const options = () => ({
+    connection: createNodeRedisClient(connect()),
+    prefix: PREFIX,
+  });
+  return {
+    queue: () => new Queue(NAME, options()),
+    worker: (process) => new Worker(NAME, process, options()),
+    cut() {
+      for (const client of clients) if (client.isOpen) client.destroy();
+    },
+  };
+}
+
+function plainClient(url: string) {
+  return createClient({
+    url,
+    maintNotifications: "disabled",
+    socket: {
+      connectTimeout: CONNECT_TIMEOUT_MS,
+      reconnectStrategy: (retries) => Math.min(50 * 2 ** retries, RECONNECT_EVERY_MS_MAX),
+    },
+  });
+}
+
+function onPostgres(connectionString: string): Connect {
+  const { Queue, Worker } = withBackend(createPostgresBackend);
+  // Its tables live in a schema of their own; several may migrate at once.
+  const options = {
+    connection: {
+      connectionString,
+      max: 2,
+      migrate: true,
+      connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+    },
+  };
+  return {
+    queue: () => new Queue(NAME, options),
+    worker: (process) => new Worker(NAME, process, options),
+    cut: () => undefined,
+  };
+}
+
+async function inTime<T>(work: Promise<T>, deadlineMs = CLOSE_WITHIN_MS): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error("the queue did not answer in time")), deadlineMs);
+  });
+  try {
+    return await Promise.race([work, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

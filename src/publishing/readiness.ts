@@ -1,0 +1,64 @@
+import { ConfigurationError } from "../config.ts";
+import type { MirrorNode } from "../ledger/mirror-node.ts";
+import type { Topic } from "../ledger/topic.ts";
+import type { Sql } from "../store/postgres.ts";
+import { checkTopic } from "./check-topic.ts";
+import { beginReading, findReading } from "./confirm.ts";
+import { TOPIC_KINDS, type TopicKind } from "./context.ts";
+import type { Notices } from "./notices.ts";
+
+/** Which topics may be sent to. */
+export interface Readiness {
+  isReady(kind: TopicKind): boolean;
+  /**
+   * Looks at every topic not found fit by this process yet. While the mirror node is away,
+   * one that was found fit by an earlier process is used, any other waits.
+   *
+   * @throws ConfigurationError when a topic is not fit for stars; it is used no more
+   * @throws RetryableError when Postgres is out of reach
+   */
+  check(): Promise<void>;
+}
+
+const SETTINGS = { event: "EVENT_VOTES_TOPIC_ID", asset: "ASSET_VOTES_TOPIC_ID" } as const;
+
+export function createReadiness(parts: {
+  readonly sql: Sql;
+  readonly mirror: Pick<MirrorNode, "topic">;
+  readonly topic: Pick<Topic, "publicKey">;
+  readonly topics: Readonly<Record<TopicKind, string>>;
+  readonly notices: Notices;
+}): Readiness {
+  const { sql, topics, notices } = parts;
+  const { log } = notices;
+  const ready = new Set<TopicKind>();
+  const unchecked = new Set<TopicKind>(TOPIC_KINDS);
+
+  const checkOne = async (kind: TopicKind): Promise<void> => {
+    const topicId = topics[kind];
+    if ((await findReading(sql, topicId)) !== undefined) ready.add(kind);
+    try {
+      await checkTopic({ ...parts, log }, { topicId, setting: SETTINGS[kind] });
+    } catch (error) {
+      if (error instanceof ConfigurationError) {
+        ready.delete(kind);
+        throw error;
+      }
+      log.warn({ err: error, topicId }, "the topic could not be looked up; trying again");
+      return;
+    }
+    await beginReading(sql, topicId);
+    ready.add(kind);
+    unchecked.delete(kind);
+  };
+
+  return {
+    isReady: (kind) => ready.has(kind),
+    async check() {
+      if (topics.event === topics.asset) {
+        throw new ConfigurationError(`${SETTINGS.event} and ${SETTINGS.asset} are the same topic`);
+      }
+      for (const kind of unchecked) await checkOne(kind);
+    },
+  };
+}

@@ -1,0 +1,130 @@
+import { type Attempt, countOlder, type GivenUp, giveUp, storeReceipt } from "./attempts.ts";
+import { confirmMessage } from "./confirm.ts";
+import type { PublishContext } from "./context.ts";
+import { layBackFor, type Next, untilOver } from "./next.ts";
+import type { LeasedStar } from "./outbox.ts";
+import { proveAbsence, QUIET_ROUND_APART_MS, readTransaction } from "./prove-absence.ts";
+
+/** Nodes keep receipts for 180 s after consensus, which came after the start. */
+const RECEIPTS_KEPT = 180_000_000_000n;
+/** Consensus takes about three seconds; on a machine of one's own, milliseconds. */
+const RECEIPT_WAITS_MS = [100, 200, 400, 800, 1_500, 2_000] as const;
+/** The reading of the topic confirms a star long before, or something is wrong. */
+const CHECK_UP_MS = 8_000;
+/** No receipt after all those waits: the node may have lost it. */
+const ASK_AGAIN_MS = 1_000;
+const OVERDUE_DELAY_MS_MAX = 600_000;
+const READ = { deadlineMs: 5_000, background: true } as const;
+
+/** After a node took the bytes: waits for the receipt, for some seconds. */
+export async function awaitReceipt(
+  context: PublishContext,
+  star: LeasedStar,
+  attempt: Attempt,
+): Promise<Next> {
+  for (const waitMs of RECEIPT_WAITS_MS) {
+    await context.failpoint("receipt_wait");
+    await context.wait(waitMs, context.closing);
+    if (context.closing.aborted) return { kind: "lay back", delayMs: 0, why: null };
+    const known = await askReceipt(context, star, attempt);
+    if (known.receipt === null) continue;
+    if (known.receipt.status !== "SUCCESS") return untilOver(context, known, known.receipt.status);
+    return { kind: "lay back", delayMs: CHECK_UP_MS, why: null };
+  }
+  return { kind: "lay back", delayMs: ASK_AGAIN_MS, why: "no receipt yet" };
+}
+
+/**
+ * Asks what became of bytes that may be anywhere.
+ *
+ * @returns `send` when nobody knows them and they may be sent again
+ */
+export async function ask(
+  context: PublishContext,
+  star: LeasedStar,
+  given: Attempt,
+): Promise<Next> {
+  const { clock } = context;
+  context.lanes[star.topic].follower.poke();
+  const isAskable = given.receipt === null && clock.now() < given.validStart + RECEIPTS_KEPT;
+  const attempt = isAskable ? await askReceipt(context, star, given) : given;
+  if (attempt.receipt?.status === "SUCCESS") return readBack(context, star, attempt);
+  const isOver = attempt.signed === null || clock.now() > attempt.signed.validUntil;
+  if (isOver) return settleOverdue(context, star, attempt);
+  if (attempt.receipt !== null) return untilOver(context, attempt, attempt.receipt.status);
+  return { kind: "send", attempt };
+}
+
+async function askReceipt(
+  context: PublishContext,
+  star: LeasedStar,
+  attempt: Attempt,
+): Promise<Attempt> {
+  const { call, topic, outbox, failpoint, notices, lanes } = context;
+  const answer = await call(() => topic.receipt(attempt.transactionId));
+  if (answer.kind === "unknown") return attempt;
+  await failpoint("receipt_got");
+  if (answer.kind === "success") {
+    return storeReceipt(outbox, attempt, { ...answer, status: "SUCCESS" });
+  }
+  const { status, refusal } = answer;
+  notices.failed(status);
+  lanes[star.topic].gate.failed(refusal === "configuration" ? refusal : "outage", status);
+  return storeReceipt(outbox, attempt, { status, sequenceNumber: null, runningHash: null });
+}
+
+/** The nodes say it took effect: its row at the mirror node must be ours. */
+async function readBack(
+  context: PublishContext,
+  star: LeasedStar,
+  attempt: Attempt,
+): Promise<Next> {
+  const { mirror, outbox, notices, failpoint } = context;
+  const { topicId, receipt } = attempt;
+  const sequence = receipt?.sequenceNumber ?? null;
+  const row = sequence === null ? null : await mirror.topicMessage(topicId, sequence, READ);
+  if (row === null && sequence !== null) {
+    return layBackFor(context, star, "the mirror node lacks it yet");
+  }
+  await failpoint("before_confirm");
+  const verdicts = row === null ? [] : await confirmMessage(outbox.sql, row);
+  for (const verdict of verdicts) notices.announce(star.topic, verdict);
+  await failpoint("confirmed");
+  if (verdicts.some(({ starId }) => starId === star.starId)) {
+    return layBackFor(context, star, "read back");
+  }
+  // Somebody else's message, or none at all, was what the receipt spoke of.
+  const finding = await readTransaction(context, attempt);
+  if (finding.kind === "absent") return reissue(context, attempt, finding);
+  notices.raise("contradiction", `the receipt of ${attempt.transactionId} is not borne out`);
+  return layBackFor(context, star, "receipt and mirror node contradict each other");
+}
+
+/** Its time is over without a word: only proof helps. */
+async function settleOverdue(
+  context: PublishContext,
+  star: LeasedStar,
+  attempt: Attempt,
+): Promise<Next> {
+  await context.failpoint("expired");
+  const finding = await proveAbsence(context, context.lanes[star.topic], attempt);
+  if (finding.kind === "absent") return reissue(context, attempt, finding);
+  const why = finding.kind === "open" ? finding.why : "on the topic, not read back yet";
+  // One star that gets through settles all that stand behind it: they need not ask as often.
+  const older = await countOlder(context.outbox, attempt);
+  const delayMs = Math.min(QUIET_ROUND_APART_MS * (1 + older), OVERDUE_DELAY_MS_MAX);
+  return { kind: "lay back", delayMs: delayMs + 500 * context.random(), why };
+}
+
+async function reissue(
+  { outbox, notices, failpoint }: PublishContext,
+  attempt: Attempt,
+  proof: { readonly outcome: GivenUp; readonly evidence: string },
+): Promise<Next> {
+  await giveUp(outbox, attempt, proof);
+  await failpoint("reissued");
+  if (proof.outcome === "foreign") {
+    notices.raise("foreign", `${attempt.transactionId}: ${proof.evidence}`);
+  }
+  return { kind: "new id" };
+}

@@ -1,0 +1,297 @@
+import * as assert from "node:assert/strict";
+import { suite } from "uvu";
+import { type TestDatabase, testDatabase } from "../support/postgres.ts";
+import { createRig, type Rig, TOPICS, textOf, timePasses } from "./rig.ts";
+
+const test = suite<Rig>("publish a star");
+let database: TestDatabase;
+let rig: Rig;
+test.before(async () => {
+  database = await testDatabase({ migrated: true });
+});
+test.after(() => database.close());
+test.before.each(async () => {
+  rig = await createRig(database);
+});
+test.after.each(() => rig.close());
+
+async function assertPublished(starId: string, sequence = 1): Promise<void> {
+  const row = await rig.row(starId);
+  const message = rig.ledger.messages.find(
+    (each) => each.chunk?.transactionId === row.transaction_id,
+  );
+  assert.equal(row.state, "published");
+  assert.equal(row.sequence_number, sequence);
+  assert.equal(row.topic_id, message?.topicId);
+  assert.equal(row.consensus_timestamp, message?.consensusTimestamp);
+  assert.equal(row.running_hash, message?.runningHash);
+}
+
+test("a star goes from pending to published, its row copied from the mirror node's", async () => {
+  const starId = await rig.box("asset");
+  await rig.publisher().run({ steps: 1 });
+  await assertPublished(starId);
+  assert.deepEqual(rig.ledger.texts(TOPICS.asset), [textOf("asset", 1_795_161_600_000)]);
+  assert.deepEqual(rig.ledger.texts(TOPICS.event), []);
+  const [attempt] = await rig.attempts(starId);
+  assert.deepEqual(attempt, {
+    outcome: "published",
+    sends: 1,
+    refusals: 0,
+    evidence: "0.0.7002 #1",
+  });
+});
+
+test("a lost answer means ask: the message that landed is found, not sent again under another id", async () => {
+  rig.ledger.sendFaults.push({ kind: "answer lost" });
+  const starId = await rig.box();
+  await rig.publisher().run({ steps: 2 });
+  await assertPublished(starId);
+  assert.equal(rig.ledger.messages.length, 1);
+});
+
+test("a message that nobody received is sent again, the same bytes, until it lands", async () => {
+  rig.ledger.sendFaults.push({ kind: "dropped" }, { kind: "vanished" }, { kind: "dropped" });
+  const starId = await rig.box();
+  await rig.publisher().run();
+  await assertPublished(starId);
+  assert.equal((await rig.attempts(starId)).length, 1);
+});
+
+test("DUPLICATE after a crash means ask, and is settled by the receipt of the same id", async () => {
+  const starId = await rig.box();
+  await assert.rejects(rig.publisher({ at: "after_submit", hit: 1 }).run());
+  // The answer was never seen, and no node has a receipt yet: the bytes are sent once more.
+  rig.ledger.receiptsAway = true;
+  const [star] = await secondLease();
+  assert.ok(star);
+  rig.ledger.receiptsAway = false;
+  await rig.publisher().run({ steps: 3 });
+  await assertPublished(starId);
+  assert.equal(rig.ledger.messages.length, 1);
+});
+
+async function secondLease() {
+  await timePasses(rig.sql);
+  return rig.publisher().lease();
+}
+
+test("BUSY and UNAVAILABLE keep the star on its only id", async () => {
+  for (let i = 0; i < 3; i++) rig.ledger.sendFaults.push({ kind: "refused", status: "BUSY" });
+  const starId = await rig.box();
+  await rig.publisher().run();
+  await assertPublished(starId);
+  assert.deepEqual(
+    (await rig.attempts(starId)).map(({ sends, refusals }) => [sends, refusals]),
+    [[4, 3]],
+  );
+});
+
+test("THROTTLED_AT_CONSENSUS waits until the id is over, and then takes another", async () => {
+  rig.ledger.sendFaults.push({ kind: "failed", status: "THROTTLED_AT_CONSENSUS" });
+  const starId = await rig.box();
+  const publisher = rig.publisher();
+  await publisher.run({ steps: 5, seconds: 5 });
+  assert.equal((await rig.row(starId)).state, "sent");
+  assert.equal((await rig.attempts(starId)).length, 1);
+  await publisher.run({ steps: 20, seconds: 10 });
+  await assertPublished(starId);
+  assert.deepEqual(
+    (await rig.attempts(starId)).map(({ outcome }) => outcome),
+    ["failed", "published"],
+  );
+});
+
+test("an id that ran out before it was ever sent is replaced at once", async () => {
+  const starId = await rig.box();
+  await assert.rejects(rig.publisher({ at: "bytes_stored", hit: 1 }).run());
+  rig.ledger.advance(600);
+  await rig.publisher().run({ steps: 1 });
+  await assertPublished(starId);
+  assert.deepEqual(
+    (await rig.attempts(starId)).map(({ outcome, sends }) => [outcome, sends]),
+    [
+      ["never sent", 0],
+      ["published", 1],
+    ],
+  );
+});
+
+for (const off of [-86_400, -3_600, -100, -15, 5, 30, 3_600, 86_400]) {
+  test(`a clock ${off} s from the ledger's costs refusals and stops nothing`, async () => {
+    rig.clockOff = off;
+    const starId = await rig.box();
+    await rig.publisher().run({ steps: 4 });
+    await assertPublished(starId);
+    assert.equal(rig.ledger.messages.length, 1);
+    const outcomes = (await rig.attempts(starId)).map(({ outcome }) => outcome);
+    assert.ok(outcomes.slice(0, -1).every((outcome) => outcome === "refused"));
+    assert.ok(outcomes.length <= 32, `${outcomes.length} ids`);
+  });
+}
+
+test("a mirror node that is behind delays the confirmation, and nothing else", async () => {
+  rig.ledger.mirrorStandsAt = rig.ledger.now;
+  const starId = await rig.box();
+  const publisher = rig.publisher();
+  await publisher.run({ steps: 10, seconds: 100 });
+  assert.equal((await rig.row(starId)).state, "sent");
+  assert.equal(rig.ledger.messages.length, 1);
+  rig.ledger.mirrorStandsAt = undefined;
+  await publisher.run({ steps: 1 });
+  await assertPublished(starId);
+  assert.equal(rig.ledger.messages.length, 1);
+});
+
+test("a mirror node that is away delays the confirmation, and sending goes on", async () => {
+  rig.ledger.mirrorAway = true;
+  const stars = [await rig.box(), await rig.box()];
+  const publisher = rig.publisher();
+  await publisher.run({ steps: 3 });
+  assert.equal(rig.ledger.messages.length, 2);
+  rig.ledger.mirrorAway = false;
+  await publisher.run({ steps: 1 });
+  for (const [i, starId] of stars.entries()) await assertPublished(starId, i + 1);
+});
+
+test("what is stuck without a word on a busy topic is proved absent by a later message", async () => {
+  rig.ledger.sendFaults.push({ kind: "vanished" });
+  rig.ledger.receiptsAway = true;
+  const lost = await rig.box();
+  const publisher = rig.publisher();
+  // Sent once, then everything is silent until its time is over.
+  await publisher.step();
+  rig.ledger.advance(130);
+  rig.ledger.receiptsAway = false;
+  const later = await rig.box();
+  await publisher.step();
+  await assertPublished(later);
+  assert.equal((await rig.row(lost)).state, "pending");
+  await publisher.run({ steps: 2 });
+  await assertPublished(lost, 2);
+  const [first] = await rig.attempts(lost);
+  assert.equal(first?.outcome, "absent");
+});
+
+test("on a quiet topic absence takes a block a minute later and three rounds", async () => {
+  const starId = await rig.box();
+  const publisher = rig.publisher();
+  rig.ledger.standingFault = { kind: "dropped" };
+  await publisher.step();
+  rig.ledger.advance(130);
+  rig.ledger.standingFault = undefined;
+  // The mirror node has not come a minute past its end: nothing is proved.
+  for (let i = 0; i < 5; i++) await nextRound(publisher);
+  assert.deepEqual(await openRounds(starId), [0]);
+  rig.ledger.advance(60);
+  await nextRound(publisher);
+  // Rounds a moment apart are one.
+  await rig.sql`update outbox set next_try_at = 0`;
+  await publisher.step();
+  assert.deepEqual(await openRounds(starId), [1]);
+  await nextRound(publisher);
+  assert.deepEqual(await openRounds(starId), [2]);
+  assert.equal(rig.ledger.messages.length, 0);
+  await nextRound(publisher);
+  await assertPublished(starId);
+  assert.equal(rig.ledger.messages.length, 1);
+});
+
+async function nextRound(publisher: ReturnType<Rig["publisher"]>): Promise<void> {
+  await timePasses(rig.sql);
+  await publisher.step();
+}
+
+async function openRounds(starId: string): Promise<readonly number[]> {
+  const rows = await rig.sql<{ absence_rounds: number }[]>`
+    select absence_rounds from publish_attempt where star_id = ${starId} and closed_at is null`;
+  return rows.map((row) => row.absence_rounds);
+}
+
+test("a message that landed unseen is never proved absent, however late the mirror node shows it", async () => {
+  rig.ledger.sendFaults.push({ kind: "answer lost" });
+  rig.ledger.receiptsAway = true;
+  rig.ledger.mirrorStandsAt = rig.ledger.now;
+  const starId = await rig.box();
+  const publisher = rig.publisher();
+  await publisher.run({ steps: 30, seconds: 20 });
+  assert.equal((await rig.attempts(starId)).length, 1);
+  rig.ledger.mirrorStandsAt = undefined;
+  await publisher.run({ steps: 2 });
+  await assertPublished(starId);
+  assert.equal(rig.ledger.messages.length, 1);
+});
+
+test("an id that somebody else used up for a message is never taken for ours", async () => {
+  const starId = await rig.box();
+  await assert.rejects(rig.publisher({ at: "bytes_stored", hit: 1 }).run());
+  const { transaction_id: stolen } = await rig.row(starId);
+  rig.ledger.foreign(String(stolen), { topicId: TOPICS.event, message: "not ours" });
+  await rig.publisher().run({ steps: 3 });
+  await assertPublished(starId, 2);
+  assert.deepEqual(rig.ledger.texts(), ["not ours", textOf("event", 1_795_161_600_000)]);
+  assert.deepEqual(rig.alarms, ["foreign"]);
+});
+
+test("an id that somebody else used up for something else is given up, with an alarm", async () => {
+  const starId = await rig.box();
+  await assert.rejects(rig.publisher({ at: "bytes_stored", hit: 1 }).run());
+  const { transaction_id: stolen } = await rig.row(starId);
+  rig.ledger.foreign(String(stolen), { topicId: "0.0.98" });
+  await rig.publisher().run({ steps: 3 });
+  await assertPublished(starId);
+  assert.deepEqual(rig.alarms, ["foreign"]);
+  const [first] = await rig.attempts(starId);
+  assert.match(String(first?.evidence), /CRYPTOTRANSFER of 0\.0\.98/);
+});
+
+test("a mirror node that contradicts the receipt publishes nothing and raises an alarm", async () => {
+  rig.ledger.mirrorStandsAt = rig.ledger.now;
+  const starId = await rig.box();
+  const publisher = rig.publisher();
+  await publisher.step();
+  const [message] = rig.ledger.messages;
+  assert.ok(message);
+  rig.ledger.messages[0] = { ...message, runningHash: Buffer.alloc(48).toString("base64") };
+  rig.ledger.mirrorStandsAt = undefined;
+  await publisher.run({ steps: 3 });
+  assert.equal((await rig.row(starId)).state, "sent");
+  assert.ok(rig.alarms.includes("contradicts"));
+  // Once the mirror node tells the truth, the star is read again and done.
+  rig.ledger.messages[0] = message;
+  await publisher.run({ steps: 2 });
+  await assertPublished(starId);
+  assert.equal(rig.ledger.messages.length, 1);
+});
+
+test("a refusal that only a person can cure stops the queue, probes, and goes on when cured", async () => {
+  rig.ledger.standingFault = { kind: "refused", status: "INSUFFICIENT_PAYER_BALANCE" };
+  const stars = [];
+  for (let i = 0; i < 20; i++) stars.push(await rig.box());
+  const publisher = rig.publisher();
+  await publisher.step();
+  assert.deepEqual(rig.alarms, ["configuration"]);
+  assert.equal(rig.ledger.sends, 1);
+  rig.ledger.standingFault = undefined;
+  await publisher.run({ steps: 3, seconds: 5 });
+  for (const starId of stars) assert.equal((await rig.row(starId)).state, "published");
+  assert.equal(rig.ledger.messages.length, 20);
+});
+
+test("an outage of all nodes burns a few ids, not one per star", async () => {
+  rig.ledger.standingFault = { kind: "dropped" };
+  rig.ledger.receiptsAway = true;
+  for (let i = 0; i < 50; i++) await rig.box();
+  const publisher = rig.publisher();
+  await publisher.step();
+  const [{ sent = 0 } = {}] = await rig.sql<{ sent: number }[]>`
+    select count(*) as sent from publish_attempt where sends > 0`;
+  assert.ok(sent <= 5, `${sent} stars sent in vain`);
+  rig.ledger.standingFault = undefined;
+  rig.ledger.receiptsAway = false;
+  await publisher.run({ steps: 4, seconds: 5 });
+  assert.equal(new Set(rig.ledger.texts()).size, 50);
+  assert.equal(rig.ledger.messages.length, 50);
+});
+
+test.run();

@@ -1,0 +1,202 @@
+import { randomUUID } from "node:crypto";
+import { newStarId } from "../../src/journal/star-id.ts";
+import { silentLogger } from "../../src/log.ts";
+import { createMetrics } from "../../src/metrics.ts";
+import { beginReading } from "../../src/publishing/confirm.ts";
+import type { Failpoint, PublishContext, TopicKind } from "../../src/publishing/context.ts";
+import { createLedgerClock } from "../../src/publishing/ledger-clock.ts";
+import { starMessage } from "../../src/publishing/message.ts";
+import { type Alarm, createNotices } from "../../src/publishing/notices.ts";
+import { leaseStars } from "../../src/publishing/outbox.ts";
+import { publishStar } from "../../src/publishing/publish-star.ts";
+import { createSendGate } from "../../src/publishing/send-gate.ts";
+import { followTopic } from "../../src/publishing/topic-follower.ts";
+import { openPostgres, type Sql } from "../../src/store/postgres.ts";
+import { FakeLedger } from "../support/fake-topic.ts";
+import type { TestDatabase } from "../support/postgres.ts";
+
+export const TOPICS = { event: "0.0.7001", asset: "0.0.7002" } as const;
+const KEYS = { a: "alpha", b: "beta" };
+const SECOND = 1_000_000_000n;
+
+/** A crash: whatever was about to happen does not. */
+export class Crash extends Error {
+  override readonly name = "Crash";
+}
+
+/** Lays a star into the outbox, as accepting it does. @returns its id */
+export async function boxStar(sql: Sql, kind: TopicKind, at: number): Promise<string> {
+  const starId = newStarId(at);
+  await sql`insert into outbox (star_id, topic, message) values (${starId}, ${kind}, ${textOf(kind, at)})`;
+  return starId;
+}
+
+export function textOf(kind: TopicKind, at: number): string {
+  const target =
+    kind === "event"
+      ? ({ type: "event", id: "drop", eventKind: "MINT_EVENT", ledgerId: null } as const)
+      : ({ type: "token", id: "0.0.500", eventKind: null, ledgerId: null } as const);
+  const holdings = { collectionA: [1, 2], collectionB: [] };
+  return starMessage({ wallet: "0.0.1001", at, target, votingPower: 3, holdings }, KEYS);
+}
+
+export interface OutboxRow {
+  readonly star_id: string;
+  readonly state: string;
+  readonly topic_id: string | null;
+  readonly transaction_id: string | null;
+  readonly sequence_number: number | null;
+  readonly consensus_timestamp: string | null;
+  readonly running_hash: string | null;
+  readonly tries: number;
+  readonly next_try_at: number;
+}
+
+/**
+ * Publishing on a real database and a ledger in memory. No time passes by itself: waits
+ * move the ledger's clock, and `turn` does what the minutes between two looks would.
+ */
+export async function createRig(database: TestDatabase) {
+  const sql = openPostgres(database.url, { connections: 8 });
+  const ledger = new FakeLedger();
+  await empty(sql);
+  let starAt = 1_795_161_600_000;
+
+  const rig = {
+    sql,
+    url: database.url,
+    ledger,
+    alarms: [] as string[],
+    /** How far this machine's clock is from the ledger's, seconds. */
+    clockOff: 0,
+    /** A publisher of its own: a name, a clock, gates; with what crashes it. */
+    publisher: (crash?: { readonly at: Failpoint; readonly hit: number }) => newProcess(rig, crash),
+    box: (kind: TopicKind = "event") => boxStar(sql, kind, starAt++),
+    async row(starId: string): Promise<OutboxRow> {
+      const [row] = await sql<OutboxRow[]>`select * from outbox where star_id = ${starId}`;
+      if (row === undefined) throw new Error(`no star ${starId}`);
+      return row;
+    },
+    attempts: (starId: string) =>
+      sql<{ outcome: string | null; sends: number; refusals: number; evidence: string | null }[]>`
+        select outcome, sends, refusals, evidence from publish_attempt
+        where star_id = ${starId} order by attempt`,
+    close: () => sql.end({ timeout: 1 }),
+  };
+  return rig;
+}
+
+/** A fresh start, which the tables themselves would refuse. */
+async function empty(sql: Sql): Promise<void> {
+  await sql.unsafe(`
+    set local session_replication_role = replica;
+    truncate outbox, publish_attempt, topic_reading`);
+  for (const topicId of Object.values(TOPICS)) await beginReading(sql, topicId);
+}
+
+export type Rig = Awaited<ReturnType<typeof createRig>>;
+
+interface World {
+  readonly sql: Sql;
+  readonly ledger: FakeLedger;
+  readonly alarms: string[];
+  readonly clockOff: number;
+}
+
+/** One publisher process, stepped by hand. */
+function newProcess(rig: World, crash?: { readonly at: Failpoint; readonly hit: number }) {
+  const { sql, ledger } = rig;
+  const clock = createLedgerClock(() => ledger.now + BigInt(rig.clockOff) * SECOND);
+  let hits = 0;
+  const failpoint = (name: Failpoint): void => {
+    if (name === crash?.at && ++hits === crash.hit) throw new Crash(name);
+  };
+  const plain = createNotices(silentLogger, createMetrics());
+  const notices = {
+    ...plain,
+    raise(alarm: Alarm, detail: string) {
+      rig.alarms.push(alarm);
+      plain.raise(alarm, detail);
+    },
+    announce(...[topic, verdict]: Parameters<typeof plain.announce>) {
+      if (verdict.verdict !== "published" && verdict.verdict !== "absent") {
+        rig.alarms.push(verdict.verdict);
+      }
+      plain.announce(topic, verdict);
+    },
+  };
+  const wait = async (milliseconds: number): Promise<void> => ledger.advance(milliseconds / 1_000);
+  const mirror = ledger.mirror();
+  const lane = (kind: TopicKind) => ({
+    topicId: TOPICS[kind],
+    gate: createSendGate({
+      now: () => Number(ledger.now / 1_000_000n),
+      onShut: (obstacle, detail) => {
+        if (obstacle === "configuration") notices.raise("configuration", detail);
+      },
+      onOpen: () => notices.clear("configuration"),
+    }),
+    // Read by hand: a follower that polls would need time to pass.
+    follower: {
+      ...followTopic({
+        sql,
+        mirror,
+        clock,
+        wait,
+        failpoint,
+        topicId: TOPICS[kind],
+        onVerdict: (verdict) => notices.announce(kind, verdict),
+        onFailure: () => undefined,
+      }),
+      poke: () => undefined,
+    },
+  });
+  const context: PublishContext = {
+    outbox: { sql, holder: randomUUID(), leaseMs: 30_000 },
+    topic: ledger.topic(),
+    mirror,
+    clock,
+    lanes: { event: lane("event"), asset: lane("asset") },
+    call: (request) => request(),
+    wait,
+    closing: new AbortController().signal,
+    random: () => 0.5,
+    failpoint,
+    notices,
+  };
+  const lease = async (): Promise<readonly Parameters<typeof publishStar>[1][]> => {
+    const taken = await Promise.all(
+      (["event", "asset"] as const).map((topic) =>
+        leaseStars(context.outbox, { topic, limit: 200, working: [] }),
+      ),
+    );
+    return taken.flat();
+  };
+  return {
+    context,
+    clock,
+    lease,
+    /** Takes up everything that is due, once, and reads the topics to their ends. */
+    async step(): Promise<void> {
+      for (const star of await lease()) await publishStar(context, star);
+      if (ledger.mirrorAway) return;
+      for (const { follower } of Object.values(context.lanes)) await follower.readToEnd();
+    },
+    /** As many steps as it takes, with `seconds` and every delay between them gone by. */
+    async run({ steps = 12, seconds = 5 } = {}): Promise<void> {
+      for (let i = 0; i < steps; i++) {
+        await timePasses(sql);
+        await this.step();
+        const [left] = await sql`select from outbox where state <> 'published' limit 1`;
+        if (left === undefined) return;
+        ledger.advance(seconds);
+      }
+    },
+  };
+}
+
+/** Every delay is over, every lease of a dead process has run out. */
+export async function timePasses(sql: Sql): Promise<void> {
+  await sql`update outbox set next_try_at = 0, lease_until = 0 where state <> 'published'`;
+  await sql`update publish_attempt set absence_at = 0 where closed_at is null`;
+}
