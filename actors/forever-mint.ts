@@ -6,10 +6,10 @@ import {
   type Claims,
   type Counted,
   countFresh,
-  type Losses,
+  type Loss,
   lostWeight,
   NOTHING_COUNTED,
-  type Releases,
+  type Release,
   releaseLost,
   withClaims,
   withoutReleased,
@@ -31,17 +31,17 @@ import { BASE, type Breakdown, weigh } from "./weight.ts";
  * A star that adds 0 is still a star: it costs a vote and moves the wallet's date.
  *
  * "A daily check … removes the weight of … NFTs that the wallet no longer holds": each lost
- * collection A serial attributed to the wallet takes its 1 along and is free again. With the
- * collection B serial that carries the wallet's flat bonus goes the 5, unless the wallet holds
- * another one that is free: the lowest of those carries the bonus on, and nothing is lost.
- * Serials not attributed to that wallet are passed over, so that a loss told twice takes away
- * once.
+ * collection A serial attributed to its wallet takes its 1 along, and with the collection B
+ * serial that carries a wallet's flat bonus goes the 5; lost serials are free again. A wallet
+ * that then holds a free collection B serial keeps its bonus: the lowest of them carries it on,
+ * and nothing is lost. Serials not attributed to the losing wallet are passed over, so that a
+ * loss told twice takes away once.
  *
  * Invariants: the weight is one per wallet, one per attributed collection A serial and five
  * per attributed collection B serial; a wallet carries the flat bonus at most once.
  *
- * As with event days, a slice decides the same as the whole: this wallet's entry, and the
- * serials it brings, has lost or still holds.
+ * As with event days, a slice decides the same as the whole: the entries of the wallets that
+ * the event is about, and of the serials they bring, have lost or still hold.
  */
 
 export interface ForeverMintContext {
@@ -56,18 +56,19 @@ export interface ForeverMintContext {
 export type ForeverMintInput = Pick<ForeverMintContext, "event">;
 export type ForeverMintState = State<ForeverMintContext>;
 
-/** The daily check found that a wallet no longer holds some NFTs. */
-export interface HoldingsLost extends Losses {
+/** The daily check found that wallets no longer hold some NFTs; each wallet is named once. */
+export interface HoldingsLost {
   readonly type: "lost";
-  readonly wallet: string;
+  readonly losses: readonly Loss[];
 }
 
-/** What a loss takes from the mint's total, and which attributions end. */
+/** What losses take from the mint's total, and which attributions end. */
 export interface LossDecision {
   readonly type: "released";
   /** The total is lowered by this: 0 or more. */
   readonly weight: number;
-  readonly releases: Releases;
+  /** One per loss, in their order. */
+  readonly releases: readonly Release[];
 }
 
 function decide(context: ForeverMintContext, star: EventStar): EventDecision {
@@ -82,8 +83,8 @@ function decide(context: ForeverMintContext, star: EventStar): EventDecision {
   return { type: "counted", weight: weigh(breakdown), breakdown, claims };
 }
 
-function release(context: ForeverMintContext, loss: HoldingsLost): LossDecision {
-  const releases = releaseLost(loss.wallet, loss, context.counted);
+function release(context: ForeverMintContext, { losses }: HoldingsLost): LossDecision {
+  const releases = releaseLost(losses, context.counted);
   return { type: "released", weight: lostWeight(releases), releases };
 }
 
@@ -118,7 +119,7 @@ export const foreverMintMachine = setup({
       const { weight, releases } = release(context, event);
       return {
         weight: context.weight - weight,
-        counted: withoutReleased(context.counted, releases, event.wallet),
+        counted: withoutReleased(context.counted, releases),
       };
     }),
   },

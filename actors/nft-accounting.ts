@@ -51,55 +51,81 @@ export function withClaims(counted: Counted, claims: Claims, wallet: string): Co
 }
 
 /** What a wallet turned out to hold no longer, and what it still holds; serials ascending. */
-export interface Losses {
+export interface Loss {
+  readonly wallet: string;
   readonly lostA: readonly number[];
   readonly lostB: readonly number[];
   /** Collection B serials it still holds: one of them may carry the flat bonus on. */
   readonly heldB: readonly number[];
 }
 
-/** Attributions that end with a loss. */
-export interface Releases {
+/** Attributions of a wallet that end with a loss. */
+export interface Release {
+  readonly wallet: string;
   readonly a: readonly number[];
   /** The lost carrier of the flat bonus. */
   readonly b: number | null;
-  /** The serial that carries the bonus from now on; null with `b` set, and the bonus is gone. */
+  /** The serial that carries the bonus from now on; null with `b` set: the bonus is gone. */
   readonly spare: number | null;
 }
 
 /**
- * The attributions that losses end. A serial that counted for another wallet, or for nobody,
- * is not this wallet's to lose, so the same losses a second time end nothing.
+ * The attributions that losses end, one release per loss. First all that is lost becomes free,
+ * then spares are chosen: two wallets that swapped their carriers both keep the bonus. A serial
+ * that counted for another wallet, or for nobody, is not this wallet's to lose, so the same
+ * losses a second time end nothing.
  *
  * @param counted entries for serials neither lost nor held are of no matter
  */
-export function releaseLost(wallet: string, losses: Losses, counted: Counted): Releases {
-  const b = losses.lostB.find((serial) => counted.B[serial] === wallet) ?? null;
-  const isFree = (serial: number) =>
-    counted.B[serial] === undefined && !losses.lostB.includes(serial);
-  return {
-    a: losses.lostA.filter((serial) => counted.A[serial] === wallet),
-    b,
+export function releaseLost(losses: readonly Loss[], counted: Counted): readonly Release[] {
+  const ended = losses.map(({ wallet, lostA, lostB }) => ({
+    wallet,
+    a: lostA.filter((serial) => counted.A[serial] === wallet),
+    b: lostB.find((serial) => counted.B[serial] === wallet) ?? null,
+  }));
+  const freed = new Set(ended.map(({ b }) => b));
+  const taken = new Set<number>();
+  return ended.map((end, index) => {
+    const held = end.b === null ? [] : (losses[index]?.heldB ?? []);
     // As with a star: the lowest free one is spent.
-    spare: b === null ? null : (losses.heldB.find(isFree) ?? null),
-  };
+    const spare =
+      held.find(
+        (serial) =>
+          serial !== end.b &&
+          !taken.has(serial) &&
+          (counted.B[serial] === undefined || freed.has(serial)),
+      ) ?? null;
+    if (spare !== null) taken.add(spare);
+    return { ...end, spare };
+  });
 }
 
 /** The weight that goes with released attributions. */
-export function lostWeight({ a, b, spare }: Releases): number {
-  return a.length + (b !== null && spare === null ? FLAT_BONUS : 0);
+export function lostWeight(releases: readonly Release[]): number {
+  const weights = releases.map(
+    ({ a, b, spare }) => a.length + (b !== null && spare === null ? FLAT_BONUS : 0),
+  );
+  return weights.reduce((sum, weight) => sum + weight, 0);
 }
 
-/** The scope after releases: their serials free, the spare counted for that wallet. */
-export function withoutReleased(counted: Counted, releases: Releases, wallet: string): Counted {
-  const { a, b, spare } = releases;
-  const stays = (released: readonly (number | null)[]) => (entry: [string, string]) =>
-    !released.includes(Number(entry[0]));
+/** The scope after releases: their serials free, the spares counted for their wallets. */
+export function withoutReleased(counted: Counted, releases: readonly Release[]): Counted {
+  const goneA = new Set(releases.flatMap(({ a }) => a));
+  const goneB = new Set(releases.flatMap(({ b }) => b ?? []));
+  const spares = releases.flatMap(({ wallet, spare }) =>
+    spare === null ? [] : [[spare, wallet] as const],
+  );
   return {
-    A: Object.fromEntries(Object.entries(counted.A).filter(stays(a))),
-    B: {
-      ...Object.fromEntries(Object.entries(counted.B).filter(stays([b]))),
-      ...(spare === null ? {} : { [spare]: wallet }),
-    },
+    A: without(counted.A, goneA),
+    B: { ...without(counted.B, goneB), ...Object.fromEntries(spares) },
   };
+}
+
+function without(
+  counted: Readonly<Record<number, string>>,
+  gone: ReadonlySet<number>,
+): Readonly<Record<number, string>> {
+  return Object.fromEntries(
+    Object.entries(counted).filter(([serial]) => !gone.has(Number(serial))),
+  );
 }

@@ -32,7 +32,11 @@ function lost(
   wallet: string,
   { a = [], b = [], held = [] }: { a?: number[]; b?: number[]; held?: number[] },
 ): HoldingsLost {
-  return { type: "lost", wallet, lostA: a, lostB: b, heldB: held };
+  return { type: "lost", losses: [{ wallet, lostA: a, lostB: b, heldB: held }] };
+}
+
+function all(...losses: readonly HoldingsLost[]): HoldingsLost {
+  return { type: "lost", losses: losses.flatMap((each) => each.losses) };
 }
 
 function step(state: ForeverMintState, event: Happening) {
@@ -57,7 +61,7 @@ test("lost collection A NFTs lose their weight one by one, and become free", () 
   assert.deepEqual(decision, {
     type: "released",
     weight: 2,
-    releases: { a: [2, 3], b: null, spare: null },
+    releases: [{ wallet: ANN, a: [2, 3], b: null, spare: null }],
   });
   const [, bobs] = step(play(star(ANN, [1, 2, 3]), lost(ANN, { a: [2, 3] })), star(BOB, [1, 2, 3]));
   assert.deepEqual(bobs, {
@@ -75,7 +79,7 @@ test("a sold carrier of the +5 is replaced by the lowest free B serial the walle
   assert.deepEqual(decision, {
     type: "released",
     weight: 0,
-    releases: { a: [], b: 4, spare: 6 },
+    releases: [{ wallet: ANN, a: [], b: 4, spare: 6 }],
   });
 });
 
@@ -85,7 +89,7 @@ test("a sold carrier without a spare takes the 5 along, and the next star may br
   assert.deepEqual(decision, {
     type: "released",
     weight: 5,
-    releases: { a: [], b: 4, spare: null },
+    releases: [{ wallet: ANN, a: [], b: 4, spare: null }],
   });
   const back = step(play(star(ANN, [1], [4]), lost(ANN, { b: [4] })), star(ANN, [1], [9]));
   assert.equal(back[0].context.weight, 1 + 1 + 5);
@@ -93,7 +97,23 @@ test("a sold carrier without a spare takes the 5 along, and the next star may br
 
 test("B serials that carry nothing are no loss", () => {
   const [weight, decision] = lose(lost(ANN, { b: [5, 6], held: [4] }), star(ANN, [], [4, 5, 6]));
-  assert.deepEqual([weight, decision.weight, decision.releases.b], [6, 0, null]);
+  assert.deepEqual([weight, decision.weight, decision.releases[0]?.b], [6, 0, null]);
+});
+
+test("what one wallet loses is free for another's bonus: a swap of carriers costs nobody", () => {
+  const swap = all(lost(ANN, { b: [4], held: [5] }), lost(BOB, { b: [5], held: [4] }));
+  const [weight, decision] = lose(swap, star(ANN, [], [4]), star(BOB, [], [5]));
+  assert.deepEqual([weight, decision.weight], [12, 0]);
+  assert.deepEqual(
+    decision.releases.map(({ spare }) => spare),
+    [5, 4],
+  );
+});
+
+test("one serial carries one bonus, even if two wallets are said to hold it", () => {
+  const both = all(lost(ANN, { b: [4], held: [6] }), lost(BOB, { b: [5], held: [6] }));
+  const [weight] = lose(both, star(ANN, [], [4]), star(BOB, [], [5]));
+  assert.equal(weight, 1 + 5 + 1);
 });
 
 test("the base 1 never goes, not even with the last NFT", () => {
@@ -129,7 +149,8 @@ const wallet = fc.nat({ max: 2 });
 const serial = fc.integer({ min: 1, max: 4 });
 const move: fc.Arbitrary<Move> = fc.oneof(
   fc.record({ kind: fc.constant("star" as const), wallet }),
-  fc.record({ kind: fc.constant("check" as const), wallet }),
+  // 3: everyone at once.
+  fc.record({ kind: fc.constant("check" as const), wallet: fc.nat({ max: 3 }) }),
   // To 3: burned.
   fc.record({
     kind: fc.constant("move" as const),
@@ -158,6 +179,10 @@ class World {
     return lost(name(who), { a: gone("A"), b: gone("B"), held: this.held("B", who) });
   }
 
+  allLosses(): HoldingsLost {
+    return all(...[0, 1, 2].map((who) => this.losses(who)));
+  }
+
   do(event: Happening): ReturnType<typeof step>[1] {
     const [next, decision] = step(this.mint, event);
     this.mint = next;
@@ -169,7 +194,8 @@ class World {
     if (each.kind === "move") this.owner[each.of].set(each.serial, each.to);
     if (each.kind === "star")
       this.do(star(name(each.wallet), this.held("A", each.wallet), this.held("B", each.wallet)));
-    if (each.kind === "check") this.do(this.losses(each.wallet));
+    if (each.kind === "check")
+      this.do(each.wallet === 3 ? this.allLosses() : this.losses(each.wallet));
   }
 }
 
@@ -207,7 +233,7 @@ test("after stars and checks of everyone, each NFT held by a voter counts once, 
     fc.property(histories, (moves) => {
       const world = new World();
       for (const each of moves) world.play(each);
-      for (const who of [0, 1, 2]) world.do(world.losses(who));
+      world.do(world.allLosses());
       for (const who of [0, 1, 2])
         world.do(star(name(who), world.held("A", who), world.held("B", who)));
       const { counted, weight } = world.mint.context;
@@ -223,18 +249,35 @@ test("after stars and checks of everyone, each NFT held by a voter counts once, 
   );
 });
 
+test("a check of everyone takes the +5 from those alone who hold no collection B NFT any more", () => {
+  fc.assert(
+    fc.property(histories, (moves) => {
+      const world = new World();
+      for (const each of moves) world.play(each);
+      const before = carriers(world.mint.context.counted);
+      world.do(world.allLosses());
+      const stillHolding = [0, 1, 2].filter((who) => world.held("B", who).length > 0).map(name);
+      assert.deepEqual(
+        carriers(world.mint.context.counted).sort(),
+        before.filter((who) => stillHolding.includes(who)).sort(),
+      );
+    }),
+    { numRuns: 300 },
+  );
+});
+
 test("a check changes nothing the second time, and a star after it brings back only what is held", () => {
   fc.assert(
     fc.property(histories, wallet, (moves, who) => {
       const world = new World();
       for (const each of moves) world.play(each);
-      const losses = world.losses(who);
+      const losses = world.allLosses();
       world.do(losses);
       const after = world.mint;
       const again = world.do(losses);
       assert.equal(again.weight, 0);
       assert.deepEqual(world.mint, after, "the same losses told twice take away once");
-      assert.equal(world.do(world.losses(who)).weight, 0, "nothing is left to find");
+      assert.equal(world.do(world.allLosses()).weight, 0, "nothing is left to find");
       world.do(star(name(who), world.held("A", who), world.held("B", who)));
       const restarred = world.mint.context;
       const second = world.do(star(name(who), world.held("A", who), world.held("B", who)));
@@ -247,24 +290,39 @@ test("a check changes nothing the second time, and a star after it brings back o
 
 /** The part of a mint that one event is about. */
 function sliceFor({ context }: ForeverMintState, event: Happening): ForeverMintState {
-  const [a, b] =
+  const parts =
     event.type === "star"
-      ? [event.holdings.collectionA, event.holdings.collectionB]
-      : [event.lostA, [...event.lostB, ...event.heldB]];
-  const keep = (from: Readonly<Record<number, string>>, serials: readonly number[], own: boolean) =>
+      ? [{ ...event, a: event.holdings.collectionA, b: event.holdings.collectionB }]
+      : event.losses.map((loss) => ({ ...loss, a: loss.lostA, b: [...loss.lostB, ...loss.heldB] }));
+  const wallets = parts.map((part) => part.wallet);
+  const keep = (from: Readonly<Record<number, string>>, serials: number[], own: boolean) =>
     Object.fromEntries(
       Object.entries(from).filter(
-        ([each, holder]) => serials.includes(Number(each)) || (own && holder === event.wallet),
+        ([each, holder]) => serials.includes(Number(each)) || (own && wallets.includes(holder)),
       ),
     );
+  const { A, B } = context.counted;
   return {
     value: "collecting",
     context: {
       event: context.event,
       weight: 0,
       stars: 0,
-      wallets: context.wallets[event.wallet] ? { [event.wallet]: true } : {},
-      counted: { A: keep(context.counted.A, a, false), B: keep(context.counted.B, b, true) },
+      wallets: Object.fromEntries(
+        Object.entries(context.wallets).filter(([each]) => wallets.includes(each)),
+      ),
+      counted: {
+        A: keep(
+          A,
+          parts.flatMap(({ a }) => a),
+          false,
+        ),
+        B: keep(
+          B,
+          parts.flatMap(({ b }) => b),
+          true,
+        ),
+      },
     },
   };
 }
@@ -288,15 +346,16 @@ test("a slice decides the same as the whole, stars and losses alike", () => {
   );
 });
 
-test("losses in one event or one by one end the same attributions", () => {
+test("a wallet's losses in one event or one by one end the same attributions", () => {
   fc.assert(
     fc.property(histories, wallet, (moves, who) => {
       const world = new World();
       for (const each of moves) world.play(each);
-      const { lostA, lostB, heldB, wallet: loser } = world.losses(who);
+      const [loss] = world.losses(who).losses;
+      assert.ok(loss);
       const singly = [
-        ...lostA.map((each) => lost(loser, { a: [each], held: [...heldB] })),
-        ...lostB.map((each) => lost(loser, { b: [each], held: [...heldB] })),
+        ...loss.lostA.map((each) => lost(loss.wallet, { a: [each], held: [...loss.heldB] })),
+        ...loss.lostB.map((each) => lost(loss.wallet, { b: [each], held: [...loss.heldB] })),
       ].reduce((state, event) => step(state, event)[0], world.mint);
       world.do(world.losses(who));
       assert.deepEqual(singly, world.mint);
@@ -318,7 +377,7 @@ test("the decider's step equals XState's own transition, whatever has happened",
         assert.deepEqual({ value: theirs.value, context: theirs.context }, next);
         assert.deepEqual(
           actions.flatMap(({ type, params }) =>
-            type === "xstate.emit" ? [(params as { event: unknown }).event] : [],
+            String(type) === "xstate.emit" ? [(params as { event: unknown }).event] : [],
           ),
           [decision],
         );
@@ -335,7 +394,7 @@ test("nothing counted is nothing lost: an empty slice decides zero", () => {
   assert.deepEqual(decision, {
     type: "released",
     weight: 0,
-    releases: { a: [], b: null, spare: null },
+    releases: [{ wallet: ANN, a: [], b: null, spare: null }],
   });
 });
 
