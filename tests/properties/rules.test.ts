@@ -1,0 +1,216 @@
+/**
+ * Goal: every voting rule holds on any history. Method: random histories of several wallets,
+ * days and items, in which NFTs change hands, passes begin and end and the clock stands around
+ * midnight, played through the machines and held against sentences of the specification and
+ * against the oracle.
+ */
+import * as assert from "node:assert/strict";
+import fc from "fast-check";
+import { test } from "uvu";
+import { type AnyStateMachine, transition } from "xstate";
+import { ruleOf } from "../../actors/content.ts";
+import { dayOf } from "../../actors/day.ts";
+import type { Decider, State } from "../../actors/decide.ts";
+import { eventDay, eventDayMachine } from "../../actors/event-day.ts";
+import { foreverMint, foreverMintMachine } from "../../actors/forever-mint.ts";
+import { targetKey } from "../../actors/star.ts";
+import { walletDay, walletDayMachine } from "../../actors/wallet-day.ts";
+import { foldWalletDay } from "../../src/hosting/host.ts";
+import { countWeight } from "../../src/hosting/propose.ts";
+import { history } from "./histories.ts";
+import { rules, SEED } from "./rules.ts";
+import { type EventState, eventActor, type Outcome, play, type Row, realCore } from "./world.ts";
+
+const RUNS = 500;
+
+for (const [sentence, rule] of Object.entries(rules))
+  test(sentence, () => rule(realCore, { numRuns: RUNS }));
+
+/** Situations without which the properties would prove little. */
+const situations: Readonly<Record<string, (outcome: Outcome) => boolean>> = {
+  "a repeat refused": ({ decision }) => refusedBy(decision, "ALREADY_STARRED"),
+  "a free day exhausted": ({ decision }) => refusedBy(decision, "ALLOWANCE_EXHAUSTED", 5),
+  "a premium day exhausted": ({ decision }) => refusedBy(decision, "ALLOWANCE_EXHAUSTED", 20),
+  "a twentieth star": ({ row }) => row?.slot === 20,
+  "a pass that ended with more than five votes used": ({ decision }) =>
+    refusedBy(decision, "ALLOWANCE_EXHAUSTED", 5) && "used" in decision && decision.used > 5,
+  "a sixth star after a pass began": ({ row }) => row?.slot === 6,
+  "a star that slipped over midnight": ({ intent, row }) =>
+    row !== null && row.day !== dayOf(intent.now),
+  "a star in the day's last millisecond": ({ row }) =>
+    row !== null && row.day !== dayOf(row.at + 1),
+  "a star in the day's first millisecond": ({ row }) =>
+    row !== null && row.day !== dayOf(row.at - 1),
+  "a star for a clock behind the last one": ({ intent, row }) => (row?.at ?? 0) > intent.now,
+  "an NFT that had counted for this event today": ({ row }) =>
+    withheld(row) > 0 && ruleOf(row?.target ?? intentless).frequency === "daily",
+  "a collection B serial spent that is not the lowest held": ({ row }) =>
+    row?.decision?.claims.b != null && row.decision.claims.b !== row.holdings.collectionB[0],
+  "a bonus withheld though a serial is free": ({ row, eventBefore }) =>
+    row?.decision?.claims.b === null &&
+    row.holdings.collectionB.some((serial) => eventBefore?.context.counted.B[serial] === undefined),
+  "a star on a forever mint that adds nothing": ({ row }) => row?.weight === 0,
+  "a second star on a forever mint that adds something": ({ row }) =>
+    row?.decision?.breakdown.base === 0 && row.weight > 0,
+};
+const intentless = { type: "token", eventKind: null } as const;
+
+function refusedBy(decision: Outcome["decision"], code: string, limit?: number): boolean {
+  return (
+    decision.type === "refused" &&
+    decision.code === code &&
+    (limit === undefined || ("limit" in decision && decision.limit === limit))
+  );
+}
+
+function withheld(row: Row | null): number {
+  if (row === null || row.decision === null) return 0;
+  return row.holdings.collectionA.length - row.decision.claims.a.length;
+}
+
+/** Runs over the stars of random histories. */
+function onOutcomes(holds: (outcome: Outcome) => void): void {
+  const property = fc.property(history, (given) => play(realCore, given).outcomes.forEach(holds));
+  fc.assert(property, { seed: SEED, numRuns: RUNS });
+}
+
+test("the histories reach every situation that the rules tell apart", () => {
+  const seen = new Map(Object.keys(situations).map((name) => [name, 0]));
+  onOutcomes((outcome) => {
+    for (const [name, isSo] of Object.entries(situations)) {
+      if (isSo(outcome)) seen.set(name, (seen.get(name) ?? 0) + 1);
+    }
+  });
+  for (const [name, times] of seen)
+    process.stdout.write(`${String(times).padStart(6)} × ${name}\n`);
+  const rare = [...seen].filter(([, times]) => times < 10);
+  assert.deepEqual(rare, []);
+});
+
+test("the host folds the journal's rows to the live wallet-day", () => {
+  fc.assert(
+    fc.property(history, (given) => {
+      const { rows, walletDays } = play(realCore, given);
+      for (const [name, live] of walletDays) {
+        const { wallet, day } = live.context;
+        const stars = rows
+          .filter((row) => row.wallet === wallet && row.day === day)
+          .map(({ id, at, limit, target }) => ({
+            id,
+            at,
+            limit,
+            target: targetKey(target.type, target.id),
+            repeatable: ruleOf(target).frequency === "once",
+          }));
+        assert.deepEqual(foldWalletDay({ wallet, day }, { stars, passes: [] }), live, name);
+      }
+    }),
+    { seed: SEED, numRuns: RUNS / 5 },
+  );
+});
+
+/** The part of an event's actor that the journal would load for a star: see `loadSlices`. */
+function sliceOf({ context }: EventState, { wallet, holdings }: Row) {
+  const { counted } = context;
+  const onMint = "wallets" in context;
+  const pick = (claims: Readonly<Record<number, string>>, held: readonly number[], own: boolean) =>
+    Object.fromEntries(
+      Object.entries(claims).filter(
+        ([serial, by]) => held.includes(Number(serial)) || (own && by === wallet),
+      ),
+    );
+  return {
+    counted: {
+      A: pick(counted.A, holdings.collectionA, false),
+      // On a mint also what carries the wallet's bonus, held or not.
+      B: pick(counted.B, holdings.collectionB, onMint),
+    },
+    baseCounted: onMint && context.wallets[wallet] === true,
+  };
+}
+
+test("a slice with the star's own serials decides as the whole event-day and forever mint do", () => {
+  let smaller = 0;
+  onOutcomes(({ row, eventBefore }) => {
+    if (row === null || eventBefore === null) return;
+    const slice = sliceOf(eventBefore, row);
+    const { breakdown, claims } = countWeight(row, { slice, day: row.day });
+    assert.deepEqual({ breakdown, claims }, pickDecision(row));
+    const { A, B } = eventBefore.context.counted;
+    if (size(slice.counted.A) + size(slice.counted.B) < size(A) + size(B)) smaller += 1;
+  });
+  assert.ok(smaller > 1_000, "slices that leave nothing out prove nothing");
+});
+
+function pickDecision({ decision }: Row) {
+  assert.ok(decision);
+  return { breakdown: decision.breakdown, claims: decision.claims };
+}
+
+function size(claims: object): number {
+  return Object.keys(claims).length;
+}
+
+test("where NFTs are not accounted, a star carries the full voting power", () => {
+  onOutcomes(({ row }) => {
+    if (row === null || row.decision !== null) return;
+    const { collectionA, collectionB } = row.holdings;
+    const { breakdown, claims } = countWeight(row, { slice: null, day: row.day });
+    const collectionBBonus = collectionB.length > 0 ? 5 : 0;
+    assert.equal(row.weight, 1 + collectionA.length + collectionBBonus);
+    const expected = { base: 1, collectionA: collectionA.length, collectionB: collectionBBonus };
+    assert.deepEqual(breakdown, expected);
+    assert.equal(claims, null);
+  });
+});
+
+/** Steps a decider and XState's own `transition()` side by side. */
+function stepBoth<Context, Event extends { readonly type: string }, Decision>(
+  machine: AnyStateMachine,
+  decider: Decider<never, Context, Event, Decision>,
+  { state, event }: { readonly state: State<Context>; readonly event: Event },
+): void {
+  const frozen = deepFreeze(structuredClone(state));
+  const [next, actions] = transition(machine, machine.resolveState({ ...frozen }), event);
+  const emitted = actions.map((action) => (action.params as { event: unknown }).event);
+  for (const given of [state, frozen]) {
+    const [stepped, decision] = decider.step(given, event);
+    assert.deepEqual(stepped, { value: next.value, context: next.context });
+    assert.deepEqual([decision], emitted);
+  }
+  assert.deepEqual(state, frozen, "the state before is left as it was");
+}
+
+function deepFreeze<T>(value: T): T {
+  if (typeof value === "object" && value !== null) Object.values(value).forEach(deepFreeze);
+  return Object.freeze(value);
+}
+
+test("the shared scope decides as XState's transition(), twice alike, and changes nothing it is given", () => {
+  let wallets = 0;
+  let events = 0;
+  onOutcomes(({ intent, row, eventBefore, walletAfter }) => {
+    const { target, now } = intent;
+    // Every other star would do as well; the same one again shows that nothing was kept.
+    const repeatable = ruleOf(target).frequency === "once";
+    const wish = { type: "star", target: targetKey(target.type, target.id), repeatable } as const;
+    const event = { ...wish, starId: "again", now, limit: 5 };
+    stepBoth(walletDayMachine, walletDay, { state: walletAfter, event });
+    wallets += 1;
+    if (row === null || eventBefore === null) return;
+    const star = { type: "star", wallet: row.wallet, holdings: row.holdings } as const;
+    const actor = eventActor(realCore, row);
+    if (actor === null) return;
+    if ("wallets" in eventBefore.context) {
+      const state = eventBefore as State<typeof eventBefore.context>;
+      stepBoth(foreverMintMachine, foreverMint, { state, event: star });
+    } else {
+      const state = eventBefore as State<typeof eventBefore.context>;
+      stepBoth(eventDayMachine, eventDay, { state, event: star });
+    }
+    events += 1;
+  });
+  assert.ok(wallets > 10_000 && events > 1_000);
+});
+
+test.run();
