@@ -9,38 +9,58 @@ const HOURS_PER_DAY = 24;
  * days, from the full UTC hour 7 × 24 (30 × 24) hours ago until now.
  *
  * A window begins within a day: of that day the hours count from there on, of the later
- * ones the day as a whole. That reads 31 rows per item instead of 720.
+ * ones the day as a whole. That reads some 40 rows per item instead of 720.
  *
  * @param now epoch milliseconds
  * @returns columns `target_id, today, votes7d, votes30d`; no row for an item without stars
  */
 export function starWindows(sql: Sql, type: "token" | "collection" | "project", now: number) {
-  const today = dayOf(now);
   const week = windowOf(now, 7);
   const month = windowOf(now, 30);
   return sql`(
-    select item_day.target_id,
-      coalesce(sum(item_day.weight) filter (where item_day.day = ${today}), 0)::bigint as today,
-      coalesce(sum(case when item_day.day = ${week.day} then part.weight else item_day.weight end)
-        filter (where item_day.day >= ${week.day}), 0)::bigint as votes7d,
-      coalesce(sum(case when item_day.day = ${month.day} then part.weight else item_day.weight end), 0)::bigint
-        as votes30d
-    from item_day
-    left join lateral (
-      select sum(item_hour.weight) as weight from item_hour
-      where item_day.day in (${week.day}, ${month.day})
-        and item_hour.target_type = item_day.target_type and item_hour.target_id = item_day.target_id
-        and item_hour.hour >= case item_day.day when ${week.day} then ${week.from}::int else ${month.from}::int end
-        and item_hour.hour < case item_day.day when ${week.day} then ${week.until}::int else ${month.until}::int end
-    ) as part on true
-    where item_day.target_type = ${type} and item_day.day >= ${month.day}
-    group by item_day.target_id
+    select target_id, sum(today)::bigint as today, sum(votes7d)::bigint as votes7d,
+      sum(votes30d)::bigint as votes30d
+    from (
+      select target_id, case when day = ${dayOf(now)} then weight else 0 end as today,
+        case when day > ${week.day} then weight else 0 end as votes7d, weight as votes30d
+      from item_day where target_type = ${type} and day > ${month.day}
+      union all
+      select target_id, 0, weight, 0 from (${firstHours(sql, type, week)}) as week
+      union all
+      select target_id, 0, 0, weight from (${firstHours(sql, type, month)}) as month
+    ) as part
+    group by target_id
   )`;
 }
 
-/** The day in which a window of so many days begins, its first hour, and the first hour after that day. */
-function windowOf(now: number, days: number): { day: string; from: number; until: number } {
+interface Window {
+  /** The day in which it begins. */
+  readonly day: string;
+  /** Its first hour, counted from 1970. */
+  readonly from: number;
+  /** The first hour after that day. */
+  readonly until: number;
+}
+
+function windowOf(now: number, days: number): Window {
   const from = Math.floor(now / HOUR_MS) - days * HOURS_PER_DAY;
   const day = dayOf(from * HOUR_MS);
   return { day, from, until: Math.floor((from * HOUR_MS) / DAY_MS + 1) * HOURS_PER_DAY };
+}
+
+/**
+ * The hours of a window's first day, of the items that were starred that day at all. The
+ * sum within makes it one short index scan per item: joined, the planner reads the whole
+ * index.
+ */
+function firstHours(sql: Sql, type: string, { day, from, until }: Window) {
+  return sql`
+    select item_day.target_id, coalesce(hours.weight, 0) as weight
+    from item_day cross join lateral (
+      select sum(item_hour.weight)::bigint as weight from item_hour
+      where item_hour.target_type = item_day.target_type
+        and item_hour.target_id = item_day.target_id
+        and item_hour.hour >= ${from} and item_hour.hour < ${until}
+    ) as hours
+    where item_day.target_type = ${type} and item_day.day = ${day}`;
 }

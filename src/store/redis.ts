@@ -96,6 +96,8 @@ function plainClient(url: string) {
     url,
     disableOfflineQueue: true,
     commandsQueueMaxLength: COMMANDS_WAITING_MAX,
+    // Its own timeout ends with the write; ours (`inRedisTime`) covers the reply, at a fraction of the cost.
+    commandOptions: { timeout: 0 },
     maintNotifications: "disabled",
     socket: {
       connectTimeout: CONNECT_TIMEOUT_MS,

@@ -24,7 +24,7 @@ const HOPS_MAX = 32;
 export function clientAddress(trustedProxies: readonly string[]): ClientAddress {
   const trusted = blockList(trustedProxies);
   const isTrusted = (address: string): boolean =>
-    trusted.check(address, isIPv4(address) ? "ipv4" : "ipv6");
+    trustedProxies.length > 0 && trusted.check(address, isIPv4(address) ? "ipv4" : "ipv6");
   return (c) => {
     const peer = parseAddress(socketAddress(c) ?? "");
     if (peer === undefined) return "unknown";
