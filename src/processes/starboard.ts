@@ -19,6 +19,7 @@ const starboard = defineCommand({
     catalog: () => import("../cli/catalog.ts").then(({ catalogCommand }) => catalogCommand),
     seasons: () => import("../cli/seasons.ts").then(({ seasonsCommand }) => seasonsCommand),
     premium: () => import("../cli/premium.ts").then(({ premiumCommand }) => premiumCommand),
+    actors: () => import("../cli/actors.ts").then(({ actorsCommand }) => actorsCommand),
     topics: () => import("../cli/topics.ts").then(({ topicsCommand }) => topicsCommand),
     demo: () => import("../cli/demo.ts").then(({ demoCommand }) => demoCommand),
   },

@@ -1,0 +1,110 @@
+import { defineCommand } from "citty";
+import { ACTOR_TYPES, type ActorName, parseActorName } from "../hosting/actor-name.ts";
+import { type InspectDeps, replayActor, showActor } from "../hosting/inspect-actor.ts";
+import { listActors } from "../hosting/list-actors.ts";
+import { createSnapshots, noSnapshots } from "../hosting/snapshots.ts";
+import { silentLogger } from "../log.ts";
+import { closeRedis, openRedis } from "../store/redis.ts";
+import { withDatabase } from "./database.ts";
+import { command, instant, table } from "./output.ts";
+import { readCommandSettings } from "./settings.ts";
+
+const ID = {
+  id: {
+    type: "positional",
+    description: "wallet-day/0.0.n/DAY, event-day/EVENT/DAY or forever-mint/EVENT.",
+    required: true,
+  },
+} as const;
+const LIMIT_DEFAULT = 50;
+const LIMIT_MAX = 1_000;
+
+const list = command({
+  name: "list",
+  description: "List the actors starred most recently.",
+  args: {
+    type: { type: "string", description: `One of ${ACTOR_TYPES.join(", ")}.` },
+    q: { type: "string", description: "Text the id holds: a wallet, an event, a day." },
+    limit: { type: "string", description: `At most so many; default ${LIMIT_DEFAULT}.` },
+  },
+  async work({ type, q, limit }) {
+    const wanted = ACTOR_TYPES.find((each) => each === type);
+    if (type !== undefined && wanted === undefined) {
+      throw new Error(`--type must be one of ${ACTOR_TYPES.join(", ")}`);
+    }
+    const most = limit === undefined ? LIMIT_DEFAULT : Number(limit);
+    if (!Number.isInteger(most) || most < 1 || most > LIMIT_MAX) {
+      throw new Error(`--limit must be a whole number from 1 to ${LIMIT_MAX}`);
+    }
+    const { DATABASE_URL } = readCommandSettings(["DATABASE_URL"]);
+    const actors = await withDatabase(DATABASE_URL, (sql) =>
+      listActors(sql, { type: wanted, q, limit: most }),
+    );
+    return actors.map((actor) => ({ ...actor, lastAt: instant(actor.lastAt) }));
+  },
+  text: (actors) =>
+    table(
+      ["actor", "stars", "last star"],
+      actors.map(({ id, version, lastAt }) => [id, String(version), lastAt]),
+    ),
+});
+
+const show = command({
+  name: "show",
+  description: "Show an actor's state, context and version.",
+  args: ID,
+  work: ({ id }) => inspect(id, showActor),
+  text: (actor) => JSON.stringify(actor, null, 2),
+});
+
+const replay = command({
+  name: "replay",
+  description: "Rebuild an actor from the journal and hold it against what is live.",
+  args: ID,
+  async work({ id }) {
+    const replayed = await inspect(id, replayActor);
+    if (!replayed.equal) process.exitCode = 1;
+    return replayed;
+  },
+  text: ({ id, equal, differences, replayed }) =>
+    equal
+      ? `${id} equals its journal: ${replayed.state}, ${replayed.version} stars`
+      : [`${id} differs from its journal:`, ...differences].join("\n  "),
+});
+
+/** `starboard actors list|show|replay` */
+export const actorsCommand = defineCommand({
+  meta: { name: "actors", description: "What wallets, events and mints have been decided." },
+  subCommands: { list, show, replay },
+});
+
+async function inspect<T>(
+  id: string,
+  look: (deps: InspectDeps, name: ActorName) => Promise<T>,
+): Promise<T> {
+  const name = parseActorName(id);
+  if (name === undefined) throw new Error(`${id} names no actor: see --help`);
+  const { DATABASE_URL, REDIS_URL } = readCommandSettings(["DATABASE_URL"]);
+  const redis = REDIS_URL === undefined ? undefined : openRedis(REDIS_URL, silentLogger);
+  try {
+    // Without Redis the journal answers; with one that is away, too.
+    if (redis !== undefined) await readySoon(redis);
+    const snapshots = redis === undefined ? noSnapshots : createSnapshots(redis);
+    return await withDatabase(DATABASE_URL, (sql) => look({ sql, snapshots }, name));
+  } finally {
+    if (redis !== undefined) await closeRedis(redis);
+  }
+}
+
+const READY_WITHIN_MS = 1_000;
+
+async function readySoon(redis: ReturnType<typeof openRedis>): Promise<void> {
+  if (redis.isReady) return;
+  await new Promise<void>((resolve) => {
+    const timer = setTimeout(resolve, READY_WITHIN_MS);
+    redis.once("ready", () => {
+      clearTimeout(timer);
+      resolve();
+    });
+  });
+}

@@ -1,0 +1,42 @@
+import type { Day } from "../../actors/day.ts";
+import { dayOf, startOfDay } from "../../actors/day.ts";
+import { isEntityId } from "../ledger/entity-id.ts";
+
+/** An actor by its public name (contract, section 7). */
+export type ActorName =
+  | { readonly type: "wallet-day"; readonly wallet: string; readonly day: Day }
+  | { readonly type: "event-day"; readonly event: string; readonly day: Day }
+  | { readonly type: "forever-mint"; readonly event: string };
+
+export const ACTOR_TYPES = ["wallet-day", "event-day", "forever-mint"] as const;
+export type ActorType = (typeof ACTOR_TYPES)[number];
+
+const RECORD_ID = /^[A-Za-z0-9_-]{1,64}$/;
+
+/**
+ * Reads `wallet-day/0.0.n/2026-11-20`, `event-day/<event>/2026-11-20` or
+ * `forever-mint/<event>`.
+ *
+ * @returns undefined when the text names no actor
+ */
+export function parseActorName(text: string): ActorName | undefined {
+  const [type, id = "", day = "", ...rest] = text.split("/");
+  if (rest.length > 0) return undefined;
+  if (type === "forever-mint" && day === "" && RECORD_ID.test(id)) return { type, event: id };
+  if (!isDay(day)) return undefined;
+  if (type === "wallet-day" && isEntityId(id)) return { type, wallet: id, day };
+  if (type === "event-day" && RECORD_ID.test(id)) return { type, event: id, day };
+  return undefined;
+}
+
+/** The name as text. */
+export function formatActorName(name: ActorName): string {
+  if (name.type === "forever-mint") return `forever-mint/${name.event}`;
+  return `${name.type}/${name.type === "wallet-day" ? name.wallet : name.event}/${name.day}`;
+}
+
+/** Whether the text is a real date, `YYYY-MM-DD`. */
+export function isDay(text: string): boolean {
+  const at = /^\d{4}-\d\d-\d\d$/.test(text) ? startOfDay(text) : Number.NaN;
+  return Number.isFinite(at) && dayOf(at) === text;
+}
