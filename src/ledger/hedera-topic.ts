@@ -1,5 +1,6 @@
 import type * as Sdk from "@hashgraph/sdk";
 import { bounds } from "../config.ts";
+import { inTime } from "./in-time.ts";
 import { holdConnections, type NodeConnections } from "./node-connections.ts";
 import { createNodeRoster, type NodeRoster } from "./node-roster.ts";
 import { type OperatorKey, readOperatorKey } from "./operator-key.ts";
@@ -22,14 +23,16 @@ export interface HederaTopicOptions {
   readonly operatorId: string;
   /** DER or raw hex (see `operator-key.ts`). */
   readonly operatorKey: string;
+  /** How long a node may take to answer; 3 s by default. */
+  readonly callDeadlineMs?: number;
 }
 
 /** A message is signed for so many nodes: one that does not answer leaves two to ask. */
 const NODES_PER_MESSAGE = 3;
 /** A node answers in well under a second; the SDK's own default is 10 s. */
 const CALL_DEADLINE_MS = 3_000;
-/** Should the SDK's deadline not hold. */
-const BACKSTOP_MS = CALL_DEADLINE_MS + 500;
+/** Our own deadline comes this much after the SDK's, should that one not hold. */
+const BACKSTOP_MS = 500;
 /** Creating a topic costs 0.01 USD: five HBAR leave room for any rate. */
 const TOPIC_FEE_MAX_TINYBARS = 500_000_000;
 const NANOS_PER_SECOND = 1_000_000_000n;
@@ -45,10 +48,12 @@ export async function createHederaTopic(options: HederaTopicOptions): Promise<To
   const sdk = await import("@hashgraph/sdk");
   const client = createClient(sdk, options);
   const now = (): number => performance.now();
+  const { callDeadlineMs = CALL_DEADLINE_MS } = options;
   const session: Session = {
     sdk,
-    client,
+    client: client.setGrpcDeadline(callDeadlineMs),
     key,
+    deadlineMs: callDeadlineMs + BACKSTOP_MS,
     payer: options.operatorId,
     roster: createNodeRoster(now),
     connections: holdConnections(client, now),
@@ -81,6 +86,7 @@ interface Session {
   readonly sdk: typeof Sdk;
   readonly client: Sdk.Client;
   readonly key: OperatorKey;
+  readonly deadlineMs: number;
   readonly payer: string;
   readonly roster: NodeRoster;
   readonly connections: NodeConnections;
@@ -91,13 +97,9 @@ function createClient(sdk: typeof Sdk, { network, nodes }: HederaTopicOptions): 
   if (nodes === undefined && network === "local") {
     throw new RangeError("the local network needs HEDERA_NODES");
   }
-  const client =
-    nodes === undefined
-      ? sdk.Client.forName(network)
-      : sdk.Client.forNetwork(
-          Object.fromEntries(nodes.map(({ address, account }) => [address, account])),
-        );
-  return client.setGrpcDeadline(CALL_DEADLINE_MS);
+  if (nodes === undefined) return sdk.Client.forName(network);
+  const byAddress = nodes.map(({ address, account }) => [address, account]);
+  return sdk.Client.forNetwork(Object.fromEntries(byAddress));
 }
 
 async function prepareMessage(
@@ -200,13 +202,14 @@ interface Request<Answer> {
 
 /** Asks one node once; a connection that may be a dead one is made anew before. */
 async function call<Answer>(
-  { sdk, client, roster, connections }: Session,
+  { sdk, client, deadlineMs, roster, connections }: Session,
   node: string,
   request: Request<Answer>,
 ): Promise<Reply<Answer>> {
   if (roster.isSuspect(node)) connections.renew(node);
   try {
-    const answer = await inTime(request.setMaxAttempts(1).setMinBackoff(1).execute(client));
+    const work = request.setMaxAttempts(1).setMinBackoff(1).execute(client);
+    const answer = await inTime(work, deadlineMs);
     roster.answered(node);
     return { answer, why: "" };
   } catch (error) {
@@ -223,18 +226,6 @@ async function call<Answer>(
 function wrapped(error: unknown): string | undefined {
   const sentence = /last error being: (?<status>[A-Z][A-Z0-9_]*)$/;
   return error instanceof Error ? sentence.exec(error.message)?.groups?.status : undefined;
-}
-
-async function inTime<T>(work: Promise<T>): Promise<T> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error("no answer in time")), BACKSTOP_MS);
-  });
-  try {
-    return await Promise.race([work, late]);
-  } finally {
-    clearTimeout(timer);
-  }
 }
 
 function publicKey({ sdk, key }: Session): Sdk.PublicKey {

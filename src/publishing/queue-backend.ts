@@ -1,5 +1,6 @@
 import { createNodeRedisClient, createPostgresBackend, Queue, Worker, withBackend } from "bullmq";
 import { createClient } from "redis";
+import { inTime } from "../ledger/in-time.ts";
 
 /** Where wake-ups travel: the Redis of the service, or its Postgres where there is none. */
 export type QueueBackend = { readonly redisUrl: string } | { readonly postgresUrl: string };
@@ -74,7 +75,7 @@ async function open(
   const { part, add } = make(connect);
   part.on("error", onError);
   const close = async (): Promise<void> => {
-    await inTime(part.close()).catch(onError);
+    await inTime(part.close(), CLOSE_WITHIN_MS).catch(onError);
     connect.cut();
   };
   try {
@@ -136,16 +137,4 @@ function onPostgres(connectionString: string): Connect {
     worker: (process) => new Worker(NAME, process, options),
     cut: () => undefined,
   };
-}
-
-async function inTime<T>(work: Promise<T>, deadlineMs = CLOSE_WITHIN_MS): Promise<T> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error("the queue did not answer in time")), deadlineMs);
-  });
-  try {
-    return await Promise.race([work, late]);
-  } finally {
-    clearTimeout(timer);
-  }
 }

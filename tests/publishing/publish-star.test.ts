@@ -1,19 +1,17 @@
 import * as assert from "node:assert/strict";
 import { suite } from "uvu";
-import { type TestDatabase, testDatabase } from "../support/postgres.ts";
-import { createRig, type Rig, TOPICS, textOf, timePasses } from "./rig.ts";
+import { createRig, openRigs, type Rig, TOPICS, textOf, timePasses } from "./rig.ts";
 
 const test = suite<Rig>("publish a star");
-let database: TestDatabase;
+let rigs: Awaited<ReturnType<typeof openRigs>>;
 let rig: Rig;
 test.before(async () => {
-  database = await testDatabase({ migrated: true });
+  rigs = await openRigs();
 });
-test.after(() => database.close());
+test.after(() => rigs.close());
 test.before.each(async () => {
-  rig = await createRig(database);
+  rig = await createRig(rigs.sql);
 });
-test.after.each(() => rig.close());
 
 async function assertPublished(starId: string, sequence = 1): Promise<void> {
   const row = await rig.row(starId);

@@ -13,7 +13,7 @@ import { createSendGate } from "../../src/publishing/send-gate.ts";
 import { followTopic } from "../../src/publishing/topic-follower.ts";
 import { openPostgres, type Sql } from "../../src/store/postgres.ts";
 import { FakeLedger } from "../support/fake-topic.ts";
-import type { TestDatabase } from "../support/postgres.ts";
+import { testDatabase } from "../support/postgres.ts";
 
 export const TOPICS = { event: "0.0.7001", asset: "0.0.7002" } as const;
 const KEYS = { a: "alpha", b: "beta" };
@@ -22,6 +22,13 @@ const SECOND = 1_000_000_000n;
 /** A crash: whatever was about to happen does not. */
 export class Crash extends Error {
   override readonly name = "Crash";
+}
+
+/** What happens at the nth passing of a failpoint: it hangs as long as told, or else crashes. */
+export interface Fate {
+  readonly at: Failpoint;
+  readonly hit: number;
+  readonly hang?: () => Promise<void>;
 }
 
 /** Lays a star into the outbox, as accepting it does. @returns its id */
@@ -56,21 +63,19 @@ export interface OutboxRow {
  * Publishing on a real database and a ledger in memory. No time passes by itself: waits
  * move the ledger's clock, and `turn` does what the minutes between two looks would.
  */
-export async function createRig(database: TestDatabase) {
-  const sql = openPostgres(database.url, { connections: 8 });
+export async function createRig(sql: Sql) {
   const ledger = new FakeLedger();
   await empty(sql);
   let starAt = 1_795_161_600_000;
 
   const rig = {
     sql,
-    url: database.url,
     ledger,
     alarms: [] as string[],
     /** How far this machine's clock is from the ledger's, seconds. */
     clockOff: 0,
-    /** A publisher of its own: a name, a clock, gates; with what crashes it. */
-    publisher: (crash?: { readonly at: Failpoint; readonly hit: number }) => newProcess(rig, crash),
+    /** A publisher of its own: a name, a clock, gates; with what befalls it. */
+    publisher: (fate?: Fate) => newProcess(rig, fate),
     box: (kind: TopicKind = "event") => boxStar(sql, kind, starAt++),
     async row(starId: string): Promise<OutboxRow> {
       const [row] = await sql<OutboxRow[]>`select * from outbox where star_id = ${starId}`;
@@ -81,9 +86,21 @@ export async function createRig(database: TestDatabase) {
       sql<{ outcome: string | null; sends: number; refusals: number; evidence: string | null }[]>`
         select outcome, sends, refusals, evidence from publish_attempt
         where star_id = ${starId} order by attempt`,
-    close: () => sql.end({ timeout: 1 }),
   };
   return rig;
+}
+
+/** A database for all rigs of a test file. */
+export async function openRigs() {
+  const database = await testDatabase({ migrated: true });
+  const sql = openPostgres(database.url, { connections: 8 });
+  return {
+    sql,
+    async close() {
+      await sql.end({ timeout: 1 });
+      await database.close();
+    },
+  };
 }
 
 /** A fresh start, which the tables themselves would refuse. */
@@ -104,12 +121,14 @@ interface World {
 }
 
 /** One publisher process, stepped by hand. */
-function newProcess(rig: World, crash?: { readonly at: Failpoint; readonly hit: number }) {
+function newProcess(rig: World, fate?: Fate) {
   const { sql, ledger } = rig;
   const clock = createLedgerClock(() => ledger.now + BigInt(rig.clockOff) * SECOND);
   let hits = 0;
-  const failpoint = (name: Failpoint): void => {
-    if (name === crash?.at && ++hits === crash.hit) throw new Crash(name);
+  const failpoint = async (name: Failpoint): Promise<void> => {
+    if (name !== fate?.at || ++hits !== fate.hit) return;
+    if (fate.hang === undefined) throw new Crash(name);
+    await fate.hang();
   };
   const plain = createNotices(silentLogger, createMetrics());
   const notices = {

@@ -87,6 +87,8 @@ export class FakeLedger {
       payer,
       publicKey: { _type: "ED25519", key: "11".repeat(32) },
       prepareMessage: async ({ topicId, message, validStart }) => {
+        const length = Buffer.byteLength(message);
+        if (length === 0 || length > 1_024) throw new RangeError("not one chunk");
         const transactionId = formatTransactionId({ payer, validStart });
         return prepared({ transactionId, topicId, message, validStart });
       },
