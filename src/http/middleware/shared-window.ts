@@ -31,13 +31,11 @@ const EXPIRY_SLACK_MS = 1_000;
 
 /**
  * The instants of accepted requests in a list, newest first, at most `limit` of them: one
- * round trip, O(1) but for what has expired. `now` never runs backwards for a client, so
- * processes whose clocks differ a little keep one order.
+ * round trip, O(1) but for what has expired. Entries leave in the order in which they came,
+ * so clocks that differ a little make it stricter for as little, never looser.
  */
 const SLIDE = redisScript(`
 local key, now, window, limit = KEYS[1], tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3])
-local newest = tonumber(redis.call('lindex', key, 0) or nil)
-if newest and newest > now then now = newest end
 local oldest = tonumber(redis.call('lindex', key, -1) or nil)
 while oldest and now - oldest >= window do
   redis.call('rpop', key)

@@ -42,7 +42,7 @@ export function localWindow(size: WindowSize): LocalWindow {
     take(client, now) {
       const accepted = slide(clients.get(client) ?? { instants: [], first: 0 }, now, size);
       const isAccepted = accepted.instants.length - accepted.first < size.limit;
-      if (isAccepted) accepted.instants.push(Math.max(now, accepted.instants.at(-1) ?? now));
+      if (isAccepted) accepted.instants.push(now);
       clients.delete(client);
       clients.set(client, accepted);
       forgetIdlest(clients);

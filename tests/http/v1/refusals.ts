@@ -114,7 +114,8 @@ export function testBadValues(
     for (const value of [...bad, "", "%00", "x".repeat(2_000), "%F0%9F%98%80", "%ED%A0%80"]) {
       const response = await house().get(`${path}?${parameter}=${value}`);
       assert.equal(response.status, 400, value);
-      const { error: _, ...body } = await bodyOf(response);
+      const { error, ...body } = await bodyOf(response);
+      assert.match(String(error), value === "" ? /is empty\.$/ : /is not valid\.$/);
       assert.deepEqual(body, { code: "INVALID_PARAMETER", parameter, allowed }, value);
     }
     const twice = await house().get(`${path}?${parameter}=1&${parameter}=1`);
