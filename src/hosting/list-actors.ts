@@ -8,6 +8,8 @@ export interface ActorQuery {
   /** Text that the id holds: a wallet, an event, a day. */
   readonly q?: string | undefined;
   readonly limit: number;
+  /** Only actors after this one, by the order of the list. */
+  readonly after?: Pick<ListedActor, "lastAt" | "id"> | undefined;
 }
 
 /** An actor in a list. */
@@ -25,7 +27,7 @@ const RECENT_STARS = 20_000;
 /** The actors that were starred most recently, newest first. */
 export async function listActors(
   sql: Sql,
-  { type, q = "", limit }: ActorQuery,
+  { type, q = "", limit, after }: ActorQuery,
 ): Promise<readonly ListedActor[]> {
   const pattern = `%${q.replace(/[\\%_]/g, "\\$&")}%`;
   const rows = await inTime(
@@ -42,7 +44,9 @@ export async function listActors(
       )
       select id, type, count(*) as version, max(at) as "lastAt" from named
       where id like ${pattern} ${type === undefined ? sql`` : sql`and type = ${type}`}
-      group by id, type order by max(at) desc, id limit ${limit}`,
+      group by id, type
+      having ${after === undefined ? sql`true` : sql`(-max(at), id) > (${-after.lastAt}::bigint, ${after.id})`}
+      order by max(at) desc, id limit ${limit}`,
   );
   return [...rows];
 }

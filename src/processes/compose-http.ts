@@ -1,16 +1,22 @@
 import { Hono } from "hono";
 import { cors } from "hono/cors";
 import type { FollowedClock } from "../clock.ts";
+import { actorHistory } from "../hosting/actor-history.ts";
+import { showActor } from "../hosting/inspect-actor.ts";
+import { listActors } from "../hosting/list-actors.ts";
+import type { Snapshots } from "../hosting/snapshots.ts";
 import { createApp } from "../http/app.ts";
 import { checkPostgres, checkRedis } from "../http/dependencies.ts";
 import { healthRoutes } from "../http/health.ts";
 import { clientAddress } from "../http/middleware/client-address.ts";
 import { rateLimit } from "../http/middleware/rate-limit.ts";
+import { opsApi } from "../http/ops/api.ts";
 import { publicApi } from "../http/v1/api.ts";
 import { type VotingDeps, votingRoutes } from "../http/voting/routes.ts";
 import type { VerifyKey } from "../keys/verify-key.ts";
 import type { Logger } from "../log.ts";
 import type { Metrics } from "../metrics.ts";
+import { pendingPublications } from "../publishing/outbox.ts";
 import type { Sql } from "../store/postgres.ts";
 import type { Redis } from "../store/redis.ts";
 import type { WebSettings } from "./web.ts";
@@ -26,6 +32,7 @@ export interface HttpParts {
   readonly metrics: Metrics;
   readonly verifyKey: VerifyKey;
   readonly voting: VotingDeps;
+  readonly snapshots: Snapshots;
   readonly isDraining: () => boolean;
   readonly refreshMetrics: () => Promise<void>;
 }
@@ -78,6 +85,14 @@ export function composeHttp(parts: HttpParts): Hono {
     }).middleware,
   );
   voting.route("/", votingRoutes(parts.voting));
+  const inspecting = { sql, snapshots: parts.snapshots };
+  const ops = opsApi({
+    operatorToken: settings.OPERATOR_TOKEN,
+    listActors: (query) => listActors(sql, query),
+    showActor: (name) => showActor(inspecting, name),
+    actorHistory: (name) => actorHistory(sql, name),
+    publishing: () => pendingPublications(sql),
+  });
   return createApp({
     log,
     metrics,
@@ -85,6 +100,7 @@ export function composeHttp(parts: HttpParts): Hono {
       { path: "/", app: health },
       { path: "/", app: api },
       { path: "/voting", app: voting },
+      { path: "/ops/api", app: ops },
     ],
   });
 }

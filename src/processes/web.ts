@@ -61,57 +61,31 @@ export async function startWeb(
   settings: WebSettings,
   { log, wake }: WebParts,
 ): Promise<Running & { readonly url: string }> {
-  const role = await prepareDatabase(settings.DATABASE_URL, log);
-  const sql = openPostgres(settings.DATABASE_URL, { role });
-  const writer = openPostgres(settings.DATABASE_URL, {
-    role,
-    writer: true,
-    connections: WRITER_CONNECTIONS,
-    // A server that took over may lack the last commits: remember nothing of the old one.
-    onClose: () => voting.forgetActors(),
-  });
-  const clock = await followClock(
-    () => readDatabaseClock(sql),
-    (error) => log.warn({ err: error }, "the clock could not be measured"),
-  );
-  const redis = openRedis(settings.REDIS_URL, log);
-  const snapshots = createSnapshots(redis);
-  const mirror = createMirrorNode({ urls: settings.MIRROR_NODE_URL, log });
+  const outside = await connect(settings, log, () => voting.forgetActors());
+  const { sql, clock } = outside;
   const metrics = createMetrics({ process: true });
+  const snapshots = createSnapshots(outside.redis);
   const used = lastUsed(sql, clock, (error) => log.warn({ err: error }, "last use not noted"));
   const publicUrl = settings.PUBLIC_URL ?? `http://${settings.HOST}:${settings.PORT}`;
-  const voting = votingUseCases({
-    settings,
-    sql,
-    writer,
-    clock,
-    mirror,
-    metrics,
-    wake,
-    publicUrl,
-    snapshots,
-  });
+  const voting = votingUseCases({ ...outside, settings, metrics, wake, publicUrl, snapshots });
   let isDraining = false;
-  const server = await serveHttp(
-    composeHttp({
-      settings,
-      publicUrl,
-      sql,
-      redis,
-      clock,
-      log,
-      metrics,
-      verifyKey: keyVerifier(sql, used.note),
-      voting,
-      isDraining: () => isDraining,
-      refreshMetrics: async () => {
-        const { pending, oldestPendingSeconds } = await pendingPublications(sql);
-        metrics.publishingPending.set(pending);
-        metrics.publishingOldestPending.set(oldestPendingSeconds ?? 0);
-      },
-    }),
-    { host: settings.HOST, port: settings.PORT },
-  );
+  const app = composeHttp({
+    ...outside,
+    settings,
+    publicUrl,
+    log,
+    metrics,
+    verifyKey: keyVerifier(sql, used.note),
+    voting,
+    snapshots,
+    isDraining: () => isDraining,
+    refreshMetrics: async () => {
+      const { pending, oldestPendingSeconds } = await pendingPublications(sql);
+      metrics.publishingPending.set(pending);
+      metrics.publishingOldestPending.set(oldestPendingSeconds ?? 0);
+    },
+  });
+  const server = await serveHttp(app, { host: settings.HOST, port: settings.PORT });
   return {
     url: server.url,
     async close() {
@@ -119,8 +93,37 @@ export async function startWeb(
       await server.close(bounds.drainMs);
       await voting.settled();
       await snapshots.settled();
-      clock.stop();
       await used.close();
+      await outside.close();
+    },
+  };
+}
+
+/** The outside of a web process: two pools, Redis, the clock, the mirror node. */
+async function connect(settings: WebSettings, log: Logger, onWriterClose: () => void) {
+  const role = await prepareDatabase(settings.DATABASE_URL, log);
+  const sql = openPostgres(settings.DATABASE_URL, { role });
+  const writer = openPostgres(settings.DATABASE_URL, {
+    role,
+    writer: true,
+    connections: WRITER_CONNECTIONS,
+    // A server that took over may lack the last commits: remember nothing of the old one.
+    onClose: onWriterClose,
+  });
+  const clock = await followClock(
+    () => readDatabaseClock(sql),
+    (error) => log.warn({ err: error }, "the clock could not be measured"),
+  );
+  const redis = openRedis(settings.REDIS_URL, log);
+  const mirror = createMirrorNode({ urls: settings.MIRROR_NODE_URL, log });
+  return {
+    sql,
+    writer,
+    clock,
+    redis,
+    mirror,
+    async close() {
+      clock.stop();
       await Promise.all([
         mirror.close(),
         closeRedis(redis),

@@ -1,0 +1,59 @@
+import type { TargetType } from "../../actors/content.ts";
+import { endOfDay, startOfDay } from "../../actors/day.ts";
+import { accountNumber, walletOf } from "../journal/star-record.ts";
+import { inTime, type Sql } from "../store/postgres.ts";
+import type { ActorName } from "./actor-name.ts";
+
+/** One accepted star of an actor's history. */
+export interface HistoryStar {
+  readonly starId: string;
+  /** Epoch milliseconds. */
+  readonly at: number;
+  readonly wallet: string;
+  readonly target: { readonly type: TargetType; readonly id: string };
+  readonly votingPower: number;
+  readonly weight: number;
+}
+
+/** A busy event has many; the newest tell what is going on. */
+const STARS_MAX = 100;
+
+interface Row {
+  readonly id: string;
+  readonly at: number;
+  readonly wallet: number;
+  readonly target_type: TargetType;
+  readonly target_id: string;
+  readonly voting_power: number;
+  readonly weight: number;
+}
+
+/**
+ * The accepted stars an actor's state follows from, newest first, 100 at most. From the
+ * journal, so it is the same whatever became of Redis.
+ */
+export async function actorHistory(sql: Sql, name: ActorName): Promise<readonly HistoryStar[]> {
+  const rows = await inTime(
+    sql<Row[]>`
+      select id, at, wallet, target_type, target_id, voting_power, weight from star
+      where ${belongsTo(sql, name)} order by seq desc limit ${STARS_MAX}`,
+  );
+  return rows.map((row) => ({
+    starId: row.id,
+    at: row.at,
+    wallet: walletOf(row.wallet),
+    target: { type: row.target_type, id: row.target_id },
+    votingPower: row.voting_power,
+    weight: row.weight,
+  }));
+}
+
+function belongsTo(sql: Sql, name: ActorName) {
+  if (name.type === "wallet-day") {
+    return sql`wallet = ${accountNumber(name.wallet)} and day = ${name.day}`;
+  }
+  const ofEvent = sql`target_type = 'event' and target_id = ${name.event}`;
+  if (name.type === "forever-mint") return ofEvent;
+  const [from, to] = [startOfDay(name.day), endOfDay(name.day)];
+  return sql`${ofEvent} and day = ${name.day} and at >= ${from} and at < ${to}`;
+}

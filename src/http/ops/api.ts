@@ -1,0 +1,102 @@
+import { type Context, Hono, type MiddlewareHandler } from "hono";
+import { TerminalError } from "../../errors.ts";
+import type { HistoryStar } from "../../hosting/actor-history.ts";
+import { ACTOR_TYPES, type ActorName, parseActorName } from "../../hosting/actor-name.ts";
+import type { ShownActor } from "../../hosting/inspect-actor.ts";
+import type { ActorQuery, ListedActor } from "../../hosting/list-actors.ts";
+import type { PendingPublications } from "../../publishing/outbox.ts";
+import { isSameText } from "../health.ts";
+import { problem } from "../problem.ts";
+
+/** What operators may ask over HTTP (contract, end of section 7). */
+export interface OpsApiDeps {
+  /** Without one everything here stays closed. */
+  readonly operatorToken: string | undefined;
+  readonly listActors: (query: ActorQuery) => Promise<readonly ListedActor[]>;
+  readonly showActor: (name: ActorName) => Promise<ShownActor>;
+  readonly actorHistory: (name: ActorName) => Promise<readonly HistoryStar[]>;
+  readonly publishing: () => Promise<PendingPublications>;
+}
+
+const LIMIT_DEFAULT = 50;
+const LIMIT_MAX = 100;
+
+/** `/ops/api`, to be mounted there. */
+export function opsApi(deps: OpsApiDeps): Hono {
+  const app = new Hono();
+  app.use(requireOperator(deps.operatorToken));
+  app.get("/actors", async (c) => {
+    const query = readQuery(c);
+    const found = await deps.listActors({ ...query, limit: query.limit + 1 });
+    const actors = found.slice(0, query.limit);
+    const last = actors.at(-1);
+    return c.json({
+      actors: actors.map((actor) => ({ ...actor, lastAt: instant(actor.lastAt) })),
+      cursor: found.length > actors.length && last !== undefined ? cursorOf(last) : null,
+    });
+  });
+  app.get("/actors/*", async (c) => {
+    const name = parseActorName(nameIn(c));
+    if (name === undefined) throw new TerminalError("NOT_FOUND", "this names no actor");
+    const [actor, history] = await Promise.all([deps.showActor(name), deps.actorHistory(name)]);
+    return c.json({
+      ...actor,
+      history: history.map((star) => ({ ...star, at: instant(star.at) })),
+    });
+  });
+  app.get("/publishing", async (c) => c.json(await deps.publishing()));
+  return app;
+}
+
+function requireOperator(token: string | undefined): MiddlewareHandler {
+  return async function operatorGuard(c, next) {
+    const given = /^bearer +(\S+)$/i.exec(c.req.header("authorization") ?? "")?.[1] ?? "";
+    if (token === undefined || !isSameText(given, token)) {
+      return problem(c, "INVALID_OPERATOR_TOKEN");
+    }
+    c.header("Cache-Control", "no-store");
+    await next();
+  };
+}
+
+/** The id is a path of its own: `wallet-day/0.0.n/2026-11-20`. */
+function nameIn(c: Context): string {
+  const [, path = ""] = c.req.path.split("/ops/api/actors/");
+  try {
+    return decodeURIComponent(path);
+  } catch {
+    return "";
+  }
+}
+
+function readQuery(c: Context): ActorQuery {
+  const { type, q, limit = String(LIMIT_DEFAULT), cursor } = c.req.query();
+  const wanted = ACTOR_TYPES.find((each) => each === type);
+  if (type !== undefined && wanted === undefined) throw invalid("type");
+  if (!/^\d{1,3}$/.test(limit) || Number(limit) < 1 || Number(limit) > LIMIT_MAX) {
+    throw invalid("limit");
+  }
+  // A NUL byte is no text to Postgres.
+  if (q?.includes("\u0000")) throw invalid("q");
+  return { type: wanted, q, limit: Number(limit), after: readCursor(cursor) };
+}
+
+function cursorOf({ lastAt, id }: ListedActor): string {
+  return Buffer.from(`${lastAt} ${id}`).toString("base64url");
+}
+
+function readCursor(text: string | undefined): ActorQuery["after"] {
+  if (text === undefined) return undefined;
+  const [, lastAt, id] =
+    /^(\d{1,15}) (\S{1,200})$/.exec(Buffer.from(text, "base64url").toString()) ?? [];
+  if (lastAt === undefined || id === undefined || id.includes("\u0000")) throw invalid("cursor");
+  return { lastAt: Number(lastAt), id };
+}
+
+function invalid(field: string): TerminalError {
+  return new TerminalError("INVALID_REQUEST", `${field} is not valid`, { field });
+}
+
+function instant(at: number): string {
+  return new Date(at).toISOString();
+}

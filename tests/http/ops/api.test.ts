@@ -1,0 +1,127 @@
+/**
+ * Goal: operators see actors and publishing over HTTP, and nobody else does. Method: a real web
+ * process and real stars.
+ */
+import * as assert from "node:assert/strict";
+import { suite } from "uvu";
+import {
+  cast,
+  newWallet,
+  type Service,
+  send,
+  signIn,
+  startService,
+} from "../../support/service.ts";
+
+const TOKEN = "operator-token-of-the-test";
+const test = suite<{ service: Service; wallet: string; voter: string; day: string }>("/ops/api");
+
+test.before(async (context) => {
+  context.service = await startService({ OPERATOR_TOKEN: TOKEN });
+  const wallet = await newWallet(context.service, { a: 2, b: 1 });
+  context.wallet = wallet.id;
+  context.voter = await signIn(context.service, wallet);
+  const { body } = await cast(context.service, context.voter, "event/meetup");
+  context.day = body.star.day;
+  await cast(context.service, context.voter, "event/mint");
+});
+test.after((context) => context.service.close());
+
+test("401 for guests, voters and wrong tokens", async ({ service, voter }) => {
+  for (const path of ["actors", "publishing", `actors/forever-mint/mint`]) {
+    for (const token of [undefined, voter, "operator-token-of-the-tesT"]) {
+      const reply = await send(
+        service,
+        `GET /ops/api/${path}`,
+        token === undefined ? {} : { token },
+      );
+      assert.equal(reply.status, 401);
+      assert.equal(reply.body.code, "INVALID_OPERATOR_TOKEN");
+    }
+  }
+});
+
+test("an actor is shown as the command shows it, with its history", async ({
+  service,
+  wallet,
+  day,
+}) => {
+  const { status, body } = await send(service, `GET /ops/api/actors/wallet-day/${wallet}/${day}`, {
+    token: TOKEN,
+  });
+  assert.equal(status, 200);
+  assert.deepEqual(Object.keys(body), ["id", "state", "context", "version", "source", "history"]);
+  assert.deepEqual([body.state, body.version, body.history.length], ["voting", 2, 2]);
+  assert.deepEqual(body.history[1].target, { type: "event", id: "meetup" });
+  const event = await send(service, `GET /ops/api/actors/event-day/meetup/${day}`, {
+    token: TOKEN,
+  });
+  assert.deepEqual([event.body.state, event.body.context.weight], ["counting", 8]);
+});
+
+test("a wallet-day that used its last vote is spent; one that did not is voting", async ({
+  service,
+  day,
+}) => {
+  const wallet = await newWallet(service);
+  const voter = await signIn(service, wallet);
+  const states = [];
+  for (let n = 1; n <= 5; n += 1) {
+    await cast(service, voter, `token/0.0.${9000 + n}`);
+    const { body } = await send(service, `GET /ops/api/actors/wallet-day/${wallet.id}/${day}`, {
+      token: TOKEN,
+    });
+    states.push(body.state);
+  }
+  assert.deepEqual(states, ["voting", "voting", "voting", "voting", "spent"]);
+});
+
+test("actors are listed in pages, each once, and found by text and type", async ({
+  service,
+  wallet,
+}) => {
+  const seen: string[] = [];
+  let cursor: string | null = "";
+  while (cursor !== null) {
+    const page: { body: { actors: { id: string }[]; cursor: string | null } } = await send(
+      service,
+      `GET /ops/api/actors?limit=1${cursor === "" ? "" : `&cursor=${cursor}`}`,
+      { token: TOKEN },
+    );
+    seen.push(...page.body.actors.map(({ id }) => id));
+    cursor = page.body.cursor;
+  }
+  assert.ok(seen.length >= 3);
+  assert.equal(new Set(seen).size, seen.length);
+  const found = await send(service, `GET /ops/api/actors?q=${wallet}&type=wallet-day`, {
+    token: TOKEN,
+  });
+  assert.equal(found.body.actors.length, 1);
+});
+
+test("bad parameters are named, unknown actors are not found", async ({ service }) => {
+  for (const [query, field] of [
+    ["type=x", "type"],
+    ["limit=0", "limit"],
+    ["limit=101", "limit"],
+    ["cursor=%00", "cursor"],
+    ["q=%00", "q"],
+  ]) {
+    const { status, body } = await send(service, `GET /ops/api/actors?${query}`, { token: TOKEN });
+    assert.deepEqual([status, body.code, body.field], [400, "INVALID_REQUEST", field]);
+  }
+  for (const id of ["nonsense", "wallet-day/0.0.1", "%ff", "wallet-day/0.0.1/9999-99-99"]) {
+    assert.equal((await send(service, `GET /ops/api/actors/${id}`, { token: TOKEN })).status, 404);
+  }
+});
+
+test("publishing tells how many accepted stars are not yet published, and how old the oldest is", async ({
+  service,
+}) => {
+  const { body } = await send(service, "GET /ops/api/publishing", { token: TOKEN });
+  const [row] = await service.sql`select count(*) as stars from star`;
+  assert.equal(body.pending, row?.stars);
+  assert.ok(body.oldestPendingSeconds >= 0);
+});
+
+test.run();
