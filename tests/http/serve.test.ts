@@ -152,7 +152,7 @@ test("408 REQUEST_TIMEOUT: headers that dribble in are cut off after 5 s", async
   const reply = await text(socket);
   clearInterval(dribble);
   const seconds = (performance.now() - started) / 1_000;
-  assert.ok(seconds > 4 && seconds < 8, `${seconds} s`);
+  assert.ok(seconds > 4 && seconds < 9, `${seconds} s`);
   assertProblem(reply, 408, "REQUEST_TIMEOUT");
 });
 
@@ -176,7 +176,7 @@ test("draining: what is in flight is answered, with Connection: close, and nothi
   assert.equal((await slow).body, "slow");
   const started = performance.now();
   await closing;
-  assert.ok(performance.now() - started < 1_000, "idle connections do not hold it up");
+  assert.ok(performance.now() - started < 3_000, "idle connections do not hold it up");
   agent.destroy();
 });
 
@@ -204,7 +204,7 @@ test("draining: what does not finish within the grace is cut", async () => {
   const started = performance.now();
   await own.close(200);
   const waited = performance.now() - started;
-  assert.ok(waited >= 190 && waited < 1_500, `${waited} ms`);
+  assert.ok(waited >= 190 && waited < 4_000, `${waited} ms`);
 });
 
 test("a port that is taken is an error, not a silence", async () => {

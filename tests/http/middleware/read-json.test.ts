@@ -170,9 +170,9 @@ test("any bytes are answered with 200 or 400, quickly", async () => {
     { numRuns: 500 },
   );
   const slow = '{"wallet":"'.padEnd(4_000, '\\"');
-  const started = performance.now();
+  const before = process.cpuUsage();
   await refused(slow);
-  assert.ok(performance.now() - started < 50);
+  assert.ok(process.cpuUsage(before).user < 50_000);
 });
 
 test.run();

@@ -117,14 +117,14 @@ test("a long adversarial value costs no time", async () => {
     "a,".repeat(8_000),
     `${" ".repeat(8_000)}x`,
   ]) {
-    const started = performance.now();
+    const before = process.cpuUsage();
     await house.get(`/events?limit=${value}&status=${value}`, {
       "Accept-Encoding": value.slice(0, 8_000),
       "If-None-Match": `"${value.slice(0, 8_000)}`,
       "X-Forwarded-For": value.slice(0, 8_000),
       Authorization: `Bearer ${value.slice(0, 8_000)}`,
     });
-    const ms = performance.now() - started;
+    const ms = process.cpuUsage(before).user / 1_000;
     assert.ok(ms < 50, `${ms} ms for ${value.slice(0, 5)}…`);
   }
 });
