@@ -121,6 +121,25 @@ test("headers: the policy, what remains, and until when; clients know nothing of
   assert.equal((await a.ask("two")).status, 200);
 });
 
+test("429 RATE_LIMITED: a limit may give its refusal a code", async () => {
+  const clock = fakeClock();
+  const client = () => "one";
+  const limit = rateLimit({
+    name: "v",
+    limit: 1,
+    windowMs: WINDOW_MS,
+    clock,
+    client,
+    code: "RATE_LIMITED",
+  });
+  const app = new Hono().get("/", limit.middleware, (c) => c.text("ok"));
+  assert.equal((await app.request("/")).status, 200);
+  const refused = await app.request("/");
+  assert.equal(refused.status, 429);
+  assert.equal((await bodyOf(refused)).code, "RATE_LIMITED");
+  assert.match(refused.headers.get("retry-after") ?? "", /^6[01]$/);
+});
+
 test("two clocks that differ a little keep one order, and a clock that runs back opens nothing", async () => {
   const name = `skew-${names++}`;
   const ahead = fakeClock(NOW + 300);
