@@ -30,7 +30,8 @@ const RETRY_SLACK_MS = 50;
 export function rateLimit(options: RateLimitOptions): RateLimit {
   const { name, client, code, metrics } = options;
   const window = sharedWindow(options);
-  const policy = `"ip";q=${window.limit};w=${Math.ceil(window.windowMs / 1000)}`;
+  const windowSeconds = Math.ceil(window.windowMs / 1000);
+  const policy = `"ip";q=${window.limit};w=${windowSeconds}`;
 
   const announce = (c: Context, { remaining, waitMs }: Verdict): void => {
     c.header("RateLimit-Policy", policy);
@@ -43,7 +44,8 @@ export function rateLimit(options: RateLimitOptions): RateLimit {
       announce(c, verdict);
       if (verdict.accepted) return next();
       metrics?.rateLimited.inc({ limit: name, counted_by: verdict.countedBy });
-      const retryAfterSeconds = Math.max(1, Math.ceil((verdict.waitMs + RETRY_SLACK_MS) / 1000));
+      const seconds = Math.ceil((verdict.waitMs + RETRY_SLACK_MS) / 1000);
+      const retryAfterSeconds = Math.min(Math.max(1, seconds), windowSeconds);
       return code === undefined
         ? tooManyRequests(c, retryAfterSeconds)
         : problem(c, code, { retryAfterSeconds });

@@ -137,7 +137,7 @@ test("429 RATE_LIMITED: a limit may give its refusal a code", async () => {
   const refused = await app.request("/");
   assert.equal(refused.status, 429);
   assert.equal((await bodyOf(refused)).code, "RATE_LIMITED");
-  assert.match(refused.headers.get("retry-after") ?? "", /^6[01]$/);
+  assert.equal(refused.headers.get("retry-after"), "60", "never more than the window");
 });
 
 test("two clocks that differ a little keep one order, and a clock that runs back opens nothing", async () => {
