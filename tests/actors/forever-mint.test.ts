@@ -16,7 +16,7 @@ import {
   type HoldingsLost,
   type LossDecision,
 } from "../../actors/forever-mint.ts";
-import { type Counted, NOTHING_COUNTED } from "../../actors/nft-accounting.ts";
+import type { Counted } from "../../actors/nft-accounting.ts";
 
 type Happening = EventStar | HoldingsLost;
 
@@ -386,16 +386,6 @@ test("the decider's step equals XState's own transition, whatever has happened",
     }),
     { numRuns: 60 },
   );
-});
-
-test("nothing counted is nothing lost: an empty slice decides zero", () => {
-  const state = { ...fresh(), context: { ...fresh().context, counted: NOTHING_COUNTED } };
-  const [, decision] = step(state, lost(ANN, { a: [1], b: [1], held: [2] }));
-  assert.deepEqual(decision, {
-    type: "released",
-    weight: 0,
-    releases: [{ wallet: ANN, a: [], b: null, spare: null }],
-  });
 });
 
 test.run();

@@ -1,0 +1,156 @@
+import type { Breakdown } from "../../actors/weight.ts";
+import { inTime, type Sql } from "../store/postgres.ts";
+import { walletOf } from "./star-record.ts";
+
+/** A star as it happened to a forever mint. */
+export interface MintStar {
+  readonly kind: "star";
+  /** Its place in the mint's history: the order of commits. */
+  readonly seq: number;
+  readonly starId: string;
+  readonly wallet: string;
+  /** Epoch milliseconds. */
+  readonly at: number;
+  readonly heldA: readonly number[];
+  readonly heldB: readonly number[];
+  readonly weight: number;
+  readonly breakdown: Breakdown;
+}
+
+/** An attribution that the daily check ended. */
+export interface EndedClaim {
+  readonly collection: "A" | "B";
+  readonly serial: number;
+  readonly wallet: string;
+  /** The star that had brought it. */
+  readonly starId: string;
+  readonly weight: number;
+  /** The collection B serial that carries the +5 on, and those it was chosen from. */
+  readonly spare: number | null;
+  readonly heldB: readonly number[];
+  /** What the mirror node said last, and when it was asked; epoch ms. */
+  readonly owner: string | null;
+  readonly deleted: boolean;
+  readonly readAt: number;
+}
+
+/** Attributions that ended together. */
+export interface MintRelease {
+  readonly kind: "release";
+  readonly seq: number;
+  readonly runId: string;
+  readonly at: number;
+  readonly ended: readonly EndedClaim[];
+}
+
+export type MintHappening = MintStar | MintRelease;
+
+/** From where to where to read; both may be left out. */
+export interface HistoryRange {
+  /** Only what came after this place. */
+  readonly after?: number;
+  /** Nothing beyond this place. */
+  readonly upTo?: number;
+}
+
+/** 1,000 stars with their serials are some 500 KB. */
+const PAGE = 1_000;
+
+/**
+ * Everything that changed a forever mint, in the order of commits, page by page. The machine
+ * decides the same again when it is told in this order.
+ *
+ * @throws RetryableError `UNAVAILABLE` when Postgres is out of reach
+ */
+export async function* readMintHistory(
+  sql: Sql,
+  mint: string,
+  { after = 0, upTo = Number.MAX_SAFE_INTEGER }: HistoryRange = {},
+): AsyncGenerator<readonly MintHappening[], void, undefined> {
+  let from = after;
+  while (from < upTo) {
+    const stars = await readStars(sql, mint, { after: from, upTo });
+    // A full page ends at its last star; a shorter one is the end of all stars.
+    const to = stars.length < PAGE ? upTo : (stars.at(-1)?.seq ?? upTo);
+    const releases = await readReleases(sql, mint, { after: from, upTo: to });
+    const page = [...stars, ...releases].sort((one, other) => one.seq - other.seq);
+    if (page.length > 0) yield page;
+    from = to;
+  }
+}
+
+interface StarRow {
+  readonly seq: number;
+  readonly id: string;
+  readonly wallet: number;
+  readonly at: number;
+  readonly held_a: readonly string[] | readonly number[];
+  readonly held_b: readonly string[] | readonly number[];
+  readonly weight: number;
+  readonly base: 0 | 1;
+  readonly counted_a: number;
+  readonly bonus_b: 0 | 5;
+}
+
+async function readStars(
+  sql: Sql,
+  mint: string,
+  { after, upTo }: Required<HistoryRange>,
+): Promise<readonly MintStar[]> {
+  const rows = await inTime(
+    sql<StarRow[]>`
+      select page.seq, star.*
+      from (
+        select seq, day, star_id from mint_star
+        where event_id = ${mint} and seq > ${after} and seq <= ${upTo}
+        order by seq limit ${PAGE}
+      ) page
+      -- One look-up by key per star, whatever the planner thinks of the journal's size.
+      cross join lateral (
+        select id, wallet, at, held_a, held_b, weight, base, counted_a, bonus_b
+        from star where star.day = page.day and star.id = page.star_id limit 1
+      ) star
+      order by page.seq`,
+  );
+  return rows.map(({ id, wallet, held_a, held_b, base, counted_a, bonus_b, ...star }) => ({
+    kind: "star",
+    ...star,
+    starId: id,
+    wallet: walletOf(wallet),
+    heldA: held_a.map(Number),
+    heldB: held_b.map(Number),
+    breakdown: { base, collectionA: counted_a, collectionB: bonus_b },
+  }));
+}
+
+interface ReleaseRow {
+  readonly seq: number;
+  readonly run_id: string;
+  readonly released_at: number;
+  readonly ended: readonly (Omit<EndedClaim, "wallet"> & { readonly wallet: number })[];
+}
+
+async function readReleases(
+  sql: Sql,
+  mint: string,
+  { after, upTo }: Required<HistoryRange>,
+): Promise<readonly MintRelease[]> {
+  const rows = await inTime(
+    sql<ReleaseRow[]>`
+      select seq, run_id, max(released_at) as released_at,
+        json_agg(json_build_object('collection', collection, 'serial', serial, 'wallet', wallet,
+          'starId', star_id, 'weight', weight, 'spare', spare, 'heldB', held_b,
+          'owner', owner, 'deleted', deleted, 'readAt', read_at)
+          order by collection, serial) as ended
+      from claim_release
+      where event_id = ${mint} and seq > ${after} and seq <= ${upTo}
+      group by seq, run_id order by seq`,
+  );
+  return rows.map(({ seq, run_id, released_at, ended }) => ({
+    kind: "release",
+    seq,
+    runId: run_id,
+    at: Number(released_at),
+    ended: ended.map((claim) => ({ ...claim, wallet: walletOf(claim.wallet) })),
+  }));
+}
