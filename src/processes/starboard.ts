@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-import { defineCommand, runMain } from "citty";
+import { defineCommand, runMain, showUsage } from "citty";
 
 /**
  * `npx starboard <command>`: one subcommand per file, loaded only when it is called, so that
@@ -25,4 +25,11 @@ const starboard = defineCommand({
   },
 });
 
-await runMain(starboard);
+await runMain(starboard, {
+  // A refusal is one line on standard error; how to call a command is told when asked.
+  showUsage: async (command, parent) => {
+    if (process.argv.some((word) => word === "--help" || word === "-h")) {
+      await showUsage(command, parent);
+    }
+  },
+});
