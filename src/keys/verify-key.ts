@@ -1,10 +1,16 @@
 import { batchPerTick } from "../store/batch.ts";
+import { type DataRevision, parseRevision } from "../store/data-revision.ts";
 import { inTime, type Sql } from "../store/postgres.ts";
 import { hashOf, isKey } from "./key-form.ts";
 
 /** What is known of a key that a request brought. */
 export type KeyVerdict =
-  | { readonly state: "valid"; readonly keyId: string }
+  | {
+      readonly state: "valid";
+      readonly keyId: string;
+      /** Read together with the key, so after the request arrived. */
+      readonly revision: DataRevision;
+    }
   | { readonly state: "revoked"; readonly keyId: string }
   | { readonly state: "unknown" };
 
@@ -18,8 +24,8 @@ const DEADLINE_MS = 900;
 
 /**
  * Checks keys against the database, each time: nothing is remembered, so a revoked key
- * stops at once. The checks of one tick share a statement, and what has a wrong checksum
- * was never issued and costs none.
+ * stops at once. The checks of one tick share a statement, which also says how the data
+ * stand; what has a wrong checksum was never issued and costs none.
  *
  * @param onUse hears the id of each valid key that was used
  */
@@ -34,23 +40,27 @@ export function keyVerifier(sql: Sql, onUse: (keyId: string) => void): VerifyKey
     if (row.id === null) return { state: "unknown" };
     if (row.revoked) return { state: "revoked", keyId: row.id };
     onUse(row.id);
-    return { state: "valid", keyId: row.id };
+    return { state: "valid", keyId: row.id, revision: row.revision };
   };
 }
 
 interface KeyRow {
   readonly id: string | null;
   readonly revoked: boolean;
+  readonly revision: DataRevision;
 }
 
 /** One row per hash, in their order. The index compares hashes, so time tells nothing of a key. */
-function loadKeys(sql: Sql, hashes: readonly string[]): Promise<readonly KeyRow[]> {
-  return inTime(
-    sql<KeyRow[]>`
-      select api_key.id, api_key.revoked_at is not null as revoked
+async function loadKeys(sql: Sql, hashes: readonly string[]): Promise<readonly KeyRow[]> {
+  const rows = await inTime(
+    sql<(Omit<KeyRow, "revision"> & { readonly revision: string })[]>`
+      select api_key.id, api_key.revoked_at is not null as revoked,
+        (select data_revision()) as revision
       from unnest(${hashes as string[]}::text[]) with ordinality as asked (hash, position)
       left join api_key on api_key.hash = decode(asked.hash, 'hex')
       order by asked.position`,
     DEADLINE_MS,
   );
+  const revision = parseRevision(rows[0]?.revision ?? "{}");
+  return rows.map(({ id, revoked }) => ({ id, revoked, revision }));
 }

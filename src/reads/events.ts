@@ -51,19 +51,38 @@ export function eventStatus(
   return event.endsAt !== null && event.endsAt <= now ? "ended" : "live";
 }
 
+/** The next instant at which the clock alone changes that status, `Infinity` when none is left. */
+export function statusEnds(
+  { startsAt, endsAt }: { readonly startsAt: number; readonly endsAt: number | null },
+  now: number,
+): number {
+  const ahead = [startsAt, endsAt ?? Number.POSITIVE_INFINITY].filter((at) => at > now);
+  return Math.min(...ahead, Number.POSITIVE_INFINITY);
+}
+
 /**
  * A page of the approved events that pass the filter, soonest first, then by id.
  *
- * @returns the page and the number of events that pass the filter, on all pages together
+ * @returns the page, the number of events that pass the filter, on all pages together, and
+ *   the next instant at which an event starts or ends, so that the page may change by itself
  */
 export async function listEvents(
   sql: Sql,
   filter: EventFilter,
-): Promise<{ readonly events: readonly EventRow[]; readonly total: number }> {
+): Promise<{
+  readonly events: readonly EventRow[];
+  readonly total: number;
+  readonly until: number;
+}> {
   const rows = await inTime(
-    sql<({ total: number } & EventRow)[]>`
-      select matching.total, page.*
+    sql<({ total: number; edge: number | null } & EventRow)[]>`
+      select matching.total, ahead.edge, page.*
       from (select count(*) as total from event where ${passing(sql, filter)}) as matching
+      cross join (
+        select least(min(starts_at) filter (where starts_at > ${filter.now}),
+          min(ends_at) filter (where ends_at > ${filter.now}))::bigint as edge
+        from event where approved_at is not null
+      ) as ahead
       left join lateral (
         select ${columns(sql)}
         from event left join event_total on event_total.event_id = event.id
@@ -74,8 +93,11 @@ export async function listEvents(
     READ_DEADLINE_MS,
   );
   // A page past the end still has its one row with the total, and nothing beside it.
-  const events = rows.filter(({ id }) => id !== null).map(({ total: _, ...event }) => event);
-  return { events, total: rows[0]?.total ?? 0 };
+  const events = rows
+    .filter(({ id }) => id !== null)
+    .map(({ total: _, edge: __, ...event }) => event);
+  const until = rows[0]?.edge ?? Number.POSITIVE_INFINITY;
+  return { events, total: rows[0]?.total ?? 0, until };
 }
 
 /** One approved event with its links and prizes, or undefined. */

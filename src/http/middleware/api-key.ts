@@ -1,6 +1,14 @@
 import type { Context, MiddlewareHandler } from "hono";
 import { TerminalError } from "../../errors.ts";
 import type { VerifyKey } from "../../keys/verify-key.ts";
+import type { DataRevision } from "../../store/data-revision.ts";
+
+/** What a request has once its key was checked. */
+interface KeyVariables {
+  keyId: string;
+  /** How the data stood then. */
+  revision: DataRevision;
+}
 
 /**
  * Lets a request pass only with an API key that was issued and not revoked. The three ways
@@ -8,7 +16,7 @@ import type { VerifyKey } from "../../keys/verify-key.ts";
  *
  * @param verify answers for a key; its outage is the caller's 503, never a 200
  */
-export function requireApiKey(verify: VerifyKey): MiddlewareHandler {
+export function requireApiKey(verify: VerifyKey): MiddlewareHandler<{ Variables: KeyVariables }> {
   return async function requireApiKey(c, next) {
     const key = givenKey(c);
     if (key === undefined) {
@@ -25,6 +33,7 @@ export function requireApiKey(verify: VerifyKey): MiddlewareHandler {
       throw new TerminalError("REVOKED_API_KEY", "This API key has been revoked.");
     }
     c.set("keyId", verdict.keyId);
+    c.set("revision", verdict.revision);
     await next();
   };
 }

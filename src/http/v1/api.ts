@@ -3,6 +3,7 @@ import type { Clock } from "../../clock.ts";
 import { bounds } from "../../config.ts";
 import type { VerifyKey } from "../../keys/verify-key.ts";
 import type { Metrics } from "../../metrics.ts";
+import { revisionOf } from "../../store/data-revision.ts";
 import { inTime } from "../../store/postgres.ts";
 import type { Redis } from "../../store/redis.ts";
 import { requireApiKey } from "../middleware/api-key.ts";
@@ -12,8 +13,8 @@ import { rateLimit } from "../middleware/rate-limit.ts";
 import { describedTable } from "./directory.ts";
 import type { Endpoint } from "./endpoint.ts";
 import { dataEndpoints, type EndpointDeps } from "./endpoints.ts";
+import { keepBodies } from "./kept-bodies.ts";
 import { type Representation, represent, send } from "./representation.ts";
-import { shareReads } from "./shared-reads.ts";
 
 export interface PublicApiDeps extends EndpointDeps {
   readonly clock: Clock;
@@ -48,19 +49,25 @@ export function publicApi(deps: PublicApiDeps): Hono {
   });
   const app = new Hono().basePath("/v1");
   app.use("*", getOnly(limit), limit.middleware);
+  const show = keepBodies(clock);
   for (const row of describedTable(dataEndpoints(deps), deps.publicUrl)) {
-    if (row.key) answerWithKey(app, row, deps.verifyKey);
+    if (row.key) answerWithKey(app, row, { verifyKey: deps.verifyKey, show });
     else answerOpenly(app, row);
   }
   return app;
 }
 
-function answerWithKey(app: Hono, row: Endpoint, verifyKey: VerifyKey): void {
-  const share = shareReads<Representation>();
+interface Answering {
+  readonly verifyKey: VerifyKey;
+  readonly show: ReturnType<typeof keepBodies>;
+}
+
+function answerWithKey(app: Hono, row: Endpoint, { verifyKey, show }: Answering): void {
   app.get(routeOf(row), requireApiKey(verifyKey), async (c) => {
     const { question, answer } = row.bind(c.req.param(), searchOf(c.req.url));
+    const revision = revisionOf(c.get("revision"), row.shows);
     const shown = await inTime(
-      share(question, async () => represent(await answer())),
+      show({ question, revision, read: answer }),
       bounds.statementDeadlineMs,
     );
     return send(c, shown, DATA_CACHE);
@@ -76,7 +83,7 @@ function answerOpenly(app: Hono, row: Endpoint): void {
     app.get(path, async (c) => {
       c.header("Access-Control-Allow-Origin", "*");
       const { answer } = row.bind({}, searchOf(c.req.url));
-      shown ??= represent(await answer());
+      shown ??= represent((await answer(0)).body);
       return send(c, shown, OPEN_CACHE);
     });
   }

@@ -46,20 +46,22 @@ export function describedTable(data: readonly Endpoint[], publicUrl: string): re
     name: "readDirectory",
     description: "This directory: every endpoint and its parameters.",
     key: false,
+    shows: [],
     parameters: none,
     query: none,
     response: directorySchema,
-    answer: async () => theDirectory(),
+    answer: async () => ({ body: theDirectory(), until: Number.POSITIVE_INFINITY }),
   });
   const openApi: Endpoint = endpoint({
     path: "/openapi.json",
     name: "readOpenApi",
     description: "The OpenAPI 3.1 document of this API.",
     key: false,
+    shows: [],
     parameters: none,
     query: none,
     response: z.looseObject({ openapi: z.string() }).meta({ id: "OpenApi" }),
-    answer: async () => theDocument(),
+    answer: async () => ({ body: theDocument(), until: Number.POSITIVE_INFINITY }),
   });
   const table: readonly Endpoint[] = [directory, openApi, ...data];
   const theDirectory = once(() => directoryOf(table, baseUrl));

@@ -3,16 +3,17 @@ import { listProjects } from "../../reads/ecosystem.ts";
 import { categories } from "../../store/enumerations.ts";
 import { type Endpoint, endpoint } from "./endpoint.ts";
 import type { EndpointDeps } from "./endpoints.ts";
-import { instant, pageOf } from "./page.ts";
+import { instant, nextHour, pageOf } from "./page.ts";
 import { choice, country, limit, none, offset } from "./parameters.ts";
 import { page, projectSchema } from "./schemas.ts";
 
-export function listProjectsEndpoint({ sql, clock }: EndpointDeps): Endpoint {
+export function listProjectsEndpoint({ sql }: EndpointDeps): Endpoint {
   return endpoint({
     path: "/ecosystem",
     name: "listProjects",
     description: "Approved ecosystem projects, newest first.",
     key: true,
+    shows: ["project"],
     parameters: none,
     query: z.strictObject({
       category: choice(categories),
@@ -23,13 +24,14 @@ export function listProjectsEndpoint({ sql, clock }: EndpointDeps): Endpoint {
     response: z
       .strictObject({ projects: z.array(projectSchema), ...page })
       .meta({ id: "ProjectPage" }),
-    async answer(given) {
-      const { projects, total } = await listProjects(sql, { ...given, now: clock.now() });
+    async answer(given, now) {
+      const { projects, total } = await listProjects(sql, { ...given, now });
       const shown = projects.map(({ createdAt, ...row }) => ({
         ...row,
         createdAt: instant(createdAt),
       }));
-      return { projects: shown, ...pageOf(given, projects, total) };
+      const body = { projects: shown, ...pageOf(given, projects, total) };
+      return { body, until: nextHour(now) };
     },
   });
 }

@@ -1,5 +1,7 @@
 import type { z } from "zod";
 import { TerminalError } from "../../errors.ts";
+import type { DataKind } from "../../store/data-revision.ts";
+import type { Shown } from "./kept-bodies.ts";
 import { readQuery } from "./parameters.ts";
 
 /** One row of the table from which router, directory and OpenAPI document are made. */
@@ -11,6 +13,8 @@ export interface Endpoint {
   readonly description: string;
   /** Whether an API key is needed. */
   readonly key: boolean;
+  /** What its answers show: they change with these and with the clock alone. */
+  readonly shows: readonly DataKind[];
   readonly query: z.ZodObject;
   readonly parameters: z.ZodObject;
   readonly response: z.ZodType;
@@ -22,8 +26,11 @@ export interface Endpoint {
 export interface BoundRequest {
   /** Equal for equal questions. */
   readonly question: string;
-  /** @throws TerminalError `NOT_FOUND`, RetryableError `UNAVAILABLE` */
-  answer(): Promise<unknown>;
+  /**
+   * @param now the instant that it is an answer of, epoch milliseconds
+   * @throws TerminalError `NOT_FOUND`, RetryableError `UNAVAILABLE`
+   */
+  answer(now: number): Promise<Shown<unknown>>;
 }
 
 /** What `endpoint` is given: an `Endpoint` whose answer is typed by its own schemas. */
@@ -35,7 +42,7 @@ export interface EndpointDefinition<
   readonly query: Q;
   readonly parameters: P;
   readonly response: R;
-  answer(given: z.output<Q> & z.output<P>): Promise<z.output<R>>;
+  answer(given: z.output<Q> & z.output<P>, now: number): Promise<Shown<z.output<R>>>;
 }
 
 /** Makes a row; the answer must be what the response schema says, or it does not compile. */
@@ -53,7 +60,7 @@ export function endpoint<Q extends z.ZodObject, P extends z.ZodObject, R extends
       const given = { ...query, ...parameters.data };
       return {
         question: `${row.path} ${JSON.stringify(given)}`,
-        answer: () => answer(given),
+        answer: (now) => answer(given, now),
       };
     },
   };

@@ -1,4 +1,3 @@
-import type { Clock } from "../../clock.ts";
 import type { Sql } from "../../store/postgres.ts";
 import { listProjectsEndpoint } from "./ecosystem.ts";
 import type { Endpoint } from "./endpoint.ts";
@@ -8,7 +7,6 @@ import { topCollectionsEndpoint, topTokensEndpoint } from "./markets.ts";
 /** What the data endpoints read from. */
 export interface EndpointDeps {
   readonly sql: Sql;
-  readonly clock: Clock;
   /** The two external event sources (`EVENT_SOURCES`). */
   readonly eventSources: readonly string[];
 }

@@ -1,6 +1,12 @@
 import { z } from "zod";
 import { TerminalError } from "../../errors.ts";
-import { type EventRow, eventStatus, listEvents, readEvent } from "../../reads/events.ts";
+import {
+  type EventRow,
+  eventStatus,
+  listEvents,
+  readEvent,
+  statusEnds,
+} from "../../reads/events.ts";
 import { eventStatuses, eventTypes } from "../../store/enumerations.ts";
 import { type Endpoint, endpoint } from "./endpoint.ts";
 import type { EndpointDeps } from "./endpoints.ts";
@@ -8,12 +14,13 @@ import { instant, pageOf } from "./page.ts";
 import { choice, limit, none, offset } from "./parameters.ts";
 import { eventDetailSchema, eventSchema, page } from "./schemas.ts";
 
-export function listEventsEndpoint({ sql, clock, eventSources }: EndpointDeps): Endpoint {
+export function listEventsEndpoint({ sql, eventSources }: EndpointDeps): Endpoint {
   return endpoint({
     path: "/events",
     name: "listEvents",
     description: "Approved events, soonest first. Without `status`, ended events are left out.",
     key: true,
+    shows: ["event"],
     parameters: none,
     query: z.strictObject({
       status: choice([...eventStatuses, "all"]),
@@ -23,20 +30,21 @@ export function listEventsEndpoint({ sql, clock, eventSources }: EndpointDeps): 
       offset: offset(),
     }),
     response: z.strictObject({ events: z.array(eventSchema), ...page }).meta({ id: "EventPage" }),
-    async answer(given) {
-      const now = clock.now();
-      const { events, total } = await listEvents(sql, { ...given, now });
-      return { events: events.map((row) => asEvent(row, now)), ...pageOf(given, events, total) };
+    async answer(given, now) {
+      const { events, total, until } = await listEvents(sql, { ...given, now });
+      const shown = events.map((row) => asEvent(row, now));
+      return { body: { events: shown, ...pageOf(given, events, total) }, until };
     },
   });
 }
 
-export function readEventEndpoint({ sql, clock }: EndpointDeps): Endpoint {
+export function readEventEndpoint({ sql }: EndpointDeps): Endpoint {
   return endpoint({
     path: "/events/{id}",
     name: "readEvent",
     description: "One approved event with its links and prizes.",
     key: true,
+    shows: ["event"],
     parameters: z.strictObject({
       id: z
         .string()
@@ -45,17 +53,18 @@ export function readEventEndpoint({ sql, clock }: EndpointDeps): Endpoint {
     }),
     query: none,
     response: eventDetailSchema,
-    async answer({ id }) {
+    async answer({ id }, now) {
       const row = await readEvent(sql, id);
       if (row === undefined) {
         throw new TerminalError("NOT_FOUND", "No approved event has this id.");
       }
-      return {
-        ...asEvent(row, clock.now()),
+      const body = {
+        ...asEvent(row, now),
         // The database keeps no order of names within these.
         links: row.links.map(({ label, url }) => ({ label, url })),
         prizes: row.prizes.map(({ title, description, value }) => ({ title, description, value })),
       };
+      return { body, until: statusEnds(row, now) };
     },
   });
 }

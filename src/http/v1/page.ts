@@ -7,6 +7,13 @@ export function pageOf(
   return { total, hasMore: offset + records.length < total, limit, offset };
 }
 
+const HOUR_MS = 3_600_000;
+
+/** When the windows of 7 and 30 days, and at midnight the day, move on by the clock alone. */
+export function nextHour(now: number): number {
+  return (Math.floor(now / HOUR_MS) + 1) * HOUR_MS;
+}
+
 /** RFC 3339, UTC, with milliseconds (contract, section 1). */
 export function instant(epochMs: number): string {
   return new Date(epochMs).toISOString();

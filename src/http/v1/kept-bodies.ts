@@ -1,0 +1,78 @@
+import type { Clock } from "../../clock.ts";
+import { type Representation, represent } from "./representation.ts";
+import { shareReads } from "./shared-reads.ts";
+
+/** What an endpoint shows, and until when the clock alone changes nothing about it. */
+export interface Shown<T> {
+  readonly body: T;
+  /** Epoch milliseconds, exclusive; `Infinity` when only a change of data changes it. */
+  readonly until: number;
+}
+
+/** A question, with the state of the data that its answer must not be older than. */
+export interface Asked {
+  /** Equal for equal questions. */
+  readonly question: string;
+  /** As it was read after the question was asked; see `revisionOf`. */
+  readonly revision: string;
+  readonly read: (now: number) => Promise<Shown<unknown>>;
+}
+
+interface Kept {
+  readonly revision: string;
+  readonly from: number;
+  readonly until: number;
+  readonly shown: Representation;
+}
+
+/** All bodies together; the compressed ones add about a fifth. The oldest go first. */
+const CHARACTERS_MAX = 32 * 1024 * 1024;
+
+/**
+ * Keeps rendered bodies while what they show stands: the data, by its revision, and the
+ * instants at which the clock alone changes an answer (the full hour, a start, an end).
+ *
+ * A body belongs to a revision that was read before its data, and is used only for a question
+ * whose own revision, read after it was asked, is the same: nothing was committed in between.
+ */
+export function keepBodies(
+  clock: Clock,
+  charactersMax = CHARACTERS_MAX,
+): (asked: Asked) => Promise<Representation> {
+  const share = shareReads<Kept>();
+  const kept = new Map<string, Kept>();
+  let characters = 0;
+
+  const drop = (question: string): void => {
+    characters -= kept.get(question)?.shown.text.length ?? 0;
+    kept.delete(question);
+  };
+  const keep = (question: string, made: Kept): void => {
+    drop(question);
+    kept.set(question, made);
+    characters += made.shown.text.length;
+    for (const oldest of kept.keys()) {
+      if (characters <= charactersMax) return;
+      drop(oldest);
+    }
+  };
+  return async ({ question, revision, read }) => {
+    const known = kept.get(question);
+    if (known !== undefined && known.revision === revision && isOf(known, clock.now())) {
+      return known.shown;
+    }
+    const made = await share(question, async () => {
+      const from = clock.now();
+      const { body, until } = await read(from);
+      const fresh = { revision, from, until, shown: represent(body) };
+      keep(question, fresh);
+      return fresh;
+    });
+    return made.shown;
+  };
+}
+
+/** A clock that was set back is before `from`. */
+function isOf({ from, until }: Kept, now: number): boolean {
+  return from <= now && now < until;
+}
