@@ -14,11 +14,23 @@ export interface Clock {
 export interface FollowedClock extends Clock {
   /** Measures the offset anew; rejects when the source does not answer. */
   measure(): Promise<void>;
+  /**
+   * Holds this clock against a time the source told in passing, and measures where they differ:
+   * so whoever asks the source for anything else hears of a jump at once.
+   *
+   * @param sourceMs epoch milliseconds, read after `askedAt`
+   * @param askedAt this clock's own time when the source was asked
+   */
+  compare(sourceMs: number, askedAt: number): Promise<void>;
   /** Stops the periodic measuring. */
   stop(): void;
 }
 
 const MEASURE_EVERY_MS = 10_000;
+/** The source answered some time within a measurement's duration: a longer one tells too little. */
+const PRECISE_MS = 100;
+/** More than two good clocks that follow each other ever differ by. */
+const DIFFERENCE_MAX_MS = 100;
 
 /**
  * Follows a remote clock. The first measurement must succeed: a service that
@@ -32,19 +44,38 @@ export async function followClock(
   onFailure: (error: unknown) => void,
 ): Promise<FollowedClock> {
   let offsetMs = 0;
-  const measure = async (): Promise<void> => {
+  let isKnown = false;
+  const look = async (): Promise<void> => {
     const sent = performance.now();
     const sourceMs = await readSourceMs();
     const received = performance.now();
-    // The source read its clock somewhere between: the middle errs least.
-    offsetMs = sourceMs - (sent + received) / 2;
+    // The source read its clock somewhere between: the middle errs least. After a long wait it
+    // errs by up to half of that, so what is known already stands unless it cannot be true.
+    if (!isKnown || received - sent <= PRECISE_MS) offsetMs = sourceMs - (sent + received) / 2;
+    else offsetMs = Math.min(Math.max(offsetMs, sourceMs - received), sourceMs - sent);
+    isKnown = true;
   };
+  let looking: Promise<void> | undefined;
+  const measure = (): Promise<void> => {
+    // All stars of a midnight ask together.
+    looking ??= look().finally(() => {
+      looking = undefined;
+    });
+    return looking;
+  };
+  const now = (): number => Math.floor(performance.now() + offsetMs);
   await measure();
   const timer = setInterval(() => measure().catch(onFailure), MEASURE_EVERY_MS);
   timer.unref();
   return {
-    now: () => Math.floor(performance.now() + offsetMs),
+    now,
     measure,
+    async compare(sourceMs, askedAt) {
+      const isEarly = sourceMs < askedAt - DIFFERENCE_MAX_MS;
+      const isLate = sourceMs > now() + DIFFERENCE_MAX_MS;
+      // The source was there a moment ago; if it is gone now, its offset stands.
+      if (isEarly || isLate) await measure().catch(onFailure);
+    },
     stop: () => clearInterval(timer),
   };
 }

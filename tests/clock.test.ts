@@ -21,6 +21,53 @@ test("a jump of the source is followed at the next look", async () => {
   assert.ok(clock.now() >= 90_000_000 && clock.now() < 90_001_000);
 });
 
+test("a time told in passing is compared: a jump either way is looked into, agreement is not", async () => {
+  let source = 1_000_000;
+  let looks = 0;
+  const clock = await followClock(async () => {
+    looks += 1;
+    return source;
+  }, never);
+  clock.stop();
+  await clock.compare(source, clock.now());
+  assert.equal(looks, 1);
+  for (const jumped of [90_000_000, 500_000]) {
+    source = jumped;
+    await clock.compare(source, clock.now());
+    assert.ok(clock.now() >= jumped && clock.now() < jumped + 1_000);
+  }
+  assert.equal(looks, 3);
+});
+
+test("an answer that took long does not bend the clock, and one that proves it wrong does", async () => {
+  const startedAt = performance.now();
+  let ahead = 1_000_000;
+  let delayMs = 0;
+  const clock = await followClock(async () => {
+    await new Promise((resolve) => setTimeout(resolve, delayMs));
+    return ahead + performance.now() - startedAt;
+  }, never);
+  clock.stop();
+  const error = (): number => clock.now() - (ahead + performance.now() - startedAt);
+  delayMs = 400;
+  await clock.measure();
+  assert.ok(Math.abs(error()) < 100, `off by ${error()} ms`);
+  ahead = 2_000_000;
+  await clock.measure();
+  assert.ok(Math.abs(error()) < 500, `off by ${error()} ms`);
+});
+
+test("whoever asks while the source is being asked shares the answer", async () => {
+  let looks = 0;
+  const clock = await followClock(async () => {
+    looks += 1;
+    return 1_000_000;
+  }, never);
+  clock.stop();
+  await Promise.all([clock.measure(), clock.measure(), clock.measure()]);
+  assert.equal(looks, 2);
+});
+
 test("a service that cannot learn the time does not start", async () => {
   await assert.rejects(
     followClock(() => Promise.reject(new Error("no database")), never),

@@ -67,7 +67,7 @@ export function composeVoting(parts: VotingParts) {
     onAccepted: parts.onAccepted,
   };
   const findSession = batchPerTick(
-    (tokens: readonly string[]) => findSessions(sql, tokens, clock.now()),
+    (tokens: readonly string[]) => findSessions(sql, clock, tokens),
     LOADS_MAX,
   );
   return { castStar, loadWalletDay, findSession, settled: groupCommit.settled };

@@ -1,4 +1,5 @@
 import { createHash, randomBytes } from "node:crypto";
+import type { FollowedClock } from "../clock.ts";
 import { bounds } from "../config.ts";
 import { accountNumber, walletOf } from "../journal/star-record.ts";
 import { inTime, type Sql } from "../store/postgres.ts";
@@ -27,21 +28,25 @@ export async function storeSession(
 
 /**
  * The wallets of session tokens, many in one select; answers in the order asked, null where a
- * token is unknown, expired or revoked. Never cached: revoking works at once, everywhere.
+ * token is unknown, expired or revoked. Never cached: revoking works at once, everywhere. The
+ * clock hears the database's time on the way, so that nobody signed in meets a day that is over.
  */
 export async function findSessions(
   sql: Sql,
+  clock: FollowedClock,
   tokens: readonly string[],
-  now: number,
 ): Promise<readonly (string | null)[]> {
+  const askedAt = clock.now();
   const rows = await inTime(
-    sql<{ wallet: number | null }[]>`
-      select wallet
-      from unnest(${tokens.map((token) => hash(token).toString("hex"))}::text[])
+    sql<{ wallet: number | null; now: number }[]>`
+      select wallet, present.now
+      from (select now_ms() as now offset 0) as present cross join unnest(${tokens.map((token) => hash(token).toString("hex"))}::text[])
         with ordinality as asked (hex, n)
-      left join session on token_hash = decode(hex, 'hex') and expires_at > ${now}
+      left join session on token_hash = decode(hex, 'hex') and expires_at > present.now
       order by n`,
   );
+  const [first] = rows;
+  if (first !== undefined) await clock.compare(first.now, askedAt);
   return rows.map(({ wallet }) => (wallet === null ? null : walletOf(wallet)));
 }
 
