@@ -1,5 +1,5 @@
 import type { Day } from "../../actors/day.ts";
-import { dayOf, startOfDay } from "../../actors/day.ts";
+import { isDay } from "../../actors/day.ts";
 import { isEntityId } from "../ledger/entity-id.ts";
 
 /** An actor by its public name (contract, section 7). */
@@ -33,10 +33,4 @@ export function parseActorName(text: string): ActorName | undefined {
 export function formatActorName(name: ActorName): string {
   if (name.type === "forever-mint") return `forever-mint/${name.event}`;
   return `${name.type}/${name.type === "wallet-day" ? name.wallet : name.event}/${name.day}`;
-}
-
-/** Whether the text is a real date, `YYYY-MM-DD`. */
-export function isDay(text: string): boolean {
-  const at = /^\d{4}-\d\d-\d\d$/.test(text) ? startOfDay(text) : Number.NaN;
-  return Number.isFinite(at) && dayOf(at) === text;
 }

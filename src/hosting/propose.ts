@@ -68,8 +68,9 @@ export function propose(
 
 /** Asks the wallet-day actor whether a star is let through; changes nothing. */
 export function askWallet(target: Target, { hosted, now }: Pick<Facts, "hosted" | "now">) {
-  const { limit, seasonId } = limitAt(instantOf(hosted.state.context, now), hosted.passes);
-  const starId = newStarId(now);
+  const at = instantOf(hosted.state.context, now);
+  const { limit, seasonId } = limitAt(at, hosted.passes);
+  const starId = newStarId(at);
   const [state, decision] = walletDay.step(hosted.state, {
     type: "star",
     starId,

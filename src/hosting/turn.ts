@@ -26,6 +26,11 @@ export interface TurnIntent {
   readonly wallet: string;
   readonly target: Target;
   readonly holdings: Holdings;
+  /**
+   * When whoever cast it has been told that it failed, by `performance.now()`. From then on the
+   * turn stores nothing: a refused star spends no vote.
+   */
+  readonly answerBy: number;
   /** Binds the reply to the client's key once the star is known; null without a key. */
   readonly idempotency: {
     readonly key: string;
@@ -63,6 +68,9 @@ export function takeTurn(deps: TurnDeps, intent: TurnIntent): Promise<TurnResult
     const { collectionA, collectionB } = intent.holdings;
     const attemptsMax = bounds.turnAttemptsMax + collectionA.length + collectionB.length;
     for (let attempt = 1; attempt <= attemptsMax; attempt += 1) {
+      if (performance.now() >= intent.answerBy) {
+        throw new RetryableError("UNAVAILABLE", "the star's turn came too late");
+      }
       const result = await attemptTurn(deps, intent, attempt);
       if (result !== "again") return result;
     }
@@ -89,7 +97,7 @@ async function attemptTurn(
   const proposal = propose(intent, facts, deps.messageOf);
   if (proposal.kind === "refused") return refuse(deps, intent, hosted, proposal.decision, key.day);
 
-  const outcome = await deps.commit(proposal.decided).catch((error) => {
+  const outcome = await deps.commit(proposal.decided, intent.answerBy).catch((error) => {
     // Whether it stands is not known: this memory can no longer be trusted.
     host.drop(key);
     throw error;

@@ -7,10 +7,12 @@ import { claimKeys } from "./star-rows.ts";
 /** Writes decided stars, many per commit. */
 export interface GroupCommit {
   /**
+   * @param answerBy when whoever cast the star stops waiting, by `performance.now()`: a star
+   *   still in the queue then is not sent
    * @throws RetryableError `UNAVAILABLE` when the queue is full, or when the database did not
    *   answer and the star was not found either; the star may then still come to stand
    */
-  commit(decided: DecidedStar): Promise<CommitOutcome>;
+  commit(decided: DecidedStar, answerBy?: number): Promise<CommitOutcome>;
   /** Resolves when nothing is waiting or in flight. */
   settled(): Promise<void>;
 }
@@ -45,6 +47,10 @@ export function createGroupCommit(options: GroupCommitOptions): GroupCommit {
     while (waiting.length > 0 && flight.batch.length < bounds.commitBatchMax) {
       const next = waiting.shift();
       if (next === undefined) break;
+      if (next.answerBy <= performance.now()) {
+        next.reject(new RetryableError("UNAVAILABLE", "the star waited too long to be stored"));
+        continue;
+      }
       const keys = claimKeys(next.decided);
       const ahead = keys.map((key) => claiming.get(key)).find((other) => other !== undefined);
       if (ahead !== undefined) {
@@ -77,13 +83,13 @@ export function createGroupCommit(options: GroupCommitOptions): GroupCommit {
   };
 
   return {
-    commit: (decided) =>
+    commit: (decided, answerBy = Number.POSITIVE_INFINITY) =>
       new Promise((resolve, reject) => {
         if (waiting.length >= bounds.turnsWaitingMax) {
           reject(new RetryableError("UNAVAILABLE", "too many stars are waiting"));
           return;
         }
-        waiting.push({ decided, resolve, reject });
+        waiting.push({ decided, answerBy, resolve, reject });
         // All stars decided in this tick go into one batch.
         if (waiting.length === 1) setImmediate(takeOff);
       }),

@@ -18,12 +18,14 @@ export type CommitOutcome =
   | { readonly kind: "stale" }
   /** A serial was claimed, or the idempotency key bound, since: decide again with the truth. */
   | { readonly kind: "lost" }
-  /** Decided for another UTC day than the database's: look at the clock and decide again. */
+  /** Decided by another time than the database's: look at the clock and decide again. */
   | { readonly kind: "wrong-day" };
 
 /** A decided star, and whoever waits to hear what became of it. */
 export interface Waiting {
   readonly decided: DecidedStar;
+  /** When that ends, by `performance.now()`. */
+  readonly answerBy: number;
   readonly resolve: (outcome: CommitOutcome) => void;
   readonly reject: (error: Error) => void;
 }
@@ -38,6 +40,7 @@ export interface Sender {
 
 /** SQLSTATEs of `cast_stars`, and the classes that say "this row", not "this database". */
 const LOST = "SB409";
+const TOO_LATE = "SB408";
 const BAD_ROW = /^2[23]/;
 
 interface StatementError extends Error {
@@ -54,6 +57,8 @@ export async function sendBatch(sender: Sender, batch: readonly Waiting[]): Prom
   } catch (thrown) {
     const error: StatementError = coerceError(thrown);
     if (error.code === LOST) await sendWithoutLosers(sender, batch, error.detail ?? "");
+    // Heard within the deadline that it has passed: nothing is stored, and the clocks differ.
+    else if (isTooLate(error)) for (const each of batch) each.resolve({ kind: "wrong-day" });
     else if (isMissingPartition(error)) await sendWithPartitions(sender, batch);
     else if (BAD_ROW.test(error.code ?? "")) await bisect(sender, batch, error);
     else await settleUnknown(sender, batch, error);
@@ -71,7 +76,8 @@ async function castStars(
   batch: readonly Waiting[],
 ): Promise<ReadonlyMap<string, OutcomeRow>> {
   const turns = JSON.stringify(batch.map(({ decided }) => rowOf(decided)));
-  const notAfter = now() + bounds.statementDeadlineMs;
+  const waits = Math.max(...batch.map(({ answerBy }) => answerBy)) - performance.now();
+  const notAfter = now() + Math.floor(Math.min(bounds.statementDeadlineMs, waits));
   const rows = await inTime(
     sql<OutcomeRow[]>`select * from cast_stars(${turns}::text::json, ${notAfter})`,
   );
@@ -97,6 +103,10 @@ async function sendWithoutLosers(
   // A detail that names none of ours would send the same batch for ever.
   if (rest.length < batch.length) await sendBatch(sender, rest);
   else for (const each of batch) each.resolve({ kind: "lost" });
+}
+
+function isTooLate({ cause }: Error): boolean {
+  return cause instanceof Error && "code" in cause && cause.code === TOO_LATE;
 }
 
 function isMissingPartition(error: StatementError): boolean {

@@ -1,6 +1,6 @@
 import { getRandomValues } from "node:crypto";
 import { UUID } from "uuidv7";
-import { type Day, dayOf } from "../../actors/day.ts";
+import { type Day, dayOf, isDay } from "../../actors/day.ts";
 
 /** A new star id: a UUIDv7 of the given instant (epoch ms), so ids sort by acceptance. */
 export function newStarId(now: number): string {
@@ -16,5 +16,7 @@ export function newStarId(now: number): string {
 export function dayOfStarId(id: string): Day | null {
   if (!/^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/.test(id))
     return null;
-  return dayOf(Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16));
+  const day = dayOf(Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16));
+  // Its 48 bits of milliseconds reach beyond the year 9999; no star does.
+  return isDay(day) ? day : null;
 }

@@ -221,4 +221,38 @@ function urlOf({ sql }: Engine): string {
   return `postgres://${user}:${encodeURIComponent(String(pass ?? ""))}@${host[0]}:${port[0]}/${database}`;
 }
 
+test("the database's clock jumps over midnight: the next star is the new day's, in every process", async ({
+  a,
+  b,
+}) => {
+  for (const n of [1, 2, 3, 4, 5]) await a.cast("0.0.520", `token/0.0.900${n}`);
+  assert.equal(verdictOf(await a.cast("0.0.520", "token/0.0.9006")), "ALLOWANCE_EXHAUSTED");
+  await a.sql.unsafe(`
+    create or replace function now_ms() returns bigint language sql volatile as $$
+      select floor(extract(epoch from clock_timestamp()) * 1000)::bigint + 86400000 $$`);
+  const [today] = await a.sql<{ day: string }[]>`select utc_day(now_ms()) as day`;
+  const stars = [await b.cast("0.0.521", "token/0.0.9001"), await a.cast("0.0.521", "event/hack")];
+  assert.deepEqual(
+    stars.map((star) => bodyOf(star).star.day),
+    [today?.day, today?.day],
+  );
+  assert.equal(bodyOf(await a.cast("0.0.520", "token/0.0.9001")).allowance.used, 1);
+});
+
+test("a turn that comes up after its caller was told 503 spends no vote", async ({ a }) => {
+  await a.cast("0.0.522", "event/mint");
+  const connection = await a.sql.reserve();
+  await connection.unsafe("begin; lock table star in access exclusive mode");
+  const told = await Promise.all(
+    [1, 2, 3].map(() => a.cast("0.0.522", "event/mint").then(verdictOf, ({ code }) => code)),
+  );
+  await connection.unsafe("rollback");
+  connection.release();
+  assert.deepEqual(told, ["UNAVAILABLE", "UNAVAILABLE", "UNAVAILABLE"]);
+  await a.parts.castStar.host.inMailbox("0.0.522", () => Promise.resolve());
+  await a.parts.settled();
+  const [row] = await a.sql`select count(*) as stars from star where wallet = 522`;
+  assert.equal(row?.stars, 1);
+});
+
 test.run();

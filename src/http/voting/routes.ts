@@ -1,5 +1,5 @@
 import { type Context, Hono } from "hono";
-import { type Day, dayOf } from "../../../actors/day.ts";
+import { type Day, dayOf, isDay } from "../../../actors/day.ts";
 import type { Clock } from "../../clock.ts";
 import { TerminalError } from "../../errors.ts";
 import { dayOfStarId } from "../../journal/star-id.ts";
@@ -15,6 +15,7 @@ import type { NewSession } from "../../voting/session.ts";
 import { allowanceBody, instant, starBody as starJson } from "../../voting/star-reply.ts";
 import { readJson } from "../middleware/read-json.ts";
 import { problem } from "../problem.ts";
+import { answerWithin, type DeadlineVariables } from "./answer-within.ts";
 import { challengeBody, sessionBody, starBody, starTarget } from "./bodies.ts";
 import { requireSession, type SessionVariables } from "./session-guard.ts";
 
@@ -33,21 +34,23 @@ export interface VotingDeps {
   readonly receiptsOfDay: (wallet: string, day: Day) => Promise<readonly StarReceipt[]>;
 }
 
-type Env = { Variables: SessionVariables };
+type Env = { Variables: SessionVariables & DeadlineVariables };
 
 /** The voting operations, to be mounted under `/voting` (contract, section 3). */
 export function votingRoutes(deps: VotingDeps): Hono<Env> {
   const routes = new Hono<Env>();
   const session = requireSession(deps.findSession);
+  routes.use(answerWithin());
   const challenge = challengeBody(deps.network);
 
   routes.post("/challenges", async (c) => {
-    const { wallet } = await readJson(c, challenge);
+    const { wallet } = await c.var.deadline.without(() => readJson(c, challenge));
     const { expiresAt, ...issued } = await deps.startSignIn(wallet);
     return c.json({ ...issued, expiresAt: instant(expiresAt) }, 201);
   });
   routes.post("/sessions", async (c) => {
-    const { expiresAt, ...opened } = await deps.openSession(await readJson(c, sessionBody));
+    const signed = await c.var.deadline.without(() => readJson(c, sessionBody));
+    const { expiresAt, ...opened } = await deps.openSession(signed);
     return c.json({ ...opened, expiresAt: instant(expiresAt) }, 201);
   });
   routes.delete("/sessions/current", session, async (c) => {
@@ -63,9 +66,14 @@ export function votingRoutes(deps: VotingDeps): Hono<Env> {
     return c.json({ ...preview, allowance: allowanceBody(preview.allowance) });
   });
   routes.post("/stars", session, async (c) => {
-    const { target } = await readJson(c, starBody);
+    const { target } = await c.var.deadline.without(() => readJson(c, starBody));
     const idempotencyKey = readIdempotencyKey(c);
-    const result = await deps.castStar({ wallet: c.var.wallet, target, idempotencyKey });
+    const result = await deps.castStar({
+      wallet: c.var.wallet,
+      target,
+      idempotencyKey,
+      answerBy: c.var.deadline.answerBy,
+    });
     return castReply(c, result, deps.clock.now());
   });
   routes.get("/stars", session, async (c) => {
@@ -130,15 +138,8 @@ function readIdempotencyKey(c: Context): string | null {
 
 /** Today when absent. */
 function readDay(given: readonly string[] | undefined, now: number): Day {
-  const [day] = given ?? [dayOf(now)];
-  const isDay =
-    given === undefined ||
-    (given.length === 1 &&
-      day !== undefined &&
-      /^\d{4}-\d{2}-\d{2}$/.test(day) &&
-      !Number.isNaN(Date.parse(`${day}T00:00:00Z`)) &&
-      dayOf(Date.parse(`${day}T00:00:00Z`)) === day);
-  if (!isDay || day === undefined) {
+  const [day, second] = given ?? [dayOf(now)];
+  if (day === undefined || second !== undefined || !isDay(day)) {
     throw new TerminalError("INVALID_REQUEST", "day must be a date such as 2026-11-20", {
       field: "day",
     });

@@ -1,0 +1,66 @@
+import type { Context, MiddlewareHandler } from "hono";
+import { bounds } from "../../config.ts";
+import { RetryableError } from "../../errors.ts";
+
+/** The time a request may take of ours. */
+export interface Deadline {
+  /** When it is over, by `performance.now()`. */
+  readonly answerBy: number;
+  /** Does something that takes the client's time: the deadline waits meanwhile. */
+  without<T>(work: () => Promise<T>): Promise<T>;
+}
+
+/** What a request behind `answerWithin` knows. */
+export interface DeadlineVariables {
+  deadline: Deadline;
+}
+
+/**
+ * Answers 503 when a request has taken too long, however many waits it is made of: each of them
+ * has its own bound, and several that nearly reach theirs add up. What reads holdings may take
+ * as long as the mirror node, 3 s; the rest 2 s.
+ *
+ * @throws RetryableError `UNAVAILABLE`
+ */
+export function answerWithin(): MiddlewareHandler<{ Variables: DeadlineVariables }> {
+  return async function answerInTime(c, next) {
+    let timer: NodeJS.Timeout | undefined;
+    let refuse: (error: Error) => void = () => undefined;
+    const late = new Promise<never>((_, reject) => {
+      refuse = reject;
+    });
+    const start = (answerBy: number): void => {
+      const over = (): void =>
+        refuse(new RetryableError("UNAVAILABLE", "the answer took too long"));
+      timer = setTimeout(over, answerBy - performance.now());
+    };
+    let answerBy = performance.now() + timeFor(c);
+    c.set("deadline", {
+      get answerBy() {
+        return answerBy;
+      },
+      async without(work) {
+        clearTimeout(timer);
+        const left = answerBy - performance.now();
+        try {
+          return await work();
+        } finally {
+          answerBy = performance.now() + left;
+          start(answerBy);
+        }
+      },
+    });
+    start(answerBy);
+    try {
+      await Promise.race([next(), late]);
+    } finally {
+      clearTimeout(timer);
+    }
+  };
+}
+
+function timeFor(c: Context): number {
+  const isStar = c.req.method === "POST" && c.req.path.endsWith("/stars");
+  const isPreview = c.req.path.endsWith("/preview");
+  return isStar || isPreview ? bounds.starDeadlineMs : bounds.statementDeadlineMs;
+}
