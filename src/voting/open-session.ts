@@ -1,5 +1,6 @@
 import type { Clock } from "../clock.ts";
 import { RetryableError, TerminalError } from "../errors.ts";
+import { accountNumber } from "../journal/star-record.ts";
 import { MirrorError } from "../ledger/mirror-error.ts";
 import type { MirrorNode } from "../ledger/mirror-node.ts";
 import type { MirrorKey } from "../ledger/public-key.ts";
@@ -63,8 +64,13 @@ export async function openSession(deps: SignInDeps, signed: SignedChallenge): Pr
   return storeSession(deps.sql, { wallet: challenge.wallet, now: deps.clock.now() });
 }
 
+/** Ids hold 38 bits of number; asked for more, a mirror node answers 400 and not 404. */
+const ACCOUNT_NUMBER_MAX = 2 ** 38 - 1;
+
 /** The key that must sign for the wallet now. */
 async function currentKey(mirror: SignInDeps["mirror"], wallet: string): Promise<MirrorKey> {
+  if (accountNumber(wallet) > ACCOUNT_NUMBER_MAX)
+    throw new TerminalError("UNKNOWN_WALLET", "there is no such account");
   const limits = { deadlineMs: ACCOUNT_DEADLINE_MS };
   const [account, isContract] = await Promise.all([
     mirror.account(wallet, limits),

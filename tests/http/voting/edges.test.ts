@@ -1,0 +1,108 @@
+/**
+ * Goal: the far ends of what may be asked get an answer of the contract, never a 5xx, and no
+ * answer is later than promised or of a day that is over. Method: a web process on real parts.
+ */
+import * as assert from "node:assert/strict";
+import { suite } from "uvu";
+import {
+  cast,
+  newWallet,
+  type Service,
+  send,
+  signIn,
+  startService,
+} from "../../support/service.ts";
+
+const test = suite<{ service: Service; token: string }>("edges of the voting API");
+
+test.before(async (context) => {
+  context.service = await startService();
+  context.token = await signIn(context.service, await newWallet(context.service));
+});
+test.after((context) => context.service.close());
+
+test("days before the year 1 are no days; the last day of the year 9999 is one without stars", async ({
+  service,
+  token,
+}) => {
+  for (const day of ["0000-01-01", "0000-12-31", "10000-01-01", "2026-02-29"]) {
+    const { status, body } = await send(service, `GET /voting/stars?day=${day}`, { token });
+    assert.deepEqual([day, status, body.code, body.field], [day, 400, "INVALID_REQUEST", "day"]);
+  }
+  for (const day of ["0001-01-01", "9999-12-31"]) {
+    const { status, body } = await send(service, `GET /voting/stars?day=${day}`, { token });
+    assert.deepEqual([status, body], [200, { day, stars: [] }]);
+  }
+});
+
+test("the id of a star far beyond the year 9999 names none", async ({ service }) => {
+  for (const id of [
+    "ffffffff-ffff-7fff-bfff-ffffffffffff",
+    "e677d21f-dc00-7000-8000-000000000000",
+    "00000000-0000-7000-8000-000000000000",
+  ]) {
+    const { status, body } = await send(service, `GET /voting/stars/${id}`);
+    assert.deepEqual([id, status, body.code], [id, 404, "NOT_FOUND"]);
+  }
+});
+
+test("an account number larger than the ledger has is no account", async ({ service }) => {
+  for (const wallet of ["0.0.274877906944", "0.0.999999999999"]) {
+    const { status, body } = await send(service, "POST /voting/challenges", { json: { wallet } });
+    assert.deepEqual([wallet, status, body.code], [wallet, 404, "UNKNOWN_WALLET"]);
+  }
+});
+
+test("several slow waits do not add up: a star is answered within 3 s, the rest within 2 s", async ({
+  service,
+  token,
+}) => {
+  await cast(service, token, "event/meetup");
+  // Each look-up takes 1.6 s, none of them too long by itself; a star needs two, a list two.
+  await service.sql.unsafe(`
+    alter table session rename to session_kept;
+    alter table token rename to token_kept;
+    alter table outbox rename to outbox_kept;
+    create view session as select session_kept.* from session_kept, pg_sleep(1.6);
+    create view token as select token_kept.* from token_kept, pg_sleep(1.6);
+    create view outbox as select outbox_kept.* from pg_sleep(1.6), outbox_kept;
+    grant select on session, token, outbox to starboard_app`);
+  const timed = async (work: Promise<{ status: number }>) => {
+    const startedAt = performance.now();
+    const { status } = await work;
+    return { status, ms: performance.now() - startedAt };
+  };
+  const [star, receipts] = await Promise.all([
+    timed(cast(service, token, "token/0.0.9001")),
+    timed(send(service, "GET /voting/stars", { token })),
+  ]);
+  await service.sql.unsafe(`
+    drop view session, token, outbox;
+    alter table session_kept rename to session;
+    alter table token_kept rename to token;
+    alter table outbox_kept rename to outbox`);
+  assert.equal(star.status, 503);
+  assert.ok(star.ms > 2_900 && star.ms < 3_150, `${star.ms} ms`);
+  assert.equal(receipts.status, 503);
+  assert.ok(receipts.ms > 1_900 && receipts.ms < 2_150, `${receipts.ms} ms`);
+});
+
+test("the database's clock jumps over midnight: no answer is of the old day any more", async ({
+  service,
+}) => {
+  const token = await signIn(service, await newWallet(service));
+  assert.equal((await cast(service, token, "token/0.0.9001")).status, 201);
+  assert.equal((await cast(service, token, "token/0.0.9001")).status, 409);
+  const [before] = await service.sql<{ left: number }[]>`
+    select 86400000 - now_ms() % 86400000 + 60000 as left`;
+  await service.sql.unsafe(`
+    create or replace function now_ms() returns bigint language sql volatile as $$
+      select floor(extract(epoch from clock_timestamp()) * 1000)::bigint + ${before?.left} $$`);
+  const [today] = await service.sql<{ day: string }[]>`select utc_day(now_ms()) as day`;
+  const again = await cast(service, token, "token/0.0.9001");
+  assert.deepEqual([again.status, again.body.star?.day], [201, today?.day]);
+  const allowance = await send(service, "GET /voting/allowance", { token });
+  assert.deepEqual([allowance.body.day, allowance.body.used], [today?.day, 1]);
+});
+
+test.run();
