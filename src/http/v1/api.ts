@@ -29,8 +29,8 @@ export interface PublicApiDeps extends EndpointDeps {
 }
 
 const WINDOW_MS = 60_000;
-const DATA_CACHE = "private, max-age=1";
-const OPEN_CACHE = "public, max-age=60";
+const DATA_CACHE = { cacheControl: "private, max-age=1" };
+const OPEN_CACHE = { cacheControl: "public, max-age=60" };
 
 /**
  * The public API, everything under `/v1`. Order of checks: method, rate limit, route, key,

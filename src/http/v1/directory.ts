@@ -76,7 +76,7 @@ function directoryOf(
   return {
     name: API_NAME,
     version: API_VERSION,
-    documentation: `${baseUrl}/openapi.json`,
+    documentation: baseUrl.replace(/\/v1$/, "/docs"),
     terms: TERMS,
     endpoints: table.map(({ path, description, key, query, parameters }) => ({
       method: "GET",

@@ -2,8 +2,11 @@
 export const API_NAME = "Starboard";
 export const API_VERSION = "1.0.0";
 
-export const TERMS = [
+export const NOTICES = [
   "Usage is subject to terms of use. Callers must stay within their key's limits and must not overload the service.",
   "Returned data is information and not financial advice, and much of it comes from third parties and the community.",
   "The two NFT collections that add voting power are utility tokens. They confer no ownership, profit rights or securities status.",
-].join(" ");
+];
+
+/** The same in one piece. */
+export const TERMS = NOTICES.join(" ");

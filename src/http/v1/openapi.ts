@@ -1,16 +1,20 @@
 import { z } from "zod";
 import type { Endpoint } from "./endpoint.ts";
-import { API_NAME, API_VERSION, TERMS } from "./notices.ts";
+import { asMarkdown, samplesOf } from "./examples.ts";
+import { API_NAME, API_VERSION, NOTICES } from "./notices.ts";
 import { errorSchema, invalidParameterSchema, plainErrorSchema } from "./schemas.ts";
 
 type Json = { readonly [name: string]: unknown };
 type OpenApi = Json & { readonly openapi: string };
 
+const DATA_TAG = { name: "Data", description: "An API key is needed." };
+const OPEN_TAG = { name: "About", description: "What describes this API; open to everyone." };
+
 /** The OpenAPI 3.1 document of a table: nothing in it is written by hand but words. */
 export function openApiDocument(table: readonly Endpoint[], baseUrl: string): OpenApi {
   const schemas: Record<string, unknown> = {};
   const paths = Object.fromEntries(
-    table.map((row) => [row.path, { get: operation(row, schemas) }] as const),
+    table.map((row) => [row.path, { get: operation(row, { schemas, baseUrl }) }] as const),
   );
   return {
     openapi: "3.1.0",
@@ -18,9 +22,10 @@ export function openApiDocument(table: readonly Endpoint[], baseUrl: string): Op
       title: API_NAME,
       version: API_VERSION,
       summary: "Read-only data of a Hedera-ecosystem directory whose users vote with stars.",
-      description: TERMS,
+      description: NOTICES.join("\n\n"),
     },
     servers: [{ url: baseUrl }],
+    tags: [DATA_TAG, OPEN_TAG],
     paths,
     components: {
       schemas,
@@ -32,10 +37,19 @@ export function openApiDocument(table: readonly Endpoint[], baseUrl: string): Op
   };
 }
 
-function operation(row: Endpoint, schemas: Record<string, unknown>): Json {
+interface Making {
+  readonly schemas: Record<string, unknown>;
+  readonly baseUrl: string;
+}
+
+function operation(row: Endpoint, { schemas, baseUrl }: Making): Json {
+  const samples = samplesOf(row, baseUrl);
   return {
     operationId: row.name,
     summary: row.description,
+    description: asMarkdown(samples),
+    tags: [row.key ? DATA_TAG.name : OPEN_TAG.name],
+    "x-codeSamples": samples,
     security: row.key ? [{ bearer: [] }, { query: [] }] : [],
     parameters: [...parametersOf(row.parameters, "path"), ...parametersOf(row.query, "query")],
     responses: {

@@ -18,7 +18,11 @@ const GZIP_SUFFIX = "-gzip";
 
 /** Renders a value as JSON. */
 export function represent(value: unknown): Representation {
-  const text = JSON.stringify(value);
+  return representText(JSON.stringify(value));
+}
+
+/** A text as it is. */
+export function representText(text: string): Representation {
   const tag = createHash("sha256").update(text).digest("base64url").slice(0, 22);
   let compressed: Promise<Uint8Array<ArrayBuffer>> | undefined;
   return {
@@ -31,6 +35,12 @@ export function represent(value: unknown): Representation {
   };
 }
 
+export interface SendOptions {
+  readonly cacheControl: string;
+  /** JSON unless told. */
+  readonly type?: string;
+}
+
 /**
  * Sends a representation: 304 when the client has it (in either form), compressed when it
  * takes gzip. The compressed form's tag differs by a suffix, because a strong tag names bytes.
@@ -38,14 +48,14 @@ export function represent(value: unknown): Representation {
 export async function send(
   c: Context,
   shown: Representation,
-  cacheControl: string,
+  { cacheControl, type = "application/json" }: SendOptions,
 ): Promise<Response> {
   const isGzip = shown.text.length >= GZIP_FROM_CHARACTERS && takesGzip(c);
   c.header("ETag", `"${shown.tag}${isGzip ? GZIP_SUFFIX : ""}"`);
   c.header("Vary", "Accept-Encoding");
   c.header("Cache-Control", cacheControl);
   if (clientHas(c, shown.tag)) return c.body(null, 304);
-  c.header("Content-Type", "application/json");
+  c.header("Content-Type", type);
   if (!isGzip) return c.body(shown.text, 200);
   c.header("Content-Encoding", "gzip");
   return c.body(await shown.gzipped(), 200);

@@ -33,7 +33,7 @@ test("200: the directory is at /v1 and at /v1/, without a key, for pages of any 
     assert.equal(response.headers.get("access-control-allow-origin"), "*");
     const body = await bodyOf(response);
     assert.deepEqual(Object.keys(body), ["name", "version", "documentation", "terms", "endpoints"]);
-    assert.equal(body.documentation, "https://api.example.org/v1/openapi.json");
+    assert.equal(body.documentation, "https://api.example.org/docs");
     for (const notice of NOTICES) assert.ok(String(body.terms).includes(notice), notice);
   }
 });

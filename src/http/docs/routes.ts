@@ -1,0 +1,68 @@
+import { readFile } from "node:fs/promises";
+import { fileURLToPath } from "node:url";
+import { type Context, Hono } from "hono";
+import { type Representation, representText, send } from "../v1/representation.ts";
+import { docsPage, PAGE_SCRIPT, PAGE_STYLE } from "./page.ts";
+
+/** Nothing leaves this host, and nothing inline runs; pictures in its style sheet are `data:`. */
+const POLICY = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "img-src 'self' data:",
+  "connect-src 'self'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+].join("; ");
+/** A new release may bring new files under the same names; asked with their tag they cost a 304. */
+const CACHE = "public, max-age=600";
+
+const HTML = "text/html; charset=utf-8";
+const SCRIPT = "text/javascript; charset=utf-8";
+const STYLE = "text/css; charset=utf-8";
+
+/** The files of Swagger UI that the page needs, of all that its package holds. */
+const PACKAGE_FILES: Readonly<Record<string, string>> = {
+  "swagger-ui.css": STYLE,
+  "swagger-ui-bundle.js": SCRIPT,
+};
+const ICON = "favicon-32x32.png";
+
+/**
+ * `/docs`: the OpenAPI document as a page for people, everything on it served from here. To be
+ * mounted at "/".
+ */
+export function docsRoutes(): Hono {
+  const app = new Hono();
+  const text = (path: string, type: string, make: () => string | Promise<string>): void => {
+    let shown: Promise<Representation> | undefined;
+    app.get(path, async (c) => {
+      shown ??= Promise.resolve(make()).then(representText);
+      return send(secured(c), await shown, { cacheControl: CACHE, type });
+    });
+  };
+  text("/docs", HTML, docsPage);
+  text("/docs/page.js", SCRIPT, () => PAGE_SCRIPT);
+  text("/docs/page.css", STYLE, () => PAGE_STYLE);
+  for (const [name, type] of Object.entries(PACKAGE_FILES)) {
+    text(`/docs/${name}`, type, async () => (await packageFile(name)).toString("utf8"));
+  }
+  app.get(`/docs/${ICON}`, async (c) => {
+    const icon = new Uint8Array(await packageFile(ICON));
+    return secured(c).body(icon, 200, { "Content-Type": "image/png", "Cache-Control": CACHE });
+  });
+  // One address for the page: relative ones would lead elsewhere from this.
+  app.get("/docs/", (c) => c.redirect("../docs", 308));
+  return app;
+}
+
+function secured(c: Context): Context {
+  c.header("Content-Security-Policy", POLICY);
+  c.header("Cross-Origin-Opener-Policy", "same-origin");
+  return c;
+}
+
+function packageFile(name: string): Promise<Buffer> {
+  return readFile(fileURLToPath(import.meta.resolve(`swagger-ui-dist/${name}`)));
+}

@@ -1,0 +1,144 @@
+/**
+ * Goal: `/docs` shows the OpenAPI document, and no request of it leaves the host. Method: the
+ * page and each file that it names are fetched and read; its policy forbids the rest.
+ */
+import * as assert from "node:assert/strict";
+import { gunzipSync } from "node:zlib";
+import { Hono } from "hono";
+import { test } from "uvu";
+import { createApp } from "../../../src/http/app.ts";
+import { docsRoutes } from "../../../src/http/docs/routes.ts";
+import { NOTICES } from "../../../src/http/v1/notices.ts";
+import { silentLogger } from "../../../src/log.ts";
+import { createMetrics } from "../../../src/metrics.ts";
+import { bodyOf, type House, openHouse } from "../v1/house.ts";
+
+let house: House;
+let app: Hono;
+test.before(async () => {
+  house = await openHouse();
+  const mounts = [{ path: "/", app: docsRoutes() }];
+  const docs = createApp({ log: silentLogger, metrics: createMetrics(), mounts });
+  app = new Hono().mount("/v1", (request) => house.app.fetch(request), {
+    replaceRequest: (request) => request,
+  });
+  app.mount("/", docs.fetch);
+});
+test.after(() => house.close());
+
+const page = async () => (await app.request("/docs")).text();
+const addresses = (html: string): string[] =>
+  [...html.matchAll(/(?:src|href)="([^"]*)"/g)].map(([, address = ""]) => address);
+
+test("the notices stand on the page, readable without JavaScript", async () => {
+  const html = await page();
+  assert.ok(NOTICES.length >= 3);
+  for (const notice of NOTICES) assert.ok(html.includes(notice.replaceAll("&", "&amp;")), notice);
+});
+
+test("every file that the page names is served from here, with its type", async () => {
+  const files = addresses(await page());
+  assert.ok(files.length >= 5);
+  for (const file of files) {
+    assert.doesNotMatch(file, /^(?:[a-z]+:|\/)/, "relative, so of this host");
+    const url = new URL(file, "http://host/prefix/docs").pathname.replace("/prefix", "");
+    const response = await app.request(url);
+    assert.equal(response.status, 200, url);
+    const type = response.headers.get("content-type") ?? "";
+    const wanted = {
+      css: "text/css",
+      js: "text/javascript",
+      png: "image/png",
+      json: "application/json",
+    };
+    assert.ok(
+      type.startsWith(wanted[url.split(".").at(-1) as keyof typeof wanted]),
+      `${url}: ${type}`,
+    );
+    assert.equal(response.headers.get("x-content-type-options"), "nosniff");
+    assert.ok((await response.arrayBuffer()).byteLength > 50);
+  }
+});
+
+test("its policy lets this host alone be asked, and nothing inline run", async () => {
+  for (const path of ["/docs", "/docs/page.js", "/docs/swagger-ui-bundle.js"]) {
+    const policy = (await app.request(path)).headers.get("content-security-policy") ?? "";
+    const directives = new Map(
+      policy.split("; ").map((line) => [line.split(" ")[0] ?? "", line.split(" ").slice(1)]),
+    );
+    assert.deepEqual(directives.get("default-src"), ["'none'"]);
+    for (const [name, sources] of directives) {
+      const allowed = ["'self'", "'none'", ...(name === "img-src" ? ["data:"] : [])];
+      for (const source of sources) assert.ok(allowed.includes(source), `${name} ${source}`);
+    }
+    assert.ok(directives.has("frame-ancestors") && directives.has("base-uri"));
+  }
+  const html = await page();
+  assert.doesNotMatch(html, /<script(?![^>]*\bsrc=)|<style|\son\w+=|\sstyle=/i);
+});
+
+test("Swagger UI is asked for no validator and takes no settings from the address", async () => {
+  const script = await (await app.request("/docs/page.js")).text();
+  assert.match(script, /validatorUrl: null/);
+  assert.match(script, /queryConfigEnabled: false/);
+  assert.match(script, /v1\/openapi\.json/);
+});
+
+test("each endpoint has an example for curl and for TypeScript, as samples and in its text", async () => {
+  const document = await bodyOf(await app.request("/v1/openapi.json"));
+  type Operation = {
+    description: string;
+    security: unknown[];
+    "x-codeSamples": { lang: string; source: string }[];
+  };
+  const paths = Object.entries(document.paths as Record<string, { get: Operation }>);
+  assert.ok(paths.length >= 7);
+  for (const [path, { get }] of paths) {
+    assert.deepEqual(
+      get["x-codeSamples"].map(({ lang }) => lang),
+      ["Shell", "TypeScript"],
+    );
+    const [curl, typescript] = get["x-codeSamples"].map(({ source }) => source);
+    const address = /"(https?:[^"]*)"$/.exec(curl ?? "")?.[1] ?? "";
+    const { pathname, search } = new URL(address);
+    const bearer = { Authorization: `Bearer ${house.key}` };
+    const response = await house.app.request(pathname + search, { headers: bearer });
+    // The example's record is not there; anything else is answered.
+    assert.equal(response.status, path.includes("{") ? 404 : 200, address);
+    assert.equal(curl?.includes("Authorization"), get.security.length > 0, path);
+    assert.ok(typescript?.includes(`starboard.GET("${path}"`), typescript);
+    for (const source of [curl, typescript]) assert.ok(get.description.includes(source ?? "-"));
+  }
+});
+
+test("large files travel compressed, and a known one not at all", async () => {
+  const plain = await app.request("/docs/swagger-ui-bundle.js");
+  const packed = await app.request("/docs/swagger-ui-bundle.js", {
+    headers: { "Accept-Encoding": "gzip" },
+  });
+  const bytes = Buffer.from(await packed.arrayBuffer());
+  assert.equal(packed.headers.get("content-encoding"), "gzip");
+  const text = await plain.text();
+  assert.ok(bytes.length < text.length / 2);
+  assert.equal(gunzipSync(bytes).toString(), text);
+  const again = await app.request("/docs/swagger-ui-bundle.js", {
+    headers: { "If-None-Match": packed.headers.get("etag") ?? "" },
+  });
+  assert.equal(again.status, 304);
+});
+
+test("other files of the package are not served", async () => {
+  for (const path of [
+    "/docs/package.json",
+    "/docs/index.html",
+    "/docs/../package.json",
+    "/docs/%2e%2e/package.json",
+  ]) {
+    assert.equal((await app.request(path)).status, 404, path);
+  }
+  const slash = await app.request("/docs/");
+  assert.equal(slash.status, 308);
+  assert.equal(new URL(slash.headers.get("location") ?? "", "http://host/docs/").pathname, "/docs");
+});
+
+test.run();
