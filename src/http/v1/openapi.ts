@@ -82,7 +82,9 @@ function operation(row: Endpoint, { schemas, baseUrl }: Making): Json {
 function parametersOf(shape: z.ZodObject, where: "path" | "query"): Json[] {
   return Object.entries(shape.shape).map(([name, schema]) => {
     const { $schema: _, description, ...json } = z.toJSONSchema(schema, { io: "output" });
-    return { name, in: where, required: where === "path", description, schema: json };
+    // An enumeration whose values are a setting that is not set.
+    const shown = json.enum?.length === 0 ? { type: "string" } : json;
+    return { name, in: where, required: where === "path", description, schema: shown };
   });
 }
 
