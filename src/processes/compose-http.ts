@@ -7,6 +7,7 @@ import { listActors } from "../hosting/list-actors.ts";
 import type { Snapshots } from "../hosting/snapshots.ts";
 import { createApp } from "../http/app.ts";
 import { checkPostgres, checkRedis } from "../http/dependencies.ts";
+import { docsRoutes } from "../http/docs/routes.ts";
 import { healthRoutes } from "../http/health.ts";
 import { clientAddress } from "../http/middleware/client-address.ts";
 import { rateLimit } from "../http/middleware/rate-limit.ts";
@@ -99,6 +100,7 @@ export function composeHttp(parts: HttpParts): Hono {
     mounts: [
       { path: "/", app: health },
       { path: "/", app: api },
+      { path: "/", app: docsRoutes() },
       { path: "/voting", app: voting },
       { path: "/ops/api", app: ops },
     ],

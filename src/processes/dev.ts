@@ -24,7 +24,7 @@ async function startAll() {
     const log = createLogger(home.settings.LOG_LEVEL, "dev");
     const queue = await createWakeQueue(home.queue, log);
     stops.push(() => queue.close());
-    const worker = await startWorker(home.settings, { log, queue });
+    const worker = await startWorker(home.settings, { log, queue, backend: home.queue });
     stops.push(() => worker.close());
     const web = await startWeb(home.settings, { log, wake: queue.wake });
     stops.push(() => web.close());

@@ -12,8 +12,9 @@ export const workCommand = defineCommand({
     runUntilStopped(async () => {
       const settings = readSettings(environment(), WORKER_SETTINGS);
       const log = createLogger(settings.LOG_LEVEL, "worker");
-      const queue = await createWakeQueue({ redisUrl: settings.REDIS_URL }, log);
-      const worker = await startWorker(settings, { log, queue });
+      const backend = { redisUrl: settings.REDIS_URL };
+      const queue = await createWakeQueue(backend, log);
+      const worker = await startWorker(settings, { log, queue, backend });
       log.info("worker process is up");
       return {
         log,

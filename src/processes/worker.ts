@@ -6,8 +6,11 @@ import type { Logger } from "../log.ts";
 import { createMetrics } from "../metrics.ts";
 import { startPublisher } from "../publishing/publisher.ts";
 import type { WakeQueue } from "../publishing/queue.ts";
+import type { QueueBackend } from "../publishing/queue-backend.ts";
 import { openPostgres, readDatabaseClock } from "../store/postgres.ts";
+import { createHoldingsCheck } from "../upkeep/holdings-check.ts";
 import { startHousekeeping } from "../upkeep/housekeeping.ts";
+import { startHoldingsCheckSchedule } from "../upkeep/schedule.ts";
 import { prepareDatabase, type Running } from "./web.ts";
 
 /** What a worker cannot do without. */
@@ -19,6 +22,8 @@ export const WORKER_SETTINGS = [
   "HEDERA_OPERATOR_KEY",
   "EVENT_VOTES_TOPIC_ID",
   "ASSET_VOTES_TOPIC_ID",
+  "COLLECTION_A_ID",
+  "COLLECTION_B_ID",
 ] as const;
 export type WorkerSettings = Readonly<With<(typeof WORKER_SETTINGS)[number]>>;
 
@@ -26,17 +31,19 @@ export type WorkerSettings = Readonly<With<(typeof WORKER_SETTINGS)[number]>>;
 export interface WorkerParts {
   readonly log: Logger;
   readonly queue: Pick<WakeQueue, "onWake">;
+  /** Where BullMQ keeps its schedules. */
+  readonly backend: QueueBackend;
 }
 
 /**
- * Starts a worker: it publishes what is stored and keeps the house. It alone has the
+ * Starts a worker: it publishes what is stored, checks holdings daily and keeps the house. It alone has the
  * operator's key and loads the ledger SDK.
  *
  * @throws ConfigurationError when a topic is not fit for stars, or the key is none
  */
 export async function startWorker(
   settings: WorkerSettings,
-  { log, queue }: WorkerParts,
+  { log, queue, backend }: WorkerParts,
 ): Promise<Running> {
   const role = await prepareDatabase(settings.DATABASE_URL, log);
   const sql = openPostgres(settings.DATABASE_URL, { role });
@@ -61,9 +68,17 @@ export async function startWorker(
     metrics: createMetrics(),
   });
   const housekeeping = startHousekeeping({ sql, clock, log });
+  const check = createHoldingsCheck({
+    sql,
+    mirror,
+    clock,
+    log,
+    collections: { A: settings.COLLECTION_A_ID, B: settings.COLLECTION_B_ID },
+  });
+  const schedule = startHoldingsCheckSchedule({ check, queue: backend, log });
   return {
     async close() {
-      await Promise.all([publisher.close(), housekeeping.close()]);
+      await Promise.all([publisher.close(), housekeeping.close(), schedule.close()]);
       clock.stop();
       topic.close();
       await mirror.close();
