@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import { setMaxListeners } from "node:events";
 import { setTimeout as delay } from "node:timers/promises";
 import { bulkhead } from "cockatiel";
 import { bounds, ConfigurationError } from "../config.ts";
@@ -49,6 +50,8 @@ export interface Publisher {
 export async function startPublisher(parts: PublisherParts): Promise<Publisher> {
   const { sql, topics, log } = parts;
   const closing = new AbortController();
+  // Every star in hand listens, and not one more.
+  setMaxListeners(bounds.publishBatchMax, closing.signal);
   const notices = createNotices(log, parts.metrics);
   const { context, followers } = compose(parts, notices, closing.signal);
   const readiness = createReadiness({ ...parts, notices });

@@ -268,9 +268,5 @@ test("nodes whose connections were cut are used again within a second of their r
   await back.close();
 });
 
-test.after(async () => {
-  await (await network()).close();
-  // The SDK leaves a timer of some seconds behind each call.
-  setImmediate(() => process.exit());
-});
+test.after(async () => (await network()).close());
 test.run();

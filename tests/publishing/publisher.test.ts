@@ -1,0 +1,121 @@
+import * as assert from "node:assert/strict";
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { join } from "node:path";
+import { suite } from "uvu";
+import { ConfigurationError } from "../../src/config.ts";
+import { ed25519Key } from "../../src/local/hedera/keys.ts";
+import { type Live, openLive, openPublisher, type Place, pause } from "./live.ts";
+
+/** The real SDK against three nodes and a mirror node of this machine, on a real Postgres. */
+const test = suite("publisher");
+let live: Live;
+test.before(async () => {
+  live = await openLive();
+});
+test.after(() => live.close());
+test.after.each(() => live.heal());
+
+test("a star is published within two seconds of its acceptance", async () => {
+  const publisher = await openPublisher(live.place);
+  for (let i = 0; i < 5; i++) {
+    const stars = await live.box(1);
+    publisher.wake();
+    await live.published(stars, 2_000);
+  }
+  assert.equal((await publisher.metrics.publishLag.get()).values.at(-1)?.value, 5);
+  await publisher.close();
+});
+
+test("a star whose wake-up was lost is found by the sweep", async () => {
+  const publisher = await openPublisher(live.place);
+  await publisher.drainNow();
+  const stars = await live.box(2);
+  await live.published(stars, 7_000);
+  await publisher.close();
+});
+
+test("two publishers on one outbox publish each star once", async () => {
+  const publishers = [await openPublisher(live.place), await openPublisher(live.place)];
+  const stars = await live.box(100);
+  for (const { wake } of publishers) wake();
+  await live.published(stars, 30_000);
+  await live.assertOnce(stars);
+  const attempts = await live.sql`
+    select from publish_attempt where star_id = any (${[...stars]}::uuid[])`;
+  assert.equal(attempts.length, 100);
+  for (const publisher of publishers) await publisher.close();
+});
+
+test("kill -9 in the middle of a hundred stars loses none and doubles none", async () => {
+  const stars = await live.box(100);
+  for (const goal of [70, 40, 10]) {
+    const child = await startProcess(live.place);
+    while ((await live.countLeft(stars)) > goal) await pause(5);
+    child.kill("SIGKILL");
+    await once(child, "exit");
+  }
+  const last = await openPublisher(live.place);
+  await live.published(stars, 20_000);
+  await last.close();
+  await live.assertOnce(stars);
+});
+
+async function startProcess(place: Place): Promise<ChildProcess> {
+  const script = join(import.meta.dirname, "publisher-process.ts");
+  const child = spawn(process.execPath, ["--import", "tsx", script, JSON.stringify(place)], {
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  await once(child.stdout ?? child, "data");
+  return child;
+}
+
+test("a publisher that closes lays back what it has not sent", async () => {
+  const publisher = await openPublisher({ ...live.place, leaseMs: 60_000 });
+  for (const { faults } of live.network.hedera.nodes) faults.inject({ kind: "drop", calls: "all" });
+  const stars = await live.box(10);
+  publisher.wake();
+  while ((await live.states(stars)).every((state) => state !== "sent")) await pause(10);
+  await publisher.close();
+  const leased = await live.sql`select from outbox where lease_owner is not null`;
+  assert.equal(leased.length, 0);
+  live.heal();
+  const next = await openPublisher(live.place);
+  await live.published(stars, 10_000);
+  await live.assertOnce(stars);
+  await next.close();
+});
+
+test("topics that are not fit for stars stop the start, with one clear message", async () => {
+  const { ledger } = live.network.hedera;
+  const submitKey = ed25519Key(live.network.operator.publicKey);
+  const open = await ledger.createTopic({});
+  const gone = await ledger.createTopic({ submitKey, adminKey: submitKey });
+  await ledger.deleteTopic(gone);
+  const refused = (event: string, message: RegExp) =>
+    assert.rejects(
+      openPublisher({ ...live.place, topics: { ...live.place.topics, event } }),
+      (error: Error) => error instanceof ConfigurationError && message.test(error.message),
+    );
+  await refused(open, /^EVENT_VOTES_TOPIC_ID 0\.0\.\d+ has no submit key/);
+  await refused(gone, /^EVENT_VOTES_TOPIC_ID 0\.0\.\d+ is deleted/);
+  await refused(live.place.topics.asset, /are the same topic/);
+});
+
+test("while the mirror node is away, known topics are used and new ones wait", async () => {
+  await (await openPublisher(live.place)).close();
+  const healMirror = live.network.hedera.mirror.faults.inject({ kind: "fail", status: 503 });
+  const submitKey = ed25519Key(live.network.operator.publicKey);
+  const event = await live.network.hedera.ledger.createTopic({ submitKey });
+  const topics = { ...live.place.topics, event };
+  const publisher = await openPublisher({ ...live.place, topics });
+  const stars = await live.box(4);
+  publisher.wake();
+  while ((await live.states(stars)).filter((state) => state === "sent").length < 2) await pause(20);
+  assert.deepEqual([...(await live.states(stars))].sort(), ["pending", "pending", "sent", "sent"]);
+  healMirror();
+  await live.published(stars, 15_000);
+  await publisher.close();
+});
+
+test.run();
