@@ -48,8 +48,16 @@ interface StatementError extends Error {
   readonly detail?: string;
 }
 
+/** A deadlock's or a conflict's loser was rolled back, for certain: it may be sent again. */
+const ROLLED_BACK = /^40(P01|001)$/;
+const RESENDS_MAX = 3;
+
 /** Sends a batch and settles every star of it. Never rejects. */
-export async function sendBatch(sender: Sender, batch: readonly Waiting[]): Promise<void> {
+export async function sendBatch(
+  sender: Sender,
+  batch: readonly Waiting[],
+  resends = 0,
+): Promise<void> {
   if (batch.length === 0) return;
   try {
     const rows = await castStars(sender, batch);
@@ -61,7 +69,9 @@ export async function sendBatch(sender: Sender, batch: readonly Waiting[]): Prom
     else if (isTooLate(error)) for (const each of batch) each.resolve({ kind: "wrong-day" });
     else if (isMissingPartition(error)) await sendWithPartitions(sender, batch);
     else if (BAD_ROW.test(error.code ?? "")) await bisect(sender, batch, error);
-    else await settleUnknown(sender, batch, error);
+    else if (ROLLED_BACK.test(causeCode(error)) && resends < RESENDS_MAX) {
+      await sendBatch(sender, batch, resends + 1);
+    } else await settleUnknown(sender, batch, error);
   }
 }
 
@@ -105,8 +115,13 @@ async function sendWithoutLosers(
   else for (const each of batch) each.resolve({ kind: "lost" });
 }
 
-function isTooLate({ cause }: Error): boolean {
-  return cause instanceof Error && "code" in cause && cause.code === TOO_LATE;
+function isTooLate(error: Error): boolean {
+  return causeCode(error) === TOO_LATE;
+}
+
+/** The SQLSTATE behind an outage. */
+function causeCode({ cause }: Error): string {
+  return cause instanceof Error && "code" in cause ? String(cause.code) : "";
 }
 
 function isMissingPartition(error: StatementError): boolean {

@@ -1,3 +1,4 @@
+import type { FollowedClock } from "../clock.ts";
 import { batchPerTick } from "../store/batch.ts";
 import { type DataRevision, parseRevision } from "../store/data-revision.ts";
 import { inTime, type Sql } from "../store/postgres.ts";
@@ -28,12 +29,21 @@ const DEADLINE_MS = 900;
  * stand; what has a wrong checksum was never issued and costs none.
  *
  * @param onUse hears the id of each valid key that was used
+ * @param clock hears the database's time on the way, so that nobody with a key reads the
+ *   counters of a day that is over
  */
-export function keyVerifier(sql: Sql, onUse: (keyId: string) => void): VerifyKey {
-  const load = batchPerTick(
-    (hashes: readonly string[]) => loadKeys(sql, hashes),
-    KEYS_PER_STATEMENT_MAX,
-  );
+export function keyVerifier(
+  sql: Sql,
+  onUse: (keyId: string) => void,
+  clock?: Pick<FollowedClock, "now" | "compare">,
+): VerifyKey {
+  const load = batchPerTick(async (hashes: readonly string[]) => {
+    const askedAt = clock?.now() ?? 0;
+    const rows = await loadKeys(sql, hashes);
+    const [first] = rows;
+    if (first !== undefined) await clock?.compare(first.now, askedAt);
+    return rows;
+  }, KEYS_PER_STATEMENT_MAX);
   return async (key) => {
     if (!isKey(key)) return { state: "unknown" };
     const row = await load(hashOf(key).toString("hex"));
@@ -48,6 +58,7 @@ interface KeyRow {
   readonly id: string | null;
   readonly revoked: boolean;
   readonly revision: DataRevision;
+  readonly now: number;
 }
 
 /** One row per hash, in their order. The index compares hashes, so time tells nothing of a key. */
@@ -55,12 +66,12 @@ async function loadKeys(sql: Sql, hashes: readonly string[]): Promise<readonly K
   const rows = await inTime(
     sql<(Omit<KeyRow, "revision"> & { readonly revision: string })[]>`
       select api_key.id, api_key.revoked_at is not null as revoked,
-        (select data_revision()) as revision
+        (select data_revision()) as revision, now_ms() as now
       from unnest(${hashes as string[]}::text[]) with ordinality as asked (hash, position)
       left join api_key on api_key.hash = decode(asked.hash, 'hex')
       order by asked.position`,
     DEADLINE_MS,
   );
   const revision = parseRevision(rows[0]?.revision ?? "{}");
-  return rows.map(({ id, revoked }) => ({ id, revoked, revision }));
+  return rows.map(({ id, revoked, now }) => ({ id, revoked, revision, now }));
 }

@@ -75,7 +75,7 @@ export async function startWeb(
     publicUrl,
     log,
     metrics,
-    verifyKey: keyVerifier(sql, used.note),
+    verifyKey: keyVerifier(sql, used.note, clock),
     voting,
     snapshots,
     isDraining: () => isDraining,

@@ -177,6 +177,22 @@ test("a commit whose answer is lost is looked up, and told as stored", async (c)
   assert.deepEqual(outcome, { kind: "stored", totalVotes: 1, keptReply: null });
 });
 
+test("the loser of a deadlock was rolled back for certain, and is sent again", async (c) => {
+  let deadlocks = 2;
+  const unlucky = new Proxy(c.sql, {
+    apply(target, thisArg, args: Parameters<Sql>) {
+      if (deadlocks === 0 || !String(args[0]).includes("cast_stars")) {
+        return Reflect.apply(target, thisArg, args);
+      }
+      deadlocks -= 1;
+      return Promise.reject(Object.assign(new Error("deadlock detected"), { code: "40P01" }));
+    },
+  });
+  const { commit } = createGroupCommit({ sql: unlucky, now: () => c.now });
+  const outcome = await commit(decidedStar({ wallet: newWallet(), now: c.now }));
+  assert.deepEqual([outcome.kind, deadlocks], ["stored", 0]);
+});
+
 test("a database that is gone gives 503, never a guess", async (c) => {
   const gone = openPostgres("postgres://nobody@127.0.0.1:9/nothing", { connections: 1 });
   const { commit } = createGroupCommit({ sql: gone, now: () => c.now });
