@@ -64,5 +64,6 @@ function secured(c: Context): Context {
 }
 
 function packageFile(name: string): Promise<Buffer> {
-  return readFile(fileURLToPath(import.meta.resolve(`swagger-ui-dist/${name}`)));
+  const folder = new URL(".", import.meta.resolve("swagger-ui-dist/package.json"));
+  return readFile(fileURLToPath(new URL(name, folder)));
 }

@@ -65,12 +65,12 @@ export async function generateTypes(): Promise<string> {
 }
 
 async function format(file: string): Promise<void> {
-  const biome = fileURLToPath(new URL("../../../node_modules/.bin/biome", import.meta.url));
+  const biome = fileURLToPath(import.meta.resolve("@biomejs/biome/bin/biome"));
   const root = fileURLToPath(new URL("../../..", import.meta.url));
   const text = await readFile(file, "utf8");
   const child = promisify(execFile)(
-    biome,
-    ["format", "--stdin-file-path=src/http/client/openapi.ts"],
+    process.execPath,
+    [biome, "format", "--stdin-file-path=src/http/client/openapi.ts"],
     {
       cwd: root,
       maxBuffer: 16 * 1024 * 1024,

@@ -1,0 +1,86 @@
+import { Agent, request } from "undici";
+import { z } from "zod";
+import { ConfigurationError } from "../config.ts";
+
+/**
+ * Where prices come from: any HTTP service, or a small adapter before one, that answers
+ *
+ *     GET <PRICE_URL>?ids=0.0.1001,0.0.1002          at most 100 ids; other parameters stay
+ *     200 { "tokens": [ { "id": "0.0.1001", "price": 0.0731, "marketCap": 2770000 } ] }
+ *
+ * `price` and `marketCap` are US dollars: JSON numbers, finite, not negative; null or absent
+ * means not known. Other fields are ignored, and so is a token that was not asked for.
+ */
+export interface PriceSource {
+  /**
+   * @returns what makes sense of the answer, at most one reading per id
+   * @throws Error when the answer is late, no 200, too long, no JSON or of another shape
+   */
+  read(ids: readonly string[], signal: AbortSignal): Promise<readonly PriceReading[]>;
+  close(): Promise<void>;
+}
+
+/** At least one of the two is there. */
+export interface PriceReading {
+  readonly id: string;
+  readonly price: number | null;
+  readonly marketCap: number | null;
+}
+
+/** Keeps the address of a request below 2,000 characters. */
+export const IDS_PER_REQUEST_MAX = 100;
+/** 100 entries take some 10 KB. */
+const BODY_BYTES_MAX = 1024 * 1024;
+const ANSWER_WITHIN_MS = 5_000;
+const CONNECT_WITHIN_MS = 2_000;
+
+const answerSchema = z.object({ tokens: z.array(z.unknown()).max(10 * IDS_PER_REQUEST_MAX) });
+const usd = z.number().min(0).nullable().default(null);
+const entrySchema = z.object({ id: z.string(), price: usd, marketCap: usd });
+
+/** @throws ConfigurationError when `url` is no http(s) URL; it is never repeated: it may hold a key */
+export function priceSource(url: string): PriceSource {
+  if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol)) {
+    throw new ConfigurationError("PRICE_URL must be an http(s) URL");
+  }
+  const dispatcher = new Agent({
+    connections: 1,
+    maxResponseSize: BODY_BYTES_MAX,
+    connect: { timeout: CONNECT_WITHIN_MS },
+    headersTimeout: ANSWER_WITHIN_MS,
+    bodyTimeout: ANSWER_WITHIN_MS,
+  });
+  return {
+    async read(ids, signal) {
+      const target = new URL(url);
+      target.searchParams.set("ids", ids.join(","));
+      const limit = AbortSignal.any([signal, AbortSignal.timeout(ANSWER_WITHIN_MS)]);
+      const { statusCode, body } = await request(target, {
+        dispatcher,
+        signal: limit,
+        headers: { accept: "application/json" },
+      });
+      // A redirect too: the operator named this address and no other.
+      if (statusCode !== 200) {
+        body.on("error", () => undefined).destroy();
+        throw new Error(`the price source answered ${statusCode}`);
+      }
+      return sense(ids, answerSchema.parse(await body.json()).tokens);
+    },
+    close: () => dispatcher.destroy(),
+  };
+}
+
+/** One bad entry spoils itself and no other; of one id with two prices neither is believed. */
+function sense(ids: readonly string[], entries: readonly unknown[]): PriceReading[] {
+  const asked = new Set(ids);
+  const readings = new Map<string, PriceReading | undefined>();
+  for (const entry of entries) {
+    const { success, data } = entrySchema.safeParse(entry);
+    if (!success || !asked.has(data.id)) continue;
+    readings.set(data.id, readings.has(data.id) ? undefined : data);
+  }
+  return [...readings.values()].filter(
+    (reading) => reading !== undefined && (reading.price !== null || reading.marketCap !== null),
+  ) as PriceReading[];
+}

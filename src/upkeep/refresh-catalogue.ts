@@ -1,0 +1,101 @@
+import { setTimeout as delay } from "node:timers/promises";
+import type { Logger } from "../log.ts";
+import {
+  type CollectionRefreshDeps,
+  type RefreshReport,
+  refreshCollections,
+} from "./refresh-catalogue-collections.ts";
+import { type PriceSource, priceSource } from "./refresh-catalogue-price-source.ts";
+import { refreshPrices } from "./refresh-catalogue-prices.ts";
+
+export interface CatalogueRefreshDeps extends Omit<CollectionRefreshDeps, "signal"> {
+  readonly log: Logger;
+  /** Where prices come from (`PRICE_URL`); without one they stay as they are. */
+  readonly priceUrl?: string | undefined;
+  /** Between 0 and 1, for jitter. */
+  readonly random?: () => number;
+  /** Waits; rejects when the signal says so. */
+  readonly pause?: (ms: number, signal: AbortSignal) => Promise<unknown>;
+}
+
+/** Something that runs until it is closed. */
+export interface CatalogueRefresh {
+  /** Ends a round in progress early; what it has not read stays as it was. */
+  close(): Promise<void>;
+}
+
+/** Prices move all the time; a minute is what free sources allow. */
+const PRICES_EVERY_MS = 60_000;
+/** A collection of 10,000 NFTs is 100 pages: owners are worth that now and then. */
+const COLLECTIONS_EVERY_MS = 600_000;
+/** Workers that started together drift apart, and do not ask together. */
+const JITTER_SHARE = 0.2;
+/** A source that fails is asked ever more rarely, down to this. */
+const SLOWDOWN_MAX = 8;
+const FIRST_WITHIN_MS = 5_000;
+
+/**
+ * Keeps what others know better up to date: `owners` and `supply` of collections from the mirror
+ * node, `price` and `marketCap` of tokens from the price source. A reading that failed or makes
+ * no sense changes nothing. Any number of workers may do it.
+ *
+ * @throws ConfigurationError when the price source's URL is none
+ */
+export function startCatalogueRefresh(deps: CatalogueRefreshDeps): CatalogueRefresh {
+  const closing = new AbortController();
+  const { signal } = closing;
+  const source = deps.priceUrl === undefined ? undefined : priceSource(deps.priceUrl);
+  const collections = repeat({ ...deps, signal, everyMs: COLLECTIONS_EVERY_MS }, () =>
+    refreshCollections({ ...deps, signal }),
+  );
+  const prices =
+    source === undefined
+      ? Promise.resolve()
+      : repeat({ ...deps, signal, everyMs: PRICES_EVERY_MS }, () =>
+          refreshPrices({ sql: deps.sql, log: deps.log, source, signal }),
+        );
+  return {
+    async close() {
+      closing.abort();
+      await Promise.all([collections, prices]);
+      await closeSource(source);
+    },
+  };
+}
+
+async function closeSource(source: PriceSource | undefined): Promise<void> {
+  await source?.close();
+}
+
+interface Rhythm extends Pick<CatalogueRefreshDeps, "log" | "random" | "pause"> {
+  readonly signal: AbortSignal;
+  readonly everyMs: number;
+}
+
+/** Round after round until the signal; never two at once, never two without a pause. */
+async function repeat(rhythm: Rhythm, round: () => Promise<RefreshReport>): Promise<void> {
+  const { signal, everyMs, log, random = Math.random, pause = unobtrusively } = rhythm;
+  let slowdown = 1;
+  let waitMs = random() * FIRST_WITHIN_MS;
+  for (;;) {
+    const goOn = await pause(waitMs, signal).then(
+      () => true,
+      () => false,
+    );
+    if (!goOn || signal.aborted) return;
+    const failed = await round().then(
+      ({ isComplete }) => !isComplete,
+      (error) => {
+        if (!signal.aborted) log.warn({ err: error }, "the catalogue was not refreshed");
+        return true;
+      },
+    );
+    slowdown = failed ? Math.min(slowdown * 2, SLOWDOWN_MAX) : 1;
+    waitMs = everyMs * slowdown * (1 + JITTER_SHARE * (2 * random() - 1));
+  }
+}
+
+/** Keeps no process alive. */
+function unobtrusively(ms: number, signal: AbortSignal): Promise<unknown> {
+  return delay(ms, undefined, { signal, ref: false });
+}
