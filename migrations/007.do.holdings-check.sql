@@ -294,7 +294,7 @@ begin
     set lease_owner = worker, lease_until = at + lease_ms, passes = passes + 1
     where day = of_day and kind = 'scheduled' and state = 'running'
       -- Further ahead than either can be: dated by a clock that has gone back since.
-      and (lease_owner = worker or lease_until not between at and at + lease_ms)
+      and (lease_owner = worker or lease_until not between at and at + 2 * lease_ms)
       and next_try_at not between at + 1 and at + 3600000
     returning *;
 end

@@ -191,8 +191,20 @@ interface LiveRow {
   readonly star_id: string;
 }
 
+/** What a mint's row of totals says: enough to tell whether a copy is up to date. */
+export async function readMintStamp(
+  sql: Sql,
+  mint: string,
+): Promise<{ readonly stars: number; readonly weight: number }> {
+  const [row] = await inTime(
+    sql<{ stars: number; weight: number }[]>`
+      select stars, weight from event_total where event_id = ${mint}`,
+  );
+  return row ?? { stars: 0, weight: 0 };
+}
+
 /** The projection, and the place in the history that it is as of: one statement, one snapshot. */
-async function readLiveMint(
+export async function readLiveMint(
   sql: Sql,
   mint: string,
 ): Promise<{ readonly upTo: number; readonly live: MintAttributions }> {

@@ -33,6 +33,8 @@ export interface ReadingDeps {
   readonly collections: Readonly<Record<Collection, string>>;
   /** For one page, or one NFT, with all retries. */
   readonly deadlineMs?: number | undefined;
+  /** Ends all reading early: what is not read by then is in doubt. */
+  readonly signal?: AbortSignal | undefined;
   /** Called between steps by tests, which stop it there. */
   readonly failpoint?: ((name: string) => void | Promise<void>) | undefined;
 }
@@ -101,7 +103,11 @@ async function look(
 ): Promise<OwnSight | Doubt> {
   const { mirror, clock, collections, failpoint } = deps;
   const readAt = clock.now();
-  const ask = () => mirror.nft(collections[collection], serial, limitsOf(deps));
+  // When one fails the look is worth nothing: the other need not go on.
+  const either = new AbortController();
+  const signals = [either.signal, ...(deps.signal === undefined ? [] : [deps.signal])];
+  const limits = { ...limitsOf(deps), signal: AbortSignal.any(signals) };
+  const ask = () => mirror.nft(collections[collection], serial, limits);
   try {
     const [one, other] = await Promise.all([ask(), ask()]);
     await failpoint?.("forever.confirmed");
@@ -112,12 +118,14 @@ async function look(
     return { owner: one.owner, deleted: one.deleted, readAt };
   } catch (error) {
     return doubtOf(error);
+  } finally {
+    either.abort();
   }
 }
 
 /** Nobody waits for a check, so it leaves most connections to the stars. */
-function limitsOf({ deadlineMs = DEADLINE_MS }: ReadingDeps): ReadLimits {
-  return { background: true, deadlineMs };
+function limitsOf({ deadlineMs = DEADLINE_MS, signal }: ReadingDeps): ReadLimits {
+  return { background: true, deadlineMs, ...(signal === undefined ? {} : { signal }) };
 }
 
 /** @throws whatever is no fault of a mirror node */

@@ -67,6 +67,11 @@ export interface HoldingsCheck {
    * @throws RetryableError as above
    */
   runNow(): Promise<CheckReport>;
+  /**
+   * Ends a pass in progress early and in order: what it has not read stays open, and the next
+   * call, in any process, goes on there.
+   */
+  close(): Promise<void>;
 }
 
 /** The first retry after this long, each later one after twice as long, up to the maximum. */
@@ -76,7 +81,9 @@ const RETRY_AFTER_MS_MAX = 600_000;
 const MANUAL_PASSES_MAX = 2;
 const MANUAL_PAUSE_MS = 1_000;
 
-export function createHoldingsCheck(deps: HoldingsCheckDeps): HoldingsCheck {
+export function createHoldingsCheck(given: HoldingsCheckDeps): HoldingsCheck {
+  const closing = new AbortController();
+  const deps = { ...given, signal: closing.signal };
   const runDeps = { ...deps, worker: randomUUID() };
   const { pause = delay } = deps;
   let due: Promise<DueOutcome> | undefined;
@@ -96,6 +103,10 @@ export function createHoldingsCheck(deps: HoldingsCheckDeps): HoldingsCheck {
     });
   };
   return {
+    async close() {
+      closing.abort();
+      await due?.catch(() => undefined);
+    },
     runDue() {
       // The lease is the process', so within it the calls have to share one pass.
       due ??= runDue().finally(() => {
@@ -128,6 +139,8 @@ const WHOLE: readonly Part[] = [
   { collection: "B", attribution: null },
 ];
 
+type PassDeps = HoldingsCheckDeps & { readonly signal: AbortSignal };
+
 /** A mint, and what the run has still to look at there. */
 interface OpenMint extends CheckedMint {
   readonly parts: readonly Part[];
@@ -136,7 +149,7 @@ interface OpenMint extends CheckedMint {
 }
 
 /** Looks at everything the run has left open: one reading of each collection serves all mints. */
-async function makePass(deps: HoldingsCheckDeps, run: CheckRun): Promise<CheckReport> {
+async function makePass(deps: PassDeps, run: CheckRun): Promise<CheckReport> {
   const { sql } = deps;
   const open = openMints(await listMints(sql), await readMarks(sql, run));
   const empty = open.filter(({ counts }) => counts.length === 0);
@@ -171,7 +184,7 @@ function openMints(
 }
 
 /** Reads the collections that any of the mints has open, both at once. */
-async function readFor(deps: HoldingsCheckDeps, mints: readonly OpenMint[]): Promise<Readings> {
+async function readFor(deps: PassDeps, mints: readonly OpenMint[]): Promise<Readings> {
   const wanted = (collection: Collection): boolean =>
     mints.some(
       ({ parts, counts }) =>

@@ -121,6 +121,7 @@ for (const { name, fault, open } of faults) {
       assert.equal(await stage.total(), before);
     }
     stage.hedera.mirror.faults.heal();
+    await stage.reconnect();
     const healed = brief(await stage.check().runNow());
     assert.deepEqual(healed.deferred, []);
     assert.ok(healed.removed.includes(`A/${voter.a[0]}-1`));
@@ -186,6 +187,7 @@ test("a spare that cannot be confirmed neither keeps nor loses the +5", async ({
   assert.deepEqual([removed, deferred], [[], [`B/${carrier}`]]);
   assert.equal(await stage.total(), before);
   stage.hedera.mirror.faults.heal();
+  await stage.reconnect();
   assert.deepEqual(brief(await stage.check().runNow()).removed, [`B/${carrier}-0`]);
 });
 

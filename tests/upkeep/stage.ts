@@ -32,6 +32,8 @@ export interface Stage {
   readonly asked: string[];
   /** A new account with so many new NFTs of each collection. */
   wallet(a?: number, b?: number): Promise<Voter>;
+  /** Called when a star is decided and about to be stored. */
+  beforeCommit: () => Promise<void>;
   /** A star of that wallet, with what the mirror node says it holds; answers its weight. */
   star(voter: Voter, mint?: string): Promise<number>;
   check(overrides?: Partial<HoldingsCheckDeps>): HoldingsCheck;
@@ -70,7 +72,8 @@ export async function setStage(): Promise<Stage> {
     hedera.ledger.createCollection({ treasury, name, symbol: name });
   const collections = { A: await collection("A"), B: await collection("B") };
   const clock = { shiftMs: 0, now: () => real.now() + clock.shiftMs };
-  const cast = voting({ sql, writer, mirror: connect(), clock: real, collections });
+  const beforeCommit = () => stage.beforeCommit();
+  const cast = voting({ sql, writer, mirror: connect(), clock: real, collections, beforeCommit });
   const stage: Stage = {
     url: database.url,
     sql,
@@ -86,6 +89,7 @@ export async function setStage(): Promise<Stage> {
         count === 0 ? [] : hedera.ledger.mint(collections[of], { count, to: id });
       return { id, a: await mint("A", a), b: await mint("B", b) };
     },
+    beforeCommit: () => Promise.resolve(),
     star: (voter, mint = "mint") => cast.star(voter.id, mint),
     check: (overrides) =>
       createHoldingsCheck({
@@ -126,6 +130,7 @@ function voting(given: {
   readonly mirror: MirrorNode;
   readonly clock: FollowedClock;
   readonly collections: Stage["collections"];
+  readonly beforeCommit: () => Promise<void>;
 }) {
   const holdings = createHoldingsReader({
     mirror: given.mirror,
@@ -148,7 +153,12 @@ function voting(given: {
     },
     star: async (wallet: string, mint: string): Promise<number> => {
       const target = { type: "event", id: mint } as const;
-      const result = await castStar(parts.castStar, { wallet, target, idempotencyKey: null });
+      const commit: typeof parts.castStar.commit = async (decided) => {
+        await given.beforeCommit();
+        return parts.castStar.commit(decided);
+      };
+      const deps = { ...parts.castStar, commit };
+      const result = await castStar(deps, { wallet, target, idempotencyKey: null });
       return bodyOf(result).star.weight;
     },
   };
@@ -162,6 +172,24 @@ function listen({ mirror: { faults } }: LocalHedera): string[] {
     return strike(path);
   };
   return asked;
+}
+
+/** A gate that a step of the check, or of a star, waits at. */
+export function gate() {
+  let open = (): void => undefined;
+  let reached = (): void => undefined;
+  const opened = new Promise<void>((resolve) => {
+    open = resolve;
+  });
+  /** Resolves when somebody stands at the gate. */
+  const arrival = new Promise<void>((resolve) => {
+    reached = resolve;
+  });
+  const pass = (): Promise<void> => {
+    reached();
+    return opened;
+  };
+  return { pass, arrival, open };
 }
 
 /** Where the check's clock stands at an hour of the day after today, in UTC. */

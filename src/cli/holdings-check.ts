@@ -1,0 +1,96 @@
+import { defineCommand } from "citty";
+import { followClock } from "../clock.ts";
+import { createMirrorNode } from "../ledger/mirror-node.ts";
+import { createLogger } from "../log.ts";
+import { readDatabaseClock } from "../store/postgres.ts";
+import { createHoldingsCheck } from "../upkeep/holdings-check.ts";
+import { type CheckReport, isComplete, type MintReport } from "../upkeep/holdings-check-report.ts";
+import { withDatabase } from "./database.ts";
+import { command, table } from "./output.ts";
+import { readCommandSettings } from "./settings.ts";
+
+const run = command({
+  name: "run",
+  description: "Check now which NFTs that count on forever mints are no longer held.",
+  args: {},
+  async work() {
+    const report = await checkNow();
+    // What was deferred still counts, and nobody looks at it again before the daily check.
+    if (!isComplete(report)) process.exitCode = 1;
+    return report;
+  },
+  text: ({ day, mints }) =>
+    [`Holdings check of ${day}`, summary(mints), removals(mints), deferrals(mints)]
+      .filter((part) => part !== "")
+      .join("\n\n"),
+});
+
+/** `holdings-check run`. */
+export const holdingsCheckCommand = defineCommand({
+  meta: {
+    name: "holdings-check",
+    description: "Take the weight of NFTs that wallets no longer hold from forever mints.",
+  },
+  subCommands: { run },
+});
+
+async function checkNow(): Promise<CheckReport> {
+  const settings = readCommandSettings([
+    "DATABASE_URL",
+    "MIRROR_NODE_URL",
+    "COLLECTION_A_ID",
+    "COLLECTION_B_ID",
+  ]);
+  const log = createLogger(settings.LOG_LEVEL, "holdings-check");
+  return withDatabase(settings.DATABASE_URL, async (sql) => {
+    const clock = await followClock(
+      () => readDatabaseClock(sql),
+      (error) => log.warn({ err: error }, "the clock could not be measured"),
+    );
+    const mirror = createMirrorNode({ urls: settings.MIRROR_NODE_URL, log });
+    const collections = { A: settings.COLLECTION_A_ID, B: settings.COLLECTION_B_ID };
+    try {
+      return await createHoldingsCheck({ sql, mirror, clock, log, collections }).runNow();
+    } finally {
+      clock.stop();
+      await mirror.close();
+    }
+  });
+}
+
+function summary(mints: readonly MintReport[]): string {
+  return table(
+    ["mint", "removed", "kept", "deferred"],
+    mints.map(({ id, removed, kept, deferred }) =>
+      [id, removed.length, kept, deferred.length].map(String),
+    ),
+  );
+}
+
+function removals(mints: readonly MintReport[]): string {
+  const rows = mints.flatMap(({ id, removed }) =>
+    removed.map(({ wallet, collection, serial, weight, spare, evidence }) => [
+      id,
+      wallet,
+      `${collection} #${serial}`,
+      String(-weight),
+      spare === null ? null : `B #${spare}`,
+      evidence.deleted ? "deleted" : evidence.owner,
+      evidence.readAt,
+    ]),
+  );
+  if (rows.length === 0) return "";
+  return table(["mint", "wallet", "NFT", "weight", "+5 now by", "held by", "seen"], rows);
+}
+
+function deferrals(mints: readonly MintReport[]): string {
+  const rows = mints.flatMap(({ id, deferred }) =>
+    deferred.map(({ collection, serial, wallet, reason }) => [
+      id,
+      wallet,
+      `${collection} ${serial === null ? "(all)" : `#${serial}`}`,
+      reason,
+    ]),
+  );
+  return rows.length === 0 ? "" : table(["mint", "wallet", "deferred", "reason"], rows);
+}
