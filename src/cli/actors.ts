@@ -2,6 +2,7 @@ import { defineCommand } from "citty";
 import { ACTOR_TYPES, type ActorName, parseActorName } from "../hosting/actor-name.ts";
 import { type InspectDeps, replayActor, showActor } from "../hosting/inspect-actor.ts";
 import { listActors } from "../hosting/list-actors.ts";
+import { createMintSnapshots, noMintSnapshots } from "../hosting/mint-snapshots.ts";
 import { createSnapshots, noSnapshots } from "../hosting/snapshots.ts";
 import { silentLogger } from "../log.ts";
 import { closeRedis, openRedis } from "../store/redis.ts";
@@ -89,8 +90,11 @@ async function inspect<T>(
   try {
     // Without Redis the journal answers; with one that is away, too.
     if (redis !== undefined) await readySoon(redis);
-    const snapshots = redis === undefined ? noSnapshots : createSnapshots(redis);
-    return await withDatabase(DATABASE_URL, (sql) => look({ sql, snapshots }, name));
+    const resting =
+      redis === undefined
+        ? { snapshots: noSnapshots, mintSnapshots: noMintSnapshots }
+        : { snapshots: createSnapshots(redis), mintSnapshots: createMintSnapshots(redis) };
+    return await withDatabase(DATABASE_URL, (sql) => look({ sql, ...resting }, name));
   } finally {
     if (redis !== undefined) await closeRedis(redis);
   }

@@ -1,11 +1,12 @@
 import { isDeepStrictEqual } from "node:util";
 import { walletDayVersion } from "../../actors/wallet-day.ts";
 import { claimsOfEventDay, foldEventDay, totalsOfEvent } from "../journal/event-history.ts";
-import { compareMint, stateOf } from "../journal/fold-mint.ts";
+import { compareMint, readLiveMint, readMintStamp, stateOf } from "../journal/fold-mint.ts";
 import { loadWalletDays, type WalletDayKey } from "../journal/load.ts";
 import type { Sql } from "../store/postgres.ts";
 import { type ActorName, formatActorName } from "./actor-name.ts";
 import { foldWalletDay } from "./host.ts";
+import type { MintSnapshots } from "./mint-snapshots.ts";
 import type { Snapshots } from "./snapshots.ts";
 
 /** An actor as it is shown (contract, section 7). */
@@ -33,6 +34,7 @@ export interface Replay {
 export interface InspectDeps {
   readonly sql: Sql;
   readonly snapshots: Snapshots;
+  readonly mintSnapshots: MintSnapshots;
 }
 
 /**
@@ -54,9 +56,17 @@ export async function showActor(deps: InspectDeps, name: ActorName): Promise<Sho
     const { value, context } = state;
     return { id, state: value, context, version: context.stars, source: "journal" };
   }
-  const { live } = await compareMint(deps.sql, name.event);
-  const { value, context } = stateOf(name.event, live);
-  return { id, state: value, context, version: context.stars, source: "projection" };
+  return showMint(deps, id, name.event);
+}
+
+/** From its snapshot where that has the mint's own stamp, else from the live claims. */
+async function showMint(deps: InspectDeps, id: string, mint: string): Promise<ShownActor> {
+  const snapshot = await deps.mintSnapshots.read(mint, await readMintStamp(deps.sql, mint));
+  const shown = snapshot ?? (await readLiveMint(deps.sql, mint)).live;
+  if (snapshot === null) await deps.mintSnapshots.replace(mint, shown);
+  const { value, context } = stateOf(mint, shown);
+  const source = snapshot === null ? "projection" : "snapshot";
+  return { id, state: value, context, version: context.stars, source };
 }
 
 /**
@@ -69,10 +79,19 @@ export async function replayActor(deps: InspectDeps, name: ActorName): Promise<R
   const id = formatActorName(name);
   if (name.type === "wallet-day") return replayWalletDay(deps, id, name);
   if (name.type === "event-day") return replayEventDay(deps, id, name);
-  const { folded, differences } = await compareMint(deps.sql, name.event);
-  const { value, context } = stateOf(name.event, folded);
+  return replayMint(deps, id, name.event);
+}
+
+async function replayMint(deps: InspectDeps, id: string, mint: string): Promise<Replay> {
+  const { folded, live, differences } = await compareMint(deps.sql, mint);
+  const snapshot = await deps.mintSnapshots.read(mint, live);
+  const all =
+    snapshot === null || isDeepStrictEqual(stateOf(mint, snapshot), stateOf(mint, live))
+      ? differences
+      : [...differences, "the snapshot has the mint's stamp and other attributions"];
+  const { value, context } = stateOf(mint, folded);
   const replayed = { state: value, context, version: context.stars };
-  return { id, equal: differences.length === 0, differences, replayed };
+  return { id, equal: all.length === 0, differences: all, replayed };
 }
 
 async function foldWallet(sql: Sql, key: WalletDayKey) {

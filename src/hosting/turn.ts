@@ -8,7 +8,7 @@ import { RetryableError } from "../errors.ts";
 import type { GroupCommit } from "../journal/group-commit.ts";
 import type { IdempotencyQuery, KeptReply } from "../journal/idempotency.ts";
 import type { Slice, SliceKey } from "../journal/load.ts";
-import type { IdempotencyBinding, StarRecord } from "../journal/star-record.ts";
+import type { DecidedStar, IdempotencyBinding, StarRecord } from "../journal/star-record.ts";
 import type { Host, HostedWalletDay } from "./host.ts";
 import { propose } from "./propose.ts";
 
@@ -19,6 +19,8 @@ export interface TurnDeps {
   readonly loadSlice: (key: SliceKey) => Promise<Slice>;
   readonly findKeptReply: (query: IdempotencyQuery) => Promise<KeptReply | null>;
   readonly messageOf: (star: StarRecord) => string;
+  /** Hears of each star that is stored, with what it claimed; must not throw or wait. */
+  readonly onStored?: (decided: DecidedStar, totalVotes: number) => void;
 }
 
 /** A star that wants to be decided, with the holdings read for it. */
@@ -106,6 +108,7 @@ async function attemptTurn(
     const basis = hosted.basis === "hint" ? "hint" : "memory";
     host.keep(key, { state: proposal.state, passes: hosted.passes, basis });
     const { totalVotes, keptReply: reply = null } = outcome;
+    deps.onStored?.(proposal.decided, totalVotes);
     return { kind: "accepted", star: proposal.decided.star, totalVotes, keptReply: reply };
   }
   host.drop(key);

@@ -4,6 +4,7 @@ import type { FollowedClock } from "../clock.ts";
 import { actorHistory } from "../hosting/actor-history.ts";
 import { showActor } from "../hosting/inspect-actor.ts";
 import { listActors } from "../hosting/list-actors.ts";
+import type { MintSnapshots } from "../hosting/mint-snapshots.ts";
 import type { Snapshots } from "../hosting/snapshots.ts";
 import { createApp } from "../http/app.ts";
 import { checkPostgres, checkRedis } from "../http/dependencies.ts";
@@ -34,6 +35,7 @@ export interface HttpParts {
   readonly verifyKey: VerifyKey;
   readonly voting: VotingDeps;
   readonly snapshots: Snapshots;
+  readonly mintSnapshots: MintSnapshots;
   readonly isDraining: () => boolean;
   readonly refreshMetrics: () => Promise<void>;
 }
@@ -86,7 +88,7 @@ export function composeHttp(parts: HttpParts): Hono {
     }).middleware,
   );
   voting.route("/", votingRoutes(parts.voting));
-  const inspecting = { sql, snapshots: parts.snapshots };
+  const inspecting = { sql, snapshots: parts.snapshots, mintSnapshots: parts.mintSnapshots };
   const ops = opsApi({
     operatorToken: settings.OPERATOR_TOKEN,
     listActors: (query) => listActors(sql, query),

@@ -1,5 +1,7 @@
+import { ruleOf } from "../../actors/content.ts";
 import type { FollowedClock } from "../clock.ts";
 import { createHost } from "../hosting/host.ts";
+import type { MintSnapshots } from "../hosting/mint-snapshots.ts";
 import type { Snapshots } from "../hosting/snapshots.ts";
 import { createGroupCommit } from "../journal/group-commit.ts";
 import { findKeptReplies } from "../journal/idempotency.ts";
@@ -25,6 +27,7 @@ export interface VotingParts {
   readonly onAccepted: (star: StarRecord, totalVotes: number) => void;
   readonly onBatch?: (stars: number) => void;
   readonly snapshots?: Snapshots;
+  readonly mintSnapshots?: MintSnapshots;
 }
 
 /** Most loads of one tick that share a select. */
@@ -64,6 +67,10 @@ export function composeVoting(parts: VotingParts) {
     ),
     readHoldings: parts.readHoldings,
     messageOf: (star) => starMessage(star, collectionKeys),
+    onStored({ star, claims }, totalVotes) {
+      if (claims === null || ruleOf(star.target).frequency !== "once") return;
+      parts.mintSnapshots?.add(star, claims, totalVotes);
+    },
     onAccepted: parts.onAccepted,
   };
   const findSession = batchPerTick(

@@ -1,6 +1,7 @@
 import { type FollowedClock, followClock } from "../clock.ts";
 import { bounds, ConfigurationError, type With } from "../config.ts";
 import { createHoldingsReader } from "../holdings/read-holdings.ts";
+import { createMintSnapshots, type MintSnapshots } from "../hosting/mint-snapshots.ts";
 import { createSnapshots, type Snapshots } from "../hosting/snapshots.ts";
 import { serveHttp } from "../http/serve.ts";
 import type { VotingDeps } from "../http/voting/routes.ts";
@@ -65,9 +66,11 @@ export async function startWeb(
   const { sql, clock } = outside;
   const metrics = createMetrics({ process: true });
   const snapshots = createSnapshots(outside.redis);
+  const mintSnapshots = createMintSnapshots(outside.redis);
   const used = lastUsed(sql, clock, (error) => log.warn({ err: error }, "last use not noted"));
   const publicUrl = settings.PUBLIC_URL ?? `http://${settings.HOST}:${settings.PORT}`;
-  const voting = votingUseCases({ ...outside, settings, metrics, wake, publicUrl, snapshots });
+  const resting = { snapshots, mintSnapshots };
+  const voting = votingUseCases({ ...outside, ...resting, settings, metrics, wake, publicUrl });
   let isDraining = false;
   const app = composeHttp({
     ...outside,
@@ -77,7 +80,7 @@ export async function startWeb(
     metrics,
     verifyKey: keyVerifier(sql, used.note, clock),
     voting,
-    snapshots,
+    ...resting,
     isDraining: () => isDraining,
     refreshMetrics: async () => {
       const { pending, oldestPendingSeconds } = await pendingPublications(sql);
@@ -92,7 +95,7 @@ export async function startWeb(
       isDraining = true;
       await server.close(bounds.drainMs);
       await voting.settled();
-      await snapshots.settled();
+      await Promise.all([snapshots.settled(), mintSnapshots.settled()]);
       await used.close();
       await outside.close();
     },
@@ -168,6 +171,7 @@ interface UseCaseParts {
   readonly wake: () => void;
   readonly publicUrl: string;
   readonly snapshots: Snapshots;
+  readonly mintSnapshots: MintSnapshots;
 }
 
 /** The use cases behind the voting routes, each with what it needs. */

@@ -9,6 +9,11 @@ import { dayOf } from "../../actors/day.ts";
 import { type ActorName, formatActorName, parseActorName } from "../../src/hosting/actor-name.ts";
 import { replayActor, type ShownActor, showActor } from "../../src/hosting/inspect-actor.ts";
 import { listActors } from "../../src/hosting/list-actors.ts";
+import {
+  createMintSnapshots,
+  type MintSnapshots,
+  mintKey,
+} from "../../src/hosting/mint-snapshots.ts";
 import { createSnapshots, redisKey, type Snapshots } from "../../src/hosting/snapshots.ts";
 import { silentLogger } from "../../src/log.ts";
 import { closeRedis, openRedis, type Redis } from "../../src/store/redis.ts";
@@ -20,6 +25,7 @@ interface Context {
   engine: Engine;
   redis: Redis;
   snapshots: Snapshots;
+  mintSnapshots: MintSnapshots;
   day: string;
   close: () => Promise<void>;
 }
@@ -32,7 +38,8 @@ test.before.each(async (context) => {
   const redis = openRedis(server.url, silentLogger);
   if (!redis.isReady) await new Promise((resolve) => redis.once("ready", resolve));
   const snapshots = createSnapshots(redis);
-  const engine = await startEngine(database.url, snapshots);
+  const mintSnapshots = createMintSnapshots(redis);
+  const engine = await startEngine(database.url, snapshots, mintSnapshots);
   await seedDirectory(engine.sql);
   engine.holdings.set(WALLET, { collectionA: [1, 2], collectionB: [7] });
   engine.holdings.set("0.0.802", { collectionA: [2, 3], collectionB: [7, 8] });
@@ -40,11 +47,12 @@ test.before.each(async (context) => {
     await engine.cast(WALLET, target);
   }
   for (const target of ["event/meetup", "event/mint"]) await engine.cast("0.0.802", target);
-  await snapshots.settled();
+  await Promise.all([snapshots.settled(), mintSnapshots.settled()]);
   Object.assign(context, {
     engine,
     redis,
     snapshots,
+    mintSnapshots,
     day: dayOf(engine.clock.now()),
     close: async () => {
       await engine.close();
@@ -63,9 +71,8 @@ function named(text: string): ActorName {
 }
 
 const show = (c: Context, text: string): Promise<ShownActor> =>
-  showActor({ sql: c.engine.sql, snapshots: c.snapshots }, named(text));
-const replay = (c: Context, text: string) =>
-  replayActor({ sql: c.engine.sql, snapshots: c.snapshots }, named(text));
+  showActor({ ...c, sql: c.engine.sql }, named(text));
+const replay = (c: Context, text: string) => replayActor({ ...c, sql: c.engine.sql }, named(text));
 
 test("an actor is shown by its public name: state, context, version, source", async (c) => {
   const wallet = await show(c, `wallet-day/${WALLET}/${c.day}`);
@@ -112,6 +119,32 @@ test("an edited snapshot does not equal the journal", async (c) => {
   const { equal, differences } = await replay(c, `wallet-day/${WALLET}/${c.day}`);
   assert.equal(equal, false);
   assert.equal(differences.length, 1);
+});
+
+test("a mint's snapshot grows star by star, and is the mint", async (c) => {
+  const fromRedis = await show(c, "forever-mint/mint");
+  assert.equal(fromRedis.source, "snapshot");
+  await c.redis.del(mintKey("mint"));
+  const fromClaims = await show(c, "forever-mint/mint");
+  assert.deepEqual({ ...fromClaims, source: "snapshot" }, fromRedis);
+  assert.equal(fromClaims.source, "projection");
+  assert.equal((await show(c, "forever-mint/mint")).source, "snapshot", "written whole again");
+});
+
+test("a mint's snapshot that missed a star, or is of another shape, is thrown away", async (c) => {
+  await c.redis.hIncrBy(mintKey("mint"), "stars", -1);
+  assert.equal((await show(c, "forever-mint/mint")).source, "projection");
+  await c.redis.hSet(mintKey("mint"), "shape", "forever-mint 0");
+  assert.equal((await show(c, "forever-mint/mint")).source, "projection");
+  await c.redis.hSet(mintKey("mint"), "A/x", "rubbish");
+  assert.equal((await show(c, "forever-mint/mint")).source, "projection");
+});
+
+test("an edited snapshot of a mint does not equal the journal", async (c) => {
+  const value = (await c.redis.hGet(mintKey("mint"), "A/1")) ?? "";
+  await c.redis.hSet(mintKey("mint"), "A/1", value.replace(/^\d+/, "999"));
+  const { equal, differences } = await replay(c, "forever-mint/mint");
+  assert.deepEqual([equal, differences.length], [false, 1]);
 });
 
 test("an edited total does not equal the journal", async (c) => {

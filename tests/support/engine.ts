@@ -2,6 +2,7 @@ import type { Target, TargetType } from "../../actors/content.ts";
 import { dayOf } from "../../actors/day.ts";
 import type { Holdings } from "../../actors/holdings.ts";
 import { type FollowedClock, followClock } from "../../src/clock.ts";
+import type { MintSnapshots } from "../../src/hosting/mint-snapshots.ts";
 import type { Snapshots } from "../../src/hosting/snapshots.ts";
 import { newStarId } from "../../src/journal/star-id.ts";
 import type { DecidedStar } from "../../src/journal/star-record.ts";
@@ -23,7 +24,11 @@ export interface Engine {
 }
 
 /** Starts an engine on a migrated database. */
-export async function startEngine(url: string, snapshots?: Snapshots): Promise<Engine> {
+export async function startEngine(
+  url: string,
+  snapshots?: Snapshots,
+  mintSnapshots?: MintSnapshots,
+): Promise<Engine> {
   const sql = openPostgres(url, { connections: 4 });
   const writer = openPostgres(url, { connections: 4, writer: true });
   const clock = await followClock(
@@ -48,6 +53,7 @@ export async function startEngine(url: string, snapshots?: Snapshots): Promise<E
       },
       onAccepted: () => undefined,
       ...(snapshots && { snapshots }),
+      ...(mintSnapshots && { mintSnapshots }),
     }),
     cast: (wallet, target, idempotencyKey) => {
       const [type, id] = target.split("/") as [TargetType, string];
