@@ -8,7 +8,18 @@ export interface ImportOptions {
   readonly approve: boolean;
   /** Values of `EVENT_SOURCES`; empty when that is not set. */
   readonly eventSources: readonly string[];
+  /** Hears how many records there are, once all of them are known to be good. */
+  readonly onChecked?: (records: number) => void;
 }
+
+/**
+ * What the pool's `onNotice` hears for every so many records that are stored. Nothing is stored
+ * for good before the last.
+ */
+export const STORED_NOTICE = {
+  text: "starboard: 1000 more records stored",
+  records: 1_000,
+} as const;
 
 /** How many records of each list were stored, and how many of them this import approved. */
 export interface Imported {
@@ -34,17 +45,9 @@ export const IMPORT_DEADLINE_MS = 120_000;
 export async function importCatalog(
   sql: Sql,
   given: unknown,
-  { approve, eventSources }: ImportOptions,
+  { approve, eventSources, onChecked }: ImportOptions,
 ): Promise<Imported> {
   const catalog = readCatalog(given, eventSources);
-  const changed = await inTime(store(sql, catalog, approve), IMPORT_DEADLINE_MS);
-  if (changed.length > 0) {
-    const ids = changed.map(({ id }) => id).join(", ");
-    throw new TerminalError(
-      "INVALID_REQUEST",
-      `already starred, so isForeverMint cannot change any more: ${ids}`,
-    );
-  }
   const { events, tokens, collections, projects } = catalog;
   const imported = {
     events: events.length,
@@ -53,6 +56,15 @@ export async function importCatalog(
     projects: projects.length,
   };
   const total = Object.values(imported).reduce((sum, count) => sum + count, 0);
+  onChecked?.(total);
+  const changed = await inTime(store(sql, catalog, approve), IMPORT_DEADLINE_MS);
+  if (changed.length > 0) {
+    const ids = changed.map(({ id }) => id).join(", ");
+    throw new TerminalError(
+      "INVALID_REQUEST",
+      `already starred, so isForeverMint cannot change any more: ${ids}`,
+    );
+  }
   return { imported, approved: approve ? total : 0 };
 }
 
@@ -84,7 +96,8 @@ function storeEvents(sql: Sql, { events }: Catalog, approve: boolean) {
     select given.id, given.title, given.description, "eventType", "isForeverMint", given.source,
       "startsAt", "endsAt", given.host, given.location, "imageUrl", given.url, given.links,
       given.prizes, ${createdAndApproved(sql, approve)}
-    from json_to_recordset(${JSON.stringify(events)}::text::json) as given (
+    from json_to_recordset(${placed(events)}::text::json) as given (
+      place bigint, 
       id text, title text, description text, "eventType" text, "isForeverMint" boolean, source text,
       "startsAt" bigint, "endsAt" bigint, host text, location text, "imageUrl" text, url text,
       links jsonb, prizes jsonb, "createdAt" bigint)
@@ -103,7 +116,8 @@ function storeTokens(sql: Sql, { tokens }: Catalog, approve: boolean) {
     insert into token (id, symbol, name, icon_url, price, market_cap, created_at, approved_at)
     select given.id, given.symbol, given.name, "iconUrl", given.price, "marketCap",
       ${createdAndApproved(sql, approve)}
-    from json_to_recordset(${JSON.stringify(tokens)}::text::json) as given (
+    from json_to_recordset(${placed(tokens)}::text::json) as given (
+      place bigint, 
       id text, symbol text, name text, "iconUrl" text, price float8, "marketCap" float8, "createdAt" bigint)
     left join token as known on known.id = given.id
     where not exists (select from changed) order by given.id
@@ -117,7 +131,8 @@ function storeCollections(sql: Sql, { collections }: Catalog, approve: boolean) 
     insert into collection (id, name, image_url, owners, supply, created_at, approved_at)
     select given.id, given.name, "imageUrl", given.owners, given.supply,
       ${createdAndApproved(sql, approve)}
-    from json_to_recordset(${JSON.stringify(collections)}::text::json) as given (
+    from json_to_recordset(${placed(collections)}::text::json) as given (
+      place bigint, 
       id text, name text, "imageUrl" text, owners bigint, supply bigint, "createdAt" bigint)
     left join collection as known on known.id = given.id
     where not exists (select from changed) order by given.id
@@ -132,7 +147,8 @@ function storeProjects(sql: Sql, { projects }: Catalog, approve: boolean) {
       ledger_id, created_at, approved_at)
     select given.id, given.slug, given.name, given.category, given.country, given.description,
       "logoUrl", "websiteUrl", "ledgerId", ${createdAndApproved(sql, approve)}
-    from json_to_recordset(${JSON.stringify(projects)}::text::json) as given (
+    from json_to_recordset(${placed(projects)}::text::json) as given (
+      place bigint, 
       id text, slug text, name text, category text, country text, description text, "logoUrl" text,
       "websiteUrl" text, "ledgerId" text, "createdAt" bigint)
     left join project as known on known.id = given.id
@@ -144,8 +160,18 @@ function storeProjects(sql: Sql, { projects }: Catalog, approve: boolean) {
       approved_at = excluded.approved_at`;
 }
 
-/** A known record keeps its date and, unless this import approves, its approval. */
+/**
+ * A known record keeps its date and, unless this import approves, its approval. What tells the
+ * progress stands here because a volatile expression is computed after sorting, row by row as
+ * they are stored.
+ */
 function createdAndApproved(sql: Sql, approve: boolean) {
   return sql`coalesce("createdAt", known.created_at, (select now_ms())),
-    coalesce(known.approved_at, case when ${approve} then (select now_ms()) end)`;
+    case when tell_progress(given.place)
+      then coalesce(known.approved_at, case when ${approve} then (select now_ms()) end) end`;
+}
+
+/** Every record with its place in its list, by which progress is told. */
+function placed(records: readonly object[]): string {
+  return JSON.stringify(records.map((record, index) => ({ ...record, place: index + 1 })));
 }

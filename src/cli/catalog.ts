@@ -1,16 +1,20 @@
 import { readFile, stat } from "node:fs/promises";
 import { defineCommand } from "citty";
 import { type Approval, approveRecord, rejectRecord } from "../catalogue/approve-record.ts";
-import { importCatalog } from "../catalogue/import-catalog.ts";
+import { importCatalog, STORED_NOTICE } from "../catalogue/import-catalog.ts";
 import { listRecords } from "../catalogue/list-records.ts";
 import { readRecordType } from "../catalogue/record-type.ts";
 import { TerminalError } from "../errors.ts";
 import { withDatabase } from "./database.ts";
 import { command, instant, table } from "./output.ts";
+import { progressBar, type Terminal } from "./progress-bar.ts";
 import { readCommandSettings } from "./settings.ts";
 
 /** The whole file is held in memory, three times over while it is parsed and sent. */
 const FILE_BYTES_MAX = 256 * 1024 * 1024;
+
+/** Whoever asked for one JSON document reads no bar. */
+const NOWHERE: Terminal = { write: () => undefined };
 
 const importFile = command({
   name: "import",
@@ -19,11 +23,20 @@ const importFile = command({
     file: { type: "positional", description: "The catalogue file.", required: true },
     approve: { type: "boolean", description: "Make the records visible.", default: false },
   },
-  async work({ file, approve }) {
+  async work({ file, approve, json }) {
     const { DATABASE_URL, EVENT_SOURCES } = readCommandSettings(["DATABASE_URL"]);
-    const options = { approve, eventSources: EVENT_SOURCES ?? [] };
     const catalog = await readJsonFile(file);
-    return withDatabase(DATABASE_URL, (sql) => importCatalog(sql, catalog, options));
+    const progress = importProgress(json ? NOWHERE : process.stderr);
+    const options = { approve, eventSources: EVENT_SOURCES ?? [], onChecked: progress.begin };
+    try {
+      return await withDatabase(
+        DATABASE_URL,
+        (sql) => importCatalog(sql, catalog, options),
+        progress.onNotice,
+      );
+    } finally {
+      progress.end();
+    }
   },
   text: ({ imported, approved }) => {
     const parts = Object.entries(imported).map(([list, count]) => `${count} ${list}`);
@@ -73,6 +86,24 @@ export const catalogCommand = defineCommand({
   meta: { name: "catalog", description: "Fill the directory and decide what it shows." },
   subCommands: { import: importFile, approve, reject, list },
 });
+
+/** A bar that moves as the statement tells how many records it has stored. */
+function importProgress(terminal: Terminal) {
+  const bar = progressBar(terminal, "records");
+  let [stored, total] = [0, 0];
+  return {
+    begin(records: number) {
+      total = records;
+      bar.show(0, total);
+    },
+    onNotice(message: string) {
+      if (message !== STORED_NOTICE.text) return;
+      stored += STORED_NOTICE.records;
+      bar.show(stored, total);
+    },
+    end: bar.end,
+  };
+}
 
 async function onRecord(type: string, id: string, change: typeof approveRecord) {
   const recordType = readRecordType(type);

@@ -3,9 +3,18 @@ import { openPostgres, type Sql } from "../store/postgres.ts";
 /** A command works alone and may take its time: bulk work is not held to a request's deadline. */
 const STATEMENT_TIMEOUT_MS = 120_000;
 
-/** Runs something with a small pool of connections and closes it, whatever happens. */
-export async function withDatabase<T>(url: string, work: (sql: Sql) => Promise<T>): Promise<T> {
-  const sql = openPostgres(url, { connections: 2, statementTimeoutMs: STATEMENT_TIMEOUT_MS });
+/**
+ * Runs something with a small pool of connections and closes it, whatever happens.
+ *
+ * @param onNotice hears what statements say while they run
+ */
+export async function withDatabase<T>(
+  url: string,
+  work: (sql: Sql) => Promise<T>,
+  onNotice: (message: string) => void = () => undefined,
+): Promise<T> {
+  const statementTimeoutMs = STATEMENT_TIMEOUT_MS;
+  const sql = openPostgres(url, { connections: 2, statementTimeoutMs, onNotice });
   try {
     return await work(sql);
   } finally {

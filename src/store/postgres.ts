@@ -19,6 +19,8 @@ export interface PoolOptions {
   readonly statementTimeoutMs?: number;
   /** Hears that a connection ended: the next one may lead to another server (a failover). */
   readonly onClose?: () => void;
+  /** Hears what statements say while they run. */
+  readonly onNotice?: (message: string) => void;
 }
 
 /**
@@ -33,7 +35,7 @@ export function openPostgres(url: string, options: PoolOptions = {}): Sql {
     // The writer's connections end only when something ends them: its actors hear of that.
     ...(options.writer ? { max_lifetime: null } : { idle_timeout: IDLE_SECONDS }),
     onclose: () => options.onClose?.(),
-    onnotice: () => undefined,
+    onnotice: ({ message = "" }) => options.onNotice?.(message),
     types: {
       // Every bigint of ours (instants, serials, account numbers) stays far below 2^53.
       bigint: { to: INT8, from: [INT8], serialize: String, parse: safeInteger },

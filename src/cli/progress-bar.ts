@@ -1,0 +1,44 @@
+/** Shows on a terminal how far something is; says nothing to a file or a pipe. */
+export interface ProgressBar {
+  /** @param done of the total */
+  show(done: number, total: number): void;
+  /** Clears the line. */
+  end(): void;
+}
+
+/** The part of a stream that a bar needs; `process.stderr` is one. */
+export interface Terminal {
+  readonly isTTY?: boolean;
+  readonly columns?: number;
+  write(text: string): unknown;
+}
+
+const BAR_CELLS_MAX = 40;
+const CLEAR_LINE = "\r\u001b[2K";
+
+/** @param what is counted, in the plural: `records` */
+export function progressBar(terminal: Terminal, what: string): ProgressBar {
+  if (terminal.isTTY !== true) return { show: () => undefined, end: () => undefined };
+  let shown = "";
+  return {
+    show(done, total) {
+      const share = total === 0 ? 1 : Math.min(1, done / total);
+      const words = ` ${Math.floor(share * 100)} %  ${number(done)} of ${number(total)} ${what}`;
+      // A line that wraps cannot be drawn over.
+      const room = (terminal.columns ?? 80) - words.length - 3;
+      const cells = Math.max(0, Math.min(BAR_CELLS_MAX, room));
+      const full = Math.round(share * cells);
+      const line = `[${"#".repeat(full)}${"-".repeat(cells - full)}]${words}`;
+      if (line !== shown) terminal.write(`${CLEAR_LINE}${line}`);
+      shown = line;
+    },
+    end() {
+      if (shown !== "") terminal.write(CLEAR_LINE);
+      shown = "";
+    },
+  };
+}
+
+function number(value: number): string {
+  return value.toLocaleString("en");
+}
