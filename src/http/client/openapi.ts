@@ -167,6 +167,8 @@ export interface components {
     };
     OpenApi: {
       openapi: string;
+    } & {
+      [key: string]: unknown;
     };
     EventPage: {
       events: components["schemas"]["Event"][];
@@ -367,6 +369,21 @@ export interface operations {
           "application/json": components["schemas"]["InvalidParameter"];
         };
       };
+      /** @description Another method than GET, on any path. */
+      405: {
+        headers: {
+          /** @description The limit: q requests in w seconds. */
+          "RateLimit-Policy"?: string;
+          /** @description How it stands: r requests remain; in t seconds more are free. */
+          RateLimit?: string;
+          /** @description GET */
+          Allow?: string;
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["PlainError"];
+        };
+      };
       /** @description More than 100 requests per minute of one client. */
       429: {
         headers: {
@@ -442,6 +459,21 @@ export interface operations {
         };
         content: {
           "application/json": components["schemas"]["InvalidParameter"];
+        };
+      };
+      /** @description Another method than GET, on any path. */
+      405: {
+        headers: {
+          /** @description The limit: q requests in w seconds. */
+          "RateLimit-Policy"?: string;
+          /** @description How it stands: r requests remain; in t seconds more are free. */
+          RateLimit?: string;
+          /** @description GET */
+          Allow?: string;
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["PlainError"];
         };
       };
       /** @description More than 100 requests per minute of one client. */
@@ -532,10 +564,31 @@ export interface operations {
       /** @description MISSING_API_KEY, INVALID_API_KEY or REVOKED_API_KEY. */
       401: {
         headers: {
+          /** @description The limit: q requests in w seconds. */
+          "RateLimit-Policy"?: string;
+          /** @description How it stands: r requests remain; in t seconds more are free. */
+          RateLimit?: string;
+          /** @description Bearer */
+          "WWW-Authenticate"?: string;
           [name: string]: unknown;
         };
         content: {
           "application/json": components["schemas"]["Error"];
+        };
+      };
+      /** @description Another method than GET, on any path. */
+      405: {
+        headers: {
+          /** @description The limit: q requests in w seconds. */
+          "RateLimit-Policy"?: string;
+          /** @description How it stands: r requests remain; in t seconds more are free. */
+          RateLimit?: string;
+          /** @description GET */
+          Allow?: string;
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["PlainError"];
         };
       };
       /** @description More than 100 requests per minute of one client. */
@@ -621,6 +674,12 @@ export interface operations {
       /** @description MISSING_API_KEY, INVALID_API_KEY or REVOKED_API_KEY. */
       401: {
         headers: {
+          /** @description The limit: q requests in w seconds. */
+          "RateLimit-Policy"?: string;
+          /** @description How it stands: r requests remain; in t seconds more are free. */
+          RateLimit?: string;
+          /** @description Bearer */
+          "WWW-Authenticate"?: string;
           [name: string]: unknown;
         };
         content: {
@@ -634,6 +693,21 @@ export interface operations {
         };
         content: {
           "application/json": components["schemas"]["Error"];
+        };
+      };
+      /** @description Another method than GET, on any path. */
+      405: {
+        headers: {
+          /** @description The limit: q requests in w seconds. */
+          "RateLimit-Policy"?: string;
+          /** @description How it stands: r requests remain; in t seconds more are free. */
+          RateLimit?: string;
+          /** @description GET */
+          Allow?: string;
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["PlainError"];
         };
       };
       /** @description More than 100 requests per minute of one client. */
@@ -719,10 +793,31 @@ export interface operations {
       /** @description MISSING_API_KEY, INVALID_API_KEY or REVOKED_API_KEY. */
       401: {
         headers: {
+          /** @description The limit: q requests in w seconds. */
+          "RateLimit-Policy"?: string;
+          /** @description How it stands: r requests remain; in t seconds more are free. */
+          RateLimit?: string;
+          /** @description Bearer */
+          "WWW-Authenticate"?: string;
           [name: string]: unknown;
         };
         content: {
           "application/json": components["schemas"]["Error"];
+        };
+      };
+      /** @description Another method than GET, on any path. */
+      405: {
+        headers: {
+          /** @description The limit: q requests in w seconds. */
+          "RateLimit-Policy"?: string;
+          /** @description How it stands: r requests remain; in t seconds more are free. */
+          RateLimit?: string;
+          /** @description GET */
+          Allow?: string;
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["PlainError"];
         };
       };
       /** @description More than 100 requests per minute of one client. */
@@ -808,10 +903,31 @@ export interface operations {
       /** @description MISSING_API_KEY, INVALID_API_KEY or REVOKED_API_KEY. */
       401: {
         headers: {
+          /** @description The limit: q requests in w seconds. */
+          "RateLimit-Policy"?: string;
+          /** @description How it stands: r requests remain; in t seconds more are free. */
+          RateLimit?: string;
+          /** @description Bearer */
+          "WWW-Authenticate"?: string;
           [name: string]: unknown;
         };
         content: {
           "application/json": components["schemas"]["Error"];
+        };
+      };
+      /** @description Another method than GET, on any path. */
+      405: {
+        headers: {
+          /** @description The limit: q requests in w seconds. */
+          "RateLimit-Policy"?: string;
+          /** @description How it stands: r requests remain; in t seconds more are free. */
+          RateLimit?: string;
+          /** @description GET */
+          Allow?: string;
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["PlainError"];
         };
       };
       /** @description More than 100 requests per minute of one client. */
@@ -914,10 +1030,31 @@ export interface operations {
       /** @description MISSING_API_KEY, INVALID_API_KEY or REVOKED_API_KEY. */
       401: {
         headers: {
+          /** @description The limit: q requests in w seconds. */
+          "RateLimit-Policy"?: string;
+          /** @description How it stands: r requests remain; in t seconds more are free. */
+          RateLimit?: string;
+          /** @description Bearer */
+          "WWW-Authenticate"?: string;
           [name: string]: unknown;
         };
         content: {
           "application/json": components["schemas"]["Error"];
+        };
+      };
+      /** @description Another method than GET, on any path. */
+      405: {
+        headers: {
+          /** @description The limit: q requests in w seconds. */
+          "RateLimit-Policy"?: string;
+          /** @description How it stands: r requests remain; in t seconds more are free. */
+          RateLimit?: string;
+          /** @description GET */
+          Allow?: string;
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["PlainError"];
         };
       };
       /** @description More than 100 requests per minute of one client. */

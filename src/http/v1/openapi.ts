@@ -61,11 +61,18 @@ function operation(row: Endpoint, { schemas, baseUrl }: Making): Json {
       304: { description: "The client already has this body (If-None-Match)." },
       400: problem("A parameter is not valid.", invalidParameterSchema, schemas),
       ...(row.key && {
-        401: problem("MISSING_API_KEY, INVALID_API_KEY or REVOKED_API_KEY.", errorSchema, schemas),
+        401: {
+          ...problem("MISSING_API_KEY, INVALID_API_KEY or REVOKED_API_KEY.", errorSchema, schemas),
+          headers: { ...rateHeaders, "WWW-Authenticate": textHeader("Bearer") },
+        },
       }),
       ...(Object.keys(row.parameters.shape).length > 0 && {
         404: problem("NOT_FOUND: no approved record has this id.", errorSchema, schemas),
       }),
+      405: {
+        ...problem("Another method than GET, on any path.", plainErrorSchema, schemas),
+        headers: { ...rateHeaders, Allow: textHeader("GET") },
+      },
       429: {
         ...problem("More than 100 requests per minute of one client.", plainErrorSchema, schemas),
         headers: { ...rateHeaders, "Retry-After": textHeader("Whole seconds to wait.") },
@@ -109,7 +116,7 @@ function component(schema: z.ZodType, schemas: Record<string, unknown>): Json {
     io: "output",
     override({ jsonSchema }) {
       // "Within /v1 only additions": a client must not choke on a new field.
-      delete jsonSchema.additionalProperties;
+      if (jsonSchema.additionalProperties === false) delete jsonSchema.additionalProperties;
       if (jsonSchema.format === "date-time") delete jsonSchema.pattern;
       if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
     },
