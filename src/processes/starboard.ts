@@ -19,6 +19,8 @@ const starboard = defineCommand({
     catalog: () => import("../cli/catalog.ts").then(({ catalogCommand }) => catalogCommand),
     seasons: () => import("../cli/seasons.ts").then(({ seasonsCommand }) => seasonsCommand),
     premium: () => import("../cli/premium.ts").then(({ premiumCommand }) => premiumCommand),
+    "holdings-check": () =>
+      import("../cli/holdings-check.ts").then(({ holdingsCheckCommand }) => holdingsCheckCommand),
     actors: () => import("../cli/actors.ts").then(({ actorsCommand }) => actorsCommand),
     topics: () => import("../cli/topics.ts").then(({ topicsCommand }) => topicsCommand),
     demo: () => import("../cli/demo.ts").then(({ demoCommand }) => demoCommand),

@@ -10,6 +10,7 @@ import type { QueueBackend } from "../publishing/queue-backend.ts";
 import { openPostgres, readDatabaseClock } from "../store/postgres.ts";
 import { createHoldingsCheck } from "../upkeep/holdings-check.ts";
 import { startHousekeeping } from "../upkeep/housekeeping.ts";
+import { startCatalogueRefresh } from "../upkeep/refresh-catalogue.ts";
 import { startHoldingsCheckSchedule } from "../upkeep/schedule.ts";
 import { prepareDatabase, type Running } from "./web.ts";
 
@@ -36,8 +37,8 @@ export interface WorkerParts {
 }
 
 /**
- * Starts a worker: it publishes what is stored, checks holdings daily and keeps the house. It alone has the
- * operator's key and loads the ledger SDK.
+ * Starts a worker: it publishes what is stored, checks holdings daily, refreshes the catalogue
+ * and keeps the house. It alone has the operator's key and loads the ledger SDK.
  *
  * @throws ConfigurationError when a topic is not fit for stars, or the key is none
  */
@@ -76,9 +77,11 @@ export async function startWorker(
     collections: { A: settings.COLLECTION_A_ID, B: settings.COLLECTION_B_ID },
   });
   const schedule = startHoldingsCheckSchedule({ check, queue: backend, log });
+  const refresh = startCatalogueRefresh({ sql, mirror, log, priceUrl: settings.PRICE_URL });
+  const parts = [publisher, housekeeping, schedule, refresh];
   return {
     async close() {
-      await Promise.all([publisher.close(), housekeeping.close(), schedule.close()]);
+      await Promise.all(parts.map((part) => part.close()));
       clock.stop();
       topic.close();
       await mirror.close();
