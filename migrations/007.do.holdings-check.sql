@@ -184,10 +184,10 @@ create type claim_ending as (
 -- that collection, or its spare was taken, or a lower one became free. Nothing is written then.
 --
 -- Locks as `cast_stars` does: claims by key, then the total. Should it wait for a star that
--- waits for it, the check gives way, long before a deadlock would be looked for.
+-- waits for it, the check gives way before a deadlock is looked for (after a second).
 create function release_claims(of_run uuid, mint text, entries json, not_after bigint)
 returns table (collection text, serial bigint, total_votes bigint)
-language plpgsql set lock_timeout = '300ms' as $$
+language plpgsql set lock_timeout = '500ms' as $$
 #variable_conflict use_column
 declare
   asked claim_ending[];

@@ -23,7 +23,13 @@ export interface CheckedMint {
 export interface Part {
   readonly collection: Collection;
   /** Null for the whole collection. */
-  readonly attribution: { readonly serial: number; readonly starId: string } | null;
+  readonly attribution: Attribution | null;
+}
+
+/** An attribution by what it can be found again by. */
+export interface Attribution {
+  readonly serial: number;
+  readonly starId: string;
 }
 
 /** 2,000 claims are 100 KB: few round trips, and little held in memory. */
@@ -64,25 +70,64 @@ export async function listMints(sql: Sql): Promise<readonly CheckedMint[]> {
   }));
 }
 
-/** The claims of a part, page by page, by serial; those released meanwhile are left out. */
+/**
+ * The claims of a collection on a mint, page by page, by serial.
+ *
+ * @param only these attributions, as far as they still stand; all where null
+ */
 export async function* readClaims(
   sql: Sql,
-  mint: string,
-  part: Part,
+  { mint, collection, only }: ClaimsAsked,
 ): AsyncGenerator<readonly LiveClaim[], void, undefined> {
-  if (part.attribution !== null) {
-    const { serial, starId } = part.attribution;
-    const page = await readPage(sql, { mint, collection: part.collection, after: serial - 1 }, 1);
-    yield page.filter((claim) => claim.serial === serial && claim.starId === starId);
-    return;
-  }
+  if (only === null) yield* readAll(sql, mint, collection);
+  else yield* readSome(sql, { mint, collection, only });
+}
+
+export interface ClaimsAsked {
+  readonly mint: string;
+  readonly collection: Collection;
+  readonly only: readonly Attribution[] | null;
+}
+
+async function* readAll(sql: Sql, mint: string, collection: Collection) {
   let after = 0;
   for (;;) {
-    const page = await readPage(sql, { mint, collection: part.collection, after }, PAGE);
-    if (page.length > 0) yield page;
-    const last = page.at(-1);
-    if (last === undefined || page.length < PAGE) return;
+    const rows = await inTime(
+      sql<ClaimRow[]>`
+        select collection, serial, wallet, star_id, anchored_at
+        from serial_claim
+        where event_id = ${mint} and collection = ${collection} and serial > ${after}
+          and day is null and released_at is null
+        order by serial limit ${PAGE}`,
+    );
+    const last = rows.at(-1);
+    if (last === undefined) return;
+    yield rows.map(claimOf);
+    if (rows.length < PAGE) return;
     after = last.serial;
+  }
+}
+
+async function* readSome(
+  sql: Sql,
+  { mint, collection, only }: ClaimsAsked & { readonly only: readonly Attribution[] },
+) {
+  for (let from = 0; from < only.length; from += PAGE) {
+    const asked = only.slice(from, from + PAGE);
+    const rows = await inTime(
+      sql<ClaimRow[]>`
+        select claim.*
+        from unnest(${asked.map(({ serial }) => serial)}::bigint[],
+          ${asked.map(({ starId }) => starId)}::uuid[]) as asked (serial, star_id)
+        cross join lateral (
+          select collection, serial, wallet, star_id, anchored_at from serial_claim
+          where event_id = ${mint} and collection = ${collection} and serial = asked.serial
+            and star_id = asked.star_id and day is null and released_at is null
+          limit 1
+        ) claim
+        order by claim.serial`,
+    );
+    if (rows.length > 0) yield rows.map(claimOf);
   }
 }
 
@@ -106,25 +151,9 @@ export async function readCarriers(
   return Object.fromEntries(rows.map(({ serial, wallet }) => [serial, walletOf(wallet)]));
 }
 
-async function readPage(
-  sql: Sql,
-  { mint, collection, after }: { mint: string; collection: Collection; after: number },
-  limit: number,
-): Promise<readonly LiveClaim[]> {
-  const rows = await inTime(
-    sql<ClaimRow[]>`
-      select collection, serial, wallet, star_id, anchored_at
-      from serial_claim
-      where event_id = ${mint} and collection = ${collection} and serial > ${after}
-        and day is null and released_at is null
-      order by serial limit ${limit}`,
-  );
-  return rows.map(({ wallet, star_id, anchored_at, ...claim }) => ({
-    ...claim,
-    wallet: walletOf(wallet),
-    starId: star_id,
-    since: anchored_at ?? instantOf(star_id),
-  }));
+function claimOf({ wallet, star_id, anchored_at, ...claim }: ClaimRow): LiveClaim {
+  const since = anchored_at ?? instantOf(star_id);
+  return { ...claim, wallet: walletOf(wallet), starId: star_id, since };
 }
 
 /** When a star was decided: the first 48 bits of its id, a UUIDv7. */

@@ -30,25 +30,28 @@ const ENDINGS_MAX: Readonly<Record<Collection, number>> = { A: 500, B: 2_000 };
 
 /** Looks at parts of a mint: what is gone ends, what is in doubt stays open. */
 export async function checkMint(deps: MintDeps, pass: MintPass): Promise<Mark> {
-  const marks: Mark[] = [];
-  for (const part of pass.parts) marks.push(await checkPart(deps, pass, part));
-  return {
-    kept: marks.reduce((sum, { kept }) => sum + kept, 0),
-    deferred: marks.flatMap(({ deferred }) => deferred),
-  };
+  const a = await checkCollection(deps, pass, "A");
+  const b = await checkCollection(deps, pass, "B");
+  return { kept: a.kept + b.kept, deferred: [...a.deferred, ...b.deferred] };
 }
 
-async function checkPart(deps: MintDeps, pass: MintPass, part: Part): Promise<Mark> {
-  const reading = pass.readings.of[part.collection];
+/** All parts of a collection together, because one wallet's loss may carry another's bonus. */
+async function checkCollection(
+  deps: MintDeps,
+  pass: MintPass,
+  collection: Collection,
+): Promise<Mark> {
+  const parts = pass.parts.filter((part) => part.collection === collection);
+  const isWhole = parts.some(({ attribution }) => attribution === null);
+  const only = isWhole ? null : parts.flatMap(({ attribution }) => attribution ?? []);
+  const reading = pass.readings.of[collection];
   const deferred: DeferredPart[] = [];
   const gone: GoneClaim[] = [];
   let kept = 0;
-  for await (const page of readClaims(deps.sql, pass.mint, part)) {
-    const [first] = page;
-    if (first === undefined) break;
-    if (reading !== null && "doubt" in reading) {
-      const wallet = part.attribution === null ? null : first.wallet;
-      return { kept, deferred: [{ ...part, wallet, reason: reading.doubt }] };
+  for await (const page of readClaims(deps.sql, { mint: pass.mint, collection, only })) {
+    if (isWhole && reading !== null && "doubt" in reading) {
+      const whole = { collection, attribution: null, wallet: null, reason: reading.doubt };
+      return { kept: 0, deferred: [whole] };
     }
     const judged = await judgePage(page, pass.readings);
     await deps.failpoint?.("forever.judged");
@@ -56,7 +59,7 @@ async function checkPart(deps: MintDeps, pass: MintPass, part: Part): Promise<Ma
     gone.push(...judged.gone);
     deferred.push(...judged.doubtful.map(deferral));
     // Collection A may lose thousands, and none of them concerns another.
-    if (part.collection === "A") deferred.push(...(await endAll(deps, pass, gone.splice(0))));
+    if (collection === "A") deferred.push(...(await endAll(deps, pass, gone.splice(0))));
   }
   deferred.push(...(await endAll(deps, pass, gone)));
   return { kept, deferred };
@@ -101,14 +104,10 @@ async function endAll(
     const released = await releaseClaims(deps, pass, decided.endings);
     await deps.failpoint?.("forever.removed");
     if (released.totalVotes !== null) deps.onRemoved?.(pass.mint, released.totalVotes);
-    const contested = released.contested.map((claim) => ({ claim, doubt: CONTESTED }));
-    open.push(...[...decided.doubtful, ...contested].map(deferral));
+    open.push(...[...decided.doubtful, ...released.open].map(deferral));
   }
   return open;
 }
-
-/** Of a claim that a star, or another run, got hold of first. */
-const CONTESTED = "the mint was starred while the check ran";
 
 function deferral({ claim, doubt }: DoubtfulClaim): DeferredPart {
   const { collection, serial, starId, wallet } = claim;

@@ -191,6 +191,32 @@ test("a spare that cannot be confirmed neither keeps nor loses the +5", async ({
   assert.deepEqual(brief(await stage.check().runNow()).removed, [`B/${carrier}-0`]);
 });
 
+test("carriers swapped by two wallets keep both +5 when they are settled only at a later try", async ({
+  stage,
+}) => {
+  const [one, two] = [await stage.wallet(0, 1), await stage.wallet(0, 1)];
+  await stage.star(one);
+  await stage.star(two);
+  await stage.check().runDue();
+  stage.clock.shiftMs += 86_400_000;
+  const before = await stage.total();
+  await stage.hedera.ledger.transfer(stage.collections.B, one.b, two.id);
+  await stage.hedera.ledger.transfer(stage.collections.B, two.b, one.id);
+  stage.hedera.mirror.faults.inject({ kind: "fail", status: 500, path: /\/nfts\/\d+$/ });
+  const check = stage.check();
+  const troubled = await check.runDue();
+  assert.ok(troubled.kind === "checked");
+  assert.deepEqual(brief(troubled.report).deferred, [`B/${one.b[0]}`, `B/${two.b[0]}`]);
+  stage.hedera.mirror.faults.heal();
+  stage.clock.shiftMs += 10_000;
+  await stage.reconnect();
+  const settled = await stage.check().runDue();
+  assert.ok(settled.kind === "checked");
+  const { removed, deferred } = brief(settled.report);
+  assert.deepEqual([removed, deferred], [[`B/${one.b[0]}-0`, `B/${two.b[0]}-0`], []]);
+  assert.equal(await stage.total(), before);
+});
+
 test("a collection that the mirror node does not know removes nothing", async ({ stage }) => {
   const voter = await sellOut(stage);
   const unknown = { A: "0.0.99999999", B: stage.collections.B };

@@ -156,6 +156,20 @@ test("a claim made after the reading began is not judged by it", async ({ stage 
   assert.deepEqual(looks, [], "nobody even looked");
 });
 
+test("where stars hold a mint's total, the check gives way and comes again", async ({ stage }) => {
+  const voter = await stage.wallet(1);
+  await stage.star(voter);
+  await stage.hedera.ledger.transfer(stage.collections.A, voter.a, stage.treasury);
+  const holder = await stage.sql.reserve();
+  await holder`begin`;
+  await holder`select from event_total where event_id = 'mint' for update`;
+  const held = brief(await stage.check().runNow());
+  assert.deepEqual([held.removed, held.deferred], [[], [`A/${voter.a[0]}`]]);
+  await holder`rollback`;
+  holder.release();
+  assert.deepEqual(brief(await stage.check().runNow()).removed, [`A/${voter.a[0]}-1`]);
+});
+
 test("two checks at once, and eight workers: each attribution ends once", async ({ stage }) => {
   const { ledger } = stage.hedera;
   const voters = await Promise.all(Array.from({ length: 6 }, () => stage.wallet(3, 2)));
