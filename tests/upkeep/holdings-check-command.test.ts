@@ -1,9 +1,8 @@
 /** Goal: `holdings-check run` prints what the contract promises, and fails when it should. */
 import * as assert from "node:assert/strict";
-import { execFile } from "node:child_process";
-import { join } from "node:path";
 import { suite } from "uvu";
 import type { CheckReport } from "../../src/upkeep/holdings-check-report.ts";
+import { starboard } from "../support/starboard.ts";
 import { brief, type Stage, setStage } from "./stage.ts";
 
 const test = suite<{ stage: Stage }>("holdings-check run");
@@ -14,37 +13,15 @@ test.before(async (context) => {
 test.after.each(({ stage }) => stage.hedera.mirror.faults.heal());
 test.after(({ stage }) => stage.close());
 
-interface Said {
-  readonly status: number;
-  readonly stdout: string;
-  readonly stderr: string;
-}
-
-function run(
-  stage: Stage,
-  args: readonly string[],
-  change: Record<string, string> = {},
-): Promise<Said> {
-  const { PATH = "" } = process.env;
-  const env = {
-    PATH,
+function run(stage: Stage, args: readonly string[], change: Record<string, string> = {}) {
+  const settings = {
     DATABASE_URL: stage.url,
     MIRROR_NODE_URL: stage.hedera.mirrorUrl,
     COLLECTION_A_ID: stage.collections.A,
     COLLECTION_B_ID: stage.collections.B,
     ...change,
   };
-  const file = join(import.meta.dirname, "run-command.ts");
-  return new Promise((resolve) => {
-    execFile(
-      process.execPath,
-      ["--import", "tsx", file, "run", ...args],
-      { env },
-      (error, stdout, stderr) => {
-        resolve({ status: error === null ? 0 : Number(error.code ?? 1), stdout, stderr });
-      },
-    );
-  });
+  return starboard(["holdings-check", "run", ...args], settings);
 }
 
 test("with --json: the day, and per mint what was removed with evidence, kept and deferred", async ({

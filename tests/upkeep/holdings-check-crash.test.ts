@@ -123,7 +123,7 @@ for (const [failpoint, hit] of [
       failpoint,
       hit,
     ];
-    const file = join(import.meta.dirname, "die-during-check.ts");
+    const file = join(import.meta.dirname, "../fixtures/die-during-check.ts");
     const child = spawn(process.execPath, ["--import", "tsx", file, ...given.map(String)], {
       stdio: ["ignore", "inherit", "inherit"],
     });

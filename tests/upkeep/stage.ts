@@ -1,4 +1,3 @@
-import { dayOf, startOfDay } from "../../actors/day.ts";
 import type { Clock, FollowedClock } from "../../src/clock.ts";
 import { followClock } from "../../src/clock.ts";
 import { createHoldingsReader } from "../../src/holdings/read-holdings.ts";
@@ -190,11 +189,6 @@ export function gate() {
     return opened;
   };
   return { pass, arrival, open };
-}
-
-/** Where the check's clock stands at an hour of the day after today, in UTC. */
-export function tomorrowAt(clock: Clock, hour: number): number {
-  return startOfDay(dayOf(clock.now())) + 86_400_000 + hour * 3_600_000 - clock.now();
 }
 
 /** What a report says of a mint, in short: removed as `A/1-1` (serial and weight). */
