@@ -96,6 +96,9 @@ interface ClaimRow {
  * Reads, fresh, the claims on the serials that stars bring, many stars in one select; answers
  * in the order of the keys. Never cached: the daily check may free a serial at any time.
  *
+ * Each key is looked up by itself (`lateral … limit 1`): of a plain join the planner may make
+ * a reading of all claims of a mint, for each of its stars.
+ *
  * @throws RetryableError `UNAVAILABLE` when Postgres is out of reach
  */
 export async function loadSlices(sql: Sql, keys: readonly SliceKey[]): Promise<readonly Slice[]> {
@@ -119,17 +122,31 @@ export async function loadSlices(sql: Sql, keys: readonly SliceKey[]): Promise<r
         select * from unnest(${mints.map(({ n }) => n)}::int[], ${mints.map(({ event }) => event)}::text[],
           ${mints.map(({ wallet }) => accountNumber(wallet))}::bigint[]) as mint (n, event_id, wallet)
       )
-      select n, collection, serial, wallet
-      from key join serial_claim claim using (event_id, day, collection, serial)
-      where claim.day is not null
+      select n, collection, serial, claim.wallet
+      from key cross join lateral (
+        select wallet from serial_claim
+        where serial_claim.event_id = key.event_id and serial_claim.day = key.day
+          and serial_claim.collection = key.collection and serial_claim.serial = key.serial
+          and serial_claim.day is not null
+        limit 1
+      ) claim
       union all
-      select n, collection, serial, wallet
-      from key join serial_claim claim using (event_id, collection, serial)
-      where key.day is null and claim.day is null and released_at is null
+      select n, collection, serial, claim.wallet
+      from key cross join lateral (
+        select wallet from serial_claim
+        where key.day is null and serial_claim.event_id = key.event_id
+          and serial_claim.collection = key.collection and serial_claim.serial = key.serial
+          and serial_claim.day is null and released_at is null
+        limit 1
+      ) claim
       union all
-      select n, collection, serial, wallet
-      from mint join serial_claim claim using (event_id, wallet)
-      where claim.day is null and released_at is null and collection = 'B'`,
+      select n, 'B', claim.serial, mint.wallet
+      from mint cross join lateral (
+        select serial from serial_claim
+        where serial_claim.event_id = mint.event_id and serial_claim.wallet = mint.wallet
+          and serial_claim.day is null and released_at is null and collection = 'B'
+        limit 1
+      ) claim`,
   );
   const slices = keys.map(() => ({
     counted: { A: {} as Record<number, string>, B: {} as Record<number, string> },
