@@ -61,9 +61,10 @@ export async function showActor(deps: InspectDeps, name: ActorName): Promise<Sho
 
 /** From its snapshot where that has the mint's own stamp, else from the live claims. */
 async function showMint(deps: InspectDeps, id: string, mint: string): Promise<ShownActor> {
-  const snapshot = await deps.mintSnapshots.read(mint, await readMintStamp(deps.sql, mint));
+  const stamp = await readMintStamp(deps.sql, mint);
+  const snapshot = await deps.mintSnapshots.read(mint, stamp);
   const shown = snapshot ?? (await readLiveMint(deps.sql, mint)).live;
-  if (snapshot === null) await deps.mintSnapshots.replace(mint, shown);
+  if (snapshot === null) await deps.mintSnapshots.replace(mint, shown, stamp.release);
   const { value, context } = stateOf(mint, shown);
   const source = snapshot === null ? "projection" : "snapshot";
   return { id, state: value, context, version: context.stars, source };
@@ -83,8 +84,9 @@ export async function replayActor(deps: InspectDeps, name: ActorName): Promise<R
 }
 
 async function replayMint(deps: InspectDeps, id: string, mint: string): Promise<Replay> {
+  const { release } = await readMintStamp(deps.sql, mint);
   const { folded, live, differences } = await compareMint(deps.sql, mint);
-  const snapshot = await deps.mintSnapshots.read(mint, live);
+  const snapshot = await deps.mintSnapshots.read(mint, { ...live, release });
   const all =
     snapshot === null || isDeepStrictEqual(stateOf(mint, snapshot), stateOf(mint, live))
       ? differences

@@ -1,29 +1,23 @@
 import type { Claims } from "../../actors/nft-accounting.ts";
-import type { Attribution, MintAttributions } from "../journal/fold-mint.ts";
+import type { Attribution, MintAttributions, MintStamp } from "../journal/fold-mint.ts";
 import { accountNumber, type StarRecord, walletOf } from "../journal/star-record.ts";
 import { inRedisTime, type Redis, redisScript } from "../store/redis.ts";
 
 /**
  * Forever mints at rest in Redis, kept up to date star by star: a mint of 100,000 wallets is
  * never written whole for one of them. As with every snapshot nothing rests on it: it is stamped
- * with its number of stars and its weight, and one whose stamp is not the journal's (a write was
- * lost, the daily check took something away) is thrown away and read anew.
+ * with its number of stars, its weight and the last release of the daily check, and one whose
+ * stamp is not the journal's (a write was lost, the check took something away) is read anew.
  */
 export interface MintSnapshots {
   /** Adds an accepted star, some time soon; `totalVotes` is the mint's weight after it. */
   add(star: StarRecord, claims: Claims, totalVotes: number): void;
   /** The mint, when it is there and has this stamp; else null. Never rejects. */
   read(mint: string, stamp: MintStamp): Promise<MintAttributions | null>;
-  /** Replaces what is there. */
-  replace(mint: string, state: MintAttributions): Promise<void>;
+  /** Replaces what is there; `release` is of a stamp read before the state. */
+  replace(mint: string, state: MintAttributions, release: number): Promise<void>;
   /** Resolves when what was added is written or given up. */
   settled(): Promise<void>;
-}
-
-/** What a snapshot must agree with: the mint's row of totals. */
-export interface MintStamp {
-  readonly stars: number;
-  readonly weight: number;
 }
 
 /** Bumped when the shape changes: older and newer processes then ignore each other's. */
@@ -38,7 +32,7 @@ const FIELDS_PER_CALL = 1_000;
 const addStar = redisScript(`
   local shape = redis.call('HGET', KEYS[1], 'shape')
   if shape ~= ARGV[1] and ARGV[2] ~= 'first' then return 0 end
-  if shape ~= ARGV[1] then redis.call('DEL', KEYS[1]); redis.call('HSET', KEYS[1], 'shape', ARGV[1]) end
+  if shape ~= ARGV[1] then redis.call('DEL', KEYS[1]); redis.call('HSET', KEYS[1], 'shape', ARGV[1], 'release', 0) end
   redis.call('HINCRBY', KEYS[1], 'stars', 1)
   redis.call('HINCRBY', KEYS[1], 'weight', ARGV[3])
   for i = 5, #ARGV, 2 do redis.call('HSET', KEYS[1], ARGV[i], ARGV[i + 1]) end
@@ -75,9 +69,9 @@ export function createMintSnapshots(redis: Redis): MintSnapshots {
       const all = await inRedisTime(redis.hGetAll(mintKey(mint)), READ_WITHIN_MS).catch(() => null);
       return all === null ? null : decodeMint(all, stamp);
     },
-    async replace(mint, state) {
+    async replace(mint, state, release) {
       if (!redis.isReady) return;
-      await replaceMint(redis, mint, state).catch(() => undefined);
+      await replaceMint(redis, mint, { ...state, release }).catch(() => undefined);
     },
     settled: async () => void (await writing),
   };
@@ -97,15 +91,19 @@ function fieldsOf({ id, wallet, breakdown }: StarRecord, claims: Claims): string
   ].flatMap((field) => [field, value]);
 }
 
-async function replaceMint(redis: Redis, mint: string, state: MintAttributions): Promise<void> {
+async function replaceMint(
+  redis: Redis,
+  mint: string,
+  state: MintAttributions & Pick<MintStamp, "release">,
+): Promise<void> {
   const key = mintKey(mint);
   const draft = `${key}:draft`;
   const fields = [...state.attributions].map(
     ([field, { wallet, starId }]) => [field, `${accountNumber(wallet)} ${starId}`] as const,
   );
   await redis.del(draft);
-  const stamp = { shape: SHAPE, stars: String(state.stars), weight: String(state.weight) };
-  const writes = [redis.hSet(draft, stamp)];
+  const { stars, weight, release } = state;
+  const writes = [redis.hSet(draft, { shape: SHAPE, stars, weight, release })];
   for (let at = 0; at < fields.length; at += FIELDS_PER_CALL) {
     const chunk = Object.fromEntries(fields.slice(at, at + FIELDS_PER_CALL));
     writes.push(redis.hSet(draft, chunk));
@@ -117,11 +115,14 @@ async function replaceMint(redis: Redis, mint: string, state: MintAttributions):
 
 /** Anything that is not this mint with this stamp is no snapshot. */
 function decodeMint(
-  { shape, stars, weight, ...fields }: Readonly<Record<string, string>>,
+  { shape, stars, weight, release, ...fields }: Readonly<Record<string, string>>,
   stamp: MintStamp,
 ): MintAttributions | null {
-  if (shape !== SHAPE || Number(stars) !== stamp.stars || Number(weight) !== stamp.weight)
-    return null;
+  const isStamped =
+    Number(stars) === stamp.stars &&
+    Number(weight) === stamp.weight &&
+    Number(release) === stamp.release;
+  if (shape !== SHAPE || !isStamped) return null;
   const attributions = new Map<string, Attribution>();
   for (const [field, value] of Object.entries(fields)) {
     const { wallet, starId } = /^(?<wallet>\d{1,12}) (?<starId>\S{36})$/.exec(value)?.groups ?? {};
