@@ -31,13 +31,6 @@ export function createDrain(context: PublishContext, isReady: (kind: TopicKind) 
   const countInHand = (kind: TopicKind): number =>
     [...inHand.values()].filter((work) => work.kind === kind).length;
 
-  /** One probe at a time while sending is hopeless. */
-  const roomFor = (kind: TopicKind): number => {
-    const room = context.lanes[kind].gate.room();
-    const taken = countInHand(kind);
-    return room === Number.POSITIVE_INFINITY ? IN_HAND_MAX - taken : taken > 0 ? 0 : room;
-  };
-
   const lookIn = (delayMs: number): void => {
     if (!context.closing.aborted) reminder.in(delayMs);
   };
@@ -47,8 +40,7 @@ export function createDrain(context: PublishContext, isReady: (kind: TopicKind) 
       inHand.delete(star.starId);
       if (delayMs !== undefined) lookIn(delayMs + 5);
       // Refilled by halves, so that a long queue is not leased star by star.
-      const isShort = countInHand(kind) <= IN_HAND_MAX / 2;
-      if (isShort && (hungry.has(kind) || roomFor(kind) === 1)) lookIn(0);
+      if (hungry.has(kind) && countInHand(kind) <= IN_HAND_MAX / 2) lookIn(0);
     });
     inHand.set(star.starId, { kind, done });
   };
@@ -56,19 +48,19 @@ export function createDrain(context: PublishContext, isReady: (kind: TopicKind) 
   const lookOnce = async (): Promise<number> => {
     let taken = 0;
     for (const kind of TOPIC_KINDS) {
-      const limit = roomFor(kind);
-      if (context.closing.aborted || limit <= 0 || !isReady(kind)) continue;
+      const { gate } = context.lanes[kind];
+      const free = IN_HAND_MAX - countInHand(kind);
+      if (context.closing.aborted || free <= 0 || !isReady(kind)) continue;
+      const limit = Math.min(free, gate.takeRoom());
       const working = [...inHand.keys()];
-      const stars = await leaseStars(context.outbox, { topic: kind, limit, working });
+      const stars =
+        limit === 0 ? [] : await leaseStars(context.outbox, { topic: kind, limit, working });
       if (stars.length === limit) hungry.add(kind);
       else hungry.delete(kind);
       for (const star of stars) takeUp(kind, star);
+      // A shut gate says itself when it wants to be tried again.
+      if (gate.isShut && hungry.has(kind)) lookIn(gate.retryInMs());
       taken += stars.length;
-    }
-    // A shut gate says itself when it wants to be tried.
-    for (const kind of TOPIC_KINDS) {
-      const retryInMs = context.lanes[kind].gate.retryInMs();
-      if (retryInMs > 0) lookIn(retryInMs);
     }
     return taken;
   };

@@ -37,6 +37,19 @@ const ONE_WAKE_UP = {
   removeOnFail: true,
 } as const;
 
+/**
+ * A wake-up is delivered in a millisecond, so its lock needs no renewal (whose timer would
+ * outlive a worker that cannot reach its server). One whose receiver died holds back the
+ * next ones until its lock is found stale; the sweep looks meanwhile.
+ */
+const RECEIVER = {
+  skipLockRenewal: true,
+  lockDuration: 5_000,
+  stalledInterval: 5_000,
+  // Fifteen seconds by default: too long for a server that is back.
+  runRetryDelay: RECONNECT_EVERY_MS_MAX,
+} as const;
+
 /** The sending end. @throws whatever the server answers when it cannot be used */
 export async function openSender(options: EndOptions): Promise<QueueEnd> {
   return open(options, (connect) => {
@@ -103,11 +116,19 @@ function onRedis(url: string, onError: (error: unknown) => void): Connect {
   });
   return {
     queue: () => new Queue(NAME, options()),
-    worker: (process) => new Worker(NAME, process, options()),
+    worker: (process) => new Worker(NAME, process, { ...options(), ...RECEIVER }),
     cut() {
-      for (const client of clients) if (client.isOpen) client.destroy();
+      for (const client of clients) {
+        // Whoever still holds one would open it again.
+        Object.defineProperty(client, "connect", { value: refuse });
+        if (client.isOpen) client.destroy();
+      }
     },
   };
+}
+
+async function refuse(): Promise<never> {
+  throw new Error("the queue is closed");
 }
 
 function plainClient(url: string) {
@@ -134,7 +155,7 @@ function onPostgres(connectionString: string): Connect {
   };
   return {
     queue: () => new Queue(NAME, options),
-    worker: (process) => new Worker(NAME, process, options),
+    worker: (process) => new Worker(NAME, process, { ...options, ...RECEIVER }),
     cut: () => undefined,
   };
 }

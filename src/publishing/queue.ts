@@ -1,4 +1,5 @@
 import { setTimeout as delay } from "node:timers/promises";
+import { inTime } from "../ledger/in-time.ts";
 import type { Logger } from "../log.ts";
 import { openReceiver, openSender, type QueueBackend, type QueueEnd } from "./queue-backend.ts";
 
@@ -30,6 +31,10 @@ export function createWakeQueue(backend: QueueBackend, log: Logger): WakeQueue {
     away = true;
   };
 
+  const onAnswer = (): void => {
+    away = false;
+  };
+
   const keepTrying = (open: () => Promise<QueueEnd>): Promise<QueueEnd | undefined> => {
     const end = (async () => {
       while (!closing.signal.aborted) {
@@ -57,9 +62,8 @@ export function createWakeQueue(backend: QueueBackend, log: Logger): WakeQueue {
     while (isWanted && !closing.signal.aborted) {
       const end = await sender;
       isWanted = false;
-      const late = pause(ADD_WITHIN_MS, closing.signal).then(() => "late");
-      const outcome = await Promise.race([end?.add(), late]).catch(onError);
-      if (outcome !== "late" && outcome !== undefined) away = false;
+      if (end === undefined) break;
+      await inTime(end.add(), ADD_WITHIN_MS).then(onAnswer, onError);
     }
     isSending = false;
   };
@@ -71,7 +75,7 @@ export function createWakeQueue(backend: QueueBackend, log: Logger): WakeQueue {
     },
     onWake(handler) {
       const wakeUp = (): void => {
-        away = false;
+        onAnswer();
         handler();
       };
       keepTrying(() => openReceiver({ backend, onError }, wakeUp)).catch(onError);

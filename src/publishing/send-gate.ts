@@ -11,14 +11,15 @@ export type Obstacle = "outage" | "configuration";
  * itself.
  */
 export interface SendGate {
-  /** How many stars to take up now: all, one that probes, or none. */
-  room(): number;
+  readonly isShut: boolean;
+  /** How many stars may be taken up now: any number, or while shut one in a while, or none. */
+  takeRoom(): number;
   /** Asked right before each send; true for one probe per interval while shut. */
   enter(): boolean;
   /** A node took a transaction, or had it already. */
   passed(): void;
   failed(obstacle: Obstacle, detail: string): void;
-  /** Milliseconds until the next probe; 0 while open. */
+  /** Milliseconds until the next star may be taken up; 0 while open. */
   retryInMs(): number;
 }
 
@@ -34,13 +35,25 @@ const FAILURES_MAX = 5;
 /** Everything works again within five seconds after a fault ends. */
 const PROBE_EVERY_MS: Readonly<Record<Obstacle, number>> = { outage: 1_000, configuration: 4_000 };
 
+/** Not every star taken up has something to send: some only ask. */
+const TAKE_EVERY_MS = 200;
+
 export function createSendGate({ now, onShut, onOpen }: SendGateOptions): SendGate {
   let failures = 0;
   let shutBy: Obstacle | undefined;
   let probeAt = 0;
+  let takeAt = 0;
 
   return {
-    room: () => (shutBy === undefined ? Number.POSITIVE_INFINITY : now() >= probeAt ? 1 : 0),
+    get isShut() {
+      return shutBy !== undefined;
+    },
+    takeRoom() {
+      if (shutBy === undefined) return Number.POSITIVE_INFINITY;
+      if (now() < Math.max(probeAt, takeAt)) return 0;
+      takeAt = now() + TAKE_EVERY_MS;
+      return 1;
+    },
     enter() {
       if (shutBy === undefined) return true;
       if (now() < probeAt) return false;
@@ -61,6 +74,6 @@ export function createSendGate({ now, onShut, onOpen }: SendGateOptions): SendGa
       }
       probeAt = now() + PROBE_EVERY_MS[shutBy ?? obstacle];
     },
-    retryInMs: () => (shutBy === undefined ? 0 : Math.max(0, probeAt - now())),
+    retryInMs: () => (shutBy === undefined ? 0 : Math.max(0, probeAt - now(), takeAt - now())),
   };
 }

@@ -1,0 +1,161 @@
+import * as assert from "node:assert/strict";
+import { createClient } from "redis";
+import { suite } from "uvu";
+import { startRedis } from "../../src/local/redis.ts";
+import { silentLogger } from "../../src/log.ts";
+import { createWakeQueue, type WakeQueue } from "../../src/publishing/queue.ts";
+import type { QueueBackend } from "../../src/publishing/queue-backend.ts";
+import { temporaryFolder } from "../support/folder.ts";
+import { type TestDatabase, testDatabase } from "../support/postgres.ts";
+import { type TestRedis, testRedis } from "../support/redis.ts";
+
+/** Counts wake-ups and lets a test wait for them. */
+class Calls {
+  count = 0;
+  #waiting: (() => void)[] = [];
+
+  readonly hear = (): void => {
+    this.count += 1;
+    for (const resume of this.#waiting.splice(0)) resume();
+  };
+
+  /** Resolves at the next wake-up from now on. */
+  next(withinMs = 10_000): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const timer = setTimeout(() => reject(new Error("nobody was woken")), withinMs);
+      this.#waiting.push(() => {
+        clearTimeout(timer);
+        resolve();
+      });
+    });
+  }
+}
+
+function queueContract(name: string, open: () => Promise<QueueBackend>): void {
+  const test = suite(`wake-up queue: ${name}`);
+  let backend: QueueBackend;
+  const queues: WakeQueue[] = [];
+  const newQueue = (): WakeQueue => {
+    const queue = createWakeQueue(backend, silentLogger);
+    queues.push(queue);
+    return queue;
+  };
+  test.before(async () => {
+    backend = await open();
+  });
+  test.after.each(async () => {
+    for (const queue of queues.splice(0)) await queue.close();
+  });
+
+  test("a wake-up of one process reaches another", async () => {
+    const [web, worker, calls] = [newQueue(), newQueue(), new Calls()];
+    worker.onWake(calls.hear);
+    const woken = calls.next();
+    web.wake();
+    await woken;
+  });
+
+  test("a thousand wake-ups are a few, and one comes after the last", async () => {
+    const [web, worker, calls] = [newQueue(), newQueue(), new Calls()];
+    worker.onWake(calls.hear);
+    const first = calls.next();
+    web.wake();
+    await first;
+    const before = calls.count;
+    for (let i = 0; i < 1_000; i++) web.wake();
+    await calls.next();
+    const last = calls.next();
+    web.wake();
+    await last;
+    assert.ok(calls.count - before < 100, `${calls.count - before} calls`);
+  });
+
+  test("what was woken while nobody listened is heard once by who comes", async () => {
+    const web = newQueue();
+    const early = newQueue();
+    const heard = new Calls();
+    early.onWake(heard.hear);
+    const connected = heard.next();
+    web.wake();
+    await connected;
+    await early.close();
+    for (let i = 0; i < 50; i++) {
+      web.wake();
+      await new Promise((resolve) => setTimeout(resolve, 2));
+    }
+    const [worker, calls] = [newQueue(), new Calls()];
+    const woken = calls.next();
+    worker.onWake(calls.hear);
+    await woken;
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    assert.ok(calls.count <= 3, `${calls.count} calls`);
+  });
+
+  test.run();
+}
+
+let redis: TestRedis | undefined;
+let database: TestDatabase | undefined;
+queueContract("Redis", async () => {
+  redis ??= await testRedis({ own: true });
+  return { redisUrl: redis.url };
+});
+queueContract("Postgres", async () => {
+  database ??= await testDatabase();
+  return { postgresUrl: database.url };
+});
+
+const test = suite("wake-up queue in outages");
+
+test("without a Redis, waking costs nothing, and closing does not wait", async () => {
+  const queue = createWakeQueue({ redisUrl: "redis://127.0.0.1:1" }, silentLogger);
+  queue.onWake(() => assert.fail("nobody can have woken it"));
+  const started = performance.now();
+  for (let i = 0; i < 10_000; i++) queue.wake();
+  assert.ok(performance.now() - started < 100);
+  await new Promise((resolve) => setTimeout(resolve, 300));
+  const closing = performance.now();
+  await queue.close();
+  assert.ok(performance.now() - closing < 6_000, `${performance.now() - closing} ms`);
+});
+
+test("without a Postgres, the same", async () => {
+  const queue = createWakeQueue({ postgresUrl: "postgres://127.0.0.1:1/none" }, silentLogger);
+  queue.onWake(() => assert.fail("nobody can have woken it"));
+  queue.wake();
+  await new Promise((resolve) => setTimeout(resolve, 100));
+  await queue.close();
+});
+
+test("wake-ups work again within five seconds after Redis is back, empty", async () => {
+  const dataDir = temporaryFolder("queue-redis");
+  const first = await startRedis({ dataDir });
+  const [web, worker, calls] = [
+    createWakeQueue({ redisUrl: first.url }, silentLogger),
+    createWakeQueue({ redisUrl: first.url }, silentLogger),
+    new Calls(),
+  ];
+  worker.onWake(calls.hear);
+  const woken = calls.next();
+  web.wake();
+  await woken;
+  await first.close();
+  for (let i = 0; i < 100; i++) web.wake();
+  await new Promise((resolve) => setTimeout(resolve, 1_500));
+  const second = await startRedis({ dataDir });
+  const client = await createClient({ url: second.url }).connect();
+  await client.flushAll();
+  await client.close();
+  const again = calls.next(5_000);
+  const waking = setInterval(() => web.wake(), 100);
+  await again.finally(() => clearInterval(waking));
+  await web.close();
+  await worker.close();
+  await second.close();
+});
+
+test.after(async () => {
+  await redis?.close();
+  await database?.close();
+});
+test.run();
