@@ -37,16 +37,16 @@ export function keyVerifier(
   onUse: (keyId: string) => void,
   clock?: Pick<FollowedClock, "now" | "compare">,
 ): VerifyKey {
-  const load = batchPerTick(async (hashes: readonly string[]) => {
+  const load = batchPerTick(async (keys: readonly string[]) => {
     const askedAt = clock?.now() ?? 0;
-    const rows = await loadKeys(sql, hashes);
+    const rows = await loadKeys(sql, keys);
     const [first] = rows;
     if (first !== undefined) await clock?.compare(first.now, askedAt);
     return rows;
   }, KEYS_PER_STATEMENT_MAX);
   return async (key) => {
     if (!isKey(key)) return { state: "unknown" };
-    const row = await load(hashOf(key).toString("hex"));
+    const row = await load(key);
     if (row.id === null) return { state: "unknown" };
     if (row.revoked) return { state: "revoked", keyId: row.id };
     onUse(row.id);
@@ -61,17 +61,25 @@ interface KeyRow {
   readonly now: number;
 }
 
-/** One row per hash, in their order. The index compares hashes, so time tells nothing of a key. */
-async function loadKeys(sql: Sql, hashes: readonly string[]): Promise<readonly KeyRow[]> {
+/**
+ * One row per key, in their order; a key that several requests brought is looked up once. The
+ * index compares hashes, so time tells nothing of a key.
+ */
+async function loadKeys(sql: Sql, keys: readonly string[]): Promise<readonly KeyRow[]> {
+  const unique = [...new Set(keys)];
+  const hashes = unique.map((key) => hashOf(key).toString("hex"));
   const rows = await inTime(
     sql<(Omit<KeyRow, "revision"> & { readonly revision: string })[]>`
       select api_key.id, api_key.revoked_at is not null as revoked,
         (select data_revision()) as revision, now_ms() as now
-      from unnest(${hashes as string[]}::text[]) with ordinality as asked (hash, position)
+      from unnest(${hashes}::text[]) with ordinality as asked (hash, position)
       left join api_key on api_key.hash = decode(asked.hash, 'hex')
       order by asked.position`,
     DEADLINE_MS,
   );
   const revision = parseRevision(rows[0]?.revision ?? "{}");
-  return rows.map(({ id, revoked, now }) => ({ id, revoked, revision, now }));
+  const found = new Map(
+    rows.map(({ id, revoked, now }, place) => [unique[place], { id, revoked, revision, now }]),
+  );
+  return keys.flatMap((key) => found.get(key) ?? []);
 }

@@ -1,4 +1,5 @@
 import type { Clock } from "../../clock.ts";
+import { batchPerTick } from "../../store/batch.ts";
 import { inRedisTime, type Redis, redisScript } from "../../store/redis.ts";
 import { localWindow, type Verdict, type WindowSize } from "./sliding-window.ts";
 
@@ -29,9 +30,12 @@ const REDIS_PAUSE_MS = 1_000;
 /** A key must outlive its newest entry by the clocks' disagreement. */
 const EXPIRY_SLACK_MS = 1_000;
 
+/** Requests of one turn of the event loop are far fewer; more are split. */
+const REQUESTS_PER_TICK_MAX = 1_000;
+
 /**
- * The instants of accepted requests in a list, newest first, at most `limit` of them: one
- * round trip, O(1) but for what has expired. Entries leave in the order in which they came,
+ * The instants of accepted requests in a list, newest first, at most `limit` of them: one round
+ * trip for all that a client asked in one tick, O(1) each but for what has expired. Entries leave in the order in which they came,
  * so clocks that differ a little make it stricter for as little, never looser.
  */
 const SLIDE = redisScript(`
@@ -42,11 +46,11 @@ while oldest and now - oldest >= window do
   oldest = tonumber(redis.call('lindex', key, -1) or nil)
 end
 local count = redis.call('llen', key)
-local accepted = 0
-if ARGV[4] == 'take' and count < limit then
-  redis.call('lpush', key, now)
+local accepted = math.max(0, math.min(tonumber(ARGV[4]), limit - count))
+for _ = 1, accepted do redis.call('lpush', key, now) end
+if accepted > 0 then
   redis.call('pexpire', key, window + ${EXPIRY_SLACK_MS})
-  accepted, count, oldest = 1, count + 1, oldest or now
+  count, oldest = count + accepted, oldest or now
 end
 return { accepted, math.max(0, limit - count), oldest and oldest + window - now or 0 }
 `);
@@ -61,22 +65,41 @@ export function sharedWindow(options: SharedWindowOptions): SharedWindow {
   const own = localWindow(options);
   let pausedUntil = 0;
 
-  const ask = async (
-    client: string,
-    mode: "take" | "peek",
-  ): Promise<CountedVerdict | undefined> => {
+  const ask = async (client: string, requests: number): Promise<Answer | undefined> => {
     if (redis?.isReady !== true || performance.now() < pausedUntil) return undefined;
     const now = clock.now();
     // The braces are a hash tag: on a cluster all keys of a client share a slot.
     const key = `starboard:rate:${name}:{${client}}`;
     try {
-      const run = SLIDE(redis, [key], [String(now), String(windowMs), String(limit), mode]);
-      return asVerdict(await inRedisTime(run, REDIS_DEADLINE_MS));
+      const run = SLIDE(
+        redis,
+        [key],
+        [String(now), String(windowMs), String(limit), String(requests)],
+      );
+      return asAnswer(await inRedisTime(run, REDIS_DEADLINE_MS));
     } catch {
       pausedUntil = performance.now() + REDIS_PAUSE_MS;
       return undefined;
     }
   };
+
+  /** All that one client asks in one tick is one question: they are told apart by their turn. */
+  const askTogether = batchPerTick(async (clients: readonly string[]) => {
+    const turns = new Map<string, number>();
+    const turnOf = clients.map((client) => {
+      const turn = turns.get(client) ?? 0;
+      turns.set(client, turn + 1);
+      return turn;
+    });
+    const answers = new Map(
+      await Promise.all(
+        [...turns].map(
+          async ([client, requests]) => [client, await ask(client, requests)] as const,
+        ),
+      ),
+    );
+    return clients.map((client, index) => verdictOf(answers.get(client), turnOf[index] ?? 0));
+  }, REQUESTS_PER_TICK_MAX);
 
   return {
     limit,
@@ -84,22 +107,46 @@ export function sharedWindow(options: SharedWindowOptions): SharedWindow {
     async take(client) {
       const mine = own.take(client, clock.now());
       if (!mine.accepted) return { ...mine, countedBy: "process" };
-      const ours = await ask(client, "take");
+      const ours = await askTogether(client);
       if (ours?.accepted === false) own.giveBack(client);
       return ours ?? { ...mine, countedBy: "process" };
     },
     async peek(client) {
       return (
-        (await ask(client, "peek")) ?? { ...own.peek(client, clock.now()), countedBy: "process" }
+        verdictOf(await ask(client, 0), 0) ?? {
+          ...own.peek(client, clock.now()),
+          countedBy: "process",
+        }
       );
     },
   };
 }
 
-function asVerdict(reply: unknown): CountedVerdict {
+interface Answer {
+  /** How many of the requests asked about. */
+  readonly accepted: number;
+  /** After all of them. */
+  readonly remaining: number;
+  readonly waitMs: number;
+}
+
+/** @param turn of the request among those asked about, from 0 */
+function verdictOf(answer: Answer | undefined, turn: number): CountedVerdict | undefined {
+  if (answer === undefined) return undefined;
+  const { accepted, remaining, waitMs } = answer;
+  const later = Math.max(0, accepted - turn - 1);
+  return {
+    accepted: turn < accepted,
+    remaining: remaining + later,
+    waitMs,
+    countedBy: "redis",
+  };
+}
+
+function asAnswer(reply: unknown): Answer {
   const [accepted, remaining, waitMs] = Array.isArray(reply) ? reply.map(Number) : [];
   if (accepted === undefined || remaining === undefined || waitMs === undefined) {
     throw new TypeError("the rate limit script answered something else");
   }
-  return { accepted: accepted === 1, remaining, waitMs, countedBy: "redis" };
+  return { accepted, remaining, waitMs };
 }

@@ -25,6 +25,13 @@ interface Kept {
   readonly shown: Representation;
 }
 
+export interface KeptBodies {
+  /** The body that answers this, when it is kept. */
+  find(asked: Asked): Representation | undefined;
+  /** Reads it, together with all who ask the same meanwhile. */
+  read(asked: Asked): Promise<Representation>;
+}
+
 /** All bodies together; the compressed ones add about a fifth. The oldest go first. */
 const CHARACTERS_MAX = 32 * 1024 * 1024;
 
@@ -35,10 +42,7 @@ const CHARACTERS_MAX = 32 * 1024 * 1024;
  * A body belongs to a revision that was read before its data, and is used only for a question
  * whose own revision, read after it was asked, is the same: nothing was committed in between.
  */
-export function keepBodies(
-  clock: Clock,
-  charactersMax = CHARACTERS_MAX,
-): (asked: Asked) => Promise<Representation> {
+export function keepBodies(clock: Clock, charactersMax = CHARACTERS_MAX): KeptBodies {
   const share = shareReads<Kept>();
   const kept = new Map<string, Kept>();
   let characters = 0;
@@ -56,19 +60,22 @@ export function keepBodies(
       drop(oldest);
     }
   };
-  return async ({ question, revision, read }) => {
-    const known = kept.get(question);
-    if (known !== undefined && known.revision === revision && isOf(known, clock.now())) {
-      return known.shown;
-    }
-    const made = await share(question, async () => {
-      const from = clock.now();
-      const { body, until } = await read(from);
-      const fresh = { revision, from, until, shown: represent(body) };
-      keep(question, fresh);
-      return fresh;
-    });
-    return made.shown;
+  return {
+    find({ question, revision }) {
+      const known = kept.get(question);
+      const stands = known?.revision === revision && isOf(known, clock.now());
+      return stands ? known.shown : undefined;
+    },
+    async read({ question, revision, read }) {
+      const made = await share(question, async () => {
+        const from = clock.now();
+        const { body, until } = await read(from);
+        const fresh = { revision, from, until, shown: represent(body) };
+        keep(question, fresh);
+        return fresh;
+      });
+      return made.shown;
+    },
   };
 }
 

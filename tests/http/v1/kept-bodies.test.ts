@@ -7,7 +7,8 @@ import * as assert from "node:assert/strict";
 import { test } from "uvu";
 import { approveRecord, rejectRecord } from "../../../src/catalogue/approve-record.ts";
 import { importCatalog } from "../../../src/catalogue/import-catalog.ts";
-import { keepBodies } from "../../../src/http/v1/kept-bodies.ts";
+import type { Clock } from "../../../src/clock.ts";
+import { type Asked, keepBodies } from "../../../src/http/v1/kept-bodies.ts";
 import { parseRevision, revisionOf } from "../../../src/store/data-revision.ts";
 import type { Sql } from "../../../src/store/postgres.ts";
 import { createHouse, fakeClock, giveStars, type House, NOW, openHouse } from "./house.ts";
@@ -37,6 +38,12 @@ const catalog = {
   projects: [{ id: "p", name: "Project", category: "DATA" }],
 };
 const options = { approve: true, eventSources: [] };
+
+/** Asks as the API does: what is kept, else a reading. */
+function asker(clock: Clock, most?: number): (asked: Asked) => Promise<unknown> {
+  const bodies = keepBodies(clock, most);
+  return async (asked) => bodies.find(asked) ?? bodies.read(asked);
+}
 
 let house: House;
 test.before(async () => {
@@ -180,7 +187,7 @@ test("the clock alone changes what is shown: start, end, full hour, midnight", a
 
 test("an unchanged answer is read once; a changed revision, a full hour, a clock set back read again", async () => {
   const clock = fakeClock(HOUR + 5);
-  const show = keepBodies(clock);
+  const show = asker(clock);
   let reads = 0;
   const ask = (revision: string, question = "q") =>
     show({ question, revision, read: async () => ({ body: { reads: ++reads }, until: 2 * HOUR }) });
@@ -200,7 +207,7 @@ test("an unchanged answer is read once; a changed revision, a full hour, a clock
 });
 
 test("bodies are kept up to a size, the oldest go first; a failed read is not kept", async () => {
-  const show = keepBodies(fakeClock(), 100);
+  const show = asker(fakeClock(), 100);
   let reads = 0;
   const ask = (question: string) =>
     show({
