@@ -18,6 +18,9 @@ const PATH_CHARACTERS_MAX = 200;
  * hold an API key; headers are left out altogether.
  */
 export function requestLog(log: Logger, metrics: Metrics): MiddlewareHandler {
+  // The line has fields of our own choosing, none secret; to look for secrets in it would cost
+  // twice what writing it does (9 µs against 3).
+  const lines = log.child({}, { redact: [] });
   return async function requestLog(c, next) {
     const started = performance.now();
     await next();
@@ -27,7 +30,7 @@ export function requestLog(log: Logger, metrics: Metrics): MiddlewareHandler {
     // The pattern, not the path: the number of time series stays that of the routes.
     const route = status === 404 ? "none" : routePath(c, -1);
     metrics.httpRequests.observe({ method, route, status }, ms / 1000);
-    log.info(
+    lines.info(
       {
         requestId: c.get("requestId"),
         method,
