@@ -25,7 +25,7 @@ test.before.each(async () => {
   await sql`delete from event_total`;
 });
 
-const waiting = { approve: false, eventSources: ["HEDERA_EVENTS", "SENTX"] };
+const waiting = { approve: false, eventSources: ["SOURCE_A", "SOURCE_B"] };
 const approved = { ...waiting, approve: true };
 const event = { id: "e", title: "E", eventType: "OTHER", startsAt: "2026-11-20T08:00:00Z" };
 const token = { id: "0.0.1", symbol: "T", name: "Token" };
@@ -69,7 +69,7 @@ test("what is listed can be imported again and is the same then", async () => {
     description: "x".repeat(4_000),
     eventType: "HACKATHON",
     isForeverMint: false,
-    source: "SENTX",
+    source: "SOURCE_B",
     startsAt: "2026-11-20T08:00:00.000Z",
     endsAt: "2026-11-21T08:00:00.001Z",
     host: "h",
@@ -182,7 +182,7 @@ test("refused are also: ids that are there twice, texts that cannot be stored, o
 
 test("an event's source is one of EVENT_SOURCES, which must be set then", async () => {
   const events = [{ ...event, source: "OTHER" }];
-  assert.match(await refusal({ events }), /source must be one of HEDERA_EVENTS, SENTX/);
+  assert.match(await refusal({ events }), /source must be one of SOURCE_A, SOURCE_B/);
   assert.match(
     await refusal({ events }, { approve: false, eventSources: [] }),
     /EVENT_SOURCES is not set/,

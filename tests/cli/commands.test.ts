@@ -18,7 +18,7 @@ test.before(async () => {
   database = await testDatabase({ migrated: true });
   folder = mkdtempSync(join(tmpdir(), "starboard-cli-"));
   process.env.DATABASE_URL = database.url;
-  process.env.EVENT_SOURCES = "HEDERA_EVENTS,SENTX";
+  process.env.EVENT_SOURCES = "SOURCE_A,SOURCE_B";
 });
 test.after(async () => {
   rmSync(folder, { recursive: true });
@@ -87,7 +87,13 @@ test("keys: refusals are one line", async () => {
 
 test("catalog import, approve, reject and list", async () => {
   const events = [
-    { id: "e", title: "E", eventType: "OTHER", source: "SENTX", startsAt: "2026-11-20T08:00:00Z" },
+    {
+      id: "e",
+      title: "E",
+      eventType: "OTHER",
+      source: "SOURCE_B",
+      startsAt: "2026-11-20T08:00:00Z",
+    },
   ];
   const path = file({ events, projects: [{ id: "p", name: "P", category: "DATA" }] });
   const imported = { events: 1, tokens: 0, collections: 0, projects: 1 };

@@ -74,7 +74,7 @@ const NUMBERS = [
 ];
 const ENUMS = [
   ...["live", "LIVE", "Live", "l%C4%B1ve", "all", "ended%00", "OTHER", "other", "DEFI", "defi"],
-  ...["%D0%A2OOLS", "MINT_EVENT%20", "SENTX", "HEDERA_EVENTS", "undefined", "constructor"],
+  ...["%D0%A2OOLS", "MINT_EVENT%20", "SOURCE_B", "SOURCE_A", "undefined", "constructor"],
 ];
 const COUNTRIES = [
   "de",

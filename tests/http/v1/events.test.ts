@@ -18,8 +18,8 @@ test.before(async () => {
   const other = { title: "t", eventType: "OTHER" };
   const events = [
     { ...other, id: "live-b", startsAt: at(-1), endsAt: at(1) },
-    { ...other, id: "live-a", startsAt: at(-1), endsAt: at(1), source: "SENTX" },
-    { ...other, id: "soon", startsAt: at(1), endsAt: at(2), source: "HEDERA_EVENTS" },
+    { ...other, id: "live-a", startsAt: at(-1), endsAt: at(1), source: "SOURCE_B" },
+    { ...other, id: "soon", startsAt: at(1), endsAt: at(2), source: "SOURCE_A" },
     { ...other, id: "past", startsAt: at(-3), endsAt: at(-2) },
     { ...other, id: "mint", startsAt: at(-5), eventType: "MINT_EVENT", isForeverMint: true },
     {
@@ -27,7 +27,7 @@ test.before(async () => {
       title: "Hack week",
       description: "Build.",
       eventType: "HACKATHON",
-      source: "SENTX",
+      source: "SOURCE_B",
       startsAt: "2026-12-01T10:00:00+02:00",
       endsAt: "2026-12-08T10:00:00.5Z",
       host: "The foundation",
@@ -70,8 +70,8 @@ test("200: `status` asks for one status, or all", async () => {
 
 test("200: `eventType` and `source` filter, alone and together", async () => {
   assert.deepEqual(await idsOf("?eventType=MINT_EVENT"), ["mint"]);
-  assert.deepEqual(await idsOf("?source=SENTX"), ["live-a", "whole"]);
-  assert.deepEqual(await idsOf("?source=SENTX&eventType=OTHER&status=live"), ["live-a"]);
+  assert.deepEqual(await idsOf("?source=SOURCE_B"), ["live-a", "whole"]);
+  assert.deepEqual(await idsOf("?source=SOURCE_B&eventType=OTHER&status=live"), ["live-a"]);
   assert.deepEqual(await idsOf("?eventType=ECOSYSTEM_MEETUP"), []);
 });
 
@@ -108,7 +108,7 @@ test("200: an event has exactly the fields of the contract, missing ones null", 
       eventType: "HACKATHON",
       isForeverMint: false,
       status: "upcoming",
-      source: "SENTX",
+      source: "SOURCE_B",
       startsAt: "2026-12-01T08:00:00.000Z",
       endsAt: "2026-12-08T10:00:00.500Z",
       host: "The foundation",
@@ -167,7 +167,7 @@ testBadValues(() => house, {
 testBadValues(() => house, {
   path: "/events",
   parameter: "source",
-  bad: ["sentx", "OTHER"],
+  bad: ["source_b", "OTHER"],
   allowed: EVENT_SOURCES,
 });
 testRefusals("/events", () => house);

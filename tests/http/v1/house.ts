@@ -13,7 +13,7 @@ import { testDatabase } from "../../support/postgres.ts";
 
 /** The instant at which the tests' clock stands until it is set. */
 export const NOW = Date.UTC(2026, 10, 20, 8, 30);
-export const EVENT_SOURCES = ["HEDERA_EVENTS", "SENTX"];
+export const EVENT_SOURCES = ["SOURCE_A", "SOURCE_B"];
 
 export interface FakeClock {
   now(): number;
