@@ -23,7 +23,7 @@ export interface HederaTopicOptions {
   readonly operatorId: string;
   /** DER or raw hex (see `operator-key.ts`). */
   readonly operatorKey: string;
-  /** How long a node may take to answer; 3 s by default. */
+  /** How long a node may take to answer; default 3 s. */
   readonly callDeadlineMs?: number;
 }
 
@@ -157,12 +157,16 @@ async function send(session: Session, signedBytes: Uint8Array): Promise<SendOutc
   return { kind: "refused", status, refusal: refusalOf(status) };
 }
 
-/** The signed transaction for each node; the bytes are a `proto.TransactionList`. */
+/** The signed transaction for each node; none when the bytes are no `proto.TransactionList`. */
 function perNode(sdk: typeof Sdk, signedBytes: Uint8Array): ReadonlyMap<string, Sdk.Transaction> {
-  const transactions = readFields(signedBytes).map((field) =>
-    sdk.Transaction.fromBytes(bytesOf(field)),
-  );
-  return new Map(transactions.map((each) => [String(each.nodeAccountIds?.[0]), each]));
+  try {
+    const transactions = readFields(signedBytes).map((field) =>
+      sdk.Transaction.fromBytes(bytesOf(field)),
+    );
+    return new Map(transactions.map((each) => [String(each.nodeAccountIds?.[0]), each]));
+  } catch {
+    return new Map();
+  }
 }
 
 /** Never by `response.getReceipt()`: that one may submit again, under another id. */

@@ -13,6 +13,8 @@ interface TopicToCheck {
 /** A topic just made is seen by mirror nodes some seconds later. */
 const NEW_TOPIC_PATIENCE_MS = 20_000;
 const LOOK_EVERY_MS = 500;
+/** A start does not wait long for a mirror node that is away. */
+const READ = { deadlineMs: 3_000 } as const;
 
 /**
  * Looks a topic up at the mirror node: only one that nobody else can write to, and that
@@ -30,10 +32,10 @@ export async function checkTopic(
   { topicId, setting }: TopicToCheck,
 ): Promise<void> {
   const patience = performance.now() + NEW_TOPIC_PATIENCE_MS;
-  let found = await parts.mirror.topic(topicId);
+  let found = await parts.mirror.topic(topicId, READ);
   while (found === null && performance.now() < patience) {
     await new Promise((resolve) => setTimeout(resolve, LOOK_EVERY_MS));
-    found = await parts.mirror.topic(topicId);
+    found = await parts.mirror.topic(topicId, READ);
   }
   const refuse = (why: string): never => {
     throw new ConfigurationError(`${setting} ${topicId} ${why}`);

@@ -36,6 +36,13 @@ export interface PublishContext {
   >;
   readonly clock: LedgerClock;
   readonly lanes: Readonly<Record<TopicKind, TopicLane>>;
+  /**
+   * Reads a topic to the end it has now or later, one of earlier settings too.
+   *
+   * @returns false when there was a gap before it
+   * @throws MirrorError, or RetryableError when Postgres is away
+   */
+  readonly readToEnd: (topicId: string) => Promise<boolean>;
   /** Runs a call to a consensus node when there is room for one. */
   readonly call: <T>(request: () => Promise<T>) => Promise<T>;
   readonly wait: Wait;
@@ -51,7 +58,7 @@ export interface PublishContext {
 export interface TopicLane {
   readonly topicId: string;
   readonly gate: SendGate;
-  readonly follower: { poke(): void; readToEnd(): Promise<void> };
+  readonly follower: { poke(): void };
 }
 
 /** Waits, or less when the signal aborts; never rejects. */

@@ -70,7 +70,8 @@ export function createDrain(context: PublishContext, isReady: (kind: TopicKind) 
     lookAgain = looking !== undefined;
     looking ??= lookOnce()
       .catch((error: unknown) => {
-        context.notices.log.warn({ err: error }, "the outbox could not be read");
+        context.notices.failed("database");
+        context.notices.log.debug({ err: error }, "the outbox could not be read");
         lookIn(OUTAGE_DELAY_MS);
         return 0;
       })

@@ -1,6 +1,6 @@
 import { parseTimestamp } from "../ledger/transaction-id.ts";
 import { type Attempt, countAbsence, type GivenUp } from "./attempts.ts";
-import type { PublishContext, TopicLane } from "./context.ts";
+import type { PublishContext } from "./context.ts";
 
 /** What asking the mirror node about an id that may have taken effect came to. */
 export type Finding =
@@ -31,11 +31,7 @@ const READ = { deadlineMs: 5_000, background: true } as const;
  *
  * @throws MirrorError, or RetryableError when Postgres is away
  */
-export async function proveAbsence(
-  context: PublishContext,
-  lane: TopicLane,
-  attempt: Attempt,
-): Promise<Finding> {
+export async function proveAbsence(context: PublishContext, attempt: Attempt): Promise<Finding> {
   const known = await readTransaction(context, attempt);
   if (known.kind !== "open") return known;
   const { mirror, outbox, failpoint } = context;
@@ -45,7 +41,9 @@ export async function proveAbsence(
   if (block === null || parseTimestamp(block.to) < needed) {
     return { kind: "open", why: "the mirror node has not come far enough past its time" };
   }
-  await lane.follower.readToEnd();
+  if (!(await context.readToEnd(attempt.topicId))) {
+    return { kind: "open", why: "the mirror node shows the topic with a gap" };
+  }
   // Asked again, after the topic: what the topic lacked may have been just behind its end.
   const again = await readTransaction(context, attempt);
   if (again.kind !== "open") return again;

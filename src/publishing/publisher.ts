@@ -40,6 +40,9 @@ export interface Publisher {
   close(): Promise<void>;
 }
 
+/** A start does not wait long for a mirror node that is away. */
+const MIRROR_PATIENCE_MS = 3_000;
+
 /**
  * Starts publishing. Any number of publishers may work on one outbox. Redis, Postgres, the
  * mirror node and the ledger may go and come back at any time; nobody has to be called.
@@ -56,19 +59,22 @@ export async function startPublisher(parts: PublisherParts): Promise<Publisher> 
   const { context, followers } = compose(parts, notices, closing.signal);
   const readiness = createReadiness({ ...parts, notices });
   const drain = createDrain(context, readiness.isReady);
-  await readiness.check();
-  await learnLedgerTime(context);
+  await Promise.all([readiness.check(), learnLedgerTime(context)]);
 
-  const sweep = async (): Promise<void> => {
+  const look = async (): Promise<void> => {
     await readiness.check().catch((error: unknown) => {
       if (!(error instanceof ConfigurationError)) throw error;
       notices.raise("configuration", error.message);
     });
     notices.pending(await pendingPublications(sql));
   };
-  const timer = setInterval(() => {
+  let isLooking = false;
+  const timer = setInterval(async () => {
     drain.soon();
-    sweep().catch((error: unknown) => log.warn({ err: error }, "the outbox could not be counted"));
+    if (isLooking) return;
+    isLooking = true;
+    await look().catch(() => notices.failed("sweep"));
+    isLooking = false;
   }, bounds.sweepEveryMs);
   parts.queue.onWake(() => drain.soon());
   // Another process may have left messages on their way, and stars behind.
@@ -98,6 +104,17 @@ function compose(
   const { sql, topic, mirror, topics, leaseMs = bounds.publishLeaseMs } = parts;
   const { clock = createLedgerClock(), failpoint = () => undefined } = parts;
   const room = bulkhead(bounds.publishInFlightMax, 2 * bounds.publishBatchMax);
+  const follow = (topicId: string, kind: TopicKind): TopicFollower =>
+    followTopic({
+      sql,
+      mirror,
+      clock,
+      wait,
+      failpoint,
+      topicId,
+      onVerdict: (verdict) => notices.announce(kind, verdict),
+      onFailure: (error) => notices.log.debug({ err: error, topicId }, "the topic was not read"),
+    });
   const openLane = (kind: TopicKind) => ({
     topicId: topics[kind],
     gate: createSendGate({
@@ -111,16 +128,7 @@ function compose(
         notices.clear("configuration");
       },
     }),
-    follower: followTopic({
-      sql,
-      mirror,
-      clock,
-      wait,
-      failpoint,
-      topicId: topics[kind],
-      onVerdict: (verdict) => notices.announce(kind, verdict),
-      onFailure: (error) => notices.log.debug({ err: error }, "the topic could not be read"),
-    }),
+    follower: follow(topics[kind], kind),
   });
   const lanes = { event: openLane("event"), asset: openLane("asset") };
   const context = {
@@ -129,6 +137,10 @@ function compose(
     mirror,
     clock,
     lanes,
+    readToEnd: (topicId: string) => {
+      const lane = Object.values(lanes).find((each) => each.topicId === topicId);
+      return (lane?.follower ?? follow(topicId, "event")).readToEnd();
+    },
     call: <T>(request: () => Promise<T>) => room.execute(request),
     wait,
     closing,
@@ -142,7 +154,7 @@ function compose(
 /** So that a machine whose clock is late does not waste its first ids. */
 async function learnLedgerTime({ mirror, clock, notices }: PublishContext): Promise<void> {
   try {
-    const block = await mirror.newestBlock({ background: true });
+    const block = await mirror.newestBlock({ deadlineMs: MIRROR_PATIENCE_MS });
     if (block !== null) clock.sawConsensus(parseTimestamp(block.to));
   } catch (error) {
     notices.log.warn({ err: error }, "the mirror node is away; publishing starts without it");

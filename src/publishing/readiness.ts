@@ -33,6 +33,7 @@ export function createReadiness(parts: {
   const { log } = notices;
   const ready = new Set<TopicKind>();
   const unchecked = new Set<TopicKind>(TOPIC_KINDS);
+  const told = new Set<TopicKind>();
 
   const checkOne = async (kind: TopicKind): Promise<void> => {
     const topicId = topics[kind];
@@ -44,7 +45,9 @@ export function createReadiness(parts: {
         ready.delete(kind);
         throw error;
       }
-      log.warn({ err: error, topicId }, "the topic could not be looked up; trying again");
+      // Told once, tried with every sweep.
+      if (!told.has(kind)) log.warn({ err: error, topicId }, "the topic could not be looked up");
+      told.add(kind);
       return;
     }
     await beginReading(sql, topicId);
@@ -58,7 +61,7 @@ export function createReadiness(parts: {
       if (topics.event === topics.asset) {
         throw new ConfigurationError(`${SETTINGS.event} and ${SETTINGS.asset} are the same topic`);
       }
-      for (const kind of unchecked) await checkOne(kind);
+      await Promise.all([...unchecked].map(checkOne));
     },
   };
 }

@@ -50,7 +50,7 @@ export async function ask(
   const attempt = isAskable ? await askReceipt(context, star, given) : given;
   if (attempt.receipt?.status === "SUCCESS") return readBack(context, star, attempt);
   const isOver = attempt.signed === null || clock.now() > attempt.signed.validUntil;
-  if (isOver) return settleOverdue(context, star, attempt);
+  if (isOver) return settleOverdue(context, attempt);
   if (attempt.receipt !== null) return untilOver(context, attempt, attempt.receipt.status);
   return { kind: "send", attempt };
 }
@@ -102,13 +102,9 @@ async function readBack(
 }
 
 /** Its time is over without a word: only proof helps. */
-async function settleOverdue(
-  context: PublishContext,
-  star: LeasedStar,
-  attempt: Attempt,
-): Promise<Next> {
+async function settleOverdue(context: PublishContext, attempt: Attempt): Promise<Next> {
   await context.failpoint("expired");
-  const finding = await proveAbsence(context, context.lanes[star.topic], attempt);
+  const finding = await proveAbsence(context, attempt);
   if (finding.kind === "absent") return reissue(context, attempt, finding);
   const why = finding.kind === "open" ? finding.why : "on the topic, not read back yet";
   // One star that gets through settles all that stand behind it: they need not ask as often.

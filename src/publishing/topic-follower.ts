@@ -14,11 +14,12 @@ export interface TopicFollower {
   /** Something was sent: look soon. */
   poke(): void;
   /**
-   * Reads to the present end of the topic.
+   * Reads to the end that the topic has now or later.
    *
+   * @returns false when there was a gap before it
    * @throws MirrorError, or RetryableError when Postgres is away
    */
-  readToEnd(): Promise<void>;
+  readToEnd(): Promise<boolean>;
   /** Stops after the page in hand. */
   close(): Promise<void>;
 }
@@ -43,16 +44,7 @@ const PAGE_DEADLINE_MS = 5_000;
 export function followTopic(parts: FollowerParts): TopicFollower {
   const closing = new AbortController();
   let poked = new AbortController();
-  let page: Promise<boolean> | undefined;
   let running: Promise<void> | undefined;
-
-  /** Callers share a page in progress: two at once would only stand in each other's way. */
-  const readPage = (): Promise<boolean> => {
-    page ??= readOn(parts).finally(() => {
-      page = undefined;
-    });
-    return page;
-  };
 
   const run = async (): Promise<void> => {
     await parts.wait(FIRST_LOOK_MS, closing.signal);
@@ -60,7 +52,7 @@ export function followTopic(parts: FollowerParts): TopicFollower {
     while (!closing.signal.aborted) {
       if (poked.signal.aborted) restMs = 0;
       poked = new AbortController();
-      const isAwaited = await look(parts, readPage);
+      const isAwaited = await look(parts);
       if (!isAwaited && !poked.signal.aborted) return;
       await parts.wait(LOOK_EVERY_MS, closing.signal);
       await parts.wait(restMs, poked.signal);
@@ -83,7 +75,12 @@ export function followTopic(parts: FollowerParts): TopicFollower {
       start();
     },
     async readToEnd() {
-      while (await readPage());
+      // Only an empty page is the end: another process may have read on meanwhile, and not
+      // as far as this one saw.
+      for (;;) {
+        const { read, hasGap } = await readOn(parts);
+        if (read === 0) return !hasGap;
+      }
     },
     async close() {
       closing.abort();
@@ -93,10 +90,10 @@ export function followTopic(parts: FollowerParts): TopicFollower {
   };
 }
 
-/** Reads to the end. @returns whether anything is still awaited, as far as one can tell */
-async function look(parts: FollowerParts, readPage: () => Promise<boolean>): Promise<boolean> {
+/** Reads what there is. @returns whether anything is still awaited, as far as one can tell */
+async function look(parts: FollowerParts): Promise<boolean> {
   try {
-    while (await readPage());
+    while ((await readOn(parts)).hasMore);
     return (await findReading(parts.sql, parts.topicId))?.awaited ?? false;
   } catch (error) {
     parts.onFailure(error);
@@ -104,26 +101,33 @@ async function look(parts: FollowerParts, readPage: () => Promise<boolean>): Pro
   }
 }
 
-/** One page. @returns whether the node has more */
-async function readOn(parts: FollowerParts): Promise<boolean> {
+interface Page {
+  /** Messages that follow the last one compared, and each other. */
+  readonly read: number;
+  readonly hasMore: boolean;
+  /** Beyond them a message is missing: what lies there proves nothing. */
+  readonly hasGap: boolean;
+}
+
+async function readOn(parts: FollowerParts): Promise<Page> {
   const { sql, mirror, clock, topicId, failpoint } = parts;
   const reading = await findReading(sql, topicId);
-  if (reading === undefined) return false;
+  if (reading === undefined) throw new Error(`topic ${topicId} was never sent to`);
   const after = reading.sequenceNumber;
   const { messages, more } = await mirror.topicMessages(
     topicId,
     { afterSequence: after },
     { deadlineMs: PAGE_DEADLINE_MS, background: true },
   );
-  // A replica that is behind may have a hole: what lies beyond it proves nothing.
   const gap = messages.findIndex((message, i) => message.sequenceNumber !== after + 1 + i);
-  const sound = gap === -1 ? messages : messages.slice(0, gap);
+  const hasGap = gap !== -1;
+  const sound = hasGap ? messages.slice(0, gap) : messages;
   const last = sound.at(-1);
-  if (last === undefined) return false;
+  if (last === undefined) return { read: 0, hasMore: false, hasGap };
   clock.sawConsensus(parseTimestamp(last.consensusTimestamp));
   await failpoint("before_confirm");
   const verdicts = await readTopicOn(sql, { topicId, after }, sound);
   for (const verdict of verdicts) parts.onVerdict(verdict);
   await failpoint("confirmed");
-  return more && gap === -1;
+  return { read: sound.length, hasMore: more && !hasGap, hasGap };
 }

@@ -148,7 +148,8 @@ const opened = new Set<{ close(): Promise<void> }>();
 
 /** A publisher with connections of its own, as a worker process has them. */
 export async function openPublisher(place: Place, change: Partial<PublisherParts> = {}) {
-  const sql = openPostgres(place.databaseUrl);
+  // As the service does: with no more rights than it needs.
+  const sql = openPostgres(place.databaseUrl, { role: "starboard_app" });
   const topic: Topic = await createHederaTopic({
     network: "local",
     callDeadlineMs: 1_000,

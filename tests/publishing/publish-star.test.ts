@@ -1,5 +1,7 @@
 import * as assert from "node:assert/strict";
 import { suite } from "uvu";
+import { beginReading } from "../../src/publishing/confirm.ts";
+import { publishStar } from "../../src/publishing/publish-star.ts";
 import { createRig, openRigs, type Rig, TOPICS, textOf, timePasses } from "./rig.ts";
 
 const test = suite<Rig>("publish a star");
@@ -171,6 +173,84 @@ test("what is stuck without a word on a busy topic is proved absent by a later m
   assert.equal(first?.outcome, "absent");
 });
 
+test("a later message proves nothing about an id whose time is not over", async () => {
+  rig.ledger.sendFaults.push({ kind: "vanished" });
+  rig.ledger.receiptsAway = true;
+  const waiting = await rig.box();
+  const publisher = rig.publisher();
+  await publisher.step();
+  rig.ledger.advance(60);
+  rig.ledger.receiptsAway = false;
+  const later = await rig.box();
+  await publisher.step();
+  await assertPublished(later);
+  assert.equal((await rig.row(waiting)).state, "sent");
+  await publisher.run({ steps: 3 });
+  assert.equal((await rig.attempts(waiting)).length, 1);
+  await assertPublished(waiting, 2);
+});
+
+test("a replica with a hole in the topic proves nothing about what lies in the hole", async () => {
+  rig.ledger.sendFaults.push({ kind: "answer lost" });
+  rig.ledger.receiptsAway = true;
+  const landed = await rig.box();
+  const publisher = rig.publisher();
+  for (const star of await publisher.lease()) await publishStar(publisher.context, star);
+  rig.ledger.mirrorLacks.add(String((await rig.row(landed)).transaction_id));
+  rig.ledger.advance(200);
+  rig.ledger.receiptsAway = false;
+  const later = await rig.box();
+  await publisher.run({ steps: 6, seconds: 1 });
+  assert.equal((await rig.row(landed)).state, "sent");
+  rig.ledger.mirrorLacks.clear();
+  await publisher.run({ steps: 2 });
+  await assertPublished(landed);
+  await assertPublished(later, 2);
+  assert.equal(rig.ledger.messages.length, 2);
+});
+
+test("a row that says DUPLICATE proves that there was another one, not that there was none", async () => {
+  rig.ledger.sendFaults.push({ kind: "answer lost" });
+  rig.ledger.receiptsAway = true;
+  rig.ledger.mirrorStandsAt = rig.ledger.now;
+  const starId = await rig.box();
+  const publisher = rig.publisher();
+  await publisher.step();
+  const [success] = rig.ledger.effects.splice(0);
+  assert.ok(success);
+  rig.ledger.effects.push({ ...success, status: "DUPLICATE_TRANSACTION", at: rig.ledger.now });
+  rig.ledger.mirrorStandsAt = rig.ledger.now + 1n;
+  const [message] = rig.ledger.messages.splice(0);
+  assert.ok(message);
+  rig.ledger.advance(150);
+  await publisher.run({ steps: 4, seconds: 1 });
+  assert.equal((await rig.attempts(starId)).length, 1);
+  rig.ledger.effects.unshift(success);
+  rig.ledger.messages.push(message);
+  rig.ledger.mirrorStandsAt = undefined;
+  await publisher.run({ steps: 2 });
+  await assertPublished(starId);
+});
+
+for (const status of ["INSUFFICIENT_PAYER_BALANCE", "TRANSACTION_EXPIRED", "INVALID_SIGNATURE"]) {
+  test(`after an unanswered send, ${status} from another node proves nothing`, async () => {
+    rig.ledger.sendFaults.push({ kind: "answer lost" }, { kind: "refused", status });
+    rig.ledger.receiptsAway = true;
+    rig.ledger.mirrorStandsAt = rig.ledger.now;
+    const starId = await rig.box();
+    const publisher = rig.publisher();
+    await publisher.step();
+    const row = await rig.row(starId);
+    assert.equal(row.state, "sent");
+    assert.equal(row.lease_owner, null);
+    assert.equal(row.last_error, status);
+    rig.ledger.mirrorStandsAt = undefined;
+    await publisher.run({ steps: 2 });
+    await assertPublished(starId);
+    assert.equal(rig.ledger.messages.length, 1);
+  });
+}
+
 test("on a quiet topic absence takes a block a minute later and three rounds", async () => {
   const starId = await rig.box();
   const publisher = rig.publisher();
@@ -218,6 +298,23 @@ test("a message that landed unseen is never proved absent, however late the mirr
   await publisher.run({ steps: 2 });
   await assertPublished(starId);
   assert.equal(rig.ledger.messages.length, 1);
+});
+
+test("a message sent to a topic of earlier settings is settled there", async () => {
+  rig.ledger.sendFaults.push({ kind: "answer lost" });
+  rig.ledger.receiptsAway = true;
+  const landed = await rig.box();
+  await rig.publisher().run({ steps: 1 });
+  rig.ledger.advance(200);
+  rig.topics = { ...TOPICS, event: "0.0.7003" };
+  await beginReading(rig.sql, "0.0.7003");
+  const newer = await rig.box();
+  await rig.publisher().run({ steps: 8, seconds: 30 });
+  assert.equal((await rig.row(landed)).topic_id, TOPICS.event);
+  assert.equal((await rig.row(newer)).topic_id, "0.0.7003");
+  await assertPublished(landed);
+  await assertPublished(newer);
+  assert.equal(rig.ledger.messages.length, 2);
 });
 
 test("an id that somebody else used up for a message is never taken for ours", async () => {

@@ -55,8 +55,8 @@ export interface OutboxRow {
   readonly sequence_number: number | null;
   readonly consensus_timestamp: string | null;
   readonly running_hash: string | null;
-  readonly tries: number;
-  readonly next_try_at: number;
+  readonly lease_owner: string | null;
+  readonly last_error: string | null;
 }
 
 /**
@@ -72,6 +72,8 @@ export async function createRig(sql: Sql) {
     sql,
     ledger,
     alarms: [] as string[],
+    /** The topics that publishers made from now on are set to. */
+    topics: { ...TOPICS } as { event: string; asset: string },
     /** How far this machine's clock is from the ledger's, seconds. */
     clockOff: 0,
     /** A publisher of its own: a name, a clock, gates; with what befalls it. */
@@ -117,6 +119,7 @@ interface World {
   readonly sql: Sql;
   readonly ledger: FakeLedger;
   readonly alarms: string[];
+  readonly topics: Readonly<Record<TopicKind, string>>;
   readonly clockOff: number;
 }
 
@@ -146,8 +149,20 @@ function newProcess(rig: World, fate?: Fate) {
   };
   const wait = async (milliseconds: number): Promise<void> => ledger.advance(milliseconds / 1_000);
   const mirror = ledger.mirror();
+  const follow = (topicId: string, kind: TopicKind) =>
+    followTopic({
+      sql,
+      mirror,
+      clock,
+      wait,
+      failpoint,
+      topicId,
+      onVerdict: (verdict) => notices.announce(kind, verdict),
+      onFailure: () => undefined,
+    });
+  const topicIds = { event: rig.topics.event, asset: rig.topics.asset };
   const lane = (kind: TopicKind) => ({
-    topicId: TOPICS[kind],
+    topicId: topicIds[kind],
     gate: createSendGate({
       now: () => Number(ledger.now / 1_000_000n),
       onShut: (obstacle, detail) => {
@@ -156,19 +171,7 @@ function newProcess(rig: World, fate?: Fate) {
       onOpen: () => notices.clear("configuration"),
     }),
     // Read by hand: a follower that polls would need time to pass.
-    follower: {
-      ...followTopic({
-        sql,
-        mirror,
-        clock,
-        wait,
-        failpoint,
-        topicId: TOPICS[kind],
-        onVerdict: (verdict) => notices.announce(kind, verdict),
-        onFailure: () => undefined,
-      }),
-      poke: () => undefined,
-    },
+    follower: { poke: () => undefined },
   });
   const context: PublishContext = {
     outbox: { sql, holder: randomUUID(), leaseMs: 30_000 },
@@ -176,6 +179,7 @@ function newProcess(rig: World, fate?: Fate) {
     mirror,
     clock,
     lanes: { event: lane("event"), asset: lane("asset") },
+    readToEnd: (topicId) => follow(topicId, "event").readToEnd(),
     call: (request) => request(),
     wait,
     closing: new AbortController().signal,
@@ -199,7 +203,7 @@ function newProcess(rig: World, fate?: Fate) {
     async step(): Promise<void> {
       for (const star of await lease()) await publishStar(context, star);
       if (ledger.mirrorAway) return;
-      for (const { follower } of Object.values(context.lanes)) await follower.readToEnd();
+      for (const { topicId } of Object.values(context.lanes)) await context.readToEnd(topicId);
     },
     /** As many steps as it takes, with `seconds` and every delay between them gone by. */
     async run({ steps = 12, seconds = 5 } = {}): Promise<void> {

@@ -65,6 +65,8 @@ export class FakeLedger {
   mirrorAway = false;
   /** The mirror node shows nothing that reached consensus after this; absent: everything. */
   mirrorStandsAt: bigint | undefined;
+  /** Transactions that the replica behind the mirror node's address has not got. */
+  readonly mirrorLacks = new Set<string>();
   /** How often `send` was called. */
   sends = 0;
   readonly effects: Effect[] = [];
@@ -109,6 +111,8 @@ export class FakeLedger {
         const at = BigInt(seconds) * SECOND + BigInt(nanos);
         return this.mirrorStandsAt === undefined || at <= this.mirrorStandsAt;
       });
+    const lacks = (id: string | undefined): boolean => this.mirrorLacks.has(id ?? "");
+    const messages = () => seen(this.messages).filter(({ chunk }) => !lacks(chunk?.transactionId));
     const reading = async <T>(read: () => T): Promise<T> => {
       if (this.mirrorAway) throw new MirrorError("network", "away");
       return read();
@@ -136,7 +140,7 @@ export class FakeLedger {
         })),
       topicMessages: (topicId, { afterSequence = 0 }) =>
         reading(() => {
-          const rest = seen(this.messages).filter(
+          const rest = messages().filter(
             (row) => row.topicId === topicId && row.sequenceNumber > afterSequence,
           );
           return { messages: rest.slice(0, 100), more: rest.length > 100 };
@@ -144,13 +148,12 @@ export class FakeLedger {
       topicMessage: (topicId, sequence) =>
         reading(
           () =>
-            seen(this.messages).find(
-              (row) => row.topicId === topicId && row.sequenceNumber === sequence,
-            ) ?? null,
+            messages().find((row) => row.topicId === topicId && row.sequenceNumber === sequence) ??
+            null,
         ),
       transactions: (id) =>
         reading(() =>
-          seen(this.effects.map(toRow)).filter(
+          seen(this.effects.filter((row) => !lacks(row.transactionId)).map(toRow)).filter(
             (row) => row.transactionId === mirrorTransactionId(parseTransactionId(id)),
           ),
         ),

@@ -1,0 +1,193 @@
+import * as assert from "node:assert/strict";
+import { randomUUID } from "node:crypto";
+import { suite } from "uvu";
+import {
+  type Attempt,
+  countRefusal,
+  countSend,
+  giveUp,
+  LeaseLost,
+  reserveId,
+  storeReceipt,
+  storeSigned,
+} from "../../src/publishing/attempts.ts";
+import {
+  layAllBack,
+  layBack,
+  leaseStars,
+  type Outbox,
+  pendingPublications,
+} from "../../src/publishing/outbox.ts";
+import { boxStar, createRig, openRigs, type Rig, TOPICS, timePasses } from "./rig.ts";
+
+/** What Postgres itself lets a publisher do, whatever the publisher believes. */
+const test = suite("outbox");
+let rigs: Awaited<ReturnType<typeof openRigs>>;
+let rig: Rig;
+let mine: Outbox;
+let other: Outbox;
+test.before(async () => {
+  rigs = await openRigs();
+});
+test.after(() => rigs.close());
+test.before.each(async () => {
+  rig = await createRig(rigs.sql);
+  mine = { sql: rigs.sql, holder: randomUUID(), leaseMs: 30_000 };
+  other = { sql: rigs.sql, holder: randomUUID(), leaseMs: 30_000 };
+});
+
+const START = 1_795_161_600_000_000_000n;
+const by = { payer: "0.0.1002", topicId: TOPICS.event, notBefore: START };
+const lease = (outbox: Outbox, limit = 10, working: readonly string[] = []) =>
+  leaseStars(outbox, { topic: "event", limit, working });
+const idsOf = async (stars: Promise<readonly { readonly starId: string }[]>) =>
+  (await stars).map(({ starId }) => starId);
+const signed = { bytes: Buffer.from("bytes"), validUntil: START + 120_000_000_000n };
+
+async function sentAttempt(): Promise<Attempt> {
+  const starId = await rig.box();
+  await lease(mine);
+  const attempt = await storeSigned(mine, await reserveId(mine, starId, by), signed);
+  return countSend(mine, attempt);
+}
+
+test("stars are taken up oldest first, and by one holder at a time", async () => {
+  const stars = [await rig.box(), await rig.box(), await rig.box()];
+  assert.deepEqual(await idsOf(lease(mine, 2)), stars.slice(0, 2));
+  assert.deepEqual(await idsOf(lease(other)), stars.slice(2));
+  assert.deepEqual(await idsOf(lease(mine, 2, stars)), []);
+});
+
+test("a holder gets back what it no longer works on; others only when the lease has run out", async () => {
+  const starId = await rig.box();
+  await lease(mine);
+  assert.deepEqual(await idsOf(lease(other)), []);
+  assert.deepEqual(await idsOf(lease(mine, 10, [starId])), []);
+  assert.deepEqual(await idsOf(lease(mine)), [starId]);
+  await timePasses(rigs.sql);
+  assert.deepEqual(await idsOf(lease(other)), [starId]);
+});
+
+test("what is laid back is due after its delay, and what is laid back by a stranger is not", async () => {
+  const starId = await rig.box();
+  await lease(mine);
+  await layBack(other, starId, { delayMs: 0, why: "not mine" });
+  assert.deepEqual(await idsOf(lease(other)), []);
+  await layBack(mine, starId, { delayMs: 60_000, why: "busy" });
+  assert.deepEqual(await idsOf(lease(mine)), []);
+  await timePasses(rigs.sql);
+  const [star] = await lease(mine);
+  assert.equal(star?.tries, 1);
+  await layAllBack(mine);
+  assert.deepEqual(await idsOf(lease(other)), [starId]);
+});
+
+test("ids of one payer never meet, however many reserve them for the same instant", async () => {
+  const stars = await Promise.all(Array.from({ length: 40 }, () => rig.box()));
+  const outboxes = [mine, other];
+  const halves = await Promise.all(outboxes.map((outbox) => lease(outbox, 20)));
+  const attempts = await Promise.all(
+    halves.flatMap((half, i) =>
+      half.map(({ starId }) => reserveId(outboxes[i] ?? mine, starId, by)),
+    ),
+  );
+  assert.equal(attempts.length, stars.length);
+  const starts = attempts.map(({ validStart }) => validStart).sort();
+  assert.deepEqual(
+    starts,
+    starts.map((_, i) => START + BigInt(i)),
+  );
+  assert.equal(new Set(attempts.map(({ transactionId }) => transactionId)).size, 40);
+});
+
+test("a process whose clock runs ahead takes nobody's ids along", async () => {
+  const [ahead, right] = [await rig.box(), await rig.box()];
+  await lease(mine);
+  const hour = 3_600_000_000_000n;
+  const first = await reserveId(mine, ahead, { ...by, notBefore: START + hour });
+  const second = await reserveId(mine, right, by);
+  assert.equal(first.validStart, START + hour);
+  assert.equal(second.validStart, START);
+  assert.equal(second.transactionId, "0.0.1002@1795161600.000000000");
+});
+
+test("without the lease no step is written", async () => {
+  const starId = await rig.box();
+  await assert.rejects(reserveId(mine, starId, by), LeaseLost);
+  await lease(mine);
+  const reserved = await reserveId(mine, starId, by);
+  await assert.rejects(storeSigned(other, reserved, signed), LeaseLost);
+  await timePasses(rigs.sql);
+  await assert.rejects(storeSigned(mine, reserved, signed), LeaseLost);
+  await lease(other);
+  const stored = await storeSigned(other, reserved, signed);
+  await assert.rejects(countSend(mine, stored), LeaseLost);
+  await assert.rejects(giveUp(mine, stored, { outcome: "never sent", evidence: "" }), LeaseLost);
+});
+
+test("a star has one open id: a second one is not given, whoever asks", async () => {
+  const starId = await rig.box();
+  await lease(mine);
+  await reserveId(mine, starId, by);
+  await assert.rejects(reserveId(mine, starId, by), LeaseLost);
+  await assert.rejects(rigs.sql`
+    insert into publish_attempt (star_id, attempt, topic_id, payer, valid_start_ns, reserved_at)
+    values (${starId}, 2, ${TOPICS.event}, '0.0.1002', 5, 0)`);
+});
+
+test("an id is not given up as refused while one sending of it is unaccounted for", async () => {
+  const once = await sentAttempt();
+  for (const outcome of ["refused", "never sent"] as const) {
+    await assert.rejects(giveUp(mine, once, { outcome, evidence: "" }), LeaseLost);
+  }
+  const twice = await countRefusal(mine, await countSend(mine, once));
+  assert.deepEqual([twice.sends, twice.refusals], [2, 1]);
+  await assert.rejects(giveUp(mine, twice, { outcome: "refused", evidence: "" }), LeaseLost);
+  const both = await countRefusal(mine, twice);
+  await giveUp(mine, both, { outcome: "refused", evidence: "BUSY" });
+  assert.equal((await rig.row(once.starId)).state, "pending");
+  assert.equal((await rig.row(once.starId)).transaction_id, null);
+  await reserveId(mine, once.starId, by);
+});
+
+test("facts once written down can be changed by nobody", async () => {
+  const attempt = await sentAttempt();
+  const known = await storeReceipt(mine, attempt, {
+    status: "SUCCESS",
+    sequenceNumber: 1,
+    runningHash: "hash",
+  });
+  const { sql } = rigs;
+  const where = sql`where star_id = ${known.starId}`;
+  const refused = { code: "SB403" };
+  await assert.rejects(sql`update publish_attempt set receipt_sequence = 2 ${where}`, refused);
+  await assert.rejects(sql`update publish_attempt set signed_bytes = 'other' ${where}`, refused);
+  await assert.rejects(sql`update publish_attempt set valid_start_ns = 1 ${where}`, refused);
+  await assert.rejects(sql`update publish_attempt set sends = 0 ${where}`, refused);
+  await assert.rejects(sql`delete from publish_attempt`, refused);
+  await assert.rejects(sql`truncate publish_attempt`, refused);
+  await giveUp(mine, known, { outcome: "foreign", evidence: "" });
+  await assert.rejects(sql`update publish_attempt set outcome = 'absent' ${where}`, refused);
+});
+
+test("a published star stays as it is", async () => {
+  const starId = await rig.box();
+  await rig.publisher().run({ steps: 1 });
+  const change = rigs.sql`update outbox set state = 'pending' where star_id = ${starId}`;
+  await assert.rejects(change, { code: "SB403" });
+  const [attempt] = await rigs.sql`select signed_bytes from publish_attempt`;
+  assert.equal(attempt?.signed_bytes, null);
+});
+
+test("pending counts what is not published, and how old the oldest of it is", async () => {
+  assert.deepEqual(await pendingPublications(rigs.sql), { pending: 0, oldestPendingSeconds: null });
+  await boxStar(rigs.sql, "asset", Date.now() - 90_000);
+  await boxStar(rigs.sql, "event", Date.now());
+  const { pending, oldestPendingSeconds } = await pendingPublications(rigs.sql);
+  assert.equal(pending, 2);
+  assert.ok(
+    oldestPendingSeconds !== null && oldestPendingSeconds >= 89 && oldestPendingSeconds < 100,
+  );
+});
+
+test.run();
