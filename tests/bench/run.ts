@@ -1,0 +1,119 @@
+import { spawnSync } from "node:child_process";
+import { existsSync, mkdirSync, readdirSync } from "node:fs";
+import { createRequire } from "node:module";
+import { loadavg, tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { parseArgs } from "node:util";
+import { actorGoals, benchActors, showActors } from "./actors.ts";
+import { profilesIn } from "./children.ts";
+import { describeMachine } from "./machine.ts";
+import { type Bench, type Options, startBench } from "./measure.ts";
+import { hotspotsOf, showHotspots } from "./profile.ts";
+import { type Goal, goalTable } from "./report.ts";
+import { benchStars } from "./stars.ts";
+import { showStars, starGoals } from "./stars-report.ts";
+
+/**
+ * Measures, as ratios against ceilings of the same run; asserts nothing.
+ *
+ *     npm run bench -- stars|actors|reads [--rounds 3] [--seconds 8] [--quick] [--json]
+ *                      [--only engine,plain] [--profile]
+ *
+ * Real servers, thrown away at the end: a durable Postgres and a Redis. What is measured runs
+ * compiled and in processes of its own, the clients in another. Progress goes to standard
+ * error, the result to standard output.
+ */
+const { values, positionals } = parseArgs({
+  options: {
+    rounds: { type: "string" },
+    seconds: { type: "string" },
+    quick: { type: "boolean", default: false },
+    json: { type: "boolean", default: false },
+    only: { type: "string" },
+    profile: { type: "boolean", default: false },
+  },
+  allowPositionals: true,
+});
+
+interface Benchmark {
+  readonly run: (bench: Bench) => Promise<void>;
+  readonly show: (figures: Bench["figures"]) => string;
+  readonly goals: (figures: Bench["figures"]) => readonly Goal[];
+}
+
+const BENCHMARKS: Readonly<Record<string, Benchmark>> = {
+  stars: { run: benchStars, show: showStars, goals: starGoals },
+  actors: { run: benchActors, show: showActors, goals: actorGoals },
+};
+
+process.exitCode = await main();
+
+async function main(): Promise<number> {
+  const [name = ""] = positionals;
+  const benchmark = BENCHMARKS[name];
+  if (benchmark === undefined || positionals.length !== 1) {
+    process.stderr.write(`which one: ${Object.keys(BENCHMARKS).join(", ")}?\n`);
+    return 2;
+  }
+  for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => process.exit(1));
+  compile();
+  const machine = describeMachine();
+  const bench = await startBench(readOptions());
+  try {
+    await benchmark.run(bench);
+  } finally {
+    await bench.close();
+  }
+  const after = { loadAfter: loadavg() };
+  const goals = benchmark.goals(bench.figures);
+  if (values.json) {
+    const result = { benchmark: name, machine: { ...machine, ...after }, goals };
+    print(JSON.stringify({ ...result, figures: bench.figures.asJson() }, null, 2));
+  } else {
+    print(
+      Object.entries({ ...machine, ...after })
+        .map(([what, is]) => `${what} ${is}`)
+        .join(" · "),
+    );
+    print(`\n${benchmark.show(bench.figures)}\n\n${goalTable(goals)}`);
+  }
+  showProfiles(bench.options.profileInto);
+  return 0;
+}
+
+function readOptions(): Options {
+  const { quick, profile, only } = values;
+  const profileInto = profile ? join(tmpdir(), `starboard-profiles-${process.pid}`) : undefined;
+  if (profileInto !== undefined) mkdirSync(profileInto, { recursive: true });
+  return {
+    quick,
+    only,
+    profileInto,
+    rounds: Number(values.rounds ?? (quick ? 1 : 3)),
+    seconds: Number(values.seconds ?? (quick ? 1 : 8)),
+  };
+}
+
+/** The servers run as they would in production: compiled, not translated while they load. */
+function compile(): void {
+  const project = fileURLToPath(new URL("./tsconfig.json", import.meta.url));
+  const compiler = createRequire(import.meta.url).resolve("typescript/package.json");
+  const tsc = join(dirname(compiler), "bin/tsc");
+  const { status, stdout } = spawnSync(process.execPath, [tsc, "-p", project], {
+    encoding: "utf8",
+  });
+  if (status !== 0) process.stderr.write(`compiled with complaints:\n${stdout}\n`);
+}
+
+function showProfiles(folder: string | undefined): void {
+  if (folder === undefined || !existsSync(folder)) return;
+  for (const name of readdirSync(folder)) {
+    const file = profilesIn(join(folder, name)).at(-1);
+    if (file !== undefined) process.stderr.write(`\n${file}\n${showHotspots(hotspotsOf(file))}\n`);
+  }
+}
+
+function print(text: string): void {
+  process.stdout.write(`${text}\n`);
+}

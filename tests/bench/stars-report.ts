@@ -1,0 +1,100 @@
+import { atLeast, atMost, type Figures, type Goal, show, spreadOf, table } from "./report.ts";
+
+const ECHO = "echo 64 /s";
+const TURN = "pgbench turn 64 /s";
+
+/** Everything that was measured, every rate beside its ceilings of the same run. */
+export function showStars(figures: Figures): string {
+  const names = figures.names("/s").map((name) => name.replace(/ \/s$/, ""));
+  const rows = names.map((name) => {
+    const of = (what: string) => show(spreadOf(figures.of(`${name} ${what}`)));
+    const ratio = (ceiling: string) => short(figures.ratio(`${name} /s`, ceiling).median);
+    const connections = Number(/\d+$/.exec(name)?.[0] ?? 64);
+    return [
+      name,
+      of("/s"),
+      ratio(figures.has(`echo ${connections} /s`) ? `echo ${connections} /s` : ECHO),
+      ratio(
+        figures.has(`pgbench turn ${connections} /s`) ? `pgbench turn ${connections} /s` : TURN,
+      ),
+      of("p50 ms"),
+      of("p99 ms"),
+    ];
+  });
+  const costs = names
+    .filter((name) => figures.has(`${name} server µs`))
+    .map((name) => {
+      const of = (what: string) => show(spreadOf(figures.of(`${name} ${what}`)));
+      return [
+        name,
+        ...["server µs", "postgres µs", "client µs", "transactions", "wal syncs"].map(of),
+        ...["batches", "statements", "stale", "lost"].map(of),
+      ];
+    });
+  return [
+    table(["", "per second", "× echo", "× turn", "p50 ms", "p99 ms"], rows),
+    "Per accepted (or refused) star:",
+    table(
+      [
+        ...["", "server CPU µs", "postgres CPU µs", "client CPU µs", "transactions", "WAL syncs"],
+        ...["batches", "statements", "stale", "lost"],
+      ],
+      costs,
+    ),
+  ].join("\n\n");
+}
+
+function short(ratio: number): string {
+  return Number.isNaN(ratio) ? "–" : ratio.toFixed(ratio < 0.1 ? 3 : 2);
+}
+
+/** Section by section what was wanted, G1 to G7. */
+export function starGoals(figures: Figures): readonly Goal[] {
+  const ratio = (name: string, ceiling: string) => figures.ratio(name, ceiling);
+  const value = (name: string) => spreadOf(figures.of(name));
+  return [
+    atLeast("G1 cold at 64 ÷ echo", 0.33, ratio("engine cold 64 /s", ECHO)),
+    atLeast("G1 cold at 64 ÷ pgbench turn at 64", 0.75, ratio("engine cold 64 /s", TURN)),
+    atLeast(
+      "G2 cold at 64 ÷ one commit per star",
+      2.5,
+      ratio("engine cold 64 /s", "per star cold 64 /s"),
+    ),
+    atLeast(
+      "   hot mint ÷ one commit per star",
+      2.5,
+      ratio("engine hot 64 /s", "per star hot 64 /s"),
+    ),
+    atLeast("   cold at 64 ÷ plain service", 1, ratio("engine cold 64 /s", "plain cold 64 /s")),
+    atLeast("   hot mint ÷ plain service", 1, ratio("engine hot 64 /s", "plain hot 64 /s")),
+    atLeast("   warm at 64 ÷ plain service", 1, ratio("engine warm 64 /s", "plain warm 64 /s")),
+    atLeast("G3 hot mint ÷ cold, at 64", 0.9, ratio("engine hot 64 /s", "engine cold 64 /s")),
+    atLeast("G4 repeated ÷ echo", 0.6, ratio("engine repeated 64 /s", ECHO)),
+    atLeast("G4 exhausted ÷ echo", 0.6, ratio("engine exhausted 64 /s", ECHO)),
+    atMost("G4 statements per repeated star", 0, value("engine repeated 64 statements")),
+    atMost("G4 statements per exhausted star", 0, value("engine exhausted 64 statements")),
+    atMost(
+      "G5 idle p50 ÷ pgbench turn at 1",
+      2.5,
+      ratio("engine cold 1 p50 ms", "pgbench turn 1 p50 ms"),
+    ),
+    atMost(
+      "G5 saturated p99 ÷ p50, at 64",
+      3,
+      ratio("engine cold 64 p99 ms", "engine cold 64 p50 ms"),
+    ),
+    atMost("G6 commits per star at 64", 0.08, value("engine cold 64 batches")),
+    atMost("G6 commits per star at 256", 0.04, value("engine cold 256 batches")),
+    atLeast(
+      "G7 two processes ÷ one",
+      0.95,
+      ratio("two processes random 64 /s", "one process random 64 /s"),
+    ),
+    atMost("G7 lost compare-and-sets per star", 0.005, value("two processes random 64 stale")),
+    atLeast(
+      "   full path at 64 ÷ what the mirror node answers",
+      0.5,
+      ratio("full cold 64 /s", "mirror pairs 64 /s"),
+    ),
+  ];
+}

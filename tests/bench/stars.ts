@@ -1,0 +1,264 @@
+import { type Running, startServe, startServer } from "./candidates.ts";
+import { type BenchMirror, startMirror } from "./ledger.ts";
+import type { LoadReport } from "./load.ts";
+import { type Bench, type Candidate, measure, prepareStars } from "./measure.ts";
+import { findPgbench, pgbench } from "./pgbench.ts";
+import { seedForStars } from "./seed.ts";
+import { FIRST_WALLET, WARM_ROUNDS } from "./workloads.ts";
+
+/**
+ * How fast stars are accepted and refused, and at what cost; every candidate in every round, on
+ * a fresh database of its own, one after the other:
+ *
+ *   echo      Hono, POST + JSON, on the product's server: the ceiling of HTTP
+ *   house     the same within the product's app: ids, log, metrics, headers
+ *   pgbench   a whole turn as one statement and one commit, without any rule: that of Postgres
+ *   engine    the product, holdings given
+ *   per star  the product, one commit for each star
+ *   plain     the straightforward service with the same rules (`plain.ts`)
+ *   two       two engines, each request to one of them by chance
+ *   full      `starboard serve`, holdings read from a mirror node over HTTP
+ */
+const TEMPLATE = "bench_stars";
+
+/** Sizes that follow from how fast anything here can be. */
+interface Sizes {
+  readonly wallets: number;
+  /** Wallets the mirror node knows. */
+  readonly ledgerWallets: number;
+  readonly warmWallets: number;
+  readonly refusedWallets: number;
+  readonly connections: readonly number[];
+}
+
+export async function benchStars(bench: Bench): Promise<void> {
+  const { options, world } = bench;
+  const sizes: Sizes = options.quick
+    ? {
+        wallets: 30_000,
+        ledgerWallets: 4_000,
+        warmWallets: 500,
+        refusedWallets: 200,
+        connections: [1, 64],
+      }
+    : {
+        wallets: 400_000,
+        ledgerWallets: 80_000,
+        warmWallets: 10_000,
+        refusedWallets: 1_000,
+        connections: [1, 16, 64, 256],
+      };
+  await world.template(TEMPLATE, (sql) => seedForStars(sql, sizes.wallets));
+  const mirror = isWanted(bench, "full")
+    ? await startMirror(bench, sizes.ledgerWallets)
+    : undefined;
+  const candidates: Record<string, () => Promise<void>> = {
+    echo: () => echo(bench, sizes),
+    house: () => house(bench, sizes),
+    pgbench: () => ceilingOfPostgres(bench),
+    engine: () => engine(bench, sizes),
+    "per star": () => perStar(bench, sizes),
+    plain: () => plain(bench, sizes),
+    two: () => twoProcesses(bench, sizes),
+    full: () => full(bench, sizes, mirror),
+  };
+  try {
+    for (let round = 0; round < options.rounds; round += 1) {
+      const names = Object.keys(candidates);
+      // Another one begins each round: whatever drifts, it meets all of them.
+      const order = [...names.slice(round % names.length), ...names.slice(0, round % names.length)];
+      for (const name of order.filter((each) => isWanted(bench, each))) {
+        bench.note(`round ${round + 1} of ${options.rounds}: ${name}`);
+        await candidates[name]?.();
+      }
+    }
+  } finally {
+    await mirror?.close();
+  }
+}
+
+function isWanted({ options }: Bench, name: string): boolean {
+  return options.only === undefined || options.only.split(",").includes(name);
+}
+
+async function use(starting: Promise<Running>, work: (running: Running) => Promise<void>) {
+  const running = await starting;
+  try {
+    await work(running);
+  } finally {
+    await running.stop();
+  }
+}
+
+const start = (bench: Bench, kind: "echo" | "house" | "engine" | "plain", name: string = kind) =>
+  startServer(bench, { kind, template: TEMPLATE, name });
+
+async function echo(bench: Bench, { connections, wallets }: Sizes): Promise<void> {
+  await use(start(bench, "echo"), async (candidate) => {
+    // Numbers without a meaning here: the echo knows no wallets.
+    for (const each of connections) {
+      const workload = { kind: "random", first: FIRST_WALLET, wallets } as const;
+      const phase = {
+        workload,
+        connections: each,
+        status: "201",
+        wallets: Number.MAX_SAFE_INTEGER,
+      };
+      await measure(bench, candidate, { ...phase, name: `echo ${each}`, from: 0 });
+    }
+  });
+}
+
+async function house(bench: Bench, { wallets }: Sizes): Promise<void> {
+  await use(start(bench, "house"), async (candidate) => {
+    const workload = { kind: "random", first: FIRST_WALLET, wallets } as const;
+    const phase = { workload, connections: 64, status: "201", wallets: Number.MAX_SAFE_INTEGER };
+    await measure(bench, candidate, { ...phase, name: "house 64", from: 0 });
+  });
+}
+
+async function ceilingOfPostgres({ world, options, figures, note }: Bench): Promise<void> {
+  const program = findPgbench();
+  if (program === undefined) {
+    note("  there is no pgbench on this machine: its rows are left out");
+    return;
+  }
+  const database = await world.clone(TEMPLATE);
+  for (const claims of [false, true]) {
+    for (const clients of [1, 64]) {
+      const given = { program, url: database.url, folder: world.folder, clients, claims };
+      const report = await pgbench({ ...given, seconds: options.seconds });
+      const name = `pgbench turn${claims ? " with NFTs" : ""} ${clients}`;
+      figures.add(`${name} /s`, report.perSecond);
+      figures.add(`${name} p50 ms`, report.latencyMs);
+      note(`  ${name}: ${Math.round(report.perSecond)}/s`);
+    }
+  }
+  await database.drop();
+}
+
+/** Cold at every number of connections, then warm, then one hot mint. */
+async function accepting(bench: Bench, candidate: Candidate, name: string, sizes: Sizes) {
+  const { wallets, connections, warmWallets } = sizes;
+  const common = { status: "201", wallets } as const;
+  let from = 0;
+  const cold = { kind: "cold", first: FIRST_WALLET } as const;
+  for (const each of connections) {
+    const phase = { ...common, workload: cold, connections: each, from };
+    from = await measure(bench, candidate, { ...phase, name: `${name} cold ${each}` });
+  }
+  const hot = { kind: "hot", first: FIRST_WALLET, mint: "m1" } as const;
+  for (const each of connections.filter((count) => count >= 64)) {
+    const phase = { ...common, workload: hot, connections: each, from };
+    from = await measure(bench, candidate, { ...phase, name: `${name} hot ${each}` });
+  }
+  const warm = { kind: "warm", first: FIRST_WALLET + from, wallets: warmWallets } as const;
+  await measure(bench, candidate, {
+    ...common,
+    workload: warm,
+    connections: 64,
+    from: 0,
+    wallets: Math.floor((wallets - from) / warmWallets) * warmWallets * WARM_ROUNDS,
+    name: `${name} warm 64`,
+  });
+}
+
+/** Stars that are refused: of an item starred today, and of a day that is used up. */
+async function refusing(bench: Bench, candidate: Candidate, name: string, sizes: Sizes) {
+  const { refusedWallets: wallets } = sizes;
+  const first = FIRST_WALLET + sizes.wallets - wallets;
+  const rounds = { kind: "round", first, wallets } as const;
+  const phase = { connections: 64, wallets: Number.MAX_SAFE_INTEGER, from: 0 };
+  await prepareStars(bench, candidate, {
+    workload: { ...rounds, round: null },
+    requests: wallets * WARM_ROUNDS,
+  });
+  const repeated = { ...phase, workload: { ...rounds, round: 0 }, status: "409" };
+  await measure(bench, candidate, { ...repeated, name: `${name} repeated 64` });
+  const exhausted = { ...phase, workload: { ...rounds, round: WARM_ROUNDS }, status: "429" };
+  await measure(bench, candidate, { ...exhausted, name: `${name} exhausted 64` });
+}
+
+async function engine(bench: Bench, sizes: Sizes): Promise<void> {
+  await use(start(bench, "engine"), async (candidate) => {
+    await accepting(bench, candidate, "engine", sizes);
+  });
+  await use(start(bench, "engine", "engine refusing"), async (candidate) => {
+    await refusing(bench, candidate, "engine", sizes);
+  });
+}
+
+async function plain(bench: Bench, sizes: Sizes): Promise<void> {
+  await use(start(bench, "plain"), async (candidate) => {
+    await accepting(bench, candidate, "plain", sizes);
+  });
+  await use(start(bench, "plain", "plain refusing"), async (candidate) => {
+    await refusing(bench, candidate, "plain", sizes);
+  });
+}
+
+async function perStar(bench: Bench, sizes: Sizes): Promise<void> {
+  const { wallets } = sizes;
+  const order = {
+    kind: "engine",
+    template: TEMPLATE,
+    name: "per star",
+    commitPerStar: true,
+  } as const;
+  await use(startServer(bench, order), async (candidate) => {
+    const common = { connections: 64, status: "201", wallets } as const;
+    const cold = { kind: "cold", first: FIRST_WALLET } as const;
+    const from = await measure(bench, candidate, {
+      ...common,
+      workload: cold,
+      from: 0,
+      name: "per star cold 64",
+    });
+    const hot = { kind: "hot", first: FIRST_WALLET, mint: "m1" } as const;
+    await measure(bench, candidate, { ...common, workload: hot, from, name: "per star hot 64" });
+  });
+}
+
+async function twoProcesses(bench: Bench, sizes: Sizes): Promise<void> {
+  for (const processes of [1, 2]) {
+    const name = processes === 1 ? "one process" : "two processes";
+    const order = { kind: "engine", template: TEMPLATE, name, processes } as const;
+    await use(startServer(bench, order), async (candidate) => {
+      // At least 300,000 of them in a full run, as the goal says.
+      const workload = { kind: "random", first: FIRST_WALLET, wallets: sizes.wallets } as const;
+      const phase = { workload, connections: 64, status: "201", wallets: Number.MAX_SAFE_INTEGER };
+      await measure(bench, candidate, { ...phase, name: `${name} random 64`, from: 0 });
+    });
+  }
+}
+
+async function full(bench: Bench, sizes: Sizes, mirror: BenchMirror | undefined): Promise<void> {
+  if (mirror === undefined) return;
+  await ceilingOfMirror(bench, mirror);
+  const settings = {
+    MIRROR_NODE_URL: mirror.url,
+    COLLECTION_A_ID: mirror.collectionA,
+    COLLECTION_B_ID: mirror.collectionB,
+  };
+  await use(
+    startServe(bench, { name: "full", template: TEMPLATE, settings }),
+    async (candidate) => {
+      await accepting(bench, candidate, "full", { ...sizes, wallets: sizes.ledgerWallets });
+    },
+  );
+}
+
+/** What the mirror node itself can answer: two readings are one star's. */
+async function ceilingOfMirror({ load, options, figures, note }: Bench, mirror: BenchMirror) {
+  const path = `/api/v1/accounts/0.0.${FIRST_WALLET}/nfts?token.id=${mirror.collectionA}&limit=100&order=asc`;
+  const report = await load.ask<LoadReport>({
+    urls: [mirror.url],
+    connections: 64,
+    seconds: options.seconds,
+    from: 0,
+    workload: { kind: "get", path, headers: {} },
+  });
+  const pairs = (report.byStatus["200"] ?? 0) / report.seconds / 2;
+  figures.add("mirror pairs 64 /s", pairs);
+  note(`  mirror node alone: ${Math.round(pairs)} pairs of readings/s`);
+}
