@@ -75,6 +75,9 @@ const count = (fallback: number, min: number, max: number) =>
     .transform(Number)
     .pipe(z.number().min(min).max(max));
 
+/** Begins with a letter, so it is no name that JSON objects have by birth (`__proto__`). */
+const MESSAGE_KEY = /^[A-Za-z][A-Za-z0-9_-]{0,39}$/;
+
 const NODE = /^(?<address>[^=\s]+:\d{1,5})=(?<account>0\.0\.\d{1,12})$/;
 const nodes = z.string().transform((text, context) =>
   list(text).map((entry) => {
@@ -130,13 +133,13 @@ export const settings = z.object({
   COLLECTION_A_ID: entityId.optional().describe("NFT collection that adds 1 per NFT held."),
   COLLECTION_A_KEY: z
     .string()
-    .regex(/^[A-Za-z0-9_]{1,40}$/)
+    .regex(MESSAGE_KEY, "must be a name of letters, digits, _ and -")
     .optional()
     .describe("Its key in a message's `holdings`."),
   COLLECTION_B_ID: entityId.optional().describe("NFT collection that adds 5 once."),
   COLLECTION_B_KEY: z
     .string()
-    .regex(/^[A-Za-z0-9_]{1,40}$/)
+    .regex(MESSAGE_KEY, "must be a name of letters, digits, _ and -")
     .optional()
     .describe("Its key in a message's `holdings`."),
   EVENT_SOURCES: z
@@ -209,6 +212,9 @@ export function readSettings<Name extends SettingName = never>(
   const wrong = parsed.success
     ? needed.filter((name) => parsed.data[name] === undefined).map((name) => `${name} is missing`)
     : parsed.error.issues.map((issue) => `${String(issue.path[0])} ${issue.message}`);
+  const { COLLECTION_A_KEY: keyA, COLLECTION_B_KEY: keyB } = parsed.data ?? {};
+  if (keyA !== undefined && keyA === keyB)
+    wrong.push("COLLECTION_B_KEY must not be COLLECTION_A_KEY");
   if (!parsed.success || wrong.length > 0) throw new ConfigurationError(wrong.join("; "));
   return Object.freeze(parsed.data) as Readonly<With<Name>>;
 }

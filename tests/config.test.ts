@@ -70,6 +70,14 @@ test("lists and nodes are read, and what is no node is refused", () => {
   assert.match(refusal({ EVENT_SOURCES: "only-one" }), /EVENT_SOURCES/);
 });
 
+test("the two keys of a message's holdings are names, and differ", () => {
+  assert.match(refusal({ COLLECTION_A_KEY: "__proto__" }), /COLLECTION_A_KEY must be a name/);
+  assert.match(
+    refusal({ COLLECTION_A_KEY: "same", COLLECTION_B_KEY: "same" }),
+    /^COLLECTION_B_KEY must not be COLLECTION_A_KEY$/,
+  );
+});
+
 test("settings cannot be changed afterwards", () => {
   const settings = readSettings({});
   assert.throws(() => Object.assign(settings, { PORT: 1 }), TypeError);

@@ -59,7 +59,7 @@ function givenWallet(id: string, key: string | undefined): SigningWallet {
 }
 
 function targets(): readonly string[] {
-  const { tokens, events } = demoDirectory(0);
+  const { tokens, events } = demoDirectory(0, ["0.0.1", "0.0.2"]);
   return [...tokens.map(({ id }) => `token/${id}`), ...events.map(({ id }) => `event/${id}`)];
 }
 

@@ -9,8 +9,10 @@ const DAY = 24 * HOUR;
  * imported like anybody's (`catalog import`), once, into an empty catalogue.
  *
  * @param now epoch milliseconds
+ * @param collections ledger ids of the NFT collections to list: those of the ledger in use, so
+ *   that their owners and supply are real
  */
-export function demoDirectory(now: number) {
+export function demoDirectory(now: number, collections: readonly [string, string]) {
   const at = (offset: number): string => new Date(now + offset).toISOString();
   return {
     events: [
@@ -78,8 +80,8 @@ export function demoDirectory(now: number) {
       { id: "0.0.700006", symbol: "FLAG", name: "Flag" },
     ],
     collections: [
-      { id: "0.0.710001", name: "Lanterns", owners: 320, supply: 1_000 },
-      { id: "0.0.710002", name: "Knots", owners: 80, supply: 444 },
+      { id: collections[0], name: "Lanterns" },
+      { id: collections[1], name: "Knots" },
     ],
     projects: [
       { id: "ferry", slug: "ferry", name: "Ferry", category: "BRIDGE", country: "PT" },

@@ -67,7 +67,7 @@ export async function openHome(onStop: OnStop): Promise<Home> {
     ...WEB_SETTINGS,
     ...WORKER_SETTINGS,
   ]);
-  if (settings.HEDERA_NETWORK === "local") await fillEmptyDirectory(sql, settings.EVENT_SOURCES);
+  if (settings.HEDERA_NETWORK === "local") await fillEmptyDirectory(sql, settings);
   return {
     folder,
     settings,
@@ -154,12 +154,14 @@ function operatorToken(folder: string): string {
 }
 
 /** Nobody's own records are ever mixed with the demo's. */
-async function fillEmptyDirectory(sql: Sql, eventSources: readonly string[] | undefined) {
+async function fillEmptyDirectory(sql: Sql, settings: WebSettings): Promise<void> {
+  const { EVENT_SOURCES: eventSources, COLLECTION_A_ID, COLLECTION_B_ID } = settings;
   const [row] = await sql<{ empty: boolean }[]>`
     select not exists (select from event) and not exists (select from token)
       and not exists (select from collection) and not exists (select from project) as empty`;
   if (!row?.empty) return;
-  const directory = demoDirectory(await readDatabaseClock(sql));
+  const now = await readDatabaseClock(sql);
+  const directory = demoDirectory(now, [COLLECTION_A_ID, COLLECTION_B_ID]);
   const events = directory.events.map((event) =>
     eventSources?.includes(event.source ?? "") ? event : { ...event, source: null },
   );

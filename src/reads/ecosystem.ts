@@ -2,7 +2,7 @@ import type { Category } from "../store/enumerations.ts";
 import { inTime, type Sql } from "../store/postgres.ts";
 import { READ_DEADLINE_MS } from "./deadline.ts";
 import { type StarCounts, today, windows } from "./markets.ts";
-import { starWindows } from "./star-windows.ts";
+import { itemWindows } from "./star-windows.ts";
 
 /** An approved project; `createdAt` in epoch milliseconds. */
 export interface ProjectRow extends StarCounts {
@@ -45,7 +45,7 @@ export async function listProjects(
         from project where ${passing(sql, filter)}
         order by created_at desc, id collate "C" limit ${filter.limit} offset ${filter.offset}
       ) as page on true
-      left join ${starWindows(sql, "project", filter.now)} as given on given.target_id = page.id
+      left join lateral ${itemWindows(sql, { type: "project", now: filter.now, id: sql`page.id` })} as given on true
       order by page."createdAt" desc, page.id collate "C"`,
     READ_DEADLINE_MS,
   );

@@ -1,6 +1,7 @@
+import { dayOf } from "../../actors/day.ts";
 import { inTime, type Sql } from "../store/postgres.ts";
 import { READ_DEADLINE_MS } from "./deadline.ts";
-import { starWindows } from "./star-windows.ts";
+import { type Fragment, itemWindows, starWindows } from "./star-windows.ts";
 
 /** Weights of an item's stars. */
 export interface StarCounts {
@@ -36,15 +37,10 @@ export interface TopQuery {
 
 /** Approved tokens, most starred first: today, then over 30 days, then by ledger number. */
 export async function topTokens(sql: Sql, { limit, now }: TopQuery): Promise<readonly TokenRow[]> {
-  return await inTime(
-    sql<TokenRow[]>`
-      select id, symbol, name, icon_url as "iconUrl", ${today(sql)}, price,
-        market_cap as "marketCap", ${windows(sql)}
-      from token left join ${starWindows(sql, "token", now)} as given on given.target_id = token.id
-      where approved_at is not null
-      order by "totalVotes" desc, "votes30d" desc, number limit ${limit}`,
-    READ_DEADLINE_MS,
-  );
+  const columns = sql`id, symbol, name, icon_url as "iconUrl", ${today(sql)}, price,
+    market_cap as "marketCap", ${windows(sql)}`;
+  const rows = await ranking<TokenRow>(sql, { type: "token", columns, limit, now });
+  return rows.map(({ number: _, ...row }) => row);
 }
 
 /** Approved NFT collections, ordered as tokens are. */
@@ -52,13 +48,49 @@ export async function topCollections(
   sql: Sql,
   { limit, now }: TopQuery,
 ): Promise<readonly CollectionRow[]> {
+  const columns = sql`id, name, image_url as "imageUrl", ${today(sql)}, owners, supply, ${windows(sql)}`;
+  const rows = await ranking<CollectionRow>(sql, { type: "collection", columns, limit, now });
+  return rows.map(({ number: _, ...row }) => row);
+}
+
+/** Beyond, counting all items at once costs less than looking each of these up. */
+const CANDIDATES_MAX = 2_500;
+
+interface RankingQuery extends TopQuery {
+  readonly type: "token" | "collection";
+  readonly columns: Fragment;
+}
+
+/**
+ * Today's stars decide first. Where they alone tell who can be among the top, which is most of
+ * the day, only those items' 30 days are looked up; where too few have a star today, or too many
+ * are tied at the end of the top, all are counted. One statement, so that both see one state;
+ * the way that is not taken is never begun (a one-time filter).
+ */
+async function ranking<R>(
+  sql: Sql,
+  { type, columns, limit, now }: RankingQuery,
+): Promise<readonly (R & { readonly number: number })[]> {
+  const order = sql`order by "totalVotes" desc, "votes30d" desc, number limit ${limit}`;
   return await inTime(
-    sql<CollectionRow[]>`
-      select id, name, image_url as "imageUrl", ${today(sql)}, owners, supply, ${windows(sql)}
-      from collection
-      left join ${starWindows(sql, "collection", now)} as given on given.target_id = collection.id
-      where approved_at is not null
-      order by "totalVotes" desc, "votes30d" desc, number limit ${limit}`,
+    sql<(R & { number: number })[]>`
+      with starred as materialized (
+        select id, weight from item_day join ${sql(type)} on id = target_id
+        where target_type = ${type} and day = ${dayOf(now)} and weight > 0 and approved_at is not null
+      ), top as materialized (
+        select id from starred where weight >= (
+          select weight from starred order by weight desc offset ${limit - 1} limit 1)
+      ), way as materialized (
+        select count(*) between 1 and ${CANDIDATES_MAX}::int as is_short from top
+      )
+      (select ${columns}, number from ${sql(type)}
+        cross join lateral ${itemWindows(sql, { type, now, id: sql`${sql(type)}.id` })} as given
+        where (select is_short from way) and id in (select id from top) ${order})
+      union all
+      (select ${columns}, number from ${sql(type)}
+        left join ${starWindows(sql, type, now)} as given on given.target_id = ${sql(type)}.id
+        where not (select is_short from way) and approved_at is not null ${order})
+      ${order}`,
     READ_DEADLINE_MS,
   );
 }

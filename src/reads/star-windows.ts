@@ -1,8 +1,14 @@
+import type { PendingQuery, Row } from "postgres";
 import { DAY_MS, dayOf } from "../../actors/day.ts";
 import type { Sql } from "../store/postgres.ts";
 
 const HOUR_MS = 3_600_000;
 const HOURS_PER_DAY = 24;
+
+/** What is starred by the day. */
+export type StarredType = "token" | "collection" | "project";
+/** A piece of a statement. */
+export type Fragment = PendingQuery<Row[]>;
 
 /**
  * A subquery with the weight that each item of a type was given: `today`, and over 7 and 30
@@ -14,7 +20,7 @@ const HOURS_PER_DAY = 24;
  * @param now epoch milliseconds
  * @returns columns `target_id, today, votes7d, votes30d`; no row for an item without stars
  */
-export function starWindows(sql: Sql, type: "token" | "collection" | "project", now: number) {
+export function starWindows(sql: Sql, type: StarredType, now: number) {
   const week = windowOf(now, 7);
   const month = windowOf(now, 30);
   return sql`(
@@ -30,6 +36,32 @@ export function starWindows(sql: Sql, type: "token" | "collection" | "project", 
       select target_id, 0, 0, weight from (${firstHours(sql, type, month)}) as month
     ) as part
     group by target_id
+  )`;
+}
+
+/**
+ * The same for one item of an outer query, as a lateral subquery of one row: some 35 look-ups by
+ * key, so for a few hundred items it costs less than counting all.
+ *
+ * @param id the item's id, an expression of the outer query
+ */
+export function itemWindows(
+  sql: Sql,
+  { type, now, id }: { readonly type: StarredType; readonly now: number; readonly id: Fragment },
+) {
+  const week = windowOf(now, 7);
+  const month = windowOf(now, 30);
+  const firstDay = Date.parse(month.day) + DAY_MS;
+  const days = Array.from({ length: 30 }, (_, index) => dayOf(firstDay + index * DAY_MS));
+  const hours = ({ from, until }: Window) => sql`coalesce((
+    select sum(weight) from item_hour where target_type = ${type} and target_id = ${id}
+      and hour >= ${from} and hour < ${until}), 0)`;
+  return sql`(
+    select coalesce(sum(weight) filter (where day = ${dayOf(now)}), 0)::bigint as today,
+      (coalesce(sum(weight) filter (where day > ${week.day}), 0) + ${hours(week)})::bigint as votes7d,
+      (coalesce(sum(weight), 0) + ${hours(month)})::bigint as votes30d
+    from item_day
+    where target_type = ${type} and target_id = ${id} and day = any(${days}::date[])
   )`;
 }
 

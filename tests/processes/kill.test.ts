@@ -13,6 +13,7 @@ import { newWallet, signIn } from "../support/service.ts";
 
 const WALLETS = 40;
 const STARS_EACH = 5;
+const STARS_PER_LIFE = 20;
 const TARGETS = [
   "token/0.0.9001",
   "event/meetup",
@@ -61,7 +62,13 @@ test("200 stars under kill -9 of web and worker in turn: none lost, none twice o
     return start();
   };
   do {
-    await pause(700);
+    // Each life of the processes moves the work on, however slowly this machine starts them.
+    const before = told.size;
+    await until(
+      "some stars are told",
+      () => isDone || told.size >= before + STARS_PER_LIFE,
+      60_000,
+    );
     web = await restart(web, () => startProcess("serve", settings));
     await pause(500);
     worker = await restart(worker, () => startProcess("work", network.settings));
@@ -69,7 +76,7 @@ test("200 stars under kill -9 of web and worker in turn: none lost, none twice o
   } while (!isDone && kills < 40);
   await voting;
   assert.equal(told.size, WALLETS * STARS_EACH);
-  assert.ok(kills >= 4, `${kills} kills`);
+  assert.ok(kills >= 6, `${kills} kills`);
 
   await until(
     "every star is published",
@@ -109,7 +116,7 @@ test("200 stars under kill -9 of web and worker in turn: none lost, none twice o
 async function castUntilTold(url: string, token: string, target: string): Promise<Told> {
   const [type, id] = target.split("/");
   const key = `${token.slice(0, 8)} ${target}`;
-  for (let attempt = 0; attempt < 400; attempt += 1) {
+  for (let attempt = 0; attempt < 2_000; attempt += 1) {
     const reply = await fetch(`${url}/voting/stars`, {
       method: "POST",
       headers: {

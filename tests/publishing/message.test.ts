@@ -65,7 +65,7 @@ test("collection A stands before collection B even when their keys are numbers",
 const letters = "ABCXYZabcxyz0189_-".split("");
 const recordId = fc.string({ unit: fc.constantFrom(...letters), minLength: 1, maxLength: 64 });
 const ledgerId = fc.integer({ min: 1, max: 999_999_999_999 }).map((number) => `0.0.${number}`);
-const collectionKey = fc.stringMatching(/^[A-Za-z0-9_]{1,40}$/);
+const collectionKey = fc.stringMatching(/^[A-Za-z][A-Za-z0-9_-]{0,39}$/);
 const serials = (count: number) => Array.from({ length: count }, (_, serial) => serial + 1);
 const anyStar = fc.record({
   wallet: ledgerId,
