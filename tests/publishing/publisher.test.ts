@@ -5,6 +5,9 @@ import { join } from "node:path";
 import { suite } from "uvu";
 import { ConfigurationError } from "../../src/config.ts";
 import { ed25519Key } from "../../src/local/hedera/keys.ts";
+import { silentLogger } from "../../src/log.ts";
+import { createWakeQueue } from "../../src/publishing/queue.ts";
+import { testRedis } from "../support/redis.ts";
 import { type Live, openLive, openPublisher, type Place, pause } from "./live.ts";
 
 /** The real SDK against three nodes and a mirror node of this machine, on a real Postgres. */
@@ -27,12 +30,31 @@ test("a star is published within two seconds of its acceptance", async () => {
   await publisher.close();
 });
 
-test("a star whose wake-up was lost is found by the sweep", async () => {
-  const publisher = await openPublisher(live.place);
+test("with Redis away, the sweep finds what nobody is woken for", async () => {
+  const queue = createWakeQueue({ redisUrl: "redis://127.0.0.1:1" }, silentLogger);
+  const publisher = await openPublisher(live.place, { queue });
   await publisher.drainNow();
   const stars = await live.box(2);
+  queue.wake();
   await live.published(stars, 7_000);
   await publisher.close();
+  await queue.close();
+});
+
+test("with Redis there, a wake-up of another process is enough", async () => {
+  const redis = await testRedis();
+  const worker = createWakeQueue({ redisUrl: redis.url }, silentLogger);
+  const web = createWakeQueue({ redisUrl: redis.url }, silentLogger);
+  const publisher = await openPublisher(live.place, { queue: worker });
+  // The first one also waits for both ends to connect.
+  for (const withinMs of [8_000, 2_000, 2_000]) {
+    const stars = await live.box(1);
+    web.wake();
+    await live.published(stars, withinMs);
+  }
+  await publisher.close();
+  await Promise.all([web.close(), worker.close()]);
+  await redis.close();
 });
 
 test("two publishers on one outbox publish each star once", async () => {

@@ -1,0 +1,74 @@
+import * as assert from "node:assert/strict";
+import { suite } from "uvu";
+import type { PublishContext } from "../../src/publishing/context.ts";
+import { createDrain } from "../../src/publishing/drain.ts";
+import { createRig, openRigs, type Rig } from "./rig.ts";
+
+const test = suite("drain");
+let rigs: Awaited<ReturnType<typeof openRigs>>;
+let rig: Rig;
+test.before(async () => {
+  rigs = await openRigs();
+});
+test.after(() => rigs.close());
+test.before.each(async () => {
+  rig = await createRig(rigs.sql);
+});
+
+async function drainWith(change: Partial<PublishContext>, isReady = true): Promise<void> {
+  const { context } = rig.publisher();
+  const closing = new AbortController();
+  const drain = createDrain({ ...context, closing: closing.signal, ...change }, () => isReady);
+  await drain.untilNothingIsDue();
+  closing.abort();
+  await drain.idle();
+}
+
+test("a long queue is worked through, oldest first, a bounded number at a time", async () => {
+  const stars: string[] = [];
+  for (let i = 0; i < 450; i++) stars.push(await rig.box(i % 3 === 0 ? "asset" : "event"));
+  let inHand = 0;
+  let most = 0;
+  const topic = rig.ledger.topic();
+  const send: typeof topic.send = async (bytes) => {
+    most = Math.max(most, ++inHand);
+    const outcome = await topic.send(bytes);
+    await new Promise((resolve) => setImmediate(resolve));
+    inHand -= 1;
+    return outcome;
+  };
+  await drainWith({ topic: { ...topic, send } });
+  assert.equal(new Set(rig.ledger.texts()).size, 450);
+  assert.equal(rig.ledger.messages.length, 450);
+  assert.ok(most <= 200, `${most} at once`);
+});
+
+test("a star that cannot be published holds up no other", async () => {
+  const poison = await rig.box();
+  const others = [await rig.box(), await rig.box()];
+  const topic = rig.ledger.topic();
+  const prepareMessage: typeof topic.prepareMessage = (message) => {
+    if (message.memo === poison) throw new RangeError("no such message");
+    return topic.prepareMessage(message);
+  };
+  await drainWith({ topic: { ...topic, prepareMessage } });
+  for (const starId of others) assert.equal((await rig.row(starId)).state, "sent");
+  const row = await rig.row(poison);
+  assert.equal(row.last_error, "no such message");
+  assert.equal(row.lease_owner, null);
+});
+
+test("nothing is taken up for a topic that was not found fit", async () => {
+  const starId = await rig.box();
+  await drainWith({}, false);
+  assert.equal((await rig.row(starId)).state, "pending");
+  assert.equal((await rig.row(starId)).lease_owner, null);
+});
+
+test("nothing new is begun once closing has begun", async () => {
+  const starId = await rig.box();
+  await drainWith({ closing: AbortSignal.abort() });
+  assert.equal((await rig.row(starId)).state, "pending");
+});
+
+test.run();

@@ -1,0 +1,75 @@
+import * as assert from "node:assert/strict";
+import { test } from "uvu";
+import { createSendGate } from "../../src/publishing/send-gate.ts";
+
+function newGate() {
+  const world = { now: 1_000, told: [] as string[] };
+  const gate = createSendGate({
+    now: () => world.now,
+    onShut: (obstacle) => void world.told.push(obstacle),
+    onOpen: () => void world.told.push("open"),
+  });
+  return { world, gate };
+}
+
+test("an open gate lets everything through, and a few failures do not shut it", () => {
+  const { gate, world } = newGate();
+  for (let i = 0; i < 4; i++) gate.failed("outage", "no answer");
+  assert.equal(gate.takeRoom(), Number.POSITIVE_INFINITY);
+  assert.ok(gate.enter());
+  gate.passed();
+  for (let i = 0; i < 4; i++) gate.failed("outage", "no answer");
+  assert.equal(gate.isShut, false);
+  assert.deepEqual(world.told, []);
+});
+
+test("five failures in a row shut it; then one probe a second passes until one succeeds", () => {
+  const { gate, world } = newGate();
+  for (let i = 0; i < 7; i++) gate.failed("outage", "no answer");
+  assert.deepEqual(world.told, ["outage"]);
+  assert.equal(gate.takeRoom(), 0);
+  assert.equal(gate.enter(), false);
+  assert.equal(gate.retryInMs(), 1_000);
+  world.now += 1_000;
+  assert.equal(gate.takeRoom(), 1);
+  assert.equal(gate.takeRoom(), 0);
+  assert.equal(gate.enter(), true);
+  assert.equal(gate.enter(), false);
+  gate.failed("outage", "no answer");
+  world.now += 1_000;
+  assert.equal(gate.enter(), true);
+  gate.passed();
+  assert.ok(gate.enter() && gate.enter());
+  assert.deepEqual(world.told, ["outage", "open"]);
+});
+
+test("stars that only ask do not use the probe up", () => {
+  const { gate, world } = newGate();
+  for (let i = 0; i < 5; i++) gate.failed("outage", "no answer");
+  world.now += 1_000;
+  assert.equal(gate.takeRoom(), 1);
+  world.now += 200;
+  assert.equal(gate.takeRoom(), 1);
+  assert.equal(gate.enter(), true);
+});
+
+test("one refusal for the configuration shuts it, and an outage meanwhile does not hide that", () => {
+  const { gate, world } = newGate();
+  gate.failed("configuration", "INVALID_SIGNATURE");
+  for (let i = 0; i < 6; i++) gate.failed("outage", "no answer");
+  assert.deepEqual(world.told, ["configuration"]);
+  assert.equal(gate.retryInMs(), 4_000);
+  world.now += 4_000;
+  assert.equal(gate.enter(), true);
+  gate.passed();
+  assert.deepEqual(world.told, ["configuration", "open"]);
+});
+
+test("an outage that turns out to be the configuration says so", () => {
+  const { gate, world } = newGate();
+  for (let i = 0; i < 5; i++) gate.failed("outage", "no answer");
+  gate.failed("configuration", "TOPIC_EXPIRED");
+  assert.deepEqual(world.told, ["outage", "configuration"]);
+});
+
+test.run();
