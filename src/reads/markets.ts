@@ -53,8 +53,8 @@ export async function topCollections(
   return rows.map(({ number: _, ...row }) => row);
 }
 
-/** Beyond, counting all items at once costs less than looking each of these up. */
-const CANDIDATES_MAX = 2_500;
+/** One costs some 0.25 ms, counting all of 10,000 items 230 ms: beyond this the second is cheaper. */
+const CANDIDATES_MAX = 400;
 
 interface RankingQuery extends TopQuery {
   readonly type: "token" | "collection";

@@ -31,7 +31,8 @@ const stars = fc.array(
     id: fc.constantFrom(...IDS),
     hoursAgo: fc.oneof(
       fc.integer({ min: 0, max: 800 }),
-      // Around the edges of both windows and of their first days.
+      fc.integer({ min: 0, max: 12 }),
+      // Today, so that the day alone decides; and around the edges of both windows and of their first days.
       fc.integer({ min: 140, max: 195 }),
       fc.integer({ min: 690, max: 745 }),
     ),
@@ -40,41 +41,49 @@ const stars = fc.array(
   { maxLength: 25 },
 );
 
+/** Small ones are told by today's stars alone, whenever so many items have one. */
+const limits = fc.constantFrom(1, 2, 3, 10);
+
 test("votes7d, votes30d and totalVotes for any stars at any hour of the day", async () => {
   await fc.assert(
-    fc.asyncProperty(stars, fc.integer({ min: 0, max: DAY_MS - 1 }), async (given, ofDay) => {
-      await sql`delete from item_day`;
-      await sql`delete from item_hour`;
-      const now = Math.floor(NOW / DAY_MS) * DAY_MS + ofDay;
-      const placed = given.map((star) => ({ ...star, at: now - star.hoursAgo * HOUR_MS }));
-      for (const star of placed) await giveStars(sql, { type: "token", ...star });
-      const sum = (id: string, counts: (at: number) => boolean) =>
-        placed
-          .filter((star) => star.id === id && counts(star.at))
-          .reduce((all, { weight }) => all + weight, 0);
-      const firstHour = Math.floor(now / HOUR_MS) * HOUR_MS;
-      const wanted = IDS.map((id) => ({
-        id,
-        totalVotes: sum(id, (at) => dayOf(at) === dayOf(now)),
-        votes7d: sum(id, (at) => at >= firstHour - 7 * DAY_MS),
-        votes30d: sum(id, (at) => at >= firstHour - 30 * DAY_MS),
-      }));
-      wanted.sort(
-        (a, b) =>
-          b.totalVotes - a.totalVotes || b.votes30d - a.votes30d || a.id.localeCompare(b.id),
-      );
-      const rows = await topTokens(sql, { limit: 10, now });
-      assert.deepEqual(
-        rows.map(({ id, totalVotes, votes7d, votes30d }) => ({
+    fc.asyncProperty(
+      stars,
+      fc.integer({ min: 0, max: DAY_MS - 1 }),
+      limits,
+      async (given, ofDay, limit) => {
+        await sql`delete from item_day`;
+        await sql`delete from item_hour`;
+        const now = Math.floor(NOW / DAY_MS) * DAY_MS + ofDay;
+        const placed = given.map((star) => ({ ...star, at: now - star.hoursAgo * HOUR_MS }));
+        for (const star of placed) await giveStars(sql, { type: "token", ...star });
+        const sum = (id: string, counts: (at: number) => boolean) =>
+          placed
+            .filter((star) => star.id === id && counts(star.at))
+            .reduce((all, { weight }) => all + weight, 0);
+        const firstHour = Math.floor(now / HOUR_MS) * HOUR_MS;
+        const wanted = IDS.map((id) => ({
           id,
-          totalVotes,
-          votes7d,
-          votes30d,
-        })),
-        wanted,
-      );
-    }),
-    { numRuns: 60 },
+          totalVotes: sum(id, (at) => dayOf(at) === dayOf(now)),
+          votes7d: sum(id, (at) => at >= firstHour - 7 * DAY_MS),
+          votes30d: sum(id, (at) => at >= firstHour - 30 * DAY_MS),
+        }));
+        wanted.sort(
+          (a, b) =>
+            b.totalVotes - a.totalVotes || b.votes30d - a.votes30d || a.id.localeCompare(b.id),
+        );
+        const rows = await topTokens(sql, { limit, now });
+        assert.deepEqual(
+          rows.map(({ id, totalVotes, votes7d, votes30d }) => ({
+            id,
+            totalVotes,
+            votes7d,
+            votes30d,
+          })),
+          wanted.slice(0, limit),
+        );
+      },
+    ),
+    { numRuns: 100 },
   );
 });
 
