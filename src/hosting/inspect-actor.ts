@@ -1,8 +1,9 @@
 import { isDeepStrictEqual } from "node:util";
 import { walletDayVersion } from "../../actors/wallet-day.ts";
 import { claimsOfEventDay, foldEventDay, totalsOfEvent } from "../journal/event-history.ts";
-import { compareMint, readLiveMint, readMintStamp, stateOf } from "../journal/fold-mint.ts";
+import { compareMint, readLiveMint, stateOf } from "../journal/fold-mint.ts";
 import { loadWalletDays, type WalletDayKey } from "../journal/load.ts";
+import { readMintStamp } from "../journal/mint-stamp.ts";
 import type { Sql } from "../store/postgres.ts";
 import { type ActorName, formatActorName } from "./actor-name.ts";
 import { foldWalletDay } from "./host.ts";

@@ -1,5 +1,6 @@
 import type { Claims } from "../../actors/nft-accounting.ts";
-import type { Attribution, MintAttributions, MintStamp } from "../journal/fold-mint.ts";
+import type { Attribution, MintAttributions } from "../journal/fold-mint.ts";
+import type { MintStamp } from "../journal/mint-stamp.ts";
 import { accountNumber, type StarRecord, walletOf } from "../journal/star-record.ts";
 import { inRedisTime, type Redis, redisScript } from "../store/redis.ts";
 
