@@ -10,6 +10,7 @@ import { profilesIn } from "./children.ts";
 import { describeMachine } from "./machine.ts";
 import { type Bench, type Options, startBench } from "./measure.ts";
 import { hotspotsOf, showHotspots } from "./profile.ts";
+import { benchReads, readGoals, showReads } from "./reads.ts";
 import { type Goal, goalTable } from "./report.ts";
 import { benchStars } from "./stars.ts";
 import { showStars, starGoals } from "./stars-report.ts";
@@ -45,6 +46,7 @@ interface Benchmark {
 const BENCHMARKS: Readonly<Record<string, Benchmark>> = {
   stars: { run: benchStars, show: showStars, goals: starGoals },
   actors: { run: benchActors, show: showActors, goals: actorGoals },
+  reads: { run: benchReads, show: showReads, goals: readGoals },
 };
 
 process.exitCode = await main();
