@@ -45,7 +45,7 @@ export const bounds = {
   publishInFlightMax: 20,
   publishBatchMax: 200,
   /** A worker that died holds its rows this long; a live one renews nothing. */
-  publishLeaseMs: 30 * SECOND,
+  publishLeaseMs: 10 * SECOND,
   /** Finds what a lost wake-up left behind. */
   sweepEveryMs: 5 * SECOND,
   /** A transaction stays valid this long after its start (network maximum 180). */

@@ -2,6 +2,7 @@ import closeWithGrace from "close-with-grace";
 import { bounds, ConfigurationError } from "../config.ts";
 import { coerceError } from "../errors.ts";
 import type { Logger } from "../log.ts";
+import { isOutage } from "../store/postgres.ts";
 
 /** Something that has started and can be stopped. */
 interface Started {
@@ -30,10 +31,17 @@ export async function runUntilStopped(start: () => Promise<Started>): Promise<vo
     process.exit(1);
   }
   const { log, close } = started;
-  closeWithGrace({ delay: STOPPED_WITHIN_MS, logger: false }, async ({ err, signal }) => {
+  const options = { delay: STOPPED_WITHIN_MS, skip: ["unhandledRejection" as const] };
+  closeWithGrace({ ...options, logger: false }, async ({ err, signal }) => {
     if (err !== undefined) log.fatal({ err }, "stopping after an uncaught error");
     else log.info({ signal }, "stopping");
     await close();
     log.info("stopped");
+  });
+  process.on("unhandledRejection", (reason) => {
+    // postgres.js asks a new connection for its array types and waits for no answer: when that
+    // connection is cut, nobody is there to hear of it. Every other rejection is a defect.
+    if (!isOutage(reason)) throw reason;
+    log.warn({ err: reason }, "a connection was cut while it was opened");
   });
 }

@@ -1,0 +1,28 @@
+import * as assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { fileURLToPath } from "node:url";
+import { test } from "uvu";
+
+const FIXTURE = fileURLToPath(new URL("../fixtures/rejecting.ts", import.meta.url));
+
+function start(kind: "outage" | "defect") {
+  return spawn(process.execPath, ["--import", "tsx", FIXTURE, kind], {
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+}
+
+test("a cut connection that nobody waits for stops no process; SIGTERM does, with exit status 0", async () => {
+  const child = start("outage");
+  const [said] = await once(child.stdout, "data");
+  assert.equal(String(said), "still here\n");
+  child.kill("SIGTERM");
+  assert.deepEqual(await once(child, "exit"), [0, null]);
+});
+
+test("a rejection that is a defect drains the process and ends it with exit status 1", async () => {
+  const [status] = await once(start("defect"), "exit");
+  assert.equal(status, 1);
+});
+
+test.run();
