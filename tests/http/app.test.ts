@@ -44,7 +44,7 @@ test("404 NOT_FOUND: a path that nothing answers", async () => {
 test("500 INTERNAL: a fault of ours is logged with its stack and told to nobody", async () => {
   const { lines, log } = listening();
   const { app } = build(() => {
-    throw new Error(`select * from ${SECRET} at /work/${SECRET}.ts`);
+    throw new Error(`select * from ${SECRET} at /srv/${SECRET}.ts`);
   }, log);
   const response = await app.request("/part/1");
   assert.equal(response.status, 500);
