@@ -13,7 +13,8 @@ export interface MessageRow {
 
 /**
  * An outsider's check of a topic, from REST rows alone: written from the protobuf
- * documentation, not from the code under test.
+ * documentation (which fields) and Java's object serialisation protocol (how the network's
+ * nodes lay them out), not from the code under test.
  *
  * @returns the sequence numbers at which gap-freedom, order or the hash chain breaks
  */
@@ -33,17 +34,41 @@ export function brokenLinks(rows: readonly MessageRow[]): number[] {
 function nextHash(previous: Buffer, row: MessageRow): Buffer {
   const [seconds = "", nanos = ""] = row.consensus_timestamp.split(".");
   const content = createHash("sha384").update(Buffer.from(row.message, "base64")).digest();
+  const numbers = Buffer.concat([
+    longs(3),
+    longs(...row.payer_account_id.split(".").map(Number)),
+    longs(...row.topic_id.split(".").map(Number)),
+    longs(Number(seconds)),
+    longs(Number(nanos)).subarray(4),
+    longs(row.sequence_number),
+  ]);
   return createHash("sha384")
+    .update(STREAM_HEADER)
+    .update(Buffer.from([TC_ARRAY, TC_CLASSDESC]))
+    .update(Buffer.from([0, 2, ..."[B".split("").map((char) => char.charCodeAt(0))]))
+    .update(BYTE_ARRAY_UID)
+    .update(Buffer.from([SC_SERIALIZABLE, 0, 0, TC_ENDBLOCKDATA, TC_NULL]))
+    .update(Buffer.from([0, 0, 0, previous.length]))
     .update(previous)
-    .update(longs(3))
-    .update(longs(...row.payer_account_id.split(".").map(Number)))
-    .update(longs(...row.topic_id.split(".").map(Number)))
-    .update(longs(Number(seconds)))
-    .update(longs(Number(nanos)).subarray(4))
-    .update(longs(row.sequence_number))
+    .update(Buffer.from([TC_BLOCKDATA, numbers.length]))
+    .update(numbers)
+    .update(Buffer.from([TC_ARRAY, TC_REFERENCE, 0, 0x7e, 0, 0]))
+    .update(Buffer.from([0, 0, 0, content.length]))
     .update(content)
     .digest();
 }
+
+/** Names of the Java object serialisation protocol, version 5. */
+const STREAM_HEADER = Buffer.from([0xac, 0xed, 0, 5]);
+const TC_NULL = 0x70;
+const TC_REFERENCE = 0x71;
+const TC_CLASSDESC = 0x72;
+const TC_ARRAY = 0x75;
+const TC_BLOCKDATA = 0x77;
+const TC_ENDBLOCKDATA = 0x78;
+const SC_SERIALIZABLE = 2;
+/** `serialVersionUID` of `byte[]`. */
+const BYTE_ARRAY_UID = Buffer.from("acf317f8060854e0", "hex");
 
 function longs(...values: readonly number[]): Buffer {
   const bytes = Buffer.alloc(values.length * 8);

@@ -1,5 +1,5 @@
 import hapi, { type proto as Hapi } from "@hashgraph/proto";
-import { RUNNING_HASH_VERSION } from "../state/running-hash.ts";
+import { RUNNING_HASH_VERSION } from "../../../ledger/running-hash.ts";
 import { codeNumber, type ResponseCode } from "./codes.ts";
 import { RATE } from "./fees.ts";
 import type { Receipt } from "./receipts.ts";

@@ -1,10 +1,14 @@
+import {
+  FIRST_RUNNING_HASH,
+  RUNNING_HASH_VERSION,
+  runningHash,
+} from "../../../ledger/running-hash.ts";
 import { entityId, entityNum } from "../entity-id.ts";
 import type { KeyBytes } from "../keys.ts";
 import { LedgerRefusal } from "../refusal.ts";
-import type { Nanos } from "../timestamps.ts";
+import { type Nanos, timestampText } from "../timestamps.ts";
 import { livingAccount } from "./accounts.ts";
 import type { CustomFee, TopicRow } from "./rows.ts";
-import { RUNNING_HASH_VERSION, runningHash } from "./running-hash.ts";
 import { type Step, type Topic, type Turn, takeEntityNum } from "./state.ts";
 import { addOwnTransaction } from "./transactions.ts";
 
@@ -64,7 +68,7 @@ export function addTopic(
 ): number {
   const num = takeEntityNum(state);
   const row = { num, valid_from: at, created_at: at, deleted: false, ...given };
-  state.topics.set(num, { row, sequence: 0, runningHash: new Uint8Array(48) });
+  state.topics.set(num, { row, sequence: 0, runningHash: FIRST_RUNNING_HASH });
   rows.topic.push(row);
   return num;
 }
@@ -74,8 +78,14 @@ export function addMessage({ rows, at }: Turn, topic: Topic, given: NewMessage):
   const { payer, message, chunk } = given;
   const sequence = topic.sequence + 1;
   const { num } = topic.row;
-  const previous = topic.runningHash;
-  topic.runningHash = runningHash({ previous, payer, topic: num, at, sequence, message });
+  topic.runningHash = runningHash({
+    previous: topic.runningHash,
+    payer: entityId(payer),
+    topic: entityId(num),
+    consensusTimestamp: timestampText(at),
+    sequenceNumber: sequence,
+    message,
+  });
   topic.sequence = sequence;
   rows.topic_message.push({
     topic: num,
