@@ -179,6 +179,11 @@ export const settings = z.object({
     .enum(["fatal", "error", "warn", "info", "debug", "trace", "silent"])
     .default("info")
     .describe("Least severe level that is logged."),
+  FAILPOINT: z
+    .string()
+    .regex(/^[a-z]+\.[a-z_]+:[a-z]+(:\d+)?$/, "must be name:mode or name:mode:hit")
+    .optional()
+    .describe("For tests: where this process dies or fails. Refused in production."),
 });
 
 export type Settings = z.output<typeof settings>;
@@ -215,6 +220,8 @@ export function readSettings<Name extends SettingName = never>(
   const { COLLECTION_A_KEY: keyA, COLLECTION_B_KEY: keyB } = parsed.data ?? {};
   if (keyA !== undefined && keyA === keyB)
     wrong.push("COLLECTION_B_KEY must not be COLLECTION_A_KEY");
+  if (parsed.data?.FAILPOINT !== undefined && environment.NODE_ENV === "production")
+    wrong.push("FAILPOINT is for tests and refused while NODE_ENV is production");
   if (!parsed.success || wrong.length > 0) throw new ConfigurationError(wrong.join("; "));
   return Object.freeze(parsed.data) as Readonly<With<Name>>;
 }

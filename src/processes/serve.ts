@@ -2,6 +2,7 @@ import { defineCommand } from "citty";
 import { environment, readSettings } from "../config.ts";
 import { createLogger } from "../log.ts";
 import { createWakeQueue } from "../publishing/queue.ts";
+import { armFailpointOf } from "./arm.ts";
 import { runUntilStopped } from "./run-until-stopped.ts";
 import { startWeb, WEB_SETTINGS } from "./web.ts";
 
@@ -12,6 +13,7 @@ export const serveCommand = defineCommand({
     runUntilStopped(async () => {
       const settings = readSettings(environment(), WEB_SETTINGS);
       const log = createLogger(settings.LOG_LEVEL, "web");
+      armFailpointOf(settings, log);
       const queue = await createWakeQueue({ redisUrl: settings.REDIS_URL }, log);
       const web = await startWeb(settings, { log, wake: queue.wake });
       log.info({ url: web.url }, "web process is up");

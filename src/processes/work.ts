@@ -2,6 +2,7 @@ import { defineCommand } from "citty";
 import { environment, readSettings } from "../config.ts";
 import { createLogger } from "../log.ts";
 import { createWakeQueue } from "../publishing/queue.ts";
+import { armFailpointOf } from "./arm.ts";
 import { runUntilStopped } from "./run-until-stopped.ts";
 import { startWorker, WORKER_SETTINGS } from "./worker.ts";
 
@@ -12,6 +13,7 @@ export const workCommand = defineCommand({
     runUntilStopped(async () => {
       const settings = readSettings(environment(), WORKER_SETTINGS);
       const log = createLogger(settings.LOG_LEVEL, "worker");
+      armFailpointOf(settings, log);
       const backend = { redisUrl: settings.REDIS_URL };
       const queue = await createWakeQueue(backend, log);
       const worker = await startWorker(settings, { log, queue, backend });

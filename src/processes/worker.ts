@@ -1,5 +1,6 @@
 import { followClock } from "../clock.ts";
 import type { With } from "../config.ts";
+import { failpoint } from "../failpoint.ts";
 import { createHederaTopic } from "../ledger/hedera-topic.ts";
 import { createMirrorNode } from "../ledger/mirror-node.ts";
 import type { Logger } from "../log.ts";
@@ -75,6 +76,7 @@ export async function startWorker(
     clock,
     log,
     collections: { A: settings.COLLECTION_A_ID, B: settings.COLLECTION_B_ID },
+    failpoint: (name) => failpoint?.(name),
   });
   const schedule = startHoldingsCheckSchedule({ check, queue: backend, log });
   const refresh = startCatalogueRefresh({ sql, mirror, log, priceUrl: settings.PRICE_URL });

@@ -1,4 +1,5 @@
 import { setTimeout as delay } from "node:timers/promises";
+import type { Failpoint } from "../failpoint.ts";
 import type { MirrorNode } from "../ledger/mirror-node.ts";
 import type { Topic } from "../ledger/topic.ts";
 import type { LedgerClock } from "./ledger-clock.ts";
@@ -10,21 +11,8 @@ import type { SendGate } from "./send-gate.ts";
 export type TopicKind = LeasedStar["topic"];
 export const TOPIC_KINDS = ["event", "asset"] as const satisfies readonly TopicKind[];
 
-/** Where a test may stop, crash or delay publishing, in the order of a star's way. */
-export type Failpoint =
-  | "claimed"
-  | "id_reserved"
-  | "signed"
-  | "bytes_stored"
-  | "before_submit"
-  | "after_submit"
-  | "receipt_wait"
-  | "receipt_got"
-  | "before_confirm"
-  | "confirmed"
-  | "expired"
-  | "mirror_checked"
-  | "reissued";
+/** Where a test may stop, crash or delay publishing. */
+export type PublishFailpoint = Extract<Failpoint, `pub.${string}` | `sweep.${string}`>;
 
 /** Everything the publishing of one star needs. */
 export interface PublishContext {
@@ -50,7 +38,7 @@ export interface PublishContext {
   readonly closing: AbortSignal;
   /** From 0 to 1. */
   readonly random: () => number;
-  readonly failpoint: (name: Failpoint) => void | Promise<void>;
+  readonly failpoint: (name: PublishFailpoint) => void | Promise<void>;
   readonly notices: Notices;
 }
 

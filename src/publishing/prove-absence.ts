@@ -47,7 +47,7 @@ export async function proveAbsence(context: PublishContext, attempt: Attempt): P
   // Asked again, after the topic: what the topic lacked may have been just behind its end.
   const again = await readTransaction(context, attempt);
   if (again.kind !== "open") return again;
-  await failpoint("mirror_checked");
+  await failpoint("pub.mirror_checked");
   const rounds = await countAbsence(outbox, attempt, QUIET_ROUND_APART_MS);
   if (rounds < QUIET_ROUNDS) return { kind: "open", why: `not found in ${rounds} rounds` };
   const evidence = `block ${block.number} at ${block.to}, not found in ${rounds} rounds`;

@@ -60,14 +60,14 @@ type LaidBack = Extract<Next, { kind: "lay back" }>;
 async function pursueIds(context: PublishContext, star: LeasedStar): Promise<LaidBack> {
   const { outbox, topic, clock, failpoint } = context;
   const { topicId } = context.lanes[star.topic];
-  await failpoint("claimed");
+  await failpoint("pub.claimed");
   let { attempt } = star;
   for (let ids = 0; ids < IDS_PER_TURN_MAX; ids++) {
     if (context.closing.aborted) return { kind: "lay back", delayMs: 0, why: null };
     if (attempt === null) {
       const by = { payer: topic.payer, topicId, notBefore: clock.nextStart() };
       attempt = await reserveId(outbox, star.starId, by);
-      await failpoint("id_reserved");
+      await failpoint("pub.id_reserved");
     }
     const next = await pursue(context, star, attempt);
     if (next.kind === "lay back") return next;
@@ -108,10 +108,10 @@ async function sign(
   if (prepared.transactionId !== attempt.transactionId) {
     throw new Error(`signed ${prepared.transactionId} where ${attempt.transactionId} was reserved`);
   }
-  await failpoint("signed");
+  await failpoint("pub.signed");
   const signed = { bytes: prepared.signedBytes, validUntil: prepared.validUntil };
   const stored = await storeSigned(outbox, attempt, signed);
-  await failpoint("bytes_stored");
+  await failpoint("pub.bytes_stored");
   return stored;
 }
 
@@ -140,10 +140,10 @@ async function send(
   let counted = attempt;
   const outcome = await context.call(async () => {
     counted = await countSend(outbox, attempt);
-    await failpoint("before_submit");
+    await failpoint("pub.before_submit");
     return topic.send(signed.bytes);
   });
-  await failpoint("after_submit");
+  await failpoint("pub.after_submit");
   if (outcome.kind === "refused" && outcome.refusal !== "duplicate") {
     return refused(context, { star, lane }, await countRefusal(outbox, counted), outcome);
   }
@@ -185,6 +185,6 @@ async function refused(
 async function newId(context: PublishContext, attempt: Attempt, evidence: string): Promise<Next> {
   const outcome = attempt.sends === 0 ? "never sent" : "refused";
   await giveUp(context.outbox, attempt, { outcome, evidence });
-  await context.failpoint("reissued");
+  await context.failpoint("pub.reissued");
   return { kind: "new id" };
 }

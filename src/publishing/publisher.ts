@@ -3,6 +3,7 @@ import { setMaxListeners } from "node:events";
 import { setTimeout as delay } from "node:timers/promises";
 import { bulkhead } from "cockatiel";
 import { bounds, ConfigurationError } from "../config.ts";
+import { failpoint as armed } from "../failpoint.ts";
 import type { MirrorNode } from "../ledger/mirror-node.ts";
 import type { Topic } from "../ledger/topic.ts";
 import { parseTimestamp } from "../ledger/transaction-id.ts";
@@ -28,6 +29,7 @@ export interface PublisherParts {
   readonly log: Logger;
   readonly metrics: PublishingMetrics;
   readonly leaseMs?: number;
+  readonly sweepEveryMs?: number;
   readonly clock?: LedgerClock;
   readonly failpoint?: PublishContext["failpoint"];
 }
@@ -68,14 +70,19 @@ export async function startPublisher(parts: PublisherParts): Promise<Publisher> 
     });
     notices.pending(await pendingPublications(sql));
   };
-  let isLooking = false;
-  const timer = setInterval(async () => {
+  const sweep = async (): Promise<void> => {
+    await context.failpoint("sweep.scan");
     drain.soon();
-    if (isLooking) return;
-    isLooking = true;
-    await look().catch(() => notices.failed("sweep"));
-    isLooking = false;
-  }, bounds.sweepEveryMs);
+    await context.failpoint("sweep.enqueued");
+    await look();
+  };
+  let isSweeping = false;
+  const timer = setInterval(async () => {
+    if (isSweeping) return drain.soon();
+    isSweeping = true;
+    await sweep().catch(() => notices.failed("sweep"));
+    isSweeping = false;
+  }, parts.sweepEveryMs ?? bounds.sweepEveryMs);
   parts.queue.onWake(() => drain.soon());
   // Another process may have left messages on their way, and stars behind.
   for (const follower of followers) follower.poke();
@@ -96,13 +103,16 @@ export async function startPublisher(parts: PublisherParts): Promise<Publisher> 
   };
 }
 
+/** Armed or not is asked at each passing: arming may come later than the publisher. */
+const atFailpoint: PublishContext["failpoint"] = (name) => armed?.(name);
+
 function compose(
   parts: PublisherParts,
   notices: PublishContext["notices"],
   closing: AbortSignal,
 ): { readonly context: PublishContext; readonly followers: readonly TopicFollower[] } {
   const { sql, topic, mirror, topics, leaseMs = bounds.publishLeaseMs } = parts;
-  const { clock = createLedgerClock(), failpoint = () => undefined } = parts;
+  const { clock = createLedgerClock(), failpoint = atFailpoint } = parts;
   const room = bulkhead(bounds.publishInFlightMax, 2 * bounds.publishBatchMax);
   const follow = (topicId: string, kind: TopicKind): TopicFollower =>
     followTopic({

@@ -23,7 +23,7 @@ export async function awaitReceipt(
   attempt: Attempt,
 ): Promise<Next> {
   for (const waitMs of RECEIPT_WAITS_MS) {
-    await context.failpoint("receipt_wait");
+    await context.failpoint("pub.receipt_wait");
     await context.wait(waitMs, context.closing);
     if (context.closing.aborted) return { kind: "lay back", delayMs: 0, why: null };
     const known = await askReceipt(context, star, attempt);
@@ -63,7 +63,7 @@ async function askReceipt(
   const { call, topic, outbox, failpoint, notices, lanes } = context;
   const answer = await call(() => topic.receipt(attempt.transactionId));
   if (answer.kind === "unknown") return attempt;
-  await failpoint("receipt_got");
+  await failpoint("pub.receipt_got");
   if (answer.kind === "success") {
     return storeReceipt(outbox, attempt, { ...answer, status: "SUCCESS" });
   }
@@ -86,10 +86,10 @@ async function readBack(
   if (row === null && sequence !== null) {
     return layBackFor(context, star, "the mirror node lacks it yet");
   }
-  await failpoint("before_confirm");
+  await failpoint("pub.before_confirm");
   const verdicts = row === null ? [] : await confirmMessage(outbox.sql, row);
   for (const verdict of verdicts) notices.announce(star.topic, verdict);
-  await failpoint("confirmed");
+  await failpoint("pub.confirmed");
   // No verdict on our own message: another process was faster.
   if (verdicts.length > 0 || row?.chunk?.transactionId === attempt.transactionId) {
     return layBackFor(context, star, "read back");
@@ -103,7 +103,7 @@ async function readBack(
 
 /** Its time is over without a word: only proof helps. */
 async function settleOverdue(context: PublishContext, attempt: Attempt): Promise<Next> {
-  await context.failpoint("expired");
+  await context.failpoint("pub.expired");
   const finding = await proveAbsence(context, attempt);
   if (finding.kind === "absent") return reissue(context, attempt, finding);
   const why = finding.kind === "open" ? finding.why : "on the topic, not read back yet";
@@ -119,7 +119,7 @@ async function reissue(
   proof: { readonly outcome: GivenUp; readonly evidence: string },
 ): Promise<Next> {
   await giveUp(outbox, attempt, proof);
-  await failpoint("reissued");
+  await failpoint("pub.reissued");
   if (proof.outcome === "foreign") {
     notices.raise("foreign", `${attempt.transactionId}: ${proof.evidence}`);
   }

@@ -125,9 +125,9 @@ async function readOn(parts: FollowerParts): Promise<Page> {
   const last = sound.at(-1);
   if (last === undefined) return { read: 0, hasMore: false, hasGap };
   clock.sawConsensus(parseTimestamp(last.consensusTimestamp));
-  await failpoint("before_confirm");
+  await failpoint("pub.before_confirm");
   const verdicts = await readTopicOn(sql, { topicId, after }, sound);
   for (const verdict of verdicts) parts.onVerdict(verdict);
-  await failpoint("confirmed");
+  await failpoint("pub.confirmed");
   return { read: sound.length, hasMore: more && !hasGap, hasGap };
 }

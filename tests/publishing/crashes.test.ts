@@ -1,6 +1,7 @@
 import * as assert from "node:assert/strict";
 import { suite } from "uvu";
-import type { Failpoint } from "../../src/publishing/context.ts";
+import { FAILPOINTS } from "../../src/failpoint.ts";
+import type { PublishFailpoint } from "../../src/publishing/context.ts";
 import type { SendFault } from "../support/fake-topic.ts";
 import { Crash, createRig, type Fate, openRigs, type Rig } from "./rig.ts";
 
@@ -16,21 +17,9 @@ test.before(async () => {
 });
 test.after(() => rigs.close());
 
-const failpoints: readonly Failpoint[] = [
-  "claimed",
-  "id_reserved",
-  "signed",
-  "bytes_stored",
-  "before_submit",
-  "after_submit",
-  "receipt_wait",
-  "receipt_got",
-  "before_confirm",
-  "confirmed",
-  "expired",
-  "mirror_checked",
-  "reissued",
-];
+const failpoints = FAILPOINTS.filter((name): name is Extract<PublishFailpoint, `pub.${string}`> =>
+  name.startsWith("pub."),
+);
 
 interface Trouble {
   readonly name: string;
@@ -99,7 +88,7 @@ async function crashOnce(trouble: Trouble, fate: Fate): Promise<boolean> {
   return outcome instanceof Crash;
 }
 
-async function sleepOnce(trouble: Trouble, at: Failpoint): Promise<boolean> {
+async function sleepOnce(trouble: Trouble, at: PublishFailpoint): Promise<boolean> {
   const rig = await inTrouble(trouble);
   const starId = await rig.box();
   let wake = (): void => undefined;
@@ -126,7 +115,7 @@ async function sleepOnce(trouble: Trouble, at: Failpoint): Promise<boolean> {
   return hangs;
 }
 
-const passed = new Set<Failpoint>();
+const passed = new Set<PublishFailpoint>();
 
 for (const trouble of troubles) {
   test(`killed at any step while the trouble is: ${trouble.name}`, async () => {

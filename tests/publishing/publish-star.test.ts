@@ -60,7 +60,7 @@ test("a message that nobody received is sent again, the same bytes, until it lan
 
 test("DUPLICATE after a crash means ask, and is settled by the receipt of the same id", async () => {
   const starId = await rig.box();
-  await assert.rejects(rig.publisher({ at: "after_submit", hit: 1 }).run());
+  await assert.rejects(rig.publisher({ at: "pub.after_submit", hit: 1 }).run());
   // The answer was never seen, and no node has a receipt yet: the bytes are sent once more.
   rig.ledger.receiptsAway = true;
   const [star] = await secondLease();
@@ -104,7 +104,7 @@ test("THROTTLED_AT_CONSENSUS waits until the id is over, and then takes another"
 
 test("an id that ran out before it was ever sent is replaced at once", async () => {
   const starId = await rig.box();
-  await assert.rejects(rig.publisher({ at: "bytes_stored", hit: 1 }).run());
+  await assert.rejects(rig.publisher({ at: "pub.bytes_stored", hit: 1 }).run());
   rig.ledger.advance(600);
   await rig.publisher().run({ steps: 1 });
   await assertPublished(starId);
@@ -319,7 +319,7 @@ test("a message sent to a topic of earlier settings is settled there", async () 
 
 test("an id that somebody else used up for a message is never taken for ours", async () => {
   const starId = await rig.box();
-  await assert.rejects(rig.publisher({ at: "bytes_stored", hit: 1 }).run());
+  await assert.rejects(rig.publisher({ at: "pub.bytes_stored", hit: 1 }).run());
   const { transaction_id: stolen } = await rig.row(starId);
   rig.ledger.foreign(String(stolen), { topicId: TOPICS.event, message: "not ours" });
   await rig.publisher().run({ steps: 3 });
@@ -330,7 +330,7 @@ test("an id that somebody else used up for a message is never taken for ours", a
 
 test("an id that somebody else used up for something else is given up, with an alarm", async () => {
   const starId = await rig.box();
-  await assert.rejects(rig.publisher({ at: "bytes_stored", hit: 1 }).run());
+  await assert.rejects(rig.publisher({ at: "pub.bytes_stored", hit: 1 }).run());
   const { transaction_id: stolen } = await rig.row(starId);
   rig.ledger.foreign(String(stolen), { topicId: "0.0.98" });
   await rig.publisher().run({ steps: 3 });

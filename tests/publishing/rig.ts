@@ -3,7 +3,7 @@ import { newStarId } from "../../src/journal/star-id.ts";
 import { silentLogger } from "../../src/log.ts";
 import { createMetrics } from "../../src/metrics.ts";
 import { beginReading } from "../../src/publishing/confirm.ts";
-import type { Failpoint, PublishContext, TopicKind } from "../../src/publishing/context.ts";
+import type { PublishContext, PublishFailpoint, TopicKind } from "../../src/publishing/context.ts";
 import { createLedgerClock } from "../../src/publishing/ledger-clock.ts";
 import { starMessage } from "../../src/publishing/message.ts";
 import { type Alarm, createNotices } from "../../src/publishing/notices.ts";
@@ -26,7 +26,7 @@ export class Crash extends Error {
 
 /** What happens at the nth passing of a failpoint: it hangs as long as told, or else crashes. */
 export interface Fate {
-  readonly at: Failpoint;
+  readonly at: PublishFailpoint;
   readonly hit: number;
   readonly hang?: () => Promise<void>;
 }
@@ -128,7 +128,7 @@ function newProcess(rig: World, fate?: Fate) {
   const { sql, ledger } = rig;
   const clock = createLedgerClock(() => ledger.now + BigInt(rig.clockOff) * SECOND);
   let hits = 0;
-  const failpoint = async (name: Failpoint): Promise<void> => {
+  const failpoint = async (name: PublishFailpoint): Promise<void> => {
     if (name !== fate?.at || ++hits !== fate.hit) return;
     if (fate.hang === undefined) throw new Crash(name);
     await fate.hang();

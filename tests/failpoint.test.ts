@@ -1,0 +1,51 @@
+import * as assert from "node:assert/strict";
+import { test } from "uvu";
+import { ConfigurationError, readSettings } from "../src/config.ts";
+import { armFailpoint, failpoint, hookOf, parseFailpoint } from "../src/failpoint.ts";
+
+const lost = (message: string): Error => new Error(message);
+
+test("unarmed there is nothing to call; armed and disarmed is unarmed again", () => {
+  assert.equal(failpoint, undefined);
+  armFailpoint({ at: "pub.claimed", mode: "throw", hit: 1 }, { lost });
+  assert.ok(failpoint);
+  armFailpoint(undefined, { lost });
+  assert.equal(failpoint, undefined);
+});
+
+test("only the nth passing of the named place is struck, and that once", async () => {
+  const hits: number[] = [];
+  const hook = hookOf(
+    { at: "vote.before_ack", mode: "throw", hit: 2 },
+    { lost, onHit: ({ hit }) => void hits.push(hit) },
+  );
+  await hook("vote.before_ack");
+  await hook("vote.after_cache");
+  await assert.rejects(async () => hook("vote.before_ack"), /^Error: failpoint vote.before_ack$/);
+  await hook("vote.before_ack");
+  assert.deepEqual(hits, [2]);
+});
+
+test("a lost answer is the error that the caller's dependency would throw", async () => {
+  const hook = hookOf({ at: "pub.signed", mode: "lost", hit: 1 }, { lost: () => new RangeError() });
+  await assert.rejects(async () => hook("pub.signed"), RangeError);
+});
+
+test("an order is a known place, a known mode and a count from 1", () => {
+  assert.deepEqual(parseFailpoint("pub.signed:kill"), { at: "pub.signed", mode: "kill", hit: 1 });
+  assert.equal(parseFailpoint("pub.signed:hang:12")?.hit, 12);
+  for (const text of ["pub.signed", "pub.none:kill", "pub.signed:burn", "pub.signed:kill:0"]) {
+    assert.equal(parseFailpoint(text), undefined, text);
+  }
+});
+
+test("the setting is refused in production", () => {
+  const FAILPOINT = "pub.signed:kill";
+  assert.equal(readSettings({ FAILPOINT }).FAILPOINT, FAILPOINT);
+  assert.throws(
+    () => readSettings({ FAILPOINT, NODE_ENV: "production" }),
+    (error) => error instanceof ConfigurationError && /FAILPOINT is for tests/.test(error.message),
+  );
+});
+
+test.run();
