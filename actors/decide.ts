@@ -47,7 +47,7 @@ export function createDecider<Input, Context, Event extends AnyEventObject, Deci
     },
   };
   return {
-    initial: (input) => plain(createActor(machine, { input }).getSnapshot()),
+    initial: (input) => plain(machine.getInitialSnapshot(scope, input)),
     step(state, event) {
       emitted.length = 0;
       const next = machine.transition(machine.resolveState({ ...state }), event, scope);

@@ -1,8 +1,7 @@
 import { Hono } from "hono";
-import { requestId } from "hono/request-id";
-import { uuidv7 } from "uuidv7";
 import type { Logger } from "../log.ts";
 import type { Metrics } from "../metrics.ts";
+import { requestId } from "./middleware/request-id.ts";
 import { requestLog } from "./middleware/request-log.ts";
 import { securityHeaders } from "./middleware/security-headers.ts";
 import { problem, problemOf } from "./problem.ts";
@@ -27,7 +26,7 @@ export interface AppDeps {
  */
 export function createApp({ log, metrics, mounts }: AppDeps): Hono {
   const app = new Hono();
-  app.use(requestId({ generator: uuidv7 }), requestLog(log, metrics), securityHeaders());
+  app.use(requestId(), requestLog(log, metrics), securityHeaders());
   for (const { path, app: mounted } of mounts) app.route(path, mounted);
   app.notFound((c) => problem(c, "NOT_FOUND"));
   app.onError((error, c) => problemOf(error, c, log));

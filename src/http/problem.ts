@@ -2,6 +2,7 @@ import type { Context } from "hono";
 import type { ContentfulStatusCode } from "hono/utils/http-status";
 import { type RetryableCode, RetryableError, type TerminalCode, TerminalError } from "../errors.ts";
 import type { Logger } from "../log.ts";
+import { setReplyHeader } from "./reply-header.ts";
 
 /**
  * Turns failures into replies: the only file that knows status codes. A body is
@@ -60,13 +61,13 @@ export interface ProblemOptions {
 /** The reply for a code: body, status and the headers that belong to it. */
 export function problem(c: Context, code: ProblemCode, options: ProblemOptions = {}): Response {
   const [status, text] = problems[code];
-  if (status === 401) c.header("WWW-Authenticate", "Bearer");
+  if (status === 401) setReplyHeader(c, "WWW-Authenticate", "Bearer");
   return reply(c, status, { error: options.message ?? text, code, ...options.details }, options);
 }
 
 /** 405 of the public API, whose table of codes has none for it. */
 export function methodNotAllowed(c: Context): Response {
-  c.header("Allow", "GET");
+  setReplyHeader(c, "Allow", "GET");
   return reply(c, 405, { error: METHOD_NOT_ALLOWED });
 }
 
@@ -132,7 +133,8 @@ function reply(
   options: ProblemOptions = {},
 ): Response {
   const seconds = options.retryAfterSeconds ?? (status === 503 ? 1 : undefined);
-  if (seconds !== undefined) c.header("Retry-After", String(Math.max(1, Math.ceil(seconds))));
-  c.header("Cache-Control", "no-store");
+  if (seconds !== undefined)
+    setReplyHeader(c, "Retry-After", String(Math.max(1, Math.ceil(seconds))));
+  setReplyHeader(c, "Cache-Control", "no-store");
   return c.json(body, status);
 }

@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import type { Target } from "../../actors/content.ts";
 import { type Day, endOfDay } from "../../actors/day.ts";
 import type { Holdings } from "../../actors/holdings.ts";
@@ -104,7 +104,5 @@ function refused(decision: Refusal, day: Day): CastResult {
 
 /** What makes two requests the same: the target, however its JSON was laid out. */
 function hashOf({ type, id }: TargetName): string {
-  return createHash("sha256")
-    .update(JSON.stringify([type, id]))
-    .digest("hex");
+  return hash("sha256", JSON.stringify([type, id]));
 }

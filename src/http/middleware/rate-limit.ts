@@ -1,6 +1,7 @@
 import type { Context, MiddlewareHandler } from "hono";
 import type { Metrics } from "../../metrics.ts";
 import { problem, tooManyRequests } from "../problem.ts";
+import { setReplyHeader } from "../reply-header.ts";
 import type { ClientAddress } from "./client-address.ts";
 import { type SharedWindowOptions, sharedWindow } from "./shared-window.ts";
 import type { Verdict } from "./sliding-window.ts";
@@ -34,8 +35,8 @@ export function rateLimit(options: RateLimitOptions): RateLimit {
   const policy = `"ip";q=${window.limit};w=${windowSeconds}`;
 
   const announce = (c: Context, { remaining, waitMs }: Verdict): void => {
-    c.header("RateLimit-Policy", policy);
-    c.header("RateLimit", `"ip";r=${remaining};t=${Math.ceil(waitMs / 1000)}`);
+    setReplyHeader(c, "RateLimit-Policy", policy);
+    setReplyHeader(c, "RateLimit", `"ip";r=${remaining};t=${Math.ceil(waitMs / 1000)}`);
   };
 
   return {

@@ -1,4 +1,5 @@
 import type { MiddlewareHandler } from "hono";
+import { outgoingOf } from "../reply-header.ts";
 
 /**
  * For replies that are data: nothing may be run, framed, sniffed or passed on. A page that
@@ -14,6 +15,11 @@ const HEADERS = [
 /** Sets what a reply has not set itself. */
 export function securityHeaders(): MiddlewareHandler {
   return async function securityHeaders(c, next) {
+    const outgoing = outgoingOf(c);
+    if (outgoing !== undefined) {
+      for (const [name, value] of HEADERS) outgoing.setHeader(name, value);
+      return next();
+    }
     await next();
     const { headers } = c.res;
     for (const [name, value] of HEADERS) if (!headers.has(name)) headers.set(name, value);

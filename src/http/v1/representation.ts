@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { promisify } from "node:util";
 import { gzip } from "node:zlib";
 import type { Context } from "hono";
+import { setReplyHeader } from "../reply-header.ts";
 
 /** A body ready to be sent, as it is or compressed, each with its own strong validator. */
 export interface Representation {
@@ -51,14 +52,13 @@ export async function send(
   { cacheControl, type = "application/json" }: SendOptions,
 ): Promise<Response> {
   const isGzip = shown.text.length >= GZIP_FROM_CHARACTERS && takesGzip(c);
-  c.header("ETag", `"${shown.tag}${isGzip ? GZIP_SUFFIX : ""}"`);
-  c.header("Vary", "Accept-Encoding");
-  c.header("Cache-Control", cacheControl);
+  setReplyHeader(c, "ETag", `"${shown.tag}${isGzip ? GZIP_SUFFIX : ""}"`);
+  setReplyHeader(c, "Vary", "Accept-Encoding");
+  setReplyHeader(c, "Cache-Control", cacheControl);
   if (clientHas(c, shown.tag)) return c.body(null, 304);
-  c.header("Content-Type", type);
-  if (!isGzip) return c.body(shown.text, 200);
-  c.header("Content-Encoding", "gzip");
-  return c.body(await shown.gzipped(), 200);
+  if (!isGzip) return c.body(shown.text, 200, { "Content-Type": type });
+  setReplyHeader(c, "Content-Encoding", "gzip");
+  return c.body(await shown.gzipped(), 200, { "Content-Type": type });
 }
 
 /** Weak comparison, as RFC 9110 wants it for `If-None-Match`. */

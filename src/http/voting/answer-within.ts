@@ -10,6 +10,9 @@ export interface Deadline {
   without<T>(work: () => Promise<T>): Promise<T>;
 }
 
+/** While the client takes its time. */
+const LOOK_AGAIN_MS = 50;
+
 /** What a request behind `answerWithin` knows. */
 export interface DeadlineVariables {
   deadline: Deadline;
@@ -29,28 +32,32 @@ export function answerWithin(): MiddlewareHandler<{ Variables: DeadlineVariables
     const late = new Promise<never>((_, reject) => {
       refuse = reject;
     });
-    const start = (answerBy: number): void => {
-      const over = (): void =>
-        refuse(new RetryableError("UNAVAILABLE", "the answer took too long"));
-      timer = setTimeout(over, answerBy - performance.now());
+    const allowedMs = timeFor(c);
+    let answerBy = performance.now() + allowedMs;
+    let isClientsTime = false;
+    // Armed anew only when it rings: hardly any request lets it come to that.
+    const ring = (): void => {
+      const left = answerBy - performance.now();
+      if (isClientsTime) timer = setTimeout(ring, LOOK_AGAIN_MS);
+      else if (left > 0) timer = setTimeout(ring, left);
+      else refuse(new RetryableError("UNAVAILABLE", "the answer took too long"));
     };
-    let answerBy = performance.now() + timeFor(c);
+    timer = setTimeout(ring, allowedMs);
     c.set("deadline", {
       get answerBy() {
         return answerBy;
       },
       async without(work) {
-        clearTimeout(timer);
-        const left = answerBy - performance.now();
+        const begun = performance.now();
+        isClientsTime = true;
         try {
           return await work();
         } finally {
-          answerBy = performance.now() + left;
-          start(answerBy);
+          isClientsTime = false;
+          answerBy += performance.now() - begun;
         }
       },
     });
-    start(answerBy);
     try {
       await Promise.race([next(), late]);
     } finally {

@@ -44,41 +44,41 @@ export function votingRoutes(deps: VotingDeps): Hono<Env> {
   const challenge = challengeBody(deps.network);
 
   routes.post("/challenges", async (c) => {
-    const { wallet } = await c.var.deadline.without(() => readJson(c, challenge));
+    const { wallet } = await c.get("deadline").without(() => readJson(c, challenge));
     const { expiresAt, ...issued } = await deps.startSignIn(wallet);
     return c.json({ ...issued, expiresAt: instant(expiresAt) }, 201);
   });
   routes.post("/sessions", async (c) => {
-    const signed = await c.var.deadline.without(() => readJson(c, sessionBody));
+    const signed = await c.get("deadline").without(() => readJson(c, sessionBody));
     const { expiresAt, ...opened } = await deps.openSession(signed);
     return c.json({ ...opened, expiresAt: instant(expiresAt) }, 201);
   });
   routes.delete("/sessions/current", session, async (c) => {
-    await deps.closeSession(c.var.sessionToken);
+    await deps.closeSession(c.get("sessionToken"));
     return c.body(null, 204);
   });
   routes.get("/allowance", session, async (c) => {
-    const { wallet, day, premium, ...allowance } = await deps.readAllowance(c.var.wallet);
+    const { wallet, day, premium, ...allowance } = await deps.readAllowance(c.get("wallet"));
     return c.json({ wallet, day, premium, ...allowanceBody(allowance) });
   });
   routes.get("/preview", session, async (c) => {
-    const preview = await deps.previewStar(c.var.wallet, readTarget(c.req.queries()));
+    const preview = await deps.previewStar(c.get("wallet"), readTarget(c.req.queries()));
     return c.json({ ...preview, allowance: allowanceBody(preview.allowance) });
   });
   routes.post("/stars", session, async (c) => {
-    const { target } = await c.var.deadline.without(() => readJson(c, starBody));
+    const { target } = await c.get("deadline").without(() => readJson(c, starBody));
     const idempotencyKey = readIdempotencyKey(c);
     const result = await deps.castStar({
-      wallet: c.var.wallet,
+      wallet: c.get("wallet"),
       target,
       idempotencyKey,
-      answerBy: c.var.deadline.answerBy,
+      answerBy: c.get("deadline").answerBy,
     });
     return castReply(c, result, deps.clock.now());
   });
   routes.get("/stars", session, async (c) => {
     const day = readDay(c.req.queries("day"), deps.clock.now());
-    const receipts = await deps.receiptsOfDay(c.var.wallet, day);
+    const receipts = await deps.receiptsOfDay(c.get("wallet"), day);
     return c.json({ day, stars: receipts.map(starJson) });
   });
   routes.get("/stars/:id", async (c) => {
