@@ -93,6 +93,12 @@ export function problemOf(error: unknown, c: Context, log: Logger): Response {
   return problem(c, "INTERNAL");
 }
 
+/** The status alone, for replies that are pages; anything that is not ours counts as `INTERNAL`. */
+export function statusOf(error: unknown): ContentfulStatusCode {
+  const isOurs = error instanceof TerminalError || error instanceof RetryableError;
+  return problems[isOurs ? error.code : "INTERNAL"][0];
+}
+
 const METHOD_NOT_ALLOWED = "Only GET is accepted here.";
 
 /** A reply outside of any app: the request never became one. */

@@ -21,6 +21,7 @@ import type { Metrics } from "../metrics.ts";
 import { pendingPublications } from "../publishing/outbox.ts";
 import type { Sql } from "../store/postgres.ts";
 import type { Redis } from "../store/redis.ts";
+import { composeConsole } from "./compose-console.ts";
 import type { WebSettings } from "./web.ts";
 
 /** What the routes stand on. */
@@ -28,6 +29,8 @@ export interface HttpParts {
   readonly settings: WebSettings;
   readonly publicUrl: string;
   readonly sql: Sql;
+  /** A small pool for what operators look at. */
+  readonly reader: Sql;
   readonly redis: Redis;
   readonly clock: FollowedClock;
   readonly log: Logger;
@@ -105,6 +108,7 @@ export function composeHttp(parts: HttpParts): Hono {
       { path: "/", app: docsRoutes() },
       { path: "/voting", app: voting },
       { path: "/ops/api", app: ops },
+      { path: "/ops", app: composeConsole(parts, client) },
     ],
   });
 }

@@ -38,6 +38,8 @@ export type WebSettings = Readonly<With<(typeof WEB_SETTINGS)[number]>>;
 
 /** Two flights of commits, and the loads of the turns behind them. */
 const WRITER_CONNECTIONS = 6;
+/** What operators look at waits for these alone, and a page that takes longer is given up. */
+const READER = { connections: 3, statementTimeoutMs: 1_500 };
 
 /** A part of the service that runs in this process. */
 export interface Running {
@@ -106,6 +108,7 @@ export async function startWeb(
 async function connect(settings: WebSettings, log: Logger, onWriterClose: () => void) {
   const role = await prepareDatabase(settings.DATABASE_URL, log);
   const sql = openPostgres(settings.DATABASE_URL, { role });
+  const reader = openPostgres(settings.DATABASE_URL, { role, ...READER });
   const writer = openPostgres(settings.DATABASE_URL, {
     role,
     writer: true,
@@ -121,6 +124,7 @@ async function connect(settings: WebSettings, log: Logger, onWriterClose: () => 
   const mirror = createMirrorNode({ urls: settings.MIRROR_NODE_URL, log });
   return {
     sql,
+    reader,
     writer,
     clock,
     redis,
@@ -131,6 +135,7 @@ async function connect(settings: WebSettings, log: Logger, onWriterClose: () => 
         mirror.close(),
         closeRedis(redis),
         sql.end({ timeout: 1 }),
+        reader.end({ timeout: 1 }),
         writer.end({ timeout: 1 }),
       ]);
     },

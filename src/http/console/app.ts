@@ -1,0 +1,171 @@
+import { type Context, Hono } from "hono";
+import { uuidv7 } from "uuidv7";
+import { TerminalError } from "../../errors.ts";
+import type { Logger } from "../../log.ts";
+import { appendOperatorLog, findOutcome } from "../../store/operator-log.ts";
+import type { Sql } from "../../store/postgres.ts";
+import { serveAssets } from "./assets.ts";
+import { closedPage, foreignForm, guarded, sentenceOf } from "./error-page.ts";
+import { type FrameRequest, framedPage } from "./frame.ts";
+import { createGate, type Gate, type GateDeps, type Signed } from "./gate.ts";
+import { html } from "./markup.ts";
+import type { Action, Page, ShownPage } from "./page.ts";
+import { goTo, sendPage } from "./reply.ts";
+import { formToken } from "./session-cookie.ts";
+import { localPath, signInPage } from "./sign-in.ts";
+
+/** What the console itself stands on; its pages bring their own. */
+export interface ConsoleDeps extends Omit<GateDeps, "operatorToken"> {
+  /** Without one the console stays closed. */
+  readonly operatorToken: string | undefined;
+  readonly network: string;
+  readonly log: Logger;
+}
+
+/**
+ * The operators' console, to be mounted at `/ops`: sign-in, the frame around every page, and what
+ * is checked before any of them answers. `/ops/api` is not its business.
+ *
+ * @param pages the table of pages: routes and navigation are made from it
+ */
+export function consoleRoutes(deps: ConsoleDeps, pages: readonly Page[]): Hono {
+  const { operatorToken, log } = deps;
+  const app = new Hono();
+  serveAssets(app);
+  if (operatorToken === undefined) {
+    app.all("/*", (c, next) => (isApi(c) ? next() : closedPage(c)));
+    return app;
+  }
+  const gate = createGate({ ...deps, operatorToken });
+  const house: House = { ...deps, gate, pages };
+  const show = (page: Page) => (c: Context) => guarded(c, log, () => showPage(c, house, page));
+  const act = (run: FormHandler) => (c: Context) => guarded(c, log, () => acceptForm(c, gate, run));
+
+  app.get("/sign-in", (c) =>
+    signInPage(c, { status: 200, next: localPath(c.req.query("next") ?? null) }),
+  );
+  app.post("/sign-in", (c) => guarded(c, log, () => gate.signIn(c)));
+  app.post(
+    "/sign-out",
+    act((c, signed) => gate.signOut(c, signed)),
+  );
+  for (const page of pages) {
+    app.get(page.path === "" ? "/" : page.path, show(page));
+    for (const action of page.actions ?? []) {
+      app.post(
+        action.path,
+        act((c, signed, form) => runAction(c, house, { action, signed, form })),
+      );
+    }
+  }
+  app.all("/*", (c, next) => {
+    if (isApi(c)) return next();
+    return c.req.path === "/ops/" ? goTo(c, "/ops") : show(NOWHERE)(c);
+  });
+  return app;
+}
+
+interface House extends ConsoleDeps {
+  readonly gate: Gate;
+  readonly pages: readonly Page[];
+}
+
+type FormHandler = (c: Context, signed: Signed, form: URLSearchParams) => Promise<Response>;
+
+function isApi(c: Context): boolean {
+  return c.req.path === "/ops/api" || c.req.path.startsWith("/ops/api/");
+}
+
+async function showPage(c: Context, { gate, ...house }: House, page: Page): Promise<Response> {
+  const signed = await gate.find(c);
+  if (signed === null) return gate.refuse(c);
+  const { session, secret } = signed;
+  const query = new URL(c.req.url).searchParams;
+  const request = {
+    query,
+    rest: restOf(c, page),
+    now: house.clock.now(),
+    session,
+    formToken: formToken(secret),
+  };
+  const [shown, notice] = await Promise.all([
+    page.show(request).catch(nothingFound),
+    noticeOf(house.sql, query.get("done"), session.id),
+  ]);
+  if (shown instanceof Response) return shown;
+  const current = page.below ?? page.path;
+  const { formToken: token, now } = request;
+  const framed = framedPage(house, { shown, current, session, notice, formToken: token, now });
+  return sendPage(c, framed, shown.isMissing ? 404 : 200);
+}
+
+/** Lets a form through that one of our own pages sent for somebody signed in. */
+async function acceptForm(c: Context, gate: Gate, run: FormHandler): Promise<Response> {
+  const signed = await gate.find(c);
+  if (signed === null) return gate.refuse(c);
+  const form = await gate.formOf(c, signed);
+  return form === null ? foreignForm(c) : run(c, signed, form);
+}
+
+/** Runs an action between two lines of the operator log: nothing happens without the first. */
+async function runAction(
+  c: Context,
+  { sql, clock }: Pick<House, "sql" | "clock">,
+  asked: { readonly action: Action; readonly signed: Signed; readonly form: URLSearchParams },
+): Promise<Response> {
+  const { action, form } = asked;
+  const { session } = asked.signed;
+  const entry = {
+    actionId: uuidv7(),
+    action: action.name,
+    subject: action.subject(form),
+    operator: session.operator,
+    sessionId: session.id,
+    notice: "",
+    details: {},
+  };
+  await appendOperatorLog(sql, { ...entry, phase: "begun" });
+  try {
+    const outcome = await action.run({ form, now: clock.now(), session });
+    const { notice, details = {} } = outcome;
+    await appendOperatorLog(sql, { ...entry, phase: "done", notice, details });
+    const separator = outcome.goTo.includes("?") ? "&" : "?";
+    return goTo(c, `/ops${outcome.goTo}${separator}done=${entry.actionId}`);
+  } catch (error) {
+    await appendOperatorLog(sql, { ...entry, phase: "failed", notice: sentenceOf(error) });
+    throw error;
+  }
+}
+
+async function noticeOf(
+  sql: Sql,
+  actionId: string | null,
+  sessionId: string,
+): Promise<FrameRequest["notice"]> {
+  if (actionId === null || !/^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(actionId)) {
+    return undefined;
+  }
+  const entry = await findOutcome(sql, { actionId, sessionId });
+  return entry && { text: entry.notice, isFailure: entry.phase === "failed" };
+}
+
+/** What stands behind the page's own path. */
+function restOf(c: Context, page: Page): string {
+  if (!page.path.endsWith("/*")) return "";
+  try {
+    return decodeURIComponent(c.req.path.slice(`/ops${page.path}`.length - 1));
+  } catch {
+    return "";
+  }
+}
+
+const NOWHERE: Page = {
+  path: "/*",
+  show: () => Promise.reject(new TerminalError("NOT_FOUND", "There is no page at this address.")),
+};
+
+function nothingFound(error: unknown): ShownPage {
+  if (!(error instanceof TerminalError) || error.code !== "NOT_FOUND") throw error;
+  const body = html`<p>${sentenceOf(error)}</p><p><a href="/ops">Go to the overview</a></p>`;
+  return { title: "Nothing here", isMissing: true, body };
+}

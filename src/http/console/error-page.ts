@@ -1,0 +1,49 @@
+import type { Context } from "hono";
+import { RetryableError, TerminalError } from "../../errors.ts";
+import type { Logger } from "../../log.ts";
+import { statusOf } from "../problem.ts";
+import { barePage } from "./frame.ts";
+import { html } from "./markup.ts";
+import { sendPage } from "./reply.ts";
+
+/** Answers, or says on a page what went wrong: nobody at a console reads JSON. */
+export async function guarded(
+  c: Context,
+  log: Logger,
+  answer: () => Promise<Response>,
+): Promise<Response> {
+  try {
+    return await answer();
+  } catch (error) {
+    if (!(error instanceof TerminalError)) {
+      log.error({ err: error, requestId: c.get("requestId") }, "console request failed");
+    }
+    const text = html`<p>${sentenceOf(error)}</p><p><a href="/ops">Go to the overview</a></p>`;
+    const title = error instanceof RetryableError ? "Not available just now" : "That did not work";
+    return sendPage(c, barePage(title, text), statusOf(error));
+  }
+}
+
+/** What may be told of an error: only the sentences that were written for the caller. */
+export function sentenceOf(error: unknown): string {
+  const isTold = error instanceof TerminalError || error instanceof RetryableError;
+  if (!isTold) return "Something went wrong on our side.";
+  const { message } = error;
+  const end = /[.!?]$/.test(message) ? "" : ".";
+  return `${message.charAt(0).toUpperCase()}${message.slice(1)}${end}`;
+}
+
+/** A form that another site may have sent, or that a session which is over has left behind. */
+export function foreignForm(c: Context): Promise<Response> {
+  const text = html`<p>This form did not come from a page that you have open in this console now, so nothing was done.</p>
+<p><a href="/ops">Go to the overview</a> and try again from there.</p>`;
+  return sendPage(c, barePage("Refused", text), 403);
+}
+
+/** Everything, where no operator token is set. */
+export function closedPage(c: Context): Promise<Response> {
+  c.header("WWW-Authenticate", "Bearer");
+  const text = html`<p>No operator token is set, so nobody can sign in.</p>
+<p>Set <code>OPERATOR_TOKEN</code> (16 characters or more) for the web processes and start them again.</p>`;
+  return sendPage(c, barePage("The console is closed", text), 401);
+}

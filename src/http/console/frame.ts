@@ -1,0 +1,84 @@
+import type { OperatorSession } from "../../keys/operator-session.ts";
+import { type Content, type Html, html } from "./markup.ts";
+import type { Page, ShownPage } from "./page.ts";
+
+/** What every page of the console has around it. */
+export interface FrameGiven {
+  readonly pages: readonly Page[];
+  /** `mainnet`, `local`: operators of several networks must see which this is. */
+  readonly network: string;
+}
+
+/** What is known of the request that a page answers. */
+export interface FrameRequest {
+  readonly shown: ShownPage;
+  /** Path of the page in the table, for the navigation's mark. */
+  readonly current: string;
+  readonly session: OperatorSession;
+  readonly formToken: string;
+  /** Epoch milliseconds by the one clock. */
+  readonly now: number;
+  /** How the action before this page ended. */
+  readonly notice?: { readonly text: string; readonly isFailure: boolean } | undefined;
+}
+
+/** A whole page for somebody who is signed in. */
+export function framedPage(given: FrameGiven, request: FrameRequest): Html {
+  const { shown, current, notice } = request;
+  const entries = given.pages.flatMap(({ nav, path }) =>
+    nav === undefined ? [] : [{ nav, path }],
+  );
+  return documentOf(
+    shown.title,
+    html`<header class="top">
+  <a class="brand" href="/ops"><span aria-hidden="true">★</span> Starboard <span class="quiet">console</span></a>
+  <span class="network">${given.network}</span>
+  <form class="who" method="post" action="/ops/sign-out">
+    <input type="hidden" name="token" value="${request.formToken}">
+    <span class="name">${request.session.operator}</span>
+    <button class="link">Sign out</button>
+  </form>
+</header>
+<nav class="pages" aria-label="Console"><ul>${entries.map(
+      ({ nav, path }) =>
+        html`<li><a href="/ops${path}"${path === current ? html` aria-current="page"` : ""}>${nav}</a></li>`,
+    )}</ul></nav>
+<main id="main" tabindex="-1" data-now="${request.now}">
+${notice === undefined ? "" : html`<p class="notice${notice.isFailure ? " bad" : ""}" role="status">${notice.text}</p>`}
+<h1>${shown.title}</h1>
+${shown.body}
+</main>`,
+  );
+}
+
+/** A page for somebody who is not signed in: one sheet in the middle. */
+export function barePage(title: string, body: Content): Html {
+  return documentOf(
+    title,
+    html`<main id="main" class="bare" tabindex="-1">
+<p class="brand"><span aria-hidden="true">★</span> Starboard <span class="quiet">console</span></p>
+<div class="card"><h1>${title}</h1>
+${body}</div>
+</main>`,
+  );
+}
+
+function documentOf(title: string, body: Html): Html {
+  return html`<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>${title} · Starboard console</title>
+<link rel="icon" href="/ops/assets/icon.svg" type="image/svg+xml">
+<link rel="stylesheet" href="/ops/assets/console.css">
+<script type="module" src="/ops/assets/console.js"></script>
+</head>
+<body>
+<a class="skip" href="#main">Skip to content</a>
+${body}
+</body>
+</html>
+`;
+}

@@ -1,0 +1,69 @@
+import type { OperatorSession } from "../../keys/operator-session.ts";
+import type { Html } from "./markup.ts";
+
+/** What a page is asked with. */
+export interface PageRequest {
+  readonly query: URLSearchParams;
+  /** What the `*` of the page's path stands for, decoded; empty without one. */
+  readonly rest: string;
+  /** Epoch milliseconds. */
+  readonly now: number;
+  readonly session: OperatorSession;
+  /** Stands in every form, as the hidden field `token`: see `formToken`. */
+  readonly formToken: string;
+}
+
+/** A page as it is shown, without the frame that all have. */
+export interface ShownPage {
+  readonly title: string;
+  readonly body: Html;
+  /** True where there is nothing under this address: answered 404. */
+  readonly isMissing?: boolean;
+}
+
+/**
+ * One page of the console. The table of pages (`pages.ts`) makes the routes and the navigation.
+ */
+export interface Page {
+  /** Below `/ops`: ``, `/actors`, `/actors/*`. */
+  readonly path: string;
+  /** Its word in the navigation; without one it is reached by links. */
+  readonly nav?: string;
+  /** The page whose word is marked in the navigation while this one is shown; itself when absent. */
+  readonly below?: string;
+  /** @throws TerminalError for a request that makes no sense, RetryableError `UNAVAILABLE` */
+  show(request: PageRequest): Promise<ShownPage | Response>;
+  /** What can be done on it. */
+  readonly actions?: readonly Action[];
+}
+
+/** What an action is asked with. */
+export interface ActionRequest {
+  readonly form: URLSearchParams;
+  readonly now: number;
+  readonly session: OperatorSession;
+}
+
+/**
+ * Something an operator does, by a form with `method="post"`. The frame checks the session, the
+ * origin and the form's token, and writes the operator log before and after.
+ */
+export interface Action {
+  /** Below `/ops`: `/keys/revoke`. */
+  readonly path: string;
+  /** In the log: `keys.revoke`. */
+  readonly name: string;
+  /** What it is about, for the log; nothing secret. @throws TerminalError for a form that makes no sense */
+  subject(form: URLSearchParams): string;
+  /** @throws TerminalError, RetryableError: their sentence is shown and logged */
+  run(request: ActionRequest): Promise<ActionOutcome>;
+}
+
+export interface ActionOutcome {
+  /** One sentence: it is shown on the next page and stands in the log. */
+  readonly notice: string;
+  /** The page to go to, below `/ops`. */
+  readonly goTo: string;
+  /** For the log; nothing secret. */
+  readonly details?: Readonly<Record<string, unknown>>;
+}

@@ -1,0 +1,85 @@
+import type { Context } from "hono";
+import { RetryableError } from "../../errors.ts";
+import type { OperatorSessions } from "../../keys/operator-session.ts";
+import { isSameText } from "../health.ts";
+import type { ClientAddress } from "../middleware/client-address.ts";
+import type { SharedWindow } from "../middleware/shared-window.ts";
+import { barePage } from "./frame.ts";
+import { html } from "./markup.ts";
+import { readForm } from "./read-form.ts";
+import { goTo, sendPage } from "./reply.ts";
+import { isSameOrigin } from "./same-origin.ts";
+import type { SessionCookie } from "./session-cookie.ts";
+
+export interface SignInDeps {
+  readonly operatorToken: string;
+  readonly publicUrl: string;
+  readonly client: ClientAddress;
+  readonly attempts: SharedWindow;
+  readonly sessions: OperatorSessions;
+  readonly cookie: SessionCookie;
+  readonly note: (signedIn: { id: string; operator: string }, action: string) => Promise<void>;
+}
+
+/** What may be typed as a name: it is shown in the log. */
+const NAME = /^[^\p{C}]{1,60}$/u;
+
+/** The form: at `/ops/sign-in`, and in place of every page asked for by somebody not signed in. */
+export function signInPage(
+  c: Context,
+  given: {
+    readonly status: 200 | 400 | 401 | 403 | 429 | 503;
+    readonly next: string;
+    readonly flaw?: string;
+    readonly operator?: string;
+  },
+): Promise<Response> {
+  if (given.status === 401) c.header("WWW-Authenticate", "Bearer");
+  const form = html`<form class="stack" method="post" action="/ops/sign-in">
+${given.flaw === undefined ? "" : html`<p class="notice bad" role="alert">${given.flaw}</p>`}
+<input type="hidden" name="next" value="${given.next}">
+<label for="operator">Your name</label>
+<input id="operator" name="operator" maxlength="60" required autocomplete="username" value="${given.operator ?? ""}">
+<p class="hint">It stands beside what you do in the operator log.</p>
+<label for="operator-token">Operator token</label>
+<input id="operator-token" name="operatorToken" type="password" required autocomplete="current-password">
+<button class="primary">Sign in</button>
+</form>`;
+  return sendPage(c, barePage("Sign in", form), given.status);
+}
+
+/** Trades the operator token for a session. Limited per client, right or wrong. */
+export async function signIn(c: Context, deps: SignInDeps): Promise<Response> {
+  const form = await readForm(c);
+  const next = localPath(form.get("next"));
+  const operator = (form.get("operator") ?? "").trim();
+  const again = (status: 400 | 401 | 403 | 429 | 503, flaw: string): Promise<Response> =>
+    signInPage(c, { status, next, flaw, operator });
+  if (!isSameOrigin(c, deps.publicUrl)) {
+    return again(403, "This form was not sent from the console's own page. Sign in here.");
+  }
+  const attempt = await deps.attempts.take(deps.client(c));
+  if (!attempt.accepted) {
+    const seconds = Math.max(1, Math.ceil(attempt.waitMs / 1_000));
+    c.header("Retry-After", String(seconds));
+    return again(429, `Too many attempts from your address. Try again in ${seconds} s.`);
+  }
+  if (!isSameText(form.get("operatorToken") ?? "", deps.operatorToken)) {
+    return again(401, "This is not the operator token.");
+  }
+  if (!NAME.test(operator)) return again(400, "Give a name of 1 to 60 characters.");
+  try {
+    const { secret, ...session } = await deps.sessions.open(operator);
+    await deps.note(session, "session.open");
+    deps.cookie.write(c, secret);
+  } catch (error) {
+    if (error instanceof RetryableError) return again(503, "The database is out of reach.");
+    throw error;
+  }
+  return goTo(c, next);
+}
+
+/** A page of ours, whatever was asked for: nobody is sent elsewhere. */
+export function localPath(asked: string | null): string {
+  return asked !== null && /^\/ops(?:[/?][\x21-\x7e]*)?$/.test(asked) ? asked : "/ops";
+}

@@ -1,0 +1,75 @@
+import type { Reply, Service } from "../../support/service.ts";
+
+export const TOKEN = "operator-token-of-the-console-test";
+
+/** The sign-in is limited by address: each form of these tests comes from another one. */
+export const CONSOLE = { OPERATOR_TOKEN: TOKEN, TRUSTED_PROXIES: "127.0.0.0/8" };
+let visitors = 0;
+
+/** What a browser does by itself: it keeps the cookie and says where a form came from. */
+export interface Visitor {
+  get(path: string): Promise<Reply>;
+  /** Sends a form as a page of ours would, with this session's token unless told otherwise. */
+  post(
+    path: string,
+    fields: Record<string, string>,
+    headers?: Record<string, string>,
+  ): Promise<Reply>;
+  readonly cookie: string;
+}
+
+/** Signs in by the form and keeps the cookie. */
+export async function signInOperator(
+  service: Pick<Service, "url">,
+  operator = "Ada",
+): Promise<Visitor> {
+  const reply = await sendForm(service, "/ops/sign-in", { operator, operatorToken: TOKEN });
+  if (reply.status !== 303) throw new Error(`${reply.status} ${reply.text}`);
+  return visitor(service, cookieOf(reply));
+}
+
+/** Somebody with this cookie. */
+export function visitor(service: Pick<Service, "url">, cookie: string): Visitor {
+  const withCookie = { cookie };
+  return {
+    cookie,
+    get: (path) => sendPlain(service, path, withCookie),
+    async post(path, fields, headers = {}) {
+      const page = await sendPlain(service, "/ops", withCookie);
+      const [, token = ""] = /name="token" value="([^"]+)"/.exec(page.text) ?? [];
+      return sendForm(service, path, { token, ...fields }, { ...withCookie, ...headers });
+    },
+  };
+}
+
+/** The cookie a reply sets, as the browser sends it back. */
+export function cookieOf({ headers }: Reply): string {
+  return (headers.get("set-cookie") ?? "").split(";")[0] ?? "";
+}
+
+export function sendForm(
+  service: Pick<Service, "url">,
+  path: string,
+  fields: Record<string, string>,
+  headers: Record<string, string> = {},
+): Promise<Reply> {
+  visitors += 1;
+  const own = { origin: service.url, "x-forwarded-for": `10.0.0.${visitors % 250}` };
+  return sendPlain(service, path, { ...own, ...headers }, new URLSearchParams(fields));
+}
+
+/** One request, no redirect followed. */
+export async function sendPlain(
+  service: Pick<Service, "url">,
+  path: string,
+  headers: Record<string, string> = {},
+  body?: URLSearchParams,
+): Promise<Reply> {
+  const response = await fetch(service.url + path, {
+    redirect: "manual",
+    headers,
+    ...(body === undefined ? {} : { method: "POST", body }),
+  });
+  const text = await response.text();
+  return { status: response.status, headers: response.headers, text, body: undefined };
+}

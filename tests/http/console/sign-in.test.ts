@@ -1,0 +1,204 @@
+/**
+ * Goal: the console opens for the operator token and for nothing else, and its sessions hold as
+ * long as they should, in every process. Method: real web processes, forms sent as a browser
+ * sends them.
+ */
+import * as assert from "node:assert/strict";
+import { suite } from "uvu";
+import { CONSOLE_POLICY } from "../../../src/http/console/reply.ts";
+import { issueKey } from "../../../src/keys/issue-key.ts";
+import { newWallet, type Service, signIn, startService } from "../../support/service.ts";
+import {
+  CONSOLE,
+  cookieOf,
+  sendForm,
+  sendPlain,
+  signInOperator,
+  TOKEN,
+  visitor,
+} from "./browser-session.ts";
+
+const test = suite<{ service: Service }>("/ops sign-in");
+test.before(async (context) => {
+  context.service = await startService(CONSOLE);
+});
+test.before.each(async ({ service }) => {
+  await service.sql`delete from operator_session`;
+});
+test.after((context) => context.service.close());
+
+test("a guest gets the sign-in instead of the page, as 401, and comes back to the page", async ({
+  service,
+}) => {
+  const asked = await sendPlain(service, "/ops/log?before=9");
+  assert.equal(asked.status, 401);
+  assert.match(asked.text, /name="next" value="\/ops\/log\?before=9"/);
+  const next = "/ops/log?before=9";
+  const opened = await sendForm(service, "/ops/sign-in", {
+    operator: "Ada",
+    operatorToken: TOKEN,
+    next,
+  });
+  assert.equal(opened.status, 303);
+  assert.equal(opened.headers.get("location"), next);
+  assert.equal((await visitor(service, cookieOf(opened)).get(next)).status, 200);
+});
+
+test("the cookie is out of reach of scripts and of other sites, and only its keyed hash is stored", async ({
+  service,
+}) => {
+  const opened = await sendForm(service, "/ops/sign-in", { operator: "Ada", operatorToken: TOKEN });
+  const cookie = opened.headers.get("set-cookie") ?? "";
+  assert.match(
+    cookie,
+    /^starboard-operator=[\w-]{43}; Max-Age=43200; Path=\/; HttpOnly; SameSite=Strict$/,
+  );
+  const secret = cookieOf(opened).split("=")[1] ?? "";
+  const [row] = await service.sql`select row_to_json(s)::text as text from operator_session s`;
+  assert.ok(!row?.text.includes(secret));
+  assert.ok(!row?.text.includes(Buffer.from(secret, "base64url").toString("hex")));
+});
+
+test("on https the cookie is Secure and bound to this host", async () => {
+  const service = await startService({
+    OPERATOR_TOKEN: TOKEN,
+    PUBLIC_URL: "https://stars.example.org",
+  });
+  const headers = { origin: "https://stars.example.org" };
+  const fields = { operator: "Ada", operatorToken: TOKEN };
+  const opened = await sendForm(service, "/ops/sign-in", fields, headers);
+  assert.match(
+    opened.headers.get("set-cookie") ?? "",
+    /^__Host-starboard-operator=[\w-]{43}; Max-Age=43200; Path=\/; HttpOnly; SameSite=Strict; Secure$/,
+  );
+  await service.close();
+});
+
+test("every page has the strict policy, forbids framing and storing", async ({ service }) => {
+  const operator = await signInOperator(service);
+  for (const reply of [await operator.get("/ops"), await sendPlain(service, "/ops/sign-in")]) {
+    assert.equal(
+      reply.headers.get("content-security-policy"),
+      "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; " +
+        "connect-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'",
+    );
+    assert.equal(reply.headers.get("content-security-policy"), CONSOLE_POLICY);
+    assert.equal(reply.headers.get("cache-control"), "no-store");
+    assert.equal(reply.headers.get("referrer-policy"), "same-origin");
+    assert.doesNotMatch(
+      reply.text,
+      /<script(?! type="module" src="\/ops\/assets\/)|style=|<style| on\w+=/,
+    );
+  }
+});
+
+test("wrong tokens, voters' sessions and API keys open nothing", async ({ service }) => {
+  const voter = await signIn(service, await newWallet(service));
+  const { key } = await issueKey(service.sql, "a consumer");
+  for (const wrong of [voter, key, `${TOKEN}x`, ""]) {
+    const fields = { operator: "Ada", operatorToken: wrong };
+    const reply = await sendForm(service, "/ops/sign-in", fields);
+    assert.equal(reply.status, 401, wrong);
+    assert.equal(reply.headers.get("set-cookie"), null);
+  }
+  const asked = [
+    { authorization: `Bearer ${voter}` },
+    { authorization: `Bearer ${key}` },
+    { authorization: `Bearer ${TOKEN}` },
+    { cookie: `starboard-operator=${voter}` },
+    { cookie: `starboard-operator=${key}` },
+    { cookie: `starboard-operator=${TOKEN}` },
+  ];
+  for (const headers of asked) {
+    assert.equal((await sendPlain(service, "/ops", headers)).status, 401);
+  }
+});
+
+test("a form from another site, or without this session's token, does nothing", async ({
+  service,
+}) => {
+  const operator = await signInOperator(service);
+  const stranger = { origin: "https://evil.example" };
+  const attempts = [
+    await operator.post("/ops/sign-out", {}, stranger),
+    await operator.post("/ops/sign-out", {}, { "sec-fetch-site": "cross-site" }),
+    await operator.post("/ops/sign-out", {}, { "sec-fetch-site": "same-site" }),
+    await operator.post("/ops/sign-out", {}, { origin: "null" }),
+    await operator.post("/ops/sign-out", { token: "another" }),
+    await operator.post("/ops/sign-out", { token: "" }),
+  ];
+  assert.deepEqual(
+    attempts.map(({ status }) => status),
+    attempts.map(() => 403),
+  );
+  assert.equal((await operator.get("/ops")).status, 200);
+  const fields = { operator: "Eve", operatorToken: TOKEN };
+  const planted = await sendForm(service, "/ops/sign-in", fields, stranger);
+  assert.equal(planted.status, 403);
+  assert.equal(planted.headers.get("set-cookie"), null);
+});
+
+test("signing out ends the session everywhere, and the log tells of both", async ({ service }) => {
+  const operator = await signInOperator(service, "Grace <script>alert(1)</script>");
+  const out = await operator.post("/ops/sign-out", {});
+  assert.equal(out.status, 303);
+  assert.match(out.headers.get("set-cookie") ?? "", /^starboard-operator=; Max-Age=0;/);
+  assert.equal((await operator.get("/ops")).status, 401);
+  const log = await (await signInOperator(service)).get("/ops/log");
+  assert.match(log.text, /session\.close/);
+  assert.match(log.text, /Grace &lt;script&gt;alert\(1\)&lt;\/script&gt;/);
+  await assert.rejects(service.sql`update operator_log set operator = 'nobody'`, /append-only/);
+  await assert.rejects(service.sql`delete from operator_log`, /append-only/);
+});
+
+test("a session ends when it is idle, when its time is over, and when the token changes", async ({
+  service,
+}) => {
+  const minute = 60_000;
+  for (const [column, back, status] of [
+    ["used_at", 29 * minute, 200],
+    ["used_at", 31 * minute, 401],
+    ["expires_at", 12 * 60 * minute + 1_000, 401],
+  ] as const) {
+    const operator = await signInOperator(service);
+    const { sql } = service;
+    await sql`update operator_session set ${sql(column)} = ${sql(column)} - ${back}::bigint`;
+    assert.equal((await operator.get("/ops")).status, status, `${column} ${back}`);
+    await sql`delete from operator_session`;
+  }
+});
+
+test("eleven attempts within a minute: the last one is told to wait", async () => {
+  const service = await startService({ OPERATOR_TOKEN: TOKEN });
+  const statuses: number[] = [];
+  for (let n = 1; n <= 11; n += 1) {
+    const fields = { operator: "Ada", operatorToken: `guess ${n}` };
+    const reply = await sendForm(service, "/ops/sign-in", fields);
+    statuses.push(reply.status);
+    if (n === 11) assert.ok(Number(reply.headers.get("retry-after")) >= 1);
+  }
+  assert.deepEqual(statuses, [...new Array(10).fill(401), 429]);
+  await service.close();
+});
+
+test("next leads nowhere but here", async ({ service }) => {
+  for (const next of ["https://evil.example", "//evil.example", "/opsx", "/ops\\..", "/ops/\n"]) {
+    const fields = { operator: "Ada", operatorToken: TOKEN, next };
+    const reply = await sendForm(service, "/ops/sign-in", fields);
+    assert.equal(reply.headers.get("location") ?? reply.status, "/ops", next);
+  }
+});
+
+test("without an operator token everything is closed", async () => {
+  const service = await startService();
+  for (const path of ["/ops", "/ops/log", "/ops/sign-in"]) {
+    const reply = await sendPlain(service, path);
+    assert.equal(reply.status, 401);
+    assert.match(reply.text, /The console is closed/);
+  }
+  const fields = { operator: "Ada", operatorToken: "" };
+  assert.equal((await sendForm(service, "/ops/sign-in", fields)).status, 401);
+  await service.close();
+});
+
+test.run();
