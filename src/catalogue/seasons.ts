@@ -12,9 +12,12 @@ export interface Season {
 
 const EXCLUSION_VIOLATION = "23P01";
 const NAME_CHARACTERS_MAX = 300;
+/** A season that has begun is folded from the ledger: seconds where millions of stars stand. */
+const FOLD_DEADLINE_MS = 60_000;
 
 /**
- * Adds a season. Seasons never overlap, so that "the current season" has one answer.
+ * Adds a season. Seasons never overlap, so that "the current season" has one answer. XP that was
+ * credited since its start counts in it.
  *
  * @throws TerminalError `INVALID_REQUEST` for a bad name, an empty span, or an overlap
  */
@@ -28,6 +31,7 @@ export async function addSeason(sql: Sql, given: Omit<Season, "id">): Promise<Se
   try {
     await inTime(
       sql`insert into season (id, name, starts_at, ends_at) values (${id}, ${name}, ${startsAt}, ${endsAt})`,
+      FOLD_DEADLINE_MS,
     );
   } catch (error) {
     if (error instanceof Error && "code" in error && error.code === EXCLUSION_VIOLATION) {

@@ -36,6 +36,8 @@ export interface Sender {
   readonly sql: Sql;
   /** The one clock, epoch ms. */
   readonly now: () => number;
+  /** Points that each star earns (`XP_PER_STAR`); 1 when absent. */
+  readonly xpPerStar?: number;
 }
 
 /** SQLSTATEs of `cast_stars`, and the classes that say "this row", not "this database". */
@@ -82,10 +84,10 @@ interface OutcomeRow {
 }
 
 async function castStars(
-  { sql, now }: Sender,
+  { sql, now, xpPerStar = 1 }: Sender,
   batch: readonly Waiting[],
 ): Promise<ReadonlyMap<string, OutcomeRow>> {
-  const turns = JSON.stringify(batch.map(({ decided }) => rowOf(decided)));
+  const turns = JSON.stringify(batch.map(({ decided }) => rowOf(decided, xpPerStar)));
   const waits = Math.max(...batch.map(({ answerBy }) => answerBy)) - performance.now();
   const notAfter = now() + Math.floor(Math.min(bounds.statementDeadlineMs, waits));
   const rows = await inTime(

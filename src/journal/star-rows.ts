@@ -1,13 +1,11 @@
 import { ruleOf } from "../../actors/content.ts";
 import { accountNumber, type DecidedStar } from "./star-record.ts";
 
-/** One element of `cast_stars`' JSON array; names are the columns'. */
-export function rowOf({
-  star,
-  claims,
-  message,
-  idempotency,
-}: DecidedStar): Record<string, unknown> {
+/** One element of `cast_stars`' JSON array; names are the columns'. `xp`: points the star earns. */
+export function rowOf(
+  { star, claims, message, idempotency }: DecidedStar,
+  xp: number,
+): Record<string, unknown> {
   const rule = ruleOf(star.target);
   return {
     id: star.id,
@@ -28,6 +26,7 @@ export function rowOf({
     holdings_read_at: star.holdings.readAt,
     allowance_limit: star.limit,
     season_id: star.seasonId,
+    xp,
     topic: rule.topic,
     message,
     claims: claimRows({ star, claims }),

@@ -26,6 +26,8 @@ export interface VotingParts {
   readonly collectionKeys: { readonly a: string; readonly b: string };
   readonly onAccepted: (star: StarRecord, totalVotes: number) => void;
   readonly onBatch?: (stars: number) => void;
+  /** Points that each star earns (`XP_PER_STAR`); 1 when absent. */
+  readonly xpPerStar?: number;
   readonly snapshots?: Snapshots;
   readonly mintSnapshots?: MintSnapshots;
 }
@@ -43,6 +45,7 @@ export function composeVoting(parts: VotingParts) {
   const groupCommit = createGroupCommit({
     sql: writer,
     now: clock.now,
+    ...(parts.xpPerStar !== undefined && { xpPerStar: parts.xpPerStar }),
     ...(parts.onBatch && { onBatch: parts.onBatch }),
   });
   const host = createHost({

@@ -19,6 +19,7 @@ const starboard = defineCommand({
     catalog: () => import("../cli/catalog.ts").then(({ catalogCommand }) => catalogCommand),
     seasons: () => import("../cli/seasons.ts").then(({ seasonsCommand }) => seasonsCommand),
     premium: () => import("../cli/premium.ts").then(({ premiumCommand }) => premiumCommand),
+    xp: () => import("../cli/xp.ts").then(({ xpCommand }) => xpCommand),
     "holdings-check": () =>
       import("../cli/holdings-check.ts").then(({ holdingsCheckCommand }) => holdingsCheckCommand),
     actors: () => import("../cli/actors.ts").then(({ actorsCommand }) => actorsCommand),

@@ -202,6 +202,7 @@ function votingUseCases(parts: UseCaseParts): VotingDeps & {
     ...parts,
     readHoldings: holdings.read,
     collectionKeys: { a: settings.COLLECTION_A_KEY, b: settings.COLLECTION_B_KEY },
+    xpPerStar: settings.XP_PER_STAR,
     onAccepted: (star) => {
       metrics.starsAccepted.inc({ target: star.target.type });
       parts.wake();

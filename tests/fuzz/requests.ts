@@ -40,7 +40,7 @@ interface Parts {
 }
 
 const one = { least: 1, most: 1 };
-const LISTS = ["/events", "/ecosystem", "/tokens/top", "/collections/top"];
+const LISTS = ["/events", "/ecosystem", "/tokens/top", "/collections/top", "/leaderboard"];
 const utf8 = (text: string): string => Buffer.from(text).toString("latin1");
 
 function http({ method = "GET", target, headers = [], body = "" }: Parts): string {
@@ -323,6 +323,7 @@ export const CLASSES: readonly (readonly [string, Class])[] = [
         "/ecosystem": ["limit", "offset"],
         "/tokens/top": ["limit"],
         "/collections/top": ["limit"],
+        "/leaderboard": ["limit"],
       },
       NUMBERS,
     ),

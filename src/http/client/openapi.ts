@@ -105,6 +105,23 @@ export interface paths {
     patch?: never;
     trace?: never;
   };
+  "/leaderboard": {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /** The current season's leaderboard and the season's dates. */
+    get: operations["readLeaderboard"];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
   "/ecosystem": {
     parameters: {
       query?: never;
@@ -278,6 +295,34 @@ export interface components {
       votes7d: number;
       /** @description Weight from the full UTC hour 30 × 24 hours ago until now. */
       votes30d: number;
+    };
+    Leaderboard: {
+      /** @description Null, and no entries, while no season is on. */
+      season: components["schemas"]["Season"] | null;
+      leaderboard: components["schemas"]["LeaderboardEntry"][];
+    };
+    Season: {
+      id: string;
+      name: string;
+      /** Format: date-time */
+      startsAt: string;
+      /**
+       * Format: date-time
+       * @description The first instant after it.
+       */
+      endsAt: string;
+    };
+    LeaderboardEntry: {
+      /** @description By points, then stars, then the lower account number. */
+      rank: number;
+      /** @description Account id, 0.0.n. */
+      wallet: string;
+      /** @description XP credited in the season. */
+      points: number;
+      /** @description Stars accepted in the season. */
+      stars: number;
+      /** @description What those stars added to their counters. */
+      weight: number;
     };
     ProjectPage: {
       projects: components["schemas"]["Project"][];
@@ -882,6 +927,116 @@ export interface operations {
         };
         content: {
           "application/json": components["schemas"]["TopCollections"];
+        };
+      };
+      /** @description The client already has this body (If-None-Match). */
+      304: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content?: never;
+      };
+      /** @description A parameter is not valid. */
+      400: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["InvalidParameter"];
+        };
+      };
+      /** @description MISSING_API_KEY, INVALID_API_KEY or REVOKED_API_KEY. */
+      401: {
+        headers: {
+          /** @description The limit: q requests in w seconds. */
+          "RateLimit-Policy"?: string;
+          /** @description How it stands: r requests remain; in t seconds more are free. */
+          RateLimit?: string;
+          /** @description Bearer */
+          "WWW-Authenticate"?: string;
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["Error"];
+        };
+      };
+      /** @description Another method than GET, on any path. */
+      405: {
+        headers: {
+          /** @description The limit: q requests in w seconds. */
+          "RateLimit-Policy"?: string;
+          /** @description How it stands: r requests remain; in t seconds more are free. */
+          RateLimit?: string;
+          /** @description GET */
+          Allow?: string;
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["PlainError"];
+        };
+      };
+      /** @description More than 100 requests per minute of one client. */
+      429: {
+        headers: {
+          /** @description The limit: q requests in w seconds. */
+          "RateLimit-Policy"?: string;
+          /** @description How it stands: r requests remain; in t seconds more are free. */
+          RateLimit?: string;
+          /** @description Whole seconds to wait. */
+          "Retry-After"?: string;
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["PlainError"];
+        };
+      };
+      /** @description INTERNAL. */
+      500: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["Error"];
+        };
+      };
+      /** @description UNAVAILABLE: try again. */
+      503: {
+        headers: {
+          /** @description Whole seconds to wait. */
+          "Retry-After"?: string;
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["Error"];
+        };
+      };
+    };
+  };
+  readLeaderboard: {
+    parameters: {
+      query?: {
+        /** @description Most records of one reply. */
+        limit?: number;
+      };
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description OK */
+      200: {
+        headers: {
+          /** @description The limit: q requests in w seconds. */
+          "RateLimit-Policy"?: string;
+          /** @description How it stands: r requests remain; in t seconds more are free. */
+          RateLimit?: string;
+          /** @description Names this body; send it as If-None-Match. */
+          ETag?: string;
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["Leaderboard"];
         };
       };
       /** @description The client already has this body (If-None-Match). */

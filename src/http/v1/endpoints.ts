@@ -2,6 +2,7 @@ import type { Sql } from "../../store/postgres.ts";
 import { listProjectsEndpoint } from "./ecosystem.ts";
 import type { Endpoint } from "./endpoint.ts";
 import { listEventsEndpoint, readEventEndpoint } from "./events.ts";
+import { readLeaderboardEndpoint } from "./leaderboard.ts";
 import { topCollectionsEndpoint, topTokensEndpoint } from "./markets.ts";
 
 /** What the data endpoints read from. */
@@ -18,6 +19,7 @@ export function dataEndpoints(deps: EndpointDeps): readonly Endpoint[] {
     readEventEndpoint(deps),
     topTokensEndpoint(deps),
     topCollectionsEndpoint(deps),
+    readLeaderboardEndpoint(deps),
     listProjectsEndpoint(deps),
   ];
 }

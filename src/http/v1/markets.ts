@@ -2,7 +2,7 @@ import { z } from "zod";
 import { topCollections, topTokens } from "../../reads/markets.ts";
 import { type Endpoint, endpoint } from "./endpoint.ts";
 import type { EndpointDeps } from "./endpoints.ts";
-import { nextHour } from "./page.ts";
+import { nextHour, ranked } from "./page.ts";
 import { limit, none } from "./parameters.ts";
 import { collectionSchema, tokenSchema } from "./schemas.ts";
 
@@ -40,9 +40,4 @@ export function topCollectionsEndpoint({ sql }: EndpointDeps): Endpoint {
       return { body: { collections }, until: nextHour(now) };
     },
   });
-}
-
-/** The order is total, so a rank is a position and nothing shares one. */
-function ranked<T extends object>(rows: readonly T[]): ({ rank: number } & T)[] {
-  return rows.map((row, index) => ({ rank: index + 1, ...row }));
 }

@@ -93,6 +93,25 @@ export const projectSchema = z
   })
   .meta({ id: "Project" });
 
+export const seasonSchema = z
+  .strictObject({
+    id: text,
+    name: text,
+    startsAt: instant,
+    endsAt: instant.describe("The first instant after it."),
+  })
+  .meta({ id: "Season" });
+
+export const entrySchema = z
+  .strictObject({
+    rank: rank.describe("By points, then stars, then the lower account number."),
+    wallet: text.describe("Account id, 0.0.n."),
+    points: count.describe("XP credited in the season."),
+    stars: count.describe("Stars accepted in the season."),
+    weight: count.describe("What those stars added to their counters."),
+  })
+  .meta({ id: "LeaderboardEntry" });
+
 /** What a paged list says beside its records. */
 export const page = {
   total: count.describe("Records that pass the filter, on all pages together."),

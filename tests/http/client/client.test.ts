@@ -8,6 +8,7 @@ import * as assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "uvu";
 import { importCatalog } from "../../../src/catalogue/import-catalog.ts";
+import { addSeason } from "../../../src/catalogue/seasons.ts";
 import { starboardClient } from "../../../src/http/client/starboard-client.ts";
 import { type HttpServer, serveHttp } from "../../../src/http/serve.ts";
 import { giveStars, type House, NOW, openHouse } from "../v1/house.ts";
@@ -35,6 +36,8 @@ test.before(async () => {
     { approve: true, eventSources: [] },
   );
   await giveStars(house.sql, { type: "token", id: "0.0.7", at: NOW, weight: 6 });
+  const { id } = await addSeason(house.sql, { name: "Autumn", startsAt: NOW, endsAt: NOW + 1_000 });
+  await house.sql`insert into season_score values (${id}, 9, 4, 3, 2), (${id}, 8, 4, 2, 9)`;
 });
 test.after(async () => {
   await server.close(100);
@@ -82,6 +85,13 @@ test("each endpoint is read by its path, and the reply has the types it says", a
     params: { query: { category: "DEFI", country: "DE" } },
   });
   assert.equal(projects.data?.projects[0]?.country, "DE");
+  const board = await starboard.GET("/leaderboard", { params: { query: { limit: 1 } } });
+  const season: string | undefined = board.data?.season?.name;
+  assert.equal(season, "Autumn");
+  assert.deepEqual(
+    board.data?.leaderboard.map(({ rank, wallet, points }) => [rank, wallet, points]),
+    [[1, "0.0.9", 4]],
+  );
   const directory = await starboard.GET("/");
   assert.ok(directory.data?.endpoints.some(({ path }) => path === "/tokens/top"));
 });

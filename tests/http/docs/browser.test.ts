@@ -63,7 +63,14 @@ perhaps("a browser draws every endpoint, the notices and no complaint", async ()
     { timeout: DRAW_WITHIN_MS, maxBuffer: 64 * 1024 * 1024 },
   );
   rmSync(profile, { recursive: true, force: true });
-  for (const path of ["/events", "/events/{id}", "/tokens/top", "/collections/top", "/ecosystem"]) {
+  for (const path of [
+    "/events",
+    "/events/{id}",
+    "/tokens/top",
+    "/collections/top",
+    "/leaderboard",
+    "/ecosystem",
+  ]) {
     assert.ok(stdout.includes(`data-path="${path}"`), `${path} is drawn`);
   }
   assert.match(stdout, /information and not financial advice/);

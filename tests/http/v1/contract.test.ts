@@ -6,6 +6,7 @@
 import * as assert from "node:assert/strict";
 import { test } from "uvu";
 import { importCatalog } from "../../../src/catalogue/import-catalog.ts";
+import { addSeason } from "../../../src/catalogue/seasons.ts";
 import { issueKey } from "../../../src/keys/issue-key.ts";
 import { revokeKey } from "../../../src/keys/revoke-key.ts";
 import { openPostgres } from "../../../src/store/postgres.ts";
@@ -92,6 +93,9 @@ async function fill({ sql }: House): Promise<void> {
   await importCatalog(sql, catalog, { approve: true, eventSources: EVENT_SOURCES });
   await giveStars(sql, { type: "token", id: "0.0.1", at: NOW, weight: 7 });
   await giveStars(sql, { type: "event", id: "e", at: NOW, weight: 7 });
+  const season = { name: "Autumn", startsAt: NOW - 1, endsAt: NOW + 3_600_000 };
+  const { id } = await addSeason(sql, season);
+  await sql`insert into season_score values (${id}, 1001, 7, 6, 5), (${id}, 1002, 0, 1, 9)`;
 }
 
 async function judge(path: string | null, response: Response): Promise<Reply> {
@@ -112,6 +116,7 @@ const ENDPOINTS = [
   "/events/{id}",
   "/tokens/top",
   "/collections/top",
+  "/leaderboard",
   "/ecosystem",
 ] as const;
 const OPEN = ["/", "/openapi.json"];
@@ -200,6 +205,18 @@ test("every filter and page of the lists", async () => {
   }
   for (const query of ["category=DEFI", "country=de", "limit=1", "offset=5"]) {
     assert.equal((await judge("/ecosystem", await house.get(`/ecosystem?${query}`))).status, 200);
+  }
+});
+
+test("a leaderboard while a season is on, and while none is", async () => {
+  for (const [at, entries] of [
+    [NOW, 2],
+    [NOW + 3_600_000, 0],
+  ] as const) {
+    house.clock.set(at);
+    const reply = await judge("/leaderboard", await house.get("/leaderboard"));
+    house.clock.set(NOW);
+    assert.equal(JSON.parse(reply.text).leaderboard.length, entries);
   }
 });
 

@@ -10,6 +10,7 @@ const PATHS = [
   "/events/{id}",
   "/tokens/top",
   "/collections/top",
+  "/leaderboard",
   "/ecosystem",
 ];
 const NOTICES = [
@@ -70,6 +71,7 @@ test("200: the directory lists every endpoint and its parameters", async () => {
       ["id"],
       ["limit"],
       ["limit"],
+      ["limit"],
       ["category", "country", "limit", "offset"],
     ],
   );
@@ -78,7 +80,7 @@ test("200: the directory lists every endpoint and its parameters", async () => {
   );
   assert.deepEqual(
     limits.map((limit) => [limit.minimum, limit.default, limit.maximum, limit.type]),
-    [20, 30, 30, 50].map((fallback) => [1, fallback, 100, "integer"]),
+    [20, 30, 30, 50, 50].map((fallback) => [1, fallback, 100, "integer"]),
   );
   assert.equal(endpoints[3]?.parameters[0]?.required, true);
   assert.equal(endpoints[3]?.parameters[0]?.in, "path");

@@ -61,7 +61,14 @@ test("404 NOT_FOUND: no approved event with the given id", async () => {
 });
 
 test("404 NOT_FOUND: a path that the API does not have, before the key is looked at", async () => {
-  for (const path of ["/events/", "/events/a/b", "/event", "/leaderboard", "/tokens", "//events"]) {
+  for (const path of [
+    "/events/",
+    "/events/a/b",
+    "/event",
+    "/leaderboards",
+    "/tokens",
+    "//events",
+  ]) {
     const response = await house.app.request(`/v1${path}`);
     assert.equal(response.status, 404, path);
     assert.deepEqual(Object.keys(await bodyOf(response)), ["error", "code"]);

@@ -59,7 +59,15 @@ const query = fc
   .array(fc.tuple(fc.oneof(fc.constantFrom(...names), text), text), { maxLength: 5 })
   .map((pairs) => pairs.map(([name, value]) => `${escaped(name)}=${escaped(value)}`).join("&"));
 const path = fc.oneof(
-  fc.constantFrom("/events", "/tokens/top", "/collections/top", "/ecosystem", "", "/openapi.json"),
+  fc.constantFrom(
+    "/events",
+    "/tokens/top",
+    "/collections/top",
+    "/leaderboard",
+    "/ecosystem",
+    "",
+    "/openapi.json",
+  ),
   text.map((id) => `/events/${escaped(id)}`),
   text.map((part) => `/${escaped(part)}`),
 );

@@ -21,6 +21,7 @@ const PATHS = [
   "/events/soon",
   "/tokens/top",
   "/collections/top",
+  "/leaderboard",
   "/ecosystem",
 ];
 const catalog = {

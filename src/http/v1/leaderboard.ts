@@ -1,0 +1,35 @@
+import { z } from "zod";
+import { readLeaderboard } from "../../reads/leaderboard.ts";
+import { type Endpoint, endpoint } from "./endpoint.ts";
+import type { EndpointDeps } from "./endpoints.ts";
+import { instant, ranked } from "./page.ts";
+import { limit, none } from "./parameters.ts";
+import { entrySchema, seasonSchema } from "./schemas.ts";
+
+export function readLeaderboardEndpoint({ sql }: EndpointDeps): Endpoint {
+  return endpoint({
+    path: "/leaderboard",
+    name: "readLeaderboard",
+    description: "The current season's leaderboard and the season's dates.",
+    key: true,
+    shows: ["season"],
+    parameters: none,
+    query: z.strictObject({ limit: limit(50) }),
+    response: z
+      .strictObject({
+        season: seasonSchema.nullable().describe("Null, and no entries, while no season is on."),
+        leaderboard: z.array(entrySchema),
+      })
+      .meta({ id: "Leaderboard" }),
+    async answer({ limit }, now) {
+      const { season, scores, until } = await readLeaderboard(sql, { limit, now });
+      const shown = season && {
+        id: season.id,
+        name: season.name,
+        startsAt: instant(season.startsAt),
+        endsAt: instant(season.endsAt),
+      };
+      return { body: { season: shown, leaderboard: ranked(scores) }, until };
+    },
+  });
+}

@@ -1,0 +1,60 @@
+import { inTime, type Sql } from "../store/postgres.ts";
+import { READ_DEADLINE_MS } from "./deadline.ts";
+
+/** A season; half-open, epoch milliseconds. */
+export interface SeasonRow {
+  readonly id: string;
+  readonly name: string;
+  readonly startsAt: number;
+  readonly endsAt: number;
+}
+
+export interface ScoreRow {
+  readonly wallet: string;
+  /** XP credited in the season; of which the stars' own is a part. */
+  readonly points: number;
+  readonly stars: number;
+  readonly weight: number;
+}
+
+export interface Leaderboard {
+  /** The season that is on, if one is. */
+  readonly season: SeasonRow | null;
+  readonly scores: readonly ScoreRow[];
+  /** When the clock alone ends this season or begins the next one, epoch milliseconds. */
+  readonly until: number;
+}
+
+type Row = Omit<Leaderboard, "until"> & { readonly until: number | null };
+
+/**
+ * The first scores of the season that is on at `now`: points, then stars, then the lower account
+ * number. One statement, so that season and scores are of one state; it reads `limit` entries of
+ * the index that holds this order, however many wallets there are.
+ *
+ * @param now epoch milliseconds
+ * @throws RetryableError `UNAVAILABLE` when Postgres is out of reach
+ */
+export async function readLeaderboard(
+  sql: Sql,
+  { limit, now }: { readonly limit: number; readonly now: number },
+): Promise<Leaderboard> {
+  const [row] = await inTime(
+    sql<Row[]>`
+      select
+        case when id is not null then
+          json_build_object('id', id, 'name', name, 'startsAt', starts_at, 'endsAt', ends_at)
+        end as season,
+        coalesce(ends_at, (select min(starts_at) from season where starts_at > ${now})) as until,
+        (select coalesce(json_agg(json_build_object('wallet', '0.0.' || wallet, 'points', points,
+            'stars', stars, 'weight', weight) order by points desc, stars desc, wallet), '[]')
+          from (
+            select wallet, points, stars, weight from season_score where season_id = id
+            order by points desc, stars desc, wallet limit ${limit}
+          ) as top) as scores
+      from (select) as always left join season on starts_at <= ${now} and ends_at > ${now}`,
+    READ_DEADLINE_MS,
+  );
+  const { season, scores, until } = row ?? { season: null, scores: [], until: null };
+  return { season, scores, until: until ?? Number.POSITIVE_INFINITY };
+}
