@@ -6,14 +6,21 @@ export type Day = string;
 
 export const DAY_MS = 86_400_000;
 
+/** The day asked for last, with its first instant: nearly always the one asked for next. */
+let last: { readonly day: Day; readonly start: number } = { day: "1970-01-01", start: 0 };
+
 /** The UTC day of an instant (epoch milliseconds). */
 export function dayOf(at: number): Day {
-  return new Date(Math.floor(at / DAY_MS) * DAY_MS).toISOString().slice(0, 10);
+  if (at >= last.start && at < last.start + DAY_MS) return last.day;
+  const start = Math.floor(at / DAY_MS) * DAY_MS;
+  const day = new Date(start).toISOString().slice(0, 10);
+  last = { day, start };
+  return day;
 }
 
 /** The first instant of a day, epoch milliseconds. */
 export function startOfDay(day: Day): number {
-  return Date.parse(`${day}T00:00:00.000Z`);
+  return day === last.day ? last.start : Date.parse(`${day}T00:00:00.000Z`);
 }
 
 /** Whether the text is a real date from year 1 to 9999, `YYYY-MM-DD`: what the journal can hold. */

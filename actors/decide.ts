@@ -46,11 +46,18 @@ export function createDecider<Input, Context, Event extends AnyEventObject, Deci
       if (action.type === "xstate.emit") emitted.push((action.params as { event: Decision }).event);
     },
   };
+  // To resolve a state value costs as much as a transition, and there are only a few of them.
+  const resolved = new Map<string, ReturnType<typeof machine.resolveState>>();
+  const resolve = ({ value, context }: State<Context>): ReturnType<typeof machine.resolveState> => {
+    const known = resolved.get(value) ?? machine.resolveState({ value, context });
+    resolved.set(value, known);
+    return { ...known, context };
+  };
   return {
     initial: (input) => plain(machine.getInitialSnapshot(scope, input)),
     step(state, event) {
       emitted.length = 0;
-      const next = machine.transition(machine.resolveState({ ...state }), event, scope);
+      const next = machine.transition(resolve(state), event, scope);
       const [decision] = emitted;
       if (next.status === "error" || decision === undefined || emitted.length > 1) {
         throw new Error(`${machine.id} made ${emitted.length} decisions on ${event.type}`, {

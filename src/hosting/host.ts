@@ -1,7 +1,8 @@
 import type { PremiumPass } from "../../actors/allowance.ts";
-import { type WalletDayState, walletDay, walletDayId } from "../../actors/wallet-day.ts";
+import { type WalletDayState, walletDay } from "../../actors/wallet-day.ts";
 import { bounds } from "../config.ts";
 import type { WalletDayFacts, WalletDayKey } from "../journal/load.ts";
+import { recentlyUsed } from "./recently-used.ts";
 import { noSnapshots, type Snapshots } from "./snapshots.ts";
 
 /** A wallet-day actor in memory: plain data, and the passes its limit comes from. */
@@ -36,6 +37,9 @@ export interface Host {
   inMailbox<T>(wallet: string, work: () => Promise<T>): Promise<T>;
 }
 
+/** Of most wallets: one for all of them. */
+const NO_PASSES: readonly PremiumPass[] = [];
+
 export interface HostOptions {
   /** All loads of a tick share one select. */
   readonly load: (key: WalletDayKey) => Promise<WalletDayFacts>;
@@ -45,33 +49,27 @@ export interface HostOptions {
 
 export function createHost(options: HostOptions): Host {
   const { load, snapshots = noSnapshots, liveMax = bounds.actorsLiveMax } = options;
-  // A Map keeps insertion order: the first key is the least recently used.
-  const live = new Map<string, HostedWalletDay>();
+  // By wallet: of its days only the present one is ever asked.
+  const live = recentlyUsed<HostedWalletDay>(liveMax);
   const mailboxes = new Map<string, Promise<unknown>>();
 
   const remember = (key: WalletDayKey, hosted: HostedWalletDay): HostedWalletDay => {
-    const id = walletDayId(key.wallet, key.day);
-    live.delete(id);
-    live.set(id, hosted.basis === "journal" ? { ...hosted, basis: "memory" } : hosted);
-    if (live.size > liveMax) {
-      const [oldest] = live.keys();
-      if (oldest !== undefined) live.delete(oldest);
-    }
+    live.set(key.wallet, hosted.basis === "journal" ? { ...hosted, basis: "memory" } : hosted);
     return hosted;
   };
   const reload = async (key: WalletDayKey): Promise<HostedWalletDay> => {
     const facts = await load(key);
     return remember(key, {
       state: foldWalletDay(key, facts),
-      passes: facts.passes,
+      passes: facts.passes.length === 0 ? NO_PASSES : facts.passes,
       basis: "journal",
     });
   };
 
   return {
     async walletDay(key) {
-      const hosted = live.get(walletDayId(key.wallet, key.day));
-      if (hosted !== undefined) return remember(key, hosted);
+      const hosted = live.get(key.wallet);
+      if (hosted?.state.context.day === key.day) return hosted;
       const state = await snapshots.read(key);
       return state === null ? reload(key) : remember(key, { state, passes: [], basis: "hint" });
     },
@@ -80,7 +78,7 @@ export function createHost(options: HostOptions): Host {
       remember(key, hosted);
       snapshots.write(key, hosted.state);
     },
-    drop: (key) => void live.delete(walletDayId(key.wallet, key.day)),
+    drop: ({ wallet }) => live.delete(wallet),
     dropAll: () => live.clear(),
     inMailbox(wallet, work) {
       const before = mailboxes.get(wallet) ?? Promise.resolve();

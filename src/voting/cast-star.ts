@@ -52,11 +52,10 @@ export type CastResult =
  */
 export async function castStar(deps: CastStarDeps, cast: CastStar): Promise<CastResult> {
   const { answerBy = performance.now() + bounds.starDeadlineMs } = cast;
-  const requestHash = hashOf(cast.target);
   const { wallet, idempotencyKey: key } = cast;
   if (key !== null) {
     const kept = await deps.findKeptReply({ wallet, key });
-    if (kept !== null) return replay(kept, requestHash);
+    if (kept !== null) return replay(kept, cast.target);
   }
   const target = await deps.findTarget(cast.target);
   if (target === null) {
@@ -66,7 +65,7 @@ export async function castStar(deps: CastStarDeps, cast: CastStar): Promise<Cast
   if (refusal !== null) {
     // A twin of this very request may have been accepted since the first look.
     const kept = key === null ? null : await deps.findKeptReply({ wallet, key });
-    return kept === null ? refused(refusal.decision, refusal.day) : replay(kept, requestHash);
+    return kept === null ? refused(refusal.decision, refusal.day) : replay(kept, cast.target);
   }
 
   const holdings = await deps.readHoldings(wallet);
@@ -77,19 +76,24 @@ export async function castStar(deps: CastStarDeps, cast: CastStar): Promise<Cast
       holdings,
       answerBy,
       idempotency:
-        key === null ? null : { key, bind: (star) => ({ key, requestHash, ...starReply(star) }) },
+        key === null
+          ? null
+          : {
+              key,
+              bind: (star) => ({ key, requestHash: hashOf(cast.target), ...starReply(star) }),
+            },
     }),
     answerBy - performance.now(),
   );
-  if (result.kind === "replayed") return replay(result.kept, requestHash);
+  if (result.kind === "replayed") return replay(result.kept, cast.target);
   if (result.kind === "refused") return refused(result.decision, result.day);
   deps.onAccepted(result.star, result.totalVotes);
   const body = result.keptReply ?? completeReply(starReply(result.star), result.totalVotes);
   return { kind: "accepted", body };
 }
 
-function replay(kept: KeptReply, requestHash: string): CastResult {
-  if (kept.requestHash !== requestHash) {
+function replay(kept: KeptReply, target: TargetName): CastResult {
+  if (kept.requestHash !== hashOf(target)) {
     throw new TerminalError(
       "IDEMPOTENCY_KEY_REUSED",
       "this Idempotency-Key was used for another request",

@@ -62,7 +62,7 @@ function factsOf(index: number): WalletDayFacts {
 async function heapAtRest(count: number): Promise<number> {
   const host = createHost({
     load: ({ wallet }) => Promise.resolve(factsOf(Number(wallet.slice("0.0.".length)))),
-    liveMax: count,
+    liveMax: 2 * count,
   });
   const before = heap();
   for (let index = 0; index < count; index += 1) await host.walletDay(key(index));
