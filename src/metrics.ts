@@ -60,6 +60,16 @@ function starMetrics(registry: Registry) {
       labelNames: ["code"] as const,
       registers,
     }),
+    rewardsPending: new Gauge({
+      name: "starboard_rewards_pending",
+      help: "Accepted stars that the queue `rewards` has not accepted yet.",
+      registers,
+    }),
+    rewardsOldestPending: new Gauge({
+      name: "starboard_rewards_oldest_pending_seconds",
+      help: "Age of the oldest such star.",
+      registers,
+    }),
     commitBatch: new Histogram({
       name: "starboard_commit_batch_stars",
       help: "Stars per commit.",

@@ -16,6 +16,7 @@ import { findReceipt, lastStarredDay, receiptsOfDay } from "../reads/receipts.ts
 import { schemaState } from "../store/migrate.ts";
 import { appRole, inTime, openPostgres, readDatabaseClock, type Sql } from "../store/postgres.ts";
 import { closeRedis, openRedis } from "../store/redis.ts";
+import { pendingRewards } from "../upkeep/reward-hand-off.ts";
 import { castStar } from "../voting/cast-star.ts";
 import { openSession, startSignIn } from "../voting/open-session.ts";
 import { previewStar } from "../voting/preview-star.ts";
@@ -88,6 +89,9 @@ export async function startWeb(
       const { pending, oldestPendingSeconds } = await pendingPublications(sql);
       metrics.publishingPending.set(pending);
       metrics.publishingOldestPending.set(oldestPendingSeconds ?? 0);
+      const rewards = await pendingRewards(sql);
+      metrics.rewardsPending.set(rewards.pending);
+      metrics.rewardsOldestPending.set(rewards.oldestPendingSeconds ?? 0);
     },
   });
   const server = await serveHttp(app, { host: settings.HOST, port: settings.PORT });

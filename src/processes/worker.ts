@@ -9,8 +9,10 @@ import { startPublisher } from "../publishing/publisher.ts";
 import type { WakeQueue } from "../publishing/queue.ts";
 import type { QueueBackend } from "../publishing/queue-backend.ts";
 import { openPostgres, readDatabaseClock } from "../store/postgres.ts";
+import type { QueueBackend } from "../store/queue-connection.ts";
 import { createHoldingsCheck } from "../upkeep/holdings-check.ts";
 import { startHousekeeping } from "../upkeep/housekeeping.ts";
+import { startRewards } from "../upkeep/offer-rewards.ts";
 import { startCatalogueRefresh } from "../upkeep/refresh-catalogue.ts";
 import { startHoldingsCheckSchedule } from "../upkeep/schedule.ts";
 import { prepareDatabase, type Running } from "./web.ts";
@@ -38,8 +40,8 @@ export interface WorkerParts {
 }
 
 /**
- * Starts a worker: it publishes what is stored, checks holdings daily, refreshes the catalogue
- * and keeps the house. It alone has the operator's key and loads the ledger SDK.
+ * Starts a worker: it publishes what is stored, hands it to rewards, checks holdings daily,
+ * refreshes the catalogue and keeps the house. It alone has the operator's key and loads the ledger SDK.
  *
  * @throws ConfigurationError when a topic is not fit for stars, or the key is none
  */
@@ -80,7 +82,8 @@ export async function startWorker(
   });
   const schedule = startHoldingsCheckSchedule({ check, queue: backend, log });
   const refresh = startCatalogueRefresh({ sql, mirror, log, priceUrl: settings.PRICE_URL });
-  const parts = [publisher, housekeeping, schedule, refresh];
+  const rewards = startRewards({ sql, backend, log });
+  const parts = [publisher, housekeeping, schedule, refresh, rewards];
   return {
     async close() {
       await Promise.all(parts.map((part) => part.close()));

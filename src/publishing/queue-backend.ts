@@ -1,9 +1,12 @@
-import { createNodeRedisClient, createPostgresBackend, Queue, Worker, withBackend } from "bullmq";
-import { createClient } from "redis";
 import { inTime } from "../ledger/in-time.ts";
-
-/** Where wake-ups travel: the Redis of the service, or its Postgres where there is none. */
-export type QueueBackend = { readonly redisUrl: string } | { readonly postgresUrl: string };
+import {
+  connectQueues,
+  QUEUE_CONNECT_WITHIN_MS,
+  QUEUE_RECONNECT_EVERY_MS_MAX,
+  type QueueBackend,
+  type QueueConnection,
+  type QueuePart,
+} from "../store/queue-connection.ts";
 
 /** One end of the queue, connected. */
 export interface QueueEnd {
@@ -21,10 +24,6 @@ export interface EndOptions {
 }
 
 const NAME = "publishing";
-/** The braces keep all its keys on one node of a Redis Cluster. */
-const PREFIX = "{starboard}";
-const CONNECT_TIMEOUT_MS = 2_000;
-const RECONNECT_EVERY_MS_MAX = 1_000;
 const CLOSE_WITHIN_MS = 1_000;
 
 /**
@@ -47,13 +46,13 @@ const RECEIVER = {
   lockDuration: 5_000,
   stalledInterval: 5_000,
   // Fifteen seconds by default: too long for a server that is back.
-  runRetryDelay: RECONNECT_EVERY_MS_MAX,
+  runRetryDelay: QUEUE_RECONNECT_EVERY_MS_MAX,
 } as const;
 
 /** The sending end. @throws whatever the server answers when it cannot be used */
 export async function openSender(options: EndOptions): Promise<QueueEnd> {
   return open(options, (connect) => {
-    const queue = connect.queue();
+    const queue = connect.queue(NAME);
     return { part: queue, add: () => queue.add("wake", {}, ONE_WAKE_UP) };
   });
 }
@@ -61,101 +60,29 @@ export async function openSender(options: EndOptions): Promise<QueueEnd> {
 /** The receiving end: `onWake` runs for each wake-up. @throws as `openSender` */
 export async function openReceiver(options: EndOptions, onWake: () => void): Promise<QueueEnd> {
   return open(options, (connect) => ({
-    part: connect.worker(async () => onWake()),
+    part: connect.worker(NAME, async () => onWake(), RECEIVER),
     add: () => Promise.reject(new Error("the receiving end sends nothing")),
   }));
 }
 
-interface Part {
-  on(event: "error", listener: (error: Error) => void): unknown;
-  waitUntilReady(): Promise<unknown>;
-  close(): Promise<void>;
-}
-
-interface Connect {
-  queue(): Part & { add(name: string, data: object, options: object): Promise<unknown> };
-  worker(process: () => Promise<void>): Part;
-  /** Cuts what `close` could not end. */
-  cut(): void;
-}
-
 async function open(
   { backend, onError }: EndOptions,
-  make: (connect: Connect) => { readonly part: Part; readonly add: () => Promise<unknown> },
+  make: (connect: QueueConnection) => {
+    readonly part: QueuePart;
+    readonly add: () => Promise<unknown>;
+  },
 ): Promise<QueueEnd> {
-  const connect =
-    "redisUrl" in backend ? onRedis(backend.redisUrl, onError) : onPostgres(backend.postgresUrl);
+  const connect = connectQueues(backend, { onError });
   const { part, add } = make(connect);
-  part.on("error", onError);
   const close = async (): Promise<void> => {
     await inTime(part.close(), CLOSE_WITHIN_MS).catch(onError);
     connect.cut();
   };
   try {
-    await inTime(part.waitUntilReady(), 2 * CONNECT_TIMEOUT_MS);
+    await inTime(part.waitUntilReady(), 2 * QUEUE_CONNECT_WITHIN_MS);
     return { add, close };
   } catch (error) {
     await close();
     throw error;
   }
-}
-
-function onRedis(url: string, onError: (error: unknown) => void): Connect {
-  const clients: ReturnType<typeof plainClient>[] = [];
-  const connect = (): ReturnType<typeof plainClient> => {
-    const client = plainClient(url);
-    client.on("error", onError);
-    clients.push(client);
-    // A worker makes itself a second connection to wait on; that one must end too.
-    Object.defineProperty(client, "duplicate", { value: connect });
-    return client;
-  };
-  const options = () => ({
-    connection: createNodeRedisClient(connect()),
-    prefix: PREFIX,
-  });
-  return {
-    queue: () => new Queue(NAME, options()),
-    worker: (process) => new Worker(NAME, process, { ...options(), ...RECEIVER }),
-    cut() {
-      for (const client of clients) {
-        // Whoever still holds one would open it again.
-        Object.defineProperty(client, "connect", { value: refuse });
-        if (client.isOpen) client.destroy();
-      }
-    },
-  };
-}
-
-async function refuse(): Promise<never> {
-  throw new Error("the queue is closed");
-}
-
-function plainClient(url: string) {
-  return createClient({
-    url,
-    maintNotifications: "disabled",
-    socket: {
-      connectTimeout: CONNECT_TIMEOUT_MS,
-      reconnectStrategy: (retries) => Math.min(50 * 2 ** retries, RECONNECT_EVERY_MS_MAX),
-    },
-  });
-}
-
-function onPostgres(connectionString: string): Connect {
-  const { Queue, Worker } = withBackend(createPostgresBackend);
-  // Its tables live in a schema of their own; several may migrate at once.
-  const options = {
-    connection: {
-      connectionString,
-      max: 2,
-      migrate: true,
-      connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
-    },
-  };
-  return {
-    queue: () => new Queue(NAME, options),
-    worker: (process) => new Worker(NAME, process, { ...options, ...RECEIVER }),
-    cut: () => undefined,
-  };
 }

@@ -1,7 +1,8 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { inTime } from "../ledger/in-time.ts";
 import type { Logger } from "../log.ts";
-import { openReceiver, openSender, type QueueBackend, type QueueEnd } from "./queue-backend.ts";
+import type { QueueBackend } from "../store/queue-connection.ts";
+import { openReceiver, openSender, type QueueEnd } from "./queue-backend.ts";
 
 /**
  * Tells publishers that stars were accepted. It is a hint, never the truth: the outbox is

@@ -1,6 +1,11 @@
-import { createNodeRedisClient, createPostgresBackend, Queue, Worker, withBackend } from "bullmq";
 import { createClient } from "redis";
-import type { QueueBackend } from "../publishing/queue-backend.ts";
+import { inTime } from "../ledger/in-time.ts";
+import {
+  connectQueues,
+  QUEUE_CONNECT_WITHIN_MS,
+  type QueueBackend,
+  type SendingPart,
+} from "../store/queue-connection.ts";
 
 /** Wakes workers at 00:00 UTC. */
 export interface MidnightQueue {
@@ -19,13 +24,9 @@ export interface MidnightOptions {
 }
 
 const NAME = "upkeep";
-/** The braces keep all its keys on one node of a Redis Cluster. */
-const PREFIX = "{starboard}";
 const SCHEDULER = "holdings-check";
 const AT_MIDNIGHT = { pattern: "0 0 * * *", tz: "UTC" } as const;
 const WAKE_UP = { name: "wake", data: {}, opts: { removeOnComplete: true, removeOnFail: true } };
-const CONNECT_TIMEOUT_MS = 2_000;
-const RECONNECT_EVERY_MS_MAX = 1_000;
 const ANSWER_WITHIN_MS = 4_000;
 const CLOSE_WITHIN_MS = 1_000;
 
@@ -39,14 +40,12 @@ export async function openMidnightQueue(options: MidnightOptions): Promise<Midni
   const { backend, onMidnight, onError } = options;
   // A worker of BullMQ that never found its server keeps looking for it even when closed.
   if ("redisUrl" in backend) await reach(backend.redisUrl);
-  const open =
-    "redisUrl" in backend ? onRedis(backend.redisUrl, onError) : onPostgres(backend.postgresUrl);
-  const { queue, worker, cut } = open(async () => onMidnight());
-  const parts = [queue, worker];
-  for (const part of parts) part.on("error", onError);
+  const connect = connectQueues(backend, { onError });
+  const queue = connect.queue(NAME);
+  const parts = [queue, connect.worker(NAME, async () => onMidnight())];
   const close = async (): Promise<void> => {
     await Promise.all(parts.map((part) => inTime(part.close(), CLOSE_WITHIN_MS).catch(onError)));
-    cut();
+    connect.cut();
   };
   try {
     await inTime(Promise.all(parts.map((part) => part.waitUntilReady())), ANSWER_WITHIN_MS);
@@ -58,7 +57,7 @@ export async function openMidnightQueue(options: MidnightOptions): Promise<Midni
 }
 
 /** An upsert takes back a ring that waits to be delivered, so it is left where all is well. */
-async function assertSchedule(queue: Parts["queue"]): Promise<void> {
+async function assertSchedule(queue: SendingPart): Promise<void> {
   const stands = async (): Promise<boolean> => {
     const scheduler = await queue.getJobScheduler(SCHEDULER);
     if (scheduler?.pattern !== AT_MIDNIGHT.pattern) return false;
@@ -73,102 +72,20 @@ async function assertSchedule(queue: Parts["queue"]): Promise<void> {
   }
 }
 
-interface Part {
-  on(event: "error", listener: (error: Error) => void): unknown;
-  waitUntilReady(): Promise<unknown>;
-  close(): Promise<void>;
-}
-
-interface Parts {
-  readonly queue: Part & {
-    upsertJobScheduler(
-      id: string,
-      repeat: { readonly pattern: string; readonly tz: string },
-      job: typeof WAKE_UP,
-    ): Promise<unknown>;
-    getJobScheduler(id: string): Promise<{ readonly pattern?: string } | null | undefined>;
-    getJobCountByTypes(...types: ("delayed" | "waiting" | "active")[]): Promise<number>;
-  };
-  readonly worker: Part;
-  /** Cuts what `close` could not end. */
-  readonly cut: () => void;
-}
-
-type Open = (process: () => Promise<void>) => Parts;
-
-function onRedis(url: string, onError: MidnightOptions["onError"]): Open {
-  const clients: ReturnType<typeof plainClient>[] = [];
-  const connect = (): ReturnType<typeof plainClient> => {
-    const client = plainClient(url);
-    client.on("error", onError);
-    clients.push(client);
-    // A worker makes itself a second connection to wait on; that one must end too.
-    Object.defineProperty(client, "duplicate", { value: connect });
-    return client;
-  };
-  const options = () => ({ connection: createNodeRedisClient(connect()), prefix: PREFIX });
-  return (process) => ({
-    queue: new Queue(NAME, options()),
-    worker: new Worker(NAME, process, options()),
-    cut() {
-      for (const client of clients) if (client.isOpen) client.destroy();
-    },
-  });
-}
-
-function plainClient(url: string) {
-  return createClient({
-    url,
-    maintNotifications: "disabled",
-    socket: {
-      connectTimeout: CONNECT_TIMEOUT_MS,
-      reconnectStrategy: (retries) => Math.min(50 * 2 ** retries, RECONNECT_EVERY_MS_MAX),
-    },
-  });
-}
-
 /** @throws when no Redis answers there just now */
 async function reach(url: string): Promise<void> {
   const client = createClient({
     url,
     maintNotifications: "disabled",
-    socket: { connectTimeout: CONNECT_TIMEOUT_MS, reconnectStrategy: false },
+    socket: { connectTimeout: QUEUE_CONNECT_WITHIN_MS, reconnectStrategy: false },
   });
   client.on("error", () => undefined);
   try {
     await inTime(
       client.connect().then(() => client.ping()),
-      CONNECT_TIMEOUT_MS,
+      QUEUE_CONNECT_WITHIN_MS,
     );
   } finally {
     if (client.isOpen) client.destroy();
-  }
-}
-
-function onPostgres(connectionString: string): Open {
-  const { Queue, Worker } = withBackend(createPostgresBackend);
-  // Its tables live in a schema of their own; several may migrate at once.
-  const connection = {
-    connectionString,
-    max: 2,
-    migrate: true,
-    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
-  };
-  return (process) => ({
-    queue: new Queue(NAME, { connection }),
-    worker: new Worker(NAME, process, { connection }),
-    cut: () => undefined,
-  });
-}
-
-async function inTime<T>(work: Promise<T>, deadlineMs: number): Promise<T> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error("the queue did not answer in time")), deadlineMs);
-  });
-  try {
-    return await Promise.race([work, late]);
-  } finally {
-    clearTimeout(timer);
   }
 }

@@ -1,5 +1,5 @@
 import type { Logger } from "../log.ts";
-import type { QueueBackend } from "../publishing/queue-backend.ts";
+import type { QueueBackend } from "../store/queue-connection.ts";
 import type { HoldingsCheck } from "./holdings-check.ts";
 import { type MidnightQueue, openMidnightQueue } from "./midnight-queue.ts";
 

@@ -4,7 +4,7 @@ import { suite } from "uvu";
 import { startRedis } from "../../src/local/redis.ts";
 import { silentLogger } from "../../src/log.ts";
 import { createWakeQueue, type WakeQueue } from "../../src/publishing/queue.ts";
-import type { QueueBackend } from "../../src/publishing/queue-backend.ts";
+import type { QueueBackend } from "../../src/store/queue-connection.ts";
 import { temporaryFolder } from "../support/folder.ts";
 import { type TestDatabase, testDatabase } from "../support/postgres.ts";
 import { type TestRedis, testRedis } from "../support/redis.ts";

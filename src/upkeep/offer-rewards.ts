@@ -1,0 +1,141 @@
+import { randomUUID } from "node:crypto";
+import { setTimeout as delay } from "node:timers/promises";
+import type { Logger } from "../log.ts";
+import { followJournal } from "../store/journal-horizon.ts";
+import type { Sql } from "../store/postgres.ts";
+import type { QueueBackend } from "../store/queue-connection.ts";
+import { type HandOff, noteHandOff, offersBetween, takeHandOff } from "./reward-hand-off.ts";
+import { openRewardsQueue, type RewardsQueue } from "./rewards-queue.ts";
+
+export interface RewardsDeps {
+  readonly sql: Sql;
+  /** Where BullMQ's queues live. */
+  readonly backend: QueueBackend;
+  readonly log: Logger;
+  readonly pollEveryMs?: number;
+  readonly openQueue?: (url: string, log: Logger) => RewardsQueue;
+}
+
+/** Something that runs until it is closed. */
+export interface Rewards {
+  /** Resolves when the batch in hand is noted, and lets go of the queue. */
+  close(): Promise<void>;
+}
+
+/** Rewards are in no hurry: one look at Postgres and one at Redis, each second. */
+const POLL_EVERY_MS = 1_000;
+/** About 0.2 MB to Redis at once. */
+const BATCH = 500;
+/** Some 70 MB of Redis while nobody consumes; the rest waits in Postgres, which has room. */
+const UNFINISHED_MAX = 100_000;
+
+/**
+ * Hands every accepted star to the queue `rewards`, at least once, under its own id. Postgres is
+ * the truth: how far the hand-off is stands there, and moves only after Redis has accepted. When
+ * Redis may have forgotten jobs (it was emptied, restarted, or another server took over), the
+ * hand-off goes back to the last moment at which nothing in the queue was unfinished, and offers
+ * again from there. Any number of workers may run it: one hands off, the others wait for nothing.
+ */
+export function startRewards(deps: RewardsDeps): Rewards {
+  const { backend, log, pollEveryMs = POLL_EVERY_MS, openQueue = openRewardsQueue } = deps;
+  if (!("redisUrl" in backend)) {
+    log.warn("this Redis is not fit for BullMQ: rewards wait in Postgres until there is one");
+    return { close: async () => undefined };
+  }
+  const queue = openQueue(backend.redisUrl, log);
+  const relay = createRelay(deps.sql, queue, log);
+  const closing = new AbortController();
+  let isOut = false;
+  const run = async (): Promise<void> => {
+    while (!closing.signal.aborted) {
+      const hasMore = await relay.step().then(
+        (more) => {
+          isOut = false;
+          return more;
+        },
+        (error: unknown) => {
+          // One line per outage, not one per attempt.
+          if (!isOut) log.warn({ err: error }, "rewards cannot be handed off just now");
+          isOut = true;
+          return false;
+        },
+      );
+      if (!hasMore) await pause(pollEveryMs, closing.signal);
+    }
+  };
+  const running = run();
+  return {
+    async close() {
+      closing.abort();
+      await running;
+      await queue.close();
+    },
+  };
+}
+
+async function pause(milliseconds: number, signal: AbortSignal): Promise<void> {
+  await delay(milliseconds, undefined, { signal, ref: false }).catch(() => undefined);
+}
+
+/** The hand-off, batch by batch. */
+function createRelay(sql: Sql, queue: RewardsQueue, log: Logger) {
+  const holder = randomUUID();
+  const lookAtJournal = followJournal(sql);
+  /** As last seen: a reason not to write, never one to offer. */
+  let known: HandOff | undefined;
+
+  /** Where Redis and the hand-off agree again. */
+  const agree = async (handOff: HandOff): Promise<HandOff> => {
+    const memory = await queue.memory();
+    if (memory === handOff.queueMemory) {
+      if (handOff.finishedSeq === handOff.offeredSeq || (await queue.unfinished()) > 0)
+        return handOff;
+      // An emptied queue has nothing unfinished either: Redis must still remember afterwards.
+      if ((await queue.memory()) !== memory) throw new Error("Redis was emptied just now");
+      return { ...handOff, finishedSeq: handOff.offeredSeq };
+    }
+    return {
+      offeredSeq: handOff.finishedSeq,
+      finishedSeq: handOff.finishedSeq,
+      queueMemory: await queue.remember(),
+    };
+  };
+
+  /** One batch, under the lease. */
+  const offerNext = async (taken: HandOff, upTo: number): Promise<HandOff> => {
+    const agreed = await agree(taken);
+    if ((await queue.unfinished()) >= UNFINISHED_MAX) return agreed;
+    const batch = await offersBetween(sql, { after: agreed.offeredSeq, upTo, limit: BATCH });
+    await queue.offer(batch.map(({ offer }) => offer));
+    // Nobody draws a settled number any more: what is not there will never be.
+    const last = batch.length < BATCH ? upTo : (batch.at(-1)?.seq ?? upTo);
+    return { ...agreed, offeredSeq: Math.max(agreed.offeredSeq, last) };
+  };
+
+  const isAsKnown = async (settled: number): Promise<boolean> => {
+    if (known === undefined || known.offeredSeq < settled) return false;
+    if ((await queue.memory()) !== known.queueMemory) return false;
+    return known.finishedSeq === known.offeredSeq || (await queue.unfinished()) > 0;
+  };
+
+  return {
+    /** @returns whether there is more to do at once */
+    async step(): Promise<boolean> {
+      const { settled } = await lookAtJournal();
+      if (await isAsKnown(settled.star)) return false;
+      const taken = await takeHandOff(sql, holder);
+      if (taken === null) return false;
+      const reached = await offerNext(taken, settled.star).catch(async (error: unknown) => {
+        // As it was, for the next worker: perhaps Redis is away for this one alone.
+        await noteHandOff(sql, holder, taken).catch(() => undefined);
+        throw error;
+      });
+      const isOurs = await noteHandOff(sql, holder, reached);
+      known = isOurs ? reached : undefined;
+      if (isOurs && taken.queueMemory !== null && taken.queueMemory !== reached.queueMemory) {
+        log.warn({ after: taken.finishedSeq }, "Redis may have forgotten rewards: offered again");
+      }
+      return isOurs && reached.offeredSeq !== taken.offeredSeq && reached.offeredSeq < settled.star;
+    },
+  };
+}

@@ -1,0 +1,128 @@
+import type { TargetType } from "../../actors/content.ts";
+import { walletOf } from "../journal/star-record.ts";
+import { inTime, type Sql } from "../store/postgres.ts";
+
+/** How far the stars have been handed to rewards, as its holder knows it (see `migrations/012`). */
+export interface HandOff {
+  /** Redis has accepted every star up to this number of the journal. */
+  readonly offeredSeq: number;
+  /** Up to here nobody has a job left to finish. */
+  readonly finishedSeq: number;
+  /** What Redis must remember, else it may have forgotten jobs. */
+  readonly queueMemory: string | null;
+}
+
+/** A star as rewards get it (contract, section 5): nothing but public facts. */
+export interface StarOffer {
+  readonly starId: string;
+  /** `0.0.n`. */
+  readonly wallet: string;
+  readonly target: { readonly type: TargetType; readonly id: string };
+  /** RFC 3339, UTC, with milliseconds. */
+  readonly at: string;
+  /** UTC day, `2026-11-20`. */
+  readonly day: string;
+}
+
+/** An offer with its place in the journal. */
+export interface PlacedOffer {
+  readonly seq: number;
+  readonly offer: StarOffer;
+}
+
+/** Far longer than a round takes; a worker that died holds the others back no longer. */
+const LEASE_MS = 15_000;
+
+/**
+ * Takes the hand-off for one round.
+ *
+ * @param holder names this worker among all
+ * @returns null while another worker has it; nobody waits for anybody
+ */
+export async function takeHandOff(sql: Sql, holder: string): Promise<HandOff | null> {
+  const rows = await inTime(sql<HandOff[]>`
+    with free as (
+      select is_only from reward_hand_off
+      -- Further ahead than it can be: dated by a clock that has gone back since.
+      where lease_owner = ${holder} or lease_until not between now_ms() and now_ms() + ${LEASE_MS}
+      for update skip locked
+    )
+    update reward_hand_off set lease_owner = ${holder}, lease_until = now_ms() + ${LEASE_MS}
+    from free where reward_hand_off.is_only = free.is_only
+    returning offered_seq as "offeredSeq", finished_seq as "finishedSeq", queue_memory as "queueMemory"`);
+  return rows[0] ?? null;
+}
+
+/**
+ * Notes how far the hand-off is and gives it back; nothing happens when it was taken over
+ * meanwhile.
+ *
+ * @returns whether it was still ours
+ */
+export async function noteHandOff(sql: Sql, holder: string, reached: HandOff): Promise<boolean> {
+  const rows = await inTime(sql`
+    update reward_hand_off set offered_seq = ${reached.offeredSeq},
+      finished_seq = ${reached.finishedSeq}, queue_memory = ${reached.queueMemory},
+      lease_owner = null, lease_until = 0
+    where lease_owner = ${holder} returning true`);
+  return rows.length > 0;
+}
+
+/** Stars of the journal after one number and up to another, in its order. */
+export async function offersBetween(
+  sql: Sql,
+  { after, upTo, limit }: { readonly after: number; readonly upTo: number; readonly limit: number },
+): Promise<readonly PlacedOffer[]> {
+  const rows = await inTime(sql<OfferRow[]>`
+    select seq, id, wallet, target_type, target_id, at, day from star
+    where seq > ${after} and seq <= ${upTo} order by seq limit ${limit}`);
+  return rows.map((row) => ({ seq: row.seq, offer: offerOf(row) }));
+}
+
+/** Stars of a UTC day after an id, in the order of their ids. */
+export async function offersOfDay(
+  sql: Sql,
+  { day, after, limit }: { readonly day: string; readonly after: string; readonly limit: number },
+): Promise<readonly StarOffer[]> {
+  const rows = await sql<OfferRow[]>`
+    select seq, id, wallet, target_type, target_id, at, day from star
+    where day = ${day} and id > ${after} order by id limit ${limit}`;
+  return rows.map(offerOf);
+}
+
+/** What rewards have not been offered yet. */
+export interface PendingRewards {
+  readonly pending: number;
+  /** Age of the oldest of them; null when there is none. */
+  readonly oldestPendingSeconds: number | null;
+}
+
+export async function pendingRewards(sql: Sql): Promise<PendingRewards> {
+  const rows = await inTime(sql<{ pending: number; age: number | null }[]>`
+    select
+      (select count(*) from star where seq > offered_seq) as pending,
+      (select now_ms() - at from star where seq > offered_seq order by seq limit 1) as age
+    from reward_hand_off`);
+  const { pending = 0, age = null } = rows[0] ?? {};
+  return { pending, oldestPendingSeconds: age === null ? null : Math.max(0, age) / 1_000 };
+}
+
+interface OfferRow {
+  readonly seq: number;
+  readonly id: string;
+  readonly wallet: number;
+  readonly target_type: TargetType;
+  readonly target_id: string;
+  readonly at: number;
+  readonly day: string;
+}
+
+function offerOf(row: OfferRow): StarOffer {
+  return {
+    starId: row.id,
+    wallet: walletOf(row.wallet),
+    target: { type: row.target_type, id: row.target_id },
+    at: new Date(row.at).toISOString(),
+    day: row.day,
+  };
+}

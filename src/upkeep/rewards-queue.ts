@@ -1,0 +1,113 @@
+import { randomUUID } from "node:crypto";
+import { inTime } from "../ledger/in-time.ts";
+import type { Logger } from "../log.ts";
+import {
+  connectQueues,
+  type QueueConnection,
+  type SendingPart,
+} from "../store/queue-connection.ts";
+import { closeRedis, inRedisTime, openRedis } from "../store/redis.ts";
+import type { StarOffer } from "./reward-hand-off.ts";
+
+/** The queue `rewards`, from which another feature takes stars. */
+export interface RewardsQueue {
+  /**
+   * What Redis remembers of us, and which run of a server it is: another text than before
+   * means that jobs it had accepted may be gone.
+   */
+  memory(): Promise<string>;
+  /** Gives Redis something new to remember; answers what `memory` says from now on. */
+  remember(): Promise<string>;
+  /** Jobs that nobody has finished. */
+  unfinished(): Promise<number>;
+  /** Adds a job per star; one whose id is there already stays as it is. */
+  offer(offers: readonly StarOffer[]): Promise<void>;
+  /** As `offer`, but also where the job is finished with; one being worked on is left alone. */
+  offerAgain(offers: readonly StarOffer[]): Promise<void>;
+  /** Lets go of it, whether or not Redis answers. */
+  close(): Promise<void>;
+}
+
+const NAME = "rewards";
+/** BullMQ's own default: whoever consumes the queue needs to know nothing but its name. */
+const PREFIX = "bull";
+const MEMORY_KEY = "starboard:rewards:memory";
+const ANSWER_WITHIN_MS = 4_000;
+const CLOSE_WITHIN_MS = 1_000;
+const HOUR_SECONDS = 3_600;
+
+/**
+ * What a consumer may rely on: a job that throws is tried again for about 17 minutes, and then
+ * kept for a month to be looked at. A finished one is kept for an hour, so that a star offered
+ * twice (a worker died in between) is still one job.
+ */
+const JOB = {
+  attempts: 10,
+  backoff: { type: "exponential", delay: 1_000 },
+  removeOnComplete: { age: HOUR_SECONDS, count: 10_000 },
+  removeOnFail: { age: 30 * 24 * HOUR_SECONDS },
+} as const;
+
+/** Opens the queue; it connects in the background and throws while Redis is away. */
+export function openRewardsQueue(url: string, log: Logger): RewardsQueue {
+  const redis = openRedis(url, log);
+  let open: { readonly connect: QueueConnection; readonly queue: SendingPart } | undefined;
+  /** Only once Redis has answered: BullMQ goes on looking for a server it never found. */
+  const queue = async (): Promise<SendingPart> => {
+    if (open === undefined) {
+      // One line per outage comes from the other connection.
+      const connect = connectQueues(
+        { redisUrl: url },
+        { onError: () => undefined, prefix: PREFIX },
+      );
+      open = { connect, queue: connect.queue(NAME) };
+    }
+    await inTime(open.queue.waitUntilReady(), ANSWER_WITHIN_MS);
+    return open.queue;
+  };
+  const ask = <T>(reply: Promise<T>): Promise<T> => inRedisTime(reply, ANSWER_WITHIN_MS);
+  const run = async (): Promise<string> =>
+    /^run_id:(\w+)/m.exec(await ask(redis.info("server")))?.[1] ?? "";
+  const offer: RewardsQueue["offer"] = async (offers) => {
+    const jobs = offers.map((data) => ({
+      name: "star",
+      data,
+      opts: { ...JOB, jobId: data.starId },
+    }));
+    const [first] = jobs;
+    if (first === undefined) return;
+    const there = await queue();
+    // A server that has restarted lacks BullMQ's scripts: a single job brings its own along,
+    // a bulk of them only names it and fails.
+    await inTime(there.add(first.name, first.data, first.opts), ANSWER_WITHIN_MS);
+    const added = await inTime(there.addBulk(jobs), ANSWER_WITHIN_MS);
+    const isWhole = offers.every(({ starId }, index) => added[index]?.id === starId);
+    if (!isWhole) throw new Error("the queue did not accept every star");
+  };
+  return {
+    memory: async () => `${await ask(redis.get(MEMORY_KEY))}/${await run()}`,
+    async remember() {
+      const memory = randomUUID();
+      await ask(redis.set(MEMORY_KEY, memory));
+      return `${memory}/${await run()}`;
+    },
+    unfinished: async () =>
+      inTime((await queue()).getJobCountByTypes(...UNFINISHED), ANSWER_WITHIN_MS),
+    offer,
+    async offerAgain(offers) {
+      const there = await queue();
+      const removals = offers.map(({ starId }) => there.remove(starId));
+      await inTime(Promise.all(removals), ANSWER_WITHIN_MS);
+      await offer(offers);
+    },
+    async close() {
+      if (open !== undefined) {
+        await inTime(open.queue.close(), CLOSE_WITHIN_MS).catch(() => undefined);
+        open.connect.cut();
+      }
+      await closeRedis(redis);
+    },
+  };
+}
+
+const UNFINISHED = ["waiting", "active", "delayed", "prioritized", "waiting-children"] as const;

@@ -1,0 +1,208 @@
+/**
+ * Goal: each accepted star is offered to the queue `rewards` by id, at least once, whatever dies
+ * in between. Method: the real relay, Postgres and Redis; stars are cast by the real engine and
+ * jobs read as another feature would, by BullMQ with nothing but the queue's name.
+ */
+import * as assert from "node:assert/strict";
+import { execFile } from "node:child_process";
+import { fileURLToPath } from "node:url";
+import { createNodeRedisClient, Queue, Worker } from "bullmq";
+import { pino } from "pino";
+import { createClient } from "redis";
+import { suite } from "uvu";
+import { startRedis } from "../../src/local/redis.ts";
+import { silentLogger } from "../../src/log.ts";
+import { openPostgres, type Sql } from "../../src/store/postgres.ts";
+import { type Rewards, startRewards } from "../../src/upkeep/offer-rewards.ts";
+import { pendingRewards } from "../../src/upkeep/reward-hand-off.ts";
+import { bodyOf, type Engine, seedDirectory, startEngine } from "../support/engine.ts";
+import { temporaryFolder } from "../support/folder.ts";
+import { testDatabase } from "../support/postgres.ts";
+import { until } from "../support/processes.ts";
+import { testRedis } from "../support/redis.ts";
+
+interface Stage {
+  readonly url: string;
+  readonly sql: Sql;
+  readonly engine: Engine;
+  readonly stops: (() => Promise<unknown>)[];
+}
+
+const test = suite<Stage>("rewards");
+test.before.each(async (stage) => {
+  const database = await testDatabase({ migrated: true });
+  const sql = openPostgres(database.url, { connections: 4 });
+  await seedDirectory(sql);
+  const engine = await startEngine(database.url);
+  const stops = [() => engine.close(), () => sql.end({ timeout: 1 }), () => database.close()];
+  Object.assign(stage, { url: database.url, sql, engine, stops });
+});
+test.after.each(async ({ stops }) => {
+  for (const stop of stops) await stop();
+});
+
+let wallets = 1_000;
+/** Casts so many stars, each of another wallet; answers their ids. */
+async function stars({ engine }: Stage, count: number): Promise<string[]> {
+  const casts = Array.from({ length: count }, () => {
+    wallets += 1;
+    return engine.cast(`0.0.${wallets}`, "token/0.0.9001");
+  });
+  return (await Promise.all(casts)).map((result) => bodyOf(result).star.id);
+}
+
+async function redisOf({ stops }: Stage): Promise<string> {
+  const redis = await testRedis({ own: true });
+  stops.unshift(() => redis.close());
+  return redis.url;
+}
+
+function relay({ sql, stops }: Stage, redisUrl: string): Rewards {
+  const rewards = startRewards({ sql, backend: { redisUrl }, log: silentLogger, pollEveryMs: 50 });
+  stops.unshift(() => rewards.close());
+  return rewards;
+}
+
+function connection({ stops }: Stage, url: string) {
+  const client = createClient({ url });
+  client.on("error", () => undefined);
+  stops.unshift(async () => client.isOpen && client.destroy());
+  return createNodeRedisClient(client as never);
+}
+
+/** The queue as its consumer opens it. */
+function consumerQueue(stage: Stage, url: string): Queue {
+  const queue = new Queue("rewards", { connection: connection(stage, url) });
+  queue.on("error", () => undefined);
+  stage.stops.unshift(() => queue.close());
+  return queue;
+}
+
+const waiting = async (queue: Queue): Promise<string[]> =>
+  (await queue.getWaiting(0, -1)).map(({ id = "" }) => id).sort();
+
+test("a job is the contract's five fields under the star's id, and nothing else", async (stage) => {
+  const redisUrl = await redisOf(stage);
+  const { star } = bodyOf(await stage.engine.cast("0.0.77", "event/meetup"));
+  relay(stage, redisUrl);
+  const queue = consumerQueue(stage, redisUrl);
+  await until("it is offered", async () => (await queue.getWaitingCount()) === 1);
+  const [job] = await queue.getWaiting();
+  assert.equal(job?.id, star.id);
+  assert.deepEqual(job?.data, {
+    starId: star.id,
+    wallet: "0.0.77",
+    target: { type: "event", id: "meetup" },
+    at: star.at,
+    day: star.day,
+  });
+});
+
+test("every star is one job, though three workers hand off while stars are cast", async (stage) => {
+  const redisUrl = await redisOf(stage);
+  for (let n = 0; n < 3; n += 1) relay(stage, redisUrl);
+  const queue = consumerQueue(stage, redisUrl);
+  const ids: string[] = [];
+  for (let round = 0; round < 10; round += 1) ids.push(...(await stars(stage, 60)));
+  await until("all are offered", async () => (await pendingRewards(stage.sql)).pending === 0);
+  assert.deepEqual(await waiting(queue), ids.sort());
+});
+
+test("a star whose commit comes after that of a later number is not passed over", async (stage) => {
+  const redisUrl = await redisOf(stage);
+  const [early = ""] = await stars(stage, 1);
+  const late = openPostgres(stage.url, { connections: 1 });
+  stage.stops.unshift(() => late.end({ timeout: 1 }));
+  const id = early.replace(/.{4}$/, "0001");
+  await late`begin`;
+  await late`
+    insert into star (id, day, wallet, slot, at, target_type, target_id, repeatable, voting_power, weight,
+      base, counted_a, bonus_b, held_a, held_b, holdings_read_at, allowance_limit)
+    select ${id}, day, 5, 1, at, target_type, target_id, repeatable, voting_power, weight,
+      base, counted_a, bonus_b, held_a, held_b, holdings_read_at, allowance_limit from star`;
+  relay(stage, redisUrl);
+  const queue = consumerQueue(stage, redisUrl);
+  const later = await stars(stage, 3);
+  await new Promise((resolve) => setTimeout(resolve, 500));
+  await late`commit`;
+  await until("all are offered", async () => (await queue.getWaitingCount()) === 5);
+  assert.deepEqual(await waiting(queue), [early, id, ...later].sort());
+});
+
+test("kill -9 after Redis accepted and before it was noted: offered again under the same ids", async (stage) => {
+  const redisUrl = await redisOf(stage);
+  const ids = await stars(stage, 20);
+  const fixture = fileURLToPath(new URL("../fixtures/die-while-offering.ts", import.meta.url));
+  const signal = await new Promise((resolve) => {
+    const args = ["--import", import.meta.resolve("tsx"), fixture, stage.url, redisUrl];
+    execFile(process.execPath, args, (error) => resolve(error?.signal));
+  });
+  assert.equal(signal, "SIGKILL");
+  assert.equal((await pendingRewards(stage.sql)).pending, 20, "nobody has noted anything");
+  const queue = consumerQueue(stage, redisUrl);
+  assert.deepEqual(await waiting(queue), ids.sort(), "Redis has them");
+  // The dead one's lease runs out by itself; a test need not wait for that.
+  await stage.sql`update reward_hand_off set lease_until = 0`;
+  const more = await stars(stage, 5);
+  relay(stage, redisUrl);
+  await until("all are noted", async () => (await pendingRewards(stage.sql)).pending === 0);
+  assert.deepEqual(await waiting(queue), [...ids, ...more].sort());
+});
+
+test("FLUSHALL: what nobody had finished is offered again, what was finished is not", async (stage) => {
+  const redisUrl = await redisOf(stage);
+  relay(stage, redisUrl);
+  const done: string[] = [];
+  const worker = new Worker("rewards", async ({ id = "" }) => void done.push(id), {
+    connection: connection(stage, redisUrl),
+  });
+  worker.on("error", () => undefined);
+  const finished = await stars(stage, 10);
+  await until("they are finished and that is noted", async () => {
+    const [row] = await stage.sql`select finished_seq > 0 and finished_seq = offered_seq as yes,
+      offered_seq >= (select max(seq) from star) as whole from reward_hand_off`;
+    return row?.yes && row.whole;
+  });
+  await worker.close(true);
+  const queue = consumerQueue(stage, redisUrl);
+  const open = await stars(stage, 10);
+  await until("the rest waits", async () => (await queue.getWaitingCount()) === 10);
+  const client = await createClient({ url: redisUrl }).connect();
+  await client.flushAll();
+  await client.close();
+  await until("they are back", async () => (await queue.getWaitingCount()) === 10);
+  assert.deepEqual(await waiting(queue), open.sort());
+  assert.deepEqual(done.sort(), finished.sort());
+});
+
+test("Redis down while stars are cast: all are offered when it is back", async (stage) => {
+  const dataDir = temporaryFolder("rewards-redis");
+  const first = await startRedis({ dataDir });
+  relay(stage, first.url);
+  const queue = consumerQueue(stage, first.url);
+  const before = await stars(stage, 5);
+  await until("these are offered", async () => (await queue.getWaitingCount()) === 5);
+  await first.close();
+  const during = await stars(stage, 15);
+  await new Promise((resolve) => setTimeout(resolve, 300));
+  assert.equal((await pendingRewards(stage.sql)).pending, 15);
+  const second = await startRedis({ dataDir, port: Number(new URL(first.url).port) });
+  stage.stops.unshift(() => second.close());
+  assert.equal(second.url, first.url);
+  await until("all are offered", async () => (await pendingRewards(stage.sql)).pending === 0);
+  assert.deepEqual(await waiting(queue), [...before, ...during].sort());
+});
+
+test("without a Redis fit for BullMQ rewards wait, and that is said once", async (stage) => {
+  const lines: string[] = [];
+  const log = pino({ level: "warn" }, { write: (line) => void lines.push(line) });
+  await stars(stage, 3);
+  const rewards = startRewards({ sql: stage.sql, backend: { postgresUrl: stage.url }, log });
+  await rewards.close();
+  assert.equal(lines.length, 1);
+  const { pending, oldestPendingSeconds } = await pendingRewards(stage.sql);
+  assert.equal(pending, 3);
+  assert.ok((oldestPendingSeconds ?? -1) >= 0);
+});
+
+test.run();
