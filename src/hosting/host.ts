@@ -33,6 +33,8 @@ export interface Host {
   drop(key: WalletDayKey): void;
   /** Forgets all actors: the database may be another one than before. */
   dropAll(): void;
+  /** How many actors are in memory. */
+  count(): number;
   /** Runs work of one wallet after all earlier work of that wallet. */
   inMailbox<T>(wallet: string, work: () => Promise<T>): Promise<T>;
 }
@@ -80,6 +82,7 @@ export function createHost(options: HostOptions): Host {
     },
     drop: ({ wallet }) => live.delete(wallet),
     dropAll: () => live.clear(),
+    count: live.size,
     inMailbox(wallet, work) {
       const before = mailboxes.get(wallet) ?? Promise.resolve();
       const turn = before.then(work, work);

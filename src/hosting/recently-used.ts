@@ -4,6 +4,8 @@ export interface RecentlyUsed<V> {
   set(key: string, value: V): void;
   delete(key: string): void;
   clear(): void;
+  /** How many entries there are. */
+  size(): number;
 }
 
 /**
@@ -45,5 +47,6 @@ export function recentlyUsed<V>(max: number): RecentlyUsed<V> {
       young.clear();
       old.clear();
     },
+    size: () => young.size + old.size,
   };
 }

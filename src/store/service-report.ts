@@ -1,0 +1,108 @@
+import type { JSONValue } from "postgres";
+import { inTime, type Sql } from "./postgres.ts";
+
+/** What a process says of itself. */
+export interface ProcessReport {
+  /** Wallet-day actors in its memory; web processes alone have them. */
+  readonly actors?: number;
+  readonly memoryMb: number;
+  /** Round trips as this process measures them, milliseconds; null: no answer. */
+  readonly postgresMs: number | null;
+  readonly redisMs: number | null;
+  readonly mirrorMs: number | null;
+  /** How far the mirror node's newest block lies behind, milliseconds. */
+  readonly mirrorBehindMs: number | null;
+}
+
+/** A process of this service, from start to end. */
+export interface ServiceProcess {
+  readonly id: string;
+  readonly role: "web" | "worker";
+  readonly version: string;
+  readonly host: string;
+  readonly pid: number;
+  /** Epoch milliseconds. */
+  readonly startedAt: number;
+}
+
+/** What was counted or measured since the last report. */
+export interface Tally {
+  readonly name: string;
+  readonly count: number;
+  readonly total?: number;
+  readonly peak?: number;
+}
+
+/** A minute's tally over all processes. */
+export interface MinuteTally extends Required<Tally> {
+  /** Minutes since the epoch. */
+  readonly minute: number;
+}
+
+/** A process as it was last heard of. */
+export interface KnownProcess extends ServiceProcess {
+  readonly seenAt: number;
+  /** Null while it has not stopped in order. */
+  readonly stoppedAt: number | null;
+  readonly report: ProcessReport;
+}
+
+const MINUTE_MS = 60_000;
+
+/**
+ * Writes down how a process is and what it counted: two short statements on tables that nothing
+ * else locks. Tallies are sorted by name, so two processes never wait for each other in a circle.
+ */
+export async function writeReport(
+  sql: Sql,
+  process: ServiceProcess,
+  { now, report, tallies }: { now: number; report: ProcessReport; tallies: readonly Tally[] },
+): Promise<void> {
+  await inTime(sql`
+    insert into service_process (id, role, version, host, pid, started_at, seen_at, report)
+    values (${process.id}, ${process.role}, ${process.version}, ${process.host}, ${process.pid},
+      ${process.startedAt}, ${now}, ${sql.json({ ...report } as JSONValue)})
+    on conflict (id) do update set seen_at = excluded.seen_at, report = excluded.report`);
+  if (tallies.length === 0) return;
+  const sorted = [...tallies].sort((one, other) => (one.name < other.name ? -1 : 1));
+  await inTime(sql`
+    insert into service_minute (minute, name, count, total, peak)
+    select ${Math.floor(now / MINUTE_MS)}::int, * from unnest(${sorted.map(({ name }) => name)}::text[],
+      ${sorted.map(({ count }) => count)}::bigint[],
+      ${sorted.map(({ total }) => total ?? 0)}::double precision[],
+      ${sorted.map(({ peak }) => peak ?? 0)}::double precision[])
+    on conflict (minute, name) do update set count = service_minute.count + excluded.count,
+      total = service_minute.total + excluded.total,
+      peak = greatest(service_minute.peak, excluded.peak)`);
+}
+
+/** Writes down that a process stopped in order. */
+export async function writeStop(sql: Sql, id: string, now: number): Promise<void> {
+  await inTime(
+    sql`update service_process set seen_at = ${now}, stopped_at = ${now} where id = ${id}`,
+  );
+}
+
+/** Forgets what is older than `before` (epoch ms), so that these tables stay small. */
+export async function forgetReports(sql: Sql, before: number): Promise<void> {
+  await inTime(sql`
+    with minutes as (delete from service_minute where minute < ${Math.floor(before / MINUTE_MS)}::int),
+      sessions as (delete from operator_session where expires_at < ${before}::bigint)
+    delete from service_process where seen_at < ${before}::bigint`);
+}
+
+/** The tallies since an instant, by minute. */
+export async function readTallies(sql: Sql, since: number): Promise<readonly MinuteTally[]> {
+  return inTime(sql<MinuteTally[]>`
+    select minute, name, count, total, peak from service_minute
+    where minute >= ${Math.floor(since / MINUTE_MS)}::int order by minute, name`);
+}
+
+/** The processes heard of since an instant, those at work first. */
+export async function readProcesses(sql: Sql, since: number): Promise<readonly KnownProcess[]> {
+  return inTime(sql<KnownProcess[]>`
+    select id, role, version, host, pid, started_at as "startedAt", seen_at as "seenAt",
+      stopped_at as "stoppedAt", report
+    from service_process where seen_at >= ${since}::bigint
+    order by stopped_at is not null, role, host, started_at`);
+}

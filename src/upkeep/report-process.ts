@@ -1,0 +1,148 @@
+import { hostname } from "node:os";
+import { uuidv7 } from "uuidv7";
+import type { Clock } from "../clock.ts";
+import type { MirrorNode } from "../ledger/mirror-node.ts";
+import type { Logger } from "../log.ts";
+import type { Metrics } from "../metrics.ts";
+import { pendingPublications } from "../publishing/outbox.ts";
+import type { Sql } from "../store/postgres.ts";
+import { inRedisTime, type Redis } from "../store/redis.ts";
+import {
+  forgetReports,
+  type ProcessReport,
+  type ServiceProcess,
+  type Tally,
+  writeReport,
+  writeStop,
+} from "../store/service-report.ts";
+import { createTallies } from "./tallies.ts";
+
+export interface ReportDeps {
+  readonly role: ServiceProcess["role"];
+  readonly version: string;
+  readonly sql: Sql;
+  /** Absent where this process has no connection to Redis of its own. */
+  readonly redis?: Redis;
+  readonly mirror: MirrorNode;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly metrics: Metrics;
+  /** Wallet-day actors in this process' memory. */
+  readonly countActors?: () => number;
+}
+
+export interface Reporting {
+  /** Tells what is left to tell, and that this process stops. */
+  close(): Promise<void>;
+}
+
+/** A process not heard of for three of these counts as lost. */
+export const REPORT_EVERY_MS = 10_000;
+/** A day and an hour: charts show an hour, people ask about yesterday. */
+const KEPT_MS = 25 * 3_600_000;
+const FORGET_EVERY_MS = 600_000;
+/** Whoever does not answer within this is as good as away. */
+const PROBE_MS = 2_000;
+
+/**
+ * Tells every ten seconds that this process lives, what it sees of the others, and what it
+ * counted: what the console shows of all processes comes from here. Best effort: counts of a
+ * process that is killed are lost for up to ten seconds, and none of it ever holds up a star.
+ */
+export function startProcessReport(deps: ReportDeps): Reporting {
+  const { sql, clock, log } = deps;
+  const self: ServiceProcess = {
+    id: uuidv7(),
+    role: deps.role,
+    version: deps.version,
+    host: hostname(),
+    pid: process.pid,
+    startedAt: clock.now(),
+  };
+  const takeTallies = createTallies(deps.metrics);
+  let forgottenAt = 0;
+  const tell = async (): Promise<void> => {
+    const report = await look(deps);
+    const tallies = [...(await takeTallies()), ...probes(report)];
+    if (deps.role === "web") tallies.push(...(await sampleQueue(sql)));
+    const now = clock.now();
+    await writeReport(sql, self, { now, report, tallies });
+    if (now - forgottenAt < FORGET_EVERY_MS) return;
+    forgottenAt = now;
+    await forgetReports(sql, now - KEPT_MS);
+  };
+  let isAway = false;
+  let round: Promise<void> = Promise.resolve();
+  const start = (): void => {
+    // One round at a time: the next one tells what this one could not.
+    round = round.then(tell).then(
+      () => {
+        isAway = false;
+      },
+      (error) => {
+        if (!isAway) log.warn({ err: error }, "this process could not report itself");
+        isAway = true;
+      },
+    );
+  };
+  start();
+  const timer = setInterval(start, REPORT_EVERY_MS);
+  timer.unref();
+  return {
+    async close() {
+      clearInterval(timer);
+      await round;
+      await writeStop(sql, self.id, clock.now()).catch(() => undefined);
+    },
+  };
+}
+
+async function look({
+  sql,
+  redis,
+  mirror,
+  clock,
+  countActors,
+}: ReportDeps): Promise<ProcessReport> {
+  let blockAt: number | null = null;
+  const [postgresMs, redisMs, mirrorMs] = await Promise.all([
+    timed(() => sql`select 1`),
+    redis === undefined ? null : timed(() => inRedisTime(redis.ping(), PROBE_MS)),
+    timed(async () => {
+      const block = await mirror.newestBlock({ deadlineMs: PROBE_MS, background: true });
+      blockAt = block === null ? null : Number(block.to) * 1_000;
+    }),
+  ]);
+  return {
+    ...(countActors && { actors: countActors() }),
+    memoryMb: Math.round(process.memoryUsage.rss() / 1_048_576),
+    postgresMs,
+    redisMs,
+    mirrorMs,
+    mirrorBehindMs: blockAt === null ? null : Math.max(0, Math.round(clock.now() - blockAt)),
+  };
+}
+
+/** @returns milliseconds, to a tenth; null when it failed */
+async function timed(work: () => PromiseLike<unknown>): Promise<number | null> {
+  const startedAt = performance.now();
+  try {
+    await work();
+    return Math.round((performance.now() - startedAt) * 10) / 10;
+  } catch {
+    return null;
+  }
+}
+
+function probes({ mirrorMs }: ProcessReport): Tally[] {
+  if (mirrorMs === null) return [{ name: "mirror failed", count: 1 }];
+  return [{ name: "mirror", count: 1, total: mirrorMs, peak: mirrorMs }];
+}
+
+async function sampleQueue(sql: Sql): Promise<Tally[]> {
+  const { pending, oldestPendingSeconds: oldest } = await pendingPublications(sql);
+  return [
+    { name: "pending", count: 1, total: pending, peak: pending },
+    { name: "oldest pending", count: 1, total: oldest ?? 0, peak: oldest ?? 0 },
+  ];
+}
