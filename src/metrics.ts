@@ -22,6 +22,7 @@ export function createMetrics(options: { process?: boolean } = {}) {
     ...httpMetrics(registry),
     ...starMetrics(registry),
     ...ledgerMetrics(registry),
+    ...exportMetrics(registry),
   };
 }
 
@@ -100,6 +101,25 @@ function ledgerMetrics(registry: Registry) {
       buckets: PUBLISH_SECONDS,
       registers,
     }),
+    confirmLag: new Histogram({
+      name: "starboard_confirm_lag_seconds",
+      help: "From a message's consensus to its having been read back from the mirror node.",
+      buckets: PUBLISH_SECONDS,
+      registers,
+    }),
+    publishingAttempts: new Counter({
+      name: "starboard_publishing_attempts_total",
+      help: "Transaction ids that are done with, by what became of them.",
+      labelNames: ["outcome"] as const,
+      registers,
+    }),
+    /** Of all processes, as the reconciler wrote them down. */
+    publishingFindings: new Gauge({
+      name: "starboard_publishing_findings",
+      help: "Open differences between outbox and topics, by kind.",
+      labelNames: ["kind"] as const,
+      registers,
+    }),
     publishingPending: new Gauge({
       name: "starboard_publishing_pending",
       help: "Accepted stars not yet confirmed on the ledger.",
@@ -121,6 +141,22 @@ function ledgerMetrics(registry: Registry) {
       name: "starboard_publishing_alarm",
       help: "1 while publishing needs an operator, by reason.",
       labelNames: ["reason"] as const,
+      registers,
+    }),
+  };
+}
+
+function exportMetrics(registry: Registry) {
+  const registers = [registry];
+  return {
+    exportsDiffering: new Gauge({
+      name: "starboard_exports_differing",
+      help: "Final days whose journal was changed since: alarm when above 0.",
+      registers,
+    }),
+    exportsOverdue: new Gauge({
+      name: "starboard_exports_overdue",
+      help: "Days that are over and not final yet; one of them is stuck when above 1.",
       registers,
     }),
   };

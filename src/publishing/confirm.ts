@@ -1,6 +1,7 @@
 import type { MirrorTopicMessage } from "../ledger/mirror-schemas.ts";
 import { parseTimestamp } from "../ledger/transaction-id.ts";
 import { inTime, type Sql } from "../store/postgres.ts";
+import { type Inspected, inspectMessages } from "./inspect-message.ts";
 
 /**
  * What comparing a message with what was sent came to, for one star (see the functions in
@@ -24,6 +25,8 @@ export interface Verdict {
 /** How far a topic was read back. */
 export interface Reading {
   readonly sequenceNumber: number;
+  /** Of that message, base64; null where an earlier release read it. */
+  readonly runningHash: string | null;
   /** Whether any message of ours is still out there. */
   readonly awaited: boolean;
 }
@@ -43,7 +46,7 @@ export async function beginReading(sql: Sql, topicId: string): Promise<boolean> 
 /** @returns undefined when the reading of that topic has not begun */
 export async function findReading(sql: Sql, topicId: string): Promise<Reading | undefined> {
   const rows = await inTime(sql<Reading[]>`
-    select sequence_number as "sequenceNumber", exists (
+    select sequence_number as "sequenceNumber", running_hash as "runningHash", exists (
       select from outbox where state = 'sent' and topic_id = ${topicId}) as awaited
     from topic_reading where topic_id = ${topicId}`);
   return rows[0];
@@ -51,20 +54,23 @@ export async function findReading(sql: Sql, topicId: string): Promise<Reading | 
 
 /**
  * Reads a topic on by one page of messages that follow each other and the last one read:
- * compares each with what was sent, and gives up what can no longer come. One statement.
+ * compares each with what was sent, gives up what can no longer come, and writes down what is
+ * nobody's confirmation (`findings.ts`). One statement.
  */
 export async function readTopicOn(
   sql: Sql,
-  { topicId, after }: { readonly topicId: string; readonly after: number },
+  reading: Pick<Reading, "sequenceNumber" | "runningHash"> & { readonly topicId: string },
   messages: readonly MirrorTopicMessage[],
 ): Promise<readonly Verdict[]> {
+  const { topicId, sequenceNumber: after, runningHash } = reading;
   const last = messages.at(-1);
   if (last === undefined) return [];
+  const inspected = inspectMessages(messages, runningHash);
   const lastNs = String(parseTimestamp(last.consensusTimestamp));
   return inTime(sql<Verdict[]>`
     select star_id as "starId", verdict, sequence_number as "sequenceNumber",
       lag_ms as "lagMs", detail
-    from read_topic_on(${topicId}, ${after}, ${asJson(messages)}::text::json,
+    from read_topic_on(${topicId}, ${after}, ${asJson(messages, inspected)}::text::json,
       ${last.sequenceNumber}, ${lastNs})`);
 }
 
@@ -79,14 +85,20 @@ export async function confirmMessage(
     from confirm_messages(${message.topicId}, ${asJson([message])}::text::json)`);
 }
 
-function asJson(messages: readonly MirrorTopicMessage[]): string {
+function asJson(
+  messages: readonly MirrorTopicMessage[],
+  inspected: readonly Inspected[] = [],
+): string {
   return JSON.stringify(
-    messages.map((message) => ({
+    messages.map((message, index) => ({
       sequence_number: message.sequenceNumber,
       consensus_timestamp: message.consensusTimestamp,
       transaction_id: message.chunk?.transactionId ?? null,
       running_hash: message.runningHash,
       bytes: message.bytes.toString("base64"),
+      malformed: inspected[index]?.malformed ?? false,
+      unchained: inspected[index]?.unchained ?? false,
+      said_at: inspected[index]?.saidAt ?? null,
     })),
   );
 }

@@ -15,13 +15,19 @@ const FIRST_DELAY_MS = 500;
 /** A star that keeps failing is still looked at every minute. */
 const DELAY_MS_MAX = 60_000;
 
-/** Lays a star back, for longer the oftener that happened; spread, so that stars do not march in step. */
+/**
+ * Lays a star back, for longer the oftener that happened; spread, so that stars do not march in
+ * step. While nothing is sent at all it is the gate that sets the pace: a star that has probed
+ * for hours must be there when the trouble ends.
+ */
 export function layBackFor(
-  { random }: Pick<PublishContext, "random">,
-  { tries }: LeasedStar,
+  { random, lanes }: Pick<PublishContext, "random" | "lanes">,
+  { tries, topic }: LeasedStar,
   why: string,
 ): Extract<Next, { kind: "lay back" }> {
-  const delayMs = Math.min(FIRST_DELAY_MS * 2 ** Math.min(tries, 16), DELAY_MS_MAX);
+  const { gate } = lanes[topic];
+  const longest = gate.isShut ? Math.max(gate.retryInMs(), FIRST_DELAY_MS) : DELAY_MS_MAX;
+  const delayMs = Math.min(FIRST_DELAY_MS * 2 ** Math.min(tries, 16), longest);
   return { kind: "lay back", delayMs: delayMs * (0.75 + random() / 2), why };
 }
 

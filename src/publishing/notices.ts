@@ -1,5 +1,7 @@
 import type { Logger } from "../log.ts";
 import type { Metrics } from "../metrics.ts";
+import type { RaisedAlarm } from "./alarms.ts";
+import type { GivenUp } from "./attempts.ts";
 import type { Verdict } from "./confirm.ts";
 
 /** Why an operator should look; publishing goes on as well as it can. */
@@ -20,8 +22,15 @@ export interface Notices {
   readonly log: Logger;
   announce(topic: "event" | "asset", verdict: Verdict): void;
   failed(reason: string): void;
-  raise(alarm: Alarm, detail: string): void;
-  clear(alarm: Alarm): void;
+  /** An attempt ended: its message was confirmed, or can never come. */
+  ended(outcome: GivenUp | "published"): void;
+  /** From consensus to having been read back, of a star just confirmed. */
+  confirmedAfter(milliseconds: number): void;
+  /** @param subject what it is about, where several may have the same trouble: a topic */
+  raise(alarm: Alarm, detail: string, subject?: string): void;
+  clear(alarm: Alarm, subject?: string): void;
+  /** What is raised now. */
+  raised(): readonly RaisedAlarm[];
   pending(figures: {
     readonly pending: number;
     readonly oldestPendingSeconds: number | null;
@@ -36,31 +45,27 @@ export type PublishingMetrics = Pick<
   | "publishingOldestPending"
   | "publishingFailures"
   | "publishingAlarm"
+  | "publishingAttempts"
+  | "confirmLag"
 >;
 
 /** "Alarm when the oldest unpublished star is more than a minute old." */
 const OVERDUE_SECONDS = 60;
 
 export function createNotices(log: Logger, metrics: PublishingMetrics): Notices {
-  const raised = new Set<Alarm>();
-  const raise = (alarm: Alarm, detail: string): void => {
-    metrics.publishingAlarm.set({ reason: alarm }, 1);
-    // What is certain for ever is told each time, what lasts once.
-    const isNew = !raised.has(alarm) || alarm === "foreign" || alarm === "returned";
-    if (isNew) log.error({ alarm }, `publishing needs an operator: ${detail}`);
-    raised.add(alarm);
-  };
-  const clear = (alarm: Alarm): void => {
-    if (!raised.delete(alarm)) return;
-    metrics.publishingAlarm.set({ reason: alarm }, 0);
-    log.info({ alarm }, "publishing is well again");
-  };
+  const { raise, clear, raised } = createAlarms(log, metrics);
   return {
     log,
     raise,
     clear,
+    raised,
     failed: (reason) => metrics.publishingFailures.inc({ reason }),
+    ended: (outcome) => metrics.publishingAttempts.inc({ outcome }),
+    confirmedAfter: (milliseconds) => metrics.confirmLag.observe(Math.max(0, milliseconds) / 1_000),
     announce(topic, { starId, verdict, sequenceNumber, lagMs, detail }) {
+      if (verdict === "published" || verdict === "absent" || verdict === "foreign") {
+        metrics.publishingAttempts.inc({ outcome: verdict });
+      }
       if (verdict === "published") {
         metrics.published.inc({ topic });
         metrics.publishLag.observe(Math.max(0, lagMs ?? 0) / 1_000);
@@ -78,6 +83,34 @@ export function createNotices(log: Logger, metrics: PublishingMetrics): Notices 
       metrics.publishingOldestPending.set(oldestPendingSeconds ?? 0);
       if ((oldestPendingSeconds ?? 0) <= OVERDUE_SECONDS) clear("overdue");
       else raise("overdue", `the oldest of ${pending} stars waits for more than a minute`);
+    },
+  };
+}
+
+/** An alarm is up while any of its subjects is. */
+function createAlarms(
+  log: Logger,
+  metrics: Pick<PublishingMetrics, "publishingAlarm">,
+): Pick<Notices, "raise" | "clear" | "raised"> {
+  const up = new Map<string, RaisedAlarm>();
+  const keyOf = (alarm: Alarm, subject: string): string => `${alarm} ${subject}`;
+  return {
+    raised: () => [...up.values()],
+    raise(alarm, detail, subject = "") {
+      metrics.publishingAlarm.set({ reason: alarm }, 1);
+      const known = up.get(keyOf(alarm, subject));
+      // What is certain for ever is told each time, what lasts once.
+      const isNew = known === undefined || alarm === "foreign" || alarm === "returned";
+      const about = subject === "" ? detail : `${subject}: ${detail}`;
+      if (isNew) log.error({ alarm }, `publishing needs an operator: ${about}`);
+      const raisedAt = known?.raisedAt ?? Date.now();
+      up.set(keyOf(alarm, subject), { reason: alarm, subject, detail, raisedAt });
+    },
+    clear(alarm, subject = "") {
+      if (!up.delete(keyOf(alarm, subject))) return;
+      const isUp = [...up.values()].some(({ reason }) => reason === alarm);
+      if (!isUp) metrics.publishingAlarm.set({ reason: alarm }, 0);
+      log.info({ alarm, subject }, "publishing is well again");
     },
   };
 }

@@ -185,6 +185,7 @@ async function refused(
 async function newId(context: PublishContext, attempt: Attempt, evidence: string): Promise<Next> {
   const outcome = attempt.sends === 0 ? "never sent" : "refused";
   await giveUp(context.outbox, attempt, { outcome, evidence });
+  context.notices.ended(outcome);
   await context.failpoint("pub.reissued");
   return { kind: "new id" };
 }

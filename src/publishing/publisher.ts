@@ -9,6 +9,7 @@ import type { Topic } from "../ledger/topic.ts";
 import { parseTimestamp } from "../ledger/transaction-id.ts";
 import type { Logger } from "../log.ts";
 import type { Sql } from "../store/postgres.ts";
+import { tellAlarms } from "./alarms.ts";
 import { type PublishContext, TOPIC_KINDS, type TopicKind, wait } from "./context.ts";
 import { createDrain } from "./drain.ts";
 import { createLedgerClock, type LedgerClock } from "./ledger-clock.ts";
@@ -38,10 +39,19 @@ export interface PublisherParts {
 export interface Publisher {
   /** Resolves when nothing is due; what waits for the ledger or its mirror may be left. */
   drainNow(): Promise<void>;
+  /**
+   * Reads every topic that may be sent to up to its end, also while nothing is awaited.
+   *
+   * @returns the topics
+   * @throws MirrorError, or RetryableError when Postgres is away
+   */
+  readTopics(): Promise<readonly string[]>;
   /** Finishes the steps in hand and lays everything else back for others. */
   close(): Promise<void>;
 }
 
+/** What the alarm is about when a topic turns out to be no topic for stars. */
+const UNFIT = "settings";
 /** A start does not wait long for a mirror node that is away. */
 const MIRROR_PATIENCE_MS = 3_000;
 
@@ -64,11 +74,15 @@ export async function startPublisher(parts: PublisherParts): Promise<Publisher> 
   await Promise.all([readiness.check(), learnLedgerTime(context)]);
 
   const look = async (): Promise<void> => {
-    await readiness.check().catch((error: unknown) => {
-      if (!(error instanceof ConfigurationError)) throw error;
-      notices.raise("configuration", error.message);
-    });
+    await readiness.check().then(
+      () => notices.clear("configuration", UNFIT),
+      (error: unknown) => {
+        if (!(error instanceof ConfigurationError)) throw error;
+        notices.raise("configuration", error.message, UNFIT);
+      },
+    );
     notices.pending(await pendingPublications(sql));
+    await tellAlarms(sql, context.outbox.holder, notices.raised());
   };
   const sweep = async (): Promise<void> => {
     await context.failpoint("sweep.scan");
@@ -90,11 +104,17 @@ export async function startPublisher(parts: PublisherParts): Promise<Publisher> 
 
   return {
     drainNow: () => drain.untilNothingIsDue(),
+    async readTopics() {
+      const kinds = TOPIC_KINDS.filter(readiness.isReady);
+      await Promise.all(kinds.map((kind) => context.readToEnd(topics[kind])));
+      return kinds.map((kind) => topics[kind]);
+    },
     async close() {
       closing.abort();
       clearInterval(timer);
       const inHand = Promise.all([drain.idle(), ...followers.map((each) => each.close())]);
       await Promise.race([inHand, delay(bounds.drainMs, undefined, { ref: false })]);
+      await tellAlarms(sql, context.outbox.holder, []).catch(() => undefined);
       await layAllBack(context.outbox).catch((error: unknown) =>
         log.warn({ err: error }, "leases were not given back; they run out by themselves"),
       );
@@ -123,6 +143,7 @@ function compose(
       failpoint,
       topicId,
       onVerdict: (verdict) => notices.announce(kind, verdict),
+      onConfirmLag: notices.confirmedAfter,
       onFailure: (error) => notices.log.debug({ err: error, topicId }, "the topic was not read"),
     });
   const openLane = (kind: TopicKind) => ({
@@ -131,11 +152,11 @@ function compose(
       now: () => performance.now(),
       onShut(obstacle, detail) {
         notices.log.warn({ topicId: topics[kind], obstacle }, `sending rests: ${detail}`);
-        if (obstacle === "configuration") notices.raise(obstacle, `${topics[kind]}: ${detail}`);
+        if (obstacle === "configuration") notices.raise(obstacle, detail, topics[kind]);
       },
       onOpen() {
         notices.log.info({ topicId: topics[kind] }, "sending goes on");
-        notices.clear("configuration");
+        notices.clear("configuration", topics[kind]);
       },
     }),
     follower: follow(topics[kind], kind),

@@ -7,8 +7,9 @@ export type Obstacle = "outage" | "configuration";
  *
  * *Open*: everything may be sent. It shuts at the first refusal that only a person can cure
  * (`configuration`), or after a few sends in a row without a good answer (`outage`).
- * *Shut*: one star at a time probes, at intervals. It opens at the first good answer, by
- * itself.
+ * *Shut*: one star at a time probes, at intervals. An outage ends at the first good answer.
+ * A fault of the configuration ends when a transaction takes effect, and not before: nodes
+ * take what consensus then refuses (a wrong submit key, a topic that is gone), and charge it.
  */
 export interface SendGate {
   readonly isShut: boolean;
@@ -18,7 +19,10 @@ export interface SendGate {
   enter(): boolean;
   /** A node took a transaction, or had it already. */
   passed(): void;
-  failed(obstacle: Obstacle, detail: string): void;
+  /** A transaction reached consensus and took effect. */
+  tookEffect(): void;
+  /** @param cost `charged`: the probe reached consensus and was paid for */
+  failed(obstacle: Obstacle, detail: string, cost?: { readonly charged: boolean }): void;
   /** Milliseconds until the next star may be taken up; 0 while open. */
   retryInMs(): number;
 }
@@ -35,6 +39,9 @@ const FAILURES_MAX = 5;
 /** Everything works again within five seconds after a fault ends. */
 const PROBE_EVERY_MS: Readonly<Record<Obstacle, number>> = { outage: 1_000, configuration: 4_000 };
 
+/** Probes that cost money come ever more rarely: at 0.0008 USD each, 2 USD a day. */
+const CHARGED_PROBE_MS_MAX = 32_000;
+
 /** Not every star taken up has something to send: some only ask. */
 const TAKE_EVERY_MS = 200;
 
@@ -43,6 +50,15 @@ export function createSendGate({ now, onShut, onOpen }: SendGateOptions): SendGa
   let shutBy: Obstacle | undefined;
   let probeAt = 0;
   let takeAt = 0;
+  let everyMs = 0;
+  let isProbing = false;
+
+  const open = (): void => {
+    failures = 0;
+    if (shutBy !== undefined) onOpen();
+    shutBy = undefined;
+    everyMs = 0;
+  };
 
   return {
     get isShut() {
@@ -57,22 +73,27 @@ export function createSendGate({ now, onShut, onOpen }: SendGateOptions): SendGa
     enter() {
       if (shutBy === undefined) return true;
       if (now() < probeAt) return false;
-      probeAt = now() + PROBE_EVERY_MS[shutBy];
+      probeAt = now() + everyMs;
+      isProbing = true;
       return true;
     },
     passed() {
-      failures = 0;
-      if (shutBy !== undefined) onOpen();
-      shutBy = undefined;
+      if (shutBy !== "configuration") open();
     },
-    failed(obstacle, detail) {
+    tookEffect: open,
+    failed(obstacle, detail, { charged } = { charged: false }) {
       failures += 1;
       if (obstacle === "outage" && failures < FAILURES_MAX) return;
       if (shutBy !== obstacle && shutBy !== "configuration") {
         shutBy = obstacle;
         onShut(obstacle, detail);
       }
-      probeAt = now() + PROBE_EVERY_MS[shutBy ?? obstacle];
+      const least = PROBE_EVERY_MS[shutBy ?? obstacle];
+      // Many may have been on their way when it shut: only a probe's failure says it lasts.
+      if (!charged) everyMs = least;
+      else everyMs = Math.max(least, Math.min(everyMs * (isProbing ? 2 : 1), CHARGED_PROBE_MS_MAX));
+      isProbing = false;
+      probeAt = now() + everyMs;
     },
     retryInMs: () => (shutBy === undefined ? 0 : Math.max(0, probeAt - now(), takeAt - now())),
   };

@@ -65,11 +65,14 @@ async function askReceipt(
   if (answer.kind === "unknown") return attempt;
   await failpoint("pub.receipt_got");
   if (answer.kind === "success") {
+    lanes[star.topic].gate.tookEffect();
     return storeReceipt(outbox, attempt, { ...answer, status: "SUCCESS" });
   }
   const { status, refusal } = answer;
   notices.failed(status);
-  lanes[star.topic].gate.failed(refusal === "configuration" ? refusal : "outage", status);
+  const { gate } = lanes[star.topic];
+  if (refusal === "configuration") gate.failed(refusal, status, { charged: true });
+  else gate.failed("outage", status);
   return storeReceipt(outbox, attempt, { status, sequenceNumber: null, runningHash: null });
 }
 
@@ -119,6 +122,7 @@ async function reissue(
   proof: { readonly outcome: GivenUp; readonly evidence: string },
 ): Promise<Next> {
   await giveUp(outbox, attempt, proof);
+  notices.ended(proof.outcome);
   await failpoint("pub.reissued");
   if (proof.outcome === "foreign") {
     notices.raise("foreign", `${attempt.transactionId}: ${proof.evidence}`);

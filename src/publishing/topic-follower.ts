@@ -1,3 +1,4 @@
+import type { MirrorTopicMessage } from "../ledger/mirror-schemas.ts";
 import { parseTimestamp } from "../ledger/transaction-id.ts";
 import { findReading, readTopicOn, type Verdict } from "./confirm.ts";
 import type { PublishContext } from "./context.ts";
@@ -29,6 +30,8 @@ export interface FollowerParts extends Pick<PublishContext, "mirror" | "clock" |
   readonly failpoint: PublishContext["failpoint"];
   readonly topicId: string;
   readonly onVerdict: (verdict: Verdict) => void;
+  /** Hears how long after consensus a star was confirmed, milliseconds. */
+  readonly onConfirmLag?: (milliseconds: number) => void;
   /** Hears why a look came to nothing. */
   readonly onFailure: (error: unknown) => void;
 }
@@ -126,8 +129,26 @@ async function readOn(parts: FollowerParts): Promise<Page> {
   if (last === undefined) return { read: 0, hasMore: false, hasGap };
   clock.sawConsensus(parseTimestamp(last.consensusTimestamp));
   await failpoint("pub.before_confirm");
-  const verdicts = await readTopicOn(sql, { topicId, after }, sound);
+  const verdicts = await readTopicOn(sql, { ...reading, topicId }, sound);
   for (const verdict of verdicts) parts.onVerdict(verdict);
+  tellConfirmLag(parts, sound, verdicts);
   await failpoint("pub.confirmed");
   return { read: sound.length, hasMore: more && !hasGap, hasGap };
+}
+
+function tellConfirmLag(
+  { clock, onConfirmLag }: FollowerParts,
+  messages: readonly MirrorTopicMessage[],
+  verdicts: readonly Verdict[],
+): void {
+  const now = clock.now();
+  const confirmed = new Set(
+    verdicts.flatMap(({ verdict, sequenceNumber }) =>
+      verdict === "published" ? [sequenceNumber] : [],
+    ),
+  );
+  for (const { sequenceNumber, consensusTimestamp } of messages) {
+    if (!confirmed.has(sequenceNumber)) continue;
+    onConfirmLag?.(Number((now - parseTimestamp(consensusTimestamp)) / 1_000_000n));
+  }
 }

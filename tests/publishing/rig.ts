@@ -109,7 +109,7 @@ export async function openRigs() {
 async function empty(sql: Sql): Promise<void> {
   await sql.unsafe(`
     set local session_replication_role = replica;
-    truncate outbox, publish_attempt, topic_reading`);
+    truncate outbox, publish_attempt, topic_reading, topic_audit, publishing_finding, publishing_alarm`);
   for (const topicId of Object.values(TOPICS)) await beginReading(sql, topicId);
 }
 

@@ -61,8 +61,36 @@ test("one refusal for the configuration shuts it, and an outage meanwhile does n
   assert.equal(gate.retryInMs(), 4_000);
   world.now += 4_000;
   assert.equal(gate.enter(), true);
-  gate.passed();
+  gate.tookEffect();
   assert.deepEqual(world.told, ["configuration", "open"]);
+});
+
+test("what a node takes does not end a fault of the configuration: consensus has the last word", () => {
+  const { gate, world } = newGate();
+  gate.failed("configuration", "INVALID_SIGNATURE", { charged: true });
+  world.now += 4_000;
+  assert.ok(gate.enter());
+  gate.passed();
+  assert.ok(gate.isShut);
+  gate.tookEffect();
+  assert.ok(!gate.isShut);
+});
+
+test("probes that are paid for come ever more rarely, those that are not keep their pace", () => {
+  const { gate, world } = newGate();
+  const waits: number[] = [];
+  const fail = (charged: boolean): void => {
+    gate.failed("configuration", "INVALID_SIGNATURE", { charged });
+    waits.push(gate.retryInMs());
+    world.now += gate.retryInMs();
+    gate.enter();
+  };
+  // Many were on their way when it shut.
+  gate.failed("configuration", "INVALID_SIGNATURE", { charged: true });
+  gate.failed("configuration", "INVALID_SIGNATURE", { charged: true });
+  for (let i = 0; i < 6; i++) fail(true);
+  fail(false);
+  assert.deepEqual(waits, [4_000, 8_000, 16_000, 32_000, 32_000, 32_000, 4_000]);
 });
 
 test("an outage that turns out to be the configuration says so", () => {

@@ -1,7 +1,7 @@
-import { createHash } from "node:crypto";
 import { MirrorError } from "../../src/ledger/mirror-error.ts";
 import type { MirrorNode } from "../../src/ledger/mirror-node.ts";
 import type { MirrorTopicMessage, MirrorTransaction } from "../../src/ledger/mirror-schemas.ts";
+import { FIRST_RUNNING_HASH, runningHash } from "../../src/ledger/running-hash.ts";
 import {
   type PreparedTransaction,
   type ReceiptOutcome,
@@ -217,17 +217,23 @@ export class FakeLedger {
       sequenceNumber: isEffective ? sequence : null,
     });
     if (!isEffective) return;
-    const hash = createHash("sha384")
-      .update(this.#hashes.get(topicId) ?? Buffer.alloc(48))
-      .update(message)
-      .digest();
+    const { payer } = parseTransactionId(transactionId);
+    const consensusTimestamp = formatTimestamp(this.now);
+    const hash = runningHash({
+      previous: this.#hashes.get(topicId) ?? FIRST_RUNNING_HASH,
+      payer,
+      topic: topicId,
+      consensusTimestamp,
+      sequenceNumber: sequence,
+      message: Buffer.from(message),
+    });
     this.#hashes.set(topicId, hash);
     this.messages.push({
       topicId,
       sequenceNumber: sequence,
-      consensusTimestamp: formatTimestamp(this.now),
+      consensusTimestamp,
       bytes: Buffer.from(message),
-      payer: parseTransactionId(transactionId).payer,
+      payer,
       runningHash: hash.toString("base64"),
       runningHashVersion: 3,
       chunk: { transactionId, number: 1, total: 1 },

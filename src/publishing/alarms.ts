@@ -1,0 +1,46 @@
+import { inTime, type Sql } from "../store/postgres.ts";
+
+/** What a worker wants an operator to look at, now. */
+export interface RaisedAlarm {
+  readonly reason: string;
+  /** A topic's id, or empty. */
+  readonly subject: string;
+  readonly detail: string;
+  /** Epoch milliseconds. */
+  readonly raisedAt: number;
+}
+
+/** A worker says every few seconds what it has to say; one that is silent so long is gone. */
+const SILENT_AFTER_MS = 30_000;
+
+/** Lets every process see what this worker has raised, and nothing that it has cleared. */
+export async function tellAlarms(
+  sql: Sql,
+  worker: string,
+  raised: readonly RaisedAlarm[],
+): Promise<void> {
+  const rows = JSON.stringify(
+    raised.map(({ raisedAt, ...alarm }) => ({ ...alarm, raised_at: raisedAt })),
+  );
+  await inTime(sql`
+    with said as (
+      select * from json_to_recordset(${rows}::text::json)
+        as alarm (reason text, subject text, detail text, raised_at bigint)
+    ), gone as (
+      delete from publishing_alarm
+      where seen_at < now_ms() - ${2 * SILENT_AFTER_MS}::bigint
+        or worker = ${worker} and (reason, subject) not in (select reason, subject from said)
+    )
+    insert into publishing_alarm (worker, reason, subject, detail, raised_at, seen_at)
+    select ${worker}, reason, subject, detail, raised_at, now_ms() from said
+    on conflict (worker, reason, subject)
+    do update set detail = excluded.detail, seen_at = excluded.seen_at`);
+}
+
+/** The alarms of all workers that live; one that several raised is told once. */
+export async function listAlarms(sql: Sql): Promise<readonly RaisedAlarm[]> {
+  return inTime(sql<RaisedAlarm[]>`
+    select reason, subject, max(detail) as detail, min(raised_at) as "raisedAt"
+    from publishing_alarm where seen_at > now_ms() - ${SILENT_AFTER_MS}::bigint
+    group by reason, subject order by min(raised_at)`);
+}

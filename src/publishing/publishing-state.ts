@@ -1,0 +1,28 @@
+import type { Sql } from "../store/postgres.ts";
+import { listAlarms, type RaisedAlarm } from "./alarms.ts";
+import { countFindings, type Finding, lastFindings } from "./findings.ts";
+import { type PendingPublications, pendingPublications } from "./outbox.ts";
+
+/** How publishing stands, over all workers. */
+export interface PublishingState extends PendingPublications {
+  /** Open differences between outbox and topics. */
+  readonly findings: number;
+  /** The newest ones, resolved ones too. */
+  readonly lastFindings: readonly Finding[];
+  /** What living workers want looked at. */
+  readonly alarms: readonly RaisedAlarm[];
+}
+
+const LAST_FINDINGS = 20;
+
+/** @throws RetryableError `UNAVAILABLE` when Postgres is out of reach */
+export async function publishingState(sql: Sql): Promise<PublishingState> {
+  const [pending, counts, last, alarms] = await Promise.all([
+    pendingPublications(sql),
+    countFindings(sql),
+    lastFindings(sql, LAST_FINDINGS),
+    listAlarms(sql),
+  ]);
+  const findings = [...counts.values()].reduce((sum, open) => sum + open, 0);
+  return { ...pending, findings, lastFindings: last, alarms };
+}

@@ -1,0 +1,44 @@
+import { inTime, type Sql } from "../store/postgres.ts";
+
+/** What re-driving a star came to. */
+export type Redriven =
+  /** It is due now; the next worker that looks takes it up where it stands. */
+  | { readonly kind: "due"; readonly state: string; readonly lastError: string | null }
+  /** A worker has it in hand until then, epoch ms; it is due as soon as that one lays it back. */
+  | { readonly kind: "in hand"; readonly leaseUntil: number }
+  | { readonly kind: "published" }
+  | { readonly kind: "unknown" };
+
+/**
+ * Takes up a star again that waits for its next try: its delay is over now. That is all it
+ * does. Its transaction id, its bytes and its state stay, so what was sent is asked for and
+ * never sent anew under another id; whoever has it leased keeps it.
+ *
+ * @param wake tells workers to look
+ * @throws RetryableError `UNAVAILABLE` when Postgres is out of reach
+ */
+export async function redriveStar(
+  { sql, wake }: { readonly sql: Sql; readonly wake: () => void },
+  starId: string,
+): Promise<Redriven> {
+  const [row] = await inTime(sql<Row[]>`
+    with due as (
+      update outbox set next_try_at = 0 where star_id = ${starId} and state <> 'published'
+      returning star_id
+    )
+    select state, lease_until as "leaseUntil", last_error as "lastError",
+      lease_owner is not null and lease_until > now_ms() as "isInHand"
+    from outbox where star_id = ${starId}`);
+  if (row === undefined) return { kind: "unknown" };
+  if (row.state === "published") return { kind: "published" };
+  wake();
+  const { state, lastError, leaseUntil } = row;
+  return row.isInHand ? { kind: "in hand", leaseUntil } : { kind: "due", state, lastError };
+}
+
+interface Row {
+  readonly state: string;
+  readonly leaseUntil: number;
+  readonly lastError: string | null;
+  readonly isInHand: boolean;
+}
