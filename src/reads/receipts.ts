@@ -2,6 +2,7 @@ import type { TargetType } from "../../actors/content.ts";
 import type { Day } from "../../actors/day.ts";
 import type { Breakdown } from "../../actors/weight.ts";
 import { inTime, type Sql } from "../store/postgres.ts";
+import { type OutboxState, PUBLICATION_STATES } from "../store/publication-state.ts";
 
 /** Where a star's message stands on its way to the ledger; null until known. */
 export interface Publication {
@@ -55,7 +56,7 @@ interface ReceiptRow {
   readonly bonus_b: 0 | 5;
   readonly holds_a: number;
   readonly holds_b: number;
-  readonly state: "pending" | "reserved" | "signed" | "sent" | "published";
+  readonly state: OutboxState;
   readonly topic_id: string | null;
   readonly transaction_id: string | null;
   readonly sequence_number: number | null;
@@ -110,14 +111,6 @@ function columns(sql: Sql) {
     cardinality(held_a) as holds_a, cardinality(held_b) as holds_b,
     state, topic_id, transaction_id, sequence_number, consensus_timestamp, running_hash`;
 }
-
-const PUBLICATION_STATES = {
-  pending: "stored",
-  reserved: "stored",
-  signed: "stored",
-  sent: "submitted",
-  published: "published",
-} as const;
 
 function receiptOf(row: ReceiptRow): StarReceipt {
   return {

@@ -16,6 +16,8 @@ export interface PoolOptions {
   readonly role?: string | undefined;
   /** The writer never scans: plans made on an empty table cost ten times more later. */
   readonly writer?: boolean;
+  /** Looks everything up by key, as the writer does, whatever it believes of the tables' sizes. */
+  readonly byKey?: boolean;
   readonly statementTimeoutMs?: number;
   /** Hears that a connection ended: the next one may lead to another server (a failover). */
   readonly onClose?: () => void;
@@ -46,7 +48,8 @@ export function openPostgres(url: string, options: PoolOptions = {}): Sql {
       application_name: "starboard",
       statement_timeout: options.statementTimeoutMs ?? bounds.statementTimeoutMs,
       ...(options.role === undefined ? {} : { role: options.role }),
-      ...(options.writer ? { enable_seqscan: "off", lock_timeout: bounds.statementTimeoutMs } : {}),
+      ...(options.writer || options.byKey ? { enable_seqscan: "off" } : {}),
+      ...(options.writer ? { lock_timeout: bounds.statementTimeoutMs } : {}),
     },
   });
 }

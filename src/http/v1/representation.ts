@@ -15,7 +15,8 @@ export interface Representation {
 
 /** Smaller bodies fit a packet either way. */
 const GZIP_FROM_CHARACTERS = 1_024;
-const GZIP_SUFFIX = "-gzip";
+/** Ends the tag of a compressed body. */
+export const GZIP_SUFFIX = "-gzip";
 
 /** Renders a value as JSON. */
 export function represent(value: unknown): Representation {
@@ -62,7 +63,7 @@ export async function send(
 }
 
 /** Weak comparison, as RFC 9110 wants it for `If-None-Match`. */
-function clientHas(c: Context, tag: string): boolean {
+export function clientHas(c: Context, tag: string): boolean {
   const header = c.req.header("if-none-match");
   if (header === undefined) return false;
   if (header.trim() === "*") return true;
@@ -71,7 +72,7 @@ function clientHas(c: Context, tag: string): boolean {
 }
 
 /** Whether `Accept-Encoding` names gzip (or anything) with a weight above zero. */
-function takesGzip(c: Context): boolean {
+export function takesGzip(c: Context): boolean {
   const weights = new Map<string, number>();
   for (const part of (c.req.header("accept-encoding") ?? "").split(",")) {
     const [coding = "", ...parameters] = part.split(";").map((piece) => piece.trim().toLowerCase());

@@ -1,0 +1,213 @@
+import { type Day, dayOf, endOfDay } from "../../actors/day.ts";
+import type { With } from "../config.ts";
+import { inTime, type Sql } from "../store/postgres.ts";
+import {
+  EXPORT_FORMAT,
+  type ExportEntry,
+  type ExportHeader,
+  exportHeader,
+  GENESIS,
+} from "./export-format.ts";
+import type { WrittenExport } from "./write-export.ts";
+
+/** A day is closed no earlier than this after its end: a statement lasts 1.8 s at most. */
+const CLOSED_AFTER_MS = 5_000;
+
+/** What of the settings stands in a header. */
+export type ExportSettings = Pick<
+  ExportHeader,
+  "network" | "topics" | "collections" | "excludedWallets" | "xpPerStar"
+>;
+
+type Collections = "COLLECTION_A_ID" | "COLLECTION_A_KEY" | "COLLECTION_B_ID" | "COLLECTION_B_KEY";
+
+export function exportSettings(settings: With<Collections>): ExportSettings {
+  return {
+    network: settings.HEDERA_NETWORK,
+    topics: {
+      event: settings.EVENT_VOTES_TOPIC_ID ?? null,
+      asset: settings.ASSET_VOTES_TOPIC_ID ?? null,
+    },
+    collections: {
+      a: { id: settings.COLLECTION_A_ID, key: settings.COLLECTION_A_KEY },
+      b: { id: settings.COLLECTION_B_ID, key: settings.COLLECTION_B_KEY },
+    },
+    excludedWallets: [...settings.EXCLUDED_WALLETS],
+    xpPerStar: settings.XP_PER_STAR,
+  };
+}
+
+/** The header of a day: final with the chain hash of the day before, provisional with null. */
+export function headerOf(
+  day: Day,
+  settings: ExportSettings,
+  previous: string | null,
+): ExportHeader {
+  const { network, topics, collections, excludedWallets, xpPerStar } = settings;
+  return {
+    kind: "header",
+    format: EXPORT_FORMAT,
+    day,
+    final: previous !== null,
+    network,
+    topics,
+    collections,
+    excludedWallets,
+    xpPerStar,
+    previous,
+  };
+}
+
+/** A day that is final: what its export must be. */
+export interface FinalDay {
+  readonly header: ExportHeader;
+  readonly sha256: string;
+}
+
+/** Where an asked day stands. */
+export interface ExportOf {
+  /** Null while the day is provisional. */
+  readonly final: FinalDay | null;
+  /** Whether the journal covers the day: from its first star's day, or today, until today. */
+  readonly exists: boolean;
+}
+
+/** Looks up a day. @throws RetryableError `UNAVAILABLE` when Postgres is out of reach */
+export async function findExport(sql: Sql, day: Day): Promise<ExportOf> {
+  const [row] = await inTime(
+    sql<{ first: Day; today: Day; header: string | null; sha256: string | null }[]>`
+      select span.*, header, sha256 from (${span(sql)}) span left join export_day on day = ${day}`,
+  );
+  if (row === undefined) return { final: null, exists: false };
+  const { first, today, header, sha256 } = row;
+  if (header === null || sha256 === null) {
+    return { final: null, exists: day >= first && day <= today };
+  }
+  return { final: { header: exportHeader.parse(JSON.parse(header)), sha256 }, exists: true };
+}
+
+/** Every day of the journal, oldest first. */
+export async function listExports(sql: Sql): Promise<readonly ExportEntry[]> {
+  const rows = await inTime(
+    sql<(Omit<ExportEntry, "final"> & { sha256: string | null })[]>`
+      select all_days.day::date as day, stars, releases, sha256, chain, bytes
+      from (${span(sql)}) span
+      cross join generate_series(first::timestamp, today::timestamp, interval '1 day') as all_days (day)
+      left join export_day on export_day.day = all_days.day::date
+      order by all_days.day`,
+  );
+  return rows.map(({ day, stars, releases, sha256, chain, bytes }) => {
+    return { day, final: sha256 !== null, stars, releases, sha256, chain, bytes };
+  });
+}
+
+/** First and last day that have an export. Text compares as days do: years have four digits. */
+function span(sql: Sql) {
+  return sql`
+    select utc_day(now_ms()) as today,
+      coalesce((select min(day) from export_day), (select min(day) from star), utc_day(now_ms())) as first`;
+}
+
+/** The next day to become final, and the chain hash it continues. */
+export interface NextDay {
+  readonly day: Day;
+  readonly previous: string;
+}
+
+/**
+ * The oldest day that is closed and not final yet; null where there is none, or where one of its
+ * stars, or an older one, is still to be published.
+ */
+export async function nextFinalDay(sql: Sql): Promise<NextDay | null> {
+  const [row] = await inTime(
+    sql<{ last: Day | null; chain: string | null; first: Day | null; now: number }[]>`
+      select last.day as last, last.chain, (select min(day) from star) as first, now_ms() as now
+      from (select) one left join (
+        select day, chain from export_day order by day desc limit 1) last on true`,
+  );
+  if (row === undefined) return null;
+  const day = row.last === null ? row.first : dayOf(endOfDay(row.last));
+  if (day === null || row.now < endOfDay(day) + CLOSED_AFTER_MS) return null;
+  const [waiting] = await inTime(
+    sql`select from outbox where state <> 'published' and star_id < ${firstIdFrom(endOfDay(day))} limit 1`,
+  );
+  return waiting === undefined ? { day, previous: row.chain ?? GENESIS } : null;
+}
+
+/** The lowest star id an instant can have: ids begin with 48 bits of milliseconds. */
+function firstIdFrom(at: number): string {
+  const hex = at.toString(16).padStart(12, "0");
+  return `${hex.slice(0, 8)}-${hex.slice(8)}-0000-0000-000000000000`;
+}
+
+/**
+ * Opens a fence: tells whether everything that was being written when the fence was opened has
+ * come to its end. A statement's deadline does not cover its commit, which may hang on a slow
+ * disk; what is on its way has a transaction number, and those below the fence's run out.
+ */
+export async function openFence(sql: Sql): Promise<() => Promise<boolean>> {
+  const [opened] = await inTime(sql<{ id: string }[]>`select pg_current_xact_id()::text as id`);
+  const fence = opened?.id ?? "0";
+  return async () => {
+    const [row] = await inTime(
+      sql<{ passed: boolean }[]>`
+        select pg_snapshot_xmin(pg_current_snapshot()) > ${fence}::text::xid8 as passed`,
+    );
+    return row?.passed ?? false;
+  };
+}
+
+/** Makes a day final, unless another worker just did. */
+export async function makeFinal(
+  sql: Sql,
+  header: ExportHeader,
+  { footer, bytes }: WrittenExport,
+): Promise<void> {
+  await inTime(sql`
+    insert into export_day (day, header, stars, releases, bytes, sha256, previous, chain)
+    values (${header.day}, ${JSON.stringify(header)}, ${footer.stars}, ${footer.releases}, ${bytes},
+      ${footer.sha256}, ${header.previous}, ${footer.chain})
+    on conflict do nothing`);
+}
+
+/**
+ * Final days to look at again: the newest, and the one that was looked at longest ago; none that
+ * was looked at within the given time.
+ */
+export async function daysToCheck(sql: Sql, everyMs: number): Promise<readonly Day[]> {
+  const rows = await inTime(sql<{ day: Day }[]>`
+    select day from (
+      (select day from export_day order by day desc limit 1)
+      union
+      (select day from export_day left join export_check using (day)
+        order by checked_at nulls first, day limit 1)
+    ) looked_at left join export_check using (day)
+    where coalesce(checked_at, 0) not between now_ms() - ${everyMs}::bigint and now_ms()
+    order by day`);
+  return rows.map(({ day }) => day);
+}
+
+/** Notes what the export of a final day is now. */
+export async function noteCheck(sql: Sql, day: Day, sha256: string): Promise<void> {
+  await inTime(sql`
+    insert into export_check (day, sha256, checked_at) values (${day}, ${sha256}, now_ms())
+    on conflict (day) do update set sha256 = excluded.sha256, checked_at = excluded.checked_at`);
+}
+
+/** What an operator should hear of. */
+export interface ExportAlarms {
+  /** Final days whose export was another one when last looked at. */
+  readonly differing: number;
+  /** Days that are over and not final yet. */
+  readonly overdue: number;
+}
+
+export async function exportAlarms(sql: Sql): Promise<ExportAlarms> {
+  const [row] = await inTime(sql<ExportAlarms[]>`
+    select (select count(*) from export_check join export_day using (day)
+        where export_check.sha256 <> export_day.sha256) as differing,
+      case when exists (select from star)
+        then (today - first) - (select count(*) from export_day) else 0 end as overdue
+    from (${span(sql)}) span`);
+  return { differing: row?.differing ?? 0, overdue: Math.max(0, row?.overdue ?? 0) };
+}

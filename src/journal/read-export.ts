@@ -1,0 +1,229 @@
+import type { Day } from "../../actors/day.ts";
+import { inTime, type Sql } from "../store/postgres.ts";
+import { type OutboxState, PUBLICATION_STATES } from "../store/publication-state.ts";
+import type { ExportRelease, ExportStar } from "./export-format.ts";
+import { walletOf } from "./star-record.ts";
+
+/** Stars of one read … */
+const STARS_PER_PAGE = 250;
+/** … and the NFTs they may bring together, so that a page of great holders is no larger. */
+const SERIALS_PER_PAGE = 50_000;
+const RELEASES_PER_PAGE = 250;
+/** A page takes milliseconds; one that waits for a busy server may take its time. */
+const PAGE_WITHIN_MS = 10_000;
+
+interface StarRow {
+  readonly seq: number;
+  readonly id: string;
+  readonly wallet: number;
+  readonly at: number;
+  readonly slot: number;
+  readonly allowance_limit: 5 | 20;
+  readonly season_id: string | null;
+  readonly target_type: ExportStar["target"]["type"];
+  readonly target_id: string;
+  readonly repeatable: boolean;
+  readonly mint_order: number | null;
+  readonly voting_power: number;
+  readonly weight: number;
+  readonly base: 0 | 1;
+  readonly counted_a: number;
+  readonly bonus_b: 0 | 5;
+  readonly claimed_a: Serials | null;
+  readonly claimed_b: number | null;
+  readonly held_a: Serials;
+  readonly held_b: Serials;
+  readonly holdings_read_at: number;
+  readonly topic: "event" | "asset";
+  readonly message: string;
+  readonly state: OutboxState;
+  readonly topic_id: string | null;
+  readonly transaction_id: string | null;
+  readonly sequence_number: number | null;
+  readonly consensus_timestamp: string | null;
+  readonly running_hash: string | null;
+}
+
+/** postgres.js leaves the elements of a bigint array as text. */
+type Serials = readonly (string | number)[];
+
+/**
+ * The stars of a day by their number in the journal, page by page, each page a statement of its
+ * own: who reads slowly holds nothing up.
+ *
+ * @throws RetryableError `UNAVAILABLE` when Postgres is out of reach
+ */
+export async function* starsOfDay(sql: Sql, day: Day): AsyncGenerator<readonly ExportStar[]> {
+  let after = 0;
+  for (;;) {
+    const rows = await inTime(starPage(sql, day, after), PAGE_WITHIN_MS);
+    const last = rows.at(-1);
+    if (last === undefined) return;
+    yield rows.map(exportedStar);
+    after = last.seq;
+  }
+}
+
+/** Each look-up by key for itself: no plan can go bad, whatever the tables' sizes are thought to be. */
+function starPage(sql: Sql, day: Day, after: number) {
+  return sql<StarRow[]>`
+    select page.*, claim_a.serials as claimed_a, claim_b.serial as claimed_b, mint.seq as mint_order, box.*
+    from (
+      select *, sum(cardinality(held_a) + cardinality(held_b)) over (order by seq)
+        - cardinality(held_a) - cardinality(held_b) as serials_before
+      from (
+        select seq, id, day, wallet, at, slot, allowance_limit, season_id, target_type, target_id,
+          repeatable, voting_power, weight, base, counted_a, bonus_b, held_a, held_b, holdings_read_at
+        from star where day = ${day} and seq > ${after} order by seq limit ${STARS_PER_PAGE}
+      ) next
+    ) page
+    cross join lateral (
+      select topic, message, state, topic_id, transaction_id, sequence_number, consensus_timestamp, running_hash
+      from outbox where star_id = page.id limit 1
+    ) box
+    left join lateral (
+      select seq from mint_star where day = page.day and star_id = page.id and page.repeatable limit 1
+    ) mint on true
+    left join lateral (
+      select array_agg(serial order by serial) as serials from ${claims(sql, "A", sql`held_a`)}
+    ) claim_a on true
+    left join lateral (
+      select max(serial) as serial from ${claims(sql, "B", sql`held_b`)}
+    ) claim_b on true
+    where serials_before <= ${SERIALS_PER_PAGE}
+    order by page.seq`;
+}
+
+/** The star's own claims; one that took over a +5 later is no star's doing. */
+function claims(sql: Sql, collection: "A" | "B", held: ReturnType<Sql>) {
+  const ofStar = sql`event_id = page.target_id and collection = ${collection}
+    and serial = any(page.${held}) and star_id = page.id`;
+  return sql`(
+    select serial from serial_claim
+    where not page.repeatable and page.target_type = 'event' and serial_claim.day = page.day and ${ofStar}
+    union all
+    select serial from serial_claim
+    where page.repeatable and serial_claim.day is null and released_at is null
+      and anchored_at is null and ${ofStar}
+    union all
+    select serial from serial_claim
+    where page.repeatable and serial_claim.day is null and released_at is not null
+      and anchored_at is null and ${ofStar}
+  ) as claimed`;
+}
+
+function exportedStar(row: StarRow): ExportStar {
+  const isEvent = row.target_type === "event";
+  return {
+    kind: "star",
+    seq: row.seq,
+    id: row.id,
+    wallet: walletOf(row.wallet),
+    at: instant(row.at),
+    slot: row.slot,
+    limit: row.allowance_limit,
+    seasonId: row.season_id,
+    target: {
+      type: row.target_type,
+      id: row.target_id,
+      eventType: isEvent ? (JSON.parse(row.message).event_type ?? null) : null,
+    },
+    scope: isEvent ? (row.repeatable ? "forever-mint" : "event-day") : "none",
+    mintOrder: row.mint_order,
+    votingPower: row.voting_power,
+    weight: row.weight,
+    breakdown: { base: row.base, collectionA: row.counted_a, collectionB: row.bonus_b },
+    counted: isEvent
+      ? { collectionA: rising(row.claimed_a ?? []), collectionB: row.claimed_b }
+      : null,
+    held: {
+      collectionA: rising(row.held_a),
+      collectionB: rising(row.held_b),
+      readAt: instant(row.holdings_read_at),
+    },
+    topic: row.topic,
+    message: row.message,
+    publication: {
+      state: PUBLICATION_STATES[row.state],
+      topicId: row.topic_id,
+      transactionId: row.transaction_id,
+      sequenceNumber: row.sequence_number,
+      consensusTimestamp: row.consensus_timestamp,
+      runningHash: row.running_hash,
+    },
+  };
+}
+
+interface ReleaseRow {
+  readonly event_id: string;
+  readonly seq: number;
+  readonly run_id: string;
+  readonly check_day: Day;
+  readonly collection: "A" | "B";
+  readonly serial: number;
+  readonly wallet: number;
+  readonly star_id: string;
+  readonly weight: number;
+  readonly spare: number | null;
+  readonly held_b: Serials;
+  readonly owner: string | null;
+  readonly deleted: boolean;
+  readonly listed_at: number;
+  readonly read_at: number;
+  readonly released_at: number;
+}
+
+/** The attributions that ended on a day, in the order of `mintOrder`; page by page, as above. */
+export async function* releasesOfDay(sql: Sql, day: Day): AsyncGenerator<readonly ExportRelease[]> {
+  let after: Pick<ReleaseRow, "seq" | "collection" | "serial"> = {
+    seq: 0,
+    collection: "A",
+    serial: 0,
+  };
+  for (;;) {
+    const rows = await inTime(
+      sql<ReleaseRow[]>`
+        select event_id, seq, run_id, run.day as check_day, collection, serial, wallet, star_id, weight,
+          spare, held_b, owner, deleted, listed_at, read_at, released_at
+        from claim_release join holdings_check_run run on run.id = run_id
+        where utc_day(released_at) = ${day}
+          and (seq, collection, serial) > (${after.seq}, ${after.collection}, ${after.serial})
+        order by seq, collection, serial limit ${RELEASES_PER_PAGE}`,
+      PAGE_WITHIN_MS,
+    );
+    const last = rows.at(-1);
+    if (last === undefined) return;
+    yield rows.map(exportedRelease);
+    after = last;
+  }
+}
+
+function exportedRelease(row: ReleaseRow): ExportRelease {
+  return {
+    kind: "release",
+    mint: row.event_id,
+    mintOrder: row.seq,
+    runId: row.run_id,
+    checkDay: row.check_day,
+    collection: row.collection,
+    serial: row.serial,
+    wallet: walletOf(row.wallet),
+    starId: row.star_id,
+    weight: row.weight,
+    spare: row.spare,
+    heldB: rising(row.held_b),
+    owner: row.owner,
+    deleted: row.deleted,
+    listedAt: instant(row.listed_at),
+    readAt: instant(row.read_at),
+    releasedAt: instant(row.released_at),
+  };
+}
+
+function rising(serials: Serials): number[] {
+  return serials.map(Number).sort((one, other) => one - other);
+}
+
+function instant(at: number): string {
+  return new Date(at).toISOString();
+}

@@ -1,0 +1,118 @@
+import { createHash } from "node:crypto";
+import { compareEntityIds } from "../ledger/entity-id.ts";
+import type { Sql } from "../store/postgres.ts";
+import {
+  chainHash,
+  type ExportFooter,
+  type ExportHeader,
+  type ExportRelease,
+  type ExportSequences,
+  type ExportStar,
+  lineText,
+} from "./export-format.ts";
+import { releasesOfDay, starsOfDay } from "./read-export.ts";
+
+/** An export as it was written to its end. */
+export interface WrittenExport {
+  readonly footer: ExportFooter;
+  /** Of the whole, footer included. */
+  readonly bytes: number;
+}
+
+/** The journal no longer says what it said when the day became final. */
+export class ExportDiffers extends Error {
+  override readonly name = "ExportDiffers";
+}
+
+/**
+ * Writes a day's export, some hundred lines at a time: memory holds no more, however long the
+ * day was. The same journal and header give the same bytes. The header comes with the first
+ * stars, so that an outage shows before anything is said.
+ *
+ * @param expected the hash that a final day must have; the footer is written only if it does, so
+ *   nobody gets a whole export of something else
+ * @throws ExportDiffers instead of writing another footer than expected
+ * @throws RetryableError `UNAVAILABLE` when Postgres is out of reach
+ */
+export async function* writeExport(
+  sql: Sql,
+  header: ExportHeader,
+  expected?: string,
+): AsyncGenerator<string, WrittenExport> {
+  const hash = createHash("sha256");
+  const tally = new Tally();
+  let bytes = 0;
+  const written = (text: string): string => {
+    hash.update(text);
+    bytes += Buffer.byteLength(text);
+    return text;
+  };
+  let ahead = lineText(header);
+  for (const pages of [starsOfDay(sql, header.day), releasesOfDay(sql, header.day)]) {
+    for await (const lines of pages) {
+      tally.add(lines);
+      yield written(ahead + lines.map(lineText).join(""));
+      ahead = "";
+    }
+  }
+  const rest = written(ahead);
+  const sha256 = hash.digest("hex");
+  if (expected !== undefined && sha256 !== expected) {
+    throw new ExportDiffers(`the export of ${header.day} is ${sha256}, once it was ${expected}`);
+  }
+  const footer = tally.footer(header, sha256);
+  const text = lineText(footer);
+  bytes += Buffer.byteLength(text);
+  yield rest + text;
+  return { footer, bytes };
+}
+
+/** What the footer counts. */
+class Tally {
+  #stars = 0;
+  #weight = 0;
+  #releases = 0;
+  #unpublished = 0;
+  readonly #sequences = new Map<string, ExportSequences>();
+
+  add(lines: readonly (ExportStar | ExportRelease)[]): void {
+    for (const line of lines) {
+      if (line.kind === "release") this.#releases += 1;
+      else this.#addStar(line);
+    }
+  }
+
+  #addStar({ weight, publication }: ExportStar): void {
+    this.#stars += 1;
+    this.#weight += weight;
+    const { state, topicId, sequenceNumber } = publication;
+    if (state !== "published" || topicId === null || sequenceNumber === null) {
+      this.#unpublished += 1;
+      return;
+    }
+    const known = this.#sequences.get(topicId);
+    this.#sequences.set(topicId, {
+      topicId,
+      messages: (known?.messages ?? 0) + 1,
+      first: Math.min(known?.first ?? sequenceNumber, sequenceNumber),
+      last: Math.max(known?.last ?? sequenceNumber, sequenceNumber),
+    });
+  }
+
+  footer({ day, final, previous }: ExportHeader, sha256: string): ExportFooter {
+    return {
+      kind: "footer",
+      day,
+      final,
+      stars: this.#stars,
+      weight: this.#weight,
+      releases: this.#releases,
+      unpublished: this.#unpublished,
+      sequences: [...this.#sequences.values()].sort((one, other) =>
+        compareEntityIds(one.topicId, other.topicId),
+      ),
+      sha256,
+      chain: final && previous !== null ? chainHash(previous, sha256) : null,
+    };
+  }
+}

@@ -1,0 +1,11 @@
+/** What the outside is told of the steps of `outbox.state` (contract, section 3). */
+export const PUBLICATION_STATES = {
+  pending: "stored",
+  reserved: "stored",
+  signed: "stored",
+  sent: "submitted",
+  published: "published",
+} as const;
+
+/** A row's own state. */
+export type OutboxState = keyof typeof PUBLICATION_STATES;

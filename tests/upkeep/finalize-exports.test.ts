@@ -1,0 +1,207 @@
+/**
+ * Goal: a day's export becomes final once, in order, and never changes unseen. Method: a journal
+ * whose clock is set to the instants that matter, hashes computed here from the bytes alone.
+ */
+import * as assert from "node:assert/strict";
+import { createHash } from "node:crypto";
+import { suite } from "uvu";
+import { DAY_MS } from "../../actors/day.ts";
+import { exportAlarms } from "../../src/journal/export-days.ts";
+import { GENESIS } from "../../src/journal/export-format.ts";
+import { silentLogger } from "../../src/log.ts";
+import {
+  checkFinalDays,
+  finalizeDueDays,
+  startExportsUpkeep,
+} from "../../src/upkeep/finalize-exports.ts";
+import { bodyOf, verdictOf } from "../support/engine.ts";
+import { type ExportRig, ofKind, SETTINGS, startExportRig } from "../support/export-rig.ts";
+
+const NOON = DAY_MS / 2;
+const test = suite<{ rig: ExportRig }>();
+test.before.each(async (context) => {
+  context.rig = await startExportRig();
+});
+test.after.each(({ rig }) => rig.close());
+
+const deps = (rig: ExportRig) => ({ sql: rig.sql, log: silentLogger, settings: SETTINGS });
+const get = async (rig: ExportRig, day: string) =>
+  (await rig.app().request(`/exports/${day}`)).text();
+const sha = (text: string): string => createHash("sha256").update(text).digest("hex");
+
+/** Everything but the last line. */
+function body(text: string): string {
+  return text.slice(0, text.lastIndexOf("\n", text.length - 2) + 1);
+}
+
+test("three days in a chain, the one without stars too, the same bytes from every process", async ({
+  rig,
+}) => {
+  await rig.setClock(1, NOON);
+  rig.engine.holdings.set("0.0.11", { collectionA: [9, 2], collectionB: [7] });
+  bodyOf(await rig.engine.cast("0.0.11", "event/meetup"));
+  bodyOf(await rig.engine.cast("0.0.11", "token/0.0.9001"));
+  await rig.setClock(3, NOON);
+  bodyOf(await rig.engine.cast("0.0.11", "project/dex"));
+  await rig.publish();
+  await rig.setClock(4, NOON);
+
+  const days = [rig.day(1), rig.day(2), rig.day(3)];
+  assert.deepEqual(await finalizeDueDays(deps(rig)), days);
+  assert.deepEqual(await finalizeDueDays(deps(rig)), []);
+  let previous = GENESIS;
+  for (const [index, day] of days.entries()) {
+    const [one, other] = [await get(rig, day), await get(rig, day)];
+    assert.equal(one, other);
+    const [header] = ofKind(one, "header");
+    const [footer] = ofKind(one, "footer");
+    assert.equal(header?.final, true);
+    assert.equal(header?.previous, previous);
+    assert.equal(footer?.sha256, sha(body(one)));
+    assert.equal(footer?.chain, sha(previous + footer?.sha256));
+    assert.equal(footer?.stars, [2, 0, 1][index]);
+    previous = footer?.chain ?? "";
+  }
+});
+
+test("two workers at once make one chain", async ({ rig }) => {
+  await rig.setClock(1, NOON);
+  bodyOf(await rig.engine.cast("0.0.11", "token/0.0.9001"));
+  await rig.publish();
+  await rig.setClock(4, NOON);
+  await Promise.all([finalizeDueDays(deps(rig)), finalizeDueDays(deps(rig))]);
+  const [row] = await rig.owner`select count(*) as days from export_day`;
+  assert.equal(row?.days, 3);
+});
+
+test("a day is closed five seconds after its end, by the database's clock", async ({ rig }) => {
+  await rig.setClock(1, NOON);
+  bodyOf(await rig.engine.cast("0.0.11", "token/0.0.9001"));
+  await rig.publish();
+  await rig.setClock(2, 1_000);
+  assert.deepEqual(await finalizeDueDays(deps(rig)), []);
+  assert.equal(ofKind(await get(rig, rig.day(1)), "header")[0]?.final, false);
+  await rig.setClock(2, 5_000);
+  assert.deepEqual(await finalizeDueDays(deps(rig)), [rig.day(1)]);
+});
+
+test("a star that is still being committed is waited for", async ({ rig }) => {
+  await rig.setClock(1, NOON);
+  bodyOf(await rig.engine.cast("0.0.11", "token/0.0.9001"));
+  await rig.publish();
+  const late = await rig.owner.reserve();
+  // A commit that hangs: its transaction has a number, and its rows are nobody's yet.
+  await late.unsafe("begin; select pg_current_xact_id()");
+  await rig.setClock(2, NOON);
+  assert.deepEqual(await finalizeDueDays(deps(rig)), []);
+  await late.unsafe("commit");
+  late.release();
+  assert.deepEqual(await finalizeDueDays(deps(rig)), [rig.day(1)]);
+});
+
+test("a star published late keeps its day, and those after it, provisional", async ({ rig }) => {
+  await rig.setClock(1, NOON);
+  bodyOf(await rig.engine.cast("0.0.11", "token/0.0.9001"));
+  await rig.publish();
+  bodyOf(await rig.engine.cast("0.0.11", "token/0.0.9002"));
+  await rig.setClock(3, NOON);
+  assert.deepEqual(await finalizeDueDays(deps(rig)), []);
+  assert.deepEqual(await exportAlarms(rig.sql), { differing: 0, overdue: 2 });
+  const text = await get(rig, rig.day(1));
+  const [footer] = ofKind(text, "footer");
+  assert.deepEqual(
+    [footer?.final, footer?.stars, footer?.unpublished, footer?.chain],
+    [false, 2, 1, null],
+  );
+  assert.equal(footer?.sha256, sha(body(text)));
+  const [, second] = ofKind(text, "star");
+  assert.deepEqual(second?.publication, {
+    state: "stored",
+    topicId: null,
+    transactionId: null,
+    sequenceNumber: null,
+    consensusTimestamp: null,
+    runningHash: null,
+  });
+  await rig.publish();
+  assert.deepEqual(await finalizeDueDays(deps(rig)), [rig.day(1), rig.day(2)]);
+  assert.deepEqual(await exportAlarms(rig.sql), { differing: 0, overdue: 0 });
+});
+
+test("a final day takes no star, though the clock is set back over midnight", async ({ rig }) => {
+  await rig.setClock(1, NOON);
+  bodyOf(await rig.engine.cast("0.0.11", "token/0.0.9001"));
+  await rig.publish();
+  await rig.setClock(2, NOON);
+  await finalizeDueDays(deps(rig));
+  await rig.setClock(1, NOON);
+  await assert.rejects(rig.engine.cast("0.0.12", "token/0.0.9001"), { code: "UNAVAILABLE" });
+  await rig.setClock(2, NOON);
+  assert.equal(verdictOf(await rig.engine.cast("0.0.12", "token/0.0.9001")), "accepted");
+});
+
+test("a changed journal is noticed, and nobody is given a whole export of it", async ({ rig }) => {
+  await rig.setClock(1, NOON);
+  rig.engine.holdings.set("0.0.11", { collectionA: [1, 2], collectionB: [] });
+  bodyOf(await rig.engine.cast("0.0.11", "event/meetup"));
+  await rig.publish();
+  await rig.setClock(2, NOON);
+  await finalizeDueDays(deps(rig));
+  assert.deepEqual(await checkFinalDays(deps(rig)), []);
+  // Who owns the database can do anything: also switch the triggers off.
+  await rig.owner.unsafe(`
+    alter table star disable trigger user; update star set weight = 2, counted_a = 1;
+    alter table star enable trigger user`);
+  await rig.setClock(2, NOON + 3_700_000);
+  assert.deepEqual(await checkFinalDays(deps(rig)), [rig.day(1)]);
+  assert.deepEqual(await exportAlarms(rig.sql), { differing: 1, overdue: 0 });
+  const reply = await rig.app().request(`/exports/${rig.day(1)}`);
+  await assert.rejects(reply.text(), /once it was/);
+  await rig.owner.unsafe(`
+    alter table star disable trigger user; update star set weight = 3, counted_a = 2;
+    alter table star enable trigger user`);
+  await rig.setClock(2, NOON + 7_400_000);
+  assert.deepEqual(await checkFinalDays(deps(rig)), []);
+  assert.equal((await exportAlarms(rig.sql)).differing, 0);
+});
+
+test("a frozen row cannot be changed, skipped or forged", async ({ rig }) => {
+  await rig.setClock(1, NOON);
+  bodyOf(await rig.engine.cast("0.0.11", "token/0.0.9001"));
+  await rig.publish();
+  await rig.setClock(3, NOON);
+  await finalizeDueDays(deps(rig));
+  const { owner } = rig;
+  await assert.rejects(owner`update export_day set stars = 0`, /append-only/);
+  await assert.rejects(owner`delete from export_day`, /append-only/);
+  await assert.rejects(owner`truncate export_day cascade`, /append-only/);
+  const add = (day: string, previous: string, chain: string) => owner`
+    insert into export_day (day, header, stars, releases, bytes, sha256, previous, chain)
+    values (${day}, '{}', 0, 0, 1, ${GENESIS}, ${previous}, ${chain})`;
+  const chained = (previous: string): string => sha(previous + GENESIS);
+  await assert.rejects(add(rig.day(4), GENESIS, chained(GENESIS)), /does not follow/);
+  const [last] = await owner`select chain from export_day order by day desc limit 1`;
+  await assert.rejects(add(rig.day(3), last?.chain, GENESIS), /check constraint/);
+  await assert.rejects(add(rig.day(3), GENESIS, chained(GENESIS)), /does not follow/);
+});
+
+test("a header stands though the settings change, and the worker does all of it unasked", async ({
+  rig,
+}) => {
+  await rig.setClock(1, NOON);
+  bodyOf(await rig.engine.cast("0.0.11", "token/0.0.9001"));
+  await rig.publish();
+  await rig.setClock(2, NOON);
+  const settings = { ...SETTINGS, excludedWallets: ["0.0.5", "0.0.6"] };
+  const upkeep = startExportsUpkeep({ ...deps(rig), settings, everyMs: 10 });
+  for (let look = 0; look < 500; look += 1) {
+    const [row] = await rig.owner`select count(*) as days from export_check`;
+    if (row?.days === 1) break;
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+  await upkeep.close();
+  const [header] = ofKind(await get(rig, rig.day(1)), "header");
+  assert.deepEqual([header?.final, header?.excludedWallets], [true, ["0.0.5", "0.0.6"]]);
+});
+
+test.run();
