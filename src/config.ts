@@ -93,7 +93,14 @@ const nodes = z.string().transform((text, context) =>
 /** Every setting; the description becomes its line in `.env.example`. */
 export const settings = z.object({
   PORT: count(3000, 0, 65_535).describe("Port of the web process."),
-  HOST: z.string().min(1).default("127.0.0.1").describe("Address the web process binds."),
+  WORKER_PORT: z
+    .string()
+    .regex(/^\d{1,5}$/, "must be a port")
+    .transform(Number)
+    .pipe(z.number().max(65_535))
+    .optional()
+    .describe("Port of the worker's /healthz, /readyz and /metrics; unset: none."),
+  HOST: z.string().min(1).default("127.0.0.1").describe("Address that web and worker bind."),
   PUBLIC_URL: httpUrl.optional().describe("URL clients use; default http://HOST:PORT."),
   DATABASE_URL: z
     .url({ protocol: /^postgres(ql)?$/, error: "must be a postgres:// URL" })

@@ -24,6 +24,8 @@ const starboard = defineCommand({
       import("../cli/holdings-check.ts").then(({ holdingsCheckCommand }) => holdingsCheckCommand),
     actors: () => import("../cli/actors.ts").then(({ actorsCommand }) => actorsCommand),
     topics: () => import("../cli/topics.ts").then(({ topicsCommand }) => topicsCommand),
+    publishing: () =>
+      import("../cli/publishing.ts").then(({ publishingCommand }) => publishingCommand),
     demo: () => import("../cli/demo.ts").then(({ demoCommand }) => demoCommand),
   },
 });

@@ -1,0 +1,84 @@
+import { defineCommand } from "citty";
+import { resolveFinding } from "../publishing/findings.ts";
+import { publishingState } from "../publishing/publishing-state.ts";
+import { redriveStar } from "../publishing/redrive.ts";
+import { withDatabase } from "./database.ts";
+import { command, instant, table } from "./output.ts";
+import { readCommandSettings } from "./settings.ts";
+
+const STAR_ID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+
+const status = command({
+  name: "status",
+  description: "Show what is left to publish, alarms, and where outbox and topics differ.",
+  args: {},
+  async work() {
+    const { DATABASE_URL } = readCommandSettings(["DATABASE_URL"]);
+    const { lastFindings, alarms, ...state } = await withDatabase(DATABASE_URL, publishingState);
+    return {
+      ...state,
+      lastFindings: lastFindings.map((finding) => ({
+        ...finding,
+        noticedAt: instant(finding.noticedAt),
+        resolvedAt: instant(finding.resolvedAt),
+      })),
+      alarms: alarms.map((alarm) => ({ ...alarm, raisedAt: instant(alarm.raisedAt) })),
+    };
+  },
+  text({ pending, oldestPendingSeconds, findings, lastFindings, alarms }) {
+    const age = oldestPendingSeconds === null ? "" : `, the oldest for ${oldestPendingSeconds} s`;
+    const places = lastFindings.map(({ id, kind, topicId, sequenceNumber, ...rest }) => [
+      String(id),
+      kind,
+      topicId === null ? rest.starId : `${topicId} #${sequenceNumber}`,
+      rest.noticedAt,
+      rest.resolvedAt,
+      rest.detail,
+    ]);
+    return [
+      `${pending} stars wait to be published${age}; ${findings} open findings`,
+      ...alarms.map(({ reason, subject, detail }) => `ALARM ${reason} ${subject} ${detail}`),
+      ...(places.length === 0
+        ? []
+        : [table(["id", "finding", "where", "noticed", "resolved", "detail"], places)]),
+    ].join("\n");
+  },
+});
+
+const redrive = command({
+  name: "redrive",
+  description: "Have a star that waits for its next try taken up now; never sends it anew.",
+  args: { star: { type: "positional", description: "Id of the star.", required: true } },
+  async work({ star }) {
+    if (!STAR_ID.test(star)) throw new Error(`${star.slice(0, 60)} is not the id of a star`);
+    const { DATABASE_URL } = readCommandSettings(["DATABASE_URL"]);
+    const redriven = await withDatabase(DATABASE_URL, (sql) =>
+      // Workers look every few seconds; nobody has to be woken for that.
+      redriveStar({ sql, wake: () => undefined }, star),
+    );
+    if (redriven.kind === "unknown") throw new Error(`there is no star ${star}`);
+    return { star, ...redriven };
+  },
+  text: ({ star, kind }) => `star ${star}: ${kind}`,
+});
+
+const resolve = command({
+  name: "resolve",
+  description: "Set a finding aside that somebody has looked at; it stays written down.",
+  args: { finding: { type: "positional", description: "Its number.", required: true } },
+  async work({ finding }) {
+    const id = Number(finding);
+    if (!/^\d{1,15}$/.test(finding)) throw new Error(`${finding.slice(0, 60)} is not a number`);
+    const { DATABASE_URL } = readCommandSettings(["DATABASE_URL"]);
+    const resolved = await withDatabase(DATABASE_URL, (sql) => resolveFinding(sql, id));
+    if (!resolved) throw new Error(`there is no open finding ${id}`);
+    return { finding: id };
+  },
+  text: ({ finding }) => `finding ${finding} is set aside`,
+});
+
+/** `starboard publishing status|redrive|resolve` */
+export const publishingCommand = defineCommand({
+  meta: { name: "publishing", description: "How stars get to the ledger, and what went wrong." },
+  subCommands: { status, redrive, resolve },
+});

@@ -1,0 +1,65 @@
+/**
+ * Goal: a worker with a port of its own shows its health and its metrics there, and nothing else
+ * to nobody. Method: a real `work` process beside a real ledger; a star is published, a message
+ * of a stranger is put on the topic, and both are seen from outside.
+ */
+import * as assert from "node:assert/strict";
+import { test } from "uvu";
+import { freePort } from "../../src/local/free-port.ts";
+import { boxStar } from "../publishing/rig.ts";
+import { startNetwork } from "../support/network.ts";
+import { startProcess, until } from "../support/processes.ts";
+
+const TOKEN = "operator-token-of-this-test";
+
+test("healthz, readyz and metrics of a worker", async () => {
+  const network = await startNetwork();
+  const port = await freePort();
+  const url = `http://127.0.0.1:${port}`;
+  const worker = startProcess("work", {
+    ...network.settings,
+    WORKER_PORT: String(port),
+    OPERATOR_TOKEN: TOKEN,
+  });
+  const get = (path: string, token = TOKEN) =>
+    fetch(url + path, { headers: { authorization: `Bearer ${token}` } });
+  await until("the worker is up", () =>
+    get("/healthz").then(
+      ({ ok }) => ok,
+      () => false,
+    ),
+  );
+  const ready = await get("/readyz");
+  assert.deepEqual(
+    [ready.status, ((await ready.json()) as { dependencies: unknown }).dependencies],
+    [200, { postgres: "ok" }],
+  );
+  assert.equal((await get("/metrics", "wrong-token-wrong-token")).status, 401);
+  assert.equal((await get("/v1")).status, 404);
+
+  await boxStar(network.sql, "event", Date.now());
+  const metric = async (line: RegExp): Promise<number> => {
+    const text = await (await get("/metrics")).text();
+    return Number(line.exec(text)?.[1] ?? Number.NaN);
+  };
+  await until(
+    "the star is counted",
+    async () => (await metric(/^starboard_published_total\{topic="event"\} (\d+)$/m)) === 1,
+  );
+  assert.equal(await metric(/^starboard_publish_lag_seconds_count (\d+)$/m), 1);
+  assert.equal(await metric(/^starboard_confirm_lag_seconds_count (\d+)$/m), 1);
+  assert.equal(
+    await metric(/^starboard_publishing_attempts_total\{outcome="published"\} (\d+)$/m),
+    1,
+  );
+  await until(
+    "none is pending",
+    async () => (await metric(/^starboard_publishing_pending (\d+)$/m)) === 0,
+  );
+  assert.equal(await metric(/^starboard_publishing_oldest_pending_seconds (\d+)$/m), 0);
+  assert.ok((await metric(/^starboard_process_resident_memory_bytes (\d+)$/m)) > 0);
+  assert.equal(await worker.stop(), 0, worker.log());
+  await network.close();
+});
+
+test.run();
