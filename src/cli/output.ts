@@ -72,13 +72,13 @@ export function instant<T extends number | null>(epochMs: T): string | (T & null
   return epochMs === null ? (epochMs as T & null) : new Date(epochMs).toISOString();
 }
 
-/** SQLSTATE of a table that is not there. */
-const UNDEFINED_TABLE = "42P01";
+/** SQLSTATEs of a table, a column and a function that is not there. */
+const UNDEFINED = ["42P01", "42703", "42883"];
 
 function reasonOf(thrown: unknown): string {
   const error = coerceError(thrown);
-  if ("code" in error && error.code === UNDEFINED_TABLE) {
-    return "the database has no tables yet: run `starboard migrate` first";
+  if ("code" in error && UNDEFINED.includes(String(error.code))) {
+    return "the database lacks tables of this build: run `starboard migrate` first";
   }
   // Of an outage the cause says more: which host, which port.
   const cause = error instanceof RetryableError ? error.cause : undefined;
