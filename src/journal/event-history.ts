@@ -56,8 +56,14 @@ export async function* starsOfEventDay(
  * Folds an event's day through its machine: each star must come out with the weight it was
  * given. The machine is shown the slice of each star, as when the star was decided: copying the
  * whole day for each of its stars would take the square of their number.
+ *
+ * @param starsMax folds the first of the day's stars alone: the actor as it was then
  */
-export async function foldEventDay(sql: Sql, { event, day }: EventDayKey): Promise<FoldedEventDay> {
+export async function foldEventDay(
+  sql: Sql,
+  { event, day }: EventDayKey,
+  starsMax = Number.POSITIVE_INFINITY,
+): Promise<FoldedEventDay> {
   const key = { event, day };
   const counted = { A: {} as Record<number, string>, B: {} as Record<number, string> };
   let weight = 0;
@@ -71,6 +77,7 @@ export async function foldEventDay(sql: Sql, { event, day }: EventDayKey): Promi
   });
   for await (const page of starsOfEventDay(sql, key)) {
     for (const star of page) {
+      if (stars === starsMax) return folded(null);
       const { wallet } = star;
       const holdings = { collectionA: star.heldA, collectionB: star.heldB, readAt: star.at };
       const slice = { A: pick(counted.A, star.heldA), B: pick(counted.B, star.heldB) };

@@ -17,5 +17,5 @@ export function composeConsole(parts: HttpParts, client: ClientAddress): Hono {
     log,
     client,
   };
-  return consoleRoutes(frame, consolePages({ sql }));
+  return consoleRoutes(frame, consolePages({ sql, now: clock.now, isDraining: parts.isDraining }));
 }

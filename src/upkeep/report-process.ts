@@ -37,7 +37,9 @@ export interface Reporting {
 }
 
 /** A process not heard of for three of these counts as lost. */
-export const REPORT_EVERY_MS = 10_000;
+const REPORT_EVERY_MS = 10_000;
+/** By then connections have been made, and the first report is a true one. */
+const FIRST_AFTER_MS = 1_000;
 /** A day and an hour: charts show an hour, people ask about yesterday. */
 const KEPT_MS = 25 * 3_600_000;
 const FORGET_EVERY_MS = 600_000;
@@ -85,11 +87,13 @@ export function startProcessReport(deps: ReportDeps): Reporting {
       },
     );
   };
-  start();
+  const first = setTimeout(start, FIRST_AFTER_MS);
   const timer = setInterval(start, REPORT_EVERY_MS);
+  first.unref();
   timer.unref();
   return {
     async close() {
+      clearTimeout(first);
       clearInterval(timer);
       await round;
       await writeStop(sql, self.id, clock.now()).catch(() => undefined);

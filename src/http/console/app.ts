@@ -77,7 +77,7 @@ function isApi(c: Context): boolean {
 }
 
 async function showPage(c: Context, { gate, ...house }: House, page: Page): Promise<Response> {
-  const signed = await gate.find(c);
+  const signed = await gate.find(c, page.isQuiet ? "look" : "use");
   if (signed === null) return gate.refuse(c);
   const { session, secret } = signed;
   const query = new URL(c.req.url).searchParams;
@@ -86,6 +86,8 @@ async function showPage(c: Context, { gate, ...house }: House, page: Page): Prom
     rest: restOf(c, page),
     now: house.clock.now(),
     session,
+    isSignedIn: async () => (await gate.find(c, "look")) !== null,
+    context: c,
     formToken: formToken(secret),
   };
   const [shown, notice] = await Promise.all([

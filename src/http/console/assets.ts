@@ -15,6 +15,7 @@ const ofUplot = (name: string): URL =>
 const ASSETS: readonly (readonly [string, string, readonly URL[]])[] = [
   ["console.css", STYLE, [own("base.css"), own("parts.css"), ofUplot("uPlot.min.css")]],
   ["console.js", SCRIPT, [own("console.js")]],
+  ["charts.js", SCRIPT, [own("charts.js")]],
   ["uplot.js", SCRIPT, [ofUplot("uPlot.esm.js")]],
   ["icon.svg", "image/svg+xml", [own("icon.svg")]],
 ];

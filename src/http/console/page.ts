@@ -1,3 +1,4 @@
+import type { Context } from "hono";
 import type { OperatorSession } from "../../keys/operator-session.ts";
 import type { Html } from "./markup.ts";
 
@@ -9,6 +10,10 @@ export interface PageRequest {
   /** Epoch milliseconds. */
   readonly now: number;
   readonly session: OperatorSession;
+  /** Whether the session still stands: streams outlive the look at the door. */
+  readonly isSignedIn: () => Promise<boolean>;
+  /** For replies that are no pages: streams, raw JSON. */
+  readonly context: Context;
   /** Stands in every form, as the hidden field `token`: see `formToken`. */
   readonly formToken: string;
 }
@@ -31,6 +36,8 @@ export interface Page {
   readonly nav?: string;
   /** The page whose word is marked in the navigation while this one is shown; itself when absent. */
   readonly below?: string;
+  /** True where scripts ask by themselves: that keeps no session alive. */
+  readonly isQuiet?: boolean;
   /** @throws TerminalError for a request that makes no sense, RetryableError `UNAVAILABLE` */
   show(request: PageRequest): Promise<ShownPage | Response>;
   /** What can be done on it. */

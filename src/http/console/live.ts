@@ -1,0 +1,87 @@
+import type { Context } from "hono";
+import { type SSEStreamingApi, streamSSE } from "hono/streaming";
+import { figuresOf } from "./figures.ts";
+import type { Numbers } from "./numbers.ts";
+import type { Page } from "./page.ts";
+import { secured } from "./reply.ts";
+
+export interface LiveDeps {
+  readonly readNumbers: (now: number) => Promise<Numbers>;
+  readonly now: () => number;
+  readonly isDraining: () => boolean;
+}
+
+/** The numbers change with the processes' reports, every ten seconds each. */
+const NUMBERS_EVERY_MS = 5_000;
+/** A stream looks this often whether it should end: the process drains, the operator is gone. */
+const TICK_MS = 1_000;
+/** Signing out ends streams within this. */
+const SESSION_EVERY_MS = 15_000;
+/** A stream ends by itself; the browser asks again, and is checked again. */
+const STREAM_MAX_MS = 15 * 60_000;
+/** Connections are few on some proxies, and operators are few too. */
+const STREAMS_MAX = 50;
+/** Browsers wait this long before they ask again. */
+const RETRY_MS = 3_000;
+
+let streams = 0;
+
+/**
+ * Sends what `beat` has to send, each second, until the process drains, the browser is gone, the
+ * session is over, or the stream is old.
+ */
+export function stream(
+  c: Context,
+  given: {
+    readonly isDraining: () => boolean;
+    readonly isSignedIn: () => Promise<boolean>;
+    readonly beat: (out: SSEStreamingApi, elapsedMs: number) => Promise<void>;
+  },
+): Response {
+  if (streams >= STREAMS_MAX) return c.text("Too many live pages are open.", 503);
+  streams += 1;
+  return streamSSE(secured(c), async (out) => {
+    const startedAt = performance.now();
+    let lookedAt = startedAt;
+    try {
+      await out.writeSSE({ event: "hello", data: "", retry: RETRY_MS });
+      for (;;) {
+        const now = performance.now();
+        if (out.aborted || given.isDraining() || now - startedAt > STREAM_MAX_MS) return;
+        if (now - lookedAt > SESSION_EVERY_MS) {
+          lookedAt = now;
+          if (!(await given.isSignedIn())) return;
+        }
+        await given.beat(out, now - startedAt);
+        await out.sleep(TICK_MS);
+      }
+    } catch {
+      // Whatever went wrong, the browser asks again: an open page is no place for its text.
+    } finally {
+      streams -= 1;
+    }
+  });
+}
+
+/** The overview's numbers as they change: figures as text, and the newest points of the charts. */
+export function liveNumbersPage({ readNumbers, now, isDraining }: LiveDeps): Page {
+  return {
+    path: "/live/numbers",
+    isQuiet: true,
+    show: async ({ context, isSignedIn }) => {
+      let sentAt = Number.NEGATIVE_INFINITY;
+      return stream(context, {
+        isDraining,
+        isSignedIn,
+        async beat(out, elapsedMs) {
+          if (elapsedMs - sentAt < NUMBERS_EVERY_MS) return;
+          sentAt = elapsedMs;
+          const numbers = await readNumbers(now());
+          const figures = figuresOf(numbers);
+          const data = { at: numbers.at, figures, points: numbers.points.slice(-3) };
+          await out.writeSSE({ event: "numbers", data: JSON.stringify(data) });
+        },
+      });
+    },
+  };
+}

@@ -1,0 +1,100 @@
+import { type PendingPublications, pendingPublications } from "../../publishing/outbox.ts";
+import { type LastHoldingsCheck, lastHoldingsCheck } from "../../reads/last-holdings-check.ts";
+import type { Sql } from "../../store/postgres.ts";
+import {
+  type KnownProcess,
+  type MinuteTally,
+  readProcesses,
+  readTallies,
+} from "../../store/service-report.ts";
+
+/** Everything the overview shows, as of one moment. */
+export interface Numbers extends PendingPublications {
+  /** Epoch milliseconds. */
+  readonly at: number;
+  readonly points: readonly Point[];
+  /** Sums of the last hour by name of the tally; see `src/upkeep/tallies.ts`. */
+  readonly hour: ReadonlyMap<string, number>;
+  readonly processes: readonly KnownProcess[];
+  readonly check: LastHoldingsCheck | null;
+}
+
+/**
+ * One minute of the charts: the minute (seconds since the epoch, as uPlot wants it), then a value
+ * for each of `SERIES`; null where nothing was measured.
+ */
+export type Point = readonly [number, ...(number | null)[]];
+
+/** The charts' lines, in the order of a point's values. */
+export const SERIES = [
+  { label: "Stars", of: "accepted", take: "count" },
+  { label: "Already starred today", of: "refused ALREADY_STARRED", take: "count" },
+  { label: "No votes left today", of: "refused ALLOWANCE_EXHAUSTED", take: "count" },
+  { label: "Too many requests", of: "limited", take: "count" },
+  { label: "Seconds from star to ledger", of: "published", take: "mean" },
+  { label: "Stars waiting", of: "pending", take: "peak" },
+  { label: "Mirror node, ms", of: "mirror", take: "mean" },
+  { label: "Failed replies", of: "failed", take: "count" },
+] as const;
+
+const MINUTE_MS = 60_000;
+/** What the charts show. */
+export const SHOWN_MINUTES = 60;
+/** Watchers of one process share what was read this long ago. */
+const SHARED_MS = 2_000;
+
+/** Reads the numbers; many askers at once cost one reading. */
+export function numbersReader(sql: Sql): (now: number) => Promise<Numbers> {
+  let last: { readonly at: number; readonly numbers: Promise<Numbers> } | undefined;
+  return (now) => {
+    if (last !== undefined && Math.abs(now - last.at) < SHARED_MS) return last.numbers;
+    const numbers = readNumbers(sql, now);
+    last = { at: now, numbers };
+    // A failure is not shared with those who come later.
+    numbers.catch(() => {
+      last = undefined;
+    });
+    return numbers;
+  };
+}
+
+async function readNumbers(sql: Sql, now: number): Promise<Numbers> {
+  const since = now - SHOWN_MINUTES * MINUTE_MS;
+  const [tallies, processes, pending, check] = await Promise.all([
+    readTallies(sql, since),
+    readProcesses(sql, since),
+    pendingPublications(sql),
+    lastHoldingsCheck(sql),
+  ]);
+  const hour = new Map<string, number>();
+  for (const { name, count } of tallies) hour.set(name, (hour.get(name) ?? 0) + count);
+  return { at: now, points: pointsOf(tallies, now), hour, processes, check, ...pending };
+}
+
+/** One point for each minute, also for those in which nothing happened. */
+function pointsOf(tallies: readonly MinuteTally[], now: number): readonly Point[] {
+  const byMinute = new Map<number, MinuteTally[]>();
+  for (const tally of tallies) {
+    const others = byMinute.get(tally.minute);
+    if (others === undefined) byMinute.set(tally.minute, [tally]);
+    else others.push(tally);
+  }
+  const last = Math.floor(now / MINUTE_MS);
+  return Array.from({ length: SHOWN_MINUTES }, (_, index) => {
+    const minute = last - SHOWN_MINUTES + 1 + index;
+    const known = byMinute.get(minute) ?? [];
+    return [minute * 60, ...SERIES.map((series) => readingOf(series, known))] as const;
+  });
+}
+
+function readingOf(
+  { of, take }: (typeof SERIES)[number],
+  known: readonly MinuteTally[],
+): number | null {
+  const mine = known.filter(({ name }) => name === of || name.startsWith(`${of} `));
+  const count = mine.reduce((sum, tally) => sum + tally.count, 0);
+  if (take === "count") return count;
+  if (count === 0) return null;
+  if (take === "peak") return Math.max(...mine.map(({ peak }) => peak));
+  return Math.round((mine.reduce((sum, { total }) => sum + total, 0) / count) * 100) / 100;
+}

@@ -1,0 +1,80 @@
+/**
+ * Codes of the service in the words of the people who run it. Whatever has no words here is shown
+ * as it is, so nothing new is ever hidden.
+ */
+
+const REFUSALS: Readonly<Record<string, string>> = {
+  ALREADY_STARRED: "Already starred today",
+  ALLOWANCE_EXHAUSTED: "No votes left today",
+};
+
+const LIMITS: Readonly<Record<string, string>> = {
+  api: "Public API: too many requests",
+  voting: "Voting: too many requests",
+};
+
+const PUBLICATIONS: Readonly<Record<string, string>> = {
+  pending: "waiting",
+  reserved: "has a transaction id",
+  signed: "signed, not yet sent",
+  sent: "sent, not yet confirmed",
+  published: "published",
+};
+
+const STATES: Readonly<Record<string, string>> = {
+  fresh: "no star yet today",
+  voting: "votes left",
+  spent: "all votes used",
+  quiet: "no star yet that day",
+  counting: "stars are counted",
+  empty: "no star yet",
+  collecting: "stars are counted",
+};
+
+const CHECKS: Readonly<Record<string, string>> = {
+  skipped: "nothing to check yet",
+  running: "running",
+  done: "done",
+  incomplete: "ended with parts left open",
+};
+
+const OUTCOMES: Readonly<Record<string, string>> = {
+  published: "on the ledger",
+  "never sent": "given up before it was sent",
+  refused: "refused by the network",
+  failed: "failed on the ledger",
+  foreign: "its id was used by somebody else",
+  absent: "proved absent from the topic",
+};
+
+const said = (words: Readonly<Record<string, string>>) => (code: string) => words[code] ?? code;
+
+/** Why a star was refused. */
+export const refusalWords = said(REFUSALS);
+/** Which rate limit refused. */
+export const limitWords = said(LIMITS);
+/** How far a star's message is. */
+export const publicationWords = said(PUBLICATIONS);
+/** The state of an actor. */
+export const stateWords = said(STATES);
+/** How a holdings check ended. */
+export const checkWords = said(CHECKS);
+/** What became of a transaction id. */
+export const outcomeWords = said(OUTCOMES);
+
+const KINDS: Readonly<Record<string, string>> = {
+  "wallet-day": "Wallet day",
+  "event-day": "Event day",
+  "forever-mint": "Forever mint",
+  event: "event",
+  token: "token",
+  collection: "NFT collection",
+  project: "project",
+};
+/** What sort of actor or target something is. */
+export const kindWords = said(KINDS);
+
+/** A name of the code's as words: `wasStarredAlready` becomes `was starred already`. */
+export function spelled(name: string): string {
+  return name.replace(/([a-z])([A-Z])/g, "$1 $2").toLowerCase();
+}

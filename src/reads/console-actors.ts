@@ -1,0 +1,134 @@
+import { type Day, endOfDay, startOfDay } from "../../actors/day.ts";
+import { inTime, type Sql } from "../store/postgres.ts";
+
+/** A wallet-day in a list. */
+export interface WalletDayRow {
+  readonly wallet: number;
+  readonly day: Day;
+  /** Its last star: id and instant (epoch milliseconds), and which of the day it is. */
+  readonly starId: string;
+  readonly lastAt: number;
+  readonly stars: number;
+}
+
+/** Where a page of wallet-days goes on: after this one, in the list's order. */
+export type AfterWalletDay = Pick<WalletDayRow, "day" | "starId">;
+
+/**
+ * Wallet-days, the one starred last first. A star is its wallet-day's last one when the next slot
+ * is empty, so a page costs its rows and a few look-ups by key, however long the journal is.
+ *
+ * @throws RetryableError `UNAVAILABLE` when Postgres is out of reach
+ */
+export async function listWalletDays(
+  sql: Sql,
+  query: {
+    readonly day?: Day | undefined;
+    readonly limit: number;
+    readonly after?: AfterWalletDay | undefined;
+  },
+): Promise<readonly WalletDayRow[]> {
+  const { day, after, limit } = query;
+  return inTime(sql<WalletDayRow[]>`
+    select wallet, day, id as "starId", at as "lastAt", slot as stars from star
+    where ${day === undefined ? sql`true` : sql`day = ${day}`}
+      and ${after === undefined ? sql`true` : sql`day <= ${after.day} and (day, id) < (${after.day}, ${after.starId})`}
+      and not exists (select from star later
+        where later.wallet = star.wallet and later.day = star.day and later.slot = star.slot + 1)
+    order by day desc, id desc limit ${limit}`);
+}
+
+/** The days of one wallet, newest first. */
+export async function listDaysOfWallet(
+  sql: Sql,
+  query: {
+    readonly wallet: number;
+    readonly day?: Day | undefined;
+    readonly before?: Day | undefined;
+    readonly limit: number;
+  },
+): Promise<readonly WalletDayRow[]> {
+  const { wallet, day, before, limit } = query;
+  return inTime(sql<WalletDayRow[]>`
+    select wallet, day, max(slot) as stars, max(at) as "lastAt", max(id::text) as "starId" from star
+    where wallet = ${wallet} and ${day === undefined ? sql`true` : sql`day = ${day}`}
+      and ${before === undefined ? sql`true` : sql`day < ${before}`}
+    group by wallet, day order by day desc limit ${limit}`);
+}
+
+/** An event that has been starred, with its newest star. */
+export interface EventRow {
+  readonly id: string;
+  readonly title: string;
+  readonly isForeverMint: boolean;
+  readonly lastAt: number;
+  /** Over all days. */
+  readonly stars: number;
+  readonly weight: number;
+}
+
+/**
+ * Starred events in the order of their ids, each with its newest star (of that day).
+ *
+ * @param query.text part of the id or the title
+ * @throws RetryableError `UNAVAILABLE` when Postgres is out of reach
+ */
+export async function listEvents(
+  sql: Sql,
+  query: {
+    readonly isForeverMint?: boolean | undefined;
+    readonly text?: string | undefined;
+    readonly day?: Day | undefined;
+    readonly after?: string | undefined;
+    readonly limit: number;
+  },
+): Promise<readonly EventRow[]> {
+  const { isForeverMint, text, day, after = "", limit } = query;
+  const pattern = `%${(text ?? "").replace(/[\\%_]/g, "\\$&")}%`;
+  const ofDay =
+    day === undefined
+      ? sql`true`
+      : sql`star.day = ${day} and star.at >= ${startOfDay(day)} and star.at < ${endOfDay(day)}`;
+  return inTime(sql<EventRow[]>`
+    select event.id, title, is_forever_mint as "isForeverMint", newest.at as "lastAt",
+      total.stars, total.weight
+    from event_total total join event on event.id = total.event_id
+    cross join lateral (
+      select at from star where target_type = 'event' and target_id = event.id and ${ofDay}
+      order by at desc limit 1) newest
+    where event.id > ${after}
+      and ${isForeverMint === undefined ? sql`true` : sql`is_forever_mint = ${isForeverMint}`}
+      and ${text === undefined ? sql`true` : sql`(event.id ilike ${pattern} or title ilike ${pattern})`}
+    order by event.id limit ${limit}`);
+}
+
+/** The days on which an event was starred, newest first, each with its last star. */
+export async function listDaysOfEvent(
+  sql: Sql,
+  query: { readonly event: string; readonly before?: Day | undefined; readonly limit: number },
+): Promise<readonly { readonly day: Day; readonly lastAt: number }[]> {
+  const { event, limit } = query;
+  const before = query.before === undefined ? Number.MAX_SAFE_INTEGER : startOfDay(query.before);
+  // From day to day by key: to read all stars of a busy event would take as long as it is busy.
+  return inTime(sql<{ day: Day; lastAt: number }[]>`
+    with recursive days as (
+      (select at from star where target_type = 'event' and target_id = ${event} and at < ${before}::bigint
+        order by at desc limit 1)
+      union all
+      select earlier.at from days cross join lateral (
+        select at from star where target_type = 'event' and target_id = ${event}
+          and at < days.at / 86400000 * 86400000
+        order by at desc limit 1) earlier
+    )
+    select utc_day(at) as day, at as "lastAt" from days limit ${limit}`);
+}
+
+/** What an event is called; null where the catalogue has none. */
+export async function findEvent(
+  sql: Sql,
+  id: string,
+): Promise<{ readonly title: string; readonly isForeverMint: boolean } | null> {
+  const [row] = await inTime(sql<{ title: string; isForeverMint: boolean }[]>`
+    select title, is_forever_mint as "isForeverMint" from event where id = ${id}`);
+  return row ?? null;
+}
