@@ -9,12 +9,14 @@ import type { Snapshots } from "../hosting/snapshots.ts";
 import { createApp } from "../http/app.ts";
 import { checkPostgres, checkRedis } from "../http/dependencies.ts";
 import { docsRoutes } from "../http/docs/routes.ts";
+import { exportRoutes } from "../http/exports/routes.ts";
 import { healthRoutes } from "../http/health.ts";
 import { clientAddress } from "../http/middleware/client-address.ts";
 import { rateLimit } from "../http/middleware/rate-limit.ts";
 import { opsApi } from "../http/ops/api.ts";
 import { publicApi } from "../http/v1/api.ts";
 import { type VotingDeps, votingRoutes } from "../http/voting/routes.ts";
+import { exportSettings } from "../journal/export-days.ts";
 import type { VerifyKey } from "../keys/verify-key.ts";
 import type { Logger } from "../log.ts";
 import type { Metrics } from "../metrics.ts";
@@ -31,6 +33,8 @@ export interface HttpParts {
   readonly sql: Sql;
   /** A small pool for what operators look at. */
   readonly reader: Sql;
+  /** Reads whole days, page by page, while votes and reads go on beside it. */
+  readonly exportsSql: Sql;
   readonly redis: Redis;
   readonly clock: FollowedClock;
   readonly log: Logger;
@@ -99,6 +103,16 @@ export function composeHttp(parts: HttpParts): Hono {
     actorHistory: (name) => actorHistory(sql, name),
     publishing: () => pendingPublications(sql),
   });
+  const exports = exportRoutes({
+    sql: parts.exportsSql,
+    settings: exportSettings(settings),
+    limit: settings.API_RATE_LIMIT,
+    client,
+    clock,
+    redis,
+    metrics,
+    log,
+  });
   return createApp({
     log,
     metrics,
@@ -108,6 +122,7 @@ export function composeHttp(parts: HttpParts): Hono {
       { path: "/", app: docsRoutes() },
       { path: "/voting", app: voting },
       { path: "/ops/api", app: ops },
+      { path: "/exports", app: exports },
       { path: "/ops", app: composeConsole(parts, client) },
     ],
   });

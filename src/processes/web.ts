@@ -1,5 +1,5 @@
 import { type FollowedClock, followClock } from "../clock.ts";
-import { bounds, ConfigurationError, type With } from "../config.ts";
+import { bounds, type With } from "../config.ts";
 import { createHoldingsReader } from "../holdings/read-holdings.ts";
 import { createMintSnapshots, type MintSnapshots } from "../hosting/mint-snapshots.ts";
 import { createSnapshots, type Snapshots } from "../hosting/snapshots.ts";
@@ -11,12 +11,9 @@ import { keyVerifier } from "../keys/verify-key.ts";
 import { createMirrorNode, type MirrorNode } from "../ledger/mirror-node.ts";
 import type { Logger } from "../log.ts";
 import { createMetrics, type Metrics } from "../metrics.ts";
-import { pendingPublications } from "../publishing/outbox.ts";
 import { findReceipt, lastStarredDay, receiptsOfDay } from "../reads/receipts.ts";
-import { schemaState } from "../store/migrate.ts";
-import { appRole, inTime, openPostgres, readDatabaseClock, type Sql } from "../store/postgres.ts";
+import { openPostgres, readDatabaseClock, type Sql } from "../store/postgres.ts";
 import { closeRedis, openRedis } from "../store/redis.ts";
-import { pendingRewards } from "../upkeep/reward-hand-off.ts";
 import { castStar } from "../voting/cast-star.ts";
 import { openSession, startSignIn } from "../voting/open-session.ts";
 import { previewStar } from "../voting/preview-star.ts";
@@ -24,6 +21,8 @@ import { readAllowance } from "../voting/read-allowance.ts";
 import { closeSession } from "../voting/session.ts";
 import { composeHttp } from "./compose-http.ts";
 import { composeVoting } from "./compose-voting.ts";
+import { prepareDatabase } from "./prepare-database.ts";
+import { refreshMetrics } from "./refresh-metrics.ts";
 
 /** What a web process cannot do without. */
 export const WEB_SETTINGS = [
@@ -39,6 +38,8 @@ export type WebSettings = Readonly<With<(typeof WEB_SETTINGS)[number]>>;
 
 /** Two flights of commits, and the loads of the turns behind them. */
 const WRITER_CONNECTIONS = 6;
+/** All exports that are being read share them, a page at a time. */
+const EXPORT_CONNECTIONS = 2;
 /** What operators look at waits for these alone, and a page that takes longer is given up. */
 const READER = { connections: 3, statementTimeoutMs: 1_500 };
 
@@ -85,14 +86,7 @@ export async function startWeb(
     voting,
     ...resting,
     isDraining: () => isDraining,
-    refreshMetrics: async () => {
-      const { pending, oldestPendingSeconds } = await pendingPublications(sql);
-      metrics.publishingPending.set(pending);
-      metrics.publishingOldestPending.set(oldestPendingSeconds ?? 0);
-      const rewards = await pendingRewards(sql);
-      metrics.rewardsPending.set(rewards.pending);
-      metrics.rewardsOldestPending.set(rewards.oldestPendingSeconds ?? 0);
-    },
+    refreshMetrics: () => refreshMetrics(sql, metrics),
   });
   const server = await serveHttp(app, { host: settings.HOST, port: settings.PORT });
   return {
@@ -108,7 +102,7 @@ export async function startWeb(
   };
 }
 
-/** The outside of a web process: two pools, Redis, the clock, the mirror node. */
+/** The outside of a web process: three pools, Redis, the clock, the mirror node. */
 async function connect(settings: WebSettings, log: Logger, onWriterClose: () => void) {
   const role = await prepareDatabase(settings.DATABASE_URL, log);
   const sql = openPostgres(settings.DATABASE_URL, { role });
@@ -120,6 +114,11 @@ async function connect(settings: WebSettings, log: Logger, onWriterClose: () => 
     // A server that took over may lack the last commits: remember nothing of the old one.
     onClose: onWriterClose,
   });
+  const exportsSql = openPostgres(settings.DATABASE_URL, {
+    role,
+    byKey: true,
+    connections: EXPORT_CONNECTIONS,
+  });
   const clock = await followClock(
     () => readDatabaseClock(sql),
     (error) => log.warn({ err: error }, "the clock could not be measured"),
@@ -130,6 +129,7 @@ async function connect(settings: WebSettings, log: Logger, onWriterClose: () => 
     sql,
     reader,
     writer,
+    exportsSql,
     clock,
     redis,
     mirror,
@@ -141,33 +141,10 @@ async function connect(settings: WebSettings, log: Logger, onWriterClose: () => 
         sql.end({ timeout: 1 }),
         reader.end({ timeout: 1 }),
         writer.end({ timeout: 1 }),
+        exportsSql.end({ timeout: 1 }),
       ]);
     },
   };
-}
-
-/**
- * Looks at the database once, with the login's own rights.
- *
- * @returns the restricted role to work as, undefined where this login has none
- * @throws ConfigurationError when the schema is older than this build
- */
-export async function prepareDatabase(url: string, log: Logger): Promise<string | undefined> {
-  const probe = openPostgres(url, { connections: 1 });
-  try {
-    if ((await inTime(schemaState(probe))) === "old") {
-      throw new ConfigurationError(
-        "the database's schema is older than this build: run `starboard migrate`",
-      );
-    }
-    const role = await appRole(probe);
-    if (role === undefined) {
-      log.warn("no role starboard_app for this login: triggers alone guard the journal");
-    }
-    return role;
-  } finally {
-    await probe.end({ timeout: 1 });
-  }
 }
 
 interface UseCaseParts {

@@ -1,21 +1,23 @@
 import { followClock } from "../clock.ts";
 import type { With } from "../config.ts";
 import { failpoint } from "../failpoint.ts";
+import { exportSettings } from "../journal/export-days.ts";
 import { createHederaTopic } from "../ledger/hedera-topic.ts";
 import { createMirrorNode } from "../ledger/mirror-node.ts";
 import type { Logger } from "../log.ts";
 import { createMetrics } from "../metrics.ts";
 import { startPublisher } from "../publishing/publisher.ts";
 import type { WakeQueue } from "../publishing/queue.ts";
-import type { QueueBackend } from "../publishing/queue-backend.ts";
 import { openPostgres, readDatabaseClock } from "../store/postgres.ts";
 import type { QueueBackend } from "../store/queue-connection.ts";
+import { startExportsUpkeep } from "../upkeep/finalize-exports.ts";
 import { createHoldingsCheck } from "../upkeep/holdings-check.ts";
 import { startHousekeeping } from "../upkeep/housekeeping.ts";
 import { startRewards } from "../upkeep/offer-rewards.ts";
 import { startCatalogueRefresh } from "../upkeep/refresh-catalogue.ts";
 import { startHoldingsCheckSchedule } from "../upkeep/schedule.ts";
-import { prepareDatabase, type Running } from "./web.ts";
+import { prepareDatabase } from "./prepare-database.ts";
+import type { Running } from "./web.ts";
 
 /** What a worker cannot do without. */
 export const WORKER_SETTINGS = [
@@ -27,7 +29,9 @@ export const WORKER_SETTINGS = [
   "EVENT_VOTES_TOPIC_ID",
   "ASSET_VOTES_TOPIC_ID",
   "COLLECTION_A_ID",
+  "COLLECTION_A_KEY",
   "COLLECTION_B_ID",
+  "COLLECTION_B_KEY",
 ] as const;
 export type WorkerSettings = Readonly<With<(typeof WORKER_SETTINGS)[number]>>;
 
@@ -41,7 +45,8 @@ export interface WorkerParts {
 
 /**
  * Starts a worker: it publishes what is stored, hands it to rewards, checks holdings daily,
- * refreshes the catalogue and keeps the house. It alone has the operator's key and loads the ledger SDK.
+ * makes the journal's days final, refreshes the catalogue and keeps the house. It alone has the
+ * operator's key and loads the ledger SDK.
  *
  * @throws ConfigurationError when a topic is not fit for stars, or the key is none
  */
@@ -83,14 +88,16 @@ export async function startWorker(
   const schedule = startHoldingsCheckSchedule({ check, queue: backend, log });
   const refresh = startCatalogueRefresh({ sql, mirror, log, priceUrl: settings.PRICE_URL });
   const rewards = startRewards({ sql, backend, log });
-  const parts = [publisher, housekeeping, schedule, refresh, rewards];
+  const exportsSql = openPostgres(settings.DATABASE_URL, { role, byKey: true, connections: 1 });
+  const exports = startExportsUpkeep({ sql: exportsSql, log, settings: exportSettings(settings) });
+  const parts = [publisher, housekeeping, schedule, refresh, rewards, exports];
   return {
     async close() {
       await Promise.all(parts.map((part) => part.close()));
       clock.stop();
       topic.close();
       await mirror.close();
-      await sql.end({ timeout: 1 });
+      await Promise.all([sql.end({ timeout: 1 }), exportsSql.end({ timeout: 1 })]);
     },
   };
 }
