@@ -103,6 +103,8 @@ export function parseFailpoint(text: string): FailpointOrder | undefined {
 async function befall({ at, mode }: FailpointOrder, lost: FailpointHooks["lost"]): Promise<void> {
   switch (mode) {
     case "kill":
+      // What was begun just before is on its way by then: a statement, a request.
+      await new Promise((resolve) => setImmediate(resolve));
       process.kill(process.pid, "SIGKILL");
       // The signal comes some microseconds later; nothing may happen until then.
       await new Promise(() => undefined);

@@ -1,5 +1,6 @@
 import { bounds } from "../config.ts";
 import { coerceError, RetryableError } from "../errors.ts";
+import { failpoint } from "../failpoint.ts";
 import { ensureStarPartitions } from "../store/migrate.ts";
 import { inTime, isOutage, type Sql } from "../store/postgres.ts";
 import type { DecidedStar } from "./star-record.ts";
@@ -62,7 +63,9 @@ export async function sendBatch(
 ): Promise<void> {
   if (batch.length === 0) return;
   try {
+    if (failpoint) await failpoint("vote.before_commit");
     const rows = await castStars(sender, batch);
+    if (failpoint) await failpoint("vote.after_commit");
     for (const each of batch) each.resolve(outcomeOf(rows.get(each.decided.star.id)));
   } catch (thrown) {
     const error: StatementError = coerceError(thrown);
@@ -90,9 +93,11 @@ async function castStars(
   const turns = JSON.stringify(batch.map(({ decided }) => rowOf(decided, xpPerStar)));
   const waits = Math.max(...batch.map(({ answerBy }) => answerBy)) - performance.now();
   const notAfter = now() + Math.floor(Math.min(bounds.statementDeadlineMs, waits));
-  const rows = await inTime(
+  const answer = inTime(
     sql<OutcomeRow[]>`select * from cast_stars(${turns}::text::json, ${notAfter})`,
   );
+  if (failpoint) await Promise.all([failpoint("vote.commit_sent"), answer]);
+  const rows = await answer;
   return new Map(rows.map((row) => [row.star_id, row]));
 }
 

@@ -48,9 +48,10 @@ export const pause = (milliseconds: number): Promise<void> =>
 
 const LEASE_MS = 2_000;
 
-export async function openLive(): Promise<Live> {
+/** @param options.now the ledger's clock, epoch ms; this machine's when absent */
+export async function openLive(options: { readonly now?: () => number } = {}): Promise<Live> {
   const [network, database] = await Promise.all([
-    testNetwork({ consensusDelayMs: 10 }),
+    testNetwork({ consensusDelayMs: 10, ...options }),
     testDatabase({ migrated: true }),
   ]);
   const { hedera, operator } = network;
