@@ -23,6 +23,7 @@ const starboard = defineCommand({
     "holdings-check": () =>
       import("../cli/holdings-check.ts").then(({ holdingsCheckCommand }) => holdingsCheckCommand),
     actors: () => import("../cli/actors.ts").then(({ actorsCommand }) => actorsCommand),
+    audit: () => import("../cli/audit.ts").then(({ auditCommand }) => auditCommand),
     topics: () => import("../cli/topics.ts").then(({ topicsCommand }) => topicsCommand),
     publishing: () =>
       import("../cli/publishing.ts").then(({ publishingCommand }) => publishingCommand),

@@ -1,0 +1,78 @@
+import type { Day } from "../../actors/day.ts";
+import { type Counters, noCounters } from "./counters.ts";
+import type { DayBook } from "./day-book.ts";
+import { type EventAccounts, noEventAccounts } from "./event-accounts.ts";
+import type { MintHappening } from "./mint-order.ts";
+import type { ExportChain } from "./read-export.ts";
+import type { Margins } from "./rebuild-weights.ts";
+import { type Findings, noFindings } from "./report.ts";
+import { startOfChain, type TopicChain } from "./topic-chain.ts";
+
+/**
+ * All that an audit has to remember between one message and the next; plain data, so that a
+ * checkpoint is this and nothing else. Its size depends on the items, events and wallets there
+ * are, on the NFTs counted on forever mints and on the stars of the days still open, not on how
+ * many messages came before.
+ */
+export interface AuditState {
+  readonly chains: TopicChain[];
+  readonly counters: Counters;
+  /** Days for which messages may still come. */
+  readonly books: Map<Day, DayBook>;
+  /** Days up to this one are done with. */
+  closedThrough: Day | null;
+  readonly accounts: EventAccounts;
+  /** What came last to each forever mint: the next day may still put something before it. */
+  readonly mints: Map<string, MintHappening[]>;
+  /** A project by what messages call it: `project/0.0.n` → `project/id`. */
+  readonly aliases: Map<string, string>;
+  exportChain: ExportChain | null;
+  /** False when the exports do not begin with the journal's first day. */
+  hasAllExports: boolean;
+  /** Wallets that have starred, and whether the mirror node knows them. */
+  readonly wallets: Map<string, boolean>;
+  /** Instant of the first message's star, epoch milliseconds. */
+  firstAt: number | null;
+  readonly checked: Checked;
+  readonly margins: Margins;
+  readonly findings: Findings;
+}
+
+/** How much was checked. */
+export interface Checked {
+  messages: number;
+  eventStars: number;
+  assetStars: number;
+  days: number;
+  exports: number;
+  exportedStars: number;
+  /** Wallet-days with 6 to 20 stars, of which only an export can tell a pass. */
+  beyondFree: number;
+}
+
+export function newAuditState(topics: readonly string[]): AuditState {
+  return {
+    chains: topics.map(startOfChain),
+    counters: noCounters(),
+    books: new Map(),
+    closedThrough: null,
+    accounts: noEventAccounts(),
+    mints: new Map(),
+    aliases: new Map(),
+    exportChain: null,
+    hasAllExports: true,
+    wallets: new Map(),
+    firstAt: null,
+    checked: {
+      messages: 0,
+      eventStars: 0,
+      assetStars: 0,
+      days: 0,
+      exports: 0,
+      exportedStars: 0,
+      beyondFree: 0,
+    },
+    margins: { exact: 0, needed: 0 },
+    findings: noFindings(),
+  };
+}

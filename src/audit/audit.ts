@@ -1,0 +1,211 @@
+import { setTimeout as pause } from "node:timers/promises";
+import { type Day, startOfDay } from "../../actors/day.ts";
+import type { MirrorArchive } from "../ledger/mirror-archive.ts";
+import type { CollectionKeys } from "../publishing/message.ts";
+import { type AuditState, newAuditState } from "./audit-state.ts";
+import { type AuditIdentity, readCheckpoint, writeCheckpoint } from "./checkpoint.ts";
+import { closeDaysBefore, type DayJudge } from "./close-day.ts";
+import { type Conclusion, conclude } from "./conclude.ts";
+import { settleRecent } from "./counters.ts";
+import type { ExportSource } from "./export-source.ts";
+import type { ExportJudge } from "./judge-export.ts";
+import { judgeMessage, type MessageJudge } from "./judge-message.ts";
+import { readOwnership } from "./read-ownership.ts";
+import { type Rankings, readRankings } from "./read-rankings.ts";
+import { LAG_MS, type Ownerships } from "./rebuild-weights.ts";
+import { replayTopics } from "./replay-topic.ts";
+import { addMismatches } from "./report.ts";
+import { msOf, textOf } from "./topic-chain.ts";
+import { newWalletsOf } from "./wallets.ts";
+
+/** What is audited, and from where. */
+export interface AuditOptions {
+  readonly mirror: MirrorArchive;
+  readonly topics: { readonly event: readonly string[]; readonly asset: readonly string[] };
+  readonly collections: { readonly a: string; readonly b: string };
+  readonly keys: CollectionKeys;
+  readonly excluded: readonly string[];
+  /** Only stars of this day are judged; null: all. */
+  readonly day: Day | null;
+  readonly exports: { readonly source: ExportSource; readonly days: readonly Day[] } | null;
+  readonly api: { readonly url: string; readonly key: string } | null;
+  /** A message may follow its star by this much. */
+  readonly lateMs: number;
+  /** How long to wait for messages of stars that rankings already show. */
+  readonly settleMs: number;
+  /** Where to go on from, and to leave off; null: nowhere. */
+  readonly stateFile: string | null;
+  /** Epoch milliseconds. */
+  readonly now: () => number;
+  readonly onProgress: (what: string, done: number, total: number) => void;
+}
+
+/** So many messages take seconds to read again. */
+const CHECKPOINT_EVERY = 10_000;
+const SETTLE_EVERY_MS = 1_000;
+
+/**
+ * Audits: first the rankings are read, then the ends of the topics, then who held which NFT, then
+ * every message, one after the other; at last everything is held against the rankings. So whatever
+ * the rankings showed is on the ledger by then, or comes within the time that messages take.
+ *
+ * @throws MirrorError when the mirror node cannot be read; Error in one line for anything else
+ *   that keeps the audit from being made
+ */
+export async function runAudit(options: AuditOptions): Promise<Conclusion> {
+  const rankings = options.api ? await readRankings(options.api.url, options.api.key) : null;
+  const topics = [...options.topics.event, ...options.topics.asset];
+  const identity = identityOf(options, topics);
+  const kept = options.stateFile ? readCheckpoint(options.stateFile, identity) : undefined;
+  const state = kept ?? newAuditState(topics);
+  const reading = rankings?.reading ?? { from: options.now(), until: options.now() };
+  settleRecent(state.counters, reading);
+  const save = (): void => {
+    if (options.stateFile !== null) writeCheckpoint(options.stateFile, identity, state);
+  };
+  const startedAt = options.now();
+  for (;;) {
+    const ends = await readEnds(options.mirror, topics);
+    await findFirst(options, state);
+    const judges = judgesOf(options, await readOwnerships(options, state), reading);
+    await replay(options, { state, ends, judges, save });
+    noteMissingEnds(state, ends);
+    save();
+    const conclusion = await conclude(state, { day: judges.day, rankings, single: options.day });
+    const hasTime = options.now() - startedAt < options.settleMs;
+    if (!conclusion.isAhead || !hasTime) return conclusion;
+    await pause(SETTLE_EVERY_MS);
+  }
+}
+
+interface Judges {
+  readonly message: MessageJudge;
+  readonly day: DayJudge;
+}
+
+function judgesOf(
+  options: AuditOptions,
+  ownerships: Ownerships,
+  reading: Rankings["reading"],
+): Judges {
+  const { mirror, keys, collections, lateMs, exports } = options;
+  const excluded = new Set(options.excluded);
+  const kinds = new Map([
+    ...options.topics.event.map((topic) => [topic, "event_vote"] as const),
+    ...options.topics.asset.map((topic) => [topic, "asset_vote"] as const),
+  ]);
+  const judge: ExportJudge | undefined = exports
+    ? {
+        source: exports.source,
+        ownerships,
+        reading,
+        keys,
+        collections,
+        textAt: textAt(mirror),
+        isSingleDay: options.day !== null,
+      }
+    : undefined;
+  const common = { ownerships, excluded, reading, lateMs };
+  return {
+    message: { ...common, kinds, keys, day: options.day, hasExport: judge !== undefined },
+    day: { ...common, exports: judge && exports ? { judge, days: exports.days } : null },
+  };
+}
+
+function textAt(mirror: MirrorArchive): ExportJudge["textAt"] {
+  return async (topic, sequenceNumber) => {
+    const { messages } = await mirror.messages(topic, sequenceNumber - 1);
+    const [first] = messages;
+    return first?.sequenceNumber === sequenceNumber ? textOf(first.bytes) : null;
+  };
+}
+
+async function readEnds(
+  mirror: MirrorArchive,
+  topics: readonly string[],
+): Promise<ReadonlyMap<string, number>> {
+  const ends = new Map<string, number>();
+  for (const topic of topics) {
+    ends.set(topic, (await mirror.newestMessage(topic))?.sequenceNumber ?? 0);
+  }
+  return ends;
+}
+
+/** Finds the instant before which nobody's NFTs matter. */
+async function findFirst({ mirror, lateMs }: AuditOptions, state: AuditState): Promise<void> {
+  if (state.firstAt !== null) return;
+  for (const { topic } of state.chains) {
+    const [first] = (await mirror.messages(topic, 0)).messages;
+    if (first === undefined) continue;
+    const at = msOf(first.consensusTimestamp) - lateMs;
+    state.firstAt = Math.min(state.firstAt ?? at, at);
+  }
+}
+
+async function readOwnerships(
+  { mirror, collections, day, now, onProgress }: AuditOptions,
+  state: AuditState,
+): Promise<Ownerships> {
+  const since = (day === null ? (state.firstAt ?? now()) : startOfDay(day)) - LAG_MS;
+  const read = (collection: string) =>
+    readOwnership({
+      mirror,
+      collection,
+      since,
+      onProgress: (nfts) => onProgress("NFTs", nfts, nfts),
+    });
+  return { A: await read(collections.a), B: await read(collections.b) };
+}
+
+interface Replay {
+  readonly state: AuditState;
+  readonly ends: ReadonlyMap<string, number>;
+  readonly judges: Judges;
+  readonly save: () => void;
+}
+
+async function replay(options: AuditOptions, { state, ends, judges, save }: Replay): Promise<void> {
+  const { mirror, onProgress } = options;
+  const ranges = state.chains.map(({ topic, sequenceNumber }) => ({
+    topic,
+    after: sequenceNumber,
+    last: ends.get(topic) ?? 0,
+  }));
+  const total =
+    state.checked.messages + ranges.reduce((sum, { after, last }) => sum + last - after, 0);
+  let saved = state.checked.messages;
+  for await (const batch of replayTopics(mirror, ranges)) {
+    await newWalletsOf(mirror, { state, keys: options.keys }, batch);
+    for (const message of batch) {
+      await closeDaysBefore(judges.day, state, msOf(message.consensusTimestamp));
+      judgeMessage(judges.message, state, message);
+    }
+    onProgress("messages", state.checked.messages, total);
+    if (state.checked.messages - saved < CHECKPOINT_EVERY) continue;
+    saved = state.checked.messages;
+    save();
+  }
+}
+
+/** A message that the mirror node has, but did not give: a gap at the end. */
+function noteMissingEnds(state: AuditState, ends: ReadonlyMap<string, number>): void {
+  for (const { topic, sequenceNumber } of state.chains) {
+    const last = ends.get(topic) ?? 0;
+    if (sequenceNumber >= last) continue;
+    const found = { topic, sequenceNumber, expected: last, found: sequenceNumber, message: null };
+    addMismatches(state.findings, [{ ...found, kind: "gap" }]);
+  }
+}
+
+function identityOf(options: AuditOptions, topics: readonly string[]): AuditIdentity {
+  const { collections, keys, excluded, day, lateMs, exports } = options;
+  return {
+    topics,
+    collections: [collections.a, collections.b],
+    keys: [keys.a, keys.b],
+    excluded: [...excluded].sort(),
+    day,
+    withExport: exports !== null,
+    lateMs,
+  };
+}

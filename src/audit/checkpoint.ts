@@ -1,0 +1,73 @@
+import { createHash } from "node:crypto";
+import { readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import type { AuditState } from "./audit-state.ts";
+
+/** What a checkpoint must be about to be of use: anything else is another audit's. */
+export interface AuditIdentity {
+  readonly topics: readonly string[];
+  readonly collections: readonly string[];
+  readonly keys: readonly string[];
+  readonly excluded: readonly string[];
+  readonly day: string | null;
+  readonly withExport: boolean;
+  readonly lateMs: number;
+}
+
+/** Raised when the state changes its shape. */
+const FORMAT = "starboard-audit-1";
+
+/** Writes the state beside the file and then puts it in its place: a crash leaves the old one. */
+export function writeCheckpoint(file: string, identity: AuditIdentity, state: AuditState): void {
+  const body = JSON.stringify({ identity, state }, withMaps);
+  const draft = `${file}.${process.pid}.tmp`;
+  try {
+    writeFileSync(draft, `${FORMAT} ${digest(body)}\n${body}\n`, { mode: 0o600, flush: true });
+    renameSync(draft, file);
+  } catch (error) {
+    rmSync(draft, { force: true });
+    throw error;
+  }
+}
+
+/**
+ * Reads a checkpoint back.
+ *
+ * @returns undefined when there is no such file
+ * @throws Error in one line when it is damaged or of another audit
+ */
+export function readCheckpoint(file: string, identity: AuditIdentity): AuditState | undefined {
+  let text: string;
+  try {
+    text = readFileSync(file, "utf8");
+  } catch (error) {
+    if (error instanceof Error && "code" in error && error.code === "ENOENT") return undefined;
+    throw new Error(`${file} cannot be read`);
+  }
+  const [first = "", body = ""] = text.split("\n", 2);
+  const [format, checksum] = first.split(" ");
+  if (format !== FORMAT) throw new Error(`${file} is no checkpoint of this audit`);
+  // What was written whole needs no further look: the checksum covers every byte.
+  if (checksum !== digest(body)) throw new Error(`${file} is damaged`);
+  const kept = JSON.parse(body, intoMaps) as { identity: AuditIdentity; state: AuditState };
+  if (JSON.stringify(kept.identity) !== JSON.stringify(identity)) {
+    throw new Error(`${file} is the checkpoint of an audit with other settings`);
+  }
+  return kept.state;
+}
+
+function digest(body: string): string {
+  return createHash("sha256").update(body).digest("hex");
+}
+
+function withMaps(_: string, value: unknown): unknown {
+  if (value instanceof Map) return { $map: [...value] };
+  if (value instanceof Set) return { $set: [...value] };
+  return value;
+}
+
+function intoMaps(_: string, value: unknown): unknown {
+  if (typeof value !== "object" || value === null) return value;
+  if ("$map" in value) return new Map(value.$map as [unknown, unknown][]);
+  if ("$set" in value) return new Set(value.$set as unknown[]);
+  return value;
+}

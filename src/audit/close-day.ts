@@ -1,0 +1,82 @@
+import type { Day } from "../../actors/day.ts";
+import type { AuditState } from "./audit-state.ts";
+import type { Reading } from "./counters.ts";
+import { closesAt, type DayBook, openDayBook } from "./day-book.ts";
+import { closeEventDay, totalOf } from "./event-accounts.ts";
+import { countWithoutExport } from "./events-without-export.ts";
+import { type ExportJudge, judgeExportDay } from "./judge-export.ts";
+import { isBeyondFree } from "./judge-star.ts";
+import type { Ownerships } from "./rebuild-weights.ts";
+import { addLine, addMismatches } from "./report.ts";
+
+/** What a day is judged by when it is over. */
+export interface DayJudge {
+  readonly ownerships: Ownerships;
+  readonly excluded: ReadonlySet<string>;
+  readonly reading: Reading;
+  readonly lateMs: number;
+  /** With exports, and the days they are of, oldest first. */
+  readonly exports: { readonly judge: ExportJudge; readonly days: readonly Day[] } | null;
+}
+
+/** Closes the days for which no message may come any more, at this consensus time (epoch ms). */
+export async function closeDaysBefore(
+  judge: DayJudge,
+  state: AuditState,
+  consensusMs: number,
+): Promise<void> {
+  for (const day of [...state.books.keys()].sort()) {
+    if (closesAt(day, judge.lateMs) < consensusMs) await closeDay(judge, state, day);
+  }
+}
+
+/** Judges a day as a whole, with those before it that have no messages, and forgets it. */
+export async function closeDay(judge: DayJudge, state: AuditState, day: Day): Promise<void> {
+  const book = state.books.get(day) ?? openDayBook(day);
+  if (judge.exports === null) closeWithoutExport(judge, state, book);
+  else await closeWithExports(judge.exports, state, book);
+  state.books.delete(day);
+  state.closedThrough = day;
+  state.checked.days += 1;
+}
+
+function closeWithoutExport(judge: DayJudge, state: AuditState, book: DayBook): void {
+  countWithoutExport(state, book, judge);
+  closeEventDay(state.accounts, book.day);
+  for (const { ats } of book.wallets.values()) {
+    if (isBeyondFree(ats.length)) state.checked.beyondFree += 1;
+  }
+}
+
+async function closeWithExports(
+  { judge, days }: NonNullable<DayJudge["exports"]>,
+  state: AuditState,
+  book: DayBook,
+): Promise<void> {
+  for (const day of exportsThrough(state, days, book.day)) {
+    await judgeExportDay(judge, state, day === book.day ? book : openDayBook(day));
+  }
+  if (days.includes(book.day)) return;
+  const [first] = days;
+  const last = days.at(-1);
+  if (first !== undefined && last !== undefined && first < book.day && book.day < last) {
+    const place = { topic: null, sequenceNumber: null, message: null, where: book.day };
+    const expected = "days without a gap";
+    addMismatches(state.findings, [
+      { ...place, kind: "export", expected, found: "no export of this day" },
+    ]);
+  }
+  addLine(state.findings.unprovable, `events on ${book.day}: there is no export of that day`);
+  for (const event of book.events.keys()) {
+    totalOf(state.accounts, event).doubt ??= `no export of ${book.day}`;
+  }
+}
+
+/** Exported days that have not been judged, up to a day. */
+export function exportsThrough(
+  { exportChain }: AuditState,
+  days: readonly Day[],
+  through: Day,
+): readonly Day[] {
+  return days.filter((day) => day <= through && day > (exportChain?.day ?? ""));
+}

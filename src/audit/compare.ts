@@ -1,0 +1,161 @@
+import { compareEntityIds, isEntityId } from "../ledger/entity-id.ts";
+import type { AuditState } from "./audit-state.ts";
+import { type Bounds, countersOf, type ItemBounds } from "./counters.ts";
+import { boundsOfEvent } from "./event-accounts.ts";
+import { PAGE, type Ranked, type Rankings } from "./read-rankings.ts";
+import type { Mismatch } from "./report.ts";
+
+/** One published number beside what the records give. */
+export interface ComparedCounter {
+  readonly item: string;
+  readonly field: "totalVotes" | "votes7d" | "votes30d";
+  readonly expected: Bounds;
+  readonly found: number;
+}
+
+/** How the published rankings stand to the records. */
+export interface Comparison {
+  readonly compared: number;
+  readonly mismatches: readonly Mismatch[];
+  /** Whether any shows more than is on the ledger: messages may still come. */
+  readonly isAhead: boolean;
+  /** Items whose counter cannot be judged, and why. */
+  readonly unprovable: readonly string[];
+}
+
+/**
+ * Compares every published counter with the one the records give. Where stars are dated within
+ * the doubt about the instant of the reading, anything between without and with them will do.
+ */
+export function compareRankings(state: AuditState, rankings: Rankings): Comparison {
+  const counters = [
+    ...assetCounters(state, "token", rankings.tokens, rankings),
+    ...assetCounters(state, "collection", rankings.collections, rankings),
+    ...assetCounters(state, "project", rankings.projects, rankings),
+  ];
+  const events = eventCounters(state, rankings);
+  const all = [...counters, ...events.counters];
+  const wrong = all.filter(({ expected, found }) => found < expected.low || found > expected.high);
+  const mysterious = wrong.filter(({ item }) => isHidden(state, item));
+  const told = wrong.filter((counter) => !mysterious.includes(counter));
+  return {
+    compared: all.length - mysterious.length,
+    mismatches: [
+      ...told.map(mismatchOf),
+      ...orderOf("tokens", rankings.tokens),
+      ...orderOf("collections", rankings.collections),
+    ],
+    isAhead: told.some(({ expected, found }) => found > expected.high),
+    unprovable: [
+      ...events.unprovable,
+      ...mysterious.map(
+        ({ item, field }) =>
+          `${field} of ${item}: messages may name it by a ledger id that only an export tells`,
+      ),
+    ],
+  };
+}
+
+function assetCounters(
+  state: AuditState,
+  type: "token" | "collection" | "project",
+  rows: readonly Ranked[],
+  { reading }: Rankings,
+): readonly ComparedCounter[] {
+  return rows.flatMap((row) => {
+    const item = `${type}/${row.id}`;
+    const names = [item, ...namesOf(state, item)];
+    const parts = names.map((name) => countersOf(state.counters, name, reading));
+    const fields = ["totalVotes", "votes7d", "votes30d"] as const;
+    return fields.map((field) => ({
+      item,
+      field,
+      expected: sum(parts, field),
+      found: row[field],
+    }));
+  });
+}
+
+function sum(parts: readonly ItemBounds[], field: keyof ItemBounds): Bounds {
+  return {
+    low: parts.reduce((total, part) => total + part[field].low, 0),
+    high: parts.reduce((total, part) => total + part[field].high, 0),
+  };
+}
+
+/** What messages call an item otherwise. */
+function namesOf(state: AuditState, item: string): readonly string[] {
+  if (!item.startsWith("project/")) return [];
+  return [...state.aliases].filter(([, id]) => id === item).map(([name]) => name);
+}
+
+/** Without an export nothing tells which project a message's ledger id means. */
+function isHidden(state: AuditState, item: string): boolean {
+  if (!item.startsWith("project/") || state.checked.exports > 0) return false;
+  const names = [...state.counters.hours.keys(), ...state.counters.recent.map((star) => star.item)];
+  return names.some((name) => name.startsWith("project/") && isEntityId(name.slice(8)));
+}
+
+function eventCounters(state: AuditState, { events }: Rankings) {
+  const counters: ComparedCounter[] = [];
+  const unprovable: string[] = [];
+  for (const { id, totalVotes: found } of events) {
+    const item = `event/${id}`;
+    const doubt = state.accounts.totals.get(id)?.doubt ?? null;
+    const missing = state.hasAllExports ? null : "the exports do not begin with the first day";
+    if (doubt !== null || missing !== null) {
+      unprovable.push(`totalVotes of ${item}: ${doubt ?? missing}`);
+      continue;
+    }
+    const expected = boundsOfEvent(state.accounts, id) ?? { low: 0, high: 0 };
+    counters.push({ item, field: "totalVotes", expected, found });
+  }
+  return { counters, unprovable };
+}
+
+function mismatchOf({ item, field, expected, found }: ComparedCounter): Mismatch {
+  const { low, high } = expected;
+  return {
+    kind: "ranking",
+    topic: null,
+    sequenceNumber: null,
+    message: null,
+    where: `${field} of ${item}`,
+    expected: low === high ? low : `${low} to ${high}`,
+    found,
+  };
+}
+
+/** "totalVotes descending, then votes30d descending, then id (ledger ids by their number)". */
+function orderOf(list: string, rows: readonly Ranked[]): readonly Mismatch[] {
+  const found = rows.findIndex((row, index) => {
+    const next = rows[index + 1];
+    return next !== undefined && inOrder(row, next) >= 0;
+  });
+  const [one, other] = [rows[found], rows[found + 1]];
+  if (one === undefined || other === undefined) return [];
+  const place = { topic: null, sequenceNumber: null, message: null, where: `${list}/top` };
+  return [
+    {
+      ...place,
+      kind: "order-of-ranking",
+      expected: `${other.id} before ${one.id}`,
+      found: `${one.id} at ${found + 1}, ${other.id} at ${found + 2}`,
+    },
+  ];
+}
+
+function inOrder(one: Ranked, other: Ranked): number {
+  return (
+    other.totalVotes - one.totalVotes ||
+    other.votes30d - one.votes30d ||
+    compareEntityIds(one.id, other.id)
+  );
+}
+
+/** A list that ends where the API's page ends may leave items out: they are not compared. */
+export function cutLists(rankings: Rankings): readonly string[] {
+  return (["tokens", "collections"] as const)
+    .filter((list) => rankings[list].length >= PAGE)
+    .map((list) => `${list} below place ${PAGE}: the API does not list them`);
+}

@@ -1,0 +1,88 @@
+import type { Day } from "../../actors/day.ts";
+import type { AuditState, Checked } from "./audit-state.ts";
+import { closeDay, type DayJudge, exportsThrough } from "./close-day.ts";
+import { compareRankings, cutLists } from "./compare.ts";
+import { openDayBook } from "./day-book.ts";
+import { doubtMints } from "./events-without-export.ts";
+import { foldMintsThrough, judgeExportDay } from "./judge-export.ts";
+import type { Rankings } from "./read-rankings.ts";
+import type { Margins } from "./rebuild-weights.ts";
+import { addLine, addMismatches, type Mismatch } from "./report.ts";
+import type { TopicChain } from "./topic-chain.ts";
+
+/** What an audit says in the end. */
+export interface Conclusion {
+  readonly ok: boolean;
+  readonly checked: Checked & { readonly rankings: number; readonly wallets: number };
+  readonly topics: readonly TopicChain[];
+  readonly mismatches: readonly Mismatch[];
+  readonly mismatchCount: number;
+  readonly byKind: Readonly<Record<string, number>>;
+  readonly margins: Margins;
+  readonly unprovable: readonly string[];
+  readonly notes: readonly string[];
+  /** A ranking shows more than the ledger: messages may still be on their way. */
+  readonly isAhead: boolean;
+}
+
+/**
+ * Judges the days that are still open as far as they have come, and holds everything against the
+ * rankings; on a copy, because those days go on.
+ */
+export async function conclude(
+  kept: AuditState,
+  {
+    day: judge,
+    rankings,
+    single,
+  }: { readonly day: DayJudge; readonly rankings: Rankings | null; readonly single: Day | null },
+): Promise<Conclusion> {
+  const state = structuredClone(kept);
+  await closeOpenDays(judge, state);
+  if (judge.exports === null) doubtMints(state, judge.ownerships);
+  const { findings, checked } = state;
+  if (checked.beyondFree > 0) {
+    const count = `${checked.beyondFree} wallet-days with 6 to 20 stars`;
+    addLine(findings.unprovable, `${count}: whether a pass was on only an export tells`);
+  }
+  let compared = 0;
+  let isAhead = false;
+  if (rankings !== null) {
+    const comparison = compareRankings(state, single === null ? rankings : withoutEvents(rankings));
+    ({ compared, isAhead } = comparison);
+    addMismatches(findings, comparison.mismatches);
+    for (const line of [...comparison.unprovable, ...cutLists(rankings)]) {
+      addLine(findings.unprovable, line);
+    }
+    if (single !== null) addLine(findings.unprovable, "event totals: --day judges one day alone");
+  }
+  return {
+    ok: findings.mismatchCount === 0,
+    checked: { ...checked, rankings: compared, wallets: state.wallets.size },
+    topics: state.chains,
+    mismatches: findings.mismatches,
+    mismatchCount: findings.mismatchCount,
+    byKind: findings.byKind,
+    margins: state.margins,
+    unprovable: findings.unprovable,
+    notes: findings.notes,
+    isAhead,
+  };
+}
+
+async function closeOpenDays(judge: DayJudge, state: AuditState): Promise<void> {
+  for (const day of [...state.books.keys()].sort()) await closeDay(judge, state, day);
+  if (judge.exports === null) return;
+  const { judge: exportJudge, days } = judge.exports;
+  // Days after the last message: without stars, but perhaps with removals.
+  for (const day of exportsThrough(state, days, days.at(-1) ?? "")) {
+    await judgeExportDay(exportJudge, state, openDayBook(day));
+  }
+  const last = state.exportChain?.day;
+  if (last === undefined) return;
+  foldMintsThrough(exportJudge, state, last);
+}
+
+function withoutEvents(rankings: Rankings): Rankings {
+  return { ...rankings, events: [] };
+}

@@ -1,0 +1,111 @@
+import { DAY_MS } from "../../actors/day.ts";
+
+/**
+ * Weights by item and hour, as published: what the rankings of tokens, collections and projects
+ * must show. Plain data. Hours older than the longest window are dropped, so its size depends on
+ * the items that are starred, not on the number of stars.
+ */
+export interface Counters {
+  /** `type/id` → hour since 1970 → weight. */
+  readonly hours: Map<string, Map<number, number>>;
+  /** Stars too near to the reading of the rankings, or after it, in no order. */
+  recent: DatedWeight[];
+  newestHour: number;
+}
+
+export interface DatedWeight {
+  readonly item: string;
+  /** Epoch milliseconds. */
+  readonly at: number;
+  readonly weight: number;
+}
+
+/** When the rankings were read, epoch milliseconds, with all doubt about the clocks in it. */
+export interface Reading {
+  readonly from: number;
+  readonly until: number;
+}
+
+/** A counter as it may have been at some instant of the reading. */
+export interface Bounds {
+  readonly low: number;
+  readonly high: number;
+}
+
+const HOUR_MS = 3_600_000;
+/** 30 days and the hour that has begun, and a day for whoever resumes. */
+const HOURS_KEPT = 32 * 24;
+
+export function noCounters(): Counters {
+  return { hours: new Map(), recent: [], newestHour: 0 };
+}
+
+export function countWeight(counters: Counters, star: DatedWeight, { from }: Reading): void {
+  if (star.at >= from) counters.recent.push(star);
+  else addToHour(counters, star);
+}
+
+/** What was too near to an earlier reading counts firmly in a later one. */
+export function settleRecent(counters: Counters, { from }: Reading): void {
+  const old = counters.recent.filter(({ at }) => at < from);
+  counters.recent = counters.recent.filter(({ at }) => at >= from);
+  for (const star of old) addToHour(counters, star);
+}
+
+function addToHour(counters: Counters, { item, at, weight }: DatedWeight): void {
+  const hour = Math.floor(at / HOUR_MS);
+  const hours = counters.hours.get(item) ?? new Map<number, number>();
+  counters.hours.set(item, hours);
+  hours.set(hour, (hours.get(hour) ?? 0) + weight);
+  if (hour <= counters.newestHour) return;
+  counters.newestHour = hour;
+  // Once per hour of history, over all items: what no window can reach any more.
+  for (const [name, each] of counters.hours) {
+    for (const old of each.keys()) if (old < hour - HOURS_KEPT) each.delete(old);
+    if (each.size === 0) counters.hours.delete(name);
+  }
+}
+
+/** The three counters of an item (contract, section 2), for every item that has a star. */
+export type ItemBounds = Readonly<Record<"totalVotes" | "votes7d" | "votes30d", Bounds>>;
+
+/**
+ * What an item's counters may have been at the reading: `totalVotes` from 00:00 UTC, `votes7d`
+ * and `votes30d` from the full UTC hour 7 × 24 (30 × 24) hours before, until then.
+ */
+export function countersOf(counters: Counters, item: string, reading: Reading): ItemBounds {
+  const instants = [reading.from, reading.until];
+  const starts = {
+    totalVotes: instants.map((at) => Math.floor(at / DAY_MS) * DAY_MS),
+    votes7d: instants.map((at) => windowStart(at, 7)),
+    votes30d: instants.map((at) => windowStart(at, 30)),
+  };
+  const of = (field: keyof typeof starts): Bounds => {
+    const sums = starts[field].map((start) => boundsFrom(counters, { item, start, reading }));
+    return {
+      low: Math.min(...sums.map(({ low }) => low)),
+      high: Math.max(...sums.map(({ high }) => high)),
+    };
+  };
+  return { totalVotes: of("totalVotes"), votes7d: of("votes7d"), votes30d: of("votes30d") };
+}
+
+function boundsFrom(
+  counters: Counters,
+  { item, start, reading }: { item: string; start: number; reading: Reading },
+): Bounds {
+  let low = 0;
+  // Windows begin with a full hour, days too.
+  for (const [hour, weight] of counters.hours.get(item) ?? []) {
+    if (hour >= start / HOUR_MS) low += weight;
+  }
+  let high = low;
+  for (const star of counters.recent) {
+    if (star.item === item && star.at >= start && star.at <= reading.until) high += star.weight;
+  }
+  return { low, high };
+}
+
+function windowStart(at: number, days: number): number {
+  return (Math.floor(at / HOUR_MS) - days * 24) * HOUR_MS;
+}

@@ -1,0 +1,141 @@
+import { createHash } from "node:crypto";
+import { PREMIUM_LIMIT } from "../../actors/allowance.ts";
+import type { EventKind } from "../../actors/content.ts";
+import { type Day, endOfDay } from "../../actors/day.ts";
+import type { MirrorTopicMessage } from "../ledger/mirror-schemas.ts";
+import type { StarMessage } from "../publishing/message.ts";
+import type { Mismatch, Place } from "./report.ts";
+
+/** What the messages of one UTC day say, kept until nothing more can be said of it; plain data. */
+export interface DayBook {
+  readonly day: Day;
+  readonly wallets: Map<string, WalletDay>;
+  /** Digests of messages by topic and sequence number, for the day's export. */
+  readonly messages: Map<string, Map<number, string>>;
+  /** Stars by event, for the weights they added. */
+  readonly events: Map<string, EventStars>;
+  /** The highest number of stars any wallet has. */
+  most: number;
+}
+
+/** A wallet's stars of the day: instants and items, in the order of the ledger. */
+export interface WalletDay {
+  readonly ats: number[];
+  readonly items: string[];
+}
+
+export interface EventStars {
+  readonly kind: EventKind;
+  /** Who, when (epoch milliseconds). */
+  readonly stars: { readonly wallet: string; readonly at: number }[];
+}
+
+/** Twice what a day may hold: what a forged topic heaps upon one wallet is told, not kept. */
+const ENTRIES_MAX = 2 * PREMIUM_LIMIT;
+
+export function openDayBook(day: Day): DayBook {
+  return { day, wallets: new Map(), messages: new Map(), events: new Map(), most: 0 };
+}
+
+/**
+ * Enters a star, and says what it breaks: `(wallet, item, instant)` is unique, an item that is no
+ * forever mint has one star per wallet and day, a wallet's instants within a day are all
+ * different (contract, section 1), and its stars are 20 at most. The order within the day is not
+ * judged by the order on the ledger: messages sent side by side may change places there.
+ */
+export function enterStar(book: DayBook, star: StarMessage, place: Place): readonly Mismatch[] {
+  const item = itemOf(star);
+  const wallet = book.wallets.get(star.wallet) ?? { ats: [], items: [] };
+  book.wallets.set(star.wallet, wallet);
+  const found = judge(wallet, { item, at: star.timestamp, isRepeatable: isForever(star) });
+  if (wallet.ats.length < ENTRIES_MAX) {
+    wallet.ats.push(star.timestamp);
+    wallet.items.push(item);
+  }
+  book.most = Math.max(book.most, wallet.ats.length);
+  // One that is there twice counts once.
+  const isTwin = found.some(({ kind }) => kind === "duplicate");
+  if (star.type === "event_vote" && !isTwin) enterEventStar(book, star);
+  return found.map((broken) => ({ ...place, ...broken }));
+}
+
+type Broken = Pick<Mismatch, "kind" | "expected" | "found">;
+
+function judge(
+  { ats, items }: WalletDay,
+  { item, at, isRepeatable }: { item: string; at: number; isRepeatable: boolean },
+): readonly Broken[] {
+  const found: Broken[] = [];
+  const twin = ats.indexOf(at);
+  if (twin !== -1 && items[twin] === item) {
+    found.push({ kind: "duplicate", expected: `one ${item} at ${at}`, found: "another one" });
+  } else if (twin !== -1) {
+    found.push({ kind: "same-instant", expected: `no second star at ${at}`, found: item });
+  }
+  if (found.length === 0 && !isRepeatable && items.includes(item)) {
+    found.push({ kind: "once-per-day", expected: `one star for ${item}`, found: "another one" });
+  }
+  if (ats.length + 1 > PREMIUM_LIMIT) {
+    found.push({ kind: "allowance", expected: `≤ ${PREMIUM_LIMIT}`, found: ats.length + 1 });
+  }
+  return found;
+}
+
+function enterEventStar(book: DayBook, star: StarMessage & { type: "event_vote" }): void {
+  const event = book.events.get(star.eventId) ?? { kind: star.eventType, stars: [] };
+  book.events.set(star.eventId, event);
+  event.stars.push({ wallet: star.wallet, at: star.timestamp });
+}
+
+/** Keeps what the day's export will be held against. */
+export function enterMessage(book: DayBook, message: MirrorTopicMessage): void {
+  const topic = book.messages.get(message.topicId) ?? new Map<number, string>();
+  book.messages.set(message.topicId, topic);
+  topic.set(message.sequenceNumber, digestOf(message));
+}
+
+/** Stands for a message with all that the ledger says of it; 16 bytes, base64. */
+export function digestOf(
+  message: Pick<MirrorTopicMessage, "bytes" | "consensusTimestamp" | "runningHash">,
+): string {
+  return createHash("sha256")
+    .update(`${message.consensusTimestamp} ${message.runningHash} `)
+    .update(message.bytes)
+    .digest()
+    .subarray(0, 16)
+    .toString("base64");
+}
+
+/** `type/id`, the id as it stands in the message. */
+export function itemOf(star: StarMessage): string {
+  return star.type === "event_vote"
+    ? `event/${star.eventId}`
+    : `${star.targetType}/${star.targetId}`;
+}
+
+function isForever(star: StarMessage): boolean {
+  return star.type === "event_vote" && star.eventType === "FOREVER_MINT";
+}
+
+/** The ledger's clock and ours never differ by as much. */
+const AHEAD_MS = 60_000;
+
+/**
+ * Whether a star's instant and the consensus on its message can belong together: published no
+ * later than `lateMs` after it was cast, and never before.
+ *
+ * @param consensusMs epoch milliseconds
+ */
+export function judgeInstant(
+  { at, consensusMs, lateMs }: { at: number; consensusMs: number; lateMs: number },
+  place: Place,
+): readonly Mismatch[] {
+  if (at <= consensusMs + AHEAD_MS && consensusMs - at <= lateMs) return [];
+  const expected = `between ${consensusMs - lateMs} and ${consensusMs + AHEAD_MS}`;
+  return [{ ...place, kind: "wrong-day", expected, found: at }];
+}
+
+/** From when on (epoch milliseconds, consensus) no message may be dated into the day. */
+export function closesAt(day: Day, lateMs: number): number {
+  return endOfDay(day) + lateMs;
+}

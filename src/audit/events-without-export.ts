@@ -1,0 +1,64 @@
+import type { AuditState } from "./audit-state.ts";
+import type { Reading } from "./counters.ts";
+import type { DayBook } from "./day-book.ts";
+import { countEventStar, countMintStar, type MintAccount, totalOf } from "./event-accounts.ts";
+import { heldAt, type Ownership } from "./ownership.ts";
+import { certainHoldings, type Ownerships } from "./rebuild-weights.ts";
+
+/**
+ * Weights of events from messages and NFT histories alone. A message on the event topic carries
+ * neither weight nor holdings, so this proves a total only where nothing is left to choose:
+ *
+ * - no NFT of a starring wallet moved in the minute in which its holdings may have been read.
+ *   Then they are known, and a serial that two wallets bring on one day changed hands more than a
+ *   minute before the second star, so the order of instants is that of the journal;
+ * - for a forever mint, besides, no NFT that counts there ever left its wallet. Otherwise the
+ *   total depends on when the daily check looked, which only an export tells.
+ *
+ * Everything else is said to be unprovable, never guessed.
+ */
+export function countWithoutExport(
+  state: AuditState,
+  book: DayBook,
+  given: {
+    readonly ownerships: Ownerships;
+    readonly excluded: ReadonlySet<string>;
+    readonly reading: Reading;
+  },
+): void {
+  for (const [event, { kind, stars }] of book.events) {
+    const count = kind === "FOREVER_MINT" ? countMintStar : countEventStar;
+    for (const { wallet, at } of [...stars].sort((one, other) => one.at - other.at)) {
+      const nothing = given.excluded.has(wallet);
+      const of = (ownership: Ownership): readonly number[] => {
+        const certain = nothing ? [] : certainHoldings(ownership, wallet, at);
+        if (certain === undefined) totalOf(state.accounts, event).doubt = NFT_MOVED;
+        return certain ?? heldAt(ownership, wallet, at);
+      };
+      const held = { A: of(given.ownerships.A), B: of(given.ownerships.B) };
+      count(state.accounts, { event, wallet, at, held }, given.reading);
+    }
+  }
+}
+
+/** Marks the mints of which a counted NFT has left its wallet, be it for a moment. */
+export function doubtMints(state: AuditState, ownerships: Ownerships): void {
+  for (const [event, mint] of state.accounts.mints) {
+    const total = totalOf(state.accounts, event);
+    if (total.doubt === null && hasMoved(mint, ownerships)) total.doubt = NFT_LEFT;
+  }
+}
+
+const NFT_MOVED = "an NFT moved within a minute of a star; unprovable without --export";
+const NFT_LEFT = "an NFT that counts has left its wallet; unprovable without --export";
+
+function hasMoved(mint: MintAccount, ownerships: Ownerships): boolean {
+  return (["A", "B"] as const).some((name) =>
+    [...mint[name]].some(([serial, wallet]) => {
+      const own = (ownerships[name].tenures.get(wallet) ?? []).filter(
+        (tenure) => tenure.serial === serial,
+      );
+      return own.length !== 1 || own[0]?.to !== Number.POSITIVE_INFINITY;
+    }),
+  );
+}

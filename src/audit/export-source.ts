@@ -1,0 +1,74 @@
+import { createReadStream } from "node:fs";
+import { readdir } from "node:fs/promises";
+import { join } from "node:path";
+import { request } from "undici";
+import { exportList } from "../journal/export-format.ts";
+
+/** Where the day exports of the journal are read from. */
+export interface ExportSource {
+  /** Exported days, oldest first. @throws Error when there is no list to be had */
+  days(): Promise<readonly string[]>;
+  /** A day's export, line by line, without the line ends. @throws Error when it cannot be read */
+  lines(day: string): AsyncIterable<string>;
+}
+
+/** A wallet with 10,000 serials of each collection, twice: longer lines are no export's. */
+const LINE_CHARACTERS_MAX = 1_000_000;
+const HEADERS_TIMEOUT_MS = 60_000;
+const BODY_TIMEOUT_MS = 60_000;
+const FILE = /^(?<day>\d{4}-\d\d-\d\d)\.ndjson$/;
+
+/** @param place a folder of `YYYY-MM-DD.ndjson` files, or the URL of `GET /exports` */
+export function openExportSource(place: string): ExportSource {
+  return /^https?:\/\//.test(place) ? fromUrl(place.replace(/\/+$/, "")) : fromFolder(place);
+}
+
+function fromFolder(folder: string): ExportSource {
+  return {
+    async days() {
+      const names = await readdir(folder);
+      return names.flatMap((name) => FILE.exec(name)?.groups?.day ?? []).sort();
+    },
+    lines: (day) => linesOf(createReadStream(join(folder, `${day}.ndjson`))),
+  };
+}
+
+function fromUrl(url: string): ExportSource {
+  const get = async (address: string) => {
+    const { statusCode, body } = await request(address, {
+      headersTimeout: HEADERS_TIMEOUT_MS,
+      bodyTimeout: BODY_TIMEOUT_MS,
+    });
+    if (statusCode === 200) return body;
+    await body.dump();
+    throw new Error(`${address}: HTTP ${statusCode}`);
+  };
+  return {
+    async days() {
+      const body = await get(url);
+      const list = exportList.safeParse(await body.json().catch(() => undefined));
+      if (!list.success) throw new Error(`${url}: not a list of exports`);
+      return list.data.exports.map(({ day }) => day).sort();
+    },
+    async *lines(day) {
+      yield* linesOf(await get(`${url}/${day}`));
+    },
+  };
+}
+
+/** By hand: `readline` takes other things than `\n` for the end of a line, and has no bound. */
+async function* linesOf(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
+  const decoder = new TextDecoder("utf-8", { fatal: true });
+  let rest = "";
+  for await (const chunk of chunks) {
+    rest += decoder.decode(chunk, { stream: true });
+    let start = 0;
+    for (let end = rest.indexOf("\n"); end !== -1; end = rest.indexOf("\n", start)) {
+      yield rest.slice(start, end);
+      start = end + 1;
+    }
+    rest = rest.slice(start);
+    if (rest.length > LINE_CHARACTERS_MAX) throw new Error("a line without an end");
+  }
+  if (rest !== "") throw new Error("ends within a line");
+}

@@ -1,0 +1,44 @@
+import type { EventDecision } from "../../actors/event-day.ts";
+import type { ExportStar } from "../journal/export-format.ts";
+import type { Mismatch } from "./report.ts";
+
+/** Serials that a star says it counts although they had counted before. */
+export interface Taken {
+  readonly A: readonly number[];
+  readonly B: boolean;
+}
+
+/** A star's own account of its weight against what the machine decides from the same facts. */
+export function judgeDecision(
+  star: ExportStar,
+  { weight, breakdown, claims }: EventDecision,
+  taken: Taken,
+): readonly Mismatch[] {
+  const { counted } = star;
+  const told = { a: counted?.collectionA ?? [], b: counted?.collectionB ?? null };
+  const expected = wordsOf(weight, breakdown, claims);
+  const found = wordsOf(star.weight, star.breakdown, told);
+  if (expected === found) return [];
+  const isTwice = taken.A.length > 0 || taken.B;
+  return [{ ...placeOf(star), kind: isTwice ? "counted-twice" : "event-weight", expected, found }];
+}
+
+function wordsOf(
+  weight: number,
+  { base, collectionA, collectionB }: EventDecision["breakdown"],
+  { a, b }: EventDecision["claims"],
+): string {
+  const sum = `${base} + ${collectionA} + ${collectionB}`;
+  return `weight ${weight} (${sum}), counting A [${a.join(" ")}], B ${b ?? "none"}`;
+}
+
+/** A star of an export, as mismatches name it. */
+export function placeOf(star: ExportStar): Pick<
+  Mismatch,
+  "topic" | "sequenceNumber" | "message"
+> & {
+  readonly starId: string;
+} {
+  const { topicId, sequenceNumber } = star.publication;
+  return { topic: topicId, sequenceNumber, starId: star.id, message: star.message };
+}

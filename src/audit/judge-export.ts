@@ -1,0 +1,231 @@
+import { type Day, endOfDay, startOfDay } from "../../actors/day.ts";
+import type { ExportHeader, ExportStar } from "../journal/export-format.ts";
+import { GENESIS } from "../journal/export-format.ts";
+import type { AuditState } from "./audit-state.ts";
+import type { Reading } from "./counters.ts";
+import { type DayBook, digestOf } from "./day-book.ts";
+import { closeEventDay, countEventStar } from "./event-accounts.ts";
+import type { ExportSource } from "./export-source.ts";
+import { judgeDecision, placeOf } from "./judge-decision.ts";
+import { judgeSlots, judgeStar } from "./judge-star.ts";
+import { addRelease, foldMint, judgeRelease, lastOrderOf, overdueRemovals } from "./mint-order.ts";
+import { readExport } from "./read-export.ts";
+import { judgeSerials, LAG_MS, type Ownerships } from "./rebuild-weights.ts";
+import { addLine, addMismatches, type Mismatch } from "./report.ts";
+
+/** What judging exports needs besides what the state remembers. */
+export interface ExportJudge {
+  readonly source: ExportSource;
+  readonly ownerships: Ownerships;
+  readonly reading: Reading;
+  readonly keys: { readonly a: string; readonly b: string };
+  readonly collections: { readonly a: string; readonly b: string };
+  /** One day is judged alone: what came before it, and so what counts on mints, is not known. */
+  readonly isSingleDay: boolean;
+  /** Text of a message on the ledger, read again; null when there is none. */
+  readonly textAt: (topic: string, sequenceNumber: number) => Promise<string | null>;
+}
+
+/**
+ * Judges one day's export against the messages of that day and against the NFTs' histories, and
+ * counts the events' weights from it. The book of the day is used up.
+ */
+export async function judgeExportDay(
+  judge: ExportJudge,
+  state: AuditState,
+  book: DayBook,
+): Promise<void> {
+  const { day } = book;
+  const add = (found: readonly Mismatch[]): void => addMismatches(state.findings, found);
+  const slots = new Map<string, { at: number; slot: number }[]>();
+  const unpublished = new Set<string>();
+  let excluded: ReadonlySet<string> = new Set();
+  const before = state.exportChain;
+  const chain = await readExport(
+    judge.source,
+    { day, before: before ?? undefined },
+    {
+      header(header) {
+        excluded = new Set(header.excludedWallets);
+        add(judgeHeader(judge, header));
+        if (before === null && header.previous !== null && header.previous !== GENESIS) {
+          state.hasAllExports = false;
+        }
+      },
+      async star(star) {
+        state.checked.exportedStars += 1;
+        add(judgeStar(star, { day, keys: judge.keys }));
+        add(await matchMessage(judge, { state, book, unpublished }, star));
+        const own = slots.get(star.wallet) ?? [];
+        slots.set(star.wallet, own);
+        own.push({ at: Date.parse(star.at), slot: star.slot });
+        add(judgeHeld(judge, { state, star, isExcluded: excluded.has(star.wallet) }));
+        add(accountFor(judge, state, { star, day }));
+      },
+      release(release) {
+        add(judgeRelease(release, judge.ownerships));
+        if (!judge.isSingleDay) addRelease(pendingOf(state, release.mint), release, day);
+      },
+      footer: () => undefined,
+      broken: (mismatch) => add([mismatch]),
+    },
+  );
+  add(judgeSlots(slots, day));
+  add(await leftOver(judge, book, unpublished));
+  if (before !== null) foldMintsThrough(judge, state, before.day);
+  closeEventDay(state.accounts, day);
+  state.exportChain = chain;
+  state.checked.exports += 1;
+}
+
+/** Counts what the exports read so far tell of forever mints, up to the end of a day. */
+export function foldMintsThrough(judge: ExportJudge, state: AuditState, day: Day): void {
+  const span = { from: startOfDay(day) - LAG_MS, to: endOfDay(day) };
+  for (const [event, happenings] of state.mints) {
+    const folded = foldMint(
+      { ...state, reading: judge.reading },
+      happenings,
+      lastOrderOf(happenings, day),
+    );
+    addMismatches(state.findings, folded.mismatches);
+    state.mints.set(event, folded.left);
+    const mint = state.accounts.mints.get(event);
+    // A day that is not over may still remove what it should.
+    if (mint === undefined || span.to > judge.reading.from) continue;
+    const { ownerships } = judge;
+    addMismatches(state.findings, overdueRemovals(mint, { event, span, ownerships }));
+  }
+}
+
+function judgeHeader(judge: ExportJudge, header: ExportHeader): readonly Mismatch[] {
+  const { a, b } = header.collections;
+  const expected = wordsOf(judge.collections, judge.keys);
+  const found = wordsOf({ a: a.id, b: b.id }, { a: a.key, b: b.key });
+  return expected === found ? [] : [broken(header.day, { expected, found })];
+}
+
+function wordsOf(ids: ExportJudge["collections"], keys: ExportJudge["keys"]): string {
+  return `collections ${ids.a} "${keys.a}" and ${ids.b} "${keys.b}"`;
+}
+
+interface Matching {
+  readonly state: AuditState;
+  readonly book: DayBook;
+  /** Texts of stars that are said not to be published. */
+  readonly unpublished: Set<string>;
+}
+
+/** The message a star is said to have, against the one on the ledger. */
+async function matchMessage(
+  judge: ExportJudge,
+  { state, book, unpublished }: Matching,
+  star: ExportStar,
+): Promise<readonly Mismatch[]> {
+  const { state: published, topicId, sequenceNumber, ...seen } = star.publication;
+  const { consensusTimestamp, runningHash } = seen;
+  if (published !== "published" || topicId === null || sequenceNumber === null) {
+    unpublished.add(star.message);
+    return [];
+  }
+  const followed = state.chains.find(({ topic }) => topic === topicId);
+  if (followed === undefined) {
+    addLine(state.findings.unprovable, `messages on ${topicId}: that topic is not audited`);
+    return [];
+  }
+  // Published since the topics were read: the next audit's affair.
+  if (sequenceNumber > followed.sequenceNumber) return [];
+  const messages = book.messages.get(topicId);
+  const digest = messages?.get(sequenceNumber);
+  messages?.delete(sequenceNumber);
+  if (digest === undefined) {
+    const expected = `message ${sequenceNumber} on ${topicId}`;
+    return [{ ...placeOf(star), kind: "no-message", expected, found: "none of this star's day" }];
+  }
+  const told = digestOf({
+    bytes: Buffer.from(star.message),
+    consensusTimestamp: consensusTimestamp ?? "",
+    runningHash: runningHash ?? "",
+  });
+  if (told === digest) return [];
+  const expected = (await judge.textAt(topicId, sequenceNumber)) ?? "the message on the ledger";
+  const differing = star.message === expected ? "another time or running hash" : star.message;
+  return [{ ...placeOf(star), kind: "message-differs", expected, found: differing }];
+}
+
+/** Messages of the day that no star of its export has. */
+async function leftOver(
+  judge: ExportJudge,
+  book: DayBook,
+  unpublished: ReadonlySet<string>,
+): Promise<readonly Mismatch[]> {
+  const found: Mismatch[] = [];
+  for (const [topic, messages] of book.messages) {
+    for (const sequenceNumber of messages.keys()) {
+      const message = await judge.textAt(topic, sequenceNumber);
+      // A star whose message the service itself has not yet seen there.
+      if (message !== null && unpublished.has(message)) continue;
+      const expected = `a star in the export of ${book.day}`;
+      found.push({ kind: "no-star", topic, sequenceNumber, expected, found: "none", message });
+    }
+  }
+  book.messages.clear();
+  return found;
+}
+
+function judgeHeld(
+  { ownerships }: ExportJudge,
+  { state, star, isExcluded }: { state: AuditState; star: ExportStar; isExcluded: boolean },
+): readonly Mismatch[] {
+  const held = { A: star.held.collectionA, B: star.held.collectionB };
+  const verdict = judgeSerials(
+    { wallet: star.wallet, at: Date.parse(star.at), held },
+    { ownerships, isExcluded, place: placeOf(star) },
+  );
+  if (verdict.unprovable !== undefined) addLine(state.findings.unprovable, verdict.unprovable);
+  return verdict.mismatches;
+}
+
+/** Counts a star's weight where it is for an event, and remembers what messages call a project. */
+function accountFor(
+  { reading, isSingleDay }: ExportJudge,
+  state: AuditState,
+  { star, day }: { star: ExportStar; day: Day },
+): readonly Mismatch[] {
+  const { target, wallet } = star;
+  if (star.scope === "forever-mint") {
+    if (isSingleDay) return [];
+    pendingOf(state, target.id).push({ order: star.mintOrder ?? star.seq, day, star });
+    return [];
+  }
+  if (star.scope === "none") {
+    if (target.type === "project") {
+      const named = /"target_id":"(?<id>[^"]*)"/.exec(star.message)?.groups?.id ?? target.id;
+      if (named !== target.id) state.aliases.set(`project/${named}`, `project/${target.id}`);
+    }
+    return [];
+  }
+  const counted = state.accounts.days.get(`${target.id}/${day}`);
+  const bonus = star.counted?.collectionB ?? null;
+  const taken = {
+    A: star.counted?.collectionA.filter((serial) => counted?.A.has(serial)) ?? [],
+    B: bonus !== null && counted?.B.has(bonus) === true,
+  };
+  const held = { A: star.held.collectionA, B: star.held.collectionB };
+  const decision = countEventStar(
+    state.accounts,
+    { event: target.id, wallet, at: Date.parse(star.at), held },
+    reading,
+  );
+  return judgeDecision(star, decision, taken);
+}
+
+function pendingOf(state: AuditState, mint: string) {
+  const pending = state.mints.get(mint) ?? [];
+  state.mints.set(mint, pending);
+  return pending;
+}
+
+function broken(day: Day, differing: Pick<Mismatch, "expected" | "found">): Mismatch {
+  const place = { topic: null, sequenceNumber: null, message: null, where: day };
+  return { ...place, kind: "export", ...differing };
+}

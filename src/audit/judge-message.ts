@@ -1,0 +1,114 @@
+import { type Day, dayOf } from "../../actors/day.ts";
+import type { MirrorTopicMessage } from "../ledger/mirror-schemas.ts";
+import type { CollectionKeys, StarMessage } from "../publishing/message.ts";
+import { parseStarMessage } from "../publishing/parse-message.ts";
+import type { AuditState } from "./audit-state.ts";
+import { countWeight, type Reading } from "./counters.ts";
+import { enterMessage, enterStar, itemOf, judgeInstant, openDayBook } from "./day-book.ts";
+import { judgeCounts, judgeVotingPower, type Ownerships } from "./rebuild-weights.ts";
+import { addLine, addMismatches, type Place } from "./report.ts";
+import { followLink, msOf, textOf } from "./topic-chain.ts";
+
+/** What a message is judged by, besides what came before it. */
+export interface MessageJudge {
+  /** What each topic is for. */
+  readonly kinds: ReadonlyMap<string, StarMessage["type"]>;
+  readonly keys: CollectionKeys;
+  readonly ownerships: Ownerships;
+  readonly excluded: ReadonlySet<string>;
+  readonly reading: Reading;
+  /** Only stars of this day are judged; null: all. */
+  readonly day: Day | null;
+  readonly lateMs: number;
+  readonly hasExport: boolean;
+}
+
+/**
+ * Judges one message, the next of its topic, and remembers what of it later ones are judged by.
+ * What is no star of ours is told and never counts.
+ */
+export function judgeMessage(
+  judge: MessageJudge,
+  state: AuditState,
+  message: MirrorTopicMessage,
+): void {
+  const { topicId: topic, sequenceNumber, bytes } = message;
+  state.checked.messages += 1;
+  const chain = state.chains.find((each) => each.topic === topic);
+  if (chain !== undefined) addMismatches(state.findings, followLink(chain, message));
+  const place = { topic, sequenceNumber, message: textOf(bytes) };
+  const star = starOf(judge, message);
+  if (star === undefined) {
+    const expected = `a star message of ${judge.kinds.get(topic)}, in one piece`;
+    addMismatches(state.findings, [{ ...place, kind: "foreign", expected, found: place.message }]);
+    return;
+  }
+  const isJudged = judge.day === null || dayOf(star.timestamp) === judge.day;
+  const isCounted = isJudged ? judgeStarMessage(judge, state, { star, message, place }) : true;
+  if (star.type !== "asset_vote") return;
+  const weighed = { item: itemOf(star), at: star.timestamp, weight: star.votingPower };
+  if (isCounted) countWeight(state.counters, weighed, judge.reading);
+}
+
+function starOf(
+  { kinds, keys }: MessageJudge,
+  { topicId, bytes, chunk }: MirrorTopicMessage,
+): StarMessage | undefined {
+  const star = parseStarMessage(bytes, keys);
+  const isWhole = chunk === null || chunk.total === 1;
+  return isWhole && star?.type === kinds.get(topicId) ? star : undefined;
+}
+
+interface Judged {
+  readonly star: StarMessage;
+  readonly message: MirrorTopicMessage;
+  readonly place: Place;
+}
+
+/** @returns whether the star counts: one that is there twice counts once */
+function judgeStarMessage(
+  judge: MessageJudge,
+  state: AuditState,
+  { star, message, place }: Judged,
+): boolean {
+  const { findings } = state;
+  const at = star.timestamp;
+  const consensusMs = msOf(message.consensusTimestamp);
+  addMismatches(findings, judgeInstant({ at, consensusMs, lateMs: judge.lateMs }, place));
+  if (state.wallets.get(star.wallet) === false) {
+    const expected = "an account of the ledger";
+    addMismatches(findings, [{ ...place, kind: "unknown-wallet", expected, found: star.wallet }]);
+  }
+  const isTwice = enterIntoBook(judge, state, { star, message, place });
+  if (star.type === "event_vote") {
+    state.checked.eventStars += 1;
+    return !isTwice;
+  }
+  state.checked.assetStars += 1;
+  addMismatches(findings, judgeVotingPower(star, place));
+  const { ownerships, excluded } = judge;
+  const verdict = judgeCounts(
+    star,
+    { ownerships, mayBeExcluded: excluded.has(star.wallet), place },
+    state.margins,
+  );
+  addMismatches(findings, verdict.mismatches);
+  if (verdict.unprovable !== undefined) addLine(findings.unprovable, verdict.unprovable);
+  return !isTwice;
+}
+
+function enterIntoBook(
+  judge: MessageJudge,
+  state: AuditState,
+  { star, message, place }: Judged,
+): boolean {
+  const day = dayOf(star.timestamp);
+  // Told already: it comes later than any star of that day may.
+  if (state.closedThrough !== null && day <= state.closedThrough) return false;
+  const book = state.books.get(day) ?? openDayBook(day);
+  state.books.set(day, book);
+  const broken = enterStar(book, star, place);
+  addMismatches(state.findings, broken);
+  if (judge.hasExport) enterMessage(book, message);
+  return broken.some(({ kind }) => kind === "duplicate");
+}

@@ -1,0 +1,88 @@
+import { FREE_LIMIT, PREMIUM_LIMIT } from "../../actors/allowance.ts";
+import { dayOf } from "../../actors/day.ts";
+import { fullBreakdown, weigh } from "../../actors/weight.ts";
+import type { ExportStar } from "../journal/export-format.ts";
+import { starMessage } from "../publishing/message.ts";
+import { parseStarMessage } from "../publishing/parse-message.ts";
+import { placeOf } from "./judge-decision.ts";
+import type { Mismatch } from "./report.ts";
+
+/**
+ * Whether an exported star agrees with itself: its message is the one its facts give, its power
+ * and weight add up, it is dated into the day and numbered within its allowance.
+ *
+ * @param day of the export
+ */
+export function judgeStar(
+  star: ExportStar,
+  {
+    day,
+    keys,
+  }: { readonly day: string; readonly keys: { readonly a: string; readonly b: string } },
+): readonly Mismatch[] {
+  const found: Mismatch[] = [];
+  const say = (kind: Mismatch["kind"], expected: string | number, seen: string | number): void =>
+    void found.push({ ...placeOf(star), kind, where: day, expected, found: seen });
+  const at = Date.parse(star.at);
+  const holdings = { ...star.held, readAt: Date.parse(star.held.readAt) };
+  const full = fullBreakdown(holdings);
+  if (dayOf(at) !== day) say("export", `a star of ${day}`, star.at);
+  if (star.votingPower !== weigh(full)) say("voting-power", weigh(full), star.votingPower);
+  const sum = weigh(star.breakdown);
+  if (star.weight !== sum) say("export", `weight ${sum}`, star.weight);
+  if (star.scope === "none" && star.weight !== star.votingPower) {
+    say("export", `weight ${star.votingPower}`, star.weight);
+  }
+  const scope = scopeOf(star);
+  if (star.scope !== scope) say("export", scope, star.scope);
+  const text = messageOf(star, keys);
+  if (text !== star.message) say("export", text ?? "a message of the star's facts", star.message);
+  if (star.limit === PREMIUM_LIMIT && star.seasonId === null) {
+    say("allowance", `a season for ${PREMIUM_LIMIT} stars`, "none");
+  }
+  if (star.slot > star.limit) say("allowance", `≤ ${star.limit}`, star.slot);
+  return found;
+}
+
+function scopeOf({ target }: ExportStar): ExportStar["scope"] {
+  if (target.type !== "event") return "none";
+  return target.eventType === "FOREVER_MINT" ? "forever-mint" : "event-day";
+}
+
+/** A project's ledger id stands nowhere but in the message: that part is taken from there. */
+function messageOf(star: ExportStar, keys: { a: string; b: string }): string | undefined {
+  const { type, id, eventType } = star.target;
+  const said = parseStarMessage(Buffer.from(star.message), keys);
+  const ledgerId = type === "project" && said?.type === "asset_vote" ? said.targetId : null;
+  const target = { type, id, eventKind: eventType, ledgerId };
+  const { wallet, votingPower, held: holdings } = star;
+  try {
+    return starMessage({ wallet, at: Date.parse(star.at), target, votingPower, holdings }, keys);
+  } catch {
+    return undefined;
+  }
+}
+
+/** The places of a wallet's stars within its day, from 1 without a gap, in the order of instants. */
+export function judgeSlots(
+  wallets: ReadonlyMap<string, readonly { readonly at: number; readonly slot: number }[]>,
+  day: string,
+): readonly Mismatch[] {
+  return [...wallets].flatMap(([wallet, stars]) => {
+    const slots = [...stars].sort((one, other) => one.slot - other.slot);
+    const isRising = slots.every(
+      ({ at, slot }, index) =>
+        slot === index + 1 && (index === 0 || at > (slots[index - 1]?.at ?? at)),
+    );
+    if (isRising) return [];
+    const found = slots.map(({ slot, at }) => `${slot} at ${at}`).join(", ");
+    const expected = `places 1 to ${slots.length} at rising instants`;
+    const place = { topic: null, sequenceNumber: null, message: null, where: `${wallet} ${day}` };
+    return [{ ...place, kind: "allowance" as const, expected, found }];
+  });
+}
+
+/** Whether a wallet has more stars than a day holds without a pass. */
+export function isBeyondFree(stars: number): boolean {
+  return stars > FREE_LIMIT;
+}

@@ -1,0 +1,44 @@
+import { z } from "zod";
+import { type ExportHeader, exportHeader } from "../journal/export-format.ts";
+import type { MirrorArchive } from "../ledger/mirror-archive.ts";
+import type { CollectionKeys } from "../publishing/message.ts";
+import type { ExportSource } from "./export-source.ts";
+
+/** The header of a day's export. @throws Error in one line when the export does not begin with one */
+export async function readHeader(source: ExportSource, day: string): Promise<ExportHeader> {
+  for await (const line of source.lines(day)) {
+    return exportHeader.parse(JSON.parse(line));
+  }
+  throw new Error(`the export of ${day} is empty`);
+}
+
+const firstMessage = z.object({ holdings: z.record(z.string(), z.int()) });
+
+/**
+ * The names of the two collections inside messages, as the topic's first message has them: the
+ * specification's order is collection A, then B.
+ *
+ * @returns undefined when the topic has no such message yet
+ */
+export async function keysOnTopic(
+  mirror: Pick<MirrorArchive, "messages">,
+  assetTopic: string,
+): Promise<CollectionKeys | undefined> {
+  const { messages } = await mirror.messages(assetTopic, 0);
+  for (const { bytes } of messages) {
+    const [a, b, ...others] = namesIn(Buffer.from(bytes).toString("latin1"));
+    if (a !== undefined && b !== undefined && others.length === 0) return { a, b };
+  }
+  return undefined;
+}
+
+/** Read from the text: an object would put names made of digits first. */
+function namesIn(text: string): readonly string[] {
+  try {
+    firstMessage.parse(JSON.parse(text));
+  } catch {
+    return [];
+  }
+  const inside = /"holdings":\{(?<members>[^}]*)\}/.exec(text)?.groups?.members ?? "";
+  return [...inside.matchAll(/"(?<name>[^"\\]+)":/g)].map(({ groups }) => groups?.name ?? "");
+}

@@ -1,0 +1,161 @@
+import type { Day } from "../../actors/day.ts";
+import type { Loss } from "../../actors/nft-accounting.ts";
+import type { ExportRelease, ExportStar } from "../journal/export-format.ts";
+import type { Reading } from "./counters.ts";
+import {
+  countMintStar,
+  type EventAccounts,
+  type MintAccount,
+  mintOf,
+  releaseFromMint,
+} from "./event-accounts.ts";
+import { judgeDecision } from "./judge-decision.ts";
+import { heldBetween } from "./ownership.ts";
+import { LAG_MS, type Ownerships } from "./rebuild-weights.ts";
+import type { Mismatch } from "./report.ts";
+
+/** A star of a forever mint, or attributions that ended together. */
+export type MintHappening = {
+  readonly order: number;
+  /** Of the export that tells it. */
+  readonly day: Day;
+} & ({ readonly star: ExportStar } | { readonly releases: ExportRelease[] });
+
+/** Puts a release beside those that ended with it. */
+export function addRelease(happenings: MintHappening[], release: ExportRelease, day: Day): void {
+  const together = happenings.find(({ order }) => order === release.mintOrder);
+  if (together !== undefined && "releases" in together) together.releases.push(release);
+  else happenings.push({ order: release.mintOrder, day, releases: [release] });
+}
+
+/** The last place that the export of a day, or of one before it, tells of a mint. */
+export function lastOrderOf(happenings: readonly MintHappening[], day: Day): number {
+  return Math.max(0, ...happenings.filter((each) => each.day <= day).map(({ order }) => order));
+}
+
+/**
+ * Counts what happened to a mint, in the order of its commits, up to a place. Stars and releases
+ * around midnight may stand in the exports of two days the other way round, so the caller goes
+ * up to the last place of a day only when it knows the next day too.
+ *
+ * @returns what does not follow, and what is left for later
+ */
+export function foldMint(
+  { accounts, reading }: { accounts: EventAccounts; reading: Reading },
+  happenings: readonly MintHappening[],
+  upTo: number,
+): { readonly mismatches: readonly Mismatch[]; readonly left: MintHappening[] } {
+  const sorted = [...happenings].sort((one, other) => one.order - other.order);
+  const mismatches = sorted
+    .filter(({ order }) => order <= upTo)
+    .flatMap((happening) =>
+      "star" in happening
+        ? foldStar(accounts, happening.star, reading)
+        : foldReleases(accounts, happening.releases, reading),
+    );
+  return { mismatches, left: sorted.filter(({ order }) => order > upTo) };
+}
+
+function foldStar(
+  accounts: EventAccounts,
+  star: ExportStar,
+  reading: Reading,
+): readonly Mismatch[] {
+  const { A, B } = mintOf(accounts, star.target.id);
+  const taken = {
+    A: star.counted?.collectionA.filter((serial) => A.has(serial)) ?? [],
+    B: star.counted?.collectionB != null && B.has(star.counted.collectionB),
+  };
+  const held = { A: star.held.collectionA, B: star.held.collectionB };
+  const decision = countMintStar(
+    accounts,
+    { event: star.target.id, wallet: star.wallet, at: Date.parse(star.at), held },
+    reading,
+  );
+  return judgeDecision(star, decision, taken);
+}
+
+function foldReleases(
+  accounts: EventAccounts,
+  releases: readonly ExportRelease[],
+  reading: Reading,
+): readonly Mismatch[] {
+  const [first] = releases;
+  if (first === undefined) return [];
+  const decision = releaseFromMint(
+    accounts,
+    { event: first.mint, at: Date.parse(first.releasedAt), losses: lossesOf(releases) },
+    reading,
+  );
+  const decided = decision.releases.flatMap(({ wallet, a, b, spare }) => [
+    ...a.map((serial) => `A ${serial} of ${wallet}`),
+    ...(b === null ? [] : [`B ${b} of ${wallet}, spare ${spare}`]),
+  ]);
+  const told = releases.map(({ collection, serial, wallet, spare }) =>
+    collection === "A" ? `A ${serial} of ${wallet}` : `B ${serial} of ${wallet}, spare ${spare}`,
+  );
+  const expected = `${decision.weight}: ${decided.sort().join("; ")}`;
+  const weight = releases.reduce((sum, release) => sum + release.weight, 0);
+  const found = `${weight}: ${told.sort().join("; ")}`;
+  return expected === found ? [] : [removal(first, { expected, found })];
+}
+
+function lossesOf(releases: readonly ExportRelease[]): readonly Loss[] {
+  return [...new Set(releases.map(({ wallet }) => wallet))].map((wallet) => {
+    const own = releases.filter((release) => release.wallet === wallet);
+    const lost = (name: "A" | "B") =>
+      own.filter(({ collection }) => collection === name).map(({ serial }) => serial);
+    const heldB = [...new Set(own.flatMap((release) => release.heldB))];
+    return { wallet, lostA: lost("A"), lostB: lost("B"), heldB };
+  });
+}
+
+/** A release of what the wallet held all the time in which it can have been looked at. */
+export function judgeRelease(release: ExportRelease, ownerships: Ownerships): readonly Mismatch[] {
+  const { collection, serial, wallet, readAt } = release;
+  const at = Date.parse(readAt);
+  const held = heldBetween(ownerships[collection], wallet, { from: at - LAG_MS, to: at });
+  if (!held.always.includes(serial) || ownerships[collection].isPartial) return [];
+  const found = `${collection} ${serial} released`;
+  return [removal(release, { expected: `${wallet} holds it`, found })];
+}
+
+/**
+ * Attributions that the checks of a whole day left although the wallet held the NFT at no
+ * instant of that day: "a daily check removes the weight of NFTs that the wallet no longer holds".
+ *
+ * @param span the day, epoch milliseconds
+ */
+export function overdueRemovals(
+  mint: MintAccount,
+  { event, span, ownerships }: OverdueCheck,
+): readonly Mismatch[] {
+  const mismatches: Mismatch[] = [];
+  for (const name of ["A", "B"] as const) {
+    if (ownerships[name].isPartial) continue;
+    const held = new Map<string, ReadonlySet<number>>();
+    for (const [serial, wallet] of mint[name]) {
+      const ever = held.get(wallet) ?? new Set(heldBetween(ownerships[name], wallet, span).ever);
+      held.set(wallet, ever);
+      if (ever.has(serial)) continue;
+      const what = { mint: event, wallet };
+      const found = `${name} ${serial} still counts for ${wallet}`;
+      mismatches.push(removal(what, { expected: "removed, as it is not held", found }));
+    }
+  }
+  return mismatches;
+}
+
+export interface OverdueCheck {
+  readonly event: string;
+  readonly span: { readonly from: number; readonly to: number };
+  readonly ownerships: Ownerships;
+}
+
+function removal(
+  { mint, wallet }: Pick<ExportRelease, "mint" | "wallet">,
+  differing: Pick<Mismatch, "expected" | "found">,
+): Mismatch {
+  const where = `event/${mint} ${wallet}`;
+  return { kind: "removal", topic: null, sequenceNumber: null, message: null, where, ...differing };
+}

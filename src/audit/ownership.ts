@@ -1,0 +1,126 @@
+import type { MirrorNftTransaction } from "../ledger/mirror-schemas.ts";
+import { msOf } from "./topic-chain.ts";
+
+/** Who held which NFT of a collection when, as far back as was read. */
+export interface Ownership {
+  /** Account id → what it held, in no order. */
+  readonly tenures: ReadonlyMap<string, readonly Tenure[]>;
+  /** The mirror node does not know the whole history of some NFT: nothing can be refuted. */
+  readonly isPartial: boolean;
+}
+
+/** A time during which one account held an NFT; half-open, epoch milliseconds. */
+export interface Tenure {
+  readonly serial: number;
+  readonly from: number;
+  /** `Infinity`: still. */
+  readonly to: number;
+}
+
+/** Collects tenures; memory depends on how often NFTs moved in the time that is read. */
+export interface OwnershipBuilder {
+  /** Held by one account for all of the time that is read, or by nobody. */
+  unmoved(serial: number, owner: string | null): void;
+  moved(serial: number, history: NftHistory): void;
+  markPartial(): void;
+  build(): Ownership;
+}
+
+/** What a mirror node says of one NFT. */
+export interface NftHistory {
+  /** Rising; those before the time that is read may be missing. */
+  readonly rows: readonly MirrorNftTransaction[];
+  /** Null: burned, wiped, or its collection deleted. */
+  readonly owner: string | null;
+}
+
+export function buildOwnership(): OwnershipBuilder {
+  const tenures = new Map<string, Tenure[]>();
+  let isPartial = false;
+  const hold = (owner: string, tenure: Tenure): void => {
+    const held = tenures.get(owner);
+    if (held === undefined) tenures.set(owner, [tenure]);
+    else held.push(tenure);
+  };
+  return {
+    unmoved(serial, owner) {
+      if (owner !== null) hold(owner, { serial, from: 0, to: Number.POSITIVE_INFINITY });
+    },
+    moved(serial, history) {
+      for (const { owner, ...tenure } of tenuresOf(serial, history)) hold(owner, tenure);
+    },
+    markPartial() {
+      isPartial = true;
+    },
+    build: () => ({ tenures, isPartial }),
+  };
+}
+
+/**
+ * The tenures of one NFT. A row names only the first hop of a transaction with several, and none
+ * where a treasury changed, so whoever sends next held it before; the last holder is the owner.
+ */
+export function tenuresOf(
+  serial: number,
+  { rows, owner }: NftHistory,
+): readonly (Tenure & { readonly owner: string })[] {
+  const moves = rows.filter(({ type, sender, receiver }) => {
+    // An allowance moves nothing. The deletion of the collection ends every tenure.
+    return sender !== null || receiver !== null || ENDS.test(type);
+  });
+  const [first] = moves;
+  const tenures: (Tenure & { owner: string })[] = [];
+  // Held by the first sender before the rows begin; a mint has none.
+  const before = first?.sender ?? null;
+  if (before !== null && first !== undefined) {
+    tenures.push({ serial, owner: before, from: 0, to: msOf(first.consensusTimestamp) });
+  }
+  for (const [index, move] of moves.entries()) {
+    const next = moves[index + 1];
+    const holder = isEnd(move) ? null : next === undefined ? owner : (next.sender ?? move.receiver);
+    if (holder === null) continue;
+    const from = msOf(move.consensusTimestamp);
+    const to =
+      next === undefined ? Number.POSITIVE_INFINITY : Math.max(from, msOf(next.consensusTimestamp));
+    tenures.push({ serial, owner: holder, from, to });
+  }
+  if (moves.length === 0 && owner !== null) {
+    tenures.push({ serial, owner, from: 0, to: Number.POSITIVE_INFINITY });
+  }
+  return tenures;
+}
+
+/** Rows without parties that change who holds: a new treasury, the end of the collection. */
+const ENDS = /^TOKEN(DELETION|UPDATE)$/;
+
+function isEnd({ type }: MirrorNftTransaction): boolean {
+  return type === "TOKENDELETION";
+}
+
+/** The serials a wallet held: throughout a time, and at some instant of it; both ascending. */
+export interface HeldSerials {
+  readonly always: readonly number[];
+  readonly ever: readonly number[];
+}
+
+/** What a wallet held from `from` to `to`, both included, epoch milliseconds. */
+export function heldBetween(
+  { tenures }: Ownership,
+  wallet: string,
+  { from, to }: { readonly from: number; readonly to: number },
+): HeldSerials {
+  const always: number[] = [];
+  const ever = new Set<number>();
+  for (const tenure of tenures.get(wallet) ?? []) {
+    if (tenure.from > to || tenure.to <= from) continue;
+    ever.add(tenure.serial);
+    if (tenure.from <= from && tenure.to > to) always.push(tenure.serial);
+  }
+  const rising = (one: number, other: number) => one - other;
+  return { always: always.sort(rising), ever: [...ever].sort(rising) };
+}
+
+/** What a wallet held at one instant, ascending. */
+export function heldAt(ownership: Ownership, wallet: string, at: number): readonly number[] {
+  return heldBetween(ownership, wallet, { from: at, to: at }).always;
+}

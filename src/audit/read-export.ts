@@ -1,0 +1,149 @@
+import { createHash } from "node:crypto";
+import { coerceError } from "../errors.ts";
+import {
+  chainHash,
+  type ExportFooter,
+  type ExportHeader,
+  type ExportRelease,
+  type ExportStar,
+  exportLine,
+} from "../journal/export-format.ts";
+import type { ExportSource } from "./export-source.ts";
+import type { Mismatch } from "./report.ts";
+
+/** Who hears what an export holds, line by line. */
+export interface ExportReader {
+  header(header: ExportHeader): void;
+  star(star: ExportStar): void | Promise<void>;
+  release(release: ExportRelease): void;
+  footer(footer: ExportFooter): void;
+  broken(mismatch: Mismatch): void;
+}
+
+/** The chain of day to day, as far as it has been followed. */
+export interface ExportChain {
+  readonly day: string;
+  /** Null after a day that was not final. */
+  readonly hash: string | null;
+}
+
+/**
+ * Reads one day's export: every line of its format, in its order, with the counts and the hash its
+ * footer tells, and joined to the day before.
+ *
+ * @param before the day before, when that was read; undefined: not known here
+ * @returns what the next day must be joined to
+ */
+export async function readExport(
+  source: ExportSource,
+  { day, before }: { readonly day: string; readonly before: ExportChain | undefined },
+  reader: ExportReader,
+): Promise<ExportChain> {
+  const broken = (expected: string | number, found: string | number): void =>
+    reader.broken({ ...NOWHERE, kind: "export", where: day, expected, found });
+  const tally: Tally = { lines: 0, stars: 0, weight: 0, releases: 0, seq: 0, unpublished: 0 };
+  const hash = createHash("sha256");
+  let header: ExportHeader | undefined;
+  let footer: ExportFooter | undefined;
+  try {
+    for await (const text of source.lines(day)) {
+      tally.lines += 1;
+      const parsed = exportLine.safeParse(JSON.parse(text));
+      if (!parsed.success) {
+        const where = parsed.error.issues[0]?.path.join(".") ?? "";
+        broken("a line of the format", `line ${tally.lines}: ${where}`);
+        hash.update(`${text}\n`);
+        continue;
+      }
+      const line = parsed.data;
+      if (line.kind === "footer") {
+        footer = line;
+        continue;
+      }
+      hash.update(`${text}\n`);
+      if (footer !== undefined) broken("nothing after the footer", line.kind);
+      if (line.kind === "header") {
+        header = line;
+        reader.header(line);
+      } else if (line.kind === "star") {
+        if (line.seq <= tally.seq) broken(`seq above ${tally.seq}`, line.seq);
+        countStar(tally, line);
+        await reader.star(line);
+      } else {
+        tally.releases += 1;
+        reader.release(line);
+      }
+      if (header === undefined) broken("a header first", line.kind);
+    }
+  } catch (error) {
+    broken("a readable export", coerceError(error).message);
+    return { day, hash: null };
+  }
+  if (header === undefined || footer === undefined) {
+    broken("a header and a footer", "an export cut short");
+    return { day, hash: null };
+  }
+  const sha256 = hash.digest("hex");
+  for (const [expected, found] of [
+    ...endsOf(day, { header, footer, tally, sha256 }),
+    ...joint(header, before),
+  ]) {
+    broken(expected, found);
+  }
+  reader.footer(footer);
+  return { day, hash: footer.chain };
+}
+
+interface Tally {
+  lines: number;
+  stars: number;
+  weight: number;
+  releases: number;
+  seq: number;
+  unpublished: number;
+}
+
+type Difference = readonly [expected: string | number, found: string | number];
+
+function countStar(tally: Tally, star: ExportStar): void {
+  tally.stars += 1;
+  tally.weight += star.weight;
+  tally.seq = star.seq;
+  if (star.publication.state !== "published") tally.unpublished += 1;
+}
+
+/** What the header and the footer say, against what stands between them. */
+function endsOf(
+  day: string,
+  {
+    header,
+    footer,
+    tally,
+    sha256,
+  }: { header: ExportHeader; footer: ExportFooter; tally: Tally; sha256: string },
+): readonly Difference[] {
+  const chain = header.previous === null ? null : chainHash(header.previous, sha256);
+  const pairs: readonly (readonly [string, unknown, unknown])[] = [
+    ["header.day", day, header.day],
+    ["footer.day", day, footer.day],
+    ["footer.final", header.final, footer.final],
+    ["footer.stars", tally.stars, footer.stars],
+    ["footer.weight", tally.weight, footer.weight],
+    ["footer.releases", tally.releases, footer.releases],
+    ["footer.unpublished", tally.unpublished, footer.unpublished],
+    ["unpublished stars of a final day", 0, footer.final ? footer.unpublished : 0],
+    ["footer.sha256", sha256, footer.sha256],
+    ["footer.chain", footer.final ? chain : null, footer.chain],
+  ];
+  return pairs
+    .filter(([, expected, found]) => expected !== found)
+    .map(([name, expected, found]) => [`${name} ${expected}`, String(found)] as const);
+}
+
+function joint(header: ExportHeader, before: ExportChain | undefined): readonly Difference[] {
+  if (before === undefined || header.previous === null) return [];
+  const expected = before.hash ?? "null, as the day before is not final";
+  return header.previous === expected ? [] : [[`header.previous ${expected}`, header.previous]];
+}
+
+const NOWHERE = { topic: null, sequenceNumber: null, message: null } as const;

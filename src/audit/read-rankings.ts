@@ -1,0 +1,125 @@
+import { setTimeout as pause } from "node:timers/promises";
+import { request } from "undici";
+import { z } from "zod";
+import type { Reading } from "./counters.ts";
+
+/** What the public API publishes, and when it was read. */
+export interface Rankings {
+  readonly tokens: readonly Ranked[];
+  readonly collections: readonly Ranked[];
+  readonly projects: readonly Ranked[];
+  readonly events: readonly RankedEvent[];
+  /** By the API's own clock, with the doubt about it. */
+  readonly reading: Reading;
+}
+
+export type Ranked = z.output<typeof ranked>;
+export type RankedEvent = z.output<typeof rankedEvent>;
+
+const count = z.int().min(0);
+const ranked = z.object({
+  id: z.string(),
+  totalVotes: count,
+  votes7d: count,
+  votes30d: count,
+});
+const rankedEvent = z.object({ id: z.string(), isForeverMint: z.boolean(), totalVotes: count });
+const paged = { hasMore: z.boolean() };
+
+/** The most of one page; of tokens and collections there is no second. */
+export const PAGE = 100;
+/** 100,000 events: a directory is far smaller. */
+const PAGES_MAX = 1_000;
+const TIMEOUT_MS = 15_000;
+/** More refusals than a minute's window can give. */
+const WAITS_MAX = 5;
+const WAIT_SECONDS_MAX = 120;
+/** Stars are dated by the database's clock, replies by the web server's, and that in whole seconds. */
+export const CLOCK_DOUBT_MS = 5_000;
+const SECOND_MS = 1_000;
+
+/**
+ * Reads every ranking, all pages.
+ *
+ * @param url base URL, with or without `/v1`
+ * @throws Error in one line when the API does not answer as its contract says
+ */
+export async function readRankings(url: string, key: string): Promise<Rankings> {
+  const base = `${url.replace(/\/+$/, "").replace(/\/v1$/, "")}/v1`;
+  const dates: number[] = [];
+  const get = async <T>(path: string, schema: z.ZodType<T>): Promise<T> => {
+    const { body, at } = await ask(base + path, key);
+    dates.push(at);
+    const parsed = schema.safeParse(body);
+    if (parsed.success) return parsed.data;
+    throw new Error(
+      `${path}: not what the API promises: ${parsed.error.issues[0]?.path.join(".")}`,
+    );
+  };
+  const { tokens } = await get(`/tokens/top?limit=${PAGE}`, z.object({ tokens: z.array(ranked) }));
+  const { collections } = await get(
+    `/collections/top?limit=${PAGE}`,
+    z.object({ collections: z.array(ranked) }),
+  );
+  const projects = await allPages((offset) =>
+    get(
+      `/ecosystem?limit=${PAGE}&offset=${offset}`,
+      z
+        .object({ projects: z.array(ranked), ...paged })
+        .transform(({ projects: rows, hasMore }) => ({
+          rows,
+          hasMore,
+        })),
+    ),
+  );
+  const events = await allPages((offset) =>
+    get(
+      `/events?status=all&limit=${PAGE}&offset=${offset}`,
+      z
+        .object({ events: z.array(rankedEvent), ...paged })
+        .transform(({ events: rows, hasMore }) => ({
+          rows,
+          hasMore,
+        })),
+    ),
+  );
+  const reading = {
+    from: Math.min(...dates) - CLOCK_DOUBT_MS,
+    until: Math.max(...dates) + SECOND_MS + CLOCK_DOUBT_MS,
+  };
+  return { tokens, collections, projects, events, reading };
+}
+
+async function allPages<T>(
+  read: (offset: number) => Promise<{ readonly rows: readonly T[]; readonly hasMore: boolean }>,
+): Promise<readonly T[]> {
+  const all: T[] = [];
+  for (let pages = 0; pages < PAGES_MAX; pages++) {
+    const { rows, hasMore } = await read(all.length);
+    all.push(...rows);
+    if (!hasMore || rows.length === 0) break;
+  }
+  return all;
+}
+
+/** @returns the body and the reply's `Date` (this machine's clock where there is none) */
+async function ask(address: string, key: string): Promise<{ body: unknown; at: number }> {
+  for (let waits = 0; ; waits++) {
+    const { statusCode, headers, body } = await request(address, {
+      headers: { authorization: `Bearer ${key}`, accept: "application/json" },
+      headersTimeout: TIMEOUT_MS,
+      bodyTimeout: TIMEOUT_MS,
+    });
+    if (statusCode === 200) {
+      const dated = Date.parse(String(headers.date ?? ""));
+      return { body: await body.json(), at: Number.isFinite(dated) ? dated : Date.now() };
+    }
+    const said = (await body.text()).slice(0, 200);
+    const seconds = Number(headers["retry-after"]);
+    const mayWait = (statusCode === 429 || statusCode === 503) && seconds <= WAIT_SECONDS_MAX;
+    if (!mayWait || waits >= WAITS_MAX) {
+      throw new Error(`${new URL(address).pathname}: HTTP ${statusCode} ${said}`);
+    }
+    await pause(Math.max(1, seconds) * SECOND_MS);
+  }
+}

@@ -1,0 +1,154 @@
+import { BASE, FLAT_BONUS } from "../../actors/weight.ts";
+import type { StarMessage } from "../publishing/message.ts";
+import { heldAt, heldBetween, type Ownership } from "./ownership.ts";
+import type { Mismatch, Place } from "./report.ts";
+
+/** Both collections' histories. */
+export interface Ownerships {
+  readonly A: Ownership;
+  readonly B: Ownership;
+}
+
+/**
+ * A star's holdings were read at most this long before its instant, or were that far behind: a
+ * star waits 3 s for them, mirror nodes are documented 5 to 15 s behind and replicas more. What
+ * was true at no instant of this is refuted.
+ */
+export const LAG_MS = 60_000;
+/** The clock that dates stars and the ledger's may differ by this. */
+export const LEAD_MS = 5_000;
+
+/** How stars' holdings stood to the ownership of their instant. */
+export interface Margins {
+  /** Held at the star's own instant. */
+  exact: number;
+  /** Held within the minute before it (or the 5 s after), not at the instant itself. */
+  needed: number;
+}
+
+/** What judging holdings says. */
+export interface Verdict {
+  readonly mismatches: readonly Mismatch[];
+  /** A line, when the mirror node's history does not go back far enough to refute anything. */
+  readonly unprovable?: string;
+}
+
+export type AssetStar = StarMessage & { readonly type: "asset_vote" };
+
+/** "Weight = 1 + (count of collection A NFTs) + (5 if at least one collection B NFT is held, else 0)." */
+export function judgeVotingPower(star: AssetStar, place: Place): readonly Mismatch[] {
+  const { collectionA, collectionB } = star.holdings;
+  const expected = BASE + collectionA + (collectionB > 0 ? FLAT_BONUS : 0);
+  if (star.votingPower === expected) return [];
+  return [{ ...place, kind: "voting-power", expected, found: star.votingPower }];
+}
+
+/**
+ * Whether a wallet can have been seen to hold so many of each collection. The reading of many
+ * pages is no snapshot, so any count between what it held throughout the time and what it held at
+ * some instant of it can have been seen.
+ */
+export function judgeCounts(
+  star: AssetStar,
+  {
+    ownerships,
+    mayBeExcluded,
+    place,
+  }: { ownerships: Ownerships; mayBeExcluded: boolean; place: Place },
+  margins: Margins,
+): Verdict {
+  const { holdings, wallet, timestamp: at } = star;
+  const { collectionA, collectionB } = holdings;
+  const given = { A: collectionA, B: collectionB };
+  // Which wallets were excluded on a day only its export tells: then they are judged once more.
+  const isNothing = mayBeExcluded && collectionA + collectionB === 0;
+  const wrong: string[] = [];
+  const seen: string[] = [];
+  let isExact = true;
+  for (const name of ["A", "B"] as const) {
+    const { low, high, now } = isNothing
+      ? { low: 0, high: 0, now: 0 }
+      : countsAround(ownerships[name], wallet, at);
+    isExact &&= given[name] === now;
+    if (given[name] >= low && given[name] <= high) continue;
+    wrong.push(`${name} ${low === high ? low : `${low} to ${high}`}`);
+    seen.push(`${name} ${given[name]}`);
+  }
+  if (wrong.length === 0) {
+    margins[isExact ? "exact" : "needed"] += 1;
+    return { mismatches: [] };
+  }
+  if (ownerships.A.isPartial || ownerships.B.isPartial) return { mismatches: [], unprovable };
+  const expected = wrong.join(", ");
+  return { mismatches: [{ ...place, kind: "holdings", expected, found: seen.join(", ") }] };
+}
+
+const unprovable =
+  "holdings of some stars: the mirror node does not know the whole history of some NFTs";
+
+function countsAround(ownership: Ownership, wallet: string, at: number) {
+  const { always, ever } = heldBetween(ownership, wallet, { from: at - LAG_MS, to: at + LEAD_MS });
+  return { low: always.length, high: ever.length, now: heldAt(ownership, wallet, at).length };
+}
+
+/** A star's serials as an export tells them. */
+export interface HeldStar {
+  readonly wallet: string;
+  /** Epoch milliseconds. */
+  readonly at: number;
+  readonly held: { readonly A: readonly number[]; readonly B: readonly number[] };
+}
+
+/** The same, serial by serial: none that the wallet never held, all that it held throughout. */
+export function judgeSerials(
+  star: HeldStar,
+  {
+    ownerships,
+    isExcluded,
+    place,
+  }: { ownerships: Ownerships; isExcluded: boolean; place: Omit<Mismatch, Told> },
+): Verdict {
+  const { wallet, at, held } = star;
+  const wrong: Mismatch[] = [];
+  for (const name of ["A", "B"] as const) {
+    const span = { from: at - LAG_MS, to: at + LEAD_MS };
+    const { always, ever } = isExcluded
+      ? { always: [], ever: [] }
+      : heldBetween(ownerships[name], wallet, span);
+    const could = new Set(ever);
+    const told = new Set(held[name]);
+    const extra = held[name].filter((serial) => !could.has(serial));
+    const missing = always.filter((serial) => !told.has(serial));
+    if (extra.length + missing.length === 0) continue;
+    const found = list(name, held[name]);
+    wrong.push({ ...place, kind: "holdings", expected: list(name, always), found });
+  }
+  if (wrong.length > 0 && (ownerships.A.isPartial || ownerships.B.isPartial)) {
+    return { mismatches: [], unprovable };
+  }
+  return { mismatches: wrong };
+}
+
+type Told = "kind" | "expected" | "found";
+
+/** Serials shown of a list; a wallet may hold thousands. */
+const SHOWN_MAX = 50;
+
+function list(name: string, serials: readonly number[]): string {
+  const shown = serials.slice(0, SHOWN_MAX).join(" ");
+  return `${name} [${shown}${serials.length > SHOWN_MAX ? ` … ${serials.length} in all` : ""}]`;
+}
+
+/**
+ * What a wallet held at an event star's instant, where that is beyond doubt: nothing of it moved
+ * in the time in which it may have been read.
+ */
+export function certainHoldings(
+  ownership: Ownership,
+  wallet: string,
+  at: number,
+): readonly number[] | undefined {
+  if (ownership.isPartial) return undefined;
+  const { always, ever } = heldBetween(ownership, wallet, { from: at - LAG_MS, to: at + LEAD_MS });
+  return always.length === ever.length ? always : undefined;
+}

@@ -1,0 +1,85 @@
+import type { MirrorArchive } from "../ledger/mirror-archive.ts";
+import type { MirrorTopicMessage } from "../ledger/mirror-schemas.ts";
+import { compareTimestamps } from "./topic-chain.ts";
+
+/** A topic from one message to another. */
+export interface TopicRange {
+  readonly topic: string;
+  /** Messages with a higher sequence number … */
+  readonly after: number;
+  /** … up to this one, which the mirror node has. */
+  readonly last: number;
+}
+
+/**
+ * The messages of several topics in the order of consensus, in batches of at most a page; of each
+ * topic one page is held and one more is on its way. A message that the mirror node leaves out is
+ * simply not there: gaps are the reader's to judge.
+ *
+ * @throws MirrorError
+ */
+export async function* replayTopics(
+  mirror: Pick<MirrorArchive, "messages">,
+  ranges: readonly TopicRange[],
+): AsyncGenerator<readonly MirrorTopicMessage[], void, undefined> {
+  const cursors = ranges.map((range) => openCursor(mirror, range));
+  await Promise.all(cursors.map((cursor) => cursor.fill()));
+  for (;;) {
+    const batch: MirrorTopicMessage[] = [];
+    // As long as each topic that goes on has a message to compare, the earliest is known.
+    while (batch.length < BATCH && cursors.every((cursor) => cursor.isReady())) {
+      const [next] = cursors
+        .flatMap((cursor) => cursor.peek() ?? [])
+        .sort((one, other) => compareTimestamps(one.consensusTimestamp, other.consensusTimestamp));
+      const owner = cursors.find((cursor) => cursor.peek() === next);
+      if (next === undefined || owner === undefined) break;
+      batch.push(next);
+      owner.take();
+    }
+    if (batch.length > 0) yield batch;
+    else if (cursors.every((cursor) => cursor.isReady())) return;
+    await Promise.all(cursors.map((cursor) => cursor.fill()));
+  }
+}
+
+const BATCH = 100;
+
+interface Cursor {
+  /** Whether its next message is at hand, or it has none any more. */
+  isReady(): boolean;
+  peek(): MirrorTopicMessage | undefined;
+  take(): void;
+  /** Makes it ready. */
+  fill(): Promise<void>;
+}
+
+function openCursor(
+  mirror: Pick<MirrorArchive, "messages">,
+  { topic, after, last }: TopicRange,
+): Cursor {
+  let page: readonly MirrorTopicMessage[] = [];
+  let index = 0;
+  let readTo = after;
+  let isOver = after >= last;
+  const ask = () => mirror.messages(topic, readTo);
+  let coming: ReturnType<typeof ask> | undefined;
+  const isEmpty = (): boolean => index >= page.length;
+  return {
+    isReady: () => !isEmpty() || isOver,
+    peek: () => page[index],
+    take() {
+      index += 1;
+    },
+    async fill() {
+      if (!isEmpty() || isOver) return;
+      const { messages } = await (coming ?? ask());
+      page = messages.filter(({ sequenceNumber }) => sequenceNumber <= last);
+      index = 0;
+      readTo = messages.at(-1)?.sequenceNumber ?? last;
+      isOver = readTo >= last;
+      coming = isOver ? undefined : ask();
+      // Awaited when its turn comes; until then a failure is nobody's.
+      coming?.catch(() => undefined);
+    },
+  };
+}

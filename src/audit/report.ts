@@ -1,0 +1,77 @@
+/** What can be wrong with a published record or ranking; README, "Check us", says each in a line. */
+export type MismatchKind =
+  | "gap"
+  | "chain"
+  | "consensus-order"
+  | "foreign"
+  | "duplicate"
+  | "once-per-day"
+  | "same-instant"
+  | "wrong-day"
+  | "allowance"
+  | "unknown-wallet"
+  | "voting-power"
+  | "holdings"
+  | "no-star"
+  | "no-message"
+  | "message-differs"
+  | "export"
+  | "event-weight"
+  | "counted-twice"
+  | "removal"
+  | "ranking"
+  | "order-of-ranking";
+
+/** One thing that is not as it must be. */
+export interface Mismatch {
+  readonly kind: MismatchKind;
+  /** Null for what is not about one message. */
+  readonly topic: string | null;
+  readonly sequenceNumber: number | null;
+  readonly starId?: string;
+  /** Where else to look: a ranking's field, an export's day. */
+  readonly where?: string;
+  readonly expected: string | number;
+  readonly found: string | number;
+  /** Text of the message, where there is one. */
+  readonly message: string | null;
+}
+
+/** A message as mismatches name it. */
+export interface Place {
+  readonly topic: string;
+  readonly sequenceNumber: number;
+  readonly message: string;
+}
+
+/** Mismatches kept in full; beyond them they are only counted, so that memory stays bounded. */
+const KEPT_MAX = 1_000;
+/** Notes and unprovable matters are one line each; so many different ones nobody reads. */
+const LINES_MAX = 200;
+
+/** Everything an audit has found so far; plain data, a part of the checkpoint. */
+export interface Findings {
+  mismatches: Mismatch[];
+  mismatchCount: number;
+  byKind: Record<string, number>;
+  /** What could be neither proved nor refuted, and what would be needed. */
+  unprovable: string[];
+  notes: string[];
+}
+
+export function noFindings(): Findings {
+  return { mismatches: [], mismatchCount: 0, byKind: {}, unprovable: [], notes: [] };
+}
+
+export function addMismatches(findings: Findings, found: readonly Mismatch[]): void {
+  for (const mismatch of found) {
+    findings.mismatchCount += 1;
+    findings.byKind[mismatch.kind] = (findings.byKind[mismatch.kind] ?? 0) + 1;
+    if (findings.mismatches.length < KEPT_MAX) findings.mismatches.push(mismatch);
+  }
+}
+
+/** Adds a line once. */
+export function addLine(lines: string[], line: string): void {
+  if (lines.length < LINES_MAX && !lines.includes(line)) lines.push(line);
+}

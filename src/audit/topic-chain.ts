@@ -1,0 +1,105 @@
+import type { MirrorTopicMessage } from "../ledger/mirror-schemas.ts";
+import {
+  FIRST_RUNNING_HASH,
+  type Framing,
+  RUNNING_HASH_VERSION,
+  runningHash,
+} from "../ledger/running-hash.ts";
+import type { Mismatch } from "./report.ts";
+
+/** How far a topic's chain has been followed; plain data. */
+export interface TopicChain {
+  readonly topic: string;
+  /** Of the last message followed; 0 before the first. */
+  sequenceNumber: number;
+  /** Base64. */
+  runningHash: string;
+  consensusTimestamp: string;
+  /** How many links verified in which framing. */
+  framings: Record<Framing, number>;
+}
+
+export function startOfChain(topic: string): TopicChain {
+  return {
+    topic,
+    sequenceNumber: 0,
+    runningHash: Buffer.from(FIRST_RUNNING_HASH).toString("base64"),
+    consensusTimestamp: "0.000000000",
+    framings: { stream: 0, plain: 0 },
+  };
+}
+
+/**
+ * Follows the next message: no number left out, later than the one before, and its running hash
+ * that of everything so far. A broken link is told once: what comes after it is held against the
+ * hash that the mirror node gave.
+ */
+export function followLink(chain: TopicChain, message: MirrorTopicMessage): readonly Mismatch[] {
+  const found: Mismatch[] = [];
+  const { topic } = chain;
+  const { sequenceNumber } = message;
+  const at = { topic, sequenceNumber, message: textOf(message.bytes) };
+  const next = chain.sequenceNumber + 1;
+  if (sequenceNumber !== next) {
+    found.push({ ...at, kind: "gap", expected: next, found: sequenceNumber });
+  }
+  if (compareTimestamps(message.consensusTimestamp, chain.consensusTimestamp) <= 0) {
+    const expected = `after ${chain.consensusTimestamp}`;
+    found.push({ ...at, kind: "consensus-order", expected, found: message.consensusTimestamp });
+  }
+  // After a gap there is nothing to hold the hash against.
+  else if (sequenceNumber === next) found.push(...checkHash(chain, message, at));
+  chain.sequenceNumber = sequenceNumber;
+  chain.runningHash = message.runningHash;
+  chain.consensusTimestamp = message.consensusTimestamp;
+  return found;
+}
+
+function checkHash(
+  chain: TopicChain,
+  message: MirrorTopicMessage,
+  at: Pick<Mismatch, "topic" | "sequenceNumber" | "message">,
+): readonly Mismatch[] {
+  if (message.runningHashVersion !== RUNNING_HASH_VERSION) {
+    const expected = `running hash version ${RUNNING_HASH_VERSION}`;
+    return [{ ...at, kind: "chain", expected, found: `version ${message.runningHashVersion}` }];
+  }
+  const link = {
+    previous: Buffer.from(chain.runningHash, "base64"),
+    payer: message.payer,
+    topic: chain.topic,
+    consensusTimestamp: message.consensusTimestamp,
+    sequenceNumber: message.sequenceNumber,
+    message: message.bytes,
+  };
+  // What fitted before fits again, nearly always: one hash per message.
+  const order: readonly Framing[] =
+    chain.framings.plain > chain.framings.stream ? ["plain", "stream"] : ["stream", "plain"];
+  for (const framing of order) {
+    if (runningHash(link, framing).toString("base64") !== message.runningHash) continue;
+    chain.framings[framing] += 1;
+    return [];
+  }
+  const expected = runningHash(link).toString("base64");
+  return [{ ...at, kind: "chain", expected, found: message.runningHash }];
+}
+
+/** Orders `seconds.nnnnnnnnn`; equal lengths compare as text. */
+export function compareTimestamps(one: string, other: string): number {
+  if (one.length !== other.length) return one.length - other.length;
+  if (one === other) return 0;
+  return one < other ? -1 : 1;
+}
+
+/** Text of a message for people: what is not printable ASCII as `?`. */
+export function textOf(bytes: Uint8Array): string {
+  return Buffer.from(bytes)
+    .toString("latin1")
+    .replace(/[^\x20-\x7e]/g, "?");
+}
+
+/** A consensus timestamp in whole epoch milliseconds. */
+export function msOf(timestamp: string): number {
+  const [seconds = "0", nanos = "0"] = timestamp.split(".");
+  return Number(seconds) * 1_000 + Math.floor(Number(nanos) / 1_000_000);
+}

@@ -1,0 +1,79 @@
+import type { Conclusion } from "../audit/conclude.ts";
+import type { Mismatch } from "../audit/report.ts";
+import { table } from "./output.ts";
+
+/** An audit's conclusion for people: what was checked, then the first thing that is wrong, in full. */
+export function auditText(told: Omit<Conclusion, "isAhead">): string {
+  return [
+    verdictOf(told),
+    checkedTable(told),
+    topicsTable(told),
+    kindsTable(told),
+    firstOf(told.mismatches),
+    lines("Can be neither proved nor refuted:", told.unprovable),
+    lines("Notes:", told.notes),
+  ]
+    .filter((part) => part !== "")
+    .join("\n\n");
+}
+
+function verdictOf({ ok, mismatchCount }: Omit<Conclusion, "isAhead">): string {
+  return ok ? "Everything that was checked holds." : `${mismatchCount} mismatches.`;
+}
+
+function checkedTable({ checked, margins }: Omit<Conclusion, "isAhead">): string {
+  const rows = {
+    messages: checked.messages,
+    "event stars": checked.eventStars,
+    "asset stars": checked.assetStars,
+    wallets: checked.wallets,
+    days: checked.days,
+    exports: checked.exports,
+    "stars of exports": checked.exportedStars,
+    "published counters": checked.rankings,
+    "holdings true at the star's instant": margins.exact,
+    "holdings true within the minute before": margins.needed,
+  };
+  return table(
+    ["checked", "number"],
+    Object.entries(rows).map(([name, number]) => [name, number.toLocaleString("en")]),
+  );
+}
+
+function topicsTable({ topics }: Omit<Conclusion, "isAhead">): string {
+  return table(
+    ["topic", "messages", "hash as the network's", "hash as documented", "up to"],
+    topics.map(({ topic, sequenceNumber, framings, consensusTimestamp }) => [
+      topic,
+      ...[sequenceNumber, framings.stream, framings.plain].map((each) => each.toLocaleString("en")),
+      consensusTimestamp,
+    ]),
+  );
+}
+
+function kindsTable({ byKind }: Omit<Conclusion, "isAhead">): string {
+  const rows = Object.entries(byKind).map(([kind, count]) => [kind, String(count)]);
+  return rows.length === 0 ? "" : table(["mismatch", "times"], rows);
+}
+
+function firstOf([first]: readonly Mismatch[]): string {
+  if (first === undefined) return "";
+  const { kind, topic, sequenceNumber, starId, where, expected, found, message } = first;
+  const told = {
+    kind,
+    ...(topic === null ? {} : { topic, message: String(sequenceNumber) }),
+    ...(starId === undefined ? {} : { star: starId }),
+    ...(where === undefined ? {} : { where }),
+    expected: String(expected),
+    found: String(found),
+    ...(message === null ? {} : { text: message }),
+  };
+  return [
+    "The first:",
+    ...Object.entries(told).map(([name, value]) => `  ${name.padEnd(9)}${value}`),
+  ].join("\n");
+}
+
+function lines(title: string, all: readonly string[]): string {
+  return all.length === 0 ? "" : [title, ...all.map((line) => `  ${line}`)].join("\n");
+}

@@ -1,0 +1,53 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type AuditOptions, runAudit } from "../../src/audit/audit.ts";
+import type { Conclusion } from "../../src/audit/conclude.ts";
+import { openExportSource } from "../../src/audit/export-source.ts";
+import { openMirrorArchive } from "../../src/ledger/mirror-archive.ts";
+import { silentLogger } from "../../src/log.ts";
+import { serveWorld, writeExports } from "./serve-world.ts";
+import { A, B, KEYS, type World } from "./world.ts";
+
+/** How to audit a made-up world. */
+export interface Auditing extends Partial<AuditOptions> {
+  /** Whether its exports are given; default true. */
+  readonly withExports?: boolean;
+  /** Whether its rankings are compared; default true. */
+  readonly withApi?: boolean;
+  /** Forges the exports' files. */
+  readonly onExports?: (folder: string) => void;
+}
+
+/** Serves a world, audits it from outside, and says what the audit said. */
+export async function auditWorld(world: World, auditing: Auditing = {}): Promise<Conclusion> {
+  const { withExports = true, withApi = true, onExports, ...options } = auditing;
+  const served = await serveWorld(world);
+  const folder = mkdtempSync(join(tmpdir(), "audit-"));
+  const mirror = openMirrorArchive({ urls: [served.url], log: silentLogger });
+  try {
+    writeExports(world, folder);
+    onExports?.(folder);
+    const source = openExportSource(folder);
+    return await runAudit({
+      mirror,
+      topics: { event: [world.topics.event.id], asset: [world.topics.asset.id] },
+      collections: { a: A, b: B },
+      keys: KEYS,
+      excluded: world.excluded,
+      day: null,
+      exports: withExports ? { source, days: await source.days() } : null,
+      api: withApi ? { url: served.url, key: "any" } : null,
+      lateMs: 24 * 3_600_000,
+      settleMs: 0,
+      stateFile: null,
+      now: Date.now,
+      onProgress: () => undefined,
+      ...options,
+    });
+  } finally {
+    await mirror.close();
+    await served.close();
+    rmSync(folder, { recursive: true });
+  }
+}

@@ -1,0 +1,207 @@
+import { createHash } from "node:crypto";
+import { mkdirSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { join } from "node:path";
+import { DAY_MS, dayOf, startOfDay } from "../../actors/day.ts";
+import { chainHash, type ExportLine, GENESIS, lineText } from "../../src/journal/export-format.ts";
+import { A, B, KEYS, type Move, PAYER, type World } from "./world.ts";
+
+/** A mirror node and a public API over a made-up world. */
+export interface Served {
+  readonly url: string;
+  /** Paths asked for, with queries. */
+  readonly asked: string[];
+  close(): Promise<void>;
+}
+
+const HOUR_MS = 3_600_000;
+
+export async function serveWorld(world: World): Promise<Served> {
+  const asked: string[] = [];
+  const server = createServer((request, response) => {
+    const url = new URL(request.url ?? "/", "http://world");
+    asked.push(request.url ?? "");
+    const body = answer(world, url);
+    response.writeHead(body === undefined ? 404 : 200, { "content-type": "application/json" });
+    response.end(JSON.stringify(body ?? { _status: { messages: [{ message: "Not found" }] } }));
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.2", resolve));
+  return {
+    url: `http://127.0.0.2:${(server.address() as AddressInfo).port}`,
+    asked,
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}
+
+function answer(world: World, url: URL): unknown {
+  const [, , , kind, id = "", part, serial, last] = url.pathname.split("/");
+  if (url.pathname.startsWith("/v1/")) return ranking(world, url.pathname.slice(4), url);
+  if (kind === "topics") return messages(world, id, url);
+  if (kind === "accounts") {
+    return world.accounts.has(id) ? { account: id, deleted: false, key: null } : undefined;
+  }
+  if (kind === "tokens" && last === "transactions") {
+    return history(world.nfts[id]?.get(Number(serial)) ?? []);
+  }
+  if (kind === "tokens" && part === "nfts") return owners(world, id, url);
+  return undefined;
+}
+
+function messages(world: World, id: string, url: URL) {
+  const topic = Object.values(world.topics).find((each) => each.id === id);
+  const after = Number(/^gt:(\d+)$/.exec(url.searchParams.get("sequencenumber") ?? "")?.[1] ?? 0);
+  const all = topic?.messages ?? [];
+  const limit = Math.min(100, Number(url.searchParams.get("limit") ?? 25));
+  const isNewest = url.searchParams.get("order") === "desc";
+  // Sequence numbers rise, but a forged topic may leave some out.
+  const begin = all.findIndex(({ sequence }) => sequence > after);
+  const rows = isNewest ? all.slice(-limit) : begin === -1 ? [] : all.slice(begin, begin + limit);
+  return {
+    messages: rows.map(({ sequence, consensus, text, hash }) => ({
+      chunk_info: {
+        initial_transaction_id: { account_id: PAYER, transaction_valid_start: consensus },
+        number: 1,
+        total: 1,
+      },
+      consensus_timestamp: consensus,
+      message: Buffer.from(text).toString("base64"),
+      payer_account_id: PAYER,
+      running_hash: hash,
+      running_hash_version: 3,
+      sequence_number: sequence,
+      topic_id: id,
+    })),
+    links: {
+      next: rows.length === limit ? `${url.pathname}?limit=${limit}&timestamp=gt:1.0` : null,
+    },
+  };
+}
+
+function timestamp(at: number): string {
+  return `${Math.floor(at / 1_000)}.${String((at % 1_000) * 1_000_000).padStart(9, "0")}`;
+}
+
+function history(moves: readonly Move[]) {
+  const transactions = [...moves].reverse().map(({ at, type, sender, receiver }) => ({
+    consensus_timestamp: timestamp(at),
+    nonce: 0,
+    transaction_id: `${PAYER}-${timestamp(at).replace(".", "-")}`,
+    type,
+    is_approval: false,
+    sender_account_id: sender,
+    receiver_account_id: receiver,
+  }));
+  return { transactions, links: { next: null } };
+}
+
+function owners(world: World, token: string, url: URL) {
+  const after = Number(/^gt:(\d+)$/.exec(url.searchParams.get("serialnumber") ?? "")?.[1] ?? 0);
+  const all = [...(world.nfts[token] ?? [])].filter(([serial]) => serial > after).slice(0, 100);
+  const nfts = all.map(([serial, moves]) => {
+    const last = moves.at(-1);
+    return {
+      account_id: last?.receiver ?? null,
+      deleted: last?.receiver === null,
+      modified_timestamp: timestamp(last?.at ?? 0),
+      serial_number: serial,
+      token_id: token,
+    };
+  });
+  const next = nfts.at(-1)?.serial_number;
+  const isFull = nfts.length === 100;
+  return {
+    nfts,
+    links: { next: isFull ? `${url.pathname}?limit=100&order=asc&serialnumber=gt:${next}` : null },
+  };
+}
+
+/** What the service's API says, from the stars alone. */
+function ranking(world: World, path: string, url: URL): unknown {
+  const now = Date.now();
+  const hour = Math.floor(now / HOUR_MS);
+  const since = (type: string, id: string, from: number): number =>
+    world.stars
+      .filter(
+        ({ target, at }) => target.type === type && target.id === id && Date.parse(at) >= from,
+      )
+      .reduce((sum, { weight }) => sum + weight, 0);
+  const rows = (type: string) =>
+    world.items
+      .filter((item) => item.type === type)
+      .map(({ id, eventKind }) => {
+        const lost = world.releases
+          .filter(({ mint }) => type === "event" && mint === id)
+          .reduce((sum, { weight }) => sum + weight, 0);
+        const from = type === "event" ? 0 : startOfDay(dayOf(now));
+        return {
+          id,
+          isForeverMint: eventKind === "FOREVER_MINT",
+          totalVotes: since(type, id, from) - lost + (world.edits.get(`${type}/${id}`) ?? 0),
+          votes7d: since(type, id, (hour - 7 * 24) * HOUR_MS),
+          votes30d: since(type, id, (hour - 30 * 24) * HOUR_MS),
+        };
+      });
+  const top = (type: string) =>
+    rows(type).sort(
+      (one, other) =>
+        other.totalVotes - one.totalVotes ||
+        other.votes30d - one.votes30d ||
+        Number(one.id.slice(4)) - Number(other.id.slice(4)),
+    );
+  if (path === "tokens/top") return { tokens: top("token") };
+  if (path === "collections/top") return { collections: top("collection") };
+  const offset = Number(url.searchParams.get("offset") ?? 0);
+  if (path === "ecosystem") return { projects: rows("project").slice(offset), hasMore: false };
+  if (path === "events") return { events: rows("event").slice(offset), hasMore: false };
+  return undefined;
+}
+
+/** Writes the day exports as the service would, into a folder. */
+export function writeExports(world: World, folder: string, now = Date.now()): void {
+  mkdirSync(folder, { recursive: true });
+  let previous: string | null = GENESIS;
+  for (let at = startOfDay(world.firstDay); at <= now; at += DAY_MS) {
+    const day = dayOf(at);
+    const isFinal: boolean = at + DAY_MS <= now;
+    const stars = world.stars.filter((star) => dayOf(Date.parse(star.at)) === day);
+    const releases = world.releases.filter((each) => dayOf(Date.parse(each.releasedAt)) === day);
+    const lines: ExportLine[] = [
+      {
+        kind: "header",
+        format: 1,
+        day,
+        final: isFinal,
+        network: "local",
+        topics: { event: world.topics.event.id, asset: world.topics.asset.id },
+        collections: { a: { id: A, key: KEYS.a }, b: { id: B, key: KEYS.b } },
+        excludedWallets: [...world.excluded],
+        xpPerStar: 1,
+        previous: isFinal ? previous : null,
+      },
+      ...stars,
+      ...releases,
+    ];
+    const body = lines.map(lineText).join("");
+    const sha256 = createHash("sha256").update(body).digest("hex");
+    const chain: string | null = isFinal && previous !== null ? chainHash(previous, sha256) : null;
+    const footer = lineText({
+      kind: "footer",
+      day,
+      final: isFinal,
+      stars: stars.length,
+      weight: stars.reduce((sum, { weight }) => sum + weight, 0),
+      releases: releases.length,
+      unpublished: stars.filter(({ publication }) => publication.state !== "published").length,
+      sequences: [],
+      sha256,
+      chain,
+    });
+    writeFileSync(join(folder, `${day}.ndjson`), body + footer);
+    previous = chain;
+  }
+}
