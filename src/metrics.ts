@@ -36,6 +36,11 @@ function httpMetrics(registry: Registry) {
       buckets: REQUEST_SECONDS,
       registers,
     }),
+    liveStreams: new Gauge({
+      name: "starboard_live_streams",
+      help: "Open streams of live counters.",
+      registers,
+    }),
     /** `redis` counts over all processes, `process` while Redis is away. */
     rateLimited: new Counter({
       name: "starboard_http_rate_limited_total",

@@ -41,6 +41,8 @@ export interface HttpParts {
   readonly metrics: Metrics;
   readonly verifyKey: VerifyKey;
   readonly voting: VotingDeps;
+  /** `GET /voting/live`. */
+  readonly live: Hono;
   readonly snapshots: Snapshots;
   readonly mintSnapshots: MintSnapshots;
   readonly isDraining: () => boolean;
@@ -79,7 +81,7 @@ export function composeHttp(parts: HttpParts): Hono {
     cors({
       origin: [...settings.VOTING_ORIGINS],
       allowMethods: ["GET", "POST", "DELETE"],
-      allowHeaders: ["Authorization", "Content-Type", "Idempotency-Key"],
+      allowHeaders: ["Authorization", "Content-Type", "Idempotency-Key", "Last-Event-ID"],
       exposeHeaders: ["Idempotent-Replayed", "Retry-After", "RateLimit", "RateLimit-Policy"],
       maxAge: PREFLIGHT_KEPT_SECONDS,
     }),
@@ -94,6 +96,7 @@ export function composeHttp(parts: HttpParts): Hono {
       metrics,
     }).middleware,
   );
+  voting.route("/", parts.live);
   voting.route("/", votingRoutes(parts.voting));
   const inspecting = { sql, snapshots: parts.snapshots, mintSnapshots: parts.mintSnapshots };
   const ops = opsApi({

@@ -20,6 +20,7 @@ import { previewStar } from "../voting/preview-star.ts";
 import { readAllowance } from "../voting/read-allowance.ts";
 import { closeSession } from "../voting/session.ts";
 import { composeHttp } from "./compose-http.ts";
+import { composeLive } from "./compose-live.ts";
 import { composeVoting } from "./compose-voting.ts";
 import { prepareDatabase } from "./prepare-database.ts";
 import { refreshMetrics } from "./refresh-metrics.ts";
@@ -75,6 +76,7 @@ export async function startWeb(
   const publicUrl = settings.PUBLIC_URL ?? `http://${settings.HOST}:${settings.PORT}`;
   const resting = { snapshots, mintSnapshots };
   const voting = votingUseCases({ ...outside, ...resting, settings, metrics, wake, publicUrl });
+  const live = composeLive({ ...outside, log, metrics, trustedProxies: settings.TRUSTED_PROXIES });
   let isDraining = false;
   const app = composeHttp({
     ...outside,
@@ -84,6 +86,7 @@ export async function startWeb(
     metrics,
     verifyKey: keyVerifier(sql, used.note, clock),
     voting,
+    live: live.app,
     ...resting,
     isDraining: () => isDraining,
     refreshMetrics: () => refreshMetrics(sql, metrics),
@@ -93,6 +96,7 @@ export async function startWeb(
     url: server.url,
     async close() {
       isDraining = true;
+      live.close();
       await server.close(bounds.drainMs);
       await voting.settled();
       await Promise.all([snapshots.settled(), mintSnapshots.settled()]);

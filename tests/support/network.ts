@@ -16,6 +16,8 @@ export interface Network {
   readonly collectionA: string;
   readonly collectionB: string;
   readonly topics: { readonly event: string; readonly asset: string };
+  /** Takes Redis away for good. */
+  cutRedis(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -65,6 +67,7 @@ export async function startNetwork(): Promise<Network> {
     collectionA,
     collectionB,
     topics,
+    cutRedis: () => redis.close(),
     async close() {
       await hedera.close();
       await Promise.all([sql.end({ timeout: 1 }), ledgerSql.end({ timeout: 1 })]);

@@ -1,0 +1,142 @@
+/**
+ * Goal: a client that is cut off at any moment and comes back to any process ends up with the
+ * latest value of every item, and never sees a counter go back. Method: a journal that we make
+ * up, whose numbers become visible out of order; three processes that read it at their own pace;
+ * clients that take what they get in small pieces, drop off and come back elsewhere. Seeded.
+ */
+import * as assert from "node:assert/strict";
+import { suite } from "uvu";
+import { silentLogger } from "../../src/log.ts";
+import type { CounterChange } from "../../src/reads/counter-changes.ts";
+import type { JournalPlace } from "../../src/store/journal-horizon.ts";
+import { createLiveCounters, type Following } from "../../src/voting/live-counters.ts";
+
+/** mulberry32 */
+function random(seed: number): () => number {
+  let a = seed;
+  return () => {
+    a = (a + 0x6d2b79f5) | 0;
+    let t = Math.imul(a ^ (a >>> 15), 1 | a);
+    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
+    return ((t ^ (t >>> 14)) >>> 0) / 4_294_967_296;
+  };
+}
+
+const ITEMS = 6;
+
+function makeJournal(next: () => number) {
+  const changes: { item: number; cause: "star" | "release"; seq: number }[] = [];
+  const drawn = { star: 0, release: 0 };
+  const totals = new Map<number, number>();
+  return {
+    totals,
+    drawn,
+    /** Each change makes its item's counter another one; higher is newer. */
+    change() {
+      const cause = next() < 0.6 ? ("star" as const) : ("release" as const);
+      drawn[cause] += 1;
+      const item = Math.floor(next() * ITEMS);
+      changes.push({ item, cause, seq: drawn[cause] });
+      totals.set(item, changes.length);
+    },
+    load(after: JournalPlace, upTo: JournalPlace): CounterChange[] {
+      const found = new Map<number, { star: number; release: number }>();
+      for (const { item, cause, seq } of changes) {
+        if (seq <= after[cause] || seq > upTo[cause]) continue;
+        const there = found.get(item) ?? { star: 0, release: 0 };
+        found.set(item, { ...there, [cause]: seq });
+      }
+      return [...found].map(([item, place]) => ({
+        ...place,
+        type: "event" as const,
+        id: String(item),
+        totalVotes: totals.get(item) ?? 0,
+        day: "2026-11-20",
+      }));
+    },
+  };
+}
+
+/** One process' look at the journal, which lags behind by what it pleases. */
+function lagging(drawn: JournalPlace, next: () => number) {
+  let settled = { star: 0, release: 0 };
+  let isCaughtUp = true;
+  const look = async () => {
+    // Each kind by itself: the places of two processes need not be one after the other.
+    const on = (cause: "star" | "release") =>
+      settled[cause] + Math.round((drawn[cause] - settled[cause]) * (isCaughtUp ? 1 : next()));
+    settled = { star: on("star"), release: on("release") };
+    return { settled, drawn: { ...drawn } };
+  };
+  return { look, catchUp: (yes: boolean) => (isCaughtUp = yes) };
+}
+
+const newListener = () => ({ wake: () => undefined, cut: () => assert.fail("cut") });
+const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
+
+const test = suite("live counters");
+
+for (const seed of [1, 2, 3, 4]) {
+  test(`clients that come and go end up with the latest of every item (seed ${seed})`, async () => {
+    const next = random(seed);
+    const journal = makeJournal(next);
+    for (let n = 0; n < 30; n += 1) journal.change();
+    const lags = [1, 2, 3].map((n) => lagging(journal.drawn, random(seed * 10 + n)));
+    const processes = lags.map(({ look }) =>
+      createLiveCounters({
+        lookAtJournal: look,
+        loadChanges: async (after, upTo) => {
+          await pause(next() * 2);
+          return journal.load(after, upTo);
+        },
+        log: silentLogger,
+        pollEveryMs: 1,
+      }),
+    );
+    const clients = Array.from({ length: 6 }, () => ({
+      known: new Map<string, number>(),
+      // Knows nothing yet, and so comes back for everything.
+      place: { star: 0, release: 0 } as JournalPlace,
+      following: null as Following | null,
+    }));
+    const take = (client: (typeof clients)[number], max: number): void => {
+      const taken = client.following?.take(max);
+      for (const { id, totalVotes } of taken?.counters ?? []) {
+        const before = client.known.get(id) ?? 0;
+        assert.ok(totalVotes >= before, `${id} went back from ${before} to ${totalVotes}`);
+        client.known.set(id, totalVotes);
+      }
+      if (taken?.place) client.place = taken.place;
+    };
+    const comeBack = async (client: (typeof clients)[number]): Promise<void> => {
+      const process = processes[Math.floor(next() * processes.length)];
+      client.following = (await process?.follow(newListener(), client.place)) ?? null;
+      assert.equal(client.following?.isResumed, true);
+    };
+    for (const lag of lags) lag.catchUp(false);
+    for (let round = 0; round < 150; round += 1) {
+      if (next() < 0.7) journal.change();
+      for (const client of clients) {
+        const what = next();
+        if (client.following === null && what < 0.3) await comeBack(client);
+        else if (what < 0.6) take(client, 1 + Math.floor(next() * 3));
+        else if (what < 0.65) {
+          client.following?.end();
+          client.following = null;
+        }
+      }
+      if (round % 5 === 0) await pause(2);
+    }
+    for (const lag of lags) lag.catchUp(true);
+    for (const client of clients) if (client.following === null) await comeBack(client);
+    await pause(60);
+    const latest = [...journal.totals].map(([item, votes]) => [String(item), votes] as const);
+    for (const client of clients) {
+      take(client, 1_000);
+      assert.deepEqual([...client.known].sort(), [...latest].sort());
+      client.following?.end();
+    }
+  });
+}
+
+test.run();
