@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Day } from "../../actors/day.ts";
+import { type Day, endOfDay } from "../../actors/day.ts";
 import {
   daysToCheck,
   type ExportSettings,
@@ -19,6 +19,8 @@ export interface ExportsDeps {
   readonly sql: Sql;
   readonly log: Logger;
   readonly settings: ExportSettings;
+  /** The machine's clock: a second witness that a day is over, before that is said for good. */
+  readonly machineNow?: () => number;
   readonly everyMs?: number;
 }
 
@@ -69,19 +71,21 @@ export function startExportsUpkeep(deps: ExportsDeps): ExportsUpkeep {
 }
 
 /**
- * Makes every day final that can be, in order.
+ * Makes every day final that can be, in order. Not while the machine's clock says that the day is
+ * still going on: a database clock that ran ahead for a moment would close days to come.
  *
  * @returns those days
  * @throws RetryableError `UNAVAILABLE` when Postgres is out of reach
  */
 export async function finalizeDueDays(
-  { sql, log, settings }: ExportsDeps,
+  { sql, log, settings, machineNow = Date.now }: ExportsDeps,
   stop?: AbortSignal,
 ): Promise<readonly Day[]> {
   const days: Day[] = [];
   for (;;) {
     const next = await nextFinalDay(sql);
-    if (next === null || !(await isSettled(sql))) return days;
+    if (next === null || machineNow() < endOfDay(next.day)) return days;
+    if (!(await isSettled(sql))) return days;
     const header = headerOf(next.day, settings, next.previous);
     const written = await hashExport(sql, header, stop);
     // A star that is published and yet not: its row changed under our eyes. Look again later.

@@ -7,6 +7,7 @@ import { type ExportLine, exportLine } from "../../src/journal/export-format.ts"
 import { silentLogger } from "../../src/log.ts";
 import { createMetrics } from "../../src/metrics.ts";
 import { openPostgres, type Sql } from "../../src/store/postgres.ts";
+import type { ExportsDeps } from "../../src/upkeep/finalize-exports.ts";
 import { type Engine, seedDirectory, startEngine } from "./engine.ts";
 import { testDatabase } from "./postgres.ts";
 
@@ -18,11 +19,12 @@ export interface ExportRig {
   /** As an exporting process: the restricted role, look-ups by key. */
   readonly sql: Sql;
   readonly engine: Engine;
-  readonly settings: ExportSettings;
   /** The journal's days: the first is tomorrow, for there the partitions are. */
   day(number: number): Day;
   /** Sets the database's clock: so many ms into a day, counted from 1; it goes on from there. */
   setClock(number: number, ms: number): Promise<void>;
+  /** What a worker's upkeep of this journal is given; its machine's clock is far ahead. */
+  readonly upkeep: ExportsDeps;
   /** Marks every star as published, in the journal's order. */
   publish(): Promise<void>;
   /** Another process' answers, without a socket. */
@@ -44,15 +46,16 @@ export async function startExportRig(): Promise<ExportRig> {
   await seedDirectory(owner);
   const pool = (): Sql =>
     openPostgres(database.url, { connections: 2, byKey: true, role: "starboard_app" });
-  const pools = [pool()];
   const engine = await startEngine(database.url);
   const first = startOfDay(dayOf(Date.now())) + DAY_MS;
+  const sql = pool();
+  const pools = [sql];
   return {
     url: database.url,
     owner,
-    sql: pools[0] ?? pool(),
+    sql,
     engine,
-    settings: SETTINGS,
+    upkeep: { sql, log: silentLogger, settings: SETTINGS, machineNow: () => first + 99 * DAY_MS },
     day: (number) => dayOf(first + (number - 1) * DAY_MS),
     async setClock(number, ms) {
       const at = first + (number - 1) * DAY_MS + ms;
@@ -62,9 +65,9 @@ export async function startExportRig(): Promise<ExportRig> {
     },
     publish: () => publishAll(owner),
     app() {
-      const sql = pool();
-      pools.push(sql);
-      return appOf(sql);
+      const own = pool();
+      pools.push(own);
+      return appOf(own);
     },
     async close() {
       await engine.close();

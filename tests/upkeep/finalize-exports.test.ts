@@ -5,10 +5,9 @@
 import * as assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { suite } from "uvu";
-import { DAY_MS } from "../../actors/day.ts";
+import { DAY_MS, endOfDay } from "../../actors/day.ts";
 import { exportAlarms } from "../../src/journal/export-days.ts";
 import { GENESIS } from "../../src/journal/export-format.ts";
-import { silentLogger } from "../../src/log.ts";
 import {
   checkFinalDays,
   finalizeDueDays,
@@ -24,7 +23,6 @@ test.before.each(async (context) => {
 });
 test.after.each(({ rig }) => rig.close());
 
-const deps = (rig: ExportRig) => ({ sql: rig.sql, log: silentLogger, settings: SETTINGS });
 const get = async (rig: ExportRig, day: string) =>
   (await rig.app().request(`/exports/${day}`)).text();
 const sha = (text: string): string => createHash("sha256").update(text).digest("hex");
@@ -47,8 +45,8 @@ test("three days in a chain, the one without stars too, the same bytes from ever
   await rig.setClock(4, NOON);
 
   const days = [rig.day(1), rig.day(2), rig.day(3)];
-  assert.deepEqual(await finalizeDueDays(deps(rig)), days);
-  assert.deepEqual(await finalizeDueDays(deps(rig)), []);
+  assert.deepEqual(await finalizeDueDays(rig.upkeep), days);
+  assert.deepEqual(await finalizeDueDays(rig.upkeep), []);
   let previous = GENESIS;
   for (const [index, day] of days.entries()) {
     const [one, other] = [await get(rig, day), await get(rig, day)];
@@ -69,7 +67,7 @@ test("two workers at once make one chain", async ({ rig }) => {
   bodyOf(await rig.engine.cast("0.0.11", "token/0.0.9001"));
   await rig.publish();
   await rig.setClock(4, NOON);
-  await Promise.all([finalizeDueDays(deps(rig)), finalizeDueDays(deps(rig))]);
+  await Promise.all([finalizeDueDays(rig.upkeep), finalizeDueDays(rig.upkeep)]);
   const [row] = await rig.owner`select count(*) as days from export_day`;
   assert.equal(row?.days, 3);
 });
@@ -79,10 +77,19 @@ test("a day is closed five seconds after its end, by the database's clock", asyn
   bodyOf(await rig.engine.cast("0.0.11", "token/0.0.9001"));
   await rig.publish();
   await rig.setClock(2, 1_000);
-  assert.deepEqual(await finalizeDueDays(deps(rig)), []);
+  assert.deepEqual(await finalizeDueDays(rig.upkeep), []);
   assert.equal(ofKind(await get(rig, rig.day(1)), "header")[0]?.final, false);
   await rig.setClock(2, 5_000);
-  assert.deepEqual(await finalizeDueDays(deps(rig)), [rig.day(1)]);
+  assert.deepEqual(await finalizeDueDays(rig.upkeep), [rig.day(1)]);
+});
+
+test("a database clock that runs ahead for a moment closes no day to come", async ({ rig }) => {
+  await rig.setClock(1, NOON);
+  bodyOf(await rig.engine.cast("0.0.11", "token/0.0.9001"));
+  await rig.publish();
+  await rig.setClock(3, NOON);
+  const machineNow = () => endOfDay(rig.day(1)) - 1;
+  assert.deepEqual(await finalizeDueDays({ ...rig.upkeep, machineNow }), []);
 });
 
 test("a star that is still being committed is waited for", async ({ rig }) => {
@@ -93,10 +100,10 @@ test("a star that is still being committed is waited for", async ({ rig }) => {
   // A commit that hangs: its transaction has a number, and its rows are nobody's yet.
   await late.unsafe("begin; select pg_current_xact_id()");
   await rig.setClock(2, NOON);
-  assert.deepEqual(await finalizeDueDays(deps(rig)), []);
+  assert.deepEqual(await finalizeDueDays(rig.upkeep), []);
   await late.unsafe("commit");
   late.release();
-  assert.deepEqual(await finalizeDueDays(deps(rig)), [rig.day(1)]);
+  assert.deepEqual(await finalizeDueDays(rig.upkeep), [rig.day(1)]);
 });
 
 test("a star published late keeps its day, and those after it, provisional", async ({ rig }) => {
@@ -105,7 +112,7 @@ test("a star published late keeps its day, and those after it, provisional", asy
   await rig.publish();
   bodyOf(await rig.engine.cast("0.0.11", "token/0.0.9002"));
   await rig.setClock(3, NOON);
-  assert.deepEqual(await finalizeDueDays(deps(rig)), []);
+  assert.deepEqual(await finalizeDueDays(rig.upkeep), []);
   assert.deepEqual(await exportAlarms(rig.sql), { differing: 0, overdue: 2 });
   const text = await get(rig, rig.day(1));
   const [footer] = ofKind(text, "footer");
@@ -124,7 +131,7 @@ test("a star published late keeps its day, and those after it, provisional", asy
     runningHash: null,
   });
   await rig.publish();
-  assert.deepEqual(await finalizeDueDays(deps(rig)), [rig.day(1), rig.day(2)]);
+  assert.deepEqual(await finalizeDueDays(rig.upkeep), [rig.day(1), rig.day(2)]);
   assert.deepEqual(await exportAlarms(rig.sql), { differing: 0, overdue: 0 });
 });
 
@@ -133,7 +140,7 @@ test("a final day takes no star, though the clock is set back over midnight", as
   bodyOf(await rig.engine.cast("0.0.11", "token/0.0.9001"));
   await rig.publish();
   await rig.setClock(2, NOON);
-  await finalizeDueDays(deps(rig));
+  await finalizeDueDays(rig.upkeep);
   await rig.setClock(1, NOON);
   await assert.rejects(rig.engine.cast("0.0.12", "token/0.0.9001"), { code: "UNAVAILABLE" });
   await rig.setClock(2, NOON);
@@ -146,14 +153,14 @@ test("a changed journal is noticed, and nobody is given a whole export of it", a
   bodyOf(await rig.engine.cast("0.0.11", "event/meetup"));
   await rig.publish();
   await rig.setClock(2, NOON);
-  await finalizeDueDays(deps(rig));
-  assert.deepEqual(await checkFinalDays(deps(rig)), []);
+  await finalizeDueDays(rig.upkeep);
+  assert.deepEqual(await checkFinalDays(rig.upkeep), []);
   // Who owns the database can do anything: also switch the triggers off.
   await rig.owner.unsafe(`
     alter table star disable trigger user; update star set weight = 2, counted_a = 1;
     alter table star enable trigger user`);
   await rig.setClock(2, NOON + 3_700_000);
-  assert.deepEqual(await checkFinalDays(deps(rig)), [rig.day(1)]);
+  assert.deepEqual(await checkFinalDays(rig.upkeep), [rig.day(1)]);
   assert.deepEqual(await exportAlarms(rig.sql), { differing: 1, overdue: 0 });
   const reply = await rig.app().request(`/exports/${rig.day(1)}`);
   await assert.rejects(reply.text(), /once it was/);
@@ -161,7 +168,7 @@ test("a changed journal is noticed, and nobody is given a whole export of it", a
     alter table star disable trigger user; update star set weight = 3, counted_a = 2;
     alter table star enable trigger user`);
   await rig.setClock(2, NOON + 7_400_000);
-  assert.deepEqual(await checkFinalDays(deps(rig)), []);
+  assert.deepEqual(await checkFinalDays(rig.upkeep), []);
   assert.equal((await exportAlarms(rig.sql)).differing, 0);
 });
 
@@ -170,7 +177,7 @@ test("a frozen row cannot be changed, skipped or forged", async ({ rig }) => {
   bodyOf(await rig.engine.cast("0.0.11", "token/0.0.9001"));
   await rig.publish();
   await rig.setClock(3, NOON);
-  await finalizeDueDays(deps(rig));
+  await finalizeDueDays(rig.upkeep);
   const { owner } = rig;
   await assert.rejects(owner`update export_day set stars = 0`, /append-only/);
   await assert.rejects(owner`delete from export_day`, /append-only/);
@@ -193,7 +200,7 @@ test("a header stands though the settings change, and the worker does all of it 
   await rig.publish();
   await rig.setClock(2, NOON);
   const settings = { ...SETTINGS, excludedWallets: ["0.0.5", "0.0.6"] };
-  const upkeep = startExportsUpkeep({ ...deps(rig), settings, everyMs: 10 });
+  const upkeep = startExportsUpkeep({ ...rig.upkeep, settings, everyMs: 10 });
   for (let look = 0; look < 500; look += 1) {
     const [row] = await rig.owner`select count(*) as days from export_check`;
     if (row?.days === 1) break;

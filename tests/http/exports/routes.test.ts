@@ -5,16 +5,9 @@ import { gunzipSync } from "node:zlib";
 import { suite } from "uvu";
 import { DAY_MS } from "../../../actors/day.ts";
 import { exportList } from "../../../src/journal/export-format.ts";
-import { silentLogger } from "../../../src/log.ts";
 import { finalizeDueDays } from "../../../src/upkeep/finalize-exports.ts";
 import { bodyOf } from "../../support/engine.ts";
-import {
-  appOf,
-  type ExportRig,
-  ofKind,
-  SETTINGS,
-  startExportRig,
-} from "../../support/export-rig.ts";
+import { appOf, type ExportRig, ofKind, startExportRig } from "../../support/export-rig.ts";
 
 const NOON = DAY_MS / 2;
 const test = suite<{ rig: ExportRig }>();
@@ -39,7 +32,7 @@ test.before(async (context) => {
   await rig.setClock(2, NOON);
   bodyOf(await rig.engine.cast("0.0.11", "token/0.0.9001"));
   await rig.setClock(3, NOON);
-  await finalizeDueDays({ sql: rig.sql, log: silentLogger, settings: SETTINGS });
+  await finalizeDueDays(rig.upkeep);
 });
 test.after(({ rig }) => rig.close());
 

@@ -9,16 +9,9 @@ import { runInNewContext } from "node:vm";
 import { suite } from "uvu";
 import { DAY_MS } from "../../../actors/day.ts";
 import { serveHttp } from "../../../src/http/serve.ts";
-import { silentLogger } from "../../../src/log.ts";
 import { finalizeDueDays } from "../../../src/upkeep/finalize-exports.ts";
 import { verdictOf } from "../../support/engine.ts";
-import {
-  appOf,
-  type ExportRig,
-  ofKind,
-  SETTINGS,
-  startExportRig,
-} from "../../support/export-rig.ts";
+import { appOf, type ExportRig, ofKind, startExportRig } from "../../support/export-rig.ts";
 import { seedDay } from "../../support/export-seed.ts";
 
 const STARS = 10_000;
@@ -47,7 +40,7 @@ test.before(async (context) => {
 test.after(({ rig }) => rig.close());
 
 test("10,000 stars become final and are streamed with flat memory", async ({ rig }) => {
-  await finalizeDueDays({ sql: rig.sql, log: silentLogger, settings: SETTINGS });
+  await finalizeDueDays(rig.upkeep);
   const reply = await rig.app().request(`/exports/${rig.day(1)}`);
   const reader = (reply.body as ReadableStream<Uint8Array>).getReader();
   let [bytes, pieces, largest, last] = [0, 0, 0, ""];
