@@ -6,12 +6,12 @@ import { type AuditState, newAuditState } from "./audit-state.ts";
 import { type AuditIdentity, readCheckpoint, writeCheckpoint } from "./checkpoint.ts";
 import { closeDaysBefore, type DayJudge } from "./close-day.ts";
 import { type Conclusion, conclude } from "./conclude.ts";
-import { settleRecent } from "./counters.ts";
+import { type Reading, settleRecent } from "./counters.ts";
 import type { ExportSource } from "./export-source.ts";
 import type { ExportJudge } from "./judge-export.ts";
 import { judgeMessage, type MessageJudge } from "./judge-message.ts";
 import { readOwnership } from "./read-ownership.ts";
-import { type Rankings, readRankings } from "./read-rankings.ts";
+import { readRankings } from "./read-rankings.ts";
 import { LAG_MS, type Ownerships } from "./rebuild-weights.ts";
 import { replayTopics } from "./replay-topic.ts";
 import { addMismatches } from "./report.ts";
@@ -45,21 +45,25 @@ const CHECKPOINT_EVERY = 10_000;
 const SETTLE_EVERY_MS = 1_000;
 
 /**
- * Audits: first the rankings are read, then the ends of the topics, then who held which NFT, then
- * every message, one after the other; at last everything is held against the rankings. So whatever
- * the rankings showed is on the ledger by then, or comes within the time that messages take.
+ * Audits. In this order: the ends of the topics (what is there the rankings must show), the
+ * rankings, the ends again, who held which NFT, then every message, one after the other; at last
+ * everything is held against the rankings. Whatever they showed is on the ledger by then, or comes
+ * within the time that messages take.
  *
  * @throws MirrorError when the mirror node cannot be read; Error in one line for anything else
  *   that keeps the audit from being made
  */
 export async function runAudit(options: AuditOptions): Promise<Conclusion> {
-  const rankings = options.api ? await readRankings(options.api.url, options.api.key) : null;
   const topics = [...options.topics.event, ...options.topics.asset];
+  const before = await readEnds(options.mirror, topics);
+  const rankings = options.api ? await readRankings(options.api.url, options.api.key) : null;
   const identity = identityOf(options, topics);
   const kept = options.stateFile ? readCheckpoint(options.stateFile, identity) : undefined;
   const state = kept ?? newAuditState(topics);
-  const reading = rankings?.reading ?? { from: options.now(), until: options.now() };
-  settleRecent(state.counters, reading);
+  const reading = rankings
+    ? { ...rankings.reading, ends: before }
+    : { from: options.now(), until: options.now(), ends: null };
+  settleRecent(state.counters);
   const save = (): void => {
     if (options.stateFile !== null) writeCheckpoint(options.stateFile, identity, state);
   };
@@ -83,11 +87,7 @@ interface Judges {
   readonly day: DayJudge;
 }
 
-function judgesOf(
-  options: AuditOptions,
-  ownerships: Ownerships,
-  reading: Rankings["reading"],
-): Judges {
+function judgesOf(options: AuditOptions, ownerships: Ownerships, reading: Reading): Judges {
   const { mirror, keys, collections, lateMs, exports } = options;
   const excluded = new Set(options.excluded);
   const kinds = new Map([

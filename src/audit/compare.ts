@@ -1,6 +1,6 @@
 import { compareEntityIds, isEntityId } from "../ledger/entity-id.ts";
 import type { AuditState } from "./audit-state.ts";
-import { type Bounds, countersOf, type ItemBounds } from "./counters.ts";
+import { type Bounds, countersOf, type ItemBounds, type Reading } from "./counters.ts";
 import { boundsOfEvent } from "./event-accounts.ts";
 import { PAGE, type Ranked, type Rankings } from "./read-rankings.ts";
 import type { Mismatch } from "./report.ts";
@@ -24,14 +24,18 @@ export interface Comparison {
 }
 
 /**
- * Compares every published counter with the one the records give. Where stars are dated within
- * the doubt about the instant of the reading, anything between without and with them will do.
+ * Compares every published counter with the one the records give. Of stars that came to the
+ * topics after the reading, anything between without and with them will do.
  */
-export function compareRankings(state: AuditState, rankings: Rankings): Comparison {
+export function compareRankings(
+  state: AuditState,
+  rankings: Rankings,
+  reading: Reading,
+): Comparison {
   const counters = [
-    ...assetCounters(state, "token", rankings.tokens, rankings),
-    ...assetCounters(state, "collection", rankings.collections, rankings),
-    ...assetCounters(state, "project", rankings.projects, rankings),
+    ...assetCounters(state, { type: "token", rows: rankings.tokens }, reading),
+    ...assetCounters(state, { type: "collection", rows: rankings.collections }, reading),
+    ...assetCounters(state, { type: "project", rows: rankings.projects }, reading),
   ];
   const events = eventCounters(state, rankings);
   const all = [...counters, ...events.counters];
@@ -58,9 +62,8 @@ export function compareRankings(state: AuditState, rankings: Rankings): Comparis
 
 function assetCounters(
   state: AuditState,
-  type: "token" | "collection" | "project",
-  rows: readonly Ranked[],
-  { reading }: Rankings,
+  { type, rows }: { type: "token" | "collection" | "project"; rows: readonly Ranked[] },
+  reading: Reading,
 ): readonly ComparedCounter[] {
   return rows.flatMap((row) => {
     const item = `${type}/${row.id}`;

@@ -48,7 +48,11 @@ export async function conclude(
   let compared = 0;
   let isAhead = false;
   if (rankings !== null) {
-    const comparison = compareRankings(state, single === null ? rankings : withoutEvents(rankings));
+    const comparison = compareRankings(
+      state,
+      single === null ? rankings : withoutEvents(rankings),
+      judge.reading,
+    );
     ({ compared, isAhead } = comparison);
     addMismatches(findings, comparison.mismatches);
     for (const line of [...comparison.unprovable, ...cutLists(rankings)]) {

@@ -8,7 +8,7 @@ import { DAY_MS } from "../../actors/day.ts";
 export interface Counters {
   /** `type/id` → hour since 1970 → weight. */
   readonly hours: Map<string, Map<number, number>>;
-  /** Stars too near to the reading of the rankings, or after it, in no order. */
+  /** Stars that the rankings may not have shown when they were read, in no order. */
   recent: DatedWeight[];
   newestHour: number;
 }
@@ -20,10 +20,22 @@ export interface DatedWeight {
   readonly weight: number;
 }
 
-/** When the rankings were read, epoch milliseconds, with all doubt about the clocks in it. */
+/**
+ * When the rankings were read. What stood on the topics before that was stored before that, so
+ * rankings must show it, whatever any clock says; what came later they may show, if it was cast
+ * by then. Clocks only tell in which day and hour it was.
+ */
 export interface Reading {
+  /** Epoch milliseconds, with all doubt about the clocks between them. */
   readonly from: number;
   readonly until: number;
+  /** Last sequence number of each topic before the reading; null: nothing was read. */
+  readonly ends: ReadonlyMap<string, number> | null;
+}
+
+/** Whether rankings must show the star of this message. */
+export function isSettled({ ends }: Reading, topic: string, sequenceNumber: number): boolean {
+  return ends === null || sequenceNumber <= (ends.get(topic) ?? 0);
 }
 
 /** A counter as it may have been at some instant of the reading. */
@@ -40,16 +52,19 @@ export function noCounters(): Counters {
   return { hours: new Map(), recent: [], newestHour: 0 };
 }
 
-export function countWeight(counters: Counters, star: DatedWeight, { from }: Reading): void {
-  if (star.at >= from) counters.recent.push(star);
-  else addToHour(counters, star);
+export function countWeight(
+  counters: Counters,
+  star: DatedWeight,
+  { isSettled: settled }: { readonly isSettled: boolean },
+): void {
+  if (settled) addToHour(counters, star);
+  else counters.recent.push(star);
 }
 
-/** What was too near to an earlier reading counts firmly in a later one. */
-export function settleRecent(counters: Counters, { from }: Reading): void {
-  const old = counters.recent.filter(({ at }) => at < from);
-  counters.recent = counters.recent.filter(({ at }) => at >= from);
-  for (const star of old) addToHour(counters, star);
+/** What came after an earlier reading stood on the topics before any later one. */
+export function settleRecent(counters: Counters): void {
+  for (const star of counters.recent) addToHour(counters, star);
+  counters.recent = [];
 }
 
 function addToHour(counters: Counters, { item, at, weight }: DatedWeight): void {

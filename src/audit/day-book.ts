@@ -26,8 +26,13 @@ export interface WalletDay {
 
 export interface EventStars {
   readonly kind: EventKind;
-  /** Who, when (epoch milliseconds). */
-  readonly stars: { readonly wallet: string; readonly at: number }[];
+  /** Who, when (epoch milliseconds), and where on the topic. */
+  readonly stars: {
+    readonly wallet: string;
+    readonly at: number;
+    readonly topic: string;
+    readonly sequenceNumber: number;
+  }[];
 }
 
 /** Twice what a day may hold: what a forged topic heaps upon one wallet is told, not kept. */
@@ -55,7 +60,7 @@ export function enterStar(book: DayBook, star: StarMessage, place: Place): reado
   book.most = Math.max(book.most, wallet.ats.length);
   // One that is there twice counts once.
   const isTwin = found.some(({ kind }) => kind === "duplicate");
-  if (star.type === "event_vote" && !isTwin) enterEventStar(book, star);
+  if (star.type === "event_vote" && !isTwin) enterEventStar(book, star, place);
   return found.map((broken) => ({ ...place, ...broken }));
 }
 
@@ -81,10 +86,14 @@ function judge(
   return found;
 }
 
-function enterEventStar(book: DayBook, star: StarMessage & { type: "event_vote" }): void {
+function enterEventStar(
+  book: DayBook,
+  star: StarMessage & { type: "event_vote" },
+  { topic, sequenceNumber }: Place,
+): void {
   const event = book.events.get(star.eventId) ?? { kind: star.eventType, stars: [] };
   book.events.set(star.eventId, event);
-  event.stars.push({ wallet: star.wallet, at: star.timestamp });
+  event.stars.push({ wallet: star.wallet, at: star.timestamp, topic, sequenceNumber });
 }
 
 /** Keeps what the day's export will be held against. */

@@ -39,6 +39,8 @@ export interface AccountedStar {
   /** Epoch milliseconds. */
   readonly at: number;
   readonly held: { readonly A: readonly number[]; readonly B: readonly number[] };
+  /** Whether rankings must show it. */
+  readonly isSettled: boolean;
 }
 
 export function noEventAccounts(): EventAccounts {
@@ -157,13 +159,13 @@ export function mintOf({ mints }: EventAccounts, event: string): MintAccount {
 
 function add(
   accounts: EventAccounts,
-  { event, at }: AccountedStar,
+  { event, at, isSettled }: AccountedStar,
   weight: number,
-  { from, until }: Reading,
+  { until }: Reading,
 ): void {
   const total = totalOf(accounts, event);
   total.stars += 1;
-  if (at < from) total.weight += weight;
+  if (isSettled) total.weight += weight;
   else if (at <= until) total.edgeUp += weight;
 }
 

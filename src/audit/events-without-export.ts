@@ -1,5 +1,5 @@
 import type { AuditState } from "./audit-state.ts";
-import type { Reading } from "./counters.ts";
+import { isSettled, type Reading } from "./counters.ts";
 import type { DayBook } from "./day-book.ts";
 import { countEventStar, countMintStar, type MintAccount, totalOf } from "./event-accounts.ts";
 import { heldAt, type Ownership } from "./ownership.ts";
@@ -28,7 +28,8 @@ export function countWithoutExport(
 ): void {
   for (const [event, { kind, stars }] of book.events) {
     const count = kind === "FOREVER_MINT" ? countMintStar : countEventStar;
-    for (const { wallet, at } of [...stars].sort((one, other) => one.at - other.at)) {
+    for (const star of [...stars].sort((one, other) => one.at - other.at)) {
+      const { wallet, at } = star;
       const nothing = given.excluded.has(wallet);
       const of = (ownership: Ownership): readonly number[] => {
         const certain = nothing ? [] : certainHoldings(ownership, wallet, at);
@@ -36,7 +37,8 @@ export function countWithoutExport(
         return certain ?? heldAt(ownership, wallet, at);
       };
       const held = { A: of(given.ownerships.A), B: of(given.ownerships.B) };
-      count(state.accounts, { event, wallet, at, held }, given.reading);
+      const settled = isSettled(given.reading, star.topic, star.sequenceNumber);
+      count(state.accounts, { event, wallet, at, held, isSettled: settled }, given.reading);
     }
   }
 }

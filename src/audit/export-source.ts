@@ -1,8 +1,8 @@
 import { createReadStream } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
-import { request } from "undici";
 import { exportList } from "../journal/export-format.ts";
+import { getPatiently } from "./get-patiently.ts";
 
 /** Where the day exports of the journal are read from. */
 export interface ExportSource {
@@ -14,8 +14,6 @@ export interface ExportSource {
 
 /** A wallet with 10,000 serials of each collection, twice: longer lines are no export's. */
 const LINE_CHARACTERS_MAX = 1_000_000;
-const HEADERS_TIMEOUT_MS = 60_000;
-const BODY_TIMEOUT_MS = 60_000;
 const FILE = /^(?<day>\d{4}-\d\d-\d\d)\.ndjson$/;
 
 /** @param place a folder of `YYYY-MM-DD.ndjson` files, or the URL of `GET /exports` */
@@ -34,24 +32,15 @@ function fromFolder(folder: string): ExportSource {
 }
 
 function fromUrl(url: string): ExportSource {
-  const get = async (address: string) => {
-    const { statusCode, body } = await request(address, {
-      headersTimeout: HEADERS_TIMEOUT_MS,
-      bodyTimeout: BODY_TIMEOUT_MS,
-    });
-    if (statusCode === 200) return body;
-    await body.dump();
-    throw new Error(`${address}: HTTP ${statusCode}`);
-  };
   return {
     async days() {
-      const body = await get(url);
+      const { body } = await getPatiently(url);
       const list = exportList.safeParse(await body.json().catch(() => undefined));
       if (!list.success) throw new Error(`${url}: not a list of exports`);
       return list.data.exports.map(({ day }) => day).sort();
     },
     async *lines(day) {
-      yield* linesOf(await get(`${url}/${day}`));
+      yield* linesOf((await getPatiently(`${url}/${day}`)).body);
     },
   };
 }

@@ -1,5 +1,7 @@
 import type { EventDecision } from "../../actors/event-day.ts";
 import type { ExportStar } from "../journal/export-format.ts";
+import { isSettled, type Reading } from "./counters.ts";
+import type { AccountedStar } from "./event-accounts.ts";
 import type { Mismatch } from "./report.ts";
 
 /** Serials that a star says it counts although they had counted before. */
@@ -30,6 +32,19 @@ function wordsOf(
 ): string {
   const sum = `${base} + ${collectionA} + ${collectionB}`;
   return `weight ${weight} (${sum}), counting A [${a.join(" ")}], B ${b ?? "none"}`;
+}
+
+/** A star of an export, as events count it. */
+export function accountedOf(star: ExportStar, reading: Reading): AccountedStar {
+  const { topicId, sequenceNumber } = star.publication;
+  return {
+    event: star.target.id,
+    wallet: star.wallet,
+    at: Date.parse(star.at),
+    held: { A: star.held.collectionA, B: star.held.collectionB },
+    isSettled:
+      topicId !== null && sequenceNumber !== null && isSettled(reading, topicId, sequenceNumber),
+  };
 }
 
 /** A star of an export, as mismatches name it. */

@@ -6,7 +6,7 @@ import type { Reading } from "./counters.ts";
 import { type DayBook, digestOf } from "./day-book.ts";
 import { closeEventDay, countEventStar } from "./event-accounts.ts";
 import type { ExportSource } from "./export-source.ts";
-import { judgeDecision, placeOf } from "./judge-decision.ts";
+import { accountedOf, judgeDecision, placeOf } from "./judge-decision.ts";
 import { judgeSlots, judgeStar } from "./judge-star.ts";
 import { addRelease, foldMint, judgeRelease, lastOrderOf, overdueRemovals } from "./mint-order.ts";
 import { readExport } from "./read-export.ts";
@@ -191,7 +191,7 @@ function accountFor(
   state: AuditState,
   { star, day }: { star: ExportStar; day: Day },
 ): readonly Mismatch[] {
-  const { target, wallet } = star;
+  const { target } = star;
   if (star.scope === "forever-mint") {
     if (isSingleDay) return [];
     pendingOf(state, target.id).push({ order: star.mintOrder ?? star.seq, day, star });
@@ -210,12 +210,7 @@ function accountFor(
     A: star.counted?.collectionA.filter((serial) => counted?.A.has(serial)) ?? [],
     B: bonus !== null && counted?.B.has(bonus) === true,
   };
-  const held = { A: star.held.collectionA, B: star.held.collectionB };
-  const decision = countEventStar(
-    state.accounts,
-    { event: target.id, wallet, at: Date.parse(star.at), held },
-    reading,
-  );
+  const decision = countEventStar(state.accounts, accountedOf(star, reading), reading);
   return judgeDecision(star, decision, taken);
 }
 

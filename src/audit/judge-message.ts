@@ -3,7 +3,7 @@ import type { MirrorTopicMessage } from "../ledger/mirror-schemas.ts";
 import type { CollectionKeys, StarMessage } from "../publishing/message.ts";
 import { parseStarMessage } from "../publishing/parse-message.ts";
 import type { AuditState } from "./audit-state.ts";
-import { countWeight, type Reading } from "./counters.ts";
+import { countWeight, isSettled, type Reading } from "./counters.ts";
 import { enterMessage, enterStar, itemOf, judgeInstant, openDayBook } from "./day-book.ts";
 import { judgeCounts, judgeVotingPower, type Ownerships } from "./rebuild-weights.ts";
 import { addLine, addMismatches, type Place } from "./report.ts";
@@ -47,7 +47,8 @@ export function judgeMessage(
   const isCounted = isJudged ? judgeStarMessage(judge, state, { star, message, place }) : true;
   if (star.type !== "asset_vote") return;
   const weighed = { item: itemOf(star), at: star.timestamp, weight: star.votingPower };
-  if (isCounted) countWeight(state.counters, weighed, judge.reading);
+  const settled = isSettled(judge.reading, topic, sequenceNumber);
+  if (isCounted) countWeight(state.counters, weighed, { isSettled: settled });
 }
 
 function starOf(

@@ -9,7 +9,7 @@ import {
   mintOf,
   releaseFromMint,
 } from "./event-accounts.ts";
-import { judgeDecision } from "./judge-decision.ts";
+import { accountedOf, judgeDecision } from "./judge-decision.ts";
 import { heldBetween } from "./ownership.ts";
 import { LAG_MS, type Ownerships } from "./rebuild-weights.ts";
 import type { Mismatch } from "./report.ts";
@@ -66,12 +66,7 @@ function foldStar(
     A: star.counted?.collectionA.filter((serial) => A.has(serial)) ?? [],
     B: star.counted?.collectionB != null && B.has(star.counted.collectionB),
   };
-  const held = { A: star.held.collectionA, B: star.held.collectionB };
-  const decision = countMintStar(
-    accounts,
-    { event: star.target.id, wallet: star.wallet, at: Date.parse(star.at), held },
-    reading,
-  );
+  const decision = countMintStar(accounts, accountedOf(star, reading), reading);
   return judgeDecision(star, decision, taken);
 }
 

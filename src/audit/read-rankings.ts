@@ -1,7 +1,6 @@
-import { setTimeout as pause } from "node:timers/promises";
-import { request } from "undici";
 import { z } from "zod";
 import type { Reading } from "./counters.ts";
+import { getPatiently } from "./get-patiently.ts";
 
 /** What the public API publishes, and when it was read. */
 export interface Rankings {
@@ -9,8 +8,8 @@ export interface Rankings {
   readonly collections: readonly Ranked[];
   readonly projects: readonly Ranked[];
   readonly events: readonly RankedEvent[];
-  /** By the API's own clock, with the doubt about it. */
-  readonly reading: Reading;
+  /** When they were read, by the API's own clock, with the doubt about it. */
+  readonly reading: Pick<Reading, "from" | "until">;
 }
 
 export type Ranked = z.output<typeof ranked>;
@@ -30,10 +29,6 @@ const paged = { hasMore: z.boolean() };
 export const PAGE = 100;
 /** 100,000 events: a directory is far smaller. */
 const PAGES_MAX = 1_000;
-const TIMEOUT_MS = 15_000;
-/** More refusals than a minute's window can give. */
-const WAITS_MAX = 5;
-const WAIT_SECONDS_MAX = 120;
 /** Stars are dated by the database's clock, replies by the web server's, and that in whole seconds. */
 export const CLOCK_DOUBT_MS = 5_000;
 const SECOND_MS = 1_000;
@@ -104,22 +99,7 @@ async function allPages<T>(
 
 /** @returns the body and the reply's `Date` (this machine's clock where there is none) */
 async function ask(address: string, key: string): Promise<{ body: unknown; at: number }> {
-  for (let waits = 0; ; waits++) {
-    const { statusCode, headers, body } = await request(address, {
-      headers: { authorization: `Bearer ${key}`, accept: "application/json" },
-      headersTimeout: TIMEOUT_MS,
-      bodyTimeout: TIMEOUT_MS,
-    });
-    if (statusCode === 200) {
-      const dated = Date.parse(String(headers.date ?? ""));
-      return { body: await body.json(), at: Number.isFinite(dated) ? dated : Date.now() };
-    }
-    const said = (await body.text()).slice(0, 200);
-    const seconds = Number(headers["retry-after"]);
-    const mayWait = (statusCode === 429 || statusCode === 503) && seconds <= WAIT_SECONDS_MAX;
-    if (!mayWait || waits >= WAITS_MAX) {
-      throw new Error(`${new URL(address).pathname}: HTTP ${statusCode} ${said}`);
-    }
-    await pause(Math.max(1, seconds) * SECOND_MS);
-  }
+  const { headers, body } = await getPatiently(address, { authorization: `Bearer ${key}` });
+  const dated = Date.parse(String(headers.date ?? ""));
+  return { body: await body.json(), at: Number.isFinite(dated) ? dated : Date.now() };
 }

@@ -1,0 +1,40 @@
+import { setTimeout as pause } from "node:timers/promises";
+import { type Dispatcher, request } from "undici";
+
+/** A reply that came with 200. */
+export type Reply = Pick<Dispatcher.ResponseData, "headers" | "body">;
+
+const TIMEOUT_MS = 60_000;
+/** Limits are windows of a minute; more refusals than this are no limit's. */
+const WAITS_MAX = 10;
+const WAIT_SECONDS_MAX = 120;
+/** What of a refusal is repeated. */
+const SAID_MAX = 200;
+const SECOND_MS = 1_000;
+
+/**
+ * GET that obeys `Retry-After`.
+ *
+ * @throws Error in one line for any other answer than 200
+ */
+export async function getPatiently(
+  address: string,
+  headers: Readonly<Record<string, string>> = {},
+): Promise<Reply> {
+  for (let waits = 0; ; waits++) {
+    const reply = await request(address, {
+      headers: { ...headers },
+      headersTimeout: TIMEOUT_MS,
+      bodyTimeout: TIMEOUT_MS,
+    });
+    if (reply.statusCode === 200) return reply;
+    const said = (await reply.body.text()).slice(0, SAID_MAX);
+    const seconds = Number(reply.headers["retry-after"]);
+    const isRefused = reply.statusCode === 429 || reply.statusCode === 503;
+    // `NaN` where nothing is said of when to come again.
+    if (!isRefused || !(seconds <= WAIT_SECONDS_MAX) || waits >= WAITS_MAX) {
+      throw new Error(`${new URL(address).pathname}: HTTP ${reply.statusCode} ${said}`);
+    }
+    await pause(Math.max(1, seconds) * SECOND_MS);
+  }
+}

@@ -1,0 +1,111 @@
+// timeout: 120 s
+/**
+ * Goal: an outsider proves what the real service publishes, and refutes what is edited in its
+ * database. Method: real `serve` and `work` processes on a ledger of the test; stars over HTTP;
+ * then the audit command, run in an empty folder with an empty environment.
+ */
+import * as assert from "node:assert/strict";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { test } from "uvu";
+import { startNetwork } from "../support/network.ts";
+import { startProcess, until } from "../support/processes.ts";
+import { cast, newWallet, send, signIn } from "../support/service.ts";
+import { starboard } from "../support/starboard.ts";
+
+const TARGETS = ["token/0.0.9001", "event/meetup", "event/mint", "project/dex"];
+
+interface Told {
+  readonly ok: boolean;
+  readonly checked: Record<string, number>;
+  readonly mismatches: readonly { kind: string; where?: string; expected: number; found: number }[];
+  readonly unprovable: readonly string[];
+  readonly topics: readonly { framings: { stream: number; plain: number } }[];
+}
+
+const network = await startNetwork();
+const settings = await network.webSettings();
+const url = `http://127.0.0.1:${settings.PORT}`;
+const web = startProcess("serve", settings);
+const worker = startProcess("work", network.settings);
+const folder = mkdtempSync(join(tmpdir(), "audit-"));
+let key = "";
+
+const audit = async (...more: readonly string[]) => {
+  const args = ["audit", "--mirror", network.hedera.mirrorUrl, "--settle", "0", "--json", ...more];
+  // No environment of ours, nor any file.
+  const result = await starboard(args, {}, folder);
+  assert.equal(result.stderr, "");
+  return { status: result.status, ...result.json<Told>() };
+};
+
+test.before(async () => {
+  await until("the web process is up", () =>
+    fetch(`${url}/readyz`).then(
+      (r) => r.ok,
+      () => false,
+    ),
+  );
+  const issued = await starboard(["keys", "issue", "--name", "auditor", "--json"], settings);
+  key = issued.json<{ key: string }>().key;
+  for (const [a, b] of [
+    [3, 1],
+    [0, 2],
+    [1, 0],
+  ] as const) {
+    const wallet = await newWallet(network as never, { a, b });
+    const token = await signIn({ url }, wallet);
+    for (const target of TARGETS) assert.equal((await cast({ url }, token, target)).status, 201);
+  }
+  await until("every star is published", async () => {
+    const [row] =
+      await network.sql`select count(*) as waiting from outbox where state <> 'published'`;
+    return row?.waiting === 0;
+  });
+});
+
+test.after(async () => {
+  await Promise.all([web.kill(), worker.kill()]);
+  await network.close();
+  rmSync(folder, { recursive: true });
+});
+
+test("with nothing but two URLs and a key, every star and ranking is proved", async () => {
+  const told = await audit("--api", `${url}/v1`, "--key", key);
+  assert.equal(told.ok, true, JSON.stringify(told.mismatches));
+  assert.equal(told.status, 0);
+  assert.equal(told.checked.messages, 12);
+  assert.equal(told.checked.exportedStars, 12);
+  assert.deepEqual(told.unprovable, []);
+  assert.ok((told.checked.rankings ?? 0) > 10);
+  for (const { framings } of told.topics) assert.deepEqual(framings, { stream: 6, plain: 0 });
+});
+
+test("a counter edited in the database is refuted", async () => {
+  await network.sql`update event_total set weight = weight + 3 where event_id = 'meetup'`;
+  await network.sql`update item_day set weight = weight - 1 where target_id = '0.0.9001'`;
+  // Past whatever the web process keeps.
+  const { status } = await send({ url }, "GET /v1/events", {
+    headers: { authorization: `Bearer ${key}` },
+  });
+  assert.equal(status, 200);
+  const told = await audit("--api", url, "--key", key);
+  assert.equal(told.ok, false);
+  assert.equal(told.status, 1);
+  const wrong = told.mismatches.map(({ kind, where, expected, found }) => [
+    kind,
+    where,
+    found - expected,
+  ]);
+  assert.ok(
+    wrong.some((each) => String(each) === "ranking,totalVotes of event/meetup,3"),
+    String(wrong),
+  );
+  assert.ok(
+    wrong.some((each) => String(each).startsWith("ranking,totalVotes of token/0.0.9001")),
+    String(wrong),
+  );
+});
+
+test.run();
