@@ -24,6 +24,7 @@ const starboard = defineCommand({
       import("../cli/holdings-check.ts").then(({ holdingsCheckCommand }) => holdingsCheckCommand),
     actors: () => import("../cli/actors.ts").then(({ actorsCommand }) => actorsCommand),
     audit: () => import("../cli/audit.ts").then(({ auditCommand }) => auditCommand),
+    rewards: () => import("../cli/rewards.ts").then(({ rewardsCommand }) => rewardsCommand),
     topics: () => import("../cli/topics.ts").then(({ topicsCommand }) => topicsCommand),
     publishing: () =>
       import("../cli/publishing.ts").then(({ publishingCommand }) => publishingCommand),

@@ -11,6 +11,8 @@ import type { StarOffer } from "./reward-hand-off.ts";
 
 /** The queue `rewards`, from which another feature takes stars. */
 export interface RewardsQueue {
+  /** Waits for the first connection. @throws Error when there is none within 4 s */
+  ready(): Promise<void>;
   /**
    * What Redis remembers of us, and which run of a server it is: another text than before
    * means that jobs it had accepted may be gone.
@@ -85,6 +87,10 @@ export function openRewardsQueue(url: string, log: Logger): RewardsQueue {
     if (!isWhole) throw new Error("the queue did not accept every star");
   };
   return {
+    async ready() {
+      if (redis.isReady) return;
+      await ask(new Promise((resolve) => redis.once("ready", resolve)));
+    },
     memory: async () => `${await ask(redis.get(MEMORY_KEY))}/${await run()}`,
     async remember() {
       const memory = randomUUID();

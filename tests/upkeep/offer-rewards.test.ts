@@ -10,16 +10,20 @@ import { createNodeRedisClient, Queue, Worker } from "bullmq";
 import { pino } from "pino";
 import { createClient } from "redis";
 import { suite } from "uvu";
+import { dayOf } from "../../actors/day.ts";
 import { startRedis } from "../../src/local/redis.ts";
 import { silentLogger } from "../../src/log.ts";
 import { openPostgres, type Sql } from "../../src/store/postgres.ts";
 import { type Rewards, startRewards } from "../../src/upkeep/offer-rewards.ts";
+import { reofferDay } from "../../src/upkeep/reoffer-rewards.ts";
 import { pendingRewards } from "../../src/upkeep/reward-hand-off.ts";
+import { openRewardsQueue } from "../../src/upkeep/rewards-queue.ts";
 import { bodyOf, type Engine, seedDirectory, startEngine } from "../support/engine.ts";
 import { temporaryFolder } from "../support/folder.ts";
 import { testDatabase } from "../support/postgres.ts";
 import { until } from "../support/processes.ts";
 import { testRedis } from "../support/redis.ts";
+import { starboard } from "../support/starboard.ts";
 
 interface Stage {
   readonly url: string;
@@ -31,7 +35,7 @@ interface Stage {
 const test = suite<Stage>("rewards");
 test.before.each(async (stage) => {
   const database = await testDatabase({ migrated: true });
-  const sql = openPostgres(database.url, { connections: 4 });
+  const sql = openPostgres(database.url, { connections: 4, role: "starboard_app" });
   await seedDirectory(sql);
   const engine = await startEngine(database.url);
   const stops = [() => engine.close(), () => sql.end({ timeout: 1 }), () => database.close()];
@@ -173,6 +177,30 @@ test("FLUSHALL: what nobody had finished is offered again, what was finished is 
   await until("they are back", async () => (await queue.getWaitingCount()) === 10);
   assert.deepEqual(await waiting(queue), open.sort());
   assert.deepEqual(done.sort(), finished.sort());
+});
+
+test("reoffer: a finished day comes again under the same ids, and twice is once", async (stage) => {
+  const redisUrl = await redisOf(stage);
+  relay(stage, redisUrl);
+  const queue = consumerQueue(stage, redisUrl);
+  const worker = new Worker("rewards", async () => undefined, {
+    connection: connection(stage, redisUrl),
+  });
+  worker.on("error", () => undefined);
+  const ids = await stars(stage, 4);
+  await until("they are finished", async () => (await queue.getCompletedCount()) === 4);
+  await worker.close(true);
+  const day = dayOf(stage.engine.clock.now());
+  const settings = { DATABASE_URL: stage.url, REDIS_URL: redisUrl };
+  const reoffer = await starboard(["rewards", "reoffer", "--day", day, "--json"], settings);
+  assert.equal(reoffer.status, 0, reoffer.stderr);
+  assert.deepEqual(reoffer.json(), { day, offered: 4 });
+  assert.deepEqual(await waiting(queue), ids.sort());
+  const again = openRewardsQueue(redisUrl, silentLogger);
+  await again.ready();
+  assert.equal(await reofferDay(stage.sql, again, day), 4);
+  await again.close();
+  assert.deepEqual(await waiting(queue), ids);
 });
 
 test("Redis down while stars are cast: all are offered when it is back", async (stage) => {

@@ -1,0 +1,38 @@
+import { defineCommand } from "citty";
+import { isDay } from "../../actors/day.ts";
+import { silentLogger } from "../log.ts";
+import { reofferDay } from "../upkeep/reoffer-rewards.ts";
+import { openRewardsQueue } from "../upkeep/rewards-queue.ts";
+import { withDatabase } from "./database.ts";
+import { command } from "./output.ts";
+import { readCommandSettings } from "./settings.ts";
+
+const reoffer = command({
+  name: "reoffer",
+  description:
+    "Offer all stars of a UTC day to the queue `rewards` once more, under their own ids.",
+  args: {
+    day: { type: "string", description: "UTC day, such as 2026-11-20.", required: true },
+  },
+  async work({ day }) {
+    if (!isDay(day)) throw new Error("--day must be a date such as 2026-11-20");
+    const { DATABASE_URL, REDIS_URL } = readCommandSettings(["DATABASE_URL", "REDIS_URL"]);
+    const queue = openRewardsQueue(REDIS_URL, silentLogger);
+    try {
+      await queue.ready();
+      return {
+        day,
+        offered: await withDatabase(DATABASE_URL, (sql) => reofferDay(sql, queue, day)),
+      };
+    } finally {
+      await queue.close();
+    }
+  },
+  text: ({ day, offered }) => `${offered} stars of ${day} offered again`,
+});
+
+/** `starboard rewards reoffer` */
+export const rewardsCommand = defineCommand({
+  meta: { name: "rewards", description: "The hand-off of accepted stars to the rewards feature." },
+  subCommands: { reoffer },
+});

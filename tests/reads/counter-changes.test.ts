@@ -1,0 +1,103 @@
+/**
+ * Goal: between two places of the journal every approved item that changed is found with its
+ * stored counter, and a place is called settled only when nothing before it can still appear.
+ * Method: stars by the real engine, writers that we hold open, rows as the restricted role.
+ */
+import * as assert from "node:assert/strict";
+import { randomUUID } from "node:crypto";
+import { suite } from "uvu";
+import { counterChanges } from "../../src/reads/counter-changes.ts";
+import { followJournal, type JournalPlace } from "../../src/store/journal-horizon.ts";
+import { openPostgres, type Sql } from "../../src/store/postgres.ts";
+import { bodyOf, type Engine, seedDirectory, startEngine } from "../support/engine.ts";
+import { type TestDatabase, testDatabase } from "../support/postgres.ts";
+
+const test = suite("counter changes");
+let database: TestDatabase;
+let sql: Sql;
+let engine: Engine;
+let look: ReturnType<typeof followJournal>;
+
+test.before(async () => {
+  database = await testDatabase({ migrated: true });
+  sql = openPostgres(database.url, { connections: 2, role: "starboard_app" });
+  await seedDirectory(sql);
+  engine = await startEngine(database.url);
+  look = followJournal(sql);
+});
+test.after(async () => {
+  await engine.close();
+  await sql.end({ timeout: 1 });
+  await database.close();
+});
+
+let wallets = 1_000;
+const star = async (target: string) => {
+  wallets += 1;
+  return bodyOf(await engine.cast(`0.0.${wallets}`, target)).star;
+};
+const place = async (): Promise<JournalPlace> => (await look()).settled;
+const names = async (after: JournalPlace, upTo: JournalPlace) =>
+  (await counterChanges(sql, after, upTo))
+    .map(({ type, id, totalVotes, day }) => `${type}/${id} ${totalVotes} ${day}`)
+    .sort();
+
+test("each item once, with its counter of that day, and none that is not approved", async () => {
+  const before = await place();
+  const { day } = await star("token/0.0.9001");
+  await star("token/0.0.9001");
+  await star("event/meetup");
+  await star("project/wiki");
+  const between = await place();
+  await star("collection/0.0.8001");
+  const after = await place();
+  await sql`update project set approved_at = null where id = 'wiki'`;
+  assert.deepEqual(await names(before, after), [
+    `collection/0.0.8001 1 ${day}`,
+    `event/meetup 1 ${day}`,
+    `token/0.0.9001 2 ${day}`,
+  ]);
+  assert.deepEqual(await names(between, after), [`collection/0.0.8001 1 ${day}`]);
+  assert.deepEqual(await names(after, after), []);
+});
+
+test("what the holdings check takes away is a change too", async () => {
+  await star("event/mint");
+  const before = await place();
+  const run = randomUUID();
+  const at = Date.UTC(2026, 10, 20);
+  await sql`
+    insert into holdings_check_run (id, day, kind, state, started_at, finished_at)
+    values (${run}, '2026-11-20', 'manual', 'done', 0, 0)`;
+  await sql`
+    insert into claim_release (event_id, seq, run_id, collection, serial, wallet, star_id, weight,
+      deleted, listed_at, read_at, released_at)
+    values ('mint', nextval('forever_mint_order'), ${run}, 'A', 1, 1, ${randomUUID()}, 1,
+      false, 0, 0, ${at})`;
+  const after = await place();
+  assert.equal(after.star, before.star);
+  assert.ok(after.release > before.release);
+  assert.deepEqual(await names(before, after), ["event/mint 1 2026-11-20"]);
+});
+
+test("nothing is settled while a writer who began before may still commit something older", async () => {
+  const before = await place();
+  const slow = openPostgres(database.url, { connections: 1 });
+  await slow`begin`;
+  await slow`update event_total set stars = stars where event_id = 'nobody'`;
+  await star("token/0.0.9002");
+  assert.deepEqual(await place(), before, "it held its lock when the star's number was drawn");
+  assert.deepEqual((await look()).drawn.star > before.star, true);
+  // Whoever comes later is not waited for, however many they are.
+  await Promise.all([star("token/0.0.9003"), star("token/0.0.9004")]);
+  await slow`rollback`;
+  const late = openPostgres(database.url, { connections: 1 });
+  await late`begin`;
+  await late`update event_total set stars = stars where event_id = 'nobody'`;
+  const after = await place();
+  assert.ok(after.star > before.star);
+  await late`rollback`;
+  await Promise.all([slow.end(), late.end()]);
+});
+
+test.run();
