@@ -3,32 +3,28 @@ import { type WalletDayState, walletDay } from "../../actors/wallet-day.ts";
 import { bounds } from "../config.ts";
 import type { WalletDayFacts, WalletDayKey } from "../journal/load.ts";
 import { recentlyUsed } from "./recently-used.ts";
-import { noSnapshots, type Snapshots } from "./snapshots.ts";
+import type { Snapshots } from "./snapshots.ts";
 
-/** A wallet-day actor in memory: plain data, and the passes its limit comes from. */
+/** What decides on a wallet's day: its actor, plain data, and the passes its limit comes from. */
 export interface HostedWalletDay {
   readonly state: WalletDayState;
   readonly passes: readonly PremiumPass[];
-  /**
-   * What the state rests on. `journal`: read for this very call. `memory`: read from the
-   * journal before, or committed by this process. `hint`: it began as a Redis snapshot, so it
-   * may propose a star but never refuse one.
-   */
-  readonly basis: "journal" | "memory" | "hint";
 }
 
 /**
- * The wallet-day actors of this process. An actor exists when named: first use loads it from its
- * snapshot or the journal, the least recently used is dropped when there are too many. What is in memory
- * may be behind another process; the journal's unique keys find that out.
+ * The wallet-day actors of this process. An actor exists when named: what the journal tells of
+ * it is folded on first use, those not used for long are forgotten when there are too many.
+ * What is in memory may be behind another process; the journal's unique keys find that out.
  */
 export interface Host {
-  /** The actor, from memory, snapshot or journal. */
-  walletDay(key: WalletDayKey): Promise<HostedWalletDay>;
+  /** The actor as it is in memory; undefined when it is not. */
+  recall(key: WalletDayKey): WalletDayState | undefined;
+  /** Takes in what the journal told in passing, unless memory is further. */
+  adopt(key: WalletDayKey, facts: WalletDayFacts): WalletDayState;
   /** The actor as the journal has it now. */
   reload(key: WalletDayKey): Promise<HostedWalletDay>;
   /** Keeps the state after a commit. */
-  keep(key: WalletDayKey, hosted: HostedWalletDay): void;
+  keep(key: WalletDayKey, state: WalletDayState): void;
   /** Forgets the actor: its memory cannot be trusted. */
   drop(key: WalletDayKey): void;
   /** Forgets all actors: the database may be another one than before. */
@@ -39,49 +35,46 @@ export interface Host {
   inMailbox<T>(wallet: string, work: () => Promise<T>): Promise<T>;
 }
 
-/** Of most wallets: one for all of them. */
-const NO_PASSES: readonly PremiumPass[] = [];
-
 export interface HostOptions {
   /** All loads of a tick share one select. */
   readonly load: (key: WalletDayKey) => Promise<WalletDayFacts>;
-  readonly snapshots?: Snapshots;
+  /** Where actors are laid down for others to look at; deciding reads none of it. */
+  readonly snapshots?: Pick<Snapshots, "write">;
   readonly liveMax?: number;
 }
 
 export function createHost(options: HostOptions): Host {
-  const { load, snapshots = noSnapshots, liveMax = bounds.actorsLiveMax } = options;
+  const { load, snapshots, liveMax = bounds.actorsLiveMax } = options;
   // By wallet: of its days only the present one is ever asked.
-  const live = recentlyUsed<HostedWalletDay>(liveMax);
+  const live = recentlyUsed<WalletDayState>(liveMax);
   const mailboxes = new Map<string, Promise<unknown>>();
 
-  const remember = (key: WalletDayKey, hosted: HostedWalletDay): HostedWalletDay => {
-    live.set(key.wallet, hosted.basis === "journal" ? { ...hosted, basis: "memory" } : hosted);
-    return hosted;
+  const recall = ({ wallet, day }: WalletDayKey): WalletDayState | undefined => {
+    const state = live.get(wallet);
+    return state?.context.day === day ? state : undefined;
   };
-  const reload = async (key: WalletDayKey): Promise<HostedWalletDay> => {
-    const facts = await load(key);
-    return remember(key, {
-      state: foldWalletDay(key, facts),
-      passes: facts.passes.length === 0 ? NO_PASSES : facts.passes,
-      basis: "journal",
-    });
-  };
-
   return {
-    async walletDay(key) {
-      const hosted = live.get(key.wallet);
-      if (hosted?.state.context.day === key.day) return hosted;
-      const state = await snapshots.read(key);
-      return state === null ? reload(key) : remember(key, { state, passes: [], basis: "hint" });
+    recall,
+    adopt(key, facts) {
+      const known = recall(key);
+      // Read earlier than what a star left behind meanwhile.
+      if (known !== undefined && known.context.stars.length >= facts.stars.length) return known;
+      const state = foldWalletDay(key, facts);
+      live.set(key.wallet, state);
+      return state;
     },
-    reload,
-    keep(key, hosted) {
-      remember(key, hosted);
-      snapshots.write(key, hosted.state);
+    async reload(key) {
+      const facts = await load(key);
+      const state = foldWalletDay(key, facts);
+      live.set(key.wallet, state);
+      return { state, passes: facts.passes };
+    },
+    keep(key, state) {
+      live.set(key.wallet, state);
+      snapshots?.write(key, state);
     },
     drop: ({ wallet }) => live.delete(wallet),
-    dropAll: () => live.clear(),
+    dropAll: live.clear,
     count: live.size,
     inMailbox(wallet, work) {
       const before = mailboxes.get(wallet) ?? Promise.resolve();

@@ -15,7 +15,7 @@ import type { TurnIntent } from "./turn.ts";
 
 /** Everything the machines are told. */
 export interface Facts {
-  readonly hosted: Pick<HostedWalletDay, "state" | "passes">;
+  readonly hosted: HostedWalletDay;
   /** The claims on the NFTs the wallet brings; null where the target accounts for none. */
   readonly slice: Slice | null;
   readonly day: Day;

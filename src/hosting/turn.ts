@@ -1,6 +1,8 @@
+import type { PremiumPass } from "../../actors/allowance.ts";
 import { ruleOf, type Target } from "../../actors/content.ts";
 import { type Day, dayOf } from "../../actors/day.ts";
 import type { Holdings } from "../../actors/holdings.ts";
+import { NOTHING_COUNTED } from "../../actors/nft-accounting.ts";
 import type { WalletDecision } from "../../actors/star.ts";
 import type { FollowedClock } from "../clock.ts";
 import { bounds } from "../config.ts";
@@ -9,7 +11,7 @@ import type { GroupCommit } from "../journal/group-commit.ts";
 import type { IdempotencyQuery, KeptReply } from "../journal/idempotency.ts";
 import type { Slice, SliceKey } from "../journal/load.ts";
 import type { DecidedStar, IdempotencyBinding, StarRecord } from "../journal/star-record.ts";
-import type { Host, HostedWalletDay } from "./host.ts";
+import type { Host } from "./host.ts";
 import { propose } from "./propose.ts";
 
 export interface TurnDeps {
@@ -28,6 +30,8 @@ export interface TurnIntent {
   readonly wallet: string;
   readonly target: Target;
   readonly holdings: Holdings;
+  /** The wallet's passes as they were after the request had arrived. */
+  readonly passes: readonly PremiumPass[];
   /**
    * When whoever cast it has been told that it failed, by `performance.now()`. From then on the
    * turn stores nothing: a refused star spends no vote.
@@ -91,13 +95,15 @@ async function attemptTurn(
     if (kept !== null) return { kind: "replayed", kept };
   }
   const key = { wallet: intent.wallet, day: dayOf(clock.now()) };
+  const state = attempt === 1 ? host.recall(key) : undefined;
+  const reading = state === undefined ? host.reload(key) : { state, passes: intent.passes };
   const [hosted, slice] = await Promise.all([
-    attempt === 1 ? host.walletDay(key) : host.reload(key),
-    loadSlice(deps, intent, key.day),
+    reading,
+    readSlice(deps, intent, { day: key.day, attempt }),
   ]);
   const facts = { hosted, slice, day: key.day, now: clock.now() };
   const proposal = propose(intent, facts, deps.messageOf);
-  if (proposal.kind === "refused") return refuse(deps, intent, hosted, proposal.decision, key.day);
+  if (proposal.kind === "refused") return refuse(deps, intent, proposal.decision, key.day);
 
   const outcome = await deps.commit(proposal.decided, intent.answerBy).catch((error) => {
     // Whether it stands is not known: this memory can no longer be trusted.
@@ -105,8 +111,7 @@ async function attemptTurn(
     throw error;
   });
   if (outcome.kind === "stored") {
-    const basis = hosted.basis === "hint" ? "hint" : "memory";
-    host.keep(key, { state: proposal.state, passes: hosted.passes, basis });
+    host.keep(key, proposal.state);
     const { totalVotes, keptReply: reply = null } = outcome;
     deps.onStored?.(proposal.decided, totalVotes);
     return { kind: "accepted", star: proposal.decided.star, totalVotes, keptReply: reply };
@@ -116,11 +121,10 @@ async function attemptTurn(
   return "again";
 }
 
-/** Before a refusal leaves, it must rest on the journal where it could be wrong. */
+/** A refusal stands, as that of the first question does, unless it is about another day. */
 async function refuse(
   deps: TurnDeps,
   intent: TurnIntent,
-  hosted: HostedWalletDay,
   decision: Extract<WalletDecision, { type: "refused" }>,
   day: Day,
 ): Promise<TurnResult | "again"> {
@@ -128,20 +132,8 @@ async function refuse(
     await new Promise((resolve) => setTimeout(resolve, OTHER_DAY_PAUSE_MS));
     return "again";
   }
-  if (mayBeWrong(decision, hosted)) return "again";
   const kept = await keptReply(deps, intent);
   return kept === null ? { kind: "refused", decision, day } : { kind: "replayed", kept };
-}
-
-/**
- * Stars only grow, so a memory that is behind cannot wrongly say "already starred"; the limit
- * can rise, so an exhausted day is read again; and a hint refuses nothing.
- */
-export function mayBeWrong(
-  { code }: { readonly code: string },
-  { basis }: HostedWalletDay,
-): boolean {
-  return basis === "hint" || (basis === "memory" && code === "ALLOWANCE_EXHAUSTED");
 }
 
 async function keptReply(
@@ -151,14 +143,36 @@ async function keptReply(
   return idempotency === null ? null : deps.findKeptReply({ wallet, key: idempotency.key });
 }
 
-/** The claims on the NFTs this wallet brings, where the target accounts for NFTs at all. */
-async function loadSlice(deps: TurnDeps, intent: TurnIntent, day: Day): Promise<Slice | null> {
-  const { target, holdings, wallet } = intent;
+/** What a turn knows of the claims on the NFTs that its wallet brings. */
+export type ClaimReading = "none" | "assumed free" | "read";
+
+/**
+ * Whether the claims are read before a star is decided. Tokens, collections and projects have
+ * none. On an event's day a serial has counted before only if the NFT came from a wallet that
+ * starred there today, so the first decision assumes that all are free, and the journal, which
+ * looks while it stores, sends it back where they are not. On a forever mint most have.
+ */
+export function claimReading(target: Target, attempt: number): ClaimReading {
   const { weight } = ruleOf(target);
-  if (weight === "full") return null;
+  if (weight === "full") return "none";
+  return weight === "each NFT once per mint" || attempt > 1 ? "read" : "assumed free";
+}
+
+/** No claim is known. */
+export const ALL_FREE: Slice = { counted: NOTHING_COUNTED, baseCounted: false };
+
+/** The claims on the NFTs this wallet brings, where the target accounts for NFTs at all. */
+async function readSlice(
+  deps: TurnDeps,
+  { target, holdings, wallet }: TurnIntent,
+  { day, attempt }: { readonly day: Day; readonly attempt: number },
+): Promise<Slice | null> {
+  const reading = claimReading(target, attempt);
+  if (reading === "none") return null;
+  if (reading === "assumed free") return ALL_FREE;
   return deps.loadSlice({
     event: target.id,
-    day: weight === "each NFT once per mint" ? null : day,
+    day: ruleOf(target).weight === "each NFT once per mint" ? null : day,
     wallet,
     serialsA: holdings.collectionA,
     serialsB: holdings.collectionB,

@@ -19,7 +19,8 @@ export interface WalletDayFacts {
   readonly passes: readonly PremiumPass[];
 }
 
-interface WalletDayRow {
+/** A wallet-day as a select tells it. */
+export interface WalletDayRow {
   readonly stars:
     | readonly {
         id: string;
@@ -56,7 +57,15 @@ export async function loadWalletDays(
       from unnest(${wallets}::bigint[], ${days}::date[]) with ordinality as key (wallet, day, n)
       order by n`,
   );
-  return rows.map(({ stars, passes }) => ({
+  return rows.map(factsOfDay);
+}
+
+/** Of most wallets: one for all of them. */
+const NO_PASSES: readonly PremiumPass[] = [];
+
+/** What a row tells, in the actor's words. */
+export function factsOfDay({ stars, passes }: WalletDayRow): WalletDayFacts {
+  return {
     stars: (stars ?? []).map(({ id, at, type, target, limit, repeatable }) => ({
       id,
       at,
@@ -64,8 +73,8 @@ export async function loadWalletDays(
       limit,
       repeatable,
     })),
-    passes: passes ?? [],
-  }));
+    passes: passes ?? NO_PASSES,
+  };
 }
 
 /** Asks for the part of an event actor that decides one star. */

@@ -1,7 +1,10 @@
 import { ruleOf } from "../../actors/content.ts";
+import { dayOf } from "../../actors/day.ts";
 import type { FollowedClock } from "../clock.ts";
+import { bounds } from "../config.ts";
 import { createHost } from "../hosting/host.ts";
 import type { MintSnapshots } from "../hosting/mint-snapshots.ts";
+import { recentlyUsed } from "../hosting/recently-used.ts";
 import type { Snapshots } from "../hosting/snapshots.ts";
 import { createGroupCommit } from "../journal/group-commit.ts";
 import { findKeptReplies } from "../journal/idempotency.ts";
@@ -11,6 +14,7 @@ import { starMessage } from "../publishing/message.ts";
 import { findTargets } from "../reads/targets.ts";
 import { batchPerTick } from "../store/batch.ts";
 import type { Sql } from "../store/postgres.ts";
+import { type AdmissionQuery, loadAdmissions } from "../voting/admission.ts";
 import type { CastStarDeps } from "../voting/cast-star.ts";
 import { findSessions } from "../voting/session.ts";
 
@@ -48,6 +52,23 @@ export function composeVoting(parts: VotingParts) {
     ...(parts.xpPerStar !== undefined && { xpPerStar: parts.xpPerStar }),
     ...(parts.onBatch && { onBatch: parts.onBatch }),
   });
+  /** Whose token it is: tells which day need not be read, nothing else. */
+  const bearers = recentlyUsed<string>(bounds.actorsLiveMax);
+  const load = batchPerTick(
+    (queries: readonly AdmissionQuery[]) => loadAdmissions(writer, clock, queries),
+    LOADS_MAX,
+  );
+  const admit: CastStarDeps["admit"] = async (query) => {
+    const { voter } = query;
+    const day = dayOf(clock.now());
+    const bearer = "token" in voter ? bearers.get(voter.token) : voter.wallet;
+    const isKnown = bearer !== undefined && host.recall({ wallet: bearer, day }) !== undefined;
+    const admission = await load({ ...query, day: isKnown ? null : day });
+    if ("token" in voter && admission.wallet !== null && bearer === undefined) {
+      bearers.set(voter.token, admission.wallet);
+    }
+    return admission;
+  };
   const host = createHost({
     load: loadWalletDay,
     ...(parts.snapshots && { snapshots: parts.snapshots }),
@@ -64,10 +85,7 @@ export function composeVoting(parts: VotingParts) {
       (queries: Parameters<typeof findKeptReplies>[1]) => findKeptReplies(sql, queries),
       LOADS_MAX,
     ),
-    findTarget: batchPerTick(
-      (names: Parameters<typeof findTargets>[1]) => findTargets(sql, names),
-      LOADS_MAX,
-    ),
+    admit,
     readHoldings: parts.readHoldings,
     messageOf: (star) => starMessage(star, collectionKeys),
     onStored({ star, claims }, totalVotes) {
@@ -80,5 +98,9 @@ export function composeVoting(parts: VotingParts) {
     (tokens: readonly string[]) => findSessions(sql, clock, tokens),
     LOADS_MAX,
   );
-  return { castStar, loadWalletDay, findSession, settled: groupCommit.settled };
+  const findTarget = batchPerTick(
+    (names: Parameters<typeof findTargets>[1]) => findTargets(sql, names),
+    LOADS_MAX,
+  );
+  return { castStar, loadWalletDay, findTarget, findSession, settled: groupCommit.settled };
 }

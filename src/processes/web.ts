@@ -181,6 +181,7 @@ function votingUseCases(parts: UseCaseParts): VotingDeps & {
   const {
     castStar: casting,
     loadWalletDay,
+    findTarget,
     findSession,
     settled,
   } = composeVoting({
@@ -198,6 +199,7 @@ function votingUseCases(parts: UseCaseParts): VotingDeps & {
   const signIn = { sql, clock, mirror, site };
   const previewing = {
     ...casting,
+    findTarget,
     loadWalletDay,
     lastStarredDay: (wallet: string, target: Parameters<typeof lastStarredDay>[2]) =>
       lastStarredDay(sql, accountNumber(wallet), target),

@@ -1,29 +1,32 @@
 import { hash } from "node:crypto";
-import type { Target } from "../../actors/content.ts";
-import { type Day, endOfDay } from "../../actors/day.ts";
+import { type Day, dayOf, endOfDay } from "../../actors/day.ts";
 import type { Holdings } from "../../actors/holdings.ts";
 import { bounds } from "../config.ts";
 import { TerminalError } from "../errors.ts";
+import { failpoint } from "../failpoint.ts";
 import { askFirst } from "../hosting/ask.ts";
+import type { HostedWalletDay } from "../hosting/host.ts";
 import { type Refusal, type TurnDeps, takeTurn } from "../hosting/turn.ts";
 import type { KeptReply } from "../journal/idempotency.ts";
 import type { StarRecord } from "../journal/star-record.ts";
 import type { TargetName } from "../reads/targets.ts";
 import { inTime } from "../store/postgres.ts";
+import type { Admission, AdmissionQuery, Voter } from "./admission.ts";
+import { invalidSession } from "./session.ts";
 import { completeReply, starReply } from "./star-reply.ts";
 
 export interface CastStarDeps extends TurnDeps {
-  /** All look-ups of a tick share one select. */
-  readonly findTarget: (name: TargetName) => Promise<Target | null>;
+  /** All admissions of a tick share one select. */
+  readonly admit: (query: Omit<AdmissionQuery, "day">) => Promise<Admission>;
   /** Asks the mirror node, now. */
   readonly readHoldings: (wallet: string) => Promise<Holdings>;
   /** Hears of each accepted star, after its commit; must not throw or wait. */
   readonly onAccepted: (star: StarRecord, totalVotes: number) => void;
 }
 
-/** "Star this", from a signed-in wallet. */
+/** "Star this", from whoever is signed in. */
 export interface CastStar {
-  readonly wallet: string;
+  readonly voter: Voter;
   readonly target: TargetName;
   readonly idempotencyKey: string | null;
   /** When the caller gets an answer at the latest, by `performance.now()`; in 3 s when absent. */
@@ -42,38 +45,41 @@ export type CastResult =
     };
 
 /**
- * Casts a star, in the contract's order: idempotency key → target → repeat → allowance →
- * holdings → turn. The actor is asked twice: once to refuse early, before any network, and
+ * Casts a star, in the contract's order: session → idempotency key → target → repeat →
+ * allowance → holdings → turn. All that is known before is read in one statement. The actor is asked twice: once to refuse early, before any network, and
  * once for good with the holdings in hand; nobody is locked in between.
  *
- * @throws TerminalError `NOT_FOUND` (no approved target), `IDEMPOTENCY_KEY_REUSED`
+ * @throws TerminalError `INVALID_SESSION`, `NOT_FOUND` (no approved target), `IDEMPOTENCY_KEY_REUSED`
  * @throws RetryableError `HOLDINGS_UNAVAILABLE`, `UNAVAILABLE`; no vote is spent by either,
  *   save where the database confirmed too late, which the same key then tells
  */
 export async function castStar(deps: CastStarDeps, cast: CastStar): Promise<CastResult> {
   const { answerBy = performance.now() + bounds.starDeadlineMs } = cast;
-  const { wallet, idempotencyKey: key } = cast;
-  if (key !== null) {
-    const kept = await deps.findKeptReply({ wallet, key });
-    if (kept !== null) return replay(kept, cast.target);
-  }
-  const target = await deps.findTarget(cast.target);
+  const { idempotencyKey: key } = cast;
+  const admission = await deps.admit({ voter: cast.voter, target: cast.target, key });
+  const { wallet, target, kept: bound, passes } = admission;
+  if (wallet === null) throw invalidSession();
+  if (bound !== null) return replay(bound, cast.target);
   if (target === null) {
     throw new TerminalError("NOT_FOUND", `there is no ${cast.target.type} with this id`);
   }
-  const refusal = await askFirst(deps, wallet, target);
+  const hosted = await walletDayOf(deps, wallet, admission);
+  const refusal = askFirst(hosted, target, deps.clock.now());
   if (refusal !== null) {
     // A twin of this very request may have been accepted since the first look.
     const kept = key === null ? null : await deps.findKeptReply({ wallet, key });
     return kept === null ? refused(refusal.decision, refusal.day) : replay(kept, cast.target);
   }
 
+  if (failpoint) await failpoint("vote.before_mirror");
   const holdings = await deps.readHoldings(wallet);
+  if (failpoint) await failpoint("vote.after_mirror");
   const result = await inTime(
     takeTurn(deps, {
       wallet,
       target,
       holdings,
+      passes,
       answerBy,
       idempotency:
         key === null
@@ -87,9 +93,24 @@ export async function castStar(deps: CastStarDeps, cast: CastStar): Promise<Cast
   );
   if (result.kind === "replayed") return replay(result.kept, cast.target);
   if (result.kind === "refused") return refused(result.decision, result.day);
+  if (failpoint) await failpoint("vote.after_cache");
   deps.onAccepted(result.star, result.totalVotes);
   const body = result.keptReply ?? completeReply(starReply(result.star), result.totalVotes);
+  if (failpoint) await failpoint("vote.before_ack");
   return { kind: "accepted", body };
+}
+
+/** The wallet's present day: as it was just read, else as it is in memory, else read now. */
+async function walletDayOf(
+  { host, clock }: CastStarDeps,
+  wallet: string,
+  { passes, facts }: Admission,
+): Promise<HostedWalletDay> {
+  const key = { wallet, day: dayOf(clock.now()) };
+  // Around midnight the day that was asked for may be over.
+  const isToday = facts?.day === key.day;
+  const state = isToday ? host.adopt(key, facts) : host.recall(key);
+  return state === undefined ? host.reload(key) : { state, passes };
 }
 
 function replay(kept: KeptReply, target: TargetName): CastResult {

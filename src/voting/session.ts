@@ -1,6 +1,7 @@
 import { hash, randomBytes } from "node:crypto";
 import type { FollowedClock } from "../clock.ts";
 import { bounds } from "../config.ts";
+import { TerminalError } from "../errors.ts";
 import { accountNumber, walletOf } from "../journal/star-record.ts";
 import { inTime, type Sql } from "../store/postgres.ts";
 
@@ -21,7 +22,7 @@ export async function storeSession(
   const expiresAt = now + bounds.sessionLifetimeMs;
   await inTime(
     sql`insert into session (token_hash, wallet, created_at, expires_at)
-      values (decode(${hashOf(token)}, 'hex'), ${accountNumber(wallet)}, ${now}, ${expiresAt})`,
+      values (decode(${sessionHash(token)}, 'hex'), ${accountNumber(wallet)}, ${now}, ${expiresAt})`,
   );
   return { token, wallet, expiresAt };
 }
@@ -40,7 +41,7 @@ export async function findSessions(
   const rows = await inTime(
     sql<{ wallet: number | null; now: number }[]>`
       select wallet, present.now
-      from (select now_ms() as now offset 0) as present cross join unnest(${tokens.map((token) => hashOf(token))}::text[])
+      from (select now_ms() as now offset 0) as present cross join unnest(${tokens.map(sessionHash)}::text[])
         with ordinality as asked (hex, n)
       left join session on token_hash = decode(hex, 'hex') and expires_at > present.now
       order by n`,
@@ -52,10 +53,15 @@ export async function findSessions(
 
 /** Ends a session, at once and in every process. */
 export async function closeSession(sql: Sql, token: string): Promise<void> {
-  await inTime(sql`delete from session where token_hash = decode(${hashOf(token)}, 'hex')`);
+  await inTime(sql`delete from session where token_hash = decode(${sessionHash(token)}, 'hex')`);
 }
 
-/** SHA-256 in hex: a token has 256 random bits, so it needs no slow hash. */
-function hashOf(token: string): string {
+/** What whoever shows a session that is none is told. */
+export function invalidSession(): TerminalError {
+  return new TerminalError("INVALID_SESSION", "this session is unknown, expired or revoked");
+}
+
+/** SHA-256 of a token in hex, which is what is stored: 256 random bits need no slow hash. */
+export function sessionHash(token: string): string {
   return hash("sha256", token);
 }

@@ -65,10 +65,10 @@ async function heapAtRest(count: number): Promise<number> {
     liveMax: 2 * count,
   });
   const before = heap();
-  for (let index = 0; index < count; index += 1) await host.walletDay(key(index));
+  for (let index = 0; index < count; index += 1) await host.reload(key(index));
   const bytes = (heap() - before) / count;
   // Still hosted: nothing was collected before it was counted.
-  await host.walletDay(key(0));
+  host.recall(key(0));
   return bytes;
 }
 

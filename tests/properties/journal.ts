@@ -97,7 +97,7 @@ export function loadWalletDay(
   const name = [key.wallet, key.day, ...facts.stars.map(({ id }) => id)].join();
   const state = folded.get(name) ?? foldWalletDay(key, facts);
   folded.set(name, state);
-  return { state, passes, basis: "journal" };
+  return { state, passes };
 }
 
 const folded = new Map<string, HostedWalletDay["state"]>();

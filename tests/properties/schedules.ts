@@ -4,7 +4,7 @@ import { type Day, dayOf } from "../../actors/day.ts";
 import type { Holdings } from "../../actors/holdings.ts";
 import type { HostedWalletDay } from "../../src/hosting/host.ts";
 import { askWallet, propose } from "../../src/hosting/propose.ts";
-import { mayBeWrong, type Refusal } from "../../src/hosting/turn.ts";
+import { ALL_FREE, claimReading, type Refusal } from "../../src/hosting/turn.ts";
 import type { Slice } from "../../src/journal/load.ts";
 import type { DecidedStar, StarRecord } from "../../src/journal/star-record.ts";
 import {
@@ -144,8 +144,8 @@ function step(
       const day = dayOf(now);
       const isToday = remembered?.state.context.day === day;
       const hosted = remembered !== null && isToday ? remembered : load();
-      const slice = sliceFor(journal, { ...vote, holdings }, day);
       const attempts = process.attempts + 1;
+      const slice = sliceFor(journal, { ...vote, holdings }, { day, attempt: attempts });
       return [{ ...process, next: "decide", hosted, slice, day, attempts }, journal];
     }
     case "decide":
@@ -168,10 +168,11 @@ function step(
 function sliceFor(
   journal: Journal,
   { wallet, target, holdings }: Vote & { readonly holdings: Holdings },
-  today: Day,
+  { day: today, attempt }: { readonly day: Day; readonly attempt: number },
 ): Slice | null {
   const { weight } = ruleOf(target);
-  if (weight === "full") return null;
+  const reading = claimReading(target, attempt);
+  if (reading !== "read") return reading === "none" ? null : ALL_FREE;
   const { collectionA: serialsA, collectionB: serialsB } = holdings;
   const day = weight === "each NFT once per mint" ? null : today;
   return loadSlice(journal, { event: target.id, day, wallet, serialsA, serialsB });
@@ -181,7 +182,7 @@ function sliceFor(
 function ask({ target }: Vote, hosted: HostedWalletDay, now: number): Process {
   const { decision } = askWallet(target, { hosted, now });
   if (decision.type === "accepted" || decision.code === "OTHER_DAY") {
-    return { next: "read", hosted: { ...hosted, basis: "memory" } };
+    return { next: "read", hosted };
   }
   const answer = { kind: "refused", decision, now, holdings: NOTHING } as const;
   return { next: "rest", answer, attempts: 0 };
@@ -195,7 +196,7 @@ function decideOnce(vote: Vote, process: Deciding, now: number): Process {
   const { hosted, ...facts } = process;
   const known = decidedOn.get(hosted.state) ?? new Map<string, Process>();
   decidedOn.set(hosted.state, known);
-  const key = JSON.stringify([vote.target.id, hosted.passes, hosted.basis, facts, now]);
+  const key = JSON.stringify([vote.target.id, hosted.passes, facts, now]);
   const decided = known.get(key) ?? decide(vote, process, now);
   known.set(key, decided);
   return decided;
@@ -207,13 +208,15 @@ function decide(
   { hosted, slice, day, holdings, attempts }: Deciding,
   now: number,
 ): Process {
-  const intent = { ...vote, holdings, idempotency: null, answerBy: Number.POSITIVE_INFINITY };
+  const { passes } = hosted;
+  const answerBy = Number.POSITIVE_INFINITY;
+  const intent = { ...vote, holdings, passes, idempotency: null, answerBy };
   const proposal = propose(intent, { hosted, slice, day, now }, () => "");
   if (proposal.kind === "proposed") {
     return { next: "commit", decided: proposal.decided, holdings, remembered: null, attempts };
   }
   const { decision } = proposal;
-  if (decision.code === "OTHER_DAY" || mayBeWrong(decision, hosted)) {
+  if (decision.code === "OTHER_DAY") {
     return { next: "load", holdings, remembered: null, attempts };
   }
   return { next: "rest", answer: { kind: "refused", decision, now, holdings }, attempts };

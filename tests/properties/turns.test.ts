@@ -91,7 +91,7 @@ async function race(scheduler: fc.Scheduler, votes: readonly Wish[], without: re
     assert.ok(deps);
     const holdings = { collectionA: a, collectionB: b, readAt: NOON };
     const answerBy = Number.POSITIVE_INFINITY;
-    const intent = { wallet, target, holdings, answerBy, idempotency: null };
+    const intent = { wallet, target, holdings, answerBy, passes: [], idempotency: null };
     return { vote: { wallet, target }, answer: answerOf(await takeTurn(deps, intent), holdings) };
   });
   const all = Promise.all(racing);

@@ -58,7 +58,7 @@ export async function startEngine(
     cast: (wallet, target, idempotencyKey) => {
       const [type, id] = target.split("/") as [TargetType, string];
       return castStar(engine.parts.castStar, {
-        wallet,
+        voter: { wallet },
         target: { type, id },
         idempotencyKey: idempotencyKey ?? null,
       });

@@ -157,7 +157,7 @@ function voting(given: {
         return parts.castStar.commit(decided);
       };
       const deps = { ...parts.castStar, commit };
-      const result = await castStar(deps, { wallet, target, idempotencyKey: null });
+      const result = await castStar(deps, { voter: { wallet }, target, idempotencyKey: null });
       return bodyOf(result).star.weight;
     },
   };

@@ -11,13 +11,13 @@ import type { Challenge } from "../../voting/challenge.ts";
 import type { SignedChallenge } from "../../voting/open-session.ts";
 import type { Preview } from "../../voting/preview-star.ts";
 import type { CurrentAllowance } from "../../voting/read-allowance.ts";
-import type { NewSession } from "../../voting/session.ts";
+import { invalidSession, type NewSession } from "../../voting/session.ts";
 import { allowanceBody, instant, starBody as starJson } from "../../voting/star-reply.ts";
 import { readJson } from "../middleware/read-json.ts";
 import { problem } from "../problem.ts";
 import { answerWithin, type DeadlineVariables } from "./answer-within.ts";
 import { challengeBody, sessionBody, starBody, starTarget } from "./bodies.ts";
-import { requireSession, type SessionVariables } from "./session-guard.ts";
+import { bearerToken, requireSession, type SessionVariables } from "./session-guard.ts";
 
 /** The use cases behind the voting routes. */
 export interface VotingDeps {
@@ -65,15 +65,15 @@ export function votingRoutes(deps: VotingDeps): Hono<Env> {
     const preview = await deps.previewStar(c.get("wallet"), readTarget(c.req.queries()));
     return c.json({ ...preview, allowance: allowanceBody(preview.allowance) });
   });
-  routes.post("/stars", session, async (c) => {
-    const { target } = await c.get("deadline").without(() => readJson(c, starBody));
-    const idempotencyKey = readIdempotencyKey(c);
-    const result = await deps.castStar({
-      wallet: c.get("wallet"),
-      target,
-      idempotencyKey,
-      answerBy: c.get("deadline").answerBy,
+  routes.post("/stars", async (c) => {
+    const token = bearerToken(c);
+    const wish = await readWish(c).catch(async (error) => {
+      // A bad request of someone who is not signed in is first of all that.
+      if ((await deps.findSession(token)) === null) throw invalidSession();
+      throw error;
     });
+    const { answerBy } = c.get("deadline");
+    const result = await deps.castStar({ ...wish, voter: { token }, answerBy });
     return castReply(c, result, deps.clock.now());
   });
   routes.get("/stars", session, async (c) => {
@@ -95,6 +95,12 @@ export function votingRoutes(deps: VotingDeps): Hono<Env> {
 }
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
+
+/** What a client wants to star, and its key. @throws TerminalError naming what is wrong */
+async function readWish(c: Context<Env>): Promise<Pick<CastStar, "target" | "idempotencyKey">> {
+  const { target } = await c.get("deadline").without(() => readJson(c, starBody));
+  return { target, idempotencyKey: readIdempotencyKey(c) };
+}
 
 /** The reply to a star; an accepted one's text comes whole from the journal's halves. */
 function castReply(c: Context, result: CastResult, now: number): Response {

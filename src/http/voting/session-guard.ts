@@ -1,5 +1,6 @@
 import type { Context, MiddlewareHandler } from "hono";
 import { TerminalError } from "../../errors.ts";
+import { invalidSession } from "../../voting/session.ts";
 
 /** What a voting request knows once its session is found. */
 export interface SessionVariables {
@@ -22,17 +23,20 @@ export function requireSession(
 ): MiddlewareHandler<{ Variables: SessionVariables }> {
   return async function sessionGuard(c, next) {
     const token = bearerToken(c);
-    const wallet = TOKEN.test(token) ? await findSession(token) : null;
-    if (wallet === null) {
-      throw new TerminalError("INVALID_SESSION", "this session is unknown, expired or revoked");
-    }
+    const wallet = await findSession(token);
+    if (wallet === null) throw invalidSession();
     c.set("wallet", wallet);
     c.set("sessionToken", token);
     await next();
   };
 }
 
-function bearerToken(c: Context): string {
+/**
+ * The token that a request brings; it may be none of ours, but has the form of one.
+ *
+ * @throws TerminalError `MISSING_SESSION`, `INVALID_SESSION`
+ */
+export function bearerToken(c: Context): string {
   const header = c.req.header("authorization")?.trim() ?? "";
   const { token } = BEARER.exec(header)?.groups ?? {};
   // Another scheme, and a bare "Bearer", name no session of ours.
@@ -42,5 +46,6 @@ function bearerToken(c: Context): string {
       "a session is needed: Authorization: Bearer <token>",
     );
   }
+  if (!TOKEN.test(token)) throw invalidSession();
   return token;
 }

@@ -1,0 +1,126 @@
+import type { PremiumPass } from "../../actors/allowance.ts";
+import type { EventKind, Target } from "../../actors/content.ts";
+import type { Day } from "../../actors/day.ts";
+import type { FollowedClock } from "../clock.ts";
+import type { KeptReply } from "../journal/idempotency.ts";
+import { factsOfDay, type WalletDayFacts, type WalletDayRow } from "../journal/load.ts";
+import { accountNumber, walletOf } from "../journal/star-record.ts";
+import type { TargetName } from "../reads/targets.ts";
+import { inTime, type Sql } from "../store/postgres.ts";
+import { sessionHash } from "./session.ts";
+
+/** Who casts a star: the bearer of a session, or a wallet that is known already. */
+export type Voter = { readonly token: string } | { readonly wallet: string };
+
+/** Asks for all that the journal and the directory know about one star before it is cast. */
+export interface AdmissionQuery {
+  readonly voter: Voter;
+  readonly target: TargetName;
+  /** The Idempotency-Key, where there is one. */
+  readonly key: string | null;
+  /** The day whose stars are wanted; null when they are in memory. */
+  readonly day: Day | null;
+}
+
+/** What was so after the request had arrived: every refusal may rest on it. */
+export interface Admission {
+  /** Null when the session is unknown, expired or revoked. */
+  readonly wallet: string | null;
+  /** Null when nothing approved has that name. */
+  readonly target: Target | null;
+  /** The reply that the key is bound to already. */
+  readonly kept: KeptReply | null;
+  readonly passes: readonly PremiumPass[];
+  /** The wallet's stars of the day asked for; null when none was. */
+  readonly facts: (WalletDayFacts & { readonly day: Day }) | null;
+}
+
+interface AdmissionRow extends WalletDayRow {
+  readonly now: number;
+  readonly wallet: number | null;
+  readonly request_hash: string | null;
+  readonly reply: string | null;
+  readonly found: boolean | null;
+  readonly event_kind: EventKind | null;
+  readonly ledger_id: string | null;
+}
+
+/**
+ * Everything that is looked up for a star, many stars in one select; answers in the order
+ * asked. Never cached: a session that ended, a target that was rejected, a pass that was
+ * granted counts from the next request on, in every process. The clock hears the database's
+ * time on the way, so that nobody signed in meets a day that is over.
+ *
+ * Each look-up is a `lateral … limit 1`: of plain joins the planner may make a reading of a
+ * whole table for a hundred rows of it.
+ *
+ * @throws RetryableError `UNAVAILABLE` when Postgres is out of reach
+ */
+export async function loadAdmissions(
+  sql: Sql,
+  clock: FollowedClock,
+  queries: readonly AdmissionQuery[],
+): Promise<readonly Admission[]> {
+  const askedAt = clock.now();
+  const hashes = queries.map(({ voter }) => ("token" in voter ? sessionHash(voter.token) : null));
+  const wallets = queries.map(({ voter }) =>
+    "token" in voter ? null : accountNumber(voter.wallet),
+  );
+  const rows = await inTime(
+    sql<AdmissionRow[]>`
+      select present.now, voter.wallet, encode(kept.request_hash, 'hex') as request_hash, kept.reply,
+        target.found, target.event_kind, target.ledger_id,
+        (select json_agg(json_build_object('seasonId', season.id, 'startsAt', starts_at, 'endsAt', ends_at))
+          from premium_pass join season on season.id = season_id
+          where premium_pass.wallet = voter.wallet) as passes,
+        (select json_agg(json_build_object('id', id, 'at', at, 'type', target_type, 'target', target_id,
+            'limit', allowance_limit, 'repeatable', repeatable) order by slot)
+          from star where star.day = asked.day and star.wallet = voter.wallet) as stars
+      from (select now_ms() as now offset 0) as present
+      cross join unnest(${hashes}::text[], ${wallets}::bigint[],
+          ${queries.map(({ target }) => target.type)}::text[], ${queries.map(({ target }) => target.id)}::text[],
+          ${queries.map(({ key }) => key)}::text[], ${queries.map(({ day }) => day)}::date[])
+        with ordinality as asked (hash, given, type, id, key, day, n)
+      left join lateral (
+        select session.wallet from session
+        where token_hash = decode(asked.hash, 'hex') and expires_at > present.now limit 1
+      ) as bearer on true
+      cross join lateral (select coalesce(bearer.wallet, asked.given) as wallet) as voter
+      left join lateral (
+        select request_hash, reply from idempotency_key
+        where idempotency_key.wallet = voter.wallet and idempotency_key.key = asked.key limit 1
+      ) as kept on true
+      left join lateral (
+        select true as found, case when is_forever_mint then 'FOREVER_MINT' else event_type end as event_kind,
+          null::text as ledger_id
+        from event where asked.type = 'event' and event.id = asked.id and approved_at is not null
+        union all
+        select true, null, null from token
+        where asked.type = 'token' and token.id = asked.id and approved_at is not null
+        union all
+        select true, null, null from collection
+        where asked.type = 'collection' and collection.id = asked.id and approved_at is not null
+        union all
+        select true, null, project.ledger_id from project
+        where asked.type = 'project' and project.id = asked.id and approved_at is not null
+        limit 1
+      ) as target on true
+      order by n`,
+  );
+  const [first] = rows;
+  if (first !== undefined) await clock.compare(first.now, askedAt);
+  return rows.map((row, index) => admissionOf(row, queries[index]));
+}
+
+function admissionOf(row: AdmissionRow, query: AdmissionQuery | undefined): Admission {
+  if (query === undefined) throw new RangeError("an admission that nobody asked for");
+  const { request_hash: requestHash, reply, event_kind: eventKind, ledger_id: ledgerId } = row;
+  const facts = factsOfDay(row);
+  return {
+    wallet: row.wallet === null ? null : walletOf(row.wallet),
+    target: row.found ? { ...query.target, eventKind, ledgerId } : null,
+    kept: requestHash === null || reply === null ? null : { requestHash, reply },
+    passes: facts.passes,
+    facts: query.day === null ? null : { ...facts, day: query.day },
+  };
+}
