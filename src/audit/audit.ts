@@ -108,8 +108,15 @@ function judgesOf(options: AuditOptions, ownerships: Ownerships, reading: Readin
   const common = { ownerships, excluded, reading, lateMs };
   return {
     message: { ...common, kinds, keys, day: options.day, hasExport: judge !== undefined },
-    day: { ...common, exports: judge && exports ? { judge, days: exports.days } : null },
+    day: {
+      ...common,
+      exports: judge && exports ? { judge, days: daysFor(exports.days, options.day) } : null,
+    },
   };
+}
+
+function daysFor(days: readonly Day[], only: Day | null): readonly Day[] {
+  return only === null ? days : days.filter((day) => day === only);
 }
 
 function textAt(mirror: MirrorArchive): ExportJudge["textAt"] {

@@ -97,7 +97,7 @@ async function audit(given: Given): Promise<Conclusion> {
         ...new Set([...own.EXCLUDED_WALLETS, ...(header?.excludedWallets ?? [])]),
       ],
       day: dayOfFlag(given.day),
-      exports: exports && { source: exports.source, days: daysFor(exports.days, given.day) },
+      exports: exports && { source: exports.source, days: exports.days },
       api: apiOf(given),
       lateMs: whole(given["late-hours"], { name: "--late-hours", max: LATE_HOURS_MAX }) * HOUR_MS,
       settleMs: whole(given.settle, { name: "--settle", max: SETTLE_SECONDS_MAX }) * 1_000,
@@ -144,10 +144,6 @@ async function keysOf(
   }
   // Nothing on the topic: no message will be held against them.
   return { a: a ?? "a", b: b ?? "b" };
-}
-
-function daysFor(days: readonly string[], day: string | undefined): readonly string[] {
-  return day === undefined ? days : days.filter((each) => each === day);
 }
 
 function apiOf(given: Given): AuditOptions["api"] {

@@ -1,0 +1,104 @@
+/**
+ * Goal: an audit that is broken off goes on where it was and says the same in the end; a damaged
+ * or foreign checkpoint is refused. Method: a made-up history that is read in two halves.
+ */
+import * as assert from "node:assert/strict";
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { test } from "uvu";
+import type { Conclusion } from "../../src/audit/conclude.ts";
+import { openMirrorArchive } from "../../src/ledger/mirror-archive.ts";
+import { silentLogger } from "../../src/log.ts";
+import { auditWorld } from "./audit-world.ts";
+import { serveWorld } from "./serve-world.ts";
+import { makeWorld, type World } from "./world.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "checkpoint-"));
+const truth = () => makeWorld({ seed: 11, days: 6, starsPerDay: 50 });
+test.after(() => rmSync(folder, { recursive: true }));
+
+/** The world as it was when so many messages of each topic were there. */
+function earlier(world: World, share: number): World {
+  const cut = ({ id, messages }: World["topics"]["event"]) => ({
+    id,
+    messages: messages.slice(0, Math.floor(messages.length * share)),
+  });
+  return { ...world, topics: { event: cut(world.topics.event), asset: cut(world.topics.asset) } };
+}
+
+function essence({ isAhead: _, ...told }: Conclusion) {
+  return told;
+}
+
+for (const withExports of [true, false]) {
+  test(`an audit in three parts says what one in a piece says, ${withExports ? "with" : "without"} exports`, async () => {
+    const world = truth();
+    const whole = await auditWorld(world, { withExports });
+    const stateFile = join(folder, `parts-${withExports}`);
+    for (const share of [0.3, 0.7]) {
+      await auditWorld(earlier(world, share), { withExports, withApi: false, stateFile });
+    }
+    const resumed = await auditWorld(world, { withExports, stateFile });
+    assert.equal(whole.ok, true);
+    assert.deepEqual(essence(resumed), essence(whole));
+    const again = await auditWorld(world, { withExports, stateFile });
+    assert.deepEqual(essence(again), essence(whole));
+    assert.deepEqual(
+      readdirSync(folder).filter((name) => name.endsWith(".tmp")),
+      [],
+    );
+  });
+}
+
+test("what was verified is not read again", async () => {
+  const world = truth();
+  const stateFile = join(folder, "once");
+  await auditWorld(world, { stateFile, withApi: false });
+  const served = await serveWorld(world);
+  const mirror = openMirrorArchive({ urls: [served.url], log: silentLogger });
+  await auditWorld(world, { stateFile, withApi: false, mirror });
+  await served.close();
+  const pages = served.asked.filter((path) => path.includes("/messages") && !path.includes("desc"));
+  assert.deepEqual(pages, []);
+});
+
+test("a mismatch that was found stays found", async () => {
+  const world = truth();
+  const stateFile = join(folder, "found");
+  const [message] = world.topics.event.messages;
+  assert.ok(message !== undefined);
+  message.hash = Buffer.alloc(48, 1).toString("base64");
+  const first = await auditWorld(earlier(world, 0.5), {
+    stateFile,
+    withApi: false,
+    withExports: false,
+  });
+  assert.equal(first.ok, false);
+  const second = await auditWorld(world, { stateFile, withApi: false, withExports: false });
+  assert.equal(second.mismatchCount, first.mismatchCount);
+});
+
+test("a checkpoint that is damaged, of another audit or no checkpoint is refused in one line", async () => {
+  const world = truth();
+  const stateFile = join(folder, "damaged");
+  await auditWorld(world, { stateFile, withApi: false });
+  assert.ok(existsSync(stateFile));
+  const other = { stateFile, withApi: false, lateMs: 1 };
+  await assert.rejects(
+    auditWorld(world, other),
+    /damaged is the checkpoint of an audit with other settings$/,
+  );
+  const text = readFileSync(stateFile, "utf8");
+  writeFileSync(stateFile, text.replace(/"messages":\d/, '"messages":9'));
+  await assert.rejects(auditWorld(world, { stateFile, withApi: false }), /damaged is damaged$/);
+  writeFileSync(stateFile, text.slice(0, text.length / 2));
+  await assert.rejects(auditWorld(world, { stateFile, withApi: false }), /is damaged$/);
+  writeFileSync(stateFile, "{}");
+  await assert.rejects(
+    auditWorld(world, { stateFile, withApi: false }),
+    /no checkpoint of this audit$/,
+  );
+});
+
+test.run();
