@@ -6,6 +6,7 @@ import * as assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { suite } from "uvu";
 import { DAY_MS, endOfDay } from "../../actors/day.ts";
+import { serveHttp } from "../../src/http/serve.ts";
 import { exportAlarms } from "../../src/journal/export-days.ts";
 import { GENESIS } from "../../src/journal/export-format.ts";
 import {
@@ -164,6 +165,13 @@ test("a changed journal is noticed, and nobody is given a whole export of it", a
   assert.deepEqual(await exportAlarms(rig.sql), { differing: 1, overdue: 0 });
   const reply = await rig.app().request(`/exports/${rig.day(1)}`);
   await assert.rejects(reply.text(), /once it was/);
+  const server = await serveHttp(rig.app(), { host: "127.0.0.1", port: 0 });
+  for (const coding of ["identity", "gzip"]) {
+    const headers = { "accept-encoding": coding };
+    const asked = await fetch(`${server.url}/exports/${rig.day(1)}`, { headers });
+    await assert.rejects(asked.text(), coding);
+  }
+  await server.close(100);
   await rig.owner.unsafe(`
     alter table star disable trigger user; update star set weight = 3, counted_a = 2;
     alter table star enable trigger user`);
