@@ -4,6 +4,9 @@ import type { HostedWalletDay } from "./host.ts";
 import { askWallet } from "./propose.ts";
 import type { Refusal } from "./turn.ts";
 
+/** A star that is only asked about needs no id. */
+const unnamed = (): string => "";
+
 /**
  * Asks the wallet-day actor, before any network, whether a star could be let through. Nothing
  * is changed or promised: the turn asks again.
@@ -19,7 +22,7 @@ export function askFirst(
   target: Target,
   now: number,
 ): { readonly decision: Refusal; readonly day: Day } | null {
-  const { decision } = askWallet(target, { hosted, now });
+  const { decision } = askWallet(target, { hosted, now }, unnamed);
   // At the edge of the day the turn, not this look ahead, finds the right actor.
   if (decision.type !== "refused" || decision.code === "OTHER_DAY") return null;
   return { decision, day: hosted.state.context.day };

@@ -66,11 +66,19 @@ export function propose(
   };
 }
 
-/** Asks the wallet-day actor whether a star is let through; changes nothing. */
-export function askWallet(target: Target, { hosted, now }: Pick<Facts, "hosted" | "now">) {
+/**
+ * Asks the wallet-day actor whether a star is let through; changes nothing.
+ *
+ * @param nameIt makes the star's id of its instant
+ */
+export function askWallet(
+  target: Target,
+  { hosted, now }: Pick<Facts, "hosted" | "now">,
+  nameIt: (at: number) => string = newStarId,
+) {
   const at = instantOf(hosted.state.context, now);
   const { limit, seasonId } = limitAt(at, hosted.passes);
-  const starId = newStarId(at);
+  const starId = nameIt(at);
   const [state, decision] = walletDay.step(hosted.state, {
     type: "star",
     starId,
