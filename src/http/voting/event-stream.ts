@@ -12,8 +12,8 @@ export interface EventStream {
 }
 
 export interface EventStreamOptions {
-  /** The next piece, as text; empty when there is none. */
-  readonly next: () => string;
+  /** The next piece; undefined when there is none. */
+  readonly next: () => Uint8Array | undefined;
   /** Ends the connection whatever it is doing. */
   readonly cut: () => void;
   /** Runs once, when nobody reads any more. */
@@ -25,22 +25,21 @@ export interface EventStreamOptions {
 const HEARTBEAT_EVERY_MS = 15_000;
 /** A client that has taken nothing over so many heartbeats is gone, or will never keep up. */
 const HEARTBEATS_MISSED_MAX = 2;
-const HEARTBEAT = ":\n\n";
+const HEARTBEAT = new TextEncoder().encode(":\n\n");
 
 export function openEventStream(options: EventStreamOptions): EventStream {
   const { next, cut, onEnd, heartbeatEveryMs = HEARTBEAT_EVERY_MS } = options;
-  const encoder = new TextEncoder();
   let controller: ReadableStreamDefaultController<Uint8Array> | undefined;
   /** Set while the client's side waits for a piece. */
   let isHungry = false;
   let missed = 0;
   let isOver = false;
 
-  const send = (text: string): void => {
-    if (!isHungry || isOver || text === "") return;
+  const send = (piece: Uint8Array | undefined): void => {
+    if (!isHungry || isOver || piece === undefined) return;
     isHungry = false;
     missed = 0;
-    controller?.enqueue(encoder.encode(text));
+    controller?.enqueue(piece);
   };
   const finish = (): void => {
     if (isOver) return;

@@ -1,7 +1,7 @@
 import { type Context, Hono } from "hono";
 import type { Metrics } from "../../metrics.ts";
 import type { JournalPlace } from "../../store/journal-horizon.ts";
-import type { Following, LiveCounters } from "../../voting/live-counters.ts";
+import type { Following, LiveCounters, Taken } from "../../voting/live-counters.ts";
 import type { LiveCounter } from "../../voting/live-history.ts";
 import type { ClientAddress } from "../middleware/client-address.ts";
 import { problem } from "../problem.ts";
@@ -48,6 +48,7 @@ const HEADERS = {
 export function liveRoutes(deps: LiveDeps): LiveRoutes {
   const seats = createSeats();
   const streams = new Set<EventStream>();
+  const write = createPieceWriter();
   const app = new Hono();
   app.get("/live", async (c) => {
     // Hono answers HEAD by this too, and would leave a stream open that nobody reads.
@@ -63,7 +64,7 @@ export function liveRoutes(deps: LiveDeps): LiveRoutes {
       deps.metrics?.liveStreams.set(streams.size);
     };
     try {
-      const stream = await openStream(c, deps, onEnd);
+      const stream = await openStream(c, { ...deps, write }, onEnd);
       streams.add(stream);
       deps.metrics?.liveStreams.set(streams.size);
       if (seats.isClosed()) stream.end();
@@ -84,7 +85,7 @@ export function liveRoutes(deps: LiveDeps): LiveRoutes {
 
 async function openStream(
   c: Context,
-  { counters, heartbeatEveryMs }: LiveDeps,
+  { counters, heartbeatEveryMs, write }: LiveDeps & { readonly write: PieceWriter },
   onEnd: (stream: EventStream) => void,
 ): Promise<EventStream> {
   const given = c.req.header("last-event-id") ?? "";
@@ -94,7 +95,7 @@ async function openStream(
   const following = await counters.follow(listener, since);
   const isReset = !following.isResumed || (given !== "" && since === null);
   const opened = openEventStream({
-    next: speaker(following, isReset),
+    next: speaker(following, isReset, write),
     cut: () => outgoingOf(c)?.destroy(),
     onEnd() {
       following.end();
@@ -107,22 +108,48 @@ async function openStream(
 }
 
 /** What a stream says next: first how to come back, then counters as they change. */
-function speaker(following: Following, isReset: boolean): () => string {
+function speaker(
+  following: Following,
+  isReset: boolean,
+  write: PieceWriter,
+): () => Uint8Array | undefined {
   let reached = following.place;
   const retryMs = RETRY_MS.min + Math.floor(Math.random() * (RETRY_MS.max - RETRY_MS.min));
-  let opening = `retry: ${retryMs}\n${isReset ? "event: reset\ndata: {}\n" : ""}${idLine(reached)}\n`;
+  const reset = isReset ? "event: reset\ndata: {}\n" : "";
+  let opening: string | undefined = `retry: ${retryMs}\n${reset}${idLine(reached)}\n`;
   return () => {
-    const { counters, place } = following.take(COUNTERS_AT_ONCE);
+    if (opening !== undefined) {
+      const piece = encoder.encode(opening);
+      opening = undefined;
+      return piece;
+    }
+    const taken = following.take(COUNTERS_AT_ONCE);
+    if (taken.counters.length === 0) return undefined;
+    const piece = write(taken, reached);
+    reached = taken.place ?? reached;
+    return piece;
+  };
+}
+
+type PieceWriter = (taken: Taken, reached: JournalPlace) => Uint8Array;
+
+const encoder = new TextEncoder();
+
+/** Writes pieces. Most streams take the same one at the same time: it is written once. */
+function createPieceWriter(): PieceWriter {
+  let last: { readonly key: readonly unknown[]; readonly piece: Uint8Array } | undefined;
+  return ({ counters, place, isWhole }, reached) => {
     const before = idLine(reached);
     // Only with the last of them does the client know everything up to here.
     const after = place === null ? before : idLine(place);
+    const key = [counters[0], counters.at(-1), counters.length, before, after];
+    if (isWhole && last?.key.every((part, index) => part === key[index])) return last.piece;
     const events = counters.map((counter, index) =>
       eventOf(counter, index === counters.length - 1 ? after : before),
     );
-    if (counters.length > 0) reached = place ?? reached;
-    const text = opening + events.join("");
-    opening = "";
-    return text;
+    const piece = encoder.encode(events.join(""));
+    if (isWhole) last = { key, piece };
+    return piece;
   };
 }
 
