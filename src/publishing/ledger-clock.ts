@@ -1,3 +1,5 @@
+import { bounds } from "../config.ts";
+
 /**
  * The ledger's time, as well as one can know it from outside (contract, section 1). It
  * starts from the machine's clock, runs on the monotonic timer, and is corrected by facts:
@@ -24,6 +26,12 @@ const SECOND = 1_000_000_000n;
 const START_BEHIND = 10n * SECOND;
 /** Nodes refuse what is valid for less than this. */
 const VALIDITY_BUFFER = 10n * SECOND;
+const VALID_FOR = BigInt(bounds.transactionValidSeconds) * SECOND;
+/**
+ * Many ids are on their way at once, all dated by one guess. Their refusals are one fact, not
+ * twenty steps: guesses are at least twice as far apart as this, answers come sooner.
+ */
+const SAME_GUESS = 5n * SECOND;
 /** The first guess beyond a fact; doubled while guesses are refused, halved in between. */
 const FIRST_STEP = 20n * SECOND;
 
@@ -57,6 +65,8 @@ export function createLedgerClock(machineNow: () => bigint = monotonicNow): Ledg
       ceiling = undefined;
     },
     refusedAsEarly(validStart) {
+      // Dated by a guess that is given up by now: what followed from it has been drawn already.
+      if (validStart + START_BEHIND > machineNow() + offset + SAME_GUESS) return;
       ceiling = validStart - machineNow();
       if (floor !== undefined && floor >= ceiling) {
         floor = undefined;
@@ -67,7 +77,10 @@ export function createLedgerClock(machineNow: () => bigint = monotonicNow): Ledg
       offset = min(offset, max(guess, half));
     },
     refusedAsExpired(validUntil) {
+      const dated = validUntil - VALID_FOR + START_BEHIND;
+      const isStale = dated < machineNow() + offset - SAME_GUESS;
       atLeast(validUntil - VALIDITY_BUFFER);
+      if (isStale) return;
       const guess = validUntil - machineNow() + nextStep();
       const half = floor === undefined || ceiling === undefined ? guess : between(floor, ceiling);
       offset = max(offset, min(guess, half));

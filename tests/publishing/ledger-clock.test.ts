@@ -58,6 +58,23 @@ test("it finds the time again after the machine's clock or the ledger's has jump
   );
 });
 
+test("many ids refused at once are one fact: the clock is not driven far beyond the ledger's", () => {
+  for (const behind of [150n, 400n, -150n, -400n]) {
+    const clock = createLedgerClock(() => T0 - behind * SECOND);
+    for (let round = 0; round < 8; round++) {
+      const starts = Array.from({ length: 20 }, () => clock.nextStart());
+      for (const start of starts) {
+        if (start > T0) clock.refusedAsEarly(start);
+        else if (start + 110n * SECOND < T0) clock.refusedAsExpired(start + 120n * SECOND);
+      }
+      const beyond = clock.nextStart() - T0;
+      assert.ok(behind < 0n || beyond < 300n * SECOND, `${beyond / SECOND} s beyond`);
+    }
+    const start = clock.nextStart();
+    assert.ok(start <= T0 && start + 110n * SECOND >= T0, `${behind}: not found in 8 rounds`);
+  }
+});
+
 test("a consensus timestamp ahead of the clock moves it forward, one behind changes nothing", () => {
   const clock = createLedgerClock(() => T0);
   clock.sawConsensus(T0 - 50n * SECOND);

@@ -5,6 +5,8 @@ import { fileURLToPath } from "node:url";
 /** A `starboard` process of its own, that can be killed and started again. */
 export interface Child {
   readonly pid: number;
+  /** Resolves when it is gone, however it went. */
+  readonly exited: Promise<void>;
   /** What it wrote to standard error so far. */
   log(): string;
   /** `kill -9`, and waits until it is gone. */
@@ -34,6 +36,7 @@ export function startProcess(
   child.once("exit", () => process.off("exit", end));
   return {
     pid: child.pid ?? 0,
+    exited: once(child, "exit").then(() => undefined),
     log: () => text,
     kill: () => finish(child, "SIGKILL").then(() => undefined),
     stop: () => finish(child, "SIGTERM"),

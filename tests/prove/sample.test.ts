@@ -1,0 +1,41 @@
+// timeout: 120 s
+/**
+ * Goal: every failpoint of voting and publishing, and a trouble of the ledger, leave each star with
+ * exactly one message. Method: what `npm run prove:publish` does in full, for each place with one
+ * mode, another one every day; the day is printed, and SAMPLE_DAY=n repeats it.
+ */
+import * as assert from "node:assert/strict";
+import { test } from "uvu";
+import { allCases, sampleOf } from "./cases.ts";
+import { openPublishWorld } from "./publish-world.ts";
+import { type Outcome, runCases } from "./run-cases.ts";
+import { openVoteWorld } from "./vote-world.ts";
+
+const DAY_MS = 86_400_000;
+const day = Number(process.env.SAMPLE_DAY ?? Math.floor(Date.now() / DAY_MS));
+
+function assertHeld(outcomes: readonly Outcome[]): void {
+  const failed = outcomes.filter(({ failure }) => failure !== undefined);
+  const lines = failed.map(
+    ({ name, failure }) => `${failure?.message}\n  npm run prove:publish -- --only ${name}`,
+  );
+  assert.equal(failed.length, 0, `SAMPLE_DAY=${day}\n${lines.join("\n")}`);
+}
+
+test(`publishing, day ${day}: each place once`, async () => {
+  const cases = sampleOf(allCases("publish"), day);
+  const options = { lanes: 2, allHits: false };
+  const outcomes = await runCases(cases, openPublishWorld, options);
+  assertHeld(outcomes);
+  assert.equal(outcomes.length, cases.length, "every place was passed");
+});
+
+test(`voting, day ${day}: each place once`, async () => {
+  const cases = sampleOf(allCases("vote"), day);
+  // One lane: what is armed in this process is armed for all of it.
+  const outcomes = await runCases(cases, openVoteWorld, { lanes: 1, allHits: false });
+  assertHeld(outcomes);
+  assert.equal(outcomes.length, cases.length, "every place was passed");
+});
+
+test.run();

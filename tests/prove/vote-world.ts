@@ -1,0 +1,155 @@
+import * as assert from "node:assert/strict";
+import { randomUUID } from "node:crypto";
+import { readSettings } from "../../src/config.ts";
+import { RetryableError } from "../../src/errors.ts";
+import { armFailpoint } from "../../src/failpoint.ts";
+import { silentLogger } from "../../src/log.ts";
+import { startWeb, WEB_SETTINGS } from "../../src/processes/web.ts";
+import { openPublisher, pause } from "../publishing/live.ts";
+import { startNetwork } from "../support/network.ts";
+import { startProcess, until } from "../support/processes.ts";
+import { newWallet, send, signIn } from "../support/service.ts";
+import type { Case } from "./cases.ts";
+import { createChecker } from "./check.ts";
+
+/** Two stars of one wallet per case: one is weighed by NFTs, one is not. */
+const TARGETS = [
+  { type: "event", id: "meetup" },
+  { type: "token", id: "0.0.9001" },
+] as const;
+const SETTLED_WITHIN_MS = 40_000;
+
+/** A whole service whose web process the failpoints befall; a publisher puts its stars out. */
+export async function openVoteWorld() {
+  const network = await startNetwork();
+  const { settings, sql, topics, hedera } = network;
+  const checker = createChecker({ sql, mirrorUrl: hedera.mirrorUrl, topics });
+  const publisher = await openPublisher(
+    {
+      databaseUrl: settings.DATABASE_URL ?? "",
+      mirrorUrl: hedera.mirrorUrl,
+      nodes: hedera.nodes.map(({ address, account }) => ({ address, account })),
+      operatorId: settings.HEDERA_OPERATOR_ID ?? "",
+      operatorKey: settings.HEDERA_OPERATOR_KEY ?? "",
+      topics,
+      leaseMs: 2_000,
+    },
+    { sweepEveryMs: 300 },
+  );
+  return {
+    checker,
+    async run(given: Case): Promise<boolean> {
+      const web = await startVictim(await network.webSettings(), given);
+      try {
+        const wallet = await newWallet(network as never, { a: 2, b: 1 });
+        const token = await signIn(web, wallet);
+        const told = await Promise.all(TARGETS.map((target) => castUntilTold(web, token, target)));
+        const rows = await sql<{ id: string }[]>`
+          select id from star where wallet = ${Number(wallet.id.split(".")[2])}`;
+        assert.deepEqual(rows.map(({ id }) => id).sort(), [...told].sort(), "journal and replies");
+        await untilPublished();
+        await checker.check();
+        return web.wasHit();
+      } finally {
+        await web.close();
+      }
+    },
+    async close() {
+      await publisher.close();
+      await network.close();
+    },
+  };
+
+  async function untilPublished(): Promise<void> {
+    await until(
+      "all stars are published",
+      async () => {
+        const [row] = await sql`select count(*) as left from outbox where state <> 'published'`;
+        return row?.left === 0;
+      },
+      SETTLED_WITHIN_MS,
+    );
+  }
+}
+
+interface Web {
+  readonly url: string;
+  wasHit(): boolean;
+  close(): Promise<void>;
+}
+
+/** A web process to be killed is a real one, and another one takes its port; any other lives here. */
+async function startVictim(
+  variables: Readonly<Record<string, string>> & { readonly PORT: string },
+  { at, mode, hit }: Case,
+): Promise<Web> {
+  const url = `http://127.0.0.1:${variables.PORT}`;
+  const startHere = () =>
+    startWeb(readSettings(variables, WEB_SETTINGS), { log: silentLogger, wake: () => undefined });
+  if (mode !== "kill") {
+    let wasHit = false;
+    const web = await startHere();
+    armFailpoint(
+      { at, mode, hit },
+      {
+        onHit: () => {
+          wasHit = true;
+        },
+        lost: (message) => new RetryableError("UNAVAILABLE", message),
+      },
+    );
+    return {
+      url,
+      wasHit: () => wasHit,
+      async close() {
+        armFailpoint(undefined, { lost: (message) => new Error(message) });
+        await web.close();
+      },
+    };
+  }
+  const child = startProcess("serve", { ...variables, FAILPOINT: `${at}:${mode}:${hit}` });
+  await until("the web process is up", () => isUp(url));
+  let next: ReturnType<typeof startHere> | undefined;
+  const gone = child.exited.then(() => {
+    next = startHere();
+  });
+  return {
+    url,
+    wasHit: () => next !== undefined,
+    async close() {
+      await child.kill();
+      await gone;
+      await (await next)?.close();
+    },
+  };
+}
+
+function isUp(url: string): Promise<boolean> {
+  return fetch(`${url}/healthz`).then(
+    ({ ok }) => ok,
+    () => false,
+  );
+}
+
+/** Repeats one star under its key, as a client does that was not told. @returns the star's id */
+async function castUntilTold(
+  service: { readonly url: string },
+  token: string,
+  target: (typeof TARGETS)[number],
+): Promise<string> {
+  const headers = { "idempotency-key": randomUUID() };
+  const until = performance.now() + SETTLED_WITHIN_MS;
+  let last = "no reply";
+  while (performance.now() < until) {
+    const reply = await send(service, "POST /voting/stars", {
+      token,
+      json: { target },
+      headers,
+    }).catch(() => undefined);
+    if (reply?.status === 201) return reply.body.star.id;
+    if (reply !== undefined && reply.status < 500) throw new Error(`${reply.status} ${reply.text}`);
+    last = reply?.text ?? last;
+    await pause(100);
+  }
+  throw new Error(`a star was never told: ${last}`);
+}
