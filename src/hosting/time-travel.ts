@@ -26,7 +26,10 @@ export interface WalletDayStep {
  *
  * @throws RetryableError `UNAVAILABLE` when Postgres is out of reach
  */
-export async function walkWalletDay(sql: Sql, key: WalletDayKey): Promise<readonly WalletDayStep[]> {
+export async function walkWalletDay(
+  sql: Sql,
+  key: WalletDayKey,
+): Promise<readonly WalletDayStep[]> {
   const [facts] = await loadWalletDays(sql, [key]);
   let state = walletDay.initial(key);
   return (facts?.stars ?? []).map(({ id, target, at, limit, repeatable }) => {

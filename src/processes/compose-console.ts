@@ -17,5 +17,14 @@ export function composeConsole(parts: HttpParts, client: ClientAddress): Hono {
     log,
     client,
   };
-  return consoleRoutes(frame, consolePages({ sql, now: clock.now, isDraining: parts.isDraining }));
+  const pages = consolePages({
+    sql,
+    snapshots: parts.snapshots,
+    mintSnapshots: parts.mintSnapshots,
+    refusals: parts.refusals,
+    network: settings.HEDERA_NETWORK,
+    now: clock.now,
+    isDraining: parts.isDraining,
+  });
+  return consoleRoutes(frame, pages);
 }

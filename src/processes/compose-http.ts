@@ -17,6 +17,7 @@ import { opsApi } from "../http/ops/api.ts";
 import { publicApi } from "../http/v1/api.ts";
 import { type VotingDeps, votingRoutes } from "../http/voting/routes.ts";
 import { exportSettings } from "../journal/export-days.ts";
+import type { RefusalTrail } from "../journal/refusal-trail.ts";
 import type { VerifyKey } from "../keys/verify-key.ts";
 import type { Logger } from "../log.ts";
 import type { Metrics } from "../metrics.ts";
@@ -45,6 +46,7 @@ export interface HttpParts {
   readonly live: Hono;
   readonly snapshots: Snapshots;
   readonly mintSnapshots: MintSnapshots;
+  readonly refusals: RefusalTrail;
   readonly isDraining: () => boolean;
   readonly refreshMetrics: () => Promise<void>;
 }

@@ -1,3 +1,4 @@
+import { targetKey } from "../../actors/star.ts";
 import { type FollowedClock, followClock } from "../clock.ts";
 import { bounds, type With } from "../config.ts";
 import { createHoldingsReader } from "../holdings/read-holdings.ts";
@@ -5,6 +6,7 @@ import { createMintSnapshots, type MintSnapshots } from "../hosting/mint-snapsho
 import { createSnapshots, type Snapshots } from "../hosting/snapshots.ts";
 import { serveHttp } from "../http/serve.ts";
 import type { VotingDeps } from "../http/voting/routes.ts";
+import { createRefusalTrail, type RefusalTrail } from "../journal/refusal-trail.ts";
 import { accountNumber } from "../journal/star-record.ts";
 import { lastUsed } from "../keys/last-used.ts";
 import { keyVerifier } from "../keys/verify-key.ts";
@@ -14,6 +16,7 @@ import { createMetrics, type Metrics } from "../metrics.ts";
 import { findReceipt, lastStarredDay, receiptsOfDay } from "../reads/receipts.ts";
 import { openPostgres, readDatabaseClock, type Sql } from "../store/postgres.ts";
 import { closeRedis, openRedis } from "../store/redis.ts";
+import { startProcessReport } from "../upkeep/report-process.ts";
 import { castStar } from "../voting/cast-star.ts";
 import { openSession, startSignIn } from "../voting/open-session.ts";
 import { previewStar } from "../voting/preview-star.ts";
@@ -24,6 +27,7 @@ import { composeLive } from "./compose-live.ts";
 import { composeVoting } from "./compose-voting.ts";
 import { prepareDatabase } from "./prepare-database.ts";
 import { refreshMetrics } from "./refresh-metrics.ts";
+import { ownVersion } from "./version.ts";
 
 /** What a web process cannot do without. */
 export const WEB_SETTINGS = [
@@ -74,7 +78,7 @@ export async function startWeb(
   const mintSnapshots = createMintSnapshots(outside.redis);
   const used = lastUsed(sql, clock, (error) => log.warn({ err: error }, "last use not noted"));
   const publicUrl = settings.PUBLIC_URL ?? `http://${settings.HOST}:${settings.PORT}`;
-  const resting = { snapshots, mintSnapshots };
+  const resting = { snapshots, mintSnapshots, refusals: createRefusalTrail(outside.redis) };
   const voting = votingUseCases({ ...outside, ...resting, settings, metrics, wake, publicUrl });
   const live = composeLive({ ...outside, log, metrics, trustedProxies: settings.TRUSTED_PROXIES });
   let isDraining = false;
@@ -92,6 +96,15 @@ export async function startWeb(
     refreshMetrics: () => refreshMetrics(sql, metrics),
   });
   const server = await serveHttp(app, { host: settings.HOST, port: settings.PORT });
+  const report = startProcessReport({
+    ...outside,
+    role: "web",
+    version: ownVersion(),
+    sql: outside.reader,
+    log,
+    metrics,
+    countActors: voting.countActors,
+  });
   return {
     url: server.url,
     async close() {
@@ -102,6 +115,7 @@ export async function startWeb(
       await Promise.all([snapshots.settled(), mintSnapshots.settled()]);
       await used.close();
       await outside.close();
+      await report.close();
     },
   };
 }
@@ -163,12 +177,14 @@ interface UseCaseParts {
   readonly snapshots: Snapshots;
   readonly mintSnapshots: MintSnapshots;
 }
+  readonly refusals: RefusalTrail;
 
 /** The use cases behind the voting routes, each with what it needs. */
 function votingUseCases(parts: UseCaseParts): VotingDeps & {
   settled: () => Promise<void>;
   forgetActors: () => void;
 } {
+  countActors: () => number;
   const { settings, sql, clock, mirror, metrics } = parts;
   const holdings = createHoldingsReader({
     mirror,
@@ -215,7 +231,12 @@ function votingUseCases(parts: UseCaseParts): VotingDeps & {
     previewStar: (wallet, target) => previewStar(previewing, wallet, target),
     async castStar(cast) {
       const result = await castStar(casting, cast);
-      if (result.kind === "refused") metrics.starsRefused.inc({ code: result.decision.code });
+      if (result.kind === "refused") {
+        const { wallet, decision } = result;
+        metrics.starsRefused.inc({ code: decision.code });
+        const target = targetKey(cast.target.type, cast.target.id);
+        parts.refusals.note({ at: clock.now(), wallet, target, code: decision.code });
+      }
       return result;
     },
     findReceipt: (id, day) => findReceipt(sql, id, day),
@@ -223,4 +244,5 @@ function votingUseCases(parts: UseCaseParts): VotingDeps & {
     settled,
     forgetActors: casting.host.dropAll,
   };
+    countActors: casting.host.count,
 }

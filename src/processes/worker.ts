@@ -15,8 +15,10 @@ import { createHoldingsCheck } from "../upkeep/holdings-check.ts";
 import { startHousekeeping } from "../upkeep/housekeeping.ts";
 import { startRewards } from "../upkeep/offer-rewards.ts";
 import { startCatalogueRefresh } from "../upkeep/refresh-catalogue.ts";
+import { startProcessReport } from "../upkeep/report-process.ts";
 import { startHoldingsCheckSchedule } from "../upkeep/schedule.ts";
 import { prepareDatabase } from "./prepare-database.ts";
+import { ownVersion } from "./version.ts";
 import type { Running } from "./web.ts";
 
 /** What a worker cannot do without. */
@@ -67,6 +69,7 @@ export async function startWorker(
     operatorId: settings.HEDERA_OPERATOR_ID,
     operatorKey: settings.HEDERA_OPERATOR_KEY,
   });
+  const metrics = createMetrics();
   const publisher = await startPublisher({
     sql,
     topic,
@@ -74,7 +77,7 @@ export async function startWorker(
     topics: { event: settings.EVENT_VOTES_TOPIC_ID, asset: settings.ASSET_VOTES_TOPIC_ID },
     queue,
     log,
-    metrics: createMetrics(),
+    metrics,
   });
   const housekeeping = startHousekeeping({ sql, clock, log });
   const check = createHoldingsCheck({
@@ -90,7 +93,9 @@ export async function startWorker(
   const rewards = startRewards({ sql, backend, log });
   const exportsSql = openPostgres(settings.DATABASE_URL, { role, byKey: true, connections: 1 });
   const exports = startExportsUpkeep({ sql: exportsSql, log, settings: exportSettings(settings) });
-  const parts = [publisher, housekeeping, schedule, refresh, rewards, exports];
+  const version = ownVersion();
+  const report = startProcessReport({ role: "worker", version, sql, mirror, clock, log, metrics });
+  const parts = [report, publisher, housekeeping, schedule, refresh, rewards, exports];
   return {
     async close() {
       await Promise.all(parts.map((part) => part.close()));

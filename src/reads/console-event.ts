@@ -41,7 +41,7 @@ export async function eventNumbers(
           select count(*) as stars, coalesce(sum(weight), 0)::bigint as weight from (
             select weight from star where day = ${day} and target_type = 'event' and target_id = ${event}
               and at >= ${startOfDay(day)} and at < ${endOfDay(day)}
-            limit ${STARS_SUMMED_MAX}) as some`),
+            limit ${STARS_SUMMED_MAX}) as first`),
   ]);
   const of = (collection: string): number =>
     claims.find((row) => row.collection === collection)?.counted ?? 0;

@@ -61,7 +61,7 @@ export function startProcessReport(deps: ReportDeps): Reporting {
     pid: process.pid,
     startedAt: clock.now(),
   };
-  const takeTallies = createTallies(deps.metrics);
+  const takeTallies = createTallies(deps.metrics, deps.role);
   let forgottenAt = 0;
   const tell = async (): Promise<void> => {
     const report = await look(deps);

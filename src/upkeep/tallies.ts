@@ -1,5 +1,5 @@
 import type { Metrics } from "../metrics.ts";
-import type { Tally } from "../store/service-report.ts";
+import type { ServiceProcess, Tally } from "../store/service-report.ts";
 
 /** A counter's value now, under the name it has in a tally. */
 interface Reading {
@@ -17,12 +17,16 @@ interface Valued {
 /**
  * What the metrics of this process counted since the last call. The names are a fixed list:
  * `accepted <type>`, `refused <code>`, `limited <limit>`, `failed` (replies of 500 and above),
- * `published` (its total: seconds from star to ledger) and `publishing failed`.
+ * `published` (its total: seconds from star to ledger) and `publishing failed`. Each role counts its
+ * own, for in one process they may share their metrics.
  */
-export function createTallies(metrics: Metrics): () => Promise<readonly Tally[]> {
+export function createTallies(
+  metrics: Metrics,
+  role: ServiceProcess["role"],
+): () => Promise<readonly Tally[]> {
   const before = new Map<string, Reading>();
   return async () => {
-    const readings = await readAll(metrics);
+    const readings = await (role === "web" ? readWeb(metrics) : readWorker(metrics));
     const tallies = readings.map((now) => {
       const then = before.get(now.name) ?? { count: 0, total: 0 };
       before.set(now.name, now);
@@ -32,28 +36,24 @@ export function createTallies(metrics: Metrics): () => Promise<readonly Tally[]>
   };
 }
 
-async function readAll(metrics: Metrics): Promise<Reading[]> {
-  const { starsAccepted, starsRefused, rateLimited, publishLag } = metrics;
+async function readWeb(metrics: Metrics): Promise<Reading[]> {
+  const { starsAccepted, starsRefused, rateLimited, httpRequests } = metrics;
+  const failed = (await httpRequests.get()).values.filter(
+    ({ metricName = "", labels }) => metricName.endsWith("_count") && Number(labels.status) >= 500,
+  );
   return [
     ...labelled("accepted", "target", (await starsAccepted.get()).values),
     ...labelled("refused", "code", (await starsRefused.get()).values),
     ...labelled("limited", "limit", (await rateLimited.get()).values),
+    { name: "failed", count: sum(failed), total: 0 },
+  ];
+}
+
+async function readWorker({ publishLag, publishingFailures }: Metrics): Promise<Reading[]> {
+  const failures = sum((await publishingFailures.get()).values);
+  return [
     histogram("published", (await publishLag.get()).values),
-    {
-      name: "publishing failed",
-      count: sum((await metrics.publishingFailures.get()).values),
-      total: 0,
-    },
-    {
-      name: "failed",
-      count: sum(
-        (await metrics.httpRequests.get()).values.filter(
-          ({ metricName = "", labels }) =>
-            metricName.endsWith("_count") && Number(labels.status) >= 500,
-        ),
-      ),
-      total: 0,
-    },
+    { name: "publishing failed", count: failures, total: 0 },
   ];
 }
 

@@ -39,6 +39,7 @@ export type CastResult =
   | { readonly kind: "replayed"; readonly body: string }
   | {
       readonly kind: "refused";
+      readonly wallet: string;
       readonly decision: Refusal;
       /** When the refusal ends, epoch ms: 00:00 UTC. */
       readonly resetsAt: number;
@@ -68,7 +69,7 @@ export async function castStar(deps: CastStarDeps, cast: CastStar): Promise<Cast
   if (refusal !== null) {
     // A twin of this very request may have been accepted since the first look.
     const kept = key === null ? null : await deps.findKeptReply({ wallet, key });
-    return kept === null ? refused(refusal.decision, refusal.day) : replay(kept, cast.target);
+    return kept === null ? refused(wallet, refusal) : replay(kept, cast.target);
   }
 
   if (failpoint) await failpoint("vote.before_mirror");
@@ -92,7 +93,7 @@ export async function castStar(deps: CastStarDeps, cast: CastStar): Promise<Cast
     answerBy - performance.now(),
   );
   if (result.kind === "replayed") return replay(result.kept, cast.target);
-  if (result.kind === "refused") return refused(result.decision, result.day);
+  if (result.kind === "refused") return refused(wallet, result);
   if (failpoint) await failpoint("vote.after_cache");
   deps.onAccepted(result.star, result.totalVotes);
   const body = result.keptReply ?? completeReply(starReply(result.star), result.totalVotes);
@@ -123,8 +124,11 @@ function replay(kept: KeptReply, target: TargetName): CastResult {
   return { kind: "replayed", body: kept.reply };
 }
 
-function refused(decision: Refusal, day: Day): CastResult {
-  return { kind: "refused", decision, resetsAt: endOfDay(day) };
+function refused(
+  wallet: string,
+  { decision, day }: { readonly decision: Refusal; readonly day: Day },
+): CastResult {
+  return { kind: "refused", wallet, decision, resetsAt: endOfDay(day) };
 }
 
 /** What makes two requests the same: the target, however its JSON was laid out. */

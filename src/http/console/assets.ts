@@ -15,7 +15,9 @@ const ofUplot = (name: string): URL =>
 const ASSETS: readonly (readonly [string, string, readonly URL[]])[] = [
   ["console.css", STYLE, [own("base.css"), own("parts.css"), ofUplot("uPlot.min.css")]],
   ["console.js", SCRIPT, [own("console.js")]],
+  ["times.js", SCRIPT, [own("times.js")]],
   ["charts.js", SCRIPT, [own("charts.js")]],
+  ["feed.js", SCRIPT, [own("feed.js")]],
   ["uplot.js", SCRIPT, [ofUplot("uPlot.esm.js")]],
   ["icon.svg", "image/svg+xml", [own("icon.svg")]],
 ];

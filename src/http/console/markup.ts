@@ -54,6 +54,10 @@ export interface Column {
   readonly label: string;
   /** Right-aligned, in figures of one width. */
   readonly isNumber?: boolean;
+  /** Sentences: wide enough to be read where the table scrolls. */
+  readonly isText?: boolean;
+  /** Never broken over lines: names, instants. */
+  readonly isWhole?: boolean;
 }
 
 /**
@@ -73,17 +77,19 @@ export function table(given: {
   );
   if (given.rows.length === 0) return html`<p class="empty">${given.empty ?? "Nothing yet."}</p>`;
   const cell = (content: Content, index: number): Html =>
-    columns[index]?.isNumber ? html`<td class="number">${content}</td>` : html`<td>${content}</td>`;
+    html`<td${classOf(columns[index])}>${content}</td>`;
   return html`<div class="scroll" role="region" aria-label="${given.caption}" tabindex="0">
 <table>
-<thead><tr>${columns.map(({ label, isNumber }) =>
-    isNumber
-      ? html`<th scope="col" class="number">${label}</th>`
-      : html`<th scope="col">${label}</th>`,
-  )}</tr></thead>
+<thead><tr>${columns.map((column) => html`<th scope="col"${classOf(column)}>${column.label}</th>`)}</tr></thead>
 <tbody>${given.rows.map((row) => html`<tr>${row.map(cell)}</tr>`)}</tbody>
 </table>
 </div>`;
+}
+
+function classOf(column: Column | undefined): Content {
+  if (column?.isNumber) return html` class="number"`;
+  if (column?.isText) return html` class="text"`;
+  return column?.isWhole ? html` class="whole"` : "";
 }
 
 /** Pairs of a name and what it is. */

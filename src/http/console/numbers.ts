@@ -95,6 +95,6 @@ function readingOf(
   const count = mine.reduce((sum, tally) => sum + tally.count, 0);
   if (take === "count") return count;
   if (count === 0) return null;
-  if (take === "peak") return Math.max(...mine.map(({ peak }) => peak));
+  if (take === "peak") return Math.round(Math.max(...mine.map(({ peak }) => peak)) * 100) / 100;
   return Math.round((mine.reduce((sum, { total }) => sum + total, 0) / count) * 100) / 100;
 }

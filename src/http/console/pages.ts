@@ -1,14 +1,28 @@
+import type { MintSnapshots } from "../../hosting/mint-snapshots.ts";
+import type { Snapshots } from "../../hosting/snapshots.ts";
+import type { RefusalTrail } from "../../journal/refusal-trail.ts";
+import type { LedgerNetwork } from "../../ledger/entity-id.ts";
 import type { Sql } from "../../store/postgres.ts";
+import { decisionFeed } from "./decisions.ts";
 import { liveNumbersPage } from "./live.ts";
 import { numbersReader } from "./numbers.ts";
 import type { Page } from "./page.ts";
+import { actorJsonPage, actorPage } from "./pages/actor.ts";
+import { actorsPage } from "./pages/actors.ts";
+import { feedPage, liveDecisionsPage } from "./pages/feed.ts";
 import { logPage } from "./pages/log.ts";
 import { overviewPage } from "./pages/overview.ts";
+import { starPage } from "./pages/star.ts";
+import { starsPage } from "./pages/stars.ts";
 
 /** What the pages stand on. */
 export interface PagesDeps {
   /** The console's own small pool. */
   readonly sql: Sql;
+  readonly snapshots: Snapshots;
+  readonly mintSnapshots: MintSnapshots;
+  readonly refusals: RefusalTrail;
+  readonly network: LedgerNetwork;
   /** Epoch milliseconds by the one clock. */
   readonly now: () => number;
   readonly isDraining: () => boolean;
@@ -17,5 +31,17 @@ export interface PagesDeps {
 /** The table of pages: routes and navigation are made from it, in this order. */
 export function consolePages(deps: PagesDeps): readonly Page[] {
   const readNumbers = numbersReader(deps.sql);
-  return [overviewPage({ readNumbers }), liveNumbersPage({ ...deps, readNumbers }), logPage(deps)];
+  const feed = decisionFeed({ sql: deps.sql, trail: deps.refusals });
+  return [
+    overviewPage({ readNumbers }),
+    liveNumbersPage({ ...deps, readNumbers }),
+    feedPage({ ...deps, feed }),
+    liveDecisionsPage({ ...deps, feed }),
+    actorsPage(deps),
+    actorPage(deps),
+    actorJsonPage(deps),
+    starsPage(deps),
+    starPage(deps),
+    logPage(deps),
+  ];
 }

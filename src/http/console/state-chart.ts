@@ -39,7 +39,7 @@ async function draw(dot: string): Promise<string> {
   // Only the picture: no prologue, no size in points, no page colour.
   return svg
     .slice(svg.indexOf("<svg"))
-    .replace(/<svg width="[^"]*" height="[^"]*"/, '<svg aria-hidden="true" class="state-chart"')
+    .replace(/(<svg width="[^"]*") height="[^"]*"/, '$1 aria-hidden="true" class="state-chart"')
     .replace(/<title>[^<]*<\/title>\n?/g, "");
 }
 

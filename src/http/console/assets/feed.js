@@ -1,0 +1,69 @@
+// The live page: decisions as they are made, newest on top.
+import { relative } from "./times.js";
+
+const list = document.querySelector("[data-live-feed]");
+const state = document.querySelector("[data-live-state]");
+const SHOWN_MAX = 200;
+
+function element(name, properties, ...children) {
+  const made = Object.assign(document.createElement(name), properties);
+  made.append(...children);
+  return made;
+}
+
+function link(href, text) {
+  return element("a", { href, textContent: text });
+}
+
+function entry({ id, at, isAccepted, wallet, what, why, weight }) {
+  const when = new Date(at).toISOString();
+  const time = element("time", { dateTime: when, title: when, textContent: relative(at) });
+  time.dataset.relative = "";
+  const item = element(
+    "li",
+    { className: "new" },
+    element("span", {
+      className: `badge ${isAccepted ? "good" : "warn"}`,
+      textContent: isAccepted ? "accepted" : "refused",
+    }),
+    element(
+      "span",
+      { className: "what" },
+      link(`/ops/actors/wallet-day/${wallet}/${when.slice(0, 10)}`, wallet),
+      " on ",
+      isAccepted ? link(`/ops/stars/${id}`, what) : what,
+    ),
+    element(
+      "span",
+      { className: "why" },
+      ...(weight === null ? [] : [element("strong", { textContent: weight }), " = "]),
+      why,
+    ),
+    time,
+  );
+  item.dataset.id = id;
+  return item;
+}
+
+const shown = new Set([...list.children].map(({ dataset }) => dataset.id));
+const source = new EventSource(list.dataset.liveFeed);
+source.addEventListener("decision", ({ data }) => {
+  const decision = JSON.parse(data);
+  if (shown.has(decision.id)) return;
+  shown.add(decision.id);
+  document.querySelector("[data-empty]")?.remove();
+  list.prepend(entry(decision));
+  while (list.children.length > SHOWN_MAX) {
+    shown.delete(list.lastElementChild.dataset.id);
+    list.lastElementChild.remove();
+  }
+});
+source.addEventListener("hello", () => {
+  state.textContent = "live";
+});
+source.addEventListener("error", () => {
+  state.textContent =
+    source.readyState === EventSource.CLOSED
+      ? "no longer live: load the page anew to sign in"
+      : "connecting again …";
+});

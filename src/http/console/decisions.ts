@@ -1,0 +1,125 @@
+import type { RefusalTrail, TrailedRefusal } from "../../journal/refusal-trail.ts";
+import { accountNumber, walletOf } from "../../journal/star-record.ts";
+import { type AcceptedStar, acceptedSince } from "../../reads/accepted-since.ts";
+import type { Sql } from "../../store/postgres.ts";
+import { weightWords } from "./pages/star-words.ts";
+import { kindWords, refusalWords } from "./words.ts";
+
+/** One decision in words, as page and stream show it. */
+export interface Decision {
+  /** The star's id, or the refusal's: a decision shown already is not shown again. */
+  readonly id: string;
+  /** Epoch milliseconds. */
+  readonly at: number;
+  readonly isAccepted: boolean;
+  readonly wallet: string;
+  /** `<type>/<id>` */
+  readonly target: string;
+  /** What was starred, and why it weighs what it does or was refused. */
+  readonly what: string;
+  readonly why: string;
+  readonly weight: number | null;
+}
+
+/** Narrows the feed; all of it without. */
+export interface DecisionFilter {
+  readonly wallet?: string | undefined;
+  readonly event?: string | undefined;
+}
+
+export interface DecisionFeed {
+  /** The newest, newest first. */
+  newest(filter: DecisionFilter, now: number): Promise<readonly Decision[]>;
+  /**
+   * What was decided since an instant, oldest first. Accepted stars come from the journal and are
+   * complete up to `SINCE_MAX`; refusals from the trail, which is best effort.
+   */
+  since(filter: DecisionFilter, at: number, now: number): Promise<readonly Decision[]>;
+}
+
+const DAY_MS = 86_400_000;
+/** A page of the feed. */
+const SHOWN = 50;
+/** A stream that was away for longer begins with the newest of these. */
+const SINCE_MAX = 500;
+/** Watchers of one process share a reading of the last moments. */
+const SHARED_MS = 900;
+
+export function decisionFeed({
+  sql,
+  trail,
+}: {
+  readonly sql: Sql;
+  readonly trail: RefusalTrail;
+}): DecisionFeed {
+  const read = async (
+    filter: DecisionFilter,
+    asked: { readonly since: number; readonly now: number; readonly limit: number },
+  ): Promise<readonly Decision[]> => {
+    const { wallet, event } = filter;
+    const [accepted, refused] = await Promise.all([
+      acceptedSince(sql, {
+        ...asked,
+        wallet: wallet === undefined ? undefined : accountNumber(wallet),
+        event,
+      }),
+      asked.now - asked.since > DAY_MS / 2
+        ? trail.newest(SINCE_MAX)
+        : trail.after(`${Math.max(0, asked.since)}-0`),
+    ]);
+    const fitting = refused.filter(
+      (one) =>
+        (wallet === undefined || one.wallet === wallet) &&
+        (event === undefined || one.target === `event/${event}`),
+    );
+    return [...accepted.map(acceptedWords), ...fitting.map(refusedWords)]
+      .sort((one, other) => one.at - other.at)
+      .slice(-asked.limit);
+  };
+  const shared = new Map<
+    string,
+    { readonly at: number; readonly found: Promise<readonly Decision[]> }
+  >();
+  return {
+    newest: async (filter, now) =>
+      [...(await read(filter, { since: now - DAY_MS, now, limit: SHOWN }))].reverse(),
+    since(filter, at, now) {
+      const second = Math.floor(at / 1_000) * 1_000;
+      const key = JSON.stringify([filter.wallet, filter.event, second]);
+      const known = shared.get(key);
+      if (known !== undefined && now - known.at < SHARED_MS) return known.found;
+      for (const [old, { at: readAt }] of shared) if (now - readAt >= SHARED_MS) shared.delete(old);
+      const found = read(filter, { since: second, now, limit: SINCE_MAX });
+      found.catch(() => shared.delete(key));
+      shared.set(key, { at: now, found });
+      return found;
+    },
+  };
+}
+
+function acceptedWords(star: AcceptedStar): Decision {
+  return {
+    id: star.id,
+    at: star.at,
+    isAccepted: true,
+    wallet: walletOf(star.wallet),
+    target: `${star.type}/${star.targetId}`,
+    what: `${kindWords(star.type)} ${star.targetId}`,
+    why: weightWords(star),
+    weight: star.weight,
+  };
+}
+
+function refusedWords({ id, at, wallet, target, code }: TrailedRefusal): Decision {
+  const [type = "", targetId = ""] = target.split("/");
+  return {
+    id,
+    at,
+    isAccepted: false,
+    wallet,
+    target,
+    what: `${kindWords(type)} ${targetId}`,
+    why: refusalWords(code),
+    weight: null,
+  };
+}

@@ -1,0 +1,52 @@
+import type { InspectDeps } from "../../../hosting/inspect-actor.ts";
+import type { LedgerNetwork } from "../../../ledger/entity-id.ts";
+import { type Content, type Html, html, number, raw } from "../markup.ts";
+
+export interface ActorDeps extends InspectDeps {
+  readonly network: LedgerNetwork;
+}
+
+/** What a kind of actor brings to its page; the rest is the same for all. */
+export interface ActorView {
+  readonly state: string;
+  /** How many stars it has accepted or counted. */
+  readonly version: number;
+  /** Where this comes from: `snapshot`, `journal`, … */
+  readonly source: string;
+  /** The context in words. */
+  readonly context: Content;
+  /** Sections of this kind alone, before the history. */
+  readonly more: Content;
+  /** The history, event by event. */
+  readonly history: Content;
+  /** What `?at=` shows, when it is asked for. */
+  readonly past: Content;
+}
+
+/** A history that is longer is walked by the command alone: a page answers at once. */
+export const STEPS_MAX = 5_000;
+
+/** A link to the state after one event of the history. */
+export function afterLink(id: string, step: number): Html {
+  return html`<a href="/ops/actors/${id}?at=${step}#past">after ${number(step)}</a>`;
+}
+
+/** The frame around a past state, with the ways to the steps beside it. */
+export function pastState(
+  id: string,
+  {
+    step,
+    last,
+    content,
+  }: { readonly step: number; readonly last: number; readonly content: Content },
+): Html {
+  const way = (to: number, text: string): Html =>
+    to < 0 || to > last
+      ? raw("")
+      : html`<a class="button" href="/ops/actors/${id}?at=${to}#past">${text}</a>`;
+  const title =
+    step === 0 ? "Before the first event" : `After event ${number(step)} of ${number(last)}`;
+  return html`<section class="card past" id="past"><header><h2>${title}</h2><a href="/ops/actors/${id}">Back to now</a></header>
+${content}
+<nav class="pager" aria-label="Steps">${way(step - 1, "← Earlier")}${way(step + 1, "Later →")}</nav></section>`;
+}

@@ -1,0 +1,135 @@
+import { FREE_LIMIT, limitAt } from "../../../../actors/allowance.ts";
+import { endOfDay, startOfDay } from "../../../../actors/day.ts";
+import type { ActorName } from "../../../hosting/actor-name.ts";
+import { showActor } from "../../../hosting/inspect-actor.ts";
+import { type WalletDayStep, walkWalletDay } from "../../../hosting/time-travel.ts";
+import { loadWalletDays } from "../../../journal/load.ts";
+import { accountNumber } from "../../../journal/star-record.ts";
+import { receiptsOfDay, type StarReceipt } from "../../../reads/receipts.ts";
+import { onLedger, starLink } from "../links.ts";
+import {
+  ago,
+  badge,
+  type Content,
+  duration,
+  facts,
+  type Html,
+  html,
+  instant,
+  number,
+  table,
+} from "../markup.ts";
+import type { PageRequest } from "../page.ts";
+import { wholeNumber } from "../paging.ts";
+import { stateChart } from "../state-chart.ts";
+import { stateWords } from "../words.ts";
+import { type ActorDeps, type ActorView, afterLink, pastState } from "./actor-view.ts";
+import { breakdownWords, targetName } from "./star-words.ts";
+
+type WalletDayName = Extract<ActorName, { type: "wallet-day" }>;
+
+/** A wallet's day in words: what is left of its votes, what it starred. */
+export async function walletDayActor(
+  deps: ActorDeps,
+  name: WalletDayName,
+  { query, now }: PageRequest,
+): Promise<ActorView> {
+  const { sql, network } = deps;
+  const id = `wallet-day/${name.wallet}/${name.day}`;
+  const [shown, steps, receipts, [day]] = await Promise.all([
+    showActor(deps, name),
+    walkWalletDay(sql, name),
+    receiptsOfDay(sql, accountNumber(name.wallet), name.day),
+    loadWalletDays(sql, [name]),
+  ]);
+  // The limit is the one of this instant; of a day that is over, the one it ended with.
+  const at = Math.min(Math.max(now, startOfDay(name.day)), endOfDay(name.day) - 1);
+  const { limit } = limitAt(at, day?.passes ?? []);
+  const used = receipts.length;
+  const isOver = now >= endOfDay(name.day);
+  const context = html`<p class="votes"><strong>${used} of ${limit}</strong> votes used${
+    isOver ? ", and the day is over" : html`, ${Math.max(0, limit - used)} left`
+  }</p>
+<progress value="${Math.min(used, limit)}" max="${limit}" aria-label="Votes used"></progress>
+${facts([
+  ["Wallet", onLedger(network, `account/${name.wallet}`, name.wallet)],
+  ["UTC day", name.day],
+  [
+    "Allowance",
+    limit === FREE_LIMIT ? "free: 5 votes a day" : "premium: 20 votes a day while the season is on",
+  ],
+  [
+    "Resets",
+    isOver ? "it was over at 00:00 UTC" : `at 00:00 UTC, in ${duration(endOfDay(name.day) - now)}`,
+  ],
+])}`;
+  return {
+    state: shown.state,
+    version: shown.version,
+    source: shown.source === "snapshot" ? "snapshot in Redis" : "journal",
+    context,
+    more: null,
+    history: history(id, { steps, receipts, now }),
+    past: await past(id, steps, wholeNumber(query, "at")),
+  };
+}
+
+function history(
+  id: string,
+  given: {
+    readonly steps: readonly WalletDayStep[];
+    readonly receipts: readonly StarReceipt[];
+    readonly now: number;
+  },
+): Html {
+  const byId = new Map(given.receipts.map((receipt) => [receipt.id, receipt]));
+  const rows = given.steps.map((step, index): Content[] => {
+    const receipt = byId.get(step.starId);
+    return [
+      html`<span class="number">${index + 1}</span>`,
+      ago(step.at, given.now),
+      html`star on ${targetName(step.target)}`,
+      badge("good", "accepted"),
+      receipt === undefined ? "" : breakdownWords(receipt),
+      receipt === undefined ? "" : number(receipt.weight),
+      html`${starLink(step.starId)} · ${afterLink(id, index + 1)}`,
+    ];
+  });
+  return html`${table({
+    caption: "Accepted stars of the day, in order",
+    columns: [
+      "#",
+      "When",
+      { label: "Event", isWhole: true },
+      "Decision",
+      { label: "Why this weight", isText: true },
+      { label: "Weight", isNumber: true },
+      { label: "More", isWhole: true },
+    ],
+    rows: rows.reverse(),
+    empty: "No star yet.",
+  })}
+<p class="hint">A refused star changes nothing and is not in the journal; the newest refusals of all wallets are on the <a href="/ops/feed">live page</a>.</p>`;
+}
+
+async function past(
+  id: string,
+  steps: readonly WalletDayStep[],
+  asked: number | undefined,
+): Promise<Content> {
+  if (asked === undefined) return null;
+  const step = Math.min(asked, steps.length);
+  const taken = steps.slice(0, step);
+  const last = taken.at(-1);
+  const state = last?.state.value ?? "fresh";
+  const content = html`<p>${badge("plain", state)} ${stateWords(state)} · ${step} of ${last?.limit ?? FREE_LIMIT} votes used</p>
+${last === undefined ? "" : html`<p>The star on ${targetName(last.target)} was accepted as number ${step} of the day, ${instant(last.at)}.</p>`}
+<div class="scroll" role="region" aria-label="State chart then; the state is ${state}" tabindex="0">${await stateChart("wallet-day", state)}</div>
+${table({
+  caption: "Items starred by then",
+  columns: ["Item", "At"],
+  rows: taken.map(({ target, at }) => [targetName(target), instant(at)]),
+  empty: "Nothing was starred yet.",
+})}`;
+  return pastState(id, { step, last: steps.length, content });
+}

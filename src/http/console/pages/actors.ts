@@ -1,0 +1,183 @@
+import { type Day, isDay } from "../../../../actors/day.ts";
+import { ACTOR_TYPES, type ActorType, parseActorName } from "../../../hosting/actor-name.ts";
+import type { Snapshots } from "../../../hosting/snapshots.ts";
+import { accountNumber, walletOf } from "../../../journal/star-record.ts";
+import { isEntityId } from "../../../ledger/entity-id.ts";
+import {
+  listDaysOfEvent,
+  listDaysOfWallet,
+  listEvents,
+  listWalletDays,
+} from "../../../reads/console-actors.ts";
+import type { Sql } from "../../../store/postgres.ts";
+import { actorLink } from "../links.ts";
+import { ago, badge, type Content, type Html, html, number, section, table } from "../markup.ts";
+import type { Page } from "../page.ts";
+import { older, textOf } from "../paging.ts";
+import { goTo } from "../reply.ts";
+import { kindWords } from "../words.ts";
+
+export interface ActorsDeps {
+  readonly sql: Sql;
+  readonly snapshots: Snapshots;
+}
+
+/** What somebody looks for. */
+interface Search {
+  readonly type: ActorType;
+  readonly q: string;
+  readonly wallet?: string | undefined;
+  readonly day?: Day | undefined;
+  readonly text?: string | undefined;
+  readonly after: string;
+  readonly now: number;
+}
+
+interface Found {
+  readonly columns: Parameters<typeof table>[0]["columns"];
+  readonly rows: readonly (readonly Content[])[];
+  /** Where the list goes on; null at its end. */
+  readonly next: string | null;
+}
+
+const PER_PAGE = 50;
+
+/** The actors of every process, live or at rest: an actor exists when it is named. */
+export function actorsPage(deps: ActorsDeps): Page {
+  return {
+    path: "/actors",
+    nav: "Actors",
+    async show({ query, now, context }) {
+      const q = textOf(query, "q");
+      if (parseActorName(q) !== undefined) return goTo(context, `/ops/actors/${q}`);
+      const search = { ...readSearch(q, query), now };
+      const found = await find(deps, search);
+      return { title: "Actors", body: page(search, found) };
+    },
+  };
+}
+
+function readSearch(q: string, query: URLSearchParams): Omit<Search, "now"> {
+  const words = q.split(/\s+/).filter(Boolean);
+  const wallet = words.find(isEntityId);
+  const day = words.find(isDay);
+  const rest = words.filter((word) => word !== wallet && word !== day).join(" ");
+  const asked = ACTOR_TYPES.find((type) => type === query.get("type"));
+  const text = rest === "" ? undefined : rest;
+  const type = asked ?? (text === undefined ? "wallet-day" : "event-day");
+  return { type, q, wallet, day, text, after: textOf(query, "after") };
+}
+
+function find(deps: ActorsDeps, search: Search): Promise<Found> {
+  return search.type === "wallet-day" ? walletDays(deps, search) : events(deps, search);
+}
+
+async function walletDays({ sql, snapshots }: ActorsDeps, search: Search): Promise<Found> {
+  const { wallet, day, after, now } = search;
+  const [afterDay = "", starId = ""] = after.split(" ");
+  const limit = PER_PAGE + 1;
+  const all =
+    wallet === undefined
+      ? await listWalletDays(sql, {
+          day,
+          limit,
+          after: isDay(afterDay) && UUID.test(starId) ? { day: afterDay, starId } : undefined,
+        })
+      : await listDaysOfWallet(sql, {
+          wallet: accountNumber(wallet),
+          day,
+          limit,
+          before: isDay(afterDay) ? afterDay : undefined,
+        });
+  const rows = all.slice(0, PER_PAGE);
+  const atRest = await Promise.all(
+    rows.map((row) => snapshots.read({ wallet: walletOf(row.wallet), day: row.day })),
+  );
+  const last = rows.at(-1);
+  return {
+    columns: [
+      { label: "Actor", isWhole: true },
+      { label: "Stars", isNumber: true },
+      "Last star",
+      { label: "Snapshot in Redis", isWhole: true },
+    ],
+    rows: rows.map((row, index) => [
+      actorLink(`wallet-day/${walletOf(row.wallet)}/${row.day}`),
+      number(row.stars),
+      ago(row.lastAt, now),
+      atRest[index] ? badge("good", "warm") : badge("plain", "journal only"),
+    ]),
+    next: all.length > PER_PAGE && last !== undefined ? `${last.day} ${last.starId}` : null,
+  };
+}
+
+const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+
+async function events({ sql }: ActorsDeps, search: Search): Promise<Found> {
+  const { type, day, text, after, now } = search;
+  const isForeverMint = type === "forever-mint";
+  const all = await listEvents(sql, {
+    isForeverMint,
+    text,
+    day,
+    after: after === "" ? undefined : after,
+    limit: PER_PAGE + 1,
+  });
+  const rows = all.slice(0, PER_PAGE);
+  const days = await daysOfTheOne(sql, search, rows);
+  return {
+    columns: [
+      { label: "Actor", isWhole: true },
+      "Event",
+      "Last star",
+      { label: "Stars, all days", isNumber: true },
+      { label: "Weight, all days", isNumber: true },
+    ],
+    rows: rows.flatMap((event) =>
+      (
+        days ?? [{ day: new Date(event.lastAt).toISOString().slice(0, 10), lastAt: event.lastAt }]
+      ).map(({ day: starred, lastAt }) => [
+        actorLink(isForeverMint ? `forever-mint/${event.id}` : `event-day/${event.id}/${starred}`),
+        event.title,
+        ago(lastAt, now),
+        number(event.stars),
+        number(event.weight),
+      ]),
+    ),
+    next: all.length > PER_PAGE ? (rows.at(-1)?.id ?? null) : null,
+  };
+}
+
+/** Where a search leads to one event, all its days are listed instead of the newest. */
+async function daysOfTheOne(
+  sql: Sql,
+  { type, day }: Search,
+  [event, ...others]: readonly { readonly id: string }[],
+) {
+  if (type !== "event-day" || day !== undefined || event === undefined || others.length > 0) {
+    return undefined;
+  }
+  return listDaysOfEvent(sql, { event: event.id, limit: PER_PAGE });
+}
+
+function page(search: Search, { columns, rows, next }: Found): Html {
+  const { q, type } = search;
+  const link = (other: ActorType): string =>
+    `/ops/actors?${new URLSearchParams({ type: other, q })}`;
+  const more =
+    next === null ? null : `/ops/actors?${new URLSearchParams({ type, q, after: next })}`;
+  return html`<form class="row" method="get" action="/ops/actors" role="search">
+<div class="grow"><label for="q">Wallet, event, day, or a whole name</label>
+<input id="q" name="q" type="search" value="${q}" placeholder="0.0.1001 · 2026-11-20 · event-day/meetup/2026-11-20"></div>
+<button>Search</button>
+</form>
+<nav class="tabs" aria-label="Kinds of actors">${ACTOR_TYPES.map(
+    (other) =>
+      html`<a href="${link(other)}"${other === type ? html` aria-current="page"` : ""}>${kindWords(other)}s</a>`,
+  )}</nav>
+${section(
+  `${kindWords(type)}s${q === "" ? ", the one starred last first" : ` for “${q}”`}`,
+  html`${table({ caption: "Actors", columns, rows, empty: "No actor has been starred that fits." })}${older(more, "More")}`,
+)}
+<p class="hint">Every actor that a star has reached is here, whichever process decided it. One that nothing has happened to can be looked at by its name.</p>`;
+}

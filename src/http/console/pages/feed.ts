@@ -1,0 +1,110 @@
+import { TerminalError } from "../../../errors.ts";
+import { isEntityId } from "../../../ledger/entity-id.ts";
+import type { Decision, DecisionFeed, DecisionFilter } from "../decisions.ts";
+import { stream } from "../live.ts";
+import { ago, badge, type Html, html, number, section } from "../markup.ts";
+import type { Page } from "../page.ts";
+import { textOf } from "../paging.ts";
+
+export interface FeedDeps {
+  readonly feed: DecisionFeed;
+  readonly now: () => number;
+  readonly isDraining: () => boolean;
+}
+
+/** Decisions as they are made, accepted and refused. */
+export function feedPage({ feed }: FeedDeps): Page {
+  return {
+    path: "/feed",
+    nav: "Live",
+    async show({ query, now }) {
+      const filter = readFilter(query);
+      const decisions = await feed.newest(filter, now);
+      return { title: "Live decisions", body: page(filter, decisions, now) };
+    },
+  };
+}
+
+/** Looks back this far at each beat: a star may be stored some seconds after its instant. */
+const OVERLAP_MS = 5_000;
+/** What one stream remembers of what it sent, so that nothing is sent twice. */
+const REMEMBERED_MS = 30_000;
+
+/**
+ * The same as a stream. Its events carry their instant as id: whoever comes back with it gets what
+ * was decided since, and five seconds more; the page knows by the decisions' own ids what it has.
+ */
+export function liveDecisionsPage({ feed, now, isDraining }: FeedDeps): Page {
+  return {
+    path: "/live/decisions",
+    isQuiet: true,
+    async show({ query, context, isSignedIn }) {
+      const filter = readFilter(query);
+      const sent = new Map<string, number>();
+      let from = resumeAt(context.req.header("last-event-id") ?? query.get("since")) ?? now();
+      return stream(context, {
+        isDraining,
+        isSignedIn,
+        async beat(out) {
+          const at = now();
+          for (const decision of await feed.since(filter, from - OVERLAP_MS, at)) {
+            if (sent.has(decision.id)) continue;
+            sent.set(decision.id, at);
+            await out.writeSSE({
+              event: "decision",
+              id: String(decision.at),
+              data: JSON.stringify(decision),
+            });
+          }
+          from = at;
+          for (const [id, sentAt] of sent) if (at - sentAt > REMEMBERED_MS) sent.delete(id);
+        },
+      });
+    },
+  };
+}
+
+function resumeAt(text: string | null): number | undefined {
+  return text !== null && /^\d{1,15}$/.test(text) ? Number(text) : undefined;
+}
+
+function readFilter(query: URLSearchParams): DecisionFilter {
+  const wallet = textOf(query, "wallet");
+  const event = textOf(query, "event");
+  if (wallet !== "" && !isEntityId(wallet)) {
+    throw new TerminalError("INVALID_REQUEST", "wallet must be an account such as 0.0.1001");
+  }
+  return { wallet: wallet || undefined, event: event || undefined };
+}
+
+function page(
+  { wallet = "", event = "" }: DecisionFilter,
+  decisions: readonly Decision[],
+  now: number,
+): Html {
+  const newest = decisions[0]?.at ?? now;
+  const asked = new URLSearchParams({ wallet, event, since: String(newest) });
+  return html`<form class="row" method="get" action="/ops/feed">
+<div class="grow"><label for="wallet">Wallet</label><input id="wallet" name="wallet" value="${wallet}" placeholder="all" inputmode="decimal"></div>
+<div class="grow"><label for="event">Event</label><input id="event" name="event" value="${event}" placeholder="all"></div>
+<button>Filter</button>
+</form>
+${section(
+  "Decisions of the last 24 hours",
+  html`<ol class="feed" data-live-feed="/ops/live/decisions?${asked}">${decisions.map((decision) => entry(decision, now))}</ol>
+${decisions.length === 0 ? html`<p class="empty" data-empty>No decision yet.</p>` : ""}`,
+  html`<span class="hint" data-live-state role="status"></span>`,
+)}
+<p class="hint">Accepted stars come from the journal and are complete. Refusals are kept for a while in Redis, as far as they fit: they are for looking, not for counting.</p>`;
+}
+
+function entry(decision: Decision, now: number): Html {
+  const { id, at, isAccepted, wallet, what, why, weight } = decision;
+  const day = new Date(at).toISOString().slice(0, 10);
+  return html`<li data-id="${id}">${badge(isAccepted ? "good" : "warn", isAccepted ? "accepted" : "refused")}
+<span class="what"><a href="/ops/actors/wallet-day/${wallet}/${day}">${wallet}</a> on ${
+    isAccepted ? html`<a href="/ops/stars/${id}">${what}</a>` : what
+  }</span>
+<span class="why">${weight === null ? "" : html`<strong>${number(weight)}</strong> = `}${why}</span>
+${ago(at, now)}</li>`;
+}

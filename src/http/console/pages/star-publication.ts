@@ -1,0 +1,103 @@
+import type { LedgerNetwork } from "../../../ledger/entity-id.ts";
+import type { StarAttempt, StarStory } from "../../../reads/console-star.ts";
+import { onLedger } from "../links.ts";
+import {
+  badge,
+  type Content,
+  duration,
+  facts,
+  type Html,
+  html,
+  instant,
+  number,
+  section,
+  table,
+} from "../markup.ts";
+import { outcomeWords, publicationWords } from "../words.ts";
+
+/** The message as it stands on the ledger, its receipt, and every attempt to get it there. */
+export function publicationSection(
+  star: StarStory,
+  { network }: { readonly network: LedgerNetwork },
+): Html {
+  return html`<div class="pair">
+${section(
+  "Message",
+  html`<pre class="message" tabindex="0" role="region" aria-label="The message, exactly as it is published">${pretty(star.message)}</pre>
+<p class="hint">Published as one line, ${number(Buffer.byteLength(star.message))} bytes; broken here to be read.</p>`,
+)}
+${section("Receipt", html`${facts(receipt(star, network))}${explorer(star, network)}`, badge(star.state === "published" ? "good" : "warn", publicationWords(star.state)))}
+</div>
+${section("Attempts", attempts(star.attempts))}`;
+}
+
+/** Broken into lines for reading; what is published is the text itself. */
+function pretty(message: string): string {
+  try {
+    return JSON.stringify(JSON.parse(message), null, 2);
+  } catch {
+    return message;
+  }
+}
+
+function receipt(star: StarStory, network: LedgerNetwork): [string, Content][] {
+  const { topicId, transactionId, sequenceNumber, consensusTimestamp, runningHash } = star;
+  const known: [string, Content | null][] = [
+    ["Topic", topicId === null ? null : onLedger(network, `topic/${topicId}`, topicId)],
+    ["Sequence number", sequenceNumber === null ? null : number(sequenceNumber)],
+    [
+      "Transaction",
+      transactionId === null ? null : html`<span class="code">${transactionId}</span>`,
+    ],
+    [
+      "Consensus",
+      consensusTimestamp === null ? null : html`<span class="code">${consensusTimestamp}</span>`,
+    ],
+    ["Running hash", runningHash === null ? null : html`<span class="code">${runningHash}</span>`],
+    [
+      "Read back",
+      star.publishedAt === null
+        ? null
+        : html`${instant(star.publishedAt)}, ${duration(star.publishedAt - star.at)} after the star`,
+    ],
+    ["Tries", star.tries === 0 ? null : number(star.tries)],
+    ["Last trouble", star.lastError],
+  ];
+  const shown = known.filter((pair): pair is [string, Content] => pair[1] !== null);
+  return shown.length === 0 ? [["So far", "not handed to the ledger yet"]] : shown;
+}
+
+function explorer({ consensusTimestamp }: StarStory, network: LedgerNetwork): Content {
+  if (consensusTimestamp === null) return null;
+  if (network === "local") {
+    return html`<p class="hint">A local ledger has no public explorer.</p>`;
+  }
+  return html`<p>${onLedger(network, `transaction/${consensusTimestamp}`, "See it on HashScan")}</p>`;
+}
+
+function attempts(all: readonly StarAttempt[]): Html {
+  return table({
+    caption: "Transaction ids of this star",
+    columns: [
+      { label: "#", isNumber: true },
+      { label: "Transaction", isWhole: true },
+      { label: "Reserved", isWhole: true },
+      { label: "Sent", isWhole: true },
+      { label: "Sendings", isNumber: true },
+      { label: "Receipt", isWhole: true },
+      { label: "What became of it", isText: true },
+    ],
+    rows: all.map((attempt) => [
+      number(attempt.attempt),
+      html`<span class="code">${attempt.transactionId}</span>`,
+      instant(attempt.reservedAt),
+      attempt.sentAt === null ? "–" : instant(attempt.sentAt),
+      number(attempt.sends),
+      attempt.receiptStatus ?? "–",
+      attempt.outcome === null
+        ? "open"
+        : html`${outcomeWords(attempt.outcome)}${attempt.evidence === null ? "" : html` <span class="quiet">(${attempt.evidence})</span>`}`,
+    ]),
+    empty: "No transaction id was reserved yet.",
+  });
+}

@@ -1,0 +1,158 @@
+import { type Day, dayOf } from "../../../../actors/day.ts";
+import { TerminalError } from "../../../errors.ts";
+import { dayOfStarId } from "../../../journal/star-id.ts";
+import { walletOf } from "../../../journal/star-record.ts";
+import type { LedgerNetwork } from "../../../ledger/entity-id.ts";
+import {
+  claimsOnSerials,
+  findStarStory,
+  type SerialClaim,
+  type StarStory,
+} from "../../../reads/console-star.ts";
+import type { Sql } from "../../../store/postgres.ts";
+import { actorLink, onLedger } from "../links.ts";
+import {
+  ago,
+  badge,
+  type Content,
+  facts,
+  type Html,
+  html,
+  instant,
+  number,
+  section,
+} from "../markup.ts";
+import type { Page } from "../page.ts";
+import { publicationSection } from "./star-publication.ts";
+import { SERIALS_SHOWN, serialsSection } from "./star-serials.ts";
+import { targetName } from "./star-words.ts";
+
+export interface StarDeps {
+  readonly sql: Sql;
+  readonly network: LedgerNetwork;
+}
+
+/** One star: why it weighs what it weighs, and where its message is. */
+export function starPage(deps: StarDeps): Page {
+  return {
+    path: "/stars/*",
+    below: "/stars",
+    async show({ rest, now }) {
+      const id = rest.toLowerCase();
+      const day = dayOfStarId(id);
+      const star = day === null ? null : await findStarStory(deps.sql, id, day);
+      if (star === null) throw new TerminalError("NOT_FOUND", "There is no star with this id.");
+      const claims = await claimsOf(deps.sql, star);
+      return { title: `Star ${id}`, body: page(star, { claims, now, network: deps.network }) };
+    },
+  };
+}
+
+/** The day that scopes a star's claims; null on a forever mint. */
+function scopeOf({ repeatable, day }: StarStory): Day | null {
+  return repeatable ? null : day;
+}
+
+async function claimsOf(sql: Sql, star: StarStory): Promise<readonly SerialClaim[]> {
+  if (star.type !== "event") return [];
+  const scope = { event: star.targetId, day: scopeOf(star) };
+  return claimsOnSerials(sql, scope, {
+    a: star.heldA.slice(0, SERIALS_SHOWN),
+    b: star.heldB.slice(0, SERIALS_SHOWN),
+  });
+}
+
+function page(
+  star: StarStory,
+  given: {
+    readonly claims: readonly SerialClaim[];
+    readonly now: number;
+    readonly network: LedgerNetwork;
+  },
+): Html {
+  const { now, network } = given;
+  const wallet = walletOf(star.wallet);
+  const actors: Content = [
+    actorLink(`wallet-day/${wallet}/${star.day}`),
+    ...(star.type === "event"
+      ? [
+          html`<br>`,
+          actorLink(
+            star.repeatable
+              ? `forever-mint/${star.targetId}`
+              : `event-day/${star.targetId}/${star.day}`,
+          ),
+        ]
+      : []),
+  ];
+  return html`<p class="lead">${targetName(`${star.type}/${star.targetId}`)}, starred by ${onLedger(network, `account/${wallet}`, wallet)} ${ago(star.at, now)}</p>
+<div class="pair">
+${section("Why this weight", sum(star))}
+${section(
+  "Star",
+  facts([
+    ["Cast", instant(star.at)],
+    [
+      "Number of the day",
+      `${star.slot} of ${star.limit} votes${star.season === null ? "" : `, premium in ${star.season}`}`,
+    ],
+    ["Decided by", actors],
+    ["Holdings read", html`${instant(star.holdingsReadAt)}${staleness(star)}`],
+    [
+      "Held then",
+      `${number(star.heldA.length)} of collection A, ${number(star.heldB.length)} of collection B`,
+    ],
+    [
+      "Voting power",
+      `${number(star.votingPower)} = 1 + ${number(star.heldA.length)} + ${star.heldB.length > 0 ? 5 : 0}${isExcluded(star) ? ", but this wallet is excluded" : ""}`,
+    ],
+  ]),
+)}
+</div>
+${serialsSection(star, given.claims)}
+${publicationSection(star, given)}`;
+}
+
+/** Excluded wallets have no holdings read: their message shows none. */
+function isExcluded({ votingPower, heldA, heldB }: StarStory): boolean {
+  return votingPower !== 1 + heldA.length + (heldB.length > 0 ? 5 : 0);
+}
+
+function staleness({ at, holdingsReadAt }: StarStory): string {
+  const ms = at - holdingsReadAt;
+  return ms >= 0 ? ` (${number(ms)} ms before)` : "";
+}
+
+function sum(star: StarStory): Html {
+  const { base, countedA, bonusB, weight, heldA, heldB } = star;
+  const line = (value: number, text: Content): Html =>
+    html`<tr><td class="number">${value}</td><td class="text">${text}</td></tr>`;
+  return html`<table class="sum"><tbody>
+${line(base, base === 1 ? "for the wallet itself" : "for the wallet: it had starred this forever mint before")}
+${line(countedA, partA(star, heldA.length))}
+${line(bonusB, partB(star, heldB.length))}
+</tbody><tfoot><tr><td class="number"><strong>${weight}</strong></td><td>${badge("plain", "weight")} added to the counter</td></tr></tfoot></table>
+<p class="hint">${ruleOf(star)}</p>`;
+}
+
+function partA({ countedA }: StarStory, held: number): string {
+  if (held === 0) return "collection A: none held";
+  if (countedA === held) return `collection A: all ${number(held)} held count`;
+  return `collection A: ${number(countedA)} of ${number(held)} held count, the others had counted before`;
+}
+
+function partB({ bonusB, repeatable }: StarStory, held: number): string {
+  if (held === 0) return "collection B: none held";
+  if (bonusB > 0) return "collection B: at least one held that had not counted";
+  return repeatable
+    ? "collection B: the wallet carried the +5 of this mint already, or its serials had counted"
+    : "collection B: every serial held had counted for this event that day";
+}
+
+function ruleOf({ type, repeatable, at }: StarStory): string {
+  if (type !== "event")
+    return "Tokens, collections and projects get the full voting power of each star.";
+  return repeatable
+    ? "On a forever mint each NFT counts once, for as long as its wallet holds it, and each wallet once."
+    : `For an event each NFT counts once per UTC day (${dayOf(at)}), whichever wallet brings it.`;
+}

@@ -1,0 +1,79 @@
+import { TerminalError } from "../../../errors.ts";
+import { dayOfStarId } from "../../../journal/star-id.ts";
+import { accountNumber, walletOf } from "../../../journal/star-record.ts";
+import { isEntityId } from "../../../ledger/entity-id.ts";
+import { listStars } from "../../../reads/console-star.ts";
+import type { Sql } from "../../../store/postgres.ts";
+import { actorLink, starLink } from "../links.ts";
+import { ago, html, number, section, table } from "../markup.ts";
+import type { Page } from "../page.ts";
+import { older, textOf } from "../paging.ts";
+import { goTo } from "../reply.ts";
+import { targetName } from "./star-words.ts";
+
+const PER_PAGE = 50;
+
+/** Stars of the journal, newest first; each leads to why it weighs what it weighs. */
+export function starsPage({ sql }: { readonly sql: Sql }): Page {
+  return {
+    path: "/stars",
+    nav: "Stars",
+    async show({ query, now, context }) {
+      const q = textOf(query, "q");
+      if (dayOfStarId(q.toLowerCase()) !== null)
+        return goTo(context, `/ops/stars/${q.toLowerCase()}`);
+      const before = readBefore(textOf(query, "before"));
+      const isWallet = isEntityId(q);
+      const found = await listStars(sql, {
+        wallet: isWallet ? accountNumber(q) : undefined,
+        event: isWallet || q === "" ? undefined : q,
+        before,
+        limit: PER_PAGE + 1,
+      });
+      const stars = found.slice(0, PER_PAGE);
+      const last = stars.at(-1);
+      const next =
+        found.length > PER_PAGE && last !== undefined
+          ? `/ops/stars?${new URLSearchParams({ q, before: last.id })}`
+          : null;
+      const rows = stars.map((star) => [
+        starLink(star.id),
+        ago(star.at, now),
+        actorLink(`wallet-day/${walletOf(star.wallet)}/${star.day}`, walletOf(star.wallet)),
+        targetName(`${star.type}/${star.targetId}`),
+        number(star.votingPower),
+        number(star.weight),
+      ]);
+      return {
+        title: "Stars",
+        body: html`<form class="row" method="get" action="/ops/stars" role="search">
+<div class="grow"><label for="q">Star id, wallet, or event</label><input id="q" name="q" type="search" value="${q}"></div>
+<button>Search</button>
+</form>
+${section(
+  q === "" ? "Newest stars" : `Stars for “${q}”`,
+  html`${table({
+    caption: "Stars, newest first",
+    columns: [
+      { label: "Star", isWhole: true },
+      "When",
+      { label: "Wallet", isWhole: true },
+      { label: "Item", isWhole: true },
+      { label: "Voting power", isNumber: true },
+      { label: "Weight", isNumber: true },
+    ],
+    rows,
+    empty: "No star fits.",
+  })}${older(next)}`,
+)}`,
+      };
+    },
+  };
+}
+
+function readBefore(id: string) {
+  if (id === "") return undefined;
+  const day = dayOfStarId(id);
+  if (day === null) throw new TerminalError("INVALID_REQUEST", "before must be the id of a star");
+  return { day, id };
+}

@@ -1,0 +1,89 @@
+import { inRedisTime, type Redis } from "../store/redis.ts";
+
+/** A star that was refused: it left nothing in the journal. */
+export interface RefusedStar {
+  /** Epoch milliseconds. */
+  readonly at: number;
+  readonly wallet: string;
+  /** `<type>/<id>` */
+  readonly target: string;
+  readonly code: string;
+}
+
+/** As the trail tells it: with an id that rises over all processes. */
+export interface TrailedRefusal extends RefusedStar {
+  readonly id: string;
+}
+
+/**
+ * The newest refusals of all processes, for operators to see. Best effort throughout: they are
+ * sent in batches that nobody waits for, some are left out when there are too many, and all are
+ * gone with Redis. Nothing is ever decided by them.
+ */
+export interface RefusalTrail {
+  note(refused: RefusedStar): void;
+  /** Refusals after an id (or since an instant, epoch ms, as `<ms>-0`), oldest first; none when Redis is away. */
+  after(id: string): Promise<readonly TrailedRefusal[]>;
+  /** The newest ones, newest first. */
+  newest(limit: number): Promise<readonly TrailedRefusal[]>;
+}
+
+const KEY = "starboard:refusals";
+/** Some 150 bytes each: two megabytes in Redis at most. */
+const KEPT_MAX = 10_000;
+const SEND_EVERY_MS = 250;
+/** A process sends no more than this in one go; a flood of refusals shows as a part of it. */
+const BATCH_MAX = 100;
+const READ_MAX = 500;
+const DEADLINE_MS = 500;
+
+/** A trail that forgets everything: for processes without Redis. */
+export const noRefusalTrail: RefusalTrail = {
+  note: () => undefined,
+  after: () => Promise.resolve([]),
+  newest: () => Promise.resolve([]),
+};
+
+export function createRefusalTrail(redis: Redis): RefusalTrail {
+  let waiting: RefusedStar[] = [];
+  const send = (): void => {
+    const batch = waiting;
+    waiting = [];
+    if (!redis.isReady) return;
+    const options = {
+      TRIM: { strategy: "MAXLEN", strategyModifier: "~", threshold: KEPT_MAX },
+    } as const;
+    for (const refused of batch) {
+      redis.xAdd(KEY, "*", fieldsOf(refused), options).catch(() => undefined);
+    }
+  };
+  const read = async (
+    ask: () => Promise<readonly Entry[] | null>,
+  ): Promise<readonly TrailedRefusal[]> => {
+    if (!redis.isReady) return [];
+    const found = await inRedisTime(ask(), DEADLINE_MS).catch(() => null);
+    return (found ?? []).map(({ id, message }) => ({ id, ...readFields(message) }));
+  };
+  return {
+    note(refused) {
+      if (waiting.length >= BATCH_MAX) return;
+      if (waiting.length === 0) setTimeout(send, SEND_EVERY_MS).unref();
+      waiting.push(refused);
+    },
+    after: (id) => read(() => redis.xRange(KEY, `(${id}`, "+", { COUNT: READ_MAX })),
+    newest: (limit) => read(() => redis.xRevRange(KEY, "+", "-", { COUNT: limit })),
+  };
+}
+
+interface Entry {
+  readonly id: string;
+  readonly message: Readonly<Record<string, string>>;
+}
+
+function fieldsOf({ at, wallet, target, code }: RefusedStar): Record<string, string> {
+  return { at: String(at), wallet, target, code };
+}
+
+function readFields({ at, wallet, target, code }: Entry["message"]): RefusedStar {
+  return { at: Number(at) || 0, wallet: wallet ?? "", target: target ?? "", code: code ?? "" };
+}

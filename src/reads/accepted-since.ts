@@ -1,0 +1,56 @@
+import type { TargetType } from "../../actors/content.ts";
+import { dayOf } from "../../actors/day.ts";
+import { inTime, type Sql } from "../store/postgres.ts";
+
+/** An accepted star as the live feed shows it. */
+export interface AcceptedStar {
+  readonly id: string;
+  /** Epoch milliseconds. */
+  readonly at: number;
+  readonly wallet: number;
+  readonly type: TargetType;
+  readonly targetId: string;
+  readonly weight: number;
+  readonly base: number;
+  readonly countedA: number;
+  readonly bonusB: number;
+  readonly heldA: number;
+  readonly heldB: number;
+}
+
+/** What to look for since when; filters narrow it by the index they have. */
+export interface SinceQuery {
+  /** Epoch milliseconds, and now: the days between them name the partitions. */
+  readonly since: number;
+  readonly now: number;
+  readonly wallet?: number | undefined;
+  readonly event?: string | undefined;
+  /** The newest so many. */
+  readonly limit: number;
+}
+
+/**
+ * Stars cast since an instant, newest first. Star ids begin with their instant, so this is a range
+ * of the primary key.
+ *
+ * @throws RetryableError `UNAVAILABLE` when Postgres is out of reach
+ */
+export async function acceptedSince(sql: Sql, query: SinceQuery): Promise<readonly AcceptedStar[]> {
+  const { since, now, wallet, event, limit } = query;
+  const ofEvent = sql`target_type = 'event' and target_id = ${event ?? ""} and at >= ${since}::bigint`;
+  return inTime(sql<AcceptedStar[]>`
+    select id, at, wallet, target_type as type, target_id as "targetId", weight, base,
+      counted_a as "countedA", bonus_b as "bonusB", cardinality(held_a) as "heldA",
+      cardinality(held_b) as "heldB"
+    from star
+    where day between ${dayOf(since)} and ${dayOf(now)} and id >= ${firstIdAt(since)}
+      and ${wallet === undefined ? sql`true` : sql`wallet = ${wallet}`}
+      and ${event === undefined ? sql`true` : ofEvent}
+    order by day desc, id desc limit ${limit}`);
+}
+
+/** The lowest id a star of this instant can have. */
+function firstIdAt(at: number): string {
+  const hex = Math.max(0, at).toString(16).padStart(12, "0");
+  return `${hex.slice(0, 8)}-${hex.slice(8)}-0000-0000-000000000000`;
+}

@@ -1,0 +1,161 @@
+import type { TargetType } from "../../actors/content.ts";
+import type { Day } from "../../actors/day.ts";
+import { inTime, type Sql } from "../store/postgres.ts";
+
+/** One transaction id of a star, and what became of it. */
+export interface StarAttempt {
+  readonly attempt: number;
+  readonly transactionId: string;
+  readonly reservedAt: number;
+  readonly sentAt: number | null;
+  readonly sends: number;
+  readonly receiptStatus: string | null;
+  readonly closedAt: number | null;
+  readonly outcome: string | null;
+  readonly evidence: string | null;
+}
+
+/** Everything the journal and the outbox know of one star. */
+export interface StarStory {
+  readonly id: string;
+  readonly wallet: number;
+  readonly day: Day;
+  readonly slot: number;
+  /** Epoch milliseconds. */
+  readonly at: number;
+  readonly type: TargetType;
+  readonly targetId: string;
+  /** True on forever mints. */
+  readonly repeatable: boolean;
+  readonly votingPower: number;
+  readonly weight: number;
+  readonly base: number;
+  readonly countedA: number;
+  readonly bonusB: number;
+  readonly heldA: readonly number[];
+  readonly heldB: readonly number[];
+  readonly holdingsReadAt: number;
+  readonly limit: number;
+  readonly season: string | null;
+  readonly topic: "event" | "asset";
+  readonly message: string;
+  readonly state: string;
+  readonly topicId: string | null;
+  readonly transactionId: string | null;
+  readonly sequenceNumber: number | null;
+  readonly consensusTimestamp: string | null;
+  readonly runningHash: string | null;
+  readonly tries: number;
+  readonly lastError: string | null;
+  readonly submittedAt: number | null;
+  readonly publishedAt: number | null;
+  readonly attempts: readonly StarAttempt[];
+}
+
+type Numbers = readonly (number | string)[];
+
+/**
+ * @param day the star's, which its id tells: it names the partition
+ * @throws RetryableError `UNAVAILABLE` when Postgres is out of reach
+ */
+export async function findStarStory(sql: Sql, id: string, day: Day): Promise<StarStory | null> {
+  const [row] = await inTime(sql<(StarStory & { heldA: Numbers; heldB: Numbers })[]>`
+    select id, wallet, day, slot, at, target_type as type, target_id as "targetId", repeatable,
+      voting_power as "votingPower", weight, base, counted_a as "countedA", bonus_b as "bonusB",
+      held_a as "heldA", held_b as "heldB", holdings_read_at as "holdingsReadAt",
+      allowance_limit as limit, (select name from season where season.id = season_id) as season,
+      topic, message, state, topic_id as "topicId", transaction_id as "transactionId",
+      sequence_number as "sequenceNumber", consensus_timestamp as "consensusTimestamp",
+      running_hash as "runningHash", tries, last_error as "lastError",
+      submitted_at as "submittedAt", published_at as "publishedAt",
+      (select coalesce(json_agg(json_build_object('attempt', attempt, 'transactionId', transaction_id,
+          'reservedAt', reserved_at, 'sentAt', sent_at, 'sends', sends, 'receiptStatus', receipt_status,
+          'closedAt', closed_at, 'outcome', outcome, 'evidence', evidence) order by attempt), '[]')
+        from publish_attempt where star_id = star.id) as attempts
+    from star join outbox on outbox.star_id = star.id where star.day = ${day} and star.id = ${id}`);
+  if (row === undefined) return null;
+  return { ...row, heldA: row.heldA.map(Number), heldB: row.heldB.map(Number) };
+}
+
+/** Who a serial counted for, at an event and day or a forever mint. */
+export interface SerialClaim {
+  readonly collection: "A" | "B";
+  readonly serial: number;
+  readonly wallet: number;
+  readonly starId: string;
+  readonly releasedAt: number | null;
+  /** Set where the daily check moved the +5 on to this serial. */
+  readonly anchoredAt: number | null;
+}
+
+/**
+ * All claims there ever were on the serials a star brought; each is looked up by its key.
+ *
+ * @param scope.day null on a forever mint
+ */
+export async function claimsOnSerials(
+  sql: Sql,
+  scope: { readonly event: string; readonly day: Day | null },
+  held: { readonly a: readonly number[]; readonly b: readonly number[] },
+): Promise<readonly SerialClaim[]> {
+  const collections = [...held.a.map(() => "A"), ...held.b.map(() => "B")];
+  const serials = [...held.a, ...held.b];
+  if (serials.length === 0) return [];
+  const kept =
+    scope.day === null
+      ? sql`(select * from serial_claim where event_id = ${scope.event} and collection = held.collection
+            and serial = held.serial and day is null and released_at is null
+          union all
+          select * from serial_claim where event_id = ${scope.event} and collection = held.collection
+            and serial = held.serial and day is null and released_at is not null)`
+      : sql`(select * from serial_claim where event_id = ${scope.event} and day = ${scope.day}
+            and collection = held.collection and serial = held.serial and day is not null)`;
+  return inTime(sql<SerialClaim[]>`
+    select claim.collection, claim.serial, claim.wallet, claim.star_id as "starId",
+      claim.released_at as "releasedAt", claim.anchored_at as "anchoredAt"
+    from unnest(${collections}::text[], ${serials}::bigint[]) as held (collection, serial)
+    cross join lateral ${kept} claim
+    order by claim.collection, claim.serial, claim.star_id`);
+}
+
+/** A star in a list. */
+export interface ListedStar {
+  readonly id: string;
+  readonly at: number;
+  readonly wallet: number;
+  readonly type: TargetType;
+  readonly targetId: string;
+  readonly weight: number;
+  readonly votingPower: number;
+  readonly day: Day;
+}
+
+/** What to list; all of it may be left out. */
+export interface StarQuery {
+  readonly wallet?: number | undefined;
+  readonly event?: string | undefined;
+  /** Only stars older than this id. */
+  readonly before?: { readonly day: Day; readonly id: string } | undefined;
+  readonly limit: number;
+}
+
+/** Stars, newest first, by whichever index fits what is asked. */
+export async function listStars(sql: Sql, query: StarQuery): Promise<readonly ListedStar[]> {
+  const { wallet, event, before, limit } = query;
+  const earlier =
+    before === undefined
+      ? sql`true`
+      : sql`day <= ${before.day} and (day, id) < (${before.day}, ${before.id})`;
+  const of =
+    wallet === undefined
+      ? event === undefined
+        ? sql`true`
+        : sql`target_type = 'event' and target_id = ${event}`
+      : sql`wallet = ${wallet}`;
+  const order =
+    wallet === undefined && event !== undefined ? sql`at desc, id desc` : sql`day desc, id desc`;
+  return inTime(sql<ListedStar[]>`
+    select id, at, wallet, target_type as type, target_id as "targetId", weight,
+      voting_power as "votingPower", day
+    from star where ${of} and ${earlier} order by ${order} limit ${limit}`);
+}
