@@ -21,7 +21,7 @@ import type { RefusalTrail } from "../journal/refusal-trail.ts";
 import type { VerifyKey } from "../keys/verify-key.ts";
 import type { Logger } from "../log.ts";
 import type { Metrics } from "../metrics.ts";
-import { pendingPublications } from "../publishing/outbox.ts";
+import { publishingState } from "../publishing/publishing-state.ts";
 import type { Sql } from "../store/postgres.ts";
 import type { Redis } from "../store/redis.ts";
 import { composeConsole } from "./compose-console.ts";
@@ -106,7 +106,7 @@ export function composeHttp(parts: HttpParts): Hono {
     listActors: (query) => listActors(sql, query),
     showActor: (name) => showActor(inspecting, name),
     actorHistory: (name) => actorHistory(sql, name),
-    publishing: () => pendingPublications(sql),
+    publishing: () => publishingState(parts.reader),
   });
   const exports = exportRoutes({
     sql: parts.exportsSql,

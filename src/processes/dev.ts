@@ -1,5 +1,6 @@
 import { defineCommand } from "citty";
 import { createLogger } from "../log.ts";
+import { createMetrics } from "../metrics.ts";
 import { createWakeQueue } from "../publishing/queue.ts";
 import { type Home, openHome } from "./home.ts";
 import { runUntilStopped } from "./run-until-stopped.ts";
@@ -24,9 +25,11 @@ async function startAll() {
     const log = createLogger(home.settings.LOG_LEVEL, "dev");
     const queue = await createWakeQueue(home.queue, log);
     stops.push(() => queue.close());
-    const worker = await startWorker(home.settings, { log, queue, backend: home.queue });
+    // One process: what the worker measures is on the web port too.
+    const metrics = createMetrics({ process: true });
+    const worker = await startWorker(home.settings, { log, queue, backend: home.queue, metrics });
     stops.push(() => worker.close());
-    const web = await startWeb(home.settings, { log, wake: queue.wake });
+    const web = await startWeb(home.settings, { log, wake: queue.wake, metrics });
     stops.push(() => web.close());
     await home.announce();
     say(welcome(home, web.url, (performance.now() - startedAt) / 1_000));

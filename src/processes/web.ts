@@ -59,6 +59,8 @@ export interface WebParts {
   readonly log: Logger;
   /** Wakes a publisher somewhere; never waits, never throws. */
   readonly wake: () => void;
+  /** Of the process, where it has more parts than this; else the web process' own. */
+  readonly metrics?: Metrics;
 }
 
 /**
@@ -69,11 +71,10 @@ export interface WebParts {
  */
 export async function startWeb(
   settings: WebSettings,
-  { log, wake }: WebParts,
+  { log, wake, metrics = createMetrics({ process: true }) }: WebParts,
 ): Promise<Running & { readonly url: string }> {
   const outside = await connect(settings, log, () => voting.forgetActors());
   const { sql, clock } = outside;
-  const metrics = createMetrics({ process: true });
   const snapshots = createSnapshots(outside.redis);
   const mintSnapshots = createMintSnapshots(outside.redis);
   const used = lastUsed(sql, clock, (error) => log.warn({ err: error }, "last use not noted"));
@@ -95,7 +96,6 @@ export async function startWeb(
     isDraining: () => isDraining,
     refreshMetrics: () => refreshMetrics(sql, metrics),
   });
-  const server = await serveHttp(app, { host: settings.HOST, port: settings.PORT });
   const report = startProcessReport({
     ...outside,
     role: "web",
@@ -105,6 +105,7 @@ export async function startWeb(
     metrics,
     countActors: voting.countActors,
   });
+  const server = await serveHttp(app, { host: settings.HOST, port: settings.PORT });
   return {
     url: server.url,
     async close() {
@@ -114,8 +115,8 @@ export async function startWeb(
       await voting.settled();
       await Promise.all([snapshots.settled(), mintSnapshots.settled()]);
       await used.close();
-      await outside.close();
       await report.close();
+      await outside.close();
     },
   };
 }
@@ -176,15 +177,15 @@ interface UseCaseParts {
   readonly publicUrl: string;
   readonly snapshots: Snapshots;
   readonly mintSnapshots: MintSnapshots;
-}
   readonly refusals: RefusalTrail;
+}
 
 /** The use cases behind the voting routes, each with what it needs. */
 function votingUseCases(parts: UseCaseParts): VotingDeps & {
   settled: () => Promise<void>;
   forgetActors: () => void;
-} {
   countActors: () => number;
+} {
   const { settings, sql, clock, mirror, metrics } = parts;
   const holdings = createHoldingsReader({
     mirror,
@@ -243,6 +244,6 @@ function votingUseCases(parts: UseCaseParts): VotingDeps & {
     receiptsOfDay: (wallet, day) => receiptsOfDay(sql, accountNumber(wallet), day),
     settled,
     forgetActors: casting.host.dropAll,
-  };
     countActors: casting.host.count,
+  };
 }

@@ -1,11 +1,11 @@
 import { followClock } from "../clock.ts";
-import type { With } from "../config.ts";
+import { bounds, type With } from "../config.ts";
 import { failpoint } from "../failpoint.ts";
 import { exportSettings } from "../journal/export-days.ts";
 import { createHederaTopic } from "../ledger/hedera-topic.ts";
 import { createMirrorNode } from "../ledger/mirror-node.ts";
 import type { Logger } from "../log.ts";
-import { createMetrics } from "../metrics.ts";
+import { createMetrics, type Metrics } from "../metrics.ts";
 import { startPublisher } from "../publishing/publisher.ts";
 import type { WakeQueue } from "../publishing/queue.ts";
 import { openPostgres, readDatabaseClock } from "../store/postgres.ts";
@@ -14,12 +14,14 @@ import { startExportsUpkeep } from "../upkeep/finalize-exports.ts";
 import { createHoldingsCheck } from "../upkeep/holdings-check.ts";
 import { startHousekeeping } from "../upkeep/housekeeping.ts";
 import { startRewards } from "../upkeep/offer-rewards.ts";
+import { startReconciler } from "../upkeep/reconcile.ts";
 import { startCatalogueRefresh } from "../upkeep/refresh-catalogue.ts";
 import { startProcessReport } from "../upkeep/report-process.ts";
 import { startHoldingsCheckSchedule } from "../upkeep/schedule.ts";
 import { prepareDatabase } from "./prepare-database.ts";
 import { ownVersion } from "./version.ts";
 import type { Running } from "./web.ts";
+import { serveWorkerHttp } from "./worker-http.ts";
 
 /** What a worker cannot do without. */
 export const WORKER_SETTINGS = [
@@ -43,6 +45,8 @@ export interface WorkerParts {
   readonly queue: Pick<WakeQueue, "onWake">;
   /** Where BullMQ keeps its schedules. */
   readonly backend: QueueBackend;
+  /** Of the process, where it has more parts than this; else the worker's own. */
+  readonly metrics?: Metrics;
 }
 
 /**
@@ -52,10 +56,8 @@ export interface WorkerParts {
  *
  * @throws ConfigurationError when a topic is not fit for stars, or the key is none
  */
-export async function startWorker(
-  settings: WorkerSettings,
-  { log, queue, backend }: WorkerParts,
-): Promise<Running> {
+export async function startWorker(settings: WorkerSettings, given: WorkerParts): Promise<Running> {
+  const { log, queue, backend } = given;
   const role = await prepareDatabase(settings.DATABASE_URL, log);
   const sql = openPostgres(settings.DATABASE_URL, { role });
   const clock = await followClock(
@@ -69,7 +71,7 @@ export async function startWorker(
     operatorId: settings.HEDERA_OPERATOR_ID,
     operatorKey: settings.HEDERA_OPERATOR_KEY,
   });
-  const metrics = createMetrics();
+  const { metrics = createMetrics({ process: true }) } = given;
   const publisher = await startPublisher({
     sql,
     topic,
@@ -95,10 +97,15 @@ export async function startWorker(
   const exports = startExportsUpkeep({ sql: exportsSql, log, settings: exportSettings(settings) });
   const version = ownVersion();
   const report = startProcessReport({ role: "worker", version, sql, mirror, clock, log, metrics });
-  const parts = [report, publisher, housekeeping, schedule, refresh, rewards, exports];
+  const reconciler = startReconciler({ sql, log, metrics, publisher });
+  let isDraining = false;
+  const http = await serveWorkerHttp({ settings, sql, log, metrics, isDraining: () => isDraining });
+  const parts = [reconciler, report, publisher, housekeeping, schedule, refresh, rewards, exports];
   return {
     async close() {
+      isDraining = true;
       await Promise.all(parts.map((part) => part.close()));
+      await http?.close(bounds.drainMs);
       clock.stop();
       topic.close();
       await mirror.close();

@@ -4,7 +4,7 @@ import type { HistoryStar } from "../../hosting/actor-history.ts";
 import { ACTOR_TYPES, type ActorName, parseActorName } from "../../hosting/actor-name.ts";
 import type { ShownActor } from "../../hosting/inspect-actor.ts";
 import type { ActorQuery, ListedActor } from "../../hosting/list-actors.ts";
-import type { PendingPublications } from "../../publishing/outbox.ts";
+import type { PublishingState } from "../../publishing/publishing-state.ts";
 import { isSameText } from "../health.ts";
 import { problem } from "../problem.ts";
 
@@ -15,7 +15,7 @@ export interface OpsApiDeps {
   readonly listActors: (query: ActorQuery) => Promise<readonly ListedActor[]>;
   readonly showActor: (name: ActorName) => Promise<ShownActor>;
   readonly actorHistory: (name: ActorName) => Promise<readonly HistoryStar[]>;
-  readonly publishing: () => Promise<PendingPublications>;
+  readonly publishing: () => Promise<PublishingState>;
 }
 
 const LIMIT_DEFAULT = 50;
@@ -44,7 +44,18 @@ export function opsApi(deps: OpsApiDeps): Hono {
       history: history.map((star) => ({ ...star, at: instant(star.at) })),
     });
   });
-  app.get("/publishing", async (c) => c.json(await deps.publishing()));
+  app.get("/publishing", async (c) => {
+    const { lastFindings, alarms, ...state } = await deps.publishing();
+    return c.json({
+      ...state,
+      lastFindings: lastFindings.map((finding) => ({
+        ...finding,
+        noticedAt: instant(finding.noticedAt),
+        resolvedAt: finding.resolvedAt === null ? null : instant(finding.resolvedAt),
+      })),
+      alarms: alarms.map((alarm) => ({ ...alarm, raisedAt: instant(alarm.raisedAt) })),
+    });
+  });
   return app;
 }
 

@@ -3,7 +3,9 @@
  * process and real stars.
  */
 import * as assert from "node:assert/strict";
+import { randomUUID } from "node:crypto";
 import { suite } from "uvu";
+import { tellAlarms } from "../../../src/publishing/alarms.ts";
 import {
   cast,
   newWallet,
@@ -122,6 +124,31 @@ test("publishing tells how many accepted stars are not yet published, and how ol
   const [row] = await service.sql`select count(*) as stars from star`;
   assert.equal(body.pending, row?.stars);
   assert.ok(body.oldestPendingSeconds >= 0);
+  assert.deepEqual([body.findings, body.lastFindings, body.alarms], [0, [], []]);
+});
+
+test("publishing tells what differs between outbox and topics, and what workers raised", async ({
+  service,
+}) => {
+  await service.sql`
+    insert into publishing_finding (kind, topic_id, sequence_number, detail)
+    values ('foreign', '0.0.7', 3, 'transaction 0.0.9@1.000000000')`;
+  await tellAlarms(service.sql, randomUUID(), [
+    { reason: "configuration", subject: "0.0.7", detail: "UNAUTHORIZED", raisedAt: 0 },
+  ]);
+  const { body } = await send(service, "GET /ops/api/publishing", { token: TOKEN });
+  assert.equal(body.findings, 1);
+  const [{ kind, topicId, sequenceNumber, noticedAt, resolvedAt }] = body.lastFindings;
+  assert.deepEqual([kind, topicId, sequenceNumber, resolvedAt], ["foreign", "0.0.7", 3, null]);
+  assert.ok(Date.parse(noticedAt) > 0);
+  assert.deepEqual(body.alarms, [
+    {
+      reason: "configuration",
+      subject: "0.0.7",
+      detail: "UNAUTHORIZED",
+      raisedAt: "1970-01-01T00:00:00.000Z",
+    },
+  ]);
 });
 
 test.run();
