@@ -59,8 +59,6 @@ export interface WebParts {
   readonly log: Logger;
   /** Wakes a publisher somewhere; never waits, never throws. */
   readonly wake: () => void;
-  /** Of the process, where it has more parts than this; else the web process' own. */
-  readonly metrics?: Metrics;
 }
 
 /**
@@ -71,10 +69,11 @@ export interface WebParts {
  */
 export async function startWeb(
   settings: WebSettings,
-  { log, wake, metrics = createMetrics({ process: true }) }: WebParts,
+  { log, wake }: WebParts,
 ): Promise<Running & { readonly url: string }> {
   const outside = await connect(settings, log, () => voting.forgetActors());
   const { sql, clock } = outside;
+  const metrics = createMetrics({ process: true });
   const snapshots = createSnapshots(outside.redis);
   const mintSnapshots = createMintSnapshots(outside.redis);
   const used = lastUsed(sql, clock, (error) => log.warn({ err: error }, "last use not noted"));
