@@ -59,6 +59,8 @@ export interface WebParts {
   readonly log: Logger;
   /** Wakes a publisher somewhere; never waits, never throws. */
   readonly wake: () => void;
+  /** Of the process, where it has more parts than this; else the web process' own. */
+  readonly metrics?: Metrics;
 }
 
 /**
@@ -69,11 +71,10 @@ export interface WebParts {
  */
 export async function startWeb(
   settings: WebSettings,
-  { log, wake }: WebParts,
+  { log, wake, metrics = createMetrics({ process: true }) }: WebParts,
 ): Promise<Running & { readonly url: string }> {
   const outside = await connect(settings, log, () => voting.forgetActors());
   const { sql, clock } = outside;
-  const metrics = createMetrics({ process: true });
   const snapshots = createSnapshots(outside.redis);
   const mintSnapshots = createMintSnapshots(outside.redis);
   const used = lastUsed(sql, clock, (error) => log.warn({ err: error }, "last use not noted"));
