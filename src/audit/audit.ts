@@ -15,6 +15,7 @@ import { readRankings } from "./read-rankings.ts";
 import { LAG_MS, type Ownerships } from "./rebuild-weights.ts";
 import { replayTopics } from "./replay-topic.ts";
 import { addMismatches } from "./report.ts";
+import { openBoard } from "./season-board.ts";
 import { msOf, textOf } from "./topic-chain.ts";
 import { newWalletsOf } from "./wallets.ts";
 
@@ -64,6 +65,7 @@ export async function runAudit(options: AuditOptions): Promise<Conclusion> {
     ? { ...rankings.reading, ends: before }
     : { from: options.now(), until: options.now(), ends: null };
   settleRecent(state.counters);
+  openBoard(state.accounts.board, rankings?.leaderboard?.season ?? null, kept === undefined);
   const save = (): void => {
     if (options.stateFile !== null) writeCheckpoint(options.stateFile, identity, state);
   };

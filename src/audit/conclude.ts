@@ -5,9 +5,10 @@ import { compareRankings, cutLists } from "./compare.ts";
 import { openDayBook } from "./day-book.ts";
 import { doubtMints } from "./events-without-export.ts";
 import { foldMintsThrough, judgeExportDay } from "./judge-export.ts";
-import type { Rankings } from "./read-rankings.ts";
+import type { RankedWallet, Rankings } from "./read-rankings.ts";
 import type { Margins } from "./rebuild-weights.ts";
 import { addLine, addMismatches, type Mismatch } from "./report.ts";
+import { compareBoard } from "./season-board.ts";
 import type { TopicChain } from "./topic-chain.ts";
 
 /** What an audit says in the end. */
@@ -47,13 +48,19 @@ export async function conclude(
   }
   let compared = 0;
   let isAhead = false;
+  if (rankings?.leaderboard && single === null) {
+    const board = judgeBoard(state, rankings.leaderboard.entries);
+    compared += board.compared;
+    isAhead ||= board.isAhead;
+  }
   if (rankings !== null) {
     const comparison = compareRankings(
       state,
       single === null ? rankings : withoutEvents(rankings),
       judge.reading,
     );
-    ({ compared, isAhead } = comparison);
+    compared += comparison.compared;
+    isAhead ||= comparison.isAhead;
     addMismatches(findings, comparison.mismatches);
     for (const line of [...comparison.unprovable, ...cutLists(rankings)]) {
       addLine(findings.unprovable, line);
@@ -85,6 +92,21 @@ async function closeOpenDays(judge: DayJudge, state: AuditState): Promise<void> 
   const last = state.exportChain?.day;
   if (last === undefined) return;
   foldMintsThrough(exportJudge, state, last);
+}
+
+function judgeBoard(state: AuditState, entries: readonly RankedWallet[]) {
+  const { board, totals } = state.accounts;
+  const { unprovable } = state.findings;
+  if (!board.isWhole) {
+    addLine(unprovable, "leaderboard: --state was begun when another season was on");
+    return { compared: 0, isAhead: false };
+  }
+  const hasWeights =
+    state.hasAllExports && [...totals.values()].every(({ doubt }) => doubt === null);
+  if (!hasWeights) addLine(unprovable, "weights on the leaderboard: those of some events are not");
+  const comparison = compareBoard(board, entries, { hasWeights });
+  addMismatches(state.findings, comparison.mismatches);
+  return comparison;
 }
 
 function withoutEvents(rankings: Rankings): Rankings {

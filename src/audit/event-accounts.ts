@@ -3,6 +3,7 @@ import { type EventDecision, eventDay } from "../../actors/event-day.ts";
 import { foreverMint, foreverMintCheck } from "../../actors/forever-mint.ts";
 import type { Loss } from "../../actors/nft-accounting.ts";
 import type { Bounds, Reading } from "./counters.ts";
+import { noBoard, type SeasonBoard, score } from "./season-board.ts";
 
 /** What has counted where: the totals of events, by the machines that the service decides with. */
 export interface EventAccounts {
@@ -10,6 +11,7 @@ export interface EventAccounts {
   /** By event and day; dropped with the day. */
   readonly days: Map<string, Counted>;
   readonly mints: Map<string, MintAccount>;
+  readonly board: SeasonBoard;
 }
 
 export interface EventTotal {
@@ -44,7 +46,7 @@ export interface AccountedStar {
 }
 
 export function noEventAccounts(): EventAccounts {
-  return { totals: new Map(), days: new Map(), mints: new Map() };
+  return { totals: new Map(), days: new Map(), mints: new Map(), board: noBoard() };
 }
 
 /** A star of an event that is no forever mint: decides its weight and counts it. */
@@ -159,10 +161,11 @@ export function mintOf({ mints }: EventAccounts, event: string): MintAccount {
 
 function add(
   accounts: EventAccounts,
-  { event, at, isSettled }: AccountedStar,
+  { event, wallet, at, isSettled }: AccountedStar,
   weight: number,
   { until }: Reading,
 ): void {
+  if (isSettled || at <= until) score(accounts.board, { wallet, at, stars: 0, weight, isSettled });
   const total = totalOf(accounts, event);
   total.stars += 1;
   if (isSettled) total.weight += weight;

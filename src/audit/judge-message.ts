@@ -7,6 +7,7 @@ import { countWeight, isSettled, type Reading } from "./counters.ts";
 import { enterMessage, enterStar, itemOf, judgeInstant, openDayBook } from "./day-book.ts";
 import { judgeCounts, judgeVotingPower, type Ownerships } from "./rebuild-weights.ts";
 import { addLine, addMismatches, type Place } from "./report.ts";
+import { score } from "./season-board.ts";
 import { followLink, msOf, textOf } from "./topic-chain.ts";
 
 /** What a message is judged by, besides what came before it. */
@@ -45,10 +46,7 @@ export function judgeMessage(
   }
   const isJudged = judge.day === null || dayOf(star.timestamp) === judge.day;
   const isCounted = isJudged ? judgeStarMessage(judge, state, { star, message, place }) : true;
-  if (star.type !== "asset_vote") return;
-  const weighed = { item: itemOf(star), at: star.timestamp, weight: star.votingPower };
-  const settled = isSettled(judge.reading, topic, sequenceNumber);
-  if (isCounted) countWeight(state.counters, weighed, { isSettled: settled });
+  if (isCounted) countStar(judge, state, { star, message, place });
 }
 
 function starOf(
@@ -58,6 +56,19 @@ function starOf(
   const star = parseStarMessage(bytes, keys);
   const isWhole = chunk === null || chunk.total === 1;
   return isWhole && star?.type === kinds.get(topicId) ? star : undefined;
+}
+
+function countStar({ reading }: MessageJudge, state: AuditState, { star, place }: Judged): void {
+  const at = star.timestamp;
+  const settled = isSettled(reading, place.topic, place.sequenceNumber);
+  // The weights of event stars are found out when their day is over.
+  const weight = star.type === "asset_vote" ? star.votingPower : 0;
+  if (settled || at <= reading.until) {
+    const { wallet } = star;
+    score(state.accounts.board, { wallet, at, stars: 1, weight, isSettled: settled });
+  }
+  if (star.type !== "asset_vote") return;
+  countWeight(state.counters, { item: itemOf(star), at, weight }, { isSettled: settled });
 }
 
 interface Judged {

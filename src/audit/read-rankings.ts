@@ -8,12 +8,19 @@ export interface Rankings {
   readonly collections: readonly Ranked[];
   readonly projects: readonly Ranked[];
   readonly events: readonly RankedEvent[];
+  /** Null between seasons. */
+  readonly leaderboard: {
+    readonly season: Season;
+    readonly entries: readonly RankedWallet[];
+  } | null;
   /** When they were read, by the API's own clock, with the doubt about it. */
   readonly reading: Pick<Reading, "from" | "until">;
 }
 
 export type Ranked = z.output<typeof ranked>;
 export type RankedEvent = z.output<typeof rankedEvent>;
+export type RankedWallet = z.output<typeof rankedWallet>;
+export type Season = z.output<typeof season>;
 
 const count = z.int().min(0);
 const ranked = z.object({
@@ -23,6 +30,15 @@ const ranked = z.object({
   votes30d: count,
 });
 const rankedEvent = z.object({ id: z.string(), isForeverMint: z.boolean(), totalVotes: count });
+const rankedWallet = z.object({
+  wallet: z.string().regex(/^0\.0\.[1-9]\d{0,11}$/),
+  points: count,
+  stars: count,
+  weight: count,
+});
+const instant = z.iso.datetime().transform((text) => Date.parse(text));
+/** Half-open, epoch milliseconds. */
+const season = z.object({ id: z.string(), startsAt: instant, endsAt: instant });
 const paged = { hasMore: z.boolean() };
 
 /** The most of one page; of tokens and collections there is no second. */
@@ -78,11 +94,16 @@ export async function readRankings(url: string, key: string): Promise<Rankings> 
         })),
     ),
   );
+  const board = await get(
+    `/leaderboard?limit=${PAGE}`,
+    z.object({ season: season.nullable(), leaderboard: z.array(rankedWallet) }),
+  );
   const reading = {
     from: Math.min(...dates) - CLOCK_DOUBT_MS,
     until: Math.max(...dates) + SECOND_MS + CLOCK_DOUBT_MS,
   };
-  return { tokens, collections, projects, events, reading };
+  const leaderboard = board.season && { season: board.season, entries: board.leaderboard };
+  return { tokens, collections, projects, events, leaderboard, reading };
 }
 
 async function allPages<T>(

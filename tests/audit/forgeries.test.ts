@@ -54,7 +54,8 @@ forgery("the true history passes, with exports and without", async () => {
   const withExports = await auditWorld(world);
   assert.equal(withExports.ok, true, say(withExports));
   assert.deepEqual(withExports.unprovable, []);
-  assert.equal(withExports.checked.rankings, 18);
+  // Five items by three counters, three events, twelve wallets by two.
+  assert.equal(withExports.checked.rankings, 42);
   assert.equal(withExports.checked.exportedStars, world.stars.length);
   assert.ok(world.releases.length > 0);
   const without = await auditWorld(world, { withExports: false });
@@ -220,6 +221,18 @@ forgery("10 ranking edited in the database", async () => {
     assert.equal(found.mismatches[0]?.where, `totalVotes of ${item}`);
     assert.equal(Number(found.mismatches[0]?.found) - Number(found.mismatches[0]?.expected), 1);
   }
+});
+
+forgery("10b leaderboard edited in the database", async () => {
+  const world = truth();
+  const [star] = world.stars.slice(-1);
+  assert.ok(star !== undefined);
+  world.edits.set(`leaderboard/${star.wallet}`, 2);
+  const found = await caught(world, ["ranking"]);
+  assert.deepEqual(
+    found.mismatches.map(({ where }) => where),
+    [`leaderboard weight of ${star.wallet}`],
+  );
 });
 
 forgery("11 export edited: a weight in a file, and a file out of another history", async () => {

@@ -155,10 +155,41 @@ function ranking(world: World, path: string, url: URL): unknown {
     );
   if (path === "tokens/top") return { tokens: top("token") };
   if (path === "collections/top") return { collections: top("collection") };
+  if (path === "leaderboard") return leaderboard(world, now);
   const offset = Number(url.searchParams.get("offset") ?? 0);
   if (path === "ecosystem") return { projects: rows("project").slice(offset), hasMore: false };
   if (path === "events") return { events: rows("event").slice(offset), hasMore: false };
   return undefined;
+}
+
+/** A season from the second day until tomorrow. */
+function leaderboard(world: World, now: number) {
+  const startsAt = startOfDay(world.firstDay) + DAY_MS;
+  const scores = new Map<
+    string,
+    { wallet: string; points: number; stars: number; weight: number }
+  >();
+  for (const { wallet, at, weight } of world.stars) {
+    if (Date.parse(at) < startsAt) continue;
+    const own = scores.get(wallet) ?? { wallet, points: 0, stars: 0, weight: 0 };
+    scores.set(wallet, own);
+    own.points += 1;
+    own.stars += 1;
+    own.weight += weight;
+  }
+  for (const own of scores.values())
+    own.weight += world.edits.get(`leaderboard/${own.wallet}`) ?? 0;
+  const number = (wallet: string) => Number(wallet.slice(4));
+  const entries = [...scores.values()].sort(
+    (one, other) => other.points - one.points || number(one.wallet) - number(other.wallet),
+  );
+  const endsAt = startOfDay(dayOf(now)) + DAY_MS;
+  const season = {
+    id: "season",
+    startsAt: new Date(startsAt).toISOString(),
+    endsAt: new Date(endsAt).toISOString(),
+  };
+  return { season, leaderboard: entries.map((entry, index) => ({ rank: index + 1, ...entry })) };
 }
 
 /** Writes the day exports as the service would, into a folder. */

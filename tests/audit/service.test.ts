@@ -31,6 +31,7 @@ const web = startProcess("serve", settings);
 const worker = startProcess("work", network.settings);
 const folder = mkdtempSync(join(tmpdir(), "audit-"));
 let key = "";
+const voters: { readonly wallet: string; readonly token: string }[] = [];
 
 const audit = async (...more: readonly string[]) => {
   const args = ["audit", "--mirror", network.hedera.mirrorUrl, "--settle", "0", "--json", ...more];
@@ -39,6 +40,13 @@ const audit = async (...more: readonly string[]) => {
   assert.equal(result.stderr, "");
   return { status: result.status, ...result.json<Told>() };
 };
+
+const published = () =>
+  until("every star is published", async () => {
+    const [row] =
+      await network.sql`select count(*) as waiting from outbox where state <> 'published'`;
+    return row?.waiting === 0;
+  });
 
 test.before(async () => {
   await until("the web process is up", () =>
@@ -49,6 +57,19 @@ test.before(async () => {
   );
   const issued = await starboard(["keys", "issue", "--name", "auditor", "--json"], settings);
   key = issued.json<{ key: string }>().key;
+  const day = 86_400_000;
+  const [starts, ends] = [-day, day].map((ms) => new Date(Date.now() + ms).toISOString());
+  const season = [
+    "seasons",
+    "add",
+    "--name",
+    "one",
+    "--starts",
+    starts ?? "",
+    "--ends",
+    ends ?? "",
+  ];
+  assert.equal((await starboard(season, settings)).status, 0);
   for (const [a, b] of [
     [3, 1],
     [0, 2],
@@ -56,13 +77,10 @@ test.before(async () => {
   ] as const) {
     const wallet = await newWallet(network as never, { a, b });
     const token = await signIn({ url }, wallet);
+    voters.push({ wallet: wallet.id, token });
     for (const target of TARGETS) assert.equal((await cast({ url }, token, target)).status, 201);
   }
-  await until("every star is published", async () => {
-    const [row] =
-      await network.sql`select count(*) as waiting from outbox where state <> 'published'`;
-    return row?.waiting === 0;
-  });
+  await published();
 });
 
 test.after(async () => {
@@ -80,6 +98,22 @@ test("with nothing but two URLs and a key, every star and ranking is proved", as
   assert.deepEqual(told.unprovable, []);
   assert.ok((told.checked.rankings ?? 0) > 10);
   for (const { framings } of told.topics) assert.deepEqual(framings, { stream: 6, plain: 0 });
+});
+
+test("an NFT that changes hands counts where it is, and what the daily check took away is proved", async () => {
+  const [seller, , buyer] = voters;
+  assert.ok(seller !== undefined && buyer !== undefined);
+  await network.hedera.ledger.transfer(network.collectionA, 1, buyer.wallet);
+  await network.hedera.ledger.transfer(network.collectionB, 1, buyer.wallet);
+  const check = await starboard(["holdings-check", "run", "--json"], settings);
+  assert.equal(check.status, 0, check.stderr);
+  assert.equal(check.json<{ mints: { removed: unknown[] }[] }>().mints[0]?.removed.length, 2);
+  assert.equal((await cast({ url }, buyer.token, "event/mint")).status, 201);
+  await published();
+  const told = await audit("--api", url, "--key", key);
+  assert.equal(told.ok, true, JSON.stringify(told.mismatches));
+  assert.deepEqual(told.unprovable, []);
+  assert.equal(told.checked.messages, 13);
 });
 
 test("a counter edited in the database is refuted", async () => {

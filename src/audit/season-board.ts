@@ -1,0 +1,140 @@
+import { compareEntityIds } from "../ledger/entity-id.ts";
+import { PAGE, type RankedWallet, type Season } from "./read-rankings.ts";
+import type { Mismatch } from "./report.ts";
+
+/** Stars and their weight by wallet, within the season whose leaderboard is published; plain data. */
+export interface SeasonBoard {
+  /** Null: none is looked at. */
+  season: Season | null;
+  readonly wallets: Map<string, Score>;
+  /** Instants of stars before the audit heard of the season: the board is not whole. */
+  isWhole: boolean;
+}
+
+/** `new…` is what the leaderboard may or may not have shown. */
+interface Score {
+  stars: number;
+  weight: number;
+  newStars: number;
+  newWeight: number;
+}
+
+/** A star, or what was found out about one: its place and its weight come at different times. */
+export interface Scored {
+  readonly wallet: string;
+  /** Epoch milliseconds. */
+  readonly at: number;
+  readonly stars: 0 | 1;
+  readonly weight: number;
+  /** Whether the leaderboard must show it. */
+  readonly isSettled: boolean;
+}
+
+export function noBoard(): SeasonBoard {
+  return { season: null, wallets: new Map(), isWhole: true };
+}
+
+/** Looks at a season from now on; what an earlier audit found of the same one stays. */
+export function openBoard(board: SeasonBoard, season: Season | null, isNew: boolean): void {
+  const isSame = JSON.stringify(board.season) === JSON.stringify(season);
+  if (!isSame) {
+    board.season = season;
+    board.wallets.clear();
+    board.isWhole = isNew;
+  }
+  for (const score of board.wallets.values()) {
+    score.stars += score.newStars;
+    score.weight += score.newWeight;
+    score.newStars = 0;
+    score.newWeight = 0;
+  }
+}
+
+export function score({ season, wallets }: SeasonBoard, scored: Scored): void {
+  const { wallet, at, stars, weight, isSettled } = scored;
+  if (season === null || at < season.startsAt || at >= season.endsAt) return;
+  const own = wallets.get(wallet) ?? { stars: 0, weight: 0, newStars: 0, newWeight: 0 };
+  wallets.set(wallet, own);
+  own[isSettled ? "stars" : "newStars"] += stars;
+  own[isSettled ? "weight" : "newWeight"] += weight;
+}
+
+/** What the leaderboard's comparison says. */
+export interface BoardComparison {
+  readonly compared: number;
+  readonly mismatches: readonly Mismatch[];
+  readonly isAhead: boolean;
+}
+
+/**
+ * Compares stars and weight of every entry. Points are XP, of which the rewards feature books what
+ * it likes; only their order is looked at: "more stars, then the lower account number".
+ *
+ * @param hasWeights false where some events' weights are not known
+ */
+export function compareBoard(
+  board: SeasonBoard,
+  entries: readonly RankedWallet[],
+  { hasWeights }: { readonly hasWeights: boolean },
+): BoardComparison {
+  const fields = hasWeights ? (["stars", "weight"] as const) : (["stars"] as const);
+  const mismatches: Mismatch[] = [];
+  let isAhead = false;
+  for (const entry of entries) {
+    const own = board.wallets.get(entry.wallet);
+    for (const field of fields) {
+      const low = own?.[field] ?? 0;
+      const high = low + (own?.[field === "stars" ? "newStars" : "newWeight"] ?? 0);
+      const found = entry[field];
+      if (found >= low && found <= high) continue;
+      isAhead ||= found > high;
+      const expected = low === high ? low : `${low} to ${high}`;
+      mismatches.push(wrong(`${field} of ${entry.wallet}`, expected, found));
+    }
+  }
+  const listed = new Set(entries.map(({ wallet }) => wallet));
+  const missing =
+    entries.length < PAGE
+      ? [...board.wallets].filter(([wallet, { stars }]) => stars > 0 && !listed.has(wallet))
+      : [];
+  for (const [wallet, { stars }] of missing) mismatches.push(wrong(`stars of ${wallet}`, stars, 0));
+  return {
+    compared: entries.length * fields.length,
+    mismatches: [...mismatches, ...orderOf(entries)],
+    isAhead,
+  };
+}
+
+function orderOf(entries: readonly RankedWallet[]): readonly Mismatch[] {
+  const at = entries.findIndex((one, index) => {
+    const other = entries[index + 1];
+    return other !== undefined && inOrder(one, other) >= 0;
+  });
+  const [one, other] = [entries[at], entries[at + 1]];
+  if (one === undefined || other === undefined) return [];
+  const found = `${one.wallet} at ${at + 1}, ${other.wallet} at ${at + 2}`;
+  return [
+    { ...wrong("", `${other.wallet} before ${one.wallet}`, found), kind: "order-of-ranking" },
+  ];
+}
+
+function inOrder(one: RankedWallet, other: RankedWallet): number {
+  return (
+    other.points - one.points ||
+    other.stars - one.stars ||
+    compareEntityIds(one.wallet, other.wallet)
+  );
+}
+
+function wrong(field: string, expected: string | number, found: string | number): Mismatch {
+  const where = `leaderboard ${field}`.trim();
+  return {
+    kind: "ranking",
+    topic: null,
+    sequenceNumber: null,
+    message: null,
+    where,
+    expected,
+    found,
+  };
+}
