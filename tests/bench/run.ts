@@ -10,6 +10,7 @@ import { profilesIn } from "./children.ts";
 import { describeMachine } from "./machine.ts";
 import { type Bench, type Options, startBench } from "./measure.ts";
 import { hotspotsOf, showHotspots } from "./profile.ts";
+import { benchPublish, publishGoals, showPublish } from "./publish.ts";
 import { benchReads, readGoals, showReads } from "./reads.ts";
 import { type Goal, goalTable } from "./report.ts";
 import { benchStars } from "./stars.ts";
@@ -18,7 +19,7 @@ import { showStars, starGoals } from "./stars-report.ts";
 /**
  * Measures, as ratios against ceilings of the same run; asserts nothing.
  *
- *     npm run bench -- stars|actors|reads [--rounds 3] [--seconds 8] [--quick] [--json]
+ *     npm run bench -- stars|actors|publish|reads [--rounds 3] [--seconds 8] [--quick] [--json]
  *                      [--only engine,plain] [--profile]
  *
  * Real servers, thrown away at the end: a durable Postgres and a Redis. What is measured runs
@@ -46,6 +47,7 @@ interface Benchmark {
 const BENCHMARKS: Readonly<Record<string, Benchmark>> = {
   stars: { run: benchStars, show: showStars, goals: starGoals },
   actors: { run: benchActors, show: showActors, goals: actorGoals },
+  publish: { run: benchPublish, show: showPublish, goals: publishGoals },
   reads: { run: benchReads, show: showReads, goals: readGoals },
 };
 
