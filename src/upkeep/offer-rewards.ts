@@ -5,7 +5,7 @@ import { followJournal } from "../store/journal-horizon.ts";
 import type { Sql } from "../store/postgres.ts";
 import type { QueueBackend } from "../store/queue-connection.ts";
 import { type HandOff, noteHandOff, offersBetween, takeHandOff } from "./reward-hand-off.ts";
-import { openRewardsQueue, type RewardsQueue } from "./rewards-queue.ts";
+import { openRewardsQueue, type QueueMemory, type RewardsQueue } from "./rewards-queue.ts";
 
 export interface RewardsDeps {
   readonly sql: Sql;
@@ -31,10 +31,10 @@ const UNFINISHED_MAX = 100_000;
 
 /**
  * Hands every accepted star to the queue `rewards`, at least once, under its own id. Postgres is
- * the truth: how far the hand-off is stands there, and moves only after Redis has accepted. When
- * Redis may have forgotten jobs (it was emptied, restarted, or another server took over), the
- * hand-off goes back to the last moment at which nothing in the queue was unfinished, and offers
- * again from there. Any number of workers may run it: one hands off, the others wait for nothing.
+ * the truth: how far the hand-off is stands there, and moves only after Redis has accepted. Redis
+ * is told too, after the jobs. Where it has lost its last moments (a crash, a replica that took
+ * over), the hand-off goes back to what it still knows; where it knows nothing (it was emptied), to
+ * the last moment at which nothing in the queue was unfinished. From there all is offered again. Any number of workers may run it: one hands off, the others wait for nothing.
  */
 export function startRewards(deps: RewardsDeps): Rewards {
   const { backend, log, pollEveryMs = POLL_EVERY_MS, openQueue = openRewardsQueue } = deps;
@@ -84,37 +84,39 @@ function createRelay(sql: Sql, queue: RewardsQueue, log: Logger) {
   /** As last seen: a reason not to write, never one to offer. */
   let known: HandOff | undefined;
 
-  /** Where Redis and the hand-off agree again. */
-  const agree = async (handOff: HandOff): Promise<HandOff> => {
-    const memory = await queue.memory();
-    if (memory === handOff.queueMemory) {
-      if (handOff.finishedSeq === handOff.offeredSeq || (await queue.unfinished()) > 0)
-        return handOff;
-      // An emptied queue has nothing unfinished either: Redis must still remember afterwards.
-      if ((await queue.memory()) !== memory) throw new Error("Redis was emptied just now");
-      return { ...handOff, finishedSeq: handOff.offeredSeq };
+  /** Where Redis and the hand-off agree, by what Redis remembers. */
+  const agree = async (handOff: HandOff, memory: QueueMemory): Promise<HandOff> => {
+    const { finishedSeq, offeredSeq } = handOff;
+    if (memory.word !== handOff.queueMemory) {
+      return { finishedSeq, offeredSeq: finishedSeq, queueMemory: randomUUID() };
     }
-    return {
-      offeredSeq: handOff.finishedSeq,
-      finishedSeq: handOff.finishedSeq,
-      queueMemory: await queue.remember(),
-    };
+    if (memory.offeredSeq < offeredSeq) {
+      return { ...handOff, offeredSeq: Math.max(finishedSeq, memory.offeredSeq) };
+    }
+    if (finishedSeq === offeredSeq || (await queue.unfinished()) > 0) return handOff;
+    // An emptied queue has nothing unfinished either: Redis must remember afterwards too.
+    const { text } = await queue.recall();
+    return text === memory.text ? { ...handOff, finishedSeq: offeredSeq } : handOff;
   };
 
   /** One batch, under the lease. */
   const offerNext = async (taken: HandOff, upTo: number): Promise<HandOff> => {
-    const agreed = await agree(taken);
+    const memory = await queue.recall();
+    const agreed = await agree(taken, memory);
     if ((await queue.unfinished()) >= UNFINISHED_MAX) return agreed;
     const batch = await offersBetween(sql, { after: agreed.offeredSeq, upTo, limit: BATCH });
     await queue.offer(batch.map(({ offer }) => offer));
     // Nobody draws a settled number any more: what is not there will never be.
     const last = batch.length < BATCH ? upTo : (batch.at(-1)?.seq ?? upTo);
-    return { ...agreed, offeredSeq: Math.max(agreed.offeredSeq, last) };
+    const offeredSeq = Math.max(agreed.offeredSeq, last);
+    await queue.remember(memory, { word: agreed.queueMemory ?? "", offeredSeq });
+    return { ...agreed, offeredSeq };
   };
 
   const isAsKnown = async (settled: number): Promise<boolean> => {
     if (known === undefined || known.offeredSeq < settled) return false;
-    if ((await queue.memory()) !== known.queueMemory) return false;
+    const { word, offeredSeq } = await queue.recall();
+    if (word !== known.queueMemory || offeredSeq < known.offeredSeq) return false;
     return known.finishedSeq === known.offeredSeq || (await queue.unfinished()) > 0;
   };
 
@@ -133,7 +135,7 @@ function createRelay(sql: Sql, queue: RewardsQueue, log: Logger) {
       const isOurs = await noteHandOff(sql, holder, reached);
       known = isOurs ? reached : undefined;
       if (isOurs && taken.queueMemory !== null && taken.queueMemory !== reached.queueMemory) {
-        log.warn({ after: taken.finishedSeq }, "Redis may have forgotten rewards: offered again");
+        log.warn({ after: taken.finishedSeq }, "Redis was emptied: rewards are offered again");
       }
       return isOurs && reached.offeredSeq !== taken.offeredSeq && reached.offeredSeq < settled.star;
     },

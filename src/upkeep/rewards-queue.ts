@@ -1,4 +1,3 @@
-import { randomUUID } from "node:crypto";
 import { inTime } from "../ledger/in-time.ts";
 import type { Logger } from "../log.ts";
 import {
@@ -6,20 +5,22 @@ import {
   type QueueConnection,
   type SendingPart,
 } from "../store/queue-connection.ts";
-import { closeRedis, inRedisTime, openRedis } from "../store/redis.ts";
+import { closeRedis, inRedisTime, openRedis, redisScript } from "../store/redis.ts";
 import type { StarOffer } from "./reward-hand-off.ts";
 
 /** The queue `rewards`, from which another feature takes stars. */
 export interface RewardsQueue {
   /** Waits for the first connection. @throws Error when there is none within 4 s */
   ready(): Promise<void>;
+  /** What it was last told to remember. */
+  recall(): Promise<QueueMemory>;
   /**
-   * What Redis remembers of us, and which run of a server it is: another text than before
-   * means that jobs it had accepted may be gone.
+   * To be told after the jobs it speaks of: then Redis loses it no later than any of them.
+   *
+   * @param told what `recall` said before
+   * @throws Error when that is not what Redis remembers any more
    */
-  memory(): Promise<string>;
-  /** Gives Redis something new to remember; answers what `memory` says from now on. */
-  remember(): Promise<string>;
+  remember(told: QueueMemory, next: Omit<QueueMemory, "text">): Promise<void>;
   /** Jobs that nobody has finished. */
   unfinished(): Promise<number>;
   /** Adds a job per star; one whose id is there already stays as it is. */
@@ -30,10 +31,25 @@ export interface RewardsQueue {
   close(): Promise<void>;
 }
 
+/** How Redis shows that it has kept what it accepted. */
+export interface QueueMemory {
+  /** As Redis keeps it; empty when it remembers nothing. */
+  readonly text: string;
+  /** Another one than it was told: it was emptied, or is another Redis. */
+  readonly word: string;
+  /** Lower than it was told: it was restarted, or replaced, and has lost its last moments. */
+  readonly offeredSeq: number;
+}
+
 const NAME = "rewards";
 /** BullMQ's own default: whoever consumes the queue needs to know nothing but its name. */
 const PREFIX = "bull";
 const MEMORY_KEY = "starboard:rewards:memory";
+/** Sets a key that still has the expected text; a missing one counts as empty. */
+const replace = redisScript(`
+  if (redis.call("get", KEYS[1]) or "") ~= ARGV[1] then return 0 end
+  redis.call("set", KEYS[1], ARGV[2])
+  return 1`);
 const ANSWER_WITHIN_MS = 4_000;
 const CLOSE_WITHIN_MS = 1_000;
 const HOUR_SECONDS = 3_600;
@@ -68,8 +84,6 @@ export function openRewardsQueue(url: string, log: Logger): RewardsQueue {
     return open.queue;
   };
   const ask = <T>(reply: Promise<T>): Promise<T> => inRedisTime(reply, ANSWER_WITHIN_MS);
-  const run = async (): Promise<string> =>
-    /^run_id:(\w+)/m.exec(await ask(redis.info("server")))?.[1] ?? "";
   const offer: RewardsQueue["offer"] = async (offers) => {
     const jobs = offers.map((data) => ({
       name: "star",
@@ -91,11 +105,15 @@ export function openRewardsQueue(url: string, log: Logger): RewardsQueue {
       if (redis.isReady) return;
       await ask(new Promise((resolve) => redis.once("ready", resolve)));
     },
-    memory: async () => `${await ask(redis.get(MEMORY_KEY))}/${await run()}`,
-    async remember() {
-      const memory = randomUUID();
-      await ask(redis.set(MEMORY_KEY, memory));
-      return `${memory}/${await run()}`;
+    async recall() {
+      const text = (await ask(redis.get(MEMORY_KEY))) ?? "";
+      const [word = "", offeredSeq = "0"] = text.split("/");
+      return { text, word, offeredSeq: Number(offeredSeq) };
+    },
+    async remember({ text }, { word, offeredSeq }) {
+      const values = [text, `${word}/${offeredSeq}`];
+      const isSo = await ask(replace(redis, [MEMORY_KEY], values));
+      if (isSo !== 1) throw new Error("Redis was emptied or replaced just now");
     },
     unfinished: async () =>
       inTime((await queue()).getJobCountByTypes(...UNFINISHED), ANSWER_WITHIN_MS),

@@ -22,7 +22,7 @@ import { bodyOf, type Engine, seedDirectory, startEngine } from "../support/engi
 import { temporaryFolder } from "../support/folder.ts";
 import { testDatabase } from "../support/postgres.ts";
 import { until } from "../support/processes.ts";
-import { testRedis } from "../support/redis.ts";
+import { type TestRedis, testRedis } from "../support/redis.ts";
 import { starboard } from "../support/starboard.ts";
 
 interface Stage {
@@ -55,14 +55,25 @@ async function stars({ engine }: Stage, count: number): Promise<string[]> {
   return (await Promise.all(casts)).map((result) => bodyOf(result).star.id);
 }
 
-async function redisOf({ stops }: Stage): Promise<string> {
-  const redis = await testRedis({ own: true });
-  stops.unshift(() => redis.close());
+let redis: TestRedis | undefined;
+test.after(() => redis?.close());
+/** An empty Redis, for one test. */
+async function emptyRedis(): Promise<string> {
+  redis ??= await testRedis({ own: true });
+  const client = await createClient({ url: redis.url }).connect();
+  await client.flushAll();
+  await client.close();
   return redis.url;
 }
 
-function relay({ sql, stops }: Stage, redisUrl: string): Rewards {
-  const rewards = startRewards({ sql, backend: { redisUrl }, log: silentLogger, pollEveryMs: 50 });
+function relay({ sql, stops }: Stage, redisUrl: string, openQueue = openRewardsQueue): Rewards {
+  const rewards = startRewards({
+    sql,
+    backend: { redisUrl },
+    log: silentLogger,
+    pollEveryMs: 50,
+    openQueue,
+  });
   stops.unshift(() => rewards.close());
   return rewards;
 }
@@ -86,7 +97,7 @@ const waiting = async (queue: Queue): Promise<string[]> =>
   (await queue.getWaiting(0, -1)).map(({ id = "" }) => id).sort();
 
 test("a job is the contract's five fields under the star's id, and nothing else", async (stage) => {
-  const redisUrl = await redisOf(stage);
+  const redisUrl = await emptyRedis();
   const { star } = bodyOf(await stage.engine.cast("0.0.77", "event/meetup"));
   relay(stage, redisUrl);
   const queue = consumerQueue(stage, redisUrl);
@@ -103,7 +114,7 @@ test("a job is the contract's five fields under the star's id, and nothing else"
 });
 
 test("every star is one job, though three workers hand off while stars are cast", async (stage) => {
-  const redisUrl = await redisOf(stage);
+  const redisUrl = await emptyRedis();
   for (let n = 0; n < 3; n += 1) relay(stage, redisUrl);
   const queue = consumerQueue(stage, redisUrl);
   const ids: string[] = [];
@@ -113,7 +124,7 @@ test("every star is one job, though three workers hand off while stars are cast"
 });
 
 test("a star whose commit comes after that of a later number is not passed over", async (stage) => {
-  const redisUrl = await redisOf(stage);
+  const redisUrl = await emptyRedis();
   const [early = ""] = await stars(stage, 1);
   const late = openPostgres(stage.url, { connections: 1 });
   stage.stops.unshift(() => late.end({ timeout: 1 }));
@@ -134,7 +145,7 @@ test("a star whose commit comes after that of a later number is not passed over"
 });
 
 test("kill -9 after Redis accepted and before it was noted: offered again under the same ids", async (stage) => {
-  const redisUrl = await redisOf(stage);
+  const redisUrl = await emptyRedis();
   const ids = await stars(stage, 20);
   const fixture = fileURLToPath(new URL("../fixtures/die-while-offering.ts", import.meta.url));
   const signal = await new Promise((resolve) => {
@@ -154,7 +165,7 @@ test("kill -9 after Redis accepted and before it was noted: offered again under 
 });
 
 test("FLUSHALL: what nobody had finished is offered again, what was finished is not", async (stage) => {
-  const redisUrl = await redisOf(stage);
+  const redisUrl = await emptyRedis();
   relay(stage, redisUrl);
   const done: string[] = [];
   const worker = new Worker("rewards", async ({ id = "" }) => void done.push(id), {
@@ -179,8 +190,54 @@ test("FLUSHALL: what nobody had finished is offered again, what was finished is 
   assert.deepEqual(done.sort(), finished.sort());
 });
 
+test("Redis emptied between two batches is noticed, though the second one is accepted", async (stage) => {
+  const redisUrl = await emptyRedis();
+  const client = await createClient({ url: redisUrl }).connect();
+  stage.stops.unshift(() => client.close());
+  let isArmed = false;
+  relay(stage, redisUrl, (url, log) => {
+    const queue = openRewardsQueue(url, log);
+    return {
+      ...queue,
+      async offer(offers) {
+        if (isArmed && offers.length > 0) {
+          isArmed = false;
+          await client.flushAll();
+        }
+        await queue.offer(offers);
+      },
+    };
+  });
+  const queue = consumerQueue(stage, redisUrl);
+  const first = await stars(stage, 6);
+  await until("these are offered", async () => (await queue.getWaitingCount()) === 6);
+  isArmed = true;
+  const second = await stars(stage, 6);
+  await until("all are back", async () => (await queue.getWaitingCount()) === 12);
+  assert.equal(isArmed, false);
+  assert.deepEqual(await waiting(queue), [...first, ...second].sort());
+});
+
+test("a Redis that has lost its last moments gets these again, and nothing else is lost", async (stage) => {
+  const redisUrl = await emptyRedis();
+  const client = await createClient({ url: redisUrl }).connect();
+  stage.stops.unshift(() => client.close());
+  relay(stage, redisUrl);
+  const queue = consumerQueue(stage, redisUrl);
+  const kept = await stars(stage, 5);
+  await until("these are noted", async () => (await pendingRewards(stage.sql)).pending === 0);
+  const before = await client.get("starboard:rewards:memory");
+  const lost = await stars(stage, 5);
+  await until("all are noted", async () => (await pendingRewards(stage.sql)).pending === 0);
+  // As a replica that takes over would have it: the jobs are not there, nor what came after them.
+  for (const id of [...kept.slice(0, 1), ...lost]) await queue.remove(id);
+  await client.set("starboard:rewards:memory", before ?? "");
+  await until("they are back", async () => (await queue.getWaitingCount()) === 9);
+  assert.deepEqual(await waiting(queue), [...kept.slice(1), ...lost].sort());
+});
+
 test("reoffer: a finished day comes again under the same ids, and twice is once", async (stage) => {
-  const redisUrl = await redisOf(stage);
+  const redisUrl = await emptyRedis();
   relay(stage, redisUrl);
   const queue = consumerQueue(stage, redisUrl);
   const worker = new Worker("rewards", async () => undefined, {
