@@ -26,6 +26,8 @@ export interface Rewards {
 const POLL_EVERY_MS = 1_000;
 /** About 0.2 MB to Redis at once. */
 const BATCH = 500;
+/** Numbers looked at for it; no plan can then read a whole backlog for one batch. */
+const SPAN = 2 * BATCH;
 /** Some 70 MB of Redis while nobody consumes; the rest waits in Postgres, which has room. */
 const UNFINISHED_MAX = 100_000;
 
@@ -104,10 +106,11 @@ function createRelay(sql: Sql, queue: RewardsQueue, log: Logger) {
     const memory = await queue.recall();
     const agreed = await agree(taken, memory);
     if ((await queue.unfinished()) >= UNFINISHED_MAX) return agreed;
-    const batch = await offersBetween(sql, { after: agreed.offeredSeq, upTo, limit: BATCH });
+    const to = Math.min(upTo, agreed.offeredSeq + SPAN);
+    const batch = await offersBetween(sql, { after: agreed.offeredSeq, upTo: to, limit: BATCH });
     await queue.offer(batch.map(({ offer }) => offer));
     // Nobody draws a settled number any more: what is not there will never be.
-    const last = batch.length < BATCH ? upTo : (batch.at(-1)?.seq ?? upTo);
+    const last = batch.length < BATCH ? to : (batch.at(-1)?.seq ?? to);
     const offeredSeq = Math.max(agreed.offeredSeq, last);
     await queue.remember(memory, { word: agreed.queueMemory ?? "", offeredSeq });
     return { ...agreed, offeredSeq };
