@@ -37,13 +37,6 @@ const BATCH_MAX = 100;
 const READ_MAX = 500;
 const DEADLINE_MS = 500;
 
-/** A trail that forgets everything: for processes without Redis. */
-export const noRefusalTrail: RefusalTrail = {
-  note: () => undefined,
-  after: () => Promise.resolve([]),
-  newest: () => Promise.resolve([]),
-};
-
 export function createRefusalTrail(redis: Redis): RefusalTrail {
   let waiting: RefusedStar[] = [];
   const send = (): void => {

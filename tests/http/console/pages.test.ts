@@ -1,0 +1,268 @@
+/**
+ * Goal: each page tells operators the truth, in words, and tells it to nobody else. Method: a real
+ * web process with real stars, read as a browser without JavaScript reads it.
+ */
+import * as assert from "node:assert/strict";
+import { suite } from "uvu";
+import { createSnapshots } from "../../../src/hosting/snapshots.ts";
+import { consolePages } from "../../../src/http/console/pages.ts";
+import { issueKey } from "../../../src/keys/issue-key.ts";
+import { silentLogger } from "../../../src/log.ts";
+import { closeRedis, openRedis } from "../../../src/store/redis.ts";
+import { until } from "../../support/processes.ts";
+import { cast, newWallet, type Service, signIn, startService } from "../../support/service.ts";
+import { CONSOLE, sendPlain, signInOperator, TOKEN, type Visitor } from "./browser-session.ts";
+
+interface Context {
+  service: Service;
+  operator: Visitor;
+  wallet: string;
+  other: string;
+  voter: string;
+  day: string;
+  /** Star ids by `<wallet's place> <target>`. */
+  stars: Record<string, string>;
+}
+
+const EVIL = "<script>alert(1)</script>";
+const test = suite<Context>("/ops pages");
+
+test.before(async (context) => {
+  const service = await startService(CONSOLE);
+  const [one, two] = [await newWallet(service, { a: 2, b: 1 }), await newWallet(service)];
+  const [voter, second] = [await signIn(service, one), await signIn(service, two)];
+  context.stars = {};
+  const star = async (who: string, token: string, target: string): Promise<void> => {
+    const { body } = await cast(service, token, target);
+    context.stars[`${who} ${target}`] = body.star?.id;
+    context.day = body.star?.day ?? context.day;
+  };
+  await star("one", voter, "event/meetup");
+  await star("one", voter, "event/mint");
+  // The NFT goes to another wallet, which brings it again: it counts once per event and day.
+  await service.hedera.ledger.transfer(service.collectionA, 1, two.id);
+  await star("two", second, "event/meetup");
+  await star("one", voter, "token/0.0.9001");
+  Object.assign(context, { service, voter, wallet: one.id, other: two.id });
+  context.operator = await signInOperator(service);
+});
+test.after((context) => context.service.close());
+
+/** Every address of the table, with something real where a star stands. */
+function addresses({ wallet, day, stars }: Context): string[] {
+  const actor = `wallet-day/${wallet}/${day}`;
+  const rest: Record<string, string> = {
+    "/actors/*": `/actors/${actor}`,
+    "/raw/actors/*": `/raw/actors/${actor}`,
+    "/stars/*": `/stars/${stars["one event/meetup"]}`,
+  };
+  const deps = { sql: undefined, refusals: undefined } as unknown as Parameters<
+    typeof consolePages
+  >[0];
+  return consolePages(deps).map(({ path }) => `/ops${rest[path] ?? path}`);
+}
+
+test("every page of the table is closed to guests, voters, key holders and bearers", async (context) => {
+  const { service, voter } = context;
+  const { key } = await issueKey(service.sql, "a consumer");
+  for (const path of addresses(context)) {
+    for (const authorization of [undefined, voter, key, TOKEN]) {
+      const headers: Record<string, string> = authorization
+        ? {
+            authorization: `Bearer ${authorization}`,
+            cookie: `starboard-operator=${authorization}`,
+          }
+        : {};
+      const reply = await sendPlain(service, path, headers);
+      assert.equal(reply.status, 401, `${path} for ${authorization}`);
+      assert.match(reply.text, /<h1>Sign in<\/h1>/);
+    }
+  }
+});
+
+test("every page of the table answers an operator, and pages that are not there say so", async (context) => {
+  const { operator } = context;
+  for (const path of addresses(context).filter((each) => !each.startsWith("/ops/live/"))) {
+    assert.equal((await operator.get(path)).status, 200, path);
+  }
+  for (const path of ["/ops/nothing", "/ops/actors/nonsense", "/ops/stars/x", "/ops/actors/%ff"]) {
+    const reply = await operator.get(path);
+    assert.equal(reply.status, 404, path);
+    assert.match(reply.text, /Nothing here/);
+  }
+  assert.equal(
+    (await operator.get("/ops/api/nothing")).headers.get("content-type"),
+    "application/json",
+  );
+});
+
+test("addresses that make no sense are refused with a sentence, never with a 5xx", async ({
+  operator,
+  wallet,
+  day,
+}) => {
+  for (const path of [
+    "/ops/log?before=x",
+    "/ops/actors?q=%00",
+    "/ops/stars?before=x",
+    "/ops/feed?wallet=x",
+    `/ops/actors/wallet-day/${wallet}/${day}?at=-1`,
+    "/ops/actors/forever-mint/mint?nft=C/1",
+  ]) {
+    const reply = await operator.get(path);
+    assert.equal(reply.status, 400, path);
+    assert.match(reply.text, /That did not work/);
+  }
+});
+
+test("a wallet's day: allowance in words, the drawing with its state marked, the history with reasons", async ({
+  operator,
+  wallet,
+  day,
+}) => {
+  const { text } = await operator.get(`/ops/actors/wallet-day/${wallet}/${day}`);
+  assert.match(text, /<strong>3 of 5<\/strong> votes used, 2 left/);
+  assert.match(text, /votes left · 3 stars/);
+  const [, current = ""] =
+    /class="node state current">[\s\S]*?<text[^>]*>([^<]*)</.exec(text) ?? [];
+  assert.equal(current, "voting");
+  for (const state of ["fresh", "spent"]) assert.match(text, new RegExp(`>${state}</text>`));
+  for (const guard of ["is last vote", "was starred already", "has no vote left"]) {
+    assert.ok(text.includes(guard), `${guard} stands in the drawing`);
+  }
+  assert.match(text, /1 for the wallet, 2 for 2 of collection A, 5 for collection B/);
+});
+
+test("time travel: the state after each event, by the machine itself", async ({
+  operator,
+  wallet,
+  day,
+}) => {
+  const id = `/ops/actors/wallet-day/${wallet}/${day}`;
+  const states = await Promise.all(
+    [0, 1, 3].map(async (at) => {
+      const { text } = await operator.get(`${id}?at=${at}`);
+      const [, past = ""] = /<section class="card past"[\s\S]*?<\/section>/.exec(text) ?? ["", ""];
+      const shown = /<section class="card past"[\s\S]*?<\/section>/.exec(text)?.[0] ?? past;
+      return /badge plain">(\w+)</.exec(shown)?.[1];
+    }),
+  );
+  assert.deepEqual(states, ["fresh", "voting", "voting"]);
+  const mint = await operator.get("/ops/actors/forever-mint/mint?at=1");
+  assert.match(mint.text, /8 \(\+8 by this event\)/);
+  assert.match(mint.text, new RegExp(`A 1 for ${wallet}`));
+  const event = await operator.get(`/ops/actors/event-day/meetup/${day}?at=2`);
+  assert.match(event.text, /9 \(\+1 by this event\)/);
+});
+
+test("the replay check says equal, and says different when a snapshot was forged", async ({
+  operator,
+  service,
+  other,
+  day,
+}) => {
+  for (const id of [`wallet-day/${other}/${day}`, `event-day/meetup/${day}`, "forever-mint/mint"]) {
+    const { text } = await operator.get(`/ops/actors/${id}?replay=1`);
+    assert.match(text, /<span class="badge good">equal<\/span>/, id);
+  }
+  const redis = openRedis(service.redisUrl, silentLogger);
+  await until("Redis is there", () => redis.isReady);
+  const snapshots = createSnapshots(redis);
+  const forged = ["a", "b"].map((digit, index) => ({
+    id: `01a1f8c0-0000-7000-8000-00000000000${digit}`,
+    target: `token/0.0.900${index + 2}`,
+    at: Date.parse(`${day}T00:00:00Z`) + index + 1,
+  }));
+  snapshots.write(
+    { wallet: other, day },
+    { value: "voting", context: { wallet: other, day, stars: forged } },
+  );
+  await snapshots.settled();
+  const { text } = await operator.get(`/ops/actors/wallet-day/${other}/${day}?replay=1`);
+  assert.match(text, /<span class="badge bad">different<\/span>/);
+  await closeRedis(redis);
+});
+
+test("actors are found by wallet, event and day, each list by its own way", async ({
+  operator,
+  wallet,
+  other,
+  day,
+}) => {
+  const hits = async (query: string): Promise<string[]> => {
+    const { text } = await operator.get(`/ops/actors?${query}`);
+    return [...text.matchAll(/href="\/ops\/actors\/([^"?]+)"/g)].map(([, id = ""]) => id);
+  };
+  const [mine, others] = [`wallet-day/${wallet}/${day}`, `wallet-day/${other}/${day}`];
+  assert.deepEqual(await hits(""), [mine, others]);
+  assert.deepEqual(await hits(`q=${wallet}`), [mine]);
+  assert.deepEqual(await hits(`q=${day}`), [mine, others]);
+  assert.deepEqual(await hits("q=2020-01-01"), []);
+  assert.deepEqual(await hits("q=meet"), [`event-day/meetup/${day}`]);
+  assert.deepEqual(await hits("type=forever-mint"), ["forever-mint/mint"]);
+  const named = await operator.get(`/ops/actors?q=${mine}`);
+  assert.equal(named.headers.get("location"), `/ops/actors/${mine}`);
+});
+
+test("a star's page tells what counted, and for whom the rest had counted before", async ({
+  operator,
+  stars,
+  wallet,
+}) => {
+  const { text } = await operator.get(`/ops/stars/${stars["one event/meetup"]}`);
+  assert.match(text, /collection A: all 2 held count/);
+  assert.match(text, /1, by this star/);
+  assert.match(text, /not handed to the ledger yet/);
+  assert.match(text, /&quot;type&quot;: &quot;event_vote&quot;/);
+  const second = await operator.get(`/ops/stars/${stars["two event/meetup"]}`);
+  assert.match(second.text, /collection A: 0 of 1 held count/);
+  assert.match(second.text, new RegExp(`it had counted for ${wallet} by star`));
+  const token = await operator.get(`/ops/stars/${stars["one token/0.0.9001"]}`);
+  assert.match(token.text, /Tokens, collections and projects get the full voting power/);
+});
+
+test("stored markup shows as text on every page", async (context) => {
+  const { service, operator, wallet } = context;
+  const { sql } = service;
+  await sql`update event set title = ${EVIL} where id in ('meetup', 'mint')`;
+  await sql`update outbox set last_error = ${EVIL}`;
+  await sql`insert into service_process (id, role, version, host, pid, started_at, seen_at)
+    values (gen_random_uuid(), 'web', ${EVIL}, ${EVIL}, 1, now_ms(), now_ms())`;
+  await sql`insert into service_minute (minute, name, count)
+    values ((now_ms() / 60000)::int, ${`refused ${EVIL}`}, 1)`;
+  await sql`insert into operator_log (action_id, phase, operator, session_id, action, subject, notice)
+    values (gen_random_uuid(), 'done', ${EVIL}, gen_random_uuid(), ${EVIL}, ${EVIL}, ${EVIL})`;
+  const paths = [
+    ...addresses(context).filter((path) => !path.startsWith("/ops/live/")),
+    `/ops/actors?q=${encodeURIComponent(EVIL)}`,
+    "/ops/actors?type=forever-mint",
+    "/ops/actors/forever-mint/mint",
+    `/ops/stars?q=${encodeURIComponent(EVIL)}`,
+    `/ops/feed?event=${encodeURIComponent(EVIL)}&wallet=${wallet}`,
+  ];
+  for (const path of paths) {
+    const { text } = await operator.get(path);
+    assert.ok(!text.includes(EVIL), path);
+  }
+  for (const path of ["/ops", "/ops/log", "/ops/actors?type=forever-mint"]) {
+    const { text } = await operator.get(path);
+    assert.ok(text.includes("&lt;script&gt;alert(1)&lt;/script&gt;"), path);
+  }
+});
+
+test("the overview tells of this process, its dependencies and what was refused", async ({
+  operator,
+  service,
+  voter,
+}) => {
+  await cast(service, voter, "event/meetup");
+  await until("a report came", async () => {
+    const { text } = await operator.get("/ops");
+    return /web <span class="quiet">[^<]+<\/span>/.test(text) && text.includes("at work");
+  });
+  const { text } = await operator.get("/ops");
+  assert.match(text, /Postgres<\/span><span class="badge good">ok/);
+  assert.match(text, /Mirror node<\/span><span class="badge good">ok/);
+});
+
+test.run();
