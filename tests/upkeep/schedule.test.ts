@@ -8,8 +8,8 @@ import { createNodeRedisClient, createPostgresBackend, Queue, withBackend } from
 import { createClient } from "redis";
 import { test } from "uvu";
 import { silentLogger } from "../../src/log.ts";
-import type { QueueBackend } from "../../src/store/queue-connection.ts";
 import { openPostgres } from "../../src/store/postgres.ts";
+import type { QueueBackend } from "../../src/store/queue-connection.ts";
 import { createHoldingsCheck, type DueOutcome } from "../../src/upkeep/holdings-check.ts";
 import { openMidnightQueue } from "../../src/upkeep/midnight-queue.ts";
 import { startHoldingsCheckSchedule } from "../../src/upkeep/schedule.ts";
