@@ -46,6 +46,8 @@ export interface Checked {
   days: number;
   exports: number;
   exportedStars: number;
+  /** Stars whose messages were not there yet. */
+  pendingStars: number;
   /** Wallet-days with 6 to 20 stars, of which only an export can tell a pass. */
   beyondFree: number;
 }
@@ -70,6 +72,7 @@ export function newAuditState(topics: readonly string[]): AuditState {
       days: 0,
       exports: 0,
       exportedStars: 0,
+      pendingStars: 0,
       beyondFree: 0,
     },
     margins: { exact: 0, needed: 0 },

@@ -67,6 +67,9 @@ export async function conclude(
     }
     if (single !== null) addLine(findings.unprovable, "event totals: --day judges one day alone");
   }
+  for (const { topic, sequenceNumber } of state.chains) {
+    if (sequenceNumber === 0) addLine(findings.notes, `topic ${topic} has no messages there`);
+  }
   return {
     ok: findings.mismatchCount === 0,
     checked: { ...checked, rankings: compared, wallets: state.wallets.size },
@@ -77,7 +80,8 @@ export async function conclude(
     margins: state.margins,
     unprovable: findings.unprovable,
     notes: findings.notes,
-    isAhead,
+    // Exports tell every star there is: with all their messages read, nothing is left to wait for.
+    isAhead: isAhead && (judge.exports === null || checked.pendingStars > 0),
   };
 }
 

@@ -9,9 +9,10 @@ import type { ExportSource } from "./export-source.ts";
 import { accountedOf, judgeDecision, placeOf } from "./judge-decision.ts";
 import { judgeSlots, judgeStar } from "./judge-star.ts";
 import { addRelease, foldMint, judgeRelease, lastOrderOf, overdueRemovals } from "./mint-order.ts";
-import { readExport } from "./read-export.ts";
+import { type ExportChain, readExport } from "./read-export.ts";
 import { judgeSerials, LAG_MS, type Ownerships } from "./rebuild-weights.ts";
 import { addLine, addMismatches, type Mismatch } from "./report.ts";
+import { msOf } from "./topic-chain.ts";
 
 /** What judging exports needs besides what the state remembers. */
 export interface ExportJudge {
@@ -48,9 +49,7 @@ export async function judgeExportDay(
       header(header) {
         excluded = new Set(header.excludedWallets);
         add(judgeHeader(judge, header));
-        if (before === null && header.previous !== null && header.previous !== GENESIS) {
-          state.hasAllExports = false;
-        }
+        if (!followsOn(before, header)) state.hasAllExports = false;
       },
       async star(star) {
         state.checked.exportedStars += 1;
@@ -64,7 +63,8 @@ export async function judgeExportDay(
       },
       release(release) {
         add(judgeRelease(release, judge.ownerships));
-        if (!judge.isSingleDay) addRelease(pendingOf(state, release.mint), release, day);
+        if (!hasHistory(judge, state)) return;
+        addRelease(pendingOf(state, release.mint), release, day);
       },
       footer: () => undefined,
       broken: (mismatch) => add([mismatch]),
@@ -80,6 +80,7 @@ export async function judgeExportDay(
 
 /** Counts what the exports read so far tell of forever mints, up to the end of a day. */
 export function foldMintsThrough(judge: ExportJudge, state: AuditState, day: Day): void {
+  if (!hasHistory(judge, state)) return;
   const span = { from: startOfDay(day) - LAG_MS, to: endOfDay(day) };
   for (const [event, happenings] of state.mints) {
     const folded = foldMint(
@@ -95,6 +96,17 @@ export function foldMintsThrough(judge: ExportJudge, state: AuditState, day: Day
     const { ownerships } = judge;
     addMismatches(state.findings, overdueRemovals(mint, { event, span, ownerships }));
   }
+}
+
+/** Whether the journal's days so far have been read one after the other, from the first. */
+function followsOn(before: ExportChain | null, { day, previous }: ExportHeader): boolean {
+  if (before === null) return previous === null || previous === GENESIS;
+  return startOfDay(day) === endOfDay(before.day);
+}
+
+/** What counts on a forever mint is known only with everything that came before. */
+function hasHistory({ isSingleDay }: ExportJudge, { hasAllExports }: AuditState): boolean {
+  return !isSingleDay && hasAllExports;
 }
 
 function judgeHeader(judge: ExportJudge, header: ExportHeader): readonly Mismatch[] {
@@ -125,6 +137,7 @@ async function matchMessage(
   const { consensusTimestamp, runningHash } = seen;
   if (published !== "published" || topicId === null || sequenceNumber === null) {
     unpublished.add(star.message);
+    state.checked.pendingStars += 1;
     return [];
   }
   const followed = state.chains.find(({ topic }) => topic === topicId);
@@ -132,8 +145,12 @@ async function matchMessage(
     addLine(state.findings.unprovable, `messages on ${topicId}: that topic is not audited`);
     return [];
   }
-  // Published since the topics were read: the next audit's affair.
-  if (sequenceNumber > followed.sequenceNumber) return [];
+  const isNew = msOf(consensusTimestamp ?? "") > judge.reading.from - LAG_MS;
+  if (sequenceNumber > followed.sequenceNumber && isNew) {
+    // Published since the topics were read: the next audit's affair.
+    state.checked.pendingStars += 1;
+    return [];
+  }
   const messages = book.messages.get(topicId);
   const digest = messages?.get(sequenceNumber);
   messages?.delete(sequenceNumber);
@@ -187,13 +204,14 @@ function judgeHeld(
 
 /** Counts a star's weight where it is for an event, and remembers what messages call a project. */
 function accountFor(
-  { reading, isSingleDay }: ExportJudge,
+  judge: ExportJudge,
   state: AuditState,
   { star, day }: { star: ExportStar; day: Day },
 ): readonly Mismatch[] {
+  const { reading } = judge;
   const { target } = star;
   if (star.scope === "forever-mint") {
-    if (isSingleDay) return [];
+    if (!hasHistory(judge, state)) return [];
     pendingOf(state, target.id).push({ order: star.mintOrder ?? star.seq, day, star });
     return [];
   }

@@ -7,9 +7,11 @@ import type { ExportSource } from "./export-source.ts";
 /** The header of a day's export. @throws Error in one line when the export does not begin with one */
 export async function readHeader(source: ExportSource, day: string): Promise<ExportHeader> {
   for await (const line of source.lines(day)) {
-    return exportHeader.parse(JSON.parse(line));
+    const header = exportHeader.safeParse(parseJson(line));
+    if (header.success) return header.data;
+    break;
   }
-  throw new Error(`the export of ${day} is empty`);
+  throw new Error(`the export of ${day} does not begin with a header`);
 }
 
 const firstMessage = z.object({ holdings: z.record(z.string(), z.int()) });
@@ -30,6 +32,14 @@ export async function keysOnTopic(
     if (a !== undefined && b !== undefined && others.length === 0) return { a, b };
   }
   return undefined;
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
 }
 
 /** Read from the text: an object would put names made of digits first. */

@@ -277,6 +277,25 @@ forgery("13 foreign message: no star of ours, and none by a space", async () => 
   await caught(world, ["foreign"], { withExports: false, withApi: false });
 });
 
+forgery("14 hidden end: a mirror node that leaves the newest messages out", async () => {
+  const world = truth();
+  const { event } = world.topics;
+  event.messages.splice(-3);
+  await caught(world, ["no-message"]);
+  await caught(world, ["ranking"], { withExports: false });
+});
+
+forgery("15 removal of what a wallet still holds", async () => {
+  const world = truth();
+  const release = world.releases.find(({ collection }) => collection === "A");
+  assert.ok(release !== undefined);
+  // As if the NFT had never been given away.
+  world.nfts["0.0.5001"]?.set(release.serial, [
+    { at: 0, type: "TOKENMINT", sender: null, receiver: release.wallet },
+  ]);
+  await caught(world, ["removal"]);
+});
+
 /** Stores and publishes one more star, on an item its wallet has not starred that day. */
 function addStar(world: World, given: ExportStar): void {
   const day = dayOf(Date.parse(given.at));

@@ -4,6 +4,8 @@
  * by the service's own machines, NFTs changing hands all the while.
  */
 import * as assert from "node:assert/strict";
+import { readdirSync, rmSync } from "node:fs";
+import { join } from "node:path";
 import fc from "fast-check";
 import { test } from "uvu";
 import { auditWorld } from "./audit-world.ts";
@@ -65,6 +67,18 @@ test("and is a mismatch when it does not come", async () => {
   const found = await auditWorld(world, { withExports: false, settleMs: 0 });
   assert.equal(found.ok, false);
   assert.deepEqual(Object.keys(found.byKind), ["ranking"]);
+});
+
+test("exports that begin late, or leave a day out, are of use for what they tell, and no more", async () => {
+  const world = makeWorld({ seed: 21, days: 6, starsPerDay: 60 });
+  const drop = (index: number) => (folder: string) => {
+    rmSync(join(folder, readdirSync(folder).sort()[index] ?? ""));
+  };
+  const late = await auditWorld(world, { onExports: drop(0) });
+  assert.equal(late.ok, true, JSON.stringify(late.mismatches[0]));
+  assert.ok(late.unprovable.some((line) => line.startsWith("totalVotes of event/")));
+  const gap = await auditWorld(world, { onExports: drop(2) });
+  assert.deepEqual(gap.byKind, { export: 2 }, JSON.stringify(gap.mismatches));
 });
 
 test("one day alone", async () => {
