@@ -162,7 +162,7 @@ perhaps(
 perhaps("the live page shows a star that is cast while it is open, once", async (context) => {
   const { page, complaints, close } = await open(context, LOOKS[0]);
   await page.goto(`${context.service.url}/ops/feed`);
-  await page.waitForFunction(`document.querySelector('[data-live-state]').textContent === 'live'`);
+  await page.locator("[data-live-state]", { hasText: /^live$/ }).waitFor();
   const { body } = await cast(context.service, context.voter, "token/0.0.9001");
   await page.waitForSelector(`[data-id="${body.star.id}"]`);
   await page.waitForTimeout(2_500);
@@ -176,9 +176,7 @@ perhaps("the live page shows a star that is cast while it is open, once", async 
 perhaps("the overview's numbers move without a reload", async (context) => {
   const { page, close } = await open(context, LOOKS[1]);
   await page.goto(`${context.service.url}/ops`);
-  await page.waitForFunction(
-    `document.querySelector('[data-live-state]').textContent.startsWith('Live')`,
-  );
+  await page.locator("[data-live-state]", { hasText: /^Live/ }).waitFor();
   assert.equal(await page.locator("[data-chart] canvas").count(), 6);
   await context.service.sql`update service_minute set count = count + 777 where name = 'pending'`;
   await until("a figure moved", async () => {

@@ -1,0 +1,80 @@
+import type { Sql } from "../../src/store/postgres.ts";
+
+/** How much stands in the journal. */
+export interface ConsoleSize {
+  readonly stars: number;
+  /** Of them on one event, today. */
+  readonly hotEvent: number;
+  /** Of them on one forever mint, each with an NFT of its own. */
+  readonly hotMint: number;
+}
+
+const DAYS = 30;
+const STARS_PER_WALLET_AND_DAY = 5;
+const EVENTS = 200;
+
+/** Star ids begin with their instant, as real ones do. */
+const ID = `(lpad(to_hex(at), 12, '0') || '7' || substr(md5(n::text), 1, 3) || '8' || substr(md5(n::text), 4, 15))::uuid`;
+
+/** A journal of a month: most stars on tokens, one busy event today, one full forever mint. */
+export async function seedForConsole(sql: Sql, size: ConsoleSize): Promise<void> {
+  await sql`
+    insert into event (id, title, event_type, is_forever_mint, starts_at, ends_at, created_at, approved_at)
+    select 'e' || n, 'Event ' || n, 'ECOSYSTEM_MEETUP', false, 0, 4102444800000, 0, 0
+    from generate_series(1, ${EVENTS}::int) n
+    union all select 'hot', 'The busy one', 'ECOSYSTEM_MEETUP', false, 0, 4102444800000, 0, 0
+    union all select 'full', 'The full one', 'MINT_EVENT', true, 0, null, 0, 0`;
+  await sql`select ensure_star_partition((utc_day(now_ms()) - back)) from generate_series(0, 62, 20) back`;
+  const { stars, hotEvent, hotMint } = size;
+  const spread = stars - hotEvent - hotMint;
+  await insertStars(sql, { from: 0, to: spread, kind: "spread" });
+  await insertStars(sql, { from: spread, to: spread + hotEvent, kind: "hot" });
+  await insertStars(sql, { from: spread + hotEvent, to: stars, kind: "full" });
+  await sql`
+    insert into serial_claim (event_id, day, collection, serial, wallet, star_id)
+    select 'full', null::date, 'A', wallet, wallet, id from star where target_id = 'full' and counted_a = 1
+    union all
+    select 'full', null, 'base', wallet, wallet, id from star where target_id = 'full'
+    union all
+    select 'hot', day, 'A', wallet, wallet, id from star where target_id = 'hot'`;
+  await sql`
+    insert into event_total select target_id, sum(weight), count(*) from star
+    where target_type = 'event' group by target_id`;
+  await sql`
+    insert into outbox (star_id, topic, message, state, topic_id, transaction_id, sequence_number,
+      consensus_timestamp, running_hash)
+    select id, 'asset', json_build_object('timestamp', at)::text, 'published', '0.0.5',
+      '0.0.2@1.000000001', row_number() over (), '1.000000001', 'x' from star`;
+  await sql`vacuum analyze`;
+}
+
+async function insertStars(
+  sql: Sql,
+  { from, to, kind }: { from: number; to: number; kind: "spread" | "hot" | "full" },
+): Promise<void> {
+  const turn = `(n / ${DAYS})`;
+  const day = kind === "spread" ? `utc_day(now_ms()) - (n % ${DAYS})` : "utc_day(now_ms())";
+  const wallet =
+    kind === "spread"
+      ? `1000000 + ${turn} / ${STARS_PER_WALLET_AND_DAY}`
+      : `${kind === "hot" ? 3 : 5}000000 + n`;
+  const slot = kind === "spread" ? `1 + ${turn} % ${STARS_PER_WALLET_AND_DAY}` : "1";
+  const target = {
+    spread: `case when n % 10 = 0 then 'e' || 1 + n % ${EVENTS} else '0.0.' || 20001 + n % 9973 end`,
+    hot: "'hot'",
+    full: "'full'",
+  }[kind];
+  const type = kind === "spread" ? "case when n % 10 = 0 then 'event' else 'token' end" : "'event'";
+  const counted = kind === "spread" ? 0 : 1;
+  await sql.unsafe(`
+    insert into star (id, day, wallet, slot, at, target_type, target_id, repeatable, voting_power, weight,
+      base, counted_a, bonus_b, held_a, held_b, holdings_read_at, allowance_limit)
+    select ${ID}, day, wallet, slot, at, type, target, ${kind === "full"}, ${1 + counted}, ${1 + counted},
+      1, ${counted}, 0, ${counted === 0 ? "'{}'" : "array[wallet]::bigint[]"}, '{}', at, 5
+    from (
+      select n, ${day} as day, ${wallet} as wallet, ${slot} as slot, ${type} as type, ${target} as target,
+        ((${day}) - date '1970-01-01') * 86400000::bigint
+          + least(n::bigint * 86413 % 86400000, now_ms() % 86400000) as at
+      from generate_series(${from}, ${to - 1}) n
+    ) as given on conflict do nothing`);
+}
