@@ -66,6 +66,8 @@ export async function openPublishWorld(): Promise<PublishWorld> {
         await rescuer?.close();
         await checker.check();
         return isHit || victim.wasHit();
+      } catch (error) {
+        throw new Error(`${(error as Error).message}\n${await storyOf(live, stars)}`);
       } finally {
         helper.stop();
         live.heal();
@@ -81,6 +83,17 @@ export async function openPublishWorld(): Promise<PublishWorld> {
 
 function orderFor({ place }: Live, failpoint: Case): PublisherOrder {
   return { place, failpoint, sweepEveryMs: SWEEP_EVERY_MS };
+}
+
+/** What the database knows of them, for whoever has to find out what went wrong. */
+async function storyOf({ sql }: Live, stars: readonly string[]): Promise<string> {
+  const rows = await sql`
+    select state, tries, last_error, lease_until - now_ms() as leased_for,
+      next_try_at - now_ms() as due_in, attempt, sends, refusals, receipt_status,
+      absence_rounds, outcome, evidence
+    from outbox left join publish_attempt using (star_id)
+    where star_id = any (${[...stars]}::uuid[]) order by star_id, attempt`;
+  return rows.map((row) => JSON.stringify(row)).join("\n");
 }
 
 /** Every send comes to nothing, and then the time of every id is over. */

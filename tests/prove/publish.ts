@@ -54,7 +54,7 @@ async function main(): Promise<number> {
   }
   const failed = outcomes.filter(({ failure }) => failure !== undefined);
   for (const { name, failure } of failed) {
-    print(`FAILED ${name}: ${failure?.message.split("\n")[0]}`);
+    print(`FAILED ${name}: ${failure?.message}`);
     print(`       npm run prove:publish -- --only ${name}`);
   }
   print(`${outcomes.length - failed.length} of ${outcomes.length} cases held`);
