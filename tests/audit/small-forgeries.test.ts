@@ -1,0 +1,207 @@
+/**
+ * Goal: also what is forged so that everything around it agrees is found. Method: as in
+ * forgeries.test.ts, one small thing at a time, and the exact number of mismatches where one
+ * check alone can see it.
+ */
+import * as assert from "node:assert/strict";
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "uvu";
+import { dayOf } from "../../actors/day.ts";
+import { newAuditState } from "../../src/audit/audit-state.ts";
+import { compareRankings } from "../../src/audit/compare.ts";
+import { judgeMessage, type MessageJudge } from "../../src/audit/judge-message.ts";
+import { buildOwnership } from "../../src/audit/ownership.ts";
+import type { ExportStar } from "../../src/journal/export-format.ts";
+import { openMirrorArchive } from "../../src/ledger/mirror-archive.ts";
+import { silentLogger } from "../../src/log.ts";
+import { auditWorld } from "./audit-world.ts";
+import { serveWorld } from "./serve-world.ts";
+import { KEYS, makeWorld, type World } from "./world.ts";
+
+const truth = () => makeWorld({ seed: 7, days: 5, starsPerDay: 60 });
+
+function edit(
+  world: World,
+  fits: (star: ExportStar) => boolean,
+  to: (star: ExportStar) => ExportStar,
+) {
+  const index = world.stars.findIndex(fits);
+  const star = world.stars[index];
+  assert.ok(star !== undefined, "the history holds no such star");
+  world.stars[index] = to(star);
+}
+
+test("an NFT the wallet never held, in place of one it held", async () => {
+  const world = truth();
+  edit(
+    world,
+    ({ scope, counted }) => scope === "event-day" && counted?.collectionA.length === 1,
+    (star) => {
+      const other = 99;
+      const held = { ...star.held, collectionA: [other] };
+      const counted = { collectionA: [other], collectionB: star.counted?.collectionB ?? null };
+      return star.held.collectionA.length === 1 ? { ...star, held, counted } : star;
+    },
+  );
+  const { byKind } = await auditWorld(world, { withApi: false });
+  assert.equal(byKind.holdings, 1, JSON.stringify(byKind));
+});
+
+test("NFTs the wallet held, left out of an event's star", async () => {
+  const world = truth();
+  const { length } = world.stars;
+  // The last such star: nothing that comes later depends on what it counted.
+  const last = [...world.stars]
+    .reverse()
+    .find(
+      ({ scope, counted, held }) =>
+        scope === "event-day" &&
+        counted?.collectionB === null &&
+        counted.collectionA.length > 0 &&
+        held.collectionB.length === 0,
+    );
+  edit(
+    world,
+    ({ id }) => id === last?.id,
+    (star) => ({
+      ...star,
+      held: { ...star.held, collectionA: [] },
+      counted: { collectionA: [], collectionB: null },
+      breakdown: { base: 1, collectionA: 0, collectionB: 0 },
+      votingPower: 1,
+      weight: 1,
+    }),
+  );
+  assert.equal(world.stars.length, length);
+  const { mismatches } = await auditWorld(world, { withApi: false });
+  const holdings = mismatches.filter(({ kind }) => kind === "holdings");
+  assert.deepEqual(
+    holdings.map(({ starId, found }) => [starId, found]),
+    [[last?.id, "A []"]],
+  );
+});
+
+test("places of a wallet's day that do not rise with its instants", async () => {
+  const world = truth();
+  const second = world.stars.find(({ slot }) => slot === 2);
+  const isFirst = ({ wallet, at, slot }: ExportStar) =>
+    slot === 1 && wallet === second?.wallet && dayOf(Date.parse(at)) === second.at.slice(0, 10);
+  edit(world, isFirst, (star) => ({ ...star, slot: 2 }));
+  edit(
+    world,
+    ({ id }) => id === second?.id,
+    (star) => ({ ...star, slot: 1 }),
+  );
+  const { byKind } = await auditWorld(world);
+  assert.deepEqual(byKind, { allowance: 1 });
+});
+
+test("one character of a final export: its own hash and its own chain both say so", async () => {
+  const { byKind, mismatches } = await auditWorld(truth(), {
+    onExports(folder) {
+      const [, name = ""] = readdirSync(folder).sort();
+      const file = join(folder, name);
+      writeFileSync(file, readFileSync(file, "utf8").replace('"xpPerStar":1', '"xpPerStar":2'));
+    },
+  });
+  assert.deepEqual(byKind, { export: 2 });
+  assert.match(String(mismatches[0]?.expected), /^footer\.sha256 /);
+  assert.match(String(mismatches[1]?.expected), /^footer\.chain /);
+});
+
+test("a removal that takes another weight than the rules, and one of what is still held", async () => {
+  const world = truth();
+  const index = world.releases.findIndex(({ weight }) => weight === 1);
+  const release = world.releases[index];
+  assert.ok(release !== undefined);
+  world.releases[index] = { ...release, weight: 0 };
+  const light = await auditWorld(world, { withApi: false });
+  assert.deepEqual(light.byKind, { removal: 1 });
+  const other = truth();
+  other.nfts["0.0.5001"]?.set(release.serial, [
+    { at: 0, type: "TOKENMINT", sender: null, receiver: release.wallet },
+  ]);
+  const held = await auditWorld(other, { withApi: false });
+  const found = held.mismatches.filter(({ kind }) => kind === "removal").map((each) => each.found);
+  assert.ok(found.includes(`A ${release.serial} released`), String(found));
+});
+
+test("a mirror node that has more messages than it gives", async () => {
+  const world = truth();
+  const served = await serveWorld(world);
+  const mirror = openMirrorArchive({ urls: [served.url], log: silentLogger });
+  const last = world.topics.event.messages.length;
+  const messages: typeof mirror.messages = async (topic, after) => {
+    const page = await mirror.messages(topic, after);
+    return { ...page, messages: page.messages.filter(({ sequenceNumber }) => sequenceNumber < 60) };
+  };
+  const told = await auditWorld(world, {
+    mirror: { ...mirror, messages },
+    withExports: false,
+    withApi: false,
+  });
+  await served.close();
+  const gaps = told.mismatches.map(({ kind, expected, found }) => [kind, expected, found]);
+  assert.deepEqual(gaps[0], ["gap", last, 59]);
+});
+
+test("stars within a minute of a transfer leave an event's total open, and that is said", async () => {
+  const { unprovable } = await auditWorld(truth(), { withExports: false });
+  assert.ok(unprovable.some((line) => line.includes("an NFT moved within a minute of a star")));
+});
+
+test("a ranking in the wrong order", () => {
+  const row = (id: string, totalVotes: number) => ({ id, totalVotes, votes7d: 0, votes30d: 0 });
+  const reading = { from: 0, until: 0, ends: null };
+  const rankings = {
+    tokens: [row("0.0.20", 0), row("0.0.9", 0)],
+    collections: [row("0.0.9", 0), row("0.0.20", 0)],
+    projects: [],
+    events: [],
+    leaderboard: null,
+    reading,
+  };
+  const { mismatches } = compareRankings(newAuditState([]), rankings, reading);
+  assert.deepEqual(
+    mismatches.map(({ kind, where }) => [kind, where]),
+    [["order-of-ranking", "tokens/top"]],
+  );
+});
+
+test("a message in more than one piece, or on the other topic, is none of ours", () => {
+  const nobody = buildOwnership().build();
+  const judge: MessageJudge = {
+    kinds: new Map([
+      ["0.0.8001", "event_vote"],
+      ["0.0.8002", "asset_vote"],
+    ]),
+    keys: KEYS,
+    ownerships: { A: nobody, B: nobody },
+    excluded: new Set(),
+    reading: { from: 0, until: 0, ends: null },
+    day: null,
+    lateMs: 0,
+    hasExport: false,
+  };
+  const text = `{"type":"event_vote","version":1,"wallet":"0.0.1","event_id":"a","event_type":"OTHER","vote":"up","timestamp":1000}`;
+  const kindsOf = (topicId: string, total: number): readonly string[] => {
+    const state = newAuditState([]);
+    judgeMessage(judge, state, {
+      topicId,
+      sequenceNumber: 1,
+      consensusTimestamp: "1.000000000",
+      bytes: Buffer.from(text),
+      payer: "0.0.2",
+      runningHash: "",
+      runningHashVersion: 3,
+      chunk: { transactionId: "0.0.2@1.000000000", number: 1, total },
+    });
+    return Object.keys(state.findings.byKind);
+  };
+  assert.deepEqual(kindsOf("0.0.8001", 1), []);
+  assert.deepEqual(kindsOf("0.0.8001", 2), ["foreign"]);
+  assert.deepEqual(kindsOf("0.0.8002", 1), ["foreign"]);
+});
+
+test.run();
