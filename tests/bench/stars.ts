@@ -28,6 +28,7 @@ interface Sizes {
   readonly ledgerWallets: number;
   readonly warmWallets: number;
   readonly refusedWallets: number;
+  /** The busy ones first: an idle server is one that has been at work, not one just started. */
   readonly connections: readonly number[];
 }
 
@@ -39,14 +40,14 @@ export async function benchStars(bench: Bench): Promise<void> {
         ledgerWallets: 4_000,
         warmWallets: 500,
         refusedWallets: 200,
-        connections: [1, 64],
+        connections: [64, 1],
       }
     : {
         wallets: 400_000,
         ledgerWallets: 80_000,
         warmWallets: 10_000,
         refusedWallets: 1_000,
-        connections: [1, 16, 64, 256],
+        connections: [64, 16, 256, 1],
       };
   await world.template(TEMPLATE, (sql) => seedForStars(sql, sizes.wallets));
   const mirror = isWanted(bench, "full")
