@@ -46,7 +46,7 @@ const WRITER_CONNECTIONS = 6;
 /** All exports that are being read share them, a page at a time. */
 const EXPORT_CONNECTIONS = 2;
 /** What operators look at waits for these alone, and a page that takes longer is given up. */
-const READER = { connections: 3, statementTimeoutMs: 1_500 };
+const READER = { connections: 3, statementTimeoutMs: 1_500, byKey: true };
 
 /** A part of the service that runs in this process. */
 export interface Running {

@@ -31,7 +31,7 @@ export interface SinceQuery {
 
 /**
  * Stars cast since an instant, newest first. Star ids begin with their instant, so this is a range
- * of the primary key.
+ * of the primary key; of the stars of one event or one wallet it is a range of their own index.
  *
  * @throws RetryableError `UNAVAILABLE` when Postgres is out of reach
  */
@@ -46,7 +46,8 @@ export async function acceptedSince(sql: Sql, query: SinceQuery): Promise<readon
     where day between ${dayOf(since)} and ${dayOf(now)} and id >= ${firstIdAt(since)}
       and ${wallet === undefined ? sql`true` : sql`wallet = ${wallet}`}
       and ${event === undefined ? sql`true` : ofEvent}
-    order by day desc, id desc limit ${limit}`);
+    order by ${wallet === undefined && event !== undefined ? sql`at desc` : sql`day desc`}, id desc
+    limit ${limit}`);
 }
 
 /** The lowest id a star of this instant can have. */

@@ -21,8 +21,8 @@ const SIZE = values.quick
   ? { stars: 100_000, hotEvent: 5_000, hotMint: 10_000 }
   : { stars: 1_000_000, hotEvent: 50_000, hotMint: 100_000 };
 const ASKED = 40;
-const ROUNDS = 4;
-const ROUND_MS = values.quick ? 3_000 : 6_000;
+const ROUNDS = 9;
+const ROUND_MS = 3_000;
 const IN_FLIGHT = 64;
 
 const network = await startNetwork();
@@ -62,6 +62,7 @@ async function pages(visitor: Visitor): Promise<void> {
     ["live", "/feed"],
     ["live of a wallet", `/feed?wallet=0.0.${token?.wallet}`],
     ["live of an event", "/feed?event=hot"],
+    ["live of a quiet event", "/feed?event=e11"],
     ["actors", "/actors"],
     ["actors of a wallet", `/actors?q=0.0.${token?.wallet}`],
     ["actors of a day", `/actors?q=${token?.day}`],

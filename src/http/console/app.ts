@@ -4,12 +4,13 @@ import { TerminalError } from "../../errors.ts";
 import type { Logger } from "../../log.ts";
 import { appendOperatorLog, findOutcome } from "../../store/operator-log.ts";
 import type { Sql } from "../../store/postgres.ts";
+import { statusOf } from "../problem.ts";
 import { serveAssets } from "./assets.ts";
 import { closedPage, foreignForm, guarded, sentenceOf } from "./error-page.ts";
 import { type FrameRequest, framedPage } from "./frame.ts";
 import { createGate, type Gate, type GateDeps, type Signed } from "./gate.ts";
 import { html } from "./markup.ts";
-import type { Action, Page, ShownPage } from "./page.ts";
+import type { Action, Page, RefusedForm, ShownPage } from "./page.ts";
 import { goTo, sendPage } from "./reply.ts";
 import { formToken } from "./session-cookie.ts";
 import { localPath, signInPage } from "./sign-in.ts";
@@ -54,7 +55,7 @@ export function consoleRoutes(deps: ConsoleDeps, pages: readonly Page[]): Hono {
     for (const action of page.actions ?? []) {
       app.post(
         action.path,
-        act((c, signed, form) => runAction(c, house, { action, signed, form })),
+        act((c, signed, form) => acceptAction(c, house, { page, action, signed, form })),
       );
     }
   }
@@ -76,10 +77,22 @@ function isApi(c: Context): boolean {
   return c.req.path === "/ops/api" || c.req.path.startsWith("/ops/api/");
 }
 
-async function showPage(c: Context, { gate, ...house }: House, page: Page): Promise<Response> {
-  const signed = await gate.find(c, page.isQuiet ? "look" : "use");
-  if (signed === null) return gate.refuse(c);
-  const { session, secret } = signed;
+async function showPage(c: Context, house: House, page: Page): Promise<Response> {
+  const signed = await house.gate.find(c, page.isQuiet ? "look" : "use");
+  return signed === null ? house.gate.refuse(c) : answerPage(c, house, { page, signed });
+}
+
+async function answerPage(
+  c: Context,
+  { gate, ...house }: House,
+  asked: {
+    readonly page: Page;
+    readonly signed: Signed;
+    readonly refused?: RefusedForm & { readonly status: ContentfulStatusCode };
+  },
+): Promise<Response> {
+  const { page, refused } = asked;
+  const { session, secret } = asked.signed;
   const query = new URL(c.req.url).searchParams;
   const request = {
     query,
@@ -89,16 +102,19 @@ async function showPage(c: Context, { gate, ...house }: House, page: Page): Prom
     isSignedIn: async () => (await gate.find(c, "look")) !== null,
     context: c,
     formToken: formToken(secret),
+    refused,
   };
   const [shown, notice] = await Promise.all([
     page.show(request).catch(nothingFound),
-    noticeOf(house.sql, query.get("done"), session.id),
+    refused === undefined
+      ? noticeOf(house.sql, query.get("done"), session.id)
+      : { text: refused.text, isFailure: true },
   ]);
   if (shown instanceof Response) return shown;
   const current = page.below ?? page.path;
   const { formToken: token, now } = request;
   const framed = framedPage(house, { shown, current, session, notice, formToken: token, now });
-  return sendPage(c, framed, shown.isMissing ? 404 : 200);
+  return sendPage(c, framed, refused?.status ?? (shown.isMissing ? 404 : 200));
 }
 
 /** Lets a form through that one of our own pages sent for somebody signed in. */
@@ -109,12 +125,35 @@ async function acceptForm(c: Context, gate: Gate, run: FormHandler): Promise<Res
   return form === null ? foreignForm(c) : run(c, signed, form);
 }
 
+interface AskedAction {
+  readonly page: Page;
+  readonly action: Action;
+  readonly signed: Signed;
+  readonly form: URLSearchParams;
+}
+
+/** Runs an action; what makes no sense comes back with its page, filled in as it was. */
+async function acceptAction(c: Context, house: House, asked: AskedAction): Promise<Response> {
+  const { page, signed, form } = asked;
+  try {
+    return await runAction(c, house, asked);
+  } catch (error) {
+    if (!(error instanceof TerminalError)) throw error;
+    const { field } = error.details;
+    const refused = {
+      path: asked.action.path,
+      form,
+      text: sentenceOf(error),
+      field: typeof field === "string" ? field : undefined,
+      status: statusOf(error),
+    };
+    return answerPage(c, house, { page, signed, refused });
+  }
+}
+
 /** Runs an action between two lines of the operator log: nothing happens without the first. */
-async function runAction(
-  c: Context,
-  { sql, clock }: Pick<House, "sql" | "clock">,
-  asked: { readonly action: Action; readonly signed: Signed; readonly form: URLSearchParams },
-): Promise<Response> {
+async function runAction(c: Context, house: House, asked: AskedAction): Promise<Response> {
+  const { sql, clock } = house;
   const { action, form } = asked;
   const { session } = asked.signed;
   const entry = {
@@ -127,16 +166,19 @@ async function runAction(
     details: {},
   };
   await appendOperatorLog(sql, { ...entry, phase: "begun" });
-  try {
-    const outcome = await action.run({ form, now: clock.now(), session });
-    const { notice, details = {} } = outcome;
-    await appendOperatorLog(sql, { ...entry, phase: "done", notice, details });
-    const separator = outcome.goTo.includes("?") ? "&" : "?";
-    return goTo(c, `/ops${outcome.goTo}${separator}done=${entry.actionId}`);
-  } catch (error) {
-    await appendOperatorLog(sql, { ...entry, phase: "failed", notice: sentenceOf(error) });
-    throw error;
+  const outcome = await action
+    .run({ form, now: clock.now(), session })
+    .catch(async (error: unknown) => {
+      await appendOperatorLog(sql, { ...entry, phase: "failed", notice: sentenceOf(error) });
+      throw error;
+    });
+  const { notice, goTo: next, details = {} } = outcome;
+  await appendOperatorLog(sql, { ...entry, phase: "done", notice, details });
+  if (typeof next === "string") {
+    return goTo(c, `/ops${next}${next.includes("?") ? "&" : "?"}done=${entry.actionId}`);
   }
+  const once = { path: asked.page.path, show: () => Promise.resolve(next) };
+  return answerPage(c, house, { page: once, signed: asked.signed });
 }
 
 async function noticeOf(

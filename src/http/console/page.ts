@@ -16,6 +16,19 @@ export interface PageRequest {
   readonly context: Context;
   /** Stands in every form, as the hidden field `token`: see `formToken`. */
   readonly formToken: string;
+  /** Set where a form of this page was refused: it is shown again as it was filled in. */
+  readonly refused?: RefusedForm | undefined;
+}
+
+/** A form that makes no sense, and why. */
+export interface RefusedForm {
+  /** Path of the action it was sent to, below `/ops`. */
+  readonly path: string;
+  readonly form: URLSearchParams;
+  /** One sentence. */
+  readonly text: string;
+  /** The field that is wrong, where it is one. */
+  readonly field: string | undefined;
 }
 
 /** A page as it is shown, without the frame that all have. */
@@ -58,7 +71,7 @@ export interface ActionRequest {
 export interface Action {
   /** Below `/ops`: `/keys/revoke`. */
   readonly path: string;
-  /** In the log: `keys.revoke`. */
+  /** In the log: `keys.revoke`. A terminal error shows the page again, with `refused` set. */
   readonly name: string;
   /** What it is about, for the log; nothing secret. @throws TerminalError for a form that makes no sense */
   subject(form: URLSearchParams): string;
@@ -69,8 +82,11 @@ export interface Action {
 export interface ActionOutcome {
   /** One sentence: it is shown on the next page and stands in the log. */
   readonly notice: string;
-  /** The page to go to, below `/ops`. */
-  readonly goTo: string;
+  /**
+   * The page to go to, below `/ops`; or a page shown at once and this once, for what is stored
+   * nowhere.
+   */
+  readonly goTo: string | ShownPage;
   /** For the log; nothing secret. */
   readonly details?: Readonly<Record<string, unknown>>;
 }

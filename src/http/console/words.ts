@@ -47,6 +47,11 @@ const OUTCOMES: Readonly<Record<string, string>> = {
   absent: "proved absent from the topic",
 };
 
+const ACTIONS: Readonly<Record<string, string>> = {
+  "session.open": "signed in",
+  "session.close": "signed out",
+};
+
 const said = (words: Readonly<Record<string, string>>) => (code: string) => words[code] ?? code;
 
 /** Why a star was refused. */
@@ -61,6 +66,9 @@ export const stateWords = said(STATES);
 export const checkWords = said(CHECKS);
 /** What became of a transaction id. */
 export const outcomeWords = said(OUTCOMES);
+
+/** What an operator did. */
+export const actionWords = said(ACTIONS);
 
 const KINDS: Readonly<Record<string, string>> = {
   "wallet-day": "Wallet day",

@@ -130,7 +130,7 @@ test("a wallet's day: allowance in words, the drawing with its state marked, the
   for (const guard of ["is last vote", "was starred already", "has no vote left"]) {
     assert.ok(text.includes(guard), `${guard} stands in the drawing`);
   }
-  assert.match(text, /1 for the wallet, 2 for 2 of collection A, 5 for collection B/);
+  assert.match(text, /1 for the wallet, 2 for collection A \(2 held\), 5 for collection B/);
 });
 
 test("time travel: the state after each event, by the machine itself", async ({

@@ -11,5 +11,9 @@ function refreshTimes() {
 
 setInterval(refreshTimes, 5000);
 
+// On a phone the navigation scrolls: where one is should be in sight.
+const here = document.querySelector(".pages [aria-current]");
+here?.scrollIntoView({ block: "nearest", inline: "center" });
+
 if (document.querySelector("[data-live-numbers]")) await import("./charts.js");
 if (document.querySelector("[data-live-feed]")) await import("./feed.js");

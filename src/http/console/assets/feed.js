@@ -58,6 +58,9 @@ source.addEventListener("decision", ({ data }) => {
     list.lastElementChild.remove();
   }
 });
+source.addEventListener("left-out", ({ data }) => {
+  state.textContent = `live; ${data} more in the last second`;
+});
 source.addEventListener("hello", () => {
   state.textContent = "live";
 });

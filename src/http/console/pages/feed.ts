@@ -27,6 +27,8 @@ export function feedPage({ feed }: FeedDeps): Page {
 
 /** Looks back this far at each beat: a star may be stored some seconds after its instant. */
 const OVERLAP_MS = 5_000;
+/** Nobody reads more in a second; of the rest only the number is told. */
+const BEAT_MAX = 50;
 /** What one stream remembers of what it sent, so that nothing is sent twice. */
 const REMEMBERED_MS = 30_000;
 
@@ -41,21 +43,28 @@ export function liveDecisionsPage({ feed, now, isDraining }: FeedDeps): Page {
     async show({ query, context, isSignedIn }) {
       const filter = readFilter(query);
       const sent = new Map<string, number>();
+      let isFirst = true;
       let from = resumeAt(context.req.header("last-event-id") ?? query.get("since")) ?? now();
       return stream(context, {
         isDraining,
         isSignedIn,
         async beat(out) {
           const at = now();
-          for (const decision of await feed.since(filter, from - OVERLAP_MS, at)) {
-            if (sent.has(decision.id)) continue;
-            sent.set(decision.id, at);
+          const found = await feed.since(filter, from - OVERLAP_MS, at);
+          const fresh = found.filter(({ id }) => !sent.has(id));
+          for (const { id } of fresh) sent.set(id, at);
+          // What came while nobody was there is sent as it is; what comes faster is not readable.
+          const told = isFirst ? fresh : fresh.slice(-BEAT_MAX);
+          const leftOut = fresh.length - told.length;
+          if (leftOut > 0) await out.writeSSE({ event: "left-out", data: String(leftOut) });
+          for (const decision of told) {
             await out.writeSSE({
               event: "decision",
               id: String(decision.at),
               data: JSON.stringify(decision),
             });
           }
+          isFirst = false;
           from = at;
           for (const [id, sentAt] of sent) if (at - sentAt > REMEMBERED_MS) sent.delete(id);
         },

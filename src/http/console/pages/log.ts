@@ -3,6 +3,7 @@ import type { Sql } from "../../../store/postgres.ts";
 import { ago, badge, type Html, html, section, table } from "../markup.ts";
 import type { Page } from "../page.ts";
 import { older, wholeNumber } from "../paging.ts";
+import { actionWords } from "../words.ts";
 
 const PER_PAGE = 50;
 
@@ -18,7 +19,7 @@ export function logPage({ sql }: { readonly sql: Sql }): Page {
       const rows = entries.map((entry) => [
         ago(entry.at, now),
         entry.operator,
-        html`<code>${entry.action}</code>`,
+        html`<span title="${entry.action}">${actionWords(entry.action)}</span>`,
         entry.subject,
         outcome(entry),
         html`<code title="${entry.sessionId}">${entry.sessionId.slice(-6)}</code>`,
@@ -31,7 +32,14 @@ ${section(
   "Entries",
   html`${table({
     caption: "Operator log, newest first",
-    columns: ["When", "Who", "Action", "About", "Outcome", "Session"],
+    columns: [
+      "When",
+      { label: "Who", isWhole: true },
+      { label: "Action", isWhole: true },
+      "About",
+      { label: "Outcome", isText: true },
+      "Session",
+    ],
     rows,
   })}${older(next === undefined ? null : `/ops/log?before=${next}`)}`,
 )}`,

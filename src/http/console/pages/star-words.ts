@@ -17,9 +17,10 @@ export function weightWords(star: {
   readonly heldB: number;
 }): string {
   const { base, countedA, bonusB, heldA, heldB } = star;
+  const rest = countedA < heldA ? ", the others had counted" : "";
   const parts = [
     base === 1 ? "1 for the wallet" : "nothing for the wallet, which had starred before",
-    ...(heldA === 0 ? [] : [`${countedA} for ${heldA} of collection A`]),
+    ...(heldA === 0 ? [] : [`${countedA} for collection A (${heldA} held${rest})`]),
     ...(heldB === 0 ? [] : [bonusB === 0 ? "no +5: it had counted already" : "5 for collection B"]),
   ];
   return parts.join(", ");

@@ -1,0 +1,200 @@
+/**
+ * Goal: an action of the console leaves two lines in the operator log, tells on the next page how
+ * it ended, and runs for nobody but the session whose page sent the form. Method: the console with
+ * a table of one page that fails when it is told to.
+ */
+import * as assert from "node:assert/strict";
+import { suite } from "uvu";
+import { TerminalError } from "../../../src/errors.ts";
+import { createApp } from "../../../src/http/app.ts";
+import { consoleRoutes } from "../../../src/http/console/app.ts";
+import { html } from "../../../src/http/console/markup.ts";
+import type { Page } from "../../../src/http/console/page.ts";
+import { type HttpServer, serveHttp } from "../../../src/http/serve.ts";
+import { silentLogger } from "../../../src/log.ts";
+import { createMetrics } from "../../../src/metrics.ts";
+import { openPostgres, type Sql } from "../../../src/store/postgres.ts";
+import { closeRedis, openRedis, type Redis } from "../../../src/store/redis.ts";
+import { type TestDatabase, testDatabase } from "../../support/postgres.ts";
+import { type TestRedis, testRedis } from "../../support/redis.ts";
+import { sendForm, signInOperator, TOKEN, type Visitor } from "./browser-session.ts";
+
+interface Context {
+  database: TestDatabase;
+  redisServer: TestRedis;
+  redis: Redis;
+  sql: Sql;
+  server: HttpServer;
+  operator: Visitor;
+  runs: string[];
+}
+
+const EVIL = "<script>alert(1)</script>";
+const test = suite<Context>("/ops actions");
+
+function paintPage(runs: string[]): Page {
+  return {
+    path: "/paint",
+    nav: "Paint",
+    show: ({ formToken }) =>
+      Promise.resolve({
+        title: "Paint",
+        body: html`<form method="post" action="/ops/paint/over"><input type="hidden" name="token" value="${formToken}"></form>`,
+      }),
+    actions: [
+      {
+        path: "/paint/over",
+        name: "paint.over",
+        subject(form) {
+          const subject = form.get("colour") ?? "";
+          if (subject === "") throw new TerminalError("INVALID_REQUEST", "colour is missing");
+          return subject;
+        },
+        run({ form, session }) {
+          const colour = form.get("colour") ?? "";
+          runs.push(colour);
+          if (colour === "dry") throw new TerminalError("NOT_FOUND", "there is no paint left");
+          if (colour === "spilt") throw new Error("a secret of the house");
+          return Promise.resolve({
+            notice: `Painted ${colour} by ${session.operator}.`,
+            goTo: "/paint",
+            details: { colour },
+          });
+        },
+      },
+    ],
+  };
+}
+
+test.before(async (context) => {
+  const [database, redisServer] = [await testDatabase({ migrated: true }), await testRedis()];
+  const sql = openPostgres(database.url, { connections: 3 });
+  const redis = openRedis(redisServer.url, silentLogger);
+  const runs: string[] = [];
+  const routes = consoleRoutes(
+    {
+      operatorToken: TOKEN,
+      publicUrl: "http://127.0.0.1",
+      network: "local",
+      sql,
+      redis,
+      clock: { now: () => Date.now() },
+      log: silentLogger,
+      client: (c) => c.req.header("x-forwarded-for") ?? "",
+    },
+    [paintPage(runs)],
+  );
+  const mounts = [{ path: "/ops", app: routes }];
+  const app = createApp({ log: silentLogger, metrics: createMetrics(), mounts });
+  const server = await serveHttp(app, { host: "127.0.0.1", port: 0 });
+  const operator = await signInOperator(server, "Ada");
+  Object.assign(context, { database, redisServer, sql, redis, server, operator, runs });
+});
+test.before.each((context) => {
+  context.runs.length = 0;
+});
+test.after(async ({ server, sql, redis, redisServer, database }) => {
+  await server.close(100);
+  await closeRedis(redis);
+  await sql.end({ timeout: 1 });
+  await Promise.all([redisServer.close(), database.close()]);
+});
+
+const phases = (sql: Sql) => sql`
+  select phase, operator, subject, notice, details from operator_log
+  where action = 'paint.over' order by id desc limit 2`;
+
+/** The form's token comes from a page of this very session. */
+async function tokenOf(operator: Visitor): Promise<string> {
+  const { text } = await operator.get("/ops/paint");
+  return /name="token" value="([^"]+)"/.exec(text)?.[1] ?? "";
+}
+
+test("what is done is written down before and after, with who, and told once on the next page", async ({
+  operator,
+  sql,
+  runs,
+}) => {
+  const token = await tokenOf(operator);
+  const reply = await operator.post("/ops/paint/over", { token, colour: EVIL });
+  assert.equal(reply.status, 303);
+  assert.deepEqual(runs, [EVIL]);
+  const [done, begun] = await phases(sql);
+  assert.deepEqual([begun?.phase, begun?.operator, begun?.subject], ["begun", "Ada", EVIL]);
+  assert.deepEqual([done?.phase, done?.details], ["done", { colour: EVIL }]);
+  const next = await operator.get(reply.headers.get("location") ?? "");
+  assert.match(
+    next.text,
+    /role="status">Painted &lt;script&gt;alert\(1\)&lt;\/script&gt; by Ada\./,
+  );
+});
+
+test("a notice is told to its own session alone", async ({ operator, server }) => {
+  const token = await tokenOf(operator);
+  const reply = await operator.post("/ops/paint/over", { token, colour: "blue" });
+  const stranger = await signInOperator(server, "Eve");
+  const seen = await stranger.get(reply.headers.get("location") ?? "");
+  assert.equal(seen.status, 200);
+  assert.doesNotMatch(seen.text, /Painted/);
+});
+
+test("a failure is told and written down in words that were meant for people", async ({
+  operator,
+  sql,
+}) => {
+  const token = await tokenOf(operator);
+  const dry = await operator.post("/ops/paint/over", { token, colour: "dry" });
+  assert.equal(dry.status, 404);
+  assert.match(dry.text, /There is no paint left\./);
+  assert.deepEqual(
+    (await phases(sql)).map(({ phase, notice }) => [phase, notice]),
+    [
+      ["failed", "There is no paint left."],
+      ["begun", ""],
+    ],
+  );
+  const spilt = await operator.post("/ops/paint/over", { token, colour: "spilt" });
+  assert.equal(spilt.status, 500);
+  assert.doesNotMatch(spilt.text, /secret/);
+  assert.equal((await phases(sql))[0]?.notice, "Something went wrong on our side.");
+});
+
+test("a form that makes no sense is refused before anything is written down", async ({
+  operator,
+  sql,
+  runs,
+}) => {
+  const [before] = await sql`select count(*) as lines from operator_log`;
+  const token = await tokenOf(operator);
+  assert.equal((await operator.post("/ops/paint/over", { token })).status, 400);
+  const nul = await operator.post("/ops/paint/over", { token, colour: "\u0000" });
+  assert.equal(nul.status, 400);
+  const big = await operator.post("/ops/paint/over", { token, colour: "x".repeat(200_000) });
+  assert.equal(big.status, 413);
+  const [after] = await sql`select count(*) as lines from operator_log`;
+  assert.deepEqual([after, runs], [before, []]);
+});
+
+test("nobody else's form runs: no session, another's token, another site", async ({
+  operator,
+  server,
+  runs,
+}) => {
+  const token = await tokenOf(operator);
+  const stranger = await signInOperator(server, "Eve");
+  const fields = { token, colour: "red" };
+  const attempts = [
+    await sendForm(server, "/ops/paint/over", fields),
+    await stranger.post("/ops/paint/over", fields),
+    await operator.post("/ops/paint/over", fields, { origin: "https://evil.example" }),
+    await operator.post("/ops/paint/over", fields, { "sec-fetch-site": "cross-site" }),
+  ];
+  assert.deepEqual(
+    attempts.map(({ status }) => status),
+    [401, 403, 403, 403],
+  );
+  assert.equal((await operator.get("/ops/paint/over")).status, 404);
+  assert.deepEqual(runs, []);
+});
+
+test.run();
