@@ -1,4 +1,5 @@
 import { type Context, Hono } from "hono";
+import type { ContentfulStatusCode } from "hono/utils/http-status";
 import { uuidv7 } from "uuidv7";
 import { TerminalError } from "../../errors.ts";
 import type { Logger } from "../../log.ts";
