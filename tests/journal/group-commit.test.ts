@@ -112,6 +112,23 @@ test("two stars of one batch that bring the same serial: one counts it, the othe
   assert.deepEqual(outcomes.map(({ kind }) => kind).sort(), ["lost", "stored"]);
 });
 
+test("wallets with thousands of NFTs are stored a few at a time, and nobody waits behind them", async (c) => {
+  const target = { type: "event", id: "meetup", eventKind: "OTHER", ledgerId: null } as const;
+  const holding = (first: number, count: number) => ({
+    a: Array.from({ length: count }, (_, n) => first + n),
+    b: null,
+  });
+  const stars = [1, 3_001, 6_001].map((first) => holding(first, 3_000));
+  for (let n = 0; n < 10; n += 1) stars.push(holding(20_000 + n, 1));
+  const outcomes = await Promise.all(
+    stars.map((claims) =>
+      c.commit(decidedStar({ wallet: newWallet(), now: c.now, target, claims })),
+    ),
+  );
+  assert.ok(outcomes.every(({ kind }) => kind === "stored"));
+  assert.deepEqual(c.batches, [11, 1, 1]);
+});
+
 test("a star decided for another UTC day is handed back, and the rest is stored", async (c) => {
   const [yesterday, today] = await Promise.all([
     c.commit(decidedStar({ wallet: newWallet(), now: c.now - DAY_MS })),
