@@ -2,7 +2,8 @@ import type { ServerResponse } from "node:http";
 import type { Context } from "hono";
 
 /**
- * Sets a header of the reply; a handler that sets the same one later wins.
+ * Sets a header of the reply; a handler that sets the same one later wins. Once the reply has
+ * left (a deadline answered first) it is too late, and no matter.
  *
  * Behind our server it goes straight to Node's own reply. `c.header` makes a `Headers` object
  * of the reply instead, which is then copied twice: with the headers that every reply carries
@@ -13,7 +14,7 @@ import type { Context } from "hono";
 export function setReplyHeader(c: Context, name: string, value: string): void {
   const outgoing = outgoingOf(c);
   if (outgoing === undefined) c.header(name, value);
-  else outgoing.setHeader(name, value);
+  else if (!outgoing.headersSent) outgoing.setHeader(name, value);
 }
 
 /** Node's reply, which `serveHttp` passes along; undefined in tests that call the app itself. */

@@ -55,6 +55,12 @@ async function readBody(c: Context): Promise<Buffer> {
     if (Number(announced) > bounds.requestBodyBytesMax) throw tooLarge(c);
     return Buffer.from(await c.req.arrayBuffer().catch(endedEarly));
   }
+  return readChunks(c).catch((error) => {
+    throw error instanceof TerminalError ? error : endedEarly();
+  });
+}
+
+async function readChunks(c: Context): Promise<Buffer> {
   const chunks: Uint8Array[] = [];
   let length = 0;
   for await (const chunk of c.req.raw.body ?? []) {

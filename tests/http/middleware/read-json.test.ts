@@ -102,6 +102,18 @@ test("400 INVALID_REQUEST: what is no JSON has no field", async () => {
   }
 });
 
+test("400 INVALID_REQUEST: a chunked body whose sender hangs up", async () => {
+  const cut = new ReadableStream({
+    start(controller) {
+      controller.enqueue(Buffer.from('{"wallet":'));
+    },
+    pull(controller) {
+      controller.error(Object.assign(new Error("aborted"), { code: "ECONNRESET" }));
+    },
+  });
+  assert.deepEqual(await refused(cut), invalid(null));
+});
+
 test("400 INVALID_REQUEST: bytes that are no UTF-8, a byte order mark", async () => {
   const broken = Buffer.from('{"wallet":"0.0.7?"}');
   broken[broken.indexOf("?")] = 0xff;
