@@ -1,4 +1,5 @@
 import { hash } from "node:crypto";
+import type { Target } from "../../actors/content.ts";
 import { type Day, dayOf, endOfDay } from "../../actors/day.ts";
 import type { Holdings } from "../../actors/holdings.ts";
 import { bounds } from "../config.ts";
@@ -64,8 +65,7 @@ export async function castStar(deps: CastStarDeps, cast: CastStar): Promise<Cast
   if (target === null) {
     throw new TerminalError("NOT_FOUND", `there is no ${cast.target.type} with this id`);
   }
-  const hosted = await walletDayOf(deps, wallet, admission);
-  const refusal = askFirst(hosted, target, deps.clock.now());
+  const refusal = await refuseEarly(deps, { wallet, target, admission });
   if (refusal !== null) {
     // A twin of this very request may have been accepted since the first look.
     const kept = key === null ? null : await deps.findKeptReply({ wallet, key });
@@ -99,6 +99,30 @@ export async function castStar(deps: CastStarDeps, cast: CastStar): Promise<Cast
   const body = result.keptReply ?? completeReply(starReply(result.star), result.totalVotes);
   if (failpoint) await failpoint("vote.before_ack");
   return { kind: "accepted", body };
+}
+
+/**
+ * What speaks against a star before any network. Memory may be behind another process: of a
+ * wallet without a pass that hides nothing from a refusal, but under a pass more stars than the
+ * limit now allows may stand, this very one among them. So where a pass is or was there, a
+ * refusal for want of votes is asked of the journal.
+ */
+async function refuseEarly(
+  deps: CastStarDeps,
+  asked: {
+    readonly wallet: string;
+    readonly target: Target;
+    readonly admission: Admission;
+  },
+): Promise<ReturnType<typeof askFirst>> {
+  const { wallet, target, admission } = asked;
+  const hosted = await walletDayOf(deps, wallet, admission);
+  const refusal = askFirst(hosted, target, deps.clock.now());
+  if (refusal?.decision.code !== "ALLOWANCE_EXHAUSTED" || admission.facts !== null) return refusal;
+  const { used, limit } = refusal.decision;
+  if (admission.passes.length === 0 && used === limit) return refusal;
+  const read = await deps.host.reload({ wallet, day: refusal.day });
+  return askFirst(read, target, deps.clock.now());
 }
 
 /** The wallet's present day: as it was just read, else as it is in memory, else read now. */

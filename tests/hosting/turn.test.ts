@@ -156,6 +156,25 @@ test("a pass taken back between decision and commit is not used", async ({ a }) 
   assert.equal(verdictOf(await a.cast("0.0.509", "token/0.0.9006")), "ALLOWANCE_EXHAUSTED");
 });
 
+test("a memory that is behind stars under a pass that ended says what they are, and how many", async ({
+  a,
+  b,
+}) => {
+  const season = "00000000-0000-7000-8000-000000000004";
+  await a.sql`insert into season (id, name, starts_at, ends_at)
+    values (${season}, 'Four', 0, now_ms() + 3600000)`;
+  for (const wallet of [523, 524]) {
+    await a.sql`insert into premium_pass values (${wallet}, ${season}, 0)`;
+    for (let n = 0; n < 5; n += 1) await a.cast(`0.0.${wallet}`, `token/0.0.${9001 + n}`);
+    for (let n = 5; n < 8; n += 1) await b.cast(`0.0.${wallet}`, `token/0.0.${9001 + n}`);
+  }
+  await a.sql`update season set ends_at = now_ms()`;
+  assert.equal(verdictOf(await a.cast("0.0.523", "token/0.0.9007")), "ALREADY_STARRED");
+  const other = await a.cast("0.0.524", "token/0.0.9020");
+  assert.ok(other.kind === "refused" && other.decision.code === "ALLOWANCE_EXHAUSTED");
+  assert.deepEqual([other.decision.limit, other.decision.used], [5, 8]);
+});
+
 test("unapproved targets do not exist", async ({ a }) => {
   await assert.rejects(a.cast("0.0.510", "event/hidden"), { code: "NOT_FOUND" });
   await assert.rejects(a.cast("0.0.510", "token/0.0.1"), { code: "NOT_FOUND" });
