@@ -89,10 +89,10 @@ test("a mirror node that answers some processes is unsteady, one that answers no
 }) => {
   const far = start(sql, createMetrics(), "web", false);
   await until("it has told", async () => (await readProcesses(sql, 0)).length === 1);
-  assert.equal(mirrorHealth(await numbersReader(sql)(Date.now())).word, "away");
+  assert.equal(mirrorHealth(await numbersReader(sql)(Date.now()), "mainnet").word, "away");
   const near = start(sql, createMetrics(), "worker");
   await until("both have told", async () => (await readProcesses(sql, 0)).length === 2);
-  assert.equal(mirrorHealth(await numbersReader(sql)(Date.now())).word, "unsteady");
+  assert.equal(mirrorHealth(await numbersReader(sql)(Date.now()), "mainnet").word, "unsteady");
   await Promise.all([far.close(), near.close()]);
 });
 

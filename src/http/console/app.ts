@@ -167,8 +167,9 @@ async function runAction(c: Context, house: House, asked: AskedAction): Promise<
     details: {},
   };
   await appendOperatorLog(sql, { ...entry, phase: "begun" });
-  const outcome = await action
-    .run({ form, now: clock.now(), session })
+  // Begun in a promise of its own: what an action throws before its first wait is noted too.
+  const outcome = await Promise.resolve()
+    .then(() => action.run({ form, now: clock.now(), session }))
     .catch(async (error: unknown) => {
       await appendOperatorLog(sql, { ...entry, phase: "failed", notice: sentenceOf(error) });
       throw error;

@@ -11,9 +11,12 @@ const own = (name: string): URL => new URL(`./assets/${name}`, import.meta.url);
 const ofUplot = (name: string): URL =>
   new URL(`./dist/${name}`, import.meta.resolve("uplot/package.json"));
 
+/** The style sheet's parts, in the order in which they are served as one. */
+const STYLES = ["base", "frame", "parts", "tables", "controls", "pictures"];
+
 /** What the pages load, all of it from here: name, type, and the files it is made of. */
 const ASSETS: readonly (readonly [string, string, readonly URL[]])[] = [
-  ["console.css", STYLE, [own("base.css"), own("parts.css"), ofUplot("uPlot.min.css")]],
+  ["console.css", STYLE, [...STYLES.map((name) => own(`${name}.css`)), ofUplot("uPlot.min.css")]],
   ["console.js", SCRIPT, [own("console.js")]],
   ["times.js", SCRIPT, [own("times.js")]],
   ["charts.js", SCRIPT, [own("charts.js")]],

@@ -33,7 +33,7 @@ export function consolePages(deps: PagesDeps): readonly Page[] {
   const readNumbers = numbersReader(deps.sql);
   const feed = decisionFeed({ sql: deps.sql, trail: deps.refusals });
   return [
-    overviewPage({ readNumbers }),
+    overviewPage({ ...deps, readNumbers }),
     liveNumbersPage({ ...deps, readNumbers }),
     feedPage({ ...deps, feed }),
     liveDecisionsPage({ ...deps, feed }),

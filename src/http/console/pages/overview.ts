@@ -26,6 +26,7 @@ import { limitWords, refusalWords } from "../words.ts";
 
 export interface OverviewDeps {
   readonly readNumbers: (now: number) => Promise<Numbers>;
+  readonly network: string;
 }
 
 /** The charts: a title and which of `SERIES` they draw. */
@@ -39,18 +40,18 @@ const CHARTS = [
 ] as const;
 
 /** How everything is, at a glance; its figures and charts move by themselves. */
-export function overviewPage({ readNumbers }: OverviewDeps): Page {
+export function overviewPage({ readNumbers, network }: OverviewDeps): Page {
   return {
     path: "",
     nav: "Overview",
     async show({ now }) {
       const numbers = await readNumbers(now);
-      return { title: "Overview", body: overview(numbers) };
+      return { title: "Overview", body: overview(numbers, network) };
     },
   };
 }
 
-function overview(numbers: Numbers): Html {
+function overview(numbers: Numbers, network: string): Html {
   return html`<div class="figures" data-live-numbers>${figuresOf(numbers).map(
     ({ key, label, value, note }) => html`<div class="figure">
 <div class="label">${label}</div>
@@ -71,7 +72,7 @@ function overview(numbers: Numbers): Html {
     points: numbers.points,
   })}</script>
 <div class="pair">
-${section("Health", healthList(numbers))}
+${section("Health", healthList(numbers, network))}
 ${section("Refusals of the last hour", refusals(numbers))}
 </div>
 ${section("Processes", processes(numbers))}
@@ -89,7 +90,7 @@ function dataBlock(value: unknown): Html {
   return raw(JSON.stringify(value).replaceAll("<", "\\u003c"));
 }
 
-function healthList(numbers: Numbers): Html {
+function healthList(numbers: Numbers, network: string): Html {
   const { check } = numbers;
   const found: Content =
     check === null || check.state === "skipped"
@@ -100,7 +101,7 @@ function healthList(numbers: Numbers): Html {
   return html`<ul class="states">
 ${row("Postgres", postgresHealth(numbers))}
 ${row("Redis", redisHealth(numbers))}
-${row("Mirror node", mirrorHealth(numbers))}
+${row("Mirror node", mirrorHealth(numbers, network))}
 ${row("Publishing", publishingHealth(numbers))}
 ${row("Last holdings check", checkHealth(numbers), found)}
 </ul>`;
