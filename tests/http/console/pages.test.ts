@@ -244,9 +244,11 @@ test("stored markup shows as text on every page", async (context) => {
     const { text } = await operator.get(path);
     assert.ok(!text.includes(EVIL), path);
   }
+  // Numbers that were read a moment ago are shown once more: hence the waiting.
   for (const path of ["/ops", "/ops/log", "/ops/actors?type=forever-mint"]) {
-    const { text } = await operator.get(path);
-    assert.ok(text.includes("&lt;script&gt;alert(1)&lt;/script&gt;"), path);
+    await until(`${path} shows it as text`, async () =>
+      (await operator.get(path)).text.includes("&lt;script&gt;alert(1)&lt;/script&gt;"),
+    );
   }
 });
 
@@ -254,8 +256,14 @@ test("the overview tells of this process, its dependencies and what was refused"
   operator,
   service,
   voter,
+  wallet,
+  day,
 }) => {
   await cast(service, voter, "event/meetup");
+  await until("the refusal is told", async () => {
+    const { text } = await operator.get(`/ops/actors/wallet-day/${wallet}/${day}`);
+    return /Refused of late[\s\S]*Already starred today/.test(text);
+  });
   await until("a report came", async () => {
     const { text } = await operator.get("/ops");
     return /web <span class="quiet">[^<]+<\/span>/.test(text) && text.includes("at work");

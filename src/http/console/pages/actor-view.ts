@@ -1,8 +1,10 @@
 import type { InspectDeps } from "../../../hosting/inspect-actor.ts";
+import type { RefusalTrail } from "../../../journal/refusal-trail.ts";
 import type { LedgerNetwork } from "../../../ledger/entity-id.ts";
 import { type Content, type Html, html, number, raw } from "../markup.ts";
 
 export interface ActorDeps extends InspectDeps {
+  readonly refusals: RefusalTrail;
   readonly network: LedgerNetwork;
 }
 

@@ -1,9 +1,10 @@
 import { FREE_LIMIT, limitAt } from "../../../../actors/allowance.ts";
-import { endOfDay, startOfDay } from "../../../../actors/day.ts";
+import { dayOf, endOfDay, startOfDay } from "../../../../actors/day.ts";
 import type { ActorName } from "../../../hosting/actor-name.ts";
 import { showActor } from "../../../hosting/inspect-actor.ts";
 import { type WalletDayStep, walkWalletDay } from "../../../hosting/time-travel.ts";
 import { loadWalletDays } from "../../../journal/load.ts";
+import type { TrailedRefusal } from "../../../journal/refusal-trail.ts";
 import { accountNumber } from "../../../journal/star-record.ts";
 import { receiptsOfDay, type StarReceipt } from "../../../reads/receipts.ts";
 import { onLedger, starLink } from "../links.ts";
@@ -17,14 +18,18 @@ import {
   html,
   instant,
   number,
+  section,
   table,
 } from "../markup.ts";
 import type { PageRequest } from "../page.ts";
 import { wholeNumber } from "../paging.ts";
 import { stateChart } from "../state-chart.ts";
-import { stateWords } from "../words.ts";
+import { refusalWords, stateWords } from "../words.ts";
 import { type ActorDeps, type ActorView, afterLink, pastState } from "./actor-view.ts";
 import { breakdownWords, targetName } from "./star-words.ts";
+
+/** The newest of all wallets, in which this one's are looked for. */
+const REFUSALS_SEARCHED = 500;
 
 type WalletDayName = Extract<ActorName, { type: "wallet-day" }>;
 
@@ -36,12 +41,16 @@ export async function walletDayActor(
 ): Promise<ActorView> {
   const { sql, network } = deps;
   const id = `wallet-day/${name.wallet}/${name.day}`;
-  const [shown, steps, receipts, [day]] = await Promise.all([
+  const [shown, steps, receipts, [day], refusals] = await Promise.all([
     showActor(deps, name),
     walkWalletDay(sql, name),
     receiptsOfDay(sql, accountNumber(name.wallet), name.day),
     loadWalletDays(sql, [name]),
+    deps.refusals.newest(REFUSALS_SEARCHED),
   ]);
+  const refused = refusals.filter(
+    (one) => one.wallet === name.wallet && dayOf(one.at) === name.day,
+  );
   // The limit is the one of this instant; of a day that is over, the one it ended with.
   const at = Math.min(Math.max(now, startOfDay(name.day)), endOfDay(name.day) - 1);
   const { limit } = limitAt(at, day?.passes ?? []);
@@ -68,8 +77,8 @@ ${facts([
     version: shown.version,
     source: shown.source === "snapshot" ? "snapshot in Redis" : "journal",
     context,
-    more: null,
-    history: history(id, { steps, receipts, now }),
+    more: refused.length === 0 ? null : section("Refused of late", refusalTable(refused, now)),
+    history: history(id, { steps, receipts, now, wallet: name.wallet }),
     past: await past(id, steps, wholeNumber(query, "at")),
   };
 }
@@ -80,6 +89,7 @@ function history(
     readonly steps: readonly WalletDayStep[];
     readonly receipts: readonly StarReceipt[];
     readonly now: number;
+    readonly wallet: string;
   },
 ): Html {
   const byId = new Map(given.receipts.map((receipt) => [receipt.id, receipt]));
@@ -109,7 +119,25 @@ function history(
     rows: rows.reverse(),
     empty: "No star yet.",
   })}
-<p class="hint">A refused star changes nothing and is not in the journal; the newest refusals of all wallets are on the <a href="/ops/feed">live page</a>.</p>`;
+<p class="hint">A refused star changes nothing and is not in the journal. Those of late, as far as they are kept, stand on the <a href="/ops/feed?wallet=${given.wallet}">live page</a>.</p>`;
+}
+
+function refusalTable(refused: readonly TrailedRefusal[], now: number): Html {
+  return table({
+    caption: "Refused stars of this wallet, newest first",
+    columns: [
+      "When",
+      { label: "Event", isWhole: true },
+      "Decision",
+      { label: "Why", isText: true },
+    ],
+    rows: refused.map(({ at, target, code }) => [
+      ago(at, now),
+      html`star on ${targetName(target)}`,
+      badge("warn", "refused"),
+      refusalWords(code),
+    ]),
+  });
 }
 
 async function past(
