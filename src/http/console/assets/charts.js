@@ -29,7 +29,7 @@ function draw(box) {
     height: HEIGHT,
     cursor: { y: false, points: { size: 6 } },
     legend: { show: false },
-    padding: [8, 8, 0, 0],
+    padding: [8, 18, 0, 0],
     scales: { y: { range: (_, min, max) => [Math.min(0, min), Math.max(1, max * 1.1)] } },
     axes: [
       {

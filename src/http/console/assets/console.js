@@ -15,5 +15,12 @@ setInterval(refreshTimes, 5000);
 const here = document.querySelector(".pages [aria-current]");
 here?.scrollIntoView({ block: "nearest", inline: "center" });
 
+// So does a drawing: its present state first.
+for (const drawing of document.querySelectorAll(".state-chart")) {
+  const box = drawing.closest(".scroll");
+  const state = drawing.querySelector(".current")?.getBoundingClientRect();
+  if (state) box.scrollLeft = state.left - box.getBoundingClientRect().left - box.clientWidth / 2;
+}
+
 if (document.querySelector("[data-live-numbers]")) await import("./charts.js");
 if (document.querySelector("[data-live-feed]")) await import("./feed.js");
