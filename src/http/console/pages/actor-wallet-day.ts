@@ -155,7 +155,7 @@ ${last === undefined ? "" : html`<p>The star on ${targetName(last.target)} was a
 <div class="scroll" role="region" aria-label="State chart then; the state is ${state}" tabindex="0">${await stateChart("wallet-day", state)}</div>
 ${table({
   caption: "Items starred by then",
-  columns: ["Item", "At"],
+  columns: [{ label: "Item", isWhole: true }, "At"],
   rows: taken.map(({ target, at }) => [targetName(target), instant(at)]),
   empty: "Nothing was starred yet.",
 })}`;
