@@ -18,6 +18,7 @@ export function composeConsole(parts: HttpParts, client: ClientAddress): Hono {
     client,
   };
   const pages = consolePages({
+    ...parts.operating,
     sql,
     snapshots: parts.snapshots,
     mintSnapshots: parts.mintSnapshots,

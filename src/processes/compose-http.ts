@@ -25,6 +25,7 @@ import { publishingState } from "../publishing/publishing-state.ts";
 import type { Sql } from "../store/postgres.ts";
 import type { Redis } from "../store/redis.ts";
 import { composeConsole } from "./compose-console.ts";
+import type { Operating } from "./operating.ts";
 import type { WebSettings } from "./web.ts";
 
 /** What the routes stand on. */
@@ -47,6 +48,8 @@ export interface HttpParts {
   readonly snapshots: Snapshots;
   readonly mintSnapshots: MintSnapshots;
   readonly refusals: RefusalTrail;
+  /** What the console can set going. */
+  readonly operating: Operating;
   readonly isDraining: () => boolean;
   readonly refreshMetrics: () => Promise<void>;
 }

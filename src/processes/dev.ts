@@ -29,7 +29,12 @@ async function startAll() {
     const metrics = createMetrics({ process: true });
     const worker = await startWorker(home.settings, { log, queue, backend: home.queue, metrics });
     stops.push(() => worker.close());
-    const web = await startWeb(home.settings, { log, wake: queue.wake, metrics });
+    const web = await startWeb(home.settings, {
+      log,
+      wake: queue.wake,
+      backend: home.queue,
+      metrics,
+    });
     stops.push(() => web.close());
     await home.announce();
     say(welcome(home, web.url, (performance.now() - startedAt) / 1_000));

@@ -15,6 +15,7 @@ import type { Logger } from "../log.ts";
 import { createMetrics, type Metrics } from "../metrics.ts";
 import { findReceipt, lastStarredDay, receiptsOfDay } from "../reads/receipts.ts";
 import { openPostgres, readDatabaseClock, type Sql } from "../store/postgres.ts";
+import type { QueueBackend } from "../store/queue-connection.ts";
 import { closeRedis, openRedis } from "../store/redis.ts";
 import { startProcessReport } from "../upkeep/report-process.ts";
 import { castStar } from "../voting/cast-star.ts";
@@ -25,6 +26,7 @@ import { closeSession } from "../voting/session.ts";
 import { composeHttp } from "./compose-http.ts";
 import { composeLive } from "./compose-live.ts";
 import { composeVoting } from "./compose-voting.ts";
+import { openOperating } from "./operating.ts";
 import { prepareDatabase } from "./prepare-database.ts";
 import { refreshMetrics } from "./refresh-metrics.ts";
 import { ownVersion } from "./version.ts";
@@ -61,6 +63,8 @@ export interface WebParts {
   readonly wake: () => void;
   /** Of the process, where it has more parts than this; else the web process' own. */
   readonly metrics?: Metrics;
+  /** Where BullMQ's queues live, to be looked at; the service's Redis when absent. */
+  readonly backend?: QueueBackend;
 }
 
 /**
@@ -71,7 +75,7 @@ export interface WebParts {
  */
 export async function startWeb(
   settings: WebSettings,
-  { log, wake, metrics = createMetrics({ process: true }) }: WebParts,
+  { log, wake, backend, metrics = createMetrics({ process: true }) }: WebParts,
 ): Promise<Running & { readonly url: string }> {
   const outside = await connect(settings, log, () => voting.forgetActors());
   const { sql, clock } = outside;
@@ -82,9 +86,11 @@ export async function startWeb(
   const resting = { snapshots, mintSnapshots, refusals: createRefusalTrail(outside.redis) };
   const voting = votingUseCases({ ...outside, ...resting, settings, metrics, wake, publicUrl });
   const live = composeLive({ ...outside, log, metrics, trustedProxies: settings.TRUSTED_PROXIES });
+  const operating = openOperating({ ...outside, settings, log, wake, backend });
   let isDraining = false;
   const app = composeHttp({
     ...outside,
+    operating,
     settings,
     publicUrl,
     log,
@@ -116,6 +122,7 @@ export async function startWeb(
       await Promise.all([snapshots.settled(), mintSnapshots.settled()]);
       await used.close();
       await report.close();
+      await operating.close();
       await outside.close();
     },
   };
@@ -145,6 +152,7 @@ async function connect(settings: WebSettings, log: Logger, onWriterClose: () => 
   const redis = openRedis(settings.REDIS_URL, log);
   const mirror = createMirrorNode({ urls: settings.MIRROR_NODE_URL, log });
   return {
+    role,
     sql,
     reader,
     writer,

@@ -18,6 +18,9 @@ export type SendingPart = QueuePart &
     "add" | "addBulk" | "getJobCountByTypes" | "getJobScheduler" | "remove" | "upsertJobScheduler"
   >;
 
+/** What may be looked at of a queue; nothing of it changes anything. */
+export type ReadingPart = QueuePart & Pick<Queue, "getJobCounts" | "getJobs">;
+
 /** How a worker of ours may differ from BullMQ's defaults. */
 export interface ReceivingOptions {
   readonly skipLockRenewal?: boolean;
@@ -29,6 +32,7 @@ export interface ReceivingOptions {
 /** Makes queues and workers, whose connections end together. */
 export interface QueueConnection {
   queue(name: string): SendingPart;
+  reader(name: string): ReadingPart;
   worker(name: string, process: () => Promise<void>, options?: ReceivingOptions): QueuePart;
   /** Cuts what `close` of a part could not end. */
   cut(): void;
@@ -72,6 +76,8 @@ function onRedis(
   const options = () => ({ connection: createNodeRedisClient(connect()), prefix });
   return {
     queue: (name) => heard(new Queue(name, options()), onError),
+    // Without the option even a reader would write down its version.
+    reader: (name) => heard(new Queue(name, { ...options(), skipMetasUpdate: true }), onError),
     worker: (name, process, own = {}) =>
       heard(new Worker(name, process, { ...options(), ...own }), onError),
     cut() {
@@ -113,6 +119,7 @@ function onPostgres(
   };
   return {
     queue: (name) => heard(new Queue(name, { connection }), onError),
+    reader: (name) => heard(new Queue(name, { connection, skipMetasUpdate: true }), onError),
     worker: (name, process, own = {}) =>
       heard(new Worker(name, process, { connection, ...own }), onError),
     cut: () => undefined,

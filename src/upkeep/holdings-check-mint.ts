@@ -65,13 +65,17 @@ async function checkCollection(
   return { kept, deferred };
 }
 
-interface JudgedPage {
+export interface JudgedPage {
   readonly kept: number;
   readonly gone: readonly GoneClaim[];
   readonly doubtful: readonly DoubtfulClaim[];
 }
 
-async function judgePage(page: readonly LiveClaim[], readings: Readings): Promise<JudgedPage> {
+/** Judges claims side by side; nothing is written. */
+export async function judgePage(
+  page: readonly LiveClaim[],
+  readings: Readings,
+): Promise<JudgedPage> {
   const verdicts = await Promise.all(
     page.map(async (claim) => ({ claim, verdict: await judgeClaim(claim, readings) })),
   );
@@ -114,7 +118,7 @@ function deferral({ claim, doubt }: DoubtfulClaim): DeferredPart {
   return { collection, attribution: { serial, starId }, wallet, reason: doubt };
 }
 
-function inBatches(gone: readonly GoneClaim[]): readonly (readonly GoneClaim[])[] {
+export function inBatches(gone: readonly GoneClaim[]): readonly (readonly GoneClaim[])[] {
   const size = ENDINGS_MAX[gone[0]?.collection ?? "A"];
   const count = Math.ceil(gone.length / size);
   return Array.from({ length: count }, (_, n) => gone.slice(n * size, (n + 1) * size));

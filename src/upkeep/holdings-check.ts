@@ -134,15 +134,15 @@ function backOff(passes: number): number {
   return Math.min(RETRY_AFTER_MS * 2 ** (passes - 1), RETRY_AFTER_MS_MAX);
 }
 
-const WHOLE: readonly Part[] = [
+export const WHOLE: readonly Part[] = [
   { collection: "A", attribution: null },
   { collection: "B", attribution: null },
 ];
 
-type PassDeps = HoldingsCheckDeps & { readonly signal: AbortSignal };
+export type PassDeps = HoldingsCheckDeps & { readonly signal: AbortSignal };
 
 /** A mint, and what the run has still to look at there. */
-interface OpenMint extends CheckedMint {
+export interface OpenMint extends CheckedMint {
   readonly parts: readonly Part[];
   /** What earlier passes of the run found held. */
   readonly keptBefore: number;
@@ -184,7 +184,7 @@ function openMints(
 }
 
 /** Reads the collections that any of the mints has open, both at once. */
-async function readFor(deps: PassDeps, mints: readonly OpenMint[]): Promise<Readings> {
+export async function readFor(deps: PassDeps, mints: readonly OpenMint[]): Promise<Readings> {
   const wanted = (collection: Collection): boolean =>
     mints.some(
       ({ parts, counts }) =>

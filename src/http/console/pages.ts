@@ -3,22 +3,41 @@ import type { Snapshots } from "../../hosting/snapshots.ts";
 import type { RefusalTrail } from "../../journal/refusal-trail.ts";
 import type { LedgerNetwork } from "../../ledger/entity-id.ts";
 import type { Sql } from "../../store/postgres.ts";
+import type { QueueReader } from "../../store/queue-reader.ts";
+import type { HoldingsCheckByHand } from "../../upkeep/holdings-check-by-hand.ts";
 import { decisionFeed } from "./decisions.ts";
 import { liveNumbersPage } from "./live.ts";
 import { numbersReader } from "./numbers.ts";
 import type { Page } from "./page.ts";
 import { actorJsonPage, actorPage } from "./pages/actor.ts";
 import { actorsPage } from "./pages/actors.ts";
+import { cataloguePage } from "./pages/catalogue.ts";
 import { feedPage, liveDecisionsPage } from "./pages/feed.ts";
+import { holdingsPage } from "./pages/holdings.ts";
+import { holdingsNowPage } from "./pages/holdings-now.ts";
+import { holdingsRunPage } from "./pages/holdings-run.ts";
+import { keyRevokePage } from "./pages/key-revoke.ts";
+import { keysPage } from "./pages/keys.ts";
 import { logPage } from "./pages/log.ts";
 import { overviewPage } from "./pages/overview.ts";
+import { premiumPage } from "./pages/premium.ts";
+import { publishingPage } from "./pages/publishing.ts";
+import { queuesPage } from "./pages/queues.ts";
+import { seasonsPage } from "./pages/seasons.ts";
 import { starPage } from "./pages/star.ts";
 import { starsPage } from "./pages/stars.ts";
+import { xpPage } from "./pages/xp.ts";
 
 /** What the pages stand on. */
 export interface PagesDeps {
   /** The console's own small pool. */
   readonly sql: Sql;
+  /** One whose statements may take their time. */
+  readonly patientSql: Sql;
+  readonly checks: HoldingsCheckByHand;
+  readonly queues: Pick<QueueReader, "read">;
+  /** Tells publishers to look. */
+  readonly wake: () => void;
   readonly snapshots: Snapshots;
   readonly mintSnapshots: MintSnapshots;
   readonly refusals: RefusalTrail;
@@ -42,6 +61,17 @@ export function consolePages(deps: PagesDeps): readonly Page[] {
     actorJsonPage(deps),
     starsPage(deps),
     starPage(deps),
+    publishingPage({ ...deps, readNumbers }),
+    queuesPage(deps),
+    holdingsPage(deps),
+    holdingsNowPage(deps),
+    holdingsRunPage(deps),
+    cataloguePage(deps),
+    seasonsPage(deps),
+    premiumPage(deps),
+    xpPage(deps),
+    keysPage(deps),
+    keyRevokePage(deps),
     logPage(deps),
   ];
 }

@@ -6,15 +6,22 @@ export const TOKEN = "operator-token-of-the-console-test";
 export const CONSOLE = { OPERATOR_TOKEN: TOKEN, TRUSTED_PROXIES: "127.0.0.0/8" };
 let visitors = 0;
 
+/** A form as filled in; a list where a field stands in it several times. */
+export type Fields = Readonly<Record<string, string | readonly string[]>>;
+
+function bodyOf(fields: Fields): URLSearchParams {
+  return new URLSearchParams(
+    Object.entries(fields).flatMap(([name, value]) =>
+      [value].flat().map((each): [string, string] => [name, each]),
+    ),
+  );
+}
+
 /** What a browser does by itself: it keeps the cookie and says where a form came from. */
 export interface Visitor {
   get(path: string): Promise<Reply>;
   /** Sends a form as a page of ours would, with this session's token unless told otherwise. */
-  post(
-    path: string,
-    fields: Record<string, string>,
-    headers?: Record<string, string>,
-  ): Promise<Reply>;
+  post(path: string, fields: Fields, headers?: Record<string, string>): Promise<Reply>;
   readonly cookie: string;
 }
 
@@ -50,12 +57,12 @@ export function cookieOf({ headers }: Reply): string {
 export function sendForm(
   service: Pick<Service, "url">,
   path: string,
-  fields: Record<string, string>,
+  fields: Fields,
   headers: Record<string, string> = {},
 ): Promise<Reply> {
   visitors += 1;
   const own = { origin: service.url, "x-forwarded-for": `10.0.0.${visitors % 250}` };
-  return sendPlain(service, path, { ...own, ...headers }, new URLSearchParams(fields));
+  return sendPlain(service, path, { ...own, ...headers }, bodyOf(fields));
 }
 
 /** One request, no redirect followed. */

@@ -20,11 +20,13 @@ interface Context {
   other: string;
   voter: string;
   day: string;
+  keyId: string;
   /** Star ids by `<wallet's place> <target>`. */
   stars: Record<string, string>;
 }
 
 const EVIL = "<script>alert(1)</script>";
+const RUN = "01a1f8c0-0000-7000-8000-00000000000f";
 const test = suite<Context>("/ops pages");
 
 test.before(async (context) => {
@@ -45,16 +47,21 @@ test.before(async (context) => {
   await star("one", voter, "token/0.0.9001");
   Object.assign(context, { service, voter, wallet: one.id, other: two.id });
   context.operator = await signInOperator(service);
+  context.keyId = (await issueKey(service.sql, EVIL)).id;
+  await service.sql`insert into holdings_check_run (id, day, kind, state, started_at, finished_at)
+    values (${RUN}, ${context.day}, 'manual', 'incomplete', now_ms(), now_ms())`;
 });
 test.after((context) => context.service.close());
 
 /** Every address of the table, with something real where a star stands. */
-function addresses({ wallet, day, stars }: Context): string[] {
+function addresses({ wallet, day, stars, keyId }: Context): string[] {
   const actor = `wallet-day/${wallet}/${day}`;
   const rest: Record<string, string> = {
     "/actors/*": `/actors/${actor}`,
     "/raw/actors/*": `/raw/actors/${actor}`,
     "/stars/*": `/stars/${stars["one event/meetup"]}`,
+    "/keys/revoke/*": `/keys/revoke/${keyId}`,
+    "/holdings/runs/*": `/holdings/runs/${RUN}`,
   };
   const deps = { sql: undefined, refusals: undefined } as unknown as Parameters<
     typeof consolePages
@@ -232,6 +239,17 @@ test("stored markup shows as text on every page", async (context) => {
     values ((now_ms() / 60000)::int, ${`refused ${EVIL}`}, 1)`;
   await sql`insert into operator_log (action_id, phase, operator, session_id, action, subject, notice)
     values (gen_random_uuid(), 'done', ${EVIL}, gen_random_uuid(), ${EVIL}, ${EVIL}, ${EVIL})`;
+  await sql`insert into season (id, name, starts_at, ends_at)
+    values (gen_random_uuid(), ${EVIL}, 0, 9000000000000)`;
+  await sql`insert into xp_credit (key, wallet, points, reason, at) values (${EVIL}, 7, 1, ${EVIL}, now_ms())`;
+  await sql`insert into publishing_alarm (worker, reason, subject, detail, raised_at, seen_at)
+    values (gen_random_uuid(), ${EVIL}, ${EVIL}, ${EVIL}, now_ms(), now_ms() + 60000)`;
+  await sql`insert into publishing_finding (kind, topic_id, sequence_number, detail)
+    values ('foreign', '0.0.5', 1, ${EVIL})`;
+  const deferred = [{ collection: "A", attribution: null, wallet: EVIL, reason: EVIL }];
+  await sql`insert into holdings_check_mint (run_id, event_id, kept, deferred)
+    values (${RUN}, 'mint', 0, ${sql.json(deferred)})`;
+  await sql`update event set approved_at = null where id = 'meetup'`;
   const paths = [
     ...addresses(context).filter((path) => !path.startsWith("/ops/live/")),
     `/ops/actors?q=${encodeURIComponent(EVIL)}`,
@@ -245,11 +263,17 @@ test("stored markup shows as text on every page", async (context) => {
     assert.ok(!text.includes(EVIL), path);
   }
   // Numbers that were read a moment ago are shown once more: hence the waiting.
-  for (const path of ["/ops", "/ops/log", "/ops/actors?type=forever-mint"]) {
+  const shown = [
+    ...["/ops", "/ops/log", "/ops/actors?type=forever-mint", "/ops/publishing", "/ops/catalogue"],
+    ...["/ops/seasons", "/ops/premium", "/ops/xp", "/ops/keys", `/ops/holdings/runs/${RUN}`],
+    `/ops/keys/revoke/${context.keyId}`,
+  ];
+  for (const path of shown) {
     await until(`${path} shows it as text`, async () =>
       (await operator.get(path)).text.includes("&lt;script&gt;alert(1)&lt;/script&gt;"),
     );
   }
+  await sql`update event set approved_at = 0 where id = 'meetup'`;
 });
 
 test("the overview tells of this process, its dependencies and what was refused", async ({

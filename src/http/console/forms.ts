@@ -1,0 +1,109 @@
+import { TerminalError } from "../../errors.ts";
+import { type Content, type Html, html } from "./markup.ts";
+import type { PageRequest, RefusedForm } from "./page.ts";
+
+/** What a form stands on: the page's request. */
+export type FormRequest = Pick<PageRequest, "formToken" | "refused">;
+
+/**
+ * A form of an action, with what the frame asks of it.
+ *
+ * @param path of the action, below `/ops`
+ */
+export function actionForm(
+  { formToken }: FormRequest,
+  given: { readonly path: string; readonly kind?: "stack" | "row" | "plain" },
+  content: Content,
+): Html {
+  return html`<form class="${given.kind ?? "stack"}" method="post" action="/ops${given.path}"><input type="hidden" name="token" value="${formToken}">${content}</form>`;
+}
+
+/** A button that does one thing to one thing, as a form of its own. */
+export function actionButton(
+  request: FormRequest,
+  given: {
+    readonly path: string;
+    readonly word: string;
+    /** For those who hear the button without its row: `Re-drive star …a1b2`. */
+    readonly label: string;
+    readonly fields: Readonly<Record<string, string>>;
+  },
+): Html {
+  const hidden = Object.entries(given.fields).map(
+    ([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`,
+  );
+  return actionForm(
+    request,
+    { path: given.path, kind: "plain" },
+    html`${hidden}<button class="small" aria-label="${given.label}">${given.word}</button>`,
+  );
+}
+
+/** A field of a form. */
+export interface Field {
+  readonly name: string;
+  readonly label: string;
+  readonly hint?: string;
+  /** What it holds at first. */
+  readonly value?: string;
+  readonly type?: "text" | "number";
+  /** Instead of free text: value and words. */
+  readonly choices?: readonly (readonly [string, string])[];
+  readonly maxLength?: number;
+}
+
+/** A field with its label, as it was filled in, and with what is wrong with it. */
+export function fieldOf(request: FormRequest, path: string, field: Field): Html {
+  const refused = refusedBy(request, path);
+  const { name, label, hint, choices } = field;
+  const value = refused?.form.get(name) ?? field.value ?? "";
+  const flaw = refused?.field === name ? refused.text : null;
+  const id = `field-${name}`;
+  const described = flaw === null ? (hint === undefined ? null : `${id}-hint`) : `${id}-flaw`;
+  const attributes = html`id="${id}" name="${name}" required${
+    described === null ? "" : html` aria-describedby="${described}"`
+  }${flaw === null ? "" : html` aria-invalid="true" autofocus`}`;
+  const input =
+    choices === undefined
+      ? html`<input ${attributes} type="${field.type ?? "text"}" value="${value}" autocomplete="off"${
+          field.maxLength === undefined ? "" : html` maxlength="${field.maxLength}"`
+        }>`
+      : html`<select ${attributes}>${choices.map(
+          ([choice, words]) =>
+            html`<option value="${choice}"${choice === value ? html` selected` : ""}>${words}</option>`,
+        )}</select>`;
+  return html`<div class="field"><label for="${id}">${label}</label>
+${hint === undefined ? "" : html`<p class="hint" id="${id}-hint">${hint}</p>`}
+${input}${flaw === null ? "" : html`<p class="flaw" id="${id}-flaw">${flaw}</p>`}</div>`;
+}
+
+function refusedBy({ refused }: FormRequest, path: string): RefusedForm | undefined {
+  return refused?.path === path ? refused : undefined;
+}
+
+/**
+ * A value that a form must have.
+ *
+ * @param what it is, in words
+ * @throws TerminalError `INVALID_REQUEST` naming the field
+ */
+export function filledIn(
+  form: URLSearchParams,
+  field: string,
+  { what, form: shape, max = 300 }: { what: string; form?: RegExp; max?: number },
+): string {
+  const text = (form.get(field) ?? "").trim();
+  if (text === "") throw flawIn(field, `${what} is needed`);
+  if (text.length > max || /\p{Cc}/u.test(text)) {
+    throw flawIn(field, `${what} has up to ${max} characters, all of them printable`);
+  }
+  if (shape !== undefined && !shape.test(text)) throw flawIn(field, `${what} is not of that form`);
+  return text;
+}
+
+/** The refusal of one field. */
+export function flawIn(field: string, message: string): TerminalError {
+  return new TerminalError("INVALID_REQUEST", message, { field });
+}
+
+export const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;

@@ -1,0 +1,176 @@
+import { setApproval } from "../../../catalogue/approve-records.ts";
+import { type RecordType, recordTypes } from "../../../catalogue/record-type.ts";
+import { TerminalError } from "../../../errors.ts";
+import {
+  type CatalogueRecord,
+  catalogueRecords,
+  countWaiting,
+} from "../../../reads/console-catalogue.ts";
+import type { Sql } from "../../../store/postgres.ts";
+import { actionForm, flawIn } from "../forms.ts";
+import { ago, type Content, type Html, html, number, section, table } from "../markup.ts";
+import type { Action, Page, PageRequest } from "../page.ts";
+import { older, textOf } from "../paging.ts";
+import { kindWords } from "../words.ts";
+
+const PER_PAGE = 50;
+
+/** The directory's records: those that wait for an approval, and those that are shown. */
+export function cataloguePage({ sql }: { readonly sql: Sql }): Page {
+  return {
+    path: "/catalogue",
+    nav: "Catalogue",
+    async show(request) {
+      const asked = readAsked(request);
+      const [waiting, found] = await Promise.all([
+        countWaiting(sql),
+        catalogueRecords(sql, { ...asked, limit: PER_PAGE + 1 }),
+      ]);
+      return { title: "Catalogue", body: body(request, { asked, waiting, found }) };
+    },
+    actions: [deciding(sql, true), deciding(sql, false)],
+  };
+}
+
+interface Asked {
+  readonly type: RecordType;
+  readonly isApproved: boolean;
+  readonly after: string;
+}
+
+function readAsked({ query, refused }: PageRequest): Asked {
+  const from = refused?.form ?? query;
+  const type = recordTypes.find((known) => known === (from.get("type") ?? "event"));
+  if (type === undefined) {
+    // A form that names no type has been refused for that: any list may stand below.
+    if (refused !== undefined) return { type: "event", isApproved: false, after: "" };
+    throw flawIn("type", `type must be one of ${recordTypes.join(", ")}`);
+  }
+  return { type, isApproved: from.get("view") === "shown", after: textOf(query, "after") };
+}
+
+function listPath({ type, isApproved }: Omit<Asked, "after">, after = ""): string {
+  const view = isApproved ? "shown" : "waiting";
+  return `/catalogue?${new URLSearchParams({ type, view, ...(after !== "" && { after }) })}`;
+}
+
+function deciding(sql: Sql, isApproved: boolean): Action {
+  const idsOf = (form: URLSearchParams): readonly string[] => {
+    const only = form.get("only");
+    const ids = only === null ? [...new Set(form.getAll("id"))] : [only];
+    if (ids.length === 0) throw flawIn("id", "Choose at least one record");
+    if (ids.length > PER_PAGE || ids.some((id) => !/^[A-Za-z0-9_.-]{1,64}$/.test(id))) {
+      throw flawIn("id", `Records are chosen by their ids, up to ${PER_PAGE} at once`);
+    }
+    return ids;
+  };
+  const typeOf = (form: URLSearchParams): RecordType => {
+    const type = recordTypes.find((known) => known === form.get("type"));
+    if (type === undefined) throw flawIn("type", `type must be one of ${recordTypes.join(", ")}`);
+    return type;
+  };
+  return {
+    path: isApproved ? "/catalogue/approve" : "/catalogue/reject",
+    name: isApproved ? "catalogue.approve" : "catalogue.reject",
+    subject(form) {
+      const [type, ids] = [typeOf(form), idsOf(form)];
+      return ids.length === 1 ? `${type}/${ids[0]}` : `${ids.length} of type ${type}`;
+    },
+    async run({ form }) {
+      const [type, asked] = [typeOf(form), idsOf(form)];
+      const ids = await setApproval(sql, { type, ids: asked, isApproved });
+      if (ids.length === 0) throw new TerminalError("NOT_FOUND", `no ${type} has this id`);
+      const gone = asked.length - ids.length;
+      return {
+        notice: `${ids.length === 1 ? `${ids[0]} is` : `${number(ids.length)} records are`} ${isApproved ? "shown and can be starred now" : "hidden; the stars they have stay"}.${gone === 0 ? "" : ` ${number(gone)} could not be found.`}`,
+        goTo: listPath({ type, isApproved: form.get("view") === "shown" }),
+        details: { type, ids },
+      };
+    },
+  };
+}
+
+function body(
+  request: PageRequest,
+  given: {
+    readonly asked: Asked;
+    readonly waiting: Readonly<Record<RecordType, number>>;
+    readonly found: readonly CatalogueRecord[];
+  },
+): Html {
+  const { asked, waiting, found } = given;
+  const records = found.slice(0, PER_PAGE);
+  const last = found.length > PER_PAGE ? records.at(-1)?.id : undefined;
+  const tab = (to: Omit<Asked, "after">, text: string, isHere: boolean): Html =>
+    html`<a href="/ops${listPath(to)}"${isHere ? html` aria-current="true"` : ""}>${text}</a>`;
+  return html`<p class="lead">Only approved records are ever shown by the public API and can be starred. Rejecting hides a record, and it waits here again; its stars stay.</p>
+<nav class="tabs" aria-label="Types">${recordTypes.map((type) =>
+    tab(
+      { ...asked, type },
+      `${upperFirst(kindWords(type))}s${waiting[type] === 0 ? "" : ` (${number(waiting[type])} waiting)`}`,
+      type === asked.type,
+    ),
+  )}</nav>
+<nav class="tabs" aria-label="Waiting or shown">${tab({ ...asked, isApproved: false }, "Waiting", !asked.isApproved)}${tab({ ...asked, isApproved: true }, "Shown", asked.isApproved)}</nav>
+${section(
+  asked.isApproved ? "Shown" : "Waiting for approval",
+  html`${records.length === 0 ? html`<p class="empty">${asked.isApproved ? "Nothing of this type is shown yet." : "Nothing of this type waits."}</p>` : recordsForm(request, asked, records)}${older(last === undefined ? null : `/ops${listPath(asked, last)}`, "Next")}`,
+)}`;
+}
+
+/** One form for all rows: a row's own button sends its id alone. */
+function recordsForm(
+  request: PageRequest,
+  asked: Asked,
+  records: readonly CatalogueRecord[],
+): Html {
+  const { isApproved } = asked;
+  const word = isApproved ? "Reject" : "Approve";
+  const path = isApproved ? "/catalogue/reject" : "/catalogue/approve";
+  const chosen = new Set(request.refused?.form.getAll("id"));
+  const rows = records.map((record) =>
+    row(record, { word, isChosen: chosen.has(record.id), now: request.now }),
+  );
+  const list = table({
+    caption: `${kindWords(asked.type)} records by id`,
+    columns: [
+      "",
+      { label: "Record", isText: true },
+      { label: "Id", isWhole: true },
+      { label: "About", isText: true },
+      { label: isApproved ? "Approved" : "Came", isWhole: true },
+      "",
+    ],
+    rows,
+  });
+  return actionForm(
+    request,
+    { path },
+    html`<input type="hidden" name="type" value="${asked.type}"><input type="hidden" name="view" value="${isApproved ? "shown" : "waiting"}">
+${list}<p class="choices"><button class="${isApproved ? "danger" : "primary"}">${word} the chosen ones</button></p>`,
+  );
+}
+
+function row(
+  record: CatalogueRecord,
+  given: { readonly word: string; readonly isChosen: boolean; readonly now: number },
+): Content[] {
+  const { id, name, about, url, createdAt, approvedAt } = record;
+  return [
+    html`<input type="checkbox" name="id" value="${id}" aria-label="Choose ${name}"${given.isChosen ? html` checked` : ""}>`,
+    html`${name}${isWeb(url) ? html`<br><a class="hint" href="${url}" rel="noopener noreferrer external">${url}</a>` : ""}`,
+    html`<span class="code">${id}</span>`,
+    about,
+    ago(approvedAt ?? createdAt, given.now),
+    html`<button class="small" name="only" value="${id}" aria-label="${given.word} ${name}">${given.word}</button>`,
+  ];
+}
+
+/** Records come from elsewhere: only these are made links. */
+function isWeb(url: string | null): url is string {
+  return url !== null && /^https?:\/\//.test(url);
+}
+
+function upperFirst(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}

@@ -1,0 +1,112 @@
+import { type ListedCheck, listChecks } from "../../../reads/console-holdings.ts";
+import type { Sql } from "../../../store/postgres.ts";
+import type { HoldingsCheckByHand } from "../../../upkeep/holdings-check-by-hand.ts";
+import { actionForm, flawIn } from "../forms.ts";
+import { ago, badge, type Content, duration, html, number, section, table } from "../markup.ts";
+import type { Action, Page } from "../page.ts";
+import { older, wholeNumber } from "../paging.ts";
+import { checkWords } from "../words.ts";
+
+export interface HoldingsDeps {
+  readonly sql: Sql;
+  readonly checks: HoldingsCheckByHand;
+}
+
+const PER_PAGE = 30;
+
+/** What the daily checks did, and the way to one by hand. */
+export function holdingsPage(deps: HoldingsDeps): Page {
+  return {
+    path: "/holdings",
+    nav: "Holdings checks",
+    async show(request) {
+      const before = wholeNumber(request.query, "before");
+      const found = await listChecks(deps.sql, { before, limit: PER_PAGE + 1 });
+      const checks = found.slice(0, PER_PAGE);
+      const last = found.length > PER_PAGE ? checks.at(-1)?.startedAt : undefined;
+      return {
+        title: "Holdings checks",
+        body: html`<p class="lead">Every day at 00:00 UTC forever mints lose the weight of NFTs that their wallets no longer hold. Nothing is removed on a doubt: such parts stay open and are tried again.</p>
+${section(
+  "Check now",
+  html`<p>A dry run reads the ledger, judges as the check does and writes nothing down. It shows what would be removed; then you decide.</p>
+${actionForm(request, { path: "/holdings/dry-run", kind: "row" }, html`<button class="primary">Begin a dry run</button><a class="button" href="/ops/holdings/now">The last dry run</a>`)}`,
+)}
+${section(
+  "Runs",
+  html`${table({
+    caption: "Runs of the check, newest first",
+    columns: [
+      { label: "Day", isWhole: true },
+      { label: "State", isWhole: true },
+      { label: "Started", isWhole: true },
+      { label: "Took", isNumber: true },
+      { label: "Removed", isNumber: true },
+      { label: "Weight", isNumber: true },
+      { label: "Kept", isNumber: true },
+      { label: "Left open", isNumber: true },
+    ],
+    rows: checks.map((check) => row(check, request.now)),
+    empty: "The check has not run yet; the day of the very first start counts as checked.",
+  })}${older(last === undefined ? null : `/ops/holdings?before=${last}`)}`,
+)}`,
+      };
+    },
+    actions: [dryRunning(deps), running(deps)],
+  };
+}
+
+function row(check: ListedCheck, now: number): Content[] {
+  const { id, day, kind, startedAt, finishedAt, removed, weight, kept, deferred } = check;
+  return [
+    html`<a href="/ops/holdings/runs/${id}">${day}</a>${kind === "manual" ? html` <span class="quiet">by hand</span>` : ""}`,
+    checkBadge(check),
+    ago(startedAt, now),
+    finishedAt === null ? "–" : duration(Math.max(0, finishedAt - startedAt)),
+    number(removed),
+    weight === 0 ? "0" : `−${number(weight)}`,
+    number(kept),
+    number(deferred),
+  ];
+}
+
+/** How a run ended; the word says it. */
+export function checkBadge({ state, deferred }: Pick<ListedCheck, "state" | "deferred">) {
+  if (state === "done" && deferred === 0) return badge("good", checkWords(state));
+  return badge(state === "incomplete" || deferred > 0 ? "warn" : "plain", checkWords(state));
+}
+
+function dryRunning({ checks }: HoldingsDeps): Action {
+  return {
+    path: "/holdings/dry-run",
+    name: "holdings.dry-run",
+    subject: () => "all forever mints",
+    async run({ session }) {
+      await checks.beginDryRun(session.operator);
+      return { notice: "The dry run was begun; it writes nothing down.", goTo: "/holdings/now" };
+    },
+  };
+}
+
+function running({ checks }: HoldingsDeps): Action {
+  return {
+    path: "/holdings/run",
+    name: "holdings.run",
+    subject(form) {
+      if (form.get("confirmed") !== "yes") {
+        throw flawIn("confirmed", "A check is run from its own page, after a dry run");
+      }
+      return "all forever mints";
+    },
+    async run() {
+      const how = await checks.beginRun();
+      return {
+        notice:
+          how === "done"
+            ? "The check has run: see what it did at the top of the list."
+            : "The check has begun: it goes on in the background, and this list tells how it ends.",
+        goTo: "/holdings",
+      };
+    },
+  };
+}

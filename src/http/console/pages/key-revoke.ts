@@ -1,0 +1,36 @@
+import { TerminalError } from "../../../errors.ts";
+import { listKeys } from "../../../keys/list-keys.ts";
+import type { Sql } from "../../../store/postgres.ts";
+import { actionForm } from "../forms.ts";
+import { ago, facts, html, instant, section } from "../markup.ts";
+import type { Page } from "../page.ts";
+
+/** Asks before a key is revoked: nothing brings it back. */
+export function keyRevokePage({ sql }: { readonly sql: Sql }): Page {
+  return {
+    path: "/keys/revoke/*",
+    below: "/keys",
+    async show(request) {
+      const { rest, now } = request;
+      const key = (await listKeys(sql)).find(({ id }) => id === rest);
+      if (key === undefined) throw new TerminalError("NOT_FOUND", "There is no key with this id.");
+      const { id, name, prefix, createdAt, lastUsedAt, revokedAt } = key;
+      const known = facts([
+        ["Whose", name],
+        ["Begins with", html`<span class="code">${prefix}…</span>`],
+        ["Issued", instant(createdAt)],
+        ["Last used", lastUsedAt === null ? "never" : ago(lastUsedAt, now)],
+      ]);
+      const question =
+        revokedAt === null
+          ? html`<p>From that moment every request with it is refused, in every process. A revoked key cannot be brought back; its owner would need a new one.</p>
+${actionForm(
+  request,
+  { path: "/keys/revoke", kind: "row" },
+  html`<input type="hidden" name="id" value="${id}"><button class="primary danger">Revoke this key</button><a class="button" href="/ops/keys">Keep it</a>`,
+)}`
+          : html`<p>It was revoked ${ago(revokedAt, now)}.</p><p><a class="button" href="/ops/keys">Back to the keys</a></p>`;
+      return { title: "Revoke a key?", body: section(name, html`${known}${question}`) };
+    },
+  };
+}

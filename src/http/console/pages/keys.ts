@@ -1,0 +1,118 @@
+import { issueKey } from "../../../keys/issue-key.ts";
+import { type ListedKey, listKeys } from "../../../keys/list-keys.ts";
+import { revokeKey } from "../../../keys/revoke-key.ts";
+import type { Sql } from "../../../store/postgres.ts";
+import { actionForm, fieldOf, filledIn, UUID } from "../forms.ts";
+import { ago, badge, type Content, html, section, table } from "../markup.ts";
+import type { Action, Page, PageRequest, ShownPage } from "../page.ts";
+
+const ISSUE = "/keys/issue";
+
+/** API keys: all that were ever issued, and a form for another one. */
+export function keysPage({ sql }: { readonly sql: Sql }): Page {
+  return {
+    path: "/keys",
+    nav: "Keys",
+    async show(request) {
+      return { title: "Keys", body: body(request, await listKeys(sql)) };
+    },
+    actions: [issuing(sql), revoking(sql)],
+  };
+}
+
+function issuing(sql: Sql): Action {
+  const nameOf = (form: URLSearchParams): string => filledIn(form, "name", { what: "A name" });
+  return {
+    path: ISSUE,
+    name: "keys.issue",
+    subject: nameOf,
+    async run({ form }) {
+      const { id, name, key } = await issueKey(sql, nameOf(form));
+      return {
+        notice: `A key for ${name} was issued.`,
+        goTo: shownOnce(name, key),
+        details: { id },
+      };
+    },
+  };
+}
+
+/** The only page that ever shows a key: it comes with the reply to the form and is stored nowhere. */
+function shownOnce(name: string, key: string): ShownPage {
+  return {
+    title: `Key for ${name}`,
+    body: section(
+      "This is the only time it is shown",
+      html`<p>Copy it now and hand it to its owner by a safe way. Only a hash of it is stored, so nobody can look it up later.</p>
+<code class="secret">${key}</code>
+<p class="hint">Do not reload this page: that would issue another key.</p>
+<p><a class="button" href="/ops/keys">I have copied it: back to the keys</a></p>`,
+    ),
+  };
+}
+
+function revoking(sql: Sql): Action {
+  const idOf = (form: URLSearchParams): string =>
+    filledIn(form, "id", { what: "The key's id", form: UUID });
+  return {
+    path: "/keys/revoke",
+    name: "keys.revoke",
+    subject: idOf,
+    async run({ form }) {
+      const { id } = await revokeKey(sql, idOf(form));
+      return {
+        notice: `Key …${id.slice(-6)} is revoked: it stops working at once.`,
+        goTo: "/keys",
+      };
+    },
+  };
+}
+
+function body(request: PageRequest, keys: readonly ListedKey[]) {
+  const { now } = request;
+  const newestFirst = [...keys].reverse();
+  const form = actionForm(
+    request,
+    { path: ISSUE },
+    html`${fieldOf(request, ISSUE, {
+      name: "name",
+      label: "Whose key it is",
+      hint: "A person or a project; it stands in this list and in the operator log.",
+      maxLength: 300,
+    })}<button class="primary">Issue a key</button>`,
+  );
+  return html`<p class="lead">Keys of the public API. Each is shown once, when it is issued; of stored keys nobody can see more than how they begin.</p>
+${section("Issue a key", form)}
+${section(
+  "Keys",
+  table({
+    caption: "All keys, newest first",
+    columns: [
+      { label: "Whose", isText: true },
+      { label: "Begins with", isWhole: true },
+      "State",
+      { label: "Issued", isWhole: true },
+      { label: "Last used", isWhole: true },
+      "",
+    ],
+    rows: newestFirst.map((key) => row(key, now)),
+    empty: "No key was issued yet.",
+  }),
+)}`;
+}
+
+function row(key: ListedKey, now: number): Content[] {
+  const { id, name, prefix, createdAt, lastUsedAt, revokedAt } = key;
+  return [
+    name,
+    html`<span class="code">${prefix}…</span>`,
+    revokedAt === null
+      ? badge("good", "works")
+      : html`${badge("plain", "revoked")} ${ago(revokedAt, now)}`,
+    ago(createdAt, now),
+    lastUsedAt === null ? "never" : ago(lastUsedAt, now),
+    revokedAt === null
+      ? html`<a class="button small" href="/ops/keys/revoke/${id}" aria-label="Revoke the key of ${name}">Revoke …</a>`
+      : "",
+  ];
+}

@@ -1,0 +1,131 @@
+import { TerminalError } from "../../../errors.ts";
+import type { LedgerNetwork } from "../../../ledger/entity-id.ts";
+import { resolveFinding } from "../../../publishing/findings.ts";
+import { type PublishingState, publishingState } from "../../../publishing/publishing-state.ts";
+import { redriveStar } from "../../../publishing/redrive.ts";
+import { type WaitingStar, waitingStars } from "../../../reads/console-publishing.ts";
+import type { Sql } from "../../../store/postgres.ts";
+import { figuresOf } from "../figures.ts";
+import { filledIn, UUID } from "../forms.ts";
+import { publishingHealth } from "../health.ts";
+import { badge, type Html, html, instantText, number, section } from "../markup.ts";
+import type { Numbers } from "../numbers.ts";
+import type { Action, Page, PageRequest } from "../page.ts";
+import { older, textOf } from "../paging.ts";
+import { publicationWords } from "../words.ts";
+import { alarmsTable, findingsTable, waitingTable } from "./publishing-tables.ts";
+
+export interface PublishingDeps {
+  readonly sql: Sql;
+  readonly network: LedgerNetwork;
+  readonly readNumbers: (now: number) => Promise<Numbers>;
+  /** Tells workers to look. */
+  readonly wake: () => void;
+}
+
+const PER_PAGE = 50;
+const FIGURES = ["pending", "lag"];
+
+/** Whether publishing is healthy: what waits and why, what differs, what workers complain of. */
+export function publishingPage(deps: PublishingDeps): Page {
+  return {
+    path: "/publishing",
+    nav: "Publishing",
+    async show(request) {
+      const after = textOf(request.query, "after");
+      if (after !== "" && !UUID.test(after)) {
+        throw new TerminalError("INVALID_REQUEST", "after must be the id of a star");
+      }
+      const [state, numbers, found] = await Promise.all([
+        publishingState(deps.sql),
+        deps.readNumbers(request.now),
+        waitingStars(deps.sql, { after: after === "" ? null : after, limit: PER_PAGE + 1 }),
+      ]);
+      return { title: "Publishing", body: body(request, { ...deps, state, numbers, found }) };
+    },
+    actions: [redriving(deps), resolving(deps)],
+  };
+}
+
+function redriving({ sql, wake }: PublishingDeps): Action {
+  const starOf = (form: URLSearchParams): string =>
+    filledIn(form, "star", { what: "The star's id", form: UUID });
+  return {
+    path: "/publishing/redrive",
+    name: "publishing.redrive",
+    subject: starOf,
+    async run({ form }) {
+      const star = starOf(form);
+      const driven = await redriveStar({ sql, wake }, star);
+      if (driven.kind === "unknown")
+        throw new TerminalError("NOT_FOUND", `there is no star ${star}`);
+      return { notice: `Star …${star.slice(-6)}: ${drivenWords(driven)}`, goTo: "/publishing" };
+    },
+  };
+}
+
+type Driven = Exclude<Awaited<ReturnType<typeof redriveStar>>, { kind: "unknown" }>;
+
+function drivenWords(driven: Driven): string {
+  if (driven.kind === "published") return "it is on the ledger already, nothing was done.";
+  if (driven.kind === "in hand") {
+    return `a worker has it in hand until ${instantText(driven.leaseUntil)}; it is due right after.`;
+  }
+  return `its next try is now. It goes on where it stands (${publicationWords(driven.state)}), with the transaction id it has.`;
+}
+
+function resolving({ sql }: PublishingDeps): Action {
+  const findingOf = (form: URLSearchParams): string =>
+    filledIn(form, "finding", { what: "The finding's number", form: /^\d{1,15}$/ });
+  return {
+    path: "/publishing/resolve",
+    name: "publishing.resolve",
+    subject: findingOf,
+    async run({ form }) {
+      const id = findingOf(form);
+      if (!(await resolveFinding(sql, Number(id)))) {
+        throw new TerminalError("NOT_FOUND", `there is no open finding ${id}`);
+      }
+      return {
+        notice: `Finding ${id} is set aside; it stays written down.`,
+        goTo: "/publishing",
+      };
+    },
+  };
+}
+
+function body(
+  request: PageRequest,
+  given: PublishingDeps & {
+    readonly state: PublishingState;
+    readonly numbers: Numbers;
+    readonly found: readonly WaitingStar[];
+  },
+): Html {
+  const { state, numbers, found } = given;
+  const { mood, word } = publishingHealth({ ...numbers, ...state });
+  const waiting = found.slice(0, PER_PAGE);
+  const last = found.length > PER_PAGE ? waiting.at(-1)?.id : undefined;
+  const figures = [
+    ...figuresOf({ ...numbers, ...state }).filter(({ key }) => FIGURES.includes(key)),
+    { label: "Open findings", value: number(state.findings), note: "outbox against topics" },
+    { label: "Alarms", value: number(state.alarms.length), note: "of workers at work" },
+  ];
+  return html`<p class="lead">${badge(mood, word)} Every accepted star becomes one message on its topic. Workers send them by themselves; what needs a person is told here.</p>
+<div class="figures">${figures.map(
+    ({ label, value, note }) =>
+      html`<div class="figure"><div class="label">${label}</div><div class="value">${value}</div><div class="note">${note}</div></div>`,
+  )}</div>
+${section("Alarms", alarmsTable(state.alarms, request.now))}
+${section(
+  "Stars that wait",
+  html`${waitingTable(request, waiting)}${older(last === undefined ? null : `/ops/publishing?after=${last}`, "Later ones")}`,
+  html`<span class="hint">oldest first</span>`,
+)}
+${section(
+  "Findings",
+  findingsTable(request, { findings: state.lastFindings, network: given.network }),
+  html`<span class="hint">the newest ${number(state.lastFindings.length)}</span>`,
+)}
+<p><a class="button" href="/ops/queues">Look into the queues</a></p>`;
+}

@@ -1,0 +1,73 @@
+/**
+ * What publishing says in codes, in the words of the people who run it. Whatever has no words
+ * here is shown as it is.
+ */
+
+const ALARMS: Readonly<Record<string, string>> = {
+  configuration: "The ledger refuses for a reason that only a person can cure",
+  foreign: "Somebody else used a transaction id of ours up",
+  contradiction: "The consensus nodes and the mirror node contradict each other",
+  returned: "A message that was proved absent is there after all",
+  overdue: "A star has waited for more than a minute",
+};
+
+const FINDINGS: Readonly<Record<string, string>> = {
+  missing: "Missing: accepted, but not on the topic",
+  duplicate: "Double: a second message of one star",
+  foreign: "Foreign: a message nobody here sent",
+  malformed: "Malformed: no star of any kind",
+  "wrong bytes": "Changed: another text than the star's own",
+  "wrong topic": "Misplaced: on another topic than the star's own",
+  "broken chain": "Broken chain: a running hash that does not follow",
+  contradiction: "Contradiction: receipt and mirror node differ",
+};
+
+/** What operators have to do about the ledger's own codes, or may leave to time. */
+const LEDGER_CODES: Readonly<Record<string, string>> = {
+  BUSY: "the network is busy",
+  DUPLICATE_TRANSACTION: "it had been sent already",
+  INSUFFICIENT_PAYER_BALANCE: "the operator account has no money left",
+  INSUFFICIENT_TX_FEE: "the fee is higher than we offer",
+  INVALID_SIGNATURE: "the operator key does not fit",
+  INVALID_SUBMIT_KEY: "the topic takes no messages from this key",
+  INVALID_TOPIC_ID: "there is no such topic",
+  PLATFORM_NOT_ACTIVE: "the network is not ready",
+  PLATFORM_TRANSACTION_NOT_CREATED: "the network did not take it",
+  RECEIPT_NOT_FOUND: "the network knows no receipt",
+  THROTTLED_AT_CONSENSUS: "the network had too much to do",
+  TOPIC_EXPIRED: "the topic has expired",
+  TRANSACTION_EXPIRED: "its time was over",
+  UNAUTHORIZED: "the topic takes no messages from this key",
+  UNAVAILABLE: "the node is away",
+};
+
+const QUEUES: Readonly<Record<string, string>> = {
+  publishing: "Wake-ups: stars are to be published",
+  upkeep: "Midnight: the daily holdings check is due",
+  rewards: "Rewards: a job for each accepted star",
+};
+
+const JOB_STATES: Readonly<Record<string, string>> = {
+  waiting: "waiting",
+  active: "in work",
+  delayed: "for later",
+  failed: "failed",
+  completed: "done",
+  prioritized: "waiting, first in line",
+  "waiting-children": "waiting for others",
+};
+
+const said = (words: Readonly<Record<string, string>>) => (code: string) => words[code] ?? code;
+
+export const alarmWords = said(ALARMS);
+export const findingWords = said(FINDINGS);
+export const queueWords = said(QUEUES);
+export const jobStateWords = said(JOB_STATES);
+
+/** A sentence of the publisher with the ledger's codes explained beside them. */
+export function troubleWords(text: string): string {
+  return text.replace(/\b[A-Z]{3,}(?:_[A-Z]+)*\b/g, (code) => {
+    const words = LEDGER_CODES[code];
+    return words === undefined ? code : `${words} (${code})`;
+  });
+}

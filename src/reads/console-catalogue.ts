@@ -1,0 +1,57 @@
+import { inTime, type Sql } from "../store/postgres.ts";
+
+export type CatalogueType = "event" | "token" | "collection" | "project";
+
+/** A record as an operator judges it. Instants are epoch milliseconds. */
+export interface CatalogueRecord {
+  readonly id: string;
+  readonly name: string;
+  /** What helps to judge it, in its own words: type and source, symbol, category. */
+  readonly about: string;
+  readonly url: string | null;
+  readonly createdAt: number;
+  readonly approvedAt: number | null;
+}
+
+/** How many records of each type wait for an approval. */
+export async function countWaiting(sql: Sql): Promise<Readonly<Record<CatalogueType, number>>> {
+  const [row] = await inTime(sql<Record<CatalogueType, number>[]>`
+    select (select count(*) from event where approved_at is null) as event,
+      (select count(*) from token where approved_at is null) as token,
+      (select count(*) from collection where approved_at is null) as collection,
+      (select count(*) from project where approved_at is null) as project`);
+  return row ?? { event: 0, token: 0, collection: 0, project: 0 };
+}
+
+/** What is asked of a list of records. */
+export interface RecordsAsked {
+  readonly type: CatalogueType;
+  /** Approved ones, or those that wait. */
+  readonly isApproved: boolean;
+  /** Only ids after this one; empty for the first page. */
+  readonly after: string;
+  readonly limit: number;
+}
+
+/** Records of a type by id, a page of them. @throws RetryableError `UNAVAILABLE` */
+export async function catalogueRecords(
+  sql: Sql,
+  { type, isApproved, after, limit }: RecordsAsked,
+): Promise<readonly CatalogueRecord[]> {
+  return inTime(sql<CatalogueRecord[]>`
+    select id, ${columns[type](sql)}, created_at as "createdAt", approved_at as "approvedAt"
+    from ${sql(type)}
+    where id > ${after} and ${isApproved ? sql`approved_at is not null` : sql`approved_at is null`}
+    order by id limit ${limit}`);
+}
+
+const columns = {
+  event: (sql: Sql) => sql`title as name, url,
+    concat_ws(' · ', case when is_forever_mint then 'forever mint' else replace(lower(event_type), '_', ' ') end,
+      source, host, location) as about`,
+  token: (sql: Sql) => sql`name, null as url, symbol as about`,
+  collection: (sql: Sql) => sql`name, null as url,
+    coalesce(supply || ' NFTs', 'supply not read yet') as about`,
+  project: (sql: Sql) => sql`name, website_url as url,
+    concat_ws(' · ', lower(category), country, ledger_id) as about`,
+} as const;

@@ -1,0 +1,106 @@
+import type { Day } from "../../actors/day.ts";
+import { inTime, type Sql } from "../store/postgres.ts";
+
+/** A run of the holdings check, in numbers. Instants are epoch milliseconds. */
+export interface ListedCheck {
+  readonly id: string;
+  readonly day: Day;
+  readonly kind: "scheduled" | "manual";
+  readonly state: "skipped" | "running" | "done" | "incomplete";
+  readonly startedAt: number;
+  readonly finishedAt: number | null;
+  readonly passes: number;
+  readonly nextTryAt: number;
+  readonly removed: number;
+  /** What totals lost. */
+  readonly weight: number;
+  readonly kept: number;
+  readonly deferred: number;
+}
+
+/**
+ * Runs, newest first.
+ *
+ * @param query.before only those that started before; epoch milliseconds
+ */
+export async function listChecks(
+  sql: Sql,
+  query: { readonly before: number | undefined; readonly limit: number },
+): Promise<readonly ListedCheck[]> {
+  const { before, limit } = query;
+  return inTime(sql<ListedCheck[]>`
+    select ${numbers(sql)} from (
+      select * from holdings_check_run
+      where ${before === undefined ? sql`true` : sql`started_at < ${before}`}
+      order by started_at desc limit ${limit}) run
+    order by started_at desc`);
+}
+
+/** @returns null where there is no such run */
+export async function findCheck(sql: Sql, id: string): Promise<ListedCheck | null> {
+  const [row] = await inTime(sql<ListedCheck[]>`
+    select ${numbers(sql)} from holdings_check_run run where id = ${id}`);
+  return row ?? null;
+}
+
+function numbers(sql: Sql) {
+  return sql`id, day, kind, state, started_at as "startedAt", finished_at as "finishedAt", passes,
+    next_try_at as "nextTryAt",
+    (select count(*) from claim_release where run_id = run.id) as removed,
+    (select coalesce(sum(weight), 0) from claim_release where run_id = run.id) as weight,
+    (select coalesce(sum(kept), 0) from holdings_check_mint where run_id = run.id) as kept,
+    (select coalesce(sum(json_array_length(deferred)), 0) from holdings_check_mint
+      where run_id = run.id) as deferred`;
+}
+
+/** What a run found on one mint. */
+export interface CheckedMintRow {
+  readonly event: string;
+  readonly kept: number;
+  readonly removed: number;
+  readonly weight: number;
+  readonly deferred: readonly {
+    readonly collection: string;
+    readonly attribution: { readonly serial: number; readonly starId: string } | null;
+    readonly wallet: string | null;
+    readonly reason: string;
+  }[];
+}
+
+/** What a run found, mint by mint. */
+export async function mintsOfCheck(sql: Sql, id: string): Promise<readonly CheckedMintRow[]> {
+  return inTime(sql<CheckedMintRow[]>`
+    select event_id as event, kept, deferred,
+      (select count(*) from claim_release where run_id = mint.run_id and event_id = mint.event_id) as removed,
+      (select coalesce(sum(weight), 0) from claim_release
+        where run_id = mint.run_id and event_id = mint.event_id) as weight
+    from holdings_check_mint mint where run_id = ${id} order by event_id`);
+}
+
+/** An NFT that stopped counting, with the evidence. Instants are epoch milliseconds. */
+export interface ReleasedNft {
+  readonly event: string;
+  readonly wallet: number;
+  readonly collection: "A" | "B";
+  readonly serial: number;
+  readonly weight: number;
+  readonly spare: number | null;
+  readonly starId: string;
+  readonly owner: string | null;
+  readonly deleted: boolean;
+  readonly listedAt: number;
+  readonly readAt: number;
+}
+
+/** The first NFTs that a run ended, by mint. */
+export async function releasesOfCheck(
+  sql: Sql,
+  id: string,
+  limit: number,
+): Promise<readonly ReleasedNft[]> {
+  return inTime(sql<ReleasedNft[]>`
+    select event_id as event, wallet, collection, serial, weight, spare, star_id as "starId", owner,
+      deleted, listed_at as "listedAt", read_at as "readAt"
+    from claim_release where run_id = ${id}
+    order by event_id, seq, collection, serial limit ${limit}`);
+}

@@ -1,0 +1,43 @@
+import { inTime, type Sql } from "../store/postgres.ts";
+
+/** A pass with its season's name. `grantedAt` is epoch milliseconds. */
+export interface ListedPass {
+  readonly wallet: string;
+  readonly number: number;
+  readonly seasonId: string;
+  readonly season: string;
+  readonly grantedAt: number;
+}
+
+/**
+ * Passes of a season by wallet, a page of them.
+ *
+ * @param query.after account number of the last wallet seen; 0 for the first page
+ */
+export async function passesOf(
+  sql: Sql,
+  query: { readonly seasonId: string; readonly after: number; readonly limit: number },
+): Promise<readonly ListedPass[]> {
+  return inTime(sql<ListedPass[]>`
+    select '0.0.' || wallet as wallet, wallet as number, season_id as "seasonId",
+      season.name as season, granted_at as "grantedAt"
+    from premium_pass join season on season.id = season_id
+    where season_id = ${query.seasonId} and wallet > ${query.after}
+    order by wallet limit ${query.limit}`);
+}
+
+/** Points booked by hand. `at` is epoch milliseconds. */
+export interface ListedCredit {
+  readonly id: string;
+  readonly wallet: string;
+  readonly points: number;
+  readonly reason: string;
+  readonly at: number;
+}
+
+/** The newest credits, newest first. */
+export async function lastCredits(sql: Sql, limit: number): Promise<readonly ListedCredit[]> {
+  return inTime(sql<ListedCredit[]>`
+    select key as id, '0.0.' || wallet as wallet, points, reason, at from xp_credit
+    order by at desc limit ${limit}`);
+}

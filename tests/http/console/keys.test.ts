@@ -1,0 +1,97 @@
+/**
+ * Goal: a key issued at the console works, is shown once, stands nowhere, and stops working when
+ * it is revoked. Method: the page over HTTP, a real web process, its database.
+ */
+import * as assert from "node:assert/strict";
+import { suite } from "uvu";
+import { type Service, send, startService } from "../../support/service.ts";
+import { CONSOLE, signInOperator, type Visitor } from "./browser-session.ts";
+import { logOf } from "./operator-log.ts";
+
+interface Context {
+  service: Service;
+  operator: Visitor;
+}
+
+const EVIL = "<script>alert(1)</script>";
+const test = suite<Context>("/ops/keys");
+
+test.before(async (context) => {
+  const service = await startService(CONSOLE);
+  Object.assign(context, { service, operator: await signInOperator(service, "Ada") });
+});
+test.after(({ service }) => service.close());
+
+async function issue({ service, operator }: Context, name: string) {
+  const reply = await operator.post("/ops/keys/issue", { name });
+  const key = /starboard_live_[0-9A-Za-z]{36}/.exec(reply.text)?.[0] ?? "";
+  const [row] = await service.sql`select id, name from api_key order by created_at desc limit 1`;
+  return { reply, key, id: String(row?.id), name: row?.name };
+}
+
+const works = async ({ service }: Context, key: string): Promise<number> =>
+  (await send(service, "GET /v1/tokens/top", { token: key })).status;
+
+test("a key is shown once, works, and is written down nowhere", async (context) => {
+  const { service, operator } = context;
+  const { reply, key, id } = await issue(context, "Consumer");
+  assert.equal(reply.status, 200);
+  assert.equal(reply.headers.get("cache-control"), "no-store");
+  assert.equal(await works(context, key), 200);
+  for (const path of ["/ops/keys", `/ops/keys/revoke/${id}`, "/ops/log"]) {
+    assert.ok(!(await operator.get(path)).text.includes(key), path);
+  }
+  const [done, begun] = await logOf(service.sql, "keys.issue");
+  assert.deepEqual([begun?.phase, begun?.operator, begun?.subject], ["begun", "Ada", "Consumer"]);
+  assert.deepEqual([done?.phase, done?.details], ["done", { id }]);
+  const rows = await service.sql`select row_to_json(api_key) as row from api_key`;
+  const log = await service.sql`select row_to_json(operator_log) as row from operator_log`;
+  assert.ok(!JSON.stringify([rows, log]).includes(key));
+});
+
+test("it is revoked after a question, and refused at once", async (context) => {
+  const { service, operator } = context;
+  const { key, id } = await issue(context, "Gone soon");
+  const question = await operator.get(`/ops/keys/revoke/${id}`);
+  assert.match(question.text, /cannot be brought back/);
+  assert.equal(await works(context, key), 200);
+  const reply = await operator.post("/ops/keys/revoke", { id });
+  assert.equal(reply.status, 303);
+  assert.equal(await works(context, key), 401);
+  assert.match((await operator.get(reply.headers.get("location") ?? "")).text, /is revoked/);
+  assert.deepEqual(
+    (await logOf(service.sql, "keys.revoke")).map(({ phase, subject }) => [phase, subject]),
+    [
+      ["done", id],
+      ["begun", id],
+    ],
+  );
+  const unknown = await operator.post("/ops/keys/revoke", {
+    id: "01a1f8c0-0000-7000-8000-000000000000",
+  });
+  assert.equal(unknown.status, 404);
+  assert.match(unknown.text, /No key has this id\./);
+  assert.equal((await logOf(service.sql, "keys.revoke"))[0]?.phase, "failed");
+});
+
+test("a bad name is named at its field, and stays as it was typed", async ({ operator }) => {
+  const long = `${EVIL}${"x".repeat(300)}`;
+  const reply = await operator.post("/ops/keys/issue", { name: long });
+  assert.equal(reply.status, 400);
+  assert.match(reply.text, /id="field-name"[^>]*aria-invalid="true"/);
+  assert.match(reply.text, /value="&lt;script&gt;alert\(1\)&lt;\/script&gt;x{300}"/);
+  assert.match(reply.text, /class="flaw" id="field-name-flaw">A name has up to 300 characters/);
+});
+
+test("markup in a name shows as text", async (context) => {
+  const { reply, id } = await issue(context, EVIL);
+  const pages = await Promise.all(
+    ["/ops/keys", `/ops/keys/revoke/${id}`, "/ops/log"].map((path) => context.operator.get(path)),
+  );
+  for (const { text } of [reply, ...pages]) {
+    assert.ok(!text.includes(EVIL));
+    assert.ok(text.includes("&lt;script&gt;alert(1)&lt;/script&gt;"));
+  }
+});
+
+test.run();
