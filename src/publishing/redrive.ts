@@ -23,7 +23,9 @@ export async function redriveStar(
 ): Promise<Redriven> {
   const [row] = await inTime(sql<Row[]>`
     with due as (
-      update outbox set next_try_at = 0 where star_id = ${starId} and state <> 'published'
+      -- One that is due already is left alone: a lock on it would keep workers from it.
+      update outbox set next_try_at = 0
+      where star_id = ${starId} and state <> 'published' and next_try_at > now_ms()
       returning star_id
     )
     select state, lease_until as "leaseUntil", last_error as "lastError",

@@ -125,7 +125,9 @@ export async function openLive(options: { readonly now?: () => number } = {}): P
       network.hedera.mirror.faults.heal();
     },
     async close() {
-      for (const publisher of opened) await publisher.close();
+      for (const publisher of opened) {
+        if (publisher.place.databaseUrl === place.databaseUrl) await publisher.close();
+      }
       await mirror.close();
       await sql.end({ timeout: 1 });
       await network.close();
@@ -144,8 +146,8 @@ async function readAll(mirror: MirrorNode, topicId: string): Promise<readonly st
   }
 }
 
-/** Closed with the test file at the latest, so that a failed test ends too. */
-const opened = new Set<{ close(): Promise<void> }>();
+/** Closed with the place they are at, at the latest, so that a failed test ends too. */
+const opened = new Set<{ readonly place: Pick<Place, "databaseUrl">; close(): Promise<void> }>();
 
 /** A publisher with connections of its own, as a worker process has them. */
 export async function openPublisher(place: Place, change: Partial<PublisherParts> = {}) {
@@ -178,6 +180,7 @@ export async function openPublisher(place: Place, change: Partial<PublisherParts
     });
     const running = {
       ...publisher,
+      place,
       metrics,
       wake: () => {
         for (const handler of handlers) handler();
