@@ -258,6 +258,30 @@ test("the database's clock jumps over midnight: the next star is the new day's, 
   assert.equal(bodyOf(await a.cast("0.0.520", "token/0.0.9001")).allowance.used, 1);
 });
 
+test("twins under one key on two sides of midnight are one star", async ({ a, b }) => {
+  let letGo = (): void => undefined;
+  const midnight = new Promise<void>((resolve) => {
+    letGo = resolve;
+  });
+  let late: Promise<string> = Promise.resolve("");
+  await new Promise<void>((admitted) => {
+    b.beforeTurn = () => {
+      admitted();
+      return midnight;
+    };
+    late = b.cast("0.0.525", "token/0.0.9001", "k").then(verdictOf);
+  });
+  assert.equal(verdictOf(await a.cast("0.0.525", "token/0.0.9001", "k")), "accepted");
+  await a.sql.unsafe(`
+    create or replace function now_ms() returns bigint language sql volatile as $$
+      select floor(extract(epoch from clock_timestamp()) * 1000)::bigint + 86400000 $$`);
+  letGo();
+  // By its key alone: the item is free again on the new day.
+  assert.equal(await late, "replayed");
+  const [row] = await a.sql`select count(*) as stars from star where wallet = 525`;
+  assert.equal(row?.stars, 1);
+});
+
 test("a turn that comes up after its caller was told 503 spends no vote", async ({ a }) => {
   await a.cast("0.0.522", "event/mint");
   const connection = await a.sql.reserve();
