@@ -2,6 +2,9 @@
 -- decides a star there assumes that they are free, and one that has counted today already sends
 -- only its own star back, as `lost`, before anything of it is written. So a batch is refused as
 -- a whole (SB409) only for claims that two commits made at the same moment.
+--
+-- One more outcome: `changed`, the event became a forever mint, or stopped being one, since the
+-- star was decided by the other rule.
 create or replace function cast_stars(turns json, not_after bigint)
 returns table (star_id uuid, outcome text, total_votes bigint)
 language plpgsql as $$
@@ -33,7 +36,9 @@ begin
           and serial_claim.collection = claim.collection and serial_claim.serial = claim.serial
           and serial_claim.day is not null
         limit 1
-      ) as taken) as has_taken_serial
+      ) as taken) as has_taken_serial,
+      target_type = 'event' and exists (
+        select from event where event.id = target_id and is_forever_mint <> repeatable) as has_changed_kind
     from offered
   ), stored as (
     insert into star (id, day, wallet, slot, at, target_type, target_id, repeatable, voting_power,
@@ -44,7 +49,7 @@ begin
       coalesce(xp, 1)
     from judged as offered
     -- A pass may have been granted or taken back, or its season ended, since the decision.
-    where day = today and not has_taken_serial and allowance_limit = case when exists (
+    where day = today and not has_taken_serial and not has_changed_kind and allowance_limit = case when exists (
       select from premium_pass join season on season.id = premium_pass.season_id
       where premium_pass.wallet = offered.wallet and offered.at >= starts_at and offered.at < ends_at
     ) then 20 else 5 end
@@ -119,6 +124,7 @@ begin
   select offered.id as star_id, counted.total,
     case
       when offered.day <> today then 'wrong-day'
+      when has_changed_kind then 'changed'
       when has_taken_serial then 'taken'
       when counted.id is null then 'stale'
       when json_array_length(offered.claims) <> coalesce(claim_counts.claims, 0)

@@ -117,6 +117,9 @@ async function attemptTurn(
     return { kind: "accepted", star: proposal.decided.star, totalVotes, keptReply: reply };
   }
   host.drop(key);
+  if (outcome.kind === "changed") {
+    throw new RetryableError("UNAVAILABLE", "the event changed while it was starred");
+  }
   if (outcome.kind === "wrong-day") await clock.measure().catch(() => undefined);
   return "again";
 }

@@ -19,6 +19,8 @@ export type CommitOutcome =
   | { readonly kind: "stale" }
   /** A serial was claimed, or the idempotency key bound, since: decide again with the truth. */
   | { readonly kind: "lost" }
+  /** The event came under another rule since: whoever asks again is decided by that. */
+  | { readonly kind: "changed" }
   /** Decided by another time than the database's: look at the clock and decide again. */
   | { readonly kind: "wrong-day" };
 

@@ -282,6 +282,20 @@ test("twins under one key on two sides of midnight are one star", async ({ a, b 
   assert.equal(row?.stars, 1);
 });
 
+test("an event that becomes a forever mint takes no star decided before", async ({ a }) => {
+  a.holdings.set("0.0.526", { collectionA: [1, 2], collectionB: [1] });
+  const turnOver = async () => {
+    await a.sql`update event set is_forever_mint = true, event_type = 'MINT_EVENT', ends_at = null where id = 'meetup'`;
+  };
+  a.beforeTurn = turnOver;
+  const told = await a.cast("0.0.526", "event/meetup").then(verdictOf, ({ code }) => code);
+  assert.equal(told, "UNAVAILABLE");
+  a.beforeTurn = () => Promise.resolve();
+  assert.equal(bodyOf(await a.cast("0.0.526", "event/meetup")).star.weight, 8);
+  const rows = await a.sql`select repeatable, weight from star where wallet = 526`;
+  assert.deepEqual([...rows], [{ repeatable: true, weight: 8 }]);
+});
+
 test("a turn that comes up after its caller was told 503 spends no vote", async ({ a }) => {
   await a.cast("0.0.522", "event/mint");
   const connection = await a.sql.reserve();

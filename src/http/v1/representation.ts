@@ -58,8 +58,9 @@ export async function send(
   setReplyHeader(c, "Cache-Control", cacheControl);
   if (clientHas(c, shown.tag)) return c.body(null, 304);
   if (!isGzip) return c.body(shown.text, 200, { "Content-Type": type });
+  const packed = await shown.gzipped();
   setReplyHeader(c, "Content-Encoding", "gzip");
-  return c.body(await shown.gzipped(), 200, { "Content-Type": type });
+  return c.body(packed, 200, { "Content-Type": type });
 }
 
 /** Weak comparison, as RFC 9110 wants it for `If-None-Match`. */
