@@ -11,7 +11,8 @@ import { type Browser, type BrowserContext, chromium, type Page } from "playwrig
 import { suite } from "uvu";
 import { until } from "../../support/processes.ts";
 import { cast, newWallet, type Service, signIn, startService } from "../../support/service.ts";
-import { CONSOLE, TOKEN } from "./browser-session.ts";
+import { CONSOLE, signInOperator, TOKEN } from "./browser-session.ts";
+import { fillConsole } from "./fill-console.ts";
 
 const CHROMIUM = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"].find(
   (path) => existsSync(path),
@@ -55,6 +56,11 @@ test.before(async (context) => {
       ...["--proxy-server=127.0.0.1:1", "--proxy-bypass-list=127.0.0.1"],
     ],
   });
+  const { keyId } = await fillConsole(service);
+  const operator = await signInOperator(service);
+  await operator.post("/ops/holdings/dry-run", {});
+  await operator.post("/ops/holdings/run", { confirmed: "yes" });
+  const [run] = await service.sql`select id from holdings_check_run limit 1`;
   mkdirSync(OUTPUT, { recursive: true });
   Object.assign(context, { service, browser, voter });
   context.pages = [
@@ -66,6 +72,17 @@ test.before(async (context) => {
     ["forever-mint", "/actors/forever-mint/mint?at=1"],
     ["stars", "/stars"],
     ["star", `/stars/${id}`],
+    ["publishing", "/publishing"],
+    ["queues", "/queues"],
+    ["holdings", "/holdings"],
+    ["holdings-now", "/holdings/now"],
+    ["holdings-run", `/holdings/runs/${run?.id}`],
+    ["catalogue", "/catalogue"],
+    ["seasons", "/seasons"],
+    ["premium", "/premium"],
+    ["xp", "/xp"],
+    ["keys", "/keys"],
+    ["key-revoke", `/keys/revoke/${keyId}`],
     ["operator-log", "/log"],
   ];
 });

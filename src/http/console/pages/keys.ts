@@ -112,7 +112,7 @@ function row(key: ListedKey, now: number): Content[] {
     ago(createdAt, now),
     lastUsedAt === null ? "never" : ago(lastUsedAt, now),
     revokedAt === null
-      ? html`<a class="button small" href="/ops/keys/revoke/${id}" aria-label="Revoke the key of ${name}">Revoke …</a>`
+      ? html`<a class="button small" href="/ops/keys/revoke/${id}" aria-label="Revoke … the key of ${name}">Revoke …</a>`
       : "",
   ];
 }

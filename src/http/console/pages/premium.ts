@@ -92,7 +92,7 @@ ${fieldOf(request, GRANT, {
     actionButton(request, {
       path: "/premium/revoke",
       word: "Take back",
-      label: `Take the pass of ${wallet} back`,
+      label: `Take back the pass of ${wallet}`,
       fields: { wallet, season: seasonId },
     }),
   ]);

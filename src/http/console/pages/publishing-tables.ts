@@ -122,7 +122,7 @@ function findingRow(request: PageRequest, finding: Finding, network: LedgerNetwo
       ? actionButton(request, {
           path: "/publishing/resolve",
           word: "Set aside",
-          label: `Set finding ${id} aside`,
+          label: `Set aside finding ${id}`,
           fields: { finding: String(id) },
         })
       : ago(resolvedAt, request.now),
