@@ -12,7 +12,7 @@ export type FormRequest = Pick<PageRequest, "formToken" | "refused">;
  */
 export function actionForm(
   { formToken }: FormRequest,
-  given: { readonly path: string; readonly kind?: "stack" | "row" | "plain" },
+  given: { readonly path: string; readonly kind?: "stack" | "row" | "plain" | "list" },
   content: Content,
 ): Html {
   return html`<form class="${given.kind ?? "stack"}" method="post" action="/ops${given.path}"><input type="hidden" name="token" value="${formToken}">${content}</form>`;

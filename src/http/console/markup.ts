@@ -58,6 +58,8 @@ export interface Column {
   readonly isText?: boolean;
   /** Never broken over lines: names, instants. */
   readonly isWhole?: boolean;
+  /** Buttons of the row: they stay in sight where the table scrolls. */
+  readonly isAction?: boolean;
 }
 
 /**
@@ -88,6 +90,7 @@ export function table(given: {
 
 function classOf(column: Column | undefined): Content {
   if (column?.isNumber) return html` class="number"`;
+  if (column?.isAction) return html` class="action"`;
   if (column?.isText) return html` class="text"`;
   return column?.isWhole ? html` class="whole"` : "";
 }

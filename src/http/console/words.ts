@@ -50,6 +50,18 @@ const OUTCOMES: Readonly<Record<string, string>> = {
 const ACTIONS: Readonly<Record<string, string>> = {
   "session.open": "signed in",
   "session.close": "signed out",
+  "catalogue.approve": "approved records",
+  "catalogue.reject": "rejected records",
+  "holdings.dry-run": "made a dry run of the holdings check",
+  "holdings.run": "ran the holdings check",
+  "keys.issue": "issued a key",
+  "keys.revoke": "revoked a key",
+  "premium.grant": "granted a pass",
+  "premium.revoke": "took a pass back",
+  "publishing.redrive": "re-drove a star",
+  "publishing.resolve": "set a finding aside",
+  "seasons.add": "added a season",
+  "xp.credit": "booked points",
 };
 
 const said = (words: Readonly<Record<string, string>>) => (code: string) => words[code] ?? code;

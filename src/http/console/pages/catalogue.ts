@@ -139,13 +139,13 @@ function recordsForm(
       { label: "Id", isWhole: true },
       { label: "About", isText: true },
       { label: isApproved ? "Approved" : "Came", isWhole: true },
-      "",
+      { label: "", isAction: true },
     ],
     rows,
   });
   return actionForm(
     request,
-    { path },
+    { path, kind: "list" },
     html`<input type="hidden" name="type" value="${asked.type}"><input type="hidden" name="view" value="${isApproved ? "shown" : "waiting"}">
 ${list}<p class="choices"><button class="${isApproved ? "danger" : "primary"}">${word} the chosen ones</button></p>`,
   );

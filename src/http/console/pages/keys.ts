@@ -93,7 +93,7 @@ ${section(
       "State",
       { label: "Issued", isWhole: true },
       { label: "Last used", isWhole: true },
-      "",
+      { label: "", isAction: true },
     ],
     rows: newestFirst.map((key) => row(key, now)),
     empty: "No key was issued yet.",

@@ -106,7 +106,11 @@ ${section(
   `Passes of ${season.name}`,
   html`${table({
     caption: `Passes of ${season.name}, by wallet`,
-    columns: [{ label: "Wallet", isWhole: true }, { label: "Granted", isWhole: true }, ""],
+    columns: [
+      { label: "Wallet", isWhole: true },
+      { label: "Granted", isWhole: true },
+      { label: "", isAction: true },
+    ],
     rows,
     empty: "No wallet has a pass for this season.",
   })}${older(next, "Next")}`,

@@ -40,7 +40,7 @@ export function waitingTable(request: PageRequest, stars: readonly WaitingStar[]
       { label: "How far", isWhole: true },
       { label: "Why it waits", isText: true },
       { label: "Tries", isNumber: true },
-      "",
+      { label: "", isAction: true },
     ],
     rows: stars.map((star) => waitingRow(request, star)),
     empty: "Nothing waits: every star is on the ledger.",
@@ -100,7 +100,7 @@ export function findingsTable(
       { label: "Star", isWhole: true },
       { label: "In detail", isText: true },
       { label: "Noticed", isWhole: true },
-      "",
+      { label: "", isAction: true },
     ],
     rows: openFirst.map((finding) => findingRow(request, finding, network)),
     empty: "None: what stands on the topics is what was accepted here.",
@@ -117,7 +117,7 @@ function findingRow(request: PageRequest, finding: Finding, network: LedgerNetwo
       : onLedger(network, `topic/${topicId}`, `${topicId} #${sequenceNumber ?? "?"}`),
     starId === null ? "–" : starLink(starId),
     troubleWords(detail),
-    ago(noticedAt, request.now),
+    html`${ago(noticedAt, request.now)}${resolvedAt === null ? "" : html`<br><span class="quiet">over ${ago(resolvedAt, request.now)}</span>`}`,
     resolvedAt === null
       ? actionButton(request, {
           path: "/publishing/resolve",
@@ -125,6 +125,6 @@ function findingRow(request: PageRequest, finding: Finding, network: LedgerNetwo
           label: `Set aside finding ${id}`,
           fields: { finding: String(id) },
         })
-      : ago(resolvedAt, request.now),
+      : "",
   ];
 }

@@ -7,7 +7,7 @@ import { type WaitingStar, waitingStars } from "../../../reads/console-publishin
 import type { Sql } from "../../../store/postgres.ts";
 import { figuresOf } from "../figures.ts";
 import { filledIn, UUID } from "../forms.ts";
-import { publishingHealth } from "../health.ts";
+import { type Health, publishingHealth } from "../health.ts";
 import { badge, type Html, html, instantText, number, section } from "../markup.ts";
 import type { Numbers } from "../numbers.ts";
 import type { Action, Page, PageRequest } from "../page.ts";
@@ -94,6 +94,13 @@ function resolving({ sql }: PublishingDeps): Action {
   };
 }
 
+/** What needs a person comes before what only takes its time. */
+function standing(numbers: Numbers, state: PublishingState): Pick<Health, "mood" | "word"> {
+  if (state.alarms.length > 0) return { mood: "bad", word: "needs a person" };
+  if (state.findings > 0) return { mood: "warn", word: "differs" };
+  return publishingHealth({ ...numbers, ...state });
+}
+
 function body(
   request: PageRequest,
   given: PublishingDeps & {
@@ -103,7 +110,7 @@ function body(
   },
 ): Html {
   const { state, numbers, found } = given;
-  const { mood, word } = publishingHealth({ ...numbers, ...state });
+  const { mood, word } = standing(numbers, state);
   const waiting = found.slice(0, PER_PAGE);
   const last = found.length > PER_PAGE ? waiting.at(-1)?.id : undefined;
   const figures = [

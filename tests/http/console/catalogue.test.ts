@@ -1,0 +1,85 @@
+/**
+ * Goal: records are approved and rejected one by one and many at once, and a long list is walked
+ * without repeating or skipping any. Method: the page over HTTP, a real web process.
+ */
+import * as assert from "node:assert/strict";
+import { suite } from "uvu";
+import { type Service, startService } from "../../support/service.ts";
+import { CONSOLE, signInOperator, type Visitor } from "./browser-session.ts";
+import { logOf } from "./operator-log.ts";
+
+interface Context {
+  service: Service;
+  operator: Visitor;
+}
+
+const test = suite<Context>("/ops/catalogue");
+const RECORDS = 120;
+
+test.before(async (context) => {
+  const service = await startService(CONSOLE);
+  await service.sql`delete from project`;
+  await service.sql`
+    insert into project (id, slug, name, category, created_at)
+    select 'p' || n, 'p' || n, 'Project ' || n, 'DEFI', 0 from generate_series(1, ${RECORDS}) n`;
+  Object.assign(context, { service, operator: await signInOperator(service) });
+});
+test.before.each(async ({ service }) => {
+  await service.sql`update project set approved_at = null`;
+});
+test.after(({ service }) => service.close());
+
+const approved = async ({ sql }: Service): Promise<string[]> =>
+  (
+    await sql<{ id: string }[]>`select id from project where approved_at is not null order by id`
+  ).map(({ id }) => id);
+const list = { type: "project", view: "waiting" };
+
+test("one click approves one record, and rejects it again", async ({ service, operator }) => {
+  const reply = await operator.post("/ops/catalogue/approve", { ...list, only: "p7", id: "p8" });
+  assert.equal(reply.status, 303);
+  assert.deepEqual(await approved(service), ["p7"]);
+  const [done] = await logOf(service.sql, "catalogue.approve");
+  assert.deepEqual([done?.phase, done?.subject], ["done", "project/p7"]);
+  const shown = await operator.get("/ops/catalogue?type=project&view=shown");
+  assert.match(shown.text, /value="p7"/);
+  await operator.post("/ops/catalogue/reject", { type: "project", view: "shown", only: "p7" });
+  assert.deepEqual(await approved(service), []);
+});
+
+test("chosen records are approved together; unknown ones are told", async ({
+  service,
+  operator,
+}) => {
+  const id = ["p1", "p2", "p3", "nobody"];
+  const reply = await operator.post("/ops/catalogue/approve", { ...list, id });
+  assert.deepEqual(await approved(service), ["p1", "p2", "p3"]);
+  const { text } = await operator.get(reply.headers.get("location") ?? "");
+  assert.match(text, /3 records are shown and can be starred now\. 1 could not be found\./);
+  const [done] = await logOf(service.sql, "catalogue.approve");
+  assert.deepEqual(done?.details, { type: "project", ids: ["p1", "p2", "p3"] });
+  const unknown = await operator.post("/ops/catalogue/approve", { ...list, only: "nobody" });
+  assert.equal(unknown.status, 404);
+});
+
+test("a refused form comes back with its list and its choices", async ({ operator }) => {
+  const none = await operator.post("/ops/catalogue/approve", list);
+  assert.equal(none.status, 400);
+  assert.match(none.text, /Choose at least one record\./);
+  assert.match(none.text, /Project 1</);
+  const bad = await operator.post("/ops/catalogue/approve", { ...list, id: ["p1", "<b>"] });
+  assert.match(bad.text, /value="p1" aria-label="Choose Project 1" checked/);
+});
+
+test("all pages together show every waiting record once", async ({ operator }) => {
+  const seen: string[] = [];
+  let path: string | undefined = "/ops/catalogue?type=project";
+  while (path !== undefined) {
+    const { text } = await operator.get(path);
+    seen.push(...[...text.matchAll(/name="id" value="([^"]+)"/g)].map(([, id = ""]) => id));
+    path = /href="([^"]+)" rel="next"/.exec(text)?.[1]?.replaceAll("&amp;", "&");
+  }
+  assert.deepEqual([seen.length, new Set(seen).size], [RECORDS, RECORDS]);
+});
+
+test.run();

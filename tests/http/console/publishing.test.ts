@@ -1,0 +1,96 @@
+/**
+ * Goal: what publishing waits for is told in words; re-driving a star only ends its delay; a
+ * finding is set aside once; looking at the queues changes nothing. Method: the pages over HTTP.
+ */
+import * as assert from "node:assert/strict";
+import { suite } from "uvu";
+import { silentLogger } from "../../../src/log.ts";
+import { closeRedis, openRedis } from "../../../src/store/redis.ts";
+import { openRewardsQueue } from "../../../src/upkeep/rewards-queue.ts";
+import { until } from "../../support/processes.ts";
+import { cast, newWallet, type Service, signIn, startService } from "../../support/service.ts";
+import { CONSOLE, signInOperator, type Visitor } from "./browser-session.ts";
+import { logOf } from "./operator-log.ts";
+
+interface Context {
+  service: Service;
+  operator: Visitor;
+  star: string;
+}
+
+const test = suite<Context>("/ops/publishing");
+
+test.before(async (context) => {
+  const service = await startService(CONSOLE);
+  const voter = await signIn(service, await newWallet(service, { a: 1 }));
+  const { body } = await cast(service, voter, "event/meetup");
+  Object.assign(context, { service, operator: await signInOperator(service), star: body.star.id });
+});
+test.after(({ service }) => service.close());
+
+const outboxOf = async ({ sql }: Service) =>
+  (await sql`select state, tries, next_try_at, last_error, transaction_id from outbox`)[0];
+
+test("a star that waits says why in words; re-driving ends its delay and nothing else", async ({
+  service,
+  operator,
+  star,
+}) => {
+  const later = Date.now() + 600_000;
+  await service.sql`update outbox set next_try_at = ${later}, tries = 3, last_error = 'BUSY'`;
+  const { text } = await operator.get("/ops/publishing");
+  assert.match(text, /The network is busy \(BUSY\); next try <time[^>]*>in 10 min/);
+  const before = await outboxOf(service);
+  const wakes = service.wakes();
+  const reply = await operator.post("/ops/publishing/redrive", { star });
+  assert.equal(reply.status, 303);
+  assert.deepEqual(await outboxOf(service), { ...before, next_try_at: 0 });
+  assert.equal(service.wakes(), wakes + 1);
+  const [done, begun] = await logOf(service.sql, "publishing.redrive");
+  assert.deepEqual([begun?.phase, done?.phase, done?.subject], ["begun", "done", star]);
+  const unknown = await operator.post("/ops/publishing/redrive", {
+    star: "01a1f8c0-0000-7000-8000-000000000000",
+  });
+  assert.equal(unknown.status, 404);
+  assert.match(unknown.text, /There is no star 01a1f8c0/);
+});
+
+test("a finding is told in words and set aside once", async ({ service, operator }) => {
+  await service.sql`insert into publishing_finding (kind, topic_id, sequence_number, detail)
+    values ('foreign', '0.0.5', 41, 'transaction unknown')`;
+  assert.match((await operator.get("/ops/publishing")).text, /a message nobody here sent/);
+  const finding = "1";
+  assert.equal((await operator.post("/ops/publishing/resolve", { finding })).status, 303);
+  const [row] = await service.sql`select resolved_at from publishing_finding`;
+  assert.ok(row?.resolved_at > 0);
+  assert.equal((await operator.post("/ops/publishing/resolve", { finding })).status, 404);
+  const phases = (await logOf(service.sql, "publishing.resolve")).map(({ phase }) => phase);
+  assert.deepEqual(phases, ["failed", "begun", "done", "begun"]);
+});
+
+test("the queues are shown with their jobs, and looking changes no key", async ({
+  service,
+  operator,
+  star,
+}) => {
+  const redis = openRedis(service.redisUrl, silentLogger);
+  const rewards = openRewardsQueue(service.redisUrl, silentLogger);
+  await rewards.ready();
+  await operator.get("/ops/queues");
+  const target = { type: "event", id: "meetup" } as const;
+  await rewards.offer([
+    { starId: star, wallet: "0.0.1001", target, at: "2026-11-20T08:00:00.000Z", day: "2026-11-20" },
+  ]);
+  await until("Redis is there", () => redis.isReady);
+  const keys = async () => (await redis.keys("*bull*")).sort();
+  const before = await keys();
+  const { text } = await operator.get("/ops/queues");
+  assert.match(text, /1 waiting/);
+  assert.ok(text.includes(`title="${star}"`));
+  assert.deepEqual(await keys(), before);
+  assert.deepEqual(await redis.keys("{starboard}*"), []);
+  await rewards.close();
+  await closeRedis(redis);
+});
+
+test.run();

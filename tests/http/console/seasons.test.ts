@@ -1,0 +1,92 @@
+/**
+ * Goal: seasons, passes and credits are made at the console as by the commands, each once, and a
+ * bad field is named with the form as it was. Method: the pages over HTTP, a real web process.
+ */
+import * as assert from "node:assert/strict";
+import { suite } from "uvu";
+import { type Service, startService } from "../../support/service.ts";
+import { CONSOLE, signInOperator, type Visitor } from "./browser-session.ts";
+import { logOf } from "./operator-log.ts";
+
+interface Context {
+  service: Service;
+  operator: Visitor;
+}
+
+const test = suite<Context>("/ops/seasons, premium, xp");
+const AUTUMN = { name: "Autumn", starts: "2026-10-01", ends: "2099-01-01 12:30" };
+
+test.before(async (context) => {
+  const service = await startService(CONSOLE);
+  Object.assign(context, { service, operator: await signInOperator(service, "Ada") });
+});
+test.after(({ service }) => service.close());
+
+const seasonId = async ({ sql }: Service): Promise<string> =>
+  String((await sql`select id from season where name = 'Autumn'`)[0]?.id);
+
+test("a season is added in UTC and once; one that overlaps is refused at its field", async ({
+  service,
+  operator,
+}) => {
+  assert.equal((await operator.post("/ops/seasons/add", AUTUMN)).status, 303);
+  const [season] = await service.sql`select starts_at, ends_at from season where name = 'Autumn'`;
+  assert.deepEqual(season, {
+    starts_at: Date.UTC(2026, 9, 1),
+    ends_at: Date.UTC(2099, 0, 1, 12, 30),
+  });
+  const again = await operator.post("/ops/seasons/add", { ...AUTUMN, name: "Twice" });
+  assert.equal(again.status, 400);
+  assert.match(again.text, /id="field-starts-flaw">This season overlaps another one\./);
+  assert.match(again.text, /value="Twice"/);
+  const [failed] = await logOf(service.sql, "seasons.add");
+  assert.deepEqual([failed?.phase, failed?.operator], ["failed", "Ada"]);
+  for (const [field, value] of [
+    ["starts", "2026-02-31"],
+    ["starts", "yesterday"],
+    ["ends", "2026-09-01"],
+    ["name", " "],
+  ] as const) {
+    const reply = await operator.post("/ops/seasons/add", { ...AUTUMN, [field]: value });
+    assert.equal(reply.status, 400, value);
+    assert.match(reply.text, new RegExp(`id="field-${field}"[^>]*aria-invalid="true"`), value);
+  }
+});
+
+test("a pass is granted, listed and taken back", async ({ service, operator }) => {
+  const fields = { wallet: "0.0.1001", season: await seasonId(service) };
+  const reply = await operator.post("/ops/premium/grant", fields);
+  assert.match((await operator.get(reply.headers.get("location") ?? "")).text, /0\.0\.1001<\/a>/);
+  assert.equal((await service.sql`select from premium_pass where wallet = 1001`).length, 1);
+  assert.equal((await operator.post("/ops/premium/revoke", fields)).status, 303);
+  assert.equal((await service.sql`select from premium_pass`).length, 0);
+  for (const action of ["premium.grant", "premium.revoke"]) {
+    const [done, begun] = await logOf(service.sql, action);
+    assert.deepEqual([begun?.phase, done?.phase, done?.subject], ["begun", "done", "0.0.1001"]);
+  }
+  const gone = await operator.post("/ops/premium/revoke", fields);
+  assert.equal(gone.status, 404);
+  const bad = await operator.post("/ops/premium/grant", { ...fields, wallet: "0.0.01" });
+  assert.match(bad.text, /id="field-wallet-flaw">0\.0\.01 is no account id such as 0\.0\.1001\./);
+});
+
+test("points are booked once by their name, also when the form is sent twice", async ({
+  service,
+  operator,
+}) => {
+  const fields = { wallet: "0.0.1001", points: "250", reason: "Quest 7", id: "quest-7" };
+  await operator.post("/ops/xp/credit", fields);
+  assert.equal((await operator.post("/ops/xp/credit", fields)).status, 303);
+  const rows = await service.sql`select wallet, points, reason from xp_credit`;
+  assert.deepEqual([...rows], [{ wallet: 1001, points: 250, reason: "Quest 7" }]);
+  const [done] = await logOf(service.sql, "xp.credit");
+  assert.deepEqual([done?.phase, done?.subject], ["done", "0.0.1001"]);
+  const other = await operator.post("/ops/xp/credit", { ...fields, points: "251" });
+  assert.equal(other.status, 422);
+  assert.match(other.text, /Quest-7 is another credit/);
+  assert.match(other.text, /value="251"/);
+  const zero = await operator.post("/ops/xp/credit", { ...fields, points: "0" });
+  assert.match(zero.text, /id="field-points"[^>]*aria-invalid="true"/);
+});
+
+test.run();
