@@ -1,6 +1,7 @@
 import type * as Sdk from "@hashgraph/sdk";
 import { bounds } from "../config.ts";
 import { inTime } from "./in-time.ts";
+import { forgetMadeUpInstants } from "./made-up-instants.ts";
 import { holdConnections, type NodeConnections } from "./node-connections.ts";
 import { createNodeRoster, type NodeRoster } from "./node-roster.ts";
 import { type OperatorKey, readOperatorKey } from "./operator-key.ts";
@@ -46,6 +47,7 @@ const NANOS_PER_SECOND = 1_000_000_000n;
 export async function createHederaTopic(options: HederaTopicOptions): Promise<Topic> {
   const key = readOperatorKey(options.operatorKey);
   const sdk = await import("@hashgraph/sdk");
+  forgetMadeUpInstants(sdk);
   const client = createClient(sdk, options);
   const now = (): number => performance.now();
   const { callDeadlineMs = CALL_DEADLINE_MS } = options;
