@@ -5,15 +5,13 @@ import { createInterface } from "node:readline";
 import { RetryableError } from "../../src/errors.ts";
 import { hookOf } from "../../src/failpoint.ts";
 import { redriveStar } from "../../src/publishing/redrive.ts";
-import { type Live, openLive, openPublisher, pause } from "../publishing/live.ts";
+import { type Live, openPublisher, pause } from "../publishing/live.ts";
 import type { Case } from "./cases.ts";
-import { type Checker, createChecker } from "./check.ts";
 import type { PublisherOrder } from "./publisher-process.ts";
+import { openTruthfulLive } from "./truthful-stars.ts";
 
 /** A ledger, a database and publishers of one lane of cases; kept from case to case. */
 export interface PublishWorld {
-  readonly live: Live;
-  readonly checker: Checker;
   /** @returns whether the failpoint was passed so often at all */
   run(given: Case): Promise<boolean>;
   close(): Promise<void>;
@@ -28,10 +26,9 @@ const SWEEP_EVERY_MS = 400;
 const AFTER_FIRST_LOOK_MS = 150;
 
 export async function openPublishWorld(): Promise<PublishWorld> {
-  const time = { offset: 0 };
-  const live = await openLive({ now: () => Date.now() + time.offset });
-  const { place, sql, network } = live;
-  const checker = createChecker({ sql, mirrorUrl: place.mirrorUrl, topics: place.topics });
+  const world = await openTruthfulLive();
+  const { live } = world;
+  const { place, network } = live;
   const spares = keepSpare();
   const inTrouble = async (trouble: Case["trouble"]): Promise<readonly string[]> => {
     if (trouble === "answer lost") {
@@ -40,12 +37,10 @@ export async function openPublishWorld(): Promise<PublishWorld> {
       }
     }
     const stars = await live.box(2);
-    if (trouble === "overdue") await loseAll(live, stars, time);
+    if (trouble === "overdue") await loseAll(live, stars, world.jump);
     return stars;
   };
   return {
-    live,
-    checker,
     async run(given) {
       // The sweep finds stars that came after the first look, with nobody woken.
       const isSweep = given.at.startsWith("sweep.");
@@ -64,7 +59,7 @@ export async function openPublishWorld(): Promise<PublishWorld> {
         await done;
         await victim.end();
         await rescuer?.close();
-        await checker.check();
+        await world.check();
         return isHit || victim.wasHit();
       } catch (error) {
         throw new Error(`${(error as Error).message}\n${await storyOf(live, stars)}`);
@@ -76,7 +71,7 @@ export async function openPublishWorld(): Promise<PublishWorld> {
     },
     async close() {
       spares.close();
-      await live.close();
+      await world.close();
     },
   };
 }
@@ -97,15 +92,17 @@ async function storyOf({ sql }: Live, stars: readonly string[]): Promise<string>
 }
 
 /** Every send comes to nothing, and then the time of every id is over. */
-async function loseAll(live: Live, stars: readonly string[], time: { offset: number }) {
-  const { nodes, ledger } = live.network.hedera;
-  for (const { faults } of nodes) faults.inject({ kind: "unavailable" });
+async function loseAll(
+  live: Live,
+  stars: readonly string[],
+  jump: (milliseconds: number) => Promise<void>,
+): Promise<void> {
+  for (const { faults } of live.network.hedera.nodes) faults.inject({ kind: "unavailable" });
   const publisher = await openPublisher(live.place);
   while ((await live.states(stars)).some((state) => state !== "sent")) await pause(20);
   await publisher.close();
   live.heal();
-  time.offset += JUMP_MS;
-  await ledger.closeBlock();
+  await jump(JUMP_MS);
 }
 
 /** What an operator would do who has no patience: nothing may depend on how long it waits. */

@@ -14,7 +14,8 @@ import { openVoteWorld } from "./vote-world.ts";
  * Every failpoint of voting and publishing × {killed, defect, hang, lost answer} × first, second,
  * … passing until there is none; then nodes, mirror node, Redis and workers in every trouble of
  * theirs, at the real SDK. After each case the topics are read from the mirror node and held
- * against the outbox (`check.ts`). Exit status 0 only when everything held.
+ * against the outbox (`check.ts`), and the product's own audit has to accept them (`auditor.ts`);
+ * with rankings, where there is a web process. Exit status 0 only when everything held.
  */
 const { values } = parseArgs({
   options: { only: { type: "string" }, lanes: { type: "string", default: "2" } },

@@ -4,19 +4,19 @@ import { createClient } from "redis";
 import type { ConsensusFault } from "../../src/local/hedera/consensus-node.ts";
 import { silentLogger } from "../../src/log.ts";
 import { createWakeQueue } from "../../src/publishing/queue.ts";
-import { type Live, openLive, pause } from "../publishing/live.ts";
+import { type Live, pause } from "../publishing/live.ts";
 import { testRedis } from "../support/redis.ts";
-import { createChecker } from "./check.ts";
 import { spawnPublisher } from "./publish-world.ts";
 import type { PublisherOrder } from "./publisher-process.ts";
 import type { Outcome } from "./run-cases.ts";
+import { openTruthfulLive } from "./truthful-stars.ts";
 
 /** Two publisher processes, three nodes, a mirror node, Redis, and stars that keep coming. */
 interface Scene {
   readonly live: Live;
   readonly workers: readonly ChildProcess[];
   /** The ledger's time jumps ahead. */
-  jump(seconds: number): Promise<void>;
+  jump(milliseconds: number): Promise<void>;
   flushRedis(): Promise<void>;
 }
 
@@ -57,7 +57,7 @@ export const TROUBLES: readonly TroubleScene[] = [
       await onEachNode(fault)(scene);
       await pause(2_000);
       // Their ids' time passes, and other stars' messages say so.
-      await scene.jump(150);
+      await scene.jump(150_000);
       await scene.live.box(4);
     },
   },
@@ -114,7 +114,7 @@ export const TROUBLES: readonly TroubleScene[] = [
   },
 ];
 
-/** Lets one trouble happen, and holds the topics against the outbox afterwards. */
+/** Lets one trouble happen; afterwards holds the topics against the outbox, and audits them. */
 export async function runTrouble({ name, happen }: TroubleScene): Promise<Outcome> {
   const started = performance.now();
   let failure: Error | undefined;
@@ -134,27 +134,20 @@ export async function runTrouble({ name, happen }: TroubleScene): Promise<Outcom
 }
 
 async function openScene() {
-  const time = { offset: 0 };
-  const [live, redis] = await Promise.all([
-    openLive({ now: () => Date.now() + time.offset }),
-    testRedis({ own: true }),
-  ]);
-  const { place, sql, network } = live;
+  const [world, redis] = await Promise.all([openTruthfulLive(), testRedis({ own: true })]);
+  const { live, jump } = world;
+  const { place, sql } = live;
   const spawned = await Promise.all([spawnPublisher(), spawnPublisher()]);
   const order: PublisherOrder = { place, redisUrl: redis.url };
   for (const { child } of spawned) child.stdin?.write(`${JSON.stringify(order)}\n`);
   await Promise.all(spawned.map(({ words }) => words.said("publishing")));
   const queue = createWakeQueue({ redisUrl: redis.url }, silentLogger);
   const client = await createClient({ url: redis.url }).connect();
-  const checker = createChecker({ sql, mirrorUrl: place.mirrorUrl, topics: place.topics });
   const workers = spawned.map(({ child }) => child);
   return {
     live,
     workers,
-    async jump(seconds: number) {
-      time.offset += seconds * 1_000;
-      await network.hedera.ledger.closeBlock();
-    },
+    jump,
     flushRedis: async () => void (await client.flushAll()),
     async keepVoting() {
       for (let i = 0; i < STARS; i++) {
@@ -170,12 +163,12 @@ async function openScene() {
         SETTLED_WITHIN_MS,
       );
     },
-    check: () => checker.check(),
+    check: () => world.check(),
     async close() {
       for (const worker of workers) await stop(worker);
       await queue.close();
       client.destroy();
-      await live.close();
+      await world.close();
       await redis.close();
     },
   };

@@ -3,12 +3,14 @@ import { randomUUID } from "node:crypto";
 import { readSettings } from "../../src/config.ts";
 import { RetryableError } from "../../src/errors.ts";
 import { armFailpoint } from "../../src/failpoint.ts";
+import { issueKey } from "../../src/keys/issue-key.ts";
 import { silentLogger } from "../../src/log.ts";
 import { startWeb, WEB_SETTINGS } from "../../src/processes/web.ts";
 import { openPublisher, pause } from "../publishing/live.ts";
 import { startNetwork } from "../support/network.ts";
 import { startProcess, until } from "../support/processes.ts";
 import { newWallet, send, signIn } from "../support/service.ts";
+import { openAuditor } from "./auditor.ts";
 import type { Case } from "./cases.ts";
 import { createChecker } from "./check.ts";
 
@@ -23,11 +25,19 @@ const SETTLED_WITHIN_MS = 40_000;
 export async function openVoteWorld() {
   const network = await startNetwork();
   const { settings, sql, topics, hedera } = network;
-  const checker = createChecker({ sql, mirrorUrl: hedera.mirrorUrl, topics });
+  const { mirrorUrl } = hedera;
+  const checker = createChecker({ sql, mirrorUrl, topics });
+  const auditor = openAuditor({
+    mirrorUrl,
+    topics,
+    collections: { a: network.collectionA, b: network.collectionB },
+    keys: { a: settings.COLLECTION_A_KEY ?? "", b: settings.COLLECTION_B_KEY ?? "" },
+  });
+  const { key } = await issueKey(sql, "audit");
   const publisher = await openPublisher(
     {
       databaseUrl: settings.DATABASE_URL ?? "",
-      mirrorUrl: hedera.mirrorUrl,
+      mirrorUrl,
       nodes: hedera.nodes.map(({ address, account }) => ({ address, account })),
       operatorId: settings.HEDERA_OPERATOR_ID ?? "",
       operatorKey: settings.HEDERA_OPERATOR_KEY ?? "",
@@ -37,7 +47,6 @@ export async function openVoteWorld() {
     { sweepEveryMs: 300 },
   );
   return {
-    checker,
     async run(given: Case): Promise<boolean> {
       const web = await startVictim(await network.webSettings(), given);
       try {
@@ -48,13 +57,15 @@ export async function openVoteWorld() {
           select id from star where wallet = ${Number(wallet.id.split(".")[2])}`;
         assert.deepEqual(rows.map(({ id }) => id).sort(), [...told].sort(), "journal and replies");
         await untilPublished();
-        await checker.check();
+        const { messages } = await checker.check();
+        await auditor.audit({ messages, api: { url: web.url, key } });
         return web.wasHit();
       } finally {
         await web.close();
       }
     },
     async close() {
+      await auditor.close();
       await publisher.close();
       await network.close();
     },
