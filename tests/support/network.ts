@@ -21,8 +21,14 @@ export interface Network {
   close(): Promise<void>;
 }
 
-/** Starts Postgres, Redis and a ledger with an operator, two collections and two topics. */
-export async function startNetwork(): Promise<Network> {
+/**
+ * Starts Postgres, Redis and a ledger with an operator, two collections and two topics.
+ *
+ * @param options.now the ledger's clock, epoch ms; this machine's when absent
+ */
+export async function startNetwork(
+  options: { readonly now?: () => number } = {},
+): Promise<Network> {
   const [database, redis, ledgerDatabase] = await Promise.all([
     testDatabase({ migrated: true }),
     testRedis({ own: true }),
@@ -32,7 +38,7 @@ export async function startNetwork(): Promise<Network> {
   await seedDirectory(sql);
   // A database of its own: the ledger must not share the service's fate.
   const ledgerSql = openPostgres(ledgerDatabase.url, { connections: 4 });
-  const hedera = await startLocalHedera({ sql: ledgerSql, now: () => Date.now() });
+  const hedera = await startLocalHedera({ sql: ledgerSql, now: () => Date.now(), ...options });
   const { ledger } = hedera;
   const operator = newKey("ed25519");
   const operatorId = await ledger.createAccount({ key: operator.publicKey });
