@@ -60,7 +60,9 @@ export async function openVoteWorld() {
   );
   return {
     async run(given: Case): Promise<boolean> {
-      const web = await startVictim(await network.webSettings(), given);
+      // An audit per case asks more often than a client may.
+      const variables = { ...(await network.webSettings()), API_RATE_LIMIT: "1000000" };
+      const web = await startVictim(variables, given);
       try {
         const wallet = holders.shift() ?? (await newWallet(network as never));
         const token = await signIn(web, wallet);
