@@ -51,8 +51,9 @@ function welcome(home: Home, url: string, seconds: number): string {
 Starboard is up after ${seconds.toFixed(1)} s.
 
   Public API    ${url}/v1
-  OpenAPI       ${url}/v1/openapi.json
+  API docs      ${url}/docs
   Voting API    ${url}/voting
+  Console       ${url}/ops (operator token: ${home.operatorToken})
   Mirror node   ${home.settings.MIRROR_NODE_URL[0]}
   Data          ${home.folder}
   Demo API key  ${key}

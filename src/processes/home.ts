@@ -27,6 +27,8 @@ export interface Home {
   readonly queue: { readonly redisUrl: string } | { readonly postgresUrl: string };
   /** Newly issued; the one of the last start is revoked. */
   readonly demoKey: string;
+  /** What opens the console, in words: the token itself is for no screen. */
+  readonly operatorToken: string;
   /** Lets commands in other terminals find this home (`.starboard/environment.json`). */
   announce(): Promise<void>;
 }
@@ -35,6 +37,7 @@ type Variables = Record<string, string>;
 type OnStop = (stop: () => Promise<void>) => void;
 
 const DEMO_KEY_NAME = "npm start";
+const TOKEN_FILE = "operator-token";
 
 /**
  * Starts what is not given: Postgres without `DATABASE_URL`, Redis without `REDIS_URL`, and
@@ -76,6 +79,9 @@ export async function openHome(onStop: OnStop): Promise<Home> {
         ? { postgresUrl: databaseUrl }
         : { redisUrl: settings.REDIS_URL },
     demoKey: await issueDemoKey(sql),
+    operatorToken: given.OPERATOR_TOKEN?.trim()
+      ? "OPERATOR_TOKEN of this environment"
+      : `the text in ${join(folder, TOKEN_FILE)}`,
     async announce() {
       const file = join(folder, "environment.json");
       writeFileSync(file, JSON.stringify(found, null, 2), { mode: 0o600 });
@@ -143,7 +149,7 @@ function demoVariables(demo: DemoLedger): Variables {
 
 /** Kept between starts, so that a signed-in operator stays so. */
 function operatorToken(folder: string): string {
-  const file = join(folder, "operator-token");
+  const file = join(folder, TOKEN_FILE);
   try {
     return readFileSync(file, "utf8");
   } catch {
