@@ -29,7 +29,7 @@ const SAMPLES = 40;
 const WARM_UP_SHARE = 0.55;
 const LOOK_EVERY_MS = 250;
 /** Of each backlog: with everything else a round takes less than eight minutes. */
-const BACKLOG_SECONDS_MAX = 180;
+const BACKLOG_SECONDS_MAX = 240;
 
 const sizesOf = (quick: boolean) =>
   quick ? { paced: 40, one: 400, two: 200 } : { paced: 600, one: 50_000, two: DRAIN };
