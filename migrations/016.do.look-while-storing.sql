@@ -1,4 +1,4 @@
--- As in 011, and the serials of an ordinary event are looked at while the star is stored: who
+-- As in 004, and each star's points are booked with it (011), and the serials of an ordinary event are looked at while the star is stored: who
 -- decides a star there assumes that they are free, and one that has counted today already sends
 -- only its own star back, as `lost`, before anything of it is written. So a batch is refused as
 -- a whole (SB409) only for claims that two commits made at the same moment.

@@ -50,6 +50,7 @@ test.before(async () => {
     { events, tokens, projects },
     { approve: true, eventSources: EVENT_SOURCES },
   );
+  // JSON has no type; that it is a valid OpenAPI document is a test of its own.
   document = (await bodyOf(await house.get("/openapi.json"))) as unknown as OpenApi;
   const revoked = await issueKey(house.sql, "revoked");
   await revokeKey(house.sql, revoked.id);

@@ -63,6 +63,7 @@ function addresses({ wallet, day, stars, keyId }: Context): string[] {
     "/keys/revoke/*": `/keys/revoke/${keyId}`,
     "/holdings/runs/*": `/holdings/runs/${RUN}`,
   };
+  // Only the pages' paths are asked for: nothing they stand on is touched.
   const deps = { sql: undefined, refusals: undefined } as unknown as Parameters<
     typeof consolePages
   >[0];
