@@ -60,10 +60,17 @@ export interface Column {
   readonly isWhole?: boolean;
   /** Buttons of the row: they stay in sight where the table scrolls. */
   readonly isAction?: boolean;
+  /** Says what the row is about: its heading where rows become cards. The first column when absent. */
+  readonly isTitle?: boolean;
 }
 
+/** Whoever has more columns than this, or buttons, is no table on a phone but a list of cards. */
+const COLUMNS_ON_A_PHONE = 3;
+
 /**
- * A table that scrolls inside its own box where the screen is narrow.
+ * A table. Where the screen is narrow its rows become cards, each cell with its column's word; one
+ * of few columns stays a table and scrolls inside its own box. Roles stand here because a browser
+ * may take them from elements that are laid out otherwise.
  *
  * @param given.caption what the table is, for people who do not see it
  * @param given.empty what to say when there are no rows
@@ -78,21 +85,31 @@ export function table(given: {
     typeof column === "string" ? { label: column } : column,
   );
   if (given.rows.length === 0) return html`<p class="empty">${given.empty ?? "Nothing yet."}</p>`;
+  const title = Math.max(
+    0,
+    columns.findIndex(({ isTitle }) => isTitle),
+  );
+  const isCards = columns.length > COLUMNS_ON_A_PHONE || columns.some(({ isAction }) => isAction);
+  const classes = columns.map((column, index) => classOf(column, isCards && index === title));
   const cell = (content: Content, index: number): Html =>
-    html`<td${classOf(columns[index])}>${content}</td>`;
+    html`<td role="cell"${classes[index]}${isCards ? html` data-label="${columns[index]?.label ?? ""}"` : ""}>${content}</td>`;
   return html`<div class="scroll" role="region" aria-label="${given.caption}" tabindex="0">
-<table>
-<thead><tr>${columns.map((column) => html`<th scope="col"${classOf(column)}>${column.label}</th>`)}</tr></thead>
-<tbody>${given.rows.map((row) => html`<tr>${row.map(cell)}</tr>`)}</tbody>
+<table role="table"${isCards ? html` class="cards"` : ""}>
+<thead role="rowgroup"><tr role="row">${columns.map(({ label }, index) => html`<th scope="col" role="columnheader"${classes[index]}>${label}</th>`)}</tr></thead>
+<tbody role="rowgroup">${given.rows.map((row) => html`<tr role="row">${row.map(cell)}</tr>`)}</tbody>
 </table>
 </div>`;
 }
 
-function classOf(column: Column | undefined): Content {
-  if (column?.isNumber) return html` class="number"`;
-  if (column?.isAction) return html` class="action"`;
-  if (column?.isText) return html` class="text"`;
-  return column?.isWhole ? html` class="whole"` : "";
+function classOf(column: Column, isTitle: boolean): Content {
+  const names = [
+    column.isNumber ? "number" : "",
+    column.isAction ? "action" : "",
+    column.isText ? "text" : "",
+    column.isWhole ? "whole" : "",
+    isTitle ? "title" : "",
+  ].filter(Boolean);
+  return names.length === 0 ? "" : html` class="${names.join(" ")}"`;
 }
 
 /** Pairs of a name and what it is. */
