@@ -8,7 +8,7 @@ import type { TargetName } from "../../reads/targets.ts";
 export function challengeBody(network: LedgerNetwork) {
   return z.strictObject({
     wallet: z.string().transform((text, context) => {
-      const id = parseEntityId(text.trim(), network);
+      const id = parseEntityId(text, network);
       if (id === undefined) {
         context.addIssue({
           code: "custom",

@@ -237,6 +237,9 @@ test("400 INVALID_REQUEST: every other spelling of an account is refused, so one
     `0x${"0".repeat(40)}`,
     "0.0.1e3",
     "0.0.abc",
+    ` ${id}`,
+    `${id}\n`,
+    `\u00a0${id}`,
   ]) {
     const reply = await challenge(service, wallet);
     isProblem(reply, 400, "INVALID_REQUEST");
