@@ -1,6 +1,7 @@
 import postgres from "postgres";
 import { bounds } from "../config.ts";
 import { RetryableError } from "../errors.ts";
+import { keepQueuesShort } from "./short-queues.ts";
 
 /** A pool of connections; bigints arrive as numbers, dates as `YYYY-MM-DD` text. */
 export type Sql = postgres.Sql<{ bigint: number; date: string }>;
@@ -31,7 +32,7 @@ export interface PoolOptions {
  * @param url `postgres://…`
  */
 export function openPostgres(url: string, options: PoolOptions = {}): Sql {
-  return postgres(url, {
+  const pool: Sql = postgres(url, {
     max: options.connections ?? bounds.postgresConnectionsMax,
     connect_timeout: 2,
     // The writer's connections end only when something ends them: its actors hear of that.
@@ -55,6 +56,7 @@ export function openPostgres(url: string, options: PoolOptions = {}): Sql {
       ...(options.writer ? { lock_timeout: bounds.statementTimeoutMs } : {}),
     },
   });
+  return keepQueuesShort(pool);
 }
 
 function safeInteger(text: string): number {
