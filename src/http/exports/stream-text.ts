@@ -24,22 +24,27 @@ export async function streamText(
     onEnd();
     throw error;
   }
+  let isLeft = false;
   const stream = new ReadableStream<Uint8Array>(
     {
       async pull(controller) {
         try {
           const { done, value } = first ?? (await pieces.next());
           first = undefined;
+          // Left while this piece was made: its end has been told, and nobody takes the piece.
+          if (isLeft) return;
           if (!done) return controller.enqueue(encoder.encode(value));
           onEnd();
           controller.close();
         } catch (thrown) {
+          if (isLeft) return;
           const error = coerceError(thrown);
           onEnd(error);
           controller.error(error);
         }
       },
       async cancel() {
+        isLeft = true;
         onEnd();
         await pieces.return(undefined);
       },
