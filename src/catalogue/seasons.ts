@@ -12,7 +12,10 @@ export interface Season {
 
 const EXCLUSION_VIOLATION = "23P01";
 const NAME_CHARACTERS_MAX = 300;
-/** A season that has begun is folded from the ledger: seconds where millions of stars stand. */
+/**
+ * A season that has begun is folded from the ledger: seconds where millions of stars stand.
+ * Voting goes on meanwhile (see `migrations/017`).
+ */
 const FOLD_DEADLINE_MS = 60_000;
 
 /**

@@ -97,8 +97,7 @@ async function holdUp(sql: Sql, part: "xp_before" | "xp_between"): Promise<() =>
 }
 
 const someoneWaits = async (sql: Sql) => {
-  const waiting = await sql`
-    select from pg_locks where locktype = 'advisory' and objid = 42 and not granted`;
+  const waiting = await sql`select from pg_locks where locktype = 'advisory' and not granted`;
   return waiting.length > 0;
 };
 
@@ -129,6 +128,22 @@ for (const part of ["xp_before", "xp_between"] as const) {
   });
 }
 
+test("what is being booked when a fold begins is in it", async ({ sql, now }) => {
+  const booking = await sql.reserve();
+  await booking`begin`;
+  await booking`select credit_xp('on its way', 1, 7, 'r')`;
+  const span = { name: "s", startsAt: now - 600_000, endsAt: now + 600_000 };
+  const adding = addSeason(sql, span);
+  await until("the fold waits for it", () => someoneWaits(sql));
+  await booking`commit`;
+  booking.release();
+  await adding;
+  assert.deepEqual(
+    (await scores(sql)).map(({ wallet, points }) => [wallet, points]),
+    [[1, 7]],
+  );
+});
+
 test("a season that is moved meanwhile loses and wins what it should", async ({
   sql,
   now,
@@ -139,7 +154,8 @@ test("a season that is moved meanwhile loses and wins what it should", async ({
   await cast(2, 1, now + 500);
   await cast(3, 1, now + 1_500);
   const letGo = await holdUp(sql, "xp_before");
-  const moving = sql`update season set starts_at = ${now + 400}, ends_at = ${now + 2_000}`.execute();
+  const moving =
+    sql`update season set starts_at = ${now + 400}, ends_at = ${now + 2_000}`.execute();
   await until("the fold is under way", () => someoneWaits(sql));
   await cast(1, 2, now + 1);
   await cast(2, 2, now + 501);

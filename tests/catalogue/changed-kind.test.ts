@@ -1,0 +1,164 @@
+/**
+ * Goal: an event that is starred stays under the rule its stars were counted by, whatever an import
+ * and a star do at the same moment. Method: real connections; one of the two is held up in the
+ * middle by a lock that the test holds, and the other passes; then many of both at once.
+ */
+import * as assert from "node:assert/strict";
+import { suite } from "uvu";
+import { ruleOf, type Target } from "../../actors/content.ts";
+import { dayOf } from "../../actors/day.ts";
+import { importCatalog } from "../../src/catalogue/import-catalog.ts";
+import { createGroupCommit } from "../../src/journal/group-commit.ts";
+import { openPostgres, type Sql } from "../../src/store/postgres.ts";
+import { decidedStar } from "../support/engine.ts";
+import { testDatabase } from "../support/postgres.ts";
+import { until } from "../support/processes.ts";
+
+interface Context {
+  sql: Sql;
+  /** Stores a star of another wallet each time, decided by the rule that is named. */
+  cast(id: string, rule: "ordinary" | "forever"): Promise<string>;
+  close(): Promise<void>;
+}
+
+const test = suite<Context>("an event's kind");
+
+test.before.each(async (context) => {
+  const database = await testDatabase({ migrated: true });
+  const sql = openPostgres(database.url, { connections: 8 });
+  const writer = openPostgres(database.url, { connections: 4, writer: true });
+  const [row] = await sql<{ now: number }[]>`select now_ms() as now`;
+  const now = row?.now ?? 0;
+  // A process for each: stars of one share their statement.
+  const commits = [1, 2].map(() => createGroupCommit({ sql: writer, now: () => now }).commit);
+  let wallet = 1_000;
+  Object.assign(context, {
+    sql,
+    async cast(id, rule) {
+      wallet += 1;
+      const eventKind = rule === "forever" ? "FOREVER_MINT" : "MINT_EVENT";
+      const target: Target = { type: "event", id, eventKind, ledgerId: null };
+      const claims = { a: [wallet], b: null };
+      const star = decidedStar({ wallet: `0.0.${wallet}`, now, target, claims });
+      assert.equal(ruleOf(target).frequency === "once", rule === "forever");
+      assert.equal(star.star.day, dayOf(now));
+      const commit = commits[wallet % 2] as (typeof commits)[number];
+      return (await commit(star)).kind;
+    },
+    async close() {
+      await Promise.all([sql.end({ timeout: 1 }), writer.end({ timeout: 1 })]);
+      await database.close();
+    },
+  } satisfies Context);
+  await importCatalog(sql, catalog(["mint"], false), options);
+});
+test.after.each((context) => context.close());
+
+const options = { approve: true, eventSources: [] };
+const token = { id: "0.0.9001", symbol: "T", name: "Token" };
+const catalog = (ids: readonly string[], isForeverMint: boolean) => ({
+  events: ids.map((id) => ({
+    id,
+    title: id,
+    eventType: "MINT_EVENT",
+    startsAt: "2026-11-20T08:00:00Z",
+    isForeverMint,
+  })),
+  tokens: [token],
+});
+
+const outcome = (work: Promise<unknown>) =>
+  work.then(
+    () => "done",
+    (error: Error) => error.message,
+  );
+const REFUSED = /^already starred, so isForeverMint cannot change any more: mint$/;
+
+/** Stars that were counted by another rule than their event is under. */
+const contradictions = async (sql: Sql) => [
+  ...(await sql`select star.target_id from star join event on event.id = target_id
+    where repeatable <> is_forever_mint`),
+];
+
+/** Holds a row until it is let go of. */
+async function hold(sql: Sql, statement: string): Promise<() => Promise<void>> {
+  const connection = await sql.reserve();
+  await connection.unsafe(`begin; ${statement}`);
+  return async () => {
+    await connection`rollback`;
+    connection.release();
+  };
+}
+
+const waiting = async (sql: Sql) => (await sql`select from pg_locks where not granted`).length;
+
+test("a star that is stored while an import is under way keeps the event's kind", async ({
+  sql,
+  cast,
+}) => {
+  // An import stores events before tokens: it has seen that nobody starred.
+  const letGo = await hold(sql, "select from token for update");
+  const importing = outcome(importCatalog(sql, catalog(["mint"], true), options));
+  await until("the import waits", async () => (await waiting(sql)) > 0);
+  assert.equal(await cast("mint", "ordinary"), "stored");
+  await letGo();
+  assert.match(await importing, REFUSED);
+  assert.deepEqual(await contradictions(sql), []);
+});
+
+test("an import that comes while a star is being stored waits for it, and is refused", async ({
+  sql,
+  cast,
+}) => {
+  const letGo = await hold(sql, "insert into event_total values ('mint', 1, 1)");
+  const casting = cast("mint", "ordinary");
+  await until("the star is being stored", async () => (await waiting(sql)) > 0);
+  const importing = outcome(importCatalog(sql, catalog(["mint"], true), options));
+  await until("the import waits as well", async () => (await waiting(sql)) > 1);
+  await letGo();
+  assert.equal(await casting, "stored");
+  assert.match(await importing, REFUSED);
+  assert.deepEqual(await contradictions(sql), []);
+});
+
+test("a star that comes after a change is not stored by the rule that was", async ({
+  sql,
+  cast,
+}) => {
+  await importCatalog(sql, catalog(["mint"], true), options);
+  assert.equal(await cast("mint", "ordinary"), "changed");
+  assert.equal(await cast("mint", "forever"), "stored");
+});
+
+test("no statement changes the kind of a starred event, whoever sends it", async ({
+  sql,
+  cast,
+}) => {
+  await cast("mint", "ordinary");
+  const change = sql`update event set is_forever_mint = true, ends_at = null where id = 'mint'`;
+  await assert.rejects(change, { code: "SB409" });
+  await sql`update event set title = 'Another', approved_at = null where id = 'mint'`;
+});
+
+test("many imports and stars at once: each event's stars are of its kind", async ({
+  sql,
+  cast,
+}) => {
+  const ids = Array.from({ length: 60 }, (_, n) => `e${n}`);
+  await importCatalog(sql, catalog(ids, false), options);
+  let changed = 0;
+  const refusals: string[] = [];
+  for (const id of ids) {
+    const flips = [true, false, true].map((kind) =>
+      outcome(importCatalog(sql, catalog([id], kind), options)),
+    );
+    const stars = [cast(id, "ordinary"), cast(id, "forever"), cast(id, "ordinary")];
+    for (const kind of await Promise.all(stars)) if (kind === "changed") changed += 1;
+    for (const told of await Promise.all(flips)) if (told !== "done") refusals.push(told);
+  }
+  assert.deepEqual(await contradictions(sql), []);
+  assert.ok(changed > 0 && refusals.length > 0, `${changed} changed, ${refusals.length} refused`);
+  for (const told of refusals) assert.match(told, /^already starred/);
+});
+
+test.run();
