@@ -30,10 +30,8 @@ export interface HederaTopicOptions {
 
 /** A message is signed for so many nodes: one that does not answer leaves two to ask. */
 const NODES_PER_MESSAGE = 3;
-/** A node answers in well under a second; the SDK's own default is 10 s. */
+/** A node answers in well under a second. */
 const CALL_DEADLINE_MS = 3_000;
-/** Our own deadline comes this much after the SDK's, should that one not hold. */
-const BACKSTOP_MS = 500;
 /** Creating a topic costs 0.01 USD: five HBAR leave room for any rate. */
 const TOPIC_FEE_MAX_TINYBARS = 500_000_000;
 const NANOS_PER_SECOND = 1_000_000_000n;
@@ -53,9 +51,9 @@ export async function createHederaTopic(options: HederaTopicOptions): Promise<To
   const { callDeadlineMs = CALL_DEADLINE_MS } = options;
   const session: Session = {
     sdk,
-    client: client.setGrpcDeadline(callDeadlineMs),
+    client,
     key,
-    deadlineMs: callDeadlineMs + BACKSTOP_MS,
+    deadlineMs: callDeadlineMs,
     payer: options.operatorId,
     roster: createNodeRoster(now),
     connections: holdConnections(client, now),

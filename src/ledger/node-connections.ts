@@ -4,6 +4,7 @@ interface NetworkClient<Account> {
   readonly network: Record<string, Account>;
   setNetwork(network: Record<string, Account>): unknown;
   setNodeMaxBackoff(milliseconds: number): unknown;
+  setGrpcDeadline(milliseconds: number | undefined): unknown;
   close(): void;
 }
 
@@ -20,9 +21,12 @@ export interface NodeConnections {
 const RENEW_EVERY_MS = 1_000;
 
 /**
- * Takes two habits off the SDK's client that would keep publishing down long after an
- * outage: it rests a node that failed for 16 s to an hour, and gRPC waits up to two minutes
- * between attempts to connect, or for ever on a connection that was cut silently.
+ * Takes habits off the SDK's client. Two would keep publishing down long after an outage: it
+ * rests a node that failed for 16 s to an hour, and gRPC waits up to two minutes between
+ * attempts to connect, or for ever on a connection that was cut silently. One costs memory: its
+ * deadline of a call goes on running after the answer, and holds request and answer until then,
+ * some thousand of them at full speed. Every caller has a deadline of its own, that ends with
+ * the call.
  *
  * @param now a monotonic clock in milliseconds
  */
@@ -33,6 +37,7 @@ export function holdConnections<Account extends { toString(): string }>(
   const renewedAt = new Map<string, number>();
   const neverRest = (): void => void client.setNodeMaxBackoff(0);
   neverRest();
+  client.setGrpcDeadline(undefined);
   return {
     nodes: () => [...new Set(Object.values(client.network).map(String))],
     renew(node) {

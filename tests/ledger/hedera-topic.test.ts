@@ -176,6 +176,24 @@ test("a node that never answers is given up at the deadline", async () => {
   topic.close();
 });
 
+test("a call that was answered leaves no timer behind", async () => {
+  const here = await network();
+  const [topic, topicId] = [await openTopic(here), await newTopicId(here)];
+  const timers = (): number =>
+    process.getActiveResourcesInfo().filter((resource) => resource === "Timeout").length;
+  const call = async (): Promise<void> => {
+    const { transactionId, outcome } = await submit(topic, topicId);
+    assert.equal(outcome.kind, "accepted");
+    await topic.receipt(transactionId);
+  };
+  // Connections have timers of their own, one each.
+  for (const _ of here.hedera.nodes) await call();
+  const before = timers();
+  for (let n = 0; n < 6; n += 1) await call();
+  assert.ok(timers() <= before, `${timers()} timers run, ${before} before six calls`);
+  topic.close();
+});
+
 test("a topic is made with the operator's submit key and no admin key", async () => {
   const here = await network();
   const topic = await openTopic(here);
