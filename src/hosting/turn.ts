@@ -103,7 +103,11 @@ async function attemptTurn(
   ]);
   const facts = { hosted, slice, day: key.day, now: clock.now() };
   const proposal = propose(intent, facts, deps.messageOf);
-  if (proposal.kind === "refused") return refuse(deps, intent, proposal.decision, key.day);
+  if (proposal.kind === "refused") {
+    // Under a pass since taken back this very star may stand: memory cannot say that it does not.
+    if (proposal.decision.code === "ALLOWANCE_EXHAUSTED" && state !== undefined) return "again";
+    return refuse(deps, intent, proposal.decision, key.day);
+  }
 
   const outcome = await deps.commit(proposal.decided, intent.answerBy).catch((error) => {
     // Whether it stands is not known: this memory can no longer be trusted.

@@ -1,3 +1,4 @@
+import { FREE_LIMIT } from "../../actors/allowance.ts";
 import { ruleOf } from "../../actors/content.ts";
 import { dayOf } from "../../actors/day.ts";
 import type { FollowedClock } from "../clock.ts";
@@ -62,8 +63,10 @@ export function composeVoting(parts: VotingParts) {
     const { voter } = query;
     const day = dayOf(clock.now());
     const bearer = "token" in voter ? bearers.get(voter.token) : voter.wallet;
-    const isKnown = bearer !== undefined && host.recall({ wallet: bearer, day }) !== undefined;
-    const admission = await load({ ...query, day: isKnown ? null : day });
+    const known = bearer === undefined ? undefined : host.recall({ wallet: bearer, day });
+    // From the free limit on a refusal may turn on stars of other processes: it reads them along.
+    const isEnough = known !== undefined && known.context.stars.length < FREE_LIMIT;
+    const admission = await load({ ...query, day: isEnough ? null : day });
     if ("token" in voter && admission.wallet !== null && bearer === undefined) {
       bearers.set(voter.token, admission.wallet);
     }

@@ -102,10 +102,10 @@ export async function castStar(deps: CastStarDeps, cast: CastStar): Promise<Cast
 }
 
 /**
- * What speaks against a star before any network. Memory may be behind another process: of a
- * wallet without a pass that hides nothing from a refusal, but under a pass more stars than the
- * limit now allows may stand, this very one among them. So where a pass is or was there, a
- * refusal for want of votes is asked of the journal.
+ * What speaks against a star before any network. Memory may be behind another process. That
+ * hides nothing from a refusal under one limit, but under a pass more stars than the limit now
+ * allows may stand, this very one among them. So a refusal for want of votes rests on the
+ * journal: its day was read with the admission, or, where memory grew since, is read now.
  */
 async function refuseEarly(
   deps: CastStarDeps,
@@ -119,8 +119,6 @@ async function refuseEarly(
   const hosted = await walletDayOf(deps, wallet, admission);
   const refusal = askFirst(hosted, target, deps.clock.now());
   if (refusal?.decision.code !== "ALLOWANCE_EXHAUSTED" || admission.facts !== null) return refusal;
-  const { used, limit } = refusal.decision;
-  if (admission.passes.length === 0 && used === limit) return refusal;
   const read = await deps.host.reload({ wallet, day: refusal.day });
   return askFirst(read, target, deps.clock.now());
 }

@@ -175,6 +175,40 @@ test("a memory that is behind stars under a pass that ended says what they are, 
   assert.deepEqual([other.decision.limit, other.decision.used], [5, 8]);
 });
 
+test("a pass that came and went without this process' knowing leaves its stars what they are", async ({
+  a,
+  b,
+}) => {
+  const season = "00000000-0000-7000-8000-000000000005";
+  await a.sql`insert into season (id, name, starts_at, ends_at)
+    values (${season}, 'Five', 0, now_ms() + 3600000)`;
+  for (const wallet of [527, 528, 529]) {
+    for (let n = 0; n < 4; n += 1) await a.cast(`0.0.${wallet}`, `token/0.0.${9001 + n}`);
+  }
+  for (const wallet of [527, 528]) await a.cast(`0.0.${wallet}`, "token/0.0.9005");
+  const passing = async (wallet: number, first: number) => {
+    await a.sql`insert into premium_pass values (${wallet}, ${season}, 0)`;
+    for (let n = first; n < 8; n += 1) await b.cast(`0.0.${wallet}`, `token/0.0.${9001 + n}`);
+    await a.sql`delete from premium_pass where wallet = ${wallet}`;
+  };
+  await passing(527, 5);
+  assert.equal(verdictOf(await a.cast("0.0.527", "token/0.0.9007")), "ALREADY_STARRED");
+  await passing(528, 5);
+  const other = await a.cast("0.0.528", "token/0.0.9020");
+  assert.ok(other.kind === "refused" && other.decision.code === "ALLOWANCE_EXHAUSTED");
+  assert.deepEqual([other.decision.limit, other.decision.used], [5, 8]);
+
+  // Between the early question and the turn: the fifth star of this process comes first.
+  let isFirst = true;
+  a.beforeTurn = async () => {
+    if (!isFirst) return;
+    isFirst = false;
+    await a.cast("0.0.529", "token/0.0.9005");
+    await passing(529, 5);
+  };
+  assert.equal(verdictOf(await a.cast("0.0.529", "token/0.0.9007")), "ALREADY_STARRED");
+});
+
 test("unapproved targets do not exist", async ({ a }) => {
   await assert.rejects(a.cast("0.0.510", "event/hidden"), { code: "NOT_FOUND" });
   await assert.rejects(a.cast("0.0.510", "token/0.0.1"), { code: "NOT_FOUND" });
