@@ -4,6 +4,7 @@ import { createMetrics } from "../metrics.ts";
 import { createWakeQueue } from "../publishing/queue.ts";
 import { type Home, openHome } from "./home.ts";
 import { runUntilStopped } from "./run-until-stopped.ts";
+import { growHeapSlowly } from "./slow-heap-growth.ts";
 import { startWeb } from "./web.ts";
 import { startWorker } from "./worker.ts";
 
@@ -14,6 +15,7 @@ export const devCommand = defineCommand({
 });
 
 async function startAll() {
+  growHeapSlowly();
   const startedAt = performance.now();
   const stops: (() => Promise<void>)[] = [];
   const close = async (): Promise<void> => {

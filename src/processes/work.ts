@@ -4,6 +4,7 @@ import { createLogger } from "../log.ts";
 import { createWakeQueue } from "../publishing/queue.ts";
 import { armFailpointOf } from "./arm.ts";
 import { runUntilStopped } from "./run-until-stopped.ts";
+import { growHeapSlowly } from "./slow-heap-growth.ts";
 import { startWorker, WORKER_SETTINGS } from "./worker.ts";
 
 /** `starboard work`: one worker process; several share the work. */
@@ -11,6 +12,7 @@ export const workCommand = defineCommand({
   meta: { name: "work", description: "Run a worker process: publishing and upkeep." },
   run: () =>
     runUntilStopped(async () => {
+      growHeapSlowly();
       const settings = readSettings(environment(), WORKER_SETTINGS);
       const log = createLogger(settings.LOG_LEVEL, "worker");
       armFailpointOf(settings, log);
