@@ -14,7 +14,33 @@ export interface ListedKey {
 /** All keys ever issued, oldest first. */
 export async function listKeys(sql: Sql): Promise<readonly ListedKey[]> {
   return await inTime(sql<ListedKey[]>`
-    select id, name, prefix, created_at as "createdAt", last_used_at as "lastUsedAt",
-      revoked_at as "revokedAt"
-    from api_key order by created_at, id`);
+    select ${columns(sql)} from api_key order by created_at, id`);
+}
+
+/**
+ * Keys, newest first, a page of them.
+ *
+ * @param query.before only keys issued before the one of this id
+ */
+export async function newestKeys(
+  sql: Sql,
+  { before, limit }: { readonly before: string | null; readonly limit: number },
+): Promise<readonly ListedKey[]> {
+  // Ids rise with the instant of issue.
+  return await inTime(sql<ListedKey[]>`
+    select ${columns(sql)} from api_key
+    where ${before === null ? sql`true` : sql`id < ${before}`} order by id desc limit ${limit}`);
+}
+
+/** @returns null where no key has this id */
+export async function findKey(sql: Sql, id: string): Promise<ListedKey | null> {
+  const [key] = await inTime(
+    sql<ListedKey[]>`select ${columns(sql)} from api_key where id = ${id}`,
+  );
+  return key ?? null;
+}
+
+function columns(sql: Sql) {
+  return sql`id, name, prefix, created_at as "createdAt", last_used_at as "lastUsedAt",
+    revoked_at as "revokedAt"`;
 }

@@ -94,4 +94,25 @@ test("markup in a name shows as text", async (context) => {
   }
 });
 
+test("many keys are turned over page by page, newest first, each once", async (context) => {
+  const { service, operator } = context;
+  await service.sql`
+    insert into api_key (id, name, prefix, hash, created_at)
+    select ('01000000-0000-7000-8000-' || lpad(n::text, 12, '0'))::uuid, 'Old ' || n, 'starboard_live_',
+      sha256(n::text::bytea), n from generate_series(1, 120) n`;
+  const names: string[] = [];
+  let pages = 0;
+  for (let path: string | undefined = "/ops/keys"; path !== undefined; pages += 1) {
+    const { text } = await operator.get(path);
+    names.push(...[...text.matchAll(/>Old (\d+)</g)].map(([, n = ""]) => n));
+    path = /href="([^"]+)" rel="next"/.exec(text)?.[1];
+  }
+  assert.ok(pages >= 3);
+  assert.deepEqual(
+    names.map(Number),
+    Array.from({ length: 120 }, (_, n) => 120 - n),
+  );
+  assert.equal((await operator.get("/ops/keys?before=x")).status, 400);
+});
+
 test.run();

@@ -1,7 +1,7 @@
 import { TerminalError } from "../../../errors.ts";
-import { listKeys } from "../../../keys/list-keys.ts";
+import { findKey } from "../../../keys/list-keys.ts";
 import type { Sql } from "../../../store/postgres.ts";
-import { actionForm } from "../forms.ts";
+import { actionForm, UUID } from "../forms.ts";
 import { ago, facts, html, instant, section } from "../markup.ts";
 import type { Page } from "../page.ts";
 
@@ -12,8 +12,8 @@ export function keyRevokePage({ sql }: { readonly sql: Sql }): Page {
     below: "/keys",
     async show(request) {
       const { rest, now } = request;
-      const key = (await listKeys(sql)).find(({ id }) => id === rest);
-      if (key === undefined) throw new TerminalError("NOT_FOUND", "There is no key with this id.");
+      const key = UUID.test(rest) ? await findKey(sql, rest) : null;
+      if (key === null) throw new TerminalError("NOT_FOUND", "There is no key with this id.");
       const { id, name, prefix, createdAt, lastUsedAt, revokedAt } = key;
       const known = facts([
         ["Whose", name],

@@ -1,12 +1,14 @@
 import { issueKey } from "../../../keys/issue-key.ts";
-import { type ListedKey, listKeys } from "../../../keys/list-keys.ts";
+import { type ListedKey, newestKeys } from "../../../keys/list-keys.ts";
 import { revokeKey } from "../../../keys/revoke-key.ts";
 import type { Sql } from "../../../store/postgres.ts";
-import { actionForm, fieldOf, filledIn, UUID } from "../forms.ts";
+import { actionForm, fieldOf, filledIn, flawIn, UUID } from "../forms.ts";
 import { ago, badge, type Content, html, section, table } from "../markup.ts";
 import type { Action, Page, PageRequest, ShownPage } from "../page.ts";
+import { older, textOf } from "../paging.ts";
 
 const ISSUE = "/keys/issue";
+const PER_PAGE = 50;
 
 /** API keys: all that were ever issued, and a form for another one. */
 export function keysPage({ sql }: { readonly sql: Sql }): Page {
@@ -14,7 +16,10 @@ export function keysPage({ sql }: { readonly sql: Sql }): Page {
     path: "/keys",
     nav: "Keys",
     async show(request) {
-      return { title: "Keys", body: body(request, await listKeys(sql)) };
+      const before = textOf(request.query, "before");
+      if (before !== "" && !UUID.test(before)) throw flawIn("before", "before must be a key's id");
+      const found = await newestKeys(sql, { before: before || null, limit: PER_PAGE + 1 });
+      return { title: "Keys", body: body(request, found) };
     },
     actions: [issuing(sql), revoking(sql)],
   };
@@ -68,9 +73,10 @@ function revoking(sql: Sql): Action {
   };
 }
 
-function body(request: PageRequest, keys: readonly ListedKey[]) {
+function body(request: PageRequest, found: readonly ListedKey[]) {
   const { now } = request;
-  const newestFirst = [...keys].reverse();
+  const keys = found.slice(0, PER_PAGE);
+  const last = found.length > PER_PAGE ? keys.at(-1)?.id : undefined;
   const form = actionForm(
     request,
     { path: ISSUE },
@@ -85,8 +91,8 @@ function body(request: PageRequest, keys: readonly ListedKey[]) {
 ${section("Issue a key", form)}
 ${section(
   "Keys",
-  table({
-    caption: "All keys, newest first",
+  html`${table({
+    caption: "Keys, newest first",
     columns: [
       { label: "Whose", isText: true },
       { label: "Begins with", isWhole: true },
@@ -95,9 +101,9 @@ ${section(
       { label: "Last used", isWhole: true },
       { label: "", isAction: true },
     ],
-    rows: newestFirst.map((key) => row(key, now)),
+    rows: keys.map((key) => row(key, now)),
     empty: "No key was issued yet.",
-  }),
+  })}${older(last === undefined ? null : `/ops/keys?before=${last}`)}`,
 )}`;
 }
 
