@@ -1,4 +1,4 @@
-import { FREE_LIMIT } from "../../actors/allowance.ts";
+import { FREE_LIMIT, PREMIUM_LIMIT } from "../../actors/allowance.ts";
 import { ruleOf } from "../../actors/content.ts";
 import { dayOf } from "../../actors/day.ts";
 import type { FollowedClock } from "../clock.ts";
@@ -64,8 +64,10 @@ export function composeVoting(parts: VotingParts) {
     const day = dayOf(clock.now());
     const bearer = "token" in voter ? bearers.get(voter.token) : voter.wallet;
     const known = bearer === undefined ? undefined : host.recall({ wallet: bearer, day });
-    // From the free limit on a refusal may turn on stars of other processes: it reads them along.
-    const isEnough = known !== undefined && known.context.stars.length < FREE_LIMIT;
+    const used = known?.context.stars.length;
+    // A refusal for want of votes rests on the journal. Where one is likely it is read along, at
+    // some 40 µs, rather than by a statement of its own.
+    const isEnough = used !== undefined && used !== FREE_LIMIT && used !== PREMIUM_LIMIT;
     const admission = await load({ ...query, day: isEnough ? null : day });
     if ("token" in voter && admission.wallet !== null && bearer === undefined) {
       bearers.set(voter.token, admission.wallet);
