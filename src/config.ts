@@ -23,8 +23,10 @@ export const bounds = {
   mirrorPagesMax: 100,
   /** A page of 100 NFTs with long metadata stays far below this. */
   mirrorBodyBytesMax: 4 * 1024 * 1024,
-  /** Public mirror nodes allow about 50 requests a second. */
-  mirrorRequestsInFlightMax: 32,
+  /** Both collections of 60 stars; only a mirror node that answers as fast as it is asked gets them. */
+  mirrorRequestsInFlightMax: 120,
+  /** Work nobody waits for leaves the mirror node to the stars. */
+  mirrorBackgroundInFlightMax: 8,
   /** Best trade of round trips against latency measured for one commit. */
   commitBatchMax: 128,
   commitFlightsMax: 2,

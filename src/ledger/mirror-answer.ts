@@ -1,4 +1,3 @@
-import { TaskCancelledError } from "cockatiel";
 import { errors } from "undici";
 import type { z } from "zod";
 import { coerceError } from "../errors.ts";
@@ -46,9 +45,6 @@ export function judgeAnswer<T>(
 /** Whatever an attempt threw, as the one error of this client. */
 export function asMirrorError(thrown: unknown, target: string): MirrorError {
   if (thrown instanceof MirrorError) return thrown;
-  if (thrown instanceof TaskCancelledError) {
-    return new MirrorError("timeout", `${target}: no answer in time`, thrown);
-  }
   if (thrown instanceof errors.ResponseExceededMaxSizeError) {
     return new MirrorError("too-long", `${target}: more bytes than any answer has`, thrown);
   }

@@ -1,5 +1,5 @@
 import { setTimeout as pause } from "node:timers/promises";
-import { handleWhen, retry, TimeoutStrategy, timeout } from "cockatiel";
+import { handleWhen, retry } from "cockatiel";
 import { Agent } from "undici";
 import type { z } from "zod";
 import { bounds } from "../config.ts";
@@ -8,7 +8,8 @@ import { type Answer, asMirrorError, judgeAnswer } from "./mirror-answer.ts";
 import type { Budget } from "./mirror-deadline.ts";
 import { type MirrorEndpoint, type MirrorEndpoints, mirrorEndpoints } from "./mirror-endpoints.ts";
 import { MirrorError, mayPass } from "./mirror-error.ts";
-import { createLanes } from "./mirror-lanes.ts";
+import { exchange } from "./mirror-exchange.ts";
+import { createLanes, type Lanes } from "./mirror-lanes.ts";
 
 /** Asks mirror nodes, whichever of them answers, and believes only whole, well-formed answers. */
 export interface MirrorTransport {
@@ -43,6 +44,7 @@ interface Request<T> {
 interface Nodes {
   readonly endpoints: MirrorEndpoints;
   readonly agent: Agent;
+  readonly lanes: Lanes;
   readonly log: Logger;
 }
 
@@ -55,21 +57,21 @@ export function createMirrorTransport({
   readonly log: Logger;
 }): MirrorTransport {
   const agent = new Agent({
-    connections: bounds.mirrorRequestsInFlightMax,
+    connections: bounds.mirrorRequestsInFlightMax + bounds.mirrorBackgroundInFlightMax,
     pipelining: 1,
     maxResponseSize: bounds.mirrorBodyBytesMax,
     connect: { timeout: CONNECT_TIMEOUT_MS },
     keepAliveTimeout: KEEP_ALIVE_MS,
-    // Every attempt is aborted at a deadline of its own.
+    // Every attempt ends at a deadline of its own.
     headersTimeout: 0,
     bodyTimeout: 0,
   });
   const endpoints = mirrorEndpoints(urls, () => performance.now());
-  const enter = createLanes(() => performance.now());
+  const nodes = { endpoints, agent, lanes: createLanes(() => performance.now()), log };
   return {
     prefixes: [...new Set(["", ...endpoints.all.map((endpoint) => endpoint.prefix)])],
     ask: (target, schema, budget) =>
-      enter(budget, () => askUntilAnswered({ endpoints, agent, log }, { target, schema, budget })),
+      nodes.lanes.enter(budget, () => askUntilAnswered(nodes, { target, schema, budget })),
     close: () => agent.destroy(),
   };
 }
@@ -79,68 +81,72 @@ export function createMirrorTransport({
  * again whose failure may pass. An attempt may use an equal share of the time
  * left, so that a node that hangs leaves the others their chance.
  */
-function askUntilAnswered<T>(nodes: Nodes, request: Request<T>): Promise<Answer<T> | null> {
-  const { signal, endsAt } = request.budget;
+async function askUntilAnswered<T>(nodes: Nodes, request: Request<T>): Promise<Answer<T> | null> {
+  const { budget } = request;
   const untried = [...nodes.endpoints.inOrder()];
   const again: MirrorEndpoint[] = [];
-  const canGoOn = () =>
-    untried.length + again.length > 0 && performance.now() < endsAt - TIMER_EARLY_MS;
-  const policy = retry(
-    handleWhen((error) => error instanceof MirrorError && canGoOn()),
-    { maxAttempts: Math.max(ATTEMPTS_MAX, untried.length) - 1 },
-  );
-  return policy.execute(async ({ attempt }) => {
-    // Paused here and not by the policy, whose pause cannot be cut short.
-    if (untried.length === 0) await pauseWithJitter(attempt, signal);
+  const askNext = async (): Promise<Answer<T> | null> => {
     const endpoint = untried.shift() ?? again.shift();
     if (endpoint === undefined) throw new RangeError("no mirror node is left to ask");
-    const shareMs = (endsAt - performance.now()) / (untried.length + 1);
+    const shareMs = (budget.endsAt - performance.now()) / (untried.length + 1);
     try {
       return await askOnce(nodes, endpoint, { ...request, shareMs });
     } catch (error) {
       if (error instanceof MirrorError && mayPass(error.fault)) again.push(endpoint);
       throw error;
     }
-  }, signal);
+  };
+  const canGoOn = (error: unknown): boolean =>
+    error instanceof MirrorError &&
+    !budget.isOver &&
+    untried.length + again.length > 0 &&
+    performance.now() < budget.endsAt - TIMER_EARLY_MS;
+  const attemptsMax = Math.max(ATTEMPTS_MAX, untried.length);
+  try {
+    return await askNext();
+  } catch (error) {
+    if (!canGoOn(error)) throw error;
+  }
+  // Only now is there anything for a policy to do; most requests are answered before.
+  return retry(handleWhen(canGoOn), { maxAttempts: attemptsMax - 2 }).execute(
+    async ({ attempt }) => {
+      // Paused here and not by the policy, whose pause cannot be cut short.
+      if (untried.length === 0) await pauseWithJitter(attempt + 1, budget);
+      return askNext();
+    },
+  );
 }
 
-async function pauseWithJitter(attempt: number, signal: AbortSignal): Promise<void> {
+async function pauseWithJitter(attempt: number, budget: Budget): Promise<void> {
+  const end = new AbortController();
+  const forget = budget.whenOver(() => end.abort());
   try {
-    await pause(Math.random() * PAUSE_MS * 2 ** (attempt - 1), undefined, { signal });
+    const pauseMs = Math.random() * PAUSE_MS * 2 ** (attempt - 1);
+    await pause(pauseMs, undefined, { signal: end.signal });
   } catch (error) {
     throw new MirrorError("timeout", "no time is left to ask again", error);
+  } finally {
+    forget();
   }
 }
 
 /** One attempt at one node. @throws MirrorError and nothing else */
 async function askOnce<T>(
-  { endpoints, agent, log }: Nodes,
+  { endpoints, agent, lanes, log }: Nodes,
   endpoint: MirrorEndpoint,
   { target, schema, budget, shareMs }: Request<T> & { readonly shareMs: number },
 ): Promise<Answer<T> | null> {
-  const { origin, prefix } = endpoint;
+  const { origin } = endpoint;
   try {
-    const raw = await timeout(Math.max(1, shareMs), TimeoutStrategy.Aggressive).execute(
-      async ({ signal }) => {
-        const path = prefix + target;
-        const headers = { accept: "application/json" };
-        const { statusCode, body } = await agent.request({
-          origin,
-          path,
-          method: "GET",
-          headers,
-          signal,
-        });
-        return { status: statusCode, text: await body.text() };
-      },
-      budget.signal,
-    );
+    const withinMs = Math.max(1, shareMs);
+    const raw = await exchange(agent, { endpoint, target, budget, withinMs });
     const answer = judgeAnswer(target, schema, raw);
     if (endpoints.answered(endpoint)) log.info({ node: origin }, "mirror node answers again");
     return answer;
   } catch (thrown) {
     const error = asMirrorError(thrown, target);
-    const wasUnwanted = budget.signal.aborted && performance.now() < budget.endsAt - TIMER_EARLY_MS;
+    if (error.fault === "busy") lanes.slowDown();
+    const wasUnwanted = budget.isOver && performance.now() < budget.endsAt - TIMER_EARLY_MS;
     // One line when a node begins to fail; the rest is for those who look closer.
     const begins = !wasUnwanted && endpoints.failed(endpoint);
     log[begins ? "warn" : "debug"]({ node: origin, fault: error.fault }, error.message);

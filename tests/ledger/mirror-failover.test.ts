@@ -141,6 +141,27 @@ function stoppable() {
   return { signal: controller.signal, abort: () => controller.abort() };
 }
 
+/** Requests of stars before lanes of their own; tells how many are under way. */
+function asManyAsTheyLetIn(now: () => number) {
+  const { enter, slowDown } = createLanes(now);
+  const underWay: (() => void)[] = [];
+  const request = () => new Promise<void>((resolve) => void underWay.push(resolve));
+  return {
+    slowDown,
+    begin(count: number) {
+      for (let i = 0; i < count; i++) {
+        enter({ isOver: false, background: false }, request).catch(() => undefined);
+      }
+      return underWay.length;
+    },
+    async answer(count: number) {
+      for (const settle of underWay.splice(0, count)) settle();
+      await turnOfLoop();
+      return underWay.length;
+    },
+  };
+}
+
 /** Begins reads of different wallets. */
 const begin = (mirror: MirrorNode, count: number, limits: object) =>
   Array.from({ length: count }, (_, i) => outcome(mirror.nftsOf(`0.0.${2000 + i}`, A, limits)));
@@ -151,12 +172,16 @@ test("requests in flight and waiting are bounded; one more is refused at once", 
     const reads = begin(mirror, 700, { deadlineMs: 60_000 });
     const refused = await Promise.race(reads);
     assert.equal(refused, "overloaded");
-    await until(() => held.length > 0);
-    while (held.length > 0) {
-      assert.ok((await stub.connections()) <= bounds.mirrorRequestsInFlightMax);
+    const connectionsMax = bounds.mirrorRequestsInFlightMax + bounds.mirrorBackgroundInFlightMax;
+    let settled = false;
+    void Promise.all(reads).then(() => {
+      settled = true;
+    });
+    while (!settled) {
+      assert.ok((await stub.connections()) <= connectionsMax);
       assert.ok(held.length <= bounds.mirrorRequestsInFlightMax);
       letGo(held.length);
-      for (let i = 0; i < 20 && held.length === 0; i++) await turnOfLoop();
+      await turnOfLoop();
     }
     const outcomes = await Promise.all(reads);
     assert.ok(outcomes.filter((fault) => fault === "answered").length >= 512);
@@ -170,9 +195,9 @@ test("background work that hangs does not stand before a star's read", async () 
   await withStubs([replies], async (mirror, [stub]) => {
     const { signal, abort } = stoppable();
     const reads = begin(mirror, 100, { deadlineMs: 60_000, background: true, signal });
-    await until(() => stub.asked.length === bounds.mirrorRequestsInFlightMax / 4);
+    await until(() => stub.asked.length === bounds.mirrorBackgroundInFlightMax);
     assert.deepEqual(await mirror.nftsOf(WALLET, A, { deadlineMs: 20_000 }), [1, 2, 3]);
-    assert.equal(stub.asked.length, bounds.mirrorRequestsInFlightMax / 4 + 1);
+    assert.equal(stub.asked.length, bounds.mirrorBackgroundInFlightMax + 1);
     abort();
     assert.deepEqual(await Promise.all(reads), Array(100).fill("aborted"));
   });
@@ -207,12 +232,38 @@ test("background work rests while the node fails, and a star's own read never do
   });
 });
 
+test("a mirror node that answers is asked for more at once, up to the bound", async () => {
+  const lanes = asManyAsTheyLetIn(() => 0);
+  assert.equal(lanes.begin(600), 24, "before it has shown anything");
+  assert.equal(await lanes.answer(24), 48);
+  assert.equal(await lanes.answer(48), 96);
+  assert.equal(await lanes.answer(96), bounds.mirrorRequestsInFlightMax);
+  assert.equal(await lanes.answer(20), bounds.mirrorRequestsInFlightMax);
+});
+
+test("one that says it is busy is asked for half as much, once for all that were under way, and then for slowly more", async () => {
+  let now = 0;
+  const lanes = asManyAsTheyLetIn(() => now);
+  lanes.begin(536);
+  lanes.slowDown();
+  lanes.slowDown();
+  assert.equal(await lanes.answer(24), 13, "half of 24, and one more for the answers since");
+  for (let i = 0; i < 5; i++) {
+    now += 500;
+    lanes.slowDown();
+  }
+  assert.equal(
+    await lanes.answer(7),
+    7,
+    "never fewer than six, and one more for the answers since",
+  );
+});
+
 test("two seconds later one background request tries, and the rest follow its success", async () => {
   let now = 0;
-  const enter = createLanes(() => now);
-  const { signal } = new AbortController();
+  const { enter } = createLanes(() => now);
   const ask = (answer: () => Promise<string>) =>
-    enter({ signal, background: true }, answer).catch((error) => error.fault);
+    enter({ isOver: false, background: true }, answer).catch((error) => error.fault);
   const bad = async () => Promise.reject(new MirrorError("busy", "HTTP 500"));
   const good = async () => "answered";
   for (let i = 0; i < 5; i++) assert.equal(await ask(bad), "busy");
