@@ -7,6 +7,8 @@ export interface EventNumbers {
   readonly weight: number;
   /** True where there are more stars than were counted: then both numbers are a beginning. */
   readonly isMore: boolean;
+  /** How often the daily check ended attributions; forever mints alone. */
+  readonly releases: number;
   /** Wallets whose base counts; forever mints alone. */
   readonly wallets: number;
   readonly countedA: number;
@@ -30,7 +32,7 @@ export async function eventNumbers(
   event: string,
   day: Day | null,
 ): Promise<EventNumbers> {
-  const [claims, totals] = await Promise.all([
+  const [claims, totals, [ended]] = await Promise.all([
     inTime(sql<{ collection: "base" | "A" | "B"; counted: number }[]>`
       select collection, count(*) as counted from serial_claim
       where event_id = ${event} and ${scope(sql, day)} group by collection`),
@@ -42,6 +44,11 @@ export async function eventNumbers(
             select weight from star where day = ${day} and target_type = 'event' and target_id = ${event}
               and at >= ${startOfDay(day)} and at < ${endOfDay(day)}
             limit ${STARS_SUMMED_MAX}) as first`),
+    day === null
+      ? inTime(sql<{ releases: number }[]>`
+          select count(distinct seq) as releases from (
+            select seq from claim_release where event_id = ${event} limit ${STARS_SUMMED_MAX}) as first`)
+      : [],
   ]);
   const of = (collection: string): number =>
     claims.find((row) => row.collection === collection)?.counted ?? 0;
@@ -49,6 +56,7 @@ export async function eventNumbers(
   return {
     stars,
     weight,
+    releases: ended?.releases ?? 0,
     isMore: day !== null && stars === STARS_SUMMED_MAX,
     wallets: of("base"),
     countedA: of("A"),

@@ -112,9 +112,9 @@ async function answerPage(
       : { text: refused.text, isFailure: true },
   ]);
   if (shown instanceof Response) return shown;
-  const current = page.below ?? page.path;
+  const around = { current: page.below ?? page.path, isBelow: page.below !== undefined };
   const { formToken: token, now } = request;
-  const framed = framedPage(house, { shown, current, session, notice, formToken: token, now });
+  const framed = framedPage(house, { ...around, shown, session, notice, formToken: token, now });
   return sendPage(c, framed, refused?.status ?? (shown.isMissing ? 404 : 200));
 }
 
@@ -212,6 +212,7 @@ const NOWHERE: Page = {
 
 function nothingFound(error: unknown): ShownPage {
   if (!(error instanceof TerminalError) || error.code !== "NOT_FOUND") throw error;
-  const body = html`<p>${sentenceOf(error)}</p><p><a href="/ops">Go to the overview</a></p>`;
+  const body = html`<div class="card"><p>${sentenceOf(error)}</p>
+<p>Look for it among the <a href="/ops/actors">actors</a> or the <a href="/ops/stars">stars</a>, or go to the <a href="/ops">overview</a>.</p></div>`;
   return { title: "Nothing here", isMissing: true, body };
 }

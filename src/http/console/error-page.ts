@@ -3,8 +3,9 @@ import { RetryableError, TerminalError } from "../../errors.ts";
 import type { Logger } from "../../log.ts";
 import { statusOf } from "../problem.ts";
 import { barePage } from "./frame.ts";
-import { html } from "./markup.ts";
+import { type Html, html } from "./markup.ts";
 import { sendPage } from "./reply.ts";
+import { localPath } from "./sign-in.ts";
 
 /** Answers, or says on a page what went wrong: nobody at a console reads JSON. */
 export async function guarded(
@@ -18,10 +19,18 @@ export async function guarded(
     if (!(error instanceof TerminalError)) {
       log.error({ err: error, requestId: c.get("requestId") }, "console request failed");
     }
-    const text = html`<p>${sentenceOf(error)}</p><p><a href="/ops">Go to the overview</a></p>`;
+    const text = html`<p>${sentenceOf(error)}</p>${waysOn(c)}`;
     const title = error instanceof RetryableError ? "Not available just now" : "That did not work";
     return sendPage(c, barePage(title, text), statusOf(error));
   }
+}
+
+/** Back to the page of ours that led here, if one did, and to the overview. */
+function waysOn(c: Context): Html {
+  const [, path = "/ops"] = /^https?:\/\/[^/]+(\/.*)$/.exec(c.req.header("referer") ?? "") ?? [];
+  const from = localPath(path);
+  const back = from === "/ops" ? "" : html`<a class="button" href="${from}">Go back</a>`;
+  return html`<nav class="row" aria-label="Ways on">${back}<a class="button" href="/ops">Go to the overview</a></nav>`;
 }
 
 /** What may be told of an error: only the sentences that were written for the caller. */
@@ -35,8 +44,7 @@ export function sentenceOf(error: unknown): string {
 
 /** A form that another site may have sent, or that a session which is over has left behind. */
 export function foreignForm(c: Context): Promise<Response> {
-  const text = html`<p>This form did not come from a page that you have open in this console now, so nothing was done.</p>
-<p><a href="/ops">Go to the overview</a> and try again from there.</p>`;
+  const text = html`<p>This form did not come from a page that you have open in this console now, so nothing was done. Open the page again and repeat what you did.</p>${waysOn(c)}`;
   return sendPage(c, barePage("Refused", text), 403);
 }
 

@@ -1,6 +1,6 @@
-import { processHealth } from "./health.ts";
-import { duration, number } from "./markup.ts";
-import { type Numbers, SERIES } from "./numbers.ts";
+import { processHealth, publishingHealth } from "./health.ts";
+import { duration, type Mood, number } from "./markup.ts";
+import type { Numbers } from "./numbers.ts";
 
 /** A large number of the overview; the live stream sends them anew. */
 export interface Figure {
@@ -8,6 +8,8 @@ export interface Figure {
   readonly label: string;
   readonly value: string;
   readonly note: string;
+  /** Whether it is a worry; most figures are none. */
+  readonly mood: Mood;
 }
 
 /** Minutes over which the lag is told: one alone is often empty. */
@@ -26,6 +28,9 @@ export function figuresOf(numbers: Numbers): readonly Figure[] {
   const atWork = numbers.processes.filter(
     (process) => processHealth(process, numbers.at).mood === "good",
   );
+  const lost = numbers.processes.filter(
+    (process) => processHealth(process, numbers.at).mood === "bad",
+  ).length;
   const workers = atWork.filter(({ role }) => role === "worker").length;
   return [
     {
@@ -33,18 +38,21 @@ export function figuresOf(numbers: Numbers): readonly Figure[] {
       label: "Stars per minute",
       value: number(whole),
       note: `${number(sumOf("accepted "))} in the last hour`,
+      mood: "plain",
     },
     {
       key: "refusals",
       label: "Refused, last hour",
       value: number(sumOf("refused ")),
-      note: "by the rules of the day",
+      note: `and ${number(sumOf("limited "))} by rate limits`,
+      mood: "plain",
     },
     {
       key: "lag",
       label: "Publish lag",
       value: lags.length === 0 ? "–" : duration(lag * 1_000),
-      note: `${SERIES[4].label.toLowerCase().replace("seconds ", "")}, mean of 10 min`,
+      note: `mean of ${LAG_MINUTES} min`,
+      mood: "plain",
     },
     {
       key: "pending",
@@ -54,12 +62,14 @@ export function figuresOf(numbers: Numbers): readonly Figure[] {
         oldestPendingSeconds === null
           ? "nothing waits"
           : `the oldest for ${duration(oldestPendingSeconds * 1_000)}`,
+      mood: publishingHealth(numbers).mood,
     },
     {
       key: "processes",
       label: "Processes at work",
       value: number(atWork.length),
-      note: `${atWork.length - workers} web, ${workers} worker`,
+      note: `${number(atWork.length - workers)} web, ${number(workers)} worker${lost === 0 ? "" : `, ${number(lost)} lost`}`,
+      mood: lost === 0 ? "plain" : "bad",
     },
   ];
 }

@@ -12,8 +12,10 @@ export interface FrameGiven {
 /** What is known of the request that a page answers. */
 export interface FrameRequest {
   readonly shown: ShownPage;
-  /** Path of the page in the table, for the navigation's mark. */
+  /** Path of the page whose word is marked in the navigation. */
   readonly current: string;
+  /** True where the page shown is not that one itself but lies below it. */
+  readonly isBelow: boolean;
   readonly session: OperatorSession;
   readonly formToken: string;
   /** Epoch milliseconds by the one clock. */
@@ -22,9 +24,22 @@ export interface FrameRequest {
   readonly notice?: { readonly text: string; readonly isFailure: boolean } | undefined;
 }
 
+/** The navigation's headings, each before the page with which its part begins. */
+const HEADINGS: Readonly<Record<string, string>> = {
+  "": "Watch",
+  "/publishing": "Upkeep",
+  "/catalogue": "Manage",
+  "/keys": "Access",
+};
+
+interface Entry {
+  readonly nav: string;
+  readonly path: string;
+}
+
 /** A whole page for somebody who is signed in. */
 export function framedPage(given: FrameGiven, request: FrameRequest): Html {
-  const { shown, current, notice } = request;
+  const { shown, notice } = request;
   const entries = given.pages.flatMap(({ nav, path }) =>
     nav === undefined ? [] : [{ nav, path }],
   );
@@ -32,23 +47,48 @@ export function framedPage(given: FrameGiven, request: FrameRequest): Html {
     shown.title,
     html`<header class="top">
   <a class="brand" href="/ops"><span aria-hidden="true">★</span> Starboard <span class="quiet">console</span></a>
-  <span class="network">${given.network}</span>
+  <span class="network ${given.network}" title="The ledger network of this service">${given.network}</span>
   <form class="who" method="post" action="/ops/sign-out">
     <input type="hidden" name="token" value="${request.formToken}">
     <span class="name">${request.session.operator}</span>
     <button class="link">Sign out</button>
   </form>
 </header>
-<nav class="pages" aria-label="Console"><ul>${entries.map(
-      ({ nav, path }) =>
-        html`<li><a href="/ops${path}"${path === current ? html` aria-current="page"` : ""}>${nav}</a></li>`,
-    )}</ul></nav>
+<nav class="pages" aria-label="Console">${groupsOf(entries).map((group) => groupList(group, request))}</nav>
 <main id="main" tabindex="-1" data-now="${request.now}">
 ${notice === undefined ? "" : html`<p class="notice${notice.isFailure ? " bad" : ""}" role="status">${notice.text}</p>`}
-<h1>${shown.title}</h1>
+${wayBack(entries, request)}<h1>${shown.title}</h1>
 ${shown.body}
 </main>`,
   );
+}
+
+/** The entries in the parts that `HEADINGS` begin; an entry before any heading stands alone. */
+function groupsOf(entries: readonly Entry[]): readonly (readonly Entry[])[] {
+  const groups: Entry[][] = [];
+  for (const entry of entries) {
+    const group = groups.at(-1);
+    if (group === undefined || HEADINGS[entry.path] !== undefined) groups.push([entry]);
+    else group.push(entry);
+  }
+  return groups;
+}
+
+function groupList(group: readonly Entry[], { current, isBelow }: FrameRequest): Html {
+  const heading = HEADINGS[group[0]?.path ?? ""] ?? "";
+  const mark = html` aria-current="${isBelow ? "true" : "page"}"`;
+  return html`<div class="group"><p aria-hidden="true">${heading}</p><ul aria-label="${heading}">${group.map(
+    ({ nav, path }) =>
+      html`<li><a href="/ops${path}"${path === current ? mark : ""}>${nav}</a></li>`,
+  )}</ul></div>`;
+}
+
+/** Above the heading of a page that lies below another: the way to that one. */
+function wayBack(entries: readonly Entry[], { current, isBelow }: FrameRequest): Content {
+  const above = entries.find(({ path }) => path === current);
+  if (!isBelow || above === undefined) return "";
+  return html`<p class="way-back"><a href="/ops${above.path}"><span aria-hidden="true">←</span> ${above.nav}</a></p>
+`;
 }
 
 /** A page for somebody who is not signed in: one sheet in the middle. */

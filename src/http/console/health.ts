@@ -1,5 +1,5 @@
 import type { KnownProcess } from "../../store/service-report.ts";
-import { duration, type Mood } from "./markup.ts";
+import { duration, type Mood, number } from "./markup.ts";
 import type { Numbers } from "./numbers.ts";
 import { checkWords } from "./words.ts";
 
@@ -10,6 +10,11 @@ export interface Health {
   readonly note: string;
 }
 
+export interface NamedHealth extends Health {
+  readonly key: string;
+  readonly name: string;
+}
+
 /** Three reports that did not come. */
 const LOST_AFTER_MS = 30_000;
 /** Publishing takes seconds; a minute is an alarm, five are trouble. */
@@ -17,6 +22,21 @@ const OLD_SECONDS = 60;
 const STUCK_SECONDS = 300;
 /** A mirror node shows a star's message some seconds after its consensus. */
 const BEHIND_MS = 30_000;
+
+/**
+ * What the service stands on and does, as the overview tells it; the live stream sends it anew.
+ *
+ * @param network a local ledger's mirror node may fall behind without harm
+ */
+export function healthOf(numbers: Numbers, network: string): readonly NamedHealth[] {
+  return [
+    { key: "postgres", name: "Postgres", ...postgresHealth(numbers) },
+    { key: "redis", name: "Redis", ...redisHealth(numbers) },
+    { key: "mirror", name: "Mirror node", ...mirrorHealth(numbers, network) },
+    { key: "publishing", name: "Publishing", ...publishingHealth(numbers) },
+    { key: "check", name: "Holdings check", ...checkHealth(numbers) },
+  ];
+}
 
 /** Whether a process reports; one that stopped in order is no worry. */
 export function processHealth(process: KnownProcess, now: number): Health {
@@ -48,12 +68,12 @@ function seenBy(
   return { mood: "good", word: "ok", note: `answers in ${duration(Math.max(...answers))}` };
 }
 
-export function postgresHealth(numbers: Numbers): Health {
+function postgresHealth(numbers: Numbers): Health {
   return seenBy(numbers, "postgresMs");
 }
 
 /** Workers reach Redis through their queue alone and tell nothing of it. */
-export function redisHealth(numbers: Numbers): Health {
+function redisHealth(numbers: Numbers): Health {
   return seenBy(numbers, "redisMs", ({ role }) => role === "web");
 }
 
@@ -78,10 +98,12 @@ export function publishingHealth({ pending, oldestPendingSeconds }: Numbers): He
   return { mood: "good", word: "ok", note };
 }
 
-export function checkHealth({ check, at }: Numbers): Health {
+function checkHealth({ check, at }: Numbers): Health {
   if (check === null)
     return { mood: "plain", word: "none yet", note: "it runs daily at 00:00 UTC" };
-  const note = `${check.kind === "manual" ? "by hand, " : ""}${duration(at - check.startedAt)} ago`;
+  const when = `${check.kind === "manual" ? "by hand, " : ""}${duration(at - check.startedAt)} ago`;
+  const found = `${number(check.removed)} removed, ${number(check.kept)} kept, ${number(check.deferred)} left open`;
+  const note = check.state === "skipped" ? when : `${when}; ${found}`;
   const mood = check.state === "incomplete" || check.deferred > 0 ? "warn" : "good";
   return { mood: check.state === "skipped" ? "plain" : mood, word: checkWords(check.state), note };
 }

@@ -11,6 +11,11 @@ export function starLink(id: string, text: string = `…${id.slice(-6)}`): Html 
   return html`<a href="/ops/stars/${id}" title="${id}"><span class="code">${text}</span></a>`;
 }
 
+/** Something long that people take along: one line of it, the whole in its title and to be copied. */
+export function copyable(text: string): Html {
+  return html`<span class="copyable"><span class="code" title="${text}" data-copy="${text}">${text}</span></span>`;
+}
+
 /** The public explorer of each network that has one. */
 const EXPLORED: readonly string[] = ["mainnet", "testnet", "previewnet"];
 

@@ -1,11 +1,13 @@
 import type { Context } from "hono";
 import { type SSEStreamingApi, streamSSE } from "hono/streaming";
 import { figuresOf } from "./figures.ts";
+import { healthOf } from "./health.ts";
 import type { Numbers } from "./numbers.ts";
 import type { Page } from "./page.ts";
 import { secured } from "./reply.ts";
 
 export interface LiveDeps {
+  readonly network: string;
   readonly readNumbers: (now: number) => Promise<Numbers>;
   readonly now: () => number;
   readonly isDraining: () => boolean;
@@ -63,8 +65,8 @@ export function stream(
   });
 }
 
-/** The overview's numbers as they change: figures as text, and the newest points of the charts. */
-export function liveNumbersPage({ readNumbers, now, isDraining }: LiveDeps): Page {
+/** The overview's numbers as they change: figures and health as text, and the charts' newest points. */
+export function liveNumbersPage({ readNumbers, network, now, isDraining }: LiveDeps): Page {
   return {
     path: "/live/numbers",
     isQuiet: true,
@@ -77,8 +79,12 @@ export function liveNumbersPage({ readNumbers, now, isDraining }: LiveDeps): Pag
           if (elapsedMs - sentAt < NUMBERS_EVERY_MS) return;
           sentAt = elapsedMs;
           const numbers = await readNumbers(now());
-          const figures = figuresOf(numbers);
-          const data = { at: numbers.at, figures, points: numbers.points.slice(-3) };
+          const data = {
+            at: numbers.at,
+            figures: figuresOf(numbers),
+            health: healthOf(numbers, network),
+            points: numbers.points.slice(-3),
+          };
           await out.writeSSE({ event: "numbers", data: JSON.stringify(data) });
         },
       });

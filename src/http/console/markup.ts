@@ -44,6 +44,16 @@ export function ago(at: number, now: number): Html {
   }</time>`;
 }
 
+/**
+ * An instant in a history: how long ago, and below it exactly when.
+ *
+ * @param isDayKnown true where everything is of one day that is named: the time is enough
+ */
+export function moment(at: number, now: number, isDayKnown = false): Html {
+  const exact = instantText(at);
+  return html`${ago(at, now)} <span class="exact">${isDayKnown ? exact.slice(11) : exact}</span>`;
+}
+
 /** An instant as it is, for where exactness matters. */
 export function instant(at: number): Html {
   return html`<time datetime="${new Date(at).toISOString()}">${instantText(at, true)}</time>`;
@@ -64,7 +74,7 @@ export interface Column {
   readonly isTitle?: boolean;
 }
 
-/** Whoever has more columns than this, or buttons, is no table on a phone but a list of cards. */
+/** A table of more columns, or of as many with sentences or buttons, is a list of cards on a phone. */
 const COLUMNS_ON_A_PHONE = 3;
 
 /**
@@ -89,7 +99,8 @@ export function table(given: {
     0,
     columns.findIndex(({ isTitle }) => isTitle),
   );
-  const isCards = columns.length > COLUMNS_ON_A_PHONE || columns.some(({ isAction }) => isAction);
+  const isLong = columns.some(({ isText, isAction }) => isText || isAction);
+  const isCards = columns.length + (isLong ? 1 : 0) > COLUMNS_ON_A_PHONE;
   const classes = columns.map((column, index) => classOf(column, isCards && index === title));
   const cell = (content: Content, index: number): Html =>
     html`<td role="cell"${classes[index]}${isCards ? html` data-label="${columns[index]?.label ?? ""}"` : ""}>${content}</td>`;
@@ -122,8 +133,10 @@ export function facts(pairs: readonly (readonly [string, Content])[]): Html {
 /** How something stands; the word says it, the colour only helps. */
 export type Mood = "good" | "warn" | "bad" | "plain";
 
-export function badge(mood: Mood, text: string): Html {
-  return html`<span class="badge ${mood}">${text}</span>`;
+/** @param live the name by which the page's script keeps it true */
+export function badge(mood: Mood, text: string, live?: string): Html {
+  const mark = live === undefined ? "" : html` data-live="${live}"`;
+  return html`<span class="badge ${mood}"${mark}>${text}</span>`;
 }
 
 /** A part of a page under a heading of its own. */

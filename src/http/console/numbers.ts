@@ -27,14 +27,14 @@ export type Point = readonly [number, ...(number | null)[]];
 
 /** The charts' lines, in the order of a point's values. */
 export const SERIES = [
-  { label: "Stars", of: "accepted", take: "count" },
-  { label: "Already starred today", of: "refused ALREADY_STARRED", take: "count" },
-  { label: "No votes left today", of: "refused ALLOWANCE_EXHAUSTED", take: "count" },
-  { label: "Too many requests", of: "limited", take: "count" },
-  { label: "Seconds from star to ledger", of: "published", take: "mean" },
-  { label: "Stars waiting", of: "pending", take: "peak" },
-  { label: "Mirror node, ms", of: "mirror", take: "mean" },
-  { label: "Failed replies", of: "failed", take: "count" },
+  { label: "Stars", unit: "", of: "accepted", take: "count" },
+  { label: "Already starred", unit: "", of: "refused ALREADY_STARRED", take: "count" },
+  { label: "No votes left", unit: "", of: "refused ALLOWANCE_EXHAUSTED", take: "count" },
+  { label: "Too many requests", unit: "", of: "limited", take: "count" },
+  { label: "From star to ledger", unit: "s", of: "published", take: "mean" },
+  { label: "Stars waiting (peak)", unit: "", of: "pending", take: "peak" },
+  { label: "Mirror node", unit: "ms", of: "mirror", take: "mean" },
+  { label: "Failed replies", unit: "", of: "failed", take: "count" },
 ] as const;
 
 const MINUTE_MS = 60_000;

@@ -38,11 +38,11 @@ export function signInPage(
   const form = html`<form class="stack" method="post" action="/ops/sign-in">
 ${given.flaw === undefined ? "" : html`<p class="notice bad" role="alert">${given.flaw}</p>`}
 <input type="hidden" name="next" value="${given.next}">
-<label for="operator">Your name</label>
-<input id="operator" name="operator" maxlength="60" required autocomplete="username" value="${given.operator ?? ""}">
-<p class="hint">It stands beside what you do in the operator log.</p>
-<label for="operator-token">Operator token</label>
-<input id="operator-token" name="operatorToken" type="password" required autocomplete="current-password">
+<div class="field"><label for="operator">Your name</label>
+<input id="operator" name="operator" maxlength="60" required autocomplete="username" aria-describedby="operator-hint" value="${given.operator ?? ""}">
+<p class="hint" id="operator-hint">It stands beside what you do in the operator log.</p></div>
+<div class="field"><label for="operator-token">Operator token</label>
+<input id="operator-token" name="operatorToken" type="password" required autocomplete="current-password"></div>
 <button class="primary">Sign in</button>
 </form>`;
   return sendPage(c, barePage("Sign in", form), given.status);

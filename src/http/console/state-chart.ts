@@ -3,7 +3,7 @@ import { eventDayMachine } from "../../../actors/event-day.ts";
 import { foreverMintMachine } from "../../../actors/forever-mint.ts";
 import { walletDayMachine } from "../../../actors/wallet-day.ts";
 import type { ActorType } from "../../hosting/actor-name.ts";
-import { type Html, raw } from "./markup.ts";
+import { type Html, html, raw } from "./markup.ts";
 import { spelled } from "./words.ts";
 
 const MACHINES: Readonly<Record<ActorType, AnyStateMachine>> = {
@@ -12,89 +12,137 @@ const MACHINES: Readonly<Record<ActorType, AnyStateMachine>> = {
   "forever-mint": foreverMintMachine,
 };
 
-/** Drawings are few: a machine with one of its states marked. */
+/** From left to right where there is room, from top to bottom on a phone. */
+const DIRECTIONS = ["LR", "TB"] as const;
+type Direction = (typeof DIRECTIONS)[number];
+
+/** Drawings are few: a machine with one of its states marked, either way. */
 const drawings = new Map<string, Promise<string>>();
 
 /**
- * Draws an actor's machine with its present state marked: from the machine itself, so the drawing
- * cannot tell another story than the rules. Graphviz is loaded with the first drawing.
+ * Draws an actor's machine with its present state marked, and below it lists what holds in every
+ * state: both from the machine itself, so they cannot tell another story than the rules. Graphviz
+ * is loaded with the first drawing.
  *
  * @param state one of the machine's states
  */
 export async function stateChart(type: ActorType, state: string): Promise<Html> {
-  const key = `${type} ${state in MACHINES[type].root.states ? state : ""}`;
+  const machine = MACHINES[type];
+  const key = `${type} ${state in machine.root.states ? state : ""}`;
   let drawing = drawings.get(key);
   if (drawing === undefined) {
-    drawing = draw(dotOf(MACHINES[type], state));
+    drawing = drawBothWays(machine, state);
     drawings.set(key, drawing);
     // Not kept when it failed: the next page tries again.
     drawing.catch(() => drawings.delete(key));
   }
-  return raw(await drawing);
+  return html`<div class="machine">
+<div class="scroll" role="region" aria-label="State chart of ${type}; the marked state is ${state}" tabindex="0">${raw(await drawing)}</div>
+<div class="rules">${rulesOf(machine).map(
+    ([when, rules]) =>
+      html`<h3>${when}</h3><ul>${rules.map((rule) => html`<li>${rule}</li>`)}</ul>`,
+  )}</div>
+</div>`;
 }
 
-async function draw(dot: string): Promise<string> {
+async function drawBothWays(machine: AnyStateMachine, state: string): Promise<string> {
+  const drawn = await Promise.all(
+    DIRECTIONS.map((direction) => draw(dotOf(machine, state, direction), direction)),
+  );
+  return drawn.join("\n");
+}
+
+async function draw(dot: string, direction: Direction): Promise<string> {
   const { Graphviz } = await import("@hpcc-js/wasm-graphviz");
   const svg = (await Graphviz.load()).dot(dot);
-  // Only the picture: no prologue, no size in points, no page colour.
+  const names = `state-chart ${direction === "LR" ? "wide" : "tall"}`;
+  // Only the picture: no prologue, no size in points, no page colour; and names of which two
+  // drawings may stand on one page.
   return svg
     .slice(svg.indexOf("<svg"))
-    .replace(/(<svg width="[^"]*") height="[^"]*"/, '$1 aria-hidden="true" class="state-chart"')
+    .replace(
+      /<svg width="(\d+)pt" height="(\d+)pt"/,
+      `<svg width="$1" height="$2" aria-hidden="true" class="${names}"`,
+    )
+    .replace(/ id="[^"]*"/g, "")
     .replace(/<title>[^<]*<\/title>\n?/g, "");
 }
 
-/** The machine in graphviz's language. */
-export function dotOf(machine: AnyStateMachine, current: string): string {
+/** The machine in graphviz's language: its states, and the moves between them. */
+export function dotOf(
+  machine: AnyStateMachine,
+  current: string,
+  direction: Direction = "LR",
+): string {
   const states = Object.keys(machine.root.states);
   const first = machine.root.initial.target[0]?.key ?? states[0] ?? "";
-  const transitions = [...machine.root.transitions.values()].flat();
-  const inner = transitions.filter(({ target }) => target === undefined);
-  const moves = transitions.flatMap((transition) =>
-    (transition.target ?? []).flatMap((target) =>
-      states.map((from) => ({ from, to: target.key, label: labelOf(transition) })),
-    ),
-  );
+  const common = commonActions(machine);
+  const edges = movesOf(machine).flatMap((move) => {
+    const own = actionsOf(move).filter((action) => !common.includes(action));
+    const label = `${conditionOf(move)}${own.length === 0 ? "" : `\n→ ${own.join(", ")}`}`;
+    // Downwards a label stands close to its arrow.
+    const text = direction === "TB" ? `  ${label}` : label;
+    return (move.target ?? []).flatMap((target) =>
+      states.map((from) => `${quoted(from)} -> ${quoted(target.key)} [label=${quoted(text)}];`),
+    );
+  });
   const nodes = states.map(
     (state) => `${quoted(state)} [class="state${state === current ? " current" : ""}"];`,
   );
-  const edges = moves.map(
-    ({ from, to, label }) => `${quoted(from)} -> ${quoted(to)} [label=${quoted(label)}];`,
-  );
-  const always = inner.map((transition) => `${labelOf(transition, " ")}\\l`).join("");
+  // Measured in a wide font, for the reader's own font is not known here: words keep clear of lines.
   return `digraph {
-  rankdir=LR; bgcolor="transparent"; fontname="sans-serif"; fontsize=12; nodesep=0.5; ranksep=0.9;
-  node [shape=box, style="rounded", fontname="sans-serif", fontsize=14, margin="0.25,0.12"];
-  edge [fontname="sans-serif", fontsize=11, arrowsize=0.8];
+  rankdir=${direction}; bgcolor="transparent"; nodesep=0.4; ranksep=${direction === "LR" ? 0.9 : 0.5};
+  node [shape=box, style="rounded", fontname="Verdana", fontsize=14, margin="0.25,0.12"];
+  edge [fontname="Verdana", fontsize=12, arrowsize=0.8];
   start [shape=point, width=0.14, class="start", label=""];
-  subgraph cluster_machine {
-    class="machine"; style="rounded"; margin=16; labeljust="l";
-    label="${escaped(machine.id)}\\l${always === "" ? "" : `In every state:\\l${always}`}";
-    ${nodes.join("\n    ")}
-  }
+  ${nodes.join("\n  ")}
   start -> ${quoted(first)};
   ${edges.join("\n  ")}
 }`;
 }
 
+/** What holds whatever the state, under headings: what changes none, and what every move does. */
+export function rulesOf(machine: AnyStateMachine): readonly [string, readonly string[]][] {
+  const stays = transitionsOf(machine)
+    .filter(({ target }) => target === undefined)
+    .map((stay) => `${conditionOf(stay)} → ${actionsOf(stay).join(", ")}`);
+  const rules: [string, readonly string[]][] = [
+    ["In every state", stays],
+    ["With every arrow", commonActions(machine)],
+  ];
+  return rules.filter(([, listed]) => listed.length > 0);
+}
+
 type Transition =
   AnyStateMachine["root"]["transitions"] extends Map<string, (infer T)[]> ? T : never;
 
-/** `star [is last vote]`, and below it what it does. */
-function labelOf(transition: Transition, separator = "\n"): string {
-  const { eventType, guard, actions } = transition;
+function transitionsOf(machine: AnyStateMachine): readonly Transition[] {
+  return [...machine.root.transitions.values()].flat();
+}
+
+function movesOf(machine: AnyStateMachine): readonly Transition[] {
+  return transitionsOf(machine).filter(({ target }) => target !== undefined);
+}
+
+/** What all moves do alike: said once instead of on each line. */
+function commonActions(machine: AnyStateMachine): readonly string[] {
+  const [one, ...others] = movesOf(machine).map(actionsOf);
+  return (one ?? []).filter((action) => others.every((other) => other.includes(action)));
+}
+
+/** `star [is last vote]`. */
+function conditionOf({ eventType, guard }: Transition): string {
   const name =
     typeof guard === "string" ? guard : guard && "type" in guard ? String(guard.type) : "";
-  const when = name === "" ? "" : ` [${spelled(name)}]`;
-  const does = actions.map((action) =>
+  return name === "" ? eventType : `${eventType} [${spelled(name)}]`;
+}
+
+function actionsOf({ actions }: Transition): readonly string[] {
+  return actions.map((action) =>
     spelled(typeof action === "string" ? action : "type" in action ? String(action.type) : ""),
   );
-  return `${eventType}${when}${does.length === 0 ? "" : `${separator}→ ${does.join(", ")}`}`;
 }
 
 function quoted(text: string): string {
-  return `"${escaped(text).replaceAll("\n", "\\n")}"`;
-}
-
-function escaped(text: string): string {
-  return text.replace(/["\\]/g, "\\$&");
+  return `"${text.replace(/["\\]/g, "\\$&").replaceAll("\n", "\\n")}"`;
 }

@@ -179,13 +179,13 @@ perhaps(
 perhaps("the live page shows a star that is cast while it is open, once", async (context) => {
   const { page, complaints, close } = await open(context, LOOKS[0]);
   await page.goto(`${context.service.url}/ops/feed`);
-  await page.locator("[data-live-state]", { hasText: /^live$/ }).waitFor();
+  await page.locator("[data-live-state]", { hasText: /^Live$/ }).waitFor();
   const { body } = await cast(context.service, context.voter, "token/0.0.9001");
   await page.waitForSelector(`[data-id="${body.star.id}"]`);
   await page.waitForTimeout(2_500);
   assert.equal(await page.locator(`[data-id="${body.star.id}"]`).count(), 1);
   await page.click(`[data-id="${body.star.id}"] a[href^="/ops/stars/"]`);
-  assert.match(await page.innerText("h1"), new RegExp(body.star.id));
+  assert.match(await page.innerText("main .lead"), new RegExp(body.star.id));
   assert.deepEqual(complaints, []);
   await close();
 });

@@ -1,81 +1,111 @@
-// The overview's charts and figures, moved by server-sent events.
+// The overview's charts, figures and health, moved by server-sent events.
 import uPlot from "./uplot.js";
 
-const given = JSON.parse(document.getElementById("points").textContent);
-const points = given.points;
+const { series, points } = JSON.parse(document.getElementById("points").textContent);
 const state = document.querySelector("[data-live-state]");
 const style = getComputedStyle(document.documentElement);
 const colour = (name) => style.getPropertyValue(name).trim();
-const HEIGHT = 150;
+const NUMBERS = new Intl.NumberFormat("en", { maximumFractionDigits: 1 });
+const MINUTES = 60;
 
 function clock(seconds) {
   return new Date(seconds * 1000).toISOString().slice(11, 16);
 }
 
-function columnsOf(lines) {
-  return [points.map((point) => point[0]), ...lines.map((line) => points.map((p) => p[line + 1]))];
+function said(value, line) {
+  if (value === null || value === undefined) return "–";
+  return [NUMBERS.format(value), series[line].unit].filter(Boolean).join("\u00a0");
 }
 
-function draw(box) {
-  const lines = box.dataset.chart.split(",").map(Number);
+// Each line twice: the whole minutes, then, dashed, the way into the one that is still filling.
+function columnsOf(lines) {
+  const running = points.length - 1;
+  const values = (line) => points.map((point) => point[line + 1]);
+  return [
+    points.map((point) => point[0]),
+    ...lines.map((line) => values(line).with(running, null)),
+    ...lines.map((line) => values(line).map((value, at) => (at < running - 1 ? null : value))),
+  ];
+}
+
+function axes(unit) {
   const axis = {
     stroke: colour("--quiet"),
     grid: { stroke: colour("--line"), width: 1 },
     ticks: { show: false },
     font: "12px system-ui, sans-serif",
   };
+  return [
+    {
+      ...axis,
+      values: (_, ticks) => ticks.map(clock),
+      incrs: [15, 20, 30, 60].map((minutes) => minutes * MINUTES),
+      space: 46,
+      size: 26,
+      grid: { show: false },
+    },
+    {
+      ...axis,
+      values: (_, ticks) => ticks.map((tick) => [NUMBERS.format(tick), unit].join(unit && " ")),
+      size: unit === "ms" ? 64 : 50,
+      gap: 6,
+      space: 30,
+      incrs: [1, 2, 5, 10, 20, 50, 100, 200, 500, 1e3, 2e3, 5e3, 1e4, 1e5],
+    },
+  ];
+}
+
+function draw(box) {
+  const lines = box.dataset.chart.split(",").map(Number);
+  const lineOf = (line, index) => ({
+    label: series[line].label,
+    stroke: colour(`--line-${index}`),
+    fill: lines.length === 1 ? colour("--line-0-soft") : undefined,
+    width: 2,
+    points: { show: false },
+    spanGaps: false,
+  });
   const options = {
     width: box.clientWidth,
-    height: HEIGHT,
+    height: box.clientHeight,
     cursor: { y: false, points: { size: 6 } },
     legend: { show: false },
-    padding: [8, 18, 0, 0],
+    padding: [8, 14, 0, 0],
     scales: { y: { range: (_, min, max) => [Math.min(0, min), Math.max(1, max * 1.1)] } },
-    axes: [
-      {
-        ...axis,
-        values: (_, ticks) => ticks.map(clock),
-        space: 70,
-        size: 28,
-        grid: { show: false },
-      },
-      {
-        ...axis,
-        size: 44,
-        space: 30,
-        incrs: [1, 2, 5, 10, 20, 50, 100, 200, 500, 1e3, 2e3, 5e3, 1e4, 1e5],
-      },
-    ],
+    axes: axes(series[lines[0]].unit),
     series: [
       {},
-      ...lines.map((line, index) => ({
-        label: given.labels[line],
-        stroke: colour(`--line-${index}`),
-        fill: lines.length === 1 ? colour("--line-0-soft") : undefined,
-        width: 2,
-        points: { show: false },
-        spanGaps: false,
-      })),
+      ...lines.map(lineOf),
+      ...lines.map((line, index) => ({ ...lineOf(line, index), dash: [3, 3] })),
     ],
     hooks: { setCursor: [(chart) => tell(box, chart, lines)] },
   };
   const chart = new uPlot(options, columnsOf(lines), box);
-  new ResizeObserver(() => chart.setSize({ width: box.clientWidth, height: HEIGHT })).observe(box);
+  const observer = new ResizeObserver(() =>
+    chart.setSize({ width: box.clientWidth, height: box.clientHeight }),
+  );
+  observer.observe(box);
   tell(box, chart, lines);
-  return { chart, lines, box };
+  return { chart, lines, box, observer };
 }
 
-// What the pointer is over, else the newest whole minute, in words below the chart.
+// What the pointer is over, else the newest whole minute: the time above, the numbers below.
 function tell(box, chart, lines) {
   const point = points[chart.cursor.idx ?? points.length - 2];
   if (point === undefined) return;
-  const said = (line) => `${given.labels[line]}: ${point[line + 1] ?? "–"}`;
-  box.nextElementSibling.textContent = `${clock(point[0])} UTC · ${lines.map(said).join(" · ")}`;
+  const card = box.closest(".card");
+  card.querySelector("[data-reading-at]").textContent = `${clock(point[0])} UTC`;
+  for (const line of lines) {
+    card.querySelector(`[data-reading="${line}"]`).textContent = said(point[line + 1], line);
+  }
 }
 
 let charts = [];
 function drawAll() {
-  for (const { chart } of charts) chart.destroy();
+  for (const { chart, observer } of charts) {
+    observer.disconnect();
+    chart.destroy();
+  }
   charts = [...document.querySelectorAll("[data-chart]")].map(draw);
 }
 drawAll();
@@ -99,15 +129,25 @@ function take(newest) {
   }
 }
 
+function say(selector, text) {
+  document.querySelector(selector).textContent = text;
+}
+
 const source = new EventSource("/ops/live/numbers");
 source.addEventListener("numbers", ({ data }) => {
-  const { figures, points: newest } = JSON.parse(data);
-  for (const { key, value, note } of figures) {
-    document.querySelector(`[data-figure="${key}"]`).textContent = value;
-    document.querySelector(`[data-figure-note="${key}"]`).textContent = note;
+  const { figures, health, points: newest } = JSON.parse(data);
+  for (const { key, value, note, mood } of figures) {
+    say(`[data-figure="${key}"]`, value);
+    say(`[data-figure-note="${key}"]`, note);
+    document.querySelector(`[data-figure-box="${key}"]`).className = `figure ${mood}`;
+  }
+  for (const { key, word, note, mood } of health) {
+    say(`[data-live="health-${key}"]`, word);
+    say(`[data-live="health-${key}-note"]`, note);
+    document.querySelector(`[data-live="health-${key}"]`).className = `badge ${mood}`;
   }
   take(newest);
-  state.textContent = "Live: figures and charts follow every five seconds.";
+  state.textContent = "Live, every 5 s";
 });
 source.addEventListener("error", () => {
   state.textContent =

@@ -15,11 +15,22 @@ setInterval(refreshTimes, 5000);
 const here = document.querySelector(".pages [aria-current]");
 here?.scrollIntoView({ block: "nearest", inline: "center" });
 
-// So does a drawing: its present state first.
-for (const drawing of document.querySelectorAll(".state-chart")) {
-  const box = drawing.closest(".scroll");
-  const state = drawing.querySelector(".current")?.getBoundingClientRect();
-  if (state) box.scrollLeft = state.left - box.getBoundingClientRect().left - box.clientWidth / 2;
+// What is long can be taken along whole; browsers give the clipboard to secure pages alone.
+for (const text of navigator.clipboard ? document.querySelectorAll("[data-copy]") : []) {
+  const button = Object.assign(document.createElement("button"), {
+    type: "button",
+    className: "link copy",
+    textContent: "Copy",
+    ariaLabel: `Copy ${text.dataset.copy}`,
+  });
+  button.addEventListener("click", async () => {
+    await navigator.clipboard.writeText(text.dataset.copy);
+    button.textContent = "Copied";
+    setTimeout(() => {
+      button.textContent = "Copy";
+    }, 2000);
+  });
+  text.after(" ", button);
 }
 
 if (document.querySelector("[data-live-numbers]")) await import("./charts.js");

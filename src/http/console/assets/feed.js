@@ -17,7 +17,11 @@ function link(href, text) {
 
 function entry({ id, at, isAccepted, wallet, what, why, weight }) {
   const when = new Date(at).toISOString();
-  const time = element("time", { dateTime: when, title: when, textContent: relative(at) });
+  const time = element("time", {
+    dateTime: when,
+    title: `${when.slice(0, 19).replace("T", " ")} UTC`,
+    textContent: relative(at),
+  });
   time.dataset.relative = "";
   const item = element(
     "li",
@@ -42,7 +46,14 @@ function entry({ id, at, isAccepted, wallet, what, why, weight }) {
     time,
   );
   item.dataset.id = id;
+  item.dataset.at = at;
   return item;
+}
+
+// Newest on top: what is told late, or once more after a pause, goes where it belongs.
+function place(item, at) {
+  const later = [...list.children].find((other) => Number(other.dataset.at) <= at);
+  list.insertBefore(item, later ?? null);
 }
 
 const shown = new Set([...list.children].map(({ dataset }) => dataset.id));
@@ -52,21 +63,21 @@ source.addEventListener("decision", ({ data }) => {
   if (shown.has(decision.id)) return;
   shown.add(decision.id);
   document.querySelector("[data-empty]")?.remove();
-  list.prepend(entry(decision));
+  place(entry(decision), decision.at);
   while (list.children.length > SHOWN_MAX) {
     shown.delete(list.lastElementChild.dataset.id);
     list.lastElementChild.remove();
   }
 });
 source.addEventListener("left-out", ({ data }) => {
-  state.textContent = `live; ${data} more in the last second`;
+  state.textContent = `Live; ${Number(data).toLocaleString("en")} more in the last second`;
 });
 source.addEventListener("hello", () => {
-  state.textContent = "live";
+  state.textContent = "Live";
 });
 source.addEventListener("error", () => {
   state.textContent =
     source.readyState === EventSource.CLOSED
-      ? "no longer live: load the page anew to sign in"
-      : "connecting again …";
+      ? "No longer live: sign in again by loading the page anew"
+      : "Not live just now; connecting again …";
 });

@@ -1,8 +1,5 @@
-import type { EventDayState } from "../../../../actors/event-day.ts";
-import type { ForeverMintState } from "../../../../actors/forever-mint.ts";
 import { TerminalError } from "../../../errors.ts";
 import { type ActorName, formatActorName } from "../../../hosting/actor-name.ts";
-import { eventDayAfter, foreverMintAfter } from "../../../hosting/time-travel.ts";
 import { walletOf } from "../../../journal/star-record.ts";
 import { findEvent } from "../../../reads/console-actors.ts";
 import {
@@ -16,24 +13,26 @@ import {
 } from "../../../reads/console-event.ts";
 import { actorLink, starLink } from "../links.ts";
 import {
-  ago,
   badge,
   type Content,
   facts,
   type Html,
   html,
+  moment,
   number,
   section,
   table,
 } from "../markup.ts";
 import type { PageRequest } from "../page.ts";
 import { older, textOf, wholeNumber } from "../paging.ts";
-import { type ActorDeps, type ActorView, pastState, STEPS_MAX } from "./actor-view.ts";
+import { serialsText } from "../serials.ts";
+import { eventPast } from "./actor-event-past.ts";
+import { type ActorDeps, type ActorView, afterLink, STEPS_MAX } from "./actor-view.ts";
 import { weightWords } from "./star-words.ts";
 
 type EventName = Exclude<ActorName, { type: "wallet-day" }>;
 
-const NFTS_PER_PAGE = 25;
+const NFTS_PER_PAGE = 100;
 const EVENTS_PER_PAGE = 50;
 
 /** An event's actor in words: which NFTs have counted, for whom, and what each star brought. */
@@ -52,15 +51,25 @@ export async function eventActor(
       ? starsOfEvent(sql, name.event, { day: name.day, before, limit: EVENTS_PER_PAGE + 1 })
       : happeningsOfMint(sql, name.event, { before, limit: EVENTS_PER_PAGE + 1 }),
   ]);
+  const title = event?.title ?? name.event;
+  const total = numbers.stars + numbers.releases;
   const [none, some] = name.type === "event-day" ? ["quiet", "counting"] : ["empty", "collecting"];
   return {
+    title: name.type === "event-day" ? `${title} on ${name.day}` : `Forever mint ${title}`,
     state: numbers.stars === 0 ? none : some,
     version: numbers.stars,
-    source: name.type === "event-day" ? "journal" : "live attributions",
+    source:
+      name.type === "event-day"
+        ? "its state was read from the journal"
+        : "live: its state is what counts now",
     context: facts(inWords(name, numbers, event?.title ?? "not in the catalogue")),
     more: section("NFTs that have counted", counted(name, nfts)),
-    history: history(name, { happenings, now }),
-    past: await past(sql, name, { asked: wholeNumber(query, "at"), numbers }),
+    history: history(name, {
+      happenings,
+      now,
+      newest: numbers.isMore || total > STEPS_MAX ? undefined : readNewest(query, total),
+    }),
+    past: await eventPast(sql, name, { asked: wholeNumber(query, "at"), numbers }),
   } as ActorView;
 }
 
@@ -68,16 +77,29 @@ function inWords(name: EventName, numbers: EventNumbers, title: string): [string
   const { stars, weight, isMore } = numbers;
   const some = isMore ? "more than " : "";
   return [
-    ["Event", title],
+    ["Event", html`${title} <span class="code quiet">${name.event}</span>`],
     name.type === "event-day" ? ["UTC day", name.day] : ["Ends", "never: it is a forever mint"],
     ["Stars", `${some}${number(stars)}`],
     ["Weight", `${some}${number(weight)}`],
     ...(name.type === "event-day"
       ? []
       : ([["Wallets that count", `${number(numbers.wallets)}, 1 each`]] as [string, Content][])),
-    ["Collection A", `${number(numbers.countedA)} NFTs have counted, 1 each`],
-    ["Collection B", `${number(numbers.countedB)} NFTs have counted, 5 each`],
+    ["Collection A", `${number(numbers.countedA)} ${nftWords(numbers.countedA)} counted, 1 each`],
+    ["Collection B", `${number(numbers.countedB)} ${nftWords(numbers.countedB)} counted, 5 each`],
+    [
+      "See also",
+      html`<a href="/ops/feed?event=${name.event}">its decisions, live</a>, <a href="/ops/stars?q=${name.event}">its stars</a>`,
+    ],
   ];
+}
+
+function nftWords(count: number): string {
+  return count === 1 ? "NFT has" : "NFTs have";
+}
+
+/** The step that the first row of a page of the history is; pages after the first are told. */
+function readNewest(query: URLSearchParams, total: number): number | undefined {
+  return query.get("before") === null ? total : wholeNumber(query, "step");
 }
 
 function readNft(query: URLSearchParams): Pick<CountedNft, "collection" | "serial"> | undefined {
@@ -97,15 +119,26 @@ function counted(name: EventName, found: readonly CountedNft[]): Html {
       : null;
   return html`${table({
     caption: "NFTs that have counted, by serial, and for whom",
-    columns: ["Collection", { label: "Serial", isNumber: true }, "For", "By star"],
-    rows: nfts.map(({ collection, serial, wallet, starId }) => [
-      collection,
-      number(serial),
+    columns: ["Collection and serials", "For wallet", { label: "By star", isWhole: true }],
+    rows: byStar(nfts).map(([{ collection, wallet, starId }, mine]) => [
+      `${collection} ${serialsText(mine.map(({ serial }) => serial))}`,
       walletOf(wallet),
       starLink(starId),
     ]),
-    empty: "None.",
+    empty: "None yet: no star has brought an NFT.",
   })}${older(next, "More NFTs")}`;
+}
+
+/** What one star brought of a collection is one line. */
+function byStar(nfts: readonly CountedNft[]): readonly (readonly [CountedNft, CountedNft[]])[] {
+  const lines = new Map<string, [CountedNft, CountedNft[]]>();
+  for (const nft of nfts) {
+    const key = `${nft.collection} ${nft.starId}`;
+    const line = lines.get(key);
+    if (line === undefined) lines.set(key, [nft, [nft]]);
+    else line[1].push(nft);
+  }
+  return [...lines.values()];
 }
 
 function history(
@@ -113,44 +146,60 @@ function history(
   {
     happenings: found,
     now,
-  }: { readonly happenings: readonly EventHappening[]; readonly now: number },
+    newest,
+  }: {
+    readonly happenings: readonly EventHappening[];
+    readonly now: number;
+    /** Which step the first of them is; undefined where steps are not counted. */
+    readonly newest: number | undefined;
+  },
 ): Html {
   const happenings = found.slice(0, EVENTS_PER_PAGE);
   const last = happenings.at(-1);
+  const id = formatActorName(name);
+  // What the daily check ended together is one step.
+  const steps = [...new Set(happenings.map(({ order }) => order))];
   const next =
     found.length > EVENTS_PER_PAGE && last !== undefined
-      ? `/ops/actors/${formatActorName(name)}?before=${last.order}`
+      ? `/ops/actors/${id}?before=${last.order}${newest === undefined ? "" : `&step=${newest - steps.length}`}`
       : null;
-  const id = formatActorName(name);
+  const rowOf = (happening: EventHappening): Content[] => {
+    const row =
+      happening.kind === "star"
+        ? starRow(happening, now, name.type === "event-day")
+        : releaseRow(happening, now);
+    if (newest === undefined) return row;
+    const step = newest - steps.indexOf(happening.order);
+    return [...row, afterLink(id, step, `after ${number(step)}`)];
+  };
   return html`<p><a class="button" href="/ops/actors/${id}?at=0#past">Walk through from the beginning</a></p>
 ${table({
   caption: "What happened, newest first",
   columns: [
     "When",
-    { label: "Who", isWhole: true },
-    { label: "Event", isWhole: true },
+    { label: "Who", isWhole: true, isTitle: true },
+    "Event",
     "Decision",
     { label: "Why", isText: true },
     { label: "Weight", isNumber: true },
-    "More",
+    { label: "Star", isWhole: true },
+    ...(newest === undefined ? [] : [{ label: "State", isWhole: true }]),
   ],
-  rows: happenings.map((happening) =>
-    happening.kind === "star" ? starRow(happening, now) : releaseRow(happening, now),
-  ),
-  empty: "Nothing has happened yet.",
+  rows: happenings.map(rowOf),
+  empty: "Nothing has happened yet. The first star shows here as soon as it is accepted.",
 })}${older(next)}`;
 }
 
-function starRow(star: EventHappening, now: number): Content[] {
+function starRow(star: EventHappening, now: number, isDayKnown: boolean): Content[] {
   const wallet = walletOf(star.wallet);
   const day = new Date(star.at).toISOString().slice(0, 10);
   return [
-    ago(star.at, now),
+    moment(star.at, now, isDayKnown),
     actorLink(`wallet-day/${wallet}/${day}`, wallet),
     "star",
     badge("good", "counted"),
     weightWords(star),
-    number(star.weight),
+    `+${number(star.weight)}`,
     starLink(star.id),
   ];
 }
@@ -160,7 +209,7 @@ function releaseRow(release: EventHappening, now: number): Content[] {
   const what = `${collection} ${serial}`;
   const why = deleted ? "it no longer exists" : `it belongs to ${owner ?? "nobody"} now`;
   return [
-    ago(release.at, now),
+    moment(release.at, now),
     walletOf(release.wallet),
     "daily check",
     badge("warn", spare === null ? "released" : "moved on"),
@@ -169,72 +218,5 @@ function releaseRow(release: EventHappening, now: number): Content[] {
       : `NFT ${what} was lost (${why}); ${collection} ${spare} carries the +5 on`,
     number(release.weight),
     "",
-  ];
-}
-
-/** The actor as it stood after so many of its events: folded by the machine, not remembered. */
-async function past(
-  sql: ActorDeps["sql"],
-  name: EventName,
-  { asked, numbers }: { readonly asked: number | undefined; readonly numbers: EventNumbers },
-): Promise<Content> {
-  if (asked === undefined) return null;
-  const id = formatActorName(name);
-  if (numbers.isMore || numbers.stars > STEPS_MAX) {
-    return html`<p class="notice warn">More than ${number(STEPS_MAX)} stars: this history is too long to be walked here.</p>`;
-  }
-  const after = (steps: number): Promise<EventDayState | ForeverMintState> =>
-    name.type === "event-day"
-      ? eventDayAfter(sql, name, steps)
-      : foreverMintAfter(sql, name.event, steps);
-  // Releases are events of a mint too: asking for more than there are gives the present.
-  const last = name.type === "event-day" ? numbers.stars : Math.max(numbers.stars, asked);
-  const step = Math.min(asked, last);
-  const [before, now] = await Promise.all([step === 0 ? null : after(step - 1), after(step)]);
-  return pastState(id, { step, last, content: difference(before, now) });
-}
-
-function difference(
-  before: EventDayState | ForeverMintState | null,
-  { context }: EventDayState | ForeverMintState,
-): Html {
-  const { weight, stars, counted } = context;
-  const sizes = `${number(Object.keys(counted.A).length)} of A, ${number(Object.keys(counted.B).length)} of B`;
-  const then = before?.context;
-  const change =
-    then === undefined
-      ? ""
-      : ` (${weight >= then.weight ? "+" : ""}${weight - then.weight} by this event)`;
-  return facts([
-    ["Stars", number(stars)],
-    ["Weight", `${number(weight)}${change}`],
-    ["NFTs that counted", sizes],
-    ...(then === undefined ? [] : changes(then.counted, counted)),
-  ]);
-}
-
-/** Serials of one event, some of which may be many. */
-const SERIALS_SHOWN = 30;
-
-function changes(
-  then: EventDayState["context"]["counted"],
-  now: EventDayState["context"]["counted"],
-): [string, Content][] {
-  const gone = (from: typeof then, to: typeof then): string[] =>
-    (["A", "B"] as const).flatMap((collection) =>
-      Object.entries(from[collection])
-        .filter(([serial, wallet]) => to[collection][Number(serial)] !== wallet)
-        .map(([serial, wallet]) => `${collection} ${serial} for ${wallet}`),
-    );
-  const said = (serials: readonly string[]): string =>
-    serials.length > SERIALS_SHOWN
-      ? `${serials.slice(0, SERIALS_SHOWN).join(", ")} and ${serials.length - SERIALS_SHOWN} more`
-      : serials.join(", ");
-  const [added, removed] = [gone(now, then), gone(then, now)];
-  return [
-    ...(added.length === 0 ? [] : ([["Newly counted", said(added)]] as [string, Content][])),
-    ...(removed.length === 0
-      ? []
-      : ([["No longer counted", said(removed)]] as [string, Content][])),
   ];
 }

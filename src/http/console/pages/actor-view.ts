@@ -10,10 +10,12 @@ export interface ActorDeps extends InspectDeps {
 
 /** What a kind of actor brings to its page; the rest is the same for all. */
 export interface ActorView {
+  /** What it is, as people call it; its name stands below. */
+  readonly title: string;
   readonly state: string;
   /** How many stars it has accepted or counted. */
   readonly version: number;
-  /** Where this comes from: `snapshot`, `journal`, … */
+  /** Where its state was read from, in words. */
   readonly source: string;
   /** The context in words. */
   readonly context: Content;
@@ -29,8 +31,8 @@ export interface ActorView {
 export const STEPS_MAX = 5_000;
 
 /** A link to the state after one event of the history. */
-export function afterLink(id: string, step: number): Html {
-  return html`<a href="/ops/actors/${id}?at=${step}#past">after ${number(step)}</a>`;
+export function afterLink(id: string, step: number, text: string): Html {
+  return html`<a href="/ops/actors/${id}?at=${step}#past" title="The state after event ${number(step)}">${text}</a>`;
 }
 
 /** The frame around a past state, with the ways to the steps beside it. */
@@ -50,5 +52,5 @@ export function pastState(
     step === 0 ? "Before the first event" : `After event ${number(step)} of ${number(last)}`;
   return html`<section class="card past" id="past"><header><h2>${title}</h2><a href="/ops/actors/${id}">Back to now</a></header>
 ${content}
-<nav class="pager" aria-label="Steps">${way(step - 1, "← Earlier")}${way(step + 1, "Later →")}</nav></section>`;
+<nav class="pager" aria-label="Steps">${way(step - 1, "← One event back")}${way(step + 1, "One event on →")}</nav></section>`;
 }

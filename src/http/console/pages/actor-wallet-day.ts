@@ -9,7 +9,6 @@ import { accountNumber } from "../../../journal/star-record.ts";
 import { receiptsOfDay, type StarReceipt } from "../../../reads/receipts.ts";
 import { onLedger, starLink } from "../links.ts";
 import {
-  ago,
   badge,
   type Content,
   duration,
@@ -17,6 +16,7 @@ import {
   type Html,
   html,
   instant,
+  moment,
   number,
   section,
   table,
@@ -24,7 +24,7 @@ import {
 import type { PageRequest } from "../page.ts";
 import { wholeNumber } from "../paging.ts";
 import { stateChart } from "../state-chart.ts";
-import { refusalWords, stateWords } from "../words.ts";
+import { kindWords, refusalWords, stateWords } from "../words.ts";
 import { type ActorDeps, type ActorView, afterLink, pastState } from "./actor-view.ts";
 import { breakdownWords, targetName } from "./star-words.ts";
 
@@ -63,6 +63,7 @@ export async function walletDayActor(
 ${facts([
   ["Wallet", onLedger(network, `account/${name.wallet}`, name.wallet)],
   ["UTC day", name.day],
+  ["Items starred", starredWords(steps)],
   [
     "Allowance",
     limit === FREE_LIMIT ? "free: 5 votes a day" : "premium: 20 votes a day while the season is on",
@@ -71,16 +72,34 @@ ${facts([
     "Resets",
     isOver ? "it was over at 00:00 UTC" : `at 00:00 UTC, in ${duration(endOfDay(name.day) - now)}`,
   ],
+  [
+    "See also",
+    html`<a href="/ops/feed?wallet=${name.wallet}">its decisions, live</a>, <a href="/ops/actors?q=${name.wallet}">its other days</a>`,
+  ],
 ])}`;
   return {
+    title: `Wallet ${name.wallet} on ${name.day}`,
     state: shown.state,
     version: shown.version,
-    source: shown.source === "snapshot" ? "snapshot in Redis" : "journal",
+    source:
+      shown.source === "snapshot"
+        ? "live: its state is kept ready in Redis for every process"
+        : "stored: its state was read from the journal",
     context,
-    more: refused.length === 0 ? null : section("Refused of late", refusalTable(refused, now)),
+    more: refused.length === 0 ? null : section("Recent refusals", refusalTable(refused, now)),
     history: history(id, { steps, receipts, now, wallet: name.wallet }),
-    past: await past(id, steps, wholeNumber(query, "at")),
+    past: await past(id, { steps, now, asked: wholeNumber(query, "at") }),
   };
+}
+
+/** `14 events, 2 tokens`. */
+function starredWords(steps: readonly WalletDayStep[]): string {
+  const kinds = steps.map(({ target }) => target.split("/")[0] ?? "");
+  const counts = [...new Set(kinds)].map((kind) => {
+    const count = kinds.filter((other) => other === kind).length;
+    return `${number(count)} ${kindWords(kind)}${count === 1 ? "" : "s"}`;
+  });
+  return counts.length === 0 ? "none yet" : counts.join(", ");
 }
 
 function history(
@@ -96,30 +115,32 @@ function history(
   const rows = given.steps.map((step, index): Content[] => {
     const receipt = byId.get(step.starId);
     return [
-      html`<span class="number">${index + 1}</span>`,
-      ago(step.at, given.now),
+      number(index + 1),
+      moment(step.at, given.now, true),
       html`star on ${targetName(step.target)}`,
       badge("good", "accepted"),
       receipt === undefined ? "" : breakdownWords(receipt),
       receipt === undefined ? "" : number(receipt.weight),
-      html`${starLink(step.starId)} · ${afterLink(id, index + 1)}`,
+      afterLink(id, index + 1, `${step.state.value}, ${index + 1} of ${step.limit}`),
+      starLink(step.starId),
     ];
   });
   return html`${table({
     caption: "Accepted stars of the day, in order",
     columns: [
-      "#",
+      { label: "#", isNumber: true },
       "When",
-      { label: "Event", isWhole: true },
+      { label: "Event", isTitle: true },
       "Decision",
       { label: "Why this weight", isText: true },
       { label: "Weight", isNumber: true },
-      { label: "More", isWhole: true },
+      { label: "State after it", isWhole: true },
+      { label: "Star", isWhole: true },
     ],
     rows: rows.reverse(),
-    empty: "No star yet.",
+    empty: "No star yet. The first one shows here as soon as it is accepted.",
   })}
-<p class="hint">A refused star changes nothing and is not in the journal. Those of late, as far as they are kept, stand on the <a href="/ops/feed?wallet=${given.wallet}">live page</a>.</p>`;
+<p class="hint">A refused star changes nothing and is not in the journal. Recent refusals, as far as they are kept, are on the <a href="/ops/feed?wallet=${given.wallet}">live page</a>.</p>`;
 }
 
 function refusalTable(refused: readonly TrailedRefusal[], now: number): Html {
@@ -127,12 +148,12 @@ function refusalTable(refused: readonly TrailedRefusal[], now: number): Html {
     caption: "Refused stars of this wallet, newest first",
     columns: [
       "When",
-      { label: "Event", isWhole: true },
+      { label: "Event", isTitle: true },
       "Decision",
       { label: "Why", isText: true },
     ],
     rows: refused.map(({ at, target, code }) => [
-      ago(at, now),
+      moment(at, now, true),
       html`star on ${targetName(target)}`,
       badge("warn", "refused"),
       refusalWords(code),
@@ -142,8 +163,15 @@ function refusalTable(refused: readonly TrailedRefusal[], now: number): Html {
 
 async function past(
   id: string,
-  steps: readonly WalletDayStep[],
-  asked: number | undefined,
+  {
+    steps,
+    now,
+    asked,
+  }: {
+    readonly steps: readonly WalletDayStep[];
+    readonly now: number;
+    readonly asked: number | undefined;
+  },
 ): Promise<Content> {
   if (asked === undefined) return null;
   const step = Math.min(asked, steps.length);
@@ -152,11 +180,11 @@ async function past(
   const state = last?.state.value ?? "fresh";
   const content = html`<p>${badge("plain", state)} ${stateWords(state)} · ${step} of ${last?.limit ?? FREE_LIMIT} votes used</p>
 ${last === undefined ? "" : html`<p>The star on ${targetName(last.target)} was accepted as number ${step} of the day, ${instant(last.at)}.</p>`}
-<div class="scroll" role="region" aria-label="State chart then; the state is ${state}" tabindex="0">${await stateChart("wallet-day", state)}</div>
+${await stateChart("wallet-day", state)}
 ${table({
   caption: "Items starred by then",
-  columns: [{ label: "Item", isWhole: true }, "At"],
-  rows: taken.map(({ target, at }) => [targetName(target), instant(at)]),
+  columns: ["Item", "When"],
+  rows: taken.map(({ target, at }) => [targetName(target), moment(at, now, true)]),
   empty: "Nothing was starred yet.",
 })}`;
   return pastState(id, { step, last: steps.length, content });

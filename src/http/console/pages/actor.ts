@@ -2,6 +2,7 @@ import { TerminalError } from "../../../errors.ts";
 import { actorHistory } from "../../../hosting/actor-history.ts";
 import { type ActorName, formatActorName, parseActorName } from "../../../hosting/actor-name.ts";
 import { type Replay, replayActor, showActor } from "../../../hosting/inspect-actor.ts";
+import { copyable } from "../links.ts";
 import { badge, type Html, html, number, section } from "../markup.ts";
 import type { Page, PageRequest } from "../page.ts";
 import { secured } from "../reply.ts";
@@ -25,7 +26,7 @@ export function actorPage(deps: ActorDeps): Page {
           : await eventActor(deps, name, request);
       const drawing = await stateChart(name.type, view.state);
       const replay = await replayed(deps, name, { request, version: view.version });
-      return { title: formatActorName(name), body: page(name, view, { drawing, replay }) };
+      return { title: view.title, body: page(name, view, { drawing, replay }) };
     },
   };
 }
@@ -53,20 +54,17 @@ function page(
   { drawing, replay }: { readonly drawing: Html; readonly replay: Html },
 ): Html {
   const id = formatActorName(name);
-  return html`<p class="lead">${badge("plain", state)} ${stateWords(state)} · ${number(version)} ${version === 1 ? "star" : "stars"} · from the ${source}</p>
+  return html`<div class="lead"><p>${copyable(id)}</p>
+<p>${badge("plain", state)} ${stateWords(state)} · ${number(version)} ${version === 1 ? "star" : "stars"} · ${source}</p></div>
 ${past}
 <div class="pair">
-${section("Now", context)}
-${section(
-  "Check",
-  html`${replay}
-<p>Raw, as <code>starboard actors show</code> prints it: <a href="/ops/raw/actors/${id}">JSON</a></p>`,
-)}
+${section("Now", context, html`<a href="/ops/raw/actors/${id}">Raw JSON</a>`)}
+${section("Replay check", replay)}
 </div>
 ${section(
-  "Machine",
-  html`<div class="scroll" role="region" aria-label="State chart of ${name.type}; the present state is ${state}" tabindex="0">${drawing}</div>
-<p class="hint">Drawn from the machine that decides; the filled state is the present one.</p>`,
+  past === null ? "State chart" : "State chart, now",
+  html`${drawing}
+<p class="hint">Drawn from the machine that decides. The filled state is the present one.</p>`,
 )}
 ${more}
 ${section("History", history)}`;
@@ -79,19 +77,20 @@ async function replayed(
 ): Promise<Html> {
   const id = formatActorName(name);
   if (version > STEPS_MAX) {
-    return html`<p>More than ${number(STEPS_MAX)} stars: fold them by <code>starboard actors replay ${id}</code>.</p>`;
+    return html`<p>More than ${number(STEPS_MAX)} stars are too many for a page. Run <code>starboard actors replay ${id}</code> instead.</p>`;
   }
   if (request.query.get("replay") === null) {
-    return html`<p>Folds the whole journal of this actor through its machine and compares that with what is live.</p>
-<form method="get" action="/ops/actors/${id}"><input type="hidden" name="replay" value="1"><button>Replay now</button></form>`;
+    return html`<p>Plays every event of this actor's journal through its machine again and compares the outcome with the state that is live.</p>
+<form method="get" action="/ops/actors/${id}"><input type="hidden" name="replay" value="1"><button>Replay now</button></form>
+<p class="hint">It only reads; the same as <code>starboard actors replay ${id}</code>.</p>`;
   }
   return verdict(await replayActor(deps, name));
 }
 
 function verdict({ equal, differences, replayed }: Replay): Html {
   if (equal) {
-    return html`<p>${badge("good", "equal")} ${number(replayed.version)} stars of the journal make exactly what is live: <strong>${stateWords(replayed.state)}</strong>.</p>`;
+    return html`<p>${badge("good", "equal")} ${replayed.version === 1 ? "1 star" : `${number(replayed.version)} stars`} of the journal make exactly the state that is live: <strong>${stateWords(replayed.state)}</strong>.</p>`;
   }
-  return html`<p>${badge("bad", "different")} The journal and what is live disagree:</p>
-<ul>${differences.map((difference) => html`<li>${difference}</li>`)}</ul>`;
+  return html`<p>${badge("bad", "different")} The journal, which counts, and the live state disagree:</p>
+<ul class="bullets">${differences.map((difference) => html`<li>${difference}</li>`)}</ul>`;
 }

@@ -99,13 +99,13 @@ async function walletDays({ sql, snapshots }: ActorsDeps, search: Search): Promi
       { label: "Actor", isWhole: true },
       { label: "Stars", isNumber: true },
       "Last star",
-      { label: "Snapshot in Redis", isWhole: true },
+      "Live or stored",
     ],
     rows: rows.map((row, index) => [
       actorLink(`wallet-day/${walletOf(row.wallet)}/${row.day}`),
       number(row.stars),
       ago(row.lastAt, now),
-      atRest[index] ? badge("good", "warm") : badge("plain", "journal only"),
+      atRest[index] ? badge("good", "live") : badge("plain", "stored"),
     ]),
     next: all.length > PER_PAGE && last !== undefined ? `${last.day} ${last.starId}` : null,
   };
@@ -128,7 +128,7 @@ async function events({ sql }: ActorsDeps, search: Search): Promise<Found> {
   return {
     columns: [
       { label: "Actor", isWhole: true },
-      "Event",
+      { label: "Event", isText: true },
       "Last star",
       { label: "Stars, all days", isNumber: true },
       { label: "Weight, all days", isNumber: true },
@@ -160,6 +160,13 @@ async function daysOfTheOne(
   return listDaysOfEvent(sql, { event: event.id, limit: PER_PAGE });
 }
 
+/** How a whole list is ordered. */
+const ORDERS: Readonly<Record<ActorType, string>> = {
+  "wallet-day": ", newest star first",
+  "event-day": ", by event id",
+  "forever-mint": ", by event id",
+};
+
 function page(search: Search, { columns, rows, next }: Found): Html {
   const { q, type } = search;
   const link = (other: ActorType): string =>
@@ -176,8 +183,14 @@ function page(search: Search, { columns, rows, next }: Found): Html {
       html`<a href="${link(other)}"${other === type ? html` aria-current="page"` : ""}>${kindWords(other)}s</a>`,
   )}</nav>
 ${section(
-  `${kindWords(type)}s${q === "" ? ", the one starred last first" : ` for “${q}”`}`,
-  html`${table({ caption: "Actors", columns, rows, empty: "No actor has been starred that fits." })}${older(more, "More")}`,
+  `${kindWords(type)}s${q === "" ? ORDERS[type] : ` for “${q}”`}`,
+  html`${table({ caption: "Actors", columns, rows, empty: q === "" ? "No star has reached one yet." : "None that fits has had a star." })}${older(more, "More")}`,
 )}
-<p class="hint">Every actor that a star has reached is here, whichever process decided it. One that nothing has happened to can be looked at by its name.</p>`;
+<p class="hint">Every actor that a star has reached is here, whichever process decided it. ${
+    type === "wallet-day"
+      ? "Live: its state is kept ready in Redis for every process. Stored: it is read from the journal when it is needed."
+      : type === "event-day"
+        ? "Each line leads to the event's newest day; search for one event to see all its days."
+        : ""
+  } An actor that no star has reached can be looked at by its whole name.</p>`;
 }

@@ -81,7 +81,7 @@ function readFilter(query: URLSearchParams): DecisionFilter {
   const wallet = textOf(query, "wallet");
   const event = textOf(query, "event");
   if (wallet !== "" && !isEntityId(wallet)) {
-    throw new TerminalError("INVALID_REQUEST", "wallet must be an account such as 0.0.1001");
+    throw new TerminalError("INVALID_REQUEST", "A wallet is an account such as 0.0.1001.");
   }
   return { wallet: wallet || undefined, event: event || undefined };
 }
@@ -94,23 +94,23 @@ function page(
   const newest = decisions[0]?.at ?? now;
   const asked = new URLSearchParams({ wallet, event, since: String(newest) });
   return html`<form class="row" method="get" action="/ops/feed">
-<div class="grow"><label for="wallet">Wallet</label><input id="wallet" name="wallet" value="${wallet}" placeholder="all" inputmode="decimal"></div>
-<div class="grow"><label for="event">Event</label><input id="event" name="event" value="${event}" placeholder="all"></div>
-<button>Filter</button>
+<div class="grow"><label for="wallet">Wallet</label><input id="wallet" name="wallet" value="${wallet}" placeholder="all wallets, or one such as 0.0.1001" inputmode="decimal"></div>
+<div class="grow"><label for="event">Event</label><input id="event" name="event" value="${event}" placeholder="all events, or one's id"></div>
+<button>Filter</button>${wallet === "" && event === "" ? "" : html`<a class="button" href="/ops/feed">Show all</a>`}
 </form>
 ${section(
-  "Decisions of the last 24 hours",
+  "The last 24 hours",
   html`<ol class="feed" data-live-feed="/ops/live/decisions?${asked}">${decisions.map((decision) => entry(decision, now))}</ol>
-${decisions.length === 0 ? html`<p class="empty" data-empty>No decision yet.</p>` : ""}`,
-  html`<span class="hint" data-live-state role="status"></span>`,
+${decisions.length === 0 ? html`<p class="empty" data-empty>${wallet === "" && event === "" ? "Nothing was decided in the last 24 hours." : "Nothing that fits was decided in the last 24 hours."} Leave this page open: decisions show here as they are made.</p>` : ""}`,
+  html`<span class="hint" data-live-state role="status"><noscript>As of when this page was loaded</noscript></span>`,
 )}
-<p class="hint">Accepted stars come from the journal and are complete. Refusals are kept for a while in Redis, as far as they fit: they are for looking, not for counting.</p>`;
+<p class="hint">Accepted stars come from the journal: all of them are here. Refusals are kept for a while only, as far as they fit: look at them, but do not count them.</p>`;
 }
 
 function entry(decision: Decision, now: number): Html {
   const { id, at, isAccepted, wallet, what, why, weight } = decision;
   const day = new Date(at).toISOString().slice(0, 10);
-  return html`<li data-id="${id}">${badge(isAccepted ? "good" : "warn", isAccepted ? "accepted" : "refused")}
+  return html`<li data-id="${id}" data-at="${at}">${badge(isAccepted ? "good" : "warn", isAccepted ? "accepted" : "refused")}
 <span class="what"><a href="/ops/actors/wallet-day/${wallet}/${day}">${wallet}</a> on ${
     isAccepted ? html`<a href="/ops/stars/${id}">${what}</a>` : what
   }</span>

@@ -1,25 +1,6 @@
 import { figuresOf } from "../figures.ts";
-import {
-  checkHealth,
-  type Health,
-  mirrorHealth,
-  postgresHealth,
-  processHealth,
-  publishingHealth,
-  redisHealth,
-} from "../health.ts";
-import {
-  ago,
-  badge,
-  type Content,
-  duration,
-  type Html,
-  html,
-  number,
-  raw,
-  section,
-  table,
-} from "../markup.ts";
+import { healthOf, processHealth } from "../health.ts";
+import { ago, badge, duration, type Html, html, number, raw, section, table } from "../markup.ts";
 import { type Numbers, type Point, SERIES } from "../numbers.ts";
 import type { Page } from "../page.ts";
 import { limitWords, refusalWords } from "../words.ts";
@@ -53,36 +34,43 @@ export function overviewPage({ readNumbers, network }: OverviewDeps): Page {
 
 function overview(numbers: Numbers, network: string): Html {
   return html`<div class="figures" data-live-numbers>${figuresOf(numbers).map(
-    ({ key, label, value, note }) => html`<div class="figure">
+    ({
+      key,
+      label,
+      value,
+      note,
+      mood,
+    }) => html`<div class="figure ${mood}" data-figure-box="${key}">
 <div class="label">${label}</div>
 <div class="value" data-figure="${key}">${value}</div>
 <div class="note" data-figure-note="${key}">${note}</div>
 </div>`,
   )}</div>
-<p class="hint" data-live-state><noscript>Without JavaScript this page shows how things were when it was loaded.</noscript></p>
+${section("Health", healthList(numbers, network), liveState())}
 <div class="grid">${CHARTS.map(({ title, lines }) =>
     section(
       title,
-      html`<div class="chart" data-chart="${lines.join(",")}" role="img" aria-label="${title}, the last hour; the same numbers are in the table below"></div><p class="hint reading"></p>`,
-      lines.length === 1 ? null : legend(lines),
+      html`<div class="chart" data-chart="${lines.join(",")}" role="img" aria-label="${title}, the last hour; the same numbers are in the table below"></div>
+<ul class="legend">${lines.map(legendItem)}</ul>`,
+      html`<span class="hint" data-reading-at></span>`,
     ),
   )}</div>
 <script type="application/json" id="points">${dataBlock({
-    labels: SERIES.map(({ label }) => label),
+    series: SERIES.map(({ label, unit }) => ({ label, unit })),
     points: numbers.points,
   })}</script>
-<div class="pair">
-${section("Health", healthList(numbers, network))}
 ${section("Refusals of the last hour", refusals(numbers))}
-</div>
 ${section("Processes", processes(numbers))}
 ${section("Last minutes in numbers", minutes(numbers.points))}`;
 }
 
-function legend(lines: readonly number[]): Html {
-  return html`<ul class="legend">${lines.map(
-    (line, index) => html`<li class="line-${index}">${SERIES[line]?.label ?? ""}</li>`,
-  )}</ul>`;
+function liveState(): Html {
+  return html`<span class="hint" data-live-state role="status"><noscript>As of when this page was loaded; without JavaScript it stands still.</noscript></span>`;
+}
+
+/** A line of a chart with its newest number, which the page's script keeps. */
+function legendItem(line: number, index: number): Html {
+  return html`<li class="line-${index}">${SERIES[line]?.label ?? ""} <strong data-reading="${line}"></strong></li>`;
 }
 
 /** Data for the page's script; `<` could end the block. */
@@ -91,28 +79,20 @@ function dataBlock(value: unknown): Html {
 }
 
 function healthList(numbers: Numbers, network: string): Html {
-  const { check } = numbers;
-  const found: Content =
-    check === null || check.state === "skipped"
-      ? null
-      : html`; ${number(check.removed)} removed, ${number(check.kept)} kept, ${number(check.deferred)} left open`;
-  const row = (name: string, { mood, word, note }: Health, more: Content = null): Html =>
-    html`<li><span>${name}</span>${badge(mood, word)}<span class="quiet">${note}${more}</span></li>`;
-  return html`<ul class="states">
-${row("Postgres", postgresHealth(numbers))}
-${row("Redis", redisHealth(numbers))}
-${row("Mirror node", mirrorHealth(numbers, network))}
-${row("Publishing", publishingHealth(numbers))}
-${row("Last holdings check", checkHealth(numbers), found)}
-</ul>`;
+  return html`<ul class="states">${healthOf(numbers, network).map(
+    ({ key, name, mood, word, note }) =>
+      html`<li><span>${name}</span>${badge(mood, word, `health-${key}`)}<span class="quiet" data-live="health-${key}-note">${note}</span></li>`,
+  )}</ul>`;
 }
 
 function refusals({ hour }: Numbers): Html {
-  const rows = [...hour].flatMap(([name, count]) => {
-    const [kind, ...rest] = name.split(" ");
-    if (kind === "refused") return [[refusalWords(rest.join(" ")), number(count)]];
-    return kind === "limited" ? [[limitWords(rest.join(" ")), number(count)]] : [];
-  });
+  const rows = [...hour]
+    .sort(([, one], [, other]) => other - one)
+    .flatMap(([name, count]) => {
+      const [kind, ...rest] = name.split(" ");
+      if (kind === "refused") return [[refusalWords(rest.join(" ")), number(count)]];
+      return kind === "limited" ? [[limitWords(rest.join(" ")), number(count)]] : [];
+    });
   return table({
     caption: "Refusals of the last hour by reason",
     columns: ["Reason", { label: "Times", isNumber: true }],
@@ -127,7 +107,7 @@ function processes({ processes: known, at }: Numbers): Html {
   return table({
     caption: "Processes heard of within the last hour",
     columns: [
-      "Process",
+      { label: "Process", isTitle: true },
       "State",
       "Version",
       "Started",
@@ -141,7 +121,7 @@ function processes({ processes: known, at }: Numbers): Html {
       const { mood, word } = processHealth(process, at);
       const { actors, memoryMb, postgresMs, redisMs } = process.report;
       return [
-        html`${process.role} <span class="quiet">${process.host}:${process.pid}</span>`,
+        html`${process.role} <span class="quiet">${process.host}, process ${process.pid}</span>`,
         badge(mood, word),
         process.version,
         ago(process.startedAt, at),
@@ -170,7 +150,13 @@ function minutes(points: readonly Point[]): Html {
   return html`<details><summary>The charts' newest ten minutes as a table</summary>
 ${table({
   caption: "The newest ten minutes",
-  columns: ["Minute (UTC)", ...SERIES.map(({ label }) => ({ label, isNumber: true }))],
+  columns: [
+    "Minute (UTC)",
+    ...SERIES.map(({ label, unit }) => ({
+      label: unit === "" ? label : `${label} (${unit})`,
+      isNumber: true,
+    })),
+  ],
   rows,
 })}</details>`;
 }

@@ -1,6 +1,6 @@
 import type { LedgerNetwork } from "../../../ledger/entity-id.ts";
 import type { StarAttempt, StarStory } from "../../../reads/console-star.ts";
-import { onLedger } from "../links.ts";
+import { copyable, explorerUrl, onLedger } from "../links.ts";
 import {
   badge,
   type Content,
@@ -9,16 +9,18 @@ import {
   type Html,
   html,
   instant,
+  moment,
   number,
   section,
   table,
 } from "../markup.ts";
+import { troubleWords } from "../publishing-words.ts";
 import { outcomeWords, publicationWords } from "../words.ts";
 
 /** The message as it stands on the ledger, its receipt, and every attempt to get it there. */
 export function publicationSection(
   star: StarStory,
-  { network }: { readonly network: LedgerNetwork },
+  { network, now }: { readonly network: LedgerNetwork; readonly now: number },
 ): Html {
   return html`<div class="pair">
 ${section(
@@ -28,7 +30,7 @@ ${section(
 )}
 ${section("Receipt", html`${facts(receipt(star, network))}${explorer(star, network)}`, badge(star.state === "published" ? "good" : "warn", publicationWords(star.state)))}
 </div>
-${section("Attempts", attempts(star.attempts))}`;
+${section("Attempts to publish it", attempts(star.attempts, now))}`;
 }
 
 /** Broken into lines for reading; what is published is the text itself. */
@@ -45,26 +47,27 @@ function receipt(star: StarStory, network: LedgerNetwork): [string, Content][] {
   const known: [string, Content | null][] = [
     ["Topic", topicId === null ? null : onLedger(network, `topic/${topicId}`, topicId)],
     ["Sequence number", sequenceNumber === null ? null : number(sequenceNumber)],
-    [
-      "Transaction",
-      transactionId === null ? null : html`<span class="code">${transactionId}</span>`,
-    ],
+    ["Transaction", transactionId === null ? null : copyable(transactionId)],
     [
       "Consensus",
-      consensusTimestamp === null ? null : html`<span class="code">${consensusTimestamp}</span>`,
+      consensusTimestamp === null
+        ? null
+        : html`${instant(Number(consensusTimestamp) * 1_000)}<br>${copyable(consensusTimestamp)}`,
     ],
-    ["Running hash", runningHash === null ? null : html`<span class="code">${runningHash}</span>`],
+    ["Running hash", runningHash === null ? null : copyable(runningHash)],
     [
-      "Read back",
+      "Seen at a mirror node",
       star.publishedAt === null
         ? null
         : html`${instant(star.publishedAt)}, ${duration(star.publishedAt - star.at)} after the star`,
     ],
     ["Tries", star.tries === 0 ? null : number(star.tries)],
-    ["Last trouble", star.lastError],
+    ["Last trouble", star.lastError === null ? null : troubleWords(star.lastError)],
   ];
   const shown = known.filter((pair): pair is [string, Content] => pair[1] !== null);
-  return shown.length === 0 ? [["So far", "not handed to the ledger yet"]] : shown;
+  return shown.length === 0
+    ? [["So far", "not handed to the ledger yet; a worker does that by itself"]]
+    : shown;
 }
 
 function explorer({ consensusTimestamp }: StarStory, network: LedgerNetwork): Content {
@@ -72,32 +75,35 @@ function explorer({ consensusTimestamp }: StarStory, network: LedgerNetwork): Co
   if (network === "local") {
     return html`<p class="hint">A local ledger has no public explorer.</p>`;
   }
-  return html`<p>${onLedger(network, `transaction/${consensusTimestamp}`, "See it on HashScan")}</p>`;
+  const url = explorerUrl(network, `transaction/${consensusTimestamp}`) ?? "";
+  return html`<p><a class="button" href="${url}" rel="noopener noreferrer external">See it on HashScan</a></p>`;
 }
 
-function attempts(all: readonly StarAttempt[]): Html {
+function attempts(all: readonly StarAttempt[], now: number): Html {
   return table({
     caption: "Transaction ids of this star",
     columns: [
       { label: "#", isNumber: true },
-      { label: "Transaction", isWhole: true },
-      { label: "Reserved", isWhole: true },
-      { label: "Sent", isWhole: true },
-      { label: "Sendings", isNumber: true },
-      { label: "Receipt", isWhole: true },
+      { label: "Transaction", isWhole: true, isTitle: true },
+      "Reserved",
+      "Sent",
+      { label: "Times sent", isNumber: true },
+      "Receipt",
       { label: "What became of it", isText: true },
     ],
     rows: all.map((attempt) => [
       number(attempt.attempt),
       html`<span class="code">${attempt.transactionId}</span>`,
-      instant(attempt.reservedAt),
-      attempt.sentAt === null ? "–" : instant(attempt.sentAt),
+      moment(attempt.reservedAt, now),
+      attempt.sentAt === null ? "–" : moment(attempt.sentAt, now),
       number(attempt.sends),
-      attempt.receiptStatus ?? "–",
+      attempt.receiptStatus === null
+        ? "–"
+        : html`<span class="code">${attempt.receiptStatus}</span>`,
       attempt.outcome === null
         ? "open"
         : html`${outcomeWords(attempt.outcome)}${attempt.evidence === null ? "" : html` <span class="quiet">(${attempt.evidence})</span>`}`,
     ]),
-    empty: "No transaction id was reserved yet.",
+    empty: "None yet: the star waits for its turn.",
   });
 }

@@ -6,26 +6,33 @@ import {
   type Content,
   type Html,
   html,
-  instant,
+  instantText,
   number,
   section,
   table,
 } from "../markup.ts";
+import { serialsText } from "../serials.ts";
 
 /** Of one collection; a wallet may hold thousands. */
 export const SERIALS_SHOWN = 200;
 
+type Collection = SerialClaim["collection"];
+
+/** What became of an NFT that a star brought. */
+interface Verdict {
+  readonly isCounted: boolean;
+  readonly why: string;
+  /** The star by which it had counted before. */
+  readonly before?: string;
+}
+
 /** Each NFT the star brought: whether it counted, and if not, for whom it had counted before. */
 export function serialsSection(star: StarStory, claims: readonly SerialClaim[]): Html | "" {
-  const { heldA, heldB, type } = star;
+  const { heldA, heldB } = star;
   if (heldA.length + heldB.length === 0) return "";
   const rows = [
-    ...heldA
-      .slice(0, SERIALS_SHOWN)
-      .map((serial) => row(star, { collection: "A", serial, claims })),
-    ...heldB
-      .slice(0, SERIALS_SHOWN)
-      .map((serial) => row(star, { collection: "B", serial, claims })),
+    ...linesOf(star, { collection: "A", held: heldA, claims }),
+    ...linesOf(star, { collection: "B", held: heldB, claims }),
   ];
   const hidden =
     Math.max(0, heldA.length - SERIALS_SHOWN) + Math.max(0, heldB.length - SERIALS_SHOWN);
@@ -34,65 +41,75 @@ export function serialsSection(star: StarStory, claims: readonly SerialClaim[]):
     html`${table({
       caption: "NFTs held when the star was cast",
       columns: [
-        "Collection",
-        { label: "Serial", isNumber: true },
+        "Collection and serials",
         { label: "Counted?", isWhole: true },
         { label: "Why", isText: true },
       ],
       rows,
     })}${hidden === 0 ? "" : html`<p class="hint">And ${number(hidden)} more.</p>`}`,
-    type === "event" ? null : html`<span class="hint">all count here</span>`,
+    html`<span class="hint">${number(heldA.length)} of A, ${number(heldB.length)} of B</span>`,
   );
 }
 
-function row(
+/** Serials of which the same is to be said are one line. */
+function linesOf(
   star: StarStory,
   given: {
-    readonly collection: "A" | "B";
-    readonly serial: number;
+    readonly collection: Collection;
+    readonly held: readonly number[];
     readonly claims: readonly SerialClaim[];
   },
-): Content[] {
-  const { collection, serial } = given;
-  const cells = (badgeOf: Html, why: Content): Content[] => [
-    collection,
-    number(serial),
-    badgeOf,
-    why,
-  ];
-  const yes = badge("good", "counted");
-  const no = badge("plain", "did not");
-  if (star.type !== "event") {
-    return cells(
-      yes,
-      collection === "A" ? "1 for each held" : "one +5 for all of collection B together",
+): Content[][] {
+  const { collection, held, claims } = given;
+  const lines = new Map<string, { readonly verdict: Verdict; readonly serials: number[] }>();
+  for (const serial of held.slice(0, SERIALS_SHOWN)) {
+    const mine = claims.filter(
+      (claim) => claim.collection === collection && claim.serial === serial,
     );
+    const verdict = verdictOn(star, collection, mine);
+    const key = JSON.stringify(verdict);
+    const line = lines.get(key);
+    if (line === undefined) lines.set(key, { verdict, serials: [serial] });
+    else line.serials.push(serial);
   }
-  const mine = given.claims.filter(
-    (claim) => claim.collection === collection && claim.serial === serial,
-  );
-  const own = mine.find(({ starId, anchoredAt }) => starId === star.id && anchoredAt === null);
+  return [...lines.values()].map(({ verdict, serials }) => [
+    `${collection} ${serialsText(serials)}`,
+    verdict.isCounted ? badge("good", "counted") : badge("plain", "not counted"),
+    verdict.before === undefined
+      ? verdict.why
+      : html`${verdict.why} by star ${starLink(verdict.before)}, ${instantText(timeOf(verdict.before), true)}`,
+  ]);
+}
+
+/** @param claims all there ever were on the NFT, at this event and day or this forever mint */
+function verdictOn(
+  star: StarStory,
+  collection: Collection,
+  claims: readonly SerialClaim[],
+): Verdict {
+  if (star.type !== "event") {
+    const why = collection === "A" ? "1 for each held" : "one +5 for all of collection B together";
+    return { isCounted: true, why };
+  }
+  const own = claims.find(({ starId, anchoredAt }) => starId === star.id && anchoredAt === null);
   if (own !== undefined) {
     const lost =
       own.releasedAt === null
         ? ""
-        : html`; it stopped counting ${instant(own.releasedAt)}, when the wallet held it no more`;
-    return cells(yes, html`${collection === "A" ? "1" : "the +5"}, by this star${lost}`);
+        : `; it stopped counting ${instantText(own.releasedAt, true)}, when the wallet held it no more`;
+    const part = collection === "A" ? "1 for each" : "the +5";
+    return { isCounted: true, why: `${part}, by this star${lost}` };
   }
-  const before = mine.find((claim) => claim.starId < star.id && stoodAt(claim, star.at));
+  const before = claims.find((claim) => claim.starId < star.id && stoodAt(claim, star.at));
   if (before !== undefined) {
-    const for_ = before.wallet === star.wallet ? "this wallet" : walletOf(before.wallet);
-    return cells(
-      no,
-      html`it had counted for ${for_} by star ${starLink(before.starId)}, ${instant(timeOf(before.starId))}`,
-    );
+    const whom = before.wallet === star.wallet ? "this wallet" : walletOf(before.wallet);
+    return { isCounted: false, why: `had counted for ${whom}`, before: before.starId };
   }
-  return cells(
-    no,
+  const why =
     collection === "B"
       ? "one +5 is all that collection B adds"
-      : "it counted elsewhere when this was decided",
-  );
+      : "counted elsewhere when this was decided";
+  return { isCounted: false, why };
 }
 
 function stoodAt({ releasedAt }: SerialClaim, at: number): boolean {

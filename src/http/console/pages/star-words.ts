@@ -1,5 +1,5 @@
 import type { StarReceipt } from "../../../reads/receipts.ts";
-import { type Html, html } from "../markup.ts";
+import { type Html, html, number } from "../markup.ts";
 import { kindWords } from "../words.ts";
 
 /** `token 0.0.9001`, of `token/0.0.9001`. */
@@ -17,13 +17,20 @@ export function weightWords(star: {
   readonly heldB: number;
 }): string {
   const { base, countedA, bonusB, heldA, heldB } = star;
-  const rest = countedA < heldA ? ", the others had counted" : "";
+  const rest = countedA < heldA ? `, ${othersWords(countedA, heldA)}` : "";
   const parts = [
     base === 1 ? "1 for the wallet" : "nothing for the wallet, which had starred before",
-    ...(heldA === 0 ? [] : [`${countedA} for collection A (${heldA} held${rest})`]),
-    ...(heldB === 0 ? [] : [bonusB === 0 ? "no +5: it had counted already" : "5 for collection B"]),
+    ...(heldA === 0 ? [] : [`${number(countedA)} for collection A (${number(heldA)} held${rest})`]),
+    ...(heldB === 0 ? [] : [bonusB === 0 ? "no +5: it had counted before" : "5 for collection B"]),
   ];
   return parts.join(", ");
+}
+
+/** Of the NFTs of collection A, those that did not count: `the others had counted before`. */
+export function othersWords(counted: number, held: number): string {
+  if (counted > 0)
+    return held - counted === 1 ? "one had counted before" : "the others had counted before";
+  return held === 1 ? "it had counted before" : "all had counted before";
 }
 
 export function breakdownWords({ breakdown, holdings }: StarReceipt): string {

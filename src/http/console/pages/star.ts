@@ -10,22 +10,13 @@ import {
   type StarStory,
 } from "../../../reads/console-star.ts";
 import type { Sql } from "../../../store/postgres.ts";
-import { actorLink, onLedger } from "../links.ts";
-import {
-  ago,
-  badge,
-  type Content,
-  facts,
-  type Html,
-  html,
-  instant,
-  number,
-  section,
-} from "../markup.ts";
+import { actorLink, copyable, onLedger } from "../links.ts";
+import { ago, type Content, facts, type Html, html, instant, number, section } from "../markup.ts";
 import type { Page } from "../page.ts";
+import { kindWords } from "../words.ts";
 import { publicationSection } from "./star-publication.ts";
 import { SERIALS_SHOWN, serialsSection } from "./star-serials.ts";
-import { targetName } from "./star-words.ts";
+import { othersWords } from "./star-words.ts";
 
 export interface StarDeps {
   readonly sql: Sql;
@@ -43,7 +34,8 @@ export function starPage(deps: StarDeps): Page {
       const star = day === null ? null : await findStarStory(deps.sql, id, day);
       if (star === null) throw new TerminalError("NOT_FOUND", "There is no star with this id.");
       const claims = await claimsOf(deps.sql, star);
-      return { title: `Star ${id}`, body: page(star, { claims, now, network: deps.network }) };
+      const title = `Star on ${kindWords(star.type)} ${star.targetId}`;
+      return { title, body: page(star, { claims, now, network: deps.network }) };
     },
   };
 }
@@ -73,7 +65,7 @@ function page(
   const { now, network } = given;
   const wallet = walletOf(star.wallet);
   const actors: Content = [
-    actorLink(`wallet-day/${wallet}/${star.day}`),
+    actorLink(`wallet-day/${wallet}/${star.day}`, `wallet ${wallet} on ${star.day}`),
     ...(star.type === "event"
       ? [
           html`<br>`,
@@ -81,11 +73,15 @@ function page(
             star.repeatable
               ? `forever-mint/${star.targetId}`
               : `event-day/${star.targetId}/${star.day}`,
+            star.repeatable
+              ? `forever mint ${star.targetId}`
+              : `event ${star.targetId} on ${star.day}`,
           ),
         ]
       : []),
   ];
-  return html`<p class="lead">${targetName(`${star.type}/${star.targetId}`)}, starred by ${onLedger(network, `account/${wallet}`, wallet)} ${ago(star.at, now)}</p>
+  return html`<div class="lead"><p>${copyable(star.id)}</p>
+<p>by wallet ${onLedger(network, `account/${wallet}`, wallet)}, ${ago(star.at, now)}: weight ${number(star.weight)} of a voting power of ${number(star.votingPower)}</p></div>
 <div class="pair">
 ${section("Why this weight", sum(star))}
 ${section(
@@ -93,11 +89,11 @@ ${section(
   facts([
     ["Cast", instant(star.at)],
     [
-      "Number of the day",
-      `${star.slot} of ${star.limit} votes${star.season === null ? "" : `, premium in ${star.season}`}`,
+      "Vote of the day",
+      `number ${star.slot} of ${star.limit}${star.season === null ? "" : `, premium in ${star.season}`}`,
     ],
     ["Decided by", actors],
-    ["Holdings read", html`${instant(star.holdingsReadAt)}${staleness(star)}`],
+    ["Holdings read", html`${instant(star.holdingsReadAt)}${staleness(star)}, at a mirror node`],
     [
       "Held then",
       `${number(star.heldA.length)} of collection A, ${number(star.heldB.length)} of collection B`,
@@ -126,24 +122,28 @@ function staleness({ at, holdingsReadAt }: StarStory): string {
 function sum(star: StarStory): Html {
   const { base, countedA, bonusB, weight, heldA, heldB } = star;
   const line = (value: number, text: Content): Html =>
-    html`<tr><td class="number">${value}</td><td class="text">${text}</td></tr>`;
+    html`<tr><td class="number">${number(value)}</td><td class="text">${text}</td></tr>`;
   return html`<table class="sum"><tbody>
 ${line(base, base === 1 ? "for the wallet itself" : "for the wallet: it had starred this forever mint before")}
 ${line(countedA, partA(star, heldA.length))}
 ${line(bonusB, partB(star, heldB.length))}
-</tbody><tfoot><tr><td class="number"><strong>${weight}</strong></td><td>${badge("plain", "weight")} added to the counter</td></tr></tfoot></table>
+</tbody><tfoot><tr><td class="number"><strong>${number(weight)}</strong></td><td>is its weight: so much was added to the counter</td></tr></tfoot></table>
 <p class="hint">${ruleOf(star)}</p>`;
 }
 
 function partA({ countedA }: StarStory, held: number): string {
   if (held === 0) return "collection A: none held";
-  if (countedA === held) return `collection A: all ${number(held)} held count`;
-  return `collection A: ${number(countedA)} of ${number(held)} held count, the others had counted before`;
+  if (countedA === held) {
+    return held === 1
+      ? "collection A: the one held counts"
+      : `collection A: all ${number(held)} held count`;
+  }
+  return `collection A: ${number(countedA)} of ${number(held)} held count, ${othersWords(countedA, held)}`;
 }
 
 function partB({ bonusB, repeatable }: StarStory, held: number): string {
   if (held === 0) return "collection B: none held";
-  if (bonusB > 0) return "collection B: at least one held that had not counted";
+  if (bonusB > 0) return "collection B: at least one held that had not counted before";
   return repeatable
     ? "collection B: the wallet carried the +5 of this mint already, or its serials had counted"
     : "collection B: every serial held had counted for this event that day";

@@ -47,7 +47,7 @@ export function starsPage({ sql }: { readonly sql: Sql }): Page {
       return {
         title: "Stars",
         body: html`<form class="row" method="get" action="/ops/stars" role="search">
-<div class="grow"><label for="q">Star id, wallet, or event</label><input id="q" name="q" type="search" value="${q}"></div>
+<div class="grow"><label for="q">Star id, wallet, or event</label><input id="q" name="q" type="search" value="${q}" placeholder="0.0.1001 · meetup · 01a1f8c0-…"></div>
 <button>Search</button>
 </form>
 ${section(
@@ -57,13 +57,16 @@ ${section(
     columns: [
       { label: "Star", isWhole: true },
       "When",
-      { label: "Wallet", isWhole: true },
-      { label: "Item", isWhole: true },
+      "Wallet",
+      { label: "Item", isTitle: true },
       { label: "Voting power", isNumber: true },
       { label: "Weight", isNumber: true },
     ],
     rows,
-    empty: "No star fits.",
+    empty:
+      q === ""
+        ? "No star yet. The first one shows here as soon as it is accepted."
+        : "No star fits. Search for a whole star id, a wallet such as 0.0.1001, or an event's whole id.",
   })}${older(next)}`,
 )}`,
       };
@@ -74,6 +77,6 @@ ${section(
 function readBefore(id: string) {
   if (id === "") return undefined;
   const day = dayOfStarId(id);
-  if (day === null) throw new TerminalError("INVALID_REQUEST", "before must be the id of a star");
+  if (day === null) throw new TerminalError("INVALID_REQUEST", "Before must be the id of a star.");
   return { day, id };
 }

@@ -1,0 +1,78 @@
+import type { EventDayState } from "../../../../actors/event-day.ts";
+import type { ForeverMintState } from "../../../../actors/forever-mint.ts";
+import { type ActorName, formatActorName } from "../../../hosting/actor-name.ts";
+import { eventDayAfter, foreverMintAfter } from "../../../hosting/time-travel.ts";
+import type { EventNumbers } from "../../../reads/console-event.ts";
+import { badge, type Content, facts, type Html, html, number } from "../markup.ts";
+import { stateWords } from "../words.ts";
+import { type ActorDeps, pastState, STEPS_MAX } from "./actor-view.ts";
+
+type EventName = Exclude<ActorName, { type: "wallet-day" }>;
+
+/** The actor as it stood after so many of its events: folded by the machine, not remembered. */
+export async function eventPast(
+  sql: ActorDeps["sql"],
+  name: EventName,
+  { asked, numbers }: { readonly asked: number | undefined; readonly numbers: EventNumbers },
+): Promise<Content> {
+  if (asked === undefined) return null;
+  const id = formatActorName(name);
+  if (numbers.isMore || numbers.stars + numbers.releases > STEPS_MAX) {
+    return html`<p class="notice warn">More than ${number(STEPS_MAX)} events: this history is too long to be walked here.</p>`;
+  }
+  const after = (steps: number): Promise<EventDayState | ForeverMintState> =>
+    name.type === "event-day"
+      ? eventDayAfter(sql, name, steps)
+      : foreverMintAfter(sql, name.event, steps);
+  // Releases are events of a mint too.
+  const last = numbers.stars + numbers.releases;
+  const step = Math.min(asked, last);
+  const [before, now] = await Promise.all([step === 0 ? null : after(step - 1), after(step)]);
+  return pastState(id, { step, last, content: difference(before, now) });
+}
+
+function difference(
+  before: EventDayState | ForeverMintState | null,
+  { context, value }: EventDayState | ForeverMintState,
+): Html {
+  const { weight, stars, counted } = context;
+  const sizes = `${number(Object.keys(counted.A).length)} of A, ${number(Object.keys(counted.B).length)} of B`;
+  const then = before?.context;
+  const change =
+    then === undefined
+      ? ""
+      : ` (${weight >= then.weight ? "+" : ""}${weight - then.weight} by this event)`;
+  return facts([
+    ["State", html`${badge("plain", value)} ${stateWords(value)}`],
+    ["Stars", number(stars)],
+    ["Weight", `${number(weight)}${change}`],
+    ["NFTs that counted", sizes],
+    ...(then === undefined ? [] : changes(then.counted, counted)),
+  ]);
+}
+
+/** Serials of one event, some of which may be many. */
+const SERIALS_SHOWN = 30;
+
+function changes(
+  then: EventDayState["context"]["counted"],
+  now: EventDayState["context"]["counted"],
+): [string, Content][] {
+  const gone = (from: typeof then, to: typeof then): string[] =>
+    (["A", "B"] as const).flatMap((collection) =>
+      Object.entries(from[collection])
+        .filter(([serial, wallet]) => to[collection][Number(serial)] !== wallet)
+        .map(([serial, wallet]) => `${collection} ${serial} for ${wallet}`),
+    );
+  const said = (serials: readonly string[]): string =>
+    serials.length > SERIALS_SHOWN
+      ? `${serials.slice(0, SERIALS_SHOWN).join(", ")} and ${serials.length - SERIALS_SHOWN} more`
+      : serials.join(", ");
+  const [added, removed] = [gone(now, then), gone(then, now)];
+  return [
+    ...(added.length === 0 ? [] : ([["Newly counted", said(added)]] as [string, Content][])),
+    ...(removed.length === 0
+      ? []
+      : ([["No longer counted", said(removed)]] as [string, Content][])),
+  ];
+}
