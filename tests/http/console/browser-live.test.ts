@@ -1,0 +1,106 @@
+// timeout: 300 s
+/**
+ * Goal: the console is there without JavaScript, by keys and live, and opens for nobody but
+ * operators. Method: a headless Chromium, where there is one, before a console with something on
+ * every page.
+ */
+import * as assert from "node:assert/strict";
+import { issueKey } from "../../../src/keys/issue-key.ts";
+import { until } from "../../support/processes.ts";
+import { cast } from "../../support/service.ts";
+import { allOf, type Filled, fillForBrowser, STREAMS } from "./browser-addresses.ts";
+import { browserSuite, DESKTOP, formOf, openSignedIn, openTab, PHONE } from "./browser-place.ts";
+
+const test = browserSuite<Filled>("/ops in a browser", ({ service }) => fillForBrowser(service));
+
+test("without JavaScript every page is there but for what is live", async (place) => {
+  const tab = await openSignedIn(place, { ...PHONE, javaScriptEnabled: false });
+  for (const [name, path] of allOf(place)) {
+    assert.equal(await tab.visit(path), 200, name);
+    if (!path.startsWith("/raw/"))
+      assert.ok((await tab.page.locator("h1").innerText()).length > 2, name);
+  }
+  assert.deepEqual(tab.complaints, []);
+  await tab.close();
+});
+
+test("guests, voters and key holders see the sign-in in place of every page", async (place) => {
+  const { key } = await issueKey(place.service.sql, "a consumer");
+  const bearers = [{}, { Authorization: `Bearer ${place.voter}` }, { "x-api-key": key }];
+  for (const headers of [...bearers, { Authorization: `Bearer ${key}` }]) {
+    const tab = await openTab(place, DESKTOP, headers);
+    for (const path of [...allOf(place).map(([, path]) => path), ...STREAMS]) {
+      const who = `${path} with ${Object.keys(headers)}`;
+      assert.equal(await tab.visit(path), 401, who);
+      assert.equal(await formOf(tab.page, "/sign-in").count(), 1, who);
+      assert.equal(await tab.page.getByRole("navigation").count(), 0, who);
+    }
+    await tab.close();
+  }
+});
+
+test("the first key leads past the navigation, and where one is can be seen", async (place) => {
+  const tab = await openSignedIn(place, DESKTOP);
+  const { page } = tab;
+  await tab.visit("/actors");
+  await page.keyboard.press("Tab");
+  const skip = await page.evaluate(`({
+    text: document.activeElement.textContent,
+    isSeen: document.activeElement.getBoundingClientRect().top >= 0,
+    outline: getComputedStyle(document.activeElement).outlineStyle,
+  })`);
+  assert.deepEqual(skip, { text: "Skip to content", isSeen: true, outline: "solid" });
+  await page.keyboard.press("Enter");
+  assert.equal(await page.evaluate("document.activeElement.id"), "main");
+  await page.locator("main [name=q]").focus();
+  await page.keyboard.type("meetup");
+  await page.keyboard.press("Enter");
+  await page.waitForURL(/q=meetup/);
+  assert.match(await page.innerText("main"), /event-day\/meetup/);
+  await tab.close();
+});
+
+test("the overview's numbers move without a reload", async (place) => {
+  const { sql } = place.service;
+  const tab = await openSignedIn(place, DESKTOP);
+  await tab.page.locator("[data-live-state]", { hasText: /^Live/ }).waitFor();
+  assert.equal(await tab.page.locator("[data-chart] canvas").count(), 6);
+  await until("a figure moved", async () => {
+    await sql`
+      insert into service_minute (minute, name, count) values ((now_ms() / 60000)::int, 'refused X', 4321)
+      on conflict (minute, name) do update set count = 4321`;
+    return /4,3\d\d/.test(await tab.page.innerText('[data-figure="refusals"]'));
+  });
+  assert.deepEqual(tab.complaints, []);
+  await tab.close();
+});
+
+test("the live page shows a star that is cast while it is open, once, and of those asked for alone", async (place) => {
+  const tab = await openSignedIn(place, PHONE);
+  const { page } = tab;
+  await tab.visit("/feed");
+  const form = formOf(page, "/feed");
+  await form.locator("[name=event]").fill("hack");
+  await form.getByRole("button").click();
+  await page.waitForURL(/event=hack/);
+  await page.locator("[data-live-state]", { hasText: /^live$/ }).waitFor();
+  const other = await openSignedIn(place, DESKTOP);
+  await other.visit("/feed");
+  await other.page.locator("[data-live-state]", { hasText: /^live$/ }).waitFor();
+  const { body: unasked } = await cast(place.service, place.voter, "token/0.0.9001");
+  await place.service.sql`update event set ends_at = 4102444800000 where id = 'hack'`;
+  const { body: asked } = await cast(place.service, place.voter, "event/hack");
+  const entry = (of: typeof tab, id: string) => of.page.locator(`[data-id="${id}"]`);
+  await entry(tab, asked.star.id).waitFor();
+  await entry(other, unasked.star.id).waitFor();
+  await tab.picture("live-filtered");
+  // Two more beats of the stream, which tell what was decided lately again.
+  await page.waitForTimeout(2_500);
+  assert.equal(await entry(tab, asked.star.id).count(), 1);
+  assert.equal(await entry(tab, unasked.star.id).count(), 0);
+  assert.equal(await entry(other, asked.star.id).count(), 1);
+  await entry(tab, asked.star.id).locator('a[href^="/ops/stars/"]').click();
+  assert.match(await page.innerText("h1"), new RegExp(asked.star.id));
+  assert.deepEqual([...tab.complaints, ...other.complaints], []);
+  await Promise.all([tab.close(), other.close()]);
+});

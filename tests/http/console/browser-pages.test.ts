@@ -1,0 +1,49 @@
+// timeout: 300 s
+/**
+ * Goal: every page works in a browser under its own policy, on a phone and on a desktop, in light
+ * and dark, and keeps no barrier. Method: a headless Chromium, where there is one, visits every
+ * page of the table through a proxy address that leads nowhere; its pictures are kept in
+ * `test-output/console`.
+ */
+import * as assert from "node:assert/strict";
+import { allOf, type Filled, fillForBrowser, STREAMS } from "./browser-addresses.ts";
+import {
+  barriersOn,
+  browserSuite,
+  DESKTOP,
+  openSignedIn,
+  PAGES,
+  PHONE,
+  sidewaysOf,
+} from "./browser-place.ts";
+
+const test = browserSuite<Filled>("/ops pages in a browser", ({ service }) =>
+  fillForBrowser(service),
+);
+
+test("no page of the table is left out here", async (place) => {
+  const visited = [...Object.keys(place.addresses), ...STREAMS].sort();
+  assert.deepEqual(visited, PAGES.map(({ path }) => path).sort());
+});
+
+for (const look of [PHONE, DESKTOP]) {
+  test(`every page, ${look.width} px wide in ${look.colorScheme}: no complaint, no barrier, no sideways scrolling`, async (place) => {
+    const tab = await openSignedIn(place, look);
+    const { page, complaints } = tab;
+    const opened: string[] = [];
+    page.on("request", (request) => opened.push(new URL(request.url()).pathname));
+    const wrong: string[] = [];
+    for (const [name, path] of allOf(place)) {
+      assert.equal(await tab.visit(path), 200, name);
+      if (name === "overview") await page.locator("[data-chart] canvas").first().waitFor();
+      await tab.picture(name);
+      if (path.startsWith("/raw/")) continue;
+      const sideways = await sidewaysOf(page);
+      if (sideways !== 0) wrong.push(`${name} is ${sideways} px wider than the screen`);
+      wrong.push(...(await barriersOn(page)).map((barrier) => `${name}: ${barrier}`));
+    }
+    assert.deepEqual([...wrong, ...complaints], []);
+    for (const path of STREAMS) assert.ok(opened.includes(`/ops${path}`), `${path} was opened`);
+    await tab.close();
+  });
+}

@@ -1,0 +1,195 @@
+import { existsSync, mkdirSync, readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { join } from "node:path";
+import { type Browser, type BrowserContextOptions, chromium, type Page } from "playwright-core";
+import { suite, type Test } from "uvu";
+import { consolePages } from "../../../src/http/console/pages.ts";
+import { type Service, startService } from "../../support/service.ts";
+import { CONSOLE, TOKEN } from "./browser-session.ts";
+
+const CHROMIUM = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"].find(
+  (path) => existsSync(path),
+);
+const OUTPUT = join(import.meta.dirname, "../../../test-output/console");
+const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+/** Far more than any page takes here; a step that waits for longer waits for nothing. */
+const STEP_MS = 15_000;
+/** What a failed setup left open holds the process no longer than this. */
+const LAST_WORDS_MS = 2_000;
+
+/** Closes what was opened, the last first. */
+export type Closers = (() => Promise<unknown>)[];
+
+/** A console with a browser before it, and whatever else a file's own setup brings. */
+export type Place<T> = T & { readonly service: Service; readonly browser: Browser };
+
+/** The pages of the table. Only their paths and names may be asked for: they stand on nothing. */
+export const PAGES = consolePages({} as Parameters<typeof consolePages>[0]);
+
+/** Marks that would become elements, end an attribute or run, wherever text is not kept as text. */
+export const EVIL = `"'><script>alert(1)</script><img src=x onerror=alert(2)>`;
+
+/**
+ * A file's suite before a real browser; skipped, and said so, where there is none. A setup that
+ * throws fails every test at once with its reason, and what was started until then is stopped.
+ *
+ * @param fill what the file needs beside a console and a browser; its closers run first at the end
+ */
+export function browserSuite<T>(
+  name: string,
+  fill: (place: Place<object>) => Promise<T>,
+): (title: string, run: (place: Place<T>) => Promise<void>) => void {
+  interface Context {
+    place: Place<T>;
+    closers: Closers;
+    failure?: unknown;
+  }
+  const test: Test<Context> = suite<Context>(name);
+  // Once the file has told all its tests.
+  setTimeout(() => test.run());
+  if (CHROMIUM === undefined) {
+    console.log("SKIPPED: no Chromium on this machine, so nothing of the console was looked at");
+    return (title, _run) => test.skip(title);
+  }
+  test.before(async (context) => {
+    context.closers = [];
+    try {
+      const given = await openPlace(context.closers, CHROMIUM);
+      context.place = { ...(await fill(given)), ...given };
+    } catch (error) {
+      context.failure = error;
+    }
+  });
+  test.before.each(({ failure }) => {
+    if (failure !== undefined) throw failure;
+  });
+  test.after(async ({ closers, failure }) => {
+    for (const close of closers.reverse()) await close().catch(() => undefined);
+    if (failure !== undefined) setTimeout(() => process.exit(1), LAST_WORDS_MS).unref();
+  });
+  return (title, run) => test(title, ({ place }) => run(place));
+}
+
+async function openPlace(closers: Closers, executablePath: string): Promise<Place<object>> {
+  mkdirSync(OUTPUT, { recursive: true });
+  const service = await startService(CONSOLE);
+  closers.push(() => service.close());
+  // A proxy that leads nowhere: whatever a page would fetch from elsewhere is refused, and told.
+  const browser = await chromium.launch({
+    executablePath,
+    args: [
+      ...["--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking"],
+      ...["--disable-component-update", "--disable-sync", "--disable-dev-shm-usage"],
+      ...["--proxy-server=127.0.0.1:1", "--proxy-bypass-list=127.0.0.1"],
+    ],
+  });
+  closers.push(() => browser.close());
+  return { service, browser };
+}
+
+/** How a tab looks at the console. */
+export interface Look {
+  readonly width: number;
+  readonly colorScheme: "light" | "dark";
+  readonly javaScriptEnabled?: boolean;
+}
+
+export const PHONE: Look = { width: 360, colorScheme: "light" };
+export const DESKTOP: Look = { width: 1280, colorScheme: "dark" };
+
+/** A tab, and every complaint of it: errors, warnings, broken policy, dialogs that a script opened. */
+export interface Tab {
+  readonly page: Page;
+  readonly complaints: string[];
+  /** Goes to a page of the console. @param path below `/ops` */
+  visit(path: string): Promise<number>;
+  /** Keeps a picture of the whole page. */
+  picture(name: string): Promise<void>;
+  close(): Promise<void>;
+}
+
+let addresses = 0;
+
+/** Opens a tab; sign-ins are limited by address, so each comes from another one. */
+export async function openTab(
+  { browser, service }: Place<object>,
+  look: Look,
+  headers: Record<string, string> = {},
+): Promise<Tab> {
+  const { width, ...options } = look;
+  addresses += 1;
+  const given: BrowserContextOptions = {
+    ...options,
+    viewport: { width, height: 800 },
+    reducedMotion: "reduce",
+    extraHTTPHeaders: { "X-Forwarded-For": `10.1.0.${addresses}`, ...headers },
+  };
+  const context = await browser.newContext(given);
+  context.setDefaultTimeout(STEP_MS);
+  const page = await context.newPage();
+  const complaints: string[] = [];
+  page.on("console", (message) => {
+    // Replies that are no pages of ours bring no icon: the browser looks for one by itself.
+    if (message.location().url.endsWith("/favicon.ico")) return;
+    if (["error", "warning"].includes(message.type())) complaints.push(message.text());
+  });
+  page.on("pageerror", (error) => complaints.push(String(error)));
+  page.on("dialog", (dialog) => {
+    complaints.push(`a dialog: ${dialog.message()}`);
+    void dialog.dismiss();
+  });
+  await page.addInitScript(
+    `document.addEventListener("securitypolicyviolation", (event) =>
+      console.error("policy: " + event.violatedDirective + " " + event.blockedURI))`,
+  );
+  return {
+    page,
+    complaints,
+    visit: async (path) => (await page.goto(`${service.url}/ops${path}`))?.status() ?? 0,
+    async picture(name) {
+      const path = join(OUTPUT, `${name}-${look.colorScheme}-${width}.png`);
+      await page.screenshot({ path, fullPage: true });
+    },
+    close: () => context.close(),
+  };
+}
+
+/** A tab that has been signed in by hand: typed and clicked. */
+export async function openSignedIn(
+  place: Place<object>,
+  look: Look,
+  operator = "Ada",
+): Promise<Tab> {
+  const tab = await openTab(place, look);
+  await tab.visit("/sign-in");
+  const form = formOf(tab.page, "/sign-in");
+  await form.locator("[name=operator]").fill(operator);
+  await form.locator("[name=operatorToken]").fill(TOKEN);
+  await tab.picture("sign-in");
+  await form.getByRole("button").click();
+  await tab.page.getByRole("button", { name: "Sign out" }).waitFor();
+  return tab;
+}
+
+/** Forms are known by what they do, not by how they look. @param action below `/ops` */
+export function formOf(page: Page, action: string) {
+  return page.locator(`form[action="/ops${action}"]`);
+}
+
+/** What the page is wider than its window, in pixels. */
+export async function sidewaysOf(page: Page): Promise<number> {
+  return (await page.evaluate(
+    "document.documentElement.scrollWidth - document.documentElement.clientWidth",
+  )) as number;
+}
+
+/** Serious barriers that axe-core finds, each with the first place. */
+export async function barriersOn(page: Page): Promise<readonly string[]> {
+  await page.evaluate(AXE);
+  const found = (await page.evaluate("axe.run()")) as {
+    violations: { id: string; impact: string; nodes: { target: string[] }[] }[];
+  };
+  return found.violations
+    .filter(({ impact }) => impact === "serious" || impact === "critical")
+    .map(({ id, nodes }) => `${id} at ${nodes[0]?.target}`);
+}
