@@ -2,10 +2,6 @@ import { defineCommand } from "citty";
 import { ACTOR_TYPES, type ActorName, parseActorName } from "../hosting/actor-name.ts";
 import { type InspectDeps, replayActor, showActor } from "../hosting/inspect-actor.ts";
 import { listActors } from "../hosting/list-actors.ts";
-import { createMintSnapshots, noMintSnapshots } from "../hosting/mint-snapshots.ts";
-import { createSnapshots, noSnapshots } from "../hosting/snapshots.ts";
-import { silentLogger } from "../log.ts";
-import { closeRedis, openRedis } from "../store/redis.ts";
 import { withDatabase } from "./database.ts";
 import { command, instant, table } from "./output.ts";
 import { readCommandSettings } from "./settings.ts";
@@ -54,7 +50,11 @@ const show = command({
   name: "show",
   description: "Show an actor's state, context and version.",
   args: ID,
-  work: ({ id }) => inspect(id, showActor),
+  work({ id }) {
+    const name = readName(id);
+    // Of an event's actors the journal tells all, and a snapshot of a large mint takes longer.
+    return inspect(name, name.type === "wallet-day" ? "snapshots" : "journal", showActor);
+  },
   text: (actor) => JSON.stringify(actor, null, 2),
 });
 
@@ -63,7 +63,7 @@ const replay = command({
   description: "Rebuild an actor from the journal and hold it against what is live.",
   args: ID,
   async work({ id }) {
-    const replayed = await inspect(id, replayActor);
+    const replayed = await inspect(readName(id), "snapshots", replayActor);
     if (!replayed.equal) process.exitCode = 1;
     return replayed;
   },
@@ -80,35 +80,22 @@ export const actorsCommand = defineCommand({
 });
 
 async function inspect<T>(
-  id: string,
+  name: ActorName,
+  from: "snapshots" | "journal",
   look: (deps: InspectDeps, name: ActorName) => Promise<T>,
 ): Promise<T> {
-  const name = parseActorName(id);
-  if (name === undefined) throw new Error(`${id} names no actor: see --help`);
   const { DATABASE_URL, REDIS_URL } = readCommandSettings(["DATABASE_URL"]);
-  const redis = REDIS_URL === undefined ? undefined : openRedis(REDIS_URL, silentLogger);
-  try {
-    // Without Redis the journal answers; with one that is away, too.
-    if (redis !== undefined) await readySoon(redis);
-    const resting =
-      redis === undefined
-        ? { snapshots: noSnapshots, mintSnapshots: noMintSnapshots }
-        : { snapshots: createSnapshots(redis), mintSnapshots: createMintSnapshots(redis) };
-    return await withDatabase(DATABASE_URL, (sql) => look({ sql, ...resting }, name));
-  } finally {
-    if (redis !== undefined) await closeRedis(redis);
+  const inspected = (resting: Pick<InspectDeps, "snapshots" | "mintSnapshots">) =>
+    withDatabase(DATABASE_URL, (sql) => look({ sql, ...resting }, name));
+  if (from === "journal" || REDIS_URL === undefined) {
+    return inspected({ snapshots: null, mintSnapshots: null });
   }
+  const { withRestingActors } = await import("./resting-actors.ts");
+  return withRestingActors(REDIS_URL, inspected);
 }
 
-const READY_WITHIN_MS = 1_000;
-
-async function readySoon(redis: ReturnType<typeof openRedis>): Promise<void> {
-  if (redis.isReady) return;
-  await new Promise<void>((resolve) => {
-    const timer = setTimeout(resolve, READY_WITHIN_MS);
-    redis.once("ready", () => {
-      clearTimeout(timer);
-      resolve();
-    });
-  });
+function readName(id: string): ActorName {
+  const name = parseActorName(id);
+  if (name === undefined) throw new Error(`${id} names no actor: see --help`);
+  return name;
 }

@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
+import type { ForeverMintState } from "../../actors/forever-mint.ts";
 import { walletDayVersion } from "../../actors/wallet-day.ts";
 import { claimsOfEventDay, foldEventDay, totalsOfEvent } from "../journal/event-history.ts";
 import { compareMint, readLiveMint, stateOf } from "../journal/fold-mint.ts";
@@ -7,6 +8,7 @@ import { readMintStamp } from "../journal/mint-stamp.ts";
 import type { Sql } from "../store/postgres.ts";
 import { type ActorName, formatActorName } from "./actor-name.ts";
 import { foldWalletDay } from "./host.ts";
+import { readMintNow } from "./mint-now.ts";
 import type { MintSnapshots } from "./mint-snapshots.ts";
 import type { Snapshots } from "./snapshots.ts";
 
@@ -34,8 +36,9 @@ export interface Replay {
 
 export interface InspectDeps {
   readonly sql: Sql;
-  readonly snapshots: Snapshots;
-  readonly mintSnapshots: MintSnapshots;
+  /** Null for whoever asks the journal alone: nothing is read there, nor put there for others. */
+  readonly snapshots: Snapshots | null;
+  readonly mintSnapshots: MintSnapshots | null;
 }
 
 /**
@@ -47,7 +50,7 @@ export interface InspectDeps {
 export async function showActor(deps: InspectDeps, name: ActorName): Promise<ShownActor> {
   const id = formatActorName(name);
   if (name.type === "wallet-day") {
-    const snapshot = await deps.snapshots.read(name);
+    const snapshot = (await deps.snapshots?.read(name)) ?? null;
     const { value, context } = snapshot ?? (await foldWallet(deps.sql, name));
     const version = context.stars.length;
     return { id, state: value, context, version, source: snapshot ? "snapshot" : "journal" };
@@ -61,13 +64,25 @@ export async function showActor(deps: InspectDeps, name: ActorName): Promise<Sho
 }
 
 /** From its snapshot where that has the mint's own stamp, else from the live claims. */
-async function showMint(deps: InspectDeps, id: string, mint: string): Promise<ShownActor> {
-  const stamp = await readMintStamp(deps.sql, mint);
-  const snapshot = await deps.mintSnapshots.read(mint, stamp);
-  const shown = snapshot ?? (await readLiveMint(deps.sql, mint)).live;
-  if (snapshot === null) await deps.mintSnapshots.replace(mint, shown, stamp.release);
-  const { value, context } = stateOf(mint, shown);
-  const source = snapshot === null ? "projection" : "snapshot";
+async function showMint(
+  { sql, mintSnapshots }: InspectDeps,
+  id: string,
+  mint: string,
+): Promise<ShownActor> {
+  if (mintSnapshots === null) return shownMint(id, await readMintNow(sql, mint), "projection");
+  const stamp = await readMintStamp(sql, mint);
+  const snapshot = await mintSnapshots.read(mint, stamp);
+  if (snapshot !== null) return shownMint(id, stateOf(mint, snapshot), "snapshot");
+  const { live } = await readLiveMint(sql, mint);
+  await mintSnapshots.replace(mint, live, stamp.release);
+  return shownMint(id, stateOf(mint, live), "projection");
+}
+
+function shownMint(
+  id: string,
+  { value, context }: ForeverMintState,
+  source: ShownActor["source"],
+): ShownActor {
   return { id, state: value, context, version: context.stars, source };
 }
 
@@ -87,7 +102,7 @@ export async function replayActor(deps: InspectDeps, name: ActorName): Promise<R
 async function replayMint(deps: InspectDeps, id: string, mint: string): Promise<Replay> {
   const { release } = await readMintStamp(deps.sql, mint);
   const { folded, live, differences } = await compareMint(deps.sql, mint);
-  const snapshot = await deps.mintSnapshots.read(mint, { ...live, release });
+  const snapshot = (await deps.mintSnapshots?.read(mint, { ...live, release })) ?? null;
   const all =
     snapshot === null || isDeepStrictEqual(stateOf(mint, snapshot), stateOf(mint, live))
       ? differences
@@ -108,7 +123,7 @@ async function replayWalletDay(
   key: WalletDayKey,
 ): Promise<Replay> {
   // The snapshot first: a star accepted in between is then in the journal only.
-  const snapshot = await snapshots.read(key);
+  const snapshot = (await snapshots?.read(key)) ?? null;
   const state = await foldWallet(sql, key);
   const version = walletDayVersion(state);
   const differences =

@@ -40,14 +40,6 @@ const addStar = redisScript(`
   redis.call('EXPIRE', KEYS[1], ARGV[4])
   return 1`);
 
-/** Mint snapshots that are always missing. */
-export const noMintSnapshots: MintSnapshots = {
-  add: () => undefined,
-  read: () => Promise.resolve(null),
-  replace: () => Promise.resolve(),
-  settled: () => Promise.resolve(),
-};
-
 export function createMintSnapshots(redis: Redis): MintSnapshots {
   let writing: Promise<unknown> = Promise.resolve();
   return {

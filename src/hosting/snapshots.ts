@@ -47,13 +47,6 @@ const stateSchema = z.strictObject({
   c: z.array(z.tuple([z.string(), z.string(), z.number().int()])).max(20),
 });
 
-/** Snapshots that are always missing: for processes without Redis. */
-export const noSnapshots: Snapshots = {
-  read: () => Promise.resolve(null),
-  write: () => undefined,
-  settled: () => Promise.resolve(),
-};
-
 export function createSnapshots(redis: Redis): Snapshots {
   const waiting = new Map<string, { key: WalletDayKey; state: WalletDayState }>();
   let writing: Promise<void> = Promise.resolve();

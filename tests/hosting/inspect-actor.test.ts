@@ -131,6 +131,20 @@ test("a mint's snapshot grows star by star, and is the mint", async (c) => {
   assert.equal((await show(c, "forever-mint/mint")).source, "snapshot", "written whole again");
 });
 
+test("a mint is the same for whoever asks the journal alone, and nothing is put in Redis for it", async (c) => {
+  const fromRedis = await show(c, "forever-mint/mint");
+  await c.redis.del(mintKey("mint"));
+  const alone = { ...c, sql: c.engine.sql, snapshots: null, mintSnapshots: null };
+  for (const mint of ["forever-mint/mint", "forever-mint/untouched"]) {
+    const shown = await showActor(alone, named(mint));
+    assert.equal(shown.source, "projection");
+    if (mint === fromRedis.id) assert.deepEqual({ ...shown, source: "snapshot" }, fromRedis);
+    else assert.deepEqual(shown, await show(c, mint));
+  }
+  assert.equal(await c.redis.exists(mintKey("mint")), 0);
+  assert.equal((await replayActor(alone, named("forever-mint/mint"))).equal, true);
+});
+
 test("a mint's snapshot that missed a star, or is of another shape, is thrown away", async (c) => {
   await c.redis.hIncrBy(mintKey("mint"), "stars", -1);
   assert.equal((await show(c, "forever-mint/mint")).source, "projection");

@@ -1,0 +1,30 @@
+/**
+ * Goal: the list of commands says of each what it says of itself, and loads none of them. Method:
+ * the table is held against the commands; then the process is asked what it has loaded.
+ */
+import * as assert from "node:assert/strict";
+import { test } from "uvu";
+import { commands, subCommandsFor } from "../../src/processes/commands.ts";
+
+for (const [name, { description, load }] of Object.entries(commands)) {
+  test(`${name}: as the command has it`, async () => {
+    const loaded = await load();
+    assert.deepEqual(loaded.meta, { name, description });
+  });
+}
+
+test("the command that is named is loaded, wherever options stand; the others are only told of", () => {
+  for (const words of [
+    ["actors", "show"],
+    ["--json", "actors"],
+  ]) {
+    const { actors, audit } = subCommandsFor(words);
+    assert.equal(typeof actors, "function");
+    assert.deepEqual(audit, { meta: { name: "audit", description: commands.audit?.description } });
+  }
+  for (const words of [[], ["--help"], ["unknown"]]) {
+    for (const each of Object.values(subCommandsFor(words))) assert.equal(typeof each, "object");
+  }
+});
+
+test.run();
