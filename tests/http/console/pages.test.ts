@@ -191,6 +191,22 @@ test("the replay check says equal, and says different when a snapshot was forged
   await closeRedis(redis);
 });
 
+test("an actor with thousands of stars is not read whole: its page says which command does", async ({
+  operator,
+  service,
+}) => {
+  const { sql } = service;
+  const [total] = await sql`select stars from event_total where event_id = 'mint'`;
+  assert.equal((await operator.get("/ops/raw/actors/forever-mint/mint")).status, 200);
+  await sql`update event_total set stars = 5001 where event_id = 'mint'`;
+  const refused = await operator.get("/ops/raw/actors/forever-mint/mint");
+  assert.equal(refused.status, 400);
+  assert.match(refused.text, /Run starboard actors show forever-mint\/mint instead\./);
+  const { text } = await operator.get("/ops/actors/forever-mint/mint");
+  assert.ok(!text.includes("/ops/raw/"));
+  await sql`update event_total set stars = ${total?.stars} where event_id = 'mint'`;
+});
+
 test("actors are found by wallet, event and day, each list by its own way", async ({
   operator,
   wallet,

@@ -2,6 +2,7 @@ import { TerminalError } from "../../../errors.ts";
 import { actorHistory } from "../../../hosting/actor-history.ts";
 import { type ActorName, formatActorName, parseActorName } from "../../../hosting/actor-name.ts";
 import { type Replay, replayActor, showActor } from "../../../hosting/inspect-actor.ts";
+import { eventNumbers } from "../../../reads/console-event.ts";
 import { copyable } from "../links.ts";
 import { badge, type Html, html, number, section } from "../markup.ts";
 import type { Page, PageRequest } from "../page.ts";
@@ -38,14 +39,31 @@ export function actorJsonPage(deps: ActorDeps): Page {
     async show({ rest, context }) {
       const name = parseActorName(rest);
       if (name === undefined) throw new TerminalError("NOT_FOUND", "This names no actor.");
+      if ((await starsOf(deps, name)) > STEPS_MAX) throw tooMany(name);
       const [actor, history] = await Promise.all([
         showActor(deps, name),
         actorHistory(deps.sql, name),
       ]);
       secured(context);
-      return context.json({ ...actor, history });
+      const text = JSON.stringify({ ...actor, history }, null, 2);
+      return context.body(`${text}\n`, 200, { "Content-Type": "application/json" });
     },
   };
+}
+
+/** Of a wallet's day there are 20 at most: nobody needs to count them. */
+async function starsOf({ sql }: ActorDeps, name: ActorName): Promise<number> {
+  if (name.type === "wallet-day") return 0;
+  const day = name.type === "event-day" ? name.day : null;
+  return (await eventNumbers(sql, name.event, day)).stars;
+}
+
+/** Every NFT of such an actor would be read, and voters share the process that reads them. */
+function tooMany(name: ActorName): TerminalError {
+  return new TerminalError(
+    "INVALID_REQUEST",
+    `More than ${number(STEPS_MAX)} stars are too many for a page. Run starboard actors show ${formatActorName(name)} instead.`,
+  );
 }
 
 function page(
@@ -58,7 +76,7 @@ function page(
 <p>${badge("plain", state)} ${stateWords(state)} · ${number(version)} ${version === 1 ? "star" : "stars"} · ${source}</p></div>
 ${past}
 <div class="pair">
-${section("Now", context, html`<a href="/ops/raw/actors/${id}">Raw JSON</a>`)}
+${section("Now", context, version > STEPS_MAX ? null : html`<a href="/ops/raw/actors/${id}">Raw JSON</a>`)}
 ${section("Replay check", replay)}
 </div>
 ${section(
