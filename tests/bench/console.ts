@@ -1,39 +1,69 @@
 /**
  * How fast the console's pages answer on a full journal, and what it costs voters when it is open:
  *
- *     npm run bench:console -- [--quick]
+ *     npm run bench:console -- [--quick] [--only pages|voters]
  *
- * Measures, asserts nothing. Pages are asked of a `serve` process one after another; stars are
- * cast by an engine of this process, in turns with and without a console that asks for a page
- * each second and holds two streams.
+ * Asks every page of the table of pages, and every GET of the operators' API, one after another of
+ * a `serve` process; a page it knows no address of ends it at once. Stars are cast by an engine of
+ * this process, in turns with and without a console that asks for a page each second and holds two
+ * streams. Ends with 1 when a page misses its goal.
  */
 import { parseArgs } from "node:util";
+import { consolePages } from "../../src/http/console/pages.ts";
+import { opsApi } from "../../src/http/ops/api.ts";
 import { openPostgres } from "../../src/store/postgres.ts";
-import { CONSOLE, signInOperator, type Visitor } from "../http/console/browser-session.ts";
+import { CONSOLE, signInOperator, TOKEN, type Visitor } from "../http/console/browser-session.ts";
 import { readStream } from "../http/console/event-stream.ts";
 import { startEngine } from "../support/engine.ts";
 import { startNetwork } from "../support/network.ts";
 import { startProcess, until } from "../support/processes.ts";
+import {
+  type Address,
+  apiAddresses,
+  consoleAddresses,
+  findLandmarks,
+  type Landmarks,
+  leftOut,
+} from "./console-addresses.ts";
 import { seedForConsole } from "./seed-console.ts";
+import { seedBooks, seedRedis } from "./seed-console-books.ts";
 
-const { values } = parseArgs({ options: { quick: { type: "boolean", default: false } } });
+const { values } = parseArgs({
+  options: { quick: { type: "boolean", default: false }, only: { type: "string" } },
+});
 const SIZE = values.quick
-  ? { stars: 100_000, hotEvent: 5_000, hotMint: 10_000 }
-  : { stars: 1_000_000, hotEvent: 50_000, hotMint: 100_000 };
+  ? { stars: 100_000, hotEvent: 5_000, hotMint: 10_000, waiting: 5_000 }
+  : { stars: 1_000_000, hotEvent: 50_000, hotMint: 100_000, waiting: 20_000 };
+const BOOKS = values.quick
+  ? { records: 10_000, lines: 10_000, entries: 1_000, releases: 5_000, jobs: 500 }
+  : { records: 10_000, lines: 100_000, entries: 5_000, releases: 50_000, jobs: 10_000 };
 const ASKED = 40;
-const ROUNDS = 9;
+/** Pages whose reading is shared for two seconds are asked for later than that, and less often. */
+const SHARED = { pages: ["/ops", "/ops/publishing"], pauseMs: 2_100, asked: 20 };
+/** A stream that was left ends within a second, and no more than fifty are held. */
+const STREAMS = { asked: 10, pauseMs: 0 };
+const GOAL_MS = 300;
+/** What is slow is asked for less often: the bench comes to its end. */
+const PATIENCE = { ms: 30_000, asked: 5 };
+const ROUNDS = values.quick ? 3 : 9;
 const ROUND_MS = 3_000;
 const IN_FLIGHT = 64;
 
+// Ended early, it takes the processes it started with it.
+for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => process.exit(1));
 const network = await startNetwork();
 note(`filling the journal: ${SIZE.stars} stars`);
 const filler = openPostgres(network.settings.DATABASE_URL ?? "", {
   connections: 1,
   statementTimeoutMs: 1_200_000,
 });
+await seedBooks(filler, BOOKS);
 await seedForConsole(filler, SIZE);
+await filler`vacuum analyze`;
+await seedRedis(network.settings.REDIS_URL ?? "", BOOKS.jobs);
 const [actors] =
   await filler`select count(*) as days from (select distinct wallet, day from star) as pairs`;
+const landmarks = await findLandmarks(filler);
 await filler.end();
 note(`${actors?.days} wallet-days`);
 const settings = await network.webSettings();
@@ -46,56 +76,91 @@ await until("it answers", () =>
   ),
 );
 const operator = await signInOperator(service);
-await pages(operator);
-await voters(operator);
-await child.stop();
-await network.close();
+try {
+  if (values.only !== "voters") await pages(operator, landmarks);
+  if (values.only !== "pages") await voters(operator);
+} finally {
+  await child.stop();
+  await network.close();
+}
 
-async function pages(visitor: Visitor): Promise<void> {
-  const [star] =
-    await network.sql`select id, wallet, day from star where target_id = 'full' limit 1`;
-  const [token] =
-    await network.sql`select id, wallet, day from star where target_type = 'token' limit 1`;
-  const today = new Date().toISOString().slice(0, 10);
-  const paths = [
-    ["overview", ""],
-    ["live", "/feed"],
-    ["live of a wallet", `/feed?wallet=0.0.${token?.wallet}`],
-    ["live of an event", "/feed?event=hot"],
-    ["live of a quiet event", "/feed?event=e11"],
-    ["actors", "/actors"],
-    ["actors of a wallet", `/actors?q=0.0.${token?.wallet}`],
-    ["actors of a day", `/actors?q=${token?.day}`],
-    ["actors of an event", "/actors?q=e10"],
-    ["event days", "/actors?type=event-day"],
-    ["event days of a day", `/actors?type=event-day&q=${token?.day}`],
-    ["forever mints", "/actors?type=forever-mint"],
-    ["a wallet-day", `/actors/wallet-day/0.0.${token?.wallet}/${token?.day}`],
-    ["the busy event's day", `/actors/event-day/hot/${today}`],
-    ["the full mint", "/actors/forever-mint/full"],
-    ["stars", "/stars"],
-    ["stars of an event", "/stars?q=hot"],
-    ["stars of a wallet", `/stars?q=0.0.${token?.wallet}`],
-    ["a star on the mint", `/stars/${star?.id}`],
-    ["the log", "/log"],
-  ] as const;
-  for (const [name, path] of paths) {
-    const times: number[] = [];
-    for (let n = 0; n < ASKED; n += 1) {
-      const startedAt = performance.now();
-      const { status } = await visitor.get(`/ops${path}`);
-      times.push(performance.now() - startedAt);
-      if (status !== 200) note(`${name}: ${status}`);
-    }
-    times.sort((one, other) => one - other);
-    const at = (share: number): string => (times[Math.ceil(ASKED * share) - 1] ?? 0).toFixed(0);
-    print(`${name.padEnd(24)} p50 ${at(0.5).padStart(5)} ms   p95 ${at(0.95).padStart(5)} ms`);
+/** Every page, and what follows it; an address that answers anything but 200 ends the bench. */
+async function pages(visitor: Visitor, at: Landmarks): Promise<void> {
+  const table = consolePages({} as Parameters<typeof consolePages>[0]);
+  const forgotten = leftOut(table, opsApi({} as Parameters<typeof opsApi>[0]), at);
+  if (forgotten.length > 0) throw new Error(`no address is known of ${forgotten.join(", ")}`);
+  const [ofPages, ofApi] = [consoleAddresses(at), apiAddresses(at)].map((known) =>
+    Object.values(known).flat(),
+  );
+  const measured: (readonly [string, number])[] = [];
+  for (const address of [...(ofPages ?? []), ...(ofApi ?? [])]) {
+    const { p95, following } = await measure(visitor, address);
+    const further = following.map((path, n): Address => [`${address[0]}, next ${n + 1}`, path]);
+    measured.push([address[0], p95]);
+    for (const next of further) measured.push([next[0], (await measure(visitor, next)).p95]);
   }
+  const slow = measured.filter(([, p95]) => p95 > GOAL_MS).map(([name]) => name);
+  print(
+    `${measured.length} places of ${table.length} pages; p95 above ${GOAL_MS} ms: ${slow.join(", ") || "none"}`,
+  );
+  if (slow.length > 0) process.exitCode = 1;
+}
+
+async function measure(
+  visitor: Visitor,
+  [name, below]: Address,
+): Promise<{ readonly p95: number; readonly following: readonly string[] }> {
+  const path = `/ops${below}`;
+  const { asked, pauseMs } = SHARED.pages.includes(path)
+    ? SHARED
+    : path.startsWith("/ops/live/")
+      ? STREAMS
+      : { asked: ASKED, pauseMs: 0 };
+  const times: number[] = [];
+  let text = "";
+  const begunAt = performance.now();
+  while (times.length < asked) {
+    if (
+      times.length >= PATIENCE.asked &&
+      performance.now() - begunAt > PATIENCE.ms + asked * pauseMs
+    )
+      break;
+    if (pauseMs > 0) await new Promise((resolve) => setTimeout(resolve, pauseMs));
+    const startedAt = performance.now();
+    text = await ask(visitor, path);
+    times.push(performance.now() - startedAt);
+  }
+  times.sort((one, other) => one - other);
+  const at = (share: number): number => times[Math.ceil(times.length * share) - 1] ?? 0;
+  const [p50, p95] = [at(0.5), at(0.95)];
+  print(
+    `${name.padEnd(34)} p50 ${p50.toFixed(0).padStart(5)} ms   p95 ${p95.toFixed(0).padStart(5)} ms   ${(text.length / 1024).toFixed(0).padStart(5)} KB${p95 > GOAL_MS ? "   above the goal" : ""}`,
+  );
+  const following = [...text.matchAll(/href="\/ops([^"]*)" rel="next"/g)].map(([, href = ""]) =>
+    href.replaceAll("&amp;", "&"),
+  );
+  return { p95, following };
+}
+
+/** A page or a reply whole; of a stream its first two events: the greeting, and what is there. */
+async function ask(visitor: Visitor, path: string): Promise<string> {
+  if (path.startsWith("/ops/live/")) {
+    const enough = path.includes("numbers") || path.includes("since") ? 2 : 1;
+    const events = await readStream(service.url + path, visitor, ({ length }) => length >= enough);
+    return events.map(({ data }) => data).join("");
+  }
+  const reply = path.startsWith("/ops/api/")
+    ? await fetch(service.url + path, { headers: { authorization: `Bearer ${TOKEN}` } })
+    : null;
+  const { status, text } =
+    reply === null ? await visitor.get(path) : { status: reply.status, text: await reply.text() };
+  if (status !== 200) throw new Error(`${path}: ${status} ${text.slice(0, 300)}`);
+  return text;
 }
 
 async function voters(visitor: Visitor): Promise<void> {
   const engine = await startEngine(network.settings.DATABASE_URL ?? "");
-  let wallet = 7_000_000;
+  let wallet = 17_000_000;
   const round = async (): Promise<number> => {
     const endsAt = performance.now() + ROUND_MS;
     let stars = 0;
@@ -134,11 +199,13 @@ async function voters(visitor: Visitor): Promise<void> {
     together.push(await watched());
     if (n % 2 === 1) alone.push(await round());
   }
-  const middle = (all: number[]): number =>
-    all.sort((a, b) => a - b)[Math.floor(all.length / 2)] ?? 0;
+  const middle = (all: readonly number[]): number =>
+    [...all].sort((a, b) => a - b)[Math.floor(all.length / 2)] ?? 0;
   const [without, with_] = [middle(alone), middle(together)];
+  const ratios = together.map((speed, n) => speed / (alone[n] ?? speed));
   print(
-    `stars/s without a console ${without.toFixed(0)}, with one ${with_.toFixed(0)}: ${(with_ / without).toFixed(2)}`,
+    `stars/s without a console ${without.toFixed(0)}, with one ${with_.toFixed(0)}: ${(with_ / without).toFixed(2)}; ` +
+      `middle of ${ROUNDS} rounds' own ratios ${middle(ratios).toFixed(2)}`,
   );
   await engine.close();
 }

@@ -7,21 +7,30 @@ export interface ConsoleSize {
   readonly hotEvent: number;
   /** Of them on one forever mint, each with an NFT of its own. */
   readonly hotMint: number;
+  /** Stars that are not on the ledger yet. */
+  readonly waiting: number;
 }
 
 const DAYS = 30;
 const STARS_PER_WALLET_AND_DAY = 5;
-const EVENTS = 200;
+/** Of the stars every tenth is on an event. */
+const EVENTS = 2_000;
+/** A wallet with a pass that used all its votes, and one that holds very many NFTs. */
+const EAGER = { wallet: 9_000_000, stars: 20 };
+const WHALE = { wallet: 9_000_001, nfts: 500 };
 
 /** Star ids begin with their instant, as real ones do. */
 const ID = `(lpad(to_hex(at), 12, '0') || '7' || substr(md5(n::text), 1, 3) || '8' || substr(md5(n::text), 4, 15))::uuid`;
 
-/** A journal of a month: most stars on tokens, one busy event today, one full forever mint. */
+/**
+ * A journal of a month: most stars on tokens, one busy event today, one full forever mint, a
+ * wallet with a long day, a star with hundreds of NFTs; the newest stars wait to be published.
+ */
 export async function seedForConsole(sql: Sql, size: ConsoleSize): Promise<void> {
   await sql`
     insert into event (id, title, event_type, is_forever_mint, starts_at, ends_at, created_at, approved_at)
     select 'e' || n, 'Event ' || n, 'ECOSYSTEM_MEETUP', false, 0, 4102444800000, 0, 0
-    from generate_series(1, ${EVENTS}::int) n
+    from generate_series(0, ${EVENTS - 1}::int) n
     union all select 'hot', 'The busy one', 'ECOSYSTEM_MEETUP', false, 0, 4102444800000, 0, 0
     union all select 'full', 'The full one', 'MINT_EVENT', true, 0, null, 0, 0`;
   await sql`select ensure_star_partition((utc_day(now_ms()) - back)) from generate_series(0, 62, 20) back`;
@@ -30,6 +39,7 @@ export async function seedForConsole(sql: Sql, size: ConsoleSize): Promise<void>
   await insertStars(sql, { from: 0, to: spread, kind: "spread" });
   await insertStars(sql, { from: spread, to: spread + hotEvent, kind: "hot" });
   await insertStars(sql, { from: spread + hotEvent, to: stars, kind: "full" });
+  await insertOddStars(sql);
   await sql`
     insert into serial_claim (event_id, day, collection, serial, wallet, star_id)
     select 'full', null::date, 'A', wallet, wallet, id from star where target_id = 'full' and counted_a = 1
@@ -40,12 +50,7 @@ export async function seedForConsole(sql: Sql, size: ConsoleSize): Promise<void>
   await sql`
     insert into event_total select target_id, sum(weight), count(*) from star
     where target_type = 'event' group by target_id`;
-  await sql`
-    insert into outbox (star_id, topic, message, state, topic_id, transaction_id, sequence_number,
-      consensus_timestamp, running_hash)
-    select id, 'asset', json_build_object('timestamp', at)::text, 'published', '0.0.5',
-      '0.0.2@1.000000001', row_number() over (), '1.000000001', 'x' from star`;
-  await sql`vacuum analyze`;
+  await insertMessages(sql, size.waiting);
 }
 
 async function insertStars(
@@ -60,7 +65,7 @@ async function insertStars(
       : `${kind === "hot" ? 3 : 5}000000 + n`;
   const slot = kind === "spread" ? `1 + ${turn} % ${STARS_PER_WALLET_AND_DAY}` : "1";
   const target = {
-    spread: `case when n % 10 = 0 then 'e' || 1 + n % ${EVENTS} else '0.0.' || 20001 + n % 9973 end`,
+    spread: `case when n % 10 = 0 then 'e' || (n / 10) % ${EVENTS} else '0.0.' || 20001 + n % 9973 end`,
     hot: "'hot'",
     full: "'full'",
   }[kind];
@@ -77,4 +82,37 @@ async function insertStars(
           + least(n::bigint * 86413 % 86400000, now_ms() % 86400000) as at
       from generate_series(${from}, ${to - 1}) n
     ) as given on conflict do nothing`);
+}
+
+/** What a list of like stars would not show: a long day, and a star with hundreds of NFTs. */
+async function insertOddStars(sql: Sql): Promise<void> {
+  await sql.unsafe(`
+    insert into star (id, day, wallet, slot, at, target_type, target_id, repeatable, voting_power, weight,
+      base, counted_a, bonus_b, held_a, held_b, holdings_read_at, allowance_limit)
+    select ${ID}, utc_day(at), ${EAGER.wallet}, n, at, 'token', '0.0.' || 20000 + n, false, 1, 1,
+      1, 0, 0, '{}'::bigint[], '{}'::bigint[], at, 20
+    from (select n, utc_day_start + n as at from generate_series(1, ${EAGER.stars}) n,
+      (select now_ms() / 86400000 * 86400000 as utc_day_start) today) as given
+    union all
+    select ${ID}, utc_day(at), ${WHALE.wallet}, 1, at, 'event', 'full', true, ${1 + WHALE.nfts}, 1,
+      1, 0, 0, array(select serial from generate_series(5900001, ${5_900_000 + WHALE.nfts}) serial), '{}', at, 5
+    from (select 0 as n, now_ms() as at) as given`);
+}
+
+/** A message for each star; the newest ones wait, some of them with a transaction id on its way. */
+async function insertMessages(sql: Sql, waiting: number): Promise<void> {
+  await sql`
+    insert into outbox (star_id, topic, message, state, topic_id, transaction_id, sequence_number,
+      consensus_timestamp, running_hash, tries, last_error)
+    select id, 'asset', json_build_object('timestamp', at)::text,
+      case when place > ${waiting} then 'published' when place % 2 = 0 then 'sent' else 'pending' end,
+      '0.0.5', '0.0.2@1.000000001', place, '1.000000001', 'x', 3, 'BUSY'
+    from (select id, at, row_number() over (order by id desc) as place from star) as placed`;
+  await sql`insert into topic_reading (topic_id, sequence_number, begun_at) values ('0.0.5', 1, 0)`;
+  await sql`
+    insert into publish_attempt (star_id, attempt, topic_id, payer, valid_start_ns, reserved_at, sends,
+      sent_at, receipt_status, closed_at, outcome)
+    select star_id, attempt, '0.0.5', '0.0.2', 3 * row_number() over () + attempt, 0, 1, 0, 'BUSY',
+      case when attempt < 3 then 0 end, case when attempt < 3 then 'refused' end
+    from outbox, generate_series(1, 3) attempt where state = 'sent'`;
 }

@@ -1,0 +1,43 @@
+/**
+ * Goal: no page of the console goes unmeasured. Method: the bench's addresses held against the
+ * table of pages and the routes of the operators' API, also with a page that nobody measures.
+ */
+import * as assert from "node:assert/strict";
+import { suite } from "uvu";
+import type { Page } from "../../src/http/console/page.ts";
+import { consolePages } from "../../src/http/console/pages.ts";
+import { opsApi } from "../../src/http/ops/api.ts";
+import { type Landmarks, leftOut } from "./console-addresses.ts";
+
+const test = suite("the console's bench");
+
+const LANDMARKS: Landmarks = {
+  today: "2026-11-20",
+  star: { id: "s", wallet: 1, day: "2026-11-20" },
+  ...{
+    starOfMint: "s",
+    starOfWhale: "s",
+    starWaiting: "s",
+    eager: 1,
+    checkBefore: 1,
+    waiting: "s",
+  },
+  ...{ middle: { starOfEvent: "s", seq: 1, entry: 1 }, check: "c", key: "k", season: "s" },
+};
+const PAGES = consolePages({} as Parameters<typeof consolePages>[0]);
+const API = opsApi({} as Parameters<typeof opsApi>[0]);
+
+test("it asks for every page of the table and every route of the API", () => {
+  assert.deepEqual(leftOut(PAGES, API, LANDMARKS), []);
+});
+
+test("a page that it does not ask for is told, and so is a place without a page", () => {
+  const added: Page = { path: "/new", show: () => Promise.reject(new Error("never shown")) };
+  const without = PAGES.filter(({ path }) => path !== "/log");
+  assert.deepEqual(leftOut([...without, added], API, LANDMARKS), ["/new", "/log"]);
+  const api = opsApi({} as Parameters<typeof opsApi>[0]);
+  api.get("/new", (c) => c.text(""));
+  assert.deepEqual(leftOut(PAGES, api, LANDMARKS), ["/api/new"]);
+});
+
+test.run();
