@@ -19,7 +19,17 @@ export type SendingPart = QueuePart &
   >;
 
 /** What may be looked at of a queue; nothing of it changes anything. */
-export type ReadingPart = QueuePart & Pick<Queue, "getJobCounts" | "getJobs">;
+export type ReadingPart = QueuePart &
+  Pick<
+    Queue,
+    | "getJob"
+    | "getJobCounts"
+    | "getJobScheduler"
+    | "getJobs"
+    | "getJobState"
+    | "getWorkers"
+    | "isPaused"
+  >;
 
 /** How a worker of ours may differ from BullMQ's defaults. */
 export interface ReceivingOptions {
@@ -119,7 +129,12 @@ function onPostgres(
   };
   return {
     queue: (name) => heard(new Queue(name, { connection }), onError),
-    reader: (name) => heard(new Queue(name, { connection, skipMetasUpdate: true }), onError),
+    // One who looks makes no tables either.
+    reader: (name) =>
+      heard(
+        new Queue(name, { connection: { ...connection, migrate: false }, skipMetasUpdate: true }),
+        onError,
+      ),
     worker: (name, process, own = {}) =>
       heard(new Worker(name, process, { connection, ...own }), onError),
     cut: () => undefined,

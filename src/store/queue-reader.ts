@@ -5,54 +5,58 @@ import {
   type QueueConnection,
   type ReadingPart,
 } from "./queue-connection.ts";
+import { JOB_STATES, type JobState, type ShownJob, shownJob } from "./queue-job.ts";
 
-/** A job as it may be shown. Instants are epoch milliseconds. */
-export interface ShownJob {
-  readonly id: string;
-  readonly name: string;
-  readonly state: JobState;
-  readonly addedAt: number;
-  readonly attempts: number;
-  /** Why it failed; null when it did not. */
-  readonly failure: string | null;
-  readonly data: unknown;
-}
-
-/** A queue as it may be shown. */
+/** A queue as it may be shown. Instants are epoch milliseconds. */
 export interface ShownQueue {
-  readonly name: string;
-  /** How many jobs there are of each state; states without any are left out. */
-  readonly counts: readonly (readonly [JobState, number])[];
-  /** The newest of each state. */
-  readonly jobs: readonly ShownJob[];
+  readonly name: QueueName;
+  /** How many jobs there are of each state. */
+  readonly counts: Readonly<Record<JobState, number>>;
+  /** True while nobody is given any of its jobs. */
+  readonly isPaused: boolean;
+  /** How many are connected to take its jobs; null where the server does not tell. */
+  readonly workers: number | null;
+  /** What adds a job by the clock; null where nothing does, or nothing stands. */
+  readonly schedule: { readonly pattern: string; readonly nextAt: number } | null;
 }
 
+/** Which jobs of a queue: of one state, those that come first (`delayed`) or are newest. */
+export interface JobsAsked {
+  readonly name: QueueName;
+  readonly state: JobState;
+  /** How many to leave out. */
+  readonly skip: number;
+  readonly limit: number;
+}
+
+/** Looks at the queues. All of it throws RetryableError `UNAVAILABLE` when they do not answer. */
 export interface QueueReader {
-  /** @throws RetryableError `UNAVAILABLE` when the queues' server does not answer */
-  read(): Promise<readonly ShownQueue[]>;
+  /** Where the queues live. */
+  readonly home: "redis" | "postgres";
+  queues(): Promise<readonly ShownQueue[]>;
+  queue(name: QueueName): Promise<ShownQueue>;
+  jobs(asked: JobsAsked): Promise<readonly ShownJob[]>;
+  /** Null when there is no such job, or no more. */
+  job(name: QueueName, id: string): Promise<ShownJob | null>;
   close(): Promise<void>;
 }
 
-const STATES = [
-  "active",
-  "waiting",
-  "prioritized",
-  "delayed",
-  "waiting-children",
-  "failed",
-  "completed",
-] as const;
-type JobState = (typeof STATES)[number];
-
 /** The queues of this service; rewards has BullMQ's own prefix, because others consume it. */
-const QUEUES = [
-  { name: "publishing" },
-  { name: "upkeep" },
-  { name: "rewards", prefix: "bull" },
-] as const;
+const QUEUES: Readonly<
+  Record<QueueName, { readonly prefix?: string; readonly scheduler?: string }>
+> = {
+  publishing: {},
+  upkeep: { scheduler: "holdings-check" },
+  rewards: { prefix: "bull" },
+};
+export const QUEUE_NAMES = ["publishing", "upkeep", "rewards"] as const;
+export type QueueName = (typeof QUEUE_NAMES)[number];
 
-/** Of each state: enough to see what they are like. */
-const JOBS_SHOWN = 10;
+interface Opened {
+  readonly connection: QueueConnection;
+  readonly part: ReadingPart;
+}
+
 const ANSWER_WITHIN_MS = 2_000;
 const CLOSE_WITHIN_MS = 500;
 
@@ -66,55 +70,107 @@ export function openQueueReader(deps: {
   readonly backend: QueueBackend;
   readonly isThere: () => boolean;
 }): QueueReader {
-  const connections: QueueConnection[] = [];
-  let parts: readonly { readonly name: string; readonly part: ReadingPart }[] | undefined;
-  const open = () => {
-    parts ??= QUEUES.map(({ name, ...own }) => {
-      const connect = connectQueues(deps.backend, { onError: () => undefined, ...own });
-      connections.push(connect);
-      return { name, part: connect.reader(name) };
+  const home = "redisUrl" in deps.backend ? "redis" : "postgres";
+  const opened = new Map<QueueName, Opened>();
+  const open = (name: QueueName): Opened => {
+    const known = opened.get(name);
+    if (known !== undefined) return known;
+    const { prefix } = QUEUES[name];
+    const connection = connectQueues(deps.backend, {
+      onError: () => undefined,
+      ...(prefix !== undefined && { prefix }),
     });
-    return parts;
+    const fresh = { connection, part: connection.reader(name) };
+    opened.set(name, fresh);
+    return fresh;
   };
-  return {
-    async read() {
-      if (!deps.isThere()) throw away();
-      return within(
+  const ask = async <T>(name: QueueName, look: (part: ReadingPart) => Promise<T>): Promise<T> => {
+    if (!deps.isThere()) throw away();
+    const { part } = open(name);
+    try {
+      return await within(
         ANSWER_WITHIN_MS,
-        Promise.all(open().map(({ name, part }) => readQueue(name, part))),
+        part.waitUntilReady().then(() => look(part)),
       );
-    },
+    } catch (error) {
+      // On Postgres one that was refused at first, say for want of tables, is refused for ever.
+      if (home === "postgres" && opened.delete(name)) part.close().catch(() => undefined);
+      throw error;
+    }
+  };
+  const queue = (name: QueueName) => ask(name, (part) => readQueue(name, part));
+  return {
+    home,
+    queue,
+    queues: () => Promise.all(QUEUE_NAMES.map(queue)),
+    jobs: (asked) => ask(asked.name, (part) => readJobs(part, asked)),
+    job: (name, id) => ask(name, (part) => readJob(part, id)),
     async close() {
-      const closing = (parts ?? []).map(({ part }) => part.close());
-      await within(CLOSE_WITHIN_MS, Promise.all(closing)).catch(() => undefined);
-      for (const connection of connections) connection.cut();
+      const all = [...opened.values()];
+      const closing = Promise.all(all.map(({ part }) => part.close()));
+      await within(CLOSE_WITHIN_MS, closing).catch(() => undefined);
+      for (const { connection } of all) connection.cut();
     },
   };
 }
 
-async function readQueue(name: string, part: ReadingPart): Promise<ShownQueue> {
-  await part.waitUntilReady();
-  const found = await part.getJobCounts(...STATES);
-  const counts = STATES.flatMap((state) => {
-    const count = found[state] ?? 0;
-    return count > 0 ? [[state, count] as const] : [];
-  });
-  const jobs = await Promise.all(
-    counts.map(async ([state]) => {
-      const newest = await part.getJobs([state], 0, JOBS_SHOWN - 1, false);
-      // A job may be gone between the list and the look at it.
-      return newest.filter(Boolean).map((job) => ({
-        id: job.id ?? "",
-        name: job.name,
-        state,
-        addedAt: job.timestamp,
-        attempts: job.attemptsMade,
-        failure: job.failedReason || null,
-        data: job.data as unknown,
-      }));
-    }),
-  );
-  return { name, counts, jobs: jobs.flat() };
+async function readQueue(name: QueueName, part: ReadingPart): Promise<ShownQueue> {
+  const [counts, isPaused, workers, schedule] = await Promise.all([
+    readCounts(part),
+    part.isPaused(),
+    countWorkers(part),
+    readSchedule(name, part),
+  ]);
+  return { name, counts, isPaused, workers, schedule };
+}
+
+/**
+ * On Postgres what waits in a paused queue is counted as `paused` and not as waiting, although
+ * its type does not say so; on Redis that count is of the lists of older versions.
+ */
+const COUNTED: readonly string[] = [...JOB_STATES, "paused"];
+
+async function readCounts(part: ReadingPart): Promise<Record<JobState, number>> {
+  const found = await part.getJobCounts(...(COUNTED as JobState[]));
+  const countOf = (state: JobState): number =>
+    (found[state] ?? 0) + (state === "waiting" ? (found.paused ?? 0) : 0);
+  return Object.fromEntries(JOB_STATES.map((state) => [state, countOf(state)])) as Record<
+    JobState,
+    number
+  >;
+}
+
+/** Servers for hire may refuse the list of their clients, or hide it behind one line of excuse. */
+async function countWorkers(part: ReadingPart): Promise<number | null> {
+  try {
+    const found = await part.getWorkers();
+    return found.every(({ rawname }) => rawname !== undefined) ? found.length : null;
+  } catch {
+    return null;
+  }
+}
+
+/** By its name: a list of all schedulers would remove one that it finds half written. */
+async function readSchedule(name: QueueName, part: ReadingPart): Promise<ShownQueue["schedule"]> {
+  const { scheduler } = QUEUES[name];
+  const found = scheduler === undefined ? undefined : await part.getJobScheduler(scheduler);
+  if (found?.pattern === undefined || !found.next) return null;
+  return { pattern: found.pattern, nextAt: found.next };
+}
+
+async function readJobs(
+  part: ReadingPart,
+  { state, skip, limit }: JobsAsked,
+): Promise<readonly ShownJob[]> {
+  const found = await part.getJobs([state], skip, skip + limit - 1, state === "delayed");
+  // A job may be gone between the list and the look at it.
+  return found.filter(Boolean).map((job) => shownJob(job, state));
+}
+
+async function readJob(part: ReadingPart, id: string): Promise<ShownJob | null> {
+  const [job, state] = await Promise.all([part.getJob(id), part.getJobState(id)]);
+  const known = JOB_STATES.find((one) => one === state);
+  return job === undefined || known === undefined ? null : shownJob(job, known);
 }
 
 function away(cause?: unknown): RetryableError {

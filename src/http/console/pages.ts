@@ -22,6 +22,7 @@ import { logPage } from "./pages/log.ts";
 import { overviewPage } from "./pages/overview.ts";
 import { premiumPage } from "./pages/premium.ts";
 import { publishingPage } from "./pages/publishing.ts";
+import { queuePage } from "./pages/queue.ts";
 import { queuesPage } from "./pages/queues.ts";
 import { seasonsPage } from "./pages/seasons.ts";
 import { starPage } from "./pages/star.ts";
@@ -35,7 +36,7 @@ export interface PagesDeps {
   /** One whose statements may take their time. */
   readonly patientSql: Sql;
   readonly checks: HoldingsCheckByHand;
-  readonly queues: Pick<QueueReader, "read">;
+  readonly queues: QueueReader;
   /** Tells publishers to look. */
   readonly wake: () => void;
   readonly snapshots: Snapshots;
@@ -63,6 +64,7 @@ export function consolePages(deps: PagesDeps): readonly Page[] {
     starPage(deps),
     publishingPage({ ...deps, readNumbers }),
     queuesPage(deps),
+    queuePage(deps),
     holdingsPage(deps),
     holdingsNowPage(deps),
     holdingsRunPage(deps),

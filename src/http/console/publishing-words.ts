@@ -42,9 +42,16 @@ const LEDGER_CODES: Readonly<Record<string, string>> = {
 };
 
 const QUEUES: Readonly<Record<string, string>> = {
-  publishing: "Wake-ups: stars are to be published",
-  upkeep: "Midnight: the daily holdings check is due",
-  rewards: "Rewards: a job for each accepted star",
+  publishing: "Wake-ups for publishing",
+  upkeep: "The daily alarm clock",
+  rewards: "Stars for rewards",
+};
+
+const QUEUE_PURPOSES: Readonly<Record<string, string>> = {
+  publishing:
+    "Tells a worker that stars are to be published. One wake-up stands for all of them, and it is gone as soon as a worker has heard it, so this queue is empty nearly always.",
+  upkeep: "Wakes a worker at 00:00 UTC: the holdings check is due.",
+  rewards: "Holds a job for each accepted star until the rewards feature has taken it.",
 };
 
 const JOB_STATES: Readonly<Record<string, string>> = {
@@ -54,7 +61,7 @@ const JOB_STATES: Readonly<Record<string, string>> = {
   failed: "failed",
   completed: "done",
   prioritized: "waiting, first in line",
-  "waiting-children": "waiting for others",
+  "waiting-children": "waiting for other jobs",
 };
 
 const said = (words: Readonly<Record<string, string>>) => (code: string) => words[code] ?? code;
@@ -62,6 +69,8 @@ const said = (words: Readonly<Record<string, string>>) => (code: string) => word
 export const alarmWords = said(ALARMS);
 export const findingWords = said(FINDINGS);
 export const queueWords = said(QUEUES);
+/** What a queue is for, in a sentence. */
+export const queuePurposes = said(QUEUE_PURPOSES);
 export const jobStateWords = said(JOB_STATES);
 
 /** A sentence of the publisher with the ledger's codes explained beside them. */

@@ -1,13 +1,9 @@
 /**
  * Goal: what publishing waits for is told in words; re-driving a star only ends its delay; a
- * finding is set aside once; looking at the queues changes nothing. Method: the pages over HTTP.
+ * finding is set aside once. Method: the pages over HTTP.
  */
 import * as assert from "node:assert/strict";
 import { suite } from "uvu";
-import { silentLogger } from "../../../src/log.ts";
-import { closeRedis, openRedis } from "../../../src/store/redis.ts";
-import { openRewardsQueue } from "../../../src/upkeep/rewards-queue.ts";
-import { until } from "../../support/processes.ts";
 import { cast, newWallet, type Service, signIn, startService } from "../../support/service.ts";
 import { CONSOLE, signInOperator, type Visitor } from "./browser-session.ts";
 import { logOf } from "./operator-log.ts";
@@ -66,31 +62,6 @@ test("a finding is told in words and set aside once", async ({ service, operator
   assert.equal((await operator.post("/ops/publishing/resolve", { finding })).status, 404);
   const phases = (await logOf(service.sql, "publishing.resolve")).map(({ phase }) => phase);
   assert.deepEqual(phases, ["failed", "begun", "done", "begun"]);
-});
-
-test("the queues are shown with their jobs, and looking changes no key", async ({
-  service,
-  operator,
-  star,
-}) => {
-  const redis = openRedis(service.redisUrl, silentLogger);
-  const rewards = openRewardsQueue(service.redisUrl, silentLogger);
-  await rewards.ready();
-  await operator.get("/ops/queues");
-  const target = { type: "event", id: "meetup" } as const;
-  await rewards.offer([
-    { starId: star, wallet: "0.0.1001", target, at: "2026-11-20T08:00:00.000Z", day: "2026-11-20" },
-  ]);
-  await until("Redis is there", () => redis.isReady);
-  const keys = async () => (await redis.keys("*bull*")).sort();
-  const before = await keys();
-  const { text } = await operator.get("/ops/queues");
-  assert.match(text, /1 waiting/);
-  assert.ok(text.includes(`title="${star}"`));
-  assert.deepEqual(await keys(), before);
-  assert.deepEqual(await redis.keys("{starboard}*"), []);
-  await rewards.close();
-  await closeRedis(redis);
 });
 
 test.run();
