@@ -99,7 +99,7 @@ function page(
 <button>Filter</button>${wallet === "" && event === "" ? "" : html`<a class="button" href="/ops/feed">Show all</a>`}
 </form>
 ${section(
-  "The last 24 hours",
+  "Newest of the last 24 hours",
   html`<ol class="feed" data-live-feed="/ops/live/decisions?${asked}">${decisions.map((decision) => entry(decision, now))}</ol>
 ${decisions.length === 0 ? html`<p class="empty" data-empty>${wallet === "" && event === "" ? "Nothing was decided in the last 24 hours." : "Nothing that fits was decided in the last 24 hours."} Leave this page open: decisions show here as they are made.</p>` : ""}`,
   html`<span class="hint" data-live-state role="status"><noscript>As of when this page was loaded</noscript></span>`,
