@@ -103,13 +103,13 @@ export function composeHttp(parts: HttpParts): Hono {
   );
   voting.route("/", parts.live);
   voting.route("/", votingRoutes(parts.voting));
-  const inspecting = { sql, snapshots: parts.snapshots, mintSnapshots: parts.mintSnapshots };
+  const { reader, snapshots, mintSnapshots } = parts;
   const ops = opsApi({
     operatorToken: settings.OPERATOR_TOKEN,
-    listActors: (query) => listActors(sql, query),
-    showActor: (name) => showActor(inspecting, name),
-    actorHistory: (name) => actorHistory(sql, name),
-    publishing: () => publishingState(parts.reader),
+    listActors: (query) => listActors(reader, query),
+    showActor: (name) => showActor({ sql: reader, snapshots, mintSnapshots }, name),
+    actorHistory: (name) => actorHistory(reader, name),
+    publishing: () => publishingState(reader),
   });
   const exports = exportRoutes({
     sql: parts.exportsSql,
