@@ -19,7 +19,7 @@ const rows = [
   ["hosting", "upkeep", "audit"],
   ["journal", "publishing", "reads", "keys", "catalogue", "holdings", "local"],
   ["ledger", "store"],
-  ["config.ts", "errors.ts", "clock.ts", "log.ts", "metrics.ts", "failpoint.ts"],
+  ["config.ts", "errors.ts", "clock.ts", "log.ts", "metrics.ts", "failpoint.ts", "in-time.ts"],
 ];
 
 interface Import {

@@ -1,6 +1,6 @@
 import type * as Sdk from "@hashgraph/sdk";
 import { bounds } from "../config.ts";
-import { inTime } from "./in-time.ts";
+import { inTime } from "../in-time.ts";
 import { forgetMadeUpInstants } from "./made-up-instants.ts";
 import { holdConnections, type NodeConnections } from "./node-connections.ts";
 import { createNodeRoster, type NodeRoster } from "./node-roster.ts";

@@ -1,4 +1,4 @@
-import { inTime } from "../ledger/in-time.ts";
+import { inTime } from "../in-time.ts";
 import {
   connectQueues,
   QUEUE_CONNECT_WITHIN_MS,

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from "node:timers/promises";
-import { inTime } from "../ledger/in-time.ts";
+import { inTime } from "../in-time.ts";
 import type { Logger } from "../log.ts";
 import type { QueueBackend } from "../store/queue-connection.ts";
 import { openReceiver, openSender, type QueueEnd } from "./queue-backend.ts";

@@ -1,6 +1,7 @@
 import postgres from "postgres";
 import { bounds } from "../config.ts";
 import { RetryableError } from "../errors.ts";
+import { inTime as settleInTime } from "../in-time.ts";
 import { keepQueuesShort } from "./short-queues.ts";
 
 /** A pool of connections; bigints arrive as numbers, dates as `YYYY-MM-DD` text. */
@@ -96,21 +97,16 @@ export async function inTime<T>(
   query: PromiseLike<T>,
   deadlineMs: number = bounds.statementDeadlineMs,
 ): Promise<T> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(
-      () => reject(new RetryableError("UNAVAILABLE", "the database did not answer in time")),
-      deadlineMs,
-    );
-  });
   try {
-    return await Promise.race([query, late]);
+    return await settleInTime(
+      query,
+      deadlineMs,
+      () => new RetryableError("UNAVAILABLE", "the database did not answer in time"),
+    );
   } catch (error) {
     throw isOutage(error)
       ? new RetryableError("UNAVAILABLE", "the database is out of reach", 1, error)
       : error;
-  } finally {
-    clearTimeout(timer);
   }
 }
 

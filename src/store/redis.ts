@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { createClient } from "redis";
 import { RetryableError } from "../errors.ts";
+import { inTime } from "../in-time.ts";
 import type { Logger } from "../log.ts";
 
 /**
@@ -56,16 +57,10 @@ export async function closeRedis(redis: Redis): Promise<void> {
  * @throws RetryableError `UNAVAILABLE` when time is up or Redis is out of reach
  */
 export async function inRedisTime<T>(reply: Promise<T>, deadlineMs: number): Promise<T> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error("Redis did not answer in time")), deadlineMs);
-  });
   try {
-    return await Promise.race([reply, late]);
+    return await inTime(reply, deadlineMs, () => new Error("Redis did not answer in time"));
   } catch (error) {
     throw new RetryableError("UNAVAILABLE", "Redis is out of reach", 1, error);
-  } finally {
-    clearTimeout(timer);
   }
 }
 

@@ -1,5 +1,5 @@
 import { createClient } from "redis";
-import { inTime } from "../ledger/in-time.ts";
+import { inTime } from "../in-time.ts";
 import {
   connectQueues,
   QUEUE_CONNECT_WITHIN_MS,

@@ -1,4 +1,4 @@
-import { inTime } from "../ledger/in-time.ts";
+import { inTime } from "../in-time.ts";
 import type { Logger } from "../log.ts";
 import {
   connectQueues,
