@@ -1,3 +1,4 @@
+import { write, writeSync } from "node:fs";
 import { type Logger, type LoggerOptions, pino } from "pino";
 
 export type { Logger };
@@ -13,10 +14,17 @@ const SECRET_FIELDS = [
 ];
 
 /** Lines are written together once there are so many characters, well below a pipe's room … */
-const TOGETHER_CHARACTERS = 4_096;
+const TOGETHER_CHARACTERS = 16_384;
 /** … or so much time has passed: a `kill -9` loses what was said since. */
 const TOGETHER_MS = 50;
 const WARN = 40;
+/** While nobody reads them; what is said beyond that is lost, rather than the memory. */
+const WAITING_CHARACTERS_MAX = 16 * 1024 * 1024;
+/** A reader that is behind gets this long before the next try. */
+const RETRY_MS = 20;
+/** A process that ends does not wait longer for a reader. */
+const LAST_WORDS_MS = 1_000;
+const STANDARD_ERROR = 2;
 
 /**
  * A JSON logger on standard error: standard output belongs to what a command
@@ -27,12 +35,7 @@ const WARN = 40;
  */
 export function createLogger(level: string, name: string): Logger {
   const paths = SECRET_FIELDS.flatMap((field) => [field, `*.${field}`]);
-  const stream = pino.destination({
-    dest: 2,
-    sync: false,
-    minLength: TOGETHER_CHARACTERS,
-    periodicFlush: TOGETHER_MS,
-  });
+  const stream = gathered(STANDARD_ERROR);
   const options = { level, name, redact: { paths, censor: "[redacted]" } };
   const hooks: LoggerOptions["hooks"] = {
     logMethod(words, method, weight) {
@@ -45,3 +48,87 @@ export function createLogger(level: string, name: string): Logger {
 
 /** A logger that says nothing, for tests and short commands. */
 export const silentLogger: Logger = pino({ level: "silent" });
+
+/** Where lines go. */
+export interface Gathered {
+  write(line: string): void;
+  /** Begins to write what waits. */
+  flush(): void;
+  /** Writes what waits before it returns: for a process that ends. */
+  flushSync(): void;
+}
+
+/**
+ * Writes lines to a file descriptor, many at a time, in their order and never in the way of the
+ * event loop. Pino's own destination measures all that waits anew with each line, which costs
+ * more than the line.
+ */
+export function gathered(descriptor: number): Gathered {
+  let waiting: string[] = [];
+  let characters = 0;
+  /** Taken from those that wait, from the first byte that is not written. */
+  let leaving: Buffer | undefined;
+  let isWriting = false;
+  let isUrgent = false;
+  const take = (): Buffer => {
+    const bytes = Buffer.from(waiting.join(""));
+    waiting = [];
+    characters = 0;
+    return bytes;
+  };
+  const push = (): void => {
+    const bytes = leaving;
+    if (bytes === undefined || isWriting) return;
+    isWriting = true;
+    write(descriptor, bytes, (error, written) => {
+      isWriting = false;
+      if (error !== null && isBusy(error)) return void setTimeout(push, RETRY_MS);
+      // Nobody will ever read: whoever closed it wants to hear nothing.
+      const rest = error === null ? bytes.subarray(written) : undefined;
+      leaving = rest?.length ? rest : undefined;
+      if (leaving !== undefined) push();
+      else if (isUrgent || characters >= TOGETHER_CHARACTERS) flush();
+    });
+  };
+  const flush = (): void => {
+    isUrgent = leaving !== undefined;
+    if (isUrgent || characters === 0) return;
+    leaving = take();
+    push();
+  };
+  const flushSync = (): void => {
+    // A process that ends waits for a write that has begun.
+    const held = isWriting || leaving === undefined ? [] : [leaving];
+    if (!isWriting) leaving = undefined;
+    writeAll(descriptor, Buffer.concat([...held, take()]));
+  };
+  setInterval(flush, TOGETHER_MS).unref();
+  process.once("exit", flushSync);
+  return {
+    write(line) {
+      if (characters > WAITING_CHARACTERS_MAX) return;
+      waiting.push(line);
+      characters += line.length;
+      if (characters >= TOGETHER_CHARACTERS) flush();
+    },
+    flush,
+    flushSync,
+  };
+}
+
+function writeAll(descriptor: number, bytes: Buffer): void {
+  const until = performance.now() + LAST_WORDS_MS;
+  let rest = bytes;
+  while (rest.length > 0 && performance.now() < until) {
+    try {
+      rest = rest.subarray(writeSync(descriptor, rest));
+    } catch (error) {
+      if (!isBusy(error as NodeJS.ErrnoException)) return;
+    }
+  }
+}
+
+/** A pipe that is full. */
+function isBusy({ code }: NodeJS.ErrnoException): boolean {
+  return code === "EAGAIN" || code === "EBUSY";
+}

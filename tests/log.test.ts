@@ -1,0 +1,94 @@
+/**
+ * Goal: lines that are written together are all written, in their order and whole. Method: real
+ * processes that log and end in different ways, into a pipe that is read or not, and a file.
+ */
+import * as assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { text } from "node:stream/consumers";
+import { test } from "uvu";
+
+/** Runs a script that has a `log`, and reads its standard error. */
+async function run(script: string, readAfterMs = 0) {
+  const log = new URL("../src/log.ts", import.meta.url).href;
+  const child = spawn(
+    process.execPath,
+    ["--import", "tsx", "--input-type=module", "-e", `${SETUP(log)}${script}`],
+    { stdio: ["ignore", "ignore", "pipe"] },
+  );
+  const ended = new Promise<number | null>((resolve) => child.once("close", resolve));
+  if (readAfterMs > 0) await new Promise((resolve) => setTimeout(resolve, readAfterMs));
+  const written = await text(child.stderr);
+  const lines = written.split("\n").slice(0, -1);
+  return { status: await ended, lines: lines.map((line): Line => JSON.parse(line)) };
+}
+
+interface Line {
+  readonly level: number;
+  readonly n?: number;
+  readonly key?: string;
+  readonly msg: string;
+}
+
+const SETUP = (log: string) => `
+  import { createLogger } from ${JSON.stringify(log)};
+  const log = createLogger("info", "test");
+`;
+
+const numbers = (lines: readonly Line[]) => lines.map(({ n }) => n);
+const upTo = (count: number) => Array.from({ length: count }, (_, n) => n);
+
+test("a process that ends by itself has said everything, in order", async () => {
+  const { status, lines } = await run(
+    `for (let n = 0; n < 3000; n++) log.info({ n }, "a word, ünd ein Wort");`,
+  );
+  assert.equal(status, 0);
+  assert.deepEqual(numbers(lines), upTo(3_000));
+  assert.ok(lines.every(({ msg }) => msg === "a word, ünd ein Wort"));
+});
+
+test("so has one that exits while lines are on their way", async () => {
+  const { status, lines } = await run(`
+    for (let n = 0; n < 400; n++) log.info({ n }, "early");
+    setImmediate(() => {
+      for (let n = 400; n < 500; n++) log.info({ n }, "late");
+      process.exit(3);
+    });`);
+  assert.equal(status, 3);
+  assert.deepEqual(
+    numbers(lines).toSorted((a, b) => Number(a) - Number(b)),
+    upTo(500),
+  );
+});
+
+test("a pipe that is read late gets every line, whole and in order", async () => {
+  const { status, lines } = await run(
+    `for (let n = 0; n < 20000; n++) log.info({ n }, "x".repeat(40));`,
+    2_000,
+  );
+  assert.equal(status, 0);
+  assert.deepEqual(numbers(lines), upTo(20_000));
+});
+
+test("a single line does not wait for others", async () => {
+  const { lines } = await run(`
+    log.info({ n: 0 }, "alone");
+    setTimeout(() => process.kill(process.pid, "SIGKILL"), 1000);`);
+  assert.deepEqual(numbers(lines), [0]);
+});
+
+test("a warning does not wait at all", async () => {
+  const { lines } = await run(`
+    log.info({ n: 0 }, "before");
+    log.warn({ n: 1 }, "careful");
+    // No timer fires from here on.
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1_000);
+    process.kill(process.pid, "SIGKILL");`);
+  assert.deepEqual(numbers(lines), [0, 1]);
+});
+
+test("secrets stay out of lines", async () => {
+  const { lines } = await run(`log.info({ key: "starboard_live_x" }, "one");`);
+  assert.equal(lines[0]?.key, "[redacted]");
+});
+
+test.run();
