@@ -1,8 +1,9 @@
 import { Hono } from "hono";
 import type { Logger } from "../log.ts";
 import type { Metrics } from "../metrics.ts";
+import { openDirectly } from "./direct.ts";
 import { requestId } from "./middleware/request-id.ts";
-import { requestLog } from "./middleware/request-log.ts";
+import { requestLog, requestNote } from "./middleware/request-log.ts";
 import { securityHeaders } from "./middleware/security-headers.ts";
 import { problem, problemOf } from "./problem.ts";
 
@@ -26,9 +27,12 @@ export interface AppDeps {
  */
 export function createApp({ log, metrics, mounts }: AppDeps): Hono {
   const app = new Hono();
-  app.use(requestId(), requestLog(log, metrics), securityHeaders());
+  const note = requestNote(log, metrics);
+  app.use(requestId(), requestLog(note), securityHeaders());
   for (const { path, app: mounted } of mounts) app.route(path, mounted);
   app.notFound((c) => problem(c, "NOT_FOUND"));
   app.onError((error, c) => problemOf(error, c, log));
+  const atRoot = mounts.filter(({ path }) => path === "/").map((mount) => mount.app);
+  openDirectly(app, atRoot, note);
   return app;
 }

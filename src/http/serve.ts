@@ -3,6 +3,7 @@ import type { AddressInfo } from "node:net";
 import type { Duplex } from "node:stream";
 import { getRequestListener, RequestError } from "@hono/node-server";
 import type { Hono } from "hono";
+import { directOf } from "./direct.ts";
 import { type BareProblem, bareProblem } from "./problem.ts";
 
 export interface HttpServer {
@@ -38,11 +39,17 @@ export async function serveHttp(
   app: Hono,
   { host, port }: { readonly host: string; readonly port: number },
 ): Promise<HttpServer> {
-  const answer = getRequestListener(app.fetch, { errorHandler: answerUnfit });
+  const askApp = getRequestListener(app.fetch, { errorHandler: answerUnfit });
+  const direct = directOf(app);
   let isDraining = false;
   const server = createServer(SERVER_OPTIONS, (request, response) => {
     if (isDraining) response.setHeader("Connection", "close");
-    if (hasOneHost(request)) return void answer(request, response);
+    if (hasOneHost(request)) {
+      // The app's replies show that a draining server hangs up; the short way knows only one reply.
+      const isAnswered = !isDraining && direct?.(request, response, askApp) === true;
+      if (!isAnswered) void askApp(request, response);
+      return;
+    }
     const { status, headers, text } = bareProblem("INVALID_REQUEST");
     response.writeHead(status, headers).end(text);
   });

@@ -16,7 +16,11 @@ export type KeyVerdict =
   | { readonly state: "unknown" };
 
 /** @throws RetryableError `UNAVAILABLE` when the database is: no answer, never a guess */
-export type VerifyKey = (key: string) => Promise<KeyVerdict>;
+export interface VerifyKey {
+  (key: string): Promise<KeyVerdict>;
+  /** The same for several at once, each of them once. */
+  together(keys: readonly string[]): Promise<ReadonlyMap<string, KeyVerdict>>;
+}
 
 /** Requests of one tick are far fewer; more are split. */
 const KEYS_PER_STATEMENT_MAX = 500;
@@ -37,21 +41,31 @@ export function keyVerifier(
   onUse: (keyId: string) => void,
   clock?: Pick<FollowedClock, "now" | "compare">,
 ): VerifyKey {
-  const load = batchPerTick(async (keys: readonly string[]) => {
+  const load = async (keys: readonly string[]): Promise<readonly KeyRow[]> => {
     const askedAt = clock?.now() ?? 0;
     const rows = await loadKeys(sql, keys);
     const [first] = rows;
     if (first !== undefined) await clock?.compare(first.now, askedAt);
     return rows;
-  }, KEYS_PER_STATEMENT_MAX);
-  return async (key) => {
-    if (!isKey(key)) return { state: "unknown" };
-    const row = await load(key);
-    if (row.id === null) return { state: "unknown" };
+  };
+  const loadOne = batchPerTick(load, KEYS_PER_STATEMENT_MAX);
+  const judge = (row: KeyRow | undefined): KeyVerdict => {
+    if (row === undefined || row.id === null) return { state: "unknown" };
     if (row.revoked) return { state: "revoked", keyId: row.id };
     onUse(row.id);
     return { state: "valid", keyId: row.id, revision: row.revision };
   };
+  const verify = async (key: string): Promise<KeyVerdict> =>
+    isKey(key) ? judge(await loadOne(key)) : { state: "unknown" };
+  return Object.assign(verify, {
+    async together(keys: readonly string[]) {
+      const unique = [...new Set(keys)];
+      const formed = unique.filter(isKey);
+      const rows = formed.length === 0 ? [] : await load(formed);
+      const found = new Map(formed.map((key, place) => [key, judge(rows[place])]));
+      return new Map(unique.map((key) => [key, found.get(key) ?? judge(undefined)]));
+    },
+  });
 }
 
 interface KeyRow {

@@ -1,6 +1,6 @@
 import { BlockList, isIPv4, isIPv6 } from "node:net";
-import type { Context } from "hono";
 import { ConfigurationError } from "../../config.ts";
+import type { Asking } from "../asking.ts";
 
 /**
  * Names the client of a request as limits count it: an IPv4 address, or the /64 of an IPv6
@@ -8,7 +8,7 @@ import { ConfigurationError } from "../../config.ts";
  *
  * @returns `192.0.2.7`, `2001:db8:0:7::/64`, or `unknown` for a socket that is gone
  */
-export type ClientAddress = (c: Context) => string;
+export type ClientAddress = (c: Asking) => string;
 
 /** A longer chain of trusted proxies than any real one; the walk ends here. */
 const HOPS_MAX = 32;
@@ -33,7 +33,7 @@ export function clientAddress(trustedProxies: readonly string[]): ClientAddress 
 }
 
 function nearestUntrusted(
-  c: Context,
+  c: Asking,
   peer: string,
   isTrusted: (address: string) => boolean,
 ): string {
@@ -50,7 +50,7 @@ function nearestUntrusted(
 }
 
 /** Node's socket, which `serveHttp` passes along; tests pass their own. */
-function socketAddress(c: Context): string | undefined {
+function socketAddress(c: Asking): string | undefined {
   const { incoming } = (c.env ?? {}) as { incoming?: { socket?: { remoteAddress?: string } } };
   return incoming?.socket?.remoteAddress;
 }

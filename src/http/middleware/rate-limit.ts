@@ -1,9 +1,11 @@
 import type { Context, MiddlewareHandler } from "hono";
 import type { Metrics } from "../../metrics.ts";
+import type { Asking } from "../asking.ts";
+import { begunOf } from "../begun.ts";
 import { problem, tooManyRequests } from "../problem.ts";
 import { setReplyHeader } from "../reply-header.ts";
 import type { ClientAddress } from "./client-address.ts";
-import { type SharedWindowOptions, sharedWindow } from "./shared-window.ts";
+import { type CountedVerdict, type SharedWindowOptions, sharedWindow } from "./shared-window.ts";
 import type { Verdict } from "./sliding-window.ts";
 
 export interface RateLimitOptions extends SharedWindowOptions {
@@ -18,6 +20,15 @@ export interface RateLimit {
   readonly middleware: MiddlewareHandler;
   /** Sets the rate headers and counts nothing: for replies given before the limit is asked. */
   announce(c: Context): Promise<void>;
+  /**
+   * Counts requests, for who answers them without the app: the middleware counts no request
+   * that was begun (`Begun`).
+   *
+   * @returns a verdict for each, in their order
+   */
+  takeAll(requests: readonly Asking[]): Promise<readonly CountedVerdict[]>;
+  /** The rate headers, names and values in turn. */
+  headers(verdict: Verdict): readonly [string, string, string, string];
 }
 
 /** Clocks of processes differ a little, and timers of clients fire early: waiting must help. */
@@ -34,14 +45,23 @@ export function rateLimit(options: RateLimitOptions): RateLimit {
   const windowSeconds = Math.ceil(window.windowMs / 1000);
   const policy = `"ip";q=${window.limit};w=${windowSeconds}`;
 
-  const announce = (c: Context, { remaining, waitMs }: Verdict): void => {
-    setReplyHeader(c, "RateLimit-Policy", policy);
-    setReplyHeader(c, "RateLimit", `"ip";r=${remaining};t=${Math.ceil(waitMs / 1000)}`);
+  const headers: RateLimit["headers"] = ({ remaining, waitMs }) => [
+    "RateLimit-Policy",
+    policy,
+    "RateLimit",
+    `"ip";r=${remaining};t=${Math.ceil(waitMs / 1000)}`,
+  ];
+  const announce = (c: Context, verdict: Verdict): void => {
+    const [policyName, policyValue, name, value] = headers(verdict);
+    setReplyHeader(c, policyName, policyValue);
+    setReplyHeader(c, name, value);
   };
 
   return {
+    takeAll: (requests) => window.takeAll(requests.map(client)),
+    headers,
     async middleware(c, next) {
-      const verdict = await window.take(client(c));
+      const verdict = begunOf(c)?.counted ?? (await window.take(client(c)));
       announce(c, verdict);
       if (verdict.accepted) return next();
       metrics?.rateLimited.inc({ limit: name, counted_by: verdict.countedBy });

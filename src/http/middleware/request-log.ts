@@ -2,6 +2,7 @@ import type { MiddlewareHandler } from "hono";
 import { routePath } from "hono/route";
 import type { Logger } from "../../log.ts";
 import type { Metrics } from "../../metrics.ts";
+import { begunOf } from "../begun.ts";
 
 /** What handlers may add to the line and to the context of a request. */
 export interface RequestVariables {
@@ -13,33 +14,49 @@ export interface RequestVariables {
 /** Nobody needs more of a path to recognise it, and a client chooses its length. */
 const PATH_CHARACTERS_MAX = 200;
 
+/** What is told of a request once it is answered. */
+export interface RequestFacts {
+  readonly requestId: string;
+  readonly method: string;
+  readonly path: string;
+  /** The pattern, not the path: the number of time series stays that of the routes. */
+  readonly route: string;
+  readonly status: number;
+  readonly ms: number;
+  readonly keyId: string | undefined;
+}
+
+export type RequestNote = (facts: RequestFacts) => void;
+
 /**
  * One line and one observation per request. The query string is left out, because it may
  * hold an API key; headers are left out altogether.
  */
-export function requestLog(log: Logger, metrics: Metrics): MiddlewareHandler {
+export function requestNote(log: Logger, metrics: Metrics): RequestNote {
   // The line has fields of our own choosing, none secret; to look for secrets in it would cost
   // twice what writing it does (9 µs against 3).
   const lines = log.child({}, { redact: [] });
-  return async function requestLog(c, next) {
-    const started = performance.now();
-    await next();
-    const ms = performance.now() - started;
-    const { method } = c.req;
-    const { status } = c.res;
-    // The pattern, not the path: the number of time series stays that of the routes.
-    const route = status === 404 ? "none" : routePath(c, -1);
+  return ({ requestId, method, path, route, status, ms, keyId }) => {
     metrics.httpRequests.observe({ method, route, status }, ms / 1000);
-    lines.info(
-      {
-        requestId: c.get("requestId"),
-        method,
-        path: c.req.path.slice(0, PATH_CHARACTERS_MAX),
-        status,
-        ms: Math.round(ms * 100) / 100,
-        keyId: c.get("keyId"),
-      },
-      "request",
-    );
+    const rounded = Math.round(ms * 100) / 100;
+    lines.info({ requestId, method, path, status, ms: rounded, keyId }, "request");
+  };
+}
+
+/** Notes each request when its handlers are done. */
+export function requestLog(note: RequestNote): MiddlewareHandler<{ Variables: RequestVariables }> {
+  return async function requestLog(c, next) {
+    const started = begunOf(c)?.startedAt ?? performance.now();
+    await next();
+    const { status } = c.res;
+    note({
+      requestId: c.get("requestId"),
+      method: c.req.method,
+      path: c.req.path.slice(0, PATH_CHARACTERS_MAX),
+      route: status === 404 ? "none" : routePath(c, -1),
+      status,
+      ms: performance.now() - started,
+      keyId: c.get("keyId"),
+    });
   };
 }

@@ -7,6 +7,8 @@ import { localWindow, type Verdict, type WindowSize } from "./sliding-window.ts"
 export interface SharedWindow extends WindowSize {
   /** Accepts and counts, or refuses. Never fails, never waits longer than its deadline. */
   take(client: string): Promise<CountedVerdict>;
+  /** The same for several at once, in their order. */
+  takeAll(clients: readonly string[]): Promise<readonly CountedVerdict[]>;
   /** Says how it stands, counting nothing. */
   peek(client: string): Promise<CountedVerdict>;
 }
@@ -83,8 +85,8 @@ export function sharedWindow(options: SharedWindowOptions): SharedWindow {
     }
   };
 
-  /** All that one client asks in one tick is one question: they are told apart by their turn. */
-  const askTogether = batchPerTick(async (clients: readonly string[]) => {
+  /** All that one client asks at once is one question: they are told apart by their turn. */
+  const askAll = async (clients: readonly string[]) => {
     const turns = new Map<string, number>();
     const turnOf = clients.map((client) => {
       const turn = turns.get(client) ?? 0;
@@ -99,17 +101,30 @@ export function sharedWindow(options: SharedWindowOptions): SharedWindow {
       ),
     );
     return clients.map((client, index) => verdictOf(answers.get(client), turnOf[index] ?? 0));
-  }, REQUESTS_PER_TICK_MAX);
+  };
+  const askTogether = batchPerTick(askAll, REQUESTS_PER_TICK_MAX);
+
+  const settle = (client: string, mine: Verdict, ours: CountedVerdict | undefined) => {
+    if (ours?.accepted === false) own.giveBack(client);
+    return ours ?? ({ ...mine, countedBy: "process" } as const);
+  };
 
   return {
     limit,
     windowMs,
     async take(client) {
       const mine = own.take(client, clock.now());
-      if (!mine.accepted) return { ...mine, countedBy: "process" };
-      const ours = await askTogether(client);
-      if (ours?.accepted === false) own.giveBack(client);
-      return ours ?? { ...mine, countedBy: "process" };
+      return settle(client, mine, mine.accepted ? await askTogether(client) : undefined);
+    },
+    async takeAll(clients) {
+      const now = clock.now();
+      const mine = clients.map((client) => ({ client, verdict: own.take(client, now) }));
+      const asking = mine.filter(({ verdict }) => verdict.accepted);
+      const answers = await askAll(asking.map(({ client }) => client));
+      let turn = 0;
+      return mine.map(({ client, verdict }) =>
+        settle(client, verdict, verdict.accepted ? answers[turn++] : undefined),
+      );
     },
     async peek(client) {
       return (

@@ -6,14 +6,17 @@ import type { Metrics } from "../../metrics.ts";
 import { revisionOf } from "../../store/data-revision.ts";
 import { inTime } from "../../store/postgres.ts";
 import type { Redis } from "../../store/redis.ts";
+import { offerDirectly } from "../direct.ts";
 import { requireApiKey } from "../middleware/api-key.ts";
 import type { ClientAddress } from "../middleware/client-address.ts";
 import { getOnly } from "../middleware/get-only.ts";
 import { rateLimit } from "../middleware/rate-limit.ts";
+import { answerDirectly } from "./direct-answers.ts";
 import { describedTable } from "./directory.ts";
-import type { BoundRequest, Endpoint } from "./endpoint.ts";
+import type { Endpoint } from "./endpoint.ts";
 import { dataEndpoints, type EndpointDeps } from "./endpoints.ts";
 import { type KeptBodies, keepBodies } from "./kept-bodies.ts";
+import { type KnownQuestions, knowQuestions } from "./known-questions.ts";
 import { type Representation, represent, send } from "./representation.ts";
 
 export interface PublicApiDeps extends EndpointDeps {
@@ -50,20 +53,28 @@ export function publicApi(deps: PublicApiDeps): Hono {
   const app = new Hono().basePath("/v1");
   app.use("*", getOnly(limit), limit.middleware);
   const bodies = keepBodies(clock);
+  const questions = knowQuestions();
+  const { verifyKey } = deps;
   for (const row of describedTable(dataEndpoints(deps), deps.publicUrl)) {
-    if (row.key) answerWithKey(app, row, { verifyKey: deps.verifyKey, bodies });
+    if (row.key) answerWithKey(app, row, { verifyKey, bodies, questions });
     else answerOpenly(app, row);
   }
+  offerDirectly(app, answerDirectly({ questions, limit, verifyKey, bodies, ...DATA_CACHE }));
   return app;
 }
 
 interface Answering {
+  readonly questions: KnownQuestions;
   readonly verifyKey: VerifyKey;
   readonly bodies: KeptBodies;
 }
 
-function answerWithKey(app: Hono, row: Endpoint, { verifyKey, bodies }: Answering): void {
-  const bind = remembering(row);
+function answerWithKey(
+  app: Hono,
+  row: Endpoint,
+  { questions, verifyKey, bodies }: Answering,
+): void {
+  const bind = questions.of(row);
   app.get(routeOf(row), requireApiKey(verifyKey), async (c) => {
     const { question, answer } = bind(c.req.param(), searchOf(c.req.url));
     const revision = revisionOf(c.get("revision"), row.shows);
@@ -92,30 +103,6 @@ function answerOpenly(app: Hono, row: Endpoint): void {
 /** `/events/{id}` as Hono spells it. */
 function routeOf(row: Endpoint): string {
   return row.path.replace(/\{(\w+)\}/g, ":$1");
-}
-
-/** Of one endpoint; a client that asks oddly gains nothing by filling them up. */
-const QUERIES_REMEMBERED_MAX = 256;
-
-/**
- * Checks a query once for all who write it the same: the outcome depends on nothing else.
- * Refusals are not remembered, nor what may hold a key, nor paths that name a record.
- */
-function remembering(
-  row: Endpoint,
-): (path: Record<string, string>, search: string) => BoundRequest {
-  const known = new Map<string, BoundRequest>();
-  const hasPath = Object.keys(row.parameters.shape).length > 0;
-  return (path, search) => {
-    const found = known.get(search);
-    if (found !== undefined) return found;
-    const bound = row.bind(path, new URLSearchParams(search));
-    if (!hasPath && !/api_key|%/.test(search)) {
-      if (known.size >= QUERIES_REMEMBERED_MAX) known.clear();
-      known.set(search, bound);
-    }
-    return bound;
-  };
 }
 
 function searchOf(url: string): string {

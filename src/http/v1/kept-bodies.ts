@@ -33,7 +33,7 @@ export interface KeptBodies {
 }
 
 /** All bodies together; the compressed ones add about a fifth. The oldest go first. */
-const CHARACTERS_MAX = 32 * 1024 * 1024;
+const BYTES_MAX = 32 * 1024 * 1024;
 
 /**
  * Keeps rendered bodies while what they show stands: the data, by its revision, and the
@@ -42,21 +42,21 @@ const CHARACTERS_MAX = 32 * 1024 * 1024;
  * A body belongs to a revision that was read before its data, and is used only for a question
  * whose own revision, read after it was asked, is the same: nothing was committed in between.
  */
-export function keepBodies(clock: Clock, charactersMax = CHARACTERS_MAX): KeptBodies {
+export function keepBodies(clock: Clock, bytesMax = BYTES_MAX): KeptBodies {
   const share = shareReads<Kept>();
   const kept = new Map<string, Kept>();
-  let characters = 0;
+  let bytes = 0;
 
   const drop = (question: string): void => {
-    characters -= kept.get(question)?.shown.text.length ?? 0;
+    bytes -= kept.get(question)?.shown.bytes.length ?? 0;
     kept.delete(question);
   };
   const keep = (question: string, made: Kept): void => {
     drop(question);
     kept.set(question, made);
-    characters += made.shown.text.length;
+    bytes += made.shown.bytes.length;
     for (const oldest of kept.keys()) {
-      if (characters <= charactersMax) return;
+      if (bytes <= bytesMax) return;
       drop(oldest);
     }
   };

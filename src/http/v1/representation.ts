@@ -2,11 +2,13 @@ import { createHash } from "node:crypto";
 import { promisify } from "node:util";
 import { gzip } from "node:zlib";
 import type { Context } from "hono";
+import type { Asking } from "../asking.ts";
 import { setReplyHeader } from "../reply-header.ts";
 
 /** A body ready to be sent, as it is or compressed, each with its own strong validator. */
 export interface Representation {
-  readonly text: string;
+  /** UTF-8. */
+  readonly bytes: Uint8Array<ArrayBuffer>;
   /** Opaque tag without quotes. */
   readonly tag: string;
   /** Compressed on first use. */
@@ -14,7 +16,7 @@ export interface Representation {
 }
 
 /** Smaller bodies fit a packet either way. */
-const GZIP_FROM_CHARACTERS = 1_024;
+const GZIP_FROM_BYTES = 1_024;
 /** Ends the tag of a compressed body. */
 export const GZIP_SUFFIX = "-gzip";
 
@@ -25,13 +27,14 @@ export function represent(value: unknown): Representation {
 
 /** A text as it is. */
 export function representText(text: string): Representation {
-  const tag = createHash("sha256").update(text).digest("base64url").slice(0, 22);
+  const bytes = Buffer.from(text);
+  const tag = createHash("sha256").update(bytes).digest("base64url").slice(0, 22);
   let compressed: Promise<Uint8Array<ArrayBuffer>> | undefined;
   return {
-    text,
+    bytes,
     tag,
     gzipped() {
-      compressed ??= compress(text);
+      compressed ??= compress(bytes);
       return compressed;
     },
   };
@@ -43,28 +46,49 @@ export interface SendOptions {
   readonly type?: string;
 }
 
+/** A reply ready to be sent. */
+export interface ReadyReply {
+  readonly status: 200 | 304;
+  /** Names and values in turn; all but the body's type and length. */
+  readonly headers: readonly string[];
+  readonly bytes: Uint8Array<ArrayBuffer> | null;
+}
+
 /**
- * Sends a representation: 304 when the client has it (in either form), compressed when it
- * takes gzip. The compressed form's tag differs by a suffix, because a strong tag names bytes.
+ * Makes a representation ready for one client: 304 when the client has it (in either form),
+ * compressed when it takes gzip. The compressed form's tag differs by a suffix, because a strong
+ * tag names bytes.
  */
+export function readyFor(
+  c: Asking,
+  shown: Representation,
+  cacheControl: string,
+): ReadyReply | Promise<ReadyReply> {
+  const isGzip = shown.bytes.length >= GZIP_FROM_BYTES && takesGzip(c);
+  const tag = `"${shown.tag}${isGzip ? GZIP_SUFFIX : ""}"`;
+  const headers = ["ETag", tag, "Vary", "Accept-Encoding", "Cache-Control", cacheControl];
+  if (clientHas(c, shown.tag)) return { status: 304, headers, bytes: null };
+  if (!isGzip) return { status: 200, headers, bytes: shown.bytes };
+  headers.push("Content-Encoding", "gzip");
+  return shown.gzipped().then((bytes) => ({ status: 200, headers, bytes }));
+}
+
+/** Sends a representation as `readyFor` has it. */
 export async function send(
   c: Context,
   shown: Representation,
   { cacheControl, type = "application/json" }: SendOptions,
 ): Promise<Response> {
-  const isGzip = shown.text.length >= GZIP_FROM_CHARACTERS && takesGzip(c);
-  setReplyHeader(c, "ETag", `"${shown.tag}${isGzip ? GZIP_SUFFIX : ""}"`);
-  setReplyHeader(c, "Vary", "Accept-Encoding");
-  setReplyHeader(c, "Cache-Control", cacheControl);
-  if (clientHas(c, shown.tag)) return c.body(null, 304);
-  if (!isGzip) return c.body(shown.text, 200, { "Content-Type": type });
-  const packed = await shown.gzipped();
-  setReplyHeader(c, "Content-Encoding", "gzip");
-  return c.body(packed, 200, { "Content-Type": type });
+  const { status, headers, bytes } = await readyFor(c, shown, cacheControl);
+  for (let index = 0; index < headers.length; index += 2) {
+    setReplyHeader(c, headers[index] ?? "", headers[index + 1] ?? "");
+  }
+  if (bytes === null) return c.body(null, status);
+  return c.body(bytes, 200, { "Content-Type": type });
 }
 
 /** Weak comparison, as RFC 9110 wants it for `If-None-Match`. */
-export function clientHas(c: Context, tag: string): boolean {
+export function clientHas(c: Asking, tag: string): boolean {
   const header = c.req.header("if-none-match");
   if (header === undefined) return false;
   if (header.trim() === "*") return true;
@@ -73,9 +97,11 @@ export function clientHas(c: Context, tag: string): boolean {
 }
 
 /** Whether `Accept-Encoding` names gzip (or anything) with a weight above zero. */
-export function takesGzip(c: Context): boolean {
+export function takesGzip(c: Asking): boolean {
+  const header = c.req.header("accept-encoding");
+  if (header === undefined) return false;
   const weights = new Map<string, number>();
-  for (const part of (c.req.header("accept-encoding") ?? "").split(",")) {
+  for (const part of header.split(",")) {
     const [coding = "", ...parameters] = part.split(";").map((piece) => piece.trim().toLowerCase());
     const weight = parameters.find((parameter) => parameter.startsWith("q="));
     weights.set(coding, weight === undefined ? 1 : Number(weight.slice(2)));
@@ -83,6 +109,6 @@ export function takesGzip(c: Context): boolean {
   return (weights.get("gzip") ?? weights.get("x-gzip") ?? weights.get("*") ?? 0) > 0;
 }
 
-async function compress(text: string): Promise<Uint8Array<ArrayBuffer>> {
-  return Uint8Array.from(await promisify(gzip)(text));
+async function compress(bytes: Uint8Array): Promise<Uint8Array<ArrayBuffer>> {
+  return Uint8Array.from(await promisify(gzip)(bytes));
 }

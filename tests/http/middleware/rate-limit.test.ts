@@ -50,7 +50,7 @@ function instance(given: {
     windowMs: WINDOW_MS,
     clock: given.clock,
     redis: given.redis,
-    client: (c: Context) => c.req.header("x-client") ?? "one",
+    client: (c) => (c as Context).req.header("x-client") ?? "one",
     metrics: createMetrics(),
   });
   const app = new Hono().get("/", limit.middleware, (c) => c.text("ok"));

@@ -1,0 +1,110 @@
+import { isKey } from "../../keys/key-form.ts";
+import type { KeyVerdict, VerifyKey } from "../../keys/verify-key.ts";
+import { revisionOf } from "../../store/data-revision.ts";
+import { begin } from "../begun.ts";
+import type { DirectPart, DirectReply } from "../direct.ts";
+import type { DirectRequest } from "../direct-request.ts";
+import { givenKey } from "../middleware/api-key.ts";
+import type { RateLimit } from "../middleware/rate-limit.ts";
+import type { CountedVerdict } from "../middleware/shared-window.ts";
+import { inFlights } from "./flights.ts";
+import type { KeptBodies } from "./kept-bodies.ts";
+import type { KnownQuestion, KnownQuestions } from "./known-questions.ts";
+import { type ReadyReply, type Representation, readyFor } from "./representation.ts";
+
+/** What the app's routes share with the short way. */
+export interface DirectAnswersDeps {
+  readonly questions: KnownQuestions;
+  readonly limit: RateLimit;
+  readonly verifyKey: VerifyKey;
+  readonly bodies: KeptBodies;
+  readonly cacheControl: string;
+}
+
+interface Asked {
+  readonly known: KnownQuestion;
+  readonly request: DirectRequest;
+}
+
+type Answer = DirectReply | undefined | Promise<DirectReply | undefined>;
+
+/**
+ * The data endpoints as they are asked nearly always: a question that was asked before, within
+ * the limit, with a good key, whose body is kept and stands. In the order of checks, and each
+ * asked as the app asks it: the limit counts over all processes, the key is read from the
+ * database after the request arrived. Requests that wait take each step together.
+ */
+export function answerDirectly(deps: DirectAnswersDeps): DirectPart {
+  const { questions, limit, verifyKey, bodies } = deps;
+  const answer = inFlights(answerAll);
+  return (request) => {
+    const known = questions.find(request.target);
+    return known && answer({ known, request });
+  };
+
+  async function answerAll(asked: readonly Asked[]): Promise<readonly Answer[]> {
+    const counts = await limit.takeAll(asked.map(({ request }) => request));
+    const keys = asked.map(({ request }, index) =>
+      counts[index]?.accepted ? givenKey(request) : undefined,
+    );
+    const look = await lookUp(keys.filter((key) => key !== undefined));
+    const find = findingOnce(bodies);
+    return asked.map(({ known, request }, index) => {
+      const counted = counts[index];
+      if (counted === undefined) return undefined;
+      const key = keys[index];
+      const { verdict, verify } = key === undefined ? NOBODY : look(key);
+      const shown = verdict?.state === "valid" ? find(known, verdict) : undefined;
+      if (verdict?.state !== "valid" || shown === undefined) {
+        begin(request.env.incoming, { startedAt: request.startedAt, counted, verify });
+        return undefined;
+      }
+      return replyTo(request, { shown, counted, path: known.path, keyId: verdict.keyId });
+    });
+  }
+
+  /** What is known of each of the keys, and how the app is to hear of it. */
+  async function lookUp(keys: readonly string[]): Promise<(key: string) => LookedUp> {
+    try {
+      const verdicts = await verifyKey.together(keys);
+      return (key) => {
+        const verdict = verdicts.get(key);
+        return { verdict, verify: verdict && (async () => verdict) };
+      };
+    } catch (error) {
+      const fail = (): Promise<never> => Promise.reject(error);
+      // What no database need be asked about, the app still refuses by itself.
+      return (key) => (isKey(key) ? { verdict: undefined, verify: fail } : NOBODY);
+    }
+  }
+
+  function replyTo(
+    request: DirectRequest,
+    given: { shown: Representation; counted: CountedVerdict; path: string; keyId: string },
+  ): Answer {
+    const { shown, counted, path, keyId } = given;
+    const rate = limit.headers(counted);
+    const asReply = (reply: ReadyReply): DirectReply => ({ ...reply, rate, path, keyId });
+    const ready = readyFor(request, shown, deps.cacheControl);
+    return ready instanceof Promise ? ready.then(asReply) : asReply(ready);
+  }
+}
+
+interface LookedUp {
+  readonly verdict: KeyVerdict | undefined;
+  readonly verify: (() => Promise<KeyVerdict>) | undefined;
+}
+
+const NOBODY: LookedUp = { verdict: undefined, verify: undefined };
+
+/** Those who ask the same together, at one state of the data, find the same. */
+function findingOnce(bodies: KeptBodies) {
+  const found = new Map<KnownQuestion, Representation | undefined>();
+  return (known: KnownQuestion, { revision }: KeyVerdict & { readonly state: "valid" }) => {
+    if (!found.has(known)) {
+      const { question, answer: read, row } = known;
+      found.set(known, bodies.find({ question, revision: revisionOf(revision, row.shows), read }));
+    }
+    return found.get(known);
+  };
+}
