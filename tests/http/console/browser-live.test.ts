@@ -83,10 +83,10 @@ test("the live page shows a star that is cast while it is open, once, and of tho
   await form.locator("[name=event]").fill("hack");
   await form.getByRole("button").click();
   await page.waitForURL(/event=hack/);
-  await page.locator("[data-live-state]", { hasText: /^live$/ }).waitFor();
+  await page.locator("[data-live-state]", { hasText: /^Live$/ }).waitFor();
   const other = await openSignedIn(place, DESKTOP);
   await other.visit("/feed");
-  await other.page.locator("[data-live-state]", { hasText: /^live$/ }).waitFor();
+  await other.page.locator("[data-live-state]", { hasText: /^Live$/ }).waitFor();
   const { body: unasked } = await cast(place.service, place.voter, "token/0.0.9001");
   await place.service.sql`update event set ends_at = 4102444800000 where id = 'hack'`;
   const { body: asked } = await cast(place.service, place.voter, "event/hack");
@@ -100,7 +100,7 @@ test("the live page shows a star that is cast while it is open, once, and of tho
   assert.equal(await entry(tab, unasked.star.id).count(), 0);
   assert.equal(await entry(other, asked.star.id).count(), 1);
   await entry(tab, asked.star.id).locator('a[href^="/ops/stars/"]').click();
-  assert.match(await page.innerText("h1"), new RegExp(asked.star.id));
+  assert.match(await page.innerText("main .lead"), new RegExp(asked.star.id));
   assert.deepEqual([...tab.complaints, ...other.complaints], []);
   await Promise.all([tab.close(), other.close()]);
 });
