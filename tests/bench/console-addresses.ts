@@ -2,6 +2,9 @@ import type { Hono } from "hono";
 import type { Page } from "../../src/http/console/page.ts";
 import type { Sql } from "../../src/store/postgres.ts";
 
+/** The job that `seedRedis` offers first. */
+const FIRST_JOB = "01a1f8c0-0000-7000-8000-000000000000";
+
 /** What of the filled journal stands in addresses. */
 export interface Landmarks {
   /** A UTC day, today's; and the days and wallets of an ordinary star and of a long day. */
@@ -95,6 +98,11 @@ export function consoleAddresses(at: Landmarks): Readonly<Record<string, readonl
       ["publishing, far down", `/publishing?after=${at.waiting}`],
     ],
     "/queues": [["queues", "/queues"]],
+    "/queues/*": [
+      ["jobs that wait", "/queues/rewards?state=waiting"],
+      ["jobs, far down", "/queues/rewards?state=waiting&skip=475"],
+      ["a job", `/queues/rewards/${FIRST_JOB}`],
+    ],
     "/holdings": [
       ["holdings checks", "/holdings"],
       ["holdings checks, far back", `/holdings?before=${at.checkBefore}`],

@@ -5,15 +5,14 @@
  * a headless Chromium, where there is one, then looks at each page for what became of them.
  */
 import * as assert from "node:assert/strict";
-import { silentLogger } from "../../../src/log.ts";
-import { openRewardsQueue } from "../../../src/upkeep/rewards-queue.ts";
 import { type Service, send } from "../../support/service.ts";
-import { allOf, type Filled, fillForBrowser } from "./browser-addresses.ts";
+import { allOf, type Filled, fillForBrowser, offerReward } from "./browser-addresses.ts";
 import { browserSuite, DESKTOP, EVIL, openSignedIn } from "./browser-place.ts";
 
+const JOB = "01a1f8c0-0000-7000-8000-0000000000ee";
 /** Pages on which some text from elsewhere stands, by their names; the rest show none. */
 const SHOWN = [
-  ...["overview-again", "event-day", "forever-mint", "star", "publishing", "queues"],
+  ...["overview-again", "event-day", "forever-mint", "star", "publishing", "queue", "spoilt-job"],
   ...[
     "holdings-run",
     "catalogue",
@@ -58,11 +57,8 @@ async function spoil(service: Service, { star }: Filled): Promise<void> {
     values ((now_ms() / 60000)::int, ${`refused ${EVIL}`}, 1), ((now_ms() / 60000)::int, ${`limited ${EVIL}`}, 1)`;
   const deferred = [{ collection: "A", attribution: null, wallet: EVIL, reason: EVIL }];
   await sql`update holdings_check_mint set deferred = ${sql.json(deferred)}`;
-  const rewards = openRewardsQueue(service.redisUrl, silentLogger);
-  await rewards.ready();
   const target = { type: "event", id: EVIL } as const;
-  await rewards.offer([{ starId: star, wallet: EVIL, target, at: EVIL, day: EVIL }]);
-  await rewards.close();
+  await offerReward(service, { starId: JOB, wallet: EVIL, target, at: EVIL, day: EVIL });
 }
 
 test("marks in any stored text show as text, on every page that shows it", async (place) => {
@@ -75,6 +71,7 @@ test("marks in any stored text show as text, on every page that shows it", async
     ...allOf(place),
     ["catalogue-projects", "/catalogue?type=project"],
     ["catalogue-collections", "/catalogue?type=collection"],
+    ["spoilt-job", `/queues/rewards/${JOB}`],
     ["searched", `/actors?q=${encodeURIComponent(EVIL)}`],
     ["filtered", `/feed?event=${encodeURIComponent(EVIL)}`],
     ["stars-searched", `/stars?q=${encodeURIComponent(EVIL)}`],

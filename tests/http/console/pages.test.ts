@@ -62,6 +62,7 @@ function addresses({ wallet, day, stars, keyId }: Context): string[] {
     "/stars/*": `/stars/${stars["one event/meetup"]}`,
     "/keys/revoke/*": `/keys/revoke/${keyId}`,
     "/holdings/runs/*": `/holdings/runs/${RUN}`,
+    "/queues/*": "/queues/rewards",
   };
   // Only the pages' paths are asked for: nothing they stand on is touched.
   const deps = { sql: undefined, refusals: undefined } as unknown as Parameters<
@@ -106,6 +107,7 @@ test("every page of the table answers an operator, and pages that are not there 
 
 test("addresses that make no sense are refused with a sentence, never with a 5xx", async ({
   operator,
+  service,
   wallet,
   day,
 }) => {
@@ -121,6 +123,11 @@ test("addresses that make no sense are refused with a sentence, never with a 5xx
     assert.equal(reply.status, 400, path);
     assert.match(reply.text, /That did not work/);
   }
+  const led = await sendPlain(service, "/ops/feed?wallet=x", {
+    cookie: operator.cookie,
+    referer: `${service.url}/ops/feed?event=meetup`,
+  });
+  assert.match(led.text, /href="\/ops\/feed\?event=meetup">Go back/);
 });
 
 test("a wallet's day: allowance in words, the drawing with its state marked, the history with reasons", async ({
@@ -139,6 +146,7 @@ test("a wallet's day: allowance in words, the drawing with its state marked, the
     assert.ok(text.includes(guard), `${guard} stands in the drawing`);
   }
   assert.match(text, /1 for the wallet, 2 for collection A \(2 held\), 5 for collection B/);
+  assert.match(text, /\?at=3#past"[^>]*>voting, 3 of 5<\/a>/);
 });
 
 test("time travel: the state after each event, by the machine itself", async ({
@@ -159,8 +167,11 @@ test("time travel: the state after each event, by the machine itself", async ({
   const mint = await operator.get("/ops/actors/forever-mint/mint?at=1");
   assert.match(mint.text, /8 \(\+8 by this event\)/);
   assert.match(mint.text, new RegExp(`A 1 for ${wallet}`));
+  const beyond = await operator.get("/ops/actors/forever-mint/mint?at=99");
+  assert.match(beyond.text, /After event 1 of 1</);
   const event = await operator.get(`/ops/actors/event-day/meetup/${day}?at=2`);
   assert.match(event.text, /9 \(\+1 by this event\)/);
+  assert.match(event.text, /\?at=2#past"[^>]*>after 2<\/a>[\s\S]*\?at=1#past"[^>]*>after 1<\/a>/);
 });
 
 test("the replay check says equal, and says different when a snapshot was forged", async ({
@@ -234,6 +245,8 @@ test("a star's page tells what counted, and for whom the rest had counted before
   wallet,
 }) => {
   const { text } = await operator.get(`/ops/stars/${stars["one event/meetup"]}`);
+  assert.match(text, /<a href="\/ops\/stars" aria-current="true">Stars<\/a>/);
+  assert.match(text, /class="way-back"><a href="\/ops\/stars">/);
   assert.match(text, /collection A: all 2 held count/);
   assert.match(text, /A 1, 2<[\s\S]*1 for each, by this star/);
   assert.match(text, /not handed to the ledger yet/);
