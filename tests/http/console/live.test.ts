@@ -108,6 +108,8 @@ test("the numbers come by themselves, with figures and the newest minutes", asyn
   const numbers = JSON.parse(events.find(({ event }) => event === "numbers")?.data ?? "{}");
   assert.equal(numbers.points.length, 3);
   assert.ok(numbers.figures.some(({ key }: { key: string }) => key === "pending"));
+  const known = numbers.health.map(({ key }: { key: string }) => key);
+  assert.deepEqual(known, ["postgres", "redis", "mirror", "publishing", "check"]);
 });
 
 test("a stream keeps no session alive, and none opens without one", async ({
