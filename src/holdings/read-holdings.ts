@@ -40,19 +40,15 @@ export function createHoldingsReader({
   readonly deadlineMs: number;
 }): HoldingsReader {
   const excluded = new Set(excludedWallets);
+  const collections = [collectionA, collectionB] as const;
   const reading = new Map<string, Promise<Holdings>>();
 
   const readBoth = async (wallet: string): Promise<Holdings> => {
     const readAt = clock.now();
-    // When one collection fails the star is lost: the other need not be read on.
-    const either = new AbortController();
-    const serialsOf = (collection: string) =>
-      mirror.nftsOf(wallet, collection, { deadlineMs, signal: either.signal });
     try {
-      const [a, b] = await Promise.all([serialsOf(collectionA), serialsOf(collectionB)]);
+      const [a, b] = await mirror.nftsOf(wallet, collections, { deadlineMs });
       return { collectionA: a, collectionB: b, readAt };
     } catch (error) {
-      either.abort();
       throw new RetryableError(
         "HOLDINGS_UNAVAILABLE",
         "The wallet's NFTs could not be read from the mirror node; no vote was spent.",

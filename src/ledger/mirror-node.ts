@@ -26,8 +26,15 @@ export interface MirrorNode {
   account(id: string, limits?: ReadLimits): Promise<schemas.MirrorAccount | null>;
   /** Whether the id is a contract's; false also for an id that does not exist. */
   isContract(id: string, limits?: ReadLimits): Promise<boolean>;
-  /** Serials of the collection the account holds, ascending, all pages. An unknown account holds none. */
-  nftsOf(account: string, token: string, limits?: ReadLimits): Promise<readonly number[]>;
+  /**
+   * Serials of each collection that the account holds, ascending, all pages. An unknown account
+   * holds none. The collections are read side by side; when one fails, the others are not read on.
+   */
+  nftsOf<Tokens extends readonly string[]>(
+    account: string,
+    tokens: Tokens,
+    limits?: ReadLimits,
+  ): Promise<{ readonly [K in keyof Tokens]: readonly number[] }>;
   nft(token: string, serial: number, limits?: ReadLimits): Promise<schemas.MirrorNft | null>;
   /**
    * Every NFT of a collection, page by page, ascending. Each page has its own
@@ -100,8 +107,10 @@ export function createMirrorNode(options: {
     topic: async (id, limits) => one(things.topic(id), limits),
     topicMessage: async (topic, sequence, limits) =>
       one(things.topicMessage(topic, sequence), limits),
-    nftsOf: (account, token, limits = {}) =>
-      within(limits, (budget) => readSerials(reader, { account, token, budget })),
+    nftsOf: (account, tokens, limits = {}) =>
+      within(limits, (budget) =>
+        eachOf(tokens, (token) => readSerials(reader, { account, token, budget })),
+      ),
     nftOwners: (token, limits = {}) => readOwners(reader, token, limits),
     nftTransactions: (token, serial, options = {}) =>
       within(options, (budget) =>
@@ -114,6 +123,14 @@ export function createMirrorNode(options: {
     newestBlock: (limits = {}) => within(limits, (budget) => readNewestBlock(reader, budget)),
     close: () => transport.close(),
   };
+}
+
+/** One result for each item; the first failure is that of all. */
+function eachOf<Items extends readonly string[], T>(
+  items: Items,
+  read: (item: string) => Promise<T>,
+): Promise<{ readonly [K in keyof Items]: T }> {
+  return Promise.all(items.map(read)) as unknown as Promise<{ readonly [K in keyof Items]: T }>;
 }
 
 interface Thing<T> {

@@ -1,4 +1,6 @@
 import * as assert from "node:assert/strict";
+import { once } from "node:events";
+import type { ServerResponse } from "node:http";
 import { test } from "uvu";
 import { bounds } from "../../src/config.ts";
 import { RetryableError } from "../../src/errors.ts";
@@ -139,26 +141,37 @@ test("a fault on the second page leaves no answer", async () => {
 });
 
 test("when one collection fails, the other is no longer read", async () => {
-  const asked = new Map<string, AbortSignal | undefined>();
-  const mirror: Pick<MirrorNode, "nftsOf"> = {
-    nftsOf: (_, token, limits) => {
-      asked.set(token, limits?.signal);
-      assert.equal(limits?.background, undefined, "no breaker stands before a star");
-      assert.equal(limits?.deadlineMs, bounds.holdingsDeadlineMs);
-      if (token === A) return Promise.reject(new MirrorError("busy", "HTTP 500"));
-      return new Promise(() => {});
-    },
+  const limits: unknown[] = [];
+  const held: Record<string, ServerResponse> = {};
+  let endOfB: Promise<unknown> | undefined;
+  // A fails when B has been asked for, and B never answers.
+  const reply: Reply = (response, path) => {
+    held[path.includes(A) ? A : B] = response;
+    if (held[A] === undefined || held[B] === undefined) return;
+    endOfB = once(held[B], "close");
+    held[A].writeHead(400).end();
   };
-  await assert.rejects(readerOf(mirror).read(WALLET), isUnavailable);
-  assert.equal(asked.get(B)?.aborted, true);
+  await withStubs([reply], async (mirror) => {
+    const heard: Pick<MirrorNode, "nftsOf"> = {
+      nftsOf: (...asked) => {
+        limits.push(asked[2]);
+        return mirror.nftsOf(...asked);
+      },
+    };
+    await assert.rejects(readerOf(heard).read(WALLET), isUnavailable);
+    assert.ok(endOfB);
+    await endOfB;
+  });
+  // Nothing of background work: no breaker stands before a star.
+  assert.deepEqual(limits, [{ deadlineMs: bounds.holdingsDeadlineMs }]);
 });
 
 test("the time of a reading is when it began", async () => {
   let now = NOW;
   const mirror: Pick<MirrorNode, "nftsOf"> = {
-    nftsOf: async () => {
+    nftsOf: async (_, tokens) => {
       now += 1_000;
-      return [];
+      return tokens.map(() => []) as never;
     },
   };
   const options = { mirror, collectionA: A, collectionB: B, excludedWallets: [], deadlineMs: 100 };

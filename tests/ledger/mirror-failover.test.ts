@@ -6,7 +6,7 @@ import { mirrorEndpoints } from "../../src/ledger/mirror-endpoints.ts";
 import { MirrorError, type MirrorFault } from "../../src/ledger/mirror-error.ts";
 import { createLanes } from "../../src/ledger/mirror-lanes.ts";
 import type { MirrorNode } from "../../src/ledger/mirror-node.ts";
-import { nftLists, type Reply, sendJson, withStubs } from "./mirror-stub.ts";
+import { nftLists, type Reply, sendJson, serialsOf, withStubs } from "./mirror-stub.ts";
 
 const WALLET = "0.0.1001";
 const A = "0.0.5001";
@@ -38,9 +38,9 @@ for (const [name, first] of [
       // Only a node that hangs may use up its half of the time.
       const deadlineMs = name === "hangs" ? 1_000 : 20_000;
       const begun = performance.now();
-      assert.deepEqual(await mirror.nftsOf(WALLET, A, { deadlineMs }), [1, 2, 3]);
+      assert.deepEqual(await serialsOf(mirror, WALLET, A, { deadlineMs }), [1, 2, 3]);
       assert.ok(performance.now() - begun < 2_000);
-      assert.deepEqual(await mirror.nftsOf(WALLET, A), [1, 2, 3]);
+      assert.deepEqual(await serialsOf(mirror, WALLET, A), [1, 2, 3]);
       assert.equal(a.asked.length, 1);
       assert.equal(b?.asked.length, 2);
     });
@@ -50,7 +50,7 @@ for (const [name, first] of [
 test("of three nodes that hang each gets its share of the time, and nobody waits longer", async () => {
   await withStubs([hangs, hangs, hangs], async (mirror, stubs) => {
     const begun = performance.now();
-    await assert.rejects(mirror.nftsOf(WALLET, A, { deadlineMs: 1_200 }), faultOf("timeout"));
+    await assert.rejects(serialsOf(mirror, WALLET, A, { deadlineMs: 1_200 }), faultOf("timeout"));
     assert.ok(performance.now() - begun < 3_000);
     assert.deepEqual(
       stubs.map(({ asked }) => asked.length),
@@ -77,7 +77,7 @@ test("a page walk goes on at another node where the first one left it", async ()
   const diesAfterOne: Reply = (response, path, request) =>
     asked++ === 0 ? lists(response, path, request) : response.destroy();
   await withStubs([diesAfterOne, lists], async (mirror, [, second]) => {
-    assert.deepEqual(await mirror.nftsOf(WALLET, A), serials);
+    assert.deepEqual(await serialsOf(mirror, WALLET, A), serials);
     assert.equal(second?.asked.length, 1);
     assert.match(second?.asked[0] ?? "", /serialnumber=lt:51/);
   });
@@ -164,7 +164,7 @@ function asManyAsTheyLetIn(now: () => number) {
 
 /** Begins reads of different wallets. */
 const begin = (mirror: MirrorNode, count: number, limits: object) =>
-  Array.from({ length: count }, (_, i) => outcome(mirror.nftsOf(`0.0.${2000 + i}`, A, limits)));
+  Array.from({ length: count }, (_, i) => outcome(serialsOf(mirror, `0.0.${2000 + i}`, A, limits)));
 
 test("requests in flight and waiting are bounded; one more is refused at once", async () => {
   const { held, reply, letGo } = gate();
@@ -196,7 +196,7 @@ test("background work that hangs does not stand before a star's read", async () 
     const { signal, abort } = stoppable();
     const reads = begin(mirror, 100, { deadlineMs: 60_000, background: true, signal });
     await until(() => stub.asked.length === bounds.mirrorBackgroundInFlightMax);
-    assert.deepEqual(await mirror.nftsOf(WALLET, A, { deadlineMs: 20_000 }), [1, 2, 3]);
+    assert.deepEqual(await serialsOf(mirror, WALLET, A, { deadlineMs: 20_000 }), [1, 2, 3]);
     assert.equal(stub.asked.length, bounds.mirrorBackgroundInFlightMax + 1);
     abort();
     assert.deepEqual(await Promise.all(reads), Array(100).fill("aborted"));
@@ -210,7 +210,7 @@ test("waiting reads whose reader gave up do not hold up the next", async () => {
     await until(() => held.length === 24);
     const reader = new AbortController();
     const given = begin(mirror, 5, { deadlineMs: 60_000, signal: reader.signal });
-    const last = outcome(mirror.nftsOf(WALLET, A, { deadlineMs: 60_000 }));
+    const last = outcome(serialsOf(mirror, WALLET, A, { deadlineMs: 60_000 }));
     reader.abort();
     assert.deepEqual(await Promise.all(given), Array(5).fill("aborted"));
     letGo(1);
@@ -223,11 +223,11 @@ test("waiting reads whose reader gave up do not hold up the next", async () => {
 
 test("background work rests while the node fails, and a star's own read never does", async () => {
   await withStubs([(response) => response.writeHead(400).end()], async (mirror, [stub]) => {
-    const background = () => outcome(mirror.nftsOf(WALLET, A, { background: true }));
+    const background = () => outcome(serialsOf(mirror, WALLET, A, { background: true }));
     for (let i = 0; i < 5; i++) assert.equal(await background(), "status");
     assert.equal(await background(), "resting");
     assert.equal(stub.asked.length, 5);
-    assert.equal(await outcome(mirror.nftsOf(WALLET, A)), "status");
+    assert.equal(await outcome(serialsOf(mirror, WALLET, A)), "status");
     assert.equal(stub.asked.length, 6);
   });
 });
@@ -280,7 +280,7 @@ test("two seconds later one background request tries, and the rest follow its su
 
 test("connections are kept for the reads that follow", async () => {
   await withStubs([answers], async (mirror, [stub]) => {
-    for (let i = 0; i < 20; i++) await mirror.nftsOf(WALLET, A);
+    for (let i = 0; i < 20; i++) await serialsOf(mirror, WALLET, A);
     assert.ok((await stub.connections()) <= 2);
   });
 });

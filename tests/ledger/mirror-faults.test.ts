@@ -13,6 +13,7 @@ import {
   nftRow,
   type Reply,
   sendJson,
+  serialsOf,
   withStubs,
 } from "./mirror-stub.ts";
 
@@ -73,7 +74,7 @@ for (const [name, reply] of [
     await withStubs([reply], async (mirror, [stub]) => {
       const before = timers();
       const begun = performance.now();
-      await assert.rejects(mirror.nftsOf(WALLET, A, { deadlineMs: 200 }), faultOf("timeout"));
+      await assert.rejects(serialsOf(mirror, WALLET, A, { deadlineMs: 200 }), faultOf("timeout"));
       const tookMs = performance.now() - begun;
       assert.ok(tookMs >= 190 && tookMs < 1_500, `${tookMs} ms`);
       await nothingLeft(stub.connections, before);
@@ -98,12 +99,15 @@ test("a node that never finishes its TLS handshake holds nobody past the deadlin
 test("a reader that gives up is answered at once, and the node is not blamed", async () => {
   await withStubs([inTurn(hangs, ANSWERS), ANSWERS], async (mirror, [first, second]) => {
     const reader = new AbortController();
-    const read = mirror.nftsOf(WALLET, A, { signal: reader.signal });
+    const read = serialsOf(mirror, WALLET, A, { signal: reader.signal });
     while (first.asked.length === 0) await new Promise((resolve) => setImmediate(resolve));
     reader.abort();
     await assert.rejects(read, faultOf("aborted"));
-    await assert.rejects(mirror.nftsOf(WALLET, A, { signal: reader.signal }), faultOf("aborted"));
-    assert.deepEqual(await mirror.nftsOf(WALLET, A), [1, 2, 3]);
+    await assert.rejects(
+      serialsOf(mirror, WALLET, A, { signal: reader.signal }),
+      faultOf("aborted"),
+    );
+    assert.deepEqual(await serialsOf(mirror, WALLET, A), [1, 2, 3]);
     assert.deepEqual([first.asked.length, second?.asked.length], [2, 0]);
   });
 });
@@ -125,7 +129,7 @@ for (const [name, reply] of [
 ] as [string, Reply][]) {
   test(`${name} is asked again, and the answer then given counts`, async () => {
     await withStubs([inTurn(reply, reply, ANSWERS)], async (mirror, [stub]) => {
-      assert.deepEqual(await mirror.nftsOf(WALLET, A, { deadlineMs: 2_500 }), [1, 2, 3]);
+      assert.deepEqual(await serialsOf(mirror, WALLET, A, { deadlineMs: 2_500 }), [1, 2, 3]);
       assert.equal(stub.asked.length, 3);
     });
   });
@@ -133,7 +137,7 @@ for (const [name, reply] of [
   test(`${name} again and again is an error after four attempts`, async () => {
     await withStubs([reply], async (mirror, [stub]) => {
       const fault = /429|50\d/.test(name) ? "busy" : "network";
-      await assert.rejects(mirror.nftsOf(WALLET, A, { deadlineMs: 2_500 }), faultOf(fault));
+      await assert.rejects(serialsOf(mirror, WALLET, A, { deadlineMs: 2_500 }), faultOf(fault));
       assert.equal(stub.asked.length, 4);
     });
   });
@@ -192,7 +196,7 @@ for (const [name, fault, reply] of [
 ] as [string, MirrorFault, Reply][]) {
   test(`${name} is refused at once, and not asked again`, async () => {
     await withStubs([reply], async (mirror, [stub]) => {
-      await assert.rejects(mirror.nftsOf(WALLET, A), faultOf(fault));
+      await assert.rejects(serialsOf(mirror, WALLET, A), faultOf(fault));
       assert.equal(stub.asked.length, 1);
     });
   });
@@ -230,7 +234,7 @@ for (const framing of ["with its length", "in chunks"]) {
     };
     await withStubs([floods], async (mirror, [stub]) => {
       const before = timers();
-      await assert.rejects(mirror.nftsOf(WALLET, A), faultOf("too-long"));
+      await assert.rejects(serialsOf(mirror, WALLET, A), faultOf("too-long"));
       await nothingLeft(stub.connections, before);
       // What the client took, and what sockets hold in between.
       assert.ok(sentBytes < bounds.mirrorBodyBytesMax + 12 * 1024 * 1024, `${sentBytes} bytes`);
@@ -254,7 +258,7 @@ test("a fault on the second page leaves no answer", async () => {
       });
     await withStubs([inTurn(firstPage, reply)], async (mirror) => {
       await assert.rejects(
-        mirror.nftsOf(WALLET, A, { deadlineMs: reply === hangs ? 200 : 2_500 }),
+        serialsOf(mirror, WALLET, A, { deadlineMs: reply === hangs ? 200 : 2_500 }),
         faultOf(fault),
       );
     });
@@ -275,8 +279,8 @@ test("nothing that is not a canonical id is put into a path", async () => {
   await withStubs([ANSWERS], async (mirror, [stub]) => {
     for (const id of ["1001", "0.0.1001/../x", "0.0.1001-vfmkw", "0.0.0", "", "0.0.1001?x=1"]) {
       await assert.rejects(mirror.account(id), RangeError);
-      await assert.rejects(mirror.nftsOf(id, A), RangeError);
-      await assert.rejects(mirror.nftsOf(WALLET, id), RangeError);
+      await assert.rejects(serialsOf(mirror, id, A), RangeError);
+      await assert.rejects(serialsOf(mirror, WALLET, id), RangeError);
       await assert.rejects(mirror.topicMessages(id, {}), RangeError);
       await assert.rejects(mirror.transactions(id), RangeError);
     }

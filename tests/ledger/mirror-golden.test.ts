@@ -4,7 +4,7 @@ import { test } from "uvu";
 import { MirrorError } from "../../src/ledger/mirror-error.ts";
 import type { MirrorNode } from "../../src/ledger/mirror-node.ts";
 import type { MirrorTopicMessage, MirrorTransaction } from "../../src/ledger/mirror-schemas.ts";
-import { sendJson, withStubs } from "./mirror-stub.ts";
+import { sendJson, serialsOf, withStubs } from "./mirror-stub.ts";
 
 /**
  * Every answer recorded from a real mirror node goes through the client. A
@@ -39,7 +39,7 @@ function readFor(path: string): Read {
   const [, , , kind, id = "", list, item, sub] = pathname.split("/");
   if (kind === "accounts" && list === "nfts") {
     const token = searchParams.get("token.id") ?? "0.0.5002";
-    return (mirror) => mirror.nftsOf(id, token === "abc" ? A : token);
+    return (mirror) => serialsOf(mirror, id, token === "abc" ? A : token);
   }
   if (kind === "accounts") {
     const known = id.startsWith("0x") ? "0.0.1002" : "0.0.1001";

@@ -3,7 +3,7 @@ import { test } from "uvu";
 import { bounds } from "../../src/config.ts";
 import type { MirrorFault } from "../../src/ledger/mirror-error.ts";
 import { MirrorError } from "../../src/ledger/mirror-error.ts";
-import { nftLists, nftRow, sendJson, upTo, withStubs } from "./mirror-stub.ts";
+import { nftLists, nftRow, sendJson, serialsOf, upTo, withStubs } from "./mirror-stub.ts";
 
 const WALLET = "0.0.1001";
 const A = "0.0.5001";
@@ -23,7 +23,7 @@ for (const [held, pages] of [
 ] as const) {
   test(`${held} NFTs are read from ${pages} page(s), ascending`, async () => {
     await withStubs([nftLists({ [A]: upTo(held) })], async (mirror, [stub]) => {
-      assert.deepEqual(await mirror.nftsOf(WALLET, A), upTo(held));
+      assert.deepEqual(await serialsOf(mirror, WALLET, A), upTo(held));
       assert.equal(stub.asked.length, pages);
       assert.equal(stub.asked[0], FIRST);
     });
@@ -39,7 +39,7 @@ test("a short page with a link is not taken for the last one", async () => {
           links: { next: path === FIRST ? `${FIRST}&serialnumber=lt:9` : null },
         }),
     ],
-    async (mirror) => assert.deepEqual(await mirror.nftsOf(WALLET, A), [3, 9]),
+    async (mirror) => assert.deepEqual(await serialsOf(mirror, WALLET, A), [3, 9]),
   );
 });
 
@@ -55,7 +55,7 @@ test("rows that are deleted, of another owner, of another collection or seen bef
   ];
   await withStubs(
     [(response) => sendJson(response, 200, { nfts: rows, links: { next: null } })],
-    async (mirror) => assert.deepEqual(await mirror.nftsOf(WALLET, A), [2, 7]),
+    async (mirror) => assert.deepEqual(await serialsOf(mirror, WALLET, A), [2, 7]),
   );
 });
 
@@ -63,7 +63,7 @@ test("the NFTs of a deleted collection count nothing", async () => {
   const rows = upTo(3).map((serial) => nftRow(serial, { deleted: true }));
   await withStubs(
     [(response) => sendJson(response, 200, { nfts: rows, links: { next: null } })],
-    async (mirror) => assert.deepEqual(await mirror.nftsOf(WALLET, A), []),
+    async (mirror) => assert.deepEqual(await serialsOf(mirror, WALLET, A), []),
   );
 });
 
@@ -91,7 +91,7 @@ for (const next of [
     await withStubs(
       [(response) => sendJson(response, 200, { nfts: [nftRow(1)], links: { next } })],
       async (mirror, [stub]) => {
-        await assert.rejects(mirror.nftsOf(WALLET, A), faultOf("link"));
+        await assert.rejects(serialsOf(mirror, WALLET, A), faultOf("link"));
         assert.equal(stub.asked.length, 1);
       },
     );
@@ -107,7 +107,7 @@ for (const [name, links] of [
   test(`a link that is ${name} makes the answer none`, async () => {
     await withStubs(
       [(response) => sendJson(response, 200, { nfts: [nftRow(1)], links })],
-      async (mirror) => assert.rejects(mirror.nftsOf(WALLET, A), faultOf("schema")),
+      async (mirror) => assert.rejects(serialsOf(mirror, WALLET, A), faultOf("schema")),
     );
   });
 }
@@ -116,7 +116,7 @@ test("a link to the first page again is refused", async () => {
   await withStubs(
     [(response) => sendJson(response, 200, { nfts: [nftRow(1)], links: { next: FIRST } })],
     async (mirror, [stub]) => {
-      await assert.rejects(mirror.nftsOf(WALLET, A), faultOf("link"));
+      await assert.rejects(serialsOf(mirror, WALLET, A), faultOf("link"));
       assert.equal(stub.asked.length, 1);
     },
   );
@@ -133,7 +133,7 @@ test("links that lead in a circle are refused", async () => {
       },
     ],
     async (mirror, [stub]) => {
-      await assert.rejects(mirror.nftsOf(WALLET, A), faultOf("link"));
+      await assert.rejects(serialsOf(mirror, WALLET, A), faultOf("link"));
       assert.ok(stub.asked.length <= 4);
     },
   );
@@ -150,7 +150,7 @@ test("a list that never ends is given up after a bounded number of pages", async
       },
     ],
     async (mirror, [stub]) => {
-      await assert.rejects(mirror.nftsOf(WALLET, A), faultOf("pages"));
+      await assert.rejects(serialsOf(mirror, WALLET, A), faultOf("pages"));
       assert.equal(stub.asked.length, bounds.mirrorPagesMax);
     },
   );
@@ -173,7 +173,7 @@ test("a base URL may have a path, which links may carry or leave out", async () 
         const { silentLogger } = await import("../../src/log.ts");
         for (const base of [`${stub.url}/mirror`, `${stub.url}/mirror/api/v1/`]) {
           const mirror = createMirrorNode({ urls: [base], log: silentLogger });
-          assert.deepEqual(await mirror.nftsOf(WALLET, A), [3, 9]);
+          assert.deepEqual(await serialsOf(mirror, WALLET, A), [3, 9]);
           assert.equal(stub.asked.at(-1), `/mirror${FIRST}&serialnumber=lt:9`);
           await mirror.close();
         }

@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
+import type { ReadLimits } from "../../src/ledger/mirror-deadline.ts";
 import { createMirrorNode, type MirrorNode } from "../../src/ledger/mirror-node.ts";
 import { silentLogger } from "../../src/log.ts";
 
@@ -69,6 +70,16 @@ export async function withStubs(
     await mirror.close();
     await Promise.all(stubs.map((stub) => stub.close()));
   }
+}
+
+/** The serials of one collection. */
+export async function serialsOf(
+  mirror: MirrorNode,
+  account: string,
+  ...[token, limits]: [token: string, limits?: ReadLimits]
+): Promise<readonly number[]> {
+  const [serials] = await mirror.nftsOf(account, [token] as const, limits);
+  return serials;
 }
 
 /** An NFT row as the mirror node gives it. */
