@@ -2,6 +2,7 @@ import { Hono } from "hono";
 import type { Logger } from "../log.ts";
 import type { Metrics } from "../metrics.ts";
 import { openDirectly } from "./direct.ts";
+import { dateByClock, replyDate } from "./middleware/reply-date.ts";
 import { requestId } from "./middleware/request-id.ts";
 import { requestLog, requestNote } from "./middleware/request-log.ts";
 import { securityHeaders } from "./middleware/security-headers.ts";
@@ -18,6 +19,8 @@ export interface AppDeps {
   readonly log: Logger;
   readonly metrics: Metrics;
   readonly mounts: readonly Mount[];
+  /** The service's clock, epoch ms, which dates replies; this machine's when absent. */
+  readonly now?: () => number;
 }
 
 /**
@@ -25,14 +28,15 @@ export interface AppDeps {
  * id, leaves one line in the log, gets safe headers, and an error of any kind becomes the
  * reply that `problem.ts` has for it.
  */
-export function createApp({ log, metrics, mounts }: AppDeps): Hono {
+export function createApp({ log, metrics, mounts, now = Date.now }: AppDeps): Hono {
   const app = new Hono();
   const note = requestNote(log, metrics);
-  app.use(requestId(), requestLog(note), securityHeaders());
+  const date = dateByClock(now);
+  app.use(requestId(), requestLog(note), replyDate(date), securityHeaders());
   for (const { path, app: mounted } of mounts) app.route(path, mounted);
   app.notFound((c) => problem(c, "NOT_FOUND"));
   app.onError((error, c) => problemOf(error, c, log));
   const atRoot = mounts.filter(({ path }) => path === "/").map((mount) => mount.app);
-  openDirectly(app, atRoot, note);
+  openDirectly(app, atRoot, { note, date });
   return app;
 }

@@ -39,6 +39,13 @@ export type Direct = (
   askApp: (incoming: IncomingMessage, outgoing: ServerResponse) => void,
 ) => boolean;
 
+/** What every reply of a house has, whichever way it takes. */
+interface Common {
+  readonly note: RequestNote;
+  /** Its `Date`. */
+  readonly date: () => string;
+}
+
 const parts = new WeakMap<Hono, DirectPart>();
 const houses = new WeakMap<Hono, Direct>();
 
@@ -53,7 +60,7 @@ export function directOf(house: Hono): Direct | undefined {
 }
 
 /** Opens the short way into a house: what its parts offer, with all that every reply has. */
-export function openDirectly(house: Hono, mounted: readonly Hono[], note: RequestNote): void {
+export function openDirectly(house: Hono, mounted: readonly Hono[], common: Common): void {
   const offered = mounted.flatMap((app) => parts.get(app) ?? []);
   const [part] = offered;
   if (part === undefined) return;
@@ -66,7 +73,7 @@ export function openDirectly(house: Hono, mounted: readonly Hono[], note: Reques
     answer.then(
       (reply) => {
         if (reply === undefined) askApp(incoming, outgoing);
-        else send(request, outgoing, reply, note);
+        else send(reply, { request, outgoing, ...common });
       },
       () => askApp(incoming, outgoing),
     );
@@ -76,15 +83,23 @@ export function openDirectly(house: Hono, mounted: readonly Hono[], note: Reques
 
 const SAFE = SECURITY_HEADERS.flat();
 
-function send(
-  request: DirectRequest,
-  outgoing: ServerResponse,
-  reply: DirectReply,
-  note: RequestNote,
-): void {
+interface Exchange extends Common {
+  readonly request: DirectRequest;
+  readonly outgoing: ServerResponse;
+}
+
+function send(reply: DirectReply, { request, outgoing, note, date }: Exchange): void {
   const { status, bytes, path, keyId } = reply;
   const requestId = nameOf(request);
-  const headers = ["X-Request-Id", requestId, ...SAFE, ...reply.rate, ...reply.headers];
+  const headers = [
+    "Date",
+    date(),
+    "X-Request-Id",
+    requestId,
+    ...SAFE,
+    ...reply.rate,
+    ...reply.headers,
+  ];
   if (bytes === null) {
     outgoing.writeHead(status, headers).end();
   } else {

@@ -121,17 +121,14 @@ export function composeHttp(parts: HttpParts): Hono {
     metrics,
     log,
   });
-  return createApp({
-    log,
-    metrics,
-    mounts: [
-      { path: "/", app: health },
-      { path: "/", app: api },
-      { path: "/", app: docsRoutes() },
-      { path: "/voting", app: voting },
-      { path: "/ops/api", app: ops },
-      { path: "/exports", app: exports },
-      { path: "/ops", app: composeConsole(parts, client) },
-    ],
-  });
+  const mounts = [
+    { path: "/", app: health },
+    { path: "/", app: api },
+    { path: "/", app: docsRoutes() },
+    { path: "/voting", app: voting },
+    { path: "/ops/api", app: ops },
+    { path: "/exports", app: exports },
+    { path: "/ops", app: composeConsole(parts, client) },
+  ];
+  return createApp({ log, metrics, mounts, now: clock.now });
 }
