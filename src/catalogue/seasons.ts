@@ -13,10 +13,12 @@ export interface Season {
 const EXCLUSION_VIOLATION = "23P01";
 const NAME_CHARACTERS_MAX = 300;
 /**
- * A season that has begun is folded from the ledger: seconds where millions of stars stand.
- * Voting goes on meanwhile (see `migrations/017`).
+ * A season that has begun is folded from the ledger: 6 s for a million stars of 100,000 wallets,
+ * and voting goes on meanwhile (see `migrations/017`), so it may take its time.
  */
-const FOLD_DEADLINE_MS = 60_000;
+const FOLD_TIMEOUT_MS = 300_000;
+/** Longer than the server's own, so that whoever is told that it failed is told the truth. */
+const FOLD_DEADLINE_MS = FOLD_TIMEOUT_MS + 10_000;
 
 /**
  * Adds a season. Seasons never overlap, so that "the current season" has one answer. XP that was
@@ -33,7 +35,11 @@ export async function addSeason(sql: Sql, given: Omit<Season, "id">): Promise<Se
   const { startsAt, endsAt } = given;
   try {
     await inTime(
-      sql`insert into season (id, name, starts_at, ends_at) values (${id}, ${name}, ${startsAt}, ${endsAt})`,
+      sql.begin(async (tx) => {
+        await tx`select set_config('statement_timeout', ${String(FOLD_TIMEOUT_MS)}, true)`;
+        await tx`
+          insert into season (id, name, starts_at, ends_at) values (${id}, ${name}, ${startsAt}, ${endsAt})`;
+      }),
       FOLD_DEADLINE_MS,
     );
   } catch (error) {
