@@ -54,6 +54,8 @@ export interface Candidate {
   readonly urls: readonly string[];
   readonly processes: readonly Child[];
   readonly database: Database | undefined;
+  /** A mirror node that works for it on the same machine. */
+  readonly mirror?: Child;
 }
 
 export interface Phase {
@@ -99,11 +101,15 @@ export async function measure(bench: Bench, candidate: Candidate, phase: Phase):
 interface Meters {
   readonly usage: Usage;
   readonly postgresUs: number;
+  readonly mirrorUs: number | undefined;
   readonly commits: number;
   readonly walSyncs: number;
 }
 
-async function readMeters({ world }: Bench, { processes, database }: Candidate): Promise<Meters> {
+async function readMeters(
+  { world }: Bench,
+  { processes, database, mirror }: Candidate,
+): Promise<Meters> {
   const usages = await Promise.all(processes.map((child) => child.usage()));
   const [row] =
     database === undefined
@@ -114,6 +120,7 @@ async function readMeters({ world }: Bench, { processes, database }: Candidate):
   return {
     usage: usages.reduce(together),
     postgresUs: cpuOfTree(world.postgres.pid()),
+    mirrorUs: (await mirror?.usage())?.cpuUs,
     commits: row?.commits ?? 0,
     walSyncs: row?.syncs ?? 0,
   };
@@ -146,6 +153,9 @@ function keep(
   figures.add(`${name} server µs`, (after.usage.cpuUs - before.usage.cpuUs) / done);
   figures.add(`${name} postgres µs`, (after.postgresUs - before.postgresUs) / done);
   figures.add(`${name} client µs`, report.cpuUs / done);
+  if (after.mirrorUs !== undefined && before.mirrorUs !== undefined) {
+    figures.add(`${name} mirror µs`, (after.mirrorUs - before.mirrorUs) / done);
+  }
   figures.add(`${name} transactions`, (after.commits - before.commits) / done);
   figures.add(`${name} wal syncs`, (after.walSyncs - before.walSyncs) / done);
   for (const what of ["batches", "statements", "stale", "lost"]) {

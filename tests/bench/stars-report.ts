@@ -1,3 +1,4 @@
+import { availableParallelism } from "node:os";
 import { atLeast, atMost, type Figures, type Goal, show, spreadOf, table } from "./report.ts";
 
 const ECHO = "echo 64 /s";
@@ -41,7 +42,30 @@ export function showStars(figures: Figures): string {
       ],
       costs,
     ),
+    ...ceilingOfFull(figures),
   ].join("\n\n");
+}
+
+/**
+ * What the goal of the full path can be at all on this machine: the mirror node, its Postgres and
+ * the clients take their part of the cores for each star. By CPU time alone, so that whatever else
+ * runs changes little; the mirror node and the service are one thread each.
+ */
+function ceilingOfFull(figures: Figures): readonly string[] {
+  if (!figures.has("full cold 64 mirror µs")) return [];
+  const median = (name: string) => spreadOf(figures.of(name)).median;
+  const mirror = median("mirror pairs 64 mirror µs");
+  const itsPostgres = median("mirror pairs 64 postgres µs");
+  const others = mirror + itsPostgres + median("full cold 64 client µs");
+  const server = median("full cold 64 server µs");
+  const ours = server + median("full cold 64 postgres µs") - itsPostgres;
+  const cores = availableParallelism();
+  const share = (us: number) => ((cores * mirror) / us).toFixed(2);
+  return [
+    `Of the mirror node's pairs, ${mirror.toFixed(0)} µs of its CPU each, the full path can reach`,
+    `× ${share(others)} on ${cores} cores if our part of a star cost nothing (${others.toFixed(0)} µs are not ours),`,
+    `× ${share(others + ours)} with our ${ours.toFixed(0)} µs, and × ${(mirror / server).toFixed(2)} where the server is the one busy core.`,
+  ];
 }
 
 function short(ratio: number): string {

@@ -1,6 +1,7 @@
 import { type Running, startServe, startServer } from "./candidates.ts";
 import { type BenchMirror, startMirror } from "./ledger.ts";
 import type { LoadReport } from "./load.ts";
+import { cpuOfTree } from "./machine.ts";
 import { type Bench, type Candidate, measure, prepareStars } from "./measure.ts";
 import { findPgbench, pgbench } from "./pgbench.ts";
 import { seedForStars } from "./seed.ts";
@@ -244,14 +245,23 @@ async function full(bench: Bench, sizes: Sizes, mirror: BenchMirror | undefined)
   await use(
     startServe(bench, { name: "full", template: TEMPLATE, settings }),
     async (candidate) => {
-      await accepting(bench, candidate, "full", { ...sizes, wallets: sizes.ledgerWallets });
+      const watched = { ...candidate, mirror: mirror.process };
+      await accepting(bench, watched, "full", { ...sizes, wallets: sizes.ledgerWallets });
     },
   );
 }
 
 /** What the mirror node itself can answer: two readings are one star's. */
-async function ceilingOfMirror({ load, options, figures, note }: Bench, mirror: BenchMirror) {
+async function ceilingOfMirror(
+  { load, options, figures, note, world }: Bench,
+  mirror: BenchMirror,
+) {
   const path = `/api/v1/accounts/0.0.${FIRST_WALLET}/nfts?token.id=${mirror.collectionA}&limit=100&order=asc`;
+  const meters = async () => ({
+    mirror: (await mirror.process.usage()).cpuUs,
+    postgres: cpuOfTree(world.postgres.pid()),
+  });
+  const before = await meters();
   const report = await load.ask<LoadReport>({
     urls: [mirror.url],
     connections: 64,
@@ -259,7 +269,11 @@ async function ceilingOfMirror({ load, options, figures, note }: Bench, mirror: 
     from: 0,
     workload: { kind: "get", path, headers: {} },
   });
-  const pairs = (report.byStatus["200"] ?? 0) / report.seconds / 2;
+  const after = await meters();
+  const answered = (report.byStatus["200"] ?? 0) / 2;
+  const pairs = answered / report.seconds;
   figures.add("mirror pairs 64 /s", pairs);
+  figures.add("mirror pairs 64 mirror µs", (after.mirror - before.mirror) / answered);
+  figures.add("mirror pairs 64 postgres µs", (after.postgres - before.postgres) / answered);
   note(`  mirror node alone: ${Math.round(pairs)} pairs of readings/s`);
 }
