@@ -27,6 +27,8 @@ export interface RateLimit {
    * @returns a verdict for each, in their order
    */
   takeAll(requests: readonly Asking[]): Promise<readonly CountedVerdict[]>;
+  /** Whether the client was far from its limit when it was last counted: this one will pass. */
+  hasRoom(c: Asking): boolean;
   /** The rate headers, names and values in turn. */
   headers(verdict: Verdict): readonly [string, string, string, string];
 }
@@ -59,6 +61,7 @@ export function rateLimit(options: RateLimitOptions): RateLimit {
 
   return {
     takeAll: (requests) => window.takeAll(requests.map(client)),
+    hasRoom: (c) => window.hasRoom(client(c)),
     headers,
     async middleware(c, next) {
       const verdict = begunOf(c)?.counted ?? (await window.take(client(c)));

@@ -9,6 +9,8 @@ export interface SharedWindow extends WindowSize {
   take(client: string): Promise<CountedVerdict>;
   /** The same for several at once, in their order. */
   takeAll(clients: readonly string[]): Promise<readonly CountedVerdict[]>;
+  /** Whether all processes together had counted less than half its limit when last asked. */
+  hasRoom(client: string): boolean;
   /** Says how it stands, counting nothing. */
   peek(client: string): Promise<CountedVerdict>;
 }
@@ -32,6 +34,8 @@ const REDIS_PAUSE_MS = 1_000;
 /** A key must outlive its newest entry by the clocks' disagreement. */
 const EXPIRY_SLACK_MS = 1_000;
 
+/** Clients known to be far from their limit: forgotten, one waits for one answer more. */
+const ROOMY_MAX = 10_000;
 /** Requests of one turn of the event loop are far fewer; more are split. */
 const REQUESTS_PER_TICK_MAX = 1_000;
 
@@ -104,7 +108,9 @@ export function sharedWindow(options: SharedWindowOptions): SharedWindow {
   };
   const askTogether = batchPerTick(askAll, REQUESTS_PER_TICK_MAX);
 
+  const room = rememberRoom(limit);
   const settle = (client: string, mine: Verdict, ours: CountedVerdict | undefined) => {
+    room.note(client, ours?.remaining ?? 0);
     if (ours?.accepted === false) own.giveBack(client);
     return ours ?? ({ ...mine, countedBy: "process" } as const);
   };
@@ -126,6 +132,7 @@ export function sharedWindow(options: SharedWindowOptions): SharedWindow {
         settle(client, verdict, verdict.accepted ? answers[turn++] : undefined),
       );
     },
+    hasRoom: room.has,
     async peek(client) {
       return (
         verdictOf(await ask(client, 0), 0) ?? {
@@ -133,6 +140,21 @@ export function sharedWindow(options: SharedWindowOptions): SharedWindow {
           countedBy: "process",
         }
       );
+    },
+  };
+}
+
+/** Who had more than half of the limit left when last counted by all processes. */
+function rememberRoom(limit: number) {
+  const roomy = new Set<string>();
+  return {
+    has: (client: string): boolean => roomy.has(client),
+    note(client: string, remaining: number): void {
+      if (remaining * 2 < limit) roomy.delete(client);
+      else {
+        if (roomy.size >= ROOMY_MAX) roomy.clear();
+        roomy.add(client);
+      }
     },
   };
 }

@@ -43,17 +43,22 @@ export function answerDirectly(deps: DirectAnswersDeps): DirectPart {
   };
 
   async function answerAll(asked: readonly Asked[]): Promise<readonly Answer[]> {
-    const counts = await limit.takeAll(asked.map(({ request }) => request));
-    const keys = asked.map(({ request }, index) =>
-      counts[index]?.accepted ? givenKey(request) : undefined,
-    );
-    const look = await lookUp(keys.filter((key) => key !== undefined));
+    const keys = asked.map(({ request }) => givenKey(request));
+    const pick = (isWanted: (index: number, key: string) => boolean): readonly string[] =>
+      keys.filter((key, index) => key !== undefined && isWanted(index, key)) as string[];
+    const requests = asked.map(({ request }) => request);
+    // Whoever is far from the limit waits for one answer, not for two; a flood costs the
+    // database nothing.
+    const looking = lookUp(pick((index) => limit.hasRoom(requests[index] as DirectRequest)));
+    const counts = await limit.takeAll(requests);
+    const early = await looking;
+    const late = await lookUp(pick((at, key) => counts[at]?.accepted === true && !early.has(key)));
     const find = findingOnce(bodies);
     return asked.map(({ known, request }, index) => {
       const counted = counts[index];
       if (counted === undefined) return undefined;
-      const key = keys[index];
-      const { verdict, verify } = key === undefined ? NOBODY : look(key);
+      const key = (counted.accepted && keys[index]) || "";
+      const { verdict, verify } = early.get(key) ?? late.get(key) ?? NOBODY;
       const shown = verdict?.state === "valid" ? find(known, verdict) : undefined;
       if (verdict?.state !== "valid" || shown === undefined) {
         begin(request.env.incoming, { startedAt: request.startedAt, counted, verify });
@@ -64,17 +69,18 @@ export function answerDirectly(deps: DirectAnswersDeps): DirectPart {
   }
 
   /** What is known of each of the keys, and how the app is to hear of it. */
-  async function lookUp(keys: readonly string[]): Promise<(key: string) => LookedUp> {
+  async function lookUp(keys: readonly string[]): Promise<ReadonlyMap<string, LookedUp>> {
+    if (keys.length === 0) return NO_KEYS;
     try {
-      const verdicts = await verifyKey.together(keys);
-      return (key) => {
-        const verdict = verdicts.get(key);
-        return { verdict, verify: verdict && (async () => verdict) };
-      };
+      const found = new Map<string, LookedUp>();
+      for (const [key, verdict] of await verifyKey.together(keys)) {
+        found.set(key, { verdict, verify: async () => verdict });
+      }
+      return found;
     } catch (error) {
-      const fail = (): Promise<never> => Promise.reject(error);
+      const failed = { verdict: undefined, verify: () => Promise.reject(error) };
       // What no database need be asked about, the app still refuses by itself.
-      return (key) => (isKey(key) ? { verdict: undefined, verify: fail } : NOBODY);
+      return new Map(keys.map((key) => [key, isKey(key) ? failed : NOBODY]));
     }
   }
 
@@ -84,7 +90,14 @@ export function answerDirectly(deps: DirectAnswersDeps): DirectPart {
   ): Answer {
     const { shown, counted, path, keyId } = given;
     const rate = limit.headers(counted);
-    const asReply = (reply: ReadyReply): DirectReply => ({ ...reply, rate, path, keyId });
+    const asReply = ({ status, headers, bytes }: ReadyReply): DirectReply => ({
+      status,
+      headers,
+      bytes,
+      rate,
+      path,
+      keyId,
+    });
     const ready = readyFor(request, shown, deps.cacheControl);
     return ready instanceof Promise ? ready.then(asReply) : asReply(ready);
   }
@@ -96,6 +109,7 @@ interface LookedUp {
 }
 
 const NOBODY: LookedUp = { verdict: undefined, verify: undefined };
+const NO_KEYS: ReadonlyMap<string, LookedUp> = new Map();
 
 /** Those who ask the same together, at one state of the data, find the same. */
 function findingOnce(bodies: KeptBodies) {

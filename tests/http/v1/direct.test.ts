@@ -13,6 +13,9 @@ import { test } from "uvu";
 import { type HttpServer, serveHttp } from "../../../src/http/serve.ts";
 import { issueKey } from "../../../src/keys/issue-key.ts";
 import { revokeKey } from "../../../src/keys/revoke-key.ts";
+import { silentLogger } from "../../../src/log.ts";
+import { closeRedis, openRedis, type Redis } from "../../../src/store/redis.ts";
+import { type TestRedis, testRedis } from "../../support/redis.ts";
 import { createHouse, fakeClock, giveStars, type House, NOW, openHouse } from "./house.ts";
 
 const LIMIT = 1_000;
@@ -26,12 +29,17 @@ interface Side {
 }
 
 let home: House;
+let redisServer: TestRedis;
+let redis: Redis;
 let sides: readonly [short: Side, long: Side];
 let key = "";
 let revoked = "";
 
 test.before(async () => {
   home = await openHouse();
+  redisServer = await testRedis();
+  redis = openRedis(redisServer.url, silentLogger);
+  if (!redis.isReady) await new Promise((resolve) => redis.once("ready", resolve));
   ({ key } = home);
   const { sql } = home;
   await sql`insert into token (id, symbol, name, created_at, approved_at)
@@ -41,21 +49,33 @@ test.before(async () => {
   const gone = await issueKey(sql, "gone");
   await revokeKey(sql, gone.id);
   revoked = gone.key;
-  sides = [await open(true), await open(false)];
+  // Keys are looked up beside the count where Redis says there is room, else after it.
+  sides = [await open(true, { redis }), await open(false, {})];
 });
 test.after(async () => {
   for (const { server } of sides) await server.close(1_000);
+  await closeRedis(redis);
+  await redisServer.close();
   await home.close();
 });
 
-async function open(isShort: boolean, limit = LIMIT): Promise<Side> {
+async function open(
+  isShort: boolean,
+  given: { readonly limit?: number; readonly redis?: Redis },
+): Promise<Side> {
   const lines: Line[] = [];
   const heard: string[] = [];
   const log = pino(
     { level: "info" },
     { write: (line: string) => void lines.push(JSON.parse(line)) },
   );
-  const house = createHouse({ sql: home.sql, clock: home.clock, log, rateLimit: limit });
+  const house = createHouse({
+    sql: home.sql,
+    clock: home.clock,
+    log,
+    rateLimit: given.limit ?? LIMIT,
+    redis: given.redis,
+  });
   const { fetch } = house;
   const listening = isShort ? house : new Hono();
   // The server takes `fetch` when it starts; a house of another object has no short way.
@@ -207,7 +227,7 @@ test("the same lines and the same metrics", async () => {
 });
 
 test("each request counts once, whoever answers it", async () => {
-  const side = await open(true, 5);
+  const side = await open(true, { limit: 5 });
   const remaining: unknown[] = [];
   const statuses: unknown[] = [];
   for (const headers of [
