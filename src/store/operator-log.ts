@@ -37,7 +37,8 @@ export async function appendOperatorLog(sql: Sql, entry: OperatorEntry): Promise
 }
 
 /**
- * The log, newest first.
+ * The log, newest first: how each action ended, or that it was begun where that is all that is
+ * known of it. What was begun stays stored beside how it ended.
  *
  * @param query.before only entries older than this one
  */
@@ -46,8 +47,11 @@ export async function readOperatorLog(
   { limit, before }: { readonly limit: number; readonly before?: number | undefined },
 ): Promise<readonly KeptEntry[]> {
   return inTime(sql<KeptEntry[]>`
-    select ${columns(sql)} from operator_log
-    where ${before === undefined ? sql`true` : sql`id < ${before}`} order by id desc limit ${limit}`);
+    select ${columns(sql)} from operator_log entry
+    where not (phase = 'begun' and exists (
+        select from operator_log later
+        where later.action_id = entry.action_id and later.phase <> 'begun'))
+      and ${before === undefined ? sql`true` : sql`id < ${before}`} order by id desc limit ${limit}`);
 }
 
 /** How an action of this session ended; undefined while it has not, or where it is not theirs. */

@@ -12,7 +12,7 @@ export type FormRequest = Pick<PageRequest, "formToken" | "refused">;
  */
 export function actionForm(
   { formToken }: FormRequest,
-  given: { readonly path: string; readonly kind?: "stack" | "row" | "plain" | "list" },
+  given: { readonly path: string; readonly kind?: "stack" | "fields" | "row" | "plain" | "list" },
   content: Content,
 ): Html {
   return html`<form class="${given.kind ?? "stack"}" method="post" action="/ops${given.path}"><input type="hidden" name="token" value="${formToken}">${content}</form>`;
@@ -27,16 +27,36 @@ export function actionButton(
     /** For those who hear the button without its row: `Re-drive star …a1b2`. */
     readonly label: string;
     readonly fields: Readonly<Record<string, string>>;
+    readonly kind?: "danger";
   },
 ): Html {
+  const look = given.kind === "danger" ? "small primary danger" : "small";
   const hidden = Object.entries(given.fields).map(
     ([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`,
   );
   return actionForm(
     request,
     { path: given.path, kind: "plain" },
-    html`${hidden}<button class="small" aria-label="${given.label}">${given.word}</button>`,
+    html`${hidden}<button class="${look}" aria-label="${given.label}">${given.word}</button>`,
   );
+}
+
+/**
+ * A button that takes something away: the first press only opens the question, also without
+ * JavaScript.
+ *
+ * @param given.question what happens, in a sentence
+ * @param given.sure the word of the button that does it
+ */
+export function askingButton(
+  request: FormRequest,
+  given: Parameters<typeof actionButton>[1] & {
+    readonly question: string;
+    readonly sure: string;
+  },
+): Html {
+  const { word, label, question, sure } = given;
+  return html`<details class="ask"><summary class="button small danger" aria-label="${label}">${word} …</summary><p>${question}</p>${actionButton(request, { ...given, word: sure, kind: "danger" })}</details>`;
 }
 
 /** A field of a form. */
@@ -46,7 +66,7 @@ export interface Field {
   readonly hint?: string;
   /** What it holds at first. */
   readonly value?: string;
-  readonly type?: "text" | "number";
+  readonly type?: "text" | "datetime-local";
   /** Instead of free text: value and words. */
   readonly choices?: readonly (readonly [string, string])[];
   readonly maxLength?: number;
@@ -59,9 +79,10 @@ export function fieldOf(request: FormRequest, path: string, field: Field): Html 
   const value = refused?.form.get(name) ?? field.value ?? "";
   const flaw = refused?.field === name ? refused.text : null;
   const id = `field-${name}`;
-  const described = flaw === null ? (hint === undefined ? null : `${id}-hint`) : `${id}-flaw`;
+  const told = [flaw === null ? "" : `${id}-flaw`, hint === undefined ? "" : `${id}-hint`];
+  const described = told.filter(Boolean).join(" ");
   const attributes = html`id="${id}" name="${name}" required${
-    described === null ? "" : html` aria-describedby="${described}"`
+    described === "" ? "" : html` aria-describedby="${described}"`
   }${flaw === null ? "" : html` aria-invalid="true" autofocus`}`;
   const input =
     choices === undefined
@@ -73,8 +94,7 @@ export function fieldOf(request: FormRequest, path: string, field: Field): Html 
             html`<option value="${choice}"${choice === value ? html` selected` : ""}>${words}</option>`,
         )}</select>`;
   return html`<div class="field"><label for="${id}">${label}</label>
-${hint === undefined ? "" : html`<p class="hint" id="${id}-hint">${hint}</p>`}
-${input}${flaw === null ? "" : html`<p class="flaw" id="${id}-flaw">${flaw}</p>`}</div>`;
+${input}${hint === undefined ? "" : html`<p class="hint" id="${id}-hint">${hint}</p>`}${flaw === null ? "" : html`<p class="flaw" id="${id}-flaw">${flaw}</p>`}</div>`;
 }
 
 function refusedBy({ refused }: FormRequest, path: string): RefusedForm | undefined {

@@ -134,7 +134,11 @@ test("a season is added; a pass is granted for it and taken back", async (place)
   const tab = await open(place);
   const { page } = tab;
   await tab.visit("/seasons");
-  await fill(tab, "/seasons/add", { name: EVIL, starts: "2031-01-01", ends: "2031-04-01 12:00" });
+  await fill(tab, "/seasons/add", {
+    name: EVIL,
+    starts: "2031-01-01T00:00",
+    ends: "2031-04-01T12:00",
+  });
   await submit(tab, "/seasons/add", /was added/);
   assert.ok((await page.innerText("main table")).includes(EVIL));
   await lookAt(tab, "season-added");
@@ -144,6 +148,7 @@ test("a season is added; a pass is granted for it and taken back", async (place)
   await submit(tab, "/premium/grant", /0\.0\.777 has a pass/);
   assert.match(await page.innerText("main table"), /0\.0\.777/);
   await lookAt(tab, "pass-granted");
+  await page.locator('summary[aria-label*="0.0.777"]').click();
   await submit(tab, "/premium/revoke", /0\.0\.777 has no pass/);
   await lookAt(tab, "pass-revoked");
   await tab.close();

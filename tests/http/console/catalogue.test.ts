@@ -62,6 +62,20 @@ test("chosen records are approved together; unknown ones are told", async ({
   assert.equal(unknown.status, 404);
 });
 
+test("all on a page are approved by one button, whatever is chosen, and none that is not listed", async ({
+  service,
+  operator,
+}) => {
+  const { text } = await operator.get("/ops/catalogue?type=project");
+  const listed = [...text.matchAll(/name="listed" value="([^"]+)"/g)].map(([, id = ""]) => id);
+  assert.equal(listed.length, 50);
+  await operator.post("/ops/catalogue/approve", { ...list, id: "p1", listed, every: "yes" });
+  assert.deepEqual(await approved(service), [...listed].sort());
+  const [done] = await logOf(service.sql, "catalogue.approve");
+  assert.deepEqual([done?.phase, done?.operator], ["done", "Ada"]);
+  assert.deepEqual(done?.subject, "50 of type project");
+});
+
 test("a refused form comes back with its list and its choices", async ({ operator }) => {
   const none = await operator.post("/ops/catalogue/approve", list);
   assert.equal(none.status, 400);

@@ -14,6 +14,7 @@ import { older, textOf } from "../paging.ts";
 import { kindWords } from "../words.ts";
 
 const PER_PAGE = 50;
+const URL_SHOWN = 30;
 
 /** The directory's records: those that wait for an approval, and those that are shown. */
 export function cataloguePage({ sql }: { readonly sql: Sql }): Page {
@@ -57,7 +58,8 @@ function listPath({ type, isApproved }: Omit<Asked, "after">, after = ""): strin
 function deciding(sql: Sql, isApproved: boolean): Action {
   const idsOf = (form: URLSearchParams): readonly string[] => {
     const only = form.get("only");
-    const ids = only === null ? [...new Set(form.getAll("id"))] : [only];
+    const several = form.getAll(form.has("every") ? "listed" : "id");
+    const ids = only === null ? [...new Set(several)] : [only];
     if (ids.length === 0) throw flawIn("id", "Choose at least one record");
     if (ids.length > PER_PAGE || ids.some((id) => !/^[A-Za-z0-9_.-]{1,64}$/.test(id))) {
       throw flawIn("id", `Records are chosen by their ids, up to ${PER_PAGE} at once`);
@@ -114,8 +116,15 @@ function body(
 <nav class="tabs" aria-label="Waiting or shown">${tab({ ...asked, isApproved: false }, "Waiting", !asked.isApproved)}${tab({ ...asked, isApproved: true }, "Shown", asked.isApproved)}</nav>
 ${section(
   asked.isApproved ? "Shown" : "Waiting for approval",
-  html`${records.length === 0 ? html`<p class="empty">${asked.isApproved ? "Nothing of this type is shown yet." : "Nothing of this type waits."}</p>` : recordsForm(request, asked, records)}${older(last === undefined ? null : `/ops${listPath(asked, last)}`, "Next")}`,
+  html`${records.length === 0 ? html`<p class="empty">${emptyWords(asked)}</p>` : recordsForm(request, asked, records)}${older(last === undefined ? null : `/ops${listPath(asked, last)}`, "Next")}`,
 )}`;
+}
+
+function emptyWords({ isApproved, type }: Asked): string {
+  const kind = `${kindWords(type)}s`;
+  return isApproved
+    ? `No ${kind} are shown yet: approve some that wait.`
+    : `No ${kind} wait. New ones come by the refresh of the catalogue or by the command catalog import.`;
 }
 
 /** One form for all rows: a row's own button sends its id alone. */
@@ -129,14 +138,13 @@ function recordsForm(
   const path = isApproved ? "/catalogue/reject" : "/catalogue/approve";
   const chosen = new Set(request.refused?.form.getAll("id"));
   const rows = records.map((record) =>
-    row(record, { word, isChosen: chosen.has(record.id), now: request.now }),
+    row(record, { word, isShown: isApproved, isChosen: chosen.has(record.id), now: request.now }),
   );
   const list = table({
     caption: `${kindWords(asked.type)} records by id`,
     columns: [
       "",
-      { label: "Record", isText: true },
-      { label: "Id", isWhole: true },
+      { label: "Record", isText: true, isTitle: true },
       { label: "About", isText: true },
       { label: isApproved ? "Approved" : "Came", isWhole: true },
       { label: "", isAction: true },
@@ -147,28 +155,47 @@ function recordsForm(
     request,
     { path, kind: "list" },
     html`<input type="hidden" name="type" value="${asked.type}"><input type="hidden" name="view" value="${isApproved ? "shown" : "waiting"}">
-${list}<p class="choices"><button class="${isApproved ? "danger" : "primary"}">${word} the chosen ones</button></p>`,
+${list}<div class="choices bulk">${isApproved ? rejectChosen() : approveSeveral(records.length)}</div>`,
   );
+}
+
+function approveSeveral(count: number): Html {
+  return html`<button class="primary">Approve the chosen ones</button>${count < 2 ? "" : html`<button name="every" value="yes">Approve all ${number(count)} on this page</button>`}`;
+}
+
+/** Many at once leave the public API: that is asked first. */
+function rejectChosen(): Html {
+  return html`<details class="ask"><summary class="button danger">Reject the chosen ones …</summary><p>The public API hides them from now on and they take no stars. They wait for approval again; the stars they have stay.</p><button class="primary danger">Reject the chosen ones</button></details>`;
 }
 
 function row(
   record: CatalogueRecord,
-  given: { readonly word: string; readonly isChosen: boolean; readonly now: number },
+  given: {
+    readonly word: string;
+    readonly isShown: boolean;
+    readonly isChosen: boolean;
+    readonly now: number;
+  },
 ): Content[] {
   const { id, name, about, url, createdAt, approvedAt } = record;
   return [
-    html`<input type="checkbox" name="id" value="${id}" aria-label="Choose ${name}"${given.isChosen ? html` checked` : ""}>`,
-    html`${name}${isWeb(url) ? html`<br><a class="hint" href="${url}" rel="noopener noreferrer external">${url}</a>` : ""}`,
-    html`<span class="code">${id}</span>`,
+    html`<input type="checkbox" name="id" value="${id}" aria-label="Choose ${name}"${given.isChosen ? html` checked` : ""}><input type="hidden" name="listed" value="${id}">`,
+    html`${name}<span class="below"><span class="code quiet">${id}</span>${isWeb(url) ? html` <a href="${url}" title="${url}" rel="noopener noreferrer external">${shortUrl(url)}</a>` : ""}</span>`,
     about,
     ago(approvedAt ?? createdAt, given.now),
-    html`<button class="small" name="only" value="${id}" aria-label="${given.word} ${name}">${given.word}</button>`,
+    html`<button class="small${given.isShown ? " danger" : ""}" name="only" value="${id}" aria-label="${given.word} ${name}">${given.word}</button>`,
   ];
 }
 
 /** Records come from elsewhere: only these are made links. */
 function isWeb(url: string | null): url is string {
   return url !== null && /^https?:\/\//.test(url);
+}
+
+/** Enough to tell where it leads; the whole address is in the title. */
+function shortUrl(url: string): string {
+  const text = url.replace(/^https?:\/\/(www\.)?/, "").replace(/\/$/, "");
+  return text.length > URL_SHOWN ? `${text.slice(0, URL_SHOWN)}…` : text;
 }
 
 function upperFirst(text: string): string {

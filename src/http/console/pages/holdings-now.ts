@@ -26,7 +26,7 @@ function body(request: PageRequest, run: KeptDryRun | null): Html {
     actionForm(
       request,
       { path: "/holdings/dry-run", kind: "row" },
-      html`<button>${word}</button><a class="button" href="/ops/holdings">Back to the runs</a>`,
+      html`<button class="${run === null ? "primary" : ""}">${word}</button>`,
     );
   if (run === null) {
     return section(
@@ -98,7 +98,7 @@ function details(mint: DryMint): Html | string {
             { label: "Counts for", isWhole: true },
             { label: "Is with", isWhole: true },
             { label: "Weight", isNumber: true },
-            { label: "The +5", isText: true },
+            { label: "The +5 of collection B", isText: true },
           ],
           rows: removals.map(({ collection, serial, wallet, owner, deleted, weight, spare }) => [
             `${collection} ${number(serial)}`,
@@ -135,5 +135,5 @@ function details(mint: DryMint): Html | string {
       ? html`<p class="hint">The first of each are listed: ${number(removed)} would be removed, ${number(open)} are in doubt.</p>`
       : "",
   ];
-  return section(id, html`${parts}`);
+  return section(`In detail: ${id}`, html`${parts}`);
 }

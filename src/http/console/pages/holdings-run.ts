@@ -39,8 +39,7 @@ export function holdingsRunPage(deps: HoldingsRunDeps): Page {
       ]);
       return {
         title: `Holdings check of ${check.day}`,
-        body: html`${summary(check, now)}${byMint(mints)}${removed(releases, { check, network: deps.network })}${leftOpen(mints)}
-<p><a class="button" href="/ops/holdings">Back to the runs</a></p>`,
+        body: html`${summary(check, now)}${byMint(mints)}${removed(releases, { check, network: deps.network })}${leftOpen(mints)}`,
       };
     },
   };
@@ -54,7 +53,10 @@ function summary(check: ListedCheck, now: number): Html {
       ["State", checkBadge(check)],
       ["Started", instant(startedAt)],
       ["Ended", finishedAt === null ? "not yet" : instant(finishedAt)],
-      ["Times gone through", number(passes)],
+      [
+        "Rounds",
+        html`${number(passes)} <span class="quiet">each tries again what was left open</span>`,
+      ],
       ...(state === "running" && nextTryAt > now
         ? ([["Goes on", ago(nextTryAt, now)]] as const)
         : []),
@@ -98,7 +100,7 @@ function removed(
     caption: "NFTs that stopped counting, with the evidence",
     columns: [
       { label: "Mint", isWhole: true },
-      { label: "NFT", isWhole: true },
+      { label: "NFT", isWhole: true, isTitle: true },
       { label: "Counted for", isWhole: true },
       { label: "By star", isWhole: true },
       { label: "Weight", isNumber: true },

@@ -2,7 +2,7 @@ import { type ListedCheck, listChecks } from "../../../reads/console-holdings.ts
 import type { Sql } from "../../../store/postgres.ts";
 import type { HoldingsCheckByHand } from "../../../upkeep/holdings-check-by-hand.ts";
 import { actionForm, flawIn } from "../forms.ts";
-import { ago, badge, type Content, duration, html, number, section, table } from "../markup.ts";
+import { badge, type Content, duration, html, moment, number, section, table } from "../markup.ts";
 import type { Action, Page } from "../page.ts";
 import { older, wholeNumber } from "../paging.ts";
 import { checkWords } from "../words.ts";
@@ -61,7 +61,7 @@ function row(check: ListedCheck, now: number): Content[] {
   return [
     html`<a href="/ops/holdings/runs/${id}">${day}</a>${kind === "manual" ? html` <span class="quiet">by hand</span>` : ""}`,
     checkBadge(check),
-    ago(startedAt, now),
+    moment(startedAt, now),
     finishedAt === null ? "–" : duration(Math.max(0, finishedAt - startedAt)),
     number(removed),
     weight === 0 ? "0" : `−${number(weight)}`,

@@ -79,7 +79,7 @@ function body(request: PageRequest, found: readonly ListedKey[]) {
   const last = found.length > PER_PAGE ? keys.at(-1)?.id : undefined;
   const form = actionForm(
     request,
-    { path: ISSUE },
+    { path: ISSUE, kind: "fields" },
     html`${fieldOf(request, ISSUE, {
       name: "name",
       label: "Whose key it is",
@@ -96,13 +96,13 @@ ${section(
     columns: [
       { label: "Whose", isText: true },
       { label: "Begins with", isWhole: true },
-      "State",
+      { label: "State", isWhole: true },
       { label: "Issued", isWhole: true },
       { label: "Last used", isWhole: true },
       { label: "", isAction: true },
     ],
     rows: keys.map((key) => row(key, now)),
-    empty: "No key was issued yet.",
+    empty: "No key was issued yet: nobody can use the public API. Issue the first one above.",
   })}${older(last === undefined ? null : `/ops/keys?before=${last}`)}`,
 )}`;
 }
@@ -114,11 +114,11 @@ function row(key: ListedKey, now: number): Content[] {
     html`<span class="code">${prefix}…</span>`,
     revokedAt === null
       ? badge("good", "works")
-      : html`${badge("plain", "revoked")} ${ago(revokedAt, now)}`,
+      : html`${badge("plain", "revoked")} <span class="quiet">${ago(revokedAt, now)}</span>`,
     ago(createdAt, now),
     lastUsedAt === null ? "never" : ago(lastUsedAt, now),
     revokedAt === null
-      ? html`<a class="button small" href="/ops/keys/revoke/${id}" aria-label="Revoke … the key of ${name}">Revoke …</a>`
+      ? html`<a class="button small danger" href="/ops/keys/revoke/${id}" aria-label="Revoke … the key of ${name}">Revoke …</a>`
       : "",
   ];
 }

@@ -1,6 +1,7 @@
 import { type KeptEntry, readOperatorLog } from "../../../store/operator-log.ts";
 import type { Sql } from "../../../store/postgres.ts";
-import { ago, badge, type Html, html, section, table } from "../markup.ts";
+import { UUID } from "../forms.ts";
+import { badge, type Content, type Html, html, moment, section, table } from "../markup.ts";
 import type { Page } from "../page.ts";
 import { older, wholeNumber } from "../paging.ts";
 import { actionWords } from "../words.ts";
@@ -17,30 +18,31 @@ export function logPage({ sql }: { readonly sql: Sql }): Page {
       const found = await readOperatorLog(sql, { limit: PER_PAGE + 1, before });
       const entries = found.slice(0, PER_PAGE);
       const rows = entries.map((entry) => [
-        ago(entry.at, now),
+        moment(entry.at, now),
         entry.operator,
         html`<span title="${entry.action}">${actionWords(entry.action)}</span>`,
-        entry.subject,
+        subjectOf(entry),
         outcome(entry),
         html`<code title="${entry.sessionId}">${entry.sessionId.slice(-6)}</code>`,
       ]);
       const next = found.length > PER_PAGE ? entries.at(-1)?.id : undefined;
       return {
         title: "Operator log",
-        body: html`<p class="lead">Every sign-in and every action of this console. Nothing here can be changed or removed.</p>
+        body: html`<p class="lead">Every sign-in and every action of this console: who, what, when and how it ended. Nothing here can be changed or removed.</p>
 ${section(
   "Entries",
   html`${table({
     caption: "Operator log, newest first",
     columns: [
-      "When",
+      { label: "When", isWhole: true },
       { label: "Who", isWhole: true },
-      { label: "Action", isWhole: true },
-      "About",
+      { label: "Action", isWhole: true, isTitle: true },
+      { label: "About" },
       { label: "Outcome", isText: true },
-      "Session",
+      { label: "Session", isWhole: true },
     ],
     rows,
+    empty: "Nothing was done yet.",
   })}${older(next === undefined ? null : `/ops/log?before=${next}`)}`,
 )}`,
       };
@@ -48,7 +50,13 @@ ${section(
   };
 }
 
+function subjectOf({ subject }: KeptEntry): Content {
+  return UUID.test(subject)
+    ? html`<span class="code" title="${subject}">…${subject.slice(-6)}</span>`
+    : subject;
+}
+
 function outcome({ phase, notice }: KeptEntry): Html {
-  if (phase === "begun") return badge("plain", "begun");
+  if (phase === "begun") return html`${badge("warn", "begun")} How it ended is not known.`;
   return html`${badge(phase === "done" ? "good" : "bad", phase)} ${notice}`;
 }

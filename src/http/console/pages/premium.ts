@@ -3,7 +3,7 @@ import { listSeasons, type Season } from "../../../catalogue/seasons.ts";
 import { isEntityId } from "../../../ledger/entity-id.ts";
 import { type ListedPass, passesOf } from "../../../reads/console-seasons.ts";
 import type { Sql } from "../../../store/postgres.ts";
-import { actionButton, actionForm, fieldOf, filledIn, flawIn, UUID } from "../forms.ts";
+import { actionForm, askingButton, fieldOf, filledIn, flawIn, UUID } from "../forms.ts";
 import { ago, type Html, html, section, table } from "../markup.ts";
 import type { Action, Page, PageRequest } from "../page.ts";
 import { older, wholeNumber } from "../paging.ts";
@@ -76,35 +76,39 @@ function body(
   const last = found.length > PER_PAGE ? passes.at(-1)?.number : undefined;
   const form = actionForm(
     request,
-    { path: GRANT },
-    html`${fieldOf(request, GRANT, { name: "wallet", label: "Wallet", hint: "An account id, such as 0.0.1001" })}
+    { path: GRANT, kind: "fields" },
+    html`${fieldOf(request, GRANT, {
+      name: "wallet",
+      label: "Wallet",
+      hint: "An account id, such as 0.0.1001.",
+      maxLength: 60,
+    })}
 ${fieldOf(request, GRANT, {
   name: "season",
   label: "Season",
   value: season.id,
-  choices: seasons.map(({ id, name }) => [id, name] as const),
+  choices: choicesOf(seasons),
 })}
 <button class="primary">Grant a pass</button>`,
   );
   const rows = passes.map(({ wallet, grantedAt, seasonId }) => [
     html`<a class="code" href="/ops/stars?q=${wallet}">${wallet}</a>`,
     ago(grantedAt, request.now),
-    actionButton(request, {
+    askingButton(request, {
       path: "/premium/revoke",
       word: "Take back",
       label: `Take back the pass of ${wallet}`,
+      question: `From its next star on ${wallet} has 5 votes a day. Its stars stand.`,
+      sure: "Take it back",
       fields: { wallet, season: seasonId },
     }),
   ]);
   const next = last === undefined ? null : `/ops/premium?season=${season.id}&after=${last}`;
   return html`<p class="lead">A pass gives a wallet 20 votes a day instead of 5 while its season is on.</p>
-<nav class="tabs" aria-label="Seasons">${seasons.map(
-    ({ id, name }) =>
-      html`<a href="/ops/premium?season=${id}"${id === season.id ? html` aria-current="true"` : ""}>${name}</a>`,
-  )}</nav>
+${section("Grant a pass", form)}
 ${section(
   `Passes of ${season.name}`,
-  html`${table({
+  html`${seasonPicker(seasons, season)}${table({
     caption: `Passes of ${season.name}, by wallet`,
     columns: [
       { label: "Wallet", isWhole: true },
@@ -112,8 +116,22 @@ ${section(
       { label: "", isAction: true },
     ],
     rows,
-    empty: "No wallet has a pass for this season.",
+    empty: "No wallet has a pass for this season. Grant the first one above.",
   })}${older(next, "Next")}`,
-)}
-${section("Grant a pass", form)}`;
+)}`;
+}
+
+/** The list below is of one season: another is asked for by its name. */
+function seasonPicker(seasons: readonly Season[], season: Season): Html {
+  if (seasons.length === 1) return html``;
+  return html`<form class="row" method="get" action="/ops/premium"><div><label for="of-season">Season</label><select id="of-season" name="season">${choicesOf(
+    seasons,
+  ).map(
+    ([id, name]) =>
+      html`<option value="${id}"${id === season.id ? html` selected` : ""}>${name}</option>`,
+  )}</select></div><button>Show its passes</button></form>`;
+}
+
+function choicesOf(seasons: readonly Season[]): readonly (readonly [string, string])[] {
+  return seasons.map(({ id, name }) => [id, name] as const);
 }

@@ -27,7 +27,7 @@ export function alarmsTable(alarms: readonly RaisedAlarm[], now: number): Html {
       troubleWords(detail),
       ago(raisedAt, now),
     ]),
-    empty: "No worker has anything to complain of.",
+    empty: "None: no worker needs a person.",
   });
 }
 
@@ -53,7 +53,7 @@ function waitingRow(request: PageRequest, star: WaitingStar): Content[] {
   const isStuck = now - acceptedAt > STUCK_AFTER_MS;
   return [
     html`${starLink(id)} <span class="quiet">${topic}</span>`,
-    html`${ago(acceptedAt, now)} ${isStuck ? badge("warn", "late") : ""}`,
+    html`${ago(acceptedAt, now)}${isStuck ? html` ${badge("warn", "late")}` : ""}`,
     publicationWords(state),
     reason(star, now),
     number(tries),
@@ -92,10 +92,9 @@ export function findingsTable(
     (a, b) => Number(a.resolvedAt !== null) - Number(b.resolvedAt !== null) || b.id - a.id,
   );
   return table({
-    caption: "Where outbox and topics differ, open ones first",
+    caption: "Where the topics differ from what was accepted here, open ones first",
     columns: [
-      { label: "#", isNumber: true },
-      { label: "What differs", isText: true },
+      { label: "What differs", isText: true, isTitle: true },
       { label: "Place", isWhole: true },
       { label: "Star", isWhole: true },
       { label: "In detail", isText: true },
@@ -103,15 +102,14 @@ export function findingsTable(
       { label: "", isAction: true },
     ],
     rows: openFirst.map((finding) => findingRow(request, finding, network)),
-    empty: "None: what stands on the topics is what was accepted here.",
+    empty: "None: the topics hold what was accepted here, message by message.",
   });
 }
 
 function findingRow(request: PageRequest, finding: Finding, network: LedgerNetwork): Content[] {
   const { id, kind, topicId, sequenceNumber, starId, detail, noticedAt, resolvedAt } = finding;
   return [
-    number(id),
-    html`${badge(resolvedAt === null ? "bad" : "plain", resolvedAt === null ? "open" : "over")} ${findingWords(kind)}`,
+    html`${badge(resolvedAt === null ? "bad" : "plain", resolvedAt === null ? "open" : "over")} ${findingWords(kind)} <span class="quiet">#${id}</span>`,
     topicId === null
       ? "–"
       : onLedger(network, `topic/${topicId}`, `${topicId} #${sequenceNumber ?? "?"}`),

@@ -115,8 +115,8 @@ function body(
   const last = found.length > PER_PAGE ? waiting.at(-1)?.id : undefined;
   const figures = [
     ...figuresOf({ ...numbers, ...state }).filter(({ key }) => FIGURES.includes(key)),
-    { label: "Open findings", value: number(state.findings), note: "outbox against topics" },
-    { label: "Alarms", value: number(state.alarms.length), note: "of workers at work" },
+    { label: "Open findings", value: number(state.findings), note: "where the topics differ" },
+    { label: "Alarms", value: number(state.alarms.length), note: "that need a person" },
   ];
   return html`<p class="lead">${badge(mood, word)} Every accepted star becomes one message on its topic. Workers send them by themselves; what needs a person is told here.</p>
 <div class="figures">${figures.map(
@@ -127,12 +127,14 @@ ${section("Alarms", alarmsTable(state.alarms, request.now))}
 ${section(
   "Stars that wait",
   html`${waitingTable(request, waiting)}${older(last === undefined ? null : `/ops/publishing?after=${last}`, "Later ones")}`,
-  html`<span class="hint">oldest first</span>`,
+  html`<span class="hint">oldest first; re-drive: try it now, with the transaction id it has</span>`,
 )}
 ${section(
   "Findings",
   findingsTable(request, { findings: state.lastFindings, network: given.network }),
-  html`<span class="hint">the newest ${number(state.lastFindings.length)}</span>`,
+  state.lastFindings.length === 0
+    ? null
+    : html`<span class="hint">the newest ${number(state.lastFindings.length)}; set aside: somebody has looked at it, it stays written down</span>`,
 )}
 <p><a class="button" href="/ops/queues">Look into the queues</a></p>`;
 }

@@ -70,18 +70,28 @@ function body(request: PageRequest, seasons: readonly Season[]): Html {
       stateOf(season, now),
       instantText(season.startsAt),
       instantText(season.endsAt),
-      html`<a href="/ops/premium?season=${season.id}" aria-label="Premium passes of ${season.name}">Passes</a>`,
+      html`<a class="button small" href="/ops/premium?season=${season.id}" aria-label="Premium passes of ${season.name}">Passes</a>`,
     ]);
-  const when = "A day (its 00:00 UTC), or a day and a time in UTC: 2026-11-20 18:00";
   const form = actionForm(
     request,
-    { path: ADD },
-    html`${fieldOf(request, ADD, { name: "name", label: "Name", maxLength: 300 })}
-${fieldOf(request, ADD, { name: "starts", label: "First moment", hint: when })}
-${fieldOf(request, ADD, { name: "ends", label: "First moment after it", hint: "In the same way. Seasons must not overlap." })}
+    { path: ADD, kind: "fields" },
+    html`${fieldOf(request, ADD, {
+      name: "name",
+      label: "Name",
+      hint: "As people read it above the leaderboard.",
+      maxLength: 300,
+    })}
+${fieldOf(request, ADD, { name: "starts", label: "Starts (UTC)", type: "datetime-local", hint: "The first moment that counts." })}
+${fieldOf(request, ADD, {
+  name: "ends",
+  label: "Ends (UTC)",
+  type: "datetime-local",
+  hint: "The first moment that no longer counts. Seasons must not overlap.",
+})}
 <button class="primary">Add the season</button>`,
   );
   return html`<p class="lead">The leaderboard counts within a season, and premium passes give 20 votes a day while theirs is on. A season cannot be changed once it is added.</p>
+${section("Add a season", form)}
 ${section(
   "Seasons",
   table({
@@ -91,13 +101,13 @@ ${section(
       "State",
       { label: "Starts", isWhole: true },
       { label: "Ends", isWhole: true },
-      "",
+      { label: "", isAction: true },
     ],
     rows,
-    empty: "No season was added yet: there is no leaderboard, and passes cannot be granted.",
+    empty:
+      "No season was added yet: there is no leaderboard, and passes cannot be granted. Add the first one above.",
   }),
-)}
-${section("Add a season", form)}`;
+)}`;
 }
 
 function stateOf({ startsAt, endsAt }: Season, now: number): Html {

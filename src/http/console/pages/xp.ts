@@ -8,6 +8,8 @@ import type { Action, Page, PageRequest } from "../page.ts";
 
 const CREDIT = "/xp/credit";
 const SHOWN = 50;
+/** Of a reference; the whole stands in its title. */
+const REFERENCE_SHOWN = 40;
 
 /** Points of the leaderboard that stars do not bring. */
 export function xpPage({ sql }: { readonly sql: Sql }): Page {
@@ -33,7 +35,7 @@ function crediting(sql: Sql): Action {
       wallet,
       points: Number(points),
       reason: filledIn(form, "reason", { what: "A reason" }),
-      id: filledIn(form, "id", { what: "An id", max: 255 }),
+      id: filledIn(form, "id", { what: "A reference", max: 255 }),
     };
   };
   return {
@@ -44,7 +46,7 @@ function crediting(sql: Sql): Action {
       const booked = await creditXp(sql, read(form));
       const { wallet, points, seasonId } = booked;
       return {
-        notice: `${number(points)} points ${points > 0 ? "to" : "from"} ${wallet} are booked, ${seasonId === null ? "while no season is on: the leaderboard does not show them" : "in the season that is on"}.`,
+        notice: `${number(Math.abs(points))} points ${points > 0 ? "to" : "from"} ${wallet} are booked, ${seasonId === null ? "while no season is on: the leaderboard does not show them" : "in the season that is on"}.`,
         goTo: "/xp",
         details: { ...booked },
       };
@@ -55,14 +57,29 @@ function crediting(sql: Sql): Action {
 function body(request: PageRequest, credits: readonly ListedCredit[]): Html {
   const form = actionForm(
     request,
-    { path: CREDIT },
-    html`${fieldOf(request, CREDIT, { name: "wallet", label: "Wallet", hint: "An account id, such as 0.0.1001" })}
-${fieldOf(request, CREDIT, { name: "points", label: "Points", hint: "A whole number. Below 0, points of the season that is on are taken back." })}
-${fieldOf(request, CREDIT, { name: "reason", label: "Reason", hint: "It stands in the ledger of points.", maxLength: 300 })}
+    { path: CREDIT, kind: "fields" },
+    html`${fieldOf(request, CREDIT, {
+      name: "wallet",
+      label: "Wallet",
+      hint: "An account id, such as 0.0.1001.",
+      maxLength: 60,
+    })}
+${fieldOf(request, CREDIT, {
+  name: "points",
+  label: "Points",
+  hint: "A whole number; below 0 it takes points back.",
+  maxLength: 10,
+})}
+${fieldOf(request, CREDIT, {
+  name: "reason",
+  label: "Reason",
+  hint: "It stands in the list of credits for good.",
+  maxLength: 300,
+})}
 ${fieldOf(request, CREDIT, {
   name: "id",
-  label: "Your name for this credit",
-  hint: "It is booked once by this name, however often it is sent.",
+  label: "Reference",
+  hint: "Any text that names this credit alone, such as quest-7/0.0.1001. Sent twice with one reference, it is booked once.",
   maxLength: 255,
 })}
 <button class="primary">Book the credit</button>`,
@@ -75,19 +92,24 @@ ${section(
     caption: "The newest credits",
     columns: [
       { label: "Booked", isWhole: true },
-      { label: "Wallet", isWhole: true },
+      { label: "Wallet", isWhole: true, isTitle: true },
       { label: "Points", isNumber: true },
       { label: "Reason", isText: true },
-      { label: "Id", isWhole: true },
+      { label: "Reference", isText: true },
     ],
     rows: credits.map(({ id, wallet, points, reason, at }) => [
       ago(at, request.now),
-      html`<span class="code">${wallet}</span>`,
-      number(points),
+      html`<a class="code" href="/ops/stars?q=${wallet}">${wallet}</a>`,
+      signed(points),
       reason,
-      html`<span class="code">${id}</span>`,
+      html`<span class="code" title="${id}">${id.length > REFERENCE_SHOWN ? `${id.slice(0, REFERENCE_SHOWN)}…` : id}</span>`,
     ]),
-    empty: "No credit was booked yet.",
+    empty: "No credit was booked yet. Book the first one above.",
   }),
 )}`;
+}
+
+/** `+250`, `−40` */
+function signed(points: number): string {
+  return points < 0 ? `−${number(-points)}` : `+${number(points)}`;
 }
