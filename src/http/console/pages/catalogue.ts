@@ -124,7 +124,7 @@ function emptyWords({ isApproved, type }: Asked): string {
   const kind = `${kindWords(type)}s`;
   return isApproved
     ? `No ${kind} are shown yet: approve some that wait.`
-    : `No ${kind} wait. New ones come by the refresh of the catalogue or by the command catalog import.`;
+    : `No ${kind} wait. New ones come with the command catalog import.`;
 }
 
 /** One form for all rows: a row's own button sends its id alone. */

@@ -98,7 +98,7 @@ ${fieldOf(request, GRANT, {
       path: "/premium/revoke",
       word: "Take back",
       label: `Take back the pass of ${wallet}`,
-      question: `From its next star on ${wallet} has 5 votes a day. Its stars stand.`,
+      question: `${wallet} then has 5 votes a day, from its next star on. The stars it gave stand.`,
       sure: "Take it back",
       fields: { wallet, season: seasonId },
     }),

@@ -127,7 +127,9 @@ ${section("Alarms", alarmsTable(state.alarms, request.now))}
 ${section(
   "Stars that wait",
   html`${waitingTable(request, waiting)}${older(last === undefined ? null : `/ops/publishing?after=${last}`, "Later ones")}`,
-  html`<span class="hint">oldest first; re-drive: try it now, with the transaction id it has</span>`,
+  waiting.length === 0
+    ? null
+    : html`<span class="hint">oldest first; re-drive: try it now, with the transaction id it has</span>`,
 )}
 ${section(
   "Findings",
