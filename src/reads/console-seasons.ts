@@ -18,12 +18,13 @@ export async function passesOf(
   sql: Sql,
   query: { readonly seasonId: string; readonly after: number; readonly limit: number },
 ): Promise<readonly ListedPass[]> {
+  // By the number: `wallet` alone would be the text, which has another order and no index.
   return inTime(sql<ListedPass[]>`
     select '0.0.' || wallet as wallet, wallet as number, season_id as "seasonId",
       season.name as season, granted_at as "grantedAt"
     from premium_pass join season on season.id = season_id
     where season_id = ${query.seasonId} and wallet > ${query.after}
-    order by wallet limit ${query.limit}`);
+    order by premium_pass.wallet limit ${query.limit}`);
 }
 
 /** Points booked by hand. `at` is epoch milliseconds. */

@@ -70,6 +70,26 @@ test("a pass is granted, listed and taken back", async ({ service, operator }) =
   assert.match(bad.text, /id="field-wallet-flaw">0\.0\.01 is no account id such as 0\.0\.1001\./);
 });
 
+test("many passes are turned over page by page in the order of account numbers, each once", async ({
+  service,
+  operator,
+}) => {
+  await service.sql`
+    insert into premium_pass (wallet, season_id, granted_at)
+    select n, ${await seasonId(service)}, 0 from generate_series(60, 1059, 8) n`;
+  const wallets: number[] = [];
+  for (let path: string | undefined = "/ops/premium"; path !== undefined; ) {
+    const { text } = await operator.get(path);
+    wallets.push(...[...text.matchAll(/q=0\.0\.(\d+)"/g)].map(([, wallet]) => Number(wallet)));
+    path = /href="([^"]+)" rel="next"/.exec(text)?.[1]?.replaceAll("&amp;", "&");
+  }
+  assert.deepEqual(
+    wallets,
+    Array.from({ length: 125 }, (_, n) => 60 + n * 8),
+  );
+  await service.sql`delete from premium_pass`;
+});
+
 test("points are booked once by their name, also when the form is sent twice", async ({
   service,
   operator,
