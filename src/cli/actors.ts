@@ -1,6 +1,6 @@
 import { defineCommand } from "citty";
 import { ACTOR_TYPES, type ActorName, parseActorName } from "../hosting/actor-name.ts";
-import { type InspectDeps, replayActor, showActor } from "../hosting/inspect-actor.ts";
+import { type InspectDeps, type Replay, replayActor, showActor } from "../hosting/inspect-actor.ts";
 import { listActors } from "../hosting/list-actors.ts";
 import { withDatabase } from "./database.ts";
 import { command, instant, table } from "./output.ts";
@@ -67,11 +67,15 @@ const replay = command({
     if (!replayed.equal) process.exitCode = 1;
     return replayed;
   },
-  text: ({ id, equal, differences, replayed }) =>
-    equal
-      ? `${id} equals its journal: ${replayed.state}, ${replayed.version} stars`
-      : [`${id} differs from its journal:`, ...differences].join("\n  "),
+  text: toldReplay,
 });
+
+/** A mistyped id is an actor too, to whom nothing has happened: its answer must not look fine. */
+function toldReplay({ id, equal, differences, replayed }: Replay): string {
+  if (!equal) return [`${id} differs from its journal:`, ...differences].join("\n  ");
+  if (replayed.version === 0) return `${id} has no star in the journal: is it the one you mean?`;
+  return `${id} equals its journal: ${replayed.state}, ${replayed.version} stars`;
+}
 
 /** `starboard actors list|show|replay` */
 export const actorsCommand = defineCommand({

@@ -4,6 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "uvu";
+import { actorsCommand } from "../../src/cli/actors.ts";
 import { catalogCommand } from "../../src/cli/catalog.ts";
 import { keysCommand } from "../../src/cli/keys.ts";
 import { migrateCommand } from "../../src/cli/migrate.ts";
@@ -147,6 +148,14 @@ test("a database that is away, or not configured, is one line", async () => {
   assertRefused(await keys("list"), /DATABASE_URL is missing/);
   delete process.env.HEDERA_NETWORK;
   process.env.DATABASE_URL = database.url;
+});
+
+test("actors replay tells an id that nothing has happened to from one that holds", async () => {
+  const id = "forever-mint/no-such-mint";
+  const told = await runCli(actorsCommand, ["replay", id]);
+  assert.equal(told.stdout, `${id} has no star in the journal: is it the one you mean?\n`);
+  assert.equal(told.exitCode, 0);
+  assert.equal(documentOf(await runCli(actorsCommand, ["replay", id, "--json"])).equal, true);
 });
 
 test.run();
