@@ -257,7 +257,7 @@ test("importing this file does not load the SDK", () => {
   assert.equal(String(out).trim(), "0");
 });
 
-test("nodes whose connections were cut are used again within a second of their return", async () => {
+test("nodes whose connections were cut are used again before gRPC would try by itself", async () => {
   const here = await network();
   const topicId = await newTopicId(here);
   const start = (ports: readonly number[]) =>
@@ -273,15 +273,15 @@ test("nodes whose connections were cut are used again within a second of their r
   });
   assert.equal((await submit(topic, topicId)).outcome.kind, "accepted");
   await up.close();
-  // Long enough for gRPC to rest for seconds between its own attempts.
-  const cutUntil = performance.now() + 6_000;
+  // By then gRPC tries about every sixth second: after 1 s, and each time 1.6 times as late.
+  const cutUntil = performance.now() + 10_000;
   while (performance.now() < cutUntil) {
     assert.equal((await submit(topic, topicId)).outcome.kind, "unknown");
   }
   const back = await start(ports);
   const returned = performance.now();
   while ((await submit(topic, topicId)).outcome.kind !== "accepted");
-  assert.ok(performance.now() - returned < 1_000);
+  assert.ok(performance.now() - returned < 3_000);
   topic.close();
   await back.close();
 });
