@@ -154,8 +154,21 @@ begin
 end
 $$;
 
--- Only who takes a season away still lets all others wait from the beginning.
+-- One change of seasons after the other. Else whoever removes a season that is being moved waits
+-- for its row and lets all voters wait meanwhile, until the two have each other's locks.
+create function change_seasons_in_turn() returns trigger
+language plpgsql as $$
+begin
+  perform pg_advisory_xact_lock(hashtext('change_seasons'));
+  return null;
+end
+$$;
+
+-- Only who takes a season away still lets all others wait from the beginning. Triggers fire by
+-- name: the turn comes first.
 drop trigger season_is_changed_alone on season;
+create trigger season_is_changed_in_turn before insert or update or delete on season
+  for each statement execute function change_seasons_in_turn();
 create trigger season_is_removed_alone before delete on season
   for each statement execute function change_seasons();
 drop trigger season_is_folded_when_changed on season;

@@ -29,11 +29,9 @@ const importFile = command({
     const progress = importProgress(json ? NOWHERE : process.stderr);
     const options = { approve, eventSources: EVENT_SOURCES ?? [], onChecked: progress.begin };
     try {
-      return await withDatabase(
-        DATABASE_URL,
-        (sql) => importCatalog(sql, catalog, options),
-        progress.onNotice,
-      );
+      return await withDatabase(DATABASE_URL, (sql) => importCatalog(sql, catalog, options), {
+        onNotice: progress.onNotice,
+      });
     } finally {
       progress.end();
     }

@@ -3,18 +3,21 @@ import { openPostgres, type Sql } from "../store/postgres.ts";
 /** A command works alone and may take its time: bulk work is not held to a request's deadline. */
 const STATEMENT_TIMEOUT_MS = 120_000;
 
-/**
- * Runs something with a small pool of connections and closes it, whatever happens.
- *
- * @param onNotice hears what statements say while they run
- */
+/** How a command's pool differs from the plain one. */
+interface CommandPool {
+  /** Hears what statements say while they run. */
+  readonly onNotice?: (message: string) => void;
+  readonly statementTimeoutMs?: number;
+}
+
+/** Runs something with a small pool of connections and closes it, whatever happens. */
 export async function withDatabase<T>(
   url: string,
   work: (sql: Sql) => Promise<T>,
-  onNotice: (message: string) => void = () => undefined,
+  pool: CommandPool = {},
 ): Promise<T> {
   const statementTimeoutMs = STATEMENT_TIMEOUT_MS;
-  const sql = openPostgres(url, { connections: 2, statementTimeoutMs, onNotice });
+  const sql = openPostgres(url, { connections: 2, statementTimeoutMs, ...pool });
   try {
     return await work(sql);
   } finally {

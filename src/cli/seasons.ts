@@ -1,5 +1,5 @@
 import { defineCommand } from "citty";
-import { addSeason, listSeasons, type Season } from "../catalogue/seasons.ts";
+import { addSeason, FOLD_TIMEOUT_MS, listSeasons, type Season } from "../catalogue/seasons.ts";
 import { withDatabase } from "./database.ts";
 import { command, instant, table } from "./output.ts";
 import { readCommandSettings } from "./settings.ts";
@@ -19,7 +19,8 @@ const add = command({
       endsAt: readInstant("ends", ends),
     };
     const { DATABASE_URL } = readCommandSettings(["DATABASE_URL"]);
-    return shown(await withDatabase(DATABASE_URL, (sql) => addSeason(sql, season)));
+    const pool = { statementTimeoutMs: FOLD_TIMEOUT_MS };
+    return shown(await withDatabase(DATABASE_URL, (sql) => addSeason(sql, season), pool));
   },
   text: ({ id, name, startsAt, endsAt }) => `${id}  ${name}: ${startsAt} to ${endsAt}`,
 });

@@ -1,3 +1,4 @@
+import { FOLD_TIMEOUT_MS } from "../catalogue/seasons.ts";
 import type { Clock } from "../clock.ts";
 import type { MirrorNode } from "../ledger/mirror-node.ts";
 import type { Logger } from "../log.ts";
@@ -20,7 +21,7 @@ export interface Operating {
   close(): Promise<void>;
 }
 
-const STATEMENT_TIMEOUT_MS = 60_000;
+const CHECK_TIMEOUT_MS = 60_000;
 
 /** Opens it; nothing connects before an operator wants it. */
 export function openOperating(parts: {
@@ -35,14 +36,13 @@ export function openOperating(parts: {
   readonly backend?: QueueBackend | undefined;
 }): Operating {
   const { settings, role, redis, wake, backend } = parts;
-  const patientSql = openPostgres(settings.DATABASE_URL, {
-    role,
-    connections: 2,
-    statementTimeoutMs: STATEMENT_TIMEOUT_MS,
-  });
+  const open = (statementTimeoutMs: number) =>
+    openPostgres(settings.DATABASE_URL, { role, connections: 2, statementTimeoutMs });
+  const patientSql = open(FOLD_TIMEOUT_MS);
+  const checkSql = open(CHECK_TIMEOUT_MS);
   const checks = checkByHand({
     ...parts,
-    sql: patientSql,
+    sql: checkSql,
     collections: { A: settings.COLLECTION_A_ID, B: settings.COLLECTION_B_ID },
   });
   const queues = openQueueReader({
@@ -56,7 +56,7 @@ export function openOperating(parts: {
     wake,
     async close() {
       await Promise.all([checks.close(), queues.close()]);
-      await patientSql.end({ timeout: 1 });
+      await Promise.all([patientSql.end({ timeout: 1 }), checkSql.end({ timeout: 1 })]);
     },
   };
 }

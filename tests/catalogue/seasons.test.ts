@@ -1,0 +1,170 @@
+/**
+ * Goal: whoever changes seasons, and however it goes wrong, no voter waits for it. Method: real
+ * connections; a fold is held up in the middle by a lock that the test holds, while another one
+ * removes the season, or the client that adds it is stopped.
+ */
+import * as assert from "node:assert/strict";
+import { once } from "node:events";
+import { type AddressInfo, connect, createServer } from "node:net";
+import { suite } from "uvu";
+import { addSeason, listSeasons } from "../../src/catalogue/seasons.ts";
+import { createGroupCommit } from "../../src/journal/group-commit.ts";
+import { openPostgres, type Sql } from "../../src/store/postgres.ts";
+import { decidedStar } from "../support/engine.ts";
+import { testDatabase } from "../support/postgres.ts";
+import { until } from "../support/processes.ts";
+import { foldedScores, scores } from "../support/xp.ts";
+
+interface Context {
+  url: string;
+  sql: Sql;
+  now: number;
+  /** Stores the first star of a wallet. */
+  cast(wallet: number): Promise<string>;
+  close(): Promise<void>;
+}
+
+const test = suite<Context>("changing seasons");
+
+test.before.each(async (context) => {
+  const database = await testDatabase({ migrated: true });
+  const sql = openPostgres(database.url, { connections: 8, statementTimeoutMs: 60_000 });
+  const writer = openPostgres(database.url, { connections: 4, writer: true });
+  const readNow = async () => (await sql<{ now: number }[]>`select now_ms() as now`)[0]?.now ?? 0;
+  let now = await readNow();
+  const { commit } = createGroupCommit({ sql: writer, now: () => now });
+  Object.assign(context, {
+    url: database.url,
+    sql,
+    now,
+    async cast(wallet) {
+      now = await readNow();
+      return (await commit(decidedStar({ wallet: `0.0.${wallet}`, now }))).kind;
+    },
+    async close() {
+      await Promise.all([sql.end({ timeout: 1 }), writer.end({ timeout: 1 })]);
+      await database.close();
+    },
+  } satisfies Context);
+});
+test.after.each((context) => context.close());
+
+const spanOf = (now: number) => ({ name: "s", startsAt: now - 600_000, endsAt: now + 600_000 });
+
+/** Makes folds wait until the key is let go of. */
+async function holdUp(sql: Sql): Promise<() => Promise<void>> {
+  await sql.unsafe(`alter function xp_before rename to xp_before_freely;
+    create function xp_before(move season_move, up_to xp_place) returns setof season_score
+    language plpgsql as $$
+    begin
+      perform pg_advisory_xact_lock_shared(42);
+      return query select * from xp_before_freely(move, up_to);
+    end $$`);
+  const connection = await sql.reserve();
+  await connection`select pg_advisory_lock(42)`;
+  return async () => {
+    await connection`select pg_advisory_unlock(42)`;
+    connection.release();
+  };
+}
+
+/** How many wait for a lock of any kind. */
+const waiting = async (sql: Sql) => (await sql`select from pg_locks where not granted`).length;
+
+test("a season that is removed while it is moved holds up no voter, and both come to pass", async ({
+  sql,
+  now,
+  cast,
+}) => {
+  await addSeason(sql, spanOf(now));
+  await cast(1);
+  const letGo = await holdUp(sql);
+  const moving = sql`update season set starts_at = starts_at - 1 returning id`.execute();
+  await until("the move is under way", async () => (await waiting(sql)) === 1);
+  const removing = sql`delete from season returning id`.execute();
+  await until("the removal waits", async () => (await waiting(sql)) === 2);
+  assert.equal(await cast(2), "stored");
+  await letGo();
+  assert.equal((await moving).length, 1);
+  assert.equal((await removing).length, 1);
+  assert.equal((await listSeasons(sql)).length, 0);
+});
+
+test("of seasons added at once that overlap, one is added and the others are told why not", async ({
+  sql,
+  now,
+}) => {
+  for (let round = 0; round < 10; round += 1) {
+    const added = await Promise.allSettled(
+      [1, 2, 3].map((n) => addSeason(sql, { ...spanOf(now), startsAt: now - n })),
+    );
+    const refused = added.filter((each) => each.status === "rejected");
+    assert.equal(refused.length, 2);
+    for (const { reason } of refused) assert.match(reason.message, /overlaps another one/);
+    await sql`delete from season`;
+  }
+});
+
+test("a season stands although the client that adds it is stopped, and holds up no voter", async ({
+  url,
+  sql,
+  now,
+  cast,
+}) => {
+  const line = await stoppable(url);
+  const client = openPostgres(line.url, { connections: 1 });
+  try {
+    await cast(1);
+    const letGo = await holdUp(sql);
+    const adding = addSeason(client, spanOf(now));
+    await until("the fold is under way", async () => (await waiting(sql)) === 1);
+    line.stop();
+    await letGo();
+    const isSeen = async () => (await listSeasons(sql)).length === 1;
+    await until("the season is there", isSeen, 5_000);
+    assert.equal(await cast(2), "stored");
+    assert.deepEqual(await scores(sql), await foldedScores(sql));
+    line.goOn();
+    assert.equal((await adding).name, "s");
+  } finally {
+    line.goOn();
+    await client.end({ timeout: 1 });
+    await line.close();
+  }
+});
+
+/** A way to the server on which, while stopped, nothing that a client says arrives. */
+async function stoppable(url: string) {
+  const to = new URL(url);
+  const ways: { stop(): void; goOn(): void }[] = [];
+  const proxy = createServer((client) => {
+    const server = connect(Number(to.port), to.hostname);
+    server.pipe(client);
+    client.pipe(server);
+    ways.push({ stop: () => client.unpipe(server), goOn: () => client.pipe(server) });
+    for (const [socket, other] of [
+      [client, server],
+      [server, client],
+    ] as const) {
+      socket.on("error", () => undefined);
+      socket.on("close", () => other.destroy());
+    }
+  });
+  proxy.listen(0, "127.0.0.1");
+  await once(proxy, "listening");
+  const through = new URL(url);
+  through.hostname = "127.0.0.1";
+  through.port = String((proxy.address() as AddressInfo).port);
+  return {
+    url: through.href,
+    stop() {
+      for (const way of ways) way.stop();
+    },
+    goOn() {
+      for (const way of ways) way.goOn();
+    },
+    close: () => new Promise<void>((resolve) => proxy.close(() => resolve())),
+  };
+}
+
+test.run();
