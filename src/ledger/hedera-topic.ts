@@ -1,6 +1,7 @@
 import type * as Sdk from "@hashgraph/sdk";
 import { bounds } from "../config.ts";
 import { inTime } from "../in-time.ts";
+import { endCallsInTime } from "./end-of-calls.ts";
 import { forgetMadeUpInstants } from "./made-up-instants.ts";
 import { holdConnections, type NodeConnections } from "./node-connections.ts";
 import { createNodeRoster, type NodeRoster } from "./node-roster.ts";
@@ -46,6 +47,7 @@ export async function createHederaTopic(options: HederaTopicOptions): Promise<To
   const key = readOperatorKey(options.operatorKey);
   const sdk = await import("@hashgraph/sdk");
   forgetMadeUpInstants(sdk);
+  endCallsInTime(await import("@grpc/grpc-js"));
   const client = createClient(sdk, options);
   const now = (): number => performance.now();
   const { callDeadlineMs = CALL_DEADLINE_MS } = options;
