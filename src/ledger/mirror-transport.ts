@@ -99,6 +99,7 @@ async function askUntilAnswered<T>(nodes: Nodes, request: Request<T>): Promise<A
   const canGoOn = (error: unknown): boolean =>
     error instanceof MirrorError &&
     !budget.isOver &&
+    !nodes.agent.destroyed &&
     untried.length + again.length > 0 &&
     performance.now() < budget.endsAt - TIMER_EARLY_MS;
   const attemptsMax = Math.max(ATTEMPTS_MAX, untried.length);
@@ -110,6 +111,8 @@ async function askUntilAnswered<T>(nodes: Nodes, request: Request<T>): Promise<A
   // Only now is there anything for a policy to do; most requests are answered before.
   return retry(handleWhen(canGoOn), { maxAttempts: attemptsMax - 2 }).execute(
     async ({ attempt }) => {
+      // The policy takes a moment between two attempts, in which the read may have ended.
+      if (budget.isOver) throw new MirrorError("aborted", "not asked again, nobody waits for it");
       // Paused here and not by the policy, whose pause cannot be cut short.
       if (untried.length === 0) await pauseWithJitter(attempt + 1, budget);
       return askNext();

@@ -5,6 +5,8 @@ import { test } from "uvu";
 import { bounds } from "../../src/config.ts";
 import { MirrorError, type MirrorFault } from "../../src/ledger/mirror-error.ts";
 import { createMirrorNode } from "../../src/ledger/mirror-node.ts";
+import { blocksSchema } from "../../src/ledger/mirror-schemas.ts";
+import { createMirrorTransport } from "../../src/ledger/mirror-transport.ts";
 import { silentLogger } from "../../src/log.ts";
 import {
   inTurn,
@@ -263,6 +265,40 @@ test("a fault on the second page leaves no answer", async () => {
       );
     });
   }
+});
+
+test("reads under way and waiting end at once when the client is closed", async () => {
+  await withStubs([hangs], async (mirror, [stub]) => {
+    const reads = Array.from({ length: 60 }, (_, i) => mirror.account(`0.0.${2_000 + i}`));
+    const ended = Promise.all(reads.map((read) => read.catch((error) => error.fault)));
+    while (stub.asked.length === 0) await new Promise((resolve) => setImmediate(resolve));
+    await mirror.close();
+    // Fewer turns than the pause before a second attempt takes.
+    const turns = async () => {
+      for (let i = 0; i < 5; i++) await new Promise((resolve) => setImmediate(resolve));
+    };
+    assert.deepEqual(await Promise.race([ended, turns()]), Array(60).fill("network"));
+  });
+});
+
+test("a read that ends between two attempts asks no more and blames nobody", async () => {
+  await withStubs([sends(500, "")], async (_mirror, [stub]) => {
+    const transport = createMirrorTransport({ urls: [stub.url], log: silentLogger });
+    let isOver = false;
+    const budget = {
+      endsAt: performance.now() + 60_000,
+      background: false,
+      // It ends just after it was seen that it has not.
+      get isOver() {
+        if (stub.asked.length === 2) process.nextTick(() => (isOver = true));
+        return isOver;
+      },
+      whenOver: () => () => undefined,
+    };
+    await assert.rejects(transport.ask("/api/v1/blocks", blocksSchema, budget), faultOf("aborted"));
+    assert.equal(stub.asked.length, 2);
+    await transport.close();
+  });
 });
 
 test("an answer about something else is refused", async () => {
