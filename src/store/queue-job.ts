@@ -65,7 +65,7 @@ export function shownJob(job: KnownJob, state: JobState): ShownJob {
     endedAt: finishedOn ?? null,
     attempts: attemptsMade,
     attemptsMax: Math.max(1, job.opts.attempts ?? 1),
-    failure: job.failedReason || null,
+    failure: job.failedReason ? shortened(job.failedReason) : null,
     failedAt: frame?.trim().slice(0, TEXT_MAX) ?? null,
     data: withoutSecrets(job.data),
   };
@@ -82,9 +82,7 @@ const TEXT_MAX = 1_000;
 
 /** The same value with the values of secret names replaced, bounded in every direction. */
 function withoutSecrets(value: unknown, depth = 0): unknown {
-  if (typeof value === "string") {
-    return value.length > TEXT_MAX ? `${value.slice(0, TEXT_MAX)}…` : value;
-  }
+  if (typeof value === "string") return shortened(value);
   if (typeof value !== "object" || value === null) return value;
   if (depth === DEPTH_MAX) return "…";
   if (Array.isArray(value)) {
@@ -95,4 +93,8 @@ function withoutSecrets(value: unknown, depth = 0): unknown {
       .slice(0, ENTRIES_MAX)
       .map(([name, each]) => [name, SECRET.test(name) ? HIDDEN : withoutSecrets(each, depth + 1)]),
   );
+}
+
+function shortened(text: string): string {
+  return text.length > TEXT_MAX ? `${text.slice(0, TEXT_MAX)}…` : text;
 }
