@@ -115,6 +115,11 @@ begin
       order by changed.id);
   end if;
   if cardinality(moves) = 0 then return null; end if;
+  -- What others commit until nobody books must be seen: else the sums would lack it, unnoticed.
+  if current_setting('transaction_isolation') <> 'read committed' then
+    raise exception 'seasons are changed at read committed: at % XP would be missed',
+      current_setting('transaction_isolation') using errcode = 'SB400';
+  end if;
 
   place := xp_end();
   foreach move in array moves loop

@@ -11,6 +11,7 @@ export interface Season {
 }
 
 const EXCLUSION_VIOLATION = "23P01";
+const CHECK_VIOLATION = "23514";
 const NAME_CHARACTERS_MAX = 300;
 /**
  * A season that has begun is folded from the ledger: 6 s for a million stars of 100,000 wallets,
@@ -28,7 +29,8 @@ const FOLD_DEADLINE_MS = FOLD_TIMEOUT_MS + 10_000;
  * client that is slow to say `commit`, or never does, would leave them waiting.
  *
  * @param sql a pool with a statement_timeout of `FOLD_TIMEOUT_MS`
- * @throws TerminalError `INVALID_REQUEST` for a bad name, an empty span, or an overlap
+ * @throws TerminalError `INVALID_REQUEST` for a bad name, an empty span, an overlap, or a span that would
+ *   leave a wallet below zero: a correction lies in it, what was corrected does not
  */
 export async function addSeason(sql: Sql, given: Omit<Season, "id">): Promise<Season> {
   const name = given.name.trim();
@@ -43,8 +45,10 @@ export async function addSeason(sql: Sql, given: Omit<Season, "id">): Promise<Se
       FOLD_DEADLINE_MS,
     );
   } catch (error) {
-    if (error instanceof Error && "code" in error && error.code === EXCLUSION_VIOLATION) {
-      throw refuse("starts", "this season overlaps another one");
+    const code = error instanceof Error && "code" in error ? error.code : undefined;
+    if (code === EXCLUSION_VIOLATION) throw refuse("starts", "this season overlaps another one");
+    if (code === CHECK_VIOLATION && String(error).includes("season_score_not_below_zero")) {
+      throw refuse("starts", "points are taken back in this season that were not earned in it");
     }
     throw error;
   }

@@ -133,6 +133,39 @@ test("a season stands although the client that adds it is stopped, and holds up 
   }
 });
 
+test("a transaction that cannot see what is booked meanwhile changes no season", async ({
+  sql,
+  now,
+  cast,
+}) => {
+  for (const level of ["repeatable read", "serializable"]) {
+    const connection = await sql.reserve();
+    await connection.unsafe(`begin isolation level ${level}; select from season`);
+    await cast(level.length);
+    const adding = connection`insert into season values (gen_random_uuid(), 's', ${now - 1_000}, ${now + 600_000})`;
+    await assert.rejects(adding, /read committed/);
+    await connection`rollback`;
+    connection.release();
+  }
+  await addSeason(sql, spanOf(now));
+  assert.equal((await scores(sql)).length, 2);
+  assert.deepEqual(await scores(sql), await foldedScores(sql));
+});
+
+test("a season with a correction in it, but without what that corrects, is refused in words", async ({
+  sql,
+  now,
+}) => {
+  await sql`insert into xp_credit (key, wallet, points, reason, at)
+    values ('credit', 1, 5, 'r', ${now - 20}), ('undone', 1, -5, 'r', ${now - 10})`;
+  const late = { name: "s", startsAt: now - 15, endsAt: now + 600_000 };
+  await assert.rejects(addSeason(sql, late), {
+    code: "INVALID_REQUEST",
+    message: "points are taken back in this season that were not earned in it",
+  });
+  await addSeason(sql, { ...late, startsAt: now - 25 });
+});
+
 /** A way to the server on which, while stopped, nothing that a client says arrives. */
 async function stoppable(url: string) {
   const to = new URL(url);
