@@ -1,6 +1,5 @@
 import type { Context, MiddlewareHandler } from "hono";
 import type { Metrics } from "../../metrics.ts";
-import type { Asking } from "../asking.ts";
 import { begunOf } from "../begun.ts";
 import { problem, tooManyRequests } from "../problem.ts";
 import { setReplyHeader } from "../reply-header.ts";
@@ -20,15 +19,17 @@ export interface RateLimit {
   readonly middleware: MiddlewareHandler;
   /** Sets the rate headers and counts nothing: for replies given before the limit is asked. */
   announce(c: Context): Promise<void>;
+  /** Whom a request counts for. To be asked when it arrives: a socket that is gone has no address. */
+  readonly client: ClientAddress;
   /**
-   * Counts requests, for who answers them without the app: the middleware counts no request
-   * that was begun (`Begun`).
+   * Counts a request of each client, for who answers them without the app: the middleware counts
+   * no request that was begun (`Begun`).
    *
    * @returns a verdict for each, in their order
    */
-  takeAll(requests: readonly Asking[]): Promise<readonly CountedVerdict[]>;
+  takeAll(clients: readonly string[]): Promise<readonly CountedVerdict[]>;
   /** Whether the client was far from its limit when it was last counted: this one will pass. */
-  hasRoom(c: Asking): boolean;
+  hasRoom(client: string): boolean;
   /** The rate headers, names and values in turn. */
   headers(verdict: Verdict): readonly [string, string, string, string];
 }
@@ -60,8 +61,9 @@ export function rateLimit(options: RateLimitOptions): RateLimit {
   };
 
   return {
-    takeAll: (requests) => window.takeAll(requests.map(client)),
-    hasRoom: (c) => window.hasRoom(client(c)),
+    client,
+    takeAll: window.takeAll,
+    hasRoom: window.hasRoom,
     headers,
     async middleware(c, next) {
       const verdict = begunOf(c)?.counted ?? (await window.take(client(c)));

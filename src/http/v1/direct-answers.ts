@@ -24,6 +24,8 @@ export interface DirectAnswersDeps {
 interface Asked {
   readonly known: KnownQuestion;
   readonly request: DirectRequest;
+  /** Whoever hangs up meanwhile counts all the same. */
+  readonly client: string;
 }
 
 type Answer = DirectReply | undefined | Promise<DirectReply | undefined>;
@@ -39,18 +41,18 @@ export function answerDirectly(deps: DirectAnswersDeps): DirectPart {
   const answer = inFlights(answerAll);
   return (request) => {
     const known = questions.find(request.target);
-    return known && answer({ known, request });
+    return known && answer({ known, request, client: limit.client(request) });
   };
 
   async function answerAll(asked: readonly Asked[]): Promise<readonly Answer[]> {
     const keys = asked.map(({ request }) => givenKey(request));
     const pick = (isWanted: (index: number, key: string) => boolean): readonly string[] =>
       keys.filter((key, index) => key !== undefined && isWanted(index, key)) as string[];
-    const requests = asked.map(({ request }) => request);
+    const clients = asked.map(({ client }) => client);
     // Whoever is far from the limit waits for one answer, not for two; a flood costs the
     // database nothing.
-    const looking = lookUp(pick((index) => limit.hasRoom(requests[index] as DirectRequest)));
-    const counts = await limit.takeAll(requests);
+    const looking = lookUp(pick((index) => limit.hasRoom(clients[index] ?? "")));
+    const counts = await limit.takeAll(clients);
     const early = await looking;
     const late = await lookUp(pick((at, key) => counts[at]?.accepted === true && !early.has(key)));
     const find = findingOnce(bodies);

@@ -10,6 +10,7 @@ import { text } from "node:stream/consumers";
 import { Hono } from "hono";
 import { pino } from "pino";
 import { test } from "uvu";
+import { directOf } from "../../../src/http/direct.ts";
 import { type HttpServer, serveHttp } from "../../../src/http/serve.ts";
 import { issueKey } from "../../../src/keys/issue-key.ts";
 import { revokeKey } from "../../../src/keys/revoke-key.ts";
@@ -248,6 +249,27 @@ test("each request counts once, whoever answers it", async () => {
     remaining,
     [4, 3, 2, 1, 0, 0].map((rest) => `"ip";r=${rest}`),
   );
+});
+
+test("whoever hangs up before being counted is counted all the same", async () => {
+  const house = createHouse({ sql: home.sql, clock: home.clock, rateLimit: 5 });
+  const socket = { remoteAddress: "192.0.2.5" as string | undefined };
+  const path = "/v1/tokens/top";
+  const remaining = async () => {
+    const headers = { Authorization: `Bearer ${key}` };
+    const reply = await house.request(path, { headers }, { incoming: { socket } });
+    return /r=(\d+)/.exec(reply.headers.get("RateLimit") ?? "")?.[1];
+  };
+  assert.equal(await remaining(), "4");
+  await new Promise<void>((resolve) => {
+    const incoming = { method: "GET", url: path, socket, rawHeaders: ["Host", "x", ...withKey()] };
+    const outgoing = { writeHead: () => outgoing, end: resolve };
+    directOf(house)?.(incoming as never, outgoing as never, assert.fail);
+    // Node forgets the address of a connection that is gone.
+    socket.remoteAddress = undefined;
+  });
+  socket.remoteAddress = "192.0.2.5";
+  assert.equal(await remaining(), "2");
 });
 
 test("what is shown is what stands: a star is in the next reply", async () => {
