@@ -34,6 +34,8 @@ export interface KeptBodies {
 
 /** All bodies together; the compressed ones add about a fifth. The oldest go first. */
 const BYTES_MAX = 32 * 1024 * 1024;
+/** What keeping one costs beside its bytes: pages past the end are many and nearly empty. */
+const KEPT_BYTES = 1_024;
 
 /**
  * Keeps rendered bodies while what they show stands: the data, by its revision, and the
@@ -48,13 +50,15 @@ export function keepBodies(clock: Clock, bytesMax = BYTES_MAX): KeptBodies {
   let bytes = 0;
 
   const drop = (question: string): void => {
-    bytes -= kept.get(question)?.shown.bytes.length ?? 0;
+    const known = kept.get(question);
+    if (known === undefined) return;
+    bytes -= costOf(known);
     kept.delete(question);
   };
   const keep = (question: string, made: Kept): void => {
     drop(question);
     kept.set(question, made);
-    bytes += made.shown.bytes.length;
+    bytes += costOf(made);
     for (const oldest of kept.keys()) {
       if (bytes <= bytesMax) return;
       drop(oldest);
@@ -77,6 +81,10 @@ export function keepBodies(clock: Clock, bytesMax = BYTES_MAX): KeptBodies {
       return made.shown;
     },
   };
+}
+
+function costOf({ shown }: Kept): number {
+  return KEPT_BYTES + shown.bytes.length;
 }
 
 /** A clock that was set back is before `from`. */

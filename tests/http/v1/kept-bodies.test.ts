@@ -15,6 +15,8 @@ import { createHouse, fakeClock, giveStars, type House, NOW, openHouse } from ".
 
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
+/** What a kept body is counted for beside its own bytes. */
+const KEPT_BYTES = 1_024;
 const PATHS = [
   "/events",
   "/events?status=all&limit=100",
@@ -208,7 +210,7 @@ test("an unchanged answer is read once; a changed revision, a full hour, a clock
 });
 
 test("bodies are kept up to a size, the oldest go first; a failed read is not kept", async () => {
-  const show = asker(fakeClock(), 100);
+  const show = asker(fakeClock(), 100 + 2 * KEPT_BYTES);
   let reads = 0;
   const ask = (question: string) =>
     show({
@@ -226,6 +228,26 @@ test("bodies are kept up to a size, the oldest go first; a failed read is not ke
   assert.equal(reads, 4, "the oldest had to go");
   for (let times = 0; times < 2; times++) await assert.rejects(ask("bad"));
   assert.equal(reads, 6);
+});
+
+test("bodies that are nearly empty are few too: keeping one costs memory of its own", async () => {
+  const questions = 500;
+  const show = asker(fakeClock(), (questions / 2) * KEPT_BYTES);
+  let reads = 0;
+  const ask = (question: number) =>
+    show({
+      question: String(question),
+      revision: "1",
+      read: async () => {
+        reads++;
+        return { body: 0, until: Number.POSITIVE_INFINITY };
+      },
+    });
+  for (let question = 0; question < questions; question++) await ask(question);
+  await ask(questions - 1);
+  assert.equal(reads, questions, "the newest is kept");
+  await ask(questions / 2);
+  assert.equal(reads, questions + 1, "half of them had to go");
 });
 
 async function revision(sql: Sql) {
