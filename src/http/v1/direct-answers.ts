@@ -50,11 +50,12 @@ export function answerDirectly(deps: DirectAnswersDeps): DirectPart {
       keys.filter((key, index) => key !== undefined && isWanted(index, key)) as string[];
     const clients = asked.map(({ client }) => client);
     // Whoever is far from the limit waits for one answer, not for two; a flood costs the
-    // database nothing.
-    const looking = lookUp(pick((index) => limit.hasRoom(clients[index] ?? "")));
+    // database nothing. Nobody waits for two of the database's, however slow it is.
+    const roomy = new Set(pick((index) => limit.hasRoom(clients[index] ?? "")));
+    const looking = lookUp([...roomy]);
     const counts = await limit.takeAll(clients);
-    const early = await looking;
-    const late = await lookUp(pick((at, key) => counts[at]?.accepted === true && !early.has(key)));
+    const others = pick((at, key) => counts[at]?.accepted === true && !roomy.has(key));
+    const [early, late] = await Promise.all([looking, lookUp(others)]);
     const find = findingOnce(bodies);
     return asked.map(({ known, request }, index) => {
       const counted = counts[index];

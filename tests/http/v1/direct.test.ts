@@ -11,7 +11,9 @@ import { Hono } from "hono";
 import { pino } from "pino";
 import { test } from "uvu";
 import { directOf } from "../../../src/http/direct.ts";
+import { DirectRequest } from "../../../src/http/direct-request.ts";
 import { type HttpServer, serveHttp } from "../../../src/http/serve.ts";
+import { answerDirectly } from "../../../src/http/v1/direct-answers.ts";
 import { issueKey } from "../../../src/keys/issue-key.ts";
 import { revokeKey } from "../../../src/keys/revoke-key.ts";
 import { silentLogger } from "../../../src/log.ts";
@@ -270,6 +272,30 @@ test("whoever hangs up before being counted is counted all the same", async () =
   });
   socket.remoteAddress = "192.0.2.5";
   assert.equal(await remaining(), "2");
+});
+
+test("a slow look-up of some keys holds up the look-up of the others by nothing", async () => {
+  const looked: (readonly string[])[] = [];
+  const together = (keys: readonly string[]) => {
+    looked.push(keys);
+    return new Promise<never>(() => undefined);
+  };
+  const part = answerDirectly({
+    questions: { find: () => ({}) },
+    verifyKey: { together },
+    limit: {
+      client: (request: DirectRequest) => request.header("x-request-id"),
+      hasRoom: (client: string) => client === "far",
+      takeAll: async (clients: readonly string[]) => clients.map(() => ({ accepted: true })),
+    },
+  } as never);
+  for (const name of ["far", "near"]) {
+    const rawHeaders = ["Host", "x", "X-Request-Id", name, "Authorization", `Bearer ${name}`];
+    const asked = DirectRequest.of({ method: "GET", url: "/", rawHeaders } as never);
+    void part(asked as DirectRequest);
+  }
+  for (let turn = 0; turn < 5; turn++) await new Promise((resolve) => setImmediate(resolve));
+  assert.deepEqual(looked, [["far"], ["near"]]);
 });
 
 test("what is shown is what stands: a star is in the next reply", async () => {
