@@ -19,7 +19,16 @@ const rows = [
   ["hosting", "upkeep", "audit"],
   ["journal", "publishing", "reads", "keys", "catalogue", "holdings", "local"],
   ["ledger", "store"],
-  ["config.ts", "errors.ts", "clock.ts", "log.ts", "metrics.ts", "failpoint.ts", "in-time.ts"],
+  [
+    "config.ts",
+    "errors.ts",
+    "clock.ts",
+    "log.ts",
+    "metrics.ts",
+    "failpoint.ts",
+    "in-time.ts",
+    "let-others-in.ts",
+  ],
 ];
 
 interface Import {

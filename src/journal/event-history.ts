@@ -1,6 +1,7 @@
 import { type Day, endOfDay, startOfDay } from "../../actors/day.ts";
 import { type EventDayState, eventDay } from "../../actors/event-day.ts";
 import type { Counted } from "../../actors/nft-accounting.ts";
+import { letOthersIn } from "../let-others-in.ts";
 import { inTime, type Sql } from "../store/postgres.ts";
 import { walletOf } from "./star-record.ts";
 
@@ -26,29 +27,38 @@ export interface FoldedEventDay {
   readonly contradiction: string | null;
 }
 
-/** Rows of one read; a fold may take as long as it takes, a statement may not. */
-const PAGE = 2_000;
+/** Stars of one read: to fold them takes some 10 ms, and the process may be one that voters use. */
+const PAGE = 500;
+/** A fold may take as long as it takes, a statement may not. */
 const PAGE_WITHIN_MS = 30_000;
 
-/** All stars of an event on one day, in the journal's order, page by page. */
+/**
+ * All stars that an event has on one day when it is asked, in the journal's order, page by page.
+ * No index has that order for one event, and to sort its day for each page would take the square
+ * of its stars: so their numbers are read first, in order, and each page is looked up by them.
+ */
 export async function* starsOfEventDay(
   sql: Sql,
   { event, day }: EventDayKey,
 ): AsyncGenerator<readonly EventDayStar[]> {
-  let after = 0;
-  for (;;) {
+  const [row] = await inTime(
+    sql<{ numbers: string }[]>`
+      select coalesce(string_agg(seq::text, ' ' order by seq), '') as numbers from star
+      where day = ${day} and target_type = 'event' and target_id = ${event}
+        and at >= ${startOfDay(day)} and at < ${endOfDay(day)}`,
+    PAGE_WITHIN_MS,
+  );
+  const numbers = row === undefined || row.numbers === "" ? [] : row.numbers.split(" ");
+  for (let from = 0; from < numbers.length; from += PAGE) {
+    const page = numbers.slice(from, from + PAGE).map(Number);
     const rows = await inTime(
-      sql<(Omit<EventDayStar, "wallet"> & { wallet: number; seq: number })[]>`
-        select id, at, wallet, weight, held_a as "heldA", held_b as "heldB", seq from star
-        where day = ${day} and target_type = 'event' and target_id = ${event}
-          and at >= ${startOfDay(day)} and at < ${endOfDay(day)} and seq > ${after}
-        order by seq limit ${PAGE}`,
+      sql<(Omit<EventDayStar, "wallet"> & { wallet: number })[]>`
+        select id, at, wallet, weight, held_a as "heldA", held_b as "heldB" from star
+        where day = ${day} and seq = any(${page}::bigint[]) order by seq`,
       PAGE_WITHIN_MS,
     );
-    yield rows.map(({ seq: _, wallet, ...star }) => ({ ...star, wallet: walletOf(wallet) }));
-    const last = rows.at(-1);
-    if (last === undefined || rows.length < PAGE) return;
-    after = last.seq;
+    yield rows.map(({ wallet, ...star }) => ({ ...star, wallet: walletOf(wallet) }));
+    await letOthersIn();
   }
 }
 
