@@ -1,6 +1,7 @@
 import { type ForeverMintState, foreverMint, foreverMintCheck } from "../../actors/forever-mint.ts";
 import type { Loss } from "../../actors/nft-accounting.ts";
-import { inTime, type Sql } from "../store/postgres.ts";
+import type { Sql } from "../store/postgres.ts";
+import { readLiveMint } from "./live-mint.ts";
 import {
   type EndedClaim,
   type MintHappening,
@@ -8,7 +9,7 @@ import {
   type MintStar,
   readMintHistory,
 } from "./mint-history.ts";
-import { accountNumber, walletOf } from "./star-record.ts";
+import { accountNumber } from "./star-record.ts";
 
 /** To whom an NFT, or a wallet's base, is attributed, and by which star it came. */
 export interface Attribution {
@@ -179,40 +180,6 @@ function breakdownOf({ base, collectionA, collectionB }: MintStar["breakdown"]):
 
 function keyOf({ collection, serial }: Pick<EndedClaim, "collection" | "serial">): string {
   return `${collection}/${serial}`;
-}
-
-interface LiveRow {
-  readonly weight: number;
-  readonly stars: number;
-  readonly seq: number;
-  readonly collection: "base" | "A" | "B" | null;
-  readonly serial: number;
-  readonly wallet: number;
-  readonly star_id: string;
-}
-
-/** The projection, and the place in the history that it is as of: one statement, one snapshot. */
-export async function readLiveMint(
-  sql: Sql,
-  mint: string,
-): Promise<{ readonly upTo: number; readonly live: MintAttributions }> {
-  const rows = await inTime(
-    sql<LiveRow[]>`
-      select head.weight, head.stars, head.seq, collection, serial, wallet, star_id
-      from (select
-        coalesce((select weight from event_total where event_id = ${mint}), 0) as weight,
-        coalesce((select stars from event_total where event_id = ${mint}), 0) as stars,
-        greatest((select max(seq) from mint_star where event_id = ${mint}),
-          (select max(seq) from claim_release where event_id = ${mint}), 0) as seq) head
-      left join serial_claim on event_id = ${mint} and day is null and released_at is null`,
-  );
-  const [{ weight, stars, seq } = { weight: 0, stars: 0, seq: 0 }] = rows;
-  const attributions = rows.flatMap(({ collection, serial, wallet, star_id }) =>
-    collection === null
-      ? []
-      : [[`${collection}/${serial}`, { wallet: walletOf(wallet), starId: star_id }] as const],
-  );
-  return { upTo: seq, live: { weight, stars, attributions: new Map(attributions) } };
 }
 
 const DIFFERENCES_MAX = 20;

@@ -55,6 +55,8 @@ export interface HistoryRange {
 
 /** 1,000 stars with their serials are some 500 KB. */
 const PAGE = 1_000;
+/** A check may end a large mint's every claim at once, and those come in one read. */
+const PAGE_WITHIN_MS = 30_000;
 
 /**
  * Everything that changed a forever mint, in the order of commits, page by page. The machine
@@ -111,6 +113,7 @@ async function readStars(
         from star where star.day = page.day and star.id = page.star_id limit 1
       ) star
       order by page.seq`,
+    PAGE_WITHIN_MS,
   );
   return rows.map(({ id, wallet, held_a, held_b, base, counted_a, bonus_b, ...star }) => ({
     kind: "star",
@@ -145,6 +148,7 @@ async function readReleases(
       from claim_release
       where event_id = ${mint} and seq > ${after} and seq <= ${upTo}
       group by seq, run_id order by seq`,
+    PAGE_WITHIN_MS,
   );
   return rows.map(({ seq, run_id, released_at, ended }) => ({
     kind: "release",

@@ -157,6 +157,19 @@ test("a mint's snapshot that missed a star, or is of another shape, is thrown aw
   assert.equal((await show(c, "forever-mint/mint")).source, "projection");
 });
 
+test("a mint that is too large to be taken from Redis at once is shown from its claims", async (c) => {
+  const fromRedis = await show(c, "forever-mint/mint");
+  for (const [weight, source] of [
+    [3_000, "snapshot"],
+    [3_001, "projection"],
+  ] as const) {
+    await c.engine.sql`update event_total set weight = ${weight} where event_id = 'mint'`;
+    await c.redis.hSet(mintKey("mint"), "weight", weight);
+    const context = { ...(fromRedis.context as object), weight };
+    assert.deepEqual(await show(c, "forever-mint/mint"), { ...fromRedis, context, source });
+  }
+});
+
 test("an edited snapshot of a mint does not equal the journal", async (c) => {
   const value = (await c.redis.hGet(mintKey("mint"), "A/1")) ?? "";
   await c.redis.hSet(mintKey("mint"), "A/1", value.replace(/^\d+/, "999"));

@@ -7,6 +7,7 @@ import type { ActorQuery, ListedActor } from "../../hosting/list-actors.ts";
 import type { PublishingState } from "../../publishing/publishing-state.ts";
 import { isSameText } from "../health.ts";
 import { problem } from "../problem.ts";
+import { jsonInPieces } from "./json-in-pieces.ts";
 
 /** What operators may ask over HTTP (contract, end of section 7). */
 export interface OpsApiDeps {
@@ -39,10 +40,9 @@ export function opsApi(deps: OpsApiDeps): Hono {
     const name = parseActorName(nameIn(c));
     if (name === undefined) throw new TerminalError("NOT_FOUND", "this names no actor");
     const [actor, history] = await Promise.all([deps.showActor(name), deps.actorHistory(name)]);
-    return c.json({
-      ...actor,
-      history: history.map((star) => ({ ...star, at: instant(star.at) })),
-    });
+    const told = history.map((star) => ({ ...star, at: instant(star.at) }));
+    const json = await jsonInPieces({ ...actor, history: told });
+    return c.body(json, 200, { "Content-Type": "application/json" });
   });
   app.get("/publishing", async (c) => {
     const { lastFindings, alarms, ...state } = await deps.publishing();

@@ -1,0 +1,126 @@
+/**
+ * Goal: an actor of very many stars or claims is read whole and in order, and its reading costs
+ * its size. Method: rows put in by hand, several pages of them; instants run against the order of
+ * the journal; Postgres counts the rows it fetched.
+ */
+import * as assert from "node:assert/strict";
+import { suite } from "uvu";
+import { foldEventDay, starsOfEventDay } from "../../src/journal/event-history.ts";
+import { readLiveMint, readMintNow } from "../../src/journal/live-mint.ts";
+import { openPostgres, type Sql } from "../../src/store/postgres.ts";
+import { type TestDatabase, testDatabase } from "../support/postgres.ts";
+
+const DAY = "2026-11-20";
+const STARS = 10_007;
+/** Of each kind of claim: base, A and B. */
+const CLAIMS = 12_001;
+const FIRST_WALLET = 1_000;
+
+const test = suite<{ database: TestDatabase; sql: Sql }>("actors read whole");
+
+test.before(async (context) => {
+  const database = await testDatabase({ migrated: true });
+  const sql = openPostgres(database.url, { connections: 1, byKey: true });
+  await sql`select ensure_star_partition(${DAY})`;
+  await insertStars(sql, STARS);
+  await sql`
+    insert into serial_claim (event_id, day, collection, serial, wallet, star_id)
+    select 'mint', null::date, collection, n, n, gen_random_uuid()
+    from generate_series(1, ${CLAIMS}::int) n, unnest(array['base', 'A', 'B']) collection
+    union all select 'other', null, 'A', n, n, gen_random_uuid() from generate_series(1, 9) n
+    union all select 'mint', ${DAY}, 'A', n + 1000000, n, gen_random_uuid() from generate_series(1, 9) n`;
+  await sql`insert into event_total values ('mint', ${7 * CLAIMS}, ${CLAIMS})`;
+  await sql`insert into mint_star (event_id, seq, day, star_id) values ('mint', 41, ${DAY}, gen_random_uuid())`;
+  await sql`analyze`;
+  Object.assign(context, { database, sql });
+});
+test.after(async ({ database, sql }) => {
+  await sql.end({ timeout: 1 });
+  await database.close();
+});
+
+/**
+ * Half of the stars on `busy`, the others on the ten days before; wallet n's star is the n-th, and
+ * later ones have the earlier instants.
+ */
+async function insertStars(sql: Sql, count: number): Promise<void> {
+  await sql`
+    insert into star (id, day, wallet, slot, at, target_type, target_id, repeatable, voting_power,
+      weight, base, counted_a, bonus_b, held_a, held_b, holdings_read_at, allowance_limit)
+    select gen_random_uuid(), utc_day(at), wallet, 1, at, 'event', target, false, 2, 2,
+      1, 1, 0, array[n], '{}', at, 5
+    from (
+      select n, ${FIRST_WALLET}::int + n / 2 as wallet,
+        case n % 2 when 0 then 'busy' else 'quiet' end as target,
+        noon.at - n - case n % 2 when 0 then 0 else (1 + n / 2 % 10) * 86400000::bigint end as at
+      from generate_series(0, ${2 * count - 1}::int) n,
+        (select (extract(epoch from ${DAY}::date) * 1000 + 43200000)::bigint as at) noon
+    ) as given order by n`;
+}
+
+test("a busy day comes star by star in the journal's order, each once", async ({ sql }) => {
+  const wallets: string[] = [];
+  const instants: number[] = [];
+  for await (const page of starsOfEventDay(sql, { event: "busy", day: DAY })) {
+    wallets.push(...page.map(({ wallet }) => wallet));
+    instants.push(...page.map(({ at }) => at));
+  }
+  assert.deepEqual(
+    wallets,
+    Array.from({ length: STARS }, (_, n) => `0.0.${FIRST_WALLET + n}`),
+  );
+  assert.ok((instants[0] ?? 0) > (instants.at(-1) ?? 0), "instants run the other way");
+  const { state, contradiction } = await foldEventDay(sql, { event: "busy", day: DAY });
+  assert.deepEqual(
+    [contradiction, state.context.stars, state.context.weight],
+    [null, STARS, 2 * STARS],
+  );
+  for await (const page of starsOfEventDay(sql, { event: "nobody's", day: DAY })) {
+    assert.deepEqual(page, []);
+  }
+});
+
+test("to fold a busy day fetches each of its stars twice, not once for every page", async ({
+  sql,
+}) => {
+  const before = await starsFetched(sql);
+  await foldEventDay(sql, { event: "busy", day: DAY });
+  const fetched = (await starsFetched(sql)) - before;
+  assert.ok(fetched >= STARS && fetched <= 2.5 * STARS, `${fetched} fetched of ${STARS}`);
+});
+
+async function starsFetched(sql: Sql): Promise<number> {
+  await sql`select pg_stat_force_next_flush()`;
+  const [row] = await sql<{ rows: number }[]>`
+    select sum(coalesce(seq_tup_read, 0) + coalesce(idx_tup_fetch, 0))::bigint as rows
+    from pg_stat_user_tables where relname like 'star\\_2%'`;
+  return row?.rows ?? 0;
+}
+
+test("a large mint comes whole, with the star of each claim and without", async ({ sql }) => {
+  const { upTo, live } = await readLiveMint(sql, "mint");
+  assert.deepEqual([upTo, live.weight, live.stars], [41, 7 * CLAIMS, CLAIMS]);
+  assert.equal(live.attributions.size, 3 * CLAIMS);
+  const rows = await sql<{ collection: string; serial: number; wallet: number; star_id: string }[]>`
+    select collection, serial, wallet, star_id from serial_claim where event_id = 'mint' and day is null`;
+  for (const { collection, serial, wallet, star_id } of rows) {
+    assert.deepEqual(live.attributions.get(`${collection}/${serial}`), {
+      wallet: `0.0.${wallet}`,
+      starId: star_id,
+    });
+  }
+  const { value, context } = await readMintNow(sql, "mint");
+  assert.deepEqual([value, context.weight, context.stars], ["collecting", 7 * CLAIMS, CLAIMS]);
+  const each = Array.from({ length: CLAIMS }, (_, n) => n + 1);
+  const counted = Object.fromEntries(each.map((n) => [n, `0.0.${n}`]));
+  assert.deepEqual(context.counted, { A: counted, B: counted });
+  assert.deepEqual(context.wallets, Object.fromEntries(each.map((n) => [`0.0.${n}`, true])));
+});
+
+test("a mint that nothing happened to is empty", async ({ sql }) => {
+  const { upTo, live } = await readLiveMint(sql, "nobody's");
+  assert.deepEqual([upTo, live], [0, { weight: 0, stars: 0, attributions: new Map() }]);
+  assert.equal((await readMintNow(sql, "nobody's")).value, "empty");
+});
+
+test.run();
