@@ -88,12 +88,12 @@ export const commands: Readonly<Record<string, Listed>> = {
  */
 export function subCommandsFor(words: readonly string[]): SubCommandsDef {
   const named = words.find((word) => !word.startsWith("-"));
-  return Object.fromEntries(
-    Object.entries(commands).map(
-      ([name, { description, load }]): [string, SubCommandsDef[string]] => [
-        name,
-        name === named ? load : { meta: { name, description } },
-      ],
-    ),
+  const known = Object.entries(commands).map(
+    ([name, { description, load }]): [string, SubCommandsDef[string]] => [
+      name,
+      name === named ? load : { meta: { name, description } },
+    ],
   );
+  // Without a prototype: `starboard constructor` is no command either.
+  return Object.assign(Object.create(null), Object.fromEntries(known));
 }

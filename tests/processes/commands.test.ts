@@ -27,4 +27,10 @@ test("the command that is named is loaded, wherever options stand; the others ar
   }
 });
 
+test("what every object has is no command", () => {
+  for (const word of ["constructor", "toString", "__proto__"]) {
+    assert.equal(subCommandsFor([word])[word], undefined);
+  }
+});
+
 test.run();
