@@ -2,7 +2,6 @@ import type { ForeverMintState } from "../../actors/forever-mint.ts";
 import { letOthersIn } from "../let-others-in.ts";
 import { inTime, type Sql } from "../store/postgres.ts";
 import type { Attribution, MintAttributions } from "./fold-mint.ts";
-import { walletOf } from "./star-record.ts";
 
 /** Claims of one read: some 30 ms of Postgres, and few enough for a process that serves voters. */
 const PAGE = 5_000;
@@ -29,18 +28,26 @@ interface Page {
   readonly count: number;
 }
 
+interface Reading {
+  /** What Postgres is to say of each claim, in SQL: a text. */
+  readonly tell: string;
+  readonly take: (collection: Collection, claims: Readonly<Record<string, string>>) => void;
+}
+
 /** The projection with the star each claim came by, and the place in the history it is as of. */
 export async function readLiveMint(
   sql: Sql,
   mint: string,
 ): Promise<{ readonly upTo: number; readonly live: MintAttributions }> {
   const attributions = new Map<string, Attribution>();
-  const { weight, stars, seq } = await readWhole(sql, mint, (collection, claims) => {
-    for (const serial in claims) {
-      const [account, starId = ""] = claims[serial]?.split(" ") ?? [];
-      const attribution = { wallet: walletOf(Number(account)), starId };
-      attributions.set(`${collection}/${serial}`, attribution);
-    }
+  const { weight, stars, seq } = await readWhole(sql, mint, {
+    tell: "'0.0.' || wallet || ' ' || star_id",
+    take(collection, claims) {
+      for (const serial in claims) {
+        const [wallet = "", starId = ""] = claims[serial]?.split(" ") ?? [];
+        attributions.set(`${collection}/${serial}`, { wallet, starId });
+      }
+    },
   });
   return { upTo: seq, live: { weight, stars, attributions } };
 }
@@ -53,12 +60,12 @@ export async function readLiveMint(
 export async function readMintNow(sql: Sql, mint: string): Promise<ForeverMintState> {
   const wallets: Record<string, true> = {};
   const counted = { A: {} as Record<number, string>, B: {} as Record<number, string> };
-  const { weight, stars } = await readWhole(sql, mint, (collection, claims) => {
-    for (const serial in claims) {
-      const wallet = walletOf(Number.parseInt(claims[serial] ?? "", 10));
-      if (collection === "base") wallets[wallet] = true;
-      else counted[collection][Number(serial)] = wallet;
-    }
+  const { weight, stars } = await readWhole(sql, mint, {
+    tell: "'0.0.' || wallet",
+    take(collection, claims) {
+      if (collection !== "base") Object.assign(counted[collection], claims);
+      else for (const wallet of Object.values(claims)) wallets[wallet] = true;
+    },
   });
   const value = stars === 0 ? "empty" : "collecting";
   return { value, context: { event: mint, weight, stars, wallets, counted } };
@@ -68,11 +75,7 @@ export async function readMintNow(sql: Sql, mint: string): Promise<ForeverMintSt
  * Hands over all live claims, page by page, as of one commit: the pages are read in one
  * transaction that sees no later one and holds nobody up.
  */
-function readWhole(
-  sql: Sql,
-  mint: string,
-  take: (collection: Collection, claims: Readonly<Record<string, string>>) => void,
-): Promise<Head> {
+function readWhole(sql: Sql, mint: string, { tell, take }: Reading): Promise<Head> {
   const reading = sql.begin("isolation level repeatable read read only", async (snapshot) => {
     const [head] = await snapshot<Head[]>`
       select coalesce((select weight from event_total where event_id = ${mint}), 0) as weight,
@@ -83,7 +86,7 @@ function readWhole(
       let after = 0;
       for (;;) {
         const [page] = await snapshot<Page[]>`
-          select json_object_agg(serial, wallet || ' ' || star_id) as claims,
+          select json_object_agg(serial, ${snapshot.unsafe(tell)}) as claims,
             coalesce(max(serial), 0) as last, count(*) as count
           from (
             select serial, wallet, star_id from serial_claim

@@ -117,6 +117,32 @@ test("a large mint comes whole, with the star of each claim and without", async 
   assert.deepEqual(context.wallets, Object.fromEntries(each.map((n) => [`0.0.${n}`, true])));
 });
 
+test("a mint is read as of one moment, whatever is claimed meanwhile", async ({
+  database,
+  sql,
+}) => {
+  const voters = openPostgres(database.url, { connections: 1 });
+  let isRead = false;
+  const voting = (async () => {
+    for (let serial = CLAIMS + 1; !isRead; serial += 1) {
+      await voters`
+        with claim as (
+          insert into serial_claim (event_id, collection, serial, wallet, star_id)
+          values ('mint', 'B', ${serial}, ${serial}, gen_random_uuid()))
+        update event_total set weight = weight + 5 where event_id = 'mint'`;
+    }
+  })();
+  const { live } = await readLiveMint(sql, "mint");
+  isRead = true;
+  await voting;
+  await voters.end({ timeout: 1 });
+  const weights = [...live.attributions.keys()].map((key) => (key.startsWith("B/") ? 5 : 1));
+  assert.equal(
+    weights.reduce<number>((sum, weight) => sum + weight, 0),
+    live.weight,
+  );
+});
+
 test("a mint that nothing happened to is empty", async ({ sql }) => {
   const { upTo, live } = await readLiveMint(sql, "nobody's");
   assert.deepEqual([upTo, live], [0, { weight: 0, stars: 0, attributions: new Map() }]);
