@@ -235,12 +235,16 @@ export function readSettings<Name extends SettingName = never>(
   return Object.freeze(parsed.data) as Readonly<With<Name>>;
 }
 
+/** Where clients find us: what is configured, else the address that is bound. */
+export function ownUrl(given: { PUBLIC_URL?: string | undefined; HOST: string; PORT: number }) {
+  const { PUBLIC_URL, HOST, PORT } = given;
+  return PUBLIC_URL ?? `http://${HOST.includes(":") ? `[${HOST}]` : HOST}:${PORT}`;
+}
+
 /** The environment of this process, after `.env` where there is one. The only reader of `process.env`. */
 export function environment(): Readonly<Record<string, string | undefined>> {
   try {
     process.loadEnvFile();
-  } catch {
-    // No .env file: the environment alone decides.
-  }
+  } catch {} // No .env file: the environment alone decides.
   return process.env;
 }

@@ -112,4 +112,16 @@ test("the environment is read by config.ts alone", () => {
   assert.deepEqual(readers, ["src/config.ts"]);
 });
 
+test("serving code holds no transaction open and cancels no statement", () => {
+  // postgres.js 3.4.9 ends the process when a connection is lost inside a transaction, and mixes
+  // up answers on a pipelined connection where a statement is cancelled or read by a cursor.
+  const users = sources("src").filter((file) =>
+    /\b(sql|pool)\.(begin|reserve)\(|\.cursor\(|`\.cancel\(/.test(
+      readFileSync(join(root, file), "utf8"),
+    ),
+  );
+  // A migration that lost its connection has failed anyway.
+  assert.deepEqual(users, ["src/store/migrate.ts"]);
+});
+
 test.run();

@@ -1,6 +1,6 @@
 import * as assert from "node:assert/strict";
 import { test } from "uvu";
-import { ConfigurationError, readSettings } from "../src/config.ts";
+import { ConfigurationError, ownUrl, readSettings } from "../src/config.ts";
 
 function refusal(
   environment: Record<string, string>,
@@ -81,6 +81,13 @@ test("the two keys of a message's holdings are names, and differ", () => {
 test("settings cannot be changed afterwards", () => {
   const settings = readSettings({});
   assert.throws(() => Object.assign(settings, { PORT: 1 }), TypeError);
+});
+
+test("clients find the service at PUBLIC_URL, else at the address it binds, of either family", () => {
+  const at = (environment: Record<string, string>) => ownUrl(readSettings(environment));
+  assert.equal(at({}), "http://127.0.0.1:3000");
+  assert.equal(new URL(at({ HOST: "::1", PORT: "3001" })).host, "[::1]:3001");
+  assert.equal(at({ HOST: "::", PUBLIC_URL: "https://stars.example" }), "https://stars.example");
 });
 
 test.run();

@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
+import { ownUrl } from "../config.ts";
 import { demoDirectory } from "../local/demo-directory.ts";
 import { readKept } from "../local/demo-ledger.ts";
 import { readStar, type Star, signIn, star, type VotingSite } from "./demo-client.ts";
@@ -24,7 +25,10 @@ export const demoCommand = command({
     key: { type: "string", description: "Its private key, hex: ED25519 in DER, ECDSA raw." },
   },
   async work({ url, target, wallet, key }) {
-    const site: VotingSite = { url: (url ?? ownUrl()).replace(/\/$/, ""), say };
+    const site: VotingSite = {
+      url: (url ?? ownUrl(readCommandSettings(["DATABASE_URL"]))).replace(/\/$/, ""),
+      say,
+    };
     const wallets = wallet === undefined ? demoWallets() : [givenWallet(wallet, key)];
     const stored = await castFirstPossible(
       site,
@@ -38,11 +42,6 @@ export const demoCommand = command({
 
 function say(line: string): void {
   process.stderr.write(`${line}\n`);
-}
-
-function ownUrl(): string {
-  const { PUBLIC_URL, HOST, PORT } = readCommandSettings(["DATABASE_URL"]);
-  return PUBLIC_URL ?? `http://${HOST}:${PORT}`;
 }
 
 function demoWallets(): readonly SigningWallet[] {

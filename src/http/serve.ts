@@ -55,6 +55,8 @@ export async function serveHttp(
   });
   server.maxConnections = CONNECTIONS_MAX;
   server.on("clientError", refuseUnparsed);
+  // Node would answer 417 without a body; what is expected may as well be ignored (RFC 9110).
+  server.on("checkExpectation", (request, response) => server.emit("request", request, response));
   // Node would hang up in silence: no tunnel is offered.
   server.on("connect", (_request, socket) => hangUp(socket, bareProblem("METHOD_NOT_ALLOWED")));
   await listen(server, host, port);

@@ -3,16 +3,12 @@ import { letOthersIn } from "../let-others-in.ts";
 import { inTime, type Sql } from "../store/postgres.ts";
 import type { Attribution, MintAttributions } from "./fold-mint.ts";
 
-/** Claims of one read: some 30 ms of Postgres, and few enough for a process that serves voters. */
-const PAGE = 5_000;
-/**
- * For all pages of a mint together: 200,000 claims take half a second, and both the mint and the
- * load may be several times as large. Each page has the pool's limit of a statement besides.
- */
+/** Claims of one row: few enough to be taken up by a process that serves voters. */
+const PIECE = 5_000;
+/** Longer than any pool's own limit of a statement, which is what counts: 200,000 claims take 0.2 s. */
 const WHOLE_WITHIN_MS = 20_000;
 
 type Collection = "base" | "A" | "B";
-const COLLECTIONS: readonly Collection[] = ["base", "A", "B"];
 
 interface Head {
   readonly weight: number;
@@ -22,10 +18,9 @@ interface Head {
 }
 
 /** Serials and what is said of each, made by Postgres: rows cost the reader several times as much. */
-interface Page {
+interface Piece {
+  readonly collection: Collection;
   readonly claims: Readonly<Record<string, string>> | null;
-  readonly last: number;
-  readonly count: number;
 }
 
 interface Reading {
@@ -72,36 +67,35 @@ export async function readMintNow(sql: Sql, mint: string): Promise<ForeverMintSt
 }
 
 /**
- * Hands over all live claims, page by page, as of one commit: the pages are read in one
- * transaction that sees no later one and holds nobody up.
+ * Hands over all live claims, piece by piece, as of one commit: one statement, so nobody is held
+ * up. A transaction of several would see one moment too, but postgres.js 3.4.9 ends the process
+ * when a connection is lost inside one.
  */
-function readWhole(sql: Sql, mint: string, { tell, take }: Reading): Promise<Head> {
-  const reading = sql.begin("isolation level repeatable read read only", async (snapshot) => {
-    const [head] = await snapshot<Head[]>`
-      select coalesce((select weight from event_total where event_id = ${mint}), 0) as weight,
-        coalesce((select stars from event_total where event_id = ${mint}), 0) as stars,
+async function readWhole(sql: Sql, mint: string, { tell, take }: Reading): Promise<Head> {
+  const pieces = await inTime(
+    sql<(Head & Piece)[]>`
+      select coalesce(total.weight, 0) as weight, coalesce(total.stars, 0) as stars,
         greatest((select max(seq) from mint_star where event_id = ${mint}),
-          (select max(seq) from claim_release where event_id = ${mint}), 0) as seq`;
-    for (const collection of COLLECTIONS) {
-      let after = 0;
-      for (;;) {
-        const [page] = await snapshot<Page[]>`
-          select json_object_agg(serial, ${snapshot.unsafe(tell)}) as claims,
-            coalesce(max(serial), 0) as last, count(*) as count
-          from (
-            select serial, wallet, star_id from serial_claim
-            where event_id = ${mint} and day is null and released_at is null
-              and collection = ${collection} and serial > ${after}
-            order by serial limit ${PAGE}
-          ) as page`;
-        if (page === undefined || page.claims === null) break;
-        take(collection, page.claims);
-        await letOthersIn();
-        if (page.count < PAGE) break;
-        after = page.last;
-      }
-    }
-    return head ?? { weight: 0, stars: 0, seq: 0 };
-  });
-  return inTime(reading, WHOLE_WITHIN_MS);
+          (select max(seq) from claim_release where event_id = ${mint}), 0) as seq,
+        piece.collection, piece.claims
+      from (select 1) as one
+      left join event_total as total on total.event_id = ${mint}
+      left join lateral (
+        select collection, json_object_agg(serial, ${sql.unsafe(tell)}) as claims
+        from (
+          select collection, serial, wallet, star_id,
+            (row_number() over (partition by collection order by serial) - 1) / ${PIECE}::int as place
+          from serial_claim where event_id = ${mint} and day is null and released_at is null
+        ) as claim
+        group by collection, place order by collection, place
+      ) as piece on true`,
+    WHOLE_WITHIN_MS,
+  );
+  for (const { collection, claims } of pieces) {
+    if (claims === null) continue;
+    take(collection, claims);
+    await letOthersIn();
+  }
+  const [head] = pieces;
+  return head ?? { weight: 0, stars: 0, seq: 0 };
 }

@@ -1,5 +1,5 @@
 import { followClock } from "../clock.ts";
-import { bounds, type With } from "../config.ts";
+import { bounds, ownUrl, type With } from "../config.ts";
 import { createMintSnapshots } from "../hosting/mint-snapshots.ts";
 import { createSnapshots } from "../hosting/snapshots.ts";
 import { serveHttp } from "../http/serve.ts";
@@ -72,7 +72,7 @@ export async function startWeb(
   const snapshots = createSnapshots(outside.redis);
   const mintSnapshots = createMintSnapshots(outside.redis);
   const used = lastUsed(sql, clock, (error) => log.warn({ err: error }, "last use not noted"));
-  const publicUrl = settings.PUBLIC_URL ?? `http://${settings.HOST}:${settings.PORT}`;
+  const publicUrl = ownUrl(settings);
   const resting = { snapshots, mintSnapshots, refusals: createRefusalTrail(outside.redis) };
   const voting = votingUseCases({ ...outside, ...resting, settings, metrics, wake, publicUrl });
   const live = composeLive({ ...outside, log, metrics, trustedProxies: settings.TRUSTED_PROXIES });

@@ -212,4 +212,11 @@ test("a port that is taken is an error, not a silence", async () => {
   await assert.rejects(serveHttp(build().app, { host: "127.0.0.1", port }), /EADDRINUSE/);
 });
 
+test("an expectation that nobody knows is ignored, not answered without a body", async () => {
+  const reply = await raw(
+    "GET /fast HTTP/1.1\r\nHost: x\r\nExpect: banana\r\nConnection: close\r\n\r\n",
+  );
+  assert.match(reply, /^HTTP\/1\.1 200 [\s\S]*fast$/);
+});
+
 test.run();

@@ -52,7 +52,8 @@ export function rateLimit(options: RateLimitOptions): RateLimit {
     "RateLimit-Policy",
     policy,
     "RateLimit",
-    `"ip";r=${remaining};t=${Math.ceil(waitMs / 1000)}`,
+    // Never longer than the window, though another process' clock may run a little ahead.
+    `"ip";r=${remaining};t=${Math.min(windowSeconds, Math.ceil(waitMs / 1000))}`,
   ];
   const announce = (c: Context, verdict: Verdict): void => {
     const [policyName, policyValue, name, value] = headers(verdict);
