@@ -26,7 +26,8 @@ export function findPgbench(): string | undefined {
  */
 function turn(claims: boolean): string {
   // In prepared mode a colon before a word is a parameter, even within quotes: hence the spaces.
-  return `\\set wallet random(1, 2000000000)
+  // So many that no two turns of a run meet: a wallet has one first star a day.
+  return `\\set wallet random(1, 2000000000000000)
 \\set event random(1, ${EVENTS})
 with stored as (
   insert into star (id, day, wallet, slot, at, target_type, target_id, repeatable, voting_power, weight,
