@@ -1,28 +1,14 @@
 import { type Day, endOfDay } from "./day.ts";
+import { rulesOn } from "./rules.ts";
 
-/** "Free: 5 votes per day. Premium (while active): 20." */
-export const FREE_LIMIT = 5;
-export const PREMIUM_LIMIT = 20;
-
-/** A paid pass for one season: half-open, epoch milliseconds. */
-export interface PremiumPass {
-  readonly seasonId: string;
-  readonly startsAt: number;
-  readonly endsAt: number;
-}
-
-/** How many votes a day holds at an instant, and the season that says so. */
-export interface Limit {
-  readonly limit: typeof FREE_LIMIT | typeof PREMIUM_LIMIT;
-  readonly seasonId: string | null;
-}
-
-/** The limit at one instant: "its extra votes stop when that season ends", even mid-day. */
-export function limitAt(at: number, passes: readonly PremiumPass[]): Limit {
-  const pass = passes.find(({ startsAt, endsAt }) => startsAt <= at && at < endsAt);
-  return pass === undefined
-    ? { limit: FREE_LIMIT, seasonId: null }
-    : { limit: PREMIUM_LIMIT, seasonId: pass.seasonId };
+/**
+ * How many votes a day holds: 5, or 20 while a pass is in force.
+ *
+ * @param seasonId the season of the wallet's pass that is in force; null without one
+ */
+export function voteLimit(day: Day, seasonId: string | null): number {
+  const { freeVotes, premiumVotes } = rulesOn(day);
+  return seasonId === null ? freeVotes : premiumVotes;
 }
 
 /** The allowance as a voter sees it; `resetsAt` in epoch milliseconds. */

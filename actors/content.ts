@@ -15,29 +15,29 @@ export interface ContentRule {
   readonly starredOn: string;
   readonly targetType: TargetType;
   readonly eventKinds: readonly EventKind[];
-  /** `daily`: once per item and UTC day. `once`: counts once, may be starred again. */
-  readonly frequency: "daily" | "once";
+  /**
+   * Within what an NFT counts once. `event-day`: this event and UTC day. `forever-mint`: this mint,
+   * where a star counts once and may be given again. `none`: the star carries the full voting
+   * power. Outside forever mints a wallet stars an item once per UTC day.
+   */
+  readonly scope: "event-day" | "forever-mint" | "none";
   readonly counter: "accumulates" | "today only";
   readonly topic: "event" | "asset";
-  /** How the weight is found: each NFT once per scope, or the full voting power. */
-  readonly weight: "each NFT once per event and day" | "each NFT once per mint" | "full";
 }
 
 const onEventPage = {
   starredOn: "event page",
   targetType: "event",
-  frequency: "daily",
+  scope: "event-day",
   counter: "accumulates",
   topic: "event",
-  weight: "each NFT once per event and day",
 } as const;
 
 const asset = {
   eventKinds: [],
-  frequency: "daily",
+  scope: "none",
   counter: "today only",
   topic: "asset",
-  weight: "full",
 } as const;
 
 /** The table, row by row, in the specification's order. */
@@ -49,8 +49,7 @@ export const contentRules: readonly ContentRule[] = [
     content: "Forever mints",
     ...onEventPage,
     eventKinds: ["FOREVER_MINT"],
-    frequency: "once",
-    weight: "each NFT once per mint",
+    scope: "forever-mint",
   },
   { content: "Tokens", starredOn: "markets list, token page", targetType: "token", ...asset },
   {
@@ -67,8 +66,8 @@ export const contentRules: readonly ContentRule[] = [
   },
 ];
 
-/** Something that can be starred, with what the rules need to know of it. */
-export interface Target {
+/** Something that can be starred, as the catalogue names it. */
+export interface TargetRecord {
   readonly type: TargetType;
   readonly id: string;
   /** Set on events, and on nothing else. */
@@ -77,13 +76,34 @@ export interface Target {
   readonly ledgerId: string | null;
 }
 
+/** Something that can be starred, with the row of the table that governs it. */
+export interface Target extends TargetRecord {
+  /** `<type>/<id>`: its name inside an actor. */
+  readonly key: string;
+  readonly rule: ContentRule;
+}
+
+/**
+ * Looks the rule of a target up, once for all that is done with it.
+ *
+ * @throws RangeError for an event without a kind: the catalogue cannot hold one
+ */
+export function targetOf(record: TargetRecord): Target {
+  const { type, id, eventKind, ledgerId } = record;
+  return { type, id, eventKind, ledgerId, key: targetKey(type, id), rule: ruleOf(record) };
+}
+
+/** How a target is named inside an actor. */
+export function targetKey(type: TargetType, id: string): string {
+  return `${type}/${id}`;
+}
+
 /**
  * The row that governs a target.
  *
  * @throws RangeError for an event without a kind: the catalogue cannot hold one
  */
-export function ruleOf(target: Pick<Target, "type" | "eventKind">): ContentRule {
-  const { type, eventKind } = target;
+export function ruleOf({ type, eventKind }: Pick<TargetRecord, "type" | "eventKind">): ContentRule {
   const rule = contentRules.find(
     (row) =>
       row.targetType === type &&

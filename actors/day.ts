@@ -23,6 +23,11 @@ export function startOfDay(day: Day): number {
   return day === last.day ? last.start : Date.parse(`${day}T00:00:00.000Z`);
 }
 
+/** An instant (epoch milliseconds) as text: RFC 3339, UTC, with milliseconds. */
+export function instant(at: number): string {
+  return new Date(at).toISOString();
+}
+
 /** Whether the text is a real date from year 1 to 9999, `YYYY-MM-DD`: what the journal can hold. */
 export function isDay(text: string): text is Day {
   if (!/^\d{4}-\d\d-\d\d$/.test(text) || text.startsWith("0000")) return false;

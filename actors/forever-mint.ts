@@ -1,11 +1,9 @@
 import { assertEvent, assign, emit, setup } from "xstate";
-import { createDecider, type State } from "./decide.ts";
-import type { EventDecision, EventStar } from "./event-day.ts";
+import { decideEvolve, type State } from "./decide-evolve.ts";
+import type { EventDecision, EventStar, EventStarred } from "./event-day.ts";
+import { type MintWalletState, mintWallet, UNSTARRED } from "./mint-wallet.ts";
 import {
-  bonusOf,
-  type Claims,
   type Counted,
-  countFresh,
   type Loss,
   lostWeight,
   NOTHING_COUNTED,
@@ -14,31 +12,26 @@ import {
   withClaims,
   withoutReleased,
 } from "./nft-accounting.ts";
-import { BASE, type Breakdown, weigh } from "./weight.ts";
 
 /**
- * One forever mint, for ever: whose star counts, and which NFT is attributed to whom.
- * Named `forever-mint/<event>`.
+ * One forever mint, from its first star on: whose star counts, and which NFT is attributed to
+ * whom. Named `forever-mint/<event>`.
  *
- * **empty** — nobody has starred it, so there is nothing to lose. Left by the first star.
- *
- * **collecting** — stars add up, and what wallets no longer hold is taken away again.
+ * **collecting** — the one state of the mint itself: stars add up, and what wallets no longer hold
+ * is taken away again. What a star adds depends on its wallet's own state (`mint-wallet.ts`).
  * Never left: a forever mint has no end, and a wallet's base stays when its NFTs are gone.
- *
- * "A wallet's star counts once": the base 1 comes with a wallet's first star and never again.
- * "Starring again … adds weight only for NFTs that have not yet counted": a serial attributed
- * to anyone adds nothing, and the flat bonus is added only to a wallet that carries none.
- * A star that adds 0 is still a star: it costs a vote and moves the wallet's date.
  *
  * "A daily check … removes the weight of … NFTs that the wallet no longer holds": each lost
  * collection A serial attributed to its wallet takes its 1 along, and with the collection B
  * serial that carries a wallet's flat bonus goes the 5; lost serials are free again. A wallet
  * that then holds a free collection B serial keeps its bonus: the lowest of them carries it on,
- * and nothing is lost. Serials not attributed to the losing wallet are passed over, so that a
- * loss told twice takes away once.
+ * and nothing is lost. Serials not attributed to the losing wallet are passed over, so a
+ * loss found twice takes away once.
  *
- * Invariants: the weight is one per wallet, one per attributed collection A serial and five
- * per attributed collection B serial; a wallet carries the flat bonus at most once.
+ * Commands: `star` and `lost`. Facts: `starred` and `released`.
+ *
+ * Invariants: the weight is the base per wallet, one per attributed collection A serial and the
+ * bonus per attributed collection B serial; a wallet carries the flat bonus at most once.
  *
  * As with event days, a slice decides the same as the whole: the entries of the wallets that
  * the event is about, and of the serials they bring, have lost or still hold.
@@ -48,15 +41,15 @@ export interface ForeverMintContext {
   readonly event: string;
   readonly weight: number;
   readonly stars: number;
-  /** Wallets whose base has counted. */
-  readonly wallets: Readonly<Record<string, true>>;
+  /** Where each wallet that has starred the mint stands. */
+  readonly wallets: Readonly<Record<string, MintWalletState>>;
   readonly counted: Counted;
 }
 
 export type ForeverMintInput = Pick<ForeverMintContext, "event">;
 export type ForeverMintState = State<ForeverMintContext>;
 
-/** The daily check found that wallets no longer hold some NFTs; each wallet is named once. */
+/** The daily check found that wallets no longer hold some NFTs: a command. Each wallet is named once. */
 export interface HoldingsLost {
   readonly type: "lost";
   readonly losses: readonly Loss[];
@@ -71,87 +64,91 @@ export interface LossDecision {
   readonly releases: readonly Release[];
 }
 
-function decide(context: ForeverMintContext, star: EventStar): EventDecision {
-  const fresh = countFresh(star.holdings, context.counted);
-  const carriesBonus = Object.values(context.counted.B).includes(star.wallet);
-  const claims: Claims = carriesBonus ? { ...fresh, b: null } : fresh;
-  const breakdown: Breakdown = {
-    base: context.wallets[star.wallet] === true ? 0 : BASE,
-    collectionA: claims.a.length,
-    collectionB: bonusOf(claims),
-  };
-  return { type: "counted", weight: weigh(breakdown), breakdown, claims };
-}
-
-function release(context: ForeverMintContext, { losses }: HoldingsLost): LossDecision {
-  const releases = releaseLost(losses, context.counted);
-  return { type: "released", weight: lostWeight(releases), releases };
-}
+/** Attributions have ended: the journal says so. */
+export type MintReleased = LossDecision;
 
 export const foreverMintMachine = setup({
   types: {
     context: {} as ForeverMintContext,
     input: {} as ForeverMintInput,
-    events: {} as EventStar | HoldingsLost,
+    events: {} as EventStar | EventStarred | HoldingsLost | MintReleased,
     emitted: {} as EventDecision | LossDecision,
   },
   actions: {
-    announce: emit(({ context, event }) => {
+    count: emit(({ context, event }) => {
       assertEvent(event, "star");
-      return decide(context, event);
+      const wallet = context.wallets[event.wallet] ?? UNSTARRED;
+      return mintWallet.decide(wallet, { ...event, counted: context.counted });
     }),
-    count: assign(({ context, event }) => {
-      assertEvent(event, "star");
-      const { weight, claims } = decide(context, event);
+    record: assign(({ context, event }) => {
+      assertEvent(event, "starred");
+      const { weight, claims, wallet, starId, at } = event;
+      const standing = mintWallet.evolve(context.wallets[wallet] ?? UNSTARRED, event);
       return {
         weight: context.weight + weight,
         stars: context.stars + 1,
-        wallets: { ...context.wallets, [event.wallet]: true as const },
-        counted: withClaims(context.counted, claims, event.wallet),
+        wallets: { ...context.wallets, [wallet]: standing },
+        counted: withClaims(context.counted, claims, { wallet, starId, at }),
       };
     }),
-    announceLoss: emit(({ context, event }) => {
+    judgeLoss: emit(({ context, event }) => {
       assertEvent(event, "lost");
-      return release(context, event);
+      const { counted } = context;
+      const releases = releaseLost(event.losses, counted);
+      const weight = lostWeight(releases, (serial) => counted.B[serial]);
+      return { type: "released", weight, releases };
     }),
     release: assign(({ context, event }) => {
-      assertEvent(event, "lost");
-      const { weight, releases } = release(context, event);
+      assertEvent(event, "released");
+      const wallets = { ...context.wallets };
+      for (const { wallet, b, spare } of event.releases) {
+        const standing = wallets[wallet];
+        if (b === null || spare !== null || standing === undefined) continue;
+        wallets[wallet] = mintWallet.evolve(standing, { type: "bonusLost" });
+      }
       return {
-        weight: context.weight - weight,
-        counted: withoutReleased(context.counted, releases),
+        weight: context.weight - event.weight,
+        wallets,
+        counted: withoutReleased(context.counted, event.releases),
       };
     }),
   },
 }).createMachine({
   id: "forever-mint",
-  context: ({ input }) => ({
-    ...input,
+  context: ({ input: { event } }) => ({
+    event,
     weight: 0,
     stars: 0,
     wallets: {},
     counted: NOTHING_COUNTED,
   }),
-  initial: "empty",
-  states: { empty: {}, collecting: {} },
-  on: {
-    star: { target: ".collecting", actions: ["announce", "count"] },
-    lost: { actions: ["announceLoss", "release"] },
+  initial: "collecting",
+  states: {
+    collecting: {
+      on: {
+        star: { actions: "count" },
+        starred: { actions: "record" },
+        lost: { actions: "judgeLoss" },
+        released: { actions: "release" },
+      },
+    },
   },
 });
 
-/** The machine as a pure function of stars. */
-export const foreverMint = createDecider<
+/** The machine as two pure functions of stars. */
+export const foreverMint = decideEvolve<
   ForeverMintInput,
   ForeverMintContext,
   EventStar,
-  EventDecision
+  EventDecision,
+  EventStarred | MintReleased
 >(foreverMintMachine, { event: "" });
 
-/** The same machine as a pure function of losses: what the daily check asks. */
-export const foreverMintCheck = createDecider<
+/** The same machine as a function of losses: what the daily check asks. */
+export const foreverMintCheck = decideEvolve<
   ForeverMintInput,
   ForeverMintContext,
   HoldingsLost,
-  LossDecision
+  LossDecision,
+  EventStarred | MintReleased
 >(foreverMintMachine, { event: "" });

@@ -1,17 +1,27 @@
+import { dayOf } from "./day.ts";
 import type { Holdings } from "./holdings.ts";
-import { FLAT_BONUS } from "./weight.ts";
+import { rulesOn } from "./rules.ts";
 
 /**
  * Which NFTs add weight: the one rule both event actors share. A serial that has already
- * counted within the scope (an event's UTC day, a forever mint) adds nothing, whoever
+ * counted within the scope (an event's UTC day, a forever mint) adds nothing, whichever wallet
  * brings it; the flat bonus needs one collection B serial that has not. On forever mints a
  * serial that its wallet no longer holds stops counting, and is free again.
  */
 
-/** Serials that have counted within a scope, each with the wallet it counted for. */
+/** To whom a counted NFT is attributed, and by which star it came. */
+export interface Attribution {
+  readonly wallet: string;
+  /** Null in a slice that was read to decide a star: only who holds it matters there. */
+  readonly starId: string | null;
+  /** The star's instant, epoch ms: the NFT weighs what it weighed then. Null as above. */
+  readonly at: number | null;
+}
+
+/** Serials that have counted within a scope. */
 export interface Counted {
-  readonly A: Readonly<Record<number, string>>;
-  readonly B: Readonly<Record<number, string>>;
+  readonly A: Readonly<Record<number, Attribution>>;
+  readonly B: Readonly<Record<number, Attribution>>;
 }
 
 export const NOTHING_COUNTED: Counted = { A: {}, B: {} };
@@ -26,7 +36,7 @@ export interface Claims {
  * The serials of a wallet that add weight now.
  *
  * @param holdings what the wallet holds, serials ascending
- * @param counted what has counted; entries for serials not held are of no matter, so a slice
+ * @param counted what has counted; entries for serials not held do not matter, so a slice
  *   with the held ones alone gives the same answer
  */
 export function countFresh(holdings: Holdings, counted: Counted): Claims {
@@ -37,16 +47,14 @@ export function countFresh(holdings: Holdings, counted: Counted): Claims {
   };
 }
 
-/** The weight of the claimed NFTs, without a base. */
-export function bonusOf(claims: Claims): 0 | 5 {
-  return claims.b === null ? 0 : FLAT_BONUS;
-}
-
-/** The scope after a star: its claims counted for that wallet. */
-export function withClaims(counted: Counted, claims: Claims, wallet: string): Counted {
+/** The scope after a star: its claims are attributed to its wallet. */
+export function withClaims({ A, B }: Counted, { a, b }: Claims, attribution: Attribution): Counted {
   return {
-    A: { ...counted.A, ...Object.fromEntries(claims.a.map((serial) => [serial, wallet])) },
-    B: claims.b === null ? counted.B : { ...counted.B, [claims.b]: wallet },
+    A:
+      a.length === 0
+        ? A
+        : { ...A, ...Object.fromEntries(a.map((serial) => [serial, attribution])) },
+    B: b === null ? B : { ...B, [b]: attribution },
   };
 }
 
@@ -72,7 +80,7 @@ export interface Release {
 /**
  * The attributions that losses end, one release per loss. First all that is lost becomes free,
  * then spares are chosen: two wallets that swapped their carriers both keep the bonus. A serial
- * that counted for another wallet, or for nobody, is not this wallet's to lose, so the same
+ * that counted for another wallet, or for none, is not this wallet's to lose, so the same
  * losses a second time end nothing.
  *
  * @param counted entries for serials neither lost nor held are of no matter
@@ -80,8 +88,8 @@ export interface Release {
 export function releaseLost(losses: readonly Loss[], counted: Counted): readonly Release[] {
   const ended = losses.map(({ wallet, lostA, lostB }) => ({
     wallet,
-    a: lostA.filter((serial) => counted.A[serial] === wallet),
-    b: lostB.find((serial) => counted.B[serial] === wallet) ?? null,
+    a: lostA.filter((serial) => counted.A[serial]?.wallet === wallet),
+    b: lostB.find((serial) => counted.B[serial]?.wallet === wallet) ?? null,
   }));
   const freed = new Set(ended.map(({ b }) => b));
   const taken = new Set<number>();
@@ -100,32 +108,47 @@ export function releaseLost(losses: readonly Loss[], counted: Counted): readonly
   });
 }
 
-/** The weight that goes with released attributions. */
-export function lostWeight(releases: readonly Release[]): number {
+/**
+ * The weight that goes with released attributions: what their stars had added, under the rules of
+ * those stars' days.
+ *
+ * @param carrierOf who counts a collection B serial before the release
+ */
+export function lostWeight(
+  releases: readonly Release[],
+  carrierOf: (serial: number) => Attribution | undefined,
+): number {
   const weights = releases.map(
-    ({ a, b, spare }) => a.length + (b !== null && spare === null ? FLAT_BONUS : 0),
+    ({ a, b, spare }) => a.length + (b !== null && spare === null ? bonusOf(carrierOf(b)) : 0),
   );
   return weights.reduce((sum, weight) => sum + weight, 0);
 }
 
-/** The scope after releases: their serials free, the spares counted for their wallets. */
-export function withoutReleased(counted: Counted, releases: readonly Release[]): Counted {
-  const goneA = new Set(releases.flatMap(({ a }) => a));
-  const goneB = new Set(releases.flatMap(({ b }) => b ?? []));
-  const spares = releases.flatMap(({ wallet, spare }) =>
-    spare === null ? [] : [[spare, wallet] as const],
-  );
+function bonusOf(carrier: Attribution | undefined): number {
+  if (carrier === undefined || carrier.at === null) {
+    throw new RangeError("the star that brought a lost bonus is not known");
+  }
+  return rulesOn(dayOf(carrier.at)).flatBonus;
+}
+
+/** The scope after releases: their serials free, the spares counted by the star of the carrier. */
+export function withoutReleased({ A, B }: Counted, releases: readonly Release[]): Counted {
+  const spares = releases.flatMap(({ b, spare }) => {
+    const carrier = b === null ? undefined : B[b];
+    return spare === null || carrier === undefined ? [] : [[spare, carrier] as const];
+  });
+  const freedB = releases.flatMap(({ b }) => b ?? []);
   return {
-    A: without(counted.A, goneA),
-    B: { ...without(counted.B, goneB), ...Object.fromEntries(spares) },
+    A: without(
+      A,
+      releases.flatMap(({ a }) => a),
+    ),
+    B: { ...without(B, freedB), ...Object.fromEntries(spares) },
   };
 }
 
-function without(
-  counted: Readonly<Record<number, string>>,
-  gone: ReadonlySet<number>,
-): Readonly<Record<number, string>> {
-  return Object.fromEntries(
-    Object.entries(counted).filter(([serial]) => !gone.has(Number(serial))),
-  );
+function without(counted: Counted["A"], gone: readonly number[]): Counted["A"] {
+  const left = { ...counted };
+  for (const serial of gone) delete left[serial];
+  return left;
 }

@@ -1,24 +1,22 @@
-import { assign, emit, setup } from "xstate";
+import { assertEvent, assign, emit, setup } from "xstate";
+import { voteLimit } from "./allowance.ts";
 import { type Day, dayOf } from "./day.ts";
-import { createDecider, type State } from "./decide.ts";
-import type { StarIntent, WalletDecision } from "./star.ts";
+import { decideEvolve, type State } from "./decide-evolve.ts";
+import type { StarCommand, WalletDecision } from "./star.ts";
 
 /**
  * One wallet on one UTC day: its allowance, and once per item. Named
  * `wallet-day/0.0.n/2026-11-20`. A new day is a new actor, so nothing ever resets.
  *
- * **fresh** — no star yet today. Entered by being named. Left by the first accepted star.
+ * **open** — a vote is left. A star is accepted unless its instant lies in another day or its
+ * item was starred today (forever mints may repeat). Left for *spent* by the star that uses the
+ * last vote, and by a limit that leaves none.
  *
- * **voting** — stars given, votes left when the last one was accepted. Left for *spent* by the
- * star that uses the last vote.
+ * **spent** — no vote is left. A star is refused: as a repeat where it is one, else for want of
+ * votes. Left for *open* by a limit that leaves a vote: a pass was granted or its season began.
  *
- * **spent** — the last accepted star used the last vote of its limit. A later star is still
- * asked the same questions, because the limit comes with each star: a pass bought meanwhile
- * opens the day again (back to *voting*), and a pass that ended closes *voting* early.
- *
- * In every state a star is asked, in this order: does its instant lie in this day (else
- * `OTHER_DAY`), was this item starred already (`ALREADY_STARRED`; forever mints may repeat),
- * is a vote left (`ALLOWANCE_EXHAUSTED`). A refusal changes nothing and spends nothing.
+ * Commands: `star`. Facts: `starred` (a star of the day stands in the journal) and `limitSet` (the
+ * pass in force is another one than before).
  *
  * Invariants: stars only grow; their number is the actor's version; instants strictly rise.
  */
@@ -26,101 +24,189 @@ import type { StarIntent, WalletDecision } from "./star.ts";
 /** A star of this day, as far as the rules need it. */
 export interface DayStar {
   readonly id: string;
+  /** The target's key. */
   readonly target: string;
+  /** Epoch milliseconds. */
   readonly at: number;
+}
+
+/** A star of the day stands in the journal. */
+export interface Starred extends DayStar {
+  readonly type: "starred";
+}
+
+/** Another pass is in force, or none. */
+export interface LimitSet {
+  readonly type: "limitSet";
+  /** The season of the pass; null without one. */
+  readonly seasonId: string | null;
 }
 
 export interface WalletDayContext {
   readonly wallet: string;
   readonly day: Day;
   readonly stars: readonly DayStar[];
+  /** How many votes the day holds, and the season of the pass that says so. */
+  readonly limit: number;
+  readonly seasonId: string | null;
 }
 
 export type WalletDayInput = Pick<WalletDayContext, "wallet" | "day">;
 export type WalletDayState = State<WalletDayContext>;
+export type WalletDayFact = Starred | LimitSet;
 
 /**
- * The instant a star cast now would get: "the next millisecond if equal", so that (wallet,
- * target, timestamp) is unique on the ledger. The limit is the one of this instant.
+ * The instant a star cast now gets: "the next millisecond if equal", so that (wallet, target,
+ * timestamp) is unique on the ledger.
  */
-export function instantOf(context: WalletDayContext, now: number): number {
-  const last = context.stars.at(-1);
+export function instantOf({ stars }: WalletDayContext, now: number): number {
+  const last = stars.at(-1);
   return last === undefined ? now : Math.max(now, last.at + 1);
 }
 
-function earlierStar(context: WalletDayContext, event: StarIntent): DayStar | undefined {
-  return event.repeatable ? undefined : context.stars.find((star) => star.target === event.target);
+function earlierStar({ stars }: WalletDayContext, { target }: StarCommand): DayStar | undefined {
+  if (target.rule.scope === "forever-mint") return undefined;
+  return stars.find((star) => star.target === target.key);
 }
+
+type Step<Event> = { readonly context: WalletDayContext; readonly event: Event };
+/** The commands and facts a guard or an action is written for; the machine sends it no others. */
+const ofStar =
+  <Result>(say: (context: WalletDayContext, command: StarCommand) => Result) =>
+  ({ context, event }: Step<StarCommand | WalletDayFact>): Result => {
+    assertEvent(event, "star");
+    return say(context, event);
+  };
+const ofLimit =
+  <Result>(say: (context: WalletDayContext, fact: LimitSet) => Result) =>
+  ({ context, event }: Step<StarCommand | WalletDayFact>): Result => {
+    assertEvent(event, "limitSet");
+    return say(context, event);
+  };
 
 export const walletDayMachine = setup({
   types: {
     context: {} as WalletDayContext,
     input: {} as WalletDayInput,
-    events: {} as StarIntent,
+    events: {} as StarCommand | WalletDayFact,
     emitted: {} as WalletDecision,
   },
   guards: {
-    liesInAnotherDay: ({ context, event }) => dayOf(instantOf(context, event.now)) !== context.day,
-    wasStarredAlready: ({ context, event }) => earlierStar(context, event) !== undefined,
-    hasNoVoteLeft: ({ context, event }) => context.stars.length >= event.limit,
-    isLastVote: ({ context, event }) => context.stars.length + 1 >= event.limit,
+    liesInAnotherDay: ofStar((context, { now }) => dayOf(instantOf(context, now)) !== context.day),
+    wasStarredAlready: ofStar((context, star) => earlierStar(context, star) !== undefined),
+    usesTheLastVote: ({ context }) => context.stars.length + 1 >= context.limit,
+    leavesNoVote: ofLimit(
+      ({ day, stars }, { seasonId }) => stars.length >= voteLimit(day, seasonId),
+    ),
+    leavesAVote: ofLimit(({ day, stars }, { seasonId }) => stars.length < voteLimit(day, seasonId)),
   },
   actions: {
     refuseOtherDay: emit({ type: "refused", code: "OTHER_DAY" }),
-    refuseRepeat: emit(({ context, event }) => ({
-      type: "refused",
-      code: "ALREADY_STARRED",
-      starId: earlierStar(context, event)?.id ?? "",
-    })),
-    refuseExhausted: emit(({ context, event }) => ({
+    refuseRepeat: emit(
+      ofStar((context, star) => ({
+        type: "refused",
+        code: "ALREADY_STARRED",
+        starId: earlierStar(context, star)?.id ?? "",
+      })),
+    ),
+    refuseExhausted: emit(({ context }) => ({
       type: "refused",
       code: "ALLOWANCE_EXHAUSTED",
-      limit: event.limit,
+      limit: context.limit,
       used: context.stars.length,
     })),
-    announce: emit(({ context, event }) => ({
-      type: "accepted",
-      slot: context.stars.length + 1,
-      at: instantOf(context, event.now),
-    })),
-    record: assign(({ context, event }) => ({
-      stars: [
-        ...context.stars,
-        { id: event.starId, target: event.target, at: instantOf(context, event.now) },
-      ],
-    })),
+    accept: emit(
+      ofStar((context, { now }) => ({
+        type: "accepted",
+        slot: context.stars.length + 1,
+        at: instantOf(context, now),
+        limit: context.limit,
+        seasonId: context.seasonId,
+      })),
+    ),
+    record: assign(({ context, event }) => {
+      assertEvent(event, "starred");
+      const { id, target, at } = event;
+      return { stars: [...context.stars, { id, target, at }] };
+    }),
+    setLimit: assign(
+      ofLimit(({ day }, { seasonId }) => ({ seasonId, limit: voteLimit(day, seasonId) })),
+    ),
   },
 }).createMachine({
   id: "wallet-day",
-  context: ({ input }) => ({ wallet: input.wallet, day: input.day, stars: [] }),
-  initial: "fresh",
-  states: { fresh: {}, voting: {}, spent: {} },
-  on: {
-    star: [
-      { guard: "liesInAnotherDay", actions: "refuseOtherDay" },
-      { guard: "wasStarredAlready", actions: "refuseRepeat" },
-      { guard: "hasNoVoteLeft", actions: "refuseExhausted" },
-      // Announced first: the decision is made from the state before this star.
-      { guard: "isLastVote", target: ".spent", actions: ["announce", "record"] },
-      { target: ".voting", actions: ["announce", "record"] },
-    ],
+  context: ({ input: { wallet, day } }) => ({
+    wallet,
+    day,
+    stars: [],
+    limit: voteLimit(day, null),
+    seasonId: null,
+  }),
+  initial: "open",
+  states: {
+    open: {
+      on: {
+        star: [
+          { guard: "liesInAnotherDay", actions: "refuseOtherDay" },
+          { guard: "wasStarredAlready", actions: "refuseRepeat" },
+          { actions: "accept" },
+        ],
+        starred: [
+          { guard: "usesTheLastVote", target: "spent", actions: "record" },
+          { actions: "record" },
+        ],
+        limitSet: [
+          { guard: "leavesNoVote", target: "spent", actions: "setLimit" },
+          { actions: "setLimit" },
+        ],
+      },
+    },
+    spent: {
+      on: {
+        star: [
+          { guard: "liesInAnotherDay", actions: "refuseOtherDay" },
+          { guard: "wasStarredAlready", actions: "refuseRepeat" },
+          { actions: "refuseExhausted" },
+        ],
+        // A journal read back gives its stars first and the pass in force last.
+        starred: { actions: "record" },
+        limitSet: [
+          { guard: "leavesAVote", target: "open", actions: "setLimit" },
+          { actions: "setLimit" },
+        ],
+      },
+    },
   },
 });
 
-/** The machine as a pure function. */
-export const walletDay = createDecider<
+/** The machine as two pure functions. */
+export const walletDay = decideEvolve<
   WalletDayInput,
   WalletDayContext,
-  StarIntent,
-  WalletDecision
+  StarCommand,
+  WalletDecision,
+  WalletDayFact
 >(walletDayMachine, { wallet: "0.0.1", day: "1970-01-01" });
 
-/** The actor's version: how many stars it has accepted. */
-export function walletDayVersion(state: WalletDayState): number {
-  return state.context.stars.length;
+/**
+ * The actor as facts make it: the journal's, a snapshot's, or one star's more.
+ *
+ * @param seasonId of the pass in force now; null without one
+ */
+export function foldWalletDay(
+  input: WalletDayInput,
+  stars: readonly DayStar[],
+  seasonId: string | null,
+): WalletDayState {
+  let state = walletDay.initial(input);
+  for (const { id, target, at } of stars) {
+    state = walletDay.evolve(state, { type: "starred", id, target, at });
+  }
+  return underPass(state, seasonId);
 }
 
-/** The actor's public name. */
-export function walletDayId(wallet: string, day: Day): string {
-  return `wallet-day/${wallet}/${day}`;
+/** The actor under the pass in force now: the limit is never remembered from before. */
+export function underPass(state: WalletDayState, seasonId: string | null): WalletDayState {
+  const isSame = state.context.seasonId === seasonId;
+  return isSame ? state : walletDay.evolve(state, { type: "limitSet", seasonId });
 }

@@ -1,28 +1,24 @@
 import type { Holdings } from "./holdings.ts";
-
-/** "+5 once, however many are held." */
-export const FLAT_BONUS = 5;
-/** "Every connected wallet starts with 1." */
-export const BASE = 1;
+import type { Rules } from "./rules.ts";
 
 /** What a weight is made of: the base, one per collection A NFT, the flat bonus. */
 export interface Breakdown {
-  readonly base: 0 | 1;
+  readonly base: number;
   readonly collectionA: number;
-  readonly collectionB: 0 | 5;
+  readonly collectionB: number;
 }
 
 /** "Weight = 1 + (count of collection A NFTs) + (5 if at least one collection B NFT is held, else 0)." */
-export function votingPower(holdings: Holdings): number {
-  return weigh(fullBreakdown(holdings));
+export function votingPower(holdings: Holdings, rules: Rules): number {
+  return weigh(fullBreakdown(holdings, rules));
 }
 
 /** The breakdown of the full voting power: what a star on an asset carries. */
-export function fullBreakdown(holdings: Holdings): Breakdown {
+export function fullBreakdown(holdings: Holdings, rules: Rules): Breakdown {
   return {
-    base: BASE,
+    base: rules.base,
     collectionA: holdings.collectionA.length,
-    collectionB: holdings.collectionB.length > 0 ? FLAT_BONUS : 0,
+    collectionB: holdings.collectionB.length > 0 ? rules.flatBonus : 0,
   };
 }
 

@@ -1,21 +1,27 @@
--- The directory: what can be starred. A record is visible only while `approved_at` stands.
+-- What every file here uses, and the directory: what can be starred.
+--
+-- SQLSTATEs that these functions raise, as the callers know them:
+--   SB400  the request makes no sense here: say so to the caller
+--   SB403  a row that is written once would be changed or removed: a bug, or a person at work
+--   SB408  too late: the caller's deadline has passed, or the day is closed; try again later
+--   SB409  another commit came first; decide again. The detail lists what it concerns
 
--- Instants are milliseconds since the Unix epoch, UTC, everywhere: the unit of the
--- ledger message's `timestamp`, and one that no session time zone can bend.
+-- Milliseconds since the Unix epoch, UTC: the unit of the ledger message's `timestamp`.
 create domain epoch_ms as bigint check (value >= 0);
 
--- The one clock (contract, section 1). Every process follows it.
+-- The one clock that every process follows.
 create function now_ms() returns bigint
 language sql volatile as $$
   select floor(extract(epoch from clock_timestamp()) * 1000)::bigint
 $$;
 
--- 00:00:00.000 UTC belongs to the new day; days never depend on a time zone.
+-- 00:00:00.000 UTC belongs to the new day, in every time zone of the session.
 create function utc_day(at bigint) returns date
 language sql immutable parallel safe as $$
   select date '1970-01-01' + (at / 86400000)::integer
 $$;
 
+-- A record is visible only while `approved_at` is set.
 create table event (
   id text primary key check (id ~ '^[A-Za-z0-9_-]{1,64}$'),
   title text not null,
@@ -64,7 +70,8 @@ create table collection (
 
 create table project (
   id text primary key check (id ~ '^[A-Za-z0-9_-]{1,64}$'),
-  slug text not null,
+  -- Deferred to the end of a statement: one import may exchange the slugs of two projects.
+  slug text not null unique deferrable check (slug ~ '^[A-Za-z0-9_-]{1,64}$'),
   name text not null,
   category text not null check (category in (
     'DEFI', 'TOOLS', 'MARKETPLACE', 'DATA', 'COMMUNITY', 'WALLET',
@@ -73,26 +80,39 @@ create table project (
   description text,
   logo_url text,
   website_url text,
-  ledger_id text check (ledger_id ~ '^0\.0\.[1-9][0-9]{0,11}$'),
+  -- The ledger's name for it: a wallet stars it once a day, so it is one project's alone.
+  ledger_id text unique deferrable check (ledger_id ~ '^0\.0\.[1-9][0-9]{0,11}$'),
   created_at epoch_ms not null,
   approved_at epoch_ms
 );
 create index project_newest_first on project (created_at desc, id) where approved_at is not null;
 
--- Seasons never overlap: "current season" has one answer.
-create table season (
-  id uuid primary key,
-  name text not null,
-  starts_at epoch_ms not null,
-  ends_at epoch_ms not null,
-  check (starts_at < ends_at),
-  exclude using gist (int8range(starts_at, ends_at) with &&)
-);
+-- "Forever mint" decides how stars are counted, so it cannot change once an event has stars. The
+-- check runs at the commit. Its lock waits for stars that are being stored (`cast_stars` holds it
+-- shared); later stars wait for the commit and then find the new rule.
+create function keep_starred_kind() returns trigger
+language plpgsql as $$
+begin
+  perform pg_advisory_xact_lock(hashtext('hold_seasons'));
+  if exists (select from event_total where event_id = new.id) then
+    raise exception 'event % is starred and cannot come under another rule', new.id
+      using errcode = 'SB409';
+  end if;
+  return null;
+end
+$$;
+create constraint trigger event_keeps_its_kind after update on event
+  deferrable initially deferred for each row
+  when (old.is_forever_mint <> new.is_forever_mint) execute function keep_starred_kind();
 
--- A paid pass for one season; its extra votes stop when that season ends.
-create table premium_pass (
-  wallet bigint not null check (wallet > 0),
-  season_id uuid not null references season (id),
-  granted_at epoch_ms not null,
-  primary key (wallet, season_id)
-);
+-- Reports the progress of a large import, which is one statement: a notice reaches the client
+-- before the statement ends. Always true, so that it can stand in a condition.
+create function tell_progress(place bigint) returns boolean
+language plpgsql volatile as $$
+begin
+  if place % 1000 = 0 then
+    raise notice 'starboard: 1000 more records stored';
+  end if;
+  return true;
+end
+$$;

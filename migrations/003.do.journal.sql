@@ -1,14 +1,12 @@
--- The journal. `star`, `serial_claim` and `outbox` only ever grow; everything else here
--- is a projection that a fold over them rebuilds.
+-- The journal. `star`, `serial_claim` and `outbox` only grow; the totals are projections of them.
 
--- The journal's order. A star that was decided again because of another one's commit draws its
--- number after that commit, so folding by number never meets an effect before its cause,
--- however far the clocks of two processes are apart.
+-- The order in which to fold stars. A star that lost a race is decided again and draws a new
+-- number, so an effect is never numbered before its cause, also where the processes' clocks differ.
 create sequence journal_seq;
 
--- One row per accepted star: the truth. `slot` is the number of the star within its
--- wallet and UTC day, and so the version of the wallet-day actor: of two processes that
--- decided from the same state, the unique key lets one in and sends the other back.
+-- One row per accepted star. `slot` is the star's number within its wallet and UTC day, and so
+-- the version of the wallet-day actor: of two processes that decide from the same state, the
+-- unique key accepts one.
 create table star (
   id uuid not null,
   day date not null,
@@ -17,19 +15,27 @@ create table star (
   at epoch_ms not null,
   target_type text not null check (target_type in ('event', 'token', 'collection', 'project')),
   target_id text not null,
-  -- True on forever mints alone: they may be starred again on the same day.
-  repeatable boolean not null,
+  -- Forever mints alone may be starred again on the same day.
+  is_forever_mint boolean not null,
   voting_power integer not null check (voting_power >= 1),
   weight integer not null check (weight >= 0),
-  base smallint not null check (base in (0, 1)),
+  base smallint not null check (base >= 0),
   counted_a integer not null check (counted_a >= 0),
-  bonus_b smallint not null check (bonus_b in (0, 5)),
+  bonus_b smallint not null check (bonus_b >= 0),
   held_a bigint[] not null,
   held_b bigint[] not null,
+  -- What it claimed within its event's scope: its part of the machine's next state.
+  claimed_a bigint[] not null default '{}',
+  claimed_b bigint,
   holdings_read_at epoch_ms not null,
-  allowance_limit smallint not null check (allowance_limit in (5, 20)),
+  -- The votes of its day, and the season of the pass that gave them.
+  allowance_limit smallint not null,
   season_id uuid,
+  -- The version of the rules it was decided under (actors/rules.ts).
+  rules smallint not null default 1,
   seq bigint not null default nextval('journal_seq'),
+  -- What the star is worth on the season's leaderboard.
+  xp smallint not null default 1 constraint star_xp check (xp >= 0),
   primary key (day, id),
   constraint star_slot unique (wallet, day, slot),
   constraint star_within_allowance check (slot between 1 and allowance_limit),
@@ -40,13 +46,16 @@ create table star (
 
 -- "One star per wallet per item per UTC day."
 create unique index star_once_per_item_and_day on star (wallet, day, target_type, target_id)
-  where not repeatable;
+  where not is_forever_mint;
 create index star_by_target on star (target_type, target_id, at);
+-- For readers that follow the journal, and for the export of a day.
+create index star_by_seq on star (seq);
+create index star_by_day_and_seq on star (day, seq);
 
--- A month of days per partition: old months detach, and planning stays cheap.
--- Runs with its owner's rights, because the app's own role has no DDL.
+-- Makes the partition of the month of a day. Runs with its owner's rights, because the service's
+-- role has no DDL.
 create function ensure_star_partition(of_day date) returns void
-language plpgsql security definer set search_path from current as $$
+language plpgsql security definer as $$
 declare
   first_day date := date_trunc('month', of_day)::date;
   next_first date := (date_trunc('month', of_day) + interval '1 month')::date;
@@ -60,10 +69,10 @@ begin
 end
 $$;
 
--- Which NFT has counted where. On ordinary events a serial counts once per event and UTC
--- day whoever brings it; on forever mints (`day` is null) it counts while attributed to a
--- wallet, and the daily check releases it. There the base 1 of a wallet is a claim too
--- (`collection` 'base', `serial` the wallet's number): "a wallet's star counts once".
+-- Which NFT has counted where. On ordinary events a serial counts once per event and UTC day,
+-- whichever wallet brings it. On forever mints (`day` is null) it counts while it is attributed
+-- to a wallet; the daily holdings check releases it. A wallet's base 1 on a forever mint is a
+-- claim too: `collection` 'base', `serial` the wallet's number.
 create table serial_claim (
   event_id text not null,
   day date,
@@ -72,6 +81,8 @@ create table serial_claim (
   wallet bigint not null,
   star_id uuid not null,
   released_at epoch_ms,
+  -- When the claim took over the +5 from a serial that was sold; null where a star made it.
+  anchored_at epoch_ms,
   check (collection <> 'base' or (day is null and serial = wallet and released_at is null))
 );
 create unique index serial_claim_once_per_day
@@ -81,8 +92,10 @@ create unique index serial_claim_live_on_mint
 -- The +5 reaches a mint once per wallet.
 create unique index serial_claim_one_bonus_per_wallet
   on serial_claim (event_id, wallet) where day is null and released_at is null and collection = 'B';
+create index serial_claim_released_on_mint
+  on serial_claim (event_id, collection, serial) where day is null and released_at is not null;
 
--- What must reach the ledger, written with its star. The rows are the queue.
+-- The ledger message of each star, written with it. The rows are the queue of the publisher.
 create table outbox (
   star_id uuid primary key,
   topic text not null check (topic in ('event', 'asset')),
@@ -94,14 +107,23 @@ create table outbox (
   sequence_number bigint,
   consensus_timestamp text,
   running_hash text,
+  -- Which worker has the row, and until when.
+  lease_owner text,
+  lease_until epoch_ms not null default 0,
+  tries integer not null default 0,
+  next_try_at epoch_ms not null default 0,
+  last_error text,
+  -- First handed to a node; read back from a mirror node.
+  submitted_at epoch_ms,
+  published_at epoch_ms,
   check (state <> 'published' or (topic_id is not null and transaction_id is not null
     and sequence_number is not null and consensus_timestamp is not null and running_hash is not null))
 );
--- Star ids are UUIDv7: their order is the order of acceptance, oldest first.
+-- Star ids are UUIDv7: their order is the order of acceptance.
 create index outbox_unpublished on outbox (star_id) where state <> 'published';
 create unique index outbox_sequence on outbox (topic_id, sequence_number) where state = 'published';
 
--- Only a 201 binds a key; the reply is kept byte for byte.
+-- Only an accepted star binds a key; its reply is kept byte for byte.
 create table idempotency_key (
   wallet bigint not null,
   key text not null check (length(key) between 1 and 255),
@@ -113,12 +135,15 @@ create table idempotency_key (
 );
 create index idempotency_key_age on idempotency_key (created_at);
 
--- Projections. An event's weight accumulates; the rest restart from zero each UTC day,
--- and hours serve the 7-day and 30-day windows.
+-- The totals. An event's weight accumulates; other items start each UTC day at zero, and the
+-- hours serve the 7-day and 30-day windows.
 create table event_total (
   event_id text primary key,
   weight bigint not null check (weight >= 0),
-  stars bigint not null
+  stars bigint not null,
+  -- How often the daily check has released claims of a forever mint: the version of its claims
+  -- that a star carries.
+  releases bigint not null default 0
 );
 create table item_day (
   target_type text not null,
@@ -137,21 +162,50 @@ create table item_hour (
   primary key (target_type, target_id, hour)
 );
 
--- Accepted means accepted for good: nobody edits or deletes, administrators included.
+-- Append-only: no one edits or deletes, administrators included.
 create function refuse_change() returns trigger
 language plpgsql as $$
 begin
   raise exception '% is append-only: % refused', tg_table_name, lower(tg_op) using errcode = 'SB403';
 end
 $$;
+-- A star's facts stand. Recovery alone (010.do.recovery.sql) moves its place within its wallet's day,
+-- when stars before it come back, and takes it out once it stands among the conflicts.
+create function keep_star() returns trigger
+language plpgsql as $$
+declare
+  place text[] := array['slot', 'allowance_limit', 'season_id'];
+begin
+  if tg_op = 'UPDATE' and old.slot <> new.slot and to_jsonb(old) - place = to_jsonb(new) - place then
+    return new;
+  elsif tg_op = 'DELETE' and exists (select from star_conflict where id = old.id) then
+    return old;
+  end if;
+  raise exception 'star is append-only: % refused', lower(tg_op) using errcode = 'SB403';
+end
+$$;
 create trigger star_is_append_only before update or delete on star
-  for each row execute function refuse_change();
+  for each row execute function keep_star();
 create trigger star_is_never_emptied before truncate on star
   for each statement execute function refuse_change();
+-- What belongs to a star goes only with it.
+create function keep_with_star() returns trigger
+language plpgsql as $$
+begin
+  if tg_op = 'DELETE' and exists (select from star_conflict where id = old.star_id) then return old; end if;
+  raise exception '% is append-only: % refused', tg_table_name, lower(tg_op) using errcode = 'SB403';
+end
+$$;
 create trigger serial_claim_is_kept before delete on serial_claim
-  for each row execute function refuse_change();
+  for each row execute function keep_with_star();
 create trigger serial_claim_is_never_emptied before truncate on serial_claim
   for each statement execute function refuse_change();
+-- A claim changes once: when it is released.
+create trigger serial_claim_facts_stand before update on serial_claim
+  for each row when (old.released_at is not null or new.released_at is null
+    or (old.event_id, old.day, old.collection, old.serial, old.wallet, old.star_id, old.anchored_at)
+      is distinct from (new.event_id, new.day, new.collection, new.serial, new.wallet, new.star_id, new.anchored_at))
+  execute function refuse_change();
 create trigger outbox_is_kept before delete on outbox
   for each row execute function refuse_change();
 create trigger outbox_is_never_emptied before truncate on outbox

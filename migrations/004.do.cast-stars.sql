@@ -1,68 +1,105 @@
--- Stores a batch of decided stars: one statement, one commit. What it enforces is
--- identity, uniqueness and the day; the rules were decided by the machines.
+-- Stores a batch of decided stars: one statement, one commit. The machines decide by the rules;
+-- this function enforces identity and uniqueness, and compares the versions they decided on.
 --
--- `turns` is a JSON array, one object per star (see src/journal/group-commit.ts).
--- `not_after` (epoch ms, this server's clock): a statement that starts later does nothing,
--- so a caller that gave up and found no star can be sure that none will come.
+-- `turns` is a JSON array, one object per star (see src/journal/star-rows.ts). A statement that
+-- starts after `not_after` (epoch ms, this server's clock) stores nothing, so a caller that gave up
+-- and finds no star knows that none will come.
 --
--- Outcome per turn:
---   stored      the star, its claims, totals, message and idempotency key are written
---   wrong-day   it was decided for another UTC day than this server's
---   stale       the decision was not made from the wallet's last star and present limit:
---               another star was accepted since, a pass was granted, taken back or ended, or
---               the decider's memory was wrong
--- Raises SB409, detail the star ids (one a line), when a serial was claimed or an
--- idempotency key bound meanwhile: such a star is all or nothing, so nothing is written and
--- the caller sends the batch again without them. Raises SB408 after `not_after`.
+-- Outcome per star: `stored` (the star, its claims, totals, points, message and idempotency key are
+-- written), or why it is handed back:
+--   day      it was decided for another UTC day than this server's
+--   kind     the event became a forever mint, or stopped being one
+--   pass     another pass of the wallet is in force at its instant, or none
+--   slot     it does not follow the wallet's last star, or its item was starred today
+--   claim    one of its NFTs has counted already on this event and day
 --
--- Only unique keys are read, so no plan can go bad on a fresh table or partition.
--- Rows are sorted by key in every part: unsorted upserts of two processes deadlocked.
+-- Raises SB408 after `not_after`. Raises SB409, a line `<star> <reason>` each, for what only the
+-- writing shows; then nothing of the batch is written, and the caller sends the rest again:
+--   claim    another commit claims a serial
+--   key      another commit binds the idempotency key
+--   release  claims of the forever mint were released since the decision
+--
+-- Tables are read by unique keys alone, so a fresh table or partition needs no statistics. Rows
+-- are written in the order of their keys, so that two processes cannot deadlock.
+--
+-- Runs with its owner's rights, because the service's role may write the journal and its counters
+-- in no other way.
 create function cast_stars(turns json, not_after bigint)
 returns table (star_id uuid, outcome text, total_votes bigint)
-language plpgsql as $$
+language plpgsql security definer as $$
 #variable_conflict use_column
 declare
   today date := utc_day(now_ms());
+  day_starts_at bigint := (today - date '1970-01-01')::bigint * 86400000;
   turn record;
   lost text[] := '{}';
 begin
   if now_ms() > not_after then
     raise exception 'the deadline of this batch has passed' using errcode = 'SB408';
   end if;
+  perform hold_seasons();
   for turn in
   with offered as materialized (
     select * from json_to_recordset(turns) as turn (
       id uuid, day date, wallet bigint, slot smallint, at bigint, target_type text, target_id text,
-      repeatable boolean, voting_power integer, weight integer, base smallint, counted_a integer,
-      bonus_b smallint, held_a bigint[], held_b bigint[], holdings_read_at bigint,
-      allowance_limit smallint, season_id uuid, topic text, message text,
-      claims json, idempotency json)
-  ), stored as (
-    insert into star (id, day, wallet, slot, at, target_type, target_id, repeatable, voting_power,
-      weight, base, counted_a, bonus_b, held_a, held_b, holdings_read_at, allowance_limit, season_id)
-    select id, day, wallet, slot, at, target_type, target_id, repeatable, voting_power,
-      weight, base, counted_a, bonus_b, held_a, held_b, holdings_read_at, allowance_limit, season_id
+      is_forever_mint boolean, voting_power integer, weight integer, base smallint, counted_a integer,
+      bonus_b smallint, held_a bigint[], held_b bigint[], claimed_a bigint[], claimed_b bigint,
+      holdings_read_at bigint, allowance_limit smallint, season_id uuid, rules smallint,
+      releases bigint, xp smallint, topic text, message text, idempotency json)
+  ), judged as materialized (
+    select offered.*, case
+      when day <> today then 'day'
+      when target_type = 'event' and exists (
+        select from event where event.id = target_id and event.is_forever_mint <> offered.is_forever_mint
+      ) then 'kind'
+      when season_id is distinct from (
+        select season.id from premium_pass join season on season.id = premium_pass.season_id
+        where premium_pass.wallet = offered.wallet and starts_at <= offered.at and offered.at < ends_at
+      ) then 'pass'
+      when slot > 1 and not exists (
+        select from (
+          -- In the order of one index: on an empty partition any index with the day seems as good,
+          -- and a plan made then would read the whole day for each star of the next one.
+          select slot, at from star where star.wallet = offered.wallet and star.day = offered.day
+          order by slot desc limit 1
+        ) as latest
+        where latest.slot = offered.slot - 1 and latest.at < offered.at) then 'slot'
+      when target_type = 'event' and not is_forever_mint and exists (
+        select from (
+          select 'A' as collection, unnest(claimed_a) as serial union all select 'B', claimed_b
+        ) as claim
+        cross join lateral (
+          select from serial_claim
+          where serial_claim.event_id = offered.target_id and serial_claim.day = offered.day
+            and serial_claim.collection = claim.collection and serial_claim.serial = claim.serial
+            and serial_claim.day is not null
+          limit 1
+        ) as taken) then 'claim'
+    end as reason
     from offered
-    -- A pass may have been granted or taken back, or its season ended, since the decision.
-    where day = today and allowance_limit = case when exists (
-      select from premium_pass join season on season.id = premium_pass.season_id
-      where premium_pass.wallet = offered.wallet and offered.at >= starts_at and offered.at < ends_at
-    ) then 20 else 5 end
-      -- Slots leave no gap and instants rise, whatever the decider believed to remember.
-      and (slot = 1 or exists (
-        select from star as previous
-        where previous.wallet = offered.wallet and previous.day = offered.day
-          and previous.slot = offered.slot - 1 and previous.at < offered.at))
+  ), stored as (
+    insert into star (id, day, wallet, slot, at, target_type, target_id, is_forever_mint, voting_power,
+      weight, base, counted_a, bonus_b, held_a, held_b, claimed_a, claimed_b, holdings_read_at,
+      allowance_limit, season_id, rules, xp)
+    select id, day, wallet, slot, at, target_type, target_id, is_forever_mint, voting_power,
+      weight, base, counted_a, bonus_b, held_a, held_b, claimed_a, claimed_b, holdings_read_at,
+      allowance_limit, season_id, rules, xp
+    from judged where reason is null
     order by wallet, slot
     on conflict do nothing
     returning id
   ), kept as materialized (
-    select offered.* from offered join stored using (id)
+    select judged.* from judged join stored using (id)
   ), claimed as (
     insert into serial_claim (event_id, day, collection, serial, wallet, star_id)
-    select kept.target_id, case when repeatable then null else day end, claim.collection, claim.serial, wallet, id
-    from kept, json_to_recordset(claims) as claim (collection text, serial bigint)
-    order by kept.target_id, kept.day, claim.collection, claim.serial
+    select target_id, case when is_forever_mint then null else day end, claim.collection, claim.serial, wallet, id
+    from kept cross join lateral (
+      select 'base' as collection, wallet as serial where is_forever_mint and base > 0
+      union all select 'A', unnest(claimed_a)
+      union all select 'B', claimed_b where claimed_b is not null
+    ) as claim
+    where target_type = 'event'
+    order by target_id, day, claim.collection, claim.serial
     on conflict do nothing
     returning serial_claim.star_id
   ), event_totals as (
@@ -71,7 +108,12 @@ begin
     group by target_id order by target_id
     on conflict (event_id) do update
       set weight = total.weight + excluded.weight, stars = total.stars + excluded.stars
-    returning event_id, weight
+    returning event_id, weight, releases
+  ), on_mints as (
+    -- Numbered while the mint's total is held, so the numbers are in the order of the commits.
+    insert into mint_star (event_id, day, wallet, star_id)
+    select target_id, day, wallet, id from kept join event_totals on event_id = target_id
+    where is_forever_mint order by target_id, id
   ), item_days as (
     insert into item_day as total (target_type, target_id, day, weight, stars)
     select target_type, target_id, day, sum(weight), count(*) from kept where target_type <> 'event'
@@ -86,10 +128,26 @@ begin
     group by target_type, target_id, 3 order by target_type, target_id, 3
     on conflict (target_type, target_id, hour) do update
       set weight = total.weight + excluded.weight, stars = total.stars + excluded.stars
+  ), on_today as materialized (
+    -- The one or two seasons of this UTC day: each star's is among them.
+    select id, starts_at, ends_at from season
+    where starts_at < day_starts_at + 86400000 and ends_at > day_starts_at
+  ), scored as (
+    insert into season_score as score (season_id, wallet, points, stars, weight)
+    select on_today.id, wallet, sum(xp), count(*), sum(weight)
+    from kept join on_today on at >= starts_at and at < ends_at
+    group by on_today.id, wallet order by on_today.id, wallet
+    on conflict (season_id, wallet) do update
+      set points = score.points + excluded.points, stars = score.stars + excluded.stars,
+        weight = score.weight + excluded.weight
   ), boxed as (
     insert into outbox (star_id, topic, message) select id, topic, message from kept order by id
   ), counted as materialized (
-    select kept.*, coalesce(event_totals.weight, item_days.weight) as total
+    select kept.id, wallet, at, idempotency, coalesce(event_totals.weight, item_days.weight) as total,
+      is_forever_mint and kept.releases <> event_totals.releases as is_overtaken,
+      case when target_type = 'event'
+        then (is_forever_mint and base > 0)::integer + cardinality(claimed_a) + (claimed_b is not null)::integer
+        else 0 end as claims
     from kept
     left join event_totals on kept.target_type = 'event' and event_totals.event_id = kept.target_id
     left join item_days using (target_type, target_id, day)
@@ -104,27 +162,29 @@ begin
   ), claim_counts as (
     select claimed.star_id as id, count(*) as claims from claimed group by claimed.star_id
   )
-  select offered.id as star_id, counted.total,
-    case
-      when offered.day <> today then 'wrong-day'
-      when counted.id is null then 'stale'
-      when json_array_length(offered.claims) <> coalesce(claim_counts.claims, 0)
-        or (offered.idempotency is not null and bound.star_id is null) then 'lost'
+  select judged.id as star_id, counted.total, coalesce(reason, case
+      when counted.id is null then 'slot'
+      when counted.claims <> coalesce(claim_counts.claims, 0) then 'claim'
+      when is_overtaken then 'release'
+      when judged.idempotency is not null and bound.star_id is null then 'key'
       else 'stored'
-    end as outcome
-  from offered
-  left join counted on counted.id = offered.id
-  left join claim_counts on claim_counts.id = offered.id
-  left join bound on bound.star_id = offered.id
+    end) as outcome, counted.id is not null as is_written
+  from judged
+  left join counted on counted.id = judged.id
+  left join claim_counts on claim_counts.id = judged.id
+  left join bound on bound.star_id = judged.id
   loop
-    if turn.outcome = 'lost' then lost := lost || turn.star_id::text; end if;
+    if turn.is_written and turn.outcome <> 'stored' then
+      lost := lost || (turn.star_id || ' ' || turn.outcome);
+    end if;
     star_id := turn.star_id;
     outcome := turn.outcome;
     total_votes := turn.total;
     return next;
   end loop;
   if cardinality(lost) > 0 then
-    raise exception 'claimed or bound meanwhile' using errcode = 'SB409', detail = array_to_string(lost, E'\n');
+    raise exception 'claimed, bound or released meanwhile'
+      using errcode = 'SB409', detail = array_to_string(lost, E'\n');
   end if;
 end
 $$;

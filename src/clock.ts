@@ -3,6 +3,7 @@
  * measured at boot and every ten seconds and applied to the machine's monotonic
  * timer, so a machine clock that is wrong, or jumps, changes nothing.
  */
+import { every } from "./service.ts";
 
 /** Answers the time that rules go by. */
 export interface Clock {
@@ -10,13 +11,13 @@ export interface Clock {
   now(): number;
 }
 
-/** A clock that can be told to look at its source again. */
+/** A clock that can look at its source again. */
 export interface FollowedClock extends Clock {
   /** Measures the offset anew; rejects when the source does not answer. */
   measure(): Promise<void>;
   /**
-   * Holds this clock against a time the source told in passing, and measures where they differ:
-   * so whoever asks the source for anything else hears of a jump at once.
+   * Compares this clock with a time that an answer of the source carried, and measures where they
+   * differ: so any statement notices a jump at once.
    *
    * @param sourceMs epoch milliseconds, read after `askedAt`
    * @param askedAt this clock's own time when the source was asked
@@ -27,7 +28,7 @@ export interface FollowedClock extends Clock {
 }
 
 const MEASURE_EVERY_MS = 10_000;
-/** The source answered some time within a measurement's duration: a longer one tells too little. */
+/** The source answered some time within a measurement's duration: a longer one says too little. */
 const PRECISE_MS = 100;
 /** More than two good clocks that follow each other ever differ by. */
 const DIFFERENCE_MAX_MS = 100;
@@ -37,7 +38,7 @@ const DIFFERENCE_MAX_MS = 100;
  * does not know the time must not date a star.
  *
  * @param readSourceMs asks the source for its time, in epoch milliseconds
- * @param onFailure hears of later measurements that failed (the offset stands)
+ * @param onFailure called with later measurements that failed (the offset stands)
  */
 export async function followClock(
   readSourceMs: () => Promise<number>,
@@ -65,8 +66,7 @@ export async function followClock(
   };
   const now = (): number => Math.floor(performance.now() + offsetMs);
   await measure();
-  const timer = setInterval(() => measure().catch(onFailure), MEASURE_EVERY_MS);
-  timer.unref();
+  const measuring = every(MEASURE_EVERY_MS, measure, { onFailure });
   return {
     now,
     measure,
@@ -76,6 +76,6 @@ export async function followClock(
       // The source was there a moment ago; if it is gone now, its offset stands.
       if (isEarly || isLate) await measure().catch(onFailure);
     },
-    stop: () => clearInterval(timer),
+    stop: () => void measuring.close(),
   };
 }

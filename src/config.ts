@@ -11,7 +11,7 @@ const HOUR = 60 * MINUTE;
 
 /** Every bound of the service, with its reason beside it. */
 export const bounds = {
-  /** Nobody waits longer than 3 s for a star (design, section 7): 2.5 s for the mirror node … */
+  /** A voter waits 3 s for a star at most (design, section 7): 2.5 s for the mirror node … */
   holdingsDeadlineMs: 2_500,
   /** … and one Postgres answer; its own statement_timeout fires a little earlier. */
   statementDeadlineMs: 2_000,
@@ -19,13 +19,13 @@ export const bounds = {
   /** After a lost answer: one look whether the commit happened, still within the 3 s. */
   lookUpDeadlineMs: 700,
   starDeadlineMs: 3_000,
-  /** A full page is 100 rows: 100 pages are 10,000 NFTs of one wallet, more than a collection has. */
-  mirrorPagesMax: 100,
+  /** A full page is 100 rows: 1,000 pages are 100,000 NFTs, more than a collection has. */
+  mirrorPagesMax: 1_000,
   /** A page of 100 NFTs with long metadata stays far below this. */
   mirrorBodyBytesMax: 4 * 1024 * 1024,
-  /** Both collections of 60 stars; only a mirror node that answers as fast as it is asked gets them. */
+  /** Both collections of 60 stars: 600 stars a second at 100 ms an answer. */
   mirrorRequestsInFlightMax: 120,
-  /** Work nobody waits for leaves the mirror node to the stars. */
+  /** Work in the background leaves the mirror node to the stars. */
   mirrorBackgroundInFlightMax: 8,
   /** Best trade of round trips against latency measured for one commit. */
   commitBatchMax: 128,
@@ -36,8 +36,12 @@ export const bounds = {
   turnAttemptsMax: 21,
   /** ~1 KB each: 20,000 warm wallet-days are 20 MB. */
   actorsLiveMax: 20_000,
+  /** Snapshots that wait for Redis; beyond them new ones are given up. */
+  snapshotsWaitingMax: 10_000,
   challengeLifetimeMs: 5 * MINUTE,
   sessionLifetimeMs: 24 * HOUR,
+  /** A person's devices, with room to spare. */
+  sessionsPerWalletMax: 20,
   /** Contract: idempotency keys are kept at least 48 h. */
   idempotencyKeptMs: 72 * HOUR,
   requestBodyBytesMax: 4 * 1024,
@@ -64,6 +68,18 @@ export const bounds = {
 const ENTITY = /^0\.0\.[1-9]\d{0,11}$/;
 const entityId = z.string().regex(ENTITY, "must be a ledger id such as 0.0.1001");
 const httpUrl = z.url({ protocol: /^https?$/, error: "must be an http(s) URL" });
+/** One origin as browsers write it; a pattern, `*` and `null` name none. */
+const origin = z.string().transform((text, context) => {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (url?.protocol.startsWith("http") && url.href === `${url.origin}/` && !text.includes("*")) {
+    return url.origin;
+  }
+  context.addIssue({
+    code: "custom",
+    message: "must be origins such as https://app.example; * and null are refused",
+  });
+  return z.NEVER;
+});
 const list = (text: string): string[] =>
   text
     .split(",")
@@ -161,7 +177,12 @@ export const settings = z.object({
     .string()
     .min(16, "needs at least 16 characters")
     .optional()
-    .describe("Opens /ops and /metrics."),
+    .describe("Opens /ops, and /metrics where METRICS_TOKEN is unset."),
+  METRICS_TOKEN: z
+    .string()
+    .min(16, "needs at least 16 characters")
+    .optional()
+    .describe("Opens /metrics and nothing else."),
   EXCLUDED_WALLETS: z
     .string()
     .transform(list)
@@ -177,7 +198,7 @@ export const settings = z.object({
   VOTING_ORIGINS: z
     .string()
     .transform(list)
-    .pipe(z.array(httpUrl))
+    .pipe(z.array(origin))
     .default([])
     .describe("Origins of browser voting clients (CORS)."),
   API_RATE_LIMIT: count(100, 1, 1_000_000).describe("Public API requests per client and 60 s."),
@@ -235,10 +256,32 @@ export function readSettings<Name extends SettingName = never>(
   return Object.freeze(parsed.data) as Readonly<With<Name>>;
 }
 
-/** Where clients find us: what is configured, else the address that is bound. */
+const LOOPBACK = /^(?:127(?:\.\d{1,3}){3}|::1|localhost)$/i;
+
+/**
+ * Where clients find us: what is configured, else the loopback address that is bound. Of any
+ * other it cannot be known, and people would sign in to an address such as 0.0.0.0.
+ *
+ * @throws ConfigurationError when `HOST` is not loopback and `PUBLIC_URL` is not set
+ */
 export function ownUrl(given: { PUBLIC_URL?: string | undefined; HOST: string; PORT: number }) {
   const { PUBLIC_URL, HOST, PORT } = given;
+  if (PUBLIC_URL === undefined && !LOOPBACK.test(HOST)) {
+    throw new ConfigurationError("PUBLIC_URL is missing: HOST is not a loopback address");
+  }
   return PUBLIC_URL ?? `http://${HOST.includes(":") ? `[${HOST}]` : HOST}:${PORT}`;
+}
+
+/**
+ * The origins of our own pages: that of the public URL and, where only this machine is bound, its
+ * other names at the same port (contract, section 8).
+ */
+export function ownOrigins(
+  publicUrl: string,
+  { HOST, PORT }: { HOST: string; PORT: number },
+): readonly string[] {
+  const names = LOOPBACK.test(HOST) ? ["localhost", "127.0.0.1", "[::1]"] : [];
+  return [new URL(publicUrl).origin, ...names.map((name) => `http://${name}:${PORT}`)];
 }
 
 /** The environment of this process, after `.env` where there is one. The only reader of `process.env`. */

@@ -24,7 +24,7 @@ export type TerminalCode =
   | "UNSUPPORTED_MEDIA_TYPE";
 
 /** Codes a client may see on a retryable error. */
-export type RetryableCode = "HOLDINGS_UNAVAILABLE" | "UNAVAILABLE";
+export type RetryableCode = "HOLDINGS_UNAVAILABLE" | "JOURNAL_BEHIND" | "UNAVAILABLE";
 
 /** Stays the same however often it is retried; `details` join the error body. */
 export class TerminalError extends Error {
@@ -44,16 +44,27 @@ export class TerminalError extends Error {
   }
 }
 
-/** May pass by itself: answered 503 with `Retry-After: retryAfterSeconds`. */
+/**
+ * May pass by itself: answered 503 with `Retry-After: retryAfterSeconds`. `shown`
+ * is what the caller sees in place of the code's standing text; the message stays in the log.
+ */
 export class RetryableError extends Error {
   override readonly name = "RetryableError";
   readonly code: RetryableCode;
   readonly retryAfterSeconds: number;
+  readonly shown: string | undefined;
 
-  constructor(code: RetryableCode, message: string, retryAfterSeconds = 1, cause?: unknown) {
+  constructor(
+    code: RetryableCode,
+    message: string,
+    retryAfterSeconds = 1,
+    cause?: unknown,
+    shown?: string,
+  ) {
     super(message, { cause });
     this.code = code;
     this.retryAfterSeconds = retryAfterSeconds;
+    this.shown = shown;
   }
 }
 

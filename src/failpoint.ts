@@ -39,7 +39,7 @@ export const FAILPOINTS = [
 export type Failpoint = (typeof FAILPOINTS)[number];
 
 /**
- * What happens there. `kill`: the process gets SIGKILL. `throw`: a defect of ours. `hang`:
+ * What happens there. `kill`: the process gets SIGKILL. `throw`: a defect of the service. `hang`:
  * nothing, for so long that leases and deadlines run out. `lost`: what was just asked for was
  * done, or was not, and its answer never came.
  */
@@ -65,7 +65,7 @@ export let failpoint: ((name: string) => Promise<void> | undefined) | undefined;
 
 /** What a place that is hit does besides what the mode says. */
 export interface FailpointHooks {
-  /** Hears of the hit before anything befalls the process. */
+  /** Called before anything befalls the process. */
   readonly onHit?: (order: FailpointOrder) => void;
   /** The error of a dependency whose answer was lost. */
   readonly lost: (message: string) => Error;
@@ -103,7 +103,7 @@ export function parseFailpoint(text: string): FailpointOrder | undefined {
 async function befall({ at, mode }: FailpointOrder, lost: FailpointHooks["lost"]): Promise<void> {
   switch (mode) {
     case "kill":
-      // What was begun just before is on its way by then: a statement, a request.
+      // What started just before is on its way by then: a statement, a request.
       await new Promise((resolve) => setImmediate(resolve));
       process.kill(process.pid, "SIGKILL");
       // The signal comes some microseconds later; nothing may happen until then.

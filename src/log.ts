@@ -18,7 +18,7 @@ const TOGETHER_CHARACTERS = 16_384;
 /** … or so much time has passed: a `kill -9` loses what was said since. */
 const TOGETHER_MS = 50;
 const WARN = 40;
-/** While nobody reads them; what is said beyond that is lost, rather than the memory. */
+/** While the reader is behind; lines beyond that are dropped, to bound the memory. */
 const WAITING_CHARACTERS_MAX = 16 * 1024 * 1024;
 /** A reader that is behind gets this long before the next try. */
 const RETRY_MS = 20;
@@ -48,6 +48,24 @@ export function createLogger(level: string, name: string): Logger {
 
 /** A logger that says nothing, for tests and short commands. */
 export const silentLogger: Logger = pino({ level: "silent" });
+
+/**
+ * Says once that something is away, and says it again only after it was back.
+ *
+ * @param message the line, at `warn`; the error stands beside it
+ */
+export function oncePerOutage(log: Logger, message: string) {
+  let isOut = false;
+  return {
+    failed(error: unknown): void {
+      if (!isOut) log.warn({ err: error }, message);
+      isOut = true;
+    },
+    over(): void {
+      isOut = false;
+    },
+  };
+}
 
 /** Where lines go. */
 export interface Gathered {
@@ -83,7 +101,7 @@ export function gathered(descriptor: number): Gathered {
     write(descriptor, bytes, (error, written) => {
       isWriting = false;
       if (error !== null && isBusy(error)) return void setTimeout(push, RETRY_MS);
-      // Nobody will ever read: whoever closed it wants to hear nothing.
+      // The reader has closed its end: the rest is dropped.
       const rest = error === null ? bytes.subarray(written) : undefined;
       leaving = rest?.length ? rest : undefined;
       if (leaving !== undefined) push();
@@ -97,7 +115,7 @@ export function gathered(descriptor: number): Gathered {
     push();
   };
   const flushSync = (): void => {
-    // A process that ends waits for a write that has begun.
+    // A process that ends waits for a write under way.
     const held = isWriting || leaving === undefined ? [] : [leaving];
     if (!isWriting) leaving = undefined;
     writeAll(descriptor, Buffer.concat([...held, take()]));

@@ -1,6 +1,6 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
 
-/** Everything Prometheus hears of this process, named in one place; all begin `starboard_`. */
+/** Every metric of this process, named in one place; all begin `starboard_`. */
 export type Metrics = ReturnType<typeof createMetrics>;
 
 /** Buckets in seconds: around the goals of 10 ms for a read, 50 ms and 3 s for a star. */
@@ -48,6 +48,12 @@ function httpMetrics(registry: Registry) {
       labelNames: ["limit", "counted_by"] as const,
       registers,
     }),
+    operatorRefused: new Counter({
+      name: "starboard_operator_refused_total",
+      help: "Operator tokens refused, by door and reason: wrong, or shut for too many wrong ones.",
+      labelNames: ["door", "reason"] as const,
+      registers,
+    }),
   };
 }
 
@@ -64,6 +70,17 @@ function starMetrics(registry: Registry) {
       name: "starboard_stars_refused_total",
       help: "Stars refused, by code.",
       labelNames: ["code"] as const,
+      registers,
+    }),
+    actorsOpened: new Counter({
+      name: "starboard_actors_opened_total",
+      help: "Wallet-day actors that stars were decided by, by where they came from.",
+      labelNames: ["source"] as const,
+      registers,
+    }),
+    contradictions: new Counter({
+      name: "starboard_contradictions_total",
+      help: "Stars that machine and journal judge otherwise: a defect.",
       registers,
     }),
     rewardsPending: new Gauge({

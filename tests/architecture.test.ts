@@ -1,10 +1,10 @@
 /**
- * Goal: the structure stays what ARCHITECTURE.md draws. Method: read every import of `src` and
- * `actors` and hold it against the rows; the linter says the same at the line, this test sees
- * through relative paths.
+ * Goal: the structure stays what ARCHITECTURE.md draws. Method: read every import, types
+ * included, and hold it against the rows. The linter judges each file by itself; what lies
+ * between files is stated here, once. And the pages name files that exist.
  */
 import * as assert from "node:assert/strict";
-import { readdirSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join, relative, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { test } from "uvu";
@@ -16,18 +16,18 @@ const rows = [
   ["processes"],
   ["http"],
   ["voting", "cli"],
+  ["recovery"],
   ["hosting", "upkeep", "audit"],
   ["journal", "publishing", "reads", "keys", "catalogue", "holdings", "local"],
   ["ledger", "store"],
+  ["config.ts", "errors.ts", "clock.ts", "log.ts", "metrics.ts", "failpoint.ts"],
   [
-    "config.ts",
-    "errors.ts",
-    "clock.ts",
-    "log.ts",
-    "metrics.ts",
-    "failpoint.ts",
-    "in-time.ts",
-    "let-others-in.ts",
+    "batcher.ts",
+    "service.ts",
+    "version.ts",
+    "with-deadline.ts",
+    "yield-to-event-loop.ts",
+    "vendor-patches",
   ],
 ];
 
@@ -37,10 +37,12 @@ interface Import {
   readonly to: string;
 }
 
-function sources(folder: string): string[] {
-  return readdirSync(join(root, folder), { recursive: true, encoding: "utf8" })
-    .filter((name) => /\.tsx?$/.test(name))
-    .map((name) => join(folder, name));
+function sources(...folders: readonly string[]): string[] {
+  return folders.flatMap((folder) =>
+    readdirSync(join(root, folder), { recursive: true, encoding: "utf8" })
+      .filter((name) => /(?<!\.d)\.tsx?$/.test(name))
+      .map((name) => join(folder, name)),
+  );
 }
 
 function importsOf(file: string): Import[] {
@@ -58,7 +60,7 @@ function room(path: string): string {
 }
 
 const rowOf = (path: string): number => rows.findIndex((row) => row.includes(room(path)));
-const all = [...sources("src"), ...sources("actors")].flatMap(importsOf);
+const all = sources("src", "actors").flatMap(importsOf);
 
 test("every file of src stands in a row", () => {
   const homeless = sources("src").filter((file) => rowOf(file) === -1);
@@ -76,6 +78,59 @@ test("imports run strictly downward, and no row imports its own", () => {
   assert.deepEqual(upward, []);
 });
 
+/** The imports left when those that start or end a path are taken out, again and again. */
+function circular(imports: readonly Import[]): readonly string[] {
+  const importers = new Set(imports.map(({ from }) => from));
+  const imported = new Set(imports.map(({ to }) => to));
+  const inner = imports.filter(({ from, to }) => importers.has(to) && imported.has(from));
+  if (inner.length < imports.length) return circular(inner);
+  return imports.map(({ from, to }) => `${from} → ${to}`);
+}
+
+test("no file imports itself by way of others, not even for a type", () => {
+  const imports = sources("src", "actors", "tests", "packages").flatMap(importsOf);
+  assert.deepEqual(circular(imports), []);
+});
+
+/** Pages for people: README, ARCHITECTURE, CHANGELOG and everything in docs/. */
+function pages(): string[] {
+  const below = readdirSync(join(root, "docs"), { recursive: true, encoding: "utf8" });
+  const top = ["README.md", "ARCHITECTURE.md", "CHANGELOG.md"];
+  return [
+    ...top,
+    ...below.filter((name) => name.endsWith(".md")).map((name) => join("docs", name)),
+  ];
+}
+
+test("every file that a page names or links to is there", () => {
+  const missing = pages().flatMap((page) => {
+    const text = readFileSync(join(root, page), "utf8");
+    const named = [...text.matchAll(/`((?:src|actors|migrations|tests|packages)\/[^`\s<]*)`/g)];
+    const linked = [...text.matchAll(/\]\((?!https?:)([^)#]+)/g)];
+    const paths = [
+      ...named.map(([, path = ""]) => path),
+      ...linked.map(([, path = ""]) => join(dirname(page), path)),
+    ];
+    return paths.filter((path) => !existsSync(join(root, path))).map((path) => `${page}: ${path}`);
+  });
+  assert.deepEqual(missing, []);
+});
+
+test("no file is named after nothing in particular", () => {
+  const vague = sources("src", "actors", "tests", "packages").filter((file) =>
+    /(^|[/.-])(utils?|helpers?|managers?|common)[/.-]/.test(file),
+  );
+  assert.deepEqual(vague, []);
+});
+
+test("no statement is put together from text", () => {
+  const users = sources("src").filter((file) =>
+    /\.unsafe\(/.test(readFileSync(join(root, file), "utf8")),
+  );
+  // A migration is a script of many statements, as it lies in its file.
+  assert.deepEqual(users, ["src/store/migrate.ts"]);
+});
+
 test("actors stand on the ground: they import xstate and each other, nothing else", () => {
   const outside = all.filter(
     ({ from, to }) => from.startsWith("actors/") && !to.startsWith("actors/") && to !== "xstate",
@@ -83,9 +138,9 @@ test("actors stand on the ground: they import xstate and each other, nothing els
   assert.deepEqual(outside, []);
 });
 
-test("src and actors never import tests", () => {
+test("src and actors import neither tests nor packages", () => {
   assert.deepEqual(
-    all.filter(({ to }) => to.startsWith("tests/")),
+    all.filter(({ to }) => /^(tests|packages)\//.test(to)),
     [],
   );
 });

@@ -78,6 +78,31 @@ test("the two keys of a message's holdings are names, and differ", () => {
   );
 });
 
+test("voting origins are origins: no *, no null, no path, no pattern; a trailing slash is dropped", () => {
+  const { VOTING_ORIGINS } = readSettings({
+    VOTING_ORIGINS: "https://App.example/, http://localhost:5173",
+  });
+  assert.deepEqual(VOTING_ORIGINS, ["https://app.example", "http://localhost:5173"]);
+  for (const refused of [
+    "*",
+    "null",
+    "https://*",
+    "https://*.example",
+    "https://app.example/path",
+    "https://app.example?x",
+    "https://user@app.example",
+    "app.example",
+    "ftp://app.example",
+    "file:///etc",
+  ]) {
+    assert.match(
+      refusal({ VOTING_ORIGINS: `https://fine.example,${refused}` }),
+      /VOTING_ORIGINS must be origins such as https:\/\/app.example/,
+      refused,
+    );
+  }
+});
+
 test("settings cannot be changed afterwards", () => {
   const settings = readSettings({});
   assert.throws(() => Object.assign(settings, { PORT: 1 }), TypeError);
@@ -88,6 +113,10 @@ test("clients find the service at PUBLIC_URL, else at the address it binds, of e
   assert.equal(at({}), "http://127.0.0.1:3000");
   assert.equal(new URL(at({ HOST: "::1", PORT: "3001" })).host, "[::1]:3001");
   assert.equal(at({ HOST: "::", PUBLIC_URL: "https://stars.example" }), "https://stars.example");
+  assert.equal(at({ HOST: "localhost" }), "http://localhost:3000");
+  for (const HOST of ["0.0.0.0", "::", "192.0.2.1", "stars.example", "127.example"]) {
+    assert.throws(() => at({ HOST }), /^ConfigurationError: PUBLIC_URL is missing/, HOST);
+  }
 });
 
 test.run();

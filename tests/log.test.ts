@@ -5,14 +5,16 @@
 import * as assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { text } from "node:stream/consumers";
+import { pathToFileURL } from "node:url";
 import { test } from "uvu";
+import { NODE_FLAGS, scriptOf } from "./support/script.ts";
 
 /** Runs a script that has a `log`, and reads its standard error. */
 async function run(script: string, readAfterMs = 0) {
-  const log = new URL("../src/log.ts", import.meta.url).href;
+  const log = pathToFileURL(scriptOf(new URL("../src/log.ts", import.meta.url))).href;
   const child = spawn(
     process.execPath,
-    ["--import", "tsx", "--input-type=module", "-e", `${SETUP(log)}${script}`],
+    [...NODE_FLAGS, "--input-type=module", "-e", `${SETUP(log)}${script}`],
     { stdio: ["ignore", "ignore", "pipe"] },
   );
   const ended = new Promise<number | null>((resolve) => child.once("close", resolve));

@@ -10,6 +10,7 @@ import { test } from "uvu";
 import { environment } from "../src/config.ts";
 import { processIdentity } from "../src/local/process-identity.ts";
 import { temporaryFolder } from "./support/folder.ts";
+import { nodeArguments } from "./support/script.ts";
 
 const RUNNER = join(import.meta.dirname, "run.ts");
 const FIXTURES = join(import.meta.dirname, "fixtures");
@@ -25,7 +26,7 @@ function start(
   args: readonly string[],
   env: Record<string, string>,
 ): { runner: ChildProcess; output: Promise<string> } {
-  const runner = spawn(process.execPath, ["--import", "tsx", RUNNER, ...args], {
+  const runner = spawn(process.execPath, [...nodeArguments(RUNNER), ...args], {
     env: { ...environment(), ...env },
     stdio: ["ignore", "pipe", "inherit"],
   });
@@ -76,6 +77,13 @@ test("a file that does not end is ended after the time it asked for", () => {
   assert.equal(lineOf("hanging"), "✗ hanging.test.ts  1 passed, 1 failed: no end after 2 s");
 });
 
+test("a file with a failed test is ended soon after its tests", () => {
+  assert.equal(
+    lineOf("stuck"),
+    "✗ stuck.test.ts  0 passed, 2 failed: no end after its tests failed",
+  );
+});
+
 test("a file that ends well without a test counts as a failure", () => {
   assert.equal(lineOf("empty"), "✗ empty.test.ts  0 passed, 1 failed: has no tests");
   assert.equal(lineOf("silent"), "✗ silent.test.ts  0 passed, 1 failed: has no tests");
@@ -89,7 +97,7 @@ test("a process that outlives its file is ended and counts as a failure", () => 
 });
 
 test("the last line sums up, and the exit status is 1 when anything failed", () => {
-  assert.equal(all.lines.at(-1), "6 passed, 8 failed, 1 skipped");
+  assert.equal(all.lines.at(-1), "6 passed, 10 failed, 1 skipped");
   assert.equal(all.status, 1);
 });
 

@@ -1,24 +1,31 @@
-import { readdirSync } from "node:fs";
-import { join, relative, sep } from "node:path";
+import { readdirSync, rmSync } from "node:fs";
+import { join, relative, resolve, sep } from "node:path";
 import { parseArgs } from "node:util";
 import { environment } from "../src/config.ts";
+import { compileTree } from "./support/compile.ts";
 import { startThrowAway } from "./support/postgres.ts";
-import { type FileResult, runTestFile } from "./support/test-file.ts";
+import { COMPILED, nodeArguments } from "./support/script.ts";
+import { type FileResult, runTestFile, type TestFile, timeoutOf } from "./support/test-file.ts";
 
 /**
  * Runs test files, each as a process of its own:
  *
- *     node --import tsx tests/run.ts [filter…] [--jobs 2] [--in tests]
+ *     node --import tsx tests/run.ts [filter…] [--jobs 2] [--in folder…] [--source]
  *
- * A filter is a part of a file's path; without one, all run. They share one
- * Postgres, in which each makes databases of its own. Exit status 0 only when
- * something passed, nothing failed and no process was left behind.
+ * A filter is a part of a file's path; without one, all run. More than a few are compiled first,
+ * unless they are to run from source. They share one Postgres, in which each makes databases of
+ * its own. Exit status 0 only when something passed, nothing failed and no process was left behind.
  */
+
+const ROOT = join(import.meta.dirname, "..");
+/** So few run by tsx before the tree is compiled. */
+const FEW = 3;
 
 const { values, positionals } = parseArgs({
   options: {
     jobs: { type: "string", default: "2" },
-    in: { type: "string", default: import.meta.dirname },
+    in: { type: "string", multiple: true, default: [join(ROOT, "tests"), join(ROOT, "packages")] },
+    source: { type: "boolean", default: false },
   },
   allowPositionals: true,
 });
@@ -29,27 +36,45 @@ async function main(): Promise<number> {
   const stop = new AbortController();
   process.once("SIGINT", () => stop.abort());
   process.once("SIGTERM", () => stop.abort());
+  const paths = findFiles(values.in, positionals);
+  const compile = !COMPILED && !values.source && paths.length > FEW;
+  const tree = compile ? compileTree() : ROOT;
   const given = environment();
   const server = given.STARBOARD_TEST_DATABASE_URL ? undefined : await startThrowAway();
   try {
     const env = server ? { ...given, STARBOARD_TEST_DATABASE_URL: server.url } : given;
-    return summarize(await runAll(findFiles(values.in, positionals), env, stop.signal));
+    const files = paths.map((path) => testFile(path, tree, compile || COMPILED));
+    return summarize(await runAll(longestFirst(files), env, stop.signal));
   } finally {
     await server?.close();
+    if (compile) rmSync(tree, { recursive: true, force: true });
   }
 }
 
-/** Test files below a folder, in order; `fixtures` are files that tests run themselves. */
-function findFiles(folder: string, filters: readonly string[]): readonly string[] {
-  return readdirSync(folder, { recursive: true, encoding: "utf8" })
-    .filter((path) => path.endsWith(".test.ts") && !path.split(sep).includes("fixtures"))
-    .map((path) => relative(process.cwd(), join(folder, path)))
+/** Test files below folders, by their path in the tree; `fixtures` are files that tests run. */
+function findFiles(folders: readonly string[], filters: readonly string[]): readonly string[] {
+  return folders
+    .flatMap((folder) =>
+      readdirSync(folder, { recursive: true, encoding: "utf8" })
+        .filter((path) => path.endsWith(".test.ts") && !path.split(sep).includes("fixtures"))
+        .map((path) => relative(ROOT, resolve(folder, path))),
+    )
     .filter((path) => filters.length === 0 || filters.some((filter) => path.includes(filter)))
     .sort();
 }
 
+function testFile(name: string, tree: string, compiled: boolean): TestFile {
+  const source = join(tree, name);
+  return { name, source, arguments: nodeArguments(source, compiled) };
+}
+
+/** Files that ask for more time start first, so that none of them runs alone at the end. */
+function longestFirst(files: readonly TestFile[]): readonly TestFile[] {
+  return [...files].sort((a, b) => (timeoutOf(b) ?? 0) - (timeoutOf(a) ?? 0));
+}
+
 async function runAll(
-  files: readonly string[],
+  files: readonly TestFile[],
   env: Readonly<Record<string, string | undefined>>,
   stop: AbortSignal,
 ): Promise<readonly FileResult[]> {
@@ -70,7 +95,7 @@ async function runAll(
 
 function describe(result: FileResult): string {
   const seconds = `${result.seconds.toFixed(1)} s`;
-  const line = `${result.failed === 0 ? "✓" : "✗"} ${result.file}  ${counts(result)}  ${seconds}`;
+  const line = `${result.failed === 0 ? "✓" : "✗"} ${result.name}  ${counts(result)}  ${seconds}`;
   if (result.failed === 0) return line;
   const complaint = result.complaint === undefined ? "" : `: ${result.complaint}`;
   return `${line}${complaint}\n${result.output.trimEnd()}\n`;

@@ -48,7 +48,7 @@ export interface Checked {
   exportedStars: number;
   /** Stars whose messages were not there yet. */
   pendingStars: number;
-  /** Wallet-days with 6 to 20 stars, of which only an export can tell a pass. */
+  /** Wallet-days with 6 to 20 stars, for which only an export can show a pass. */
   beyondFree: number;
 }
 

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { type Day, startOfDay } from "../../actors/day.ts";
-import type { MirrorArchive } from "../ledger/mirror-archive.ts";
 import type { CollectionKeys } from "../publishing/message.ts";
+import type { AuditMirror } from "./audit-mirror.ts";
 import { type AuditState, newAuditState } from "./audit-state.ts";
 import { type AuditIdentity, readCheckpoint, writeCheckpoint } from "./checkpoint.ts";
 import { closeDaysBefore, type DayJudge } from "./close-day.ts";
@@ -21,7 +21,7 @@ import { newWalletsOf } from "./wallets.ts";
 
 /** What is audited, and from where. */
 export interface AuditOptions {
-  readonly mirror: MirrorArchive;
+  readonly mirror: AuditMirror;
   readonly topics: { readonly event: readonly string[]; readonly asset: readonly string[] };
   readonly collections: { readonly a: string; readonly b: string };
   readonly keys: CollectionKeys;
@@ -38,7 +38,8 @@ export interface AuditOptions {
   readonly stateFile: string | null;
   /** Epoch milliseconds. */
   readonly now: () => number;
-  readonly onProgress: (what: string, done: number, total: number) => void;
+  /** `total` is null while it is not known. */
+  readonly onProgress: (what: string, done: number, total: number | null) => void;
 }
 
 /** So many messages take seconds to read again. */
@@ -48,7 +49,7 @@ const SETTLE_EVERY_MS = 1_000;
 /**
  * Audits. In this order: the ends of the topics (what is there the rankings must show), the
  * rankings, the ends again, who held which NFT, then every message, one after the other; at last
- * everything is held against the rankings. Whatever they showed is on the ledger by then, or comes
+ * everything is compared with the rankings. What they showed is on the ledger by then, or comes
  * within the time that messages take.
  *
  * @throws MirrorError when the mirror node cannot be read; Error in one line for anything else
@@ -121,30 +122,31 @@ function daysFor(days: readonly Day[], only: Day | null): readonly Day[] {
   return only === null ? days : days.filter((day) => day === only);
 }
 
-function textAt(mirror: MirrorArchive): ExportJudge["textAt"] {
+function textAt(mirror: AuditMirror): ExportJudge["textAt"] {
   return async (topic, sequenceNumber) => {
-    const { messages } = await mirror.messages(topic, sequenceNumber - 1);
+    const { messages } = await mirror.topicMessages(topic, { afterSequence: sequenceNumber - 1 });
     const [first] = messages;
     return first?.sequenceNumber === sequenceNumber ? textOf(first.bytes) : null;
   };
 }
 
 async function readEnds(
-  mirror: MirrorArchive,
+  mirror: AuditMirror,
   topics: readonly string[],
 ): Promise<ReadonlyMap<string, number>> {
   const ends = new Map<string, number>();
   for (const topic of topics) {
-    ends.set(topic, (await mirror.newestMessage(topic))?.sequenceNumber ?? 0);
+    const { messages } = await mirror.topicMessages(topic, { limit: 1, newestFirst: true });
+    ends.set(topic, messages[0]?.sequenceNumber ?? 0);
   }
   return ends;
 }
 
-/** Finds the instant before which nobody's NFTs matter. */
+/** Finds the instant before which no wallet's NFTs matter. */
 async function findFirst({ mirror, lateMs }: AuditOptions, state: AuditState): Promise<void> {
   if (state.firstAt !== null) return;
   for (const { topic } of state.chains) {
-    const [first] = (await mirror.messages(topic, 0)).messages;
+    const [first] = (await mirror.topicMessages(topic, {})).messages;
     if (first === undefined) continue;
     const at = msOf(first.consensusTimestamp) - lateMs;
     state.firstAt = Math.min(state.firstAt ?? at, at);
@@ -161,7 +163,7 @@ async function readOwnerships(
       mirror,
       collection,
       since,
-      onProgress: (nfts) => onProgress("NFTs", nfts, nfts),
+      onProgress: (nfts) => onProgress("NFTs", nfts, null),
     });
   return { A: await read(collections.a), B: await read(collections.b) };
 }

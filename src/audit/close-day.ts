@@ -44,7 +44,7 @@ function closeWithoutExport(judge: DayJudge, state: AuditState, book: DayBook): 
   countWithoutExport(state, book, judge);
   closeEventDay(state.accounts, book.day);
   for (const { ats } of book.wallets.values()) {
-    if (isBeyondFree(ats.length)) state.checked.beyondFree += 1;
+    if (isBeyondFree(ats.length, book.day)) state.checked.beyondFree += 1;
   }
 }
 

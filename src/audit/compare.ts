@@ -41,20 +41,20 @@ export function compareRankings(
   const all = [...counters, ...events.counters];
   const wrong = all.filter(({ expected, found }) => found < expected.low || found > expected.high);
   const mysterious = wrong.filter(({ item }) => isHidden(state, item));
-  const told = wrong.filter((counter) => !mysterious.includes(counter));
+  const certain = wrong.filter((counter) => !mysterious.includes(counter));
   return {
     compared: all.length - mysterious.length,
     mismatches: [
-      ...told.map(mismatchOf),
+      ...certain.map(mismatchOf),
       ...orderOf("tokens", rankings.tokens),
       ...orderOf("collections", rankings.collections),
     ],
-    isAhead: told.some(({ expected, found }) => found > expected.high),
+    isAhead: certain.some(({ expected, found }) => found > expected.high),
     unprovable: [
       ...events.unprovable,
       ...mysterious.map(
         ({ item, field }) =>
-          `${field} of ${item}: messages may name it by a ledger id that only an export tells`,
+          `${field} of ${item}: messages may name it by a ledger id that only an export explains`,
       ),
     ],
   };
@@ -92,7 +92,7 @@ function namesOf(state: AuditState, item: string): readonly string[] {
   return [...state.aliases].filter(([, id]) => id === item).map(([name]) => name);
 }
 
-/** Without an export nothing tells which project a message's ledger id means. */
+/** Without an export it is unknown which project a message's ledger id means. */
 function isHidden(state: AuditState, item: string): boolean {
   if (!item.startsWith("project/") || state.checked.exports > 0) return false;
   const names = [...state.counters.hours.keys(), ...state.counters.recent.map((star) => star.item)];

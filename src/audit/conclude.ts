@@ -44,7 +44,7 @@ export async function conclude(
   const { findings, checked } = state;
   if (checked.beyondFree > 0) {
     const count = `${checked.beyondFree} wallet-days with 6 to 20 stars`;
-    addLine(findings.unprovable, `${count}: whether a pass was on only an export tells`);
+    addLine(findings.unprovable, `${count}: only an export says whether a pass was on`);
   }
   let compared = 0;
   let isAhead = false;
@@ -80,7 +80,7 @@ export async function conclude(
     margins: state.margins,
     unprovable: findings.unprovable,
     notes: findings.notes,
-    // Exports tell every star there is: with all their messages read, nothing is left to wait for.
+    // Exports hold every star there is: with all their messages read, nothing is left to wait for.
     isAhead: isAhead && (judge.exports === null || checked.pendingStars > 0),
   };
 }
@@ -102,7 +102,7 @@ function judgeBoard(state: AuditState, entries: readonly RankedWallet[]) {
   const { board, totals } = state.accounts;
   const { unprovable } = state.findings;
   if (!board.isWhole) {
-    addLine(unprovable, "leaderboard: --state was begun when another season was on");
+    addLine(unprovable, "leaderboard: --state started when another season was on");
     return { compared: 0, isAhead: false };
   }
   const hasWeights =

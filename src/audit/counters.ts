@@ -22,8 +22,8 @@ export interface DatedWeight {
 
 /**
  * When the rankings were read. What stood on the topics before that was stored before that, so
- * rankings must show it, whatever any clock says; what came later they may show, if it was cast
- * by then. Clocks only tell in which day and hour it was.
+ * rankings must show it, without regard to clocks; what came later they may show, if it was cast
+ * by then. Clocks only say in which day and hour it was.
  */
 export interface Reading {
   /** Epoch milliseconds, with all doubt about the clocks between them. */
@@ -45,7 +45,7 @@ export interface Bounds {
 }
 
 const HOUR_MS = 3_600_000;
-/** 30 days and the hour that has begun, and a day for whoever resumes. */
+/** 30 days and the hour under way, and a day for an audit that resumes. */
 const HOURS_KEPT = 32 * 24;
 
 export function noCounters(): Counters {

@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
-import { PREMIUM_LIMIT } from "../../actors/allowance.ts";
 import type { EventKind } from "../../actors/content.ts";
-import { type Day, endOfDay } from "../../actors/day.ts";
-import type { MirrorTopicMessage } from "../ledger/mirror-schemas.ts";
+import { type Day, dayOf, endOfDay } from "../../actors/day.ts";
+import { rulesOn } from "../../actors/rules.ts";
+import type { MirrorTopicMessage } from "../ledger/mirror/schemas.ts";
 import type { StarMessage } from "../publishing/message.ts";
 import type { Mismatch, Place } from "./report.ts";
 
@@ -35,8 +35,8 @@ export interface EventStars {
   }[];
 }
 
-/** Twice what a day may hold: what a forged topic heaps upon one wallet is told, not kept. */
-const ENTRIES_MAX = 2 * PREMIUM_LIMIT;
+/** Twice what a day may hold: beyond it, what a forged topic adds to a wallet is reported, not kept. */
+const ENTRIES_PER_VOTE = 2;
 
 export function openDayBook(day: Day): DayBook {
   return { day, wallets: new Map(), messages: new Map(), events: new Map(), most: 0 };
@@ -53,7 +53,8 @@ export function enterStar(book: DayBook, star: StarMessage, place: Place): reado
   const wallet = book.wallets.get(star.wallet) ?? { ats: [], items: [] };
   book.wallets.set(star.wallet, wallet);
   const found = judge(wallet, { item, at: star.timestamp, isRepeatable: isForever(star) });
-  if (wallet.ats.length < ENTRIES_MAX) {
+  const { premiumVotes } = rulesOn(book.day);
+  if (wallet.ats.length < ENTRIES_PER_VOTE * premiumVotes) {
     wallet.ats.push(star.timestamp);
     wallet.items.push(item);
   }
@@ -80,8 +81,9 @@ function judge(
   if (found.length === 0 && !isRepeatable && items.includes(item)) {
     found.push({ kind: "once-per-day", expected: `one star for ${item}`, found: "another one" });
   }
-  if (ats.length + 1 > PREMIUM_LIMIT) {
-    found.push({ kind: "allowance", expected: `≤ ${PREMIUM_LIMIT}`, found: ats.length + 1 });
+  const { premiumVotes } = rulesOn(dayOf(at));
+  if (ats.length + 1 > premiumVotes) {
+    found.push({ kind: "allowance", expected: `≤ ${premiumVotes}`, found: ats.length + 1 });
   }
   return found;
 }

@@ -1,7 +1,16 @@
 import { type Day, dayOf } from "../../actors/day.ts";
-import { type EventDecision, eventDay } from "../../actors/event-day.ts";
-import { foreverMint, foreverMintCheck } from "../../actors/forever-mint.ts";
-import type { Loss } from "../../actors/nft-accounting.ts";
+import type { EventDecision, EventStar } from "../../actors/event-day.ts";
+import type { LossDecision } from "../../actors/forever-mint.ts";
+import type { Claims, Loss } from "../../actors/nft-accounting.ts";
+import {
+  decideEventStar,
+  decideLoss,
+  decideMintStar,
+  type EventTables,
+  emptyTables,
+  evolveEventDay,
+  evolveMint,
+} from "../../actors/whole.ts";
 import type { Bounds, Reading } from "./counters.ts";
 import { noBoard, type SeasonBoard, score } from "./season-board.ts";
 
@@ -9,8 +18,8 @@ import { noBoard, type SeasonBoard, score } from "./season-board.ts";
 export interface EventAccounts {
   readonly totals: Map<string, EventTotal>;
   /** By event and day; dropped with the day. */
-  readonly days: Map<string, Counted>;
-  readonly mints: Map<string, MintAccount>;
+  readonly days: Map<string, EventTables>;
+  readonly mints: Map<string, EventTables>;
   readonly board: SeasonBoard;
 }
 
@@ -24,23 +33,16 @@ export interface EventTotal {
   doubt: string | null;
 }
 
-interface Counted {
-  readonly A: Map<number, string>;
-  readonly B: Map<number, string>;
-}
-
-export interface MintAccount extends Counted {
-  readonly wallets: Set<string>;
-  /** The serial that carries each wallet's +5. */
-  readonly carriers: Map<string, number>;
-}
-
 export interface AccountedStar {
   readonly event: string;
+  /** Its id in an export; without one, its place on the topic. */
+  readonly starId: string;
   readonly wallet: string;
   /** Epoch milliseconds. */
   readonly at: number;
   readonly held: { readonly A: readonly number[]; readonly B: readonly number[] };
+  /** What an export records of it; null: as the machine decides. */
+  readonly recorded: { readonly weight: number; readonly claims: Claims } | null;
   /** Whether rankings must show it. */
   readonly isSettled: boolean;
 }
@@ -55,14 +57,11 @@ export function countEventStar(
   star: AccountedStar,
   reading: Reading,
 ): EventDecision {
-  const day = dayOf(star.at);
-  const key = `${star.event}/${day}`;
-  const counted = accounts.days.get(key) ?? { A: new Map(), B: new Map() };
-  accounts.days.set(key, counted);
-  const context = { event: star.event, day, weight: 0, stars: 0, counted: sliceOf(counted, star) };
-  const [, decision] = eventDay.step({ value: "counting", context }, intent(star));
-  for (const serial of decision.claims.a) counted.A.set(serial, star.wallet);
-  if (decision.claims.b !== null) counted.B.set(decision.claims.b, star.wallet);
+  const key = { event: star.event, day: dayOf(star.at) };
+  const name = `${key.event}/${key.day}`;
+  const tables = accounts.days.get(name) ?? emptyTables();
+  accounts.days.set(name, tables);
+  const decision = takeEventStar(key, tables, star);
   add(accounts, star, decision.weight, reading);
   return decision;
 }
@@ -73,25 +72,30 @@ export function countMintStar(
   star: AccountedStar,
   reading: Reading,
 ): EventDecision {
-  const mint = mintOf(accounts, star.event);
-  const slice = sliceOf(mint, star);
-  const carrier = mint.carriers.get(star.wallet);
-  const context = {
-    event: star.event,
-    weight: 0,
-    stars: 0,
-    wallets: mint.wallets.has(star.wallet) ? { [star.wallet]: true as const } : {},
-    // The wallet's carrier counts for it whether it still holds it or not.
-    counted: {
-      A: slice.A,
-      B: carrier === undefined ? slice.B : { ...slice.B, [carrier]: star.wallet },
-    },
-  };
-  const [, decision] = foreverMint.step({ value: "collecting", context }, intent(star));
-  mint.wallets.add(star.wallet);
-  for (const serial of decision.claims.a) mint.A.set(serial, star.wallet);
-  if (decision.claims.b !== null) carry(mint, decision.claims.b, star.wallet);
+  const tables = mintOf(accounts, star.event);
+  const decision = takeMintStar(star.event, tables, star);
   add(accounts, star, decision.weight, reading);
+  return decision;
+}
+
+/** What a star's decision and its fact are made of. */
+export type TurnOfEvent = Omit<AccountedStar, "event" | "isSettled">;
+
+/** Decides a star of an event's day, then takes it in: as it is recorded, or as decided. */
+export function takeEventStar(
+  key: { readonly event: string; readonly day: Day },
+  tables: EventTables,
+  star: TurnOfEvent,
+): EventDecision {
+  const decision = decideEventStar(key, tables, commandOf(star));
+  evolveEventDay(key, tables, factOf(star, decision));
+  return decision;
+}
+
+/** The same for a star of a forever mint. */
+export function takeMintStar(mint: string, tables: EventTables, star: TurnOfEvent): EventDecision {
+  const decision = decideMintStar(mint, tables, commandOf(star));
+  evolveMint(mint, tables, factOf(star, decision));
   return decision;
 }
 
@@ -108,22 +112,10 @@ export function releaseFromMint(
   accounts: EventAccounts,
   { event, at, losses }: AccountedRelease,
   reading: Reading,
-) {
-  const mint = mintOf(accounts, event);
-  const A = losses.flatMap(({ lostA }) => lostA);
-  const B = losses.flatMap(({ lostB, heldB }) => [...lostB, ...heldB]);
-  const context = { event, weight: 0, stars: 0, wallets: {}, counted: pick(mint, { A, B }) };
-  const lost = { type: "lost", losses } as const;
-  const [, decision] = foreverMintCheck.step({ value: "collecting", context }, lost);
-  for (const { wallet, a, b } of decision.releases) {
-    for (const serial of a) mint.A.delete(serial);
-    if (b === null) continue;
-    mint.B.delete(b);
-    mint.carriers.delete(wallet);
-  }
-  for (const { wallet, spare } of decision.releases) {
-    if (spare !== null) carry(mint, spare, wallet);
-  }
+): LossDecision {
+  const tables = mintOf(accounts, event);
+  const decision = decideLoss(event, tables, { type: "lost", losses });
+  evolveMint(event, tables, decision);
   const total = totalOf(accounts, event);
   if (at < reading.from) total.weight -= decision.weight;
   else if (at <= reading.until) total.edgeDown += decision.weight;
@@ -148,13 +140,8 @@ export function totalOf({ totals }: EventAccounts, event: string): EventTotal {
   return total;
 }
 
-export function mintOf({ mints }: EventAccounts, event: string): MintAccount {
-  const mint = mints.get(event) ?? {
-    A: new Map(),
-    B: new Map(),
-    wallets: new Set<string>(),
-    carriers: new Map(),
-  };
+export function mintOf({ mints }: EventAccounts, event: string): EventTables {
+  const mint = mints.get(event) ?? emptyTables();
   mints.set(event, mint);
   return mint;
 }
@@ -172,28 +159,13 @@ function add(
   else if (at <= until) total.edgeUp += weight;
 }
 
-function carry(mint: MintAccount, serial: number, wallet: string): void {
-  mint.B.set(serial, wallet);
-  mint.carriers.set(wallet, serial);
-}
-
-function intent({ wallet, at, held }: AccountedStar) {
+function commandOf({ wallet, at, held }: TurnOfEvent): EventStar {
   const holdings = { collectionA: held.A, collectionB: held.B, readAt: at };
-  return { type: "star", wallet, holdings } as const;
+  return { type: "star", wallet, holdings, at };
 }
 
-function sliceOf(counted: Counted, { held }: AccountedStar) {
-  return pick(counted, held);
-}
-
-function pick(counted: Counted, serials: AccountedStar["held"]) {
-  const of = (name: "A" | "B"): Record<number, string> => {
-    const found: Record<number, string> = {};
-    for (const serial of serials[name]) {
-      const wallet = counted[name].get(serial);
-      if (wallet !== undefined) found[serial] = wallet;
-    }
-    return found;
-  };
-  return { A: of("A"), B: of("B") };
+function factOf(star: TurnOfEvent, decided: EventDecision) {
+  const { starId, wallet, at, recorded } = star;
+  const { weight, claims } = recorded ?? decided;
+  return { type: "starred", starId, wallet, at, weight, claims } as const;
 }

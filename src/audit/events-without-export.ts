@@ -1,7 +1,8 @@
+import type { EventTables } from "../../actors/whole.ts";
 import type { AuditState } from "./audit-state.ts";
 import { isSettled, type Reading } from "./counters.ts";
 import type { DayBook } from "./day-book.ts";
-import { countEventStar, countMintStar, type MintAccount, totalOf } from "./event-accounts.ts";
+import { countEventStar, countMintStar, totalOf } from "./event-accounts.ts";
 import { heldAt, type Ownership } from "./ownership.ts";
 import { certainHoldings, type Ownerships } from "./rebuild-weights.ts";
 
@@ -13,7 +14,7 @@ import { certainHoldings, type Ownerships } from "./rebuild-weights.ts";
  *   Then they are known, and a serial that two wallets bring on one day changed hands more than a
  *   minute before the second star, so the order of instants is that of the journal;
  * - for a forever mint, besides, no NFT that counts there ever left its wallet. Otherwise the
- *   total depends on when the daily check looked, which only an export tells.
+ *   total depends on when the daily check looked, which only an export says.
  *
  * Everything else is said to be unprovable, never guessed.
  */
@@ -38,7 +39,9 @@ export function countWithoutExport(
       };
       const held = { A: of(given.ownerships.A), B: of(given.ownerships.B) };
       const settled = isSettled(given.reading, star.topic, star.sequenceNumber);
-      count(state.accounts, { event, wallet, at, held, isSettled: settled }, given.reading);
+      const starId = `${star.topic}/${star.sequenceNumber}`;
+      const accounted = { event, starId, wallet, at, held, recorded: null, isSettled: settled };
+      count(state.accounts, accounted, given.reading);
     }
   }
 }
@@ -54,9 +57,10 @@ export function doubtMints(state: AuditState, ownerships: Ownerships): void {
 const NFT_MOVED = "an NFT moved within a minute of a star; unprovable without --export";
 const NFT_LEFT = "an NFT that counts has left its wallet; unprovable without --export";
 
-function hasMoved(mint: MintAccount, ownerships: Ownerships): boolean {
+/** Whether an NFT that counts has left its wallet, be it for a moment. */
+export function hasMoved(mint: EventTables, ownerships: Ownerships): boolean {
   return (["A", "B"] as const).some((name) =>
-    [...mint[name]].some(([serial, wallet]) => {
+    [...mint[name]].some(([serial, { wallet }]) => {
       const own = (ownerships[name].tenures.get(wallet) ?? []).filter(
         (tenure) => tenure.serial === serial,
       );

@@ -2,7 +2,7 @@ import { createReadStream } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { exportList } from "../journal/export-format.ts";
-import { getPatiently } from "./get-patiently.ts";
+import { fetchWithRetry } from "./fetch-with-retry.ts";
 
 /** Where the day exports of the journal are read from. */
 export interface ExportSource {
@@ -34,13 +34,13 @@ function fromFolder(folder: string): ExportSource {
 function fromUrl(url: string): ExportSource {
   return {
     async days() {
-      const { body } = await getPatiently(url);
+      const { body } = await fetchWithRetry(url);
       const list = exportList.safeParse(await body.json().catch(() => undefined));
       if (!list.success) throw new Error(`${url}: not a list of exports`);
       return list.data.exports.map(({ day }) => day).sort();
     },
     async *lines(day) {
-      yield* linesOf((await getPatiently(`${url}/${day}`)).body);
+      yield* linesOf((await fetchWithRetry(`${url}/${day}`)).body);
     },
   };
 }

@@ -17,9 +17,9 @@ export function judgeDecision(
   taken: Taken,
 ): readonly Mismatch[] {
   const { counted } = star;
-  const told = { a: counted?.collectionA ?? [], b: counted?.collectionB ?? null };
+  const exported = { a: counted?.collectionA ?? [], b: counted?.collectionB ?? null };
   const expected = wordsOf(weight, breakdown, claims);
-  const found = wordsOf(star.weight, star.breakdown, told);
+  const found = wordsOf(star.weight, star.breakdown, exported);
   if (expected === found) return [];
   const isTwice = taken.A.length > 0 || taken.B;
   return [{ ...placeOf(star), kind: isTwice ? "counted-twice" : "event-weight", expected, found }];
@@ -39,9 +39,17 @@ export function accountedOf(star: ExportStar, reading: Reading): AccountedStar {
   const { topicId, sequenceNumber } = star.publication;
   return {
     event: star.target.id,
+    starId: star.id,
     wallet: star.wallet,
     at: Date.parse(star.at),
     held: { A: star.held.collectionA, B: star.held.collectionB },
+    recorded:
+      star.counted === null
+        ? null
+        : {
+            weight: star.weight,
+            claims: { a: star.counted.collectionA, b: star.counted.collectionB },
+          },
     isSettled:
       topicId !== null && sequenceNumber !== null && isSettled(reading, topicId, sequenceNumber),
   };

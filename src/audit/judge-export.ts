@@ -78,7 +78,7 @@ export async function judgeExportDay(
   state.checked.exports += 1;
 }
 
-/** Counts what the exports read so far tell of forever mints, up to the end of a day. */
+/** Counts what the exports read so far say of forever mints, up to the end of a day. */
 export function foldMintsThrough(judge: ExportJudge, state: AuditState, day: Day): void {
   if (!hasHistory(judge, state)) return;
   const span = { from: startOfDay(day) - LAG_MS, to: endOfDay(day) };
@@ -158,12 +158,12 @@ async function matchMessage(
     const expected = `message ${sequenceNumber} on ${topicId}`;
     return [{ ...placeOf(star), kind: "no-message", expected, found: "none of this star's day" }];
   }
-  const told = digestOf({
+  const exported = digestOf({
     bytes: Buffer.from(star.message),
     consensusTimestamp: consensusTimestamp ?? "",
     runningHash: runningHash ?? "",
   });
-  if (told === digest) return [];
+  if (exported === digest) return [];
   const expected = (await judge.textAt(topicId, sequenceNumber)) ?? "the message on the ledger";
   const differing = star.message === expected ? "another time or running hash" : star.message;
   return [{ ...placeOf(star), kind: "message-differs", expected, found: differing }];

@@ -1,5 +1,5 @@
 import { type Day, dayOf } from "../../actors/day.ts";
-import type { MirrorTopicMessage } from "../ledger/mirror-schemas.ts";
+import type { MirrorTopicMessage } from "../ledger/mirror/schemas.ts";
 import type { CollectionKeys, StarMessage } from "../publishing/message.ts";
 import { parseStarMessage } from "../publishing/parse-message.ts";
 import type { AuditState } from "./audit-state.ts";
@@ -26,7 +26,7 @@ export interface MessageJudge {
 
 /**
  * Judges one message, the next of its topic, and remembers what of it later ones are judged by.
- * What is no star of ours is told and never counts.
+ * A message that is no star is reported and never counts.
  */
 export function judgeMessage(
   judge: MessageJudge,
@@ -115,7 +115,7 @@ function enterIntoBook(
   { star, message, place }: Judged,
 ): boolean {
   const day = dayOf(star.timestamp);
-  // Told already: it comes later than any star of that day may.
+  // Reported already: it comes later than any star of that day may.
   if (state.closedThrough !== null && day <= state.closedThrough) return false;
   const book = state.books.get(day) ?? openDayBook(day);
   state.books.set(day, book);

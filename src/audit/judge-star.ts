@@ -1,5 +1,6 @@
-import { FREE_LIMIT, PREMIUM_LIMIT } from "../../actors/allowance.ts";
-import { dayOf } from "../../actors/day.ts";
+import { voteLimit } from "../../actors/allowance.ts";
+import { type Day, dayOf } from "../../actors/day.ts";
+import { rulesOn } from "../../actors/rules.ts";
 import { fullBreakdown, weigh } from "../../actors/weight.ts";
 import type { ExportStar } from "../journal/export-format.ts";
 import { starMessage } from "../publishing/message.ts";
@@ -15,17 +16,15 @@ import type { Mismatch } from "./report.ts";
  */
 export function judgeStar(
   star: ExportStar,
-  {
-    day,
-    keys,
-  }: { readonly day: string; readonly keys: { readonly a: string; readonly b: string } },
+  { day, keys }: { readonly day: Day; readonly keys: { readonly a: string; readonly b: string } },
 ): readonly Mismatch[] {
   const found: Mismatch[] = [];
   const say = (kind: Mismatch["kind"], expected: string | number, seen: string | number): void =>
     void found.push({ ...placeOf(star), kind, where: day, expected, found: seen });
   const at = Date.parse(star.at);
+  const rules = rulesOn(day);
   const holdings = { ...star.held, readAt: Date.parse(star.held.readAt) };
-  const full = fullBreakdown(holdings);
+  const full = fullBreakdown(holdings, rules);
   if (dayOf(at) !== day) say("export", `a star of ${day}`, star.at);
   if (star.votingPower !== weigh(full)) say("voting-power", weigh(full), star.votingPower);
   const sum = weigh(star.breakdown);
@@ -37,9 +36,9 @@ export function judgeStar(
   if (star.scope !== scope) say("export", scope, star.scope);
   const text = messageOf(star, keys);
   if (text !== star.message) say("export", text ?? "a message of the star's facts", star.message);
-  if (star.limit === PREMIUM_LIMIT && star.seasonId === null) {
-    say("allowance", `a season for ${PREMIUM_LIMIT} stars`, "none");
-  }
+  if (star.rules !== rules.version) say("export", `rules ${rules.version}`, star.rules);
+  const limit = voteLimit(day, star.seasonId);
+  if (star.limit !== limit) say("allowance", `${limit} votes`, star.limit);
   if (star.slot > star.limit) say("allowance", `≤ ${star.limit}`, star.slot);
   return found;
 }
@@ -83,6 +82,6 @@ export function judgeSlots(
 }
 
 /** Whether a wallet has more stars than a day holds without a pass. */
-export function isBeyondFree(stars: number): boolean {
-  return stars > FREE_LIMIT;
+export function isBeyondFree(stars: number, day: Day): boolean {
+  return stars > voteLimit(day, null);
 }

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { type ExportHeader, exportHeader } from "../journal/export-format.ts";
-import type { MirrorArchive } from "../ledger/mirror-archive.ts";
 import type { CollectionKeys } from "../publishing/message.ts";
+import type { AuditMirror } from "./audit-mirror.ts";
 import type { ExportSource } from "./export-source.ts";
 
 /** The header of a day's export. @throws Error in one line when the export does not begin with one */
@@ -23,10 +23,10 @@ const firstMessage = z.object({ holdings: z.record(z.string(), z.int()) });
  * @returns undefined when the topic has no such message yet
  */
 export async function keysOnTopic(
-  mirror: Pick<MirrorArchive, "messages">,
+  mirror: Pick<AuditMirror, "topicMessages">,
   assetTopic: string,
 ): Promise<CollectionKeys | undefined> {
-  const { messages } = await mirror.messages(assetTopic, 0);
+  const { messages } = await mirror.topicMessages(assetTopic, {});
   for (const { bytes } of messages) {
     const [a, b, ...others] = namesIn(Buffer.from(bytes).toString("latin1"));
     if (a !== undefined && b !== undefined && others.length === 0) return { a, b };

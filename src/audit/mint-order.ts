@@ -1,14 +1,9 @@
 import type { Day } from "../../actors/day.ts";
 import type { Loss } from "../../actors/nft-accounting.ts";
+import type { EventTables } from "../../actors/whole.ts";
 import type { ExportRelease, ExportStar } from "../journal/export-format.ts";
 import type { Reading } from "./counters.ts";
-import {
-  countMintStar,
-  type EventAccounts,
-  type MintAccount,
-  mintOf,
-  releaseFromMint,
-} from "./event-accounts.ts";
+import { countMintStar, type EventAccounts, mintOf, releaseFromMint } from "./event-accounts.ts";
 import { accountedOf, judgeDecision } from "./judge-decision.ts";
 import { heldBetween } from "./ownership.ts";
 import { LAG_MS, type Ownerships } from "./rebuild-weights.ts";
@@ -17,7 +12,7 @@ import type { Mismatch } from "./report.ts";
 /** A star of a forever mint, or attributions that ended together. */
 export type MintHappening = {
   readonly order: number;
-  /** Of the export that tells it. */
+  /** Of the export that holds it. */
   readonly day: Day;
 } & ({ readonly star: ExportStar } | { readonly releases: ExportRelease[] });
 
@@ -28,7 +23,7 @@ export function addRelease(happenings: MintHappening[], release: ExportRelease, 
   else happenings.push({ order: release.mintOrder, day, releases: [release] });
 }
 
-/** The last place that the export of a day, or of one before it, tells of a mint. */
+/** The last position of a mint in the export of a day, or of one before it. */
 export function lastOrderOf(happenings: readonly MintHappening[], day: Day): number {
   return Math.max(0, ...happenings.filter((each) => each.day <= day).map(({ order }) => order));
 }
@@ -86,16 +81,17 @@ function foldReleases(
     ...a.map((serial) => `A ${serial} of ${wallet}`),
     ...(b === null ? [] : [`B ${b} of ${wallet}, spare ${spare}`]),
   ]);
-  const told = releases.map(({ collection, serial, wallet, spare }) =>
+  const exported = releases.map(({ collection, serial, wallet, spare }) =>
     collection === "A" ? `A ${serial} of ${wallet}` : `B ${serial} of ${wallet}, spare ${spare}`,
   );
   const expected = `${decision.weight}: ${decided.sort().join("; ")}`;
   const weight = releases.reduce((sum, release) => sum + release.weight, 0);
-  const found = `${weight}: ${told.sort().join("; ")}`;
+  const found = `${weight}: ${exported.sort().join("; ")}`;
   return expected === found ? [] : [removal(first, { expected, found })];
 }
 
-function lossesOf(releases: readonly ExportRelease[]): readonly Loss[] {
+/** What a check found lost, one loss per wallet. */
+export function lossesOf(releases: readonly ExportRelease[]): readonly Loss[] {
   return [...new Set(releases.map(({ wallet }) => wallet))].map((wallet) => {
     const own = releases.filter((release) => release.wallet === wallet);
     const lost = (name: "A" | "B") =>
@@ -122,14 +118,14 @@ export function judgeRelease(release: ExportRelease, ownerships: Ownerships): re
  * @param span the day, epoch milliseconds
  */
 export function overdueRemovals(
-  mint: MintAccount,
+  mint: EventTables,
   { event, span, ownerships }: OverdueCheck,
 ): readonly Mismatch[] {
   const mismatches: Mismatch[] = [];
   for (const name of ["A", "B"] as const) {
     if (ownerships[name].isPartial) continue;
     const held = new Map<string, ReadonlySet<number>>();
-    for (const [serial, wallet] of mint[name]) {
+    for (const [serial, { wallet }] of mint[name]) {
       const ever = held.get(wallet) ?? new Set(heldBetween(ownerships[name], wallet, span).ever);
       held.set(wallet, ever);
       if (ever.has(serial)) continue;

@@ -1,4 +1,4 @@
-import type { MirrorNftTransaction } from "../ledger/mirror-schemas.ts";
+import type { MirrorNftTransaction } from "../ledger/mirror/schemas.ts";
 import { msOf } from "./topic-chain.ts";
 
 /** Who held which NFT of a collection when, as far back as was read. */
@@ -19,7 +19,7 @@ export interface Tenure {
 
 /** Collects tenures; memory depends on how often NFTs moved in the time that is read. */
 export interface OwnershipBuilder {
-  /** Held by one account for all of the time that is read, or by nobody. */
+  /** Held by one account for all of the time that is read, or by none. */
   unmoved(serial: number, owner: string | null): void;
   moved(serial: number, history: NftHistory): void;
   markPartial(): void;
@@ -58,7 +58,7 @@ export function buildOwnership(): OwnershipBuilder {
 
 /**
  * The tenures of one NFT. A row names only the first hop of a transaction with several, and none
- * where a treasury changed, so whoever sends next held it before; the last holder is the owner.
+ * where a treasury changed, so the next sender held it before; the last holder is the owner.
  */
 export function tenuresOf(
   serial: number,

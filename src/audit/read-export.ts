@@ -11,7 +11,7 @@ import {
 import type { ExportSource } from "./export-source.ts";
 import type { Mismatch } from "./report.ts";
 
-/** Who hears what an export holds, line by line. */
+/** Takes what an export holds, line by line. */
 export interface ExportReader {
   header(header: ExportHeader): void;
   star(star: ExportStar): void | Promise<void>;
@@ -29,7 +29,7 @@ export interface ExportChain {
 
 /**
  * Reads one day's export: every line of its format, in its order, with the counts and the hash its
- * footer tells, and joined to the day before.
+ * footer says, and joined to the day before.
  *
  * @param before the day before, when that was read; undefined: not known here
  * @returns what the next day must be joined to
@@ -41,7 +41,7 @@ export async function readExport(
 ): Promise<ExportChain> {
   const broken = (expected: string | number, found: string | number): void =>
     reader.broken({ ...NOWHERE, kind: "export", where: day, expected, found });
-  const tally: Tally = { lines: 0, stars: 0, weight: 0, releases: 0, seq: 0, unpublished: 0 };
+  const tally: MetricDelta = { lines: 0, stars: 0, weight: 0, releases: 0, seq: 0, unpublished: 0 };
   const hash = createHash("sha256");
   let header: ExportHeader | undefined;
   let footer: ExportFooter | undefined;
@@ -94,7 +94,7 @@ export async function readExport(
   return { day, hash: footer.chain };
 }
 
-interface Tally {
+interface MetricDelta {
   lines: number;
   stars: number;
   weight: number;
@@ -105,7 +105,7 @@ interface Tally {
 
 type Difference = readonly [expected: string | number, found: string | number];
 
-function countStar(tally: Tally, star: ExportStar): void {
+function countStar(tally: MetricDelta, star: ExportStar): void {
   tally.stars += 1;
   tally.weight += star.weight;
   tally.seq = star.seq;
@@ -120,7 +120,7 @@ function endsOf(
     footer,
     tally,
     sha256,
-  }: { header: ExportHeader; footer: ExportFooter; tally: Tally; sha256: string },
+  }: { header: ExportHeader; footer: ExportFooter; tally: MetricDelta; sha256: string },
 ): readonly Difference[] {
   const chain = header.previous === null ? null : chainHash(header.previous, sha256);
   const pairs: readonly (readonly [string, unknown, unknown])[] = [

@@ -1,20 +1,20 @@
-import type { DatedNft, MirrorArchive } from "../ledger/mirror-archive.ts";
-import type { MirrorNftTransaction } from "../ledger/mirror-schemas.ts";
+import type { MirrorNft, MirrorNftTransaction } from "../ledger/mirror/schemas.ts";
 import { formatTimestamp, parseTimestamp } from "../ledger/transaction-id.ts";
+import type { AuditMirror } from "./audit-mirror.ts";
 import { buildOwnership, type Ownership, type OwnershipBuilder } from "./ownership.ts";
 import { msOf } from "./topic-chain.ts";
 
 /** How a collection is read. */
 export interface OwnershipReading {
-  readonly mirror: Pick<MirrorArchive, "nfts" | "nftTransactions">;
+  readonly mirror: Pick<AuditMirror, "nftOwners" | "nftTransactions">;
   readonly collection: string;
   /** Who held what before this does not matter, epoch milliseconds. */
   readonly since: number;
-  /** Hears how many NFTs have been read. */
+  /** Called with how many NFTs have been read. */
   readonly onProgress: (nfts: number) => void;
 }
 
-/** Public mirror nodes allow about 50 requests a second. */
+/** Hides the time that answers take; the mirror keeps to its rate by itself. */
 const HISTORIES_AT_ONCE = 8;
 /** 100 rows each: an NFT that moved more often within the time audited is not to be had. */
 const HISTORY_PAGES_MAX = 100;
@@ -29,7 +29,7 @@ const HISTORY_PAGES_MAX = 100;
 export async function readOwnership(given: OwnershipReading): Promise<Ownership> {
   const builder = buildOwnership();
   let read = 0;
-  for await (const page of given.mirror.nfts(given.collection)) {
+  for await (const page of given.mirror.nftOwners(given.collection)) {
     const queue = page.filter((nft) => {
       if (!isUnmoved(nft, given.since)) return true;
       builder.unmoved(nft.serial, nft.owner);
@@ -47,20 +47,24 @@ export async function readOwnership(given: OwnershipReading): Promise<Ownership>
   return builder.build();
 }
 
-/** The row's own change is its last move, or something after it. A deleted collection changes no row. */
-function isUnmoved(nft: DatedNft, since: number): boolean {
-  return nft.changedAt !== null && !nft.deleted && msOf(nft.changedAt) < since;
+/**
+ * The row's own change is its last move, or something after it; a burn or a wipe, which leave no
+ * owner, is one. A deleted collection keeps its owners and changes no row.
+ */
+function isUnmoved({ changedAt, deleted, owner }: MirrorNft, since: number): boolean {
+  const isOwnChange = !deleted || owner === null;
+  return changedAt !== null && isOwnChange && msOf(changedAt) < since;
 }
 
 async function readHistory(
   { mirror, collection, since }: OwnershipReading,
   builder: OwnershipBuilder,
-  nft: DatedNft,
+  nft: MirrorNft,
 ): Promise<void> {
   const rows: MirrorNftTransaction[] = [];
   let until: string | undefined;
   for (let pages = 0; pages < HISTORY_PAGES_MAX; pages++) {
-    const page = await mirror.nftTransactions(collection, nft.serial, until);
+    const page = await mirror.nftTransactions(collection, nft.serial, { until });
     rows.push(...page.transactions);
     if (page.partial) builder.markPartial();
     const oldest = page.transactions.at(-1);

@@ -1,4 +1,5 @@
-import { BASE, FLAT_BONUS } from "../../actors/weight.ts";
+import { dayOf } from "../../actors/day.ts";
+import { rulesOn } from "../../actors/rules.ts";
 import type { StarMessage } from "../publishing/message.ts";
 import { heldAt, heldBetween, type Ownership } from "./ownership.ts";
 import type { Mismatch, Place } from "./report.ts";
@@ -38,7 +39,8 @@ export type AssetStar = StarMessage & { readonly type: "asset_vote" };
 /** "Weight = 1 + (count of collection A NFTs) + (5 if at least one collection B NFT is held, else 0)." */
 export function judgeVotingPower(star: AssetStar, place: Place): readonly Mismatch[] {
   const { collectionA, collectionB } = star.holdings;
-  const expected = BASE + collectionA + (collectionB > 0 ? FLAT_BONUS : 0);
+  const { base, flatBonus } = rulesOn(dayOf(star.timestamp));
+  const expected = base + collectionA + (collectionB > 0 ? flatBonus : 0);
   if (star.votingPower === expected) return [];
   return [{ ...place, kind: "voting-power", expected, found: star.votingPower }];
 }
@@ -60,7 +62,7 @@ export function judgeCounts(
   const { holdings, wallet, timestamp: at } = star;
   const { collectionA, collectionB } = holdings;
   const given = { A: collectionA, B: collectionB };
-  // Which wallets were excluded on a day only its export tells: then they are judged once more.
+  // Only a day's export names the wallets excluded on it: then they are judged once more.
   const isNothing = mayBeExcluded && collectionA + collectionB === 0;
   const wrong: string[] = [];
   const seen: string[] = [];
@@ -91,7 +93,7 @@ function countsAround(ownership: Ownership, wallet: string, at: number) {
   return { low: always.length, high: ever.length, now: heldAt(ownership, wallet, at).length };
 }
 
-/** A star's serials as an export tells them. */
+/** A star's serials as an export lists them. */
 export interface HeldStar {
   readonly wallet: string;
   /** Epoch milliseconds. */
@@ -106,7 +108,7 @@ export function judgeSerials(
     ownerships,
     isExcluded,
     place,
-  }: { ownerships: Ownerships; isExcluded: boolean; place: Omit<Mismatch, Told> },
+  }: { ownerships: Ownerships; isExcluded: boolean; place: Omit<Mismatch, Finding> },
 ): Verdict {
   const { wallet, at, held } = star;
   const wrong: Mismatch[] = [];
@@ -116,9 +118,9 @@ export function judgeSerials(
       ? { always: [], ever: [] }
       : heldBetween(ownerships[name], wallet, span);
     const could = new Set(ever);
-    const told = new Set(held[name]);
+    const listed = new Set(held[name]);
     const extra = held[name].filter((serial) => !could.has(serial));
-    const missing = always.filter((serial) => !told.has(serial));
+    const missing = always.filter((serial) => !listed.has(serial));
     if (extra.length + missing.length === 0) continue;
     const found = list(name, held[name]);
     wrong.push({ ...place, kind: "holdings", expected: list(name, always), found });
@@ -129,7 +131,7 @@ export function judgeSerials(
   return { mismatches: wrong };
 }
 
-type Told = "kind" | "expected" | "found";
+type Finding = "kind" | "expected" | "found";
 
 /** Serials shown of a list; a wallet may hold thousands. */
 const SHOWN_MAX = 50;

@@ -1,5 +1,5 @@
-import type { MirrorArchive } from "../ledger/mirror-archive.ts";
-import type { MirrorTopicMessage } from "../ledger/mirror-schemas.ts";
+import type { MirrorTopicMessage } from "../ledger/mirror/schemas.ts";
+import type { AuditMirror } from "./audit-mirror.ts";
 import { compareTimestamps } from "./topic-chain.ts";
 
 /** A topic from one message to another. */
@@ -19,7 +19,7 @@ export interface TopicRange {
  * @throws MirrorError
  */
 export async function* replayTopics(
-  mirror: Pick<MirrorArchive, "messages">,
+  mirror: Pick<AuditMirror, "topicMessages">,
   ranges: readonly TopicRange[],
 ): AsyncGenerator<readonly MirrorTopicMessage[], void, undefined> {
   const cursors = ranges.map((range) => openCursor(mirror, range));
@@ -54,14 +54,14 @@ interface Cursor {
 }
 
 function openCursor(
-  mirror: Pick<MirrorArchive, "messages">,
+  mirror: Pick<AuditMirror, "topicMessages">,
   { topic, after, last }: TopicRange,
 ): Cursor {
   let page: readonly MirrorTopicMessage[] = [];
   let index = 0;
   let readTo = after;
   let isOver = after >= last;
-  const ask = () => mirror.messages(topic, readTo);
+  const ask = () => mirror.topicMessages(topic, { afterSequence: readTo });
   let coming: ReturnType<typeof ask> | undefined;
   const isEmpty = (): boolean => index >= page.length;
   return {
@@ -78,7 +78,7 @@ function openCursor(
       readTo = messages.at(-1)?.sequenceNumber ?? last;
       isOver = readTo >= last;
       coming = isOver ? undefined : ask();
-      // Awaited when its turn comes; until then a failure is nobody's.
+      // Awaited when its turn comes; until then a failure is no one's.
       coming?.catch(() => undefined);
     },
   };

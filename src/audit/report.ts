@@ -1,4 +1,4 @@
-/** What can be wrong with a published record or ranking; README, "Check us", says each in a line. */
+/** What can be wrong with a published record or ranking; docs/verifying.md says each in a line. */
 export type MismatchKind =
   | "gap"
   | "chain"
@@ -46,7 +46,7 @@ export interface Place {
 
 /** Mismatches kept in full; beyond them they are only counted, so that memory stays bounded. */
 const KEPT_MAX = 1_000;
-/** Notes and unprovable matters are one line each; so many different ones nobody reads. */
+/** Notes and unprovable matters are one line each; more different ones than this help no reader. */
 const LINES_MAX = 200;
 
 /** Everything an audit has found so far; plain data, a part of the checkpoint. */

@@ -7,7 +7,7 @@ export interface SeasonBoard {
   /** Null: none is looked at. */
   season: Season | null;
   readonly wallets: Map<string, Score>;
-  /** Instants of stars before the audit heard of the season: the board is not whole. */
+  /** Instants of stars before the audit knew the season: the board is not whole. */
   isWhole: boolean;
 }
 

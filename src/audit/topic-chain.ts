@@ -1,4 +1,4 @@
-import type { MirrorTopicMessage } from "../ledger/mirror-schemas.ts";
+import type { MirrorTopicMessage } from "../ledger/mirror/schemas.ts";
 import {
   FIRST_RUNNING_HASH,
   type Framing,
@@ -31,7 +31,7 @@ export function startOfChain(topic: string): TopicChain {
 
 /**
  * Follows the next message: no number left out, later than the one before, and its running hash
- * that of everything so far. A broken link is told once: what comes after it is held against the
+ * that of everything so far. A broken link is reported once: what follows it is compared with the
  * hash that the mirror node gave.
  */
 export function followLink(chain: TopicChain, message: MirrorTopicMessage): readonly Mismatch[] {

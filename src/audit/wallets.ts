@@ -1,16 +1,16 @@
 import { isEntityId } from "../ledger/entity-id.ts";
-import type { MirrorArchive } from "../ledger/mirror-archive.ts";
-import type { MirrorTopicMessage } from "../ledger/mirror-schemas.ts";
+import type { MirrorTopicMessage } from "../ledger/mirror/schemas.ts";
 import type { CollectionKeys } from "../publishing/message.ts";
 import { parseStarMessage } from "../publishing/parse-message.ts";
+import type { AuditMirror } from "./audit-mirror.ts";
 import type { AuditState } from "./audit-state.ts";
 
-/** Public mirror nodes allow about 50 requests a second. */
+/** Hides the time that answers take; the mirror keeps to its rate by itself. */
 const LOOKUPS_AT_ONCE = 8;
 
 /** Looks up the wallets of a batch that have not been met before. @throws MirrorError */
 export async function newWalletsOf(
-  mirror: Pick<MirrorArchive, "accountExists">,
+  mirror: Pick<AuditMirror, "account">,
   { state, keys }: { readonly state: AuditState; readonly keys: CollectionKeys },
   batch: readonly MirrorTopicMessage[],
 ): Promise<void> {
@@ -20,7 +20,8 @@ export async function newWalletsOf(
   );
   const work = async (): Promise<void> => {
     for (let wallet = queue.pop(); wallet !== undefined; wallet = queue.pop()) {
-      state.wallets.set(wallet, await mirror.accountExists(wallet));
+      // Deleted ones were there, and still are.
+      state.wallets.set(wallet, (await mirror.account(wallet)) !== null);
     }
   };
   await Promise.all(Array.from({ length: LOOKUPS_AT_ONCE }, work));

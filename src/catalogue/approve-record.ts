@@ -1,5 +1,5 @@
 import { TerminalError } from "../errors.ts";
-import { inTime, type Sql } from "../store/postgres.ts";
+import { runStatement, type Sql } from "../store/postgres.ts";
 import type { RecordType } from "./record-type.ts";
 
 /** Whether a record is visible, and since when (epoch milliseconds). */
@@ -15,7 +15,7 @@ export interface Approval {
  * @throws TerminalError `NOT_FOUND`
  */
 export async function approveRecord(sql: Sql, type: RecordType, id: string): Promise<Approval> {
-  const [row] = await inTime(sql<{ approvedAt: number }[]>`
+  const [row] = await runStatement(sql<{ approvedAt: number }[]>`
     update ${sql(type)} set approved_at = coalesce(approved_at, now_ms())
     where id = ${id} returning approved_at as "approvedAt"`);
   return found(type, id, row);
@@ -27,7 +27,7 @@ export async function approveRecord(sql: Sql, type: RecordType, id: string): Pro
  * @throws TerminalError `NOT_FOUND`
  */
 export async function rejectRecord(sql: Sql, type: RecordType, id: string): Promise<Approval> {
-  const [row] = await inTime(sql<{ approvedAt: null }[]>`
+  const [row] = await runStatement(sql<{ approvedAt: null }[]>`
     update ${sql(type)} set approved_at = null where id = ${id}
     returning approved_at as "approvedAt"`);
   return found(type, id, row);

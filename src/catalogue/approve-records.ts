@@ -1,4 +1,4 @@
-import { inTime, type Sql } from "../store/postgres.ts";
+import { runStatement, type Sql } from "../store/postgres.ts";
 import type { RecordType } from "./record-type.ts";
 
 /**
@@ -16,7 +16,7 @@ export async function setApproval(
   },
 ): Promise<readonly string[]> {
   const { type, ids, isApproved } = asked;
-  const rows = await inTime(sql<{ id: string }[]>`
+  const rows = await runStatement(sql<{ id: string }[]>`
     update ${sql(type)}
     set approved_at = ${isApproved ? sql`coalesce(approved_at, now_ms())` : sql`null`}
     where id = any(${[...ids]}::text[]) returning id`);

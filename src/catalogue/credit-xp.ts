@@ -1,6 +1,6 @@
 import { TerminalError } from "../errors.ts";
 import { isEntityId } from "../ledger/entity-id.ts";
-import { inTime, type Sql } from "../store/postgres.ts";
+import { RAISED, runStatement, type Sql } from "../store/postgres.ts";
 
 /** Points booked from outside: the rewards feature's, or a correction. */
 export interface XpCredit {
@@ -25,8 +25,6 @@ const ID_CHARACTERS_MAX = 255;
 const REASON_CHARACTERS_MAX = 300;
 /** Nine digits, as every integer that callers send. */
 const POINTS_MAX = 999_999_999;
-/** Raised by `credit_xp`, migration 011. */
-const REFUSED = "SB400";
 
 /**
  * Books a credit (contract, section 7: "idempotent by KEY"). The same credit again, also at the
@@ -41,13 +39,13 @@ const REFUSED = "SB400";
  */
 export async function creditXp(sql: Sql, credit: XpCredit): Promise<BookedCredit> {
   const { id, wallet, points, reason } = read(credit);
-  const [booked] = await inTime(sql<BookedCredit[]>`
+  const [booked] = await runStatement(sql<BookedCredit[]>`
     select ${id} as id, '0.0.' || wallet as wallet, points, reason, season_id as "seasonId",
       at as "creditedAt"
     from credit_xp(${id}, ${Number(wallet.slice("0.0.".length))}, ${points}, ${reason})`).catch(
     explain,
   );
-  if (booked === undefined) throw new Error("credit_xp told no credit");
+  if (booked === undefined) throw new Error("credit_xp returned no credit");
   if (booked.wallet !== wallet || booked.points !== points || booked.reason !== reason) {
     throw new TerminalError(
       "IDEMPOTENCY_KEY_REUSED",
@@ -58,7 +56,7 @@ export async function creditXp(sql: Sql, credit: XpCredit): Promise<BookedCredit
 }
 
 function explain(error: unknown): never {
-  if (error instanceof Error && "code" in error && error.code === REFUSED) {
+  if (error instanceof Error && "code" in error && error.code === RAISED.senseless) {
     throw refuse("points", error.message);
   }
   throw error;

@@ -1,5 +1,5 @@
 import { TerminalError } from "../errors.ts";
-import { inTime, type Sql } from "../store/postgres.ts";
+import { RAISED, runStatement, type Sql } from "../store/postgres.ts";
 import { readCatalog } from "./read-catalog.ts";
 import type { Catalog } from "./record-schemas.ts";
 
@@ -8,7 +8,7 @@ export interface ImportOptions {
   readonly approve: boolean;
   /** Values of `EVENT_SOURCES`; empty when that is not set. */
   readonly eventSources: readonly string[];
-  /** Hears how many records there are, once all of them are known to be good. */
+  /** Called with how many records there are, once all of them are known to be good. */
   readonly onChecked?: (records: number) => void;
 }
 
@@ -31,9 +31,6 @@ export interface Imported {
   };
   readonly approved: number;
 }
-
-/** Raised at the commit, `event_keeps_its_kind` of migration 017. */
-const STARRED_MEANWHILE = "SB409";
 
 /** 100,000 records were stored in 4 s; the pool given needs a statement_timeout as long. */
 export const IMPORT_DEADLINE_MS = 120_000;
@@ -59,8 +56,12 @@ export async function importCatalog(
     projects: projects.length,
   };
   const total = Object.values(imported).reduce((sum, count) => sum + count, 0);
+  const taken = await takenByOthers(sql, catalog);
+  if (taken.length > 0) {
+    throw new TerminalError("INVALID_REQUEST", `the catalogue is not valid: ${taken.join("; ")}`);
+  }
   onChecked?.(total);
-  const attempt = () => inTime(store(sql, catalog, approve), IMPORT_DEADLINE_MS);
+  const attempt = () => runStatement(store(sql, catalog, approve), IMPORT_DEADLINE_MS);
   // Starred since the first look: stars never go, so the second one names every such event.
   const changed = await attempt().catch((error) => {
     if (isStarredMeanwhile(error)) return attempt();
@@ -76,8 +77,31 @@ export async function importCatalog(
   return { imported, approved: approve ? total : 0 };
 }
 
+/**
+ * A wallet stars a ledger target once a day, so no two projects share one, approved or not; their
+ * slugs differ too. The schema says the same to imports that meet.
+ */
+async function takenByOthers(sql: Sql, { projects }: Catalog): Promise<readonly string[]> {
+  const rows = await runStatement(
+    sql<{ id: string; other: string; field: string }[]>`
+      with given as (
+        select * from json_to_recordset(${JSON.stringify(projects)}::text::json)
+          as given (id text, slug text, "ledgerId" text)
+      )
+      select given.id, project.id as other,
+        case when project.ledger_id = given."ledgerId" then 'ledgerId' else 'slug' end as field
+      from given join project on project.slug = given.slug or project.ledger_id = given."ledgerId"
+      where project.id not in (select id from given) order by given.id`,
+    IMPORT_DEADLINE_MS,
+  );
+  return rows.map(({ id, other, field }) => {
+    const index = projects.findIndex((project) => project.id === id);
+    return `projects[${index}] (id "${id}") ${field} is that of project ${other}`;
+  });
+}
+
 function isStarredMeanwhile(error: unknown): boolean {
-  return error instanceof Error && "code" in error && error.code === STARRED_MEANWHILE;
+  return error instanceof Error && "code" in error && error.code === RAISED.conflict;
 }
 
 /**
@@ -173,7 +197,7 @@ function storeProjects(sql: Sql, { projects }: Catalog, approve: boolean) {
 }
 
 /**
- * A known record keeps its date and, unless this import approves, its approval. What tells the
+ * A known record keeps its date and, unless this import approves, its approval. What sets the
  * progress stands here because a volatile expression is computed after sorting, row by row as
  * they are stored.
  */

@@ -1,4 +1,5 @@
-import { inTime, type Sql } from "../store/postgres.ts";
+import { instant } from "../../actors/day.ts";
+import { runStatement, type Sql } from "../store/postgres.ts";
 import type { RecordType } from "./record-type.ts";
 
 /**
@@ -12,7 +13,7 @@ export type ListedRecord = Readonly<Record<string, unknown>> & {
 
 /** All records of a type, approved or not, in the order of their ids. */
 export async function listRecords(sql: Sql, type: RecordType): Promise<readonly ListedRecord[]> {
-  const rows = await inTime(
+  const rows = await runStatement(
     sql<ListedRecord[]>`
       select ${columns[type](sql)}, created_at as "createdAt", approved_at as "approvedAt"
       from ${sql(type)} order by id collate "C"`,
@@ -42,7 +43,7 @@ const INSTANTS = ["startsAt", "endsAt", "createdAt", "approvedAt"] as const;
 function inWords(row: ListedRecord) {
   const given = INSTANTS.filter((name) => name in row).map((name) => {
     const at: unknown = row[name];
-    return [name, typeof at === "number" ? new Date(at).toISOString() : null] as const;
+    return [name, typeof at === "number" ? instant(at) : null] as const;
   });
   return Object.fromEntries(given);
 }

@@ -1,6 +1,6 @@
 import { TerminalError } from "../errors.ts";
 import { isEntityId } from "../ledger/entity-id.ts";
-import { inTime, type Sql } from "../store/postgres.ts";
+import { runStatement, type Sql } from "../store/postgres.ts";
 
 /** A paid pass: 20 votes a day while its season is on. */
 export interface Pass {
@@ -27,7 +27,7 @@ const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
  */
 export async function grantPass(sql: Sql, name: PassName): Promise<Pass> {
   const { number, seasonId } = read(name);
-  const [row] = await inTime(sql<Pass[]>`
+  const [row] = await runStatement(sql<Pass[]>`
     insert into premium_pass (wallet, season_id, granted_at)
     select ${number}, id, now_ms() from season where id = ${seasonId}
     on conflict (wallet, season_id) do update set granted_at = premium_pass.granted_at
@@ -43,7 +43,7 @@ export async function grantPass(sql: Sql, name: PassName): Promise<Pass> {
  */
 export async function revokePass(sql: Sql, name: PassName): Promise<Pass> {
   const { number, seasonId } = read(name);
-  const [row] = await inTime(sql<Pass[]>`
+  const [row] = await runStatement(sql<Pass[]>`
     delete from premium_pass where wallet = ${number} and season_id = ${seasonId}
     returning ${columns(sql)}`);
   if (row === undefined) throw new TerminalError("NOT_FOUND", "this wallet has no pass for it");
@@ -52,7 +52,7 @@ export async function revokePass(sql: Sql, name: PassName): Promise<Pass> {
 
 /** All passes, by season and wallet. */
 export async function listPasses(sql: Sql): Promise<readonly Pass[]> {
-  return await inTime(sql<Pass[]>`
+  return await runStatement(sql<Pass[]>`
     select ${columns(sql)} from premium_pass join season on season.id = season_id
     order by starts_at, wallet`);
 }

@@ -11,7 +11,7 @@ import { type Catalog, catalogSchema } from "./record-schemas.ts";
 export function readCatalog(given: unknown, eventSources: readonly string[]): Catalog {
   const parsed = catalogSchema(eventSources).safeParse(given, { reportInput: true });
   const flaws = parsed.success
-    ? repeatedIds(parsed.data)
+    ? repeatedValues(parsed.data)
     : parsed.error.issues.flatMap((issue) => flawsOf(issue, given));
   if (parsed.success && flaws.length === 0) return parsed.data;
   throw new TerminalError("INVALID_REQUEST", `the catalogue is not valid: ${flaws.join("; ")}`);
@@ -55,13 +55,32 @@ function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === "object" && value !== null;
 }
 
-function repeatedIds(catalog: Catalog): string[] {
-  return Object.entries(catalog).flatMap(([list, records]) => {
-    const seen = new Set<string>();
-    return records.flatMap(({ id }, index) => {
-      const isRepeated = seen.has(id);
-      seen.add(id);
-      return isRepeated ? [`${list}[${index}] (id "${id}") id is there twice`] : [];
-    });
+function repeatedValues({ projects, ...others }: Catalog): string[] {
+  const slugs = projects.map(({ id, slug }) => ({ id, value: slug }));
+  const ledgerIds = projects.map(({ id, ledgerId }) => ({ id, value: ledgerId }));
+  return [
+    ...Object.entries({ ...others, projects }).flatMap(([list, records]) =>
+      repeated(
+        list,
+        "id",
+        records.map(({ id }) => ({ id, value: id })),
+      ),
+    ),
+    ...repeated("projects", "slug", slugs),
+    ...repeated("projects", "ledgerId", ledgerIds),
+  ];
+}
+
+function repeated(
+  list: string,
+  field: string,
+  records: readonly { readonly id: string; readonly value: string | null }[],
+): string[] {
+  const seen = new Set<string>();
+  return records.flatMap(({ id, value }, index) => {
+    if (value === null) return [];
+    const isRepeated = seen.has(value);
+    seen.add(value);
+    return isRepeated ? [`${list}[${index}] (id "${id}") ${field} is there twice`] : [];
   });
 }

@@ -11,25 +11,35 @@ import { categories, eventTypes } from "../store/enumerations.ts";
 const TEXT_CHARACTERS_MAX = 300;
 const DESCRIPTION_CHARACTERS_MAX = 4_000;
 
+/** They show the text around them in another order than it is stored: names of someone else. */
+const BIDIRECTIONAL_OVERRIDE = /[\u202a-\u202e\u2066-\u2069]/;
+
 const storable = (max: number) =>
   z
     .string()
     .max(max, `has more than ${max} characters`)
-    .refine(isStorable, "has characters that cannot be stored");
+    .refine(isStorable, "has characters that cannot be stored")
+    .refine((given) => !BIDIRECTIONAL_OVERRIDE.test(given), "has bidirectional overrides");
 const text = storable(TEXT_CHARACTERS_MAX);
-const name = text.min(1, "is empty");
+const name = text.refine((given) => given.trim() !== "", "is blank");
 const optionalText = text.nullable().default(null);
 const description = storable(DESCRIPTION_CHARACTERS_MAX).nullable().default(null);
-const url = text.pipe(z.url({ protocol: /^https?$/, error: "is no http(s) URL" }));
+const url = text
+  .refine((given) => !/\s/.test(given), "has a space")
+  .pipe(z.url({ protocol: /^https?$/, error: "is no http(s) URL" }))
+  .refine((given) => !hasCredentials(given), "bears credentials");
 const optionalUrl = url.nullable().default(null);
 const recordId = z.string().regex(/^[A-Za-z0-9_-]{1,64}$/, "is not 1–64 of A-Z a-z 0-9 _ -");
 const ledgerId = z.string().regex(/^0\.0\.[1-9]\d{0,11}$/, "is no ledger id such as 0.0.1001");
 const usd = z.number().min(0, "is negative").nullable().default(null);
 const count = z.int().min(0, "is negative").nullable().default(null);
+/** An RFC 3339 year has four digits. */
+const LAST_INSTANT = Date.UTC(9999, 11, 31, 23, 59, 59, 999);
 const instant = z.iso
   .datetime({ offset: true, error: "is no RFC 3339 instant" })
   .transform((given) => Date.parse(given))
-  .refine((at) => at >= 0, "is before 1970");
+  .refine((at) => at >= 0, "is before 1970")
+  .refine((at) => at <= LAST_INSTANT, "is after the year 9999");
 const createdAt = instant.nullable().default(null);
 
 /** The two event sources are a setting: without it, no event can have one. */
@@ -50,7 +60,7 @@ const event = (sources: readonly string[]) =>
       url: optionalUrl,
       links: z.array(z.strictObject({ label: text, url })).default([]),
       prizes: z
-        .array(z.strictObject({ title: text, description: optionalText, value: optionalText }))
+        .array(z.strictObject({ title: name, description: optionalText, value: optionalText }))
         .default([]),
       createdAt,
     })
@@ -87,7 +97,7 @@ const collection = z.strictObject({
 const project = z
   .strictObject({
     id: recordId,
-    slug: name.optional(),
+    slug: recordId.optional(),
     name,
     category: z.enum(categories),
     country: z
@@ -124,7 +134,7 @@ interface EventTimes {
 
 /** What no field shows by itself. A field with a flaw of its own is absent here. */
 function eventFlaws(event: Partial<EventTimes>): { path: string; message: string }[] {
-  const { eventType, isForeverMint, startsAt, endsAt = null } = event;
+  const { eventType, isForeverMint = false, startsAt, endsAt = null } = event;
   const flaws: { path: string; message: string }[] = [];
   if (isForeverMint && eventType !== undefined && eventType !== "MINT_EVENT") {
     flaws.push({ path: "isForeverMint", message: "only a MINT_EVENT can be a forever mint" });
@@ -135,13 +145,24 @@ function eventFlaws(event: Partial<EventTimes>): { path: string; message: string
   if (endsAt !== null && startsAt !== undefined && endsAt < startsAt) {
     flaws.push({ path: "endsAt", message: "is before startsAt" });
   }
+  // What is no instant is NaN here, and named as that.
+  if (eventType !== undefined && Number.isFinite(startsAt) && endsAt === null) {
+    const end = defaultEnd({ eventType, isForeverMint, startsAt: Number(startsAt) });
+    if (end !== null && end > LAST_INSTANT) {
+      flaws.push({ path: "endsAt", message: "is needed: the default is after the year 9999" });
+    }
+  }
   return flaws;
 }
 
 const MINT_DAYS = 7;
 
 /** "Any other event needs an end": a mint's is 7 days later, the rest end with their first UTC day. */
-function defaultEnd({ eventType, isForeverMint, startsAt }: EventTimes): number | null {
+function defaultEnd({
+  eventType,
+  isForeverMint,
+  startsAt,
+}: Omit<EventTimes, "endsAt">): number | null {
   if (isForeverMint) return null;
   return eventType === "MINT_EVENT" ? startsAt + MINT_DAYS * DAY_MS : endOfDay(dayOf(startsAt));
 }
@@ -149,4 +170,9 @@ function defaultEnd({ eventType, isForeverMint, startsAt }: EventTimes): number 
 /** Postgres holds no NUL, and JSON no half of a surrogate pair. */
 function isStorable(given: string): boolean {
   return !given.includes("\0") && !/\p{Cs}/u.test(given);
+}
+
+function hasCredentials(url: string): boolean {
+  const { username, password } = new URL(url);
+  return username !== "" || password !== "";
 }

@@ -1,6 +1,6 @@
 import { uuidv7 } from "uuidv7";
 import { TerminalError } from "../errors.ts";
-import { inTime, type Sql } from "../store/postgres.ts";
+import { runStatement, type Sql } from "../store/postgres.ts";
 
 /** A season: half-open, epoch milliseconds. */
 export interface Season {
@@ -14,11 +14,11 @@ const EXCLUSION_VIOLATION = "23P01";
 const CHECK_VIOLATION = "23514";
 const NAME_CHARACTERS_MAX = 300;
 /**
- * A season that has begun is folded from the ledger: 6 s for a million stars of 100,000 wallets,
- * and voting goes on meanwhile (see `migrations/017`), so it may take its time.
+ * A season that has started is folded from the ledger: 6 s for a million stars of 100,000 wallets,
+ * and voting goes on meanwhile (see `fold_changed_seasons` in migrations/), so it may take its time.
  */
 export const FOLD_TIMEOUT_MS = 300_000;
-/** Longer than the server's own, so that whoever is told that it failed is told the truth. */
+/** Longer than the server's own, so that a failure that is reported did happen. */
 const FOLD_DEADLINE_MS = FOLD_TIMEOUT_MS + 10_000;
 
 /**
@@ -40,7 +40,7 @@ export async function addSeason(sql: Sql, given: Omit<Season, "id">): Promise<Se
   const id = uuidv7();
   const { startsAt, endsAt } = given;
   try {
-    await inTime(
+    await runStatement(
       sql`insert into season (id, name, starts_at, ends_at) values (${id}, ${name}, ${startsAt}, ${endsAt})`,
       FOLD_DEADLINE_MS,
     );
@@ -57,7 +57,7 @@ export async function addSeason(sql: Sql, given: Omit<Season, "id">): Promise<Se
 
 /** All seasons, earliest first. */
 export async function listSeasons(sql: Sql): Promise<readonly Season[]> {
-  return await inTime(sql<Season[]>`
+  return await runStatement(sql<Season[]>`
     select id, name, starts_at as "startsAt", ends_at as "endsAt" from season order by starts_at`);
 }
 

@@ -1,9 +1,10 @@
 import { defineCommand } from "citty";
 import { ACTOR_TYPES, type ActorName, parseActorName } from "../hosting/actor-name.ts";
-import { type InspectDeps, type Replay, replayActor, showActor } from "../hosting/inspect-actor.ts";
+import { type Replay, type Resting, replayActor, showActor } from "../hosting/inspect-actor.ts";
 import { listActors } from "../hosting/list-actors.ts";
+import type { Sql } from "../store/postgres.ts";
 import { withDatabase } from "./database.ts";
-import { command, instant, table } from "./output.ts";
+import { command, instantOrNull, table } from "./output.ts";
 import { readCommandSettings } from "./settings.ts";
 
 const ID = {
@@ -37,7 +38,7 @@ const list = command({
     const actors = await withDatabase(DATABASE_URL, (sql) =>
       listActors(sql, { type: wanted, q, limit: most }),
     );
-    return actors.map((actor) => ({ ...actor, lastAt: instant(actor.lastAt) }));
+    return actors.map((actor) => ({ ...actor, lastAt: instantOrNull(actor.lastAt) }));
   },
   text: (actors) =>
     table(
@@ -52,7 +53,7 @@ const show = command({
   args: ID,
   work({ id }) {
     const name = readName(id);
-    // Of an event's actors the journal tells all, and a snapshot of a large mint takes longer.
+    // An event's actors are read from the journal: a snapshot of a large mint takes longer.
     return inspect(name, name.type === "wallet-day" ? "snapshots" : "journal", showActor);
   },
   text: (actor) => JSON.stringify(actor, null, 2),
@@ -67,14 +68,15 @@ const replay = command({
     if (!replayed.equal) process.exitCode = 1;
     return replayed;
   },
-  text: toldReplay,
+  text: replayText,
 });
 
-/** A mistyped id is an actor too, to whom nothing has happened: its answer must not look fine. */
-function toldReplay({ id, equal, differences, replayed }: Replay): string {
+/** A mistyped id names an actor without stars: its answer must not look fine. */
+function replayText({ id, equal, differences, rules, replayed }: Replay): string {
   if (!equal) return [`${id} differs from its journal:`, ...differences].join("\n  ");
   if (replayed.version === 0) return `${id} has no star in the journal: is it the one you mean?`;
-  return `${id} equals its journal: ${replayed.state}, ${replayed.version} stars`;
+  const decided = `decided under rules ${rules.join(", ")}`;
+  return `${id} equals its journal: ${replayed.state}, ${replayed.version} stars, ${decided}`;
 }
 
 /** `starboard actors list|show|replay` */
@@ -86,14 +88,12 @@ export const actorsCommand = defineCommand({
 async function inspect<T>(
   name: ActorName,
   from: "snapshots" | "journal",
-  look: (deps: InspectDeps, name: ActorName) => Promise<T>,
+  look: (sql: Sql, resting: Resting, name: ActorName) => Promise<T>,
 ): Promise<T> {
   const { DATABASE_URL, REDIS_URL } = readCommandSettings(["DATABASE_URL"]);
-  const inspected = (resting: Pick<InspectDeps, "snapshots" | "mintSnapshots">) =>
-    withDatabase(DATABASE_URL, (sql) => look({ sql, ...resting }, name));
-  if (from === "journal" || REDIS_URL === undefined) {
-    return inspected({ snapshots: null, mintSnapshots: null });
-  }
+  const inspected = (resting: Resting) =>
+    withDatabase(DATABASE_URL, (sql) => look(sql, resting, name));
+  if (from === "journal" || REDIS_URL === undefined) return inspected({});
   const { withRestingActors } = await import("./resting-actors.ts");
   return withRestingActors(REDIS_URL, inspected);
 }

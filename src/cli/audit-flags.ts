@@ -1,5 +1,6 @@
 import { isDay } from "../../actors/day.ts";
 import type { AuditOptions } from "../audit/audit.ts";
+import { REQUESTS_PER_SECOND } from "../audit/audit-mirror.ts";
 import { isEntityId } from "../ledger/entity-id.ts";
 
 const HOUR_MS = 3_600_000;
@@ -11,9 +12,13 @@ const LATE_HOURS_MAX = 24 * 366;
 const SETTLE_SECONDS = "60";
 const SETTLE_SECONDS_MAX = 3_600;
 
+const RATE = String(REQUESTS_PER_SECOND);
+const RATE_MAX = 100_000;
+
 const text = (description: string) => ({ type: "string", description }) as const;
 export const ARGS = {
   mirror: text("Mirror node base URL, one or several; default MIRROR_NODE_URL."),
+  rate: { ...text("Requests a second the mirror node takes."), default: RATE },
   api: text("Public API base URL: compare every ranking."),
   key: text("API key for --api."),
   day: text("Judge only the stars of this UTC day."),
@@ -50,6 +55,11 @@ export function wantedOf(given: Given): Wanted {
     settleMs: whole(given.settle, { name: "--settle", max: SETTLE_SECONDS_MAX }) * SECOND_MS,
     stateFile: given.state ?? null,
   };
+}
+
+/** @throws Error in one line when the flag is wrong */
+export function rateOf({ rate }: Given): number {
+  return whole(rate, { name: "--rate", min: 1, max: RATE_MAX });
 }
 
 function apiOf(given: Given): AuditOptions["api"] {
@@ -90,8 +100,11 @@ export function idsOf(given: string | undefined, flag: string): readonly string[
   return (split(given) ?? []).map((part) => idOf(part, flag));
 }
 
-function whole(given: string | undefined, { name, max }: { name: string; max: number }): number {
+function whole(
+  given: string | undefined,
+  { name, min = 0, max }: { name: string; min?: number; max: number },
+): number {
   const value = /^\d{1,9}$/.test(given ?? "") ? Number(given) : Number.NaN;
-  if (value >= 0 && value <= max) return value;
-  throw new Error(`${name} must be a whole number up to ${max}`);
+  if (value >= min && value <= max) return value;
+  throw new Error(`${name} must be a whole number from ${min} to ${max}`);
 }

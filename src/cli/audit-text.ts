@@ -3,15 +3,15 @@ import type { Mismatch } from "../audit/report.ts";
 import { table } from "./output.ts";
 
 /** An audit's conclusion for people: what was checked, then the first thing that is wrong, in full. */
-export function auditText(told: Omit<Conclusion, "isAhead">): string {
+export function auditText(conclusion: Omit<Conclusion, "isAhead">): string {
   return [
-    verdictOf(told),
-    checkedTable(told),
-    topicsTable(told),
-    kindsTable(told),
-    firstOf(told.mismatches),
-    lines("Can be neither proved nor refuted:", told.unprovable),
-    lines("Notes:", told.notes),
+    verdictOf(conclusion),
+    checkedTable(conclusion),
+    topicsTable(conclusion),
+    kindsTable(conclusion),
+    firstOf(conclusion.mismatches),
+    lines("Can be neither proved nor refuted:", conclusion.unprovable),
+    lines("Notes:", conclusion.notes),
   ]
     .filter((part) => part !== "")
     .join("\n\n");
@@ -59,7 +59,7 @@ function kindsTable({ byKind }: Omit<Conclusion, "isAhead">): string {
 function firstOf([first]: readonly Mismatch[]): string {
   if (first === undefined) return "";
   const { kind, topic, sequenceNumber, starId, where, expected, found, message } = first;
-  const told = {
+  const facts = {
     kind,
     ...(topic === null ? {} : { topic, message: String(sequenceNumber) }),
     ...(starId === undefined ? {} : { star: starId }),
@@ -70,7 +70,7 @@ function firstOf([first]: readonly Mismatch[]): string {
   };
   return [
     "The first:",
-    ...Object.entries(told).map(([name, value]) => `  ${name.padEnd(9)}${value}`),
+    ...Object.entries(facts).map(([name, value]) => `  ${name.padEnd(9)}${value}`),
   ].join("\n");
 }
 

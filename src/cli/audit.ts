@@ -1,17 +1,18 @@
 import { type AuditOptions, runAudit } from "../audit/audit.ts";
+import { type AuditMirror, openAuditMirror } from "../audit/audit-mirror.ts";
 import type { Conclusion } from "../audit/conclude.ts";
 import { type ExportSource, openExportSource } from "../audit/export-source.ts";
 import { keysOnTopic, readHeader } from "../audit/learn-settings.ts";
 import { environment, readSettings } from "../config.ts";
 import { coerceError } from "../errors.ts";
 import type { ExportHeader } from "../journal/export-format.ts";
-import { type MirrorArchive, openMirrorArchive } from "../ledger/mirror-archive.ts";
 import { silentLogger } from "../log.ts";
 import {
   ARGS,
   type Given,
   idOf,
   idsOf,
+  rateOf,
   split,
   urlOf,
   urlsOf,
@@ -31,10 +32,11 @@ export const auditCommand = command({
   async work(args) {
     const wanted = wantedOf(args);
     const exports = await openExports(args);
-    const { isAhead: _, ...told } = await audit(args, wanted, exports);
-    if (!told.ok) process.exitCode = 1;
-    const notes = exports?.note === undefined ? told.notes : [exports.note, ...told.notes];
-    return { ...told, notes };
+    const { isAhead: _, ...conclusion } = await audit(args, wanted, exports);
+    if (!conclusion.ok) process.exitCode = 1;
+    const notes =
+      exports?.note === undefined ? conclusion.notes : [exports.note, ...conclusion.notes];
+    return { ...conclusion, notes };
   },
   text: auditText,
 });
@@ -51,12 +53,13 @@ async function audit(given: Given, wanted: Wanted, exports: Exports | null): Pro
     COLLECTION_B_ID: given["collection-b"] ?? own.COLLECTION_B_ID ?? header?.collections.b.id,
   };
   const names = Object.keys(known) as (keyof typeof known)[];
-  // A running `npm start` in this folder tells the rest; it names what nobody tells.
+  // A running `npm start` in this folder gives the rest; what is missing then, this names.
   const rest = readCommandSettings(names.filter((name) => known[name] == null));
-  const mirror = openMirrorArchive({
+  const mirror = openAuditMirror({
     urls: urlsOf(mirrorUrls ?? rest.MIRROR_NODE_URL ?? []),
     // What matters is said in the end, in one line; a log would only stand between.
     log: silentLogger,
+    requestsPerSecond: rateOf(given),
   });
   const bar = { what: "", bar: progressBar(process.stderr, "") };
   const asset = idsOf(known.ASSET_VOTES_TOPIC_ID ?? rest.ASSET_VOTES_TOPIC_ID, "--asset-topic");
@@ -84,6 +87,8 @@ async function audit(given: Given, wanted: Wanted, exports: Exports | null): Pro
       onProgress(what, done, total) {
         if (bar.what !== what) Object.assign(bar, { what, bar: progressBar(process.stderr, what) });
         bar.bar.show(done, total);
+        // What follows, the rankings and the verdict, is not counted.
+        if (done === total) bar.bar.end();
       },
     };
     return await runAudit(options);
@@ -121,7 +126,7 @@ async function openExports(given: Given): Promise<Exports | null> {
 }
 
 async function keysOf(
-  mirror: MirrorArchive,
+  mirror: AuditMirror,
   topics: readonly string[],
   { a, b }: { a: string | undefined; b: string | undefined },
 ): Promise<AuditOptions["keys"]> {

@@ -3,17 +3,18 @@ import { defineCommand } from "citty";
 import { type Approval, approveRecord, rejectRecord } from "../catalogue/approve-record.ts";
 import { importCatalog, STORED_NOTICE } from "../catalogue/import-catalog.ts";
 import { listRecords } from "../catalogue/list-records.ts";
+import { readJson } from "../catalogue/read-json.ts";
 import { readRecordType } from "../catalogue/record-type.ts";
 import { TerminalError } from "../errors.ts";
 import { withDatabase } from "./database.ts";
-import { command, instant, table } from "./output.ts";
+import { command, instantOrNull, table } from "./output.ts";
 import { progressBar, type Terminal } from "./progress-bar.ts";
 import { readCommandSettings } from "./settings.ts";
 
 /** The whole file is held in memory, three times over while it is parsed and sent. */
 const FILE_BYTES_MAX = 256 * 1024 * 1024;
 
-/** Whoever asked for one JSON document reads no bar. */
+/** With `--json` there is no bar: the output is one JSON document. */
 const NOWHERE: Terminal = { write: () => undefined };
 
 const importFile = command({
@@ -85,7 +86,7 @@ export const catalogCommand = defineCommand({
   subCommands: { import: importFile, approve, reject, list },
 });
 
-/** A bar that moves as the statement tells how many records it has stored. */
+/** A bar that moves as the statement reports how many records it has stored. */
 function importProgress(terminal: Terminal) {
   const bar = progressBar(terminal, "records");
   let [stored, total] = [0, 0];
@@ -107,16 +108,11 @@ async function onRecord(type: string, id: string, change: typeof approveRecord) 
   const recordType = readRecordType(type);
   const { DATABASE_URL } = readCommandSettings(["DATABASE_URL"]);
   const changed: Approval = await withDatabase(DATABASE_URL, (sql) => change(sql, recordType, id));
-  return { ...changed, approvedAt: instant(changed.approvedAt) };
+  return { ...changed, approvedAt: instantOrNull(changed.approvedAt) };
 }
 
 async function readJsonFile(path: string): Promise<unknown> {
   const { size } = await stat(path);
   if (size > FILE_BYTES_MAX) throw new TerminalError("PAYLOAD_TOO_LARGE", `${path} is too large`);
-  const text = await readFile(path, "utf8");
-  try {
-    return JSON.parse(text);
-  } catch (error) {
-    throw new TerminalError("INVALID_REQUEST", `${path} is no JSON file`, {}, error);
-  }
+  return readJson(await readFile(path), path);
 }

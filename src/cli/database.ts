@@ -5,12 +5,12 @@ const STATEMENT_TIMEOUT_MS = 120_000;
 
 /** How a command's pool differs from the plain one. */
 interface CommandPool {
-  /** Hears what statements say while they run. */
+  /** Called with the notices that statements raise while they run. */
   readonly onNotice?: (message: string) => void;
   readonly statementTimeoutMs?: number;
 }
 
-/** Runs something with a small pool of connections and closes it, whatever happens. */
+/** Runs something with a small pool of connections, and closes the pool also where it throws. */
 export async function withDatabase<T>(
   url: string,
   work: (sql: Sql) => Promise<T>,

@@ -2,7 +2,7 @@ import { request } from "undici";
 import { z } from "zod";
 import { type SigningWallet, signChallenge } from "./demo-wallet.ts";
 
-/** Where the demo votes, and whom it tells what it does. */
+/** Where the demo votes, and where it writes what it does. */
 export interface VotingSite {
   /** Base URL, without a slash at its end. */
   readonly url: string;
@@ -61,8 +61,7 @@ export async function star(
 
 /** Reads a star with its publication; needs no session. */
 export async function readStar(site: VotingSite, id: string): Promise<Star> {
-  const { statusCode, body } = await request(`${site.url}/voting/stars/${id}`);
-  const star = ok({ status: statusCode, body: await body.json() });
+  const star = ok(await ask(site, `/voting/stars/${id}`));
   starSchema.parse(star);
   // As it came: a receipt is shown with the service's own fields in its own order.
   return star as Star;
@@ -79,12 +78,23 @@ async function post(
   json: object,
   headers: Readonly<Record<string, string>> = {},
 ): Promise<Reply> {
-  const { statusCode, body } = await request(`${site.url}${path}`, {
+  return ask(site, path, {
     method: "POST",
     headers: { "content-type": "application/json", ...headers },
     body: JSON.stringify(json),
   });
-  return { status: statusCode, body: await body.json() };
+}
+
+/** @throws Error where nothing answers, with the likely reason */
+async function ask(
+  site: VotingSite,
+  path: string,
+  options?: Parameters<typeof request>[1],
+): Promise<Reply> {
+  const reply = await request(`${site.url}${path}`, options).catch((cause: unknown) => {
+    throw new Error(`Nothing answers at ${site.url}: is \`npm start\` running?`, { cause });
+  });
+  return { status: reply.statusCode, body: await reply.body.json() };
 }
 
 function ok({ status, body }: Reply): unknown {

@@ -1,10 +1,10 @@
 import { defineCommand } from "citty";
 import { followClock } from "../clock.ts";
-import { createMirrorNode } from "../ledger/mirror-node.ts";
+import { createMirrorNode } from "../ledger/mirror/node.ts";
 import { createLogger } from "../log.ts";
 import { readDatabaseClock } from "../store/postgres.ts";
-import { createHoldingsCheck } from "../upkeep/holdings-check.ts";
-import { type CheckReport, isComplete, type MintReport } from "../upkeep/holdings-check-report.ts";
+import { createHoldingsCheck } from "../upkeep/holdings-check/check.ts";
+import { type CheckReport, isComplete, type MintReport } from "../upkeep/holdings-check/report.ts";
 import { withDatabase } from "./database.ts";
 import { command, table } from "./output.ts";
 import { readCommandSettings } from "./settings.ts";
@@ -15,7 +15,7 @@ const run = command({
   args: {},
   async work() {
     const report = await checkNow();
-    // What was deferred still counts, and nobody looks at it again before the daily check.
+    // What was deferred still counts, and is not looked at again before the daily check.
     if (!isComplete(report)) process.exitCode = 1;
     return report;
   },

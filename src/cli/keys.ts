@@ -3,7 +3,7 @@ import { issueKey } from "../keys/issue-key.ts";
 import { listKeys } from "../keys/list-keys.ts";
 import { revokeKey } from "../keys/revoke-key.ts";
 import { withDatabase } from "./database.ts";
-import { command, instant, table } from "./output.ts";
+import { command, instantOrNull, table } from "./output.ts";
 import { readCommandSettings } from "./settings.ts";
 
 const issue = command({
@@ -15,7 +15,7 @@ const issue = command({
   async work({ name }) {
     const { DATABASE_URL } = readCommandSettings(["DATABASE_URL"]);
     const issued = await withDatabase(DATABASE_URL, (sql) => issueKey(sql, name));
-    return { ...issued, createdAt: instant(issued.createdAt) };
+    return { ...issued, createdAt: instantOrNull(issued.createdAt) };
   },
   text: ({ id, name, key }) =>
     `${key}\n\nThe key of ${name}. Keep it: it is not stored and cannot be shown again.\nTo revoke it: starboard keys revoke ${id}`,
@@ -30,9 +30,9 @@ const list = command({
     const keys = await withDatabase(DATABASE_URL, listKeys);
     return keys.map((key) => ({
       ...key,
-      createdAt: instant(key.createdAt),
-      lastUsedAt: instant(key.lastUsedAt),
-      revokedAt: instant(key.revokedAt),
+      createdAt: instantOrNull(key.createdAt),
+      lastUsedAt: instantOrNull(key.lastUsedAt),
+      revokedAt: instantOrNull(key.revokedAt),
     }));
   },
   text: (keys) =>
@@ -62,7 +62,7 @@ const revoke = command({
   async work({ id }) {
     const { DATABASE_URL } = readCommandSettings(["DATABASE_URL"]);
     const revoked = await withDatabase(DATABASE_URL, (sql) => revokeKey(sql, id));
-    return { id: revoked.id, revokedAt: instant(revoked.revokedAt) };
+    return { id: revoked.id, revokedAt: instantOrNull(revoked.revokedAt) };
   },
   text: ({ id, revokedAt }) => `${id} is revoked since ${revokedAt}`,
 });

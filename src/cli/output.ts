@@ -1,4 +1,5 @@
 import { type ArgsDef, type CommandDef, defineCommand, type ParsedArgs } from "citty";
+import { instant } from "../../actors/day.ts";
 import { coerceError, RetryableError } from "../errors.ts";
 
 /** A command as one file of `cli/` describes it; `--json` comes with it. */
@@ -17,9 +18,9 @@ const JSON_FLAG = {
 } as const;
 
 /**
- * Makes a command of the command line. Whatever happens, it keeps the conventions: with
+ * Makes a command of the command line. It keeps the conventions in every case: with
  * `--json` exactly one document on standard output, a refusal as one line on standard error,
- * exit status 0 only on success. A misspelt option is refused, not passed over.
+ * exit status 0 only on success.
  */
 export function command<const A extends ArgsDef, T>(
   given: Command<A, T>,
@@ -30,7 +31,7 @@ export function command<const A extends ArgsDef, T>(
     args,
     async run(context) {
       try {
-        refuseUnknown(context.rawArgs, context.args._, args);
+        refuseMore(context.args._, args);
         const result = await given.work(context.args);
         const text = context.args.json ? JSON.stringify(result) : given.text(result);
         if (text !== "") process.stdout.write(`${text}\n`);
@@ -67,9 +68,9 @@ export function table(
     .join("\n");
 }
 
-/** RFC 3339, UTC, with milliseconds; null stays null. */
-export function instant<T extends number | null>(epochMs: T): string | (T & null) {
-  return epochMs === null ? (epochMs as T & null) : new Date(epochMs).toISOString();
+/** As text (`instant`); null stays null. */
+export function instantOrNull<T extends number | null>(at: T): string | (T & null) {
+  return at === null ? (at as T & null) : instant(at);
 }
 
 /** SQLSTATEs of a table, a column and a function that is not there. */
@@ -85,16 +86,7 @@ function reasonOf(thrown: unknown): string {
   return cause instanceof Error ? `${error.message}: ${cause.message}` : error.message;
 }
 
-function refuseUnknown(
-  raw: readonly string[],
-  positionals: readonly string[],
-  args: ArgsDef,
-): void {
-  const flags = raw.slice(0, raw.includes("--") ? raw.indexOf("--") : undefined);
-  for (const flag of flags.filter((word) => /^--?[^-\d]/.test(word))) {
-    const name = flag.replace(/^--?(no-)?/, "").split("=", 1)[0] ?? "";
-    if (!Object.hasOwn(args, name)) throw new Error(`there is no option ${flag}`);
-  }
+function refuseMore(positionals: readonly string[], args: ArgsDef): void {
   const places = Object.values(args).filter(({ type }) => type === "positional").length;
   if (positionals.length > places) {
     throw new Error(`${positionals[places]} is one argument too many`);

@@ -8,7 +8,7 @@ import {
 } from "../catalogue/premium.ts";
 import type { Sql } from "../store/postgres.ts";
 import { withDatabase } from "./database.ts";
-import { command, instant, table } from "./output.ts";
+import { command, instantOrNull, table } from "./output.ts";
 import { readCommandSettings } from "./settings.ts";
 
 const grant = passCommand("grant", "Give a wallet a pass for one season.", grantPass);
@@ -58,5 +58,5 @@ function passCommand(
 }
 
 function shown(pass: Pass) {
-  return { ...pass, grantedAt: instant(pass.grantedAt) };
+  return { ...pass, grantedAt: instantOrNull(pass.grantedAt) };
 }

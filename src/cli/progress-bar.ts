@@ -1,7 +1,7 @@
 /** Shows on a terminal how far something is; says nothing to a file or a pipe. */
 export interface ProgressBar {
-  /** @param done of the total */
-  show(done: number, total: number): void;
+  /** @param total null while it is not known: then the count alone is shown */
+  show(done: number, total: number | null): void;
   /** Clears the line. */
   end(): void;
 }
@@ -20,15 +20,18 @@ const CLEAR_LINE = "\r\u001b[2K";
 export function progressBar(terminal: Terminal, what: string): ProgressBar {
   if (terminal.isTTY !== true) return { show: () => undefined, end: () => undefined };
   let shown = "";
+  const barOf = (done: number, total: number): string => {
+    const share = total === 0 ? 1 : Math.min(1, done / total);
+    const words = ` ${Math.floor(share * 100)} %  ${number(done)} of ${number(total)} ${what}`;
+    // A line that wraps cannot be drawn over.
+    const room = (terminal.columns ?? 80) - words.length - 3;
+    const cells = Math.max(0, Math.min(BAR_CELLS_MAX, room));
+    const full = Math.round(share * cells);
+    return `[${"#".repeat(full)}${"-".repeat(cells - full)}]${words}`;
+  };
   return {
     show(done, total) {
-      const share = total === 0 ? 1 : Math.min(1, done / total);
-      const words = ` ${Math.floor(share * 100)} %  ${number(done)} of ${number(total)} ${what}`;
-      // A line that wraps cannot be drawn over.
-      const room = (terminal.columns ?? 80) - words.length - 3;
-      const cells = Math.max(0, Math.min(BAR_CELLS_MAX, room));
-      const full = Math.round(share * cells);
-      const line = `[${"#".repeat(full)}${"-".repeat(cells - full)}]${words}`;
+      const line = total === null ? `${number(done)} ${what}` : barOf(done, total);
       if (line !== shown) terminal.write(`${CLEAR_LINE}${line}`);
       shown = line;
     },

@@ -1,9 +1,9 @@
 import { defineCommand } from "citty";
-import { resolveFinding } from "../publishing/findings.ts";
 import { publishingState } from "../publishing/publishing-state.ts";
+import { resolveFinding } from "../publishing/reconciliation-findings.ts";
 import { redriveStar } from "../publishing/redrive.ts";
 import { withDatabase } from "./database.ts";
-import { command, instant, table } from "./output.ts";
+import { command, instantOrNull, table } from "./output.ts";
 import { readCommandSettings } from "./settings.ts";
 
 const STAR_ID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
@@ -19,10 +19,10 @@ const status = command({
       ...state,
       lastFindings: lastFindings.map((finding) => ({
         ...finding,
-        noticedAt: instant(finding.noticedAt),
-        resolvedAt: instant(finding.resolvedAt),
+        noticedAt: instantOrNull(finding.noticedAt),
+        resolvedAt: instantOrNull(finding.resolvedAt),
       })),
-      alarms: alarms.map((alarm) => ({ ...alarm, raisedAt: instant(alarm.raisedAt) })),
+      alarms: alarms.map((alarm) => ({ ...alarm, raisedAt: instantOrNull(alarm.raisedAt) })),
     };
   },
   text({ pending, oldestPendingSeconds, findings, lastFindings, alarms }) {
@@ -53,7 +53,7 @@ const redrive = command({
     if (!STAR_ID.test(star)) throw new Error(`${star.slice(0, 60)} is not the id of a star`);
     const { DATABASE_URL } = readCommandSettings(["DATABASE_URL"]);
     const redriven = await withDatabase(DATABASE_URL, (sql) =>
-      // Workers look every few seconds; nobody has to be woken for that.
+      // Workers look every few seconds, so none has to be woken.
       redriveStar({ sql, wake: () => undefined }, star),
     );
     if (redriven.kind === "unknown") throw new Error(`there is no star ${star}`);

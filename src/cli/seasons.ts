@@ -1,7 +1,7 @@
 import { defineCommand } from "citty";
 import { addSeason, FOLD_TIMEOUT_MS, listSeasons, type Season } from "../catalogue/seasons.ts";
 import { withDatabase } from "./database.ts";
-import { command, instant, table } from "./output.ts";
+import { command, instantOrNull, table } from "./output.ts";
 import { readCommandSettings } from "./settings.ts";
 
 const add = command({
@@ -9,7 +9,7 @@ const add = command({
   description: "Add a season; seasons must not overlap.",
   args: {
     name: { type: "string", description: "Its name.", required: true },
-    starts: { type: "string", description: "First instant, RFC 3339.", required: true },
+    starts: { type: "string", description: "First instantOrNull, RFC 3339.", required: true },
     ends: { type: "string", description: "First instant after it, RFC 3339.", required: true },
   },
   async work({ name, starts, ends }) {
@@ -47,7 +47,11 @@ export const seasonsCommand = defineCommand({
 });
 
 function shown(season: Season) {
-  return { ...season, startsAt: instant(season.startsAt), endsAt: instant(season.endsAt) };
+  return {
+    ...season,
+    startsAt: instantOrNull(season.startsAt),
+    endsAt: instantOrNull(season.endsAt),
+  };
 }
 
 const RFC_3339 = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d{1,3})?)?(Z|[+-]\d\d:\d\d)$/;

@@ -1,7 +1,7 @@
 import { defineCommand } from "citty";
 import { type BookedCredit, creditXp } from "../catalogue/credit-xp.ts";
 import { withDatabase } from "./database.ts";
-import { command, instant } from "./output.ts";
+import { command, instantOrNull } from "./output.ts";
 import { readCommandSettings } from "./settings.ts";
 
 const credit = command({
@@ -29,7 +29,7 @@ export const xpCommand = defineCommand({
 });
 
 function shown(booked: BookedCredit) {
-  return { ...booked, creditedAt: instant(booked.creditedAt) };
+  return { ...booked, creditedAt: instantOrNull(booked.creditedAt) };
 }
 
 /** What is no such number becomes NaN, which is refused. */

@@ -1,7 +1,8 @@
 import type { Holdings } from "../../actors/holdings.ts";
 import type { Clock } from "../clock.ts";
 import { RetryableError } from "../errors.ts";
-import type { MirrorNode } from "../ledger/mirror-node.ts";
+import { MirrorError } from "../ledger/mirror/error.ts";
+import type { MirrorNode } from "../ledger/mirror/node.ts";
 
 /** Reads what a wallet holds now. */
 export interface HoldingsReader {
@@ -11,6 +12,8 @@ export interface HoldingsReader {
    *   answer; never a guessed weight (contract, section 3)
    */
   read(wallet: string): Promise<Holdings>;
+  /** Whether a star's holdings are being read at this moment. */
+  isReading(): boolean;
 }
 
 /** A busy mirror node recovers in seconds; asking sooner only keeps it busy. */
@@ -54,11 +57,13 @@ export function createHoldingsReader({
         "The wallet's NFTs could not be read from the mirror node; no vote was spent.",
         RETRY_AFTER_SECONDS,
         error,
+        tellWhy(error, deadlineMs),
       );
     }
   };
 
   return {
+    isReading: () => reading.size > 0,
     async read(wallet) {
       if (excluded.has(wallet)) {
         return { collectionA: [], collectionB: [], readAt: clock.now() };
@@ -70,4 +75,14 @@ export function createHoldingsReader({
       return own;
     },
   };
+}
+
+/** What the voter reads: to try again, or that it will not help. */
+function tellWhy(error: unknown, deadlineMs: number): string {
+  const seconds = deadlineMs / 1_000;
+  const why =
+    error instanceof MirrorError && error.fault === "too-large"
+      ? `This wallet holds more NFTs than the mirror node gives us in ${seconds} s`
+      : `The mirror node did not list this wallet's NFTs within ${seconds} s`;
+  return `${why}. Nothing was spent.`;
 }

@@ -1,7 +1,7 @@
 import type { TargetType } from "../../actors/content.ts";
 import { endOfDay, startOfDay } from "../../actors/day.ts";
 import { accountNumber, walletOf } from "../journal/star-record.ts";
-import { inTime, type Sql } from "../store/postgres.ts";
+import { runStatement, type Sql } from "../store/postgres.ts";
 import type { ActorName } from "./actor-name.ts";
 
 /** One accepted star of an actor's history. */
@@ -15,7 +15,7 @@ export interface HistoryStar {
   readonly weight: number;
 }
 
-/** A busy event has many; the newest tell what is going on. */
+/** A busy event has many; the newest show what is going on. */
 const STARS_MAX = 100;
 
 interface Row {
@@ -30,10 +30,10 @@ interface Row {
 
 /**
  * The accepted stars an actor's state follows from, newest first, 100 at most. From the
- * journal, so it is the same whatever became of Redis.
+ * journal, so it is the same with and without Redis.
  */
 export async function actorHistory(sql: Sql, name: ActorName): Promise<readonly HistoryStar[]> {
-  const rows = await inTime(
+  const rows = await runStatement(
     sql<Row[]>`
       select id, at, wallet, target_type, target_id, voting_power, weight from star
       where ${belongsTo(sql, name)} order by seq desc limit ${STARS_MAX}`,

@@ -1,30 +1,46 @@
-import type { PremiumPass } from "../../actors/allowance.ts";
-import { type WalletDayState, walletDay } from "../../actors/wallet-day.ts";
+import {
+  foldWalletDay,
+  underPass,
+  type WalletDayInput as WalletDayKey,
+  type WalletDayState,
+} from "../../actors/wallet-day.ts";
 import { bounds } from "../config.ts";
-import type { WalletDayFacts, WalletDayKey } from "../journal/load.ts";
+import {
+  type DayVersion,
+  isAt,
+  type WalletDayFacts,
+  type WalletDayQuery,
+} from "../journal/load.ts";
 import { recentlyUsed } from "./recently-used.ts";
 import type { Snapshots } from "./snapshots.ts";
 
-/** What decides on a wallet's day: its actor, plain data, and the passes its limit comes from. */
+/** Where an actor came from. */
+export type ActorSource = "memory" | "snapshot" | "journal";
+
+/** A wallet-day actor that may decide: plain data under the pass in force now. */
 export interface HostedWalletDay {
   readonly state: WalletDayState;
-  readonly passes: readonly PremiumPass[];
+  /**
+   * Whether every star of it comes from the journal or was stored by this process. One that rests
+   * on a snapshot may accept, which the journal checks; a refusal of it is asked of the journal.
+   */
+  readonly isProved: boolean;
 }
 
 /**
- * The wallet-day actors of this process. An actor exists when named: what the journal tells of
- * it is folded on first use, those not used for long are forgotten when there are too many.
- * What is in memory may be behind another process; the journal's unique keys find that out.
+ * The wallet-day actors of this process. An actor exists when named: it is taken from memory, or
+ * restored from its snapshot, or folded from the journal, at the version that the journal names.
+ * Those not used for long are forgotten when there are too many.
  */
 export interface Host {
+  /** The actor at the journal's version, or at a later one that this process has stored since. */
+  open(key: WalletDayKey, journal: JournalVersion): Promise<HostedWalletDay>;
   /** The actor as it is in memory; undefined when it is not. */
-  recall(key: WalletDayKey): WalletDayState | undefined;
-  /** Takes in what the journal told in passing, unless memory is further. */
-  adopt(key: WalletDayKey, facts: WalletDayFacts): WalletDayState;
+  recall(key: WalletDayKey): HostedWalletDay | undefined;
   /** The actor as the journal has it now. */
-  reload(key: WalletDayKey): Promise<HostedWalletDay>;
-  /** Keeps the state after a commit. */
-  keep(key: WalletDayKey, state: WalletDayState): void;
+  reload(key: WalletDayKey, notBefore?: number): Promise<HostedWalletDay>;
+  /** Keeps the actor after a commit. */
+  keep(key: WalletDayKey, hosted: HostedWalletDay): void;
   /** Forgets the actor: its memory cannot be trusted. */
   drop(key: WalletDayKey): void;
   /** Forgets all actors: the database may be another one than before. */
@@ -35,43 +51,76 @@ export interface Host {
   inMailbox<T>(wallet: string, work: () => Promise<T>): Promise<T>;
 }
 
+/** What the journal says of a wallet's day in passing, and the pass in force. */
+export interface JournalVersion {
+  readonly version: DayVersion;
+  /** The season of the wallet's pass in force; null without one. */
+  readonly seasonId: string | null;
+}
+
 export interface HostOptions {
-  /** All loads of a tick share one select. */
-  readonly load: (key: WalletDayKey) => Promise<WalletDayFacts>;
-  /** Where actors are laid down for others to look at; deciding reads none of it. */
-  readonly snapshots?: Pick<Snapshots, "write">;
+  /** Reads the journal. */
+  readonly load: (query: WalletDayQuery) => Promise<WalletDayFacts>;
+  readonly snapshots: Pick<Snapshots, "read" | "write">;
+  /** Called with where each opened actor comes from. */
+  readonly onOpen?: (source: ActorSource) => void;
   readonly liveMax?: number;
 }
 
-export function createHost(options: HostOptions): Host {
-  const { load, snapshots, liveMax = bounds.actorsLiveMax } = options;
+export function createHost({
+  load,
+  snapshots,
+  onOpen = () => undefined,
+  liveMax = bounds.actorsLiveMax,
+}: HostOptions): Host {
   // By wallet: of its days only the present one is ever asked.
-  const live = recentlyUsed<WalletDayState>(liveMax);
+  const live = recentlyUsed<HostedWalletDay>(liveMax);
   const mailboxes = new Map<string, Promise<unknown>>();
 
-  const recall = ({ wallet, day }: WalletDayKey): WalletDayState | undefined => {
-    const state = live.get(wallet);
-    return state?.context.day === day ? state : undefined;
+  const recall = ({ wallet, day }: WalletDayKey): HostedWalletDay | undefined => {
+    const hosted = live.get(wallet);
+    return hosted?.state.context.day === day ? hosted : undefined;
+  };
+  const remember = (hosted: HostedWalletDay): HostedWalletDay => {
+    live.set(hosted.state.context.wallet, hosted);
+    return hosted;
+  };
+  const reload = async (key: WalletDayKey, notBefore = 0): Promise<HostedWalletDay> => {
+    const { stars, seasonId } = await load({ ...key, notBefore });
+    return remember({ state: foldWalletDay(key, stars, seasonId), isProved: true });
+  };
+  const restore = async (
+    key: WalletDayKey,
+    { version, seasonId }: JournalVersion,
+  ): Promise<HostedWalletDay | null> => {
+    const stars = await snapshots.read(key, version);
+    if (stars === null) return null;
+    return remember({ state: foldWalletDay(key, stars, seasonId), isProved: false });
+  };
+  const opened = (source: ActorSource, hosted: HostedWalletDay): HostedWalletDay => {
+    onOpen(source);
+    return hosted;
   };
   return {
     recall,
-    adopt(key, facts) {
+    reload,
+    async open(key, { version, seasonId }) {
       const known = recall(key);
-      // Read earlier than what a star left behind meanwhile.
-      if (known !== undefined && known.context.stars.length >= facts.stars.length) return known;
-      const state = foldWalletDay(key, facts);
-      live.set(key.wallet, state);
-      return state;
+      if (known !== undefined && isAt(version, known.state.context.stars)) {
+        const state = underPass(known.state, seasonId);
+        return opened("memory", state === known.state ? known : remember({ ...known, state }));
+      }
+      if (version.used === 0) {
+        const state = foldWalletDay(key, [], seasonId);
+        return opened("journal", remember({ state, isProved: true }));
+      }
+      const restored = await restore(key, { version, seasonId });
+      if (restored !== null) return opened("snapshot", restored);
+      return opened("journal", await reload(key));
     },
-    async reload(key) {
-      const facts = await load(key);
-      const state = foldWalletDay(key, facts);
-      live.set(key.wallet, state);
-      return { state, passes: facts.passes };
-    },
-    keep(key, state) {
-      live.set(key.wallet, state);
-      snapshots?.write(key, state);
+    keep(key, hosted) {
+      remember(hosted);
+      snapshots.write(key, hosted.state);
     },
     drop: ({ wallet }) => live.delete(wallet),
     dropAll: live.clear,
@@ -87,28 +136,4 @@ export function createHost(options: HostOptions): Host {
       return turn;
     },
   };
-}
-
-/**
- * Rebuilds a wallet-day by folding its stars through the machine.
- *
- * @throws Error when the machine refuses what the journal holds: they disagree
- */
-export function foldWalletDay(key: WalletDayKey, { stars }: WalletDayFacts): WalletDayState {
-  let state = walletDay.initial({ wallet: key.wallet, day: key.day });
-  for (const star of stars) {
-    const [next, decision] = walletDay.step(state, {
-      type: "star",
-      starId: star.id,
-      target: star.target,
-      repeatable: star.repeatable,
-      now: star.at,
-      limit: star.limit,
-    });
-    if (decision.type !== "accepted" || decision.at !== star.at) {
-      throw new Error(`star ${star.id} of the journal does not follow from the stars before it`);
-    }
-    state = next;
-  }
-  return state;
 }

@@ -1,14 +1,20 @@
 import { isDeepStrictEqual } from "node:util";
-import type { ForeverMintState } from "../../actors/forever-mint.ts";
-import { walletDayVersion } from "../../actors/wallet-day.ts";
+import {
+  foldWalletDay,
+  type WalletDayInput as WalletDayKey,
+  type WalletDayState,
+} from "../../actors/wallet-day.ts";
+import { type EventDayKey, type EventTables, eventDayState } from "../../actors/whole.ts";
 import { claimsOfEventDay, foldEventDay, totalsOfEvent } from "../journal/event-history.ts";
-import { compareMint, stateOf } from "../journal/fold-mint.ts";
-import { readLiveMint, readMintNow } from "../journal/live-mint.ts";
-import { loadWalletDays, type WalletDayKey } from "../journal/load.ts";
-import { readMintStamp } from "../journal/mint-stamp.ts";
+import { compareMint, foldMint } from "../journal/fold-mint.ts";
+import { readLiveMint } from "../journal/live-mint.ts";
+import { loadWalletDays } from "../journal/load.ts";
+import { readMintHistory } from "../journal/mint-history.ts";
+import { readMintVersion } from "../journal/mint-version.ts";
+import { walkWalletDay } from "../journal/wallet-day-history.ts";
 import type { Sql } from "../store/postgres.ts";
 import { type ActorName, formatActorName } from "./actor-name.ts";
-import { foldWalletDay } from "./host.ts";
+import type { ActorSource, Host } from "./host.ts";
 import type { MintSnapshots } from "./mint-snapshots.ts";
 import type { Snapshots } from "./snapshots.ts";
 
@@ -19,8 +25,8 @@ export interface ShownActor {
   readonly context: unknown;
   /** How many stars it has accepted or counted. */
   readonly version: number;
-  /** `snapshot`: at rest in Redis; `projection`: the live claims; `journal`: folded just now. */
-  readonly source: "snapshot" | "projection" | "journal";
+  /** Where it came from: this process' memory, its snapshot in Redis, the journal and its claims. */
+  readonly source: ActorSource;
 }
 
 /** What a replay found. */
@@ -30,15 +36,18 @@ export interface Replay {
   readonly equal: boolean;
   /** One line for each difference, 20 at most. */
   readonly differences: readonly string[];
+  /** Versions of the rules that the actor's stars were decided under, ascending. */
+  readonly rules: readonly number[];
   /** The actor as the journal makes it. */
   readonly replayed: Pick<ShownActor, "state" | "context" | "version">;
 }
 
-export interface InspectDeps {
-  readonly sql: Sql;
-  /** Null for whoever asks the journal alone: nothing is read there, nor put there for others. */
-  readonly snapshots: Snapshots | null;
-  readonly mintSnapshots: MintSnapshots | null;
+/** Where actors are looked for; what is absent is not asked. */
+export interface Resting {
+  /** Of a web process: the actors in its memory. */
+  readonly host?: Pick<Host, "recall">;
+  readonly snapshots?: Pick<Snapshots, "read">;
+  readonly mintSnapshots?: MintSnapshots;
 }
 
 /**
@@ -47,53 +56,83 @@ export interface InspectDeps {
  *
  * @throws RetryableError `UNAVAILABLE` when Postgres is out of reach
  */
-export async function showActor(deps: InspectDeps, name: ActorName): Promise<ShownActor> {
+export async function showActor(sql: Sql, resting: Resting, name: ActorName): Promise<ShownActor> {
   const id = formatActorName(name);
   if (name.type === "wallet-day") {
-    const snapshot = (await deps.snapshots?.read(name)) ?? null;
-    const { value, context } = snapshot ?? (await foldWallet(deps.sql, name));
-    const version = context.stars.length;
-    return { id, state: value, context, version, source: snapshot ? "snapshot" : "journal" };
+    const { state, source } = await findWalletDay(sql, resting, name);
+    const { value, context } = state;
+    return { id, state: value, context, version: context.stars.length, source };
   }
   if (name.type === "event-day") {
-    const { state } = await foldEventDay(deps.sql, name);
-    const { value, context } = state;
-    return { id, state: value, context, version: context.stars, source: "journal" };
+    const { tables } = await foldEventDay(sql, name);
+    return { id, ...shownEventDay(name, tables), source: "journal" };
   }
-  return showMint(deps, id, name.event);
+  const { tables, source } = await findMint(sql, resting, name.event);
+  return { id, ...shownMint(name.event, tables), source };
 }
 
-/**
- * Weight up to which a mint is shown from its snapshot; it has no more attributions than weight.
- * Redis gives a snapshot in one piece, which keeps the process from voters for 10 ms for each
- * 1,000 attributions; the live claims come in pieces, and sooner.
- */
-const SNAPSHOT_SHOWN_MAX = 3_000;
+/** The wallet's day at the journal's version: from memory, from its snapshot, else folded. */
+async function findWalletDay(
+  sql: Sql,
+  { host, snapshots }: Resting,
+  key: WalletDayKey,
+): Promise<{ readonly state: WalletDayState; readonly source: ActorSource }> {
+  const folded = await foldWallet(sql, key);
+  const { stars, seasonId } = folded.context;
+  const version = { used: stars.length, lastAt: stars.at(-1)?.at ?? null };
+  const remembered = host?.recall(key)?.state;
+  if (remembered !== undefined && isDeepStrictEqual(remembered, folded)) {
+    return { state: remembered, source: "memory" };
+  }
+  const rested = stars.length === 0 ? null : await snapshots?.read(key, version);
+  if (rested == null) return { state: folded, source: "journal" };
+  return { state: foldWalletDay(key, rested, seasonId), source: "snapshot" };
+}
 
-/** From its snapshot where that has the mint's own stamp, else from the live claims. */
-async function showMint(
-  { sql, mintSnapshots }: InspectDeps,
-  id: string,
+/** The mint from its snapshot and what happened since, else from its live claims. */
+async function findMint(
+  sql: Sql,
+  { mintSnapshots }: Resting,
   mint: string,
-): Promise<ShownActor> {
-  if (mintSnapshots === null) return shownMint(id, await readMintNow(sql, mint), "projection");
-  const stamp = await readMintStamp(sql, mint);
-  if (stamp.weight > SNAPSHOT_SHOWN_MAX) {
-    return shownMint(id, await readMintNow(sql, mint), "projection");
+): Promise<{ readonly tables: EventTables; readonly source: ActorSource }> {
+  const version = await readMintVersion(sql, mint);
+  const snapshot = (await mintSnapshots?.read(mint)) ?? null;
+  if (snapshot !== null && snapshot.tables.stars <= version.stars) {
+    const { tables, seq } = snapshot;
+    await foldMint(mint, tables, readMintHistory(sql, mint, { after: seq }));
+    const isAhead = tables.stars > version.stars;
+    if (isAhead || (tables.stars === version.stars && tables.weight === version.weight)) {
+      return { tables, source: "snapshot" };
+    }
   }
-  const snapshot = await mintSnapshots.read(mint, stamp);
-  if (snapshot !== null) return shownMint(id, stateOf(mint, snapshot), "snapshot");
-  const { live } = await readLiveMint(sql, mint);
-  await mintSnapshots.replace(mint, live, stamp.release);
-  return shownMint(id, stateOf(mint, live), "projection");
+  const { live, upTo } = await readLiveMint(sql, mint);
+  await mintSnapshots?.write(mint, { seq: upTo, tables: live });
+  return { tables: live, source: "journal" };
 }
 
-function shownMint(
-  id: string,
-  { value, context }: ForeverMintState,
-  source: ShownActor["source"],
-): ShownActor {
-  return { id, state: value, context, version: context.stars, source };
+function shownEventDay(key: EventDayKey, tables: EventTables): Replay["replayed"] {
+  const { value, context } = eventDayState(key, tables);
+  const counted = holdersOf(tables);
+  return { state: value, context: { ...context, counted }, version: tables.stars };
+}
+
+/** A mint's context, with each wallet's state and the holder of each serial in a word. */
+export function shownMint(event: string, tables: EventTables): Replay["replayed"] {
+  const { weight, stars } = tables;
+  const wallets = Object.fromEntries(
+    [...tables.wallets].map(([wallet, { value, context }]) => [
+      wallet,
+      { state: value, votedOn: context.votedOn },
+    ]),
+  );
+  const context = { event, weight, stars, wallets, counted: holdersOf(tables) };
+  return { state: "collecting", context, version: stars };
+}
+
+function holdersOf(tables: EventTables): Record<"A" | "B", Record<number, string>> {
+  const of = (counted: EventTables["A"]) =>
+    Object.fromEntries([...counted].map(([serial, { wallet }]) => [serial, wallet]));
+  return { A: of(tables.A), B: of(tables.B) };
 }
 
 /**
@@ -102,92 +141,83 @@ function shownMint(
  *
  * @throws RetryableError `UNAVAILABLE` when Postgres is out of reach
  */
-export async function replayActor(deps: InspectDeps, name: ActorName): Promise<Replay> {
+export async function replayActor(sql: Sql, resting: Resting, name: ActorName): Promise<Replay> {
   const id = formatActorName(name);
-  if (name.type === "wallet-day") return replayWalletDay(deps, id, name);
-  if (name.type === "event-day") return replayEventDay(deps, id, name);
-  return replayMint(deps, id, name.event);
+  if (name.type === "wallet-day") return replayWalletDay(sql, resting, { id, key: name });
+  if (name.type === "event-day") return replayEventDay(sql, id, name);
+  const { tables, rules, differences } = await replayedMint(sql, resting, name.event);
+  const replayed = shownMint(name.event, tables);
+  return { id, equal: differences.length === 0, differences, rules: [...rules].sort(), replayed };
 }
 
-async function replayMint(deps: InspectDeps, id: string, mint: string): Promise<Replay> {
-  const { release } = await readMintStamp(deps.sql, mint);
-  const { folded, live, differences } = await compareMint(deps.sql, mint);
-  const snapshot = (await deps.mintSnapshots?.read(mint, { ...live, release })) ?? null;
-  const all =
-    snapshot === null || isDeepStrictEqual(stateOf(mint, snapshot), stateOf(mint, live))
-      ? differences
-      : [...differences, "the snapshot has the mint's stamp and other attributions"];
-  const { value, context } = stateOf(mint, folded);
-  const replayed = { state: value, context, version: context.stars };
-  return { id, equal: all.length === 0, differences: all, replayed };
+async function replayedMint(sql: Sql, { mintSnapshots }: Resting, mint: string) {
+  const snapshot = (await mintSnapshots?.read(mint)) ?? null;
+  const compared = await compareMint(sql, mint);
+  if (snapshot === null) return compared;
+  await foldMint(mint, snapshot.tables, readMintHistory(sql, mint, { after: snapshot.seq }));
+  const isNewer = snapshot.tables.stars > compared.tables.stars;
+  if (isNewer || isDeepStrictEqual(snapshot.tables, compared.tables)) return compared;
+  const difference = "the snapshot and what happened since make another mint";
+  return { ...compared, differences: [...compared.differences, difference] };
 }
 
-async function foldWallet(sql: Sql, key: WalletDayKey) {
-  const [facts] = await loadWalletDays(sql, [key]);
-  return foldWalletDay(key, facts ?? { stars: [], passes: [] });
+async function foldWallet(sql: Sql, key: WalletDayKey): Promise<WalletDayState> {
+  const [facts] = await loadWalletDays(sql, [{ ...key, notBefore: 0 }]);
+  return foldWalletDay(key, facts?.stars ?? [], facts?.seasonId ?? null);
 }
 
 async function replayWalletDay(
-  { sql, snapshots }: InspectDeps,
-  id: string,
-  key: WalletDayKey,
+  sql: Sql,
+  { snapshots }: Resting,
+  { id, key }: { readonly id: string; readonly key: WalletDayKey },
 ): Promise<Replay> {
-  // The snapshot first: a star accepted in between is then in the journal only.
-  const snapshot = (await snapshots?.read(key)) ?? null;
   const state = await foldWallet(sql, key);
-  const version = walletDayVersion(state);
-  const differences =
-    snapshot === null || isDeepStrictEqual(snapshot, state)
-      ? []
-      : [
-          `the snapshot is ${snapshot.value} with ${walletDayVersion(snapshot)} stars, ` +
-            `the journal makes it ${state.value} with ${version}`,
-        ];
-  return {
-    id,
-    equal: differences.length === 0,
-    differences,
-    replayed: { state: state.value, context: state.context, version },
-  };
+  const { stars } = state.context;
+  const version = { used: stars.length, lastAt: stars.at(-1)?.at ?? null };
+  const rested = (await snapshots?.read(key, version)) ?? null;
+  const steps = await walkWalletDay(sql, key);
+  const rules = [...new Set(steps.map((step) => step.rules))].sort();
+  const differences = steps.flatMap(({ difference }) => difference ?? []);
+  const all =
+    rested === null || isDeepStrictEqual(rested, stars)
+      ? differences
+      : [...differences, `the snapshot has other stars at the journal's version ${stars.length}`];
+  const replayed = { state: state.value, context: state.context, version: stars.length };
+  return { id, equal: all.length === 0, differences: all, rules, replayed };
 }
 
 /** Differences are shown, not poured out. */
 const SHOWN_MAX = 20;
 
-async function replayEventDay(
-  { sql }: InspectDeps,
-  id: string,
-  key: { readonly event: string; readonly day: string },
-): Promise<Replay> {
+async function replayEventDay(sql: Sql, id: string, key: EventDayKey): Promise<Replay> {
   const claims = await claimsOfEventDay(sql, key);
-  const { state, contradiction } = await foldEventDay(sql, key);
+  const { tables, rules, contradiction } = await foldEventDay(sql, key);
   const { stored, summed } = await totalsOfEvent(sql, key.event);
-  const { counted, stars } = state.context;
   const differences = [
     ...(contradiction === null ? [] : [contradiction]),
-    ...differencesIn("A", counted.A, claims.A),
-    ...differencesIn("B", counted.B, claims.B),
+    ...differencesIn("A", tables.A, claims.A),
+    ...differencesIn("B", tables.B, claims.B),
     ...(stored === summed ? [] : [`the event's total is ${stored}, its stars add up to ${summed}`]),
   ];
   return {
     id,
     equal: differences.length === 0,
     differences: differences.slice(0, SHOWN_MAX),
-    replayed: { state: state.value, context: state.context, version: stars },
+    rules: [...rules].sort(),
+    replayed: shownEventDay(key, tables),
   };
 }
 
 function differencesIn(
   collection: "A" | "B",
-  folded: Readonly<Record<number, string>>,
-  live: Readonly<Record<number, string>>,
+  folded: EventTables["A"],
+  live: ReadonlyMap<number, string>,
 ): string[] {
-  const serials = new Set([...Object.keys(folded), ...Object.keys(live)].map(Number));
-  return [...serials]
-    .filter((serial) => folded[serial] !== live[serial])
+  return [...new Set([...folded.keys(), ...live.keys()])]
+    .filter((serial) => folded.get(serial)?.wallet !== live.get(serial))
     .map(
       (serial) =>
-        `${collection} ${serial}: the journal counts it for ${folded[serial] ?? "nobody"}, ` +
-        `the claims for ${live[serial] ?? "nobody"}`,
+        `${collection} ${serial}: the journal counts it for ${folded.get(serial)?.wallet ?? "none"}, ` +
+        `the claims for ${live.get(serial) ?? "none"}`,
     );
 }

@@ -1,4 +1,4 @@
-import { inTime, type Sql } from "../store/postgres.ts";
+import { runStatement, type Sql } from "../store/postgres.ts";
 import type { ActorType } from "./actor-name.ts";
 
 /** Which actors to list. */
@@ -30,7 +30,7 @@ export async function listActors(
   { type, q = "", limit, after }: ActorQuery,
 ): Promise<readonly ListedActor[]> {
   const pattern = `%${q.replace(/[\\%_]/g, "\\$&")}%`;
-  const rows = await inTime(
+  const rows = await runStatement(
     sql<ListedActor[]>`
       with recent as (
         select * from star order by day desc, id desc limit ${RECENT_STARS}
@@ -38,9 +38,9 @@ export async function listActors(
         select 'wallet-day' as type, 'wallet-day/0.0.' || wallet || '/' || day as id, at from recent
         union all
         select 'event-day', 'event-day/' || target_id || '/' || day, at from recent
-          where target_type = 'event' and not repeatable
+          where target_type = 'event' and not is_forever_mint
         union all
-        select 'forever-mint', 'forever-mint/' || target_id, at from recent where repeatable
+        select 'forever-mint', 'forever-mint/' || target_id, at from recent where is_forever_mint
       )
       select id, type, count(*) as version, max(at) as "lastAt" from named
       where id like ${pattern} ${type === undefined ? sql`` : sql`and type = ${type}`}

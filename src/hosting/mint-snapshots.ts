@@ -1,72 +1,63 @@
-import type { Claims } from "../../actors/nft-accounting.ts";
-import type { Attribution, MintAttributions } from "../journal/fold-mint.ts";
-import type { MintStamp } from "../journal/mint-stamp.ts";
-import { accountNumber, type StarRecord, walletOf } from "../journal/star-record.ts";
-import { inRedisTime, type Redis, redisScript } from "../store/redis.ts";
+import { z } from "zod";
+import { RULES } from "../../actors/rules.ts";
+import { type EventTables, emptyTables } from "../../actors/whole.ts";
+import { instantOfStarId } from "../journal/star-id.ts";
+import { type Redis, runCommand } from "../store/redis.ts";
 
 /**
- * Forever mints at rest in Redis, kept up to date star by star: a mint of 100,000 wallets is
- * never written whole for one of them. As with every snapshot nothing rests on it: it is stamped
- * with its number of stars, its weight and the last release of the daily check, and one whose
- * stamp is not the journal's (a write was lost, the check took something away) is read anew.
+ * Forever mints at rest in Redis: the way back for what is shown and replayed, at a position of
+ * the mint's history; what happened since is folded on top. A star is decided on the claims of the
+ * serials at hand, which no snapshot beats. Anything odd is no snapshot.
  */
 export interface MintSnapshots {
-  /** Adds an accepted star, some time soon; `totalVotes` is the mint's weight after it. */
-  add(star: StarRecord, claims: Claims, totalVotes: number): void;
-  /** The mint, when it is there and has this stamp; else null. Never rejects. */
-  read(mint: string, stamp: MintStamp): Promise<MintAttributions | null>;
-  /** Replaces what is there; `release` is of a stamp read before the state. */
-  replace(mint: string, state: MintAttributions, release: number): Promise<void>;
-  /** Resolves when what was added is written or given up. */
-  settled(): Promise<void>;
+  /** The mint as it was at a position of its history, or null. Never rejects. */
+  read(mint: string): Promise<MintSnapshot | null>;
+  /** Replaces what is there; never rejects. */
+  write(mint: string, snapshot: MintSnapshot): Promise<void>;
 }
 
-/** Bumped when the shape changes: older and newer processes then ignore each other's. */
-const SHAPE = "forever-mint 1";
-const KEPT_SECONDS = 30 * 86_400;
-/** A hundred thousand fields come over in a tenth of a second. */
-const READ_WITHIN_MS = 1_000;
-/** Fields of one command: Lua unpacks no more than some thousands. */
-const FIELDS_PER_CALL = 1_000;
+export interface MintSnapshot {
+  readonly seq: number;
+  readonly tables: EventTables;
+}
 
-/** Adds to what is there; begins it only with a mint's first star, which alone is complete. */
-const addStar = redisScript(`
-  local shape = redis.call('HGET', KEYS[1], 'shape')
-  if shape ~= ARGV[1] and ARGV[2] ~= 'first' then return 0 end
-  if shape ~= ARGV[1] then redis.call('DEL', KEYS[1]); redis.call('HSET', KEYS[1], 'shape', ARGV[1], 'release', 0) end
-  redis.call('HINCRBY', KEYS[1], 'stars', 1)
-  redis.call('HINCRBY', KEYS[1], 'weight', ARGV[3])
-  for i = 5, #ARGV, 2 do redis.call('HSET', KEYS[1], ARGV[i], ARGV[i + 1]) end
-  redis.call('EXPIRE', KEYS[1], ARGV[4])
-  return 1`);
+/**
+ * Weight up to which a mint has a snapshot; it has no more attributions than weight. Redis gives a
+ * snapshot in one piece, which keeps the process from voters for 10 ms for each 1,000 attributions;
+ * the live claims come in pieces, and sooner.
+ */
+export const MINT_SNAPSHOT_WEIGHT_MAX = 3_000;
+
+/** Bumped when a machine or the shape changes: older and newer processes then ignore each other's. */
+const SCHEMA = 2;
+const KEPT_SECONDS = 30 * 86_400;
+const READ_WITHIN_MS = 1_000;
+
+const attributions = z.array(z.tuple([z.int().min(1), z.string(), z.uuid()]));
+const snapshotSchema = z.strictObject({
+  schema: z.literal(SCHEMA),
+  rules: z.literal(RULES),
+  mint: z.string(),
+  seq: z.int(),
+  weight: z.int(),
+  stars: z.int(),
+  A: attributions,
+  B: attributions,
+  wallets: z.array(z.tuple([z.string(), z.enum(["counted", "carrying"]), z.string()])),
+});
 
 export function createMintSnapshots(redis: Redis): MintSnapshots {
-  let writing: Promise<unknown> = Promise.resolve();
   return {
-    add(star, claims, totalVotes) {
-      if (!redis.isReady) return;
-      const fields = fieldsOf(star, claims);
-      // A whale's star that does not fit is missed: the stamp then says so.
-      if (fields.length > FIELDS_PER_CALL) return;
-      const { target, weight, breakdown } = star;
-      // A first star brings its base, so nobody else's weight is in the total.
-      const place = breakdown.base === 1 && totalVotes === weight ? "first" : "later";
-      const values = [SHAPE, place, String(weight), String(KEPT_SECONDS), ...fields];
-      writing = Promise.all([
-        writing,
-        addStar(redis, [mintKey(target.id)], values).catch(() => undefined),
-      ]);
-    },
-    async read(mint, stamp) {
+    async read(mint) {
       if (!redis.isReady) return null;
-      const all = await inRedisTime(redis.hGetAll(mintKey(mint)), READ_WITHIN_MS).catch(() => null);
-      return all === null ? null : decodeMint(all, stamp);
+      const text = await runCommand(redis.get(mintKey(mint)), READ_WITHIN_MS).catch(() => null);
+      return text === null ? null : decode(mint, text);
     },
-    async replace(mint, state, release) {
-      if (!redis.isReady) return;
-      await replaceMint(redis, mint, { ...state, release }).catch(() => undefined);
+    async write(mint, snapshot) {
+      if (!redis.isReady || snapshot.tables.weight > MINT_SNAPSHOT_WEIGHT_MAX) return;
+      const options = { expiration: { type: "EX", value: KEPT_SECONDS } } as const;
+      await redis.set(mintKey(mint), encode(mint, snapshot), options).catch(() => undefined);
     },
-    settled: async () => void (await writing),
   };
 }
 
@@ -75,54 +66,37 @@ export function mintKey(mint: string): string {
   return `starboard:{forever-mint/${mint}}`;
 }
 
-function fieldsOf({ id, wallet, breakdown }: StarRecord, claims: Claims): string[] {
-  const value = `${accountNumber(wallet)} ${id}`;
-  return [
-    ...(breakdown.base === 1 ? [`base/${accountNumber(wallet)}`] : []),
-    ...claims.a.map((serial) => `A/${serial}`),
-    ...(claims.b === null ? [] : [`B/${claims.b}`]),
-  ].flatMap((field) => [field, value]);
+function encode(mint: string, { seq, tables }: MintSnapshot): string {
+  const { weight, stars, A, B, wallets } = tables;
+  const listOf = (counted: EventTables["A"]) =>
+    [...counted].map(([serial, { wallet, starId }]) => [serial, wallet, starId]);
+  const standings = [...wallets].map(([wallet, { value, context }]) => [
+    wallet,
+    value,
+    context.votedOn,
+  ]);
+  const snapshot = { schema: SCHEMA, rules: RULES, mint, seq, weight, stars };
+  return JSON.stringify({ ...snapshot, A: listOf(A), B: listOf(B), wallets: standings });
 }
 
-async function replaceMint(
-  redis: Redis,
-  mint: string,
-  state: MintAttributions & Pick<MintStamp, "release">,
-): Promise<void> {
-  const key = mintKey(mint);
-  const draft = `${key}:draft`;
-  const fields = [...state.attributions].map(
-    ([field, { wallet, starId }]) => [field, `${accountNumber(wallet)} ${starId}`] as const,
-  );
-  await redis.del(draft);
-  const { stars, weight, release } = state;
-  const writes = [redis.hSet(draft, { shape: SHAPE, stars, weight, release })];
-  for (let at = 0; at < fields.length; at += FIELDS_PER_CALL) {
-    const chunk = Object.fromEntries(fields.slice(at, at + FIELDS_PER_CALL));
-    writes.push(redis.hSet(draft, chunk));
-  }
-  await Promise.all(writes);
-  await redis.expire(draft, KEPT_SECONDS);
-  await redis.rename(draft, key);
-}
-
-/** Anything that is not this mint with this stamp is no snapshot. */
-function decodeMint(
-  { shape, stars, weight, release, ...fields }: Readonly<Record<string, string>>,
-  stamp: MintStamp,
-): MintAttributions | null {
-  const isStamped =
-    Number(stars) === stamp.stars &&
-    Number(weight) === stamp.weight &&
-    Number(release) === stamp.release;
-  if (shape !== SHAPE || !isStamped) return null;
-  const attributions = new Map<string, Attribution>();
-  for (const [field, value] of Object.entries(fields)) {
-    const { wallet, starId } = /^(?<wallet>\d{1,12}) (?<starId>\S{36})$/.exec(value)?.groups ?? {};
-    if (!/^(A|B|base)\/\d{1,16}$/.test(field) || wallet === undefined || starId === undefined) {
-      return null;
+/** Anything that is not this very mint, in this very shape and under these rules, is no snapshot. */
+function decode(mint: string, text: string): MintSnapshot | null {
+  try {
+    const read = snapshotSchema.parse(JSON.parse(text));
+    if (read.mint !== mint) return null;
+    const tables = emptyTables();
+    tables.weight = read.weight;
+    tables.stars = read.stars;
+    for (const of of ["A", "B"] as const) {
+      for (const [serial, wallet, starId] of read[of]) {
+        tables[of].set(serial, { wallet, starId, at: instantOfStarId(starId) });
+      }
     }
-    attributions.set(field, { wallet: walletOf(Number(wallet)), starId });
+    for (const [wallet, value, votedOn] of read.wallets) {
+      tables.wallets.set(wallet, { value, context: { votedOn } });
+    }
+    return { seq: read.seq, tables };
+  } catch {
+    return null;
   }
-  return { stars: stamp.stars, weight: stamp.weight, attributions };
 }

@@ -1,114 +1,102 @@
-import { limitAt } from "../../actors/allowance.ts";
-import { ruleOf, type Target } from "../../actors/content.ts";
-import type { Day } from "../../actors/day.ts";
-import { type EventStar, eventDay } from "../../actors/event-day.ts";
+import type { Target } from "../../actors/content.ts";
+import { dayOf } from "../../actors/day.ts";
+import { type EventDecision, type EventStar, eventDay } from "../../actors/event-day.ts";
 import { foreverMint } from "../../actors/forever-mint.ts";
-import type { Claims } from "../../actors/nft-accounting.ts";
-import { targetKey, type WalletDecision } from "../../actors/star.ts";
-import { instantOf, walletDay } from "../../actors/wallet-day.ts";
-import { type Breakdown, fullBreakdown, votingPower, weigh } from "../../actors/weight.ts";
+import type { Holdings } from "../../actors/holdings.ts";
+import { rulesOn } from "../../actors/rules.ts";
+import type { WalletDecision } from "../../actors/star.ts";
+import { type WalletDayState, walletDay } from "../../actors/wallet-day.ts";
+import { fullBreakdown, votingPower, weigh } from "../../actors/weight.ts";
 import type { Slice } from "../journal/load.ts";
 import { newStarId } from "../journal/star-id.ts";
-import type { DecidedStar, StarRecord } from "../journal/star-record.ts";
-import type { HostedWalletDay } from "./host.ts";
-import type { TurnIntent } from "./turn.ts";
+import type { DecidedStar, IdempotencyBinding, StarRecord } from "../journal/star-record.ts";
 
-/** Everything the machines are told. */
+/** A star that wants to be decided, with the holdings read for it. */
+export interface StarIntent {
+  readonly wallet: string;
+  readonly target: Target;
+  readonly holdings: Holdings;
+  /** Binds the reply to the client's key once the star is known; null without a key. */
+  readonly idempotency: {
+    readonly key: string;
+    readonly bind: (star: StarRecord) => IdempotencyBinding;
+  } | null;
+}
+
+/** Everything a decision rests on. */
 export interface Facts {
-  readonly hosted: HostedWalletDay;
+  /** The wallet's day under the pass in force. */
+  readonly state: WalletDayState;
   /** The claims on the NFTs the wallet brings; null where the target accounts for none. */
   readonly slice: Slice | null;
-  readonly day: Day;
   /** Epoch milliseconds by the one clock. */
   readonly now: number;
 }
 
-export type Proposal =
-  | { readonly kind: "refused"; readonly decision: Extract<WalletDecision, { type: "refused" }> }
-  | {
-      readonly kind: "proposed";
-      readonly decided: DecidedStar;
-      readonly state: HostedWalletDay["state"];
-    };
+export type Refused = Extract<WalletDecision, { type: "refused" }>;
 
 /**
  * The synchronous step: the wallet-day actor decides whether, the event's actor how much.
  * Nothing of it is visible before the journal has stored it.
  */
 export function propose(
-  intent: TurnIntent,
-  facts: Facts,
+  intent: StarIntent,
+  { state, slice, now }: Facts,
   messageOf: (star: StarRecord) => string,
-): Proposal {
+): Refused | DecidedStar {
   const { target, wallet, holdings } = intent;
-  const { state, decision, starId, limit, seasonId } = askWallet(target, facts);
-  if (decision.type === "refused") return { kind: "refused", decision };
-  const { breakdown, claims } = countWeight(intent, facts);
+  const decision = walletDay.decide(state, { type: "star", target, now });
+  if (decision.type === "refused") return decision;
+  const { slot, at, limit, seasonId } = decision;
+  const { weight, breakdown, claims } = countWeight({ target, wallet, holdings, at }, slice);
+  const { day } = state.context;
+  const rules = rulesOn(day);
   const star: StarRecord = {
-    id: starId,
+    id: newStarId(at),
     wallet,
-    day: facts.day,
-    slot: decision.slot,
-    at: decision.at,
+    day,
+    slot,
+    at,
     target,
     holdings,
-    votingPower: votingPower(holdings),
-    weight: weigh(breakdown),
+    votingPower: votingPower(holdings, rules),
+    weight,
     breakdown,
     limit,
     seasonId,
+    rules: rules.version,
   };
   const idempotency = intent.idempotency?.bind(star) ?? null;
-  return {
-    kind: "proposed",
-    state,
-    decided: { star, claims, message: messageOf(star), idempotency },
-  };
+  const releases = slice?.releases ?? 0;
+  return { star, claims, releases, message: messageOf(star), idempotency };
 }
 
-/**
- * Asks the wallet-day actor whether a star is let through; changes nothing.
- *
- * @param nameIt makes the star's id of its instant
- */
-export function askWallet(
-  target: Target,
-  { hosted, now }: Pick<Facts, "hosted" | "now">,
-  nameIt: (at: number) => string = newStarId,
-) {
-  const at = instantOf(hosted.state.context, now);
-  const { limit, seasonId } = limitAt(at, hosted.passes);
-  const starId = nameIt(at);
-  const [state, decision] = walletDay.step(hosted.state, {
-    type: "star",
-    starId,
-    target: targetKey(target.type, target.id),
-    repeatable: ruleOf(target).frequency === "once",
-    now,
-    limit,
-  });
-  return { state, decision, starId, limit, seasonId };
+/** A star that is weighed. */
+export interface WeighedStar {
+  readonly target: Target;
+  readonly wallet: string;
+  readonly holdings: Holdings;
+  /** Epoch milliseconds. */
+  readonly at: number;
 }
 
 /** What the star weighs, and the NFTs it uses up, as the target's row of the table says. */
 export function countWeight(
-  { target, wallet, holdings }: Pick<TurnIntent, "target" | "wallet" | "holdings">,
-  { slice, day }: Pick<Facts, "slice" | "day">,
-): { readonly breakdown: Breakdown; readonly claims: Claims | null } {
-  const { weight: rule } = ruleOf(target);
-  if (rule === "full" || slice === null)
-    return { breakdown: fullBreakdown(holdings), claims: null };
-  const star: EventStar = { type: "star", wallet, holdings };
+  { target, wallet, holdings, at }: WeighedStar,
+  slice: Slice | null,
+): Pick<EventDecision, "weight" | "breakdown"> & {
+  readonly claims: EventDecision["claims"] | null;
+} {
+  const day = dayOf(at);
+  if (target.rule.scope === "none" || slice === null) {
+    const breakdown = fullBreakdown(holdings, rulesOn(day));
+    return { weight: weigh(breakdown), breakdown, claims: null };
+  }
+  const star: EventStar = { type: "star", wallet, holdings, at };
   const scope = { event: target.id, weight: 0, stars: 0, counted: slice.counted };
-  const [, decision] =
-    rule === "each NFT once per mint"
-      ? foreverMint.step(
-          {
-            value: "collecting",
-            context: { ...scope, wallets: slice.baseCounted ? { [wallet]: true } : {} },
-          },
-          star,
-        )
-      : eventDay.step({ value: "counting", context: { ...scope, day } }, star);
-  return decision;
+  if (target.rule.scope === "event-day") {
+    return eventDay.decide({ value: "counting", context: { ...scope, day } }, star);
+  }
+  const wallets = { [wallet]: { value: slice.standing, context: { votedOn: null } } };
+  return foreverMint.decide({ value: "collecting", context: { ...scope, wallets } }, star);
 }

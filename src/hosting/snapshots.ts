@@ -1,129 +1,120 @@
-import { UUID } from "uuidv7";
 import { z } from "zod";
-import { endOfDay, startOfDay } from "../../actors/day.ts";
-import type { WalletDayState } from "../../actors/wallet-day.ts";
-import { walletDayId, walletDayVersion } from "../../actors/wallet-day.ts";
-import type { WalletDayKey } from "../journal/load.ts";
-import { inRedisTime, type Redis, redisScript } from "../store/redis.ts";
+import { DAY_MS, endOfDay } from "../../actors/day.ts";
+import { rulesOn } from "../../actors/rules.ts";
+import type {
+  DayStar,
+  WalletDayInput as WalletDayKey,
+  WalletDayState,
+} from "../../actors/wallet-day.ts";
+import { batcher } from "../batcher.ts";
+import { bounds } from "../config.ts";
+import { type DayVersion, isAt } from "../journal/load.ts";
+import { type Redis, runCommand } from "../store/redis.ts";
 
 /**
- * Wallet-day actors at rest in Redis: a cache that may be lost, stale, foreign or forged at any
- * moment. Nothing rests on it: a state that came from here is never used to refuse a star, and
- * the journal accepts no star that does not follow from its own rows. Snapshots are never
- * migrated: anything odd is thrown away and folded again.
+ * Wallet-day actors at rest in Redis: the way back into memory after a restart, after passivation
+ * and from another process. A snapshot is the facts of the day, so restoring it is the same fold as
+ * the journal's. It counts only at the very version that the journal names, under the same machine
+ * and rules; anything odd is no snapshot, and the journal is folded instead. So it may be lost,
+ * stale, ahead, foreign or forged at any moment.
  */
 export interface Snapshots {
-  /** The state, or null when there is none that fits. Never rejects, never waits long. */
-  read(key: WalletDayKey): Promise<WalletDayState | null>;
-  /** Writes after a commit, some time soon; an older version never replaces a newer one. */
+  /** The day's stars at exactly this version, or null. Never rejects, never waits long. */
+  read(key: WalletDayKey, version: DayVersion): Promise<readonly DayStar[] | null>;
+  /** Writes after a commit, some time soon; all of a tick in one command. */
   write(key: WalletDayKey, state: WalletDayState): void;
   /** Resolves when what was handed in is written or given up. */
   settled(): Promise<void>;
 }
 
-/** Bumped when the shape of a state changes: older processes and newer ones then ignore each other's. */
-const SCHEMA = 1;
+/** Bumped when the machine or the shape changes: older and newer processes then ignore each other's. */
+const SCHEMA = 2;
 /** The journal answers in a millisecond or two: a cache that is slower is no help. */
 const READ_WITHIN_MS = 50;
-/** States that wait to be written; beyond them the oldest is given up. */
-const WAITING_MAX = 10_000;
-const DAY_MS = 86_400_000;
+/** One command's worth; in Redis it holds up other commands for about a millisecond. */
+const FIELDS_PER_COMMAND = 1_000;
 
-/** `<version>|<json>`; sets unless a state at least as new is there. */
-const setIfNewer = redisScript(`
-  local there = redis.call('GET', KEYS[1])
-  local version = there and tonumber(string.match(there, '^(%d+)|'))
-  if version and version >= tonumber(ARGV[1]) and string.find(there, ARGV[4], 1, true) then return 0 end
-  redis.call('SET', KEYS[1], ARGV[1] .. '|' .. ARGV[2], 'PXAT', ARGV[3])
-  return 1`);
-
-const stateSchema = z.strictObject({
-  m: z.literal("wallet-day"),
-  s: z.literal(SCHEMA),
-  v: z.enum(["fresh", "voting", "spent"]),
-  w: z.string(),
-  d: z.string(),
-  /** Each star's id without hyphens, target, and milliseconds into the day: millions are kept. */
-  c: z.array(z.tuple([z.string(), z.string(), z.number().int()])).max(20),
-});
+/** `[schema, rules, wallet, [[id, target, at], …]]` */
+const snapshotSchema = z.tuple([
+  z.literal(SCHEMA),
+  z.number(),
+  z.string(),
+  z.array(z.tuple([z.uuid(), z.string(), z.number().int()])),
+]);
 
 export function createSnapshots(redis: Redis): Snapshots {
-  const waiting = new Map<string, { key: WalletDayKey; state: WalletDayState }>();
-  let writing: Promise<void> = Promise.resolve();
+  /** By day, then by wallet. */
+  let waiting = new Map<string, Map<string, WalletDayState>>();
+  let count = 0;
+  let writing: Promise<unknown> = Promise.resolve();
 
   const flush = async (): Promise<void> => {
-    const batch = [...waiting.values()];
-    waiting.clear();
+    const days = waiting;
+    waiting = new Map();
+    count = 0;
     if (!redis.isReady) return;
-    const writes = batch.map(({ key, state }) =>
-      setIfNewer(
-        redis,
-        [redisKey(key)],
-        [
-          String(walletDayVersion(state)),
-          encode(key, state),
-          String(endOfDay(key.day) + DAY_MS),
-          `"s":${SCHEMA},`,
-        ],
-      ),
-    );
-    // A cache entry that could not be written is only missing.
+    const writes = [...days].flatMap(([day, states]) => [
+      redis.hSet(snapshotKey(day), Object.fromEntries([...states].map(encode))),
+      redis.pExpireAt(snapshotKey(day), endOfDay(day) + DAY_MS),
+    ]);
+    // A snapshot that could not be written is only missing.
     await Promise.allSettled(writes);
   };
+  const readOne = batcher(
+    async (keys: readonly WalletDayKey[]) => {
+      const days = [...new Set(keys.map(({ day }) => day))];
+      const found = new Map<string, string | null>();
+      await Promise.all(
+        days.map(async (day) => {
+          const wallets = keys.filter((key) => key.day === day).map(({ wallet }) => wallet);
+          const texts = await runCommand(redis.hmGet(snapshotKey(day), wallets), READ_WITHIN_MS);
+          wallets.forEach((wallet, n) => {
+            found.set(`${wallet}/${day}`, texts[n] ?? null);
+          });
+        }),
+      );
+      return keys.map(({ wallet, day }) => found.get(`${wallet}/${day}`) ?? null);
+    },
+    { keysMax: FIELDS_PER_COMMAND },
+  );
 
   return {
-    async read(key) {
+    async read(key, version) {
       if (!redis.isReady) return null;
-      const text = await inRedisTime(redis.get(redisKey(key)), READ_WITHIN_MS).catch(() => null);
-      return text === null ? null : decode(key, text);
+      const text = await readOne(key).catch(() => null);
+      const stars = text === null ? null : decode(key, text);
+      return stars !== null && stars.length === version.used && isAt(version, stars) ? stars : null;
     },
-    write(key, state) {
-      if (waiting.size === 0) {
-        // After this tick: the stars of one batch go in one pipeline.
+    write({ wallet, day }, state) {
+      if (count >= bounds.snapshotsWaitingMax) return;
+      if (count === 0) {
+        // After this tick: the stars of one batch go in one command.
         writing = writing.then(() => new Promise((resolve) => setImmediate(resolve))).then(flush);
       }
-      waiting.set(redisKey(key), { key, state });
-      if (waiting.size > WAITING_MAX) {
-        const [oldest] = waiting.keys();
-        if (oldest !== undefined) waiting.delete(oldest);
-      }
+      count += 1;
+      const states = waiting.get(day) ?? new Map<string, WalletDayState>();
+      waiting.set(day, states.set(wallet, state));
     },
-    settled: () => writing,
+    settled: async () => void (await writing),
   };
 }
 
-/** Hash tags keep an actor's keys on one shard of a cluster. */
-export function redisKey({ wallet, day }: WalletDayKey): string {
-  return `starboard:{${walletDayId(wallet, day)}}`;
+/** One hash holds a day's wallets. */
+export function snapshotKey(day: string): string {
+  return `starboard:{wallet-day/${day}}`;
 }
 
-function encode({ wallet, day }: WalletDayKey, { value, context }: WalletDayState): string {
-  return JSON.stringify({
-    m: "wallet-day",
-    s: SCHEMA,
-    v: value,
-    w: wallet,
-    d: day,
-    c: context.stars.map(({ id, target, at }) => [
-      id.replaceAll("-", ""),
-      target,
-      at - startOfDay(day),
-    ]),
-  });
+function encode([wallet, { context }]: readonly [string, WalletDayState]): [string, string] {
+  const stars = context.stars.map(({ id, target, at }) => [id, target, at]);
+  return [wallet, JSON.stringify([SCHEMA, rulesOn(context.day).version, wallet, stars])];
 }
 
-/** Anything that is not this very actor, in this very shape, is no snapshot. */
-export function decode(key: WalletDayKey, text: string): WalletDayState | null {
+/** Anything that is not this very actor, in this very shape and under today's rules, is no snapshot. */
+function decode({ wallet, day }: WalletDayKey, text: string): readonly DayStar[] | null {
   try {
-    const [, version = "", json = ""] = /^(\d+)\|(.*)$/s.exec(text) ?? [];
-    const { v, w, d, c } = stateSchema.parse(JSON.parse(json));
-    if (w !== key.wallet || d !== key.day || c.length !== Number(version)) return null;
-    const stars = c.map(([id, target, at]) => ({
-      id: UUID.parse(id).toString(),
-      target,
-      at: startOfDay(d) + at,
-    }));
-    return { value: v, context: { wallet: w, day: d, stars } };
+    const [, rules, ofWallet, stars] = snapshotSchema.parse(JSON.parse(text));
+    if (ofWallet !== wallet || rules !== rulesOn(day).version) return null;
+    return stars.map(([id, target, at]) => ({ id, target, at }));
   } catch {
     return null;
   }

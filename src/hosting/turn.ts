@@ -1,18 +1,17 @@
-import type { PremiumPass } from "../../actors/allowance.ts";
-import { ruleOf, type Target } from "../../actors/content.ts";
+import { isDeepStrictEqual } from "node:util";
 import { type Day, dayOf } from "../../actors/day.ts";
-import type { Holdings } from "../../actors/holdings.ts";
-import { NOTHING_COUNTED } from "../../actors/nft-accounting.ts";
 import type { WalletDecision } from "../../actors/star.ts";
+import { underPass, walletDay } from "../../actors/wallet-day.ts";
 import type { FollowedClock } from "../clock.ts";
 import { bounds } from "../config.ts";
 import { RetryableError } from "../errors.ts";
 import type { GroupCommit } from "../journal/group-commit.ts";
 import type { IdempotencyQuery, KeptReply } from "../journal/idempotency.ts";
-import type { Slice, SliceKey } from "../journal/load.ts";
-import type { DecidedStar, IdempotencyBinding, StarRecord } from "../journal/star-record.ts";
-import type { Host } from "./host.ts";
-import { propose } from "./propose.ts";
+import { NO_CLAIMS, type Slice, type SliceKey } from "../journal/load.ts";
+import type { ReturnReason } from "../journal/send-batch.ts";
+import type { StarRecord } from "../journal/star-record.ts";
+import type { Host, HostedWalletDay } from "./host.ts";
+import { type Facts, propose, type StarIntent } from "./propose.ts";
 
 export interface TurnDeps {
   readonly host: Host;
@@ -21,27 +20,19 @@ export interface TurnDeps {
   readonly loadSlice: (key: SliceKey) => Promise<Slice>;
   readonly findKeptReply: (query: IdempotencyQuery) => Promise<KeptReply | null>;
   readonly messageOf: (star: StarRecord) => string;
-  /** Hears of each star that is stored, with what it claimed; must not throw or wait. */
-  readonly onStored?: (decided: DecidedStar, totalVotes: number) => void;
+  /** Called where machine and journal judge a star differently: a defect. Never throws. */
+  readonly onContradiction: (error: Error) => void;
 }
 
-/** A star that wants to be decided, with the holdings read for it. */
-export interface TurnIntent {
-  readonly wallet: string;
-  readonly target: Target;
-  readonly holdings: Holdings;
-  /** The wallet's passes as they were after the request had arrived. */
-  readonly passes: readonly PremiumPass[];
+/** A star that wants its turn, and what the turn must know. */
+export interface TurnIntent extends StarIntent {
+  /** The season of the wallet's pass in force after the request had arrived; null without one. */
+  readonly seasonId: string | null;
   /**
-   * When whoever cast it has been told that it failed, by `performance.now()`. From then on the
-   * turn stores nothing: a refused star spends no vote.
+   * When the caller has its answer, by `performance.now()`. From then on the turn stores nothing:
+   * a refused star spends no vote.
    */
   readonly answerBy: number;
-  /** Binds the reply to the client's key once the star is known; null without a key. */
-  readonly idempotency: {
-    readonly key: string;
-    readonly bind: (star: StarRecord) => IdempotencyBinding;
-  } | null;
 }
 
 export type TurnResult =
@@ -57,28 +48,38 @@ export type TurnResult =
 
 export type Refusal = Extract<WalletDecision, { code: "ALREADY_STARRED" | "ALLOWANCE_EXHAUSTED" }>;
 
+/** A decision that did not come to stand, and what it rested on. */
+interface Undone {
+  /** `unproved`: a refusal that rested on memory or on a snapshot; `midnight`: another day's star. */
+  readonly reason: ReturnReason | "unproved" | "midnight";
+  readonly facts: Facts;
+}
+
 /** Near midnight the clocks of two processes may disagree for some milliseconds. */
 const OTHER_DAY_PAUSE_MS = 5;
 
 /**
  * One star's turn: the wallet-day actor decides whether, the event's actor decides how much,
  * both in one synchronous step; then the journal disposes. The wallet's mailbox is held
- * meanwhile, nothing else is. A decision that lost a race is made again from the truth. Each
+ * meanwhile, nothing else is. A decision that lost a race is made again from the journal. Each
  * lost race proves another accepted star of the wallet, or another of its serials counted, so
  * the attempts are bounded and contention alone never refuses a star.
  *
  * @throws RetryableError `UNAVAILABLE` when the journal does not confirm
+ * @throws Error when machine and journal contradict each other
  */
 export function takeTurn(deps: TurnDeps, intent: TurnIntent): Promise<TurnResult> {
   return deps.host.inMailbox(intent.wallet, async () => {
     const { collectionA, collectionB } = intent.holdings;
     const attemptsMax = bounds.turnAttemptsMax + collectionA.length + collectionB.length;
+    let undone: Undone | null = null;
     for (let attempt = 1; attempt <= attemptsMax; attempt += 1) {
       if (performance.now() >= intent.answerBy) {
         throw new RetryableError("UNAVAILABLE", "the star's turn came too late");
       }
-      const result = await attemptTurn(deps, intent, attempt);
-      if (result !== "again") return result;
+      const result: TurnResult | Undone = await attemptTurn(deps, intent, undone);
+      if ("kind" in result) return result;
+      undone = result;
     }
     throw new RetryableError("UNAVAILABLE", "the star lost too many races");
   });
@@ -87,60 +88,102 @@ export function takeTurn(deps: TurnDeps, intent: TurnIntent): Promise<TurnResult
 async function attemptTurn(
   deps: TurnDeps,
   intent: TurnIntent,
-  attempt: number,
-): Promise<TurnResult | "again"> {
+  undone: Undone | null,
+): Promise<TurnResult | Undone> {
   const { host, clock } = deps;
-  if (attempt > 1) {
-    const kept = await keptReply(deps, intent);
-    if (kept !== null) return { kind: "replayed", kept };
-  }
+  const kept = undone === null ? null : await keptReply(deps, intent);
+  if (kept !== null) return { kind: "replayed", kept };
   const key = { wallet: intent.wallet, day: dayOf(clock.now()) };
-  const state = attempt === 1 ? host.recall(key) : undefined;
-  const reading = state === undefined ? host.reload(key) : { state, passes: intent.passes };
   const [hosted, slice] = await Promise.all([
-    reading,
-    readSlice(deps, intent, { day: key.day, attempt }),
+    undone === null ? recall(host, key, intent) : host.reload(key, undone.facts.now),
+    readSlice(deps, intent, { day: key.day, isFirst: undone === null }),
   ]);
-  const facts = { hosted, slice, day: key.day, now: clock.now() };
-  const proposal = propose(intent, facts, deps.messageOf);
-  if (proposal.kind === "refused") {
-    // Under a pass since taken back this very star may stand: memory cannot say that it does not.
-    if (proposal.decision.code === "ALLOWANCE_EXHAUSTED" && state !== undefined) return "again";
-    return refuse(deps, intent, proposal.decision, key.day);
+  const facts: Facts = { state: hosted.state, slice, now: clock.now() };
+  if (undone !== null) refuseContradiction(deps, undone, facts);
+
+  const proposal = proposeOrEvict(deps, intent, facts);
+  if ("type" in proposal) {
+    if (proposal.code === "OTHER_DAY") {
+      await new Promise((resolve) => setTimeout(resolve, OTHER_DAY_PAUSE_MS));
+      return { reason: "midnight", facts };
+    }
+    if (undone === null) return { reason: "unproved", facts };
+    // A twin of this very request may have been accepted since the key was looked up.
+    const twin = await keptReply(deps, intent);
+    return twin === null
+      ? { kind: "refused", decision: proposal, day: key.day }
+      : { kind: "replayed", kept: twin };
   }
 
-  const outcome = await deps.commit(proposal.decided, intent.answerBy).catch((error) => {
+  const outcome = await deps.commit(proposal, intent.answerBy).catch((error) => {
     // Whether it stands is not known: this memory can no longer be trusted.
     host.drop(key);
     throw error;
   });
   if (outcome.kind === "stored") {
-    host.keep(key, proposal.state);
-    const { totalVotes, keptReply: reply = null } = outcome;
-    deps.onStored?.(proposal.decided, totalVotes);
-    return { kind: "accepted", star: proposal.decided.star, totalVotes, keptReply: reply };
+    const { star } = proposal;
+    const { id, at, target } = star;
+    const fact = { type: "starred", id, at, target: target.key } as const;
+    host.keep(key, { ...hosted, state: walletDay.evolve(hosted.state, fact) });
+    return {
+      kind: "accepted",
+      star,
+      totalVotes: outcome.totalVotes,
+      keptReply: outcome.keptReply ?? null,
+    };
   }
   host.drop(key);
-  if (outcome.kind === "changed") {
+  if (outcome.reason === "kind") {
     throw new RetryableError("UNAVAILABLE", "the event changed while it was starred");
   }
-  if (outcome.kind === "wrong-day") await clock.measure().catch(() => undefined);
-  return "again";
+  if (outcome.reason === "day") await clock.measure().catch(() => undefined);
+  // The pass that the journal looked for is that of the star's own instant.
+  return { reason: outcome.reason, facts: { ...facts, now: proposal.star.at } };
 }
 
-/** A refusal stands, as that of the first question does, unless it is about another day. */
-async function refuse(
-  deps: TurnDeps,
-  intent: TurnIntent,
-  decision: Extract<WalletDecision, { type: "refused" }>,
-  day: Day,
-): Promise<TurnResult | "again"> {
-  if (decision.code === "OTHER_DAY") {
-    await new Promise((resolve) => setTimeout(resolve, OTHER_DAY_PAUSE_MS));
-    return "again";
+/** The wallet's day as it is in memory under the pass this request has read, else the journal's. */
+async function recall(
+  host: Host,
+  key: { readonly wallet: string; readonly day: Day },
+  { seasonId }: TurnIntent,
+): Promise<HostedWalletDay> {
+  const known = host.recall(key);
+  if (known === undefined) return host.reload(key);
+  return { ...known, state: underPass(known.state, seasonId) };
+}
+
+/** A machine that fails on an actor says nothing of the star: the actor goes, the error stays. */
+function proposeOrEvict(deps: TurnDeps, intent: TurnIntent, facts: Facts) {
+  try {
+    return propose(intent, facts, deps.messageOf);
+  } catch (error) {
+    deps.host.drop(facts.state.context);
+    if (error instanceof Error) deps.onContradiction(error);
+    throw error;
   }
-  const kept = await keptReply(deps, intent);
-  return kept === null ? { kind: "refused", decision, day } : { kind: "replayed", kept };
+}
+
+/** Why the journal hands a star back although its machine accepted it: each names what it compared. */
+const COMPARED: ReadonlySet<Undone["reason"]> = new Set(["slot", "pass", "release", "claim"]);
+
+/**
+ * A star that the journal handed back rests on something that has changed since. Where a reading
+ * made after that answer differs in nothing, machine and journal disagree on a rule.
+ */
+function refuseContradiction(deps: TurnDeps, { reason, facts: then }: Undone, now: Facts): void {
+  if (!COMPARED.has(reason) || !isDeepStrictEqual(restedOn(then), restedOn(now))) return;
+  const { wallet, day } = now.state.context;
+  deps.host.drop({ wallet, day });
+  const error = new Error(
+    `wallet-day/${wallet}/${day}: the journal refuses (${reason}) what the machines accept`,
+  );
+  deps.onContradiction(error);
+  throw error;
+}
+
+function restedOn({ state: { context }, slice }: Facts): unknown {
+  const { day, stars, seasonId } = context;
+  return { day, stars, seasonId, slice };
 }
 
 async function keptReply(
@@ -150,36 +193,23 @@ async function keptReply(
   return idempotency === null ? null : deps.findKeptReply({ wallet, key: idempotency.key });
 }
 
-/** What a turn knows of the claims on the NFTs that its wallet brings. */
-export type ClaimReading = "none" | "assumed free" | "read";
-
 /**
- * Whether the claims are read before a star is decided. Tokens, collections and projects have
- * none. On an event's day a serial has counted before only if the NFT came from a wallet that
- * starred there today, so the first decision assumes that all are free, and the journal, which
- * looks while it stores, sends it back where they are not. On a forever mint most have.
+ * The claims on the NFTs this wallet brings; null where the target accounts for none. On an
+ * event's day a serial has counted before only if the NFT came from a wallet that starred there
+ * today, so the first decision assumes that all are free, and the journal, which looks while it
+ * stores, hands it back where they are not. On a forever mint most have counted.
  */
-export function claimReading(target: Target, attempt: number): ClaimReading {
-  const { weight } = ruleOf(target);
-  if (weight === "full") return "none";
-  return weight === "each NFT once per mint" || attempt > 1 ? "read" : "assumed free";
-}
-
-/** No claim is known. */
-export const ALL_FREE: Slice = { counted: NOTHING_COUNTED, baseCounted: false };
-
-/** The claims on the NFTs this wallet brings, where the target accounts for NFTs at all. */
 async function readSlice(
   deps: TurnDeps,
   { target, holdings, wallet }: TurnIntent,
-  { day, attempt }: { readonly day: Day; readonly attempt: number },
+  { day, isFirst }: { readonly day: Day; readonly isFirst: boolean },
 ): Promise<Slice | null> {
-  const reading = claimReading(target, attempt);
-  if (reading === "none") return null;
-  if (reading === "assumed free") return ALL_FREE;
+  const { scope } = target.rule;
+  if (scope === "none") return null;
+  if (scope === "event-day" && isFirst) return NO_CLAIMS;
   return deps.loadSlice({
     event: target.id,
-    day: ruleOf(target).weight === "each NFT once per mint" ? null : day,
+    day: scope === "forever-mint" ? null : day,
     wallet,
     serialsA: holdings.collectionA,
     serialsB: holdings.collectionB,

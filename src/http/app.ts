@@ -1,7 +1,6 @@
 import { Hono } from "hono";
 import type { Logger } from "../log.ts";
 import type { Metrics } from "../metrics.ts";
-import { openDirectly } from "./direct.ts";
 import { dateByClock, replyDate } from "./middleware/reply-date.ts";
 import { requestId } from "./middleware/request-id.ts";
 import { requestLog, requestNote } from "./middleware/request-log.ts";
@@ -30,13 +29,14 @@ export interface AppDeps {
  */
 export function createApp({ log, metrics, mounts, now = Date.now }: AppDeps): Hono {
   const app = new Hono();
-  const note = requestNote(log, metrics);
-  const date = dateByClock(now);
-  app.use(requestId(), requestLog(note), replyDate(date), securityHeaders());
+  app.use(
+    requestId(),
+    requestLog(requestNote(log, metrics)),
+    replyDate(dateByClock(now)),
+    securityHeaders(),
+  );
   for (const { path, app: mounted } of mounts) app.route(path, mounted);
   app.notFound((c) => problem(c, "NOT_FOUND"));
   app.onError((error, c) => problemOf(error, c, log));
-  const atRoot = mounts.filter(({ path }) => path === "/").map((mount) => mount.app);
-  openDirectly(app, atRoot, { note, date });
   return app;
 }

@@ -1,7 +1,7 @@
-import { createHash, timingSafeEqual } from "node:crypto";
 import { type Context, Hono } from "hono";
 import type { Logger } from "../log.ts";
 import type { Metrics } from "../metrics.ts";
+import type { OperatorAccess } from "./operator-access.ts";
 import { problem } from "./problem.ts";
 
 /**
@@ -18,10 +18,12 @@ export interface HealthDeps {
   readonly metrics: Metrics;
   /** By the name that `/readyz` shows; see `dependencies.ts`. */
   readonly dependencies: Readonly<Record<string, DependencyCheck>>;
-  /** True from the moment this process is told to stop. */
+  /** True from the moment this process starts to stop. */
   readonly isDraining: () => boolean;
-  /** Opens `/metrics`; without one it stays closed. */
-  readonly operatorToken?: string | undefined;
+  /** How the journal agrees with its topics, where this process knows. */
+  readonly journal?: (() => string) | undefined;
+  /** Keeps `/metrics`. */
+  readonly access: OperatorAccess;
   /** Brings gauges up to date before they are read. */
   readonly refreshMetrics?: (() => Promise<void>) | undefined;
 }
@@ -29,23 +31,45 @@ export interface HealthDeps {
 /** `/healthz`: the process is up. `/readyz`: it may get requests. `/metrics`: for Prometheus. */
 export function healthRoutes(deps: HealthDeps): Hono {
   const app = new Hono();
+  const look = oncePer(LOOK_EVERY_MS, () => lookAt(deps.dependencies));
   app.get("/healthz", (c) => {
     c.header("Cache-Control", "no-store");
     return c.json({ status: "ok" });
   });
-  app.get("/readyz", (c) => readiness(c, deps));
-  app.get("/metrics", (c) => metrics(c, deps));
+  app.get("/readyz", async (c) => readiness(c, deps, await look()));
+  app.get("/metrics", deps.access.guard("metrics"), (c) => metrics(c, deps));
   return app;
 }
 
-async function readiness(c: Context, deps: HealthDeps): Promise<Response> {
-  const names = Object.keys(deps.dependencies);
-  const states = await Promise.all(Object.values(deps.dependencies).map((check) => check()));
-  const dependencies = Object.fromEntries(names.map((name, index) => [name, states[index]]));
+/** Everyone may ask, as often as they like; what is asked behind it is asked this often. */
+const LOOK_EVERY_MS = 1_000;
+
+type States = Readonly<Record<string, DependencyState>>;
+
+async function lookAt(dependencies: HealthDeps["dependencies"]): Promise<States> {
+  const looks = Object.entries(dependencies).map(
+    async ([name, check]) => [name, await check()] as const,
+  );
+  return Object.fromEntries(await Promise.all(looks));
+}
+
+/** All who ask within the time share one look. */
+function oncePer<T>(ms: number, look: () => Promise<T>): () => Promise<T> {
+  let latest: { readonly at: number; readonly seen: Promise<T> } | undefined;
+  return () => {
+    const now = performance.now();
+    if (latest === undefined || now - latest.at >= ms) latest = { at: now, seen: look() };
+    return latest.seen;
+  };
+}
+
+function readiness(c: Context, deps: HealthDeps, dependencies: States): Response {
   const isDraining = deps.isDraining();
-  const isReady = !isDraining && !states.includes("down");
+  const isReady = !isDraining && !Object.values(dependencies).includes("down");
   c.header("Cache-Control", "no-store");
-  if (isReady) return c.json({ status: "ok", dependencies });
+  // Every replica is behind at once, and reads go on: a probe must not take them away.
+  const journal = deps.journal?.();
+  if (isReady) return c.json({ status: "ok", journal, dependencies });
   deps.log.warn({ dependencies, isDraining }, "not ready");
   return problem(c, "UNAVAILABLE", {
     details: { status: isDraining ? "draining" : "down", dependencies },
@@ -53,17 +77,7 @@ async function readiness(c: Context, deps: HealthDeps): Promise<Response> {
 }
 
 async function metrics(c: Context, deps: HealthDeps): Promise<Response> {
-  const given = /^bearer[ \t]+(.+)$/i.exec(c.req.header("authorization") ?? "")?.[1] ?? "";
-  if (deps.operatorToken === undefined || !isSameText(given, deps.operatorToken)) {
-    return problem(c, "INVALID_OPERATOR_TOKEN");
-  }
   await deps.refreshMetrics?.();
   const { registry } = deps.metrics;
   return c.body(await registry.metrics(), 200, { "Content-Type": registry.contentType });
-}
-
-/** Compares digests, so that time tells neither content nor length. */
-export function isSameText(given: string, wanted: string): boolean {
-  const digest = (text: string): Buffer => createHash("sha256").update(text).digest();
-  return timingSafeEqual(digest(given), digest(wanted));
 }

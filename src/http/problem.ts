@@ -6,8 +6,8 @@ import { setReplyHeader } from "./reply-header.ts";
 
 /**
  * Turns failures into replies: the only file that knows status codes. A body is
- * `{ "error", "code", … }`; whatever is not ours to tell (stacks, paths, SQL, the texts of
- * foreign errors) stays in the log.
+ * `{ "error", "code", … }`; what callers must not see (stacks, paths, SQL, the texts of foreign
+ * errors) stays in the log.
  */
 
 /** Codes that are not errors inside the service, only replies of it. */
@@ -17,6 +17,7 @@ type ReplyCode =
   | "HEADERS_TOO_LARGE"
   | "INTERNAL"
   | "INVALID_OPERATOR_TOKEN"
+  | "RANGE_NOT_SATISFIABLE"
   | "RATE_LIMITED"
   | "REQUEST_TIMEOUT";
 
@@ -37,10 +38,12 @@ const problems: Readonly<Record<ProblemCode, readonly [ContentfulStatusCode, str
   INVALID_REQUEST: [400, "The request is not valid."],
   INVALID_SESSION: [401, "This session is unknown, expired or revoked."],
   INVALID_SIGNATURE: [401, "The signature does not prove this wallet."],
+  JOURNAL_BEHIND: [503, "Stars are not accepted while lost ones are being recovered."],
   MISSING_API_KEY: [401, "An API key is needed: Authorization: Bearer <API_KEY>."],
   MISSING_SESSION: [401, "A session is needed: Authorization: Bearer <token>."],
   NOT_FOUND: [404, "Nothing is found here."],
   PAYLOAD_TOO_LARGE: [413, "The body is larger than 4 KiB."],
+  RANGE_NOT_SATISFIABLE: [416, "The range lies outside of the export."],
   RATE_LIMITED: [429, "Too many requests. Wait as Retry-After says."],
   REQUEST_TIMEOUT: [408, "The request took too long to arrive."],
   REVOKED_API_KEY: [401, "This API key has been revoked."],
@@ -65,10 +68,13 @@ export function problem(c: Context, code: ProblemCode, options: ProblemOptions =
   return reply(c, status, { error: options.message ?? text, code, ...options.details }, options);
 }
 
-/** 405 of the public API, whose table of codes has none for it. */
-export function methodNotAllowed(c: Context): Response {
-  setReplyHeader(c, "Allow", "GET");
-  return reply(c, 405, { error: METHOD_NOT_ALLOWED });
+/** 405. The public API's table of codes has none for it, so its bodies bear none. */
+export function methodNotAllowed(
+  c: Context,
+  { allow, code }: { readonly allow: string; readonly code?: "METHOD_NOT_ALLOWED" },
+): Response {
+  setReplyHeader(c, "Allow", allow);
+  return reply(c, 405, { error: `Only ${allow} is accepted here.`, code });
 }
 
 /** 429 of the public API, whose table of codes has none for it. */
@@ -78,7 +84,8 @@ export function tooManyRequests(c: Context, retryAfterSeconds: number): Response
 
 /**
  * The reply for anything thrown. A terminal error's own sentence is shown, because it was
- * written for the caller; of all others only the code's standing text.
+ * written for the caller, and what a retryable one has for the caller; of all others only the
+ * code's standing text.
  */
 export function problemOf(error: unknown, c: Context, log: Logger): Response {
   if (error instanceof TerminalError) {
@@ -86,8 +93,8 @@ export function problemOf(error: unknown, c: Context, log: Logger): Response {
   }
   if (error instanceof RetryableError) {
     log.warn({ err: error, requestId: c.get("requestId") }, "not available");
-    const { retryAfterSeconds } = error;
-    return problem(c, error.code, { retryAfterSeconds });
+    const { retryAfterSeconds, shown } = error;
+    return problem(c, error.code, { retryAfterSeconds, ...(shown && { message: shown }) });
   }
   log.error({ err: error, requestId: c.get("requestId") }, "request failed");
   return problem(c, "INTERNAL");
@@ -98,8 +105,6 @@ export function statusOf(error: unknown): ContentfulStatusCode {
   const isOurs = error instanceof TerminalError || error instanceof RetryableError;
   return problems[isOurs ? error.code : "INTERNAL"][0];
 }
-
-const METHOD_NOT_ALLOWED = "Only GET is accepted here.";
 
 /** A reply outside of any app: the request never became one. */
 export interface BareProblem {
@@ -116,7 +121,7 @@ export interface BareProblem {
 export function bareProblem(code: ProblemCode | "METHOD_NOT_ALLOWED"): BareProblem {
   const [status, body] =
     code === "METHOD_NOT_ALLOWED"
-      ? ([405, { error: METHOD_NOT_ALLOWED }] as const)
+      ? ([405, { error: "Only GET is accepted here." }] as const)
       : ([problems[code][0], { error: problems[code][1], code }] as const);
   const text = JSON.stringify(body);
   return {

@@ -1,10 +1,11 @@
-import { createServer, type IncomingMessage, type Server, STATUS_CODES } from "node:http";
+import { createServer, type IncomingMessage, METHODS, type Server, STATUS_CODES } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { Duplex } from "node:stream";
 import { getRequestListener, RequestError } from "@hono/node-server";
 import type { Hono } from "hono";
-import { directOf } from "./direct.ts";
+import type { AskApp, FastPath } from "./fast-path/fast-path.ts";
 import { type BareProblem, bareProblem } from "./problem.ts";
+import { boundSocketsPerAddress } from "./sockets-per-address.ts";
 
 export interface HttpServer {
   /** `http://host:port`, the port as it was really bound. */
@@ -34,26 +35,43 @@ const CONNECTIONS_MAX = 8_192;
 /** How often a draining server hangs up on connections that have become idle. */
 const HANG_UP_EVERY_MS = 50;
 
-/** Listens on `host:port` (0: any free port) and answers with the app. */
+/** Where a server listens, and what it looks at before it asks its app. */
+export interface ServeOptions {
+  readonly host: string;
+  /** 0: any free port. */
+  readonly port: number;
+  readonly fastPath?: FastPath;
+  /** What a socket's address counts for; sockets of one address are not bounded when absent. */
+  readonly socketAddress?: (remoteAddress: string | undefined) => string | undefined;
+}
+
+/** Listens on `host:port` and answers with the app. */
 export async function serveHttp(
   app: Hono,
-  { host, port }: { readonly host: string; readonly port: number },
+  { host, port, fastPath, socketAddress }: ServeOptions,
 ): Promise<HttpServer> {
-  const askApp = getRequestListener(app.fetch, { errorHandler: answerUnfit });
-  const direct = directOf(app);
+  const answer = getRequestListener(app.fetch, { errorHandler: answerUnfit });
+  const askApp: AskApp = (incoming, outgoing, prechecked) => {
+    if (prechecked === undefined) return void answer(incoming, outgoing);
+    // A listener of its own hands on by argument what is known of this one request.
+    void getRequestListener((request, env) => app.fetch(request, { ...env, prechecked }), {
+      errorHandler: answerUnfit,
+    })(incoming, outgoing);
+  };
   let isDraining = false;
   const server = createServer(SERVER_OPTIONS, (request, response) => {
     if (isDraining) response.setHeader("Connection", "close");
     if (hasOneHost(request)) {
-      // The app's replies show that a draining server hangs up; the short way knows only one reply.
-      const isAnswered = !isDraining && direct?.(request, response, askApp) === true;
-      if (!isAnswered) void askApp(request, response);
+      // The app's replies show that a draining server hangs up; the fast path knows only one reply.
+      if (isDraining || fastPath === undefined) askApp(request, response);
+      else fastPath(request, response, askApp);
       return;
     }
     const { status, headers, text } = bareProblem("INVALID_REQUEST");
     response.writeHead(status, headers).end(text);
   });
   server.maxConnections = CONNECTIONS_MAX;
+  if (socketAddress !== undefined) boundSocketsPerAddress(server, socketAddress);
   server.on("clientError", refuseUnparsed);
   // Node would answer 417 without a body; what is expected may as well be ignored (RFC 9110).
   server.on("checkExpectation", (request, response) => server.emit("request", request, response));
@@ -98,7 +116,7 @@ function hasOneHost({ rawHeaders }: IncomingMessage): boolean {
   return hosts === 1;
 }
 
-/** What the adapter refuses (a Host or target that makes no URL) or nobody caught. */
+/** What the adapter refuses (a Host or target that makes no URL), and errors that went uncaught. */
 function answerUnfit(error: unknown): Response {
   const { status, headers, text } = bareProblem(
     error instanceof RequestError ? "INVALID_REQUEST" : "INTERNAL",
@@ -118,8 +136,10 @@ function parserProblem({ code, rawPacket }: ParserError): Parameters<typeof bare
   if (code === "HPE_HEADER_OVERFLOW") return "HEADERS_TOO_LARGE";
   if (code === "ERR_HTTP_REQUEST_TIMEOUT") return "REQUEST_TIMEOUT";
   // A method word that Node does not know is still "a method other than GET".
-  const isPublicApi = /^\S+ \/v1[/? ]/.test(rawPacket?.toString("latin1", 0, 200) ?? "");
-  return code === "HPE_INVALID_METHOD" && isPublicApi ? "METHOD_NOT_ALLOWED" : "INVALID_REQUEST";
+  // Where it knows the first word of a packet, it stumbled over what follows the request.
+  const [, word] = /^(\S+) \/v1[/? ]/.exec(rawPacket?.toString("latin1", 0, 200) ?? "") ?? [];
+  const isUnknownWord = word !== undefined && !METHODS.includes(word);
+  return code === "HPE_INVALID_METHOD" && isUnknownWord ? "METHOD_NOT_ALLOWED" : "INVALID_REQUEST";
 }
 
 function hangUp(socket: Duplex, { status, headers, text }: BareProblem): void {

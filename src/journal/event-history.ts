@@ -1,29 +1,39 @@
-import { type Day, endOfDay, startOfDay } from "../../actors/day.ts";
-import { type EventDayState, eventDay } from "../../actors/event-day.ts";
-import type { Counted } from "../../actors/nft-accounting.ts";
-import { letOthersIn } from "../let-others-in.ts";
-import { inTime, type Sql } from "../store/postgres.ts";
+import { endOfDay, startOfDay } from "../../actors/day.ts";
+import type { Claims } from "../../actors/nft-accounting.ts";
+import { rulesOn } from "../../actors/rules.ts";
+import type { Breakdown } from "../../actors/weight.ts";
+import {
+  decideEventStar,
+  type EventDayKey,
+  type EventTables,
+  emptyTables,
+  evolveEventDay,
+} from "../../actors/whole.ts";
+import { runStatement, type Sql } from "../store/postgres.ts";
+import { yieldToEventLoop } from "../yield-to-event-loop.ts";
+import { decisionOf } from "./fold-mint.ts";
 import { walletOf } from "./star-record.ts";
 
-/** A star as the journal tells it to an event's actor. */
+/** A star as the journal gives it to an event's actor. */
 export interface EventDayStar {
   readonly id: string;
   readonly at: number;
   readonly wallet: string;
   readonly weight: number;
+  readonly breakdown: Breakdown;
+  readonly claims: Claims;
   readonly heldA: readonly number[];
   readonly heldB: readonly number[];
+  /** The version of the rules it was decided under. */
+  readonly rules: number;
 }
 
-/** Names an event's actor of one UTC day. */
-export interface EventDayKey {
-  readonly event: string;
-  readonly day: Day;
-}
-
-/** The actor as folded, and the first star that does not follow from those before it. */
+/** The actor as folded, and what the fold found on the way. */
 export interface FoldedEventDay {
-  readonly state: EventDayState;
+  readonly tables: EventTables;
+  /** Versions of the rules that its stars were decided under. */
+  readonly rules: ReadonlySet<number>;
+  /** The first star that today's machine decides otherwise under its rules; null: none. */
   readonly contradiction: string | null;
 }
 
@@ -31,6 +41,15 @@ export interface FoldedEventDay {
 const PAGE = 500;
 /** A fold may take as long as it takes, a statement may not. */
 const PAGE_WITHIN_MS = 30_000;
+
+interface StarRow extends Omit<EventDayStar, "wallet" | "breakdown" | "claims"> {
+  readonly wallet: number;
+  readonly base: number;
+  readonly counted_a: number;
+  readonly bonus_b: number;
+  readonly claimed_a: readonly number[];
+  readonly claimed_b: number | null;
+}
 
 /**
  * All stars that an event has on one day when it is asked, in the journal's order, page by page.
@@ -41,7 +60,7 @@ export async function* starsOfEventDay(
   sql: Sql,
   { event, day }: EventDayKey,
 ): AsyncGenerator<readonly EventDayStar[]> {
-  const [row] = await inTime(
+  const [row] = await runStatement(
     sql<{ numbers: string }[]>`
       select coalesce(string_agg(seq::text, ' ' order by seq), '') as numbers from star
       where day = ${day} and target_type = 'event' and target_id = ${event}
@@ -51,83 +70,72 @@ export async function* starsOfEventDay(
   const numbers = row === undefined || row.numbers === "" ? [] : row.numbers.split(" ");
   for (let from = 0; from < numbers.length; from += PAGE) {
     const page = numbers.slice(from, from + PAGE).map(Number);
-    const rows = await inTime(
-      sql<(Omit<EventDayStar, "wallet"> & { wallet: number })[]>`
-        select id, at, wallet, weight, held_a as "heldA", held_b as "heldB" from star
-        where day = ${day} and seq = any(${page}::bigint[]) order by seq`,
+    const rows = await runStatement(
+      sql<StarRow[]>`
+        select id, at, wallet, weight, base, counted_a, bonus_b, claimed_a, claimed_b,
+          held_a as "heldA", held_b as "heldB", rules
+        from star where day = ${day} and seq = any(${page}::bigint[]) order by seq`,
       PAGE_WITHIN_MS,
     );
-    yield rows.map(({ wallet, ...star }) => ({ ...star, wallet: walletOf(wallet) }));
-    await letOthersIn();
+    yield rows.map(({ wallet, base, counted_a, bonus_b, claimed_a, claimed_b, ...star }) => ({
+      ...star,
+      wallet: walletOf(wallet),
+      breakdown: { base, collectionA: counted_a, collectionB: bonus_b },
+      claims: { a: claimed_a.map(Number), b: claimed_b },
+    }));
+    await yieldToEventLoop();
   }
 }
 
 /**
- * Folds an event's day through its machine: each star must come out with the weight it was
- * given. The machine is shown the slice of each star, as when the star was decided: copying the
- * whole day for each of its stars would take the square of their number.
+ * Folds an event's day from its recorded stars and, beside each, decides it again under its own
+ * rules. What was recorded stands, also where the machine now says otherwise.
  *
  * @param starsMax folds the first of the day's stars alone: the actor as it was then
  */
 export async function foldEventDay(
   sql: Sql,
-  { event, day }: EventDayKey,
+  key: EventDayKey,
   starsMax = Number.POSITIVE_INFINITY,
 ): Promise<FoldedEventDay> {
-  const key = { event, day };
-  const counted = { A: {} as Record<number, string>, B: {} as Record<number, string> };
-  let weight = 0;
-  let stars = 0;
-  const folded = (contradiction: string | null): FoldedEventDay => ({
-    state: {
-      value: stars === 0 ? "quiet" : "counting",
-      context: { ...key, weight, stars, counted },
-    },
-    contradiction,
-  });
+  const tables = emptyTables();
+  const rules = new Set<number>();
+  let contradiction: string | null = null;
   for await (const page of starsOfEventDay(sql, key)) {
     for (const star of page) {
-      if (stars === starsMax) return folded(null);
-      const { wallet } = star;
-      const holdings = { collectionA: star.heldA, collectionB: star.heldB, readAt: star.at };
-      const slice = { A: pick(counted.A, star.heldA), B: pick(counted.B, star.heldB) };
-      const [, decision] = eventDay.step(
-        { value: "counting", context: { ...key, weight, stars, counted: slice } },
-        { type: "star", wallet, holdings },
-      );
-      if (decision.weight !== star.weight) {
-        return folded(`star ${star.id} weighs ${star.weight}, the machine says ${decision.weight}`);
-      }
-      weight += decision.weight;
-      stars += 1;
-      for (const serial of decision.claims.a) counted.A[serial] = wallet;
-      if (decision.claims.b !== null) counted.B[decision.claims.b] = wallet;
+      if (tables.stars === starsMax) return { tables, rules, contradiction };
+      rules.add(star.rules);
+      contradiction ??= judgeStar(key, tables, star);
+      const { id: starId, wallet, at, weight, claims } = star;
+      evolveEventDay(key, tables, { type: "starred", starId, wallet, at, weight, claims });
     }
   }
-  return folded(null);
+  return { tables, rules, contradiction };
 }
 
-function pick(
-  counted: Readonly<Record<number, string>>,
-  serials: readonly number[],
-): Record<number, string> {
-  const picked: Record<number, string> = {};
-  for (const serial of serials) {
-    const wallet = counted[serial];
-    if (wallet !== undefined) picked[serial] = wallet;
-  }
-  return picked;
+function judgeStar(key: EventDayKey, tables: EventTables, star: EventDayStar): string | null {
+  const { id, wallet, at, heldA, heldB } = star;
+  const holdings = { collectionA: heldA.map(Number), collectionB: heldB.map(Number), readAt: at };
+  const decided = decideEventStar(key, tables, { type: "star", wallet, holdings, at });
+  const { version } = rulesOn(key.day);
+  const [now, then] = [decisionOf({ ...decided, rules: version }), decisionOf(star)];
+  return now === then ? null : `star ${id}: recorded ${then}, decided ${now}`;
 }
 
 /** What the claims say has counted on an event's day. */
-export async function claimsOfEventDay(sql: Sql, { event, day }: EventDayKey): Promise<Counted> {
-  const rows = await inTime(
+export async function claimsOfEventDay(
+  sql: Sql,
+  { event, day }: EventDayKey,
+): Promise<Readonly<Record<"A" | "B", ReadonlyMap<number, string>>>> {
+  const rows = await runStatement(
     sql<{ collection: "A" | "B"; serial: number; wallet: number }[]>`
       select collection, serial, wallet from serial_claim where event_id = ${event} and day = ${day}`,
     PAGE_WITHIN_MS,
   );
-  const counted = { A: {} as Record<number, string>, B: {} as Record<number, string> };
-  for (const { collection, serial, wallet } of rows) counted[collection][serial] = walletOf(wallet);
+  const counted = { A: new Map<number, string>(), B: new Map<number, string>() };
+  for (const { collection, serial, wallet } of rows) {
+    counted[collection].set(serial, walletOf(wallet));
+  }
   return counted;
 }
 
@@ -136,7 +144,7 @@ export async function totalsOfEvent(
   sql: Sql,
   event: string,
 ): Promise<{ readonly stored: number; readonly summed: number }> {
-  const [row] = await inTime(
+  const [row] = await runStatement(
     sql<{ stored: number; summed: number }[]>`
       select coalesce((select weight from event_total where event_id = ${event}), 0) as stored,
         (select coalesce(sum(weight), 0)::bigint from star

@@ -1,6 +1,6 @@
 import { type Day, dayOf, endOfDay } from "../../actors/day.ts";
 import type { With } from "../config.ts";
-import { inTime, type Sql } from "../store/postgres.ts";
+import { runStatement, type Sql } from "../store/postgres.ts";
 import {
   EXPORT_FORMAT,
   type ExportEntry,
@@ -42,6 +42,7 @@ export function headerOf(
   day: Day,
   settings: ExportSettings,
   previous: string | null,
+  isRecovered = false,
 ): ExportHeader {
   const { network, topics, collections, excludedWallets, xpPerStar } = settings;
   return {
@@ -55,6 +56,7 @@ export function headerOf(
     excludedWallets,
     xpPerStar,
     previous,
+    ...(isRecovered && { recovered: true as const }),
   };
 }
 
@@ -62,6 +64,8 @@ export function headerOf(
 export interface FinalDay {
   readonly header: ExportHeader;
   readonly sha256: string;
+  /** Of the whole export. */
+  readonly bytes: number;
 }
 
 /** Where an asked day stands. */
@@ -74,21 +78,29 @@ export interface ExportOf {
 
 /** Looks up a day. @throws RetryableError `UNAVAILABLE` when Postgres is out of reach */
 export async function findExport(sql: Sql, day: Day): Promise<ExportOf> {
-  const [row] = await inTime(
-    sql<{ first: Day; today: Day; header: string | null; sha256: string | null }[]>`
-      select span.*, header, sha256 from (${span(sql)}) span left join export_day on day = ${day}`,
+  const [row] = await runStatement(
+    sql<
+      {
+        first: Day;
+        today: Day;
+        header: string | null;
+        sha256: string | null;
+        bytes: number | null;
+      }[]
+    >`
+      select span.*, header, sha256, bytes from (${span(sql)}) span left join export_day on day = ${day}`,
   );
   if (row === undefined) return { final: null, exists: false };
-  const { first, today, header, sha256 } = row;
-  if (header === null || sha256 === null) {
+  const { first, today, header, sha256, bytes } = row;
+  if (header === null || sha256 === null || bytes === null) {
     return { final: null, exists: day >= first && day <= today };
   }
-  return { final: { header: exportHeader.parse(JSON.parse(header)), sha256 }, exists: true };
+  return { final: { header: exportHeader.parse(JSON.parse(header)), sha256, bytes }, exists: true };
 }
 
 /** Every day of the journal, oldest first. */
 export async function listExports(sql: Sql): Promise<readonly ExportEntry[]> {
-  const rows = await inTime(
+  const rows = await runStatement(
     sql<(Omit<ExportEntry, "final"> & { sha256: string | null })[]>`
       select all_days.day::date as day, stars, releases, sha256, chain, bytes
       from (${span(sql)}) span
@@ -112,6 +124,8 @@ function span(sql: Sql) {
 export interface NextDay {
   readonly day: Day;
   readonly previous: string;
+  /** Stars of it came back from the ledger after a loss. */
+  readonly isRecovered: boolean;
 }
 
 /**
@@ -119,7 +133,7 @@ export interface NextDay {
  * stars, or an older one, is still to be published.
  */
 export async function nextFinalDay(sql: Sql): Promise<NextDay | null> {
-  const [row] = await inTime(
+  const [row] = await runStatement(
     sql<{ last: Day | null; chain: string | null; first: Day | null; now: number }[]>`
       select last.day as last, last.chain, (select min(day) from star) as first, now_ms() as now
       from (select) one left join (
@@ -128,10 +142,14 @@ export async function nextFinalDay(sql: Sql): Promise<NextDay | null> {
   if (row === undefined) return null;
   const day = row.last === null ? row.first : dayOf(endOfDay(row.last));
   if (day === null || row.now < endOfDay(day) + CLOSED_AFTER_MS) return null;
-  const [waiting] = await inTime(
-    sql`select from outbox where state <> 'published' and star_id < ${firstIdFrom(endOfDay(day))} limit 1`,
+  const [state] = await runStatement(
+    sql<{ waits: boolean; isRecovered: boolean }[]>`
+      select exists (select from recovered_day where day = ${day}) as "isRecovered",
+        exists (select from outbox
+          where state <> 'published' and star_id < ${firstIdFrom(endOfDay(day))}) as waits`,
   );
-  return waiting === undefined ? { day, previous: row.chain ?? GENESIS } : null;
+  if (state === undefined || state.waits) return null;
+  return { day, previous: row.chain ?? GENESIS, isRecovered: state.isRecovered };
 }
 
 /** The lowest star id an instant can have: ids begin with 48 bits of milliseconds. */
@@ -140,30 +158,13 @@ function firstIdFrom(at: number): string {
   return `${hex.slice(0, 8)}-${hex.slice(8)}-0000-0000-000000000000`;
 }
 
-/**
- * Opens a fence: tells whether everything that was being written when the fence was opened has
- * come to its end. A statement's deadline does not cover its commit, which may hang on a slow
- * disk; what is on its way has a transaction number, and those below the fence's run out.
- */
-export async function openFence(sql: Sql): Promise<() => Promise<boolean>> {
-  const [opened] = await inTime(sql<{ id: string }[]>`select pg_current_xact_id()::text as id`);
-  const fence = opened?.id ?? "0";
-  return async () => {
-    const [row] = await inTime(
-      sql<{ passed: boolean }[]>`
-        select pg_snapshot_xmin(pg_current_snapshot()) > ${fence}::text::xid8 as passed`,
-    );
-    return row?.passed ?? false;
-  };
-}
-
 /** Makes a day final, unless another worker just did. */
 export async function makeFinal(
   sql: Sql,
   header: ExportHeader,
   { footer, bytes }: WrittenExport,
 ): Promise<void> {
-  await inTime(sql`
+  await runStatement(sql`
     insert into export_day (day, header, stars, releases, bytes, sha256, previous, chain)
     values (${header.day}, ${JSON.stringify(header)}, ${footer.stars}, ${footer.releases}, ${bytes},
       ${footer.sha256}, ${header.previous}, ${footer.chain})
@@ -175,7 +176,7 @@ export async function makeFinal(
  * was looked at within the given time.
  */
 export async function daysToCheck(sql: Sql, everyMs: number): Promise<readonly Day[]> {
-  const rows = await inTime(sql<{ day: Day }[]>`
+  const rows = await runStatement(sql<{ day: Day }[]>`
     select day from (
       (select day from export_day order by day desc limit 1)
       union
@@ -189,12 +190,12 @@ export async function daysToCheck(sql: Sql, everyMs: number): Promise<readonly D
 
 /** Notes what the export of a final day is now. */
 export async function noteCheck(sql: Sql, day: Day, sha256: string): Promise<void> {
-  await inTime(sql`
+  await runStatement(sql`
     insert into export_check (day, sha256, checked_at) values (${day}, ${sha256}, now_ms())
     on conflict (day) do update set sha256 = excluded.sha256, checked_at = excluded.checked_at`);
 }
 
-/** What an operator should hear of. */
+/** What an operator should know. */
 export interface ExportAlarms {
   /** Final days whose export was another one when last looked at. */
   readonly differing: number;
@@ -203,7 +204,7 @@ export interface ExportAlarms {
 }
 
 export async function exportAlarms(sql: Sql): Promise<ExportAlarms> {
-  const [row] = await inTime(sql<ExportAlarms[]>`
+  const [row] = await runStatement(sql<ExportAlarms[]>`
     select (select count(*) from export_check join export_day using (day)
         where export_check.sha256 <> export_day.sha256) as differing,
       case when exists (select from star)

@@ -4,16 +4,16 @@ import { isDay } from "../../actors/day.ts";
 
 /**
  * The journal export of one UTC day, `GET /exports/{day}`: what messages on the ledger do not
- * carry, so that whoever has a mirror node can recompute the weights of events as well. This file
+ * carry, so that a reader of a mirror node can recompute the weights of events as well. This file
  * is the format, for those who write it and those who check it; it reads and writes nothing.
  *
  * **Bytes.** NDJSON: every line is one JSON object as `JSON.stringify` writes it, keys in the
  * order of the schemas below, UTF-8, ended by one `\n`. First one `header`, then every `star` by
  * rising `seq`, then every `release` by rising `mintOrder`, `collection`, `serial`, last one
- * `footer`. Instants are RFC 3339 UTC with milliseconds, unless told otherwise; what is not there
+ * `footer`. Instants are RFC 3339 UTC with milliseconds, unless said otherwise; what is not there
  * is null, never absent.
  *
- * **Final.** A day is closed from 5 s after its end, when nothing that was begun before is still
+ * **Final.** A day is closed from 5 s after its end, when nothing that started before is still
  * on its way into the journal; it is final when, besides, each of its stars is published and
  * the day before is final. From then on the bytes never change. Until then the export is
  * provisional: `final` is false, `previous` and `chain` are null, publications may be incomplete,
@@ -61,6 +61,11 @@ export const exportHeader = z.strictObject({
   xpPerStar: count,
   /** The chain hash of the day before; `GENESIS` on the first; null while provisional. */
   previous: hash.nullable(),
+  /**
+   * There on a day whose stars came back from the ledger after a loss, and whose final export of
+   * before was not kept: its hash is a new one, and the next day may follow the old one.
+   */
+  recovered: z.literal(true).optional(),
 });
 
 /** Where a star's message stands on the ledger; as in the receipt `GET /voting/stars/{id}`. */
@@ -88,9 +93,11 @@ export const exportStar = z.strictObject({
   at: instant,
   /** Which star of the wallet's day this is, from 1 to `limit`. */
   slot: z.int().min(1),
-  /** The allowance under which it was accepted: 20 with a pass for `seasonId`, else 5. */
-  limit: z.union([z.literal(5), z.literal(20)]),
+  /** The allowance under which it was accepted: the premium one with a pass for `seasonId`. */
+  limit: z.int().min(1),
   seasonId: z.uuid().nullable(),
+  /** The version of the rules it was decided under. */
+  rules: z.int().min(1),
   target: z.strictObject({
     type: z.enum(["event", "token", "collection", "project"]),
     /** As the API names it; a message names a project by its ledger id where it has one. */
@@ -114,9 +121,9 @@ export const exportStar = z.strictObject({
   weight: count,
   /** `base` is 0 where the wallet had its base on this mint before. */
   breakdown: z.strictObject({
-    base: z.union([z.literal(0), z.literal(1)]),
+    base: count,
     collectionA: count,
-    collectionB: z.union([z.literal(0), z.literal(5)]),
+    collectionB: count,
   }),
   /** The NFTs that counted here, and so nowhere else in the scope; null where the scope is `none`. */
   counted: z.strictObject({ collectionA: serials, collectionB: serial.nullable() }).nullable(),

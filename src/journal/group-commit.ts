@@ -7,8 +7,8 @@ import { claimKeys } from "./star-rows.ts";
 /** Writes decided stars, many per commit. */
 export interface GroupCommit {
   /**
-   * @param answerBy when whoever cast the star stops waiting, by `performance.now()`: a star
-   *   still in the queue then is not sent
+   * @param answerBy when the voter stops waiting, by `performance.now()`: a star still in the
+   *   queue then is not sent
    * @throws RetryableError `UNAVAILABLE` when the queue is full, or when the database did not
    *   answer and the star was not found either; the star may then still come to stand
    */
@@ -22,8 +22,8 @@ export interface GroupCommitOptions extends Sender {
 }
 
 /**
- * A star that claims more is large. A batch has any number of stars that are not, so nobody
- * waits behind those that are, and one large star or several that claim so many together. Each
+ * A star that claims more is large. A batch has any number of small stars, which so never wait
+ * behind large ones, and one large star or several that claim so many together. Each
  * claim costs the statement 20 µs: a batch of wallets with thousands of NFTs would take longer
  * than a statement may, and fail as a whole.
  */
@@ -89,7 +89,7 @@ export function createGroupCommit(options: GroupCommitOptions): GroupCommit {
   };
   const land = ({ batch, outrun }: Flight): void => {
     for (const { keys } of batch) for (const key of keys) claiming.delete(key);
-    for (const each of outrun) each.resolve({ kind: "lost" });
+    for (const each of outrun) each.resolve({ kind: "returned", reason: "outrun" });
     flights -= 1;
     takeOff();
   };

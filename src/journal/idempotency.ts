@@ -1,4 +1,4 @@
-import { inTime, type Sql } from "../store/postgres.ts";
+import { runStatement, type Sql } from "../store/postgres.ts";
 import { accountNumber } from "./star-record.ts";
 
 /** What a key is bound to: the first request and its reply, byte for byte. */
@@ -22,7 +22,7 @@ export async function findKeptReplies(
   sql: Sql,
   queries: readonly IdempotencyQuery[],
 ): Promise<readonly (KeptReply | null)[]> {
-  const rows = await inTime(
+  const rows = await runStatement(
     sql<{ hash: string | null; reply: string | null }[]>`
       select encode(request_hash, 'hex') as hash, reply
       from unnest(${queries.map(({ wallet }) => accountNumber(wallet))}::bigint[],
@@ -37,7 +37,7 @@ export async function findKeptReplies(
 
 /** Forgets keys bound before an instant (epoch ms); answers how many. */
 export async function forgetIdempotencyKeys(sql: Sql, before: number): Promise<number> {
-  const rows = await inTime(
+  const rows = await runStatement(
     sql`delete from idempotency_key where created_at < ${before} returning 1`,
   );
   return rows.length;

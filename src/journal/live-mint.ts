@@ -1,101 +1,99 @@
-import type { ForeverMintState } from "../../actors/forever-mint.ts";
-import { letOthersIn } from "../let-others-in.ts";
-import { inTime, type Sql } from "../store/postgres.ts";
-import type { Attribution, MintAttributions } from "./fold-mint.ts";
+import type { Standing } from "../../actors/mint-wallet.ts";
+import { type EventTables, emptyTables } from "../../actors/whole.ts";
+import { runStatement, type Sql } from "../store/postgres.ts";
+import { yieldToEventLoop } from "../yield-to-event-loop.ts";
+import { instantOfStarId } from "./star-id.ts";
 
 /** Claims of one row: few enough to be taken up by a process that serves voters. */
 const PIECE = 5_000;
 /** Longer than any pool's own limit of a statement, which is what counts: 200,000 claims take 0.2 s. */
 const WHOLE_WITHIN_MS = 20_000;
 
-type Collection = "base" | "A" | "B";
-
 interface Head {
   readonly weight: number;
   readonly stars: number;
-  /** The last place of the history that the claims are as of; 0 before the first. */
+  /** The last position of the history that the claims are as of; 0 before the first. */
   readonly seq: number;
 }
 
-/** Serials and what is said of each, made by Postgres: rows cost the reader several times as much. */
+/** Entries made by Postgres: rows cost the reader several times as much. */
 interface Piece {
-  readonly collection: Collection;
-  readonly claims: Readonly<Record<string, string>> | null;
+  readonly collection: "A" | "B" | "wallets";
+  /** By serial: wallet and star. By wallet: standing and the day of its last vote. */
+  readonly entries: Readonly<Record<string, string>> | null;
 }
 
-interface Reading {
-  /** What Postgres is to say of each claim, in SQL: a text. */
-  readonly tell: string;
-  readonly take: (collection: Collection, claims: Readonly<Record<string, string>>) => void;
-}
-
-/** The projection with the star each claim came by, and the place in the history it is as of. */
-export async function readLiveMint(
-  sql: Sql,
-  mint: string,
-): Promise<{ readonly upTo: number; readonly live: MintAttributions }> {
-  const attributions = new Map<string, Attribution>();
-  const { weight, stars, seq } = await readWhole(sql, mint, {
-    tell: "'0.0.' || wallet || ' ' || star_id",
-    take(collection, claims) {
-      for (const serial in claims) {
-        const [wallet = "", starId = ""] = claims[serial]?.split(" ") ?? [];
-        attributions.set(`${collection}/${serial}`, { wallet, starId });
-      }
-    },
-  });
-  return { upTo: seq, live: { weight, stars, attributions } };
+/** A mint as its live claims make it, and the position in the history it is as of. */
+export interface LiveMint {
+  readonly upTo: number;
+  readonly live: EventTables;
 }
 
 /**
- * A forever mint as its live claims make it, whole, to be looked at.
+ * Reads the live claims of a forever mint, piece by piece, as of one commit: one statement, which
+ * holds no voter up. A transaction of several would see one moment too, but postgres.js 3.4.9 ends
+ * the process when a connection is lost inside one.
  *
  * @throws RetryableError `UNAVAILABLE` when Postgres is out of reach
  */
-export async function readMintNow(sql: Sql, mint: string): Promise<ForeverMintState> {
-  const wallets: Record<string, true> = {};
-  const counted = { A: {} as Record<number, string>, B: {} as Record<number, string> };
-  const { weight, stars } = await readWhole(sql, mint, {
-    tell: "'0.0.' || wallet",
-    take(collection, claims) {
-      if (collection !== "base") Object.assign(counted[collection], claims);
-      else for (const wallet of Object.values(claims)) wallets[wallet] = true;
-    },
-  });
-  const value = stars === 0 ? "empty" : "collecting";
-  return { value, context: { event: mint, weight, stars, wallets, counted } };
-}
-
-/**
- * Hands over all live claims, piece by piece, as of one commit: one statement, so nobody is held
- * up. A transaction of several would see one moment too, but postgres.js 3.4.9 ends the process
- * when a connection is lost inside one.
- */
-async function readWhole(sql: Sql, mint: string, { tell, take }: Reading): Promise<Head> {
-  const pieces = await inTime(
+export async function readLiveMint(sql: Sql, mint: string): Promise<LiveMint> {
+  const pieces = await runStatement(
     sql<(Head & Piece)[]>`
+      with entry as (
+        select collection, serial::text as key, '0.0.' || wallet || ' ' || star_id as value
+        from serial_claim
+        where event_id = ${mint} and day is null and released_at is null and collection in ('A', 'B')
+        union all
+        select 'wallets', '0.0.' || base.wallet,
+          case when carrier.wallet is null then 'counted ' else 'carrying ' end || coalesce(voted.day::text, '')
+        from serial_claim as base
+        left join serial_claim as carrier on carrier.event_id = base.event_id
+          and carrier.wallet = base.wallet and carrier.day is null and carrier.released_at is null
+          and carrier.collection = 'B'
+        left join lateral (
+          select day from mint_star where mint_star.event_id = base.event_id
+            and mint_star.wallet = base.wallet order by seq desc limit 1
+        ) as voted on true
+        where base.event_id = ${mint} and base.day is null and base.released_at is null
+          and base.collection = 'base'
+      )
       select coalesce(total.weight, 0) as weight, coalesce(total.stars, 0) as stars,
         greatest((select max(seq) from mint_star where event_id = ${mint}),
           (select max(seq) from claim_release where event_id = ${mint}), 0) as seq,
-        piece.collection, piece.claims
+        piece.collection, piece.entries
       from (select 1) as one
       left join event_total as total on total.event_id = ${mint}
       left join lateral (
-        select collection, json_object_agg(serial, ${sql.unsafe(tell)}) as claims
+        select collection, json_object_agg(key, value) as entries
         from (
-          select collection, serial, wallet, star_id,
-            (row_number() over (partition by collection order by serial) - 1) / ${PIECE}::int as place
-          from serial_claim where event_id = ${mint} and day is null and released_at is null
-        ) as claim
+          select collection, key, value,
+            (row_number() over (partition by collection order by length(key), key) - 1) / ${PIECE}::int as place
+          from entry
+        ) as entry
         group by collection, place order by collection, place
       ) as piece on true`,
     WHOLE_WITHIN_MS,
   );
-  for (const { collection, claims } of pieces) {
-    if (claims === null) continue;
-    take(collection, claims);
-    await letOthersIn();
+  const live = emptyTables();
+  for (const piece of pieces) {
+    takeIn(live, piece);
+    await yieldToEventLoop();
   }
   const [head] = pieces;
-  return head ?? { weight: 0, stars: 0, seq: 0 };
+  if (head === undefined) return { upTo: 0, live };
+  live.weight = head.weight;
+  live.stars = head.stars;
+  return { upTo: head.seq, live };
+}
+
+function takeIn(live: EventTables, { collection, entries }: Piece): void {
+  for (const [key, value] of Object.entries(entries ?? {})) {
+    const [first = "", second = ""] = value.split(" ");
+    if (collection === "wallets") {
+      live.wallets.set(key, { value: first as Standing, context: { votedOn: second } });
+    } else {
+      const at = instantOfStarId(second);
+      live[collection].set(Number(key), { wallet: first, starId: second, at });
+    }
+  }
 }

@@ -1,37 +1,40 @@
-import type { PremiumPass } from "../../actors/allowance.ts";
 import type { TargetType } from "../../actors/content.ts";
+import { targetKey } from "../../actors/content.ts";
 import type { Day } from "../../actors/day.ts";
-import type { Counted } from "../../actors/nft-accounting.ts";
-import { targetKey } from "../../actors/star.ts";
-import type { DayStar } from "../../actors/wallet-day.ts";
-import { inTime, type Sql } from "../store/postgres.ts";
+import type { Standing } from "../../actors/mint-wallet.ts";
+import { type Attribution, type Counted, NOTHING_COUNTED } from "../../actors/nft-accounting.ts";
+import type { DayStar, WalletDayInput } from "../../actors/wallet-day.ts";
+import { runStatement, type Sql } from "../store/postgres.ts";
 import { accountNumber, walletOf } from "./star-record.ts";
 
-/** Names a wallet-day actor. */
-export interface WalletDayKey {
-  readonly wallet: string;
-  readonly day: Day;
+/** The version of a wallet's day: how many stars it has, and the instant of the last one. */
+export interface DayVersion {
+  readonly used: number;
+  /** Epoch milliseconds; null before the first star. */
+  readonly lastAt: number | null;
+}
+
+/** Whether a day's stars are at a version, or hold more stars than it. */
+export function isAt({ used, lastAt }: DayVersion, stars: readonly DayStar[]): boolean {
+  return stars.length > used || (stars.length === used && (stars.at(-1)?.at ?? null) === lastAt);
+}
+
+/** Asks for one wallet's day. */
+export interface WalletDayQuery extends WalletDayInput {
+  /** The pass is the one in force now, or at this instant (epoch ms) where that is later. */
+  readonly notBefore: number;
 }
 
 /** What the journal knows of one wallet's day: enough to fold its actor. */
 export interface WalletDayFacts {
-  readonly stars: readonly (DayStar & { readonly limit: number; readonly repeatable: boolean })[];
-  readonly passes: readonly PremiumPass[];
+  readonly stars: readonly DayStar[];
+  /** The season of the pass in force; null without one. */
+  readonly seasonId: string | null;
 }
 
-/** A wallet-day as a select tells it. */
-export interface WalletDayRow {
-  readonly stars:
-    | readonly {
-        id: string;
-        at: number;
-        type: TargetType;
-        target: string;
-        limit: number;
-        repeatable: boolean;
-      }[]
-    | null;
-  readonly passes: readonly PremiumPass[] | null;
+interface WalletDayRow {
+  readonly stars: readonly { id: string; at: number; type: TargetType; target: string }[] | null;
+  readonly season_id: string | null;
 }
 
 /**
@@ -41,40 +44,43 @@ export interface WalletDayRow {
  */
 export async function loadWalletDays(
   sql: Sql,
-  keys: readonly WalletDayKey[],
+  keys: readonly WalletDayQuery[],
 ): Promise<readonly WalletDayFacts[]> {
   const wallets = keys.map(({ wallet }) => accountNumber(wallet));
   const days = keys.map(({ day }) => day);
-  const rows = await inTime(
+  const instants = keys.map(({ notBefore }) => notBefore);
+  const rows = await runStatement(
     sql<WalletDayRow[]>`
       select
-        (select json_agg(json_build_object('id', id, 'at', at, 'type', target_type, 'target', target_id,
-            'limit', allowance_limit, 'repeatable', repeatable) order by slot)
+        (select json_agg(json_build_object('id', id, 'at', at, 'type', target_type, 'target', target_id)
+            order by slot)
           from star where star.day = key.day and star.wallet = key.wallet) as stars,
-        (select json_agg(json_build_object('seasonId', season.id, 'startsAt', starts_at, 'endsAt', ends_at))
-          from premium_pass join season on season.id = season_id
-          where premium_pass.wallet = key.wallet) as passes
-      from unnest(${wallets}::bigint[], ${days}::date[]) with ordinality as key (wallet, day, n)
+        ${passInForce(sql)} as season_id
+      from (select now_ms() as now offset 0) as present
+      cross join unnest(${wallets}::bigint[], ${days}::date[], ${instants}::bigint[])
+        with ordinality as key (wallet, day, not_before, n)
+      cross join lateral (select key.wallet, greatest(present.now, key.not_before) as instant) as voter
       order by n`,
   );
-  return rows.map(factsOfDay);
-}
-
-/** Of most wallets: one for all of them. */
-const NO_PASSES: readonly PremiumPass[] = [];
-
-/** What a row tells, in the actor's words. */
-export function factsOfDay({ stars, passes }: WalletDayRow): WalletDayFacts {
-  return {
-    stars: (stars ?? []).map(({ id, at, type, target, limit, repeatable }) => ({
+  return rows.map(({ stars, season_id: seasonId }) => ({
+    stars: (stars ?? []).map(({ id, at, type, target }) => ({
       id,
       at,
       target: targetKey(type, target),
-      limit,
-      repeatable,
     })),
-    passes: passes ?? NO_PASSES,
-  };
+    seasonId,
+  }));
+}
+
+/**
+ * The season of a wallet's pass that is in force, or null; a part of a select. Seasons are
+ * half-open (contract, section 1) and never overlap, so there is one at most.
+ *
+ * The select has a row `voter (wallet, instant)`.
+ */
+export function passInForce(sql: Sql) {
+  return sql`(select season_id from premium_pass join season on season.id = season_id
+    where premium_pass.wallet = voter.wallet and starts_at <= voter.instant and voter.instant < ends_at)`;
 }
 
 /** Asks for the part of an event actor that decides one star. */
@@ -87,16 +93,19 @@ export interface SliceKey {
   readonly serialsB: readonly number[];
 }
 
-/** The claims that concern one star, by whom they are held. */
+/** The part of an event actor that decides one star. */
 export interface Slice {
+  /** The claims on the serials it brings. */
   readonly counted: Counted;
-  /** Forever mints: whether this wallet's base has counted. */
-  readonly baseCounted: boolean;
+  /** Forever mints: where the wallet stands. */
+  readonly standing: Standing;
+  /** Forever mints: how many releases there were, the version that a star carries. */
+  readonly releases: number;
 }
 
 interface ClaimRow {
   readonly n: number;
-  readonly collection: "base" | "A" | "B";
+  readonly collection: "A" | "B" | "base" | "carrier" | "releases";
   readonly serial: number;
   readonly wallet: number;
 }
@@ -118,10 +127,9 @@ export async function loadSlices(sql: Sql, keys: readonly SliceKey[]): Promise<r
       ? [{ n, ...key, collection: "base", serial: accountNumber(key.wallet) }]
       : []),
   ]);
+  if (asked.length === 0) return keys.map(() => NO_CLAIMS);
   const mints = keys.flatMap((key, n) => (key.day === null ? [{ n, ...key }] : []));
-  if (asked.length === 0)
-    return keys.map(() => ({ counted: { A: {}, B: {} }, baseCounted: false }));
-  const rows = await inTime(
+  const rows = await runStatement(
     sql<ClaimRow[]>`
       with key as materialized (
         select * from unnest(${asked.map(({ n }) => n)}::int[], ${asked.map(({ event }) => event)}::text[],
@@ -149,23 +157,37 @@ export async function loadSlices(sql: Sql, keys: readonly SliceKey[]): Promise<r
         limit 1
       ) claim
       union all
-      select n, 'B', claim.serial, mint.wallet
+      select n, 'carrier', claim.serial, mint.wallet
       from mint cross join lateral (
         select serial from serial_claim
         where serial_claim.event_id = mint.event_id and serial_claim.wallet = mint.wallet
           and serial_claim.day is null and released_at is null and collection = 'B'
         limit 1
-      ) claim`,
+      ) claim
+      union all
+      select n, 'releases', releases, mint.wallet
+      from mint join event_total on event_total.event_id = mint.event_id`,
   );
   const slices = keys.map(() => ({
-    counted: { A: {} as Record<number, string>, B: {} as Record<number, string> },
-    baseCounted: false,
+    counted: { A: {} as Record<number, Attribution>, B: {} as Record<number, Attribution> },
+    standing: "unstarred" as Standing,
+    releases: 0,
   }));
   for (const { n, collection, serial, wallet } of rows) {
     const slice = slices[n];
     if (slice === undefined) continue;
-    if (collection === "base") slice.baseCounted = true;
-    else slice.counted[collection][serial] = walletOf(wallet);
+    if (collection === "releases") slice.releases = serial;
+    else if (collection === "carrier") slice.standing = "carrying";
+    else if (collection !== "base")
+      slice.counted[collection][serial] = { wallet: walletOf(wallet), starId: null, at: null };
+    else if (slice.standing === "unstarred") slice.standing = "counted";
   }
   return slices;
 }
+
+/** No claim is known. */
+export const NO_CLAIMS: Slice = {
+  counted: NOTHING_COUNTED,
+  standing: "unstarred",
+  releases: 0,
+};

@@ -1,5 +1,8 @@
+import type { EventStarred } from "../../actors/event-day.ts";
+import type { MintReleased } from "../../actors/forever-mint.ts";
+import type { Claims, Release } from "../../actors/nft-accounting.ts";
 import type { Breakdown } from "../../actors/weight.ts";
-import { inTime, type Sql } from "../store/postgres.ts";
+import { runStatement, type Sql } from "../store/postgres.ts";
 import { walletOf } from "./star-record.ts";
 
 /** A star as it happened to a forever mint. */
@@ -15,6 +18,9 @@ export interface MintStar {
   readonly heldB: readonly number[];
   readonly weight: number;
   readonly breakdown: Breakdown;
+  readonly claims: Claims;
+  /** The version of the rules it was decided under. */
+  readonly rules: number;
 }
 
 /** An attribution that the daily check ended. */
@@ -45,6 +51,23 @@ export interface MintRelease {
 
 export type MintHappening = MintStar | MintRelease;
 
+/** What the machine takes in: a happening as it is recorded, decided by none again. */
+export function mintFact(happening: MintHappening): EventStarred | MintReleased {
+  if (happening.kind === "star") {
+    const { starId, wallet, at, weight, claims } = happening;
+    return { type: "starred", starId, wallet, at, weight, claims };
+  }
+  const { ended } = happening;
+  const weight = ended.reduce((sum, end) => sum + end.weight, 0);
+  return { type: "released", weight, releases: ended.map(releaseOf) };
+}
+
+function releaseOf({ wallet, collection, serial, spare }: EndedClaim): Release {
+  return collection === "A"
+    ? { wallet, a: [serial], b: null, spare: null }
+    : { wallet, a: [], b: serial, spare };
+}
+
 /** From where to where to read; both may be left out. */
 export interface HistoryRange {
   /** Only what came after this place. */
@@ -59,8 +82,7 @@ const PAGE = 1_000;
 const PAGE_WITHIN_MS = 30_000;
 
 /**
- * Everything that changed a forever mint, in the order of commits, page by page. The machine
- * decides the same again when it is told in this order.
+ * Everything that changed a forever mint, in the order of commits, page by page.
  *
  * @throws RetryableError `UNAVAILABLE` when Postgres is out of reach
  */
@@ -89,9 +111,12 @@ interface StarRow {
   readonly held_a: readonly string[] | readonly number[];
   readonly held_b: readonly string[] | readonly number[];
   readonly weight: number;
-  readonly base: 0 | 1;
+  readonly base: number;
   readonly counted_a: number;
-  readonly bonus_b: 0 | 5;
+  readonly bonus_b: number;
+  readonly claimed_a: readonly string[] | readonly number[];
+  readonly claimed_b: number | null;
+  readonly rules: number;
 }
 
 async function readStars(
@@ -99,7 +124,7 @@ async function readStars(
   mint: string,
   { after, upTo }: Required<HistoryRange>,
 ): Promise<readonly MintStar[]> {
-  const rows = await inTime(
+  const rows = await runStatement(
     sql<StarRow[]>`
       select page.seq, star.*
       from (
@@ -107,22 +132,26 @@ async function readStars(
         where event_id = ${mint} and seq > ${after} and seq <= ${upTo}
         order by seq limit ${PAGE}
       ) page
-      -- One look-up by key per star, whatever the planner thinks of the journal's size.
+      -- One look-up by key per star, also where the planner misjudges the journal's size.
       cross join lateral (
-        select id, wallet, at, held_a, held_b, weight, base, counted_a, bonus_b
+        select id, wallet, at, held_a, held_b, weight, base, counted_a, bonus_b, claimed_a, claimed_b, rules
         from star where star.day = page.day and star.id = page.star_id limit 1
       ) star
       order by page.seq`,
     PAGE_WITHIN_MS,
   );
-  return rows.map(({ id, wallet, held_a, held_b, base, counted_a, bonus_b, ...star }) => ({
+  return rows.map((row) => ({
     kind: "star",
-    ...star,
-    starId: id,
-    wallet: walletOf(wallet),
-    heldA: held_a.map(Number),
-    heldB: held_b.map(Number),
-    breakdown: { base, collectionA: counted_a, collectionB: bonus_b },
+    seq: row.seq,
+    starId: row.id,
+    wallet: walletOf(row.wallet),
+    at: row.at,
+    heldA: row.held_a.map(Number),
+    heldB: row.held_b.map(Number),
+    weight: row.weight,
+    breakdown: { base: row.base, collectionA: row.counted_a, collectionB: row.bonus_b },
+    claims: { a: row.claimed_a.map(Number), b: row.claimed_b },
+    rules: row.rules,
   }));
 }
 
@@ -138,7 +167,7 @@ async function readReleases(
   mint: string,
   { after, upTo }: Required<HistoryRange>,
 ): Promise<readonly MintRelease[]> {
-  const rows = await inTime(
+  const rows = await runStatement(
     sql<ReleaseRow[]>`
       select seq, run_id, max(released_at) as released_at,
         json_agg(json_build_object('collection', collection, 'serial', serial, 'wallet', wallet,

@@ -1,5 +1,5 @@
-import type { Day } from "../../actors/day.ts";
-import { inTime, type Sql } from "../store/postgres.ts";
+import { type Day, instant } from "../../actors/day.ts";
+import { runStatement, type Sql } from "../store/postgres.ts";
 import { type OutboxState, PUBLICATION_STATES } from "../store/publication-state.ts";
 import type { ExportRelease, ExportStar } from "./export-format.ts";
 import { walletOf } from "./star-record.ts";
@@ -22,14 +22,15 @@ interface StarRow {
   readonly season_id: string | null;
   readonly target_type: ExportStar["target"]["type"];
   readonly target_id: string;
-  readonly repeatable: boolean;
+  readonly is_forever_mint: boolean;
+  readonly rules: number;
   readonly mint_order: number | null;
   readonly voting_power: number;
   readonly weight: number;
-  readonly base: 0 | 1;
+  readonly base: number;
   readonly counted_a: number;
-  readonly bonus_b: 0 | 5;
-  readonly claimed_a: Serials | null;
+  readonly bonus_b: number;
+  readonly claimed_a: Serials;
   readonly claimed_b: number | null;
   readonly held_a: Serials;
   readonly held_b: Serials;
@@ -56,7 +57,7 @@ type Serials = readonly (string | number)[];
 export async function* starsOfDay(sql: Sql, day: Day): AsyncGenerator<readonly ExportStar[]> {
   let after = 0;
   for (;;) {
-    const rows = await inTime(starPage(sql, day, after), PAGE_WITHIN_MS);
+    const rows = await runStatement(starPage(sql, day, after), PAGE_WITHIN_MS);
     const last = rows.at(-1);
     if (last === undefined) return;
     yield rows.map(exportedStar);
@@ -64,16 +65,17 @@ export async function* starsOfDay(sql: Sql, day: Day): AsyncGenerator<readonly E
   }
 }
 
-/** Each look-up by key for itself: no plan can go bad, whatever the tables' sizes are thought to be. */
+/** Each look-up is by key: no plan goes bad, also where the tables' sizes are estimated wrongly. */
 function starPage(sql: Sql, day: Day, after: number) {
   return sql<StarRow[]>`
-    select page.*, claim_a.serials as claimed_a, claim_b.serial as claimed_b, mint.seq as mint_order, box.*
+    select page.*, mint.seq as mint_order, box.*
     from (
       select *, sum(cardinality(held_a) + cardinality(held_b)) over (order by seq)
         - cardinality(held_a) - cardinality(held_b) as serials_before
       from (
         select seq, id, day, wallet, at, slot, allowance_limit, season_id, target_type, target_id,
-          repeatable, voting_power, weight, base, counted_a, bonus_b, held_a, held_b, holdings_read_at
+          is_forever_mint, rules, voting_power, weight, base, counted_a, bonus_b, claimed_a, claimed_b,
+          held_a, held_b, holdings_read_at
         from star where day = ${day} and seq > ${after} order by seq limit ${STARS_PER_PAGE}
       ) next
     ) page
@@ -82,34 +84,10 @@ function starPage(sql: Sql, day: Day, after: number) {
       from outbox where star_id = page.id limit 1
     ) box
     left join lateral (
-      select seq from mint_star where day = page.day and star_id = page.id and page.repeatable limit 1
+      select seq from mint_star where day = page.day and star_id = page.id and page.is_forever_mint limit 1
     ) mint on true
-    left join lateral (
-      select array_agg(serial order by serial) as serials from ${claims(sql, "A", sql`held_a`)}
-    ) claim_a on true
-    left join lateral (
-      select max(serial) as serial from ${claims(sql, "B", sql`held_b`)}
-    ) claim_b on true
     where serials_before <= ${SERIALS_PER_PAGE}
     order by page.seq`;
-}
-
-/** The star's own claims; one that took over a +5 later is no star's doing. */
-function claims(sql: Sql, collection: "A" | "B", held: ReturnType<Sql>) {
-  const ofStar = sql`event_id = page.target_id and collection = ${collection}
-    and serial = any(page.${held}) and star_id = page.id`;
-  return sql`(
-    select serial from serial_claim
-    where not page.repeatable and page.target_type = 'event' and serial_claim.day = page.day and ${ofStar}
-    union all
-    select serial from serial_claim
-    where page.repeatable and serial_claim.day is null and released_at is null
-      and anchored_at is null and ${ofStar}
-    union all
-    select serial from serial_claim
-    where page.repeatable and serial_claim.day is null and released_at is not null
-      and anchored_at is null and ${ofStar}
-  ) as claimed`;
 }
 
 function exportedStar(row: StarRow): ExportStar {
@@ -123,19 +101,18 @@ function exportedStar(row: StarRow): ExportStar {
     slot: row.slot,
     limit: row.allowance_limit,
     seasonId: row.season_id,
+    rules: row.rules,
     target: {
       type: row.target_type,
       id: row.target_id,
       eventType: isEvent ? (JSON.parse(row.message).event_type ?? null) : null,
     },
-    scope: isEvent ? (row.repeatable ? "forever-mint" : "event-day") : "none",
+    scope: isEvent ? (row.is_forever_mint ? "forever-mint" : "event-day") : "none",
     mintOrder: row.mint_order,
     votingPower: row.voting_power,
     weight: row.weight,
     breakdown: { base: row.base, collectionA: row.counted_a, collectionB: row.bonus_b },
-    counted: isEvent
-      ? { collectionA: rising(row.claimed_a ?? []), collectionB: row.claimed_b }
-      : null,
+    counted: isEvent ? { collectionA: rising(row.claimed_a), collectionB: row.claimed_b } : null,
     held: {
       collectionA: rising(row.held_a),
       collectionB: rising(row.held_b),
@@ -181,7 +158,7 @@ export async function* releasesOfDay(sql: Sql, day: Day): AsyncGenerator<readonl
     serial: 0,
   };
   for (;;) {
-    const rows = await inTime(
+    const rows = await runStatement(
       sql<ReleaseRow[]>`
         select event_id, seq, run_id, run.day as check_day, collection, serial, wallet, star_id, weight,
           spare, held_b, owner, deleted, listed_at, read_at, released_at
@@ -222,8 +199,4 @@ function exportedRelease(row: ReleaseRow): ExportRelease {
 
 function rising(serials: Serials): number[] {
   return serials.map(Number).sort((one, other) => one - other);
-}
-
-function instant(at: number): string {
-  return new Date(at).toISOString();
 }

@@ -1,4 +1,4 @@
-import { inRedisTime, type Redis } from "../store/redis.ts";
+import { type Redis, runCommand } from "../store/redis.ts";
 
 /** A star that was refused: it left nothing in the journal. */
 export interface RefusedStar {
@@ -10,14 +10,14 @@ export interface RefusedStar {
   readonly code: string;
 }
 
-/** As the trail tells it: with an id that rises over all processes. */
+/** As the trail returns it: with an id that rises over all processes. */
 export interface TrailedRefusal extends RefusedStar {
   readonly id: string;
 }
 
 /**
  * The newest refusals of all processes, for operators to see. Best effort throughout: they are
- * sent in batches that nobody waits for, some are left out when there are too many, and all are
+ * sent in batches that no request waits for, some are left out when there are too many, and all are
  * gone with Redis. Nothing is ever decided by them.
  */
 export interface RefusalTrail {
@@ -54,7 +54,7 @@ export function createRefusalTrail(redis: Redis): RefusalTrail {
     ask: () => Promise<readonly Entry[] | null>,
   ): Promise<readonly TrailedRefusal[]> => {
     if (!redis.isReady) return [];
-    const found = await inRedisTime(ask(), DEADLINE_MS).catch(() => null);
+    const found = await runCommand(ask(), DEADLINE_MS).catch(() => null);
     return (found ?? []).map(({ id, message }) => ({ id, ...readFields(message) }));
   };
   return {

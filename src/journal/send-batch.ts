@@ -2,11 +2,11 @@ import { bounds } from "../config.ts";
 import { coerceError, RetryableError } from "../errors.ts";
 import { failpoint } from "../failpoint.ts";
 import { ensureStarPartitions } from "../store/migrate.ts";
-import { inTime, isOutage, type Sql } from "../store/postgres.ts";
+import { isOutage, RAISED, runStatement, type Sql } from "../store/postgres.ts";
 import type { DecidedStar } from "./star-record.ts";
 import { rowOf } from "./star-rows.ts";
 
-/** What became of a decided star. Only `stored` may be told to anyone. */
+/** What became of a decided star. Only `stored` may leave the process. */
 export type CommitOutcome =
   | {
       readonly kind: "stored";
@@ -15,16 +15,27 @@ export type CommitOutcome =
       /** The reply its idempotency key keeps, when the commit had to be looked up. */
       readonly keptReply?: string | null;
     }
-  /** Another star of the wallet was accepted since: load again and decide again. */
-  | { readonly kind: "stale" }
-  /** A serial was claimed, or the idempotency key bound, since: decide again with the truth. */
-  | { readonly kind: "lost" }
-  /** The event came under another rule since: whoever asks again is decided by that. */
-  | { readonly kind: "changed" }
-  /** Decided by another time than the database's: look at the clock and decide again. */
-  | { readonly kind: "wrong-day" };
+  | { readonly kind: "returned"; readonly reason: ReturnReason };
 
-/** A decided star, and whoever waits to hear what became of it. */
+/**
+ * Why a star is handed back to be decided again. The first four name what the journal compared:
+ * the wallet's last star, its pass in force, the mint's releases, a claim on a serial.
+ */
+export type ReturnReason =
+  | "slot"
+  | "pass"
+  | "release"
+  | "claim"
+  /** A twin of the request bound the idempotency key. */
+  | "key"
+  /** Decided by another time than the database's: look at the clock and decide again. */
+  | "day"
+  /** The event came under another rule since. */
+  | "kind"
+  /** Not sent: a star on its way claims one of its serials. */
+  | "outrun";
+
+/** A decided star, and the turn that waits for its outcome. */
 export interface Waiting {
   readonly decided: DecidedStar;
   /** When that ends, by `performance.now()`. */
@@ -43,9 +54,7 @@ export interface Sender {
   readonly xpPerStar?: number;
 }
 
-/** SQLSTATEs of `cast_stars`, and the classes that say "this row", not "this database". */
-const LOST = "SB409";
-const TOO_LATE = "SB408";
+/** Classes of SQLSTATEs that say "this row", not "this database". */
 const BAD_ROW = /^2[23]/;
 
 interface StatementError extends Error {
@@ -71,9 +80,9 @@ export async function sendBatch(
     for (const each of batch) each.resolve(outcomeOf(rows.get(each.decided.star.id)));
   } catch (thrown) {
     const error: StatementError = coerceError(thrown);
-    if (error.code === LOST) await sendWithoutLosers(sender, batch, error.detail ?? "");
-    // Heard within the deadline that it has passed: nothing is stored, and the clocks differ.
-    else if (isTooLate(error)) for (const each of batch) each.resolve({ kind: "wrong-day" });
+    if (error.code === RAISED.conflict) await sendWithoutLosers(sender, batch, error.detail ?? "");
+    // It says before the deadline that it has passed: nothing is stored, and the clocks differ.
+    else if (isTooLate(error)) for (const each of batch) each.resolve(returned("day"));
     else if (isMissingPartition(error)) await sendWithPartitions(sender, batch);
     else if (BAD_ROW.test(error.code ?? "")) await bisect(sender, batch, error);
     else if (ROLLED_BACK.test(causeCode(error)) && resends < RESENDS_MAX) {
@@ -84,7 +93,7 @@ export async function sendBatch(
 
 interface OutcomeRow {
   readonly star_id: string;
-  readonly outcome: CommitOutcome["kind"];
+  readonly outcome: "stored" | ReturnReason;
   readonly total_votes: number | null;
 }
 
@@ -95,7 +104,7 @@ async function castStars(
   const turns = JSON.stringify(batch.map(({ decided }) => rowOf(decided, xpPerStar)));
   const waits = Math.max(...batch.map(({ answerBy }) => answerBy)) - performance.now();
   const notAfter = now() + Math.floor(Math.min(bounds.statementDeadlineMs, waits));
-  const answer = inTime(
+  const answer = runStatement(
     sql<OutcomeRow[]>`select * from cast_stars(${turns}::text::json, ${notAfter})`,
   );
   if (failpoint) await Promise.all([failpoint("vote.commit_sent"), answer]);
@@ -107,25 +116,33 @@ function outcomeOf(row: OutcomeRow | undefined): CommitOutcome {
   if (row === undefined) throw new Error("cast_stars left a star out");
   return row.outcome === "stored"
     ? { kind: "stored", totalVotes: row.total_votes ?? 0 }
-    : { kind: row.outcome };
+    : returned(row.outcome);
 }
 
-/** Serials claimed meanwhile: those stars go back to be decided again, the rest goes on. */
+function returned(reason: ReturnReason): CommitOutcome {
+  return { kind: "returned", reason };
+}
+
+/** What was claimed, bound or released meanwhile hands those stars back; the rest goes on. */
 async function sendWithoutLosers(
   sender: Sender,
   batch: readonly Waiting[],
   detail: string,
 ): Promise<void> {
-  const lost = new Set(detail.split("\n"));
+  const lost = new Map(detail.split("\n").map((line) => line.split(" ") as [string, ReturnReason]));
   const rest = batch.filter(({ decided }) => !lost.has(decided.star.id));
-  for (const each of batch) if (!rest.includes(each)) each.resolve({ kind: "lost" });
-  // A detail that names none of ours would send the same batch for ever.
-  if (rest.length < batch.length) await sendBatch(sender, rest);
-  else for (const each of batch) each.resolve({ kind: "lost" });
+  for (const { decided, resolve, reject } of batch) {
+    const reason = lost.get(decided.star.id);
+    if (reason !== undefined) resolve(returned(reason));
+    // A detail that names none of this batch would send the same batch without end.
+    else if (rest.length === batch.length) reject(new Error(`cast_stars lost others: ${detail}`));
+  }
+  if (rest.length === batch.length) return;
+  await sendBatch(sender, rest);
 }
 
 function isTooLate(error: Error): boolean {
-  return causeCode(error) === TOO_LATE;
+  return causeCode(error) === RAISED.tooLate;
 }
 
 /** The SQLSTATE behind an outage. */
@@ -140,7 +157,7 @@ function isMissingPartition(error: StatementError): boolean {
 async function sendWithPartitions(sender: Sender, batch: readonly Waiting[]): Promise<void> {
   try {
     const days = new Set(batch.map(({ decided }) => decided.star.day));
-    for (const day of days) await inTime(ensureStarPartitions(sender.sql, day));
+    for (const day of days) await runStatement(ensureStarPartitions(sender.sql, day));
   } catch (error) {
     const refusal = new RetryableError(
       "UNAVAILABLE",
@@ -181,7 +198,7 @@ async function settleUnknown(
       : error;
   const ids = batch.map(({ decided }) => decided.star.id);
   const days = [...new Set(batch.map(({ decided }) => decided.star.day))];
-  const found = await inTime(
+  const found = await runStatement(
     sql<{ id: string; total: number; reply: string | null }[]>`
       select star.id, coalesce(event_total.weight, item_day.weight) as total, reply
       from star

@@ -6,7 +6,7 @@ import type { Breakdown } from "../../actors/weight.ts";
 
 /** An accepted star: one row of the journal, never changed afterwards. */
 export interface StarRecord {
-  /** UUIDv7 whose time is `at`, so an id alone tells the star's day. */
+  /** UUIDv7 whose time is `at`, so the star's day follows from the id. */
   readonly id: string;
   readonly wallet: string;
   readonly day: Day;
@@ -22,6 +22,8 @@ export interface StarRecord {
   readonly breakdown: Breakdown;
   readonly limit: number;
   readonly seasonId: string | null;
+  /** The version of the rules it was decided under. */
+  readonly rules: number;
 }
 
 /** What an Idempotency-Key binds: the reply, split where the counter stands in it. */
@@ -38,6 +40,8 @@ export interface DecidedStar {
   readonly star: StarRecord;
   /** NFTs it uses up on its event; null where nothing is accounted. */
   readonly claims: Claims | null;
+  /** How many releases its forever mint had when it was decided; 0 elsewhere. */
+  readonly releases: number;
   /** The ledger message, canonical text. */
   readonly message: string;
   readonly idempotency: IdempotencyBinding | null;

@@ -1,12 +1,11 @@
-import { ruleOf } from "../../actors/content.ts";
 import { accountNumber, type DecidedStar } from "./star-record.ts";
 
 /** One element of `cast_stars`' JSON array; names are the columns'. `xp`: points the star earns. */
 export function rowOf(
-  { star, claims, message, idempotency }: DecidedStar,
+  { star, claims, releases, message, idempotency }: DecidedStar,
   xp: number,
 ): Record<string, unknown> {
-  const rule = ruleOf(star.target);
+  const { rule } = star.target;
   return {
     id: star.id,
     day: star.day,
@@ -15,7 +14,7 @@ export function rowOf(
     at: star.at,
     target_type: star.target.type,
     target_id: star.target.id,
-    repeatable: rule.frequency === "once",
+    is_forever_mint: rule.scope === "forever-mint",
     voting_power: star.votingPower,
     weight: star.weight,
     base: star.breakdown.base,
@@ -23,13 +22,16 @@ export function rowOf(
     bonus_b: star.breakdown.collectionB,
     held_a: star.holdings.collectionA,
     held_b: star.holdings.collectionB,
+    claimed_a: claims?.a ?? [],
+    claimed_b: claims?.b ?? null,
     holdings_read_at: star.holdings.readAt,
     allowance_limit: star.limit,
     season_id: star.seasonId,
+    rules: star.rules,
+    releases,
     xp,
     topic: rule.topic,
     message,
-    claims: claimRows({ star, claims }),
     ...(idempotency && {
       idempotency: {
         key: idempotency.key,
@@ -41,27 +43,14 @@ export function rowOf(
   };
 }
 
-/** What a star claims, each claim as one text. */
-export function claimKeys(decided: DecidedStar): readonly string[] {
-  const { target, day } = decided.star;
-  const scope = ruleOf(target).frequency === "once" ? target.id : `${target.id}/${day}`;
-  return claimRows(decided).map(({ collection, serial }) => `${scope}/${collection}/${serial}`);
-}
-
-interface ClaimRow {
-  readonly collection: "base" | "A" | "B";
-  readonly serial: number;
-}
-
-function claimRows({ star, claims }: Pick<DecidedStar, "star" | "claims">): readonly ClaimRow[] {
+/** What a star claims, each claim as one text: two stars with one in common cannot both stand. */
+export function claimKeys({ star, claims }: DecidedStar): readonly string[] {
   if (claims === null) return [];
-  const onMint = ruleOf(star.target).weight === "each NFT once per mint";
+  const isOnMint = star.target.rule.scope === "forever-mint";
+  const scope = isOnMint ? star.target.id : `${star.target.id}/${star.day}`;
   return [
-    // On a mint the base counts once per wallet, so it is claimed like a serial.
-    ...(onMint && star.breakdown.base === 1
-      ? [{ collection: "base" as const, serial: accountNumber(star.wallet) }]
-      : []),
-    ...claims.a.map((serial) => ({ collection: "A" as const, serial })),
-    ...(claims.b === null ? [] : [{ collection: "B" as const, serial: claims.b }]),
+    ...(isOnMint && star.breakdown.base > 0 ? [`${scope}/base/${star.wallet}`] : []),
+    ...claims.a.map((serial) => `${scope}/A/${serial}`),
+    ...(claims.b === null ? [] : [`${scope}/B/${claims.b}`]),
   ];
 }

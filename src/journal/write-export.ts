@@ -30,7 +30,7 @@ export class ExportDiffers extends Error {
  * stars, so that an outage shows before anything is said.
  *
  * @param expected the hash that a final day must have; the footer is written only if it does, so
- *   nobody gets a whole export of something else
+ *   no reader takes an export of something else for whole
  * @throws ExportDiffers instead of writing another footer than expected
  * @throws RetryableError `UNAVAILABLE` when Postgres is out of reach
  */
@@ -40,7 +40,7 @@ export async function* writeExport(
   expected?: string,
 ): AsyncGenerator<string, WrittenExport> {
   const hash = createHash("sha256");
-  const tally = new Tally();
+  const counts = new FooterCounts();
   let bytes = 0;
   const written = (text: string): string => {
     hash.update(text);
@@ -50,7 +50,7 @@ export async function* writeExport(
   let ahead = lineText(header);
   for (const pages of [starsOfDay(sql, header.day), releasesOfDay(sql, header.day)]) {
     for await (const lines of pages) {
-      tally.add(lines);
+      counts.add(lines);
       yield written(ahead + lines.map(lineText).join(""));
       ahead = "";
     }
@@ -60,7 +60,7 @@ export async function* writeExport(
   if (expected !== undefined && sha256 !== expected) {
     throw new ExportDiffers(`the export of ${header.day} is ${sha256}, once it was ${expected}`);
   }
-  const footer = tally.footer(header, sha256);
+  const footer = counts.footer(header, sha256);
   const text = lineText(footer);
   bytes += Buffer.byteLength(text);
   yield rest + text;
@@ -68,7 +68,7 @@ export async function* writeExport(
 }
 
 /** What the footer counts. */
-class Tally {
+class FooterCounts {
   #stars = 0;
   #weight = 0;
   #releases = 0;

@@ -1,6 +1,6 @@
 import { uuidv7 } from "uuidv7";
 import { TerminalError } from "../errors.ts";
-import { inTime, type Sql } from "../store/postgres.ts";
+import { runStatement, type Sql } from "../store/postgres.ts";
 import { hashOf, makeKey, shownPrefix } from "./key-form.ts";
 
 export interface IssuedKey {
@@ -29,7 +29,7 @@ export async function issueKey(sql: Sql, name: string): Promise<IssuedKey> {
   }
   const id = uuidv7();
   const key = makeKey();
-  const [row] = await inTime(sql<{ created_at: number }[]>`
+  const [row] = await runStatement(sql<{ created_at: number }[]>`
     insert into api_key (id, name, prefix, hash, created_at)
     values (${id}, ${trimmed}, ${shownPrefix(key)}, ${hashOf(key)}, now_ms())
     returning created_at`);

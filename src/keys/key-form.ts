@@ -11,7 +11,7 @@ const RANDOM_CHARACTERS = 30;
 const CHECKSUM_CHARACTERS = 6;
 const ALPHABET = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 const FORM = new RegExp(`^${PREFIX}[0-9A-Za-z]{${RANDOM_CHARACTERS + CHECKSUM_CHARACTERS}}$`);
-/** Of the random part: enough to tell keys apart in a list, 154 bits remain unknown. */
+/** Of the random part: enough to distinguish keys in a list, 154 bits remain unknown. */
 const SHOWN_CHARACTERS = 4;
 /** The largest multiple of 62 in a byte: what lies above would favour some characters. */
 const UNBIASED_BELOW = 256 - (256 % ALPHABET.length);

@@ -1,5 +1,6 @@
 import type { Clock } from "../clock.ts";
-import { inTime, type Sql } from "../store/postgres.ts";
+import { every } from "../service.ts";
+import { runStatement, type Sql } from "../store/postgres.ts";
 
 /** Collects when keys were used and writes it down now and then. */
 export interface LastUsed {
@@ -16,7 +17,7 @@ const FLUSH_EVERY_MS = 5_000;
 const KEYS_MAX = 10_000;
 
 /**
- * @param onFailure hears of writes that failed; nothing is lost but time
+ * @param onFailure called with writes that failed; nothing is lost but time
  */
 export function lastUsed(sql: Sql, clock: Clock, onFailure: (error: unknown) => void): LastUsed {
   let used = new Map<string, number>();
@@ -34,13 +35,12 @@ export function lastUsed(sql: Sql, clock: Clock, onFailure: (error: unknown) => 
       throw error;
     }
   };
-  const timer = setInterval(() => flush().catch(onFailure), FLUSH_EVERY_MS);
-  timer.unref();
+  const flushing = every(FLUSH_EVERY_MS, flush, { onFailure });
   return {
     note,
     flush,
     async close() {
-      clearInterval(timer);
+      await flushing.close();
       await flush().catch(onFailure);
     },
   };
@@ -48,7 +48,7 @@ export function lastUsed(sql: Sql, clock: Clock, onFailure: (error: unknown) => 
 
 /** Locks in the order of ids: two processes that write at once wait, they do not deadlock. */
 async function write(sql: Sql, used: ReadonlyMap<string, number>): Promise<void> {
-  await inTime(sql`
+  await runStatement(sql`
     with used as (
       select * from unnest(${[...used.keys()]}::uuid[], ${[...used.values()]}::bigint[]) as used (id, at)
     ), locked as (

@@ -1,4 +1,4 @@
-import { inTime, type Sql } from "../store/postgres.ts";
+import { runStatement, type Sql } from "../store/postgres.ts";
 
 /** An issued key as lists show it; instants are epoch milliseconds. */
 export interface ListedKey {
@@ -13,7 +13,7 @@ export interface ListedKey {
 
 /** All keys ever issued, oldest first. */
 export async function listKeys(sql: Sql): Promise<readonly ListedKey[]> {
-  return await inTime(sql<ListedKey[]>`
+  return await runStatement(sql<ListedKey[]>`
     select ${columns(sql)} from api_key order by created_at, id`);
 }
 
@@ -27,14 +27,14 @@ export async function newestKeys(
   { before, limit }: { readonly before: string | null; readonly limit: number },
 ): Promise<readonly ListedKey[]> {
   // Ids rise with the instant of issue.
-  return await inTime(sql<ListedKey[]>`
+  return await runStatement(sql<ListedKey[]>`
     select ${columns(sql)} from api_key
     where ${before === null ? sql`true` : sql`id < ${before}`} order by id desc limit ${limit}`);
 }
 
 /** @returns null where no key has this id */
 export async function findKey(sql: Sql, id: string): Promise<ListedKey | null> {
-  const [key] = await inTime(
+  const [key] = await runStatement(
     sql<ListedKey[]>`select ${columns(sql)} from api_key where id = ${id}`,
   );
   return key ?? null;

@@ -1,7 +1,7 @@
 import { createHmac, randomBytes } from "node:crypto";
 import { uuidv7 } from "uuidv7";
 import type { Clock } from "../clock.ts";
-import { inTime, type Sql } from "../store/postgres.ts";
+import { runStatement, type Sql } from "../store/postgres.ts";
 
 /** An operator who is signed in at the console. */
 export interface OperatorSession {
@@ -55,7 +55,7 @@ export function operatorSessions(deps: {
     async open(operator) {
       const secret = randomBytes(32).toString("base64url");
       const session = { id: uuidv7(), operator, openedAt: clock.now() };
-      await inTime(sql`
+      await runStatement(sql`
         insert into operator_session (id, token_hash, operator, opened_at, used_at, expires_at)
         values (${session.id}, ${hash(secret)}, ${operator}, ${session.openedAt},
           ${session.openedAt}, ${session.openedAt + OPERATOR_SESSION_MS})`);
@@ -64,20 +64,20 @@ export function operatorSessions(deps: {
     async find(secret, use) {
       if (!SECRET.test(secret)) return null;
       const now = clock.now();
-      const [row] = await inTime(sql<(OperatorSession & { readonly usedAt: number })[]>`
+      const [row] = await runStatement(sql<(OperatorSession & { readonly usedAt: number })[]>`
         select id, operator, opened_at as "openedAt", used_at as "usedAt" from operator_session
         where token_hash = ${hash(secret)} and expires_at > ${now}::bigint
           and used_at > ${now - OPERATOR_IDLE_MS}::bigint`);
       if (row === undefined) return null;
       const { usedAt, ...session } = row;
       if (use === "use" && now - usedAt > NOTED_EVERY_MS) {
-        await inTime(sql`
+        await runStatement(sql`
           update operator_session set used_at = ${now} where id = ${session.id} and used_at < ${now}`);
       }
       return session;
     },
     async close(secret) {
-      await inTime(sql`delete from operator_session where token_hash = ${hash(secret)}`);
+      await runStatement(sql`delete from operator_session where token_hash = ${hash(secret)}`);
     },
   };
 }

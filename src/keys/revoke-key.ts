@@ -1,5 +1,5 @@
 import { TerminalError } from "../errors.ts";
-import { inTime, type Sql } from "../store/postgres.ts";
+import { runStatement, type Sql } from "../store/postgres.ts";
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
@@ -15,9 +15,8 @@ export async function revokeKey(
   id: string,
 ): Promise<{ readonly id: string; readonly revokedAt: number }> {
   const [row] = UUID.test(id)
-    ? await inTime(sql<{ id: string; revokedAt: number }[]>`
-        update api_key set revoked_at = coalesce(revoked_at, now_ms())
-        where id = ${id} returning id, revoked_at as "revokedAt"`)
+    ? await runStatement(sql<{ id: string; revokedAt: number }[]>`
+        select id, revoked_at as "revokedAt" from revoke_key(${id})`)
     : [];
   if (row === undefined) throw new TerminalError("NOT_FOUND", "no key has this id");
   return row;

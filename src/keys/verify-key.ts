@@ -1,7 +1,7 @@
+import { batcher } from "../batcher.ts";
 import type { FollowedClock } from "../clock.ts";
-import { batchPerTick } from "../store/batch.ts";
 import { type DataRevision, parseRevision } from "../store/data-revision.ts";
-import { inTime, type Sql } from "../store/postgres.ts";
+import { runStatement, type Sql } from "../store/postgres.ts";
 import { hashOf, isKey } from "./key-form.ts";
 
 /** What is known of a key that a request brought. */
@@ -16,14 +16,10 @@ export type KeyVerdict =
   | { readonly state: "unknown" };
 
 /** @throws RetryableError `UNAVAILABLE` when the database is: no answer, never a guess */
-export interface VerifyKey {
-  (key: string): Promise<KeyVerdict>;
-  /** The same for several at once, each of them once. */
-  together(keys: readonly string[]): Promise<ReadonlyMap<string, KeyVerdict>>;
-}
+export type VerifyKey = (key: string) => Promise<KeyVerdict>;
 
-/** Requests of one tick are far fewer; more are split. */
-const KEYS_PER_STATEMENT_MAX = 500;
+/** One statement is on its way while the other is made ready or read. */
+const BATCHING = { keysMax: 500, callsMax: 2 };
 /** With the read that follows it this stays below 2 s, the longest a reader waits. */
 const DEADLINE_MS = 900;
 
@@ -32,8 +28,8 @@ const DEADLINE_MS = 900;
  * stops at once. The checks of one tick share a statement, which also says how the data
  * stand; what has a wrong checksum was never issued and costs none.
  *
- * @param onUse hears the id of each valid key that was used
- * @param clock hears the database's time on the way, so that nobody with a key reads the
+ * @param onUse called with the id of each valid key that was used
+ * @param clock compared with the database's time on the way, so that no holder of a key reads the
  *   counters of a day that is over
  */
 export function keyVerifier(
@@ -48,24 +44,14 @@ export function keyVerifier(
     if (first !== undefined) await clock?.compare(first.now, askedAt);
     return rows;
   };
-  const loadOne = batchPerTick(load, KEYS_PER_STATEMENT_MAX);
+  const loadOne = batcher(load, BATCHING);
   const judge = (row: KeyRow | undefined): KeyVerdict => {
     if (row === undefined || row.id === null) return { state: "unknown" };
     if (row.revoked) return { state: "revoked", keyId: row.id };
     onUse(row.id);
     return { state: "valid", keyId: row.id, revision: row.revision };
   };
-  const verify = async (key: string): Promise<KeyVerdict> =>
-    isKey(key) ? judge(await loadOne(key)) : { state: "unknown" };
-  return Object.assign(verify, {
-    async together(keys: readonly string[]) {
-      const unique = [...new Set(keys)];
-      const formed = unique.filter(isKey);
-      const rows = formed.length === 0 ? [] : await load(formed);
-      const found = new Map(formed.map((key, place) => [key, judge(rows[place])]));
-      return new Map(unique.map((key) => [key, found.get(key) ?? judge(undefined)]));
-    },
-  });
+  return async (key) => (isKey(key) ? judge(await loadOne(key)) : { state: "unknown" });
 }
 
 interface KeyRow {
@@ -77,12 +63,12 @@ interface KeyRow {
 
 /**
  * One row per key, in their order; a key that several requests brought is looked up once. The
- * index compares hashes, so time tells nothing of a key.
+ * index compares hashes, so timing reveals nothing of a key.
  */
 async function loadKeys(sql: Sql, keys: readonly string[]): Promise<readonly KeyRow[]> {
   const unique = [...new Set(keys)];
   const hashes = unique.map((key) => hashOf(key).toString("hex"));
-  const rows = await inTime(
+  const rows = await runStatement(
     sql<(Omit<KeyRow, "revision"> & { readonly revision: string })[]>`
       select api_key.id, api_key.revoked_at is not null as revoked,
         (select data_revision()) as revision, now_ms() as now

@@ -9,12 +9,12 @@ const BACKDATED_NS = 10_000_000_000n;
 const NS_PER_MS = 1_000_000n;
 
 /**
- * Makes a topic that only the payer may write to and nobody may change, and waits for it. One
- * transaction id, whatever answers are lost: at most one topic comes of it.
+ * Makes a topic that only the payer may write to and that cannot be changed, and waits for it. One
+ * transaction id, also where answers are lost: at most one topic comes of it.
  *
  * @param nowMs the machine's clock, epoch milliseconds: transaction ids go by the ledger's time
  * @returns the topic's id
- * @throws Error saying why the ledger refused, or that it did not tell in time
+ * @throws Error saying why the ledger refused, or that it did not answer in time
  */
 export async function createTopic(
   topic: Topic,
@@ -38,7 +38,7 @@ export async function createTopic(
     if (made !== undefined) return made;
     await pause(PAUSE_MS);
   }
-  throw new Error(`the ledger did not tell in time whether ${transactionId} made a topic: ${why}`);
+  throw new Error(`the ledger did not say in time whether ${transactionId} made a topic: ${why}`);
 }
 
 function topicIn(receipt: ReceiptOutcome): string | undefined {

@@ -42,6 +42,16 @@ export function parseEntityId(text: string, network: LedgerNetwork): string | un
   return checksum === undefined || checksum === entityChecksum(id, network) ? id : undefined;
 }
 
+/** Whether the text is a 20-byte EVM address in lower case. */
+export function isEvmAddress(text: string): boolean {
+  return /^0x[0-9a-f]{40}$/.test(text);
+}
+
+/** The EVM address that spells an account's number. @throws RangeError when it is not canonical */
+export function longZeroAddress(id: string): string {
+  return `0x${entityNumber(id).toString(16).padStart(40, "0")}`;
+}
+
 /** The id's number, `n` of `0.0.n`. @throws RangeError when it is not canonical */
 export function entityNumber(id: string): number {
   if (!isEntityId(id)) throw new RangeError(`not a canonical ledger id: ${id.slice(0, 40)}`);

@@ -5,10 +5,7 @@ export interface GivenSignature {
   readonly kind: "ed25519" | "ecdsa";
   /** 64 bytes. */
   readonly bytes: Uint8Array;
-  /**
-   * The first bytes of the key the wallet says it used; may be empty. It only
-   * chooses which key is tried first and proves nothing.
-   */
+  /** The first bytes of the key it is filed under; empty: any key. It proves nothing by itself. */
   readonly claimedPrefix: Uint8Array;
 }
 

@@ -1,10 +1,13 @@
 import type * as Sdk from "@hashgraph/sdk";
 import { bounds } from "../config.ts";
-import { inTime } from "../in-time.ts";
-import { endCallsInTime } from "./end-of-calls.ts";
-import { forgetMadeUpInstants } from "./made-up-instants.ts";
-import { holdConnections, type NodeConnections } from "./node-connections.ts";
-import { createNodeRoster, type NodeRoster } from "./node-roster.ts";
+import { limitGrpcCalls } from "../vendor-patches/grpc-call-deadlines.ts";
+import {
+  holdNodeConnections,
+  type NodeConnections,
+} from "../vendor-patches/sdk-node-connections.ts";
+import { keepNoTimestamps } from "../vendor-patches/sdk-timestamps.ts";
+import { withDeadline } from "../with-deadline.ts";
+import { createFailover, type Failover, roundRobin } from "./failover.ts";
 import { type OperatorKey, readOperatorKey } from "./operator-key.ts";
 import { bytesOf, readFields } from "./protobuf-wire.ts";
 import {
@@ -46,8 +49,8 @@ const NANOS_PER_SECOND = 1_000_000_000n;
 export async function createHederaTopic(options: HederaTopicOptions): Promise<Topic> {
   const key = readOperatorKey(options.operatorKey);
   const sdk = await import("@hashgraph/sdk");
-  forgetMadeUpInstants(sdk);
-  endCallsInTime(await import("@grpc/grpc-js"));
+  keepNoTimestamps(sdk);
+  limitGrpcCalls(await import("@grpc/grpc-js"));
   const client = createClient(sdk, options);
   const now = (): number => performance.now();
   const { callDeadlineMs = CALL_DEADLINE_MS } = options;
@@ -57,8 +60,9 @@ export async function createHederaTopic(options: HederaTopicOptions): Promise<To
     key,
     deadlineMs: callDeadlineMs,
     payer: options.operatorId,
-    roster: createNodeRoster(now),
-    connections: holdConnections(client, now),
+    failover: createFailover(now),
+    spread: roundRobin(),
+    connections: holdNodeConnections(client, now),
   };
   return {
     payer: options.operatorId,
@@ -73,7 +77,7 @@ export async function createHederaTopic(options: HederaTopicOptions): Promise<To
         new sdk.TopicCreateTransaction()
           .setTopicMemo(memo)
           .setSubmitKey(publicKey(session))
-          // No admin key, so nobody can change it; its rent is the payer's (HIP-1021).
+          // No admin key, so it cannot be changed; its rent is the payer's (HIP-1021).
           .setAutoRenewAccountId(options.operatorId)
           .setMaxTransactionFee(sdk.Hbar.fromTinybars(TOPIC_FEE_MAX_TINYBARS)),
         validStart,
@@ -90,7 +94,9 @@ interface Session {
   readonly key: OperatorKey;
   readonly deadlineMs: number;
   readonly payer: string;
-  readonly roster: NodeRoster;
+  readonly failover: Failover<string>;
+  /** Gives each node its share of the calls. */
+  readonly spread: ReturnType<typeof roundRobin>;
   readonly connections: NodeConnections;
 }
 
@@ -128,8 +134,8 @@ async function sign(
   transaction: Sdk.Transaction,
   validStart: bigint,
 ): Promise<PreparedTransaction> {
-  const { sdk, key, payer, roster, connections } = session;
-  const nodes = roster.inOrder(connections.nodes()).slice(0, NODES_PER_MESSAGE);
+  const { sdk, key, payer, failover, spread, connections } = session;
+  const nodes = failover.inOrder(spread(connections.nodes())).slice(0, NODES_PER_MESSAGE);
   transaction
     .setTransactionId(sdkTransactionId(sdk, { payer, validStart }))
     .setNodeAccountIds(nodes.map((node) => sdk.AccountId.fromString(node)))
@@ -145,10 +151,11 @@ async function sign(
 }
 
 async function send(session: Session, signedBytes: Uint8Array): Promise<SendOutcome> {
-  const { sdk, roster, connections } = session;
+  const { sdk, failover, spread, connections } = session;
   const known = new Set(connections.nodes());
   const byNode = perNode(sdk, signedBytes);
-  const [node = ""] = roster.inOrder([...byNode.keys()].filter((each) => known.has(each)));
+  const nodes = [...byNode.keys()].filter((each) => known.has(each));
+  const [node = ""] = failover.inOrder(spread(nodes));
   const transaction = byNode.get(node);
   if (transaction === undefined) {
     return { kind: "unknown", why: "signed for no node that this network has" };
@@ -173,8 +180,8 @@ function perNode(sdk: typeof Sdk, signedBytes: Uint8Array): ReadonlyMap<string, 
 
 /** Never by `response.getReceipt()`: that one may submit again, under another id. */
 async function receipt(session: Session, transactionId: string): Promise<ReceiptOutcome> {
-  const { sdk, roster, connections } = session;
-  const [node = ""] = roster.inOrder(connections.nodes());
+  const { sdk, failover, spread, connections } = session;
+  const [node = ""] = failover.inOrder(spread(connections.nodes()));
   const query = new sdk.TransactionReceiptQuery()
     .setTransactionId(sdkTransactionId(sdk, parseTransactionId(transactionId)))
     .setNodeAccountIds([sdk.AccountId.fromString(node)])
@@ -208,20 +215,20 @@ interface Request<Answer> {
 
 /** Asks one node once; a connection that may be a dead one is made anew before. */
 async function call<Answer>(
-  { sdk, client, deadlineMs, roster, connections }: Session,
+  { sdk, client, deadlineMs, failover, connections }: Session,
   node: string,
   request: Request<Answer>,
 ): Promise<Reply<Answer>> {
-  if (roster.isSuspect(node)) connections.renew(node);
+  if (failover.isFailing(node)) connections.renew(node);
   try {
     const work = request.setMaxAttempts(1).setMinBackoff(1).execute(client);
-    const answer = await inTime(work, deadlineMs);
-    roster.answered(node);
+    const answer = await withDeadline(work, deadlineMs);
+    failover.answered(node);
     return { answer, why: "" };
   } catch (error) {
     const status = error instanceof sdk.PrecheckStatusError ? String(error.status) : wrapped(error);
-    if (status === undefined) roster.failed(node);
-    else roster.answered(node);
+    if (status === undefined) failover.failed(node);
+    else failover.answered(node);
     const why = error instanceof Error ? error.message.slice(0, 200) : String(error);
     // UNKNOWN is the status of a node that cannot tell.
     return { status: status === "UNKNOWN" ? undefined : status, why };

@@ -20,7 +20,7 @@ export interface PrimitiveKey {
 export type PublicKey =
   | PrimitiveKey
   | { readonly kind: "threshold"; readonly needed: number; readonly keys: readonly PublicKey[] }
-  /** Contract ids, RSA and P-384 keys, and points nobody can sign for. */
+  /** Contract ids, RSA and P-384 keys, and points without a private key. */
   | { readonly kind: "unusable" };
 
 /** The ledger's own limit on nested keys, the outermost being the first. */
@@ -33,7 +33,7 @@ const ECDSA_BYTES = 33;
 
 /**
  * ED25519 keys of small order: for these, anyone can make signatures that
- * verify. The all-zero key is in real use on the ledger, as "nobody" (HIP-540).
+ * verify. The all-zero key is in real use on the ledger, for what no key may change (HIP-540).
  * All encodings, canonical or not, with the sign bit cleared.
  */
 const SMALL_ORDER: ReadonlySet<string> = new Set([
@@ -161,7 +161,7 @@ function decodeList(
   });
 }
 
-/** An empty list asks for nothing, so nobody can answer for it. */
+/** An empty list asks for nothing, so no signature satisfies it. */
 function allOf(keys: readonly PublicKey[]): PublicKey {
   return keys.length === 0 ? UNUSABLE : { kind: "threshold", needed: keys.length, keys };
 }

@@ -19,7 +19,7 @@ export interface Topic {
   send(signedBytes: Uint8Array): Promise<SendOutcome>;
   /** Asks one node, once, for the receipt of `0.0.n@s.nnnnnnnnn`. Never rejects. */
   receipt(transactionId: string): Promise<ReceiptOutcome>;
-  /** Signs the creation of a topic that only the payer may write to and nobody may change. */
+  /** Signs the creation of a topic that only the payer may write to and that cannot be changed. */
   prepareTopic(topic: NewTopic): Promise<PreparedTransaction>;
   close(): void;
 }
@@ -62,7 +62,7 @@ export interface PreparedTransaction {
 export type Refusal = "duplicate" | "early" | "expired" | "busy" | "configuration";
 
 export type SendOutcome =
-  /** A node passed it on; whether it reaches consensus, the receipt tells. */
+  /** A node passed it on; the receipt says whether it reaches consensus. */
   | { readonly kind: "accepted" }
   /** This node did not pass it on, this time (but see `duplicate`). */
   | { readonly kind: "refused"; readonly status: string; readonly refusal: Refusal }

@@ -35,7 +35,7 @@ const VERIFICATIONS_MAX = 32;
  * (contract, section 3). Never throws: what cannot be read is false.
  *
  * A high-S ECDSA signature counts: hardware wallets make them, and its being a
- * second valid form of the same signature gains nobody anything, because a
+ * second valid form of the same signature is of no use to an attacker, because a
  * challenge is consumed by its first use.
  */
 export function verifyWalletSignature({
@@ -59,7 +59,7 @@ export function verifyWalletSignature({
 /**
  * Whether any wallet could ever sign in with this key: false for no key,
  * contract ids, empty lists, thresholds of 0 or above their number of usable
- * keys, and points nobody can sign for.
+ * keys, and points without a private key.
  */
 export function isSupportedKey(key: MirrorKey): boolean {
   const tree = readPublicKey(key);
@@ -89,9 +89,10 @@ function signedKeys(
   const digest = keccak_256(bytes);
   let left = VERIFICATIONS_MAX;
   for (const signature of given) {
-    const candidates = keys
-      .filter((key) => key.kind === signature.kind && !signed.has(key.identity))
-      .sort((a, b) => Number(isClaimed(b, signature)) - Number(isClaimed(a, signature)));
+    const candidates = keys.filter(
+      (key) =>
+        key.kind === signature.kind && !signed.has(key.identity) && isFiledUnder(key, signature),
+    );
     for (const key of candidates) {
       if (--left < 0) return signed;
       if (verifies(key, signature, key.kind === "ed25519" ? bytes : digest)) {
@@ -103,9 +104,9 @@ function signedKeys(
   return signed;
 }
 
-function isClaimed(key: PrimitiveKey, { claimedPrefix }: GivenSignature): boolean {
-  const start = key.bytes.subarray(0, claimedPrefix.length);
-  return claimedPrefix.length > 0 && Buffer.compare(start, claimedPrefix) === 0;
+/** By the ledger's rule a signature counts for keys that begin with its prefix, and no other. */
+function isFiledUnder(key: PrimitiveKey, { claimedPrefix }: GivenSignature): boolean {
+  return Buffer.compare(key.bytes.subarray(0, claimedPrefix.length), claimedPrefix) === 0;
 }
 
 /** DER of an ED25519 SubjectPublicKeyInfo, up to the 32 bytes of the key. */

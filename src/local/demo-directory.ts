@@ -6,7 +6,7 @@ const DAY = 24 * HOUR;
 
 /**
  * A small directory to look at: one record of every kind and state, dated around now. It is
- * imported like anybody's (`catalog import`), once, into an empty catalogue.
+ * imported as any other is (`catalog import`), once, into an empty catalogue.
  *
  * @param now epoch milliseconds
  * @param collections ledger ids of the NFT collections to list: those of the ledger in use, so

@@ -12,7 +12,7 @@ interface Entry {
 export interface FolderLock {
   /** What ran here before us, when it was never stopped; it may still run. */
   readonly predecessor: ProcessReference | undefined;
-  /** Remembers the server, for whoever comes after us if we are killed. */
+  /** Remembers the server, for the next process if we are killed. */
   note(server: ProcessReference): void;
   release(): void;
 }
@@ -38,10 +38,10 @@ export function lockFolder(folder: string): FolderLock {
     }
     if (tries === TRIES_MAX) throw new Error(`cannot take ${file}`);
     predecessor = found?.server;
-    // Unless somebody else has taken it over since we looked.
+    // Unless another process has taken it over since we looked.
     if (readText(file) === text) rmSync(file, { force: true });
   }
-  // Until the predecessor has ended, whoever comes after us must know it too.
+  // Until the predecessor has ended, the next process must know it too.
   const note = (server: ProcessReference): void => replace(file, { owner, server });
   if (predecessor !== undefined) note(predecessor);
   return { predecessor, note, release: () => rmSync(file, { force: true }) };

@@ -5,7 +5,7 @@ import { coerceError } from "../errors.ts";
 import type { Logger } from "../log.ts";
 import { type Child, type Launch, startChild, stopProcess } from "./child-process.ts";
 import { lockFolder } from "./folder-lock.ts";
-import { freePort } from "./free-port.ts";
+import { freePort, readPort } from "./free-port.ts";
 import type { ProcessReference } from "./process-identity.ts";
 
 /** What differs between one kind of server and another. */
@@ -13,7 +13,7 @@ export interface ServerKind {
   readonly name: string;
   /** Sent in turn until it has ended; the first loses nothing. */
   readonly stopSignals: readonly [NodeJS.Signals, ...NodeJS.Signals[]];
-  /** Makes the data ready, once, when nobody else can be at it. */
+  /** Makes the data ready, once, when the folder is ours alone. */
   prepare?(): Promise<void>;
   /** How to start it on a port. Called for every start. */
   launch(port: number): Launch;
@@ -24,14 +24,14 @@ export interface ServerKind {
 }
 
 export interface ServerOptions {
-  /** Ours alone; holds the lock, the log and whatever the kind keeps. */
+  /** Ours alone; holds the lock, the log and what the kind keeps. */
   readonly folder: string;
   /** Wanted port; another one is used when it is taken. Default: that of the last start. */
   readonly port?: number | undefined;
   readonly log?: Logger | undefined;
 }
 
-/** A server of ours that runs until closed, on a port that stays the same. */
+/** A local server that runs until closed, on a port that stays the same. */
 export interface LocalServer {
   readonly port: number;
   /** Process id of the server as it runs now. */
@@ -43,13 +43,13 @@ export interface LocalServer {
 const LOG_BYTES_MAX = 10 * 1024 * 1024;
 const START_DEADLINE_MS = 60_000;
 const POLL_MS = 10;
-/** Somebody may take the port first, or a dead server's remains still hold the data. */
+/** Another process may take the port first, or a dead server's remains still hold the data. */
 const START_TRIES_MAX = 5;
 const RESTART_DELAY_MIN_MS = 100;
 const RESTART_DELAY_MAX_MS = 5_000;
 
 /**
- * Runs one server on one folder. Whatever an earlier process left running there
+ * Runs one server on one folder. What an earlier process left running there
  * is stopped first, so there are never two on the same data; a server that
  * crashes is started again on the same port.
  *
@@ -165,14 +165,6 @@ class Starter {
       this.#options.log?.warn({ failure }, `${this.#kind.name} is still down`);
       wait = Math.min(wait * 2, RESTART_DELAY_MAX_MS);
     }
-  }
-}
-
-function readPort(file: string): number {
-  try {
-    return Number.parseInt(readFileSync(file, "utf8"), 10) || 0;
-  } catch {
-    return 0;
   }
 }
 

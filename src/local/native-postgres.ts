@@ -108,7 +108,7 @@ function copyNative(native: string, folder: string): string {
   return copy;
 }
 
-/** Lets everybody read all of it and run what is a program; writing stays ours. */
+/** Lets every user read all of it and run what is a program; writing stays ours. */
 function openForAll(folder: string): void {
   for (const entry of readdirSync(folder, { recursive: true, withFileTypes: true })) {
     const executable = entry.isDirectory() || basename(entry.parentPath) === "bin";

@@ -131,7 +131,7 @@ async function createCluster(cluster: Cluster, disposable: boolean): Promise<voi
     const args = [
       ...["--pgdata", draft, "--username", SUPERUSER, "--pwfile", passwordFile],
       ...["--auth", "scram-sha-256", "--encoding", "UTF8", "--locale", "C"],
-      // Sorts by code point on every machine, whatever its own locales are.
+      // Sorts by code point on every machine, with any locales of its own.
       ...["--locale-provider", "builtin", "--builtin-locale", "C.UTF-8"],
       ...(disposable ? ["--no-sync"] : []),
     ];
@@ -152,7 +152,7 @@ function isReady(data: string, pid: number): boolean {
 /**
  * A postmaster that was killed leaves its process id behind, and the next one
  * refuses to start where a zombie or a stranger answers to it. Ours in its place
- * means "nobody": Postgres skips its parent there, and goes on to check that no
+ * says that it is free: Postgres skips its parent there, and goes on to check that no
  * process of the dead one still uses its memory.
  */
 function disown(data: string, dead: ProcessReference): void {

@@ -2,7 +2,7 @@ import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 
 /**
- * What tells a process from a later one that was given the same number: its
+ * What distinguishes a process from a later one that was given the same number: its
  * start, in ticks since a named boot of the machine. Zombies count as gone,
  * because nothing in them runs any more and a container may never reap them.
  *

@@ -88,7 +88,7 @@ function launchRedis(given: {
   password: string;
 }): ServerKind["launch"] {
   const file = join(given.folder, "redis.conf");
-  // In a file, because everybody on the machine can read a command line.
+  // In a file, because every user of the machine can read a command line.
   const lines = [...CONFIGURATION, `requirepass ${given.password}`, ""];
   writeFileSync(file, lines.join("\n"), { mode: 0o600 });
   return (port) => ({

@@ -15,8 +15,8 @@ import type { UserIds } from "./child-process.ts";
 const ELSEWHERE = "/var/lib/starboard";
 
 /**
- * Postgres refuses to run as root. Started by root it runs as whoever owns its
- * data already, else as `postgres` where that user exists, else as `nobody`;
+ * Postgres refuses to run as root. Started by root it runs as the owner of its
+ * data, else as `postgres` where that user exists, else as `nobody`;
  * no user is ever created.
  *
  * @returns undefined when we are no root, so that it runs as ourselves
@@ -58,7 +58,7 @@ export function enterableFolder(folder: string, user: UserIds | undefined): stri
   return elsewhere;
 }
 
-/** Closes a folder of ours; where the server is another user, it may pass through. */
+/** Closes a folder to other users; a server that runs as another user may pass through. */
 export function openForServer(folder: string): void {
   chmodSync(folder, process.getuid?.() === 0 ? 0o711 : 0o700);
 }

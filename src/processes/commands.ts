@@ -28,6 +28,10 @@ export const commands: Readonly<Record<string, Listed>> = {
     description: "Apply migrations/; safe to run twice and side by side.",
     load: () => import("../cli/migrate.ts").then(({ migrateCommand }) => migrateCommand),
   },
+  status: {
+    description: "Say whether the service does its work, and what to do where it does not.",
+    load: () => import("../cli/status.ts").then(({ statusCommand }) => statusCommand),
+  },
   keys: {
     description: "Issue, list and revoke API keys.",
     load: () => import("../cli/keys.ts").then(({ keysCommand }) => keysCommand),
@@ -44,6 +48,10 @@ export const commands: Readonly<Record<string, Listed>> = {
     description: "Premium passes: 20 votes a day while a season is on.",
     load: () => import("../cli/premium.ts").then(({ premiumCommand }) => premiumCommand),
   },
+  sessions: {
+    description: "Voting sessions of wallets.",
+    load: () => import("../cli/sessions.ts").then(({ sessionsCommand }) => sessionsCommand),
+  },
   xp: {
     description: "Points of the leaderboard that stars do not bring.",
     load: () => import("../cli/xp.ts").then(({ xpCommand }) => xpCommand),
@@ -56,6 +64,10 @@ export const commands: Readonly<Record<string, Listed>> = {
   actors: {
     description: "What wallets, events and mints have been decided.",
     load: () => import("../cli/actors.ts").then(({ actorsCommand }) => actorsCommand),
+  },
+  journal: {
+    description: "The journal and its topics, where they do not agree.",
+    load: () => import("../cli/journal.ts").then(({ journalCommand }) => journalCommand),
   },
   audit: {
     description: "Prove or refute every published star and ranking from a mirror node alone.",
@@ -82,7 +94,7 @@ export const commands: Readonly<Record<string, Listed>> = {
 
 /**
  * The subcommands for a command line: the one it names is loaded, of the others there is what the
- * list tells.
+ * list shows.
  *
  * @param words the command line after `starboard`
  */

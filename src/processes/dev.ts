@@ -1,8 +1,8 @@
 import { defineCommand } from "citty";
 import { createLogger } from "../log.ts";
 import { createMetrics } from "../metrics.ts";
-import { createWakeQueue } from "../publishing/queue.ts";
-import { type Home, openHome } from "./home.ts";
+import { createDirectWakeQueue, createWakeQueue } from "../publishing/queue.ts";
+import { type LocalEnvironment, openLocalEnvironment } from "./local-environment.ts";
 import { runUntilStopped } from "./run-until-stopped.ts";
 import { growHeapSlowly } from "./slow-heap-growth.ts";
 import { startWeb } from "./web.ts";
@@ -19,26 +19,27 @@ async function startAll() {
   const startedAt = performance.now();
   const stops: (() => Promise<void>)[] = [];
   const close = async (): Promise<void> => {
-    // Last started, first stopped: nobody loses what it stands on.
+    // Last started, first stopped: no part loses what it stands on.
     for (const stop of stops.splice(0).reverse()) await stop();
   };
   try {
-    const home = await openHome((stop) => stops.push(stop));
+    const home = await openLocalEnvironment((stop) => stops.push(stop));
     const log = createLogger(home.settings.LOG_LEVEL, "dev");
-    const queue = await createWakeQueue(home.queue, log);
+    const { queueUrl } = home;
+    const queue = queueUrl === undefined ? createDirectWakeQueue() : createWakeQueue(queueUrl, log);
     stops.push(() => queue.close());
     // One process: what the worker measures is on the web port too.
     const metrics = createMetrics({ process: true });
-    const worker = await startWorker(home.settings, { log, queue, backend: home.queue, metrics });
+    const worker = await startWorker(home.settings, { log, queue, queueUrl, metrics });
     stops.push(() => worker.close());
     const web = await startWeb(home.settings, {
       log,
       wake: queue.wake,
-      backend: home.queue,
+      queueUrl,
       metrics,
     });
     stops.push(() => web.close());
-    await home.announce();
+    home.announce(web.url);
     say(welcome(home, web.url, (performance.now() - startedAt) / 1_000));
     return { log, close };
   } catch (error) {
@@ -47,7 +48,7 @@ async function startAll() {
   }
 }
 
-function welcome(home: Home, url: string, seconds: number): string {
+function welcome(home: LocalEnvironment, url: string, seconds: number): string {
   const key = home.demoKey;
   return `
 Starboard is up after ${seconds.toFixed(1)} s.
@@ -57,6 +58,7 @@ Starboard is up after ${seconds.toFixed(1)} s.
   Voting API    ${url}/voting
   Console       ${url}/ops (operator token: ${home.operatorToken})
   Mirror node   ${home.settings.MIRROR_NODE_URL[0]}
+  Postgres      ${withoutPassword(home.settings.DATABASE_URL)}
   Data          ${home.folder}
   Demo API key  ${key}
 
@@ -70,6 +72,13 @@ Cast a star, in another terminal:
 
 Ctrl-C stops everything; the data stays.
 `;
+}
+
+/** The address for a screen; the password stays in the folder's files. */
+function withoutPassword(databaseUrl: string): string {
+  const url = new URL(databaseUrl);
+  url.password = "";
+  return url.href;
 }
 
 function say(text: string): void {

@@ -1,18 +1,20 @@
 import { ConfigurationError } from "../config.ts";
 import type { Logger } from "../log.ts";
-import { schemaState } from "../store/migrate.ts";
-import { appRole, inTime, openPostgres } from "../store/postgres.ts";
+import { OtherBuildError, schemaState } from "../store/migrate.ts";
+import { appRole, openPostgres, runStatement } from "../store/postgres.ts";
 
 /**
  * Looks at the database once, with the login's own rights.
  *
  * @returns the restricted role to work as, undefined where this login has none
- * @throws ConfigurationError when the schema is older than this build
+ * @throws ConfigurationError when the schema is older than this build, or of another one
  */
 export async function prepareDatabase(url: string, log: Logger): Promise<string | undefined> {
   const probe = openPostgres(url, { connections: 1 });
   try {
-    if ((await inTime(schemaState(probe))) === "old") {
+    const schema = await runStatement(schemaState(probe));
+    if (schema === "other") throw new OtherBuildError();
+    if (schema === "old") {
       throw new ConfigurationError(
         "the database's schema is older than this build: run `starboard migrate`",
       );

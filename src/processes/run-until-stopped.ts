@@ -40,7 +40,7 @@ export async function runUntilStopped(start: () => Promise<Started>): Promise<vo
   });
   process.on("unhandledRejection", (reason) => {
     // postgres.js asks a new connection for its array types and waits for no answer: when that
-    // connection is cut, nobody is there to hear of it. Every other rejection is a defect.
+    // connection is cut, its rejection has no handler. Every other rejection is a defect.
     if (!isOutage(reason)) throw reason;
     log.warn({ err: reason }, "a connection was cut while it was opened");
   });

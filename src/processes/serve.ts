@@ -2,9 +2,11 @@ import { defineCommand } from "citty";
 import { environment, readSettings } from "../config.ts";
 import { createLogger } from "../log.ts";
 import { createWakeQueue } from "../publishing/queue.ts";
-import { armFailpointOf } from "./arm.ts";
+import { armFailpointFromSettings } from "./failpoints.ts";
 import { runUntilStopped } from "./run-until-stopped.ts";
-import { startWeb, WEB_SETTINGS } from "./web.ts";
+import { warnOfRights } from "./warn-of-rights.ts";
+import { startWeb } from "./web.ts";
+import { WEB_SETTINGS } from "./web-settings.ts";
 
 /** `starboard serve`: one web process, of any number. */
 export const serveCommand = defineCommand({
@@ -13,9 +15,10 @@ export const serveCommand = defineCommand({
     runUntilStopped(async () => {
       const settings = readSettings(environment(), WEB_SETTINGS);
       const log = createLogger(settings.LOG_LEVEL, "web");
-      armFailpointOf(settings, log);
-      const queue = await createWakeQueue({ redisUrl: settings.REDIS_URL }, log);
-      const web = await startWeb(settings, { log, wake: queue.wake });
+      armFailpointFromSettings(settings, log);
+      await warnOfRights(settings, log);
+      const queue = createWakeQueue(settings.REDIS_URL, log);
+      const web = await startWeb(settings, { log, wake: queue.wake, queueUrl: settings.REDIS_URL });
       log.info({ url: web.url }, "web process is up");
       return {
         log,

@@ -10,7 +10,7 @@ const GROWTH_PERCENT = 30;
 
 /**
  * Keeps this process' memory near what it uses. V8 reads the flag at each full collection, so it
- * holds however the process was started: by `npm start`, the Procfile or `starboard work`.
+ * holds however the process was started. (The young generation is sized before; see bin/starboard.)
  */
 export function growHeapSlowly(): void {
   setFlagsFromString(`--heap-growing-percent=${GROWTH_PERCENT}`);

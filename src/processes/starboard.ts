@@ -1,6 +1,10 @@
 #!/usr/bin/env node
-import { defineCommand, runMain, showUsage } from "citty";
+import { defineCommand } from "citty";
+import { runCommandLine } from "../cli/command-line.ts";
+import { ownVersion } from "../version.ts";
 import { subCommandsFor } from "./commands.ts";
+
+const words = process.argv.slice(2);
 
 /** `npx starboard <command>` */
 const starboard = defineCommand({
@@ -8,14 +12,7 @@ const starboard = defineCommand({
     name: "starboard",
     description: "Star voting for a Hedera-ecosystem directory, and its public data API.",
   },
-  subCommands: subCommandsFor(process.argv.slice(2)),
+  subCommands: subCommandsFor(words),
 });
 
-await runMain(starboard, {
-  // A refusal is one line on standard error; how to call a command is told when asked.
-  showUsage: async (command, parent) => {
-    if (process.argv.some((word) => word === "--help" || word === "-h")) {
-      await showUsage(command, parent);
-    }
-  },
-});
+await runCommandLine(starboard, words, ownVersion());

@@ -1,50 +1,39 @@
-import { followClock } from "../clock.ts";
-import { bounds, ownUrl, type With } from "../config.ts";
+import { type Target, targetKey } from "../../actors/content.ts";
+import { bounds, ownOrigins, ownUrl } from "../config.ts";
+import { createHoldingsReader, type HoldingsReader } from "../holdings/read-holdings.ts";
 import { createMintSnapshots } from "../hosting/mint-snapshots.ts";
-import { createSnapshots } from "../hosting/snapshots.ts";
+import { createSnapshots, type Snapshots } from "../hosting/snapshots.ts";
+import { openQueueBoard } from "../http/console/queue-board.ts";
+import { clientAddress, socketAddress } from "../http/middleware/client-address.ts";
 import { serveHttp } from "../http/serve.ts";
-import { createRefusalTrail } from "../journal/refusal-trail.ts";
+import { liveRoutes } from "../http/voting/live.ts";
+import type { VotingDeps } from "../http/voting/routes.ts";
+import { createRefusalTrail, type RefusalTrail } from "../journal/refusal-trail.ts";
+import { accountNumber } from "../journal/star-record.ts";
 import { lastUsed } from "../keys/last-used.ts";
+import { revokeSessions } from "../keys/revoke-sessions.ts";
 import { keyVerifier } from "../keys/verify-key.ts";
-import { createMirrorNode } from "../ledger/mirror-node.ts";
 import type { Logger } from "../log.ts";
 import { createMetrics, type Metrics } from "../metrics.ts";
-import { openPostgres, readDatabaseClock } from "../store/postgres.ts";
-import type { QueueBackend } from "../store/queue-connection.ts";
-import { closeRedis, openRedis } from "../store/redis.ts";
+import { counterChanges } from "../reads/counter-changes.ts";
+import { findReceipt, lastStarredDay, receiptsOfDay } from "../reads/receipts.ts";
+import type { Service } from "../service.ts";
+import { followCommitWatermark } from "../store/commit-watermark.ts";
+import { checkByHand } from "../upkeep/holdings-check/by-hand.ts";
 import { startProcessReport } from "../upkeep/report-process.ts";
-import { composeHttp } from "./compose-http.ts";
-import { composeLive } from "./compose-live.ts";
-import { openOperating } from "./operating.ts";
-import { prepareDatabase } from "./prepare-database.ts";
+import { ownVersion } from "../version.ts";
+import { castStar } from "../voting/cast-star.ts";
+import { createEngine } from "../voting/engine.ts";
+import { LiveCounters } from "../voting/live-counters.ts";
+import { openSession, startSignIn } from "../voting/open-session.ts";
+import { previewStar } from "../voting/preview-star.ts";
+import { readAllowance } from "../voting/read-allowance.ts";
+import { closeSession } from "../voting/session.ts";
+import { createSignInAccounts } from "../voting/sign-in-account.ts";
 import { refreshMetrics } from "./refresh-metrics.ts";
-import { ownVersion } from "./version.ts";
-import { votingUseCases } from "./voting-use-cases.ts";
-
-/** What a web process cannot do without. */
-export const WEB_SETTINGS = [
-  "DATABASE_URL",
-  "REDIS_URL",
-  "MIRROR_NODE_URL",
-  "COLLECTION_A_ID",
-  "COLLECTION_A_KEY",
-  "COLLECTION_B_ID",
-  "COLLECTION_B_KEY",
-] as const;
-export type WebSettings = Readonly<With<(typeof WEB_SETTINGS)[number]>>;
-
-/** Two flights of commits, and the loads of the turns behind them. */
-const WRITER_CONNECTIONS = 6;
-/** All exports that are being read share them, a page at a time. */
-const EXPORT_CONNECTIONS = 2;
-/** What operators look at waits for these alone, and a page that takes longer is given up. */
-const READER = { connections: 3, statementTimeoutMs: 1_500, byKey: true };
-
-/** A part of the service that runs in this process. */
-export interface Running {
-  /** Stops taking work, finishes what is begun, lets go of everything. */
-  close(): Promise<void>;
-}
+import { connectWeb, type WebConnections } from "./web-connections.ts";
+import { webRoutes } from "./web-routes.ts";
+import type { WebSettings } from "./web-settings.ts";
 
 /** What a web process is given. */
 export interface WebParts {
@@ -53,113 +42,177 @@ export interface WebParts {
   readonly wake: () => void;
   /** Of the process, where it has more parts than this; else the web process' own. */
   readonly metrics?: Metrics;
-  /** Where BullMQ's queues live, to be looked at; the service's Redis when absent. */
-  readonly backend?: QueueBackend;
+  /** The Redis of BullMQ, for operators to look at; absent where none is fit for it. */
+  readonly queueUrl: string | undefined;
 }
 
 /**
  * Starts a web process: the public API and the voting API on one port. It never loads the
  * ledger SDK and never sees the operator's key.
  *
- * @throws Error when Postgres is out of reach: whoever does not know the time dates no star
+ * @throws Error when Postgres is out of reach: a process that does not know the time dates no star
  */
 export async function startWeb(
   settings: WebSettings,
-  { log, wake, backend, metrics = createMetrics({ process: true }) }: WebParts,
-): Promise<Running & { readonly url: string }> {
-  const outside = await connect(settings, log, () => voting.forgetActors());
-  const { sql, clock } = outside;
-  const snapshots = createSnapshots(outside.redis);
-  const mintSnapshots = createMintSnapshots(outside.redis);
+  { log, wake, queueUrl, metrics = createMetrics({ process: true }) }: WebParts,
+): Promise<Service & { readonly url: string }> {
+  // A server that took over may lack the last commits: remember nothing of the old one.
+  const outside = await connectWeb(settings, log, () => engine.casting.host.dropAll());
+  const { sql, reader, redis, clock } = outside;
+  const given = { ...outside, settings, log, metrics, wake, publicUrl: ownUrl(settings) };
+  const snapshots = createSnapshots(redis);
+  const refusals = createRefusalTrail(redis);
+  const holdings = openHoldings(given);
+  const engine = openEngine({ ...given, snapshots, holdings });
   const used = lastUsed(sql, clock, (error) => log.warn({ err: error }, "last use not noted"));
-  const publicUrl = ownUrl(settings);
-  const resting = { snapshots, mintSnapshots, refusals: createRefusalTrail(outside.redis) };
-  const voting = votingUseCases({ ...outside, ...resting, settings, metrics, wake, publicUrl });
-  const live = composeLive({ ...outside, log, metrics, trustedProxies: settings.TRUSTED_PROXIES });
-  const operating = openOperating({ ...outside, settings, log, wake, backend });
-  let isDraining = false;
-  const app = composeHttp({
-    ...outside,
-    operating,
-    settings,
-    publicUrl,
-    log,
+  const client = clientAddress(settings.TRUSTED_PROXIES);
+  const live = liveRoutes({
+    counters: new LiveCounters({
+      lookAtJournal: followCommitWatermark(reader),
+      loadChanges: (after, upTo) => counterChanges(reader, after, upTo),
+      now: clock.now,
+      log,
+    }),
+    client,
     metrics,
+  });
+  const collections = { A: settings.COLLECTION_A_ID, B: settings.COLLECTION_B_ID };
+  const checks = checkByHand({ ...given, sql: outside.checkSql, collections });
+  const board = queueUrl === undefined ? undefined : openQueueBoard(queueUrl, () => redis.isReady);
+  let isDraining = false;
+  const { app, fastPath } = webRoutes({
+    ...given,
+    client,
     verifyKey: keyVerifier(sql, used.note, clock),
-    voting,
+    voting: votingOperations({ ...given, refusals, engine, holdings }),
     live: live.app,
-    ...resting,
+    resting: { host: engine.casting.host, snapshots, mintSnapshots: createMintSnapshots(redis) },
+    refusals,
+    checks,
+    board,
     isDraining: () => isDraining,
     refreshMetrics: () => refreshMetrics(sql, metrics),
+    processes: () => report.webProcesses(),
   });
   const report = startProcessReport({
-    ...outside,
+    ...given,
     role: "web",
     version: ownVersion(),
-    sql: outside.reader,
-    log,
-    metrics,
-    countActors: voting.countActors,
+    sql: reader,
+    countActors: engine.casting.host.count,
   });
-  const server = await serveHttp(app, { host: settings.HOST, port: settings.PORT });
+  const server = await serveHttp(app, {
+    host: settings.HOST,
+    port: settings.PORT,
+    fastPath,
+    socketAddress: socketAddress(settings.TRUSTED_PROXIES),
+  });
   return {
     url: server.url,
     async close() {
       isDraining = true;
       live.close();
       await server.close(bounds.drainMs);
-      await voting.settled();
-      await Promise.all([snapshots.settled(), mintSnapshots.settled()]);
+      await engine.settled();
+      await snapshots.settled();
       await used.close();
       await report.close();
-      await operating.close();
+      await Promise.all([checks.close(), board?.close()]);
       await outside.close();
     },
   };
 }
 
-/** The outside of a web process: three pools, Redis, the clock, the mirror node. */
-async function connect(settings: WebSettings, log: Logger, onWriterClose: () => void) {
-  const role = await prepareDatabase(settings.DATABASE_URL, log);
-  const sql = openPostgres(settings.DATABASE_URL, { role });
-  const reader = openPostgres(settings.DATABASE_URL, { role, ...READER });
-  const writer = openPostgres(settings.DATABASE_URL, {
-    role,
-    writer: true,
-    connections: WRITER_CONNECTIONS,
-    // A server that took over may lack the last commits: remember nothing of the old one.
-    onClose: onWriterClose,
-  });
-  const exportsSql = openPostgres(settings.DATABASE_URL, {
-    role,
-    byKey: true,
-    connections: EXPORT_CONNECTIONS,
-  });
-  const clock = await followClock(
-    () => readDatabaseClock(sql),
-    (error) => log.warn({ err: error }, "the clock could not be measured"),
-  );
-  const redis = openRedis(settings.REDIS_URL, log);
-  const mirror = createMirrorNode({ urls: settings.MIRROR_NODE_URL, log });
-  return {
-    role,
-    sql,
-    reader,
-    writer,
-    exportsSql,
-    clock,
-    redis,
+interface Given extends WebConnections {
+  readonly settings: WebSettings;
+  readonly log: Logger;
+  readonly metrics: Metrics;
+  readonly wake: () => void;
+  readonly publicUrl: string;
+}
+
+function openHoldings({ settings, mirror, clock }: Given): HoldingsReader {
+  return createHoldingsReader({
     mirror,
-    async close() {
-      clock.stop();
-      await Promise.all([
-        mirror.close(),
-        closeRedis(redis),
-        sql.end({ timeout: 1 }),
-        reader.end({ timeout: 1 }),
-        writer.end({ timeout: 1 }),
-        exportsSql.end({ timeout: 1 }),
-      ]);
+    collectionA: settings.COLLECTION_A_ID,
+    collectionB: settings.COLLECTION_B_ID,
+    excludedWallets: settings.EXCLUDED_WALLETS,
+    clock,
+    deadlineMs: bounds.holdingsDeadlineMs,
+  });
+}
+
+/** The voting engine, heard by the metrics and the publishers. */
+function openEngine(
+  given: Given & { readonly snapshots: Snapshots; readonly holdings: HoldingsReader },
+) {
+  const { settings, holdings, log, metrics, wake } = given;
+  return createEngine({
+    ...given,
+    readHoldings: holdings.read,
+    collectionKeys: { a: settings.COLLECTION_A_KEY, b: settings.COLLECTION_B_KEY },
+    xpPerStar: settings.XP_PER_STAR,
+    onAccepted: (star) => {
+      metrics.starsAccepted.inc({ target: star.target.type });
+      wake();
     },
+    onBatch: (stars) => metrics.commitBatch.observe(stars),
+    onOpen: (source) => metrics.actorsOpened.inc({ source }),
+    onContradiction: (error) => {
+      metrics.contradictions.inc();
+      log.error({ err: error }, "machine and journal contradict each other");
+    },
+  });
+}
+
+/** What the voting routes ask for, each with what it needs. */
+function votingOperations(
+  given: Given & {
+    readonly holdings: HoldingsReader;
+    readonly refusals: RefusalTrail;
+    readonly engine: ReturnType<typeof createEngine>;
+  },
+): VotingDeps {
+  const { settings, sql, clock, mirror, journal, metrics, publicUrl, refusals } = given;
+  const { casting, loadWalletDay, findTarget, findSession } = given.engine;
+  const network = settings.HEDERA_NETWORK;
+  const origins = [...ownOrigins(publicUrl, settings), ...settings.VOTING_ORIGINS];
+  const site = { publicUrl, origins, network };
+  const signIn = {
+    sql,
+    clock,
+    readAccount: createSignInAccounts(mirror, given.holdings.isReading),
+    site,
+  };
+  const previewing = {
+    ...casting,
+    findTarget,
+    loadWalletDay,
+    lastStarredDay: (wallet: string, target: Target) =>
+      lastStarredDay(sql, accountNumber(wallet), target),
+  };
+  return {
+    clock,
+    network,
+    startSignIn: (asked) => startSignIn(signIn, asked),
+    openSession: (signed) => openSession(signIn, signed),
+    findSession,
+    closeSession: (token) => closeSession(sql, token),
+    revokeSessions: (wallet) => revokeSessions(sql, wallet),
+    readAllowance: (wallet) => readAllowance({ clock, loadWalletDay }, wallet),
+    previewStar: (wallet, target) => previewStar(previewing, wallet, target),
+    async castStar(cast) {
+      journal.admitStar();
+      const result = await castStar(casting, cast);
+      if (result.kind === "refused") {
+        const { wallet, decision } = result;
+        metrics.starsRefused.inc({ code: decision.code });
+        const target = targetKey(cast.target.type, cast.target.id);
+        refusals.note({ at: clock.now(), wallet, target, code: decision.code });
+      }
+      return result;
+    },
+    findReceipt: (id, day) => findReceipt(sql, id, day),
+    receiptsOfDay: (wallet, day) => receiptsOfDay(sql, accountNumber(wallet), day),
   };
 }

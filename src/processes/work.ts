@@ -2,7 +2,7 @@ import { defineCommand } from "citty";
 import { environment, readSettings } from "../config.ts";
 import { createLogger } from "../log.ts";
 import { createWakeQueue } from "../publishing/queue.ts";
-import { armFailpointOf } from "./arm.ts";
+import { armFailpointFromSettings } from "./failpoints.ts";
 import { runUntilStopped } from "./run-until-stopped.ts";
 import { growHeapSlowly } from "./slow-heap-growth.ts";
 import { startWorker, WORKER_SETTINGS } from "./worker.ts";
@@ -15,10 +15,9 @@ export const workCommand = defineCommand({
       growHeapSlowly();
       const settings = readSettings(environment(), WORKER_SETTINGS);
       const log = createLogger(settings.LOG_LEVEL, "worker");
-      armFailpointOf(settings, log);
-      const backend = { redisUrl: settings.REDIS_URL };
-      const queue = await createWakeQueue(backend, log);
-      const worker = await startWorker(settings, { log, queue, backend });
+      armFailpointFromSettings(settings, log);
+      const queue = createWakeQueue(settings.REDIS_URL, log);
+      const worker = await startWorker(settings, { log, queue, queueUrl: settings.REDIS_URL });
       log.info("worker process is up");
       return {
         log,

@@ -1,27 +1,32 @@
-import { followClock } from "../clock.ts";
+import { type Clock, followClock } from "../clock.ts";
 import { bounds, type With } from "../config.ts";
 import { failpoint } from "../failpoint.ts";
+import { createApp } from "../http/app.ts";
+import { checkPostgres } from "../http/dependencies.ts";
+import { healthRoutes } from "../http/health.ts";
+import { clientAddress } from "../http/middleware/client-address.ts";
+import { operatorAccess } from "../http/operator-access.ts";
+import { serveHttp } from "../http/serve.ts";
 import { exportSettings } from "../journal/export-days.ts";
 import { createHederaTopic } from "../ledger/hedera-topic.ts";
-import { createMirrorNode } from "../ledger/mirror-node.ts";
+import { createMirrorNode } from "../ledger/mirror/node.ts";
 import type { Logger } from "../log.ts";
 import { createMetrics, type Metrics } from "../metrics.ts";
 import { startPublisher } from "../publishing/publisher.ts";
 import type { WakeQueue } from "../publishing/queue.ts";
-import { openPostgres, readDatabaseClock } from "../store/postgres.ts";
-import type { QueueBackend } from "../store/queue-connection.ts";
+import type { Service } from "../service.ts";
+import { openPostgres, readDatabaseClock, type Sql } from "../store/postgres.ts";
+import { closeRedis, openRedis } from "../store/redis.ts";
 import { startExportsUpkeep } from "../upkeep/finalize-exports.ts";
-import { createHoldingsCheck } from "../upkeep/holdings-check.ts";
+import { createHoldingsCheck } from "../upkeep/holdings-check/check.ts";
 import { startHousekeeping } from "../upkeep/housekeeping.ts";
 import { startRewards } from "../upkeep/offer-rewards.ts";
 import { startReconciler } from "../upkeep/reconcile.ts";
 import { startCatalogueRefresh } from "../upkeep/refresh-catalogue.ts";
 import { startProcessReport } from "../upkeep/report-process.ts";
 import { startHoldingsCheckSchedule } from "../upkeep/schedule.ts";
+import { ownVersion } from "../version.ts";
 import { prepareDatabase } from "./prepare-database.ts";
-import { ownVersion } from "./version.ts";
-import type { Running } from "./web.ts";
-import { serveWorkerHttp } from "./worker-http.ts";
 
 /** What a worker cannot do without. */
 export const WORKER_SETTINGS = [
@@ -43,8 +48,8 @@ export type WorkerSettings = Readonly<With<(typeof WORKER_SETTINGS)[number]>>;
 export interface WorkerParts {
   readonly log: Logger;
   readonly queue: Pick<WakeQueue, "onWake">;
-  /** Where BullMQ keeps its schedules. */
-  readonly backend: QueueBackend;
+  /** The Redis of BullMQ; absent where none is fit for it. */
+  readonly queueUrl: string | undefined;
   /** Of the process, where it has more parts than this; else the worker's own. */
   readonly metrics?: Metrics;
 }
@@ -56,8 +61,8 @@ export interface WorkerParts {
  *
  * @throws ConfigurationError when a topic is not fit for stars, or the key is none
  */
-export async function startWorker(settings: WorkerSettings, given: WorkerParts): Promise<Running> {
-  const { log, queue, backend } = given;
+export async function startWorker(settings: WorkerSettings, given: WorkerParts): Promise<Service> {
+  const { log, queue, queueUrl } = given;
   const role = await prepareDatabase(settings.DATABASE_URL, log);
   const sql = openPostgres(settings.DATABASE_URL, { role });
   const clock = await followClock(
@@ -90,26 +95,60 @@ export async function startWorker(settings: WorkerSettings, given: WorkerParts):
     collections: { A: settings.COLLECTION_A_ID, B: settings.COLLECTION_B_ID },
     failpoint: (name) => failpoint?.(name),
   });
-  const schedule = startHoldingsCheckSchedule({ check, queue: backend, log });
+  const schedule = startHoldingsCheckSchedule({ check, redisUrl: queueUrl, log });
   const refresh = startCatalogueRefresh({ sql, mirror, log, priceUrl: settings.PRICE_URL });
-  const rewards = startRewards({ sql, backend, log });
+  const rewards = startRewards({ sql, redisUrl: queueUrl, log });
   const exportsSql = openPostgres(settings.DATABASE_URL, { role, byKey: true, connections: 1 });
   const exports = startExportsUpkeep({ sql: exportsSql, log, settings: exportSettings(settings) });
   const version = ownVersion();
   const report = startProcessReport({ role: "worker", version, sql, mirror, clock, log, metrics });
   const reconciler = startReconciler({ sql, log, metrics, publisher });
   let isDraining = false;
-  const http = await serveWorkerHttp({ settings, sql, log, metrics, isDraining: () => isDraining });
+  const port = await openPort({ settings, sql, clock, log, metrics, isDraining: () => isDraining });
   const parts = [reconciler, report, publisher, housekeeping, schedule, refresh, rewards, exports];
   return {
     async close() {
       isDraining = true;
       await Promise.all(parts.map((part) => part.close()));
-      await http?.close(bounds.drainMs);
+      await port?.close();
       clock.stop();
       topic.close();
       await mirror.close();
       await Promise.all([sql.end({ timeout: 1 }), exportsSql.end({ timeout: 1 })]);
+    },
+  };
+}
+
+/**
+ * The worker's own port, where `WORKER_PORT` asks for one. A worker gets no requests: ready says no
+ * more than that it can work, and the mirror node, the consensus nodes and Redis may be away.
+ */
+async function openPort(parts: {
+  readonly settings: WorkerSettings;
+  readonly sql: Sql;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly metrics: Metrics;
+  readonly isDraining: () => boolean;
+}): Promise<Service | undefined> {
+  const { settings, sql, log, metrics } = parts;
+  const { HOST: host, WORKER_PORT: port } = settings;
+  if (port === undefined) return undefined;
+  const redis = openRedis(settings.REDIS_URL, log);
+  const access = operatorAccess({
+    ...parts,
+    operatorToken: settings.OPERATOR_TOKEN,
+    metricsToken: settings.METRICS_TOKEN,
+    client: clientAddress(settings.TRUSTED_PROXIES),
+    redis,
+  });
+  const health = healthRoutes({ ...parts, access, dependencies: { postgres: checkPostgres(sql) } });
+  const app = createApp({ log, metrics, mounts: [{ path: "/", app: health }] });
+  const server = await serveHttp(app, { host, port });
+  return {
+    async close() {
+      await server.close(bounds.drainMs);
+      await closeRedis(redis);
     },
   };
 }

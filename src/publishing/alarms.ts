@@ -1,4 +1,4 @@
-import { inTime, type Sql } from "../store/postgres.ts";
+import { runStatement, type Sql } from "../store/postgres.ts";
 
 /** What a worker wants an operator to look at, now. */
 export interface RaisedAlarm {
@@ -22,7 +22,7 @@ export async function tellAlarms(
   const rows = JSON.stringify(
     raised.map(({ raisedAt, ...alarm }) => ({ ...alarm, raised_at: raisedAt })),
   );
-  await inTime(sql`
+  await runStatement(sql`
     with said as (
       select * from json_to_recordset(${rows}::text::json)
         as alarm (reason text, subject text, detail text, raised_at bigint)
@@ -37,9 +37,9 @@ export async function tellAlarms(
     do update set detail = excluded.detail, seen_at = excluded.seen_at`);
 }
 
-/** The alarms of all workers that live; one that several raised is told once. */
+/** The alarms of all workers that live; one that several raised appears once. */
 export async function listAlarms(sql: Sql): Promise<readonly RaisedAlarm[]> {
-  return inTime(sql<RaisedAlarm[]>`
+  return runStatement(sql<RaisedAlarm[]>`
     select reason, subject, max(detail) as detail, min(raised_at) as "raisedAt"
     from publishing_alarm where seen_at > now_ms() - ${SILENT_AFTER_MS}::bigint
     group by reason, subject order by min(raised_at)`);

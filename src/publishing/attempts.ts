@@ -1,36 +1,11 @@
-import { inTime } from "../store/postgres.ts";
+import { runStatement } from "../store/postgres.ts";
+import type { Attempt } from "./attempt.ts";
 import type { Outbox } from "./outbox.ts";
-
-/** An open transaction id of a star, and what is known of its fate. */
-export interface Attempt {
-  readonly starId: string;
-  /** From 1, per star. */
-  readonly number: number;
-  readonly topicId: string;
-  /** `0.0.n@s.nnnnnnnnn` */
-  readonly transactionId: string;
-  /** Nanoseconds since the epoch, by the ledger's time. */
-  readonly validStart: bigint;
-  /** The only bytes that may be sent, and when they stop being valid (as `validStart`). */
-  readonly signed: { readonly bytes: Uint8Array; readonly validUntil: bigint } | null;
-  /** Counted before each sending; `refusals` after each that certainly came to nothing. */
-  readonly sends: number;
-  readonly refusals: number;
-  readonly receipt: Receipt | null;
-  /** Rounds in which a quiet topic was found without the message. */
-  readonly absenceRounds: number;
-}
-
-/** What the consensus nodes said of a transaction. */
-interface Receipt {
-  readonly status: string;
-  readonly sequenceNumber: number | null;
-}
 
 /**
  * Why an attempt is given up. Each is a proof that its message is not on the topic and
  * never will be:
- * - `never sent`, `refused`: nobody but us ever had the bytes (checked against the counts)
+ * - `never sent`, `refused`: the bytes never left this service (checked against the counts)
  * - `failed`: it reached consensus and had no effect
  * - `foreign`: somebody else's transaction took effect under its id
  * - `absent`: its time is over, and the topic was read without it (`prove-absence.ts`)
@@ -44,7 +19,8 @@ export class LeaseLost extends Error {
 
 /**
  * Each function below is one statement. It writes down a step before the next one is taken,
- * and only while the lease holds; else it throws LeaseLost. RetryableError `UNAVAILABLE`
+ * and only while the lease holds; else it throws LeaseLost. It names the transaction and not its
+ * number: in an older copy of the journal the same number may be another transaction. RetryableError `UNAVAILABLE`
  * means that the step may or may not be written: the star is to be taken up anew.
  */
 
@@ -55,7 +31,7 @@ export async function reserveId(
   by: { readonly payer: string; readonly topicId: string; readonly notBefore: bigint },
 ): Promise<Attempt> {
   const { payer, topicId, notBefore } = by;
-  const rows = await inTime(sql<{ number: number; start: string; transaction_id: string }[]>`
+  const rows = await runStatement(sql<{ number: number; start: string; transaction_id: string }[]>`
     select attempt as number, valid_start_ns::text as start, transaction_id
     from reserve_transaction(${starId}, ${holder}, ${payer}, ${topicId}, ${String(notBefore)})`);
   const { number, start, transaction_id: transactionId } = only(rows, starId);
@@ -80,58 +56,67 @@ export async function storeSigned(
   signed: NonNullable<Attempt["signed"]>,
 ): Promise<Attempt> {
   const { sql, holder } = outbox;
-  const rows = await inTime(sql`
+  const rows = await runStatement(sql`
     with mine as (
       update outbox set state = 'signed'
       where star_id = ${attempt.starId} and state = 'reserved'
+        and transaction_id = ${attempt.transactionId}
         and lease_owner = ${holder} and lease_until > now_ms()
       returning star_id
     )
     update publish_attempt set signed_bytes = ${Buffer.from(signed.bytes)},
       valid_until_ns = ${String(signed.validUntil)}, signed_at = now_ms()
     from mine where publish_attempt.star_id = mine.star_id
-      and attempt = ${attempt.number} and closed_at is null
+      and transaction_id = ${attempt.transactionId} and closed_at is null
     returning attempt`);
   only(rows, attempt.starId);
   return { ...attempt, signed };
 }
 
-/** Written before each sending: from here on the message may be on its way. */
-export async function countSend({ sql, holder }: Outbox, attempt: Attempt): Promise<Attempt> {
-  const rows = await inTime(sql<{ sends: number; refusals: number }[]>`
+/**
+ * Written before each sending: from here on the message may be on its way. So this is where the
+ * database must still be the one whose topics were read.
+ */
+export async function countSend(
+  { sql, holder, database }: Outbox,
+  attempt: Attempt,
+): Promise<Attempt> {
+  const rows = await runStatement(sql<{ sends: number; refusals: number }[]>`
     with mine as (
       update outbox set state = 'sent', submitted_at = coalesce(submitted_at, now_ms())
       where star_id = ${attempt.starId} and state in ('signed', 'sent')
+        and transaction_id = ${attempt.transactionId}
         and lease_owner = ${holder} and lease_until > now_ms()
+        and (select is_known_database(${database.identity}, ${database.epoch ?? null}))
       returning star_id
     )
     update publish_attempt set sends = sends + 1, sent_at = coalesce(sent_at, now_ms())
     from mine where publish_attempt.star_id = mine.star_id
-      and attempt = ${attempt.number} and closed_at is null
+      and transaction_id = ${attempt.transactionId} and closed_at is null
     returning sends, refusals`);
   return { ...attempt, ...only(rows, attempt.starId) };
 }
 
-/** Written after a sending that a node certainly did not pass on; true whoever has the lease. */
+/** Written after a sending that a node did not pass on, for certain; true under any lease. */
 export async function countRefusal({ sql }: Outbox, attempt: Attempt): Promise<Attempt> {
-  const rows = await inTime(sql<{ sends: number; refusals: number }[]>`
+  const rows = await runStatement(sql<{ sends: number; refusals: number }[]>`
     update publish_attempt set refusals = refusals + 1
-    where star_id = ${attempt.starId} and attempt = ${attempt.number} and closed_at is null
+    where star_id = ${attempt.starId} and transaction_id = ${attempt.transactionId} and closed_at is null
     returning sends, refusals`);
   return { ...attempt, ...only(rows, attempt.starId) };
 }
 
-/** What the nodes said; true whoever has the lease. */
+/** What the nodes said; true under any lease. */
 export async function storeReceipt(
   { sql }: Outbox,
   attempt: Attempt,
-  receipt: Receipt & { readonly runningHash: string | null },
+  receipt: NonNullable<Attempt["receipt"]> & { readonly runningHash: string | null },
 ): Promise<Attempt> {
   const { status, sequenceNumber, runningHash } = receipt;
-  const rows = await inTime(sql`
+  const rows = await runStatement(sql`
     update publish_attempt set receipt_status = ${status},
       receipt_sequence = ${sequenceNumber}, receipt_hash = ${runningHash}
-    where star_id = ${attempt.starId} and attempt = ${attempt.number} and closed_at is null
+    where star_id = ${attempt.starId} and transaction_id = ${attempt.transactionId} and closed_at is null
       and receipt_status is null
     returning attempt`);
   only(rows, attempt.starId);
@@ -144,9 +129,9 @@ export async function countAbsence(
   attempt: Attempt,
   apartMs: number,
 ): Promise<number> {
-  const rows = await inTime(sql<{ rounds: number }[]>`
+  const rows = await runStatement(sql<{ rounds: number }[]>`
     update publish_attempt set absence_at = now_ms(), absence_rounds = absence_rounds + 1
-    where star_id = ${attempt.starId} and attempt = ${attempt.number} and closed_at is null
+    where star_id = ${attempt.starId} and transaction_id = ${attempt.transactionId} and closed_at is null
       and absence_at + ${apartMs} <= now_ms()
     returning absence_rounds as rounds`);
   return rows[0]?.rounds ?? attempt.absenceRounds;
@@ -154,7 +139,7 @@ export async function countAbsence(
 
 /** How many older stars have sent something to the same topic whose fate is open. */
 export async function countOlder({ sql }: Outbox, attempt: Attempt): Promise<number> {
-  const rows = await inTime(sql<{ older: number }[]>`
+  const rows = await runStatement(sql<{ older: number }[]>`
     select count(*) as older from publish_attempt
     where topic_id = ${attempt.topicId} and closed_at is null and sends > 0
       and star_id < ${attempt.starId}`);
@@ -168,20 +153,20 @@ export async function giveUp(
   { outcome, evidence }: { readonly outcome: GivenUp; readonly evidence: string },
 ): Promise<void> {
   const onlyUnsent = outcome === "never sent" || outcome === "refused";
-  const rows = await inTime(sql`
+  const rows = await runStatement(sql`
     with mine as (
       update outbox set state = 'pending', topic_id = null, transaction_id = null
       where star_id = ${attempt.starId} and state in ('reserved', 'signed', 'sent')
         and lease_owner = ${holder} and lease_until > now_ms()
         and exists (select from publish_attempt known
-          where known.star_id = ${attempt.starId} and known.attempt = ${attempt.number}
+          where known.star_id = ${attempt.starId} and known.transaction_id = ${attempt.transactionId}
             and known.closed_at is null and (not ${onlyUnsent} or known.sends = known.refusals))
       returning star_id
     )
     update publish_attempt set closed_at = now_ms(), signed_bytes = null,
       outcome = ${outcome}, evidence = ${evidence}
     from mine where publish_attempt.star_id = mine.star_id
-      and attempt = ${attempt.number} and closed_at is null
+      and transaction_id = ${attempt.transactionId} and closed_at is null
     returning attempt`);
   only(rows, attempt.starId);
 }

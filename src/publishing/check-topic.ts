@@ -1,6 +1,7 @@
 import { ConfigurationError } from "../config.ts";
-import type { MirrorNode } from "../ledger/mirror-node.ts";
-import type { MirrorTopic } from "../ledger/mirror-schemas.ts";
+import { MirrorError } from "../ledger/mirror/error.ts";
+import type { MirrorNode } from "../ledger/mirror/node.ts";
+import type { MirrorTopic } from "../ledger/mirror/schemas.ts";
 import type { Topic } from "../ledger/topic.ts";
 import type { Logger } from "../log.ts";
 
@@ -13,38 +14,71 @@ interface TopicToCheck {
 /** A topic just made is seen by mirror nodes some seconds later. */
 const NEW_TOPIC_PATIENCE_MS = 20_000;
 const LOOK_EVERY_MS = 500;
+const SAY_EVERY_MS = 5_000;
 /** A start does not wait long for a mirror node that is away. */
 const READ = { deadlineMs: 3_000 } as const;
 
+/** What a topic is looked up with. */
+export interface TopicCheck {
+  readonly mirror: Pick<MirrorNode, "topic" | "topicMessages">;
+  readonly topic: Pick<Topic, "publicKey">;
+  readonly log: Logger;
+  /** How long the mirror node may not know the topic; default 20 s. */
+  readonly patienceMs?: number;
+}
+
 /**
- * Looks a topic up at the mirror node: only one that nobody else can write to, and that
+ * Looks a topic up at the mirror node: only one that this service alone can write to, and that
  * charges nothing of its own, can carry stars.
  *
  * @throws ConfigurationError when the mirror node says that it is another kind of topic, or none
  * @throws MirrorError when the mirror node cannot be asked
  */
 export async function checkTopic(
-  parts: {
-    readonly mirror: Pick<MirrorNode, "topic">;
-    readonly topic: Pick<Topic, "publicKey">;
-    readonly log: Logger;
-  },
+  parts: TopicCheck,
   { topicId, setting }: TopicToCheck,
 ): Promise<void> {
-  const patience = performance.now() + NEW_TOPIC_PATIENCE_MS;
-  let found = await parts.mirror.topic(topicId, READ);
-  while (found === null && performance.now() < patience) {
-    await new Promise((resolve) => setTimeout(resolve, LOOK_EVERY_MS));
-    found = await parts.mirror.topic(topicId, READ);
-  }
+  const found = await findTopic(parts, topicId);
   const refuse = (why: string): never => {
     throw new ConfigurationError(`${setting} ${topicId} ${why}`);
   };
-  if (found === null) return refuse("does not exist at the mirror node");
+  if (found === null) {
+    return refuse("is not known to the mirror node, nor any message of it: is the id right?");
+  }
   if (found.deleted) refuse("is deleted");
   if (found.submitKey === null) refuse("has no submit key: anyone could write stars to it");
   if (found.customFees > 0) refuse("charges custom fees for each message");
   warn(parts, found);
+}
+
+/**
+ * The topic, or null when the mirror node knows nothing of it for a while: one just made is seen
+ * some seconds later. A mirror node without its Java part answers 404 for every topic, in the
+ * words of a missing one, and lists its messages all the same.
+ *
+ * @throws MirrorError also when the mirror node has messages of a topic that it does not describe
+ */
+async function findTopic(
+  { mirror, log, patienceMs = NEW_TOPIC_PATIENCE_MS }: TopicCheck,
+  topicId: string,
+): Promise<MirrorTopic | null> {
+  const startedAt = performance.now();
+  for (let saidAt = Number.NEGATIVE_INFINITY; ; ) {
+    const found = await mirror.topic(topicId, READ);
+    if (found !== null) return found;
+    const { messages } = await mirror.topicMessages(topicId, { limit: 1 }, READ);
+    if (messages.length > 0) {
+      const why = `it has messages of ${topicId} and no route /topics/${topicId}: it lacks its Java part (REST Java)`;
+      throw new MirrorError("status", why);
+    }
+    const now = performance.now();
+    if (now - startedAt >= patienceMs) return null;
+    if (now - saidAt >= SAY_EVERY_MS) {
+      saidAt = now;
+      log.info({ topicId }, "waiting for the mirror node to know the topic");
+    }
+    await new Promise((resolve) => setTimeout(resolve, LOOK_EVERY_MS));
+  }
 }
 
 /** What is unwise but works, or will be refused by the ledger itself. */

@@ -1,22 +1,24 @@
-import type { MirrorTopicMessage } from "../ledger/mirror-schemas.ts";
+import type { MirrorTopicMessage } from "../ledger/mirror/schemas.ts";
 import { parseTimestamp } from "../ledger/transaction-id.ts";
-import { inTime, type Sql } from "../store/postgres.ts";
+import { runStatement, type Sql } from "../store/postgres.ts";
 import { type Inspected, inspectMessages } from "./inspect-message.ts";
 
 /**
- * What comparing a message with what was sent came to, for one star (see the functions in
- * `migrations/006`):
+ * What comparing a message with what was sent came to, for one star (see
+ * `confirm_messages` and `adopt_sent_messages` in migrations/):
  * - `published`: our id, our bytes: the star is done
+ * - `adopted`: the bytes of a star that waits, sent by a journal that went further than this
+ *   one: the star is done
  * - `absent`: read past the end of its time without it: the star is pending again
  * - `foreign`: our id with other bytes; it is used up, and the star pending again
- * - `contradicts`: the receipt and the mirror node tell different stories
+ * - `contradicts`: the receipt and the mirror node contradict each other
  * - `returned`: our message under an id that had been given up
  */
 export interface Verdict {
   readonly starId: string;
-  readonly verdict: "published" | "absent" | "foreign" | "contradicts" | "returned";
+  readonly verdict: "published" | "adopted" | "absent" | "foreign" | "contradicts" | "returned";
   readonly sequenceNumber: number | null;
-  /** From the star's instant to now; set when published. */
+  /** From the star's instant to now; set when published or adopted. */
   readonly lagMs: number | null;
   /** The transaction id in question. */
   readonly detail: string | null;
@@ -27,25 +29,25 @@ export interface Reading {
   readonly sequenceNumber: number;
   /** Of that message, base64; null where an earlier release read it. */
   readonly runningHash: string | null;
-  /** Whether any message of ours is still out there. */
+  /** Whether any star's message is still on its way. */
   readonly awaited: boolean;
 }
 
 /**
  * Begins to read a topic, from its first message. Until then nothing can be sent to it.
  *
- * @returns false when it had begun before
+ * @returns false when the reading had started before
  */
 export async function beginReading(sql: Sql, topicId: string): Promise<boolean> {
-  const rows = await inTime(sql`
+  const rows = await runStatement(sql`
     insert into topic_reading (topic_id, sequence_number, begun_at)
     values (${topicId}, 0, now_ms()) on conflict do nothing returning topic_id`);
   return rows.length > 0;
 }
 
-/** @returns undefined when the reading of that topic has not begun */
+/** @returns undefined when the reading of that topic has not started */
 export async function findReading(sql: Sql, topicId: string): Promise<Reading | undefined> {
-  const rows = await inTime(sql<Reading[]>`
+  const rows = await runStatement(sql<Reading[]>`
     select sequence_number as "sequenceNumber", running_hash as "runningHash", exists (
       select from outbox where state = 'sent' and topic_id = ${topicId}) as awaited
     from topic_reading where topic_id = ${topicId}`);
@@ -54,24 +56,29 @@ export async function findReading(sql: Sql, topicId: string): Promise<Reading | 
 
 /**
  * Reads a topic on by one page of messages that follow each other and the last one read:
- * compares each with what was sent, gives up what can no longer come, and writes down what is
- * nobody's confirmation (`findings.ts`). One statement.
+ * compares each with what was sent, gives up what can no longer come, and writes down what
+ * confirms no star (`reconciliation-findings.ts`). One statement.
+ *
+ * @param reading.payer the operator's account, where it is known here: its messages are ours
  */
 export async function readTopicOn(
   sql: Sql,
-  reading: Pick<Reading, "sequenceNumber" | "runningHash"> & { readonly topicId: string },
+  reading: Pick<Reading, "sequenceNumber" | "runningHash"> & {
+    readonly topicId: string;
+    readonly payer: string | undefined;
+  },
   messages: readonly MirrorTopicMessage[],
 ): Promise<readonly Verdict[]> {
-  const { topicId, sequenceNumber: after, runningHash } = reading;
+  const { topicId, sequenceNumber: after, runningHash, payer = null } = reading;
   const last = messages.at(-1);
   if (last === undefined) return [];
   const inspected = inspectMessages(messages, runningHash);
   const lastNs = String(parseTimestamp(last.consensusTimestamp));
-  return inTime(sql<Verdict[]>`
+  return runStatement(sql<Verdict[]>`
     select star_id as "starId", verdict, sequence_number as "sequenceNumber",
       lag_ms as "lagMs", detail
     from read_topic_on(${topicId}, ${after}, ${asJson(messages, inspected)}::text::json,
-      ${last.sequenceNumber}, ${lastNs})`);
+      ${last.sequenceNumber}, ${lastNs}, ${payer})`);
 }
 
 /** Compares one message, wherever the reading of its topic stands. */
@@ -79,7 +86,7 @@ export async function confirmMessage(
   sql: Sql,
   message: MirrorTopicMessage,
 ): Promise<readonly Verdict[]> {
-  return inTime(sql<Verdict[]>`
+  return runStatement(sql<Verdict[]>`
     select star_id as "starId", verdict, sequence_number as "sequenceNumber",
       lag_ms as "lagMs", detail
     from confirm_messages(${message.topicId}, ${asJson([message])}::text::json)`);
@@ -95,6 +102,7 @@ function asJson(
       consensus_timestamp: message.consensusTimestamp,
       transaction_id: message.chunk?.transactionId ?? null,
       running_hash: message.runningHash,
+      payer: message.payer,
       bytes: message.bytes.toString("base64"),
       malformed: inspected[index]?.malformed ?? false,
       unchained: inspected[index]?.unchained ?? false,

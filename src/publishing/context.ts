@@ -1,10 +1,10 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { Failpoint } from "../failpoint.ts";
-import type { MirrorNode } from "../ledger/mirror-node.ts";
+import type { MirrorNode } from "../ledger/mirror/node.ts";
 import type { Topic } from "../ledger/topic.ts";
 import type { LedgerClock } from "./ledger-clock.ts";
-import type { Notices } from "./notices.ts";
 import type { LeasedStar, Outbox } from "./outbox.ts";
+import type { PublishingAlerts } from "./publishing-alerts.ts";
 import type { SendGate } from "./send-gate.ts";
 
 /** The two topics, by what is starred. */
@@ -39,7 +39,12 @@ export interface PublishContext {
   /** From 0 to 1. */
   readonly random: () => number;
   readonly failpoint: (name: PublishFailpoint) => void | Promise<void>;
-  readonly notices: Notices;
+  readonly alerts: PublishingAlerts;
+}
+
+/** A publisher's own; each star gets the database in which it is taken up. */
+export interface PublisherContext extends Omit<PublishContext, "outbox"> {
+  readonly outbox: Omit<Outbox, "database">;
 }
 
 /** What belongs to one topic. */

@@ -1,8 +1,14 @@
 import { bounds } from "../config.ts";
 import { RetryableError } from "../errors.ts";
-import { type PublishContext, TOPIC_KINDS, type TopicKind } from "./context.ts";
-import { type LeasedStar, layBack, leaseStars } from "./outbox.ts";
+import {
+  type PublishContext,
+  type PublisherContext,
+  TOPIC_KINDS,
+  type TopicKind,
+} from "./context.ts";
+import { type LeasedStar, leaseStars, type Outbox, releaseStar } from "./outbox.ts";
 import { publishStar } from "./publish-star.ts";
+import type { SendingGround } from "./topic-knowledge.ts";
 
 /** Takes up what is due, oldest first, a bounded number of stars at a time. */
 export interface Drain {
@@ -16,12 +22,15 @@ export interface Drain {
 
 /** Stars in hand per topic; most of them wait for a receipt, which takes seconds. */
 const IN_HAND_MAX = bounds.publishBatchMax / 2;
-/** After a fault of Postgres, and before a fault of ours is tried again. */
+/** After a fault of Postgres, and before a defect is tried again. */
 const OUTAGE_DELAY_MS = 1_000;
 const FAULT_DELAY_MS = 60_000;
 
-/** @param isReady whether a topic has been found fit to be sent to */
-export function createDrain(context: PublishContext, isReady: (kind: TopicKind) => boolean): Drain {
+/** @param groundOf where stars of a topic may be sent; undefined: nowhere yet */
+export function createDrain(
+  context: PublisherContext,
+  groundOf: (kind: TopicKind) => SendingGround | undefined,
+): Drain {
   const inHand = new Map<string, { readonly kind: TopicKind; readonly done: Promise<void> }>();
   const hungry = new Set<TopicKind>();
   let looking: Promise<number> | undefined;
@@ -35,8 +44,8 @@ export function createDrain(context: PublishContext, isReady: (kind: TopicKind) 
     if (!context.closing.aborted) reminder.in(delayMs);
   };
 
-  const takeUp = (kind: TopicKind, star: LeasedStar): void => {
-    const done = work(context, star).then((delayMs) => {
+  const takeUp = (kind: TopicKind, star: LeasedStar, outbox: Outbox): void => {
+    const done = work({ ...context, outbox }, star).then((delayMs) => {
       inHand.delete(star.starId);
       if (delayMs !== undefined) lookIn(delayMs + 5);
       // Refilled by halves, so that a long queue is not leased star by star.
@@ -50,14 +59,18 @@ export function createDrain(context: PublishContext, isReady: (kind: TopicKind) 
     for (const kind of TOPIC_KINDS) {
       const { gate } = context.lanes[kind];
       const free = IN_HAND_MAX - countInHand(kind);
-      if (context.closing.aborted || free <= 0 || !isReady(kind)) continue;
+      const ground = groundOf(kind);
+      if (context.closing.aborted || free <= 0 || ground === undefined) continue;
+      const { database, since } = ground;
+      // A star keeps the ground on which it was taken up.
+      const outbox = { ...context.outbox, database };
       const limit = Math.min(free, gate.takeRoom());
       const working = [...inHand.keys()];
       const stars =
-        limit === 0 ? [] : await leaseStars(context.outbox, { topic: kind, limit, working });
+        limit === 0 ? [] : await leaseStars(outbox, { topic: kind, limit, working, since });
       if (stars.length === limit) hungry.add(kind);
       else hungry.delete(kind);
-      for (const star of stars) takeUp(kind, star);
+      for (const star of stars) takeUp(kind, star, outbox);
       // A shut gate says itself when it wants to be tried again.
       if (gate.isShut && hungry.has(kind)) lookIn(gate.retryInMs());
       taken += stars.length;
@@ -70,8 +83,8 @@ export function createDrain(context: PublishContext, isReady: (kind: TopicKind) 
     lookAgain = looking !== undefined;
     looking ??= lookOnce()
       .catch((error: unknown) => {
-        context.notices.failed("database");
-        context.notices.log.debug({ err: error }, "the outbox could not be read");
+        context.alerts.failed("database");
+        context.alerts.log.debug({ err: error }, "the outbox could not be read");
         lookIn(OUTAGE_DELAY_MS);
         return 0;
       })
@@ -124,19 +137,21 @@ function createReminder(remind: () => void) {
   };
 }
 
-/** Publishes one star; whatever happens to it, the others go on. */
+/** Publishes one star; its failure does not stop the others. */
 async function work(context: PublishContext, star: LeasedStar): Promise<number | undefined> {
   const { starId } = star;
   try {
     return await publishStar(context, star);
   } catch (error) {
     const isOutage = error instanceof RetryableError;
-    context.notices.failed(isOutage ? "database" : "fault");
+    context.alerts.failed(isOutage ? "database" : "fault");
     // Still leased to us: it is due again as soon as Postgres answers.
     if (isOutage) return OUTAGE_DELAY_MS;
-    context.notices.log.error({ err: error, starId }, "a star could not be published");
+    context.alerts.log.error({ err: error, starId }, "a star could not be published");
     const why = error instanceof Error ? error.message : String(error);
-    await layBack(context.outbox, starId, { delayMs: FAULT_DELAY_MS, why }).catch(() => undefined);
+    await releaseStar(context.outbox, starId, { delayMs: FAULT_DELAY_MS, why }).catch(
+      () => undefined,
+    );
     return FAULT_DELAY_MS;
   }
 }

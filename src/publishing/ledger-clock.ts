@@ -3,7 +3,7 @@ import { bounds } from "../config.ts";
 /**
  * The ledger's time, as well as one can know it from outside (contract, section 1). It
  * starts from the machine's clock, runs on the monotonic timer, and is corrected by facts:
- * a consensus timestamp was reached, an id was refused as too old, or as not begun yet.
+ * a consensus timestamp was reached, an id was refused as too old, or as not valid yet.
  * So a wrong clock, whichever way, costs a few refused sends and never stops the queue.
  */
 export interface LedgerClock {

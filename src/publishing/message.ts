@@ -1,4 +1,4 @@
-import { type EventKind, ruleOf, type Target, type TargetType } from "../../actors/content.ts";
+import type { EventKind, TargetRecord, TargetType } from "../../actors/content.ts";
 import { bounds } from "../config.ts";
 import { isEntityId } from "../ledger/entity-id.ts";
 
@@ -7,7 +7,7 @@ export interface MessageStar {
   readonly wallet: string;
   /** Epoch milliseconds: the message's `timestamp`. */
   readonly at: number;
-  readonly target: Target;
+  readonly target: TargetRecord;
   readonly votingPower: number;
   /** Serials held of each collection; their numbers are published. */
   readonly holdings: {
@@ -54,8 +54,7 @@ const VERSION = 1;
  */
 export function starMessage(star: MessageStar, keys: CollectionKeys): string {
   const { target, holdings } = star;
-  const { topic } = ruleOf(target);
-  if (topic === "event") {
+  if (target.type === "event") {
     const message = {
       type: "event_vote",
       wallet: star.wallet,
@@ -69,7 +68,7 @@ export function starMessage(star: MessageStar, keys: CollectionKeys): string {
     type: "asset_vote",
     wallet: star.wallet,
     targetId: target.ledgerId ?? target.id,
-    targetType: target.type === "event" ? fail("an event on the asset topic") : target.type,
+    targetType: target.type,
     votingPower: star.votingPower,
     holdings: {
       collectionA: holdings.collectionA.length,

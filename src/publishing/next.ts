@@ -1,4 +1,4 @@
-import type { Attempt } from "./attempts.ts";
+import type { Attempt } from "./attempt.ts";
 import type { PublishContext } from "./context.ts";
 import type { LeasedStar } from "./outbox.ts";
 
@@ -20,7 +20,7 @@ const DELAY_MS_MAX = 60_000;
  * step. While nothing is sent at all it is the gate that sets the pace: a star that has probed
  * for hours must be there when the trouble ends.
  */
-export function layBackFor(
+export function releaseFor(
   { random, lanes }: Pick<PublishContext, "random" | "lanes">,
   { tries, topic }: LeasedStar,
   why: string,
@@ -39,7 +39,7 @@ export function untilOver(
 ): Extract<Next, { kind: "lay back" }> {
   const end = attempt.signed?.validUntil ?? attempt.validStart;
   const leftMs = Number((end - clock.now()) / 1_000_000n);
-  // Asked earlier than it ends nothing could be proved; later than a minute helps nobody.
+  // Asked before its end nothing can be proved; later than a minute after it is too late to help.
   return {
     kind: "lay back",
     delayMs: Math.min(Math.max(leftMs + 1_000, 1_000), DELAY_MS_MAX),

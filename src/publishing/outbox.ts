@@ -1,19 +1,22 @@
-import { inTime, type Sql } from "../store/postgres.ts";
-import type { Attempt } from "./attempts.ts";
+import type { KnownDatabase } from "../store/database-identity.ts";
+import { runStatement, type Sql } from "../store/postgres.ts";
+import type { Attempt } from "./attempt.ts";
 
 /**
- * The queue of stars to publish is the table `outbox` itself. Whoever works on a row has
- * leased it; every function here is one statement and throws RetryableError `UNAVAILABLE`
- * when Postgres is out of reach.
+ * The queue of stars to publish is the table `outbox` itself. A publisher works only on rows it
+ * has leased; every function here is one statement and throws RetryableError `UNAVAILABLE` when
+ * Postgres is out of reach.
  */
 export interface Outbox {
   readonly sql: Sql;
-  /** Names this publisher among all, for ever. */
+  /** Names this publisher among all there ever are. */
   readonly holder: string;
   readonly leaseMs: number;
+  /** Where the topics were read: stars of any other database are neither leased nor sent. */
+  readonly database: KnownDatabase;
 }
 
-/** A star of ours to publish, until the lease runs out. */
+/** A star to publish, until the lease runs out. */
 export interface LeasedStar {
   readonly starId: string;
   readonly topic: "event" | "asset";
@@ -29,21 +32,25 @@ export interface LeasedStar {
  * are due again, and so are this holder's own that it no longer works on.
  *
  * @param asked.working stars this holder works on now
+ * @param asked.since stars accepted earlier are left alone, epoch milliseconds
  */
 export async function leaseStars(
-  { sql, holder, leaseMs }: Outbox,
+  { sql, holder, leaseMs, database }: Outbox,
   asked: {
     readonly topic: LeasedStar["topic"];
     readonly limit: number;
     readonly working: readonly string[];
+    readonly since?: number;
   },
 ): Promise<readonly LeasedStar[]> {
-  const rows = await inTime(sql<StarRow[]>`
+  const rows = await runStatement(sql<StarRow[]>`
     with due as (
       select star_id from outbox
       where state <> 'published' and topic = ${asked.topic} and next_try_at <= now_ms()
         and (lease_until <= now_ms() or lease_owner = ${holder})
         and star_id <> all (${[...asked.working]}::uuid[])
+        and star_id >= first_star_id(${asked.since ?? 0}::bigint)
+        and (select is_known_database(${database.identity}, ${database.epoch ?? null}))
       order by star_id limit ${asked.limit} for update skip locked
     ), leased as (
       update outbox set lease_owner = ${holder}, lease_until = now_ms() + ${leaseMs}
@@ -65,20 +72,20 @@ export async function leaseStars(
  *
  * @param back.why what went wrong; null when nothing did
  */
-export async function layBack(
-  { sql, holder }: Outbox,
+export async function releaseStar(
+  { sql, holder }: Pick<Outbox, "sql" | "holder">,
   starId: string,
   { delayMs, why }: { readonly delayMs: number; readonly why: string | null },
 ): Promise<void> {
-  await inTime(sql`
+  await runStatement(sql`
     update outbox set lease_owner = null, lease_until = 0, tries = tries + ${why === null ? 0 : 1},
       next_try_at = now_ms() + ${Math.ceil(delayMs)}::bigint, last_error = ${why}
     where star_id = ${starId} and lease_owner = ${holder} and state <> 'published'`);
 }
 
 /** Lays everything back that this holder still has. */
-export async function layAllBack({ sql, holder }: Outbox): Promise<void> {
-  await inTime(sql`
+export async function layAllBack({ sql, holder }: Pick<Outbox, "sql" | "holder">): Promise<void> {
+  await runStatement(sql`
     update outbox set lease_owner = null, lease_until = 0
     where star_id in (
       select star_id from outbox where lease_owner = ${holder} and state <> 'published'
@@ -95,7 +102,7 @@ export interface PendingPublications {
 
 export async function pendingPublications(sql: Sql): Promise<PendingPublications> {
   // Ids are ordered by acceptance, and each message carries its star's instant.
-  const rows = await inTime(sql<{ pending: number; age: number | null }[]>`
+  const rows = await runStatement(sql<{ pending: number; age: number | null }[]>`
     select count(*) as pending, (
       select now_ms() - (message::json->>'timestamp')::bigint from outbox
       where state <> 'published' order by star_id limit 1) as age

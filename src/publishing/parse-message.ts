@@ -50,7 +50,7 @@ function read(row: z.output<typeof starMessage>, keys: CollectionKeys): StarMess
     targetId: row.target_id,
     targetType: row.target_type,
     votingPower: row.voting_power,
-    // An absent count is no count, and no text of ours.
+    // An absent count is no count, and no text of this service.
     holdings: {
       collectionA: row.holdings[keys.a] ?? Number.NaN,
       collectionB: row.holdings[keys.b] ?? Number.NaN,

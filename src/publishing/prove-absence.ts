@@ -1,5 +1,6 @@
 import { parseTimestamp } from "../ledger/transaction-id.ts";
-import { type Attempt, countAbsence, type GivenUp } from "./attempts.ts";
+import type { Attempt } from "./attempt.ts";
+import { countAbsence, type GivenUp } from "./attempts.ts";
 import type { PublishContext } from "./context.ts";
 
 /** What asking the mirror node about an id that may have taken effect came to. */
@@ -24,7 +25,7 @@ const READ = { deadlineMs: 5_000, background: true } as const;
  * does not know it proves nothing: it may be behind.
  *
  * One of these is proof. A message that reached consensus after the id's time, on a topic
- * read without a gap up to there: the reading itself finds that (`migrations/006`). Or a
+ * read without a gap up to there: the reading itself finds that (`read_topic_on`). Or a
  * row of the transaction with another result, or with SUCCESS but of something that is no
  * message on our topic. Or, on a quiet topic, three rounds: a block past the id's time by a
  * minute, then the topic read to its end, then no SUCCESS row.

@@ -1,24 +1,17 @@
-import { MirrorError } from "../ledger/mirror-error.ts";
-import {
-  type Attempt,
-  countRefusal,
-  countSend,
-  giveUp,
-  LeaseLost,
-  reserveId,
-  storeSigned,
-} from "./attempts.ts";
+import { MirrorError } from "../ledger/mirror/error.ts";
+import type { Attempt } from "./attempt.ts";
+import { countRefusal, countSend, giveUp, LeaseLost, reserveId, storeSigned } from "./attempts.ts";
 import type { PublishContext, TopicLane } from "./context.ts";
-import { layBackFor, type Next, untilOver } from "./next.ts";
-import { type LeasedStar, layBack } from "./outbox.ts";
+import { type Next, releaseFor, untilOver } from "./next.ts";
+import { type LeasedStar, releaseStar } from "./outbox.ts";
 import { ask, awaitReceipt } from "./settle.ts";
 
 /**
  * Takes one star as far as it goes without waiting long. Its states, as in `outbox.state`:
  *
- * *pending*: it has no transaction id. *reserved*: it has one, unique for ever, and no bytes.
- * *signed*: it has the only bytes that may be sent under that id, and nobody else has seen
- * them. *sent*: they may be anywhere. *published*: a mirror node's row with our id and equal
+ * *pending*: it has no transaction id. *reserved*: it has one, unique among all, and no bytes.
+ * *signed*: it has the only bytes that may be sent under that id, and they have not left this
+ * service. *sent*: they may be anywhere. *published*: a mirror node's row with our id and equal
  * bytes was read; that is the reading's work (`topic-follower.ts`), never this file's.
  *
  * Each step is written down before the next one, so a crash anywhere is taken up where it
@@ -37,13 +30,13 @@ export async function publishStar(
 ): Promise<number | undefined> {
   try {
     const { delayMs, why } = await pursueIds(context, star);
-    await layBack(context.outbox, star.starId, { delayMs, why });
+    await releaseStar(context.outbox, star.starId, { delayMs, why });
     return delayMs;
   } catch (error) {
     if (error instanceof LeaseLost) return undefined;
     if (!(error instanceof MirrorError)) throw error;
-    const { delayMs, why } = layBackFor(context, star, error.message);
-    await layBack(context.outbox, star.starId, { delayMs, why });
+    const { delayMs, why } = releaseFor(context, star, error.message);
+    await releaseStar(context.outbox, star.starId, { delayMs, why });
     return delayMs;
   }
 }
@@ -73,7 +66,7 @@ async function pursueIds(context: PublishContext, star: LeasedStar): Promise<Lai
     if (next.kind === "lay back") return next;
     attempt = null;
   }
-  return layBackFor(context, star, "its ids were refused");
+  return releaseFor(context, star, "its ids were refused");
 }
 
 /** Everything that can be done with one id. */
@@ -94,7 +87,7 @@ async function pursue(
     if (next.kind !== "send") return next;
     attempt = next.attempt;
   }
-  return layBackFor(context, star, "no node answered");
+  return releaseFor(context, star, "no node answered");
 }
 
 async function sign(
@@ -125,7 +118,7 @@ async function send(
   { star, lane }: Post,
   attempt: Attempt,
 ): Promise<Next> {
-  const { outbox, topic, clock, closing, failpoint, notices } = context;
+  const { outbox, topic, clock, closing, failpoint, alerts } = context;
   const { signed } = attempt;
   if (signed === null) throw new Error(`star ${star.starId} is not signed`);
   if (clock.now() > signed.validUntil - LAST_SEND_BEFORE_END) {
@@ -149,7 +142,7 @@ async function send(
   }
   lane.follower.poke();
   if (outcome.kind === "unknown") {
-    notices.failed("no answer");
+    alerts.failed("no answer");
     lane.gate.failed("outage", outcome.why);
     return { kind: "send", attempt: counted };
   }
@@ -165,8 +158,8 @@ async function refused(
   attempt: Attempt,
   { status, refusal }: { readonly status: string; readonly refusal: string },
 ): Promise<Next> {
-  const { clock, notices } = context;
-  notices.failed(status);
+  const { clock, alerts } = context;
+  alerts.failed(status);
   if (refusal === "early") clock.refusedAsEarly(attempt.validStart);
   if (refusal === "expired" && attempt.signed !== null)
     clock.refusedAsExpired(attempt.signed.validUntil);
@@ -174,18 +167,18 @@ async function refused(
   if (refusal === "configuration") lane.gate.failed("configuration", status);
   // Another sending of it may be on its way, so it stays the star's only id.
   if (attempt.sends > attempt.refusals || refusal === "busy") {
-    return layBackFor(context, star, status);
+    return releaseFor(context, star, status);
   }
   const next = await newId(context, attempt, status);
   // A new id does not cure the settings, but the cured settings will need one.
-  return refusal === "configuration" ? layBackFor(context, star, status) : next;
+  return refusal === "configuration" ? releaseFor(context, star, status) : next;
 }
 
-/** Nobody but us ever had the bytes. */
+/** The bytes never left this service. */
 async function newId(context: PublishContext, attempt: Attempt, evidence: string): Promise<Next> {
   const outcome = attempt.sends === 0 ? "never sent" : "refused";
   await giveUp(context.outbox, attempt, { outcome, evidence });
-  context.notices.ended(outcome);
+  context.alerts.ended(outcome);
   await context.failpoint("pub.reissued");
   return { kind: "new id" };
 }

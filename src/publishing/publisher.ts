@@ -4,20 +4,29 @@ import { setTimeout as delay } from "node:timers/promises";
 import { bulkhead } from "cockatiel";
 import { bounds, ConfigurationError } from "../config.ts";
 import { failpoint as armed } from "../failpoint.ts";
-import type { MirrorNode } from "../ledger/mirror-node.ts";
+import type { MirrorNode } from "../ledger/mirror/node.ts";
 import type { Topic } from "../ledger/topic.ts";
 import { parseTimestamp } from "../ledger/transaction-id.ts";
-import type { Logger } from "../log.ts";
+import { type Logger, oncePerOutage } from "../log.ts";
+import { every, type Service } from "../service.ts";
 import type { Sql } from "../store/postgres.ts";
 import { tellAlarms } from "./alarms.ts";
-import { type PublishContext, TOPIC_KINDS, type TopicKind, wait } from "./context.ts";
+import {
+  type PublishContext,
+  type PublisherContext,
+  TOPIC_KINDS,
+  type TopicKind,
+  wait,
+} from "./context.ts";
 import { createDrain } from "./drain.ts";
+import { countLost } from "./journal-behind.ts";
 import { createLedgerClock, type LedgerClock } from "./ledger-clock.ts";
-import { createNotices, type PublishingMetrics } from "./notices.ts";
 import { layAllBack, pendingPublications } from "./outbox.ts";
+import { createNotices, type PublishingMetrics } from "./publishing-alerts.ts";
 import { createReadiness } from "./readiness.ts";
 import { createSendGate } from "./send-gate.ts";
 import { followTopic, type TopicFollower } from "./topic-follower.ts";
+import { createTopicKnowledge, type TopicKnowledge } from "./topic-knowledge.ts";
 
 /** What a publisher is made from; none of it is closed with it. */
 export interface PublisherParts {
@@ -25,7 +34,7 @@ export interface PublisherParts {
   readonly topic: Topic;
   readonly mirror: MirrorNode;
   readonly topics: Readonly<Record<TopicKind, string>>;
-  /** Tells when stars were accepted; without a call the publisher looks by itself. */
+  /** Wakes the publisher when stars were accepted; without a call it looks by itself. */
   readonly queue: { onWake(handler: () => void): void };
   readonly log: Logger;
   readonly metrics: PublishingMetrics;
@@ -52,12 +61,14 @@ export interface Publisher {
 
 /** What the alarm is about when a topic turns out to be no topic for stars. */
 const UNFIT = "settings";
-/** A start does not wait long for a mirror node that is away. */
+/** A start does not wait long for a mirror node that is away, nor for a long topic. */
 const MIRROR_PATIENCE_MS = 3_000;
+/** A journal that went back in time is found so soon. */
+const KNOW_EVERY_MS = 2_000;
 
 /**
  * Starts publishing. Any number of publishers may work on one outbox. Redis, Postgres, the
- * mirror node and the ledger may go and come back at any time; nobody has to be called.
+ * mirror node and the ledger may go and come back at any time, without an operator.
  *
  * @throws ConfigurationError when the mirror node says that a topic is not fit for stars
  * @throws RetryableError when Postgres is out of reach
@@ -67,22 +78,27 @@ export async function startPublisher(parts: PublisherParts): Promise<Publisher> 
   const closing = new AbortController();
   // Every star in hand listens, and not one more.
   setMaxListeners(bounds.publishBatchMax, closing.signal);
-  const notices = createNotices(log, parts.metrics);
-  const { context, followers } = compose(parts, notices, closing.signal);
-  const readiness = createReadiness({ ...parts, notices });
-  const drain = createDrain(context, readiness.isReady);
+  const alerts = createNotices(log, parts.metrics);
+  const { context, followers } = compose(parts, alerts, closing.signal);
+  const readiness = createReadiness({ ...parts, alerts });
+  const knowledge = createTopicKnowledge({ ...context, sql, topics, isReady: readiness.isReady });
+  const drain = createDrain(context, (kind) =>
+    readiness.isReady(kind) ? knowledge.of(kind) : undefined,
+  );
   await Promise.all([readiness.check(), learnLedgerTime(context)]);
+  const knowing = keepKnowing(knowledge, { ...context, onLook: drain.soon });
+  await Promise.race([knowing.firstLook, delay(MIRROR_PATIENCE_MS)]);
 
   const look = async (): Promise<void> => {
     await readiness.check().then(
-      () => notices.clear("configuration", UNFIT),
+      () => alerts.clear("configuration", UNFIT),
       (error: unknown) => {
         if (!(error instanceof ConfigurationError)) throw error;
-        notices.raise("configuration", error.message, UNFIT);
+        alerts.raise("configuration", error.message, UNFIT);
       },
     );
-    notices.pending(await pendingPublications(sql));
-    await tellAlarms(sql, context.outbox.holder, notices.raised());
+    alerts.pending(await pendingPublications(sql));
+    await tellAlarms(sql, context.outbox.holder, alerts.raised());
   };
   const sweep = async (): Promise<void> => {
     await context.failpoint("sweep.scan");
@@ -94,7 +110,7 @@ export async function startPublisher(parts: PublisherParts): Promise<Publisher> 
   const timer = setInterval(async () => {
     if (isSweeping) return drain.soon();
     isSweeping = true;
-    await sweep().catch(() => notices.failed("sweep"));
+    await sweep().catch(() => alerts.failed("sweep"));
     isSweeping = false;
   }, parts.sweepEveryMs ?? bounds.sweepEveryMs);
   parts.queue.onWake(() => drain.soon());
@@ -112,6 +128,7 @@ export async function startPublisher(parts: PublisherParts): Promise<Publisher> 
     async close() {
       closing.abort();
       clearInterval(timer);
+      await knowing.close();
       const inHand = Promise.all([drain.idle(), ...followers.map((each) => each.close())]);
       await Promise.race([inHand, delay(bounds.drainMs, undefined, { ref: false })]);
       await tellAlarms(sql, context.outbox.holder, []).catch(() => undefined);
@@ -123,14 +140,39 @@ export async function startPublisher(parts: PublisherParts): Promise<Publisher> 
   };
 }
 
+/** Looks at the database, and reads the topics where it must, for as long as the publisher lives. */
+function keepKnowing(
+  knowledge: TopicKnowledge,
+  { outbox, alerts, onLook }: Pick<PublisherContext, "outbox" | "alerts"> & { onLook: () => void },
+): Service & { readonly firstLook: Promise<void> } {
+  const blind = oncePerOutage(alerts.log, "the topics are not known");
+  const look = async (): Promise<void> => {
+    await knowledge.check().then(blind.over, blind.failed);
+    onLook();
+    const lost = await countLost(outbox.sql);
+    if (lost === 0) return alerts.clear("journal-behind");
+    alerts.raise("journal-behind", `the journal lacks ${lost} stars that are on the topics`);
+    await tellAlarms(outbox.sql, outbox.holder, alerts.raised());
+  };
+  let looked = (): void => undefined;
+  const firstLook = new Promise<void>((resolve) => {
+    looked = resolve;
+  });
+  const repeating = every(KNOW_EVERY_MS, () => look().finally(looked), {
+    firstAfterMs: 0,
+    onFailure: () => alerts.failed("database"),
+  });
+  return { firstLook, close: repeating.close };
+}
+
 /** Armed or not is asked at each passing: arming may come later than the publisher. */
 const atFailpoint: PublishContext["failpoint"] = (name) => armed?.(name);
 
 function compose(
   parts: PublisherParts,
-  notices: PublishContext["notices"],
+  alerts: PublishContext["alerts"],
   closing: AbortSignal,
-): { readonly context: PublishContext; readonly followers: readonly TopicFollower[] } {
+): { readonly context: PublisherContext; readonly followers: readonly TopicFollower[] } {
   const { sql, topic, mirror, topics, leaseMs = bounds.publishLeaseMs } = parts;
   const { clock = createLedgerClock(), failpoint = atFailpoint } = parts;
   const room = bulkhead(bounds.publishInFlightMax, 2 * bounds.publishBatchMax);
@@ -142,21 +184,22 @@ function compose(
       wait,
       failpoint,
       topicId,
-      onVerdict: (verdict) => notices.announce(kind, verdict),
-      onConfirmLag: notices.confirmedAfter,
-      onFailure: (error) => notices.log.debug({ err: error, topicId }, "the topic was not read"),
+      payer: topic.payer,
+      onVerdict: (verdict) => alerts.announce(kind, verdict),
+      onConfirmLag: alerts.confirmedAfter,
+      onFailure: (error) => alerts.log.debug({ err: error, topicId }, "the topic was not read"),
     });
   const openLane = (kind: TopicKind) => ({
     topicId: topics[kind],
     gate: createSendGate({
       now: () => performance.now(),
       onShut(obstacle, detail) {
-        notices.log.warn({ topicId: topics[kind], obstacle }, `sending rests: ${detail}`);
-        if (obstacle === "configuration") notices.raise(obstacle, detail, topics[kind]);
+        alerts.log.warn({ topicId: topics[kind], obstacle }, `sending rests: ${detail}`);
+        if (obstacle === "configuration") alerts.raise(obstacle, detail, topics[kind]);
       },
       onOpen() {
-        notices.log.info({ topicId: topics[kind] }, "sending goes on");
-        notices.clear("configuration", topics[kind]);
+        alerts.log.info({ topicId: topics[kind] }, "sending goes on");
+        alerts.clear("configuration", topics[kind]);
       },
     }),
     follower: follow(topics[kind], kind),
@@ -177,17 +220,17 @@ function compose(
     closing,
     random: Math.random,
     failpoint,
-    notices,
+    alerts,
   };
   return { context, followers: TOPIC_KINDS.map((kind) => lanes[kind].follower) };
 }
 
 /** So that a machine whose clock is late does not waste its first ids. */
-async function learnLedgerTime({ mirror, clock, notices }: PublishContext): Promise<void> {
+async function learnLedgerTime({ mirror, clock, alerts }: PublisherContext): Promise<void> {
   try {
     const block = await mirror.newestBlock({ deadlineMs: MIRROR_PATIENCE_MS });
     if (block !== null) clock.sawConsensus(parseTimestamp(block.to));
   } catch (error) {
-    notices.log.warn({ err: error }, "the mirror node is away; publishing starts without it");
+    alerts.log.warn({ err: error }, "the mirror node is away; publishing starts without it");
   }
 }

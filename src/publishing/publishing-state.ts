@@ -1,7 +1,7 @@
 import type { Sql } from "../store/postgres.ts";
 import { listAlarms, type RaisedAlarm } from "./alarms.ts";
-import { countFindings, type Finding, lastFindings } from "./findings.ts";
 import { type PendingPublications, pendingPublications } from "./outbox.ts";
+import { countFindings, type Finding, lastFindings } from "./reconciliation-findings.ts";
 
 /** How publishing stands, over all workers. */
 export interface PublishingState extends PendingPublications {

@@ -1,11 +1,11 @@
 import { ConfigurationError } from "../config.ts";
-import type { MirrorNode } from "../ledger/mirror-node.ts";
+import type { MirrorNode } from "../ledger/mirror/node.ts";
 import type { Topic } from "../ledger/topic.ts";
 import type { Sql } from "../store/postgres.ts";
 import { checkTopic } from "./check-topic.ts";
 import { beginReading, findReading } from "./confirm.ts";
 import { TOPIC_KINDS, type TopicKind } from "./context.ts";
-import type { Notices } from "./notices.ts";
+import type { PublishingAlerts } from "./publishing-alerts.ts";
 
 /** Which topics may be sent to. */
 export interface Readiness {
@@ -24,20 +24,22 @@ const SETTINGS = { event: "EVENT_VOTES_TOPIC_ID", asset: "ASSET_VOTES_TOPIC_ID" 
 
 export function createReadiness(parts: {
   readonly sql: Sql;
-  readonly mirror: Pick<MirrorNode, "topic">;
+  readonly mirror: Pick<MirrorNode, "topic" | "topicMessages">;
   readonly topic: Pick<Topic, "publicKey">;
   readonly topics: Readonly<Record<TopicKind, string>>;
-  readonly notices: Notices;
+  readonly alerts: PublishingAlerts;
 }): Readiness {
-  const { sql, topics, notices } = parts;
-  const { log } = notices;
+  const { sql, topics, alerts } = parts;
+  const { log } = alerts;
   const ready = new Set<TopicKind>();
   const unchecked = new Set<TopicKind>(TOPIC_KINDS);
-  const told = new Set<TopicKind>();
+  const reported = new Set<TopicKind>();
 
   const checkOne = async (kind: TopicKind): Promise<void> => {
     const topicId = topics[kind];
-    if ((await findReading(sql, topicId)) !== undefined) ready.add(kind);
+    // Web processes begin to read a topic without judging it: a message read is what counts.
+    const reading = await findReading(sql, topicId);
+    if (reading !== undefined && reading.sequenceNumber > 0) ready.add(kind);
     try {
       await checkTopic({ ...parts, log }, { topicId, setting: SETTINGS[kind] });
     } catch (error) {
@@ -45,9 +47,10 @@ export function createReadiness(parts: {
         ready.delete(kind);
         throw error;
       }
-      // Told once, tried with every sweep.
-      if (!told.has(kind)) log.warn({ err: error, topicId }, "the topic could not be looked up");
-      told.add(kind);
+      // Logged once, tried with every sweep.
+      if (!reported.has(kind))
+        log.warn({ err: error, topicId }, "the topic could not be looked up");
+      reported.add(kind);
       return;
     }
     await beginReading(sql, topicId);

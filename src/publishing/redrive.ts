@@ -1,4 +1,4 @@
-import { inTime, type Sql } from "../store/postgres.ts";
+import { runStatement, type Sql } from "../store/postgres.ts";
 
 /** What re-driving a star came to. */
 export type Redriven =
@@ -12,16 +12,16 @@ export type Redriven =
 /**
  * Takes up a star again that waits for its next try: its delay is over now. That is all it
  * does. Its transaction id, its bytes and its state stay, so what was sent is asked for and
- * never sent anew under another id; whoever has it leased keeps it.
+ * never sent anew under another id; a publisher that has it leased keeps it.
  *
- * @param wake tells workers to look
+ * @param wake wakes the workers
  * @throws RetryableError `UNAVAILABLE` when Postgres is out of reach
  */
 export async function redriveStar(
   { sql, wake }: { readonly sql: Sql; readonly wake: () => void },
   starId: string,
 ): Promise<Redriven> {
-  const [row] = await inTime(sql<Row[]>`
+  const [row] = await runStatement(sql<Row[]>`
     with due as (
       -- One that is due already is left alone: a lock on it would keep workers from it.
       update outbox set next_try_at = 0

@@ -1,7 +1,8 @@
-import { type Attempt, countOlder, type GivenUp, giveUp, storeReceipt } from "./attempts.ts";
+import type { Attempt } from "./attempt.ts";
+import { countOlder, type GivenUp, giveUp, storeReceipt } from "./attempts.ts";
 import { confirmMessage } from "./confirm.ts";
 import type { PublishContext } from "./context.ts";
-import { layBackFor, type Next, untilOver } from "./next.ts";
+import { type Next, releaseFor, untilOver } from "./next.ts";
 import type { LeasedStar } from "./outbox.ts";
 import { proveAbsence, QUIET_ROUND_APART_MS, readTransaction } from "./prove-absence.ts";
 
@@ -37,7 +38,7 @@ export async function awaitReceipt(
 /**
  * Asks what became of bytes that may be anywhere.
  *
- * @returns `send` when nobody knows them and they may be sent again
+ * @returns `send` when no node knows them and they may be sent again
  */
 export async function ask(
   context: PublishContext,
@@ -60,7 +61,7 @@ async function askReceipt(
   star: LeasedStar,
   attempt: Attempt,
 ): Promise<Attempt> {
-  const { call, topic, outbox, failpoint, notices, lanes } = context;
+  const { call, topic, outbox, failpoint, alerts, lanes } = context;
   const answer = await call(() => topic.receipt(attempt.transactionId));
   if (answer.kind === "unknown") return attempt;
   await failpoint("pub.receipt_got");
@@ -69,7 +70,7 @@ async function askReceipt(
     return storeReceipt(outbox, attempt, { ...answer, status: "SUCCESS" });
   }
   const { status, refusal } = answer;
-  notices.failed(status);
+  alerts.failed(status);
   const { gate } = lanes[star.topic];
   if (refusal === "configuration") gate.failed(refusal, status, { charged: true });
   else gate.failed("outage", status);
@@ -82,26 +83,26 @@ async function readBack(
   star: LeasedStar,
   attempt: Attempt,
 ): Promise<Next> {
-  const { mirror, outbox, notices, failpoint } = context;
+  const { mirror, outbox, alerts, failpoint } = context;
   const { topicId, receipt } = attempt;
   const sequence = receipt?.sequenceNumber ?? null;
   const row = sequence === null ? null : await mirror.topicMessage(topicId, sequence, READ);
   if (row === null && sequence !== null) {
-    return layBackFor(context, star, "the mirror node lacks it yet");
+    return releaseFor(context, star, "the mirror node lacks it yet");
   }
   await failpoint("pub.before_confirm");
   const verdicts = row === null ? [] : await confirmMessage(outbox.sql, row);
-  for (const verdict of verdicts) notices.announce(star.topic, verdict);
+  for (const verdict of verdicts) alerts.announce(star.topic, verdict);
   await failpoint("pub.confirmed");
   // No verdict on our own message: another process was faster.
   if (verdicts.length > 0 || row?.chunk?.transactionId === attempt.transactionId) {
-    return layBackFor(context, star, "read back");
+    return releaseFor(context, star, "read back");
   }
   // Somebody else's message, or none at all, was what the receipt spoke of.
   const finding = await readTransaction(context, attempt);
   if (finding.kind === "absent") return reissue(context, attempt, finding);
-  notices.raise("contradiction", `the receipt of ${attempt.transactionId} is not borne out`);
-  return layBackFor(context, star, "receipt and mirror node contradict each other");
+  alerts.raise("contradiction", `the receipt of ${attempt.transactionId} is not borne out`);
+  return releaseFor(context, star, "receipt and mirror node contradict each other");
 }
 
 /** Its time is over without a word: only proof helps. */
@@ -117,15 +118,15 @@ async function settleOverdue(context: PublishContext, attempt: Attempt): Promise
 }
 
 async function reissue(
-  { outbox, notices, failpoint }: PublishContext,
+  { outbox, alerts, failpoint }: PublishContext,
   attempt: Attempt,
   proof: { readonly outcome: GivenUp; readonly evidence: string },
 ): Promise<Next> {
   await giveUp(outbox, attempt, proof);
-  notices.ended(proof.outcome);
+  alerts.ended(proof.outcome);
   await failpoint("pub.reissued");
   if (proof.outcome === "foreign") {
-    notices.raise("foreign", `${attempt.transactionId}: ${proof.evidence}`);
+    alerts.raise("foreign", `${attempt.transactionId}: ${proof.evidence}`);
   }
   return { kind: "new id" };
 }

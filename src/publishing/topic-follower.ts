@@ -1,11 +1,11 @@
-import type { MirrorTopicMessage } from "../ledger/mirror-schemas.ts";
+import type { MirrorTopicMessage } from "../ledger/mirror/schemas.ts";
 import { parseTimestamp } from "../ledger/transaction-id.ts";
 import { findReading, readTopicOn, type Verdict } from "./confirm.ts";
 import type { PublishContext } from "./context.ts";
 
 /**
  * Reads one topic back from the mirror node, in sequence and without a gap, for as long as
- * messages of ours are out there: one request confirms up to a hundred stars, and what was
+ * its messages are on their way: one request confirms up to a hundred stars, and what was
  * read past proves what is not there.
  *
  * *Idle* until poked. *Reading*: page after page while there are more; then soon again,
@@ -29,10 +29,12 @@ export interface FollowerParts extends Pick<PublishContext, "mirror" | "clock" |
   readonly sql: PublishContext["outbox"]["sql"];
   readonly failpoint: PublishContext["failpoint"];
   readonly topicId: string;
+  /** The operator's account; undefined where the settings do not name it. */
+  readonly payer: string | undefined;
   readonly onVerdict: (verdict: Verdict) => void;
-  /** Hears how long after consensus a star was confirmed, milliseconds. */
+  /** Called with how long after consensus a star was confirmed, milliseconds. */
   readonly onConfirmLag?: (milliseconds: number) => void;
-  /** Hears why a look came to nothing. */
+  /** Called with why a look came to nothing. */
   readonly onFailure: (error: unknown) => void;
 }
 
@@ -93,7 +95,7 @@ export function followTopic(parts: FollowerParts): TopicFollower {
   };
 }
 
-/** Reads what there is. @returns whether anything is still awaited, as far as one can tell */
+/** Reads what there is. @returns whether anything is still awaited, as far as is known */
 async function look(parts: FollowerParts): Promise<boolean> {
   try {
     while ((await readOn(parts)).hasMore);
@@ -113,7 +115,7 @@ interface Page {
 }
 
 async function readOn(parts: FollowerParts): Promise<Page> {
-  const { sql, mirror, clock, topicId, failpoint } = parts;
+  const { sql, mirror, clock, topicId, payer, failpoint } = parts;
   const reading = await findReading(sql, topicId);
   if (reading === undefined) throw new Error(`topic ${topicId} was never sent to`);
   const after = reading.sequenceNumber;
@@ -129,7 +131,7 @@ async function readOn(parts: FollowerParts): Promise<Page> {
   if (last === undefined) return { read: 0, hasMore: false, hasGap };
   clock.sawConsensus(parseTimestamp(last.consensusTimestamp));
   await failpoint("pub.before_confirm");
-  const verdicts = await readTopicOn(sql, { ...reading, topicId }, sound);
+  const verdicts = await readTopicOn(sql, { ...reading, topicId, payer }, sound);
   for (const verdict of verdicts) parts.onVerdict(verdict);
   tellConfirmLag(parts, sound, verdicts);
   await failpoint("pub.confirmed");

@@ -1,6 +1,6 @@
 import type { TargetType } from "../../actors/content.ts";
 import { dayOf } from "../../actors/day.ts";
-import { inTime, type Sql } from "../store/postgres.ts";
+import { runStatement, type Sql } from "../store/postgres.ts";
 
 /** An accepted star as the live feed shows it. */
 export interface AcceptedStar {
@@ -38,7 +38,7 @@ export interface SinceQuery {
 export async function acceptedSince(sql: Sql, query: SinceQuery): Promise<readonly AcceptedStar[]> {
   const { since, now, wallet, event, limit } = query;
   const ofEvent = sql`target_type = 'event' and target_id = ${event ?? ""} and at >= ${since}::bigint`;
-  return inTime(sql<AcceptedStar[]>`
+  return runStatement(sql<AcceptedStar[]>`
     select id, at, wallet, target_type as type, target_id as "targetId", weight, base,
       counted_a as "countedA", bonus_b as "bonusB", cardinality(held_a) as "heldA",
       cardinality(held_b) as "heldB"

@@ -1,5 +1,5 @@
 import { type Day, endOfDay, startOfDay } from "../../actors/day.ts";
-import { inTime, type Sql } from "../store/postgres.ts";
+import { runStatement, type Sql } from "../store/postgres.ts";
 
 /** A wallet-day in a list. */
 export interface WalletDayRow {
@@ -29,7 +29,7 @@ export async function listWalletDays(
   },
 ): Promise<readonly WalletDayRow[]> {
   const { day, after, limit } = query;
-  return inTime(sql<WalletDayRow[]>`
+  return runStatement(sql<WalletDayRow[]>`
     select wallet, day, id as "starId", at as "lastAt", slot as stars from star
     where ${day === undefined ? sql`true` : sql`day = ${day}`}
       and ${after === undefined ? sql`true` : sql`day <= ${after.day} and (day, id) < (${after.day}, ${after.starId})`}
@@ -49,7 +49,7 @@ export async function listDaysOfWallet(
   },
 ): Promise<readonly WalletDayRow[]> {
   const { wallet, day, before, limit } = query;
-  return inTime(sql<WalletDayRow[]>`
+  return runStatement(sql<WalletDayRow[]>`
     select wallet, day, max(slot) as stars, max(at) as "lastAt", max(id::text) as "starId" from star
     where wallet = ${wallet} and ${day === undefined ? sql`true` : sql`day = ${day}`}
       and ${before === undefined ? sql`true` : sql`day < ${before}`}
@@ -89,7 +89,7 @@ export async function listEvents(
     day === undefined
       ? sql`true`
       : sql`star.day = ${day} and star.at >= ${startOfDay(day)} and star.at < ${endOfDay(day)}`;
-  return inTime(sql<EventRow[]>`
+  return runStatement(sql<EventRow[]>`
     select event.id, title, is_forever_mint as "isForeverMint", newest.at as "lastAt",
       total.stars, total.weight
     from event_total total join event on event.id = total.event_id
@@ -110,7 +110,7 @@ export async function listDaysOfEvent(
   const { event, limit } = query;
   const before = query.before === undefined ? Number.MAX_SAFE_INTEGER : startOfDay(query.before);
   // From day to day by key: to read all stars of a busy event would take as long as it is busy.
-  return inTime(sql<{ day: Day; lastAt: number }[]>`
+  return runStatement(sql<{ day: Day; lastAt: number }[]>`
     with recursive days as (
       (select at from star where target_type = 'event' and target_id = ${event} and at < ${before}::bigint
         order by at desc limit 1)
@@ -128,7 +128,7 @@ export async function findEvent(
   sql: Sql,
   id: string,
 ): Promise<{ readonly title: string; readonly isForeverMint: boolean } | null> {
-  const [row] = await inTime(sql<{ title: string; isForeverMint: boolean }[]>`
+  const [row] = await runStatement(sql<{ title: string; isForeverMint: boolean }[]>`
     select title, is_forever_mint as "isForeverMint" from event where id = ${id}`);
   return row ?? null;
 }

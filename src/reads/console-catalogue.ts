@@ -1,4 +1,4 @@
-import { inTime, type Sql } from "../store/postgres.ts";
+import { runStatement, type Sql } from "../store/postgres.ts";
 
 export type CatalogueType = "event" | "token" | "collection" | "project";
 
@@ -15,7 +15,7 @@ export interface CatalogueRecord {
 
 /** How many records of each type wait for an approval. */
 export async function countWaiting(sql: Sql): Promise<Readonly<Record<CatalogueType, number>>> {
-  const [row] = await inTime(sql<Record<CatalogueType, number>[]>`
+  const [row] = await runStatement(sql<Record<CatalogueType, number>[]>`
     select (select count(*) from event where approved_at is null) as event,
       (select count(*) from token where approved_at is null) as token,
       (select count(*) from collection where approved_at is null) as collection,
@@ -38,7 +38,7 @@ export async function catalogueRecords(
   sql: Sql,
   { type, isApproved, after, limit }: RecordsAsked,
 ): Promise<readonly CatalogueRecord[]> {
-  return inTime(sql<CatalogueRecord[]>`
+  return runStatement(sql<CatalogueRecord[]>`
     select id, ${columns[type](sql)}, created_at as "createdAt", approved_at as "approvedAt"
     from ${sql(type)}
     where id > ${after} and ${isApproved ? sql`approved_at is not null` : sql`approved_at is null`}

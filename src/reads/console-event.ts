@@ -1,5 +1,5 @@
 import { type Day, endOfDay, startOfDay } from "../../actors/day.ts";
-import { inTime, type Sql } from "../store/postgres.ts";
+import { runStatement, type Sql } from "../store/postgres.ts";
 
 /** An event's actor in numbers; `day` is null for a forever mint. */
 export interface EventNumbers {
@@ -33,19 +33,19 @@ export async function eventNumbers(
   day: Day | null,
 ): Promise<EventNumbers> {
   const [claims, totals, [ended]] = await Promise.all([
-    inTime(sql<{ collection: "base" | "A" | "B"; counted: number }[]>`
+    runStatement(sql<{ collection: "base" | "A" | "B"; counted: number }[]>`
       select collection, count(*) as counted from serial_claim
       where event_id = ${event} and ${scope(sql, day)} group by collection`),
     day === null
-      ? inTime(sql<{ stars: number; weight: number }[]>`
+      ? runStatement(sql<{ stars: number; weight: number }[]>`
           select stars, weight from event_total where event_id = ${event}`)
-      : inTime(sql<{ stars: number; weight: number }[]>`
+      : runStatement(sql<{ stars: number; weight: number }[]>`
           select count(*) as stars, coalesce(sum(weight), 0)::bigint as weight from (
             select weight from star where day = ${day} and target_type = 'event' and target_id = ${event}
               and at >= ${startOfDay(day)} and at < ${endOfDay(day)}
             limit ${STARS_SUMMED_MAX}) as first`),
     day === null
-      ? inTime(sql<{ releases: number }[]>`
+      ? runStatement(sql<{ releases: number }[]>`
           select count(distinct seq) as releases from (
             select seq from claim_release where event_id = ${event} limit ${STARS_SUMMED_MAX}) as first`)
       : [],
@@ -75,7 +75,7 @@ export async function listCounted(
   },
 ): Promise<readonly CountedNft[]> {
   const { collection, serial } = query.after ?? { collection: "A", serial: 0 };
-  return inTime(sql<CountedNft[]>`
+  return runStatement(sql<CountedNft[]>`
     select collection, serial, wallet, star_id as "starId" from serial_claim
     where event_id = ${event} and ${scope(sql, query.day)} and collection <> 'base'
       and (collection, serial) > (${collection}, ${serial}::bigint)
@@ -116,7 +116,7 @@ export async function starsOfEvent(
   query: { readonly day: Day; readonly before?: number | undefined; readonly limit: number },
 ): Promise<readonly EventHappening[]> {
   const before = query.before ?? Number.MAX_SAFE_INTEGER;
-  return inTime(sql<EventHappening[]>`
+  return runStatement(sql<EventHappening[]>`
     select ${starColumns(sql)}, seq as order from star
     where day = ${query.day} and target_type = 'event' and target_id = ${event}
       and at >= ${startOfDay(query.day)} and at < ${endOfDay(query.day)} and seq < ${before}::bigint
@@ -130,7 +130,7 @@ export async function happeningsOfMint(
   query: { readonly before?: number | undefined; readonly limit: number },
 ): Promise<readonly EventHappening[]> {
   const { before = Number.MAX_SAFE_INTEGER, limit } = query;
-  return inTime(sql<EventHappening[]>`
+  return runStatement(sql<EventHappening[]>`
     (select ${starColumns(sql)}, page.seq as order
       from (select seq, day, star_id from mint_star
         where event_id = ${mint} and seq < ${before}::bigint order by seq desc limit ${limit}) page

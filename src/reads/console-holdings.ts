@@ -1,5 +1,5 @@
 import type { Day } from "../../actors/day.ts";
-import { inTime, type Sql } from "../store/postgres.ts";
+import { runStatement, type Sql } from "../store/postgres.ts";
 
 /** A run of the holdings check, in numbers. Instants are epoch milliseconds. */
 export interface ListedCheck {
@@ -28,7 +28,7 @@ export async function listChecks(
   query: { readonly before: number | undefined; readonly limit: number },
 ): Promise<readonly ListedCheck[]> {
   const { before, limit } = query;
-  return inTime(sql<ListedCheck[]>`
+  return runStatement(sql<ListedCheck[]>`
     select ${numbers(sql)} from (
       select * from holdings_check_run
       where ${before === undefined ? sql`true` : sql`started_at < ${before}`}
@@ -38,7 +38,7 @@ export async function listChecks(
 
 /** @returns null where there is no such run */
 export async function findCheck(sql: Sql, id: string): Promise<ListedCheck | null> {
-  const [row] = await inTime(sql<ListedCheck[]>`
+  const [row] = await runStatement(sql<ListedCheck[]>`
     select ${numbers(sql)} from holdings_check_run run where id = ${id}`);
   return row ?? null;
 }
@@ -59,9 +59,13 @@ export interface CheckedMintRow {
   readonly kept: number;
   readonly removed: number;
   readonly weight: number;
+  /** Parts left open. */
+  readonly open: number;
   readonly deferred: readonly {
     readonly collection: string;
-    readonly attribution: { readonly serial: number; readonly starId: string } | null;
+    /** Both null for the whole collection. */
+    readonly serial: number | null;
+    readonly starId: string | null;
     readonly wallet: string | null;
     readonly reason: string;
   }[];
@@ -69,8 +73,8 @@ export interface CheckedMintRow {
 
 /** What a run found, mint by mint. */
 export async function mintsOfCheck(sql: Sql, id: string): Promise<readonly CheckedMintRow[]> {
-  return inTime(sql<CheckedMintRow[]>`
-    select event_id as event, kept, deferred,
+  return runStatement(sql<CheckedMintRow[]>`
+    select event_id as event, kept, json_array_length(deferred) as open, deferred,
       (select count(*) from claim_release where run_id = mint.run_id and event_id = mint.event_id) as removed,
       (select coalesce(sum(weight), 0) from claim_release
         where run_id = mint.run_id and event_id = mint.event_id) as weight
@@ -80,7 +84,7 @@ export async function mintsOfCheck(sql: Sql, id: string): Promise<readonly Check
 /** An NFT that stopped counting, with the evidence. Instants are epoch milliseconds. */
 export interface ReleasedNft {
   readonly event: string;
-  readonly wallet: number;
+  readonly wallet: string;
   readonly collection: "A" | "B";
   readonly serial: number;
   readonly weight: number;
@@ -92,15 +96,19 @@ export interface ReleasedNft {
   readonly readAt: number;
 }
 
-/** The first NFTs that a run ended, by mint. */
+/**
+ * The NFTs that a run ended, by mint.
+ *
+ * @param limit the first so many; all when absent
+ */
 export async function releasesOfCheck(
   sql: Sql,
   id: string,
-  limit: number,
+  limit: number | null = null,
 ): Promise<readonly ReleasedNft[]> {
-  return inTime(sql<ReleasedNft[]>`
-    select event_id as event, wallet, collection, serial, weight, spare, star_id as "starId", owner,
-      deleted, listed_at as "listedAt", read_at as "readAt"
+  return runStatement(sql<ReleasedNft[]>`
+    select event_id as event, '0.0.' || wallet as wallet, collection, serial, weight, spare,
+      star_id as "starId", owner, deleted, listed_at as "listedAt", read_at as "readAt"
     from claim_release where run_id = ${id}
     order by event_id, seq, collection, serial limit ${limit}`);
 }

@@ -1,4 +1,4 @@
-import { inTime, type Sql } from "../store/postgres.ts";
+import { runStatement, type Sql } from "../store/postgres.ts";
 
 /** A star that is not on the ledger yet, and where it stands. Instants are epoch milliseconds. */
 export interface WaitingStar {
@@ -27,7 +27,7 @@ export async function waitingStars(
   sql: Sql,
   { after, limit }: { readonly after: string | null; readonly limit: number },
 ): Promise<readonly WaitingStar[]> {
-  return inTime(sql<WaitingStar[]>`
+  return runStatement(sql<WaitingStar[]>`
     select outbox.star_id as id, outbox.topic, outbox.state,
       (outbox.message::json->>'timestamp')::bigint as "acceptedAt", outbox.tries,
       outbox.next_try_at as "nextTryAt", outbox.last_error as "lastError",

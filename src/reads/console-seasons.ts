@@ -1,4 +1,4 @@
-import { inTime, type Sql } from "../store/postgres.ts";
+import { runStatement, type Sql } from "../store/postgres.ts";
 
 /** A pass with its season's name. `grantedAt` is epoch milliseconds. */
 export interface ListedPass {
@@ -19,7 +19,7 @@ export async function passesOf(
   query: { readonly seasonId: string; readonly after: number; readonly limit: number },
 ): Promise<readonly ListedPass[]> {
   // By the number: `wallet` alone would be the text, which has another order and no index.
-  return inTime(sql<ListedPass[]>`
+  return runStatement(sql<ListedPass[]>`
     select '0.0.' || wallet as wallet, wallet as number, season_id as "seasonId",
       season.name as season, granted_at as "grantedAt"
     from premium_pass join season on season.id = season_id
@@ -38,7 +38,7 @@ export interface ListedCredit {
 
 /** The newest credits, newest first. */
 export async function lastCredits(sql: Sql, limit: number): Promise<readonly ListedCredit[]> {
-  return inTime(sql<ListedCredit[]>`
+  return runStatement(sql<ListedCredit[]>`
     select key as id, '0.0.' || wallet as wallet, points, reason, at from xp_credit
     order by at desc limit ${limit}`);
 }

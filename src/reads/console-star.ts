@@ -1,6 +1,6 @@
 import type { TargetType } from "../../actors/content.ts";
 import type { Day } from "../../actors/day.ts";
-import { inTime, type Sql } from "../store/postgres.ts";
+import { runStatement, type Sql } from "../store/postgres.ts";
 
 /** One transaction id of a star, and what became of it. */
 export interface StarAttempt {
@@ -26,7 +26,7 @@ export interface StarStory {
   readonly type: TargetType;
   readonly targetId: string;
   /** True on forever mints. */
-  readonly repeatable: boolean;
+  readonly isForeverMint: boolean;
   readonly votingPower: number;
   readonly weight: number;
   readonly base: number;
@@ -55,12 +55,12 @@ export interface StarStory {
 type Numbers = readonly (number | string)[];
 
 /**
- * @param day the star's, which its id tells: it names the partition
+ * @param day the star's, which follows from its id: it names the partition
  * @throws RetryableError `UNAVAILABLE` when Postgres is out of reach
  */
 export async function findStarStory(sql: Sql, id: string, day: Day): Promise<StarStory | null> {
-  const [row] = await inTime(sql<(StarStory & { heldA: Numbers; heldB: Numbers })[]>`
-    select id, wallet, day, slot, at, target_type as type, target_id as "targetId", repeatable,
+  const [row] = await runStatement(sql<(StarStory & { heldA: Numbers; heldB: Numbers })[]>`
+    select id, wallet, day, slot, at, target_type as type, target_id as "targetId", is_forever_mint as "isForeverMint",
       voting_power as "votingPower", weight, base, counted_a as "countedA", bonus_b as "bonusB",
       held_a as "heldA", held_b as "heldB", holdings_read_at as "holdingsReadAt",
       allowance_limit as limit, (select name from season where season.id = season_id) as season,
@@ -110,7 +110,7 @@ export async function claimsOnSerials(
             and serial = held.serial and day is null and released_at is not null)`
       : sql`(select * from serial_claim where event_id = ${scope.event} and day = ${scope.day}
             and collection = held.collection and serial = held.serial and day is not null)`;
-  return inTime(sql<SerialClaim[]>`
+  return runStatement(sql<SerialClaim[]>`
     select claim.collection, claim.serial, claim.wallet, claim.star_id as "starId",
       claim.released_at as "releasedAt", claim.anchored_at as "anchoredAt"
     from unnest(${collections}::text[], ${serials}::bigint[]) as held (collection, serial)
@@ -154,7 +154,7 @@ export async function listStars(sql: Sql, query: StarQuery): Promise<readonly Li
       : sql`wallet = ${wallet}`;
   const order =
     wallet === undefined && event !== undefined ? sql`at desc, id desc` : sql`day desc, id desc`;
-  return inTime(sql<ListedStar[]>`
+  return runStatement(sql<ListedStar[]>`
     select id, at, wallet, target_type as type, target_id as "targetId", weight,
       voting_power as "votingPower", day
     from star where ${of} and ${earlier} order by ${order} limit ${limit}`);

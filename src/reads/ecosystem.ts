@@ -1,5 +1,5 @@
 import type { Category } from "../store/enumerations.ts";
-import { inTime, type Sql } from "../store/postgres.ts";
+import { runStatement, type Sql } from "../store/postgres.ts";
 import { READ_DEADLINE_MS } from "./deadline.ts";
 import { type StarCounts, today, windows } from "./markets.ts";
 import { itemWindows } from "./star-windows.ts";
@@ -35,7 +35,7 @@ export async function listProjects(
   sql: Sql,
   filter: ProjectFilter,
 ): Promise<{ readonly projects: readonly ProjectRow[]; readonly total: number }> {
-  const rows = await inTime(
+  const rows = await runStatement(
     sql<({ total: number } & ProjectRow)[]>`
       select matching.total, page.*, ${today(sql)}, ${windows(sql)}
       from (select count(*) as total from project where ${passing(sql, filter)}) as matching

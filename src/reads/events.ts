@@ -1,5 +1,5 @@
 import type { EventStatus, EventType } from "../store/enumerations.ts";
-import { inTime, type Sql } from "../store/postgres.ts";
+import { runStatement, type Sql } from "../store/postgres.ts";
 import { READ_DEADLINE_MS } from "./deadline.ts";
 
 /** An approved event; instants are epoch milliseconds. */
@@ -74,7 +74,7 @@ export async function listEvents(
   readonly total: number;
   readonly until: number;
 }> {
-  const rows = await inTime(
+  const rows = await runStatement(
     sql<({ total: number; edge: number | null } & EventRow)[]>`
       select matching.total, ahead.edge, page.*
       from (select count(*) as total from event where ${passing(sql, filter)}) as matching
@@ -102,7 +102,7 @@ export async function listEvents(
 
 /** One approved event with its links and prizes, or undefined. */
 export async function readEvent(sql: Sql, id: string): Promise<EventDetail | undefined> {
-  const [row] = await inTime(
+  const [row] = await runStatement(
     sql<EventDetail[]>`
       select ${columns(sql)}, event.links, event.prizes
       from event left join event_total on event_total.event_id = event.id

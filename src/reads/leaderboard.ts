@@ -1,4 +1,4 @@
-import { inTime, type Sql } from "../store/postgres.ts";
+import { runStatement, type Sql } from "../store/postgres.ts";
 import { READ_DEADLINE_MS } from "./deadline.ts";
 
 /** A season; half-open, epoch milliseconds. */
@@ -29,7 +29,7 @@ type Row = Omit<Leaderboard, "until"> & { readonly until: number | null };
 
 /**
  * The first scores of the season that is on at `now`: points, then stars, then the lower account
- * number. One statement, so that season and scores are of one state; it reads `limit` entries of
+ * number; a wallet whose points were all taken back and that has cast no star is no entry. One statement, so that season and scores are of one state; it reads `limit` entries of
  * the index that holds this order, however many wallets there are.
  *
  * @param now epoch milliseconds
@@ -39,7 +39,7 @@ export async function readLeaderboard(
   sql: Sql,
   { limit, now }: { readonly limit: number; readonly now: number },
 ): Promise<Leaderboard> {
-  const [row] = await inTime(
+  const [row] = await runStatement(
     sql<Row[]>`
       select
         case when id is not null then
@@ -49,7 +49,8 @@ export async function readLeaderboard(
         (select coalesce(json_agg(json_build_object('wallet', '0.0.' || wallet, 'points', points,
             'stars', stars, 'weight', weight) order by points desc, stars desc, wallet), '[]')
           from (
-            select wallet, points, stars, weight from season_score where season_id = id
+            select wallet, points, stars, weight from season_score
+            where season_id = id and (points > 0 or stars > 0)
             order by points desc, stars desc, wallet limit ${limit}
           ) as top) as scores
       from (select) as always left join season on starts_at <= ${now} and ends_at > ${now}`,

@@ -1,5 +1,5 @@
 import { dayOf } from "../../actors/day.ts";
-import { inTime, type Sql } from "../store/postgres.ts";
+import { runStatement, type Sql } from "../store/postgres.ts";
 import { READ_DEADLINE_MS } from "./deadline.ts";
 import { type Fragment, itemWindows, starWindows } from "./star-windows.ts";
 
@@ -62,17 +62,17 @@ interface RankingQuery extends TopQuery {
 }
 
 /**
- * Today's stars decide first. Where they alone tell who can be among the top, which is most of
+ * Today's stars decide first. Where they alone settle which items can be among the top, most of
  * the day, only those items' 30 days are looked up; where too few have a star today, or too many
  * are tied at the end of the top, all are counted. One statement, so that both see one state;
- * the way that is not taken is never begun (a one-time filter).
+ * the way that is not taken never starts (a one-time filter).
  */
 async function ranking<R>(
   sql: Sql,
   { type, columns, limit, now }: RankingQuery,
 ): Promise<readonly (R & { readonly number: number })[]> {
   const order = sql`order by "totalVotes" desc, "votes30d" desc, number limit ${limit}`;
-  return await inTime(
+  return await runStatement(
     sql<(R & { number: number })[]>`
       with starred as materialized (
         select id, weight from item_day join ${sql(type)} on id = target_id

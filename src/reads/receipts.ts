@@ -1,7 +1,7 @@
-import type { TargetType } from "../../actors/content.ts";
+import type { Target, TargetType } from "../../actors/content.ts";
 import type { Day } from "../../actors/day.ts";
 import type { Breakdown } from "../../actors/weight.ts";
-import { inTime, type Sql } from "../store/postgres.ts";
+import { runStatement, type Sql } from "../store/postgres.ts";
 import { type OutboxState, PUBLICATION_STATES } from "../store/publication-state.ts";
 
 /** Where a star's message stands on its way to the ledger; null until known. */
@@ -51,9 +51,9 @@ interface ReceiptRow {
   readonly day: Day;
   readonly voting_power: number;
   readonly weight: number;
-  readonly base: 0 | 1;
+  readonly base: number;
   readonly counted_a: number;
-  readonly bonus_b: 0 | 5;
+  readonly bonus_b: number;
   readonly holds_a: number;
   readonly holds_b: number;
   readonly state: OutboxState;
@@ -67,13 +67,16 @@ interface ReceiptRow {
 /**
  * Reads one star with its publication.
  *
- * @param day the star's day, which its id tells (`dayOfStarId`): it names the partition
+ * @param day the star's day, which follows from its id (`dayOfStarId`): it names the partition
  * @throws RetryableError `UNAVAILABLE` when Postgres is out of reach
  */
 export async function findReceipt(sql: Sql, id: string, day: Day): Promise<StarReceipt | null> {
-  const [row] = await inTime(
+  const [row] = await runStatement(
+    // A star that a recovery set aside counts nowhere and keeps its receipt.
     sql<ReceiptRow[]>`
-      select ${columns(sql)} from star join outbox on star_id = id where day = ${day} and id = ${id}`,
+      select ${columns(sql)} from star join outbox on star_id = id where day = ${day} and id = ${id}
+      union all
+      select ${columns(sql)} from star_conflict join outbox on star_id = id where id = ${id}`,
   );
   return row === undefined ? null : receiptOf(row);
 }
@@ -84,7 +87,7 @@ export async function receiptsOfDay(
   account: number,
   day: Day,
 ): Promise<readonly StarReceipt[]> {
-  const rows = await inTime(
+  const rows = await runStatement(
     sql<ReceiptRow[]>`
       select ${columns(sql)} from star join outbox on star_id = id
       where day = ${day} and wallet = ${account} order by slot desc`,
@@ -92,16 +95,22 @@ export async function receiptsOfDay(
   return rows.map(receiptOf);
 }
 
-/** The last UTC day a wallet starred a target; null when it never did. */
+/** The UTC day of a wallet's last star on a target; null before the first. */
 export async function lastStarredDay(
   sql: Sql,
   account: number,
-  target: { readonly type: TargetType; readonly id: string },
+  { type, id, rule }: Target,
 ): Promise<Day | null> {
-  const [row] = await inTime(
-    sql<{ day: Day | null }[]>`
-      select max(day) as day from star
-      where wallet = ${account} and target_type = ${target.type} and target_id = ${target.id}`,
+  // A mint keeps its stars by wallet; of other items a wallet has one star a day.
+  const [row] = await runStatement(
+    rule.scope === "forever-mint"
+      ? sql<{ day: Day }[]>`
+          select day from mint_star where event_id = ${id} and wallet = ${account}
+          order by seq desc limit 1`
+      : sql<{ day: Day }[]>`
+          select day from star
+          where wallet = ${account} and target_type = ${type} and target_id = ${id}
+          order by day desc limit 1`,
   );
   return row?.day ?? null;
 }

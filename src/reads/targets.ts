@@ -1,5 +1,5 @@
-import type { EventKind, Target, TargetType } from "../../actors/content.ts";
-import { inTime, type Sql } from "../store/postgres.ts";
+import { type EventKind, type Target, type TargetType, targetOf } from "../../actors/content.ts";
+import { runStatement, type Sql } from "../store/postgres.ts";
 
 /** Names something that may be starred. */
 export interface TargetName {
@@ -23,7 +23,7 @@ export async function findTargets(
   sql: Sql,
   names: readonly TargetName[],
 ): Promise<readonly (Target | null)[]> {
-  const rows = await inTime(
+  const rows = await runStatement(
     sql<TargetRow[]>`
       select
         case when is_forever_mint then 'FOREVER_MINT' else event_type end as event_kind,
@@ -42,6 +42,6 @@ export async function findTargets(
   return rows.map(({ event_kind, ledger_id, found }, index) => {
     const name = names[index];
     if (!found || name === undefined) return null;
-    return { type: name.type, id: name.id, eventKind: event_kind, ledgerId: ledger_id };
+    return targetOf({ ...name, eventKind: event_kind, ledgerId: ledger_id });
   });
 }

@@ -3,7 +3,7 @@ export type DataKind = "event" | "token" | "collection" | "project" | "season";
 
 /**
  * How often each kind has changed, as one snapshot of the database saw it, and which start of
- * the server counted (see `migrations/009`). Two equal counts of one kind saw equal data.
+ * the server counted (see `read_revision` in migrations/). Two equal counts of one kind saw equal data.
  */
 export type DataRevision = Readonly<Partial<Record<DataKind | "server", string>>>;
 

@@ -1,8 +1,8 @@
 import { existsSync } from "node:fs";
-import { readdir } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import Postgrator from "postgrator";
+import { ConfigurationError } from "../config.ts";
 import { openPostgres, type Sql } from "./postgres.ts";
 
 /** One file of `migrations/` as it was applied. */
@@ -14,23 +14,43 @@ export interface AppliedMigration {
 /** Any number: the same one in every process, so that two migrators wait for each other. */
 const ADVISORY_LOCK = 7_827_262;
 const MIGRATION_TIMEOUT_MS = 600_000;
+const SCHEMA_TABLE = "schema_version";
+const MAKE_ANEW =
+  "create an empty one (`createdb <name>`), set DATABASE_URL to it and run `starboard migrate`";
+
+/** The database holds other migrations than this build's; there is no way to upgrade it. */
+export class OtherBuildError extends ConfigurationError {
+  /** @param makeAnew what to do, with the command */
+  constructor(makeAnew = MAKE_ANEW) {
+    super(
+      `this database was made by another build of Starboard and cannot be upgraded: ${makeAnew}`,
+    );
+  }
+}
 
 /**
  * Applies what is missing of `migrations/`, each file in its own transaction. Safe to run
  * twice and side by side: the second waits for the first and finds nothing to do.
  *
+ * @param makeAnew how the user gets an empty database, should this one be of another build
  * @returns the files applied by this call, in order
- * @throws Error naming the file when one fails or an applied one was edited since
+ * @throws OtherBuildError when a file was applied in another form than this build's
+ * @throws Error of the server when a file fails
  */
-export async function migrate(url: string): Promise<readonly AppliedMigration[]> {
+export async function migrate(
+  url: string,
+  makeAnew?: string,
+): Promise<readonly AppliedMigration[]> {
   const pool = openPostgres(url, { connections: 1, statementTimeoutMs: MIGRATION_TIMEOUT_MS });
   const connection = await pool.reserve();
   try {
     await connection`select pg_advisory_lock(${ADVISORY_LOCK})`;
+    if ((await schemaState(connection)) === "other") throw new OtherBuildError(makeAnew);
     const postgrator = new Postgrator({
+      // The dialect alone: every statement runs through postgres.js, by the two functions below.
       driver: "pg",
-      migrationPattern: join(migrationsFolder(), "*.sql"),
-      schemaTable: "schema_version",
+      migrationPattern: migrationPattern(),
+      schemaTable: SCHEMA_TABLE,
       execQuery: async (query: string) => ({ rows: [...(await connection.unsafe(query))] }),
       execSqlScript: async (script: string) => {
         // One simple query is one transaction: a file applies whole or not at all.
@@ -56,33 +76,38 @@ export async function ensureStarPartitions(sql: Sql, day: string): Promise<void>
 /**
  * Compares the database's schema with the files of this build.
  *
- * @returns `current`, `old` (run `starboard migrate`), or `newer` (a later build migrated:
- *   allowed, because migrations only add)
+ * @returns `current`, `old` (run `starboard migrate`), `newer` (a later build migrated: allowed,
+ *   because migrations only add), or `other` (an applied file differs from this build's)
  */
-export async function schemaState(sql: Sql): Promise<"current" | "old" | "newer"> {
-  const files = await readdir(migrationsFolder());
-  const newest = Math.max(
-    ...files.map((file) => Number.parseInt(file, 10)).filter(Number.isFinite),
-  );
+export async function schemaState(sql: Sql): Promise<"current" | "old" | "newer" | "other"> {
   const [there] = await sql<
     { table: string | null }[]
-  >`select to_regclass('schema_version')::text as table`;
+  >`select to_regclass(${SCHEMA_TABLE})::text as table`;
   if (!there?.table) return "old";
-  const [row] = await sql<
-    { version: number | null }[]
-  >`select max(version)::int as version from schema_version`;
-  const version = row?.version ?? 0;
-  if (version === newest) return "current";
-  return version < newest ? "old" : "newer";
+  const rows = await sql<{ version: number; md5: string | null }[]>`
+    select version::int, md5 from ${sql(SCHEMA_TABLE)} where version > 0`;
+  const applied = new Map(rows.map(({ version, md5 }) => [version, md5]));
+  const files = await migrationFiles();
+  if (files.some(({ version, md5 }) => (applied.get(version) ?? md5) !== md5)) return "other";
+  if (files.some(({ version }) => !applied.has(version))) return "old";
+  return applied.size > files.length ? "newer" : "current";
 }
 
-/** `migrations/` at the project's root, from source and from `dist` alike. */
-function migrationsFolder(): string {
+let read: ReturnType<Postgrator["getMigrations"]> | undefined;
+
+/** The files of this build with their checksums, read once. */
+function migrationFiles() {
+  read ??= new Postgrator({ driver: "pg", migrationPattern: migrationPattern() }).getMigrations();
+  return read;
+}
+
+/** The files of `migrations/` at the project's root, from source and from `dist` alike. */
+function migrationPattern(): string {
   let folder = dirname(fileURLToPath(import.meta.url));
   while (!existsSync(join(folder, "migrations", "001.do.catalogue.sql"))) {
     const parent = dirname(folder);
     if (parent === folder) throw new Error("the migrations folder is missing");
     folder = parent;
   }
-  return join(folder, "migrations");
+  return join(folder, "migrations", "*.sql");
 }

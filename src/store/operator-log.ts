@@ -1,5 +1,5 @@
 import type { JSONValue } from "postgres";
-import { inTime, type Sql } from "./postgres.ts";
+import { runStatement, type Sql } from "./postgres.ts";
 
 /** Who did it: the name typed at sign-in, and the session. */
 export interface Operator {
@@ -9,7 +9,7 @@ export interface Operator {
 
 /** One line of the operator log. Nothing secret may stand in it. */
 export interface OperatorEntry extends Operator {
-  /** Joins what was begun with how it ended. */
+  /** Joins the start of an action with how it ended. */
   readonly actionId: string;
   readonly phase: "begun" | "done" | "failed";
   /** As `keys.revoke`. */
@@ -30,15 +30,15 @@ export interface KeptEntry extends OperatorEntry {
 
 /** Appends to the log; nothing there is ever changed. */
 export async function appendOperatorLog(sql: Sql, entry: OperatorEntry): Promise<void> {
-  await inTime(sql`
+  await runStatement(sql`
     insert into operator_log (action_id, phase, operator, session_id, action, subject, notice, details)
     values (${entry.actionId}, ${entry.phase}, ${entry.operator}, ${entry.sessionId},
       ${entry.action}, ${entry.subject}, ${entry.notice}, ${sql.json(entry.details as JSONValue)})`);
 }
 
 /**
- * The log, newest first: how each action ended, or that it was begun where that is all that is
- * known of it. What was begun stays stored beside how it ended.
+ * The log, newest first: how each action ended, or its start where no end is known. Both rows
+ * stay stored.
  *
  * @param query.before only entries older than this one
  */
@@ -46,7 +46,7 @@ export async function readOperatorLog(
   sql: Sql,
   { limit, before }: { readonly limit: number; readonly before?: number | undefined },
 ): Promise<readonly KeptEntry[]> {
-  return inTime(sql<KeptEntry[]>`
+  return runStatement(sql<KeptEntry[]>`
     select ${columns(sql)} from operator_log entry
     where not (phase = 'begun' and exists (
         select from operator_log later
@@ -59,7 +59,7 @@ export async function findOutcome(
   sql: Sql,
   { actionId, sessionId }: Pick<OperatorEntry, "actionId" | "sessionId">,
 ): Promise<KeptEntry | undefined> {
-  const [entry] = await inTime(sql<KeptEntry[]>`
+  const [entry] = await runStatement(sql<KeptEntry[]>`
     select ${columns(sql)} from operator_log
     where action_id = ${actionId} and session_id = ${sessionId} and phase <> 'begun'`);
   return entry;

@@ -1,8 +1,8 @@
 import postgres from "postgres";
 import { bounds } from "../config.ts";
 import { RetryableError } from "../errors.ts";
-import { inTime as settleInTime } from "../in-time.ts";
-import { keepQueuesShort } from "./short-queues.ts";
+import { keepQueuesShort } from "../vendor-patches/postgres-connection-queues.ts";
+import { withDeadline } from "../with-deadline.ts";
 
 /** A pool of connections; bigints arrive as numbers, dates as `YYYY-MM-DD` text. */
 export type Sql = postgres.Sql<{ bigint: number; date: string }>;
@@ -16,14 +16,19 @@ export interface PoolOptions {
   readonly connections?: number;
   /** Role to work as; the login's own when absent. */
   readonly role?: string | undefined;
-  /** The writer never scans: plans made on an empty table cost ten times more later. */
+  /**
+   * The writer's statements look everything up by key, so one plan serves them all: it never
+   * scans, though the tables may be empty when the plan is made, and it plans each statement once
+   * per connection. By its own estimate Postgres would plan an admission anew at each call, which
+   * takes four times as long as to run it.
+   */
   readonly writer?: boolean;
-  /** Looks everything up by key, as the writer does, whatever it believes of the tables' sizes. */
+  /** Looks everything up by key, as the writer does, without regard to the tables' sizes. */
   readonly byKey?: boolean;
   readonly statementTimeoutMs?: number;
-  /** Hears that a connection ended: the next one may lead to another server (a failover). */
+  /** Called when a connection ended: the next one may lead to another server (a failover). */
   readonly onClose?: () => void;
-  /** Hears what statements say while they run. */
+  /** Called with the notices that statements raise while they run. */
   readonly onNotice?: (message: string) => void;
 }
 
@@ -36,12 +41,12 @@ export function openPostgres(url: string, options: PoolOptions = {}): Sql {
   const pool: Sql = postgres(url, {
     max: options.connections ?? bounds.postgresConnectionsMax,
     connect_timeout: 2,
-    // The writer's connections end only when something ends them: its actors hear of that.
+    // The writer's connections end only when something ends them: then its actors are dropped.
     ...(options.writer ? { max_lifetime: null } : { idle_timeout: IDLE_SECONDS }),
     onclose: () => options.onClose?.(),
     onnotice: ({ message = "" }) => options.onNotice?.(message),
     types: {
-      // Every bigint of ours (instants, serials, account numbers) stays far below 2^53.
+      // Every bigint of this schema (instants, serials, account numbers) stays far below 2^53.
       bigint: { to: INT8, from: [INT8], serialize: String, parse: safeInteger },
       // Text, not Date: a Date would bend the day by the machine's time zone.
       date: { to: DATE, from: [DATE], serialize: String, parse: String },
@@ -54,7 +59,9 @@ export function openPostgres(url: string, options: PoolOptions = {}): Sql {
       jit: "off",
       ...(options.role === undefined ? {} : { role: options.role }),
       ...(options.writer || options.byKey ? { enable_seqscan: "off" } : {}),
-      ...(options.writer ? { lock_timeout: bounds.statementTimeoutMs } : {}),
+      ...(options.writer
+        ? { lock_timeout: bounds.statementTimeoutMs, plan_cache_mode: "force_generic_plan" }
+        : {}),
     },
   });
   return keepQueuesShort(pool);
@@ -67,7 +74,7 @@ function safeInteger(text: string): number {
 }
 
 /**
- * Whether the app's restricted role is there for this login (see `migrations/005`).
+ * Whether the app's restricted role is there for this login (see the last file of migrations/).
  *
  * @returns its name, or undefined where only the append-only triggers guard the journal
  */
@@ -79,26 +86,37 @@ export async function appRole(sql: Sql): Promise<string | undefined> {
   return row?.usable ? "starboard_app" : undefined;
 }
 
+/**
+ * Whether this login has the rights of the tables' owner: a statement that resets its role could
+ * then change the journal.
+ */
+export async function ownsTables(sql: Sql): Promise<boolean> {
+  const [row] = await sql<{ owns: boolean }[]>`
+    select pg_has_role(session_user, relowner, 'member') as owns
+    from pg_class where oid = to_regclass('star')`;
+  return row?.owns ?? false;
+}
+
 /** Postgres' clock, epoch milliseconds. */
 export async function readDatabaseClock(sql: Sql): Promise<number> {
-  const [row] = await inTime(sql<{ now: number }[]>`select now_ms() as now`);
-  if (row === undefined) throw new RetryableError("UNAVAILABLE", "the database told no time");
+  const [row] = await runStatement(sql<{ now: number }[]>`select now_ms() as now`);
+  if (row === undefined) throw new RetryableError("UNAVAILABLE", "the database returned no time");
   return row.now;
 }
 
 /**
- * Waits for a query, but not for ever: postgres.js has no deadline of its own, and a
- * stopped server leaves a query pending without end.
+ * Runs a statement with a deadline: postgres.js has none of its own, and a stopped server leaves
+ * a query pending without end.
  *
  * @throws RetryableError `UNAVAILABLE` when time is up or the database is out of reach;
  *   any other error of the statement as it is
  */
-export async function inTime<T>(
+export async function runStatement<T>(
   query: PromiseLike<T>,
   deadlineMs: number = bounds.statementDeadlineMs,
 ): Promise<T> {
   try {
-    return await settleInTime(
+    return await withDeadline(
       query,
       deadlineMs,
       () => new RetryableError("UNAVAILABLE", "the database did not answer in time"),
@@ -110,10 +128,21 @@ export async function inTime<T>(
   }
 }
 
+/**
+ * SQLSTATEs that our own functions and triggers raise; the head of the first file of migrations/ says
+ * when.
+ */
+export const RAISED = {
+  senseless: "SB400",
+  forbidden: "SB403",
+  tooLate: "SB408",
+  conflict: "SB409",
+} as const;
+
 /** postgres.js' connection errors, the system's, and the SQLSTATE classes of a server in trouble. */
 const OUTAGE = new RegExp(
   "^(CONNECTION_|CONNECT_TIMEOUT|ECONN|EPIPE|ENOTFOUND|EAI_AGAIN|EHOST|ENETUNREACH|ETIMEDOUT|" +
-    "08...|53...|57...|58...|40001|40P01|55P03|25006|SB408)",
+    `08...|53...|57...|58...|40001|40P01|55P03|25006|${RAISED.tooLate})`,
 );
 
 /** Whether an error says that the database is away or overloaded, rather than that the statement is wrong. */

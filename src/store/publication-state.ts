@@ -1,4 +1,4 @@
-/** What the outside is told of the steps of `outbox.state` (contract, section 3). */
+/** How the steps of `outbox.state` are shown outside (contract, section 3). */
 export const PUBLICATION_STATES = {
   pending: "stored",
   reserved: "stored",

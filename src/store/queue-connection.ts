@@ -1,51 +1,28 @@
-import { createNodeRedisClient, createPostgresBackend, Queue, Worker, withBackend } from "bullmq";
+import type { EventEmitter } from "node:events";
+import {
+  createNodeRedisClient,
+  Queue,
+  type QueueOptions,
+  Worker,
+  type WorkerOptions,
+} from "bullmq";
 import { createClient } from "redis";
+import type { Service } from "../service.ts";
+import { withDeadline } from "../with-deadline.ts";
 
-/** Where BullMQ's queues live: the Redis of the service, or its Postgres where there is none. */
-export type QueueBackend = { readonly redisUrl: string } | { readonly postgresUrl: string };
-
-/** What a queue and a worker of BullMQ have in common, on either backend. */
-export interface QueuePart {
-  on(event: "error", listener: (error: Error) => void): unknown;
-  waitUntilReady(): Promise<unknown>;
+/** Queues and workers of BullMQ on one Redis. They are opened and closed together. */
+export interface QueueConnection extends Service {
+  queue(name: string, options?: Omit<QueueOptions, "connection">): Queue;
+  /** `work` runs for each job; the job itself says nothing. */
+  worker(name: string, work: () => void, options?: Omit<WorkerOptions, "connection">): Worker;
+  /**
+   * Waits until Redis has answered each of them.
+   *
+   * @throws Error when it does not within 4 s; everything is closed then
+   */
+  ready(): Promise<void>;
+  /** Lets go of everything, whether or not Redis answers. */
   close(): Promise<void>;
-}
-
-/** What we use of a queue. */
-export type SendingPart = QueuePart &
-  Pick<
-    Queue,
-    "add" | "addBulk" | "getJobCountByTypes" | "getJobScheduler" | "remove" | "upsertJobScheduler"
-  >;
-
-/** What may be looked at of a queue; nothing of it changes anything. */
-export type ReadingPart = QueuePart &
-  Pick<
-    Queue,
-    | "getJob"
-    | "getJobCounts"
-    | "getJobScheduler"
-    | "getJobs"
-    | "getJobState"
-    | "getWorkers"
-    | "isPaused"
-  >;
-
-/** How a worker of ours may differ from BullMQ's defaults. */
-export interface ReceivingOptions {
-  readonly skipLockRenewal?: boolean;
-  readonly lockDuration?: number;
-  readonly stalledInterval?: number;
-  readonly runRetryDelay?: number;
-}
-
-/** Makes queues and workers, whose connections end together. */
-export interface QueueConnection {
-  queue(name: string): SendingPart;
-  reader(name: string): ReadingPart;
-  worker(name: string, process: () => Promise<void>, options?: ReceivingOptions): QueuePart;
-  /** Cuts what `close` of a part could not end. */
-  cut(): void;
 }
 
 export interface QueueConnectionOptions {
@@ -55,26 +32,27 @@ export interface QueueConnectionOptions {
   readonly prefix?: string;
 }
 
-export const QUEUE_CONNECT_WITHIN_MS = 2_000;
 export const QUEUE_RECONNECT_EVERY_MS_MAX = 1_000;
+const CONNECT_WITHIN_MS = 2_000;
+const READY_WITHIN_MS = 2 * CONNECT_WITHIN_MS;
+const CLOSE_WITHIN_MS = 1_000;
 /** The braces keep all keys of a queue on one node of a Redis Cluster. */
-const PREFIX = "{starboard}";
+export const OWN_PREFIX = "{starboard}";
 
-/** Connects nothing yet: each part does when it is made. */
-export function connectQueues(
-  backend: QueueBackend,
-  { onError, prefix = PREFIX }: QueueConnectionOptions,
-): QueueConnection {
-  return "redisUrl" in backend
-    ? onRedis(backend.redisUrl, { onError, prefix })
-    : onPostgres(backend.postgresUrl, onError);
-}
-
-function onRedis(
+/**
+ * Makes sure that Redis answers; each part connects when it is made. A worker of BullMQ that never
+ * found its server would go on looking for it even when closed.
+ *
+ * @param url `redis://…`, of a Redis that is fit for BullMQ
+ * @throws Error when no Redis answers there within 2 s
+ */
+export async function connectQueues(
   url: string,
-  { onError, prefix }: Required<QueueConnectionOptions>,
-): QueueConnection {
+  { onError, prefix = OWN_PREFIX }: QueueConnectionOptions,
+): Promise<QueueConnection> {
+  await reach(url);
   const clients: ReturnType<typeof plainClient>[] = [];
+  const parts: (Queue | Worker)[] = [];
   const connect = (): ReturnType<typeof plainClient> => {
     const client = plainClient(url);
     client.on("error", onError);
@@ -83,21 +61,53 @@ function onRedis(
     Object.defineProperty(client, "duplicate", { value: connect });
     return client;
   };
-  const options = () => ({ connection: createNodeRedisClient(connect()), prefix });
+  const base = () => ({ connection: createNodeRedisClient(connect()), prefix });
+  const kept = <Part extends Queue | Worker>(part: Part): Part => {
+    // Both are emitters; only the types of their listeners differ.
+    (part as EventEmitter).on("error", onError);
+    parts.push(part);
+    return part;
+  };
+  const close = async (): Promise<void> => {
+    const closing = parts.map((part) => withDeadline(part.close(), CLOSE_WITHIN_MS).catch(onError));
+    await Promise.all(closing);
+    for (const client of clients) {
+      // What still holds one would open it again.
+      Object.defineProperty(client, "connect", { value: refuse });
+      if (client.isOpen) client.destroy();
+    }
+  };
   return {
-    queue: (name) => heard(new Queue(name, options()), onError),
-    // Without the option even a reader would write down its version.
-    reader: (name) => heard(new Queue(name, { ...options(), skipMetasUpdate: true }), onError),
-    worker: (name, process, own = {}) =>
-      heard(new Worker(name, process, { ...options(), ...own }), onError),
-    cut() {
-      for (const client of clients) {
-        // Whoever still holds one would open it again.
-        Object.defineProperty(client, "connect", { value: refuse });
-        if (client.isOpen) client.destroy();
+    queue: (name, own) => kept(new Queue(name, { ...base(), ...own })),
+    worker: (name, work, own) => kept(new Worker(name, async () => work(), { ...base(), ...own })),
+    async ready() {
+      try {
+        const waiting = parts.map((part) => part.waitUntilReady());
+        await withDeadline(Promise.all(waiting), READY_WITHIN_MS);
+      } catch (error) {
+        await close();
+        throw error;
       }
     },
+    close,
   };
+}
+
+async function reach(url: string): Promise<void> {
+  const client = createClient({
+    url,
+    maintNotifications: "disabled",
+    socket: { connectTimeout: CONNECT_WITHIN_MS, reconnectStrategy: false },
+  });
+  client.on("error", () => undefined);
+  try {
+    await withDeadline(
+      client.connect().then(() => client.ping()),
+      CONNECT_WITHIN_MS,
+    );
+  } finally {
+    if (client.isOpen) client.destroy();
+  }
 }
 
 async function refuse(): Promise<never> {
@@ -109,39 +119,8 @@ function plainClient(url: string) {
     url,
     maintNotifications: "disabled",
     socket: {
-      connectTimeout: QUEUE_CONNECT_WITHIN_MS,
+      connectTimeout: CONNECT_WITHIN_MS,
       reconnectStrategy: (retries) => Math.min(50 * 2 ** retries, QUEUE_RECONNECT_EVERY_MS_MAX),
     },
   });
-}
-
-function onPostgres(
-  connectionString: string,
-  onError: QueueConnectionOptions["onError"],
-): QueueConnection {
-  const { Queue, Worker } = withBackend(createPostgresBackend);
-  // Its tables live in a schema of their own; several may migrate at once.
-  const connection = {
-    connectionString,
-    max: 2,
-    migrate: true,
-    connectionTimeoutMillis: QUEUE_CONNECT_WITHIN_MS,
-  };
-  return {
-    queue: (name) => heard(new Queue(name, { connection }), onError),
-    // One who looks makes no tables either.
-    reader: (name) =>
-      heard(
-        new Queue(name, { connection: { ...connection, migrate: false }, skipMetasUpdate: true }),
-        onError,
-      ),
-    worker: (name, process, own = {}) =>
-      heard(new Worker(name, process, { connection, ...own }), onError),
-    cut: () => undefined,
-  };
-}
-
-function heard<P extends QueuePart>(part: P, onError: (error: unknown) => void): P {
-  part.on("error", onError);
-  return part;
 }

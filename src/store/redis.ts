@@ -1,8 +1,9 @@
 import { createHash } from "node:crypto";
 import { createClient } from "redis";
 import { RetryableError } from "../errors.ts";
-import { inTime } from "../in-time.ts";
 import type { Logger } from "../log.ts";
+import { every } from "../service.ts";
+import { withDeadline } from "../with-deadline.ts";
 
 /**
  * Redis holds nothing that may not be lost: snapshots, limits, wake-ups. So a client here
@@ -22,7 +23,7 @@ const PINGS_MISSED_MAX = 2;
 const CLOSE_WITHIN_MS = 1_000;
 
 /**
- * Opens a client and connects in the background, for ever: commands fail at once while
+ * Opens a client and connects in the background, as often as needed: commands fail at once while
  * the server is away and work again within seconds after it is back.
  *
  * @param url `redis://…`
@@ -47,18 +48,18 @@ export function openRedis(url: string, log: Logger): Redis {
 /** Closes a client, waiting a second at most for replies under way. Safe to call twice. */
 export async function closeRedis(redis: Redis): Promise<void> {
   if (!redis.isOpen) return;
-  if (redis.isReady) await inRedisTime(redis.close(), CLOSE_WITHIN_MS).catch(() => undefined);
+  if (redis.isReady) await runCommand(redis.close(), CLOSE_WITHIN_MS).catch(() => undefined);
   if (redis.isOpen) redis.destroy();
 }
 
 /**
- * Waits for a reply, but not for ever: a frozen server answers nothing.
+ * Waits for a reply until a deadline: a frozen server answers nothing.
  *
  * @throws RetryableError `UNAVAILABLE` when time is up or Redis is out of reach
  */
-export async function inRedisTime<T>(reply: Promise<T>, deadlineMs: number): Promise<T> {
+export async function runCommand<T>(reply: Promise<T>, deadlineMs: number): Promise<T> {
   try {
-    return await inTime(reply, deadlineMs, () => new Error("Redis did not answer in time"));
+    return await withDeadline(reply, deadlineMs, () => new Error("Redis did not answer in time"));
   } catch (error) {
     throw new RetryableError("UNAVAILABLE", "Redis is out of reach", 1, error);
   }
@@ -91,7 +92,7 @@ function plainClient(url: string) {
     url,
     disableOfflineQueue: true,
     commandsQueueMaxLength: COMMANDS_WAITING_MAX,
-    // Its own timeout ends with the write; ours (`inRedisTime`) covers the reply, at a fraction of the cost.
+    // Its own timeout ends with the write; ours (`runCommand`) covers the reply, at a fraction of the cost.
     commandOptions: { timeout: 0 },
     maintNotifications: "disabled",
     socket: {
@@ -109,10 +110,10 @@ function connect(redis: Redis): void {
 /** A cut cable sends no error: without this, TCP would take minutes to notice. */
 function watchConnection(redis: Redis, log: Logger): void {
   let missed = 0;
-  const timer = setInterval(async () => {
-    if (!redis.isOpen) return clearInterval(timer);
+  const watching = every(PING_EVERY_MS, async () => {
+    if (!redis.isOpen) return void watching.close();
     if (!redis.isReady) return;
-    const answered = await inRedisTime(redis.ping(), PING_EVERY_MS).then(
+    const answered = await runCommand(redis.ping(), PING_EVERY_MS).then(
       () => true,
       () => false,
     );
@@ -122,6 +123,5 @@ function watchConnection(redis: Redis, log: Logger): void {
     log.warn("redis is silent, connecting anew");
     redis.destroy();
     connect(redis);
-  }, PING_EVERY_MS);
-  timer.unref();
+  });
 }

@@ -1,5 +1,5 @@
 import type { JSONValue } from "postgres";
-import { inTime, type Sql } from "./postgres.ts";
+import { runStatement, type Sql } from "./postgres.ts";
 
 /** What a process says of itself. */
 export interface ProcessReport {
@@ -26,20 +26,20 @@ export interface ServiceProcess {
 }
 
 /** What was counted or measured since the last report. */
-export interface Tally {
+export interface MetricDelta {
   readonly name: string;
   readonly count: number;
   readonly total?: number;
   readonly peak?: number;
 }
 
-/** A minute's tally over all processes. */
-export interface MinuteTally extends Required<Tally> {
+/** A minute's delta over all processes. */
+export interface MinuteDelta extends Required<MetricDelta> {
   /** Minutes since the epoch. */
   readonly minute: number;
 }
 
-/** A process as it was last heard of. */
+/** A process as it last reported itself. */
 export interface KnownProcess extends ServiceProcess {
   readonly seenAt: number;
   /** Null while it has not stopped in order. */
@@ -56,16 +56,16 @@ const MINUTE_MS = 60_000;
 export async function writeReport(
   sql: Sql,
   process: ServiceProcess,
-  { now, report, tallies }: { now: number; report: ProcessReport; tallies: readonly Tally[] },
+  { now, report, deltas }: { now: number; report: ProcessReport; deltas: readonly MetricDelta[] },
 ): Promise<void> {
-  await inTime(sql`
+  await runStatement(sql`
     insert into service_process (id, role, version, host, pid, started_at, seen_at, report)
     values (${process.id}, ${process.role}, ${process.version}, ${process.host}, ${process.pid},
       ${process.startedAt}, ${now}, ${sql.json({ ...report } as JSONValue)})
     on conflict (id) do update set seen_at = excluded.seen_at, report = excluded.report`);
-  if (tallies.length === 0) return;
-  const sorted = [...tallies].sort((one, other) => (one.name < other.name ? -1 : 1));
-  await inTime(sql`
+  if (deltas.length === 0) return;
+  const sorted = [...deltas].sort((one, other) => (one.name < other.name ? -1 : 1));
+  await runStatement(sql`
     insert into service_minute (minute, name, count, total, peak)
     select ${Math.floor(now / MINUTE_MS)}::int, * from unnest(${sorted.map(({ name }) => name)}::text[],
       ${sorted.map(({ count }) => count)}::bigint[],
@@ -78,29 +78,37 @@ export async function writeReport(
 
 /** Writes down that a process stopped in order. */
 export async function writeStop(sql: Sql, id: string, now: number): Promise<void> {
-  await inTime(
+  await runStatement(
     sql`update service_process set seen_at = ${now}, stopped_at = ${now} where id = ${id}`,
   );
 }
 
 /** Forgets what is older than `before` (epoch ms), so that these tables stay small. */
 export async function forgetReports(sql: Sql, before: number): Promise<void> {
-  await inTime(sql`
+  await runStatement(sql`
     with minutes as (delete from service_minute where minute < ${Math.floor(before / MINUTE_MS)}::int),
       sessions as (delete from operator_session where expires_at < ${before}::bigint)
     delete from service_process where seen_at < ${before}::bigint`);
 }
 
-/** The tallies since an instant, by minute. */
-export async function readTallies(sql: Sql, since: number): Promise<readonly MinuteTally[]> {
-  return inTime(sql<MinuteTally[]>`
+/** The deltas since an instant, by minute. */
+export async function readDeltas(sql: Sql, since: number): Promise<readonly MinuteDelta[]> {
+  return runStatement(sql<MinuteDelta[]>`
     select minute, name, count, total, peak from service_minute
     where minute >= ${Math.floor(since / MINUTE_MS)}::int order by minute, name`);
 }
 
-/** The processes heard of since an instant, those at work first. */
+/** How many web processes have reported since an instant and not stopped. */
+export async function webProcessesSince(sql: Sql, since: number): Promise<number> {
+  const [row] = await runStatement(sql<{ count: number }[]>`
+    select count(*) from service_process
+    where role = 'web' and stopped_at is null and seen_at >= ${since}::bigint`);
+  return row?.count ?? 0;
+}
+
+/** The processes that reported since an instant, those at work first. */
 export async function readProcesses(sql: Sql, since: number): Promise<readonly KnownProcess[]> {
-  return inTime(sql<KnownProcess[]>`
+  return runStatement(sql<KnownProcess[]>`
     select id, role, version, host, pid, started_at as "startedAt", seen_at as "seenAt",
       stopped_at as "stoppedAt", report
     from service_process where seen_at >= ${since}::bigint

@@ -1,5 +1,4 @@
-import { setTimeout as sleep } from "node:timers/promises";
-import { type Day, endOfDay } from "../../actors/day.ts";
+import type { Day } from "../../actors/day.ts";
 import {
   daysToCheck,
   type ExportSettings,
@@ -8,85 +7,71 @@ import {
   makeFinal,
   nextFinalDay,
   noteCheck,
-  openFence,
 } from "../journal/export-days.ts";
 import type { ExportHeader } from "../journal/export-format.ts";
 import { type WrittenExport, writeExport } from "../journal/write-export.ts";
 import type { Logger } from "../log.ts";
+import { every, type Service } from "../service.ts";
+import { followCommitWatermark, settleJournal } from "../store/commit-watermark.ts";
 import type { Sql } from "../store/postgres.ts";
 
 export interface ExportsDeps {
   readonly sql: Sql;
   readonly log: Logger;
   readonly settings: ExportSettings;
-  /** The machine's clock: a second witness that a day is over, before that is said for good. */
-  readonly machineNow?: () => number;
   readonly everyMs?: number;
-}
-
-export interface ExportsUpkeep {
-  /** Gives a day in progress up; the next worker begins it again. */
-  close(): Promise<void>;
 }
 
 /** A day is final a minute after the last of its stars is published. */
 const EVERY_MS = 60_000;
 /** The newest final day and an older one are made again this often, and compared. */
 const CHECK_EVERY_MS = 3_600_000;
-/** What was on its way at the fence is there at once; else the next round asks again. */
-const FENCE_LOOKS = 10;
-const FENCE_LOOK_EVERY_MS = 100;
+/** A commit is there at once; one that hangs is asked for again in the next round. */
+const SETTLED_WITHIN_MS = 1_000;
 
 /**
  * Makes days final as soon as they can be, oldest first, and looks from time to time whether
  * final days still are what they were. Any number of workers may do it: the first one's row
  * stands.
+ *
+ * @returns a service; closing it gives a day in progress up, and the next worker takes it
  */
-export function startExportsUpkeep(deps: ExportsDeps): ExportsUpkeep {
+export function startExportsUpkeep(deps: ExportsDeps): Service {
   const stop = new AbortController();
   const round = async (): Promise<void> => {
-    try {
-      await finalizeDueDays(deps, stop.signal);
-      await checkFinalDays(deps, stop.signal);
-    } catch (error) {
-      deps.log.warn({ err: error }, "exports could not be made final");
-    }
+    await finalizeDueDays(deps, stop.signal);
+    await checkFinalDays(deps, stop.signal);
   };
-  let timer: NodeJS.Timeout | undefined;
-  const goOn = async (): Promise<void> => {
-    await round();
-    if (stop.signal.aborted) return;
-    timer = setTimeout(() => {
-      last = goOn();
-    }, deps.everyMs ?? EVERY_MS).unref();
-  };
-  let last = goOn();
+  const rounds = every(deps.everyMs ?? EVERY_MS, round, {
+    firstAfterMs: 0,
+    onFailure: (error) => deps.log.warn({ err: error }, "exports could not be made final"),
+  });
   return {
-    async close() {
+    close() {
       stop.abort();
-      clearTimeout(timer);
-      await last;
+      return rounds.close();
     },
   };
 }
 
 /**
- * Makes every day final that can be, in order. Not while the machine's clock says that the day is
- * still going on: a database clock that ran ahead for a moment would close days to come.
+ * Makes every day final that can be, in order. A day is over by the one clock, Postgres'
+ * (contract, section 7).
  *
  * @returns those days
  * @throws RetryableError `UNAVAILABLE` when Postgres is out of reach
  */
 export async function finalizeDueDays(
-  { sql, log, settings, machineNow = Date.now }: ExportsDeps,
+  { sql, log, settings }: ExportsDeps,
   stop?: AbortSignal,
 ): Promise<readonly Day[]> {
   const days: Day[] = [];
+  const lookAtJournal = followCommitWatermark(sql);
   for (;;) {
     const next = await nextFinalDay(sql);
-    if (next === null || machineNow() < endOfDay(next.day)) return days;
-    if (!(await isSettled(sql))) return days;
-    const header = headerOf(next.day, settings, next.previous);
+    if (next === null) return days;
+    if ((await settleJournal(lookAtJournal, SETTLED_WITHIN_MS)) === null) return days;
+    const header = headerOf(next.day, settings, next.previous, next.isRecovered);
     const written = await hashExport(sql, header, stop);
     // A star that is published and yet not: its row changed under our eyes. Look again later.
     if (written === null || written.footer.unpublished > 0) return days;
@@ -119,16 +104,7 @@ export async function checkFinalDays(
   return differing;
 }
 
-async function isSettled(sql: Sql): Promise<boolean> {
-  const isPassed = await openFence(sql);
-  for (let look = 0; look < FENCE_LOOKS; look += 1) {
-    if (await isPassed()) return true;
-    await sleep(FENCE_LOOK_EVERY_MS);
-  }
-  return false;
-}
-
-/** Writes an export nowhere. @returns null when told to stop */
+/** Writes an export nowhere. @returns null when it is to stop */
 async function hashExport(
   sql: Sql,
   header: ExportHeader,

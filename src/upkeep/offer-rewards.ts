@@ -1,25 +1,18 @@
 import { randomUUID } from "node:crypto";
-import { setTimeout as delay } from "node:timers/promises";
-import type { Logger } from "../log.ts";
-import { followJournal } from "../store/journal-horizon.ts";
+import { type Logger, oncePerOutage } from "../log.ts";
+import { every, type Service } from "../service.ts";
+import { followCommitWatermark } from "../store/commit-watermark.ts";
 import type { Sql } from "../store/postgres.ts";
-import type { QueueBackend } from "../store/queue-connection.ts";
 import { type HandOff, noteHandOff, offersBetween, takeHandOff } from "./reward-hand-off.ts";
 import { openRewardsQueue, type QueueMemory, type RewardsQueue } from "./rewards-queue.ts";
 
 export interface RewardsDeps {
   readonly sql: Sql;
-  /** Where BullMQ's queues live. */
-  readonly backend: QueueBackend;
+  /** Where the queue lives; absent where no Redis is fit for BullMQ. */
+  readonly redisUrl: string | undefined;
   readonly log: Logger;
   readonly pollEveryMs?: number;
   readonly openQueue?: (url: string, log: Logger) => RewardsQueue;
-}
-
-/** Something that runs until it is closed. */
-export interface Rewards {
-  /** Resolves when the batch in hand is noted, and lets go of the queue. */
-  close(): Promise<void>;
 }
 
 /** Rewards are in no hurry: one look at Postgres and one at Redis, each second. */
@@ -28,61 +21,47 @@ const POLL_EVERY_MS = 1_000;
 const BATCH = 500;
 /** Numbers looked at for it; no plan can then read a whole backlog for one batch. */
 const SPAN = 2 * BATCH;
-/** Some 70 MB of Redis while nobody consumes; the rest waits in Postgres, which has room. */
+/** Some 70 MB of Redis while no consumer runs; the rest waits in Postgres, which has room. */
 const UNFINISHED_MAX = 100_000;
 
 /**
  * Hands every accepted star to the queue `rewards`, at least once, under its own id. Postgres is
  * the truth: how far the hand-off is stands there, and moves only after Redis has accepted. Redis
- * is told too, after the jobs. Where it has lost its last moments (a crash, a replica that took
- * over), the hand-off goes back to what it still knows; where it knows nothing (it was emptied), to
- * the last moment at which nothing in the queue was unfinished. From there all is offered again. Any number of workers may run it: one hands off, the others wait for nothing.
+ * remembers it too, after the jobs. Where it has lost its last moments (a crash, a replica that took
+ * over), the hand-off goes back to what Redis still knows; where it knows nothing (it was emptied),
+ * to the last moment at which nothing in the queue was unfinished. From there all is offered again.
+ * Any number of workers may run it: one hands off, the others wait for nothing. Without a Redis that
+ * is fit for BullMQ the stars wait in Postgres.
+ *
+ * @returns what notes the batch in hand and lets go of the queue when it is closed
  */
-export function startRewards(deps: RewardsDeps): Rewards {
-  const { backend, log, pollEveryMs = POLL_EVERY_MS, openQueue = openRewardsQueue } = deps;
-  if (!("redisUrl" in backend)) {
+export function startRewards(deps: RewardsDeps): Service {
+  const { sql, redisUrl, log, pollEveryMs = POLL_EVERY_MS, openQueue = openRewardsQueue } = deps;
+  if (redisUrl === undefined) {
     log.warn("this Redis is not fit for BullMQ: rewards wait in Postgres until there is one");
     return { close: async () => undefined };
   }
-  const queue = openQueue(backend.redisUrl, log);
-  const relay = createRelay(deps.sql, queue, log);
-  const closing = new AbortController();
-  let isOut = false;
-  const run = async (): Promise<void> => {
-    while (!closing.signal.aborted) {
-      const hasMore = await relay.step().then(
-        (more) => {
-          isOut = false;
-          return more;
-        },
-        (error: unknown) => {
-          // One line per outage, not one per attempt.
-          if (!isOut) log.warn({ err: error }, "rewards cannot be handed off just now");
-          isOut = true;
-          return false;
-        },
-      );
-      if (!hasMore) await pause(pollEveryMs, closing.signal);
-    }
+  const outage = oncePerOutage(log, "rewards cannot be handed off just now");
+  const queue = openQueue(redisUrl, log);
+  const relay = createRelay(sql, queue, log);
+  const handOff = async (): Promise<void> => {
+    const hasMore = await relay.step();
+    outage.over();
+    if (hasMore) handingOff.wake();
   };
-  const running = run();
+  const handingOff = every(pollEveryMs, handOff, { onFailure: outage.failed, firstAfterMs: 0 });
   return {
     async close() {
-      closing.abort();
-      await running;
+      await handingOff.close();
       await queue.close();
     },
   };
 }
 
-async function pause(milliseconds: number, signal: AbortSignal): Promise<void> {
-  await delay(milliseconds, undefined, { signal, ref: false }).catch(() => undefined);
-}
-
 /** The hand-off, batch by batch. */
 function createRelay(sql: Sql, queue: RewardsQueue, log: Logger) {
   const holder = randomUUID();
-  const lookAtJournal = followJournal(sql);
+  const lookAtJournal = followCommitWatermark(sql);
   /** As last seen: a reason not to write, never one to offer. */
   let known: HandOff | undefined;
 
@@ -109,7 +88,7 @@ function createRelay(sql: Sql, queue: RewardsQueue, log: Logger) {
     const to = Math.min(upTo, agreed.offeredSeq + SPAN);
     const batch = await offersBetween(sql, { after: agreed.offeredSeq, upTo: to, limit: BATCH });
     await queue.offer(batch.map(({ offer }) => offer));
-    // Nobody draws a settled number any more: what is not there will never be.
+    // No transaction draws a settled number any more: what is not there will never be.
     const last = batch.length < BATCH ? to : (batch.at(-1)?.seq ?? to);
     const offeredSeq = Math.max(agreed.offeredSeq, last);
     await queue.remember(memory, { word: agreed.queueMemory ?? "", offeredSeq });

@@ -1,7 +1,8 @@
 import type { Logger } from "../log.ts";
 import type { Metrics } from "../metrics.ts";
-import { auditBooks, countFindings, FINDING_KINDS } from "../publishing/findings.ts";
 import type { Publisher } from "../publishing/publisher.ts";
+import { auditBooks, countFindings, FINDING_KINDS } from "../publishing/reconciliation-findings.ts";
+import { every, type Service } from "../service.ts";
 import type { Sql } from "../store/postgres.ts";
 
 export interface ReconcileDeps {
@@ -12,47 +13,28 @@ export interface ReconcileDeps {
   readonly everyMs?: number;
 }
 
-/** Something that runs until it is closed. */
-export interface Reconciler {
-  /** Resolves when the round in progress has ended. */
-  close(): Promise<void>;
-}
-
 const EVERY_MS = 60_000;
 
 /**
  * Holds the outbox against the topics, every minute. A topic is read to its end even while
- * nothing of ours is on its way, so that what others put there is noticed; reading it is what
+ * no star is on its way, so that what others put there is noticed; reading it is what
  * compares it (`src/publishing/topic-follower.ts`). Then the books are gone through by one
  * window. Any number of workers may do it: what one found the others do not find again.
  */
-export function startReconciler(deps: ReconcileDeps): Reconciler {
-  let known = -1;
-  let round: Promise<void> | undefined;
-  const start = (): void => {
-    round ??= reconcile(deps)
-      .then((open) => {
-        if (open > Math.max(known, 0)) {
-          deps.log.error({ open }, "outbox and topics differ: see /ops/api/publishing");
-        }
-        known = open;
-      })
-      .catch((error: unknown) => {
-        deps.metrics.publishingFailures.inc({ reason: "reconcile" });
-        deps.log.warn({ err: error }, "outbox and topics could not be compared");
-      })
-      .finally(() => {
-        round = undefined;
-      });
+export function startReconciler(deps: ReconcileDeps): Service {
+  const { log, metrics, everyMs = EVERY_MS } = deps;
+  let known = 0;
+  const compare = async (): Promise<void> => {
+    const open = await reconcile(deps);
+    if (open > known) log.error({ open }, "outbox and topics differ: see /ops/api/publishing");
+    known = open;
   };
-  const timer = setInterval(start, deps.everyMs ?? EVERY_MS);
-  timer.unref();
-  return {
-    async close() {
-      clearInterval(timer);
-      await round;
+  return every(everyMs, compare, {
+    onFailure(error) {
+      metrics.publishingFailures.inc({ reason: "reconcile" });
+      log.warn({ err: error }, "outbox and topics could not be compared");
     },
-  };
+  });
 }
 
 /**

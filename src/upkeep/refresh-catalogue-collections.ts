@@ -1,6 +1,6 @@
-import type { MirrorNode } from "../ledger/mirror-node.ts";
+import type { MirrorNode } from "../ledger/mirror/node.ts";
 import type { Logger } from "../log.ts";
-import { inTime, type Sql } from "../store/postgres.ts";
+import { runStatement, type Sql } from "../store/postgres.ts";
 
 export interface CollectionRefreshDeps {
   readonly sql: Sql;
@@ -37,7 +37,7 @@ const PAGE_DEADLINE_MS = 10_000;
  */
 export async function refreshCollections(deps: CollectionRefreshDeps): Promise<RefreshReport> {
   const { sql, log, signal } = deps;
-  const ids = await inTime(sql<{ id: string }[]>`
+  const ids = await runStatement(sql<{ id: string }[]>`
     select id from collection where approved_at is not null order by number limit ${COLLECTIONS_MAX}`);
   let [refreshed, kept, failures] = [0, 0, 0];
   for (const { id } of ids) {
@@ -100,7 +100,7 @@ async function readCollection(
 
 /** An equal reading writes nothing, and so moves no revision. */
 async function store(sql: Sql, id: string, { owners, supply }: Reading): Promise<void> {
-  await inTime(sql`
+  await runStatement(sql`
     update collection set owners = ${owners}, supply = ${supply}
     where id = ${id} and (owners, supply) is distinct from (${owners}::bigint, ${supply}::bigint)`);
 }

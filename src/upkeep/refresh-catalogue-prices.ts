@@ -1,5 +1,5 @@
 import type { Logger } from "../log.ts";
-import { inTime, type Sql } from "../store/postgres.ts";
+import { runStatement, type Sql } from "../store/postgres.ts";
 import type { RefreshReport } from "./refresh-catalogue-collections.ts";
 import {
   IDS_PER_REQUEST_MAX,
@@ -26,7 +26,7 @@ const TOKENS_MAX = 100_000;
  */
 export async function refreshPrices(deps: PriceRefreshDeps): Promise<RefreshReport> {
   const { sql, source, log, signal } = deps;
-  const tokens = await inTime(sql<{ id: string }[]>`
+  const tokens = await runStatement(sql<{ id: string }[]>`
     select id from token where approved_at is not null order by number limit ${TOKENS_MAX}`);
   let [refreshed, asked, failures] = [0, 0, 0];
   while (asked < tokens.length && failures < FAILURES_IN_A_ROW_MAX && !signal.aborted) {
@@ -49,7 +49,7 @@ export async function refreshPrices(deps: PriceRefreshDeps): Promise<RefreshRepo
 /** Sorted by key, so that two workers wait for each other and do not deadlock; an equal price writes nothing. */
 async function store(sql: Sql, readings: readonly PriceReading[]): Promise<void> {
   if (readings.length === 0) return;
-  await inTime(sql`
+  await runStatement(sql`
     with given as (
       select * from json_to_recordset(${JSON.stringify(readings)}::text::json)
         as given (id text, price float8, "marketCap" float8)

@@ -1,11 +1,12 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { Logger } from "../log.ts";
+import type { Service } from "../service.ts";
 import {
   type CollectionRefreshDeps,
   type RefreshReport,
   refreshCollections,
 } from "./refresh-catalogue-collections.ts";
-import { type PriceSource, priceSource } from "./refresh-catalogue-price-source.ts";
+import { priceSource } from "./refresh-catalogue-price-source.ts";
 import { refreshPrices } from "./refresh-catalogue-prices.ts";
 
 export interface CatalogueRefreshDeps extends Omit<CollectionRefreshDeps, "signal"> {
@@ -16,12 +17,6 @@ export interface CatalogueRefreshDeps extends Omit<CollectionRefreshDeps, "signa
   readonly random?: () => number;
   /** Waits; rejects when the signal says so. */
   readonly pause?: (ms: number, signal: AbortSignal) => Promise<unknown>;
-}
-
-/** Something that runs until it is closed. */
-export interface CatalogueRefresh {
-  /** Ends a round in progress early; what it has not read stays as it was. */
-  close(): Promise<void>;
 }
 
 /** Prices move all the time; a minute is what free sources allow. */
@@ -39,9 +34,10 @@ const FIRST_WITHIN_MS = 5_000;
  * node, `price` and `marketCap` of tokens from the price source. A reading that failed or makes
  * no sense changes nothing. Any number of workers may do it.
  *
+ * @returns what ends a round in progress early when it is closed; what it has not read stays as it was
  * @throws ConfigurationError when the price source's URL is none
  */
-export function startCatalogueRefresh(deps: CatalogueRefreshDeps): CatalogueRefresh {
+export function startCatalogueRefresh(deps: CatalogueRefreshDeps): Service {
   const closing = new AbortController();
   const { signal } = closing;
   const source = deps.priceUrl === undefined ? undefined : priceSource(deps.priceUrl);
@@ -58,13 +54,9 @@ export function startCatalogueRefresh(deps: CatalogueRefreshDeps): CatalogueRefr
     async close() {
       closing.abort();
       await Promise.all([collections, prices]);
-      await closeSource(source);
+      await source?.close();
     },
   };
-}
-
-async function closeSource(source: PriceSource | undefined): Promise<void> {
-  await source?.close();
 }
 
 interface Rhythm extends Pick<CatalogueRefreshDeps, "log" | "random" | "pause"> {

@@ -6,11 +6,11 @@ const BATCH = 500;
 const BEFORE_ALL = "00000000-0000-0000-0000-000000000000";
 
 /**
- * Offers every star of a UTC day to rewards once more, whatever became of its job; one that is
- * being worked on just now stays as it is.
+ * Offers every star of a UTC day to rewards once more, also where its job is done or failed; one
+ * that is being worked on just now stays as it is.
  *
  * @returns how many
- * @throws RetryableError `UNAVAILABLE` while Redis is away; done again, it harms nobody
+ * @throws RetryableError `UNAVAILABLE` while Redis is away; a repetition does no harm
  */
 export async function reofferDay(sql: Sql, queue: RewardsQueue, day: string): Promise<number> {
   let count = 0;

@@ -1,21 +1,23 @@
 import { hostname } from "node:os";
 import { uuidv7 } from "uuidv7";
 import type { Clock } from "../clock.ts";
-import type { MirrorNode } from "../ledger/mirror-node.ts";
-import type { Logger } from "../log.ts";
+import type { MirrorNode } from "../ledger/mirror/node.ts";
+import { type Logger, oncePerOutage } from "../log.ts";
 import type { Metrics } from "../metrics.ts";
 import { pendingPublications } from "../publishing/outbox.ts";
+import { every, type Service } from "../service.ts";
 import type { Sql } from "../store/postgres.ts";
-import { inRedisTime, type Redis } from "../store/redis.ts";
+import { type Redis, runCommand } from "../store/redis.ts";
 import {
   forgetReports,
+  type MetricDelta,
   type ProcessReport,
   type ServiceProcess,
-  type Tally,
+  webProcessesSince,
   writeReport,
   writeStop,
 } from "../store/service-report.ts";
-import { createTallies } from "./tallies.ts";
+import { metricDeltas } from "./metric-deltas.ts";
 
 export interface ReportDeps {
   readonly role: ServiceProcess["role"];
@@ -31,27 +33,27 @@ export interface ReportDeps {
   readonly countActors?: () => number;
 }
 
-export interface Reporting {
-  /** Tells what is left to tell, and that this process stops. */
-  close(): Promise<void>;
-}
-
-/** A process not heard of for three of these counts as lost. */
+/** A process without a report for three of these counts as lost. */
 const REPORT_EVERY_MS = 10_000;
+/** "Reported lately": a report that was missed changes nothing yet. */
+const LATELY_MS = 3 * REPORT_EVERY_MS;
 /** By then connections have been made, and the first report is a true one. */
 const FIRST_AFTER_MS = 1_000;
 /** A day and an hour: charts show an hour, people ask about yesterday. */
 const KEPT_MS = 25 * 3_600_000;
 const FORGET_EVERY_MS = 600_000;
-/** Whoever does not answer within this is as good as away. */
+/** A server that does not answer within this counts as away. */
 const PROBE_MS = 2_000;
 
 /**
- * Tells every ten seconds that this process lives, what it sees of the others, and what it
+ * Reports every ten seconds that this process lives, what it sees of the others, and what it
  * counted: what the console shows of all processes comes from here. Best effort: counts of a
  * process that is killed are lost for up to ten seconds, and none of it ever holds up a star.
+ *
+ * @returns says how many web processes reported lately, at least 1 and as last known; says that
+ *   this process stops when it is closed
  */
-export function startProcessReport(deps: ReportDeps): Reporting {
+export function startProcessReport(deps: ReportDeps): Service & { webProcesses(): number } {
   const { sql, clock, log } = deps;
   const self: ServiceProcess = {
     id: uuidv7(),
@@ -61,41 +63,30 @@ export function startProcessReport(deps: ReportDeps): Reporting {
     pid: process.pid,
     startedAt: clock.now(),
   };
-  const takeTallies = createTallies(deps.metrics, deps.role);
+  const takeDeltas = metricDeltas(deps.metrics, deps.role);
+  const outage = oncePerOutage(log, "this process could not report itself");
   let forgottenAt = 0;
-  const tell = async (): Promise<void> => {
+  let webProcesses = 1;
+  const report = async (): Promise<void> => {
     const report = await look(deps);
-    const tallies = [...(await takeTallies()), ...probes(report)];
-    if (deps.role === "web") tallies.push(...(await sampleQueue(sql)));
+    const deltas = [...(await takeDeltas()), ...probes(report)];
+    if (deps.role === "web") deltas.push(...(await sampleQueue(sql)));
     const now = clock.now();
-    await writeReport(sql, self, { now, report, tallies });
+    await writeReport(sql, self, { now, report, deltas });
+    webProcesses = Math.max(1, await webProcessesSince(sql, now - LATELY_MS));
+    outage.over();
     if (now - forgottenAt < FORGET_EVERY_MS) return;
     forgottenAt = now;
     await forgetReports(sql, now - KEPT_MS);
   };
-  let isAway = false;
-  let round: Promise<void> = Promise.resolve();
-  const start = (): void => {
-    // One round at a time: the next one tells what this one could not.
-    round = round.then(tell).then(
-      () => {
-        isAway = false;
-      },
-      (error) => {
-        if (!isAway) log.warn({ err: error }, "this process could not report itself");
-        isAway = true;
-      },
-    );
-  };
-  const first = setTimeout(start, FIRST_AFTER_MS);
-  const timer = setInterval(start, REPORT_EVERY_MS);
-  first.unref();
-  timer.unref();
+  const reporting = every(REPORT_EVERY_MS, report, {
+    onFailure: outage.failed,
+    firstAfterMs: FIRST_AFTER_MS,
+  });
   return {
+    webProcesses: () => webProcesses,
     async close() {
-      clearTimeout(first);
-      clearInterval(timer);
-      await round;
+      await reporting.close();
       await writeStop(sql, self.id, clock.now()).catch(() => undefined);
     },
   };
@@ -111,7 +102,7 @@ async function look({
   let blockAt: number | null = null;
   const [postgresMs, redisMs, mirrorMs] = await Promise.all([
     timed(() => sql`select 1`),
-    redis === undefined ? null : timed(() => inRedisTime(redis.ping(), PROBE_MS)),
+    redis === undefined ? null : timed(() => runCommand(redis.ping(), PROBE_MS)),
     timed(async () => {
       const block = await mirror.newestBlock({ deadlineMs: PROBE_MS, background: true });
       blockAt = block === null ? null : Number(block.to) * 1_000;
@@ -138,12 +129,12 @@ async function timed(work: () => PromiseLike<unknown>): Promise<number | null> {
   }
 }
 
-function probes({ mirrorMs }: ProcessReport): Tally[] {
+function probes({ mirrorMs }: ProcessReport): MetricDelta[] {
   if (mirrorMs === null) return [{ name: "mirror failed", count: 1 }];
   return [{ name: "mirror", count: 1, total: mirrorMs, peak: mirrorMs }];
 }
 
-async function sampleQueue(sql: Sql): Promise<Tally[]> {
+async function sampleQueue(sql: Sql): Promise<MetricDelta[]> {
   const { pending, oldestPendingSeconds: oldest } = await pendingPublications(sql);
   return [
     { name: "pending", count: 1, total: pending, peak: pending },

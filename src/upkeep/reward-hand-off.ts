@@ -1,12 +1,12 @@
 import type { TargetType } from "../../actors/content.ts";
 import { walletOf } from "../journal/star-record.ts";
-import { inTime, type Sql } from "../store/postgres.ts";
+import { runStatement, type Sql } from "../store/postgres.ts";
 
-/** How far the stars have been handed to rewards, as its holder knows it (see `migrations/012`). */
+/** How far the stars have been handed to rewards, as its holder knows it (see `reward_hand_off` in migrations/). */
 export interface HandOff {
   /** Redis has accepted every star up to this number of the journal. */
   readonly offeredSeq: number;
-  /** Up to here nobody has a job left to finish. */
+  /** Up to here no job is left to finish. */
   readonly finishedSeq: number;
   /** What Redis must remember, else it may have forgotten jobs. */
   readonly queueMemory: string | null;
@@ -37,10 +37,10 @@ const LEASE_MS = 15_000;
  * Takes the hand-off for one round.
  *
  * @param holder names this worker among all
- * @returns null while another worker has it; nobody waits for anybody
+ * @returns null while another worker has it; this one does not wait
  */
 export async function takeHandOff(sql: Sql, holder: string): Promise<HandOff | null> {
-  const rows = await inTime(sql<HandOff[]>`
+  const rows = await runStatement(sql<HandOff[]>`
     with free as (
       select is_only from reward_hand_off
       -- Further ahead than it can be: dated by a clock that has gone back since.
@@ -60,7 +60,7 @@ export async function takeHandOff(sql: Sql, holder: string): Promise<HandOff | n
  * @returns whether it was still ours
  */
 export async function noteHandOff(sql: Sql, holder: string, reached: HandOff): Promise<boolean> {
-  const rows = await inTime(sql`
+  const rows = await runStatement(sql`
     update reward_hand_off set offered_seq = ${reached.offeredSeq},
       finished_seq = ${reached.finishedSeq}, queue_memory = ${reached.queueMemory},
       lease_owner = null, lease_until = 0
@@ -73,7 +73,7 @@ export async function offersBetween(
   sql: Sql,
   { after, upTo, limit }: { readonly after: number; readonly upTo: number; readonly limit: number },
 ): Promise<readonly PlacedOffer[]> {
-  const rows = await inTime(sql<OfferRow[]>`
+  const rows = await runStatement(sql<OfferRow[]>`
     select seq, id, wallet, target_type, target_id, at, day from star
     where seq > ${after} and seq <= ${upTo} order by seq limit ${limit}`);
   return rows.map((row) => ({ seq: row.seq, offer: offerOf(row) }));
@@ -95,16 +95,20 @@ export interface PendingRewards {
   readonly pending: number;
   /** Age of the oldest of them; null when there is none. */
   readonly oldestPendingSeconds: number | null;
+  /** Whether any hand-off has taken place: where no Redis is fit for BullMQ, none does. */
+  readonly isStarted: boolean;
 }
 
 export async function pendingRewards(sql: Sql): Promise<PendingRewards> {
-  const rows = await inTime(sql<{ pending: number; age: number | null }[]>`
+  const rows = await runStatement(sql<{ pending: number; age: number | null; started: boolean }[]>`
     select
       (select count(*) from star where seq > offered_seq) as pending,
-      (select now_ms() - at from star where seq > offered_seq order by seq limit 1) as age
+      (select now_ms() - at from star where seq > offered_seq order by seq limit 1) as age,
+      queue_memory is not null as started
     from reward_hand_off`);
-  const { pending = 0, age = null } = rows[0] ?? {};
-  return { pending, oldestPendingSeconds: age === null ? null : Math.max(0, age) / 1_000 };
+  const { pending = 0, age = null, started = false } = rows[0] ?? {};
+  const oldestPendingSeconds = age === null ? null : Math.max(0, age) / 1_000;
+  return { pending, oldestPendingSeconds, isStarted: started };
 }
 
 interface OfferRow {

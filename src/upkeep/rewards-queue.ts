@@ -1,27 +1,25 @@
-import { inTime } from "../in-time.ts";
+import type { Queue } from "bullmq";
 import type { Logger } from "../log.ts";
-import {
-  connectQueues,
-  type QueueConnection,
-  type SendingPart,
-} from "../store/queue-connection.ts";
-import { closeRedis, inRedisTime, openRedis, redisScript } from "../store/redis.ts";
+import type { Service } from "../service.ts";
+import { connectQueues, type QueueConnection } from "../store/queue-connection.ts";
+import { closeRedis, openRedis, redisScript, runCommand } from "../store/redis.ts";
+import { withDeadline } from "../with-deadline.ts";
 import type { StarOffer } from "./reward-hand-off.ts";
 
 /** The queue `rewards`, from which another feature takes stars. */
-export interface RewardsQueue {
+export interface RewardsQueue extends Service {
   /** Waits for the first connection. @throws Error when there is none within 4 s */
   ready(): Promise<void>;
-  /** What it was last told to remember. */
+  /** What was last written for it to remember. */
   recall(): Promise<QueueMemory>;
   /**
-   * To be told after the jobs it speaks of: then Redis loses it no later than any of them.
+   * Called after the jobs it speaks of are added: then Redis loses it no later than any of them.
    *
-   * @param told what `recall` said before
+   * @param before what `recall` returned before
    * @throws Error when that is not what Redis remembers any more
    */
-  remember(told: QueueMemory, next: Omit<QueueMemory, "text">): Promise<void>;
-  /** Jobs that nobody has finished. */
+  remember(before: QueueMemory, next: Omit<QueueMemory, "text">): Promise<void>;
+  /** How many jobs are not finished. */
   unfinished(): Promise<number>;
   /** Adds a job per star; one whose id is there already stays as it is. */
   offer(offers: readonly StarOffer[]): Promise<void>;
@@ -35,15 +33,17 @@ export interface RewardsQueue {
 export interface QueueMemory {
   /** As Redis keeps it; empty when it remembers nothing. */
   readonly text: string;
-  /** Another one than it was told: it was emptied, or is another Redis. */
+  /** Another word than was written: Redis was emptied, or is another one. */
   readonly word: string;
-  /** Lower than it was told: it was restarted, or replaced, and has lost its last moments. */
+  /** Lower than was written: Redis was restarted, or replaced, and has lost its last moments. */
   readonly offeredSeq: number;
 }
 
-const NAME = "rewards";
-/** BullMQ's own default: whoever consumes the queue needs to know nothing but its name. */
-const PREFIX = "bull";
+export const REWARDS_QUEUE = {
+  name: "rewards",
+  /** BullMQ's own default: a consumer needs to know nothing but the queue's name. */
+  prefix: "bull",
+} as const;
 const MEMORY_KEY = "starboard:rewards:memory";
 /** Sets a key that still has the expected text; a missing one counts as empty. */
 const replace = redisScript(`
@@ -51,7 +51,6 @@ const replace = redisScript(`
   redis.call("set", KEYS[1], ARGV[2])
   return 1`);
 const ANSWER_WITHIN_MS = 4_000;
-const CLOSE_WITHIN_MS = 1_000;
 const HOUR_SECONDS = 3_600;
 
 /**
@@ -69,21 +68,17 @@ const JOB = {
 /** Opens the queue; it connects in the background and throws while Redis is away. */
 export function openRewardsQueue(url: string, log: Logger): RewardsQueue {
   const redis = openRedis(url, log);
-  let open: { readonly connect: QueueConnection; readonly queue: SendingPart } | undefined;
-  /** Only once Redis has answered: BullMQ goes on looking for a server it never found. */
-  const queue = async (): Promise<SendingPart> => {
-    if (open === undefined) {
-      // One line per outage comes from the other connection.
-      const connect = connectQueues(
-        { redisUrl: url },
-        { onError: () => undefined, prefix: PREFIX },
-      );
-      open = { connect, queue: connect.queue(NAME) };
-    }
-    await inTime(open.queue.waitUntilReady(), ANSWER_WITHIN_MS);
-    return open.queue;
+  let connection: QueueConnection | undefined;
+  let rewards: Queue | undefined;
+  const queue = async (): Promise<Queue> => {
+    // One line per outage comes from the other connection.
+    const options = { onError: () => undefined, prefix: REWARDS_QUEUE.prefix };
+    connection ??= await connectQueues(url, options);
+    rewards ??= connection.queue(REWARDS_QUEUE.name);
+    await withDeadline(rewards.waitUntilReady(), ANSWER_WITHIN_MS);
+    return rewards;
   };
-  const ask = <T>(reply: Promise<T>): Promise<T> => inRedisTime(reply, ANSWER_WITHIN_MS);
+  const ask = <T>(reply: Promise<T>): Promise<T> => runCommand(reply, ANSWER_WITHIN_MS);
   const offer: RewardsQueue["offer"] = async (offers) => {
     const jobs = offers.map((data) => ({
       name: "star",
@@ -95,8 +90,8 @@ export function openRewardsQueue(url: string, log: Logger): RewardsQueue {
     const there = await queue();
     // A server that has restarted lacks BullMQ's scripts: a single job brings its own along,
     // a bulk of them only names it and fails.
-    await inTime(there.add(first.name, first.data, first.opts), ANSWER_WITHIN_MS);
-    const added = await inTime(there.addBulk(jobs), ANSWER_WITHIN_MS);
+    await withDeadline(there.add(first.name, first.data, first.opts), ANSWER_WITHIN_MS);
+    const added = await withDeadline(there.addBulk(jobs), ANSWER_WITHIN_MS);
     const isWhole = offers.every(({ starId }, index) => added[index]?.id === starId);
     if (!isWhole) throw new Error("the queue did not accept every star");
   };
@@ -116,19 +111,16 @@ export function openRewardsQueue(url: string, log: Logger): RewardsQueue {
       if (isSo !== 1) throw new Error("Redis was emptied or replaced just now");
     },
     unfinished: async () =>
-      inTime((await queue()).getJobCountByTypes(...UNFINISHED), ANSWER_WITHIN_MS),
+      withDeadline((await queue()).getJobCountByTypes(...UNFINISHED), ANSWER_WITHIN_MS),
     offer,
     async offerAgain(offers) {
       const there = await queue();
       const removals = offers.map(({ starId }) => there.remove(starId));
-      await inTime(Promise.all(removals), ANSWER_WITHIN_MS);
+      await withDeadline(Promise.all(removals), ANSWER_WITHIN_MS);
       await offer(offers);
     },
     async close() {
-      if (open !== undefined) {
-        await inTime(open.queue.close(), CLOSE_WITHIN_MS).catch(() => undefined);
-        open.connect.cut();
-      }
+      await connection?.close();
       await closeRedis(redis);
     },
   };

@@ -1,20 +1,15 @@
-import type { Logger } from "../log.ts";
-import type { QueueBackend } from "../store/queue-connection.ts";
-import type { HoldingsCheck } from "./holdings-check.ts";
+import { type Logger, oncePerOutage } from "../log.ts";
+import { every, type Service } from "../service.ts";
+import type { HoldingsCheck } from "./holdings-check/check.ts";
 import { type MidnightQueue, openMidnightQueue } from "./midnight-queue.ts";
 
 export interface ScheduleDeps {
   readonly check: Pick<HoldingsCheck, "runDue" | "close">;
-  /** Where BullMQ keeps its schedule. */
-  readonly queue: QueueBackend;
+  /** Where BullMQ keeps its schedule; absent where no Redis is fit for it, and the tick does. */
+  readonly redisUrl: string | undefined;
   readonly log: Logger;
   readonly tickEveryMs?: number;
   readonly assertEveryMs?: number;
-}
-
-export interface HoldingsCheckSchedule {
-  /** Ends a pass in progress early, and lets go of the queue. */
-  close(): Promise<void>;
 }
 
 /** One statement each: a worker that was down over 00:00 begins within this time after its start. */
@@ -29,80 +24,55 @@ const TIMER_EARLY_MS = 50;
  * rings in, at a tick that depends on neither Redis nor the machine's clock, and when parts
  * left open may be tried again. Whether anything is due Postgres alone decides, so that any
  * number of workers may do this.
+ *
+ * @returns what ends a pass in progress early, and lets go of the queue, when it is closed
  */
-export function startHoldingsCheckSchedule(deps: ScheduleDeps): HoldingsCheckSchedule {
-  const { tickEveryMs = TICK_EVERY_MS, assertEveryMs = ASSERT_EVERY_MS } = deps;
-  const isClosed = { yes: false };
+export function startHoldingsCheckSchedule(deps: ScheduleDeps): Service {
+  const { check, redisUrl, log, tickEveryMs = TICK_EVERY_MS } = deps;
+  const outage = oncePerOutage(log, "the holdings check cannot go on just now");
   let retry: NodeJS.Timeout | undefined;
-  const onTrouble = oncePerOutage(deps.log, "the holdings check cannot go on just now");
-  const wake = async (): Promise<void> => {
-    if (isClosed.yes) return;
-    try {
-      const outcome = await deps.check.runDue();
-      onTrouble.over();
-      if (outcome.kind === "nothing-due" || outcome.retryAfterMs === null || isClosed.yes) return;
-      clearTimeout(retry);
-      retry = setTimeout(wake, outcome.retryAfterMs + TIMER_EARLY_MS).unref();
-    } catch (error) {
-      onTrouble.begun(error);
-    }
+  const runDue = async (): Promise<void> => {
+    const outcome = await check.runDue();
+    outage.over();
+    if (outcome.kind === "nothing-due" || outcome.retryAfterMs === null) return;
+    clearTimeout(retry);
+    retry = setTimeout(tick.wake, outcome.retryAfterMs + TIMER_EARLY_MS).unref();
   };
-  const tick = setInterval(wake, tickEveryMs).unref();
-  const midnight = keepMidnight(deps, { wake, everyMs: assertEveryMs });
-  void wake();
+  const tick = every(tickEveryMs, runDue, { onFailure: outage.failed, firstAfterMs: 0 });
+  const midnight =
+    redisUrl === undefined
+      ? undefined
+      : keepMidnight(redisUrl, { ...deps, onMidnight: () => tick.wake() });
   return {
     async close() {
-      isClosed.yes = true;
-      clearInterval(tick);
+      await Promise.all([tick.close(), check.close(), midnight?.close()]);
       clearTimeout(retry);
-      await Promise.all([deps.check.close(), midnight.close()]);
     },
   };
 }
 
 /** Keeps BullMQ's schedule standing, through outages and FLUSHALL. */
 function keepMidnight(
-  { queue: backend, log }: ScheduleDeps,
-  { wake, everyMs }: { readonly wake: () => void; readonly everyMs: number },
-): { close(): Promise<void> } {
-  const trouble = oncePerOutage(log, "the queue of the holdings check is away");
+  redisUrl: string,
+  {
+    log,
+    onMidnight,
+    assertEveryMs = ASSERT_EVERY_MS,
+  }: ScheduleDeps & { readonly onMidnight: () => void },
+): Service {
+  const outage = oncePerOutage(log, "the queue of the holdings check is away");
+  const onError = outage.failed;
   let open: MidnightQueue | undefined;
-  let closed = false;
   const assert = async (): Promise<void> => {
-    if (closed) return;
-    try {
-      open ??= await openMidnightQueue({ backend, onMidnight: wake, onError: trouble.begun });
-      await open.assert();
-      trouble.over();
-    } catch (error) {
-      trouble.begun(error);
-    }
+    open ??= await openMidnightQueue({ redisUrl, onMidnight, onError });
+    await open.assert();
+    outage.over();
   };
-  let last = assert();
-  const timer = setInterval(() => {
-    // One after the other: two of them would open two queues.
-    last = last.then(assert);
-  }, everyMs).unref();
+  const asserting = every(assertEveryMs, assert, { onFailure: onError, firstAfterMs: 0 });
   return {
     async close() {
-      closed = true;
-      clearInterval(timer);
-      await last;
+      await asserting.close();
       await open?.close();
-    },
-  };
-}
-
-/** One line per outage, not one per attempt. */
-function oncePerOutage(log: Logger, message: string) {
-  let isOut = false;
-  return {
-    begun: (error: unknown): void => {
-      if (!isOut) log.warn({ err: error }, message);
-      isOut = true;
-    },
-    over: (): void => {
-      isOut = false;
     },
   };
 }

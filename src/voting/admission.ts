@@ -1,12 +1,11 @@
-import type { PremiumPass } from "../../actors/allowance.ts";
-import type { EventKind, Target } from "../../actors/content.ts";
+import { type EventKind, type Target, targetOf } from "../../actors/content.ts";
 import type { Day } from "../../actors/day.ts";
 import type { FollowedClock } from "../clock.ts";
 import type { KeptReply } from "../journal/idempotency.ts";
-import { factsOfDay, type WalletDayFacts, type WalletDayRow } from "../journal/load.ts";
+import { type DayVersion, passInForce } from "../journal/load.ts";
 import { accountNumber, walletOf } from "../journal/star-record.ts";
 import type { TargetName } from "../reads/targets.ts";
-import { inTime, type Sql } from "../store/postgres.ts";
+import { runStatement, type Sql } from "../store/postgres.ts";
 import { sessionHash } from "./session.ts";
 
 /** Who casts a star: the bearer of a session, or a wallet that is known already. */
@@ -18,8 +17,8 @@ export interface AdmissionQuery {
   readonly target: TargetName;
   /** The Idempotency-Key, where there is one. */
   readonly key: string | null;
-  /** The day whose stars are wanted; null when they are in memory. */
-  readonly day: Day | null;
+  /** The UTC day whose version is wanted. */
+  readonly day: Day;
 }
 
 /** What was so after the request had arrived: every refusal may rest on it. */
@@ -30,12 +29,14 @@ export interface Admission {
   readonly target: Target | null;
   /** The reply that the key is bound to already. */
   readonly kept: KeptReply | null;
-  readonly passes: readonly PremiumPass[];
-  /** The wallet's stars of the day asked for; null when none was. */
-  readonly facts: (WalletDayFacts & { readonly day: Day }) | null;
+  /** The season of the wallet's pass in force; null without one. */
+  readonly seasonId: string | null;
+  /** How far the wallet's day is in the journal. */
+  readonly day: Day;
+  readonly version: DayVersion;
 }
 
-interface AdmissionRow extends WalletDayRow {
+interface AdmissionRow {
   readonly now: number;
   readonly wallet: number | null;
   readonly request_hash: string | null;
@@ -43,13 +44,16 @@ interface AdmissionRow extends WalletDayRow {
   readonly found: boolean | null;
   readonly event_kind: EventKind | null;
   readonly ledger_id: string | null;
+  readonly season_id: string | null;
+  readonly used: number | null;
+  readonly last_at: number | null;
 }
 
 /**
  * Everything that is looked up for a star, many stars in one select; answers in the order
  * asked. Never cached: a session that ended, a target that was rejected, a pass that was
- * granted counts from the next request on, in every process. The clock hears the database's
- * time on the way, so that nobody signed in meets a day that is over.
+ * granted counts from the next request on, in every process. The clock compares itself with the
+ * database's time on the way, so that no voter meets a day that is over.
  *
  * Each look-up is a `lateral … limit 1`: of plain joins the planner may make a reading of a
  * whole table for a hundred rows of it.
@@ -66,16 +70,11 @@ export async function loadAdmissions(
   const wallets = queries.map(({ voter }) =>
     "token" in voter ? null : accountNumber(voter.wallet),
   );
-  const rows = await inTime(
+  const rows = await runStatement(
     sql<AdmissionRow[]>`
       select present.now, voter.wallet, encode(kept.request_hash, 'hex') as request_hash, kept.reply,
-        target.found, target.event_kind, target.ledger_id,
-        (select json_agg(json_build_object('seasonId', season.id, 'startsAt', starts_at, 'endsAt', ends_at))
-          from premium_pass join season on season.id = season_id
-          where premium_pass.wallet = voter.wallet) as passes,
-        (select json_agg(json_build_object('id', id, 'at', at, 'type', target_type, 'target', target_id,
-            'limit', allowance_limit, 'repeatable', repeatable) order by slot)
-          from star where star.day = asked.day and star.wallet = voter.wallet) as stars
+        target.found, target.event_kind, target.ledger_id, ${passInForce(sql)} as season_id,
+        latest.slot as used, latest.at as last_at
       from (select now_ms() as now offset 0) as present
       cross join unnest(${hashes}::text[], ${wallets}::bigint[],
           ${queries.map(({ target }) => target.type)}::text[], ${queries.map(({ target }) => target.id)}::text[],
@@ -85,7 +84,13 @@ export async function loadAdmissions(
         select session.wallet from session
         where token_hash = decode(asked.hash, 'hex') and expires_at > present.now limit 1
       ) as bearer on true
-      cross join lateral (select coalesce(bearer.wallet, asked.given) as wallet) as voter
+      cross join lateral (
+        select coalesce(bearer.wallet, asked.given) as wallet, present.now as instant
+      ) as voter
+      left join lateral (
+        select slot, at from star where star.wallet = voter.wallet and star.day = asked.day
+        order by slot desc limit 1
+      ) as latest on true
       left join lateral (
         select request_hash, reply from idempotency_key
         where idempotency_key.wallet = voter.wallet and idempotency_key.key = asked.key limit 1
@@ -113,14 +118,14 @@ export async function loadAdmissions(
 }
 
 function admissionOf(row: AdmissionRow, query: AdmissionQuery | undefined): Admission {
-  if (query === undefined) throw new RangeError("an admission that nobody asked for");
+  if (query === undefined) throw new RangeError("an admission without a query");
   const { request_hash: requestHash, reply, event_kind: eventKind, ledger_id: ledgerId } = row;
-  const facts = factsOfDay(row);
   return {
     wallet: row.wallet === null ? null : walletOf(row.wallet),
-    target: row.found ? { ...query.target, eventKind, ledgerId } : null,
+    target: row.found ? targetOf({ ...query.target, eventKind, ledgerId }) : null,
     kept: requestHash === null || reply === null ? null : { requestHash, reply },
-    passes: facts.passes,
-    facts: query.day === null ? null : { ...facts, day: query.day },
+    seasonId: row.season_id,
+    day: query.day,
+    version: { used: row.used ?? 0, lastAt: row.last_at },
   };
 }

@@ -6,26 +6,25 @@ import { bounds } from "../config.ts";
 import { TerminalError } from "../errors.ts";
 import { failpoint } from "../failpoint.ts";
 import { askFirst } from "../hosting/ask.ts";
-import type { HostedWalletDay } from "../hosting/host.ts";
 import { type Refusal, type TurnDeps, takeTurn } from "../hosting/turn.ts";
 import type { KeptReply } from "../journal/idempotency.ts";
 import type { StarRecord } from "../journal/star-record.ts";
 import type { TargetName } from "../reads/targets.ts";
-import { inTime } from "../store/postgres.ts";
+import { runStatement } from "../store/postgres.ts";
 import type { Admission, AdmissionQuery, Voter } from "./admission.ts";
 import { invalidSession } from "./session.ts";
 import { completeReply, starReply } from "./star-reply.ts";
 
 export interface CastStarDeps extends TurnDeps {
   /** All admissions of a tick share one select. */
-  readonly admit: (query: Omit<AdmissionQuery, "day">) => Promise<Admission>;
+  readonly admit: (query: AdmissionQuery) => Promise<Admission>;
   /** Asks the mirror node, now. */
   readonly readHoldings: (wallet: string) => Promise<Holdings>;
-  /** Hears of each accepted star, after its commit; must not throw or wait. */
+  /** Called with each accepted star, after its commit; must not throw or wait. */
   readonly onAccepted: (star: StarRecord, totalVotes: number) => void;
 }
 
-/** "Star this", from whoever is signed in. */
+/** "Star this", from a signed-in wallet. */
 export interface CastStar {
   readonly voter: Voter;
   readonly target: TargetName;
@@ -48,18 +47,20 @@ export type CastResult =
 
 /**
  * Casts a star, in the contract's order: session → idempotency key → target → repeat →
- * allowance → holdings → turn. All that is known before is read in one statement. The actor is asked twice: once to refuse early, before any network, and
- * once for good with the holdings in hand; nobody is locked in between.
+ * allowance → holdings → turn. All that is known before is read in one statement. The actor is
+ * asked twice: once to refuse early, before any network, and once for good with the holdings in
+ * hand; nothing is locked in between.
  *
  * @throws TerminalError `INVALID_SESSION`, `NOT_FOUND` (no approved target), `IDEMPOTENCY_KEY_REUSED`
  * @throws RetryableError `HOLDINGS_UNAVAILABLE`, `UNAVAILABLE`; no vote is spent by either,
- *   save where the database confirmed too late, which the same key then tells
+ *   save where the database confirmed too late: a repetition with the same key then shows the star
  */
 export async function castStar(deps: CastStarDeps, cast: CastStar): Promise<CastResult> {
   const { answerBy = performance.now() + bounds.starDeadlineMs } = cast;
-  const { idempotencyKey: key } = cast;
-  const admission = await deps.admit({ voter: cast.voter, target: cast.target, key });
-  const { wallet, target, kept: bound, passes } = admission;
+  const { idempotencyKey: key, voter } = cast;
+  const day = dayOf(deps.clock.now());
+  const admission = await deps.admit({ voter, target: cast.target, key, day });
+  const { wallet, target, kept: bound, seasonId } = admission;
   if (wallet === null) throw invalidSession();
   if (bound !== null) return replay(bound, cast.target);
   if (target === null) {
@@ -69,18 +70,18 @@ export async function castStar(deps: CastStarDeps, cast: CastStar): Promise<Cast
   if (refusal !== null) {
     // A twin of this very request may have been accepted since the first look.
     const kept = key === null ? null : await deps.findKeptReply({ wallet, key });
-    return kept === null ? refused(wallet, refusal) : replay(kept, cast.target);
+    return kept === null ? refused(wallet, refusal, day) : replay(kept, cast.target);
   }
 
   if (failpoint) await failpoint("vote.before_mirror");
   const holdings = await deps.readHoldings(wallet);
   if (failpoint) await failpoint("vote.after_mirror");
-  const result = await inTime(
+  const result = await runStatement(
     takeTurn(deps, {
       wallet,
       target,
       holdings,
-      passes,
+      seasonId,
       answerBy,
       idempotency:
         key === null
@@ -93,7 +94,7 @@ export async function castStar(deps: CastStarDeps, cast: CastStar): Promise<Cast
     answerBy - performance.now(),
   );
   if (result.kind === "replayed") return replay(result.kept, cast.target);
-  if (result.kind === "refused") return refused(wallet, result);
+  if (result.kind === "refused") return refused(wallet, result.decision, result.day);
   if (failpoint) await failpoint("vote.after_cache");
   deps.onAccepted(result.star, result.totalVotes);
   const body = result.keptReply ?? completeReply(starReply(result.star), result.totalVotes);
@@ -102,38 +103,25 @@ export async function castStar(deps: CastStarDeps, cast: CastStar): Promise<Cast
 }
 
 /**
- * What speaks against a star before any network. Memory may be behind another process. That
- * hides nothing from a refusal under one limit, but under a pass more stars than the limit now
- * allows may stand, this very one among them. So a refusal for want of votes rests on the
- * journal: its day was read with the admission, or, where memory grew since, is read now.
+ * What speaks against a star before any network. The journal's version and the pass were read
+ * after the request arrived, so a memory at that version refuses rightly. A refusal that rests on a
+ * snapshot, or on a memory that has gone further meanwhile, is asked of the journal.
  */
 async function refuseEarly(
-  deps: CastStarDeps,
-  asked: {
-    readonly wallet: string;
-    readonly target: Target;
-    readonly admission: Admission;
-  },
-): Promise<ReturnType<typeof askFirst>> {
-  const { wallet, target, admission } = asked;
-  const hosted = await walletDayOf(deps, wallet, admission);
-  const refusal = askFirst(hosted, target, deps.clock.now());
-  if (refusal?.decision.code !== "ALLOWANCE_EXHAUSTED" || admission.facts !== null) return refusal;
-  const read = await deps.host.reload({ wallet, day: refusal.day });
-  return askFirst(read, target, deps.clock.now());
-}
-
-/** The wallet's present day: as it was just read, else as it is in memory, else read now. */
-async function walletDayOf(
   { host, clock }: CastStarDeps,
-  wallet: string,
-  { passes, facts }: Admission,
-): Promise<HostedWalletDay> {
-  const key = { wallet, day: dayOf(clock.now()) };
-  // Around midnight the day that was asked for may be over.
-  const isToday = facts?.day === key.day;
-  const state = isToday ? host.adopt(key, facts) : host.recall(key);
-  return state === undefined ? host.reload(key) : { state, passes };
+  {
+    wallet,
+    target,
+    admission,
+  }: { readonly wallet: string; readonly target: Target; readonly admission: Admission },
+): Promise<Refusal | null> {
+  const { day, version } = admission;
+  const key = { wallet, day };
+  const { state, isProved } = await host.open(key, admission);
+  const refusal = askFirst(state, target, clock.now());
+  if (refusal === null) return null;
+  if (isProved && state.context.stars.length === version.used) return refusal;
+  return askFirst((await host.reload(key)).state, target, clock.now());
 }
 
 function replay(kept: KeptReply, target: TargetName): CastResult {
@@ -146,10 +134,7 @@ function replay(kept: KeptReply, target: TargetName): CastResult {
   return { kind: "replayed", body: kept.reply };
 }
 
-function refused(
-  wallet: string,
-  { decision, day }: { readonly decision: Refusal; readonly day: Day },
-): CastResult {
+function refused(wallet: string, decision: Refusal, day: Day): CastResult {
   return { kind: "refused", wallet, decision, resetsAt: endOfDay(day) };
 }
 

@@ -1,166 +1,188 @@
-import type { Logger } from "../log.ts";
-import type { JournalPlace } from "../store/journal-horizon.ts";
+import { setTimeout as delay } from "node:timers/promises";
+import { type Day, dayOf } from "../../actors/day.ts";
+import { RetryableError } from "../errors.ts";
+import { type Logger, oncePerOutage } from "../log.ts";
+import type { CounterChange } from "../reads/counter-changes.ts";
+import { every, type Repeating } from "../service.ts";
 import {
-  createLiveFeed,
-  furthest,
   isBeyond,
-  type LiveFeedDeps,
-  type Progress,
-} from "./live-feed.ts";
-import type { LiveCounter, LiveHistory } from "./live-history.ts";
+  type JournalPosition,
+  type LookAtJournal,
+  settleJournal,
+} from "../store/commit-watermark.ts";
+import { distance, nearest, parseEventId, writeEventId } from "./live-position.ts";
+import { type LiveEvent, LiveRing } from "./live-ring.ts";
 
-export interface LiveCountersDeps extends LiveFeedDeps {
+/** Where live counters come from. */
+export interface LiveSource {
+  readonly lookAtJournal: LookAtJournal;
+  /** Counters that changed after one position and up to another. */
+  readonly loadChanges: (
+    after: JournalPosition,
+    upTo: JournalPosition,
+  ) => Promise<readonly CounterChange[]>;
+  /** The one clock: epoch milliseconds. */
+  readonly now: () => number;
   readonly log: Logger;
   readonly pollEveryMs?: number;
 }
 
-/** Who hears of changes. */
+/** A stream that is woken for changes. */
 export interface Listener {
   /** There is something new to take. */
   wake(): void;
-  /** There is nothing more to take: it must begin anew. */
-  cut(): void;
+  /** It gets nothing more: its client comes back with the last id. */
+  end(): void;
 }
 
 /** One listener's walk through the changes. */
 export interface Following {
-  /** False when what happened since the given place cannot be told: read everything anew. */
+  /** What an id stands for at the start. */
+  readonly id: string;
+  /** False when what happened since the given id cannot be known: read everything anew. */
   readonly isResumed: boolean;
-  /** Where it begins. */
-  readonly place: JournalPlace;
-  /** The next counters, each with its newest value alone. */
-  take(max: number): Taken;
-  end(): void;
-}
-
-export interface Taken {
-  readonly counters: readonly LiveCounter[];
-  /** Whoever has these knows everything up to here; null when there is more to take first. */
-  readonly place: JournalPlace | null;
-  /** Nothing between the first and the last was left out: others take the very same. */
-  readonly isWhole: boolean;
-}
-
-/**
- * Tells changed counters to any number of listeners. They are read from Postgres, by the
- * journal's numbers: so every process tells of every star, whichever process accepted it and
- * whether or not Redis is there, and a vote costs nothing more for being told.
- */
-export interface LiveCounters {
-  /**
-   * @param since the place a listener has heard of; null to begin now
-   * @throws RetryableError `UNAVAILABLE` when Postgres is out of reach
-   */
-  follow(listener: Listener, since: JournalPlace | null): Promise<Following>;
+  /** The UTC day that began since the given id; null where there is none. */
+  readonly newDay: Day | null;
+  /** The next events, at most so many; undefined when some were missed: end the stream. */
+  take(max: number): readonly LiveEvent[] | undefined;
+  stop(): void;
 }
 
 /** One small statement per process, and only while somebody listens. */
 const POLL_EVERY_MS = 250;
-/** A thousand listeners hear once in 1.25 s, so that telling them takes no time from votes. */
-const LATER_PER_LISTENER_MS = 1;
-/** Listeners woken in one turn of the event loop, so that votes come in between. */
+/** Listeners woken together; a thousand are woken over a second, so that votes come in between. */
 const WOKEN_AT_ONCE = 100;
+const WAKE_PAUSE_MS = 100;
+/** Stars between two positions that are added up at once (some 0.2 s); beyond it, begin anew. */
+const CHANGES_MAX = 100_000;
+const SETTLED_WITHIN_MS = 2_000;
 
-export function createLiveCounters(deps: LiveCountersDeps): LiveCounters {
-  const { log, pollEveryMs = POLL_EVERY_MS } = deps;
-  const feed = createLiveFeed(deps);
-  const listeners = new Set<Listener>();
-  /** Undefined while nobody reads on. */
-  let history: LiveHistory | undefined;
-  let timer: NodeJS.Timeout | undefined;
-  let isOut = false;
+/**
+ * Makes changed counters known to any number of listeners, by one shared poll into one ring. They
+ * are read from Postgres, by the journal's numbers: so every process knows of every star,
+ * whichever process accepted it and whether or not Redis is there, and a vote costs nothing more.
+ */
+export class LiveCounters {
+  readonly #source: LiveSource;
+  readonly #listeners = new Set<Listener>();
+  /** Undefined while there is no listener. */
+  #ring: LiveRing | undefined;
+  #polling: Repeating | undefined;
+  /** When the last reading of everything that was committed began. */
+  #caughtUpAt = Number.NEGATIVE_INFINITY;
+  readonly #outage: ReturnType<typeof oncePerOutage>;
+  #last: Promise<unknown> = Promise.resolve();
+
+  constructor(source: LiveSource) {
+    this.#source = source;
+    this.#outage = oncePerOutage(source.log, "live counters cannot be read");
+  }
+
+  /**
+   * @param lastEventId the last id a client received; empty to begin now
+   * @throws RetryableError `UNAVAILABLE` when Postgres is out of reach
+   */
+  follow(listener: Listener, lastEventId: string): Promise<Following> {
+    const askedAt = performance.now();
+    const since = parseEventId(lastEventId);
+    return this.#inTurn(async () => {
+      const ring = (since === null && this.#ring) || (await this.#catchUp(askedAt));
+      const isToday = since?.day === ring.day;
+      const isKnown = since !== null && isToday && (await this.#reachBack(ring, since));
+      let next = isKnown ? ring.after(since) : ring.end;
+      // The last of the others may have left meanwhile.
+      this.#ring = ring;
+      this.#listeners.add(listener);
+      this.#polling ??= this.#startPolling();
+      return {
+        id: writeEventId(ring.day, isKnown ? since : ring.position),
+        isResumed: isKnown || lastEventId === "",
+        newDay: since !== null && since.day < ring.day ? ring.day : null,
+        take(max) {
+          const taken = ring.take(next, max);
+          next = taken?.next ?? next;
+          return taken?.events;
+        },
+        stop: () => this.#stop(listener),
+      };
+    });
+  }
+
   /** One reading at a time: no listener sees an older value after a newer one. */
-  let last: Promise<unknown> = Promise.resolve();
-  const inTurn = <T>(work: () => Promise<T>): Promise<T> => {
-    const mine = last.then(work);
-    last = mine.catch(() => undefined);
+  #inTurn<T>(work: () => Promise<T>): Promise<T> {
+    const mine = this.#last.then(work);
+    this.#last = mine.catch(() => undefined);
     return mine;
-  };
+  }
 
-  const startAnew = async (): Promise<LiveHistory> => {
-    clearTimeout(timer);
-    timer = setTimeout(poll, pollEveryMs).unref();
-    history = await feed.begin();
-    return history;
-  };
-  /** @returns the history, undefined when there is none any more */
-  const tell = async (outcome: Progress): Promise<LiveHistory | undefined> => {
-    if (outcome === "changed") await wakeAll([...listeners]);
-    if (outcome === "lost") {
-      history = undefined;
-      for (const listener of [...listeners]) listener.cut();
-    }
-    return history;
-  };
-  const look = async (): Promise<void> => {
-    if (listeners.size === 0) {
-      history = undefined;
-      return;
-    }
-    try {
-      if (history !== undefined) await tell(await feed.readOn());
-    } finally {
-      const inMs = pollEveryMs + LATER_PER_LISTENER_MS * listeners.size;
-      timer = setTimeout(poll, inMs).unref();
-    }
-  };
-  const poll = async (): Promise<void> => {
-    await inTurn(look).then(
-      () => {
-        isOut = false;
-      },
-      (error: unknown) => {
-        // One line per outage; the next reading begins where this one did.
-        if (!isOut) log.warn({ err: error }, "live counters cannot be read just now");
-        isOut = true;
-      },
-    );
-  };
+  /** Knows everything that was committed before a moment, as a client may know it already. */
+  async #catchUp(moment: number): Promise<LiveRing> {
+    // Many that come back at once share one reading.
+    if (this.#ring !== undefined && this.#caughtUpAt >= moment) return this.#ring;
+    const startedAt = performance.now();
+    const to = await settleJournal(this.#source.lookAtJournal, SETTLED_WITHIN_MS);
+    if (to === null) throw new RetryableError("UNAVAILABLE", "the journal does not come to rest");
+    const ring = await this.#readOn(to);
+    this.#caughtUpAt = startedAt;
+    return ring;
+  }
 
-  return {
-    follow(listener, since) {
-      const askedAt = performance.now();
-      return inTurn(async () => {
-        let known = history ?? (await startAnew());
-        if (since !== null)
-          known = (await tell(await feed.catchUp(askedAt))) ?? (await startAnew());
-        const isResumed = since === null || (await feed.reachBack(since));
-        const place = since !== null && isResumed ? since : feed.place;
-        listeners.add(listener);
-        return {
-          isResumed,
-          place,
-          take: walk(known, place, () => feed.place),
-          end: () => void listeners.delete(listener),
-        };
-      });
-    },
-  };
-}
-
-/** Walks through the history behind everybody else's walk. */
-function walk(
-  history: LiveHistory,
-  from: JournalPlace,
-  placeNow: () => JournalPlace,
-): Following["take"] {
-  let order = Number.NEGATIVE_INFINITY;
-  return (max) => {
-    const counters: LiveCounter[] = [];
-    let isWhole = true;
-    for (const counter of history.after(order)) {
-      if (counters.length === max) return { counters, place: null, isWhole };
-      order = counter.order;
-      if (isBeyond(counter, from)) counters.push(counter);
-      else isWhole = false;
+  /** Reads on to a settled position, in a new ring where that cannot be done in one piece. */
+  async #readOn(to: JournalPosition): Promise<LiveRing> {
+    const { now, loadChanges } = this.#source;
+    const ring = this.#ring;
+    // Behind what it was: another database, which may count anew.
+    const isLost =
+      ring && (isBeyond(ring.position, to) || distance(ring.position, to) > CHANGES_MAX);
+    if (ring === undefined || isLost) {
+      for (const listener of [...this.#listeners]) listener.end();
+      this.#ring = new LiveRing(to, dayOf(now()));
+      return this.#ring;
     }
-    return { counters, place: furthest(from, placeNow()), isWhole };
-  };
-}
+    ring.turn(dayOf(now()));
+    if (isBeyond(to, ring.position)) ring.append(await loadChanges(ring.position, to), to);
+    return ring;
+  }
 
-async function wakeAll(listeners: readonly Listener[]): Promise<void> {
-  for (let start = 0; start < listeners.length; start += WOKEN_AT_ONCE) {
-    if (start > 0) await new Promise((resolve) => setImmediate(resolve));
-    for (const listener of listeners.slice(start, start + WOKEN_AT_ONCE)) listener.wake();
+  /** Reads back to an older position. @returns false when it is too old, or none of this journal */
+  async #reachBack(ring: LiveRing, since: JournalPosition): Promise<boolean> {
+    // No process can have written what is still to come.
+    if (isBeyond(since, ring.position) || distance(since, ring.floor) > CHANGES_MAX) return false;
+    if (isBeyond(ring.floor, since)) {
+      const from = nearest(since, ring.floor);
+      ring.prepend(await this.#source.loadChanges(from, ring.floor), from);
+    }
+    return true;
+  }
+
+  #startPolling(): Repeating {
+    return every(this.#source.pollEveryMs ?? POLL_EVERY_MS, () => this.#poll(), {
+      // The next reading begins where this one did.
+      onFailure: this.#outage.failed,
+    });
+  }
+
+  async #poll(): Promise<void> {
+    const before = this.#ring?.end;
+    await this.#inTurn(async () => {
+      const { settled } = await this.#source.lookAtJournal();
+      if (this.#listeners.size > 0) await this.#readOn(settled);
+    });
+    this.#outage.over();
+    if (this.#ring?.end === before) return;
+    const listeners = [...this.#listeners];
+    for (const [index, listener] of listeners.entries()) {
+      const isPause = index > 0 && index % WOKEN_AT_ONCE === 0;
+      if (isPause) await delay(WAKE_PAUSE_MS, undefined, { ref: false });
+      listener.wake();
+    }
+  }
+
+  #stop(listener: Listener): void {
+    this.#listeners.delete(listener);
+    if (this.#listeners.size > 0) return;
+    this.#ring = undefined;
+    void this.#polling?.close();
+    this.#polling = undefined;
   }
 }

@@ -1,34 +1,55 @@
 import type { Clock } from "../clock.ts";
-import { RetryableError, TerminalError } from "../errors.ts";
+import { TerminalError } from "../errors.ts";
 import { accountNumber } from "../journal/star-record.ts";
-import { MirrorError } from "../ledger/mirror-error.ts";
-import type { MirrorNode } from "../ledger/mirror-node.ts";
+import { isEvmAddress } from "../ledger/entity-id.ts";
 import type { MirrorKey } from "../ledger/public-key.ts";
 import { isSupportedKey, verifyWalletSignature } from "../ledger/wallet-signature.ts";
 import type { Sql } from "../store/postgres.ts";
-import { type Challenge, consumeChallenge, issueChallenge, type Site } from "./challenge.ts";
-import { type NewSession, storeSession } from "./session.ts";
+import {
+  type Challenge,
+  consumeChallenge,
+  findChallenge,
+  issueChallenge,
+  type Site,
+} from "./challenge.ts";
+import {
+  closeSessionsOfOtherKeys,
+  keyFingerprint,
+  type NewSession,
+  storeSession,
+} from "./session.ts";
+import type { ReadSignInAccount, SignInAccount } from "./sign-in-account.ts";
 
 export interface SignInDeps {
   readonly sql: Sql;
   readonly clock: Clock;
-  readonly mirror: Pick<MirrorNode, "account" | "isContract">;
+  readonly readAccount: ReadSignInAccount;
   readonly site: Site;
 }
 
-/** A sign-in never waits longer for the mirror node: the whole answer is due within 2 s. */
-const ACCOUNT_DEADLINE_MS = 1_500;
+/** Ids hold 38 bits of number; asked for more, a mirror node answers 400 and not 404. */
+const ACCOUNT_NUMBER_MAX = 2 ** 38 - 1;
+
+/** A request to sign in. */
+export interface SignInRequest {
+  /** `0.0.n`, or an EVM address in lower case. */
+  readonly wallet: string;
+  /** The `Origin` header; null without one. */
+  readonly origin: string | null;
+}
 
 /**
- * Opens the way to a session: a text for the wallet to sign.
+ * Opens the way to a session: a text for the wallet to sign. It asks no mirror node, so that
+ * requests without a signature cost the stars nothing; the account is judged at the session.
  *
- * @param wallet canonical `0.0.n`
- * @throws TerminalError `UNKNOWN_WALLET`, `UNSUPPORTED_KEY`
- * @throws RetryableError `UNAVAILABLE` when the mirror node or Postgres is out
+ * @throws TerminalError `UNKNOWN_WALLET` when no ledger has such an id
+ * @throws RetryableError `UNAVAILABLE` when Postgres is out
  */
-export async function startSignIn(deps: SignInDeps, wallet: string): Promise<Challenge> {
-  await currentKey(deps.mirror, wallet);
-  return issueChallenge(deps.sql, deps.site, { wallet, now: deps.clock.now() });
+export async function startSignIn(deps: SignInDeps, asked: SignInRequest): Promise<Challenge> {
+  if (!isEvmAddress(asked.wallet) && accountNumber(asked.wallet) > ACCOUNT_NUMBER_MAX) {
+    throw new TerminalError("UNKNOWN_WALLET", "there is no such account");
+  }
+  return issueChallenge(deps.sql, deps.site, { ...asked, now: deps.clock.now() });
 }
 
 /** A signed challenge, as a wallet returns it. */
@@ -36,24 +57,39 @@ export interface SignedChallenge {
   readonly challengeId: string;
   readonly scheme: "hip820" | "eip191";
   readonly signature: string;
+  /** The `Origin` header; null without one. */
+  readonly origin: string | null;
 }
 
 /**
- * Opens a session. The challenge is consumed first, once, whatever comes of it; what was
- * signed is the stored text, never the client's; the key is the account's at this moment, so
- * a key rotated since the challenge decides.
+ * Opens a session. The account is read first: a mirror outage spends no challenge, and a key
+ * rotated since the challenge decides. Then the challenge is consumed, once, also where the
+ * signature fails; what was signed is the stored text, never the client's. Sessions opened with
+ * another key of the account end here, also where the signature fails.
  *
- * @throws TerminalError `CHALLENGE_EXPIRED`, `INVALID_SIGNATURE`, `UNKNOWN_WALLET`,
- *   `UNSUPPORTED_KEY`
+ * @throws TerminalError `CHALLENGE_EXPIRED`, `INVALID_REQUEST` (another `Origin` than the
+ *   challenge's), `INVALID_SIGNATURE`, `UNKNOWN_WALLET`, `UNSUPPORTED_KEY`
  * @throws RetryableError `UNAVAILABLE` when the mirror node or Postgres is out
  */
 export async function openSession(deps: SignInDeps, signed: SignedChallenge): Promise<NewSession> {
-  const now = deps.clock.now();
-  const challenge = await consumeChallenge(deps.sql, { id: signed.challengeId, now });
-  if (challenge === null) {
-    throw new TerminalError("CHALLENGE_EXPIRED", "this challenge is unknown, used or expired");
+  const { sql, clock } = deps;
+  const challenge = await findChallenge(sql, { id: signed.challengeId, now: clock.now() });
+  if (challenge === null) throw expired();
+  if (signed.origin !== null && signed.origin !== challenge.origin) {
+    throw new TerminalError("INVALID_REQUEST", "another origin asked for this challenge", {
+      field: "Origin",
+    });
   }
-  const key = await currentKey(deps.mirror, challenge.wallet);
+  const account = await deps.readAccount(challenge.wallet);
+  if (!(await consumeChallenge(sql, { id: signed.challengeId, now: clock.now() }))) throw expired();
+  if (account === null) throw new TerminalError("UNKNOWN_WALLET", "there is no such account");
+  const { account: wallet } = account;
+  const key = usableKey(account);
+  const fingerprint = keyFingerprint(key);
+  await closeSessionsOfOtherKeys(sql, { wallet, key: fingerprint });
+  if (key === null) {
+    throw new TerminalError("UNSUPPORTED_KEY", "this account has no key a wallet could sign with");
+  }
   const { scheme, signature } = signed;
   if (!verifyWalletSignature({ scheme, signature, key, message: challenge.message })) {
     throw new TerminalError(
@@ -61,30 +97,14 @@ export async function openSession(deps: SignInDeps, signed: SignedChallenge): Pr
       "the signature does not satisfy the account's key",
     );
   }
-  return storeSession(deps.sql, { wallet: challenge.wallet, now: deps.clock.now() });
+  return storeSession(sql, { wallet, key: fingerprint, now: clock.now() });
 }
 
-/** Ids hold 38 bits of number; asked for more, a mirror node answers 400 and not 404. */
-const ACCOUNT_NUMBER_MAX = 2 ** 38 - 1;
+function expired(): TerminalError {
+  return new TerminalError("CHALLENGE_EXPIRED", "this challenge is unknown, used or expired");
+}
 
-/** The key that must sign for the wallet now. */
-async function currentKey(mirror: SignInDeps["mirror"], wallet: string): Promise<MirrorKey> {
-  if (accountNumber(wallet) > ACCOUNT_NUMBER_MAX)
-    throw new TerminalError("UNKNOWN_WALLET", "there is no such account");
-  const limits = { deadlineMs: ACCOUNT_DEADLINE_MS };
-  const [account, isContract] = await Promise.all([
-    mirror.account(wallet, limits),
-    mirror.isContract(wallet, limits),
-  ]).catch((error) => {
-    if (!(error instanceof MirrorError)) throw error;
-    throw new RetryableError("UNAVAILABLE", "the account's key cannot be read now", 1, error);
-  });
-  if (account === null) throw new TerminalError("UNKNOWN_WALLET", "there is no such account");
-  // Other spellings were refused before; the mirror's own is the one voter.
-  if (account.account !== wallet)
-    throw new TerminalError("UNKNOWN_WALLET", "there is no such account");
-  if (account.deleted || isContract || account.key === null || !isSupportedKey(account.key)) {
-    throw new TerminalError("UNSUPPORTED_KEY", "this account has no key a wallet could sign with");
-  }
-  return account.key;
+/** The key that must sign for the account now; null where none can. */
+function usableKey({ deleted, isContract, key }: NonNullable<SignInAccount>): MirrorKey {
+  return deleted || isContract || !isSupportedKey(key) ? null : key;
 }

@@ -1,22 +1,22 @@
-import { type Allowance, allowanceOf, limitAt } from "../../actors/allowance.ts";
-import { ruleOf, type Target } from "../../actors/content.ts";
+import { type Allowance, allowanceOf, voteLimit } from "../../actors/allowance.ts";
+import type { Target } from "../../actors/content.ts";
 import { type Day, dayOf } from "../../actors/day.ts";
 import type { Holdings } from "../../actors/holdings.ts";
-import { targetKey } from "../../actors/star.ts";
-import { type Breakdown, votingPower, weigh } from "../../actors/weight.ts";
+import { rulesOn } from "../../actors/rules.ts";
+import { type Breakdown, votingPower } from "../../actors/weight.ts";
 import type { Clock } from "../clock.ts";
 import { TerminalError } from "../errors.ts";
 import { countWeight } from "../hosting/propose.ts";
-import type { Slice, SliceKey, WalletDayFacts, WalletDayKey } from "../journal/load.ts";
+import type { Slice, SliceKey, WalletDayFacts, WalletDayQuery } from "../journal/load.ts";
 import type { TargetName } from "../reads/targets.ts";
 
 export interface PreviewDeps {
   readonly clock: Clock;
   readonly findTarget: (name: TargetName) => Promise<Target | null>;
   readonly readHoldings: (wallet: string) => Promise<Holdings>;
-  readonly loadWalletDay: (key: WalletDayKey) => Promise<WalletDayFacts>;
+  readonly loadWalletDay: (query: WalletDayQuery) => Promise<WalletDayFacts>;
   readonly loadSlice: (key: SliceKey) => Promise<Slice>;
-  readonly lastStarredDay: (wallet: string, name: TargetName) => Promise<Day | null>;
+  readonly lastStarredDay: (wallet: string, target: Target) => Promise<Day | null>;
 }
 
 /** What a star would carry now. */
@@ -45,33 +45,34 @@ export async function previewStar(
   const target = await deps.findTarget(name);
   if (target === null)
     throw new TerminalError("NOT_FOUND", `there is no ${name.type} with this id`);
-  const rule = ruleOf(target);
+  const { scope } = target.rule;
   const [holdings, lastStarredDay] = await Promise.all([
     deps.readHoldings(wallet),
-    deps.lastStarredDay(wallet, name),
+    deps.lastStarredDay(wallet, target),
   ]);
   const now = deps.clock.now();
   const day = dayOf(now);
   const [facts, slice] = await Promise.all([
-    deps.loadWalletDay({ wallet, day }),
-    rule.weight === "full"
+    deps.loadWalletDay({ wallet, day, notBefore: now }),
+    scope === "none"
       ? null
       : deps.loadSlice({
           event: target.id,
-          day: rule.frequency === "once" ? null : day,
+          day: scope === "forever-mint" ? null : day,
           wallet,
           serialsA: holdings.collectionA,
           serialsB: holdings.collectionB,
         }),
   ]);
-  const { breakdown } = countWeight({ target, wallet, holdings }, { slice, day });
-  const key = targetKey(target.type, target.id);
+  const { weight, breakdown } = countWeight({ target, wallet, holdings, at: now }, slice);
   return {
-    votingPower: votingPower(holdings),
-    weight: weigh(breakdown),
+    votingPower: votingPower(holdings, rulesOn(day)),
+    weight,
     breakdown,
-    alreadyStarred: slice?.baseCounted || facts.stars.some((star) => star.target === key),
+    alreadyStarred:
+      (slice !== null && slice.standing !== "unstarred") ||
+      facts.stars.some((star) => star.target === target.key),
     lastStarredDay,
-    allowance: allowanceOf(day, limitAt(now, facts.passes).limit, facts.stars.length),
+    allowance: allowanceOf(day, voteLimit(day, facts.seasonId), facts.stars.length),
   };
 }

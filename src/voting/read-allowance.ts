@@ -1,7 +1,7 @@
-import { type Allowance, allowanceOf, limitAt } from "../../actors/allowance.ts";
+import { type Allowance, allowanceOf, voteLimit } from "../../actors/allowance.ts";
 import { type Day, dayOf } from "../../actors/day.ts";
 import type { Clock } from "../clock.ts";
-import type { WalletDayFacts, WalletDayKey } from "../journal/load.ts";
+import type { WalletDayFacts, WalletDayQuery } from "../journal/load.ts";
 
 /** A wallet's allowance at this instant. */
 export interface CurrentAllowance extends Allowance {
@@ -18,13 +18,13 @@ export interface CurrentAllowance extends Allowance {
 export async function readAllowance(
   deps: {
     readonly clock: Clock;
-    readonly loadWalletDay: (key: WalletDayKey) => Promise<WalletDayFacts>;
+    readonly loadWalletDay: (query: WalletDayQuery) => Promise<WalletDayFacts>;
   },
   wallet: string,
 ): Promise<CurrentAllowance> {
   const now = deps.clock.now();
   const day = dayOf(now);
-  const { stars, passes } = await deps.loadWalletDay({ wallet, day });
-  const { limit, seasonId } = limitAt(now, passes);
-  return { wallet, day, premium: seasonId !== null, ...allowanceOf(day, limit, stars.length) };
+  const { stars, seasonId } = await deps.loadWalletDay({ wallet, day, notBefore: now });
+  const allowance = allowanceOf(day, voteLimit(day, seasonId), stars.length);
+  return { wallet, day, premium: seasonId !== null, ...allowance };
 }

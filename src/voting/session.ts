@@ -3,7 +3,8 @@ import type { FollowedClock } from "../clock.ts";
 import { bounds } from "../config.ts";
 import { TerminalError } from "../errors.ts";
 import { accountNumber, walletOf } from "../journal/star-record.ts";
-import { inTime, type Sql } from "../store/postgres.ts";
+import type { MirrorKey } from "../ledger/public-key.ts";
+import { runStatement, type Sql } from "../store/postgres.ts";
 
 /** A signed-in wallet. The token is shown once; only its hash is stored. */
 export interface NewSession {
@@ -13,24 +14,57 @@ export interface NewSession {
   readonly expiresAt: number;
 }
 
-/** Opens a session for a wallet that has proved its key; `now` in epoch milliseconds. */
+/**
+ * Opens a session for a wallet that has proved its key. A wallet has at most
+ * `bounds.sessionsPerWalletMax`: the oldest goes.
+ *
+ * @param opened.key of the account, as `keyFingerprint` makes it
+ * @param opened.now epoch milliseconds
+ */
 export async function storeSession(
   sql: Sql,
-  { wallet, now }: { readonly wallet: string; readonly now: number },
+  opened: { readonly wallet: string; readonly key: string; readonly now: number },
 ): Promise<NewSession> {
+  const { wallet, key, now } = opened;
   const token = randomBytes(32).toString("base64url");
   const expiresAt = now + bounds.sessionLifetimeMs;
-  await inTime(
-    sql`insert into session (token_hash, wallet, created_at, expires_at)
-      values (decode(${sessionHash(token)}, 'hex'), ${accountNumber(wallet)}, ${now}, ${expiresAt})`,
+  const account = accountNumber(wallet);
+  await runStatement(
+    sql`insert into session (token_hash, wallet, created_at, expires_at, key_fingerprint)
+      values (decode(${sessionHash(token)}, 'hex'), ${account}, ${now}, ${expiresAt}, decode(${key}, 'hex'))`,
+  );
+  // A statement of its own: of sign-ins at the same time the last one sees all of them.
+  await runStatement(
+    sql`delete from session where token_hash in (
+      select token_hash from session where wallet = ${account}
+      order by created_at desc, token_hash offset ${bounds.sessionsPerWalletMax})`,
   );
   return { token, wallet, expiresAt };
 }
 
 /**
+ * Ends the sessions of a wallet that were opened with another key than the account's present one,
+ * so that rotating a stolen key ends the thief's sessions too.
+ */
+export async function closeSessionsOfOtherKeys(
+  sql: Sql,
+  { wallet, key }: { readonly wallet: string; readonly key: string },
+): Promise<void> {
+  await runStatement(
+    sql`delete from session
+      where wallet = ${accountNumber(wallet)} and key_fingerprint <> decode(${key}, 'hex')`,
+  );
+}
+
+/** SHA-256 in hex of a key as the mirror node shows it; of no key, another. */
+export function keyFingerprint(key: MirrorKey): string {
+  return hash("sha256", key === null ? "no key" : `${key._type}:${key.key.toLowerCase()}`);
+}
+
+/**
  * The wallets of session tokens, many in one select; answers in the order asked, null where a
  * token is unknown, expired or revoked. Never cached: revoking works at once, everywhere. The
- * clock hears the database's time on the way, so that nobody signed in meets a day that is over.
+ * clock is compared with the database's on the way, so that no voter meets a day that is over.
  */
 export async function findSessions(
   sql: Sql,
@@ -38,7 +72,7 @@ export async function findSessions(
   tokens: readonly string[],
 ): Promise<readonly (string | null)[]> {
   const askedAt = clock.now();
-  const rows = await inTime(
+  const rows = await runStatement(
     sql<{ wallet: number | null; now: number }[]>`
       select wallet, present.now
       from (select now_ms() as now offset 0) as present cross join unnest(${tokens.map(sessionHash)}::text[])
@@ -53,10 +87,12 @@ export async function findSessions(
 
 /** Ends a session, at once and in every process. */
 export async function closeSession(sql: Sql, token: string): Promise<void> {
-  await inTime(sql`delete from session where token_hash = decode(${sessionHash(token)}, 'hex')`);
+  await runStatement(
+    sql`delete from session where token_hash = decode(${sessionHash(token)}, 'hex')`,
+  );
 }
 
-/** What whoever shows a session that is none is told. */
+/** The refusal of a token that is no session. */
 export function invalidSession(): TerminalError {
   return new TerminalError("INVALID_SESSION", "this session is unknown, expired or revoked");
 }

@@ -1,5 +1,6 @@
 import type { Allowance } from "../../actors/allowance.ts";
 import { allowanceOf } from "../../actors/allowance.ts";
+import { instant } from "../../actors/day.ts";
 import type { StarRecord } from "../journal/star-record.ts";
 import { NOT_SUBMITTED, type StarReceipt } from "../reads/receipts.ts";
 
@@ -24,11 +25,6 @@ export function starBody(receipt: StarReceipt) {
 /** An allowance as clients see it. */
 export function allowanceBody({ limit, used, remaining, resetsAt }: Allowance) {
   return { limit, used, remaining, resetsAt: instant(resetsAt) };
-}
-
-/** RFC 3339 UTC with milliseconds. */
-export function instant(at: number): string {
-  return new Date(at).toISOString();
 }
 
 /** The reply to an accepted star, in two halves: the counter is known only after the commit. */

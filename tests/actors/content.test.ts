@@ -34,8 +34,9 @@ const eventKinds: readonly EventKind[] = [
   "OTHER",
 ];
 
-function print({ content, starredOn, targetType, frequency, counter, topic }: ContentRule): string {
-  const often = frequency === "once" ? "star counts once" : `once per ${targetType} per UTC day`;
+function print({ content, starredOn, targetType, scope, counter, topic }: ContentRule): string {
+  const often =
+    scope === "forever-mint" ? "star counts once" : `once per ${targetType} per UTC day`;
   return `| ${[content, starredOn, often, counter, `${topic}-votes topic`].join(" | ")} |`;
 }
 
@@ -80,15 +81,15 @@ test("each kind of event is governed by the row that names it", () => {
 });
 
 test("weights are accounted per NFT on events, once per mint on forever mints, nowhere else", () => {
-  const weights = contentRules.map(({ content, weight }) => `${content}: ${weight}`);
-  assert.deepEqual(weights, [
-    "NFT mints: each NFT once per event and day",
-    "Meetups, live audio sessions: each NFT once per event and day",
-    "Hackathons, other events: each NFT once per event and day",
-    "Forever mints: each NFT once per mint",
-    "Tokens: full",
-    "NFT collections: full",
-    "Ecosystem projects: full",
+  const scopes = contentRules.map(({ content, scope }) => `${content}: ${scope}`);
+  assert.deepEqual(scopes, [
+    "NFT mints: event-day",
+    "Meetups, live audio sessions: event-day",
+    "Hackathons, other events: event-day",
+    "Forever mints: forever-mint",
+    "Tokens: none",
+    "NFT collections: none",
+    "Ecosystem projects: none",
   ]);
 });
 

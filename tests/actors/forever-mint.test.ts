@@ -7,25 +7,34 @@ import * as assert from "node:assert/strict";
 import fc from "fast-check";
 import { test } from "uvu";
 import { transition } from "xstate";
-import type { EventStar } from "../../actors/event-day.ts";
+import { startOfDay } from "../../actors/day.ts";
+import type { EventDecision, EventStarred } from "../../actors/event-day.ts";
 import {
   type ForeverMintState,
   foreverMint,
-  foreverMintCheck,
   foreverMintMachine,
   type HoldingsLost,
   type LossDecision,
 } from "../../actors/forever-mint.ts";
 import type { Counted } from "../../actors/nft-accounting.ts";
+import { type IdentifiedStar, lossSteps, mintSteps } from "../support/steps.ts";
 
-type Happening = EventStar | HoldingsLost;
+type Happening = IdentifiedStar | HoldingsLost;
 
 const ANN = "0.0.1001";
 const BOB = "0.0.1002";
 const fresh = (): ForeverMintState => foreverMint.initial({ event: "mint" });
 
-function star(wallet: string, a: readonly number[], b: readonly number[] = []): EventStar {
-  return { type: "star", wallet, holdings: { collectionA: a, collectionB: b, readAt: 0 } };
+const DAY = "2026-11-20";
+const NOON = startOfDay(DAY) + 43_200_000;
+const stars = mintSteps();
+const losses = lossSteps();
+let ids = 0;
+
+function star(wallet: string, a: readonly number[], b: readonly number[] = []): IdentifiedStar {
+  ids += 1;
+  const holdings = { collectionA: a, collectionB: b, readAt: 0 };
+  return { type: "star", starId: `star-${ids}`, wallet, holdings, at: NOON };
 }
 
 function lost(
@@ -35,14 +44,12 @@ function lost(
   return { type: "lost", losses: [{ wallet, lostA: a, lostB: b, heldB: held }] };
 }
 
-function all(...losses: readonly HoldingsLost[]): HoldingsLost {
-  return { type: "lost", losses: losses.flatMap((each) => each.losses) };
+function all(...each: readonly HoldingsLost[]): HoldingsLost {
+  return { type: "lost", losses: each.flatMap((loss) => loss.losses) };
 }
 
 function step(state: ForeverMintState, event: Happening) {
-  return event.type === "star"
-    ? foreverMint.step(state, event)
-    : foreverMintCheck.step(state, event);
+  return event.type === "star" ? stars.step(state, event) : losses.step(state, event);
 }
 
 function play(...events: readonly Happening[]): ForeverMintState {
@@ -51,7 +58,7 @@ function play(...events: readonly Happening[]): ForeverMintState {
 
 /** Given these events, what is decided on the loss. */
 function lose(loss: HoldingsLost, ...before: readonly Happening[]): [number, LossDecision] {
-  const [state, decision] = foreverMintCheck.step(play(...before), loss);
+  const [state, decision] = losses.step(play(...before), loss);
   return [state.context.weight, decision];
 }
 
@@ -128,16 +135,17 @@ test("what is attributed to another wallet is not this wallet's to lose", () => 
 });
 
 test("an empty mint has nothing to lose and stays empty", () => {
-  const [state, decision] = foreverMintCheck.step(fresh(), lost(ANN, { a: [1], b: [2] }));
-  assert.deepEqual([state.value, state.context.weight, decision.weight], ["empty", 0, 0]);
+  const [state, decision] = losses.step(fresh(), lost(ANN, { a: [1], b: [2] }));
+  assert.deepEqual([state.value, state.context.weight, decision.weight], ["collecting", 0, 0]);
 });
 
 test("a star has a decision of a star, a loss of a loss, and nothing else moves the machine", () => {
   const state = play(star(ANN, [1]));
   assert.equal(step(state, star(ANN, [2]))[1].type, "counted");
   assert.equal(step(state, lost(ANN, { a: [1] }))[1].type, "released");
-  // biome-ignore lint/suspicious/noExplicitAny: an event that the types forbid
-  assert.throws(() => foreverMint.step(state, { type: "unknown" } as any), /0 decisions/);
+  const unknown = { type: "unknown" } as never;
+  assert.throws(() => foreverMint.decide(state, unknown), /0 decisions/);
+  assert.throws(() => foreverMint.evolve(state, unknown), /has no handler/);
 });
 
 /** A ledger of 3 wallets and 4 serials per collection, and what happens on it. */
@@ -174,7 +182,7 @@ class World {
     const { counted } = this.mint.context;
     const gone = (of: "A" | "B") =>
       [1, 2, 3, 4].filter((each) => {
-        return counted[of][each] === name(who) && this.owner[of].get(each) !== who;
+        return counted[of][each]?.wallet === name(who) && this.owner[of].get(each) !== who;
       });
     return lost(name(who), { a: gone("A"), b: gone("B"), held: this.held("B", who) });
   }
@@ -208,7 +216,7 @@ function recount({ wallets, counted }: ForeverMintState["context"]): number {
 }
 
 function carriers(counted: Counted): string[] {
-  return Object.values(counted.B);
+  return Object.values(counted.B).map(({ wallet }) => wallet);
 }
 
 const histories = fc.array(move, { minLength: 1, maxLength: 60 });
@@ -239,7 +247,10 @@ test("after stars and checks of everyone, each NFT held by a voter counts once, 
       const { counted, weight } = world.mint.context;
       for (const each of [1, 2, 3, 4]) {
         const who = world.owner.A.get(each);
-        assert.equal(counted.A[each], who === undefined || who === 3 ? undefined : name(who));
+        assert.equal(
+          counted.A[each]?.wallet,
+          who === undefined || who === 3 ? undefined : name(who),
+        );
       }
       const power = (who: number) =>
         1 + world.held("A", who).length + (world.held("B", who).length > 0 ? 5 : 0);
@@ -295,10 +306,11 @@ function sliceFor({ context }: ForeverMintState, event: Happening): ForeverMintS
       ? [{ ...event, a: event.holdings.collectionA, b: event.holdings.collectionB }]
       : event.losses.map((loss) => ({ ...loss, a: loss.lostA, b: [...loss.lostB, ...loss.heldB] }));
   const wallets = parts.map((part) => part.wallet);
-  const keep = (from: Readonly<Record<number, string>>, serials: number[], own: boolean) =>
+  const keep = (from: Counted["A"], serials: readonly number[], own: boolean) =>
     Object.fromEntries(
       Object.entries(from).filter(
-        ([each, holder]) => serials.includes(Number(each)) || (own && wallets.includes(holder)),
+        ([each, holder]) =>
+          serials.includes(Number(each)) || (own && wallets.includes(holder.wallet)),
       ),
     );
   const { A, B } = context.counted;
@@ -364,28 +376,66 @@ test("a wallet's losses in one event or one by one end the same attributions", (
   );
 });
 
-test("the decider's step equals XState's own transition, whatever has happened", () => {
+test("a star's date is that of the wallet's last vote, whatever it adds", () => {
+  const dates = (...events: readonly Happening[]) =>
+    Object.fromEntries(
+      Object.entries(play(...events).context.wallets).map(([wallet, { value, context }]) => [
+        wallet,
+        `${value} ${context.votedOn}`,
+      ]),
+    );
+  const later = (event: IdentifiedStar) => ({ ...event, at: startOfDay("2026-11-23") });
+  const first = [star(ANN, [1], [4]), star(BOB, [2])];
+  assert.deepEqual(dates(...first), { [ANN]: `carrying ${DAY}`, [BOB]: `counted ${DAY}` });
+  assert.deepEqual(dates(...first, later(star(ANN, [1], [4])), later(star(BOB, [2], [5]))), {
+    [ANN]: "carrying 2026-11-23",
+    [BOB]: "carrying 2026-11-23",
+  });
+  // A loss is no vote: it moves where the wallet stands and not the date.
+  const loss = lost(ANN, { b: [4] });
+  assert.deepEqual(dates(...first, later(star(BOB, [2])), loss), {
+    [ANN]: `counted ${DAY}`,
+    [BOB]: "counted 2026-11-23",
+  });
+});
+
+test("commands and facts go as XState's own transition, whatever has happened", () => {
   fc.assert(
     fc.property(histories, (moves) => {
       const world = new World();
       for (const each of moves) world.play(each);
       let mine = fresh();
-      for (const event of world.happened) {
+      const theirs = (event: Parameters<typeof transition<typeof foreverMintMachine>>[2]) => {
         const from = foreverMintMachine.resolveState({ ...mine });
-        const [theirs, actions] = transition(foreverMintMachine, from, event);
-        const [next, decision] = step(mine, event);
-        assert.deepEqual({ value: theirs.value, context: theirs.context }, next);
-        assert.deepEqual(
-          actions.flatMap(({ type, params }) =>
-            String(type) === "xstate.emit" ? [(params as { event: unknown }).event] : [],
-          ),
-          [decision],
+        const [{ value, context }, actions] = transition(foreverMintMachine, from, event);
+        const emitted = actions.flatMap(({ type, params }) =>
+          String(type) === "xstate.emit" ? [(params as { event: unknown }).event] : [],
         );
+        return { moved: { value, context }, emitted };
+      };
+      for (const event of world.happened) {
+        const [next, decision] = step(mine, event);
+        const decided = theirs(event);
+        assert.deepEqual(decided.emitted, [decision]);
+        assert.deepEqual(decided.moved, mine, "a command moves nothing");
+        const taken = theirs(factOf(event, decision));
+        assert.deepEqual([taken.moved, taken.emitted], [next, []]);
         mine = next;
       }
     }),
     { numRuns: 60 },
   );
 });
+
+/** What the journal would say of a decision. */
+function factOf(
+  event: Happening,
+  decision: EventDecision | LossDecision,
+): EventStarred | LossDecision {
+  if (event.type === "lost" || decision.type === "released") return decision as LossDecision;
+  const { starId, wallet, at } = event;
+  const { weight, claims } = decision;
+  return { type: "starred", starId, wallet, at, weight, claims };
+}
 
 test.run();

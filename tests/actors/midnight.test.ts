@@ -5,10 +5,12 @@
  */
 import * as assert from "node:assert/strict";
 import { test } from "uvu";
-import { allowanceOf, limitAt, type PremiumPass } from "../../actors/allowance.ts";
+import { allowanceOf } from "../../actors/allowance.ts";
+import { targetOf } from "../../actors/content.ts";
 import { DAY_MS, dayOf, endOfDay, startOfDay } from "../../actors/day.ts";
-import { type StarIntent, targetKey, type WalletDecision } from "../../actors/star.ts";
-import { instantOf, type WalletDayState, walletDay } from "../../actors/wallet-day.ts";
+import type { WalletDecision } from "../../actors/star.ts";
+import { instantOf, type WalletDayState } from "../../actors/wallet-day.ts";
+import { type WalletStar, walletDaySteps } from "../support/steps.ts";
 
 /** Instant, the UTC day it belongs to, the day after. */
 const INSTANTS: readonly (readonly [string, string, string])[] = [
@@ -68,30 +70,31 @@ const instants = INSTANTS.map(([text, day, nextDay]) => ({
   day,
   nextDay,
 }));
-const TARGET = targetKey("token", "0.0.9001");
+const steps = walletDaySteps();
+const token = (id: string) => targetOf({ type: "token", id, eventKind: null, ledgerId: null });
 
-function star(now: number, change: Partial<StarIntent> = {}): StarIntent {
-  return {
-    type: "star",
-    starId: `at ${now}`,
-    target: TARGET,
-    repeatable: false,
-    now,
-    limit: 5,
-    ...change,
-  };
+function star(now: number, id = "0.0.9001"): WalletStar {
+  return { starId: `at ${now}`, target: token(id), now, seasonId: null };
 }
 
 /** The wallet-day of a day, after these stars. */
-function cast(day: string, ...stars: readonly StarIntent[]): [WalletDayState, WalletDecision[]] {
-  let state = walletDay.initial({ wallet: "0.0.1001", day });
+function cast(day: string, ...stars: readonly WalletStar[]): [WalletDayState, WalletDecision[]] {
+  let state = steps.initial({ wallet: "0.0.1001", day });
   const decisions = stars.map((each) => {
-    const [next, decision] = walletDay.step(state, each);
+    const [next, decision] = steps.step(state, each);
     state = next;
     return decision;
   });
   return [state, decisions];
 }
+
+const accepted = (slot: number, at: number) => ({
+  type: "accepted",
+  slot,
+  at,
+  limit: 5,
+  seasonId: null,
+});
 
 test("forty instants: each belongs to its day, and that day ends when the next begins", () => {
   assert.equal(instants.length, 40);
@@ -106,7 +109,7 @@ test("forty instants: each belongs to its day, and that day ends when the next b
 
 test("a star is taken by its own day's actor alone, at its own instant", () => {
   for (const { text, at, day, nextDay } of instants) {
-    assert.deepEqual(cast(day, star(at))[1], [{ type: "accepted", slot: 1, at }], text);
+    assert.deepEqual(cast(day, star(at))[1], [accepted(1, at)], text);
     const dayBefore = dayOf(startOfDay(day) - 1);
     for (const other of [dayBefore, nextDay]) {
       const [state, decisions] = cast(other, star(at));
@@ -118,13 +121,11 @@ test("a star is taken by its own day's actor alone, at its own instant", () => {
 
 test("stars of one instant follow each other by a millisecond, and the day's last millisecond holds one", () => {
   for (const { text, at, day } of instants) {
-    const three = [star(at), star(at, { target: "token/2" }), star(at, { target: "token/3" })];
+    const three = [star(at), star(at, "2"), star(at, "3")];
     const [state, decisions] = cast(day, ...three);
     const room = Math.min(3, endOfDay(day) - at);
     const expected = three.map((_, n) =>
-      n < room
-        ? { type: "accepted", slot: n + 1, at: at + n }
-        : { type: "refused", code: "OTHER_DAY" },
+      n < room ? accepted(n + 1, at + n) : { type: "refused", code: "OTHER_DAY" },
     );
     assert.deepEqual(decisions, expected, text);
     assert.equal(instantOf(state.context, at), at + room, text);
@@ -136,20 +137,20 @@ test("an item starred in the day's last millisecond may be starred again in the 
     const midnight = endOfDay(day);
     const [, [last]] = cast(day, star(midnight - 1));
     const [, [first]] = cast(nextDay, star(midnight));
-    assert.deepEqual(last, { type: "accepted", slot: 1, at: midnight - 1 }, text);
-    assert.deepEqual(first, { type: "accepted", slot: 1, at: midnight }, text);
+    assert.deepEqual(last, accepted(1, midnight - 1), text);
+    assert.deepEqual(first, accepted(1, midnight), text);
   }
 });
 
 test("unused and used votes stay behind at 00:00:00.000: an exhausted day is followed by a fresh one", () => {
   for (const { text, day, nextDay } of instants) {
-    const five = [1, 2, 3, 4, 5].map((n) => star(startOfDay(day), { target: `token/${n}` }));
-    const late = star(endOfDay(day) - 1, { target: "token/6" });
+    const five = [1, 2, 3, 4, 5].map((n) => star(startOfDay(day), `${n}`));
+    const late = star(endOfDay(day) - 1, "6");
     const [, decisions] = cast(day, ...five, late);
     const exhausted = { type: "refused", code: "ALLOWANCE_EXHAUSTED", limit: 5, used: 5 };
     assert.deepEqual(decisions.at(-1), exhausted, text);
     const [, [next]] = cast(nextDay, { ...late, now: endOfDay(day) });
-    assert.deepEqual(next, { type: "accepted", slot: 1, at: endOfDay(day) }, text);
+    assert.deepEqual(next, accepted(1, endOfDay(day)), text);
   }
 });
 
@@ -172,36 +173,6 @@ test("the reset time shown is the day's end, and what remains is never below zer
     }
     assert.ok(resetsAt - at >= 1 && resetsAt - at <= DAY_MS, text);
     assert.equal(dayOf(resetsAt), nextDay, text);
-  }
-});
-
-test("a season that begins or ends at any of the instants is half-open there", () => {
-  const free = { limit: 5, seasonId: null };
-  for (const { text, at } of instants) {
-    const season = (seasonId: string, startsAt: number, endsAt: number): PremiumPass => ({
-      seasonId,
-      startsAt,
-      endsAt,
-    });
-    const before = season("before", at - 10 * DAY_MS, at);
-    const after = season("after", at, at + 10 * DAY_MS);
-    assert.deepEqual(limitAt(at - 1, [before]), { limit: 20, seasonId: "before" }, text);
-    assert.deepEqual(limitAt(at, [before]), free, text);
-    assert.deepEqual(limitAt(at - 1, [after]), free, text);
-    assert.deepEqual(limitAt(at, [after]), { limit: 20, seasonId: "after" }, text);
-    // Two seasons that touch leave no gap and do not overlap.
-    for (const passes of [
-      [before, after],
-      [after, before],
-    ]) {
-      assert.deepEqual(limitAt(at - 1, passes), { limit: 20, seasonId: "before" }, text);
-      assert.deepEqual(limitAt(at, passes), { limit: 20, seasonId: "after" }, text);
-    }
-    assert.deepEqual(limitAt(before.startsAt, [before]), { limit: 20, seasonId: "before" }, text);
-    assert.deepEqual(limitAt(before.startsAt - 1, [before]), free, text);
-    assert.deepEqual(limitAt(after.endsAt, [after]), free, text);
-    assert.deepEqual(limitAt(at, [season("never", at, at)]), free, "an empty season is never on");
-    assert.deepEqual(limitAt(at, []), free, text);
   }
 });
 

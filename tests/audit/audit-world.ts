@@ -2,9 +2,9 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type AuditOptions, runAudit } from "../../src/audit/audit.ts";
+import { openAuditMirror } from "../../src/audit/audit-mirror.ts";
 import type { Conclusion } from "../../src/audit/conclude.ts";
 import { openExportSource } from "../../src/audit/export-source.ts";
-import { openMirrorArchive } from "../../src/ledger/mirror-archive.ts";
 import { silentLogger } from "../../src/log.ts";
 import { serveWorld, writeExports } from "./serve-world.ts";
 import { A, B, KEYS, type World } from "./world.ts";
@@ -24,7 +24,11 @@ export async function auditWorld(world: World, auditing: Auditing = {}): Promise
   const { withExports = true, withApi = true, onExports, ...options } = auditing;
   const served = await serveWorld(world);
   const folder = mkdtempSync(join(tmpdir(), "audit-"));
-  const mirror = openMirrorArchive({ urls: [served.url], log: silentLogger });
+  const mirror = openAuditMirror({
+    urls: [served.url],
+    log: silentLogger,
+    requestsPerSecond: Number.POSITIVE_INFINITY,
+  });
   try {
     writeExports(world, folder);
     onExports?.(folder);

@@ -7,8 +7,8 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSy
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "uvu";
+import { openAuditMirror } from "../../src/audit/audit-mirror.ts";
 import type { Conclusion } from "../../src/audit/conclude.ts";
-import { openMirrorArchive } from "../../src/ledger/mirror-archive.ts";
 import { silentLogger } from "../../src/log.ts";
 import { auditWorld } from "./audit-world.ts";
 import { serveWorld } from "./serve-world.ts";
@@ -58,7 +58,7 @@ test("a checkpoint made without rankings cannot judge the leaderboard, and says 
   await auditWorld(earlier(world, 0.5), { withApi: false, stateFile });
   const { ok, unprovable } = await auditWorld(world, { stateFile });
   assert.equal(ok, true);
-  assert.deepEqual(unprovable, ["leaderboard: --state was begun when another season was on"]);
+  assert.deepEqual(unprovable, ["leaderboard: --state started when another season was on"]);
 });
 
 test("what was verified is not read again", async () => {
@@ -66,7 +66,11 @@ test("what was verified is not read again", async () => {
   const stateFile = join(folder, "once");
   await auditWorld(world, { stateFile, withApi: false });
   const served = await serveWorld(world);
-  const mirror = openMirrorArchive({ urls: [served.url], log: silentLogger });
+  const mirror = openAuditMirror({
+    urls: [served.url],
+    log: silentLogger,
+    requestsPerSecond: Number.POSITIVE_INFINITY,
+  });
   await auditWorld(world, { stateFile, withApi: false, mirror });
   await served.close();
   const pages = served.asked.filter((path) => path.includes("/messages") && !path.includes("desc"));

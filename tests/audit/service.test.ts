@@ -75,7 +75,7 @@ test.before(async () => {
     [0, 2],
     [1, 0],
   ] as const) {
-    const wallet = await newWallet(network as never, { a, b });
+    const wallet = await newWallet(network, { a, b });
     const token = await signIn({ url }, wallet);
     voters.push({ wallet: wallet.id, token });
     for (const target of TARGETS) assert.equal((await cast({ url }, token, target)).status, 201);

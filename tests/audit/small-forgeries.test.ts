@@ -8,12 +8,12 @@ import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "uvu";
 import { dayOf } from "../../actors/day.ts";
+import { openAuditMirror } from "../../src/audit/audit-mirror.ts";
 import { newAuditState } from "../../src/audit/audit-state.ts";
 import { compareRankings } from "../../src/audit/compare.ts";
 import { judgeMessage, type MessageJudge } from "../../src/audit/judge-message.ts";
 import { buildOwnership } from "../../src/audit/ownership.ts";
 import type { ExportStar } from "../../src/journal/export-format.ts";
-import { openMirrorArchive } from "../../src/ledger/mirror-archive.ts";
 import { silentLogger } from "../../src/log.ts";
 import { auditWorld } from "./audit-world.ts";
 import { serveWorld } from "./serve-world.ts";
@@ -130,14 +130,19 @@ test("a removal that takes another weight than the rules, and one of what is sti
 test("a mirror node that has more messages than it gives", async () => {
   const world = truth();
   const served = await serveWorld(world);
-  const mirror = openMirrorArchive({ urls: [served.url], log: silentLogger });
+  const mirror = openAuditMirror({
+    urls: [served.url],
+    log: silentLogger,
+    requestsPerSecond: Number.POSITIVE_INFINITY,
+  });
   const last = world.topics.event.messages.length;
-  const messages: typeof mirror.messages = async (topic, after) => {
-    const page = await mirror.messages(topic, after);
+  const topicMessages: typeof mirror.topicMessages = async (topic, from) => {
+    const page = await mirror.topicMessages(topic, from);
+    if (from.newestFirst) return page;
     return { ...page, messages: page.messages.filter(({ sequenceNumber }) => sequenceNumber < 60) };
   };
   const told = await auditWorld(world, {
-    mirror: { ...mirror, messages },
+    mirror: { ...mirror, topicMessages },
     withExports: false,
     withApi: false,
   });

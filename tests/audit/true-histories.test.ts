@@ -8,6 +8,9 @@ import { readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import fc from "fast-check";
 import { test } from "uvu";
+import { DAY_MS, type Day, dayOf } from "../../actors/day.ts";
+import { RULES, type Rules, rulesOn, rulesVersions } from "../../actors/rules.ts";
+import type { ExportStar } from "../../src/journal/export-format.ts";
 import { auditWorld } from "./audit-world.ts";
 import { makeWorld, type World } from "./world.ts";
 
@@ -40,6 +43,37 @@ test("without moves nothing about events needs an export", async () => {
     unprovable.filter((line) => line.includes("event/")),
     [],
   );
+});
+
+/** Runs with rules 2 from a day on: another bonus and another limit. */
+async function withNewRules<T>(from: Day, work: () => Promise<T>): Promise<T> {
+  // The list is readonly to the product alone: a version of its own is what the test is about.
+  const versions = rulesVersions as Rules[];
+  versions.push({ ...rulesOn(from), version: RULES + 1, from, flatBonus: 7, freeVotes: 3 });
+  try {
+    return await work();
+  } finally {
+    versions.pop();
+  }
+}
+
+test("rules that change in the middle of a history: each star is judged under those of its day", async () => {
+  const changedOn = dayOf(Date.now() - 3 * DAY_MS);
+  await withNewRules(changedOn, async () => {
+    const world = makeWorld({ seed: 5, days: 7, starsPerDay: 60 });
+    assert.deepEqual([...new Set(world.stars.map(({ rules }) => rules))], [1, 2]);
+    for (const withExports of [true, false]) {
+      const { ok, mismatches } = await auditWorld(world, { withExports });
+      assert.equal(ok, true, JSON.stringify(mismatches[0]));
+    }
+    const star = world.stars.findIndex(({ rules }) => rules === 1);
+    world.stars[star] = { ...(world.stars[star] as ExportStar), rules: 2 };
+    const forged = await auditWorld(world);
+    assert.deepEqual(
+      forged.mismatches.map(({ kind, expected, found }) => [kind, expected, found]),
+      [["export", "rules 1", 2]],
+    );
+  });
 });
 
 /** A world before its last message, of a star on a token, had come; and how to let it come. */

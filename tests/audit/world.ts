@@ -1,8 +1,18 @@
+import { voteLimit } from "../../actors/allowance.ts";
 import type { EventKind, TargetType } from "../../actors/content.ts";
 import { DAY_MS, dayOf, startOfDay } from "../../actors/day.ts";
-import { type EventDayState, eventDay } from "../../actors/event-day.ts";
-import { type ForeverMintState, foreverMint, foreverMintCheck } from "../../actors/forever-mint.ts";
+import { lostWeight } from "../../actors/nft-accounting.ts";
+import { rulesOn } from "../../actors/rules.ts";
 import { fullBreakdown, votingPower, weigh } from "../../actors/weight.ts";
+import {
+  decideEventStar,
+  decideLoss,
+  decideMintStar,
+  type EventTables,
+  emptyTables,
+  evolveEventDay,
+  evolveMint,
+} from "../../actors/whole.ts";
 import type { ExportRelease, ExportStar } from "../../src/journal/export-format.ts";
 import { FIRST_RUNNING_HASH, runningHash } from "../../src/ledger/running-hash.ts";
 import { starMessage } from "../../src/publishing/message.ts";
@@ -171,12 +181,18 @@ interface Held {
   readonly b: readonly number[];
 }
 
+function tablesOf(actors: Map<string, EventTables>, name: string): EventTables {
+  const tables = actors.get(name) ?? emptyTables();
+  actors.set(name, tables);
+  return tables;
+}
+
 /** The service's rules, by its own machines. */
 function openService(world: World) {
   const starred = new Set<string>();
   const used = new Map<string, number>();
-  const eventDays = new Map<string, EventDayState>();
-  const mints = new Map<string, ForeverMintState>();
+  const eventDays = new Map<string, EventTables>();
+  const mints = new Map<string, EventTables>();
   let order = 0;
   return {
     star(wallet: string, target: Item, at: number, { a, b }: Held): void {
@@ -184,30 +200,38 @@ function openService(world: World) {
       const slot = (used.get(`${wallet} ${day}`) ?? 0) + 1;
       const key = `${wallet} ${day} ${target.type}/${target.id}`;
       const isMint = target.eventKind === "FOREVER_MINT";
-      if (slot > 5 || (starred.has(key) && !isMint)) return;
+      const limit = voteLimit(day, null);
+      if (slot > limit || (starred.has(key) && !isMint)) return;
       starred.add(key);
       used.set(`${wallet} ${day}`, slot);
       const holdings = { collectionA: a, collectionB: b, readAt: at - 20 };
-      const intent = { type: "star", wallet, holdings } as const;
-      let breakdown = fullBreakdown(holdings);
+      const rules = rulesOn(day);
+      const intent = { type: "star", wallet, holdings, at } as const;
+      let breakdown = fullBreakdown(holdings, rules);
       let counted: ExportStar["counted"] = null;
       if (target.type === "event") {
-        const [next, decision] = isMint
-          ? foreverMint.step(
-              mints.get(target.id) ?? foreverMint.initial({ event: target.id }),
-              intent,
-            )
-          : eventDay.step(
-              eventDays.get(`${target.id}/${day}`) ?? eventDay.initial({ event: target.id, day }),
-              intent,
-            );
-        if (isMint) mints.set(target.id, next as ForeverMintState);
-        else eventDays.set(`${target.id}/${day}`, next as EventDayState);
+        const tables = isMint
+          ? tablesOf(mints, target.id)
+          : tablesOf(eventDays, `${target.id}/${day}`);
+        const decision = isMint
+          ? decideMintStar(target.id, tables, intent)
+          : decideEventStar({ event: target.id, day }, tables, intent);
+        const { weight, claims } = decision;
+        const fact = {
+          type: "starred",
+          starId: idOf(order + 1),
+          wallet,
+          at,
+          weight,
+          claims,
+        } as const;
+        if (isMint) evolveMint(target.id, tables, fact);
+        else evolveEventDay({ event: target.id, day }, tables, fact);
         breakdown = decision.breakdown;
         counted = { collectionA: [...decision.claims.a], collectionB: decision.claims.b };
       }
       order += 1;
-      const power = votingPower(holdings);
+      const power = votingPower(holdings, rules);
       world.stars.push({
         kind: "star",
         seq: order,
@@ -215,8 +239,9 @@ function openService(world: World) {
         wallet,
         at: new Date(at).toISOString(),
         slot,
-        limit: 5,
+        limit,
         seasonId: null,
+        rules: rules.version,
         target: { type: target.type, id: target.id, eventType: target.eventKind },
         scope: target.type !== "event" ? "none" : isMint ? "forever-mint" : "event-day",
         mintOrder: isMint ? order : null,
@@ -232,23 +257,27 @@ function openService(world: World) {
     },
     /** The daily check, made at `at`. */
     check(at: number, holding: (wallet: string) => Record<string, Set<number>>): void {
-      for (const [mint, state] of mints) {
-        const { A: onA, B: onB } = state.context.counted;
-        const wallets = [...new Set([...Object.values(onA), ...Object.values(onB)])];
-        const losses = wallets.flatMap((wallet) => {
-          const lost = (counted: Readonly<Record<number, string>>, collection: string) =>
-            Object.keys(counted)
-              .map(Number)
+      for (const [mint, tables] of mints) {
+        const wallets = [...new Set([...tables.A.values(), ...tables.B.values()])].map(
+          (attribution) => attribution.wallet,
+        );
+        const losses = [...new Set(wallets)].flatMap((wallet) => {
+          const lost = (counted: EventTables["A"], collection: string) =>
+            [...counted]
               .filter(
-                (serial) => counted[serial] === wallet && !holding(wallet)[collection]?.has(serial),
-              );
+                ([serial, held]) =>
+                  held.wallet === wallet && !holding(wallet)[collection]?.has(serial),
+              )
+              .map(([serial]) => serial)
+              .sort((x, y) => x - y);
           const heldB = [...(holding(wallet)[B] ?? [])].sort((x, y) => x - y);
-          const [lostA, lostB] = [lost(onA, A), lost(onB, B)];
+          const [lostA, lostB] = [lost(tables.A, A), lost(tables.B, B)];
           return lostA.length + lostB.length === 0 ? [] : [{ wallet, lostA, lostB, heldB }];
         });
         if (losses.length === 0) continue;
-        const [next, decision] = foreverMintCheck.step(state, { type: "lost", losses });
-        mints.set(mint, next);
+        const decision = decideLoss(mint, tables, { type: "lost", losses });
+        const before = new Map(tables.B);
+        evolveMint(mint, tables, decision);
         order += 1;
         for (const { wallet, a, b, spare } of decision.releases) {
           const heldB = losses.find((loss) => loss.wallet === wallet)?.heldB ?? [];
@@ -266,7 +295,7 @@ function openService(world: World) {
                   {
                     collection: "B" as const,
                     serial: b,
-                    weight: spare === null ? 5 : 0,
+                    weight: lostWeight([{ wallet, a: [], b, spare }], (each) => before.get(each)),
                     spare,
                     heldB,
                   },

@@ -1,13 +1,9 @@
 import { createActor, type Snapshot, transition } from "xstate";
-import type { StarIntent } from "../../actors/star.ts";
-import {
-  type WalletDayState,
-  walletDay,
-  walletDayMachine,
-  walletDayVersion,
-} from "../../actors/wallet-day.ts";
+import { ruleOf } from "../../actors/content.ts";
+import type { StarCommand } from "../../actors/star.ts";
+import { type WalletDayState, walletDay, walletDayMachine } from "../../actors/wallet-day.ts";
 import { createHost } from "../../src/hosting/host.ts";
-import { createSnapshots, redisKey } from "../../src/hosting/snapshots.ts";
+import { createSnapshots, snapshotKey } from "../../src/hosting/snapshots.ts";
 import type { WalletDayFacts } from "../../src/journal/load.ts";
 import { newStarId } from "../../src/journal/star-id.ts";
 import { silentLogger } from "../../src/log.ts";
@@ -53,15 +49,14 @@ function factsOf(index: number): WalletDayFacts {
     id: newStarId(NOON + slot),
     target: `event/e${(index + slot) % 1_000}`,
     at: NOON + slot,
-    limit: 5,
-    repeatable: false,
   }));
-  return JSON.parse(JSON.stringify({ stars, passes: [] }));
+  return JSON.parse(JSON.stringify({ stars, seasonId: null }));
 }
 
 async function heapAtRest(count: number): Promise<number> {
   const host = createHost({
     load: ({ wallet }) => Promise.resolve(factsOf(Number(wallet.slice("0.0.".length)))),
+    snapshots: { read: async () => null, write: () => undefined },
     liveMax: 2 * count,
   });
   const before = heap();
@@ -87,37 +82,49 @@ function heapLive(count: number): number {
 
 function fiveStars(index: number): WalletDayState {
   let state = walletDay.initial(key(index));
-  for (let slot = 0; slot < WARM_ROUNDS; slot += 1) [state] = walletDay.step(state, intent(slot));
+  for (let slot = 0; slot < WARM_ROUNDS; slot += 1) state = take(state, command(slot));
   return state;
 }
 
-function intent(slot: number): StarIntent {
-  const target = `event/e${slot}`;
-  const starId = newStarId(NOON + slot);
-  return { type: "star", starId, target, repeatable: false, now: NOON + slot, limit: 5 };
+const RULE = ruleOf({ type: "event", eventKind: "OTHER" });
+
+function command(slot: number): StarCommand {
+  return { type: "star", target: { key: `event/e${slot}`, rule: RULE }, now: NOON + slot };
+}
+
+/** A command and its fact: what one accepted star costs its actor. */
+function take(state: WalletDayState, star: StarCommand): WalletDayState {
+  const decision = walletDay.decide(state, star);
+  if (decision.type === "refused") throw new Error(`refused: ${decision.code}`);
+  const { at } = decision;
+  return walletDay.evolve(state, { type: "starred", id: "", target: star.target.key, at });
 }
 
 function sharedScope(steps: number): number {
   const fresh = walletDay.initial(key(0));
-  const intents = Array.from({ length: WARM_ROUNDS }, (_, slot) => intent(slot));
+  const commands = Array.from({ length: WARM_ROUNDS }, (_, slot) => command(slot));
   return timed(steps, (round) => {
     let state = fresh;
-    for (const each of intents) [state] = walletDay.step(state, each);
-    return walletDayVersion(state) + round;
+    for (const each of commands) state = take(state, each);
+    return state.context.stars.length + round;
   });
 }
 
 function pureTransition(steps: number): number {
   const fresh = walletDayMachine.resolveState({ ...walletDay.initial(key(0)) });
-  const intents = Array.from({ length: WARM_ROUNDS }, (_, slot) => intent(slot));
+  const commands = Array.from({ length: WARM_ROUNDS }, (_, slot) => command(slot));
   return timed(steps, (round) => {
     let state = fresh;
-    for (const each of intents) [state] = transition(walletDayMachine, state, each);
+    for (const each of commands) {
+      [state] = transition(walletDayMachine, state, each);
+      const fact = { type: "starred", id: "", target: each.target.key, at: each.now } as const;
+      [state] = transition(walletDayMachine, state, fact);
+    }
     return state.context.stars.length + round;
   });
 }
 
-/** Microseconds a step: five of them per call. */
+/** Microseconds a star, its command and its fact: five of them per call. */
 function timed(steps: number, work: (round: number) => number): number {
   const rounds = Math.ceil(steps / WARM_ROUNDS);
   let sum = 0;
@@ -135,7 +142,7 @@ async function snapshotBytes(redisUrl: string): Promise<number> {
   const snapshots = createSnapshots(redis);
   snapshots.write(key(0), fiveStars(0));
   await snapshots.settled();
-  const text = await redis.get(redisKey(key(0)));
+  const text = await redis.hGet(snapshotKey(DAY), key(0).wallet);
   await closeRedis(redis);
   return Buffer.byteLength(text ?? "");
 }

@@ -1,10 +1,14 @@
 /** One audit in a process of its own: `audit-run.ts MIRROR_URL`. Prints what it took, as JSON. */
 import { runAudit } from "../../src/audit/audit.ts";
-import { openMirrorArchive } from "../../src/ledger/mirror-archive.ts";
+import { openAuditMirror } from "../../src/audit/audit-mirror.ts";
 import { silentLogger } from "../../src/log.ts";
 import { A, B, KEYS } from "../audit/world.ts";
 
-const mirror = openMirrorArchive({ urls: [process.argv[2] ?? ""], log: silentLogger });
+const mirror = openAuditMirror({
+  urls: [process.argv[2] ?? ""],
+  log: silentLogger,
+  requestsPerSecond: Number.POSITIVE_INFINITY,
+});
 /** The highest heap right after a full collection: what must be kept, without what may go. */
 let heapMax = 0;
 const look = (): void => {

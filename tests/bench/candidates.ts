@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { freePort } from "../../src/local/free-port.ts";
-import { type Child, launch } from "./children.ts";
+import { type Child, launch, WEB_FLAGS } from "./children.ts";
 import { type Bench, type Candidate, emptyRedis, onDatabase } from "./measure.ts";
 import { installPlain } from "./plain.ts";
 import type { ServerOrder } from "./server.ts";
@@ -43,7 +43,7 @@ export async function startServer(bench: Bench, order: StartOrder): Promise<Runn
       const child = await launch({
         entry: new URL("./server.ts", import.meta.url),
         args: [JSON.stringify(given)],
-        nodeFlags,
+        nodeFlags: [...WEB_FLAGS, ...nodeFlags],
         profileInto: profileFolder(bench, name),
       });
       await child.answersAt(url);
@@ -74,6 +74,7 @@ export async function startServe(
   const child = await launch({
     entry: new URL("../../src/processes/starboard.ts", import.meta.url),
     args: ["serve"],
+    nodeFlags: WEB_FLAGS,
     settings: {
       PORT: String(port),
       DATABASE_URL: database.url,

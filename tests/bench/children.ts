@@ -28,6 +28,9 @@ export interface Child {
   stop(): Promise<void>;
 }
 
+/** As `bin/starboard` starts a web process; rivals and bare servers get the same. */
+export const WEB_FLAGS: readonly string[] = ["--max-semi-space-size=64"];
+
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 export const COMPILED = join(ROOT, "dist/bench");
 /** Starting includes connecting to Postgres and Redis on a busy machine. */

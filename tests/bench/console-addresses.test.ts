@@ -25,7 +25,11 @@ const LANDMARKS: Landmarks = {
   ...{ middle: { starOfEvent: "s", seq: 1, entry: 1 }, check: "c", key: "k", season: "s" },
 };
 const PAGES = consolePages({} as Parameters<typeof consolePages>[0]);
-const API = opsApi({} as Parameters<typeof opsApi>[0]);
+/** The doors are asked for while the routes are told; no request comes. */
+const DEPS = { access: { guard: () => () => undefined } } as unknown as Parameters<
+  typeof opsApi
+>[0];
+const API = opsApi(DEPS);
 
 test("it asks for every page of the table and every route of the API", () => {
   assert.deepEqual(leftOut(PAGES, API, LANDMARKS), []);
@@ -35,7 +39,7 @@ test("a page that it does not ask for is told, and so is a place without a page"
   const added: Page = { path: "/new", show: () => Promise.reject(new Error("never shown")) };
   const without = PAGES.filter(({ path }) => path !== "/log");
   assert.deepEqual(leftOut([...without, added], API, LANDMARKS), ["/new", "/log"]);
-  const api = opsApi({} as Parameters<typeof opsApi>[0]);
+  const api = opsApi(DEPS);
   api.get("/new", (c) => c.text(""));
   assert.deepEqual(leftOut(PAGES, api, LANDMARKS), ["/api/new"]);
 });

@@ -97,11 +97,11 @@ export function consoleAddresses(at: Landmarks): Readonly<Record<string, readonl
       ["publishing", "/publishing"],
       ["publishing, far down", `/publishing?after=${at.waiting}`],
     ],
-    "/queues": [["queues", "/queues"]],
-    "/queues/*": [
-      ["jobs that wait", "/queues/rewards?state=waiting"],
-      ["jobs, far down", "/queues/rewards?state=waiting&skip=475"],
-      ["a job", `/queues/rewards/${FIRST_JOB}`],
+    "/queues": [
+      ["queues", "/queues"],
+      ["jobs that wait", "/queues/board/api/queues?activeQueue=rewards&status=waiting&page=1"],
+      ["jobs, far down", "/queues/board/api/queues?activeQueue=rewards&status=waiting&page=20"],
+      ["a job", `/queues/board/api/queues/rewards/${FIRST_JOB}`],
     ],
     "/holdings": [
       ["holdings checks", "/holdings"],
@@ -145,6 +145,7 @@ export function apiAddresses(at: Landmarks): Readonly<Record<string, readonly Ad
       ["api: the busy event's day", `/api/actors/event-day/hot/${at.today}`],
       ["api: the full mint", "/api/actors/forever-mint/full"],
     ],
+    "/health": [["api: health", "/api/health"]],
     "/publishing": [["api: publishing", "/api/publishing"]],
   };
 }

@@ -30,7 +30,7 @@ function turn(claims: boolean): string {
   return `\\set wallet random(1, 2000000000000000)
 \\set event random(1, ${EVENTS})
 with stored as (
-  insert into star (id, day, wallet, slot, at, target_type, target_id, repeatable, voting_power, weight,
+  insert into star (id, day, wallet, slot, at, target_type, target_id, is_forever_mint, voting_power, weight,
     base, counted_a, bonus_b, held_a, held_b, holdings_read_at, allowance_limit)
   select gen_random_uuid(), utc_day(at), :wallet::bigint, 1, at, 'event', 'e' || :event::text, false, 3, 3,
     1, 2, 0, array[:wallet::bigint, :wallet::bigint + 1], '{}', at, 5

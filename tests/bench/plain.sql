@@ -33,7 +33,7 @@ begin
   is_known := found;
   if not is_known then return; end if;
   select count(*), max(star.id::text) filter (where star.target_type = of_type
-      and star.target_id = of_id and not star.repeatable)
+      and star.target_id = of_id and not star.is_forever_mint)
   into used, earlier
   from star where star.wallet = plain_look.wallet and star.day = today;
   vote_limit := plain_limit(plain_look.wallet, at);
@@ -107,7 +107,7 @@ begin
     end if;
   end if;
   select count(*), max(star.at), max(star.id::text) filter (where star.target_type = of_type
-      and star.target_id = of_id and not star.repeatable)
+      and star.target_id = of_id and not star.is_forever_mint)
   into used, last_at, earlier
   from star where star.wallet = of_wallet and star.day = today;
   resets_at := ((at / 86400000) + 1) * 86400000;
@@ -152,7 +152,7 @@ begin
   weight := base + counted + bonus;
   used := used + 1;
 
-  insert into star (id, day, wallet, slot, at, target_type, target_id, repeatable, voting_power,
+  insert into star (id, day, wallet, slot, at, target_type, target_id, is_forever_mint, voting_power,
     weight, base, counted_a, bonus_b, held_a, held_b, holdings_read_at, allowance_limit, season_id)
   values (star_id, today, of_wallet, used, at, of_type, of_id, coalesce(is_mint, false), power,
     weight, base, counted, bonus, held_a, held_b, read_at, vote_limit, plain_season(of_wallet, at));
@@ -180,7 +180,7 @@ begin
     on conflict (event_id) do update set weight = there.weight + excluded.weight, stars = there.stars + 1
     returning there.weight into total;
     if is_mint then
-      insert into mint_star (event_id, day, star_id) values (of_id, today, star_id);
+      insert into mint_star (event_id, day, wallet, star_id) values (of_id, today, of_wallet, star_id);
     end if;
   end if;
 
@@ -200,6 +200,3 @@ begin
   end if;
 end
 $$;
-
--- Here the counter's row is locked while a mint's star is numbered, so nothing can overtake.
-drop trigger if exists star_keeps_mint_order on star;

@@ -61,8 +61,8 @@ test.after(async () => {
 
 async function seed(into: Sql): Promise<void> {
   await seedDirectory(into);
-  await into`insert into session (token_hash, wallet, created_at, expires_at)
-    select sha256(lpad(n::text, 43, '0')::bytea), n, 0, now_ms() + 3600000 from generate_series(1001, 2000) n`;
+  await into`insert into session (token_hash, wallet, created_at, expires_at, key_fingerprint)
+    select sha256(lpad(n::text, 43, '0')::bytea), n, 0, now_ms() + 3600000, sha256('key') from generate_series(1001, 2000) n`;
   const [season] = await into<{ id: string }[]>`
     insert into season (id, name, starts_at, ends_at)
     values (gen_random_uuid(), 'on', 0, 4102444800000) returning id`;
@@ -156,7 +156,7 @@ test("gives the same reply as the service to every star of a long day", async ()
 test("writes the same facts as the service", async () => {
   const facts = (of: Sql) => of<{ fact: string }[]>`
     select fact from (
-      select concat_ws(' ', 'star', wallet, slot, target_type, target_id, repeatable, voting_power,
+      select concat_ws(' ', 'star', wallet, slot, target_type, target_id, is_forever_mint, voting_power,
         weight, base, counted_a, bonus_b, held_a, held_b, allowance_limit, season_id is null) from star
       union all
       select concat_ws(' ', 'claim', event_id, claim.day is null, collection, serial, claim.wallet, slot)

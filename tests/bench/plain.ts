@@ -11,7 +11,7 @@ import { starBody } from "../../src/http/voting/bodies.ts";
 import { walletOf } from "../../src/journal/star-record.ts";
 import type { CollectionKeys } from "../../src/publishing/message.ts";
 import type { TargetName } from "../../src/reads/targets.ts";
-import { inTime, type Sql } from "../../src/store/postgres.ts";
+import { runStatement, type Sql } from "../../src/store/postgres.ts";
 
 /**
  * The rival: the honest straightforward service, without actors. A star is one look, one
@@ -69,7 +69,7 @@ async function lookAhead(
   key: string | null,
   target: TargetName | undefined,
 ): Promise<Look> {
-  const [look] = await inTime(
+  const [look] = await runStatement(
     sql<Look[]>`select * from plain_look(${createHash("sha256").update(token).digest()},
       ${key}, ${target?.type ?? null}, ${target?.id ?? null})`,
   );
@@ -115,7 +115,7 @@ async function castPlain(c: Context, parts: PlainParts, cast: PlainCast): Promis
 
   const held = await parts.readHoldings(walletOf(wallet));
   const { a, b } = parts.collectionKeys;
-  const [row] = await inTime(
+  const [row] = await runStatement(
     parts.sql<Outcome[]>`select * from plain_cast(${wallet}, ${target.type}, ${target.id},
       ${look.kind}, ${look.ledger_id}, ${[...held.collectionA]}::bigint[],
       ${[...held.collectionB]}::bigint[], ${held.readAt}, ${key},

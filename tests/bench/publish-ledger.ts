@@ -1,24 +1,22 @@
 import { generateKeyPairSync } from "node:crypto";
 import { ed25519Key } from "../../src/local/hedera/keys.ts";
 import { startLocalHedera } from "../../src/local/hedera/start.ts";
-import { openPostgres } from "../../src/store/postgres.ts";
 import { takeOrders } from "./observe.ts";
 
-/** Where the ledger keeps its rows. */
+/** Where the ledger keeps its file. */
 export interface LedgerOrder {
-  readonly databaseUrl: string;
+  readonly folder: string;
 }
 
-/** What a worker is told of the ledger. */
+/** What a worker knows of the ledger. */
 export type LedgerSettings = Readonly<Record<string, string>>;
 
 /** A consensus as fast as the emulator can have it: what is measured is the worker. */
 const CONSENSUS_DELAY_MS = 0;
 
-takeOrders(async ({ databaseUrl }: LedgerOrder): Promise<LedgerSettings> => {
-  const sql = openPostgres(databaseUrl, { connections: 8 });
+takeOrders(async ({ folder }: LedgerOrder): Promise<LedgerSettings> => {
   const hedera = await startLocalHedera({
-    sql,
+    folder,
     now: Date.now,
     consensusDelayMs: CONSENSUS_DELAY_MS,
   });

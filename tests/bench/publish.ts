@@ -1,3 +1,6 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { newStarId } from "../../src/journal/star-id.ts";
 import { silentLogger } from "../../src/log.ts";
 import { starMessage } from "../../src/publishing/message.ts";
@@ -78,15 +81,13 @@ async function onLedger(
 ): Promise<void> {
   const { world } = bench;
   await emptyRedis(world);
-  const [database, ledgerDatabase] = [
-    await world.clone("bench_publish"),
-    await world.clone("template0"),
-  ];
+  const database = await world.clone("bench_publish");
+  const folder = mkdtempSync(join(tmpdir(), "starboard-bench-ledger-"));
   const ledger = await launch({
     entry: new URL("./publish-ledger.ts", import.meta.url),
     takesOrders: true,
   });
-  const order: LedgerOrder = { databaseUrl: ledgerDatabase.url };
+  const order: LedgerOrder = { folder };
   const settings = await ledger.ask<LedgerSettings>(order);
   const sql = openPostgres(database.url, { connections: 2, statementTimeoutMs: 60_000 });
   const started: Child[] = [];
@@ -104,7 +105,8 @@ async function onLedger(
     await Promise.all(started.map((worker) => worker.stop()));
     await ledger.stop();
     await sql.end({ timeout: 1 });
-    await Promise.all([database.drop(), ledgerDatabase.drop()]);
+    rmSync(folder, { recursive: true, force: true });
+    await database.drop();
   }
 }
 
@@ -131,7 +133,7 @@ function startWorker(
 async function paced({ figures, note }: Bench, scene: Scene, stars: number): Promise<void> {
   const { sql } = scene;
   await scene.startWorkers();
-  const queue = createWakeQueue({ redisUrl: scene.redisUrl }, silentLogger);
+  const queue = createWakeQueue(scene.redisUrl, silentLogger);
   // The first ones wait for the worker to have started.
   await box(sql, [Date.now()]);
   await untilPublished(sql, 1);
@@ -199,7 +201,7 @@ async function portion(
   worker: Child,
 ): Promise<number> {
   await boxMany(sql, from, stars);
-  const queue = createWakeQueue({ redisUrl }, silentLogger);
+  const queue = createWakeQueue(redisUrl, silentLogger);
   queue.wake();
   let most = 0;
   for (let published = from; published < from + stars; ) {

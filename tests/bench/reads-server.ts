@@ -1,6 +1,7 @@
 import { Hono } from "hono";
 import { followClock } from "../../src/clock.ts";
 import { createApp } from "../../src/http/app.ts";
+import { fastPath } from "../../src/http/fast-path/fast-path.ts";
 import { clientAddress } from "../../src/http/middleware/client-address.ts";
 import { serveHttp } from "../../src/http/serve.ts";
 import { publicApi } from "../../src/http/v1/api.ts";
@@ -53,11 +54,12 @@ async function main(): Promise<void> {
     rateLimit: NO_LIMIT,
     publicUrl: `http://${HOST}:${order.port}`,
   });
-  const house = createApp({ log, metrics, mounts: [{ path: "/", app: api }] });
+  const house = createApp({ log, metrics, mounts: [{ path: "/", app: api.app }] });
+  const ready = fastPath(api.find, { log, metrics, now: Date.now });
   const bare = await bareTwin(house);
   const servers = [
     await serveHttp(bare, { host: HOST, port: order.barePort }),
-    await serveHttp(house, { host: HOST, port: order.port }),
+    await serveHttp(house, { host: HOST, port: order.port, fastPath: ready }),
   ];
   process.once("SIGTERM", async () => {
     await Promise.all(servers.map((server) => server.close(1_000)));

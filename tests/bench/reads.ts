@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { issueKey } from "../../src/keys/issue-key.ts";
 import { freePort } from "../../src/local/free-port.ts";
 import { openPostgres } from "../../src/store/postgres.ts";
-import { launch } from "./children.ts";
+import { launch, WEB_FLAGS } from "./children.ts";
 import { type Bench, type Candidate, emptyRedis, measure } from "./measure.ts";
 import type { ReadsOrder } from "./reads-server.ts";
 import { atLeast, type Figures, type Goal, show, spreadOf, table } from "./report.ts";
@@ -62,6 +62,7 @@ async function measureSize(bench: Bench, size: string): Promise<void> {
   const child = await launch({
     entry: new URL("./reads-server.ts", import.meta.url),
     args: [JSON.stringify(order)],
+    nodeFlags: WEB_FLAGS,
     ...(options.profileInto && { profileInto: join(options.profileInto, `reads-${size}`) }),
   });
   const api = `http://127.0.0.1:${order.port}`;

@@ -17,8 +17,9 @@ export interface BooksSize {
   readonly jobs: number;
 }
 
-/** What stands in Redis under keys of its own; see `src/journal/refusal-trail.ts` and `src/upkeep/holdings-check-by-hand.ts`. */
+/** What stands in Redis under keys of its own; see `src/journal/refusal-trail.ts` and `src/upkeep/holdings-check/by-hand.ts`. */
 const REFUSALS = "starboard:refusals";
+const DRY_STAR = "01a1f8c0-0000-7000-8000-000000000001";
 const DRY_RUN = "starboard:console:holdings-dry-run";
 const DRY_MINTS = 20;
 const DRY_LISTED = 100;
@@ -87,7 +88,7 @@ async function seedChecks(sql: Sql, { entries, releases }: BooksSize): Promise<v
   await sql`
     insert into holdings_check_mint (run_id, event_id, kept, deferred)
     select id, 'full', 100, case when place = 1 then (select json_agg(json_build_object('collection', 'A',
-        'attribution', json_build_object('serial', n, 'starId', gen_random_uuid()), 'wallet', '0.0.' || n,
+        'serial', n, 'starId', gen_random_uuid(), 'wallet', '0.0.' || n,
         'reason', 'the mirror node told two stories')) from generate_series(1, 500) n) else '[]' end
     from (select id, row_number() over (order by started_at desc) as place from holdings_check_run) runs`;
   await sql`
@@ -99,7 +100,7 @@ async function seedChecks(sql: Sql, { entries, releases }: BooksSize): Promise<v
     cross join lateral generate_series(1, case when place = 1 then ${releases}::int else 10 end) n`;
 }
 
-/** What a large service told of itself within the last hour. */
+/** What a large service reported of itself within the last hour. */
 async function seedReports(sql: Sql): Promise<void> {
   await sql`
     insert into service_process (id, role, version, host, pid, started_at, seen_at, report)
@@ -138,18 +139,19 @@ export async function seedRedis(url: string, jobs: number): Promise<void> {
 }
 
 function dryRun() {
-  const ending = { wallet: "0.0.1001", collection: "A", weight: 1, spare: null, owner: "0.0.5" };
-  const mints = Array.from({ length: DRY_MINTS }, (_, mint) => ({
-    id: `m${mint}`,
-    ...{ kept: 100_000, removed: 5_000, weight: 5_000, open: 500 },
-    removals: Array.from({ length: DRY_LISTED }, (__, serial) => ({
-      ...{ ...ending, serial: serial + 1, deleted: false },
-    })),
-    doubts: Array.from({ length: DRY_LISTED }, (__, serial) => ({
-      ...{ collection: "A", serial: serial + 1, wallet: "0.0.1001", reason: "not read" },
-    })),
+  const deferred = Array.from({ length: DRY_LISTED }, (_, serial) => ({
+    ...{ collection: "A", serial: serial + 1, starId: DRY_STAR },
+    ...{ wallet: "0.0.1001", reason: "not read" },
   }));
-  const report = { day: new Date().toISOString().slice(0, 10), mints };
-  const [begunAt, endedAt] = [Date.now() - 1_000, Date.now()];
-  return { state: "done", operator: "Ada", begunAt, endedAt, report };
+  const mints = Array.from({ length: DRY_MINTS }, (_, mint) => ({
+    event: `m${mint}`,
+    ...{ kept: 100_000, removed: 5_000, weight: 5_000, open: 500, deferred },
+  }));
+  const releases = Array.from({ length: DRY_LISTED }, (_, serial) => ({
+    ...{ event: "m0", wallet: "0.0.1001", collection: "A", serial: serial + 1, weight: 1 },
+    ...{ spare: null, starId: DRY_STAR, owner: "0.0.5", deleted: false },
+    ...{ listedAt: Date.now(), readAt: Date.now() },
+  }));
+  const startedAt = Date.now() - 1_000;
+  return { state: "done", operator: "Ada", startedAt, report: { mints, releases } };
 }

@@ -71,11 +71,12 @@ async function insertStars(
   }[kind];
   const type = kind === "spread" ? "case when n % 10 = 0 then 'event' else 'token' end" : "'event'";
   const counted = kind === "spread" ? 0 : 1;
+  const nfts = counted === 0 ? "'{}'" : "array[wallet]::bigint[]";
   await sql.unsafe(`
-    insert into star (id, day, wallet, slot, at, target_type, target_id, repeatable, voting_power, weight,
-      base, counted_a, bonus_b, held_a, held_b, holdings_read_at, allowance_limit)
+    insert into star (id, day, wallet, slot, at, target_type, target_id, is_forever_mint, voting_power, weight,
+      base, counted_a, bonus_b, held_a, claimed_a, held_b, holdings_read_at, allowance_limit)
     select ${ID}, day, wallet, slot, at, type, target, ${kind === "full"}, ${1 + counted}, ${1 + counted},
-      1, ${counted}, 0, ${counted === 0 ? "'{}'" : "array[wallet]::bigint[]"}, '{}', at, 5
+      1, ${counted}, 0, ${nfts}, ${nfts}, '{}', at, 5
     from (
       select n, ${day} as day, ${wallet} as wallet, ${slot} as slot, ${type} as type, ${target} as target,
         ((${day}) - date '1970-01-01') * 86400000::bigint
@@ -87,7 +88,7 @@ async function insertStars(
 /** What a list of like stars would not show: a long day, and a star with hundreds of NFTs. */
 async function insertOddStars(sql: Sql): Promise<void> {
   await sql.unsafe(`
-    insert into star (id, day, wallet, slot, at, target_type, target_id, repeatable, voting_power, weight,
+    insert into star (id, day, wallet, slot, at, target_type, target_id, is_forever_mint, voting_power, weight,
       base, counted_a, bonus_b, held_a, held_b, holdings_read_at, allowance_limit)
     select ${ID}, utc_day(at), ${EAGER.wallet}, n, at, 'token', '0.0.' || 20000 + n, false, 1, 1,
       1, 0, 0, '{}'::bigint[], '{}'::bigint[], at, 20
@@ -97,6 +98,9 @@ async function insertOddStars(sql: Sql): Promise<void> {
     select ${ID}, utc_day(at), ${WHALE.wallet}, 1, at, 'event', 'full', true, ${1 + WHALE.nfts}, 1,
       1, 0, 0, array(select serial from generate_series(5900001, ${5_900_000 + WHALE.nfts}) serial), '{}', at, 5
     from (select 0 as n, now_ms() as at) as given`);
+  await sql`
+    insert into mint_star (event_id, day, wallet, star_id)
+    select target_id, day, wallet, id from star where is_forever_mint order by at, id`;
 }
 
 /** A message for each star; the newest ones wait, some of them with a transaction id on its way. */

@@ -46,7 +46,7 @@ async function insertStars(sql: Sql, { stars, tokens, events }: ReadsSize): Prom
   const day = sql`utc_day(now_ms()) - (n % ${DAYS}::int)`;
   const turn = sql`(n / ${DAYS}::int)`;
   await sql`
-    insert into star (id, day, wallet, slot, at, target_type, target_id, repeatable, voting_power, weight,
+    insert into star (id, day, wallet, slot, at, target_type, target_id, is_forever_mint, voting_power, weight,
       base, counted_a, bonus_b, held_a, held_b, holdings_read_at, allowance_limit)
     select gen_random_uuid(), day, 1000000 + turn / ${STARS_PER_WALLET_AND_DAY}::int,
       1 + turn % ${STARS_PER_WALLET_AND_DAY}::int, at,

@@ -25,8 +25,8 @@ export async function seedForStars(sql: Sql, wallets: number): Promise<void> {
     select 'p' || n, 'p' || n, 'Project ' || n, 'DEFI', 0, 0 from generate_series(1, ${ASSETS}::int) n`;
   // In the order of no key, as sign-ins come: sessions of neighbours lie far apart in the index.
   await sql`
-    insert into session (token_hash, wallet, created_at, expires_at)
-    select sha256(lpad(n::text, 43, '0')::bytea), n, now_ms(), now_ms() + 86400000
+    insert into session (token_hash, wallet, created_at, expires_at, key_fingerprint)
+    select sha256(lpad(n::text, 43, '0')::bytea), n, now_ms(), now_ms() + 86400000, sha256('key')
     from generate_series(${FIRST_WALLET}::int, ${FIRST_WALLET + wallets - 1}::int) n`;
 }
 
@@ -48,11 +48,14 @@ export async function fillMint(
         select n, (lpad(to_hex(${at}::bigint), 12, '0') || '7000' || '8' || lpad(to_hex(n), 15, '0'))::uuid as id
         from generate_series(0, ${wallets - 1}::int) n
       ), stars as (
-        insert into star (id, day, wallet, slot, at, target_type, target_id, repeatable, voting_power,
-          weight, base, counted_a, bonus_b, held_a, held_b, holdings_read_at, allowance_limit)
+        insert into star (id, day, wallet, slot, at, target_type, target_id, is_forever_mint, voting_power,
+          weight, base, counted_a, bonus_b, held_a, held_b, claimed_a, holdings_read_at, allowance_limit)
         select id, '2026-01-10', ${firstWallet}::bigint + n, 1, ${at}::bigint, 'event', ${mint}, true, 2, 2, 1, 1, 0,
-          array[${firstSerial}::bigint + n], '{}', ${at}::bigint, 5
+          array[${firstSerial}::bigint + n], '{}', array[${firstSerial}::bigint + n], ${at}::bigint, 5
         from given
+      ), numbered as (
+        insert into mint_star (event_id, day, wallet, star_id)
+        select ${mint}, '2026-01-10', ${firstWallet}::bigint + n, id from given order by n
       ), messages as (
         insert into outbox (star_id, topic, message) select id, 'event', '{"timestamp":1}' from given
       )

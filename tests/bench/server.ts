@@ -9,10 +9,10 @@ import { type VotingDeps, votingRoutes } from "../../src/http/voting/routes.ts";
 import { accountNumber } from "../../src/journal/star-record.ts";
 import { createLogger } from "../../src/log.ts";
 import { createMetrics } from "../../src/metrics.ts";
-import { composeVoting } from "../../src/processes/compose-voting.ts";
 import { appRole, openPostgres, readDatabaseClock, type Sql } from "../../src/store/postgres.ts";
 import { closeRedis, openRedis } from "../../src/store/redis.ts";
 import { castStar } from "../../src/voting/cast-star.ts";
+import { createEngine } from "../../src/voting/engine.ts";
 import { count } from "./observe.ts";
 import { plainRoutes } from "./plain.ts";
 import { serialsOf } from "./workloads.ts";
@@ -84,7 +84,7 @@ function givenHoldings(wallet: string, readAt: number): Holdings {
 }
 
 async function engine(): Promise<Built> {
-  for (const outcome of ["stored", "stale", "lost"]) count(outcome, 0);
+  for (const outcome of ["stored", "slot", "claim"]) count(outcome, 0);
   if (order.commitPerStar) {
     Object.assign(bounds, { commitBatchMax: 1, commitFlightsMax: PER_STAR_FLIGHTS });
   }
@@ -98,7 +98,7 @@ async function engine(): Promise<Built> {
   );
   const redis = openRedis(order.redisUrl, createLogger("warn", "bench"));
   const snapshots = createSnapshots(redis);
-  const { castStar: casting, ...voting } = composeVoting({
+  const { casting, ...voting } = createEngine({
     sql: counted(pools.sql),
     writer: counted(pools.writer),
     clock,
@@ -106,6 +106,8 @@ async function engine(): Promise<Built> {
     collectionKeys: COLLECTION_KEYS,
     readHoldings: (wallet) => Promise.resolve(givenHoldings(wallet, clock.now())),
     onAccepted: () => count("accepted"),
+    onContradiction: () => count("contradiction"),
+    onOpen: (source) => count(source),
     onBatch: (stars) => {
       count("batches");
       count("batched", stars);
@@ -115,7 +117,7 @@ async function engine(): Promise<Built> {
     ...casting,
     commit: async (decided: Parameters<typeof casting.commit>[0]) => {
       const outcome = await casting.commit(decided);
-      count(outcome.kind);
+      count(outcome.kind === "stored" ? outcome.kind : outcome.reason);
       return outcome;
     },
   };
@@ -188,6 +190,7 @@ const unused: Omit<VotingDeps, "clock" | "findSession" | "castStar"> = {
   network: "local",
   startSignIn: never,
   openSession: never,
+  revokeSessions: never,
   closeSession: never,
   readAllowance: never,
   previewStar: never,

@@ -32,7 +32,7 @@ await until("the web process is up", () =>
 
 const tokens: string[] = [];
 for (let n = 0; n < WALLETS; n += 1) {
-  tokens.push(await signIn({ url }, await newWallet(network as never, { a: n % 3, b: n % 2 })));
+  tokens.push(await signIn({ url }, await newWallet(network, { a: n % 3, b: n % 2 })));
 }
 const work = TARGETS.flatMap((target) => tokens.map((token) => ({ token, target })));
 const latencies: number[] = [];

@@ -134,7 +134,7 @@ test("every bad field is named by its record's index and id, all at once", async
   });
   const named = [
     /events\[1\] \(id "bad id"\) id is not/,
-    /events\[1\] \(id "bad id"\) title is empty/,
+    /events\[1\] \(id "bad id"\) title is blank/,
     /events\[1\] \(id "bad id"\) eventType must be one of MINT_EVENT, /,
     /events\[1\] \(id "bad id"\) startsAt is no RFC 3339 instant/,
     /events\[1\] \(id "bad id"\) foo is not a known field/,
@@ -178,6 +178,68 @@ test("refused are also: ids that are there twice, texts that cannot be stored, o
   );
   for (const odd of [null, [], 1, "x"]) assert.match(await refusal(odd), /the file must be object/);
   assert.match(await refusal({ events: {} }), /events must be array/);
+});
+
+test("titles are not blank, urls are plain, and no text turns its surroundings around", async () => {
+  const project = { id: "p", name: "P", category: "DATA" };
+  const named: readonly [object, RegExp][] = [
+    [{ events: [{ ...event, title: " \u00a0" }] }, /title is blank/],
+    [{ events: [{ ...event, prizes: [{ title: "\t" }] }] }, /prizes\.0\.title is blank/],
+    [{ tokens: [{ ...token, name: " " }] }, /name is blank/],
+    [{ tokens: [{ ...token, name: "a\u202eb" }] }, /name has bidirectional overrides/],
+    [{ events: [{ ...event, description: "\u2067x" }] }, /description has bidirectional/],
+    [{ events: [{ ...event, url: "https://a.example/b c" }] }, /url has a space/],
+    [{ events: [{ ...event, url: " https://a.example" }] }, /url has a space/],
+    [{ events: [{ ...event, url: "https://me:secret@a.example" }] }, /url bears credentials/],
+    [{ projects: [{ ...project, slug: "a b" }] }, /slug is not 1–64/],
+    [{ projects: [{ ...project, slug: "" }] }, /slug is not 1–64/],
+  ];
+  for (const [given, pattern] of named) assert.match(await refusal(given), pattern);
+});
+
+test("no instant is after the year 9999, a default end neither", async () => {
+  const late = { ...event, startsAt: "9999-12-28T00:00:00Z" };
+  const mint = { ...late, eventType: "MINT_EVENT" };
+  assert.match(await refusal({ events: [mint] }), /endsAt is needed: .* after the year 9999/);
+  const last = { ...event, startsAt: "9999-12-31T00:00:00Z" };
+  assert.match(await refusal({ events: [last] }), /endsAt is needed/);
+  const over = { ...event, startsAt: "9999-12-31T23:59:59-01:00" };
+  assert.match(await refusal({ events: [over] }), /startsAt is after the year 9999/);
+  await importCatalog(sql, { events: [late] }, waiting);
+  assert.equal((await only("event"))?.endsAt, "9999-12-29T00:00:00.000Z");
+  await importCatalog(sql, { events: [{ ...mint, isForeverMint: true }] }, waiting);
+});
+
+test("no two projects share a ledger id or a slug, listed or not", async () => {
+  const one = { id: "one", name: "One", category: "DATA", ledgerId: "0.0.7", slug: "same" };
+  const two = { ...one, id: "two" };
+  const message = await refusal({ projects: [one, two] });
+  assert.match(message, /projects\[1\] \(id "two"\) slug is there twice/);
+  assert.match(message, /projects\[1\] \(id "two"\) ledgerId is there twice/);
+  // A slug is the id where none is given.
+  assert.match(await refusal({ projects: [one, { ...two, id: "same", ledgerId: null }] }), /twice/);
+  await importCatalog(sql, { projects: [one] }, waiting);
+  await assert.rejects(importCatalog(sql, { projects: [{ ...two, slug: "other" }] }, waiting), {
+    code: "INVALID_REQUEST",
+    message: /projects\[0\] \(id "two"\) ledgerId is that of project one/,
+  });
+  await assert.rejects(importCatalog(sql, { projects: [{ ...two, ledgerId: null }] }, waiting), {
+    message: /projects\[0\] \(id "two"\) slug is that of project one/,
+  });
+  await assert.rejects(
+    sql`insert into project (id, slug, name, category, ledger_id, created_at)
+      values ('three', 'three', 'T', 'DATA', '0.0.7', 0)`,
+    /project_ledger_id/,
+  );
+  // One file may exchange them, and give up what another one takes.
+  await importCatalog(sql, { projects: [one, { ...two, slug: "b", ledgerId: "0.0.8" }] }, waiting);
+  const exchanged = [
+    { ...one, slug: "b", ledgerId: "0.0.8" },
+    { ...two, slug: "same", ledgerId: "0.0.7" },
+  ];
+  await importCatalog(sql, { projects: exchanged }, waiting);
+  const listed = await listRecords(sql, "project");
+  assert.deepEqual(listed.map(({ slug }) => slug).sort(), ["b", "same"]);
 });
 
 test("an event's source is one of EVENT_SOURCES, which must be set then", async () => {

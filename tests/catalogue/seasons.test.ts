@@ -1,5 +1,5 @@
 /**
- * Goal: whoever changes seasons, and however it goes wrong, no voter waits for it. Method: real
+ * Goal: no voter waits for a change of seasons, however it goes wrong. Method: real
  * connections; a fold is held up in the middle by a lock that the test holds, while another one
  * removes the season, or the client that adds it is stopped.
  */
@@ -53,12 +53,12 @@ const spanOf = (now: number) => ({ name: "s", startsAt: now - 600_000, endsAt: n
 
 /** Makes folds wait until the key is let go of. */
 async function holdUp(sql: Sql): Promise<() => Promise<void>> {
-  await sql.unsafe(`alter function xp_before rename to xp_before_freely;
-    create function xp_before(move season_move, up_to xp_place) returns setof season_score
-    language plpgsql as $$
+  await sql.unsafe(`alter function xp_between rename to xp_between_freely;
+    create function xp_between(move season_move, after xp_place, up_to xp_place)
+    returns setof season_score language plpgsql as $$
     begin
       perform pg_advisory_xact_lock_shared(42);
-      return query select * from xp_before_freely(move, up_to);
+      return query select * from xp_between_freely(move, after, up_to);
     end $$`);
   const connection = await sql.reserve();
   await connection`select pg_advisory_lock(42)`;

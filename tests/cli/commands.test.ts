@@ -43,7 +43,8 @@ function assertRefused({ stdout, stderr, exitCode }: CliResult, pattern: RegExp)
 
 function file(content: unknown): string {
   const path = join(folder, `${Math.random()}.json`);
-  writeFileSync(path, typeof content === "string" ? content : JSON.stringify(content));
+  const isRaw = typeof content === "string" || content instanceof Uint8Array;
+  writeFileSync(path, isRaw ? content : JSON.stringify(content));
   return path;
 }
 
@@ -123,6 +124,18 @@ test("catalog: refusals are one line, however many fields are bad", async () => 
   assertRefused(await catalog("import", file({}), "--aprove"), /no option --aprove/);
   assertRefused(await catalog("approve", "nft", "e"), /TYPE must be one of event, token, /);
   assertRefused(await catalog("approve", "token", "0.0.404"), /no token has the id 0\.0\.404/);
+});
+
+test("a catalogue file is UTF-8, with or without a mark, and names no key twice", async () => {
+  const token = { id: "0.0.31", symbol: "C", name: "Café" };
+  const text = JSON.stringify({ tokens: [token] });
+  const latin = Buffer.from(text, "latin1");
+  assertRefused(await catalog("import", file(latin), "--json"), /is not UTF-8/);
+  const twice = '{"tokens":[\n{"id":"0.0.31","symbol":"C","name":"{\\"","n\\u0061me":"D"}]}';
+  assertRefused(await catalog("import", file(twice)), /names "name" twice in one object, line 2/);
+  documentOf(await catalog("import", file(`\ufeff${text}`), "--json"));
+  const [listed] = documentOf(await catalog("list", "token", "--json"));
+  assert.equal(listed.name, "Café");
 });
 
 test("migrate: applies what is missing, and nothing the second time", async () => {

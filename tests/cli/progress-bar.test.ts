@@ -3,16 +3,16 @@ import * as assert from "node:assert/strict";
 import { execFile, spawnSync } from "node:child_process";
 import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { test } from "uvu";
 import { progressBar } from "../../src/cli/progress-bar.ts";
 import { temporaryFolder } from "../support/folder.ts";
 import { type TestDatabase, testDatabase } from "../support/postgres.ts";
+import { nodeArguments } from "../support/script.ts";
 import { starboard } from "../support/starboard.ts";
 
 const RECORDS = 100_000;
-const ENTRY = fileURLToPath(new URL("../../src/processes/starboard.ts", import.meta.url));
+const ENTRY = new URL("../../src/processes/starboard.ts", import.meta.url);
 
 let database: TestDatabase;
 let folder: string;
@@ -46,6 +46,13 @@ function drawn(columns: number | undefined) {
   );
   return { bar, written };
 }
+
+test("what has no known end is counted, and never shown as done", () => {
+  const { bar, written } = drawn(100);
+  bar.show(1_200, null);
+  assert.match(written.join(""), /1,200 /);
+  assert.doesNotMatch(written.join(""), /%|#/);
+});
 
 test("a bar shows the share and both numbers, redraws only what changed, and goes at the end", () => {
   const { bar, written } = drawn(100);
@@ -117,7 +124,7 @@ test("on a terminal the bar moves while the one statement stores 100,000 records
 /** Runs a command whose outputs are a terminal. */
 async function onTerminal(args: readonly string[]): Promise<string | undefined> {
   if (spawnSync("script", ["--version"]).status !== 0) return undefined;
-  const words = [process.execPath, "--import", import.meta.resolve("tsx"), ENTRY, ...args];
+  const words = [process.execPath, ...nodeArguments(ENTRY), ...args];
   const line = words.map((word) => `'${word}'`).join(" ");
   const { PATH = "", HOME = "" } = process.env;
   const env = { PATH, HOME, DATABASE_URL: database.url, TERM: "xterm" };

@@ -1,4 +1,5 @@
-import { type ArgsDef, type CommandDef, runCommand } from "citty";
+import type { SubCommandsDef } from "citty";
+import { runCommandLine } from "../../src/cli/command-line.ts";
 
 export interface CliResult {
   readonly stdout: string;
@@ -7,8 +8,8 @@ export interface CliResult {
 }
 
 /** Runs a command within this process and catches what it prints and how it would exit. */
-export async function runCli<A extends ArgsDef>(
-  command: CommandDef<A>,
+export async function runCli(
+  command: SubCommandsDef[string],
   args: readonly string[],
 ): Promise<CliResult> {
   const printed = { stdout: "", stderr: "" };
@@ -23,7 +24,7 @@ export async function runCli<A extends ArgsDef>(
     };
   });
   try {
-    await runCommand(command, { rawArgs: [...args] });
+    await runCommandLine(command, args, "0.0.0");
   } finally {
     for (const undo of restore) undo();
   }

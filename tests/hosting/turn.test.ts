@@ -326,8 +326,8 @@ test("an event that becomes a forever mint takes no star decided before", async 
   assert.equal(told, "UNAVAILABLE");
   a.beforeTurn = () => Promise.resolve();
   assert.equal(bodyOf(await a.cast("0.0.526", "event/meetup")).star.weight, 8);
-  const rows = await a.sql`select repeatable, weight from star where wallet = 526`;
-  assert.deepEqual([...rows], [{ repeatable: true, weight: 8 }]);
+  const rows = await a.sql`select is_forever_mint, weight from star where wallet = 526`;
+  assert.deepEqual([...rows], [{ is_forever_mint: true, weight: 8 }]);
 });
 
 test("a turn that comes up after its caller was told 503 spends no vote", async ({ a }) => {
@@ -340,7 +340,7 @@ test("a turn that comes up after its caller was told 503 spends no vote", async 
   await connection.unsafe("rollback");
   connection.release();
   assert.deepEqual(told, ["UNAVAILABLE", "UNAVAILABLE", "UNAVAILABLE"]);
-  await a.parts.castStar.host.inMailbox("0.0.522", () => Promise.resolve());
+  await a.parts.casting.host.inMailbox("0.0.522", () => Promise.resolve());
   await a.parts.settled();
   const [row] = await a.sql`select count(*) as stars from star where wallet = 522`;
   assert.equal(row?.stars, 1);

@@ -69,6 +69,14 @@ test("503: a passing failure says when to come back, and nothing of its cause", 
   assert.doesNotMatch(text, new RegExp(SECRET));
 });
 
+test("503: a sentence for the caller takes the place of the standing one", async () => {
+  const { app } = build(() => {
+    throw new RetryableError("HOLDINGS_UNAVAILABLE", SECRET, 2, undefined, "Too many NFTs.");
+  });
+  const body = await (await app.request("/part/1")).json();
+  assert.deepEqual(body, { error: "Too many NFTs.", code: "HOLDINGS_UNAVAILABLE" });
+});
+
 test("a terminal error tells its own sentence and its details", async () => {
   const { app } = build(() => {
     throw new TerminalError("INVALID_REQUEST", "day must be a date", { field: "day" });

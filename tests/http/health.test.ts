@@ -1,9 +1,10 @@
-/** /healthz, /readyz and /metrics: for whoever runs the process. */
+/** /healthz, /readyz and /metrics: for the people who run the process. */
 import * as assert from "node:assert/strict";
 import { test } from "uvu";
 import { createApp } from "../../src/http/app.ts";
 import { checkPostgres, checkRedis } from "../../src/http/dependencies.ts";
 import { type DependencyCheck, healthRoutes } from "../../src/http/health.ts";
+import { operatorAccess } from "../../src/http/operator-access.ts";
 import { silentLogger } from "../../src/log.ts";
 import { createMetrics } from "../../src/metrics.ts";
 import { openPostgres } from "../../src/store/postgres.ts";
@@ -27,7 +28,13 @@ function build(
     metrics,
     dependencies: given.dependencies ?? {},
     isDraining: () => given.draining ?? false,
-    operatorToken: given.token,
+    access: operatorAccess({
+      operatorToken: given.token,
+      clock: { now: () => Date.now() },
+      client: () => "one",
+      log: silentLogger,
+      metrics,
+    }),
     refreshMetrics: async () => metrics.publishingPending.set(42),
   });
   return createApp({ log: silentLogger, metrics, mounts: [{ path: "/", app: health }] });
@@ -103,6 +110,29 @@ test("Redis is ok when it never evicts, down when it may, degraded when it is aw
   await server.close();
   assert.equal(await check(), "degraded");
   await closeRedis(redis);
+});
+
+test("/readyz: all who ask within a second share one look", async () => {
+  let looks = 0;
+  const postgres: DependencyCheck = async () => {
+    looks += 1;
+    return "ok";
+  };
+  const app = build({ dependencies: { postgres } });
+  const replies = await Promise.all(Array.from({ length: 50 }, () => app.request("/readyz")));
+  assert.ok(replies.every(({ status }) => status === 200));
+  assert.equal(looks, 1);
+});
+
+test("Redis is degraded when it answers and refuses every write", async () => {
+  const server = await testRedis({ own: true });
+  const redis = openRedis(server.url, silentLogger);
+  if (!redis.isReady) await new Promise((resolve) => redis.once("ready", resolve));
+  assert.equal(await checkRedis(redis)(), "ok");
+  await redis.configSet("min-replicas-to-write", "1");
+  assert.equal(await checkRedis(redis)(), "degraded");
+  await closeRedis(redis);
+  await server.close();
 });
 
 test("/metrics: 401 without the operator token, and always without one configured", async () => {

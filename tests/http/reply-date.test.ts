@@ -1,9 +1,9 @@
-/** Replies are dated by the service's clock, whichever way they take and whatever this machine's says. */
+/** Replies are dated by the service's clock, whichever way they take, and not by this machine's. */
 import * as assert from "node:assert/strict";
 import { Hono } from "hono";
 import { test } from "uvu";
 import { createApp } from "../../src/http/app.ts";
-import { offerDirectly } from "../../src/http/direct.ts";
+import { type FindAnswer, fastPath } from "../../src/http/fast-path/fast-path.ts";
 import { serveHttp } from "../../src/http/serve.ts";
 import { silentLogger } from "../../src/log.ts";
 import { createMetrics } from "../../src/metrics.ts";
@@ -17,25 +17,16 @@ test("the Date of every reply is the given clock's, and goes with it", async () 
     .get("/wrong", () => {
       throw new Error("on purpose");
     });
-  offerDirectly(part, ({ target }) =>
-    target === "/kept"
-      ? Promise.resolve({
-          status: 200,
-          headers: [],
-          rate: [],
-          bytes: Buffer.from("{}"),
-          path: "/kept",
-          keyId: "key",
-        })
-      : undefined,
-  );
-  const app = createApp({
-    log: silentLogger,
-    metrics: createMetrics(),
-    mounts: [{ path: "/", app: part }],
-    now: () => at,
+  const ready = { status: 200, headers: [], bytes: Buffer.from("{}"), keyId: "key" } as const;
+  const find: FindAnswer = ({ target }) =>
+    target === "/kept" ? Promise.resolve({ ...ready, path: "/kept" }) : undefined;
+  const common = { log: silentLogger, metrics: createMetrics(), now: () => at };
+  const app = createApp({ ...common, mounts: [{ path: "/", app: part }] });
+  const server = await serveHttp(app, {
+    host: "127.0.0.1",
+    port: 0,
+    fastPath: fastPath(find, common),
   });
-  const server = await serveHttp(app, { host: "127.0.0.1", port: 0 });
   const dates = async (): Promise<ReadonlySet<string | null>> => {
     const replies = ["/fast", "/kept", "/wrong", "/nowhere"].map((path) =>
       fetch(server.url + path),

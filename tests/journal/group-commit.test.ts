@@ -67,7 +67,7 @@ test("of two stars decided from the same state of a wallet, one is stored and on
     c.commit(decidedStar({ wallet, now: c.now })),
     c.commit(decidedStar({ wallet, now: c.now, target: other })),
   ]);
-  assert.deepEqual(outcomes.map(({ kind }) => kind).sort(), ["stale", "stored"]);
+  assert.deepEqual(outcomes.map(({ kind }) => kind).sort(), ["returned", "stored"]);
   const [row] =
     await c.sql`select count(*) as stars, (select sum(weight) from item_day) as total from star`;
   assert.deepEqual({ ...row }, { stars: 1, total: "1" });
@@ -77,7 +77,7 @@ test("the same item twice on one day is stored once even in another slot", async
   const wallet = newWallet();
   const first = await c.commit(decidedStar({ wallet, now: c.now }));
   const second = await c.commit(decidedStar({ wallet, now: c.now, slot: 2 }));
-  assert.deepEqual([first.kind, second.kind], ["stored", "stale"]);
+  assert.deepEqual([first.kind, second.kind], ["stored", "returned"]);
 });
 
 test("a star that lost a serial is stored not at all, and the rest of its batch is stored", async (c) => {
@@ -93,7 +93,7 @@ test("a star that lost a serial is stored not at all, and the rest of its batch 
     c.commit(decidedStar({ wallet: newWallet(), now: c.now, target, claims: { a: [6, 7], b: 1 } })),
     c.commit(decidedStar({ wallet: newWallet(), now: c.now, target, claims: { a: [8], b: null } })),
   ]);
-  assert.equal(loser.kind, "lost");
+  assert.deepEqual(loser, { kind: "returned", reason: "claim" });
   assert.deepEqual(bystander, { kind: "stored", totalVotes: 4 });
   const claims = await c.sql<{ serial: number }[]>`select serial from serial_claim order by serial`;
   assert.deepEqual(
@@ -109,7 +109,7 @@ test("two stars of one batch that bring the same serial: one counts it, the othe
     c.commit(decidedStar({ wallet: newWallet(), now: c.now, target, claims })),
     c.commit(decidedStar({ wallet: newWallet(), now: c.now, target, claims })),
   ]);
-  assert.deepEqual(outcomes.map(({ kind }) => kind).sort(), ["lost", "stored"]);
+  assert.deepEqual(outcomes.map(({ kind }) => kind).sort(), ["returned", "stored"]);
 });
 
 test("wallets with thousands of NFTs are stored a few at a time, and nobody waits behind them", async (c) => {
@@ -134,16 +134,16 @@ test("a star decided for another UTC day is handed back, and the rest is stored"
     c.commit(decidedStar({ wallet: newWallet(), now: c.now - DAY_MS })),
     c.commit(decidedStar({ wallet: newWallet(), now: c.now })),
   ]);
-  assert.deepEqual([yesterday.kind, today.kind], ["wrong-day", "stored"]);
+  assert.deepEqual([yesterday.kind, today.kind], ["returned", "stored"]);
 });
 
 test("a star that nobody waits for any more is not sent, and its neighbour is", async (c) => {
-  const [late, inTime] = await Promise.allSettled([
+  const [late, timely] = await Promise.allSettled([
     c.commit(decidedStar({ wallet: newWallet(), now: c.now }), performance.now() - 1),
     c.commit(decidedStar({ wallet: newWallet(), now: c.now }), performance.now() + 3_000),
   ]);
   assert.ok(late.status === "rejected" && late.reason instanceof RetryableError);
-  assert.equal(inTime.status === "fulfilled" && inTime.value.kind, "stored");
+  assert.equal(timely.status === "fulfilled" && timely.value.kind, "stored");
   assert.deepEqual(c.batches, [1]);
 });
 
@@ -171,7 +171,7 @@ test("one bad row among many fails alone", async (c) => {
 test("a statement that starts after its deadline writes nothing; heard in time, it says that the clocks differ", async (c) => {
   const { commit } = createGroupCommit({ sql: c.sql, now: () => c.now - 60_000 });
   const outcome = await commit(decidedStar({ wallet: newWallet(), now: c.now }));
-  assert.equal(outcome.kind, "wrong-day");
+  assert.deepEqual(outcome, { kind: "returned", reason: "day" });
   const [row] = await c.sql`select count(*) as stars from star`;
   assert.equal(row?.stars, 0);
 });

@@ -9,7 +9,7 @@ import { headerOf } from "../../src/journal/export-days.ts";
 import type { ExportRelease, ExportStar } from "../../src/journal/export-format.ts";
 import { writeExport } from "../../src/journal/write-export.ts";
 import { linesOf, SETTINGS } from "../support/export-rig.ts";
-import { type Stage, setStage } from "../upkeep/stage.ts";
+import { type Stage, setStage } from "../upkeep/holdings-check/stage.ts";
 
 type Happening = ExportStar | ExportRelease;
 

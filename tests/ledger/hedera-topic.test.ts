@@ -4,13 +4,15 @@ import { generateKeyPairSync } from "node:crypto";
 import { secp256k1 } from "@noble/curves/secp256k1.js";
 import { suite } from "uvu";
 import { createHederaTopic } from "../../src/ledger/hedera-topic.ts";
-import { createMirrorNode } from "../../src/ledger/mirror-node.ts";
+import { createMirrorNode } from "../../src/ledger/mirror/node.ts";
 import type { Topic } from "../../src/ledger/topic.ts";
 import { type ConsensusFault, startConsensusNodes } from "../../src/local/hedera/consensus-node.ts";
 import { ecdsaKey, ed25519Key } from "../../src/local/hedera/keys.ts";
 import { silentLogger } from "../../src/log.ts";
 import { type TestNetwork, testNetwork } from "../local/hedera/network.ts";
 import type { SendFault } from "../support/fake-topic.ts";
+import { NODE_FLAGS, scriptOf } from "../support/script.ts";
+import { SLACK_MS } from "../support/slack.ts";
 import { topicContract } from "./topic.contract.ts";
 
 /** The unmodified SDK against three consensus nodes of this machine. */
@@ -171,7 +173,7 @@ test("a node that never answers is given up at the deadline", async () => {
   for (const { faults } of here.hedera.nodes) faults.inject({ kind: "drop" });
   const started = performance.now();
   assert.equal((await submit(topic, topicId)).outcome.kind, "unknown");
-  assert.ok(performance.now() - started < DEADLINE_MS + 1_000);
+  assert.ok(performance.now() - started < DEADLINE_MS + SLACK_MS);
   for (const { faults } of here.hedera.nodes) faults.heal();
   topic.close();
 });
@@ -242,18 +244,13 @@ test("bytes that cannot be sent on this network are unknown, not refused", async
 });
 
 test("importing this file does not load the SDK", () => {
+  const module = scriptOf(new URL("../../src/ledger/hedera-topic.ts", import.meta.url));
   const script = `
-    await import("./src/ledger/hedera-topic.ts");
+    await import(${JSON.stringify(module)});
     const { createRequire } = await import("node:module");
     const loaded = Object.keys(createRequire(import.meta.url).cache);
     console.log(loaded.filter((file) => /hashgraph|hiero/.test(file)).length);`;
-  const out = execFileSync(process.execPath, [
-    "--import",
-    "tsx",
-    "--input-type=module",
-    "-e",
-    script,
-  ]);
+  const out = execFileSync(process.execPath, [...NODE_FLAGS, "--input-type=module", "-e", script]);
   assert.equal(String(out).trim(), "0");
 });
 
@@ -281,7 +278,8 @@ test("nodes whose connections were cut are used again before gRPC would try by i
   const back = await start(ports);
   const returned = performance.now();
   while ((await submit(topic, topicId)).outcome.kind !== "accepted");
-  assert.ok(performance.now() - returned < 3_000);
+  // gRPC's own next try would come about six seconds after the return.
+  assert.ok(performance.now() - returned < 5_000);
   topic.close();
   await back.close();
 });

@@ -7,6 +7,7 @@ import { test } from "uvu";
 import { lockFolder } from "../../src/local/folder-lock.ts";
 import { referTo } from "../../src/local/process-identity.ts";
 import { temporaryFolder } from "../support/folder.ts";
+import { NODE_FLAGS, scriptOf } from "../support/script.ts";
 
 const folder = temporaryFolder("folder-lock");
 const file = join(folder, "server.lock");
@@ -60,7 +61,7 @@ test("a lock file that holds no lock is replaced", () => {
 test("of several processes that start at once one gets the folder", async () => {
   const owner = await deadProcess();
   writeFileSync(file, JSON.stringify({ owner }));
-  const module = join(import.meta.dirname, "../../src/local/folder-lock.ts");
+  const module = scriptOf(join(import.meta.dirname, "../../src/local/folder-lock.ts"));
   const script = `
     import { lockFolder } from ${JSON.stringify(module)};
     process.stdin.once("data", () => {
@@ -69,7 +70,7 @@ test("of several processes that start at once one gets the folder", async () => 
     });
     console.log("ready");
   `;
-  const args = ["--import", "tsx", "--input-type=module", "--eval", script];
+  const args = [...NODE_FLAGS, "--input-type=module", "--eval", script];
   const racers = Array.from({ length: 4 }, () => spawn(process.execPath, args));
   await Promise.all(racers.map((racer) => once(racer.stdout, "data")));
   const answers = racers.map(async (racer) => String((await once(racer.stdout, "data"))[0]));

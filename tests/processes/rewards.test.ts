@@ -27,7 +27,7 @@ test("a star cast at `serve` is a job that `work` has offered; metrics say how m
     const reply = await fetch(`${url}/metrics`, { headers: { authorization: `Bearer ${TOKEN}` } });
     return /^starboard_rewards_pending (\d+)/m.exec(await reply.text())?.[1] ?? "none";
   };
-  const token = await signIn({ url }, await newWallet(network as never));
+  const token = await signIn({ url }, await newWallet(network));
   const { body } = await cast({ url }, token, "token/0.0.9001");
   assert.equal(await pending(), "1");
   const worker = startProcess("work", network.settings);

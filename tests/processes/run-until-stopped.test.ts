@@ -1,13 +1,13 @@
 import * as assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { fileURLToPath } from "node:url";
 import { test } from "uvu";
+import { nodeArguments } from "../support/script.ts";
 
-const FIXTURE = fileURLToPath(new URL("../fixtures/rejecting.ts", import.meta.url));
+const FIXTURE = new URL("../fixtures/rejecting.ts", import.meta.url);
 
 function start(kind: "outage" | "defect") {
-  return spawn(process.execPath, ["--import", "tsx", FIXTURE, kind], {
+  return spawn(process.execPath, [...nodeArguments(FIXTURE), kind], {
     stdio: ["ignore", "pipe", "inherit"],
   });
 }

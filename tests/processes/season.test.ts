@@ -44,7 +44,7 @@ test("two processes, a season that ends mid-day, and the next: points are stars 
   const tokens: string[] = [];
   for (let n = 0; n < WALLETS; n += 1) {
     // The more NFTs, the heavier: weight must not find its way into the points.
-    tokens.push(await signIn(web(n), await newWallet(network as never, { a: n })));
+    tokens.push(await signIn(web(n), await newWallet(network, { a: n })));
   }
   /** Each target by each wallet, asked of both processes at once: one of the two is accepted. */
   const vote = (targets: readonly string[]) =>

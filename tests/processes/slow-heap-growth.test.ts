@@ -2,12 +2,15 @@
 import * as assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { test } from "uvu";
+import { NODE_FLAGS, scriptOf } from "../support/script.ts";
+
+const MODULE = scriptOf(new URL("../../src/processes/slow-heap-growth.ts", import.meta.url));
 
 /** @returns bytes of heap at most, of about 40 MB in use */
 function peakAfter(begin: string): number {
   const script = `
     import { getHeapStatistics } from "node:v8";
-    import { growHeapSlowly } from "./src/processes/slow-heap-growth.ts";
+    import { growHeapSlowly } from ${JSON.stringify(MODULE)};
     ${begin}
     const inHand = new Array(400_000);
     let peak = 0;
@@ -19,7 +22,7 @@ function peakAfter(begin: string): number {
     }
     console.log(peak);`;
   // With little memory V8 is thrifty by itself.
-  const flags = ["--max-old-space-size=4096", "--import", "tsx", "--input-type=module"];
+  const flags = ["--max-old-space-size=4096", ...NODE_FLAGS, "--input-type=module"];
   return Number(execFileSync(process.execPath, [...flags, "-e", script], { encoding: "utf8" }));
 }
 

@@ -1,9 +1,9 @@
 import fc from "fast-check";
-import type { PremiumPass } from "../../actors/allowance.ts";
-import type { Target } from "../../actors/content.ts";
+import { type Target, targetOf } from "../../actors/content.ts";
 import { DAY_MS } from "../../actors/day.ts";
 import type { Holdings } from "../../actors/holdings.ts";
 import type { OracleTarget } from "../support/oracle.ts";
+import type { PremiumPass } from "../support/passes.ts";
 
 /**
  * Random histories: wallets that star, NFTs that change wallets between stars, passes that
@@ -28,16 +28,10 @@ export const BEGINNING = Date.parse("2028-02-28T06:00:00Z");
 export const WALLETS = ["0.0.1001", "0.0.1002", "0.0.1003", "0.0.1004"] as const;
 const SERIALS = { A: [1, 2, 3, 4, 5, 6], B: [1, 2, 3] };
 
-const thing = (type: Target["type"], id: string): Target => ({
-  type,
-  id,
-  eventKind: null,
-  ledgerId: null,
-});
-const event = (id: string, eventKind: Target["eventKind"]): Target => ({
-  ...thing("event", id),
-  eventKind,
-});
+const thing = (type: Target["type"], id: string): Target =>
+  targetOf({ type, id, eventKind: null, ledgerId: null });
+const event = (id: string, eventKind: Target["eventKind"]): Target =>
+  targetOf({ type: "event", id, eventKind, ledgerId: null });
 export const TARGETS: readonly Target[] = [
   event("forever", "FOREVER_MINT"),
   event("evermore", "FOREVER_MINT"),

@@ -3,11 +3,14 @@
  * Goal: the accounting and the allowance hold in every interleaving. Method: three votes of
  * five steps each, run in all 15! / (5!)³ = 756,756 orders, with the real deciders over a
  * journal that has nothing but its unique keys; the end of each is judged by the invariants
- * and by the oracle, which is told the stars in the order of their commits.
+ * and by the oracle, which is told the stars in the order of their commits. Equal moments are
+ * merged; that merging loses no end is shown here by a sample run without it, and by
+ * `npm run prove:interleavings` in full.
  */
 import * as assert from "node:assert/strict";
+import { parseArgs } from "node:util";
 import { test } from "uvu";
-import type { EventKind, Target, TargetType } from "../../actors/content.ts";
+import { type EventKind, type Target, type TargetType, targetOf } from "../../actors/content.ts";
 import { endOfDay } from "../../actors/day.ts";
 import type { Key } from "./journal.ts";
 import { wrongWith } from "./judge.ts";
@@ -15,14 +18,14 @@ import { explore, type Moment, type Scenario, type Vote } from "./schedules.ts";
 
 const ALL_SCHEDULES = 756_756;
 
+const { values } = parseArgs({ options: { all: { type: "boolean" } }, strict: false });
+/** Without merging, one of so many beginnings is followed. */
+const ONE_OF = values.all ? 1 : 20;
+
 const NOON = Date.parse("2026-11-20T12:00:00Z");
 const MIDNIGHT = endOfDay("2026-11-20");
-const item = (type: TargetType, id: string, eventKind: EventKind | null = null): Target => ({
-  type,
-  id,
-  eventKind,
-  ledgerId: null,
-});
+const item = (type: TargetType, id: string, eventKind: EventKind | null = null): Target =>
+  targetOf({ type, id, eventKind, ledgerId: null });
 const forever = item("event", "forever", "FOREVER_MINT");
 const meetup = item("event", "meetup", "ECOSYSTEM_MEETUP");
 const token = item("token", "0.0.9001");
@@ -160,12 +163,13 @@ function endOf({ processes, journal }: Moment): string {
 }
 
 /** Explores a scenario; the first wrong end is the failure. */
-function prove(scenario: Scenario, merge: boolean): ReadonlySet<string> {
+function prove(scenario: Scenario, merge: boolean, oneOf = 1): ReadonlySet<string> {
   const started = performance.now();
   const ends = new Set<string>();
   let attempts = 0;
   const { schedules, moments } = explore(scenario, {
     merge,
+    oneOf,
     judge: (end) => {
       assert.equal(faultOf(end), null);
       for (const process of end.processes) {
@@ -178,38 +182,59 @@ function prove(scenario: Scenario, merge: boolean): ReadonlySet<string> {
   process.stdout.write(
     `${scenario.name}: ${schedules} schedules, ${moments} moments, ${ends.size} different ends, at most ${attempts} attempts, ${seconds} s\n`,
   );
-  assert.equal(schedules, ALL_SCHEDULES);
+  if (oneOf === 1) assert.equal(schedules, ALL_SCHEDULES);
+  else assert.ok(schedules > 0.8 * (ALL_SCHEDULES / oneOf), `${schedules} schedules`);
   return ends;
 }
 
-test("all 756,756 interleavings, each run to its end: one wallet twice on a forever mint, and the buyer of its NFTs", () => {
-  const ends = prove(mint, false);
+const merged = new Map<Scenario, ReadonlySet<string>>();
+
+/** The ends of a scenario with equal moments merged, explored once. */
+function proveMerged(scenario: Scenario): ReadonlySet<string> {
+  const ends = merged.get(scenario) ?? prove(scenario, true);
+  merged.set(scenario, ends);
+  return ends;
+}
+
+test(`one of ${ONE_OF} interleavings, each run to its end: ${mint.name}`, () => {
+  const ends = prove(mint, false, ONE_OF);
   assert.ok(ends.size > 1, "the order matters");
-  assert.deepEqual(ends, prove(mint, true), "merging equal moments loses no end");
+  const all = proveMerged(mint);
+  if (ONE_OF === 1) assert.deepEqual(ends, all, "merging equal moments loses no end");
+  for (const end of ends) assert.ok(all.has(end), `merging lost: ${end}`);
 });
 
 for (const scenario of scenarios) {
   test(`all interleavings, equal moments merged: ${scenario.name}`, () => {
-    prove(scenario, true);
+    proveMerged(scenario);
   });
+}
+
+/** Ends an exploration: what it looks for is found. */
+class Found extends Error {}
+
+/** The first fault of any interleaving over a journal without this key; null where there is none. */
+function firstFaultWithout(key: Key): string | null {
+  const judge = (end: Moment): void => {
+    const fault = faultOf(end);
+    if (fault !== null) throw new Found(fault);
+  };
+  try {
+    for (const scenario of scenarios) {
+      explore({ ...scenario, without: [key] }, { merge: true, judge });
+    }
+    return null;
+  } catch (error) {
+    if (error instanceof Found) return error.message;
+    throw error;
+  }
 }
 
 for (const key of ["slot", "claim"] satisfies Key[]) {
   test(`without the journal's ${key} key, some interleaving breaks a rule`, () => {
-    const faults = new Set<string>();
-    for (const scenario of scenarios) {
-      try {
-        const judge = (end: Moment) => void faults.add(faultOf(end) ?? "");
-        explore({ ...scenario, without: [key] }, { merge: true, judge });
-      } catch (error) {
-        // A journal that two stars of one number got into cannot even be folded.
-        assert.match(String(error), /does not follow from the stars before it/);
-        faults.add("the journal does not fold");
-      }
-    }
-    faults.delete("");
-    process.stdout.write(`without the ${key} key: ${[...faults].join("; ")}\n`);
-    assert.notEqual(faults.size, 0);
+    const fault = firstFaultWithout(key);
+    process.stdout.write(`without the ${key} key: ${fault}\n`);
+    assert.notEqual(fault, null);
   });
 }
 

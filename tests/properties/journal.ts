@@ -1,9 +1,14 @@
-import { ruleOf, type Target } from "../../actors/content.ts";
+import type { Target } from "../../actors/content.ts";
 import type { Day } from "../../actors/day.ts";
-import { targetKey } from "../../actors/star.ts";
-import { foldWalletDay, type HostedWalletDay } from "../../src/hosting/host.ts";
-import type { Slice, SliceKey, WalletDayFacts, WalletDayKey } from "../../src/journal/load.ts";
-import type { CommitOutcome } from "../../src/journal/send-batch.ts";
+import type { Standing } from "../../actors/mint-wallet.ts";
+import type { Attribution } from "../../actors/nft-accounting.ts";
+import {
+  foldWalletDay,
+  type WalletDayInput,
+  type WalletDayState,
+} from "../../actors/wallet-day.ts";
+import type { Slice, SliceKey, WalletDayFacts } from "../../src/journal/load.ts";
+import type { ReturnReason } from "../../src/journal/send-batch.ts";
 import type { DecidedStar } from "../../src/journal/star-record.ts";
 import { claimKeys } from "../../src/journal/star-rows.ts";
 
@@ -26,6 +31,8 @@ export type Key = "slot" | "item" | "claim" | "bonus";
 export interface CommitOptions {
   /** The journal's own UTC day. */
   readonly today: Day;
+  /** Of the wallet's pass in force at the star's instant; none when absent. */
+  readonly seasonId?: string | null;
   readonly without?: readonly Key[];
 }
 
@@ -33,14 +40,15 @@ export interface CommitOptions {
 export function commit(
   journal: Journal,
   decided: DecidedStar,
-  { today, without = [] }: CommitOptions,
-): readonly [Journal, CommitOutcome["kind"]] {
+  { today, seasonId = null, without = [] }: CommitOptions,
+): readonly [Journal, "stored" | ReturnReason] {
   const { star } = decided;
-  if (star.day !== today) return [journal, "wrong-day"];
+  if (star.day !== today) return [journal, "day"];
+  if (star.seasonId !== seasonId) return [journal, "pass"];
   if (star.slot < 1 || star.slot > star.limit) throw new Error("star_within_allowance");
   const taken = takenKey(journal, decided, without);
   if (taken !== undefined)
-    return [journal, taken === "slot" || taken === "item" ? "stale" : "lost"];
+    return [journal, taken === "slot" || taken === "item" ? "slot" : "claim"];
   const counter = counterKey(star.target, star.day);
   return [
     {
@@ -53,8 +61,8 @@ export function commit(
 
 /** How a counter is named: events accumulate, the rest counts today only. */
 export function counterKey(target: Target, day: Day): string {
-  const key = targetKey(target.type, target.id);
-  return ruleOf(target).counter === "accumulates" ? key : `${key} ${day}`;
+  const { key, rule } = target;
+  return rule.counter === "accumulates" ? key : `${key} ${day}`;
 }
 
 /** The first of a star's unique keys, in the order of the tables, that another star has. */
@@ -75,63 +83,62 @@ function keysOf(decided: DecidedStar): ReadonlyMap<string, Key> {
   const known = knownKeys.get(decided);
   if (known !== undefined) return known;
   const { wallet, day, slot, target } = decided.star;
-  const rule = ruleOf(target);
-  const item = targetKey(target.type, target.id);
-  const isMint = rule.weight === "each NFT once per mint";
+  const item = target.key;
+  const isMint = target.rule.scope === "forever-mint";
   const keys = new Map<string, Key>([[`slot ${wallet} ${day} ${slot}`, "slot"]]);
-  if (rule.frequency === "daily") keys.set(`item ${wallet} ${day} ${item}`, "item");
+  if (!isMint) keys.set(`item ${wallet} ${day} ${item}`, "item");
   for (const claim of claimKeys(decided)) keys.set(`claim ${claim}`, "claim");
   if (isMint && decided.claims?.b != null) keys.set(`bonus ${item} ${wallet}`, "bonus");
   knownKeys.set(decided, keys);
   return keys;
 }
 
-/** The wallet-day actor as the journal has it, folded by the host. */
+/** The wallet-day actor as the journal has it, under the pass in force. */
 export function loadWalletDay(
   journal: Journal,
-  key: WalletDayKey,
-  passes: WalletDayFacts["passes"],
-): HostedWalletDay {
-  const facts = walletDayFacts(journal, key, passes);
+  key: WalletDayInput,
+  seasonId: string | null,
+): WalletDayState {
+  const { stars } = walletDayFacts(journal, key, seasonId);
   // Schedules share beginnings: a wallet-day is folded once for all that follow from it.
-  const name = [key.wallet, key.day, ...facts.stars.map(({ id }) => id)].join();
-  const state = folded.get(name) ?? foldWalletDay(key, facts);
+  const name = [key.wallet, key.day, seasonId, ...stars.map(({ id }) => id)].join();
+  const state = folded.get(name) ?? foldWalletDay(key, stars, seasonId);
   folded.set(name, state);
-  return { state, passes };
+  return state;
 }
 
-const folded = new Map<string, HostedWalletDay["state"]>();
+const folded = new Map<string, WalletDayState>();
 
 /** A wallet's day as `loadWalletDays` selects it. */
 export function walletDayFacts(
   { stars }: Journal,
-  { wallet, day }: WalletDayKey,
-  passes: WalletDayFacts["passes"],
+  { wallet, day }: WalletDayInput,
+  seasonId: string | null,
 ): WalletDayFacts {
   const own = stars.filter(({ star }) => star.wallet === wallet && star.day === day);
-  const rows = own.map(({ star: { id, at, limit, target } }) => {
-    const repeatable = ruleOf(target).frequency === "once";
-    return { id, at, limit, target: targetKey(target.type, target.id), repeatable };
-  });
-  return { stars: rows, passes };
+  return {
+    stars: own.map(({ star: { id, at, target } }) => ({ id, at, target: target.key })),
+    seasonId,
+  };
 }
 
 /** The claims that concern a star, as the journal's `loadSlices` selects them. */
 export function loadSlice({ stars }: Journal, key: SliceKey): Slice {
   const isMint = key.day === null;
-  const counted = { A: {} as Record<number, string>, B: {} as Record<number, string> };
-  let baseCounted = false;
+  const counted = { A: {} as Record<number, Attribution>, B: {} as Record<number, Attribution> };
+  let standing: Standing = "unstarred";
   for (const { star, claims } of stars) {
     const { wallet, target, day } = star;
     if (claims === null || target.id !== key.event || (!isMint && day !== key.day)) continue;
     for (const serial of claims.a) {
-      if (key.serialsA.includes(serial)) counted.A[serial] = wallet;
+      if (key.serialsA.includes(serial)) counted.A[serial] = { wallet, starId: null, at: null };
     }
-    const isOwn = isMint && wallet === key.wallet;
-    if (claims.b !== null && (isOwn || key.serialsB.includes(claims.b))) {
-      counted.B[claims.b] = wallet;
+    if (claims.b !== null && key.serialsB.includes(claims.b)) {
+      counted.B[claims.b] = { wallet, starId: null, at: null };
     }
-    if (isOwn) baseCounted = true;
+    if (!isMint || wallet !== key.wallet) continue;
+    if (claims.b !== null) standing = "carrying";
+    else if (standing === "unstarred") standing = "counted";
   }
-  return { counted, baseCounted };
+  return { counted, standing, releases: 0 };
 }

@@ -1,5 +1,4 @@
 import { DAY_MS, startOfDay } from "../../actors/day.ts";
-import { targetKey } from "../../actors/star.ts";
 import { createOracle, type OracleIntent } from "../support/oracle.ts";
 import { oracleTarget } from "./histories.ts";
 import { counterKey, type Journal } from "./journal.ts";
@@ -99,7 +98,7 @@ function lieIn(
 }
 
 function keyOf({ target }: Pick<Vote, "target">): string {
-  return targetKey(target.type, target.id);
+  return target.key;
 }
 
 function intentOf(

@@ -1,13 +1,12 @@
 /**
  * Goal: the properties cannot pass with wrong rules. Method: break the rules one at a time
- * (each guard inverted, each action left out, each fact a machine relies on falsified) and
- * show that a property fails for each.
+ * (each guard inverted, each action left out, each transition and each state taken away, each fact
+ * a machine relies on falsified) and show that a property fails for each.
  */
 import * as assert from "node:assert/strict";
 import { test } from "uvu";
-import type { AnyStateMachine } from "xstate";
-import { limitAt } from "../../actors/allowance.ts";
-import { createDecider } from "../../actors/decide.ts";
+import { type AnyStateMachine, createMachine } from "xstate";
+import { decideEvolve } from "../../actors/decide-evolve.ts";
 import {
   type EventDayState,
   type EventStar,
@@ -19,8 +18,11 @@ import {
   foreverMint,
   foreverMintMachine,
 } from "../../actors/forever-mint.ts";
-import type { Counted } from "../../actors/nft-accounting.ts";
+import { mintWallet, mintWalletMachine, UNSTARRED } from "../../actors/mint-wallet.ts";
+import type { Attribution, Counted } from "../../actors/nft-accounting.ts";
 import { type WalletDayState, walletDay, walletDayMachine } from "../../actors/wallet-day.ts";
+import { type Change, changesOf, listedStates } from "../support/machine-changes.ts";
+import { seasonAt } from "../support/passes.ts";
 import { rules } from "./rules.ts";
 import { type Core, realCore } from "./world.ts";
 
@@ -45,131 +47,194 @@ function fallsBy(core: Core): readonly string[] {
   return atOnce.length > 0 ? atOnce : fellBy(core, 200);
 }
 
-/** The machines of the core, and the core with one of them exchanged. */
-const machines: readonly {
+/** A machine, and how the rules are run with another in its place. */
+interface Exchange {
   readonly machine: AnyStateMachine;
-  readonly coreWith: (machine: AnyStateMachine) => Core;
-}[] = [
+  readonly fallsBy: (machine: AnyStateMachine) => readonly string[];
+}
+
+const onDay = { event: "", day: "1970-01-01" };
+const exchanges: readonly Exchange[] = [
   {
     machine: walletDayMachine,
-    coreWith: (machine) => ({
-      ...realCore,
-      walletDay: createDecider(machine, { wallet: "0.0.1", day: "1970-01-01" }),
-    }),
+    fallsBy: (machine) => {
+      const sample = { wallet: "0.0.1", day: "1970-01-01" };
+      return fallsBy({ ...realCore, walletDay: decideEvolve(machine, sample) });
+    },
   },
   {
     machine: eventDayMachine,
-    coreWith: (machine) => ({
-      ...realCore,
-      eventDay: createDecider(machine, { event: "", day: "1970-01-01" }),
-    }),
+    fallsBy: (machine) => fallsBy({ ...realCore, eventDay: decideEvolve(machine, onDay) }),
   },
   {
     machine: foreverMintMachine,
-    coreWith: (machine) => ({ ...realCore, foreverMint: createDecider(machine, { event: "" }) }),
+    fallsBy: (machine) =>
+      fallsBy({
+        ...realCore,
+        foreverMint: decideEvolve(machine, { event: "" }),
+        foreverMintCheck: decideEvolve(machine, { event: "" }),
+      }),
+  },
+  {
+    machine: mintWalletMachine,
+    // The mint's machine asks the exported functions, so the mutant's take their place meanwhile.
+    fallsBy: (machine) => {
+      const real = { ...mintWallet };
+      const mutant = decideEvolve(machine, undefined);
+      try {
+        Object.assign(mintWallet, mutant);
+        Object.assign(UNSTARRED, mutant.initial(undefined));
+        return fallsBy(realCore);
+      } finally {
+        Object.assign(mintWallet, real);
+        Object.assign(UNSTARRED, real.initial(undefined));
+      }
+    },
   },
 ];
 
-/** What a star can meet in a machine; other events of it have tests of their own. */
-function starParts(machine: AnyStateMachine) {
-  const nodes = [machine.root, ...Object.values(machine.root.states)];
-  const transitions = nodes.flatMap((node) => node.transitions.get("star") ?? []);
-  const named = (part: unknown): string[] => (typeof part === "string" ? [part] : []);
+/** The machine with other states; guards and actions stay. */
+function withStates(
+  machine: AnyStateMachine,
+  { states, initial }: Pick<Change, "states" | "initial">,
+): AnyStateMachine {
+  const config = { ...machine.config, states, initial };
+  return createMachine(config as never).provide(machine.implementations as never);
+}
+
+/** A machine's states and the first of them, as they are written. */
+function writtenStates({ config }: AnyStateMachine): Pick<Change, "states" | "initial"> {
+  return { states: listedStates(config.states as never), initial: String(config.initial) };
+}
+
+function allChanges(machine: AnyStateMachine): readonly Change[] {
+  const { states, initial } = writtenStates(machine);
+  return changesOf(states, initial);
+}
+
+/** The names of guards and actions in use. */
+function partsOf(machine: AnyStateMachine) {
+  const branches = Object.values(writtenStates(machine).states).flatMap(({ on }) =>
+    Object.values(on).flat(),
+  );
   return {
-    guards: [...new Set(transitions.flatMap(({ guard }) => named(guard)))],
-    actions: [...new Set(transitions.flatMap(({ actions }) => actions.flatMap(named)))],
+    guards: [...new Set(branches.flatMap(({ guard }) => guard ?? []))],
+    actions: [...new Set(branches.flatMap(({ actions }) => actions ?? []))],
   };
 }
 
-function assertFalls(mutant: string, core: Core): void {
-  const failed = fallsBy(core);
+function assertSeen(mutant: string, failed: readonly string[]): void {
   process.stdout.write(`${mutant}: ${failed.length} of ${Object.keys(rules).length} rules fail\n`);
   assert.notEqual(failed.length, 0, `${mutant} goes unseen`);
 }
 
-test("the real rules, rebuilt as the mutants are, survive", () => {
-  const rebuilt = machines.map(({ machine, coreWith }) => coreWith(machine.provide({})));
-  const [wallet = realCore, event = realCore, mint = realCore] = rebuilt;
-  const { walletDay } = wallet;
-  const { eventDay } = event;
-  assert.deepEqual(fellBy({ ...mint, walletDay, eventDay }, 200), []);
-});
+for (const { machine, fallsBy: fallsWith } of exchanges) {
+  const { guards, actions } = partsOf(machine);
 
-for (const { machine, coreWith } of machines) {
-  const { guards, actions } = starParts(machine);
+  test(`${machine.id}: rebuilt as its mutants are, it survives`, () => {
+    assert.deepEqual(fallsWith(withStates(machine, writtenStates(machine))), []);
+  });
 
   for (const name of guards) {
     test(`${machine.id}: ${name}, inverted, is seen`, () => {
       const guard = machine.implementations.guards[name];
       assert.ok(typeof guard === "function");
       const inverted = (args: never, params: never) => !guard(args, params);
-      assertFalls(`not ${name}`, coreWith(machine.provide({ guards: { [name]: inverted } })));
+      const mutant = machine.provide({ guards: { [name]: inverted } });
+      assertSeen(`not ${name}`, fallsWith(mutant));
     });
   }
 
   for (const name of actions) {
     test(`${machine.id}: ${name}, left out, is seen`, () => {
-      const nothing = () => undefined;
-      assertFalls(`without ${name}`, coreWith(machine.provide({ actions: { [name]: nothing } })));
+      const mutant = machine.provide({ actions: { [name]: () => undefined } });
+      assertSeen(`without ${name}`, fallsWith(mutant));
+    });
+  }
+
+  for (const change of allChanges(machine)) {
+    test(`${machine.id}: ${change.name}, is seen`, () => {
+      assertSeen(`${machine.id}, ${change.name}`, fallsWith(withStates(machine, change)));
     });
   }
 }
 
-test("there are guards and actions to break", () => {
-  const parts = machines.map(({ machine }) => starParts(machine));
-  assert.deepEqual(parts[0]?.guards, [
-    "liesInAnotherDay",
-    "wasStarredAlready",
-    "hasNoVoteLeft",
-    "isLastVote",
+test("there are guards, actions and states to break", () => {
+  const counts = exchanges.map(({ machine }) => {
+    const { guards, actions } = partsOf(machine);
+    return [machine.id, guards.length, actions.length, allChanges(machine).length];
+  });
+  assert.deepEqual(counts, [
+    ["wallet-day", 5, 6, 17],
+    ["event-day", 0, 2, 3],
+    ["forever-mint", 0, 4, 5],
+    ["mint-wallet", 1, 4, 15],
   ]);
-  for (const { actions } of parts) assert.ok(actions.length >= 2);
 });
 
-const onEvent = (falsify: (counted: Counted, star: EventStar) => Counted): Partial<Core> => ({
+type Falsify = (counted: Counted, star: EventStar) => Counted;
+
+const onEvent = (falsify: Falsify): Partial<Core> => ({
   eventDay: {
     ...eventDay,
-    step: (state, star) => eventDay.step(withCounted(state, falsify, star), star),
+    decide: (state, star) => eventDay.decide(withCounted(state, falsify, star), star),
   },
 });
-const onMint = (falsify: (counted: Counted, star: EventStar) => Counted): Partial<Core> => ({
+const onMint = (falsify: Falsify): Partial<Core> => ({
   foreverMint: {
     ...foreverMint,
-    step: (state, star) => foreverMint.step(withCounted(state, falsify, star), star),
+    decide: (state, star) => foreverMint.decide(withCounted(state, falsify, star), star),
   },
 });
 
 function withCounted<S extends EventDayState | ForeverMintState>(
   state: S,
-  falsify: (counted: Counted, star: EventStar) => Counted,
+  falsify: Falsify,
   star: EventStar,
 ): S {
   return { ...state, context: { ...state.context, counted: falsify(state.context.counted, star) } };
 }
 
-function ownedBy(claims: Readonly<Record<number, string>>, rename: (wallet: string) => string) {
-  return Object.fromEntries(Object.entries(claims).map(([n, wallet]) => [n, rename(wallet)]));
+/** Keeps the NFTs that counted for the star's own wallet alone. */
+function ownOf(counted: Counted["A"], { wallet }: EventStar): Counted["A"] {
+  return Object.fromEntries(Object.entries(counted).filter(([, by]) => by.wallet === wallet));
 }
+
+/** A mint on which the wallet stands otherwise than it does. */
+const onStanding = (value: string): Partial<Core> => ({
+  foreverMint: {
+    ...foreverMint,
+    decide: (state, star) => {
+      const wallets = { ...state.context.wallets };
+      if (wallets[star.wallet] !== undefined) {
+        wallets[star.wallet] = { value, context: { votedOn: null } };
+      }
+      return foreverMint.decide({ ...state, context: { ...state.context, wallets } }, star);
+    },
+  },
+});
 
 function onWallet(falsify: (state: WalletDayState) => WalletDayState): Partial<Core> {
   return {
-    walletDay: { ...walletDay, step: (state, star) => walletDay.step(falsify(state), star) },
+    walletDay: { ...walletDay, decide: (state, star) => walletDay.decide(falsify(state), star) },
   };
 }
 
-const limitLater = (ms: number): Partial<Core> => ({
-  limitAt: (at, passes) => limitAt(at + ms, passes),
+const passLater = (ms: number): Partial<Core> => ({
+  seasonAt: (at, passes) => seasonAt(at + ms, passes),
 });
 const reversed = (star: EventStar): EventStar => ({
   ...star,
   holdings: { ...star.holdings, collectionB: star.holdings.collectionB.toReversed() },
 });
+const elsewhere = (counted: Readonly<Record<number, Attribution>>) =>
+  Object.fromEntries(Object.entries(counted).map(([n, by]) => [n, { ...by, wallet: "0.0.1" }]));
 
 /** Wrong rules that no guard stands for, by the mistake each makes. */
 const mistakes: Readonly<Record<string, Partial<Core>>> = {
-  "a pass is on a millisecond early, and off a millisecond early": limitLater(1),
-  "a pass is on a millisecond late, and off a millisecond late": limitLater(-1),
-  "a pass is never on": { limitAt: () => limitAt(0, []) },
+  "a pass is on a millisecond early, and off a millisecond early": passLater(1),
+  "a pass is on a millisecond late, and off a millisecond late": passLater(-1),
+  "a pass is never on": { seasonAt: () => null },
   "a star's day goes by the clock, not by the star's own instant": onWallet(
     ({ value, context }) => ({
       value,
@@ -191,56 +256,54 @@ const mistakes: Readonly<Record<string, Partial<Core>>> = {
       stars: context.stars.length > 1 ? context.stars.slice(1) : context.stars,
     },
   })),
-  "a refusal costs a vote": {
+  "a decision costs a vote": {
     walletDay: {
       ...walletDay,
-      step: (state, star) => {
-        const [next, decision] = walletDay.step(state, star);
-        if (decision.type === "accepted") return [next, decision];
-        const spent = { id: star.starId, target: star.starId, at: star.now };
-        return [
-          { ...state, context: { ...state.context, stars: [...state.context.stars, spent] } },
-          decision,
-        ];
+      decide: (state, star) => {
+        const { stars } = state.context;
+        const spent = { id: "spent", target: "spent", at: star.now };
+        Object.assign(state.context, { stars: [...stars, spent] });
+        return walletDay.decide(state, star);
       },
     },
   },
   "an event forgets which NFTs have counted": onEvent(() => ({ A: {}, B: {} })),
   "an event forgets which collection B serials are spent": onEvent(({ A }) => ({ A, B: {} })),
   "on an event an NFT counts again for its new wallet": onEvent(({ A, B }, star) => ({
-    A: Object.fromEntries(Object.entries(A).filter(([, wallet]) => wallet === star.wallet)),
+    A: ownOf(A, star),
     B,
   })),
   "an event spends the highest collection B serial": {
-    eventDay: { ...eventDay, step: (state, star) => eventDay.step(state, reversed(star)) },
+    eventDay: { ...eventDay, decide: (state, star) => eventDay.decide(state, reversed(star)) },
+  },
+  "a forever mint attributes an NFT to another wallet": {
+    foreverMint: {
+      ...foreverMint,
+      evolve: (state, fact) => {
+        const next = foreverMint.evolve(state, fact);
+        const counted = { ...next.context.counted, A: elsewhere(next.context.counted.A) };
+        return { ...next, context: { ...next.context, counted } };
+      },
+    },
   },
   "a forever mint forgets which NFTs are attributed": onMint(() => ({ A: {}, B: {} })),
   "on a forever mint an NFT counts again for its new wallet": onMint(({ A, B }, star) => ({
-    A: Object.fromEntries(Object.entries(A).filter(([, wallet]) => wallet === star.wallet)),
+    A: ownOf(A, star),
     B,
   })),
-  "on a forever mint a wallet may carry two bonuses": onMint(({ A, B }) => ({
-    A,
-    B: ownedBy(B, () => "0.0.1"),
-  })),
-  "on a forever mint nobody but the first carries a bonus": onMint(({ A, B }, star) => ({
-    A,
-    B: ownedBy(B, () => star.wallet),
-  })),
+  "on a forever mint a wallet may carry two bonuses": onStanding("counted"),
+  "on a forever mint no wallet brings the bonus with a second star": onStanding("carrying"),
   "a forever mint spends the highest collection B serial": {
-    foreverMint: { ...foreverMint, step: (state, star) => foreverMint.step(state, reversed(star)) },
-  },
-  "a wallet's star on a forever mint counts every time": {
     foreverMint: {
       ...foreverMint,
-      step: (state, star) =>
-        foreverMint.step({ ...state, context: { ...state.context, wallets: {} } }, star),
+      decide: (state, star) => foreverMint.decide(state, reversed(star)),
     },
   },
+  "a wallet's star on a forever mint counts every time": onStanding("unstarred"),
 };
 
 for (const [mistake, broken] of Object.entries(mistakes)) {
-  test(`"${mistake}" is seen`, () => assertFalls(mistake, { ...realCore, ...broken }));
+  test(`"${mistake}" is seen`, () => assertSeen(mistake, fallsBy({ ...realCore, ...broken })));
 }
 
 test.run();

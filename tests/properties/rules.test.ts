@@ -8,18 +8,23 @@ import * as assert from "node:assert/strict";
 import fc from "fast-check";
 import { test } from "uvu";
 import { type AnyStateMachine, transition } from "xstate";
-import { ruleOf } from "../../actors/content.ts";
 import { dayOf } from "../../actors/day.ts";
-import type { Decider, State } from "../../actors/decide.ts";
+import type { DecideEvolve, State } from "../../actors/decide-evolve.ts";
 import { eventDay, eventDayMachine } from "../../actors/event-day.ts";
 import { foreverMint, foreverMintMachine } from "../../actors/forever-mint.ts";
-import { targetKey } from "../../actors/star.ts";
-import { walletDay, walletDayMachine } from "../../actors/wallet-day.ts";
-import { foldWalletDay } from "../../src/hosting/host.ts";
+import {
+  mintWallet,
+  mintWalletMachine,
+  type Standing,
+  UNSTARRED,
+} from "../../actors/mint-wallet.ts";
+import type { Attribution } from "../../actors/nft-accounting.ts";
+import { foldWalletDay, walletDay, walletDayMachine } from "../../actors/wallet-day.ts";
 import { countWeight } from "../../src/hosting/propose.ts";
+import { deepFreeze } from "./facts.ts";
 import { history } from "./histories.ts";
 import { rules, SEED } from "./rules.ts";
-import { type EventState, eventActor, type Outcome, play, type Row, realCore } from "./world.ts";
+import { dayStarOf, type EventState, type Outcome, play, type Row, realCore } from "./world.ts";
 
 const RUNS = 500;
 
@@ -43,7 +48,7 @@ const situations: Readonly<Record<string, (outcome: Outcome) => boolean>> = {
     row !== null && row.day !== dayOf(row.at - 1),
   "a star for a clock behind the last one": ({ intent, row }) => (row?.at ?? 0) > intent.now,
   "an NFT that had counted for this event today": ({ row }) =>
-    withheld(row) > 0 && ruleOf(row?.target ?? intentless).frequency === "daily",
+    withheld(row) > 0 && row?.target.rule.scope === "event-day",
   "a collection B serial spent that is not the lowest held": ({ row }) =>
     row?.decision?.claims.b != null && row.decision.claims.b !== row.holdings.collectionB[0],
   "a bonus withheld though a serial is free": ({ row, eventBefore }) =>
@@ -53,7 +58,6 @@ const situations: Readonly<Record<string, (outcome: Outcome) => boolean>> = {
   "a second star on a forever mint that adds something": ({ row }) =>
     row?.decision?.breakdown.base === 0 && row.weight > 0,
 };
-const intentless = { type: "token", eventKind: null } as const;
 
 function refusedBy(decision: Outcome["decision"], code: string, limit?: number): boolean {
   return (
@@ -93,16 +97,9 @@ test("the host folds the journal's rows to the live wallet-day", () => {
       const { rows, walletDays } = play(realCore, given);
       for (const [name, live] of walletDays) {
         const { wallet, day } = live.context;
-        const stars = rows
-          .filter((row) => row.wallet === wallet && row.day === day)
-          .map(({ id, at, limit, target }) => ({
-            id,
-            at,
-            limit,
-            target: targetKey(target.type, target.id),
-            repeatable: ruleOf(target).frequency === "once",
-          }));
-        assert.deepEqual(foldWalletDay({ wallet, day }, { stars, passes: [] }), live, name);
+        const stars = rows.filter((row) => row.wallet === wallet && row.day === day).map(dayStarOf);
+        const { seasonId } = live.context;
+        assert.deepEqual(foldWalletDay({ wallet, day }, stars, seasonId), live, name);
       }
     }),
     { seed: SEED, numRuns: RUNS / 5 },
@@ -112,20 +109,17 @@ test("the host folds the journal's rows to the live wallet-day", () => {
 /** The part of an event's actor that the journal would load for a star: see `loadSlices`. */
 function sliceOf({ context }: EventState, { wallet, holdings }: Row) {
   const { counted } = context;
-  const onMint = "wallets" in context;
-  const pick = (claims: Readonly<Record<number, string>>, held: readonly number[], own: boolean) =>
+  const pick = (claims: Readonly<Record<number, Attribution>>, held: readonly number[]) =>
     Object.fromEntries(
-      Object.entries(claims).filter(
-        ([serial, by]) => held.includes(Number(serial)) || (own && by === wallet),
-      ),
+      Object.entries(claims)
+        .filter(([serial]) => held.includes(Number(serial)))
+        .map(([serial, by]) => [serial, { wallet: by.wallet, starId: null, at: null }]),
     );
+  const { value } = ("wallets" in context ? context.wallets[wallet] : null) ?? UNSTARRED;
   return {
-    counted: {
-      A: pick(counted.A, holdings.collectionA, false),
-      // On a mint also what carries the wallet's bonus, held or not.
-      B: pick(counted.B, holdings.collectionB, onMint),
-    },
-    baseCounted: onMint && context.wallets[wallet] === true,
+    counted: { A: pick(counted.A, holdings.collectionA), B: pick(counted.B, holdings.collectionB) },
+    standing: value as Standing,
+    releases: 0,
   };
 }
 
@@ -134,7 +128,7 @@ test("a slice with the star's own serials decides as the whole event-day and for
   onOutcomes(({ row, eventBefore }) => {
     if (row === null || eventBefore === null) return;
     const slice = sliceOf(eventBefore, row);
-    const { breakdown, claims } = countWeight(row, { slice, day: row.day });
+    const { breakdown, claims } = countWeight(row, slice);
     assert.deepEqual({ breakdown, claims }, pickDecision(row));
     const { A, B } = eventBefore.context.counted;
     if (size(slice.counted.A) + size(slice.counted.B) < size(A) + size(B)) smaller += 1;
@@ -155,7 +149,7 @@ test("where NFTs are not accounted, a star carries the full voting power", () =>
   onOutcomes(({ row }) => {
     if (row === null || row.decision !== null) return;
     const { collectionA, collectionB } = row.holdings;
-    const { breakdown, claims } = countWeight(row, { slice: null, day: row.day });
+    const { breakdown, claims } = countWeight(row, null);
     const collectionBBonus = collectionB.length > 0 ? 5 : 0;
     assert.equal(row.weight, 1 + collectionA.length + collectionBBonus);
     const expected = { base: 1, collectionA: collectionA.length, collectionB: collectionBBonus };
@@ -164,49 +158,66 @@ test("where NFTs are not accounted, a star carries the full voting power", () =>
   });
 });
 
-/** Steps a decider and XState's own `transition()` side by side. */
-function stepBoth<Context, Event extends { readonly type: string }, Decision>(
+type Logic<Context> = Pick<
+  DecideEvolve<never, Context, never, unknown, never>,
+  "decide" | "evolve"
+>;
+
+/** Takes a command or a fact with the exported functions and with XState's own `transition()`. */
+function stepBoth<Context>(
   machine: AnyStateMachine,
-  decider: Decider<never, Context, Event, Decision>,
-  { state, event }: { readonly state: State<Context>; readonly event: Event },
+  logic: Logic<Context>,
+  { state, event }: { readonly state: State<Context>; readonly event: { readonly type: string } },
 ): void {
   const frozen = deepFreeze(structuredClone(state));
   const [next, actions] = transition(machine, machine.resolveState({ ...frozen }), event);
+  const theirs = { value: next.value, context: next.context };
   const emitted = actions.map((action) => (action.params as { event: unknown }).event);
-  for (const given of [state, frozen]) {
-    const [stepped, decision] = decider.step(given, event);
-    assert.deepEqual(stepped, { value: next.value, context: next.context });
-    assert.deepEqual([decision], emitted);
+  // The frozen copy, and the state itself a second time: nothing was kept of the first.
+  for (const given of [state, frozen, state]) {
+    if (event.type === "star") {
+      assert.deepEqual([logic.decide(given, event as never)], emitted);
+      assert.deepEqual(theirs, frozen, "a command moves nothing");
+    } else {
+      assert.deepEqual(logic.evolve(given, event as never), theirs);
+      assert.deepEqual(emitted, [], "a fact decides nothing");
+    }
   }
   assert.deepEqual(state, frozen, "the state before is left as it was");
 }
 
-function deepFreeze<T>(value: T): T {
-  if (typeof value === "object" && value !== null) Object.values(value).forEach(deepFreeze);
-  return Object.freeze(value);
-}
-
-test("the shared scope decides as XState's transition(), twice alike, and changes nothing it is given", () => {
+test("the shared scope takes commands and facts as XState's transition(), twice alike, and changes nothing it is given", () => {
   let wallets = 0;
   let events = 0;
-  onOutcomes(({ intent, row, eventBefore, walletAfter }) => {
+  onOutcomes(({ intent, row, eventBefore, walletAfter: state }) => {
     const { target, now } = intent;
-    // Every other star would do as well; the same one again shows that nothing was kept.
-    const repeatable = ruleOf(target).frequency === "once";
-    const wish = { type: "star", target: targetKey(target.type, target.id), repeatable } as const;
-    const event = { ...wish, starId: "again", now, limit: 5 };
-    stepBoth(walletDayMachine, walletDay, { state: walletAfter, event });
+    for (const event of [
+      { type: "star", target, now },
+      { type: "starred", id: "again", target: target.key, at: now },
+      { type: "limitSet", seasonId: null },
+      { type: "limitSet", seasonId: "season" },
+    ] as const) {
+      stepBoth(walletDayMachine, walletDay, { state, event });
+    }
     wallets += 1;
-    if (row === null || eventBefore === null) return;
-    const star = { type: "star", wallet: row.wallet, holdings: row.holdings } as const;
-    const actor = eventActor(realCore, row);
-    if (actor === null) return;
-    if ("wallets" in eventBefore.context) {
-      const state = eventBefore as State<typeof eventBefore.context>;
-      stepBoth(foreverMintMachine, foreverMint, { state, event: star });
-    } else {
-      const state = eventBefore as State<typeof eventBefore.context>;
-      stepBoth(eventDayMachine, eventDay, { state, event: star });
+    if (row === null || eventBefore === null || row.decision === null) return;
+    const { wallet, holdings, at, id: starId, decision } = row;
+    const { weight, claims } = decision;
+    for (const event of [
+      { type: "star", wallet, holdings, at },
+      { type: "starred", starId, wallet, at, weight, claims },
+    ] as const) {
+      if ("wallets" in eventBefore.context) {
+        const mint = eventBefore as State<typeof eventBefore.context>;
+        stepBoth(foreverMintMachine, foreverMint, { state: mint, event });
+        const standing = eventBefore.context.wallets[wallet] ?? UNSTARRED;
+        const { counted } = eventBefore.context;
+        const told = { ...event, counted };
+        stepBoth(mintWalletMachine, mintWallet, { state: standing, event: told });
+      } else {
+        const day = eventBefore as State<typeof eventBefore.context>;
+        stepBoth(eventDayMachine, eventDay, { state: day, event });
+      }
     }
     events += 1;
   });

@@ -1,9 +1,11 @@
 import * as assert from "node:assert/strict";
 import fc from "fast-check";
-import { ruleOf, type Target } from "../../actors/content.ts";
+import type { Target } from "../../actors/content.ts";
 import { DAY_MS, type Day, dayOf, startOfDay } from "../../actors/day.ts";
 import { createOracle, type OracleStar, type OracleVerdict } from "../support/oracle.ts";
+import { assertDecidesWithoutChange, assertTakesEveryFact } from "./facts.ts";
 import { BEGINNING, type History, history, oracleTarget, TARGETS, WALLETS } from "./histories.ts";
+import { assertMintKeepsLedger } from "./mint-ledger.ts";
 import {
   type Core,
   eventActor,
@@ -57,9 +59,9 @@ export const rules: Readonly<Record<string, Rule>> = {
 
   "a wallet-day's state says what its prose says": onWorlds(({ outcomes }) => {
     for (const { walletAfter, row } of outcomes) {
-      const { stars } = walletAfter.context;
-      if (row === null) assert.equal(walletAfter.value === "fresh", stars.length === 0);
-      else assert.equal(walletAfter.value, row.slot === row.limit ? "spent" : "voting");
+      const { stars, limit } = walletAfter.context;
+      assert.equal(walletAfter.value, stars.length >= limit ? "spent" : "open");
+      if (row !== null) assert.equal(walletAfter.value, row.slot === row.limit ? "spent" : "open");
     }
   }),
 
@@ -81,9 +83,11 @@ export const rules: Readonly<Record<string, Rule>> = {
   "the allowance is never exceeded, each star costs one vote, and a refusal costs none": onWorlds(
     ({ rows }, { passes }) => {
       for (const stars of byWalletDay(rows)) {
-        for (const [n, { wallet, slot, at }] of stars.entries()) {
-          const paid = (passes[wallet] ?? []).some((p) => p.startsAt <= at && at < p.endsAt);
+        for (const [n, { wallet, slot, at, seasonId }] of stars.entries()) {
+          const on = (passes[wallet] ?? []).filter((p) => p.startsAt <= at && at < p.endsAt);
+          const paid = on.length > 0;
           assert.equal(slot, n + 1);
+          assert.equal(seasonId, on[0]?.seasonId ?? null, "the star names its pass");
           assert.ok(slot <= (paid ? 20 : 5), `star ${slot} of the day, with a pass: ${paid}`);
           assert.ok(at > (stars[n - 1]?.at ?? 0), "instants rise");
         }
@@ -118,6 +122,19 @@ export const rules: Readonly<Record<string, Rule>> = {
         },
       ),
     ),
+
+  "a decision changes nothing, and is made alike a second time": (core, parameters) =>
+    onWorlds((world) => assertDecidesWithoutChange(core, world))(core, parameters),
+
+  "a fact is never refused, in any state that a fold can reach": (core, parameters) =>
+    onWorlds((world) => assertTakesEveryFact(core, world))(core, parameters),
+
+  "a forever mint and its check count what its wallets hold, and each wallet stands where it says":
+    (core, parameters) =>
+      check(
+        parameters,
+        fc.property(history, (given) => assertMintKeepsLedger(core, given)),
+      ),
 
   "the journal, replayed, is the live state": (core, parameters) =>
     onWorlds((world) => {
@@ -158,7 +175,7 @@ export const rules: Readonly<Record<string, Rule>> = {
         const { wallets, counted } = eventBefore.context;
         const { collectionA, collectionB } = row.holdings;
         const newA = collectionA.filter((serial) => !(serial in counted.A)).length;
-        const carries = Object.values(counted.B).includes(row.wallet);
+        const carries = Object.values(counted.B).some(({ wallet }) => wallet === row.wallet);
         const newB = collectionB.some((serial) => !(serial in counted.B));
         const base = row.wallet in wallets ? 0 : 1;
         assert.equal(row.weight, base + newA + (newB && !carries ? 5 : 0));
@@ -197,7 +214,7 @@ const wish = fc.record({
 const nearMidnight = fc
   .tuple(fc.integer({ min: 1, max: 40_000 }), fc.integer({ min: -3, max: 3 }))
   .map(([days, ms]) => days * DAY_MS + ms);
-const daily = TARGETS.filter((target) => ruleOf(target).frequency === "daily");
+const daily = TARGETS.filter(({ rule }) => rule.scope !== "forever-mint");
 
 /** A property of what became of random histories. */
 function onWorlds(holds: (world: World, given: History) => void): Rule {
@@ -220,7 +237,8 @@ function check<T>(parameters: Runs, property: fc.IProperty<T>): void {
 /** A machine's answer and the oracle's, in the same words. */
 function told({ decision, row }: Outcome) {
   if (decision.type === "refused") return decision;
-  return { ...decision, day: row?.day, limit: row?.limit, weight: row?.weight, nfts: nftsOf(row) };
+  const { type, slot, at, limit } = decision;
+  return { type, slot, at, day: row?.day, limit, weight: row?.weight, nfts: nftsOf(row) };
 }
 
 function asTold(verdict: OracleVerdict, idOf: ReadonlyMap<OracleStar, string>) {

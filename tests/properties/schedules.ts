@@ -1,12 +1,13 @@
-import type { PremiumPass } from "../../actors/allowance.ts";
-import { ruleOf, type Target } from "../../actors/content.ts";
+import type { Target } from "../../actors/content.ts";
 import { type Day, dayOf } from "../../actors/day.ts";
 import type { Holdings } from "../../actors/holdings.ts";
-import type { HostedWalletDay } from "../../src/hosting/host.ts";
-import { askWallet, propose } from "../../src/hosting/propose.ts";
-import { ALL_FREE, claimReading, type Refusal } from "../../src/hosting/turn.ts";
-import type { Slice } from "../../src/journal/load.ts";
+import type { WalletDayState } from "../../actors/wallet-day.ts";
+import { askFirst } from "../../src/hosting/ask.ts";
+import { propose } from "../../src/hosting/propose.ts";
+import type { Refusal } from "../../src/hosting/turn.ts";
+import { NO_CLAIMS, type Slice } from "../../src/journal/load.ts";
 import type { DecidedStar, StarRecord } from "../../src/journal/star-record.ts";
+import { type PremiumPass, seasonAt } from "../support/passes.ts";
 import {
   commit,
   EMPTY_JOURNAL,
@@ -54,11 +55,11 @@ export type Answer =
 /** Where one vote stands. */
 export type Process =
   | { readonly next: "ask" }
-  | { readonly next: "read"; readonly hosted: HostedWalletDay }
+  | { readonly next: "read"; readonly asked: WalletDayState }
   | Loading
   | (Omit<Loading, "next"> & {
       readonly next: "decide";
-      readonly hosted: HostedWalletDay;
+      readonly state: WalletDayState;
       readonly slice: Slice | null;
       readonly day: Day;
     })
@@ -70,7 +71,7 @@ interface Loading {
   readonly next: "load";
   readonly holdings: Holdings;
   /** What the process remembers of the wallet-day; null when it must not be trusted. */
-  readonly remembered: HostedWalletDay | null;
+  readonly remembered: WalletDayState | null;
   readonly attempts: number;
 }
 
@@ -126,32 +127,30 @@ function step(
   process: Process,
 ): readonly [Process, Journal] {
   const now = scenario.clock(steps);
+  const passes = scenario.passes[vote.wallet] ?? [];
   const load = () =>
-    loadWalletDay(
-      journal,
-      { wallet: vote.wallet, day: dayOf(now) },
-      scenario.passes[vote.wallet] ?? [],
-    );
+    loadWalletDay(journal, { wallet: vote.wallet, day: dayOf(now) }, seasonAt(now, passes));
   switch (process.next) {
     case "ask":
       return [ask(vote, load(), now), journal];
     case "read": {
       const holdings = { ...scenario.holdings(vote.wallet, steps), readAt: now };
-      return [{ next: "load", holdings, remembered: process.hosted, attempts: 0 }, journal];
+      return [{ next: "load", holdings, remembered: process.asked, attempts: 0 }, journal];
     }
     case "load": {
       const { holdings, remembered } = process;
       const day = dayOf(now);
-      const isToday = remembered?.state.context.day === day;
-      const hosted = remembered !== null && isToday ? remembered : load();
+      const isToday = remembered?.context.day === day;
+      const state = remembered !== null && isToday ? remembered : load();
       const attempts = process.attempts + 1;
       const slice = sliceFor(journal, { ...vote, holdings }, { day, attempt: attempts });
-      return [{ ...process, next: "decide", hosted, slice, day, attempts }, journal];
+      return [{ ...process, next: "decide", state, slice, day, attempts }, journal];
     }
     case "decide":
       return [decideOnce(vote, process, now), journal];
     case "commit": {
-      const options = { today: dayOf(now), without: scenario.without ?? [] };
+      const seasonId = seasonAt(process.decided.star.at, passes);
+      const options = { today: dayOf(now), seasonId, without: scenario.without ?? [] };
       const [written, outcome] = commit(journal, process.decided, options);
       const { holdings, attempts } = process;
       if (outcome !== "stored")
@@ -170,20 +169,18 @@ function sliceFor(
   { wallet, target, holdings }: Vote & { readonly holdings: Holdings },
   { day: today, attempt }: { readonly day: Day; readonly attempt: number },
 ): Slice | null {
-  const { weight } = ruleOf(target);
-  const reading = claimReading(target, attempt);
-  if (reading !== "read") return reading === "none" ? null : ALL_FREE;
+  const { scope } = target.rule;
+  if (scope === "none") return null;
+  if (scope === "event-day" && attempt === 1) return NO_CLAIMS;
   const { collectionA: serialsA, collectionB: serialsB } = holdings;
-  const day = weight === "each NFT once per mint" ? null : today;
+  const day = scope === "forever-mint" ? null : today;
   return loadSlice(journal, { event: target.id, day, wallet, serialsA, serialsB });
 }
 
 /** Asks before any network; nothing was remembered, so a refusal rests on the journal. */
-function ask({ target }: Vote, hosted: HostedWalletDay, now: number): Process {
-  const { decision } = askWallet(target, { hosted, now });
-  if (decision.type === "accepted" || decision.code === "OTHER_DAY") {
-    return { next: "read", hosted };
-  }
+function ask({ target }: Vote, state: WalletDayState, now: number): Process {
+  const decision = askFirst(state, target, now);
+  if (decision === null) return { next: "read", asked: state };
   const answer = { kind: "refused", decision, now, holdings: NOTHING } as const;
   return { next: "rest", answer, attempts: 0 };
 }
@@ -193,29 +190,24 @@ function ask({ target }: Vote, hosted: HostedWalletDay, now: number): Process {
  * is not worked out again. (Without this, the same ends take four times as long.)
  */
 function decideOnce(vote: Vote, process: Deciding, now: number): Process {
-  const { hosted, ...facts } = process;
-  const known = decidedOn.get(hosted.state) ?? new Map<string, Process>();
-  decidedOn.set(hosted.state, known);
-  const key = JSON.stringify([vote.target.id, hosted.passes, facts, now]);
+  const { state, ...facts } = process;
+  const known = decidedOn.get(state) ?? new Map<string, Process>();
+  decidedOn.set(state, known);
+  const key = JSON.stringify([vote.target.id, facts, now]);
   const decided = known.get(key) ?? decide(vote, process, now);
   known.set(key, decided);
   return decided;
 }
-const decidedOn = new WeakMap<HostedWalletDay["state"], Map<string, Process>>();
+const decidedOn = new WeakMap<WalletDayState, Map<string, Process>>();
 
-function decide(
-  vote: Vote,
-  { hosted, slice, day, holdings, attempts }: Deciding,
-  now: number,
-): Process {
-  const { passes } = hosted;
+function decide(vote: Vote, { state, slice, holdings, attempts }: Deciding, now: number): Process {
+  const { seasonId } = state.context;
   const answerBy = Number.POSITIVE_INFINITY;
-  const intent = { ...vote, holdings, passes, idempotency: null, answerBy };
-  const proposal = propose(intent, { hosted, slice, day, now }, () => "");
-  if (proposal.kind === "proposed") {
-    return { next: "commit", decided: proposal.decided, holdings, remembered: null, attempts };
+  const intent = { ...vote, holdings, seasonId, idempotency: null, answerBy };
+  const decision = propose(intent, { state, slice, now }, () => "");
+  if (!("type" in decision)) {
+    return { next: "commit", decided: decision, holdings, remembered: null, attempts };
   }
-  const { decision } = proposal;
   if (decision.code === "OTHER_DAY") {
     return { next: "load", holdings, remembered: null, attempts };
   }
@@ -231,21 +223,31 @@ export interface Exploration {
 
 /** A vote that loses no race is answered by its fifth step. */
 const STEPS_EACH = 5;
+/** After so many steps a schedule is one of the sample, or not: 3⁶ beginnings less three. */
+const SAMPLED_AFTER = 6;
 
-/**
- * Runs every order in which the votes' steps can follow each other, depth first.
- *
- * @param merge go on only once from moments that differ in nothing but random ids: the same
- *   schedules are covered, each moment's future is seen once
- * @param judge hears of the end of every schedule (with `merge`, of every different one)
- */
+export interface ExploreOptions {
+  /**
+   * Go on only once from moments that differ in nothing but random ids: the same schedules are
+   * covered, each moment's future is seen once.
+   */
+  readonly merge: boolean;
+  /** Follow one of so many beginnings, evenly spread; all if absent. */
+  readonly oneOf?: number;
+  /** Hears of the end of every schedule (with `merge`, of every different one). */
+  readonly judge: (end: Moment) => void;
+}
+
+/** Runs every order in which the votes' steps can follow each other, depth first. */
 export function explore(
   scenario: Scenario,
-  { merge, judge }: { readonly merge: boolean; readonly judge: (end: Moment) => void },
+  { merge, oneOf = 1, judge }: ExploreOptions,
 ): Exploration {
   let moments = 0;
+  let beginnings = 0;
   const known = new Map<string, number>();
   const follow = (moment: Moment, left: readonly number[]): number => {
+    if (moment.steps === SAMPLED_AFTER && beginnings++ % oneOf !== 0) return 0;
     moments += 1;
     if (left.every((steps) => steps === 0)) {
       judge(settle(moment));

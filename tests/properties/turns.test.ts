@@ -9,7 +9,8 @@ import { test } from "uvu";
 import type { Holdings } from "../../actors/holdings.ts";
 import { createHost } from "../../src/hosting/host.ts";
 import { type TurnDeps, type TurnResult, takeTurn } from "../../src/hosting/turn.ts";
-import type { WalletDayKey } from "../../src/journal/load.ts";
+import type { WalletDayQuery } from "../../src/journal/load.ts";
+import { NO_SNAPSHOTS } from "../support/engine.ts";
 import { TARGETS, WALLETS } from "./histories.ts";
 import {
   commit,
@@ -49,9 +50,11 @@ function openProcesses(scheduler: fc.Scheduler, without: readonly Key[]) {
       return result;
     };
   const processes = Array.from({ length: 3 }, (_, n): TurnDeps => {
-    const load = waiting(`load ${n}`, (key: WalletDayKey) => walletDayFacts(journal, key, []));
+    const load = waiting(`load ${n}`, (query: WalletDayQuery) =>
+      walletDayFacts(journal, query, null),
+    );
     return {
-      host: createHost({ load }),
+      host: createHost({ load, snapshots: NO_SNAPSHOTS }),
       clock: {
         now: () => NOON,
         measure: async () => undefined,
@@ -64,13 +67,16 @@ function openProcesses(scheduler: fc.Scheduler, without: readonly Key[]) {
         journal = written;
         if (kind !== "stored") {
           lost += 1;
-          return { kind };
+          return { kind: "returned", reason: kind };
         }
         const { target, day } = decided.star;
         return { kind, totalVotes: journal.totals[counterKey(target, day)] ?? 0 };
       }),
       findKeptReply: async () => null,
       messageOf: () => "",
+      onContradiction: (error) => {
+        throw error;
+      },
     };
   });
   return { processes, ending: () => ({ journal, lost }) };
@@ -91,7 +97,7 @@ async function race(scheduler: fc.Scheduler, votes: readonly Wish[], without: re
     assert.ok(deps);
     const holdings = { collectionA: a, collectionB: b, readAt: NOON };
     const answerBy = Number.POSITIVE_INFINITY;
-    const intent = { wallet, target, holdings, answerBy, passes: [], idempotency: null };
+    const intent = { wallet, target, holdings, answerBy, seasonId: null, idempotency: null };
     return { vote: { wallet, target }, answer: answerOf(await takeTurn(deps, intent), holdings) };
   });
   const all = Promise.all(racing);

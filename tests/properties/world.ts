@@ -1,17 +1,24 @@
-import { limitAt, type PremiumPass } from "../../actors/allowance.ts";
-import { ruleOf, type Target } from "../../actors/content.ts";
+import { type Target, targetKey } from "../../actors/content.ts";
 import { type Day, dayOf } from "../../actors/day.ts";
 import {
   type EventDayState,
   type EventDecision,
-  type EventStar,
+  type EventStarred,
   eventDay,
 } from "../../actors/event-day.ts";
-import { type ForeverMintState, foreverMint } from "../../actors/forever-mint.ts";
+import { type ForeverMintState, foreverMint, foreverMintCheck } from "../../actors/forever-mint.ts";
 import type { Holdings } from "../../actors/holdings.ts";
-import { targetKey, type WalletDecision } from "../../actors/star.ts";
-import { instantOf, type WalletDayState, walletDay } from "../../actors/wallet-day.ts";
+import { rulesOn } from "../../actors/rules.ts";
+import type { WalletDecision } from "../../actors/star.ts";
+import {
+  type DayStar,
+  instantOf,
+  type WalletDayInput,
+  type WalletDayState,
+  walletDay,
+} from "../../actors/wallet-day.ts";
 import { fullBreakdown, weigh } from "../../actors/weight.ts";
+import { type PremiumPass, seasonAt } from "../support/passes.ts";
 import type { History, Intent } from "./histories.ts";
 
 /** The rules under test; the properties are also run against broken ones. */
@@ -19,10 +26,11 @@ export interface Core {
   readonly walletDay: typeof walletDay;
   readonly eventDay: typeof eventDay;
   readonly foreverMint: typeof foreverMint;
-  readonly limitAt: typeof limitAt;
+  readonly foreverMintCheck: typeof foreverMintCheck;
+  readonly seasonAt: typeof seasonAt;
 }
 
-export const realCore: Core = { walletDay, eventDay, foreverMint, limitAt };
+export const realCore: Core = { walletDay, eventDay, foreverMint, foreverMintCheck, seasonAt };
 
 /** An accepted star, as the journal keeps it. */
 export interface Row {
@@ -32,6 +40,7 @@ export interface Row {
   readonly slot: number;
   readonly at: number;
   readonly limit: number;
+  readonly seasonId: string | null;
   readonly target: Target;
   readonly holdings: Holdings;
   readonly weight: number;
@@ -69,7 +78,7 @@ export function play(core: Core, { intents, passes }: History): World {
   for (const [n, intent] of intents.entries()) {
     const id = `star-${n}`;
     const asked = ask(core, world, { ...intent, id, passes: passes[intent.wallet] ?? [] });
-    const { decision, walletBefore, walletAfter, day, limit } = asked;
+    const { decision, walletBefore, walletAfter, day } = asked;
     const outcome = { intent, decision, walletBefore, walletAfter };
     if (decision.type === "refused") {
       outcomes.push({ ...outcome, row: null, eventBefore: null });
@@ -77,10 +86,11 @@ export function play(core: Core, { intents, passes }: History): World {
     }
     world.walletDays.set(`wallet-day/${intent.wallet}/${day}`, walletAfter);
     const { wallet, target, holdings } = intent;
-    const { before: eventBefore, decision: counted } = count(core, world, { ...intent, day });
-    const { slot, at } = decision;
-    const weight = counted === null ? weigh(fullBreakdown(holdings)) : counted.weight;
-    const row = { id, wallet, day, slot, at, limit, target, holdings, weight, decision: counted };
+    const { slot, at, limit, seasonId } = decision;
+    const star = { id, wallet, day, slot, at, limit, seasonId, target, holdings };
+    const { before: eventBefore, decision: counted } = count(core, world, star);
+    const weight = counted?.weight ?? weigh(fullBreakdown(holdings, rulesOn(day)));
+    const row = { ...star, weight, decision: counted };
     rows.push(row);
     outcomes.push({ ...outcome, row, eventBefore });
   }
@@ -96,48 +106,67 @@ function ask(
   { walletDays }: World,
   intent: Intent & { readonly id: string; readonly passes: readonly PremiumPass[] },
 ) {
-  const { wallet, target, id: starId } = intent;
+  const { wallet, target, id } = intent;
   for (let now = intent.now; now <= intent.now + WAIT_MS_MAX; now += 1) {
     const day = dayOf(now);
-    const walletBefore =
+    const known =
       walletDays.get(`wallet-day/${wallet}/${day}`) ?? core.walletDay.initial({ wallet, day });
-    const { limit } = core.limitAt(instantOf(walletBefore.context, now), intent.passes);
-    const [walletAfter, decision] = core.walletDay.step(walletBefore, {
-      type: "star",
-      starId,
-      target: targetKey(target.type, target.id),
-      repeatable: ruleOf(target).frequency === "once",
-      now,
-      limit,
-    });
-    if (decision.type === "accepted" || decision.code !== "OTHER_DAY") {
-      return { walletBefore, walletAfter, decision, day, limit };
+    const seasonId = core.seasonAt(instantOf(known.context, now), intent.passes);
+    const walletBefore = underPass(core, known, seasonId);
+    const decision = core.walletDay.decide(walletBefore, { type: "star", target, now });
+    if (decision.type === "accepted") {
+      const { at } = decision;
+      const fact = { type: "starred", id, target: target.key, at } as const;
+      const walletAfter = core.walletDay.evolve(walletBefore, fact);
+      return { walletBefore, walletAfter, decision, day };
+    }
+    if (decision.code !== "OTHER_DAY") {
+      return { walletBefore, walletAfter: walletBefore, decision, day };
     }
   }
-  throw new Error(`no day takes ${starId}`);
+  throw new Error(`no day takes ${id}`);
 }
 
-/** Asks the event's actor, where the target has one. */
+/** The limit is set before each decision where another pass is in force than before. */
+export function underPass(
+  core: Core,
+  state: WalletDayState,
+  seasonId: string | null,
+): WalletDayState {
+  if (state.context.seasonId === seasonId) return state;
+  return core.walletDay.evolve(state, { type: "limitSet", seasonId });
+}
+
+/** Asks the event's actor, where the target has one, and tells it of the star. */
 function count(
   core: Core,
   { events }: World,
-  star: Pick<Row, "wallet" | "target" | "holdings" | "day">,
+  star: Omit<Row, "weight" | "decision">,
 ): { readonly before: EventState | null; readonly decision: EventDecision | null } {
   const actor = eventActor(core, star);
   if (actor === null) return { before: null, decision: null };
   const before = events.get(actor.name) ?? actor.initial();
-  const [after, decision] = actor.step(before, star);
-  events.set(actor.name, after);
+  const decision = actor.decide(before, star);
+  const { weight, claims } = decision;
+  events.set(actor.name, actor.evolve(before, starred({ ...star, weight, claims })));
   return { before, decision };
+}
+
+function starred({
+  id: starId,
+  wallet,
+  at,
+  weight,
+  claims,
+}: Pick<Row, "id" | "wallet" | "at"> & Pick<EventStarred, "weight" | "claims">): EventStarred {
+  return { type: "starred", starId, wallet, at, weight, claims };
 }
 
 interface EventActor {
   readonly name: string;
   initial(): EventState;
-  step(
-    state: EventState,
-    star: Pick<EventStar, "wallet" | "holdings">,
-  ): readonly [EventState, EventDecision];
+  decide(state: EventState, star: Pick<Row, "wallet" | "holdings" | "at">): EventDecision;
+  evolve(state: EventState, fact: EventStarred): EventState;
 }
 
 /** The actor that accounts for a target's NFTs on a day; null where none does. */
@@ -145,42 +174,61 @@ export function eventActor(
   core: Core,
   { target, day }: { readonly target: Target; readonly day: Day },
 ): EventActor | null {
-  const rule = ruleOf(target).weight;
+  const { scope } = target.rule;
   const event = target.id;
-  if (rule === "full") return null;
-  const starOf = ({ wallet, holdings }: Pick<EventStar, "wallet" | "holdings">) =>
-    ({ type: "star", wallet, holdings }) as const;
-  return rule === "each NFT once per mint"
+  if (scope === "none") return null;
+  const starOf = ({ wallet, holdings, at }: Pick<Row, "wallet" | "holdings" | "at">) =>
+    ({ type: "star", wallet, holdings, at }) as const;
+  return scope === "forever-mint"
     ? {
         name: `forever-mint/${event}`,
         initial: () => core.foreverMint.initial({ event }),
-        step: (state, star) => core.foreverMint.step(state as ForeverMintState, starOf(star)),
+        decide: (state, star) => core.foreverMint.decide(state as ForeverMintState, starOf(star)),
+        evolve: (state, fact) => core.foreverMint.evolve(state as ForeverMintState, fact),
       }
     : {
         name: `event-day/${event}/${day}`,
         initial: () => core.eventDay.initial({ event, day }),
-        step: (state, star) => core.eventDay.step(state as EventDayState, starOf(star)),
+        decide: (state, star) => core.eventDay.decide(state as EventDayState, starOf(star)),
+        evolve: (state, fact) => core.eventDay.evolve(state as EventDayState, fact),
       };
 }
 
-/** Rebuilds every actor from the journal's rows alone. */
+/** Folds a wallet's day as the host does: its stars first, the pass in force last. */
+export function fold(
+  core: Core,
+  key: WalletDayInput,
+  { stars, seasonId }: { readonly stars: readonly DayStar[]; readonly seasonId: string | null },
+): WalletDayState {
+  let state = core.walletDay.initial(key);
+  for (const star of stars) state = core.walletDay.evolve(state, { type: "starred", ...star });
+  return underPass(core, state, seasonId);
+}
+
+/** Rebuilds every actor from the journal's rows alone: nothing is decided again. */
 export function replay(core: Core, rows: readonly Row[]): Pick<World, "walletDays" | "events"> {
-  const world: World = { outcomes: [], rows, walletDays: new Map(), events: new Map() };
-  for (const { id, wallet, day, at, limit, target, holdings } of rows) {
-    const name = `wallet-day/${wallet}/${day}`;
-    const [state] = core.walletDay.step(
-      world.walletDays.get(name) ?? core.walletDay.initial({ wallet, day }),
-      {
-        type: "star",
-        starId: id,
-        target: targetKey(target.type, target.id),
-        repeatable: ruleOf(target).frequency === "once",
-        now: at,
-        limit,
-      },
-    );
-    world.walletDays.set(name, state);
-    count(core, world, { wallet, target, holdings, day });
+  const walletDays = new Map<string, WalletDayState>();
+  const events = new Map<string, EventState>();
+  for (const row of rows) {
+    const { wallet, day, seasonId } = row;
+    const own = rows.filter((other) => other.wallet === wallet && other.day === day);
+    if (own.at(-1) === row) {
+      const stars = own.map(dayStarOf);
+      walletDays.set(
+        `wallet-day/${wallet}/${day}`,
+        fold(core, { wallet, day }, { stars, seasonId }),
+      );
+    }
+    const actor = eventActor(core, row);
+    if (actor === null || row.decision === null) continue;
+    const before = events.get(actor.name) ?? actor.initial();
+    const { weight, claims } = row.decision;
+    events.set(actor.name, actor.evolve(before, starred({ ...row, weight, claims })));
   }
-  return world;
+  return { walletDays, events };
+}
+
+/** A row as its wallet's day keeps it. */
+export function dayStarOf({ id, at, target }: Pick<Row, "id" | "at" | "target">): DayStar {
+  return { id, at, target: targetKey(target.type, target.id) };
 }

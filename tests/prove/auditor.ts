@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type AuditOptions, runAudit } from "../../src/audit/audit.ts";
-import { openMirrorArchive } from "../../src/ledger/mirror-archive.ts";
+import { openAuditMirror } from "../../src/audit/audit-mirror.ts";
 import { silentLogger } from "../../src/log.ts";
 
 /** The product's own audit of a world's topics, which goes on each time from where it stopped. */
@@ -28,7 +28,11 @@ export function openAuditor(given: {
   readonly keys: AuditOptions["keys"];
 }): Auditor {
   const folder = mkdtempSync(join(tmpdir(), "prove-"));
-  const mirror = openMirrorArchive({ urls: [given.mirrorUrl], log: silentLogger });
+  const mirror = openAuditMirror({
+    urls: [given.mirrorUrl],
+    log: silentLogger,
+    requestsPerSecond: Number.POSITIVE_INFINITY,
+  });
   return {
     async audit({ messages, api = null }) {
       const told = await runAudit({

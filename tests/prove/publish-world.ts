@@ -6,6 +6,8 @@ import { RetryableError } from "../../src/errors.ts";
 import { hookOf } from "../../src/failpoint.ts";
 import { redriveStar } from "../../src/publishing/redrive.ts";
 import { type Live, openPublisher, pause } from "../publishing/live.ts";
+import { until } from "../support/processes.ts";
+import { nodeArguments } from "../support/script.ts";
 import type { Case } from "./cases.ts";
 import type { PublisherOrder } from "./publisher-process.ts";
 import { openTruthfulLive } from "./truthful-stars.ts";
@@ -99,7 +101,7 @@ async function loseAll(
 ): Promise<void> {
   for (const { faults } of live.network.hedera.nodes) faults.inject({ kind: "unavailable" });
   const publisher = await openPublisher(live.place);
-  while ((await live.states(stars)).some((state) => state !== "sent")) await pause(20);
+  await until("all are sent", async () => (await live.states(stars)).every((is) => is === "sent"));
   await publisher.close();
   live.heal();
   await jump(JUMP_MS);
@@ -184,7 +186,7 @@ export async function spawnPublisher(): Promise<{
   readonly words: Words;
 }> {
   const script = join(import.meta.dirname, "publisher-process.ts");
-  const child = spawn(process.execPath, ["--import", "tsx", script], {
+  const child = spawn(process.execPath, [...nodeArguments(script)], {
     stdio: ["pipe", "pipe", "inherit"],
   });
   const end = (): void => void child.kill("SIGKILL");

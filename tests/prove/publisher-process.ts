@@ -32,7 +32,7 @@ async function main(): Promise<void> {
 
 async function publish(order: PublisherOrder): Promise<() => Promise<void>> {
   const { place, failpoint, sweepEveryMs, redisUrl } = order;
-  const queue = redisUrl === undefined ? undefined : createWakeQueue({ redisUrl }, silentLogger);
+  const queue = redisUrl === undefined ? undefined : createWakeQueue(redisUrl, silentLogger);
   const publisher = await openPublisher(place, {
     ...(queue && { queue }),
     ...(sweepEveryMs !== undefined && { sweepEveryMs }),

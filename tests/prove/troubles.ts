@@ -141,7 +141,7 @@ async function openScene() {
   const order: PublisherOrder = { place, redisUrl: redis.url };
   for (const { child } of spawned) child.stdin?.write(`${JSON.stringify(order)}\n`);
   await Promise.all(spawned.map(({ words }) => words.said("publishing")));
-  const queue = createWakeQueue({ redisUrl: redis.url }, silentLogger);
+  const queue = createWakeQueue(redis.url, silentLogger);
   const client = await createClient({ url: redis.url }).connect();
   const workers = spawned.map(({ child }) => child);
   return {

@@ -1,5 +1,7 @@
-import type { Target } from "../../actors/content.ts";
+import type { TargetRecord } from "../../actors/content.ts";
+import { dayOf } from "../../actors/day.ts";
 import type { Holdings } from "../../actors/holdings.ts";
+import { rulesOn } from "../../actors/rules.ts";
 import { votingPower } from "../../actors/weight.ts";
 import { newStarId } from "../../src/journal/star-id.ts";
 import { starMessage } from "../../src/publishing/message.ts";
@@ -30,7 +32,7 @@ const HELD = [
 ] as const;
 const HOLDERS = 12;
 /** What each wallet stars: less than a day's five, each once. */
-const TARGETS: readonly Target[] = [
+const TARGETS: readonly TargetRecord[] = [
   { type: "event", id: "drop", eventKind: "MINT_EVENT", ledgerId: null },
   { type: "token", id: "0.0.500", eventKind: null, ledgerId: null },
   { type: "event", id: "meetup", eventKind: "ECOSYSTEM_MEETUP", ledgerId: null },
@@ -62,14 +64,20 @@ export async function openTruthfulLive(): Promise<TruthfulLive> {
   let count = 0;
   let lastAt = 0;
   const boxOne = async (): Promise<string> => {
-    const target = TARGETS[count % TARGETS.length] as Target;
+    const target = TARGETS[count % TARGETS.length] as TargetRecord;
     if (wallet === undefined || count % TARGETS.length === 0) {
       wallet = holders.shift() ?? (await newWallet(base));
     }
     const { id, held: holdings } = wallet;
     count += 1;
     lastAt = Math.max(Date.now(), lastAt + 1);
-    const star = { wallet: id, at: lastAt, target, votingPower: votingPower(holdings), holdings };
+    const star = {
+      wallet: id,
+      at: lastAt,
+      target,
+      votingPower: votingPower(holdings, rulesOn(dayOf(lastAt))),
+      holdings,
+    };
     const message = starMessage(star, KEYS);
     const starId = newStarId(lastAt);
     const topic = target.type === "event" ? "event" : "asset";

@@ -6,7 +6,8 @@ import { RetryableError } from "../../src/errors.ts";
 import { armFailpoint } from "../../src/failpoint.ts";
 import { issueKey } from "../../src/keys/issue-key.ts";
 import { silentLogger } from "../../src/log.ts";
-import { startWeb, WEB_SETTINGS } from "../../src/processes/web.ts";
+import { startWeb } from "../../src/processes/web.ts";
+import { WEB_SETTINGS } from "../../src/processes/web-settings.ts";
 import { openPublisher, pause } from "../publishing/live.ts";
 import { startNetwork } from "../support/network.ts";
 import { startProcess, until } from "../support/processes.ts";
@@ -34,7 +35,7 @@ export async function openVoteWorld() {
   const network = await startNetwork({ now: () => Date.now() + time.offset });
   const { settings, sql, topics, hedera } = network;
   const holders: SigningWallet[] = [];
-  while (holders.length < HOLDERS) holders.push(await newWallet(network as never, { a: 2, b: 1 }));
+  while (holders.length < HOLDERS) holders.push(await newWallet(network, { a: 2, b: 1 }));
   time.offset = 0;
   await hedera.ledger.closeBlock();
   const { mirrorUrl } = hedera;
@@ -64,7 +65,7 @@ export async function openVoteWorld() {
       const variables = { ...(await network.webSettings()), API_RATE_LIMIT: "1000000" };
       const web = await startVictim(variables, given);
       try {
-        const wallet = holders.shift() ?? (await newWallet(network as never));
+        const wallet = holders.shift() ?? (await newWallet(network));
         const token = await signIn(web, wallet);
         const told = await Promise.all(TARGETS.map((target) => castUntilTold(web, token, target)));
         const rows = await sql<{ id: string }[]>`
@@ -110,7 +111,11 @@ async function startVictim(
 ): Promise<Web> {
   const url = `http://127.0.0.1:${variables.PORT}`;
   const startHere = () =>
-    startWeb(readSettings(variables, WEB_SETTINGS), { log: silentLogger, wake: () => undefined });
+    startWeb(readSettings(variables, WEB_SETTINGS), {
+      log: silentLogger,
+      wake: () => undefined,
+      queueUrl: undefined,
+    });
   if (mode !== "kill") {
     let wasHit = false;
     const web = await startHere();

@@ -59,14 +59,14 @@ for (const status of CONFIGURATION) {
       await publisher.step();
       // The first star met it; the others were not even tried.
       assert.equal(rig.ledger.sends, 1);
-      const [alarm] = publisher.context.notices.raised();
+      const [alarm] = publisher.context.alerts.raised();
       assert.deepEqual([alarm?.reason, alarm?.detail], ["configuration", status]);
       await publisher.run({ steps: 5, seconds: 1 });
       assert.ok(rig.ledger.sends <= 3, `${rig.ledger.sends} sends in five seconds`);
       rig.ledger.standingFault = undefined;
       await publisher.run({ steps: 30, seconds: 30 });
       await assertAllOnce(stars);
-      assert.deepEqual(publisher.context.notices.raised(), []);
+      assert.deepEqual(publisher.context.alerts.raised(), []);
     });
   }
 }

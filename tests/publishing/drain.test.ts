@@ -15,10 +15,12 @@ test.before.each(async () => {
   rig = await createRig(rigs.sql);
 });
 
-async function drainWith(change: Partial<PublishContext>, isReady = true): Promise<void> {
+async function drainWith(change: Partial<PublishContext>, isKnown = true): Promise<void> {
   const { context } = rig.publisher();
   const closing = new AbortController();
-  const drain = createDrain({ ...context, closing: closing.signal, ...change }, () => isReady);
+  const drain = createDrain({ ...context, closing: closing.signal, ...change }, () =>
+    isKnown ? { database: rig.database, since: 0 } : undefined,
+  );
   await drain.untilNothingIsDue();
   closing.abort();
   await drain.idle();

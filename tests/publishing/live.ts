@@ -1,6 +1,6 @@
 import * as assert from "node:assert/strict";
 import { createHederaTopic } from "../../src/ledger/hedera-topic.ts";
-import { createMirrorNode, type MirrorNode } from "../../src/ledger/mirror-node.ts";
+import { createMirrorNode, type MirrorNode } from "../../src/ledger/mirror/node.ts";
 import type { Topic } from "../../src/ledger/topic.ts";
 import { ed25519Key } from "../../src/local/hedera/keys.ts";
 import { silentLogger } from "../../src/log.ts";

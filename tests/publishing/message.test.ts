@@ -1,12 +1,12 @@
 import * as assert from "node:assert/strict";
 import fc from "fast-check";
 import { test } from "uvu";
-import type { EventKind, Target } from "../../actors/content.ts";
+import type { EventKind, TargetRecord } from "../../actors/content.ts";
 import { type MessageStar, starMessage } from "../../src/publishing/message.ts";
 import { parseStarMessage } from "../../src/publishing/parse-message.ts";
 
 const keys = { a: "hashpunks", b: "hbar_flats" };
-const event = (eventKind: EventKind): Target => ({
+const event = (eventKind: EventKind): TargetRecord => ({
   type: "event",
   id: "summer-drop_01",
   eventKind,
@@ -18,7 +18,7 @@ const asset = (type: "token" | "collection" | "project", id: string, ledgerId: s
   eventKind: null,
   ledgerId,
 });
-const star = (target: Target): MessageStar => ({
+const star = (target: TargetRecord): MessageStar => ({
   wallet: "0.0.1001",
   at: 1_795_161_600_123,
   target,
@@ -42,7 +42,7 @@ for (const kind of kinds) {
   });
 }
 
-const assets: readonly (readonly [string, Target, string, string])[] = [
+const assets: readonly (readonly [string, TargetRecord, string, string])[] = [
   ["a token", asset("token", "0.0.731861", null), "0.0.731861", "token"],
   ["an NFT collection", asset("collection", "0.0.4970613", null), "0.0.4970613", "collection"],
   ["a project with a ledger id", asset("project", "saucerswap", "0.0.1234"), "0.0.1234", "project"],

@@ -1,8 +1,8 @@
 import * as assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { suite } from "uvu";
+import type { Attempt } from "../../src/publishing/attempt.ts";
 import {
-  type Attempt,
   countRefusal,
   countSend,
   giveUp,
@@ -13,10 +13,10 @@ import {
 } from "../../src/publishing/attempts.ts";
 import {
   layAllBack,
-  layBack,
   leaseStars,
   type Outbox,
   pendingPublications,
+  releaseStar,
 } from "../../src/publishing/outbox.ts";
 import { boxStar, createRig, openRigs, type Rig, TOPICS, timePasses } from "./rig.ts";
 
@@ -32,8 +32,8 @@ test.before(async () => {
 test.after(() => rigs.close());
 test.before.each(async () => {
   rig = await createRig(rigs.sql);
-  mine = { sql: rigs.sql, holder: randomUUID(), leaseMs: 30_000 };
-  other = { sql: rigs.sql, holder: randomUUID(), leaseMs: 30_000 };
+  mine = { sql: rigs.sql, holder: randomUUID(), leaseMs: 30_000, database: rig.database };
+  other = { sql: rigs.sql, holder: randomUUID(), leaseMs: 30_000, database: rig.database };
 });
 
 const START = 1_795_161_600_000_000_000n;
@@ -71,9 +71,9 @@ test("a holder gets back what it no longer works on; others only when the lease 
 test("what is laid back is due after its delay, and what is laid back by a stranger is not", async () => {
   const starId = await rig.box();
   await lease(mine);
-  await layBack(other, starId, { delayMs: 0, why: "not mine" });
+  await releaseStar(other, starId, { delayMs: 0, why: "not mine" });
   assert.deepEqual(await idsOf(lease(other)), []);
-  await layBack(mine, starId, { delayMs: 60_000, why: "busy" });
+  await releaseStar(mine, starId, { delayMs: 60_000, why: "busy" });
   assert.deepEqual(await idsOf(lease(mine)), []);
   await timePasses(rigs.sql);
   const [star] = await lease(mine);

@@ -1,5 +1,6 @@
 import * as assert from "node:assert/strict";
 import { suite } from "uvu";
+import { until } from "../support/processes.ts";
 import { type Live, openLive, openPublisher, pause } from "./live.ts";
 
 /** A publisher among failing nodes, mirror node and database, all of them real. */
@@ -45,7 +46,7 @@ test("while the mirror node fails, sending goes on; within five seconds after, a
   const healMirror = live.network.hedera.mirror.faults.inject({ kind: "fail", status: 500 });
   const stars = await live.box(20);
   publisher.wake();
-  while ((await live.states(stars)).some((state) => state !== "sent")) await pause(20);
+  await until("all are sent", async () => (await live.states(stars)).every((is) => is === "sent"));
   await pause(2_000);
   healMirror();
   await live.published(stars, 5_000);
@@ -67,14 +68,17 @@ test("connections to Postgres that are cut at any moment lose and double nothing
   const publisher = await openPublisher(live.place);
   const stars = await live.box(100);
   publisher.wake();
-  while ((await live.countLeft(stars).catch(() => 1)) > 0) {
+  const allPublished = async (): Promise<boolean> => {
+    if ((await live.countLeft(stars).catch(() => 1)) === 0) return true;
     // Not those that are only just made: their end while postgres.js reads the array types
     // is an error that nobody can catch.
     await live.sql`select pg_terminate_backend(pid) from pg_stat_activity
       where datname = current_database() and pid <> pg_backend_pid()
         and query <> '' and query not like '%typcategory%'`.catch(() => undefined);
     await pause(400);
-  }
+    return false;
+  };
+  await until("all are published", allPublished, 60_000);
   await live.assertOnce(stars);
   await publisher.close();
 });

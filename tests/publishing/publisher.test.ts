@@ -7,8 +7,10 @@ import { ConfigurationError } from "../../src/config.ts";
 import { ed25519Key } from "../../src/local/hedera/keys.ts";
 import { silentLogger } from "../../src/log.ts";
 import { createWakeQueue } from "../../src/publishing/queue.ts";
+import { until } from "../support/processes.ts";
 import { testRedis } from "../support/redis.ts";
-import { type Live, openLive, openPublisher, type Place, pause } from "./live.ts";
+import { nodeArguments } from "../support/script.ts";
+import { type Live, openLive, openPublisher, type Place } from "./live.ts";
 
 /** The real SDK against three nodes and a mirror node of this machine, on a real Postgres. */
 const test = suite("publisher");
@@ -31,7 +33,7 @@ test("a star is published within two seconds of its acceptance", async () => {
 });
 
 test("with Redis away, the sweep finds what nobody is woken for", async () => {
-  const queue = createWakeQueue({ redisUrl: "redis://127.0.0.1:1" }, silentLogger);
+  const queue = createWakeQueue("redis://127.0.0.1:1", silentLogger);
   const publisher = await openPublisher(live.place, { queue });
   await publisher.drainNow();
   const stars = await live.box(2);
@@ -43,8 +45,8 @@ test("with Redis away, the sweep finds what nobody is woken for", async () => {
 
 test("with Redis there, a wake-up of another process is enough", async () => {
   const redis = await testRedis();
-  const worker = createWakeQueue({ redisUrl: redis.url }, silentLogger);
-  const web = createWakeQueue({ redisUrl: redis.url }, silentLogger);
+  const worker = createWakeQueue(redis.url, silentLogger);
+  const web = createWakeQueue(redis.url, silentLogger);
   const publisher = await openPublisher(live.place, { queue: worker });
   // The first one also waits for both ends to connect.
   for (const withinMs of [8_000, 2_000, 2_000]) {
@@ -73,7 +75,7 @@ test("kill -9 in the middle of a hundred stars loses none and doubles none", asy
   const stars = await live.box(100);
   for (const goal of [70, 40, 10]) {
     const child = await startProcess(live.place);
-    while ((await live.countLeft(stars)) > goal) await pause(5);
+    await until(`${goal} are left`, async () => (await live.countLeft(stars)) <= goal);
     child.kill("SIGKILL");
     await once(child, "exit");
   }
@@ -85,7 +87,7 @@ test("kill -9 in the middle of a hundred stars loses none and doubles none", asy
 
 async function startProcess(place: Place): Promise<ChildProcess> {
   const script = join(import.meta.dirname, "publisher-process.ts");
-  const child = spawn(process.execPath, ["--import", "tsx", script, JSON.stringify(place)], {
+  const child = spawn(process.execPath, [...nodeArguments(script), JSON.stringify(place)], {
     stdio: ["ignore", "pipe", "inherit"],
   });
   await once(child.stdout ?? child, "data");
@@ -97,7 +99,7 @@ test("a publisher that closes lays back what it has not sent", async () => {
   for (const { faults } of live.network.hedera.nodes) faults.inject({ kind: "drop", calls: "all" });
   const stars = await live.box(10);
   publisher.wake();
-  while ((await live.states(stars)).every((state) => state !== "sent")) await pause(10);
+  await until("one is sent", async () => (await live.states(stars)).includes("sent"));
   await publisher.close();
   const leased = await live.sql`select from outbox where lease_owner is not null`;
   assert.equal(leased.length, 0);
@@ -124,19 +126,22 @@ test("topics that are not fit for stars stop the start, with one clear message",
   await refused(live.place.topics.asset, /are the same topic/);
 });
 
-test("while the mirror node is away, known topics are used and new ones wait", async () => {
-  await (await openPublisher(live.place)).close();
+test("a start without the mirror node sends nothing until the topics are read; a running one goes on", async () => {
+  const running = await openPublisher(live.place);
+  const before = await live.box(2);
   const healMirror = live.network.hedera.mirror.faults.inject({ kind: "fail", status: 503 });
-  const submitKey = ed25519Key(live.network.operator.publicKey);
-  const event = await live.network.hedera.ledger.createTopic({ submitKey });
-  const topics = { ...live.place.topics, event };
-  const publisher = await openPublisher({ ...live.place, topics });
+  running.wake();
+  await until("both are sent", async () =>
+    (await live.states(before)).every((state) => state === "sent"),
+  );
+  await running.close();
+  const publisher = await openPublisher(live.place);
   const stars = await live.box(4);
   publisher.wake();
-  while ((await live.states(stars)).filter((state) => state === "sent").length < 2) await pause(20);
-  assert.deepEqual([...(await live.states(stars))].sort(), ["pending", "pending", "sent", "sent"]);
+  await publisher.drainNow();
+  assert.deepEqual(await live.states(stars), ["pending", "pending", "pending", "pending"]);
   healMirror();
-  await live.published(stars, 15_000);
+  await live.published([...before, ...stars], 15_000);
   await publisher.close();
 });
 

@@ -6,11 +6,16 @@ import { beginReading } from "../../src/publishing/confirm.ts";
 import type { PublishContext, PublishFailpoint, TopicKind } from "../../src/publishing/context.ts";
 import { createLedgerClock } from "../../src/publishing/ledger-clock.ts";
 import { starMessage } from "../../src/publishing/message.ts";
-import { type Alarm, createNotices } from "../../src/publishing/notices.ts";
 import { leaseStars } from "../../src/publishing/outbox.ts";
 import { publishStar } from "../../src/publishing/publish-star.ts";
+import { type Alarm, createNotices } from "../../src/publishing/publishing-alerts.ts";
 import { createSendGate } from "../../src/publishing/send-gate.ts";
 import { followTopic } from "../../src/publishing/topic-follower.ts";
+import {
+  type KnownDatabase,
+  lookAtDatabase,
+  renewEpoch,
+} from "../../src/store/database-identity.ts";
 import { openPostgres, type Sql } from "../../src/store/postgres.ts";
 import { FakeLedger } from "../support/fake-topic.ts";
 import { testDatabase } from "../support/postgres.ts";
@@ -66,18 +71,20 @@ export interface OutboxRow {
 export async function createRig(sql: Sql) {
   const ledger = new FakeLedger();
   await empty(sql);
+  const database = await knownDatabase(sql);
   let starAt = 1_795_161_600_000;
 
   const rig = {
     sql,
     ledger,
+    database,
     alarms: [] as string[],
     /** The topics that publishers made from now on are set to. */
     topics: { ...TOPICS } as { event: string; asset: string },
     /** How far this machine's clock is from the ledger's, seconds. */
     clockOff: 0,
     /** A publisher of its own: a name, a clock, gates; with what befalls it. */
-    publisher: (fate?: Fate) => newProcess(rig, fate),
+    publisher: (fate?: Fate | PublishContext["failpoint"]) => newProcess(rig, fate),
     box: (kind: TopicKind = "event") => boxStar(sql, kind, starAt++),
     async row(starId: string): Promise<OutboxRow> {
       const [row] = await sql<OutboxRow[]>`select * from outbox where star_id = ${starId}`;
@@ -90,6 +97,12 @@ export async function createRig(sql: Sql) {
         where star_id = ${starId} order by attempt`,
   };
   return rig;
+}
+
+/** What a publisher knows that has read its topics here. */
+export async function knownDatabase(sql: Sql): Promise<KnownDatabase> {
+  await renewEpoch(sql);
+  return lookAtDatabase(sql, undefined);
 }
 
 /** A database for all rigs of a test file. */
@@ -107,9 +120,12 @@ export async function openRigs() {
 
 /** A fresh start, which the tables themselves would refuse. */
 async function empty(sql: Sql): Promise<void> {
+  // Few rows each: a truncate would make new files for every table and index.
   await sql.unsafe(`
     set local session_replication_role = replica;
-    truncate outbox, publish_attempt, topic_reading, topic_audit, publishing_finding, publishing_alarm`);
+    delete from publish_attempt; delete from outbox; delete from topic_reading;
+    delete from topic_audit; delete from publishing_finding; delete from publishing_alarm;
+    delete from journal_epoch; delete from journal_home`);
   for (const topicId of Object.values(TOPICS)) await beginReading(sql, topicId);
 }
 
@@ -121,20 +137,22 @@ interface World {
   readonly alarms: string[];
   readonly topics: Readonly<Record<TopicKind, string>>;
   readonly clockOff: number;
+  readonly database: KnownDatabase;
 }
 
 /** One publisher process, stepped by hand. */
-function newProcess(rig: World, fate?: Fate) {
+function newProcess(rig: World, fate?: Fate | PublishContext["failpoint"]) {
   const { sql, ledger } = rig;
   const clock = createLedgerClock(() => ledger.now + BigInt(rig.clockOff) * SECOND);
   let hits = 0;
   const failpoint = async (name: PublishFailpoint): Promise<void> => {
+    if (typeof fate === "function") return fate(name);
     if (name !== fate?.at || ++hits !== fate.hit) return;
     if (fate.hang === undefined) throw new Crash(name);
     await fate.hang();
   };
   const plain = createNotices(silentLogger, createMetrics());
-  const notices = {
+  const alerts = {
     ...plain,
     raise(alarm: Alarm, detail: string) {
       rig.alarms.push(alarm);
@@ -157,7 +175,8 @@ function newProcess(rig: World, fate?: Fate) {
       wait,
       failpoint,
       topicId,
-      onVerdict: (verdict) => notices.announce(kind, verdict),
+      payer: "0.0.1002",
+      onVerdict: (verdict) => alerts.announce(kind, verdict),
       onFailure: () => undefined,
     });
   const topicIds = { event: rig.topics.event, asset: rig.topics.asset };
@@ -166,15 +185,15 @@ function newProcess(rig: World, fate?: Fate) {
     gate: createSendGate({
       now: () => Number(ledger.now / 1_000_000n),
       onShut: (obstacle, detail) => {
-        if (obstacle === "configuration") notices.raise("configuration", detail);
+        if (obstacle === "configuration") alerts.raise("configuration", detail);
       },
-      onOpen: () => notices.clear("configuration"),
+      onOpen: () => alerts.clear("configuration"),
     }),
     // Read by hand: a follower that polls would need time to pass.
     follower: { poke: () => undefined },
   });
   const context: PublishContext = {
-    outbox: { sql, holder: randomUUID(), leaseMs: 30_000 },
+    outbox: { sql, holder: randomUUID(), leaseMs: 30_000, database: rig.database },
     topic: ledger.topic(),
     mirror,
     clock,
@@ -185,7 +204,7 @@ function newProcess(rig: World, fate?: Fate) {
     closing: new AbortController().signal,
     random: () => 0.5,
     failpoint,
-    notices,
+    alerts,
   };
   const lease = async (): Promise<readonly Parameters<typeof publishStar>[1][]> => {
     const taken = await Promise.all(

@@ -38,7 +38,7 @@ async function star(
   slot += 1;
   await sql`select ensure_star_partition(${dayOf(at)})`;
   await sql`
-    insert into star (id, day, wallet, slot, at, target_type, target_id, repeatable, voting_power, weight,
+    insert into star (id, day, wallet, slot, at, target_type, target_id, is_forever_mint, voting_power, weight,
       base, counted_a, bonus_b, held_a, held_b, holdings_read_at, allowance_limit)
     values (gen_random_uuid(), ${dayOf(at)}, ${wallet}, ${1 + (slot % 20)}, ${at}, ${type}, ${id}, true, ${weight},
       ${weight}, 1, ${weight - 1}, 0, '{}', '{}', ${at}, 20)`;

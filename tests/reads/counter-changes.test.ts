@@ -7,7 +7,7 @@ import * as assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { suite } from "uvu";
 import { counterChanges } from "../../src/reads/counter-changes.ts";
-import { followJournal, type JournalPlace } from "../../src/store/journal-horizon.ts";
+import { followCommitWatermark, type JournalPosition } from "../../src/store/commit-watermark.ts";
 import { openPostgres, type Sql } from "../../src/store/postgres.ts";
 import { bodyOf, type Engine, seedDirectory, startEngine } from "../support/engine.ts";
 import { type TestDatabase, testDatabase } from "../support/postgres.ts";
@@ -16,14 +16,14 @@ const test = suite("counter changes");
 let database: TestDatabase;
 let sql: Sql;
 let engine: Engine;
-let look: ReturnType<typeof followJournal>;
+let look: ReturnType<typeof followCommitWatermark>;
 
 test.before(async () => {
   database = await testDatabase({ migrated: true });
   sql = openPostgres(database.url, { connections: 2, role: "starboard_app" });
   await seedDirectory(sql);
   engine = await startEngine(database.url);
-  look = followJournal(sql);
+  look = followCommitWatermark(sql);
 });
 test.after(async () => {
   await engine.close();
@@ -36,8 +36,8 @@ const star = async (target: string) => {
   wallets += 1;
   return bodyOf(await engine.cast(`0.0.${wallets}`, target)).star;
 };
-const place = async (): Promise<JournalPlace> => (await look()).settled;
-const names = async (after: JournalPlace, upTo: JournalPlace) =>
+const place = async (): Promise<JournalPosition> => (await look()).settled;
+const names = async (after: JournalPosition, upTo: JournalPosition) =>
   (await counterChanges(sql, after, upTo))
     .map(({ type, id, totalVotes, day }) => `${type}/${id} ${totalVotes} ${day}`)
     .sort();
@@ -69,7 +69,8 @@ test("what the holdings check takes away is a change too", async () => {
   await sql`
     insert into holdings_check_run (id, day, kind, state, started_at, finished_at)
     values (${run}, '2026-11-20', 'manual', 'done', 0, 0)`;
-  await sql`
+  // By its owner: the service's role releases by functions alone.
+  await engine.sql`
     insert into claim_release (event_id, seq, run_id, collection, serial, wallet, star_id, weight,
       deleted, listed_at, read_at, released_at)
     values ('mint', nextval('forever_mint_order'), ${run}, 'A', 1, 1, ${randomUUID()}, 1,

@@ -57,6 +57,19 @@ test("only as many entries are read as are shown, also once the plan is kept", a
   assert.equal(after.byIndex - before.byIndex, LIMIT);
 });
 
+test("a wallet without points and stars is no entry", async () => {
+  const { season } = await readLeaderboard(sql, { limit: 1, now: NOW });
+  await sql`delete from season_score`;
+  await sql`insert into season_score (season_id, wallet, points, stars, weight) values
+    (${season?.id ?? ""}, 1001, 2, 1, 1), (${season?.id ?? ""}, 1002, 0, 1, 0),
+    (${season?.id ?? ""}, 1003, 0, 0, 0)`;
+  const { scores } = await readLeaderboard(sql, { limit: LIMIT, now: NOW });
+  assert.deepEqual(
+    scores.map(({ wallet }) => wallet),
+    ["0.0.1001", "0.0.1002"],
+  );
+});
+
 /** Rows of `season_score` that were read so far, by the server's own count. */
 async function rowsRead(): Promise<{ scanned: number; byIndex: number }> {
   // The connection that reads tells what it counted when its next statement ends.

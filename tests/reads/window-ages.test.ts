@@ -49,7 +49,7 @@ async function onlyStar(type: Type, at: number): Promise<void> {
   const day = dayOf(at);
   await sql`select ensure_star_partition(${day})`;
   await sql`
-    insert into star (id, day, wallet, slot, at, target_type, target_id, repeatable, voting_power, weight,
+    insert into star (id, day, wallet, slot, at, target_type, target_id, is_forever_mint, voting_power, weight,
       base, counted_a, bonus_b, held_a, held_b, holdings_read_at, allowance_limit)
     values (gen_random_uuid(), ${day}, ${wallet}, 1, ${at}, ${type}, ${TYPES[type].id}, false, 1, 1, 1, 0, 0,
       '{}', '{}', ${at}, 5)`;

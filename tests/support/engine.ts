@@ -1,14 +1,13 @@
-import type { Target, TargetType } from "../../actors/content.ts";
+import { type TargetRecord, type TargetType, targetOf } from "../../actors/content.ts";
 import { dayOf } from "../../actors/day.ts";
 import type { Holdings } from "../../actors/holdings.ts";
 import { type FollowedClock, followClock } from "../../src/clock.ts";
-import type { MintSnapshots } from "../../src/hosting/mint-snapshots.ts";
 import type { Snapshots } from "../../src/hosting/snapshots.ts";
 import { newStarId } from "../../src/journal/star-id.ts";
 import type { DecidedStar } from "../../src/journal/star-record.ts";
-import { composeVoting } from "../../src/processes/compose-voting.ts";
 import { openPostgres, readDatabaseClock, type Sql } from "../../src/store/postgres.ts";
 import { type CastResult, castStar } from "../../src/voting/cast-star.ts";
+import { createEngine } from "../../src/voting/engine.ts";
 
 /** One web process' voting engine, without HTTP and with holdings given. */
 export interface Engine {
@@ -19,15 +18,25 @@ export interface Engine {
   /** Called at each reading of holdings, between the early refusal and the turn. */
   beforeTurn: (wallet: string) => Promise<void>;
   cast(wallet: string, target: string, idempotencyKey?: string): Promise<CastResult>;
-  readonly parts: ReturnType<typeof composeVoting>;
+  readonly parts: ReturnType<typeof createEngine>;
+  /** What machine and journal judged otherwise. */
+  readonly contradictions: Error[];
+  /** Where each wallet's day came from. */
+  readonly opened: string[];
   close(): Promise<void>;
 }
+
+/** As with Redis away: nothing is restored. */
+export const NO_SNAPSHOTS: Snapshots = {
+  read: async () => null,
+  write: () => undefined,
+  settled: async () => undefined,
+};
 
 /** Starts an engine on a migrated database. */
 export async function startEngine(
   url: string,
-  snapshots?: Snapshots,
-  mintSnapshots?: MintSnapshots,
+  snapshots: Snapshots = NO_SNAPSHOTS,
 ): Promise<Engine> {
   const sql = openPostgres(url, { connections: 4 });
   const writer = openPostgres(url, { connections: 4, writer: true });
@@ -36,12 +45,16 @@ export async function startEngine(
     () => undefined,
   );
   const holdings: Engine["holdings"] = new Map();
+  const contradictions: Error[] = [];
+  const opened: string[] = [];
   const engine: Engine = {
+    contradictions,
+    opened,
     sql,
     clock,
     holdings,
     beforeTurn: () => Promise.resolve(),
-    parts: composeVoting({
+    parts: createEngine({
       sql,
       writer,
       clock,
@@ -52,12 +65,13 @@ export async function startEngine(
         return { ...held, readAt: clock.now() };
       },
       onAccepted: () => undefined,
-      ...(snapshots && { snapshots }),
-      ...(mintSnapshots && { mintSnapshots }),
+      onContradiction: (error) => contradictions.push(error),
+      onOpen: (source) => opened.push(source),
+      snapshots,
     }),
     cast: (wallet, target, idempotencyKey) => {
       const [type, id] = target.split("/") as [TargetType, string];
-      return castStar(engine.parts.castStar, {
+      return castStar(engine.parts.casting, {
         voter: { wallet },
         target: { type, id },
         idempotencyKey: idempotencyKey ?? null,
@@ -109,15 +123,12 @@ export function decidedStar(change: {
   wallet: string;
   now: number;
   slot?: number;
-  target?: Target;
+  target?: TargetRecord;
   claims?: DecidedStar["claims"];
 }): DecidedStar {
-  const target = change.target ?? {
-    type: "token",
-    id: "0.0.9001",
-    eventKind: null,
-    ledgerId: null,
-  };
+  const target = targetOf(
+    change.target ?? { type: "token", id: "0.0.9001", eventKind: null, ledgerId: null },
+  );
   const counted = change.claims?.a.length ?? 0;
   return {
     star: {
@@ -133,8 +144,10 @@ export function decidedStar(change: {
       breakdown: { base: 1, collectionA: counted, collectionB: 0 },
       limit: 5,
       seasonId: null,
+      rules: 1,
     },
     claims: change.claims ?? null,
+    releases: 0,
     message: `{"wallet":"${change.wallet}"}`,
     idempotency: null,
   };

@@ -23,7 +23,7 @@ export interface ExportRig {
   day(number: number): Day;
   /** Sets the database's clock: so many ms into a day, counted from 1; it goes on from there. */
   setClock(number: number, ms: number): Promise<void>;
-  /** What a worker's upkeep of this journal is given; its machine's clock is far ahead. */
+  /** What a worker's upkeep of this journal is given. */
   readonly upkeep: ExportsDeps;
   /** Marks every star as published, in the journal's order. */
   publish(): Promise<void>;
@@ -55,7 +55,7 @@ export async function startExportRig(): Promise<ExportRig> {
     owner,
     sql,
     engine,
-    upkeep: { sql, log: silentLogger, settings: SETTINGS, machineNow: () => first + 99 * DAY_MS },
+    upkeep: { sql, log: silentLogger, settings: SETTINGS },
     day: (number) => dayOf(first + (number - 1) * DAY_MS),
     async setClock(number, ms) {
       const at = first + (number - 1) * DAY_MS + ms;
@@ -78,10 +78,9 @@ export async function startExportRig(): Promise<ExportRig> {
 }
 
 /** An app that answers `/exports` and nothing else. */
-export function appOf(sql: Sql, limit = 1_000_000): Hono {
+export function appOf(sql: Sql, limit = 1_000_000, client = () => "127.0.0.1"): Hono {
   const metrics = createMetrics();
   const clock = { now: () => Date.now() };
-  const client = () => "127.0.0.1";
   const routes = exportRoutes({
     sql,
     settings: SETTINGS,

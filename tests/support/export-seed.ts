@@ -19,7 +19,7 @@ export async function seedDay(owner: Sql, day: Day, stars: number): Promise<void
       from (select n, (extract(epoch from ${day}::date) * 1000)::bigint + n::bigint * 86000000 / ${stars} as at
         from generate_series(1, ${stars}::int) n) numbered`;
     await sql`
-      insert into star (id, day, wallet, slot, at, target_type, target_id, repeatable, voting_power,
+      insert into star (id, day, wallet, slot, at, target_type, target_id, is_forever_mint, voting_power,
         weight, base, counted_a, bonus_b, held_a, held_b, holdings_read_at, allowance_limit)
       select id, ${day}, n, 1, at, case when is_event then 'event' else 'token' end,
         case when is_event then 'meetup' else '0.0.' || 9001 + n % 40 end, false, 3, 3, 1, 2, 0,

@@ -1,6 +1,6 @@
-import { MirrorError } from "../../src/ledger/mirror-error.ts";
-import type { MirrorNode } from "../../src/ledger/mirror-node.ts";
-import type { MirrorTopicMessage, MirrorTransaction } from "../../src/ledger/mirror-schemas.ts";
+import { MirrorError } from "../../src/ledger/mirror/error.ts";
+import type { MirrorNode } from "../../src/ledger/mirror/node.ts";
+import type { MirrorTopicMessage, MirrorTransaction } from "../../src/ledger/mirror/schemas.ts";
 import { FIRST_RUNNING_HASH, runningHash } from "../../src/ledger/running-hash.ts";
 import {
   type PreparedTransaction,
@@ -51,7 +51,7 @@ const BUFFER = 10n * SECOND;
 
 /**
  * A whole ledger in memory: consensus nodes with the prechecks that publishing meets, and a
- * mirror node that may be behind or away. Time passes only when told to.
+ * mirror node that may be behind or away. Time passes only on request.
  */
 export class FakeLedger {
   /** Nanoseconds since the epoch. */
@@ -128,6 +128,7 @@ export class FakeLedger {
       nftOwners: unused,
       nftTransactions: unused,
       token: unused,
+      messageMemos: unused,
       topic: (topicId) =>
         reading(() => ({
           topicId,

@@ -29,16 +29,13 @@ export interface Network {
 export async function startNetwork(
   options: { readonly now?: () => number } = {},
 ): Promise<Network> {
-  const [database, redis, ledgerDatabase] = await Promise.all([
+  const [database, redis] = await Promise.all([
     testDatabase({ migrated: true }),
     testRedis({ own: true }),
-    testDatabase(),
   ]);
   const sql = openPostgres(database.url, { connections: 4 });
   await seedDirectory(sql);
-  // A database of its own: the ledger must not share the service's fate.
-  const ledgerSql = openPostgres(ledgerDatabase.url, { connections: 4 });
-  const hedera = await startLocalHedera({ sql: ledgerSql, now: () => Date.now(), ...options });
+  const hedera = await startLocalHedera({ now: () => Date.now(), ...options });
   const { ledger } = hedera;
   const operator = newKey("ed25519");
   const operatorId = await ledger.createAccount({ key: operator.publicKey });
@@ -76,8 +73,8 @@ export async function startNetwork(
     cutRedis: () => redis.close(),
     async close() {
       await hedera.close();
-      await Promise.all([sql.end({ timeout: 1 }), ledgerSql.end({ timeout: 1 })]);
-      await Promise.all([redis.close(), database.close(), ledgerDatabase.close()]);
+      await sql.end({ timeout: 1 });
+      await Promise.all([redis.close(), database.close()]);
     },
   };
 }

@@ -10,7 +10,7 @@ export interface TestDatabase {
   readonly url: string;
   /** A small pool on it; ended by `close`. */
   readonly sql: Sql;
-  /** Drops the database, whoever is still connected. */
+  /** Drops the database, also while clients are connected. */
   close(): Promise<void>;
 }
 

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { fileURLToPath } from "node:url";
+import { nodeArguments } from "./script.ts";
 
 /** A `starboard` process of its own, that can be killed and started again. */
 export interface Child {
@@ -9,27 +9,35 @@ export interface Child {
   readonly exited: Promise<void>;
   /** What it wrote to standard error so far. */
   log(): string;
+  /** What it wrote to standard output so far. */
+  said(): string;
   /** `kill -9`, and waits until it is gone. */
   kill(): Promise<void>;
   /** SIGTERM, and its exit status. */
   stop(): Promise<number | null>;
 }
 
-const ENTRY = fileURLToPath(new URL("../../src/processes/starboard.ts", import.meta.url));
+const ENTRY = new URL("../../src/processes/starboard.ts", import.meta.url);
 
-/** Starts `serve` or `work` with these settings and none of ours; it ends with this process at the latest. */
+/** Starts a process with these settings and none of ours; it ends with this process at the latest. */
 export function startProcess(
-  command: "serve" | "work",
+  command: "serve" | "work" | "dev",
   settings: Readonly<Record<string, string>>,
+  cwd?: string,
 ): Child {
   const { PATH = "", HOME = "" } = process.env;
-  const child = spawn(process.execPath, ["--import", import.meta.resolve("tsx"), ENTRY, command], {
+  const child = spawn(process.execPath, [...nodeArguments(ENTRY), command], {
     env: { PATH, HOME, ...settings },
-    stdio: ["ignore", "ignore", "pipe"],
+    cwd,
+    stdio: ["ignore", "pipe", "pipe"],
   });
   let text = "";
   child.stderr.on("data", (chunk) => {
     text += chunk;
+  });
+  let said = "";
+  child.stdout.on("data", (chunk) => {
+    said += chunk;
   });
   const end = (): void => void child.kill("SIGKILL");
   process.once("exit", end);
@@ -38,6 +46,7 @@ export function startProcess(
     pid: child.pid ?? 0,
     exited: once(child, "exit").then(() => undefined),
     log: () => text,
+    said: () => said,
     kill: () => finish(child, "SIGKILL").then(() => undefined),
     stop: () => finish(child, "SIGTERM"),
   };

@@ -19,7 +19,7 @@ const CLAIM_SECONDS = 600;
  * 30 ms), because much of Redis is one per server, FLUSHALL to begin with. Only
  * where `STARBOARD_TEST_REDIS_URL` names a server, it is a database of that.
  *
- * @param own a server of its own whatever the environment says, for tests that
+ * @param own a server of its own without regard to the environment, for tests that
  *   flush it, kill it or change its settings
  */
 export async function testRedis({

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { createInterface, type Interface } from "node:readline";
 import { setTimeout as delay } from "node:timers/promises";
 import { processIdentity } from "../../src/local/process-identity.ts";
+import { nodeArguments } from "./script.ts";
 
 /** A process of its own that holds a server, as `npm start` does. */
 export interface ServerHolder {
@@ -24,7 +25,7 @@ export async function holdServer(
   kind: "postgres" | "redis",
   dataDir: string,
 ): Promise<ServerHolder> {
-  const child = spawn(process.execPath, ["--import", "tsx", FIXTURE, kind, dataDir], {
+  const child = spawn(process.execPath, [...nodeArguments(FIXTURE), kind, dataDir], {
     detached: true,
     stdio: ["pipe", "pipe", "inherit"],
   });

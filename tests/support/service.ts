@@ -6,7 +6,8 @@ import { freePort } from "../../src/local/free-port.ts";
 import { ecdsaKey, ed25519Key } from "../../src/local/hedera/keys.ts";
 import { type LocalHedera, startLocalHedera } from "../../src/local/hedera/start.ts";
 import { createLogger, silentLogger } from "../../src/log.ts";
-import { startWeb, WEB_SETTINGS } from "../../src/processes/web.ts";
+import { startWeb } from "../../src/processes/web.ts";
+import { WEB_SETTINGS } from "../../src/processes/web-settings.ts";
 import { openPostgres, type Sql } from "../../src/store/postgres.ts";
 import { seedDirectory } from "./engine.ts";
 import { testDatabase } from "./postgres.ts";
@@ -23,6 +24,8 @@ export interface Service {
   readonly collectionB: string;
   /** How often a publisher was woken. */
   readonly wakes: () => number;
+  /** Starts another web process on the same parts, which has seen nothing yet; it ends with this one. */
+  another(): Promise<{ readonly url: string }>;
   close(): Promise<void>;
 }
 
@@ -34,34 +37,38 @@ export async function startService(settings: Record<string, string> = {}): Promi
   ]);
   const sql = openPostgres(database.url, { connections: 4 });
   await seedDirectory(sql);
-  const hedera = await startLocalHedera({ sql, now: () => Date.now() });
+  const hedera = await startLocalHedera({ now: () => Date.now() });
   const treasury = await hedera.ledger.createAccount({ key: null });
   const collectionA = await hedera.ledger.createCollection({ treasury, name: "A", symbol: "A" });
   const collectionB = await hedera.ledger.createCollection({ treasury, name: "B", symbol: "B" });
   let wakes = 0;
-  const web = await startWeb(
-    readSettings(
+  const start = async () =>
+    startWeb(
+      readSettings(
+        {
+          PORT: String(await freePort()),
+          DATABASE_URL: database.url,
+          REDIS_URL: redis.url,
+          MIRROR_NODE_URL: hedera.mirrorUrl,
+          COLLECTION_A_ID: collectionA,
+          COLLECTION_A_KEY: "alpha",
+          COLLECTION_B_ID: collectionB,
+          COLLECTION_B_KEY: "beta",
+          VOTING_RATE_LIMIT: "100000",
+          ...settings,
+        },
+        WEB_SETTINGS,
+      ),
       {
-        PORT: String(await freePort()),
-        DATABASE_URL: database.url,
-        REDIS_URL: redis.url,
-        MIRROR_NODE_URL: hedera.mirrorUrl,
-        COLLECTION_A_ID: collectionA,
-        COLLECTION_A_KEY: "alpha",
-        COLLECTION_B_ID: collectionB,
-        COLLECTION_B_KEY: "beta",
-        VOTING_RATE_LIMIT: "100000",
-        ...settings,
+        log: environment().TEST_LOG ? createLogger("warn", "test") : silentLogger,
+        wake: () => {
+          wakes += 1;
+        },
+        queueUrl: redis.url,
       },
-      WEB_SETTINGS,
-    ),
-    {
-      log: environment().TEST_LOG ? createLogger("warn", "test") : silentLogger,
-      wake: () => {
-        wakes += 1;
-      },
-    },
-  );
+    );
+  const web = await start();
+  const others: Awaited<ReturnType<typeof startWeb>>[] = [];
   return {
     url: web.url,
     databaseUrl: database.url,
@@ -71,8 +78,13 @@ export async function startService(settings: Record<string, string> = {}): Promi
     collectionA,
     collectionB,
     wakes: () => wakes,
+    async another() {
+      const other = await start();
+      others.push(other);
+      return { url: other.url };
+    },
     async close() {
-      await web.close();
+      await Promise.all([web, ...others].map((each) => each.close()));
       await hedera.close();
       await sql.end({ timeout: 1 });
       await Promise.all([redis.close(), database.close()]);
@@ -99,7 +111,7 @@ export function newKey(type: SigningWallet["type"]): { publicKey: Uint8Array; ke
 
 /** A wallet on the ledger that holds so many NFTs of each collection. */
 export async function newWallet(
-  { hedera, collectionA, collectionB }: Service,
+  { hedera, collectionA, collectionB }: Pick<Service, "hedera" | "collectionA" | "collectionB">,
   { type = "ed25519", a = 0, b = 0 }: { type?: SigningWallet["type"]; a?: number; b?: number } = {},
 ): Promise<SigningWallet> {
   const { publicKey, key } = newKey(type);
@@ -154,12 +166,13 @@ export async function send(
   };
 }
 
-/** Signs a wallet in over HTTP and gives its session token. */
+/** Signs a wallet in over HTTP and gives its session token. @throws Error with a refusal's reply */
 export async function signIn(
   service: Pick<Service, "url">,
   wallet: SigningWallet,
 ): Promise<string> {
   const asked = await send(service, "POST /voting/challenges", { json: { wallet: wallet.id } });
+  if (asked.status !== 201) throw new Error(`no challenge: ${asked.status} ${asked.text}`);
   const signed = signChallenge(wallet, asked.body.message);
   const opened = await send(service, "POST /voting/sessions", {
     json: { challengeId: asked.body.id, ...signed },

@@ -1,5 +1,5 @@
 import { execFile } from "node:child_process";
-import { fileURLToPath } from "node:url";
+import { nodeArguments } from "./script.ts";
 
 /** What a command said and how it ended. */
 export interface CommandResult {
@@ -10,7 +10,7 @@ export interface CommandResult {
   json<T>(): T;
 }
 
-const ENTRY = fileURLToPath(new URL("../../src/processes/starboard.ts", import.meta.url));
+const ENTRY = new URL("../../src/processes/starboard.ts", import.meta.url);
 
 /** Runs `starboard` as a process of its own, with these settings and none of ours. */
 export function starboard(
@@ -22,7 +22,7 @@ export function starboard(
     const { PATH = "", HOME = "" } = process.env;
     execFile(
       process.execPath,
-      ["--import", import.meta.resolve("tsx"), ENTRY, ...args],
+      [...nodeArguments(ENTRY), ...args],
       { env: { PATH, HOME, ...environment }, ...(cwd === undefined ? {} : { cwd }) },
       (error, stdout, stderr) => {
         const status = error === null ? 0 : Number(error.code ?? 1);

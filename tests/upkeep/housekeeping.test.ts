@@ -12,8 +12,8 @@ test("a round makes partitions ahead and forgets only what is past its time", as
   const sql = openPostgres(database.url, { connections: 1, role: "starboard_app" });
   const id = "00000000-0000-7000-8000-000000000000";
   const hash = Buffer.alloc(32);
-  await sql`insert into session values (${hash}, 1, 0, ${NOW - 1}), (${Buffer.alloc(32, 1)}, 1, 0, ${NOW})`;
-  await sql`insert into challenge values (${id}, 1, 'm', ${NOW - 1})`;
+  await sql`insert into session values (${hash}, 1, 0, ${NOW - 1}, ${hash}), (${Buffer.alloc(32, 1)}, 1, 0, ${NOW}, ${hash})`;
+  await sql`insert into challenge values (${id}, '0.0.1', 'o', 'm', ${NOW - 1})`;
   const keep = NOW - 48 * 3_600_000;
   for (const [key, at] of [
     ["old", 0],

@@ -1,11 +1,10 @@
 /**
- * Goal: each accepted star is offered to the queue `rewards` by id, at least once, whatever dies
+ * Goal: each accepted star is offered to the queue `rewards` by id, at least once, whichever part dies
  * in between. Method: the real relay, Postgres and Redis; stars are cast by the real engine and
  * jobs read as another feature would, by BullMQ with nothing but the queue's name.
  */
 import * as assert from "node:assert/strict";
 import { execFile } from "node:child_process";
-import { fileURLToPath } from "node:url";
 import { createNodeRedisClient, Queue, Worker } from "bullmq";
 import { pino } from "pino";
 import { createClient } from "redis";
@@ -13,8 +12,9 @@ import { suite } from "uvu";
 import { dayOf } from "../../actors/day.ts";
 import { startRedis } from "../../src/local/redis.ts";
 import { silentLogger } from "../../src/log.ts";
+import type { Service } from "../../src/service.ts";
 import { openPostgres, type Sql } from "../../src/store/postgres.ts";
-import { type Rewards, startRewards } from "../../src/upkeep/offer-rewards.ts";
+import { startRewards } from "../../src/upkeep/offer-rewards.ts";
 import { reofferDay } from "../../src/upkeep/reoffer-rewards.ts";
 import { pendingRewards } from "../../src/upkeep/reward-hand-off.ts";
 import { openRewardsQueue } from "../../src/upkeep/rewards-queue.ts";
@@ -23,6 +23,7 @@ import { temporaryFolder } from "../support/folder.ts";
 import { testDatabase } from "../support/postgres.ts";
 import { until } from "../support/processes.ts";
 import { type TestRedis, testRedis } from "../support/redis.ts";
+import { nodeArguments } from "../support/script.ts";
 import { starboard } from "../support/starboard.ts";
 
 interface Stage {
@@ -66,10 +67,10 @@ async function emptyRedis(): Promise<string> {
   return redis.url;
 }
 
-function relay({ sql, stops }: Stage, redisUrl: string, openQueue = openRewardsQueue): Rewards {
+function relay({ sql, stops }: Stage, redisUrl: string, openQueue = openRewardsQueue): Service {
   const rewards = startRewards({
     sql,
-    backend: { redisUrl },
+    redisUrl,
     log: silentLogger,
     pollEveryMs: 50,
     openQueue,
@@ -131,9 +132,9 @@ test("a star whose commit comes after that of a later number is not passed over"
   const id = early.replace(/.{4}$/, "0001");
   await late`begin`;
   await late`
-    insert into star (id, day, wallet, slot, at, target_type, target_id, repeatable, voting_power, weight,
+    insert into star (id, day, wallet, slot, at, target_type, target_id, is_forever_mint, voting_power, weight,
       base, counted_a, bonus_b, held_a, held_b, holdings_read_at, allowance_limit)
-    select ${id}, day, 5, 1, at, target_type, target_id, repeatable, voting_power, weight,
+    select ${id}, day, 5, 1, at, target_type, target_id, is_forever_mint, voting_power, weight,
       base, counted_a, bonus_b, held_a, held_b, holdings_read_at, allowance_limit from star`;
   relay(stage, redisUrl);
   const queue = consumerQueue(stage, redisUrl);
@@ -147,9 +148,9 @@ test("a star whose commit comes after that of a later number is not passed over"
 test("kill -9 after Redis accepted and before it was noted: offered again under the same ids", async (stage) => {
   const redisUrl = await emptyRedis();
   const ids = await stars(stage, 20);
-  const fixture = fileURLToPath(new URL("../fixtures/die-while-offering.ts", import.meta.url));
+  const fixture = new URL("../fixtures/die-while-offering.ts", import.meta.url);
   const signal = await new Promise((resolve) => {
-    const args = ["--import", import.meta.resolve("tsx"), fixture, stage.url, redisUrl];
+    const args = [...nodeArguments(fixture), stage.url, redisUrl];
     execFile(process.execPath, args, (error) => resolve(error?.signal));
   });
   assert.equal(signal, "SIGKILL");
@@ -282,7 +283,7 @@ test("without a Redis fit for BullMQ rewards wait, and that is said once", async
   const lines: string[] = [];
   const log = pino({ level: "warn" }, { write: (line) => void lines.push(line) });
   await stars(stage, 3);
-  const rewards = startRewards({ sql: stage.sql, backend: { postgresUrl: stage.url }, log });
+  const rewards = startRewards({ sql: stage.sql, redisUrl: undefined, log });
   await rewards.close();
   assert.equal(lines.length, 1);
   const { pending, oldestPendingSeconds } = await pendingRewards(stage.sql);

@@ -5,15 +5,15 @@
 import * as assert from "node:assert/strict";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { test } from "uvu";
-import { MirrorError } from "../../src/ledger/mirror-error.ts";
-import type { MirrorNode } from "../../src/ledger/mirror-node.ts";
+import { MirrorError } from "../../src/ledger/mirror/error.ts";
+import type { MirrorNode } from "../../src/ledger/mirror/node.ts";
 import { silentLogger } from "../../src/log.ts";
 import { openPostgres, type Sql } from "../../src/store/postgres.ts";
 import { startCatalogueRefresh } from "../../src/upkeep/refresh-catalogue.ts";
 import { refreshCollections } from "../../src/upkeep/refresh-catalogue-collections.ts";
 import { priceSource } from "../../src/upkeep/refresh-catalogue-price-source.ts";
 import { refreshPrices } from "../../src/upkeep/refresh-catalogue-prices.ts";
-import { type MirrorStub, mirrorStub, type Reply, sendJson } from "../ledger/mirror-stub.ts";
+import { type MirrorStub, mirrorStub, type Reply, sendJson } from "../ledger/mirror/stub.ts";
 import { type TestDatabase, testDatabase } from "../support/postgres.ts";
 
 const log = silentLogger;

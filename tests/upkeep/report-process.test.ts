@@ -3,13 +3,14 @@
  * reporters on one database with metrics of their own, and what the console makes of them.
  */
 import * as assert from "node:assert/strict";
+import { randomUUID } from "node:crypto";
 import { suite } from "uvu";
 import { mirrorHealth, processHealth } from "../../src/http/console/health.ts";
 import { numbersReader } from "../../src/http/console/numbers.ts";
 import { silentLogger } from "../../src/log.ts";
 import { createMetrics, type Metrics } from "../../src/metrics.ts";
 import { openPostgres, type Sql } from "../../src/store/postgres.ts";
-import { forgetReports, readProcesses, readTallies } from "../../src/store/service-report.ts";
+import { forgetReports, readDeltas, readProcesses } from "../../src/store/service-report.ts";
 import { startProcessReport } from "../../src/upkeep/report-process.ts";
 import { type TestDatabase, testDatabase } from "../support/postgres.ts";
 import { until } from "../support/processes.ts";
@@ -63,9 +64,9 @@ test("counts of two processes add up, also where they share their metrics", asyn
   ];
   await until("all three have told", async () => (await readProcesses(sql, 0)).length === 3);
   await Promise.all(reporters.map((reporter) => reporter.close()));
-  const tallies = await readTallies(sql, 0);
+  const deltas = await readDeltas(sql, 0);
   const of = (name: string): number =>
-    tallies.reduce((sum, tally) => (tally.name === name ? sum + tally.count : sum), 0);
+    deltas.reduce((sum, delta) => (delta.name === name ? sum + delta.count : sum), 0);
   assert.deepEqual(
     [of("accepted token"), of("refused ALREADY_STARRED"), of("published")],
     [6, 4, 1],
@@ -82,6 +83,26 @@ test("a process that stops in order says so; one that falls silent is lost", asy
   await reporter.close();
   const [stopped] = await readProcesses(sql, 0);
   assert.equal(stopped && processHealth(stopped, Date.now() + 60_000).word, "stopped");
+});
+
+test("web processes that reported lately are counted; workers, stopped and lost ones are not", async ({
+  sql,
+}) => {
+  const now = Date.now();
+  for (const [role, seenAt, stoppedAt] of [
+    ["web", now, null],
+    ["web", now - 20_000, null],
+    ["web", now - 60_000, null],
+    ["web", now, now],
+    ["worker", now, null],
+  ] as const) {
+    await sql`insert into service_process (id, role, version, host, pid, started_at, seen_at, stopped_at, report)
+      values (${randomUUID()}, ${role}, '1', 'host', 1, 0, ${seenAt}, ${stoppedAt}, '{}')`;
+  }
+  const reporter = start(sql, createMetrics(), "web");
+  assert.equal(reporter.webProcesses(), 1, "before it knows of others");
+  await until("it has told", async () => reporter.webProcesses() === 3);
+  await reporter.close();
 });
 
 test("a mirror node that answers some processes is unsteady, one that answers none is away", async ({
@@ -101,7 +122,7 @@ test("what is older than a day is forgotten", async ({ sql }) => {
   await sql`insert into service_minute (minute, name, count)
     select ((${now}::bigint / 60000) - back)::int, 'accepted token', 1 from generate_series(0, 3000, 1000) back`;
   await forgetReports(sql, now - 25 * 3_600_000);
-  assert.equal((await readTallies(sql, 0)).length, 2);
+  assert.equal((await readDeltas(sql, 0)).length, 2);
 });
 
 test("the charts have a point for each minute, with nothing made up where nothing was measured", async ({

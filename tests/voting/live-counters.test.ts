@@ -8,8 +8,8 @@ import * as assert from "node:assert/strict";
 import { suite } from "uvu";
 import { silentLogger } from "../../src/log.ts";
 import type { CounterChange } from "../../src/reads/counter-changes.ts";
-import type { JournalPlace } from "../../src/store/journal-horizon.ts";
-import { createLiveCounters, type Following } from "../../src/voting/live-counters.ts";
+import type { JournalPosition } from "../../src/store/commit-watermark.ts";
+import { type Following, LiveCounters } from "../../src/voting/live-counters.ts";
 
 /** mulberry32 */
 function random(seed: number): () => number {
@@ -39,15 +39,9 @@ function makeJournal(next: () => number) {
       changes.push({ item, cause, seq: drawn[cause] });
       totals.set(item, changes.length);
     },
-    load(after: JournalPlace, upTo: JournalPlace): CounterChange[] {
-      const found = new Map<number, { star: number; release: number }>();
-      for (const { item, cause, seq } of changes) {
-        if (seq <= after[cause] || seq > upTo[cause]) continue;
-        const there = found.get(item) ?? { star: 0, release: 0 };
-        found.set(item, { ...there, [cause]: seq });
-      }
-      return [...found].map(([item, place]) => ({
-        ...place,
+    load(after: JournalPosition, upTo: JournalPosition): CounterChange[] {
+      const found = changes.filter(({ cause, seq }) => seq > after[cause] && seq <= upTo[cause]);
+      return [...new Set(found.map(({ item }) => item))].map((item) => ({
         type: "event" as const,
         id: String(item),
         totalVotes: totals.get(item) ?? 0,
@@ -58,7 +52,7 @@ function makeJournal(next: () => number) {
 }
 
 /** One process' look at the journal, which lags behind by what it pleases. */
-function lagging(drawn: JournalPlace, next: () => number) {
+function lagging(drawn: JournalPosition, next: () => number) {
   let settled = { star: 0, release: 0 };
   let isCaughtUp = true;
   const look = async () => {
@@ -71,7 +65,7 @@ function lagging(drawn: JournalPlace, next: () => number) {
   return { look, catchUp: (yes: boolean) => (isCaughtUp = yes) };
 }
 
-const newListener = () => ({ wake: () => undefined, cut: () => assert.fail("cut") });
+const newListener = () => ({ wake: () => undefined, end: () => assert.fail("ended") });
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
 const test = suite("live counters");
@@ -82,35 +76,37 @@ for (const seed of [1, 2, 3, 4]) {
     const journal = makeJournal(next);
     for (let n = 0; n < 30; n += 1) journal.change();
     const lags = [1, 2, 3].map((n) => lagging(journal.drawn, random(seed * 10 + n)));
-    const processes = lags.map(({ look }) =>
-      createLiveCounters({
-        lookAtJournal: look,
-        loadChanges: async (after, upTo) => {
-          await pause(next() * 2);
-          return journal.load(after, upTo);
-        },
-        log: silentLogger,
-        pollEveryMs: 1,
-      }),
+    const processes = lags.map(
+      ({ look }) =>
+        new LiveCounters({
+          lookAtJournal: look,
+          loadChanges: async (after, upTo) => {
+            await pause(next() * 2);
+            return journal.load(after, upTo);
+          },
+          now: () => Date.UTC(2026, 10, 20),
+          log: silentLogger,
+          pollEveryMs: 1,
+        }),
     );
     const clients = Array.from({ length: 6 }, () => ({
       known: new Map<string, number>(),
       // Knows nothing yet, and so comes back for everything.
-      place: { star: 0, release: 0 } as JournalPlace,
+      id: "2026-11-20.0-0",
       following: null as Following | null,
     }));
     const take = (client: (typeof clients)[number], max: number): void => {
-      const taken = client.following?.take(max);
-      for (const { id, totalVotes } of taken?.counters ?? []) {
+      for (const event of client.following?.take(max) ?? []) {
+        const { id, totalVotes } = JSON.parse(event.data);
         const before = client.known.get(id) ?? 0;
         assert.ok(totalVotes >= before, `${id} went back from ${before} to ${totalVotes}`);
         client.known.set(id, totalVotes);
+        client.id = event.id;
       }
-      if (taken?.place) client.place = taken.place;
     };
     const comeBack = async (client: (typeof clients)[number]): Promise<void> => {
       const process = processes[Math.floor(next() * processes.length)];
-      client.following = (await process?.follow(newListener(), client.place)) ?? null;
+      client.following = (await process?.follow(newListener(), client.id)) ?? null;
       assert.equal(client.following?.isResumed, true);
     };
     for (const lag of lags) lag.catchUp(false);
@@ -121,7 +117,7 @@ for (const seed of [1, 2, 3, 4]) {
         if (client.following === null && what < 0.3) await comeBack(client);
         else if (what < 0.6) take(client, 1 + Math.floor(next() * 3));
         else if (what < 0.65) {
-          client.following?.end();
+          client.following?.stop();
           client.following = null;
         }
       }
@@ -134,7 +130,7 @@ for (const seed of [1, 2, 3, 4]) {
     for (const client of clients) {
       take(client, 1_000);
       assert.deepEqual([...client.known].sort(), [...latest].sort());
-      client.following?.end();
+      client.following?.stop();
     }
   });
 }

@@ -1,17 +1,21 @@
 import { type Context, Hono } from "hono";
 import type { ContentfulStatusCode } from "hono/utils/http-status";
-import { uuidv7 } from "uuidv7";
 import { TerminalError } from "../../errors.ts";
 import type { Logger } from "../../log.ts";
-import { appendOperatorLog, findOutcome } from "../../store/operator-log.ts";
+import { findOutcome } from "../../store/operator-log.ts";
 import type { Sql } from "../../store/postgres.ts";
+import { readVerdict } from "../../upkeep/service-verdict.ts";
 import { statusOf } from "../problem.ts";
 import { serveAssets } from "./assets.ts";
 import { closedPage, foreignForm, guarded, sentenceOf } from "./error-page.ts";
+import { UUID } from "./forms.ts";
 import { type FrameRequest, framedPage } from "./frame.ts";
 import { createGate, type Gate, type GateDeps, type Signed } from "./gate.ts";
+import { actLogged } from "./logged-act.ts";
 import { html } from "./markup.ts";
 import type { Action, Page, RefusedForm, ShownPage } from "./page.ts";
+import type { QueueBoard } from "./queue-board.ts";
+import { serveQueueBoard } from "./queue-board-routes.ts";
 import { goTo, sendPage } from "./reply.ts";
 import { formToken } from "./session-cookie.ts";
 import { localPath, signInPage } from "./sign-in.ts";
@@ -21,7 +25,11 @@ export interface ConsoleDeps extends Omit<GateDeps, "operatorToken"> {
   /** Without one the console stays closed. */
   readonly operatorToken: string | undefined;
   readonly network: string;
+  /** Whether the topics hold stars that the journal lacks: every page says so. */
+  readonly isBehind?: () => boolean;
   readonly log: Logger;
+  /** Absent where no Redis is fit for BullMQ. */
+  readonly board?: QueueBoard | undefined;
 }
 
 /**
@@ -51,6 +59,7 @@ export function consoleRoutes(deps: ConsoleDeps, pages: readonly Page[]): Hono {
     "/sign-out",
     act((c, signed) => gate.signOut(c, signed)),
   );
+  if (deps.board !== undefined) serveQueueBoard(app, { ...deps, gate, board: deps.board });
   for (const page of pages) {
     app.get(page.path === "" ? "/" : page.path, show(page));
     for (const action of page.actions ?? []) {
@@ -105,8 +114,10 @@ async function answerPage(
     formToken: formToken(secret),
     refused,
   };
-  const [shown, notice] = await Promise.all([
+  const [shown, verdict, notice] = await Promise.all([
     page.show(request).catch(nothingFound),
+    // A page that can be shown is shown, also where the verdict cannot be read in time.
+    readVerdict(house.sql).catch(() => undefined),
     refused === undefined
       ? noticeOf(house.sql, query.get("done"), session.id)
       : { text: refused.text, isFailure: true },
@@ -114,7 +125,16 @@ async function answerPage(
   if (shown instanceof Response) return shown;
   const around = { current: page.below ?? page.path, isBelow: page.below !== undefined };
   const { formToken: token, now } = request;
-  const framed = framedPage(house, { ...around, shown, session, notice, formToken: token, now });
+  const framed = framedPage(house, {
+    ...around,
+    shown,
+    session,
+    verdict,
+    notice,
+    formToken: token,
+    now,
+    isBehind: house.isBehind?.() ?? false,
+  });
   return sendPage(c, framed, refused?.status ?? (shown.isMissing ? 404 : 200));
 }
 
@@ -152,32 +172,15 @@ async function acceptAction(c: Context, house: House, asked: AskedAction): Promi
   }
 }
 
-/** Runs an action between two lines of the operator log: nothing happens without the first. */
+/** Runs an action between two lines of the operator log. */
 async function runAction(c: Context, house: House, asked: AskedAction): Promise<Response> {
-  const { sql, clock } = house;
   const { action, form } = asked;
   const { session } = asked.signed;
-  const entry = {
-    actionId: uuidv7(),
-    action: action.name,
-    subject: action.subject(form),
-    operator: session.operator,
-    sessionId: session.id,
-    notice: "",
-    details: {},
-  };
-  await appendOperatorLog(sql, { ...entry, phase: "begun" });
-  // Begun in a promise of its own: what an action throws before its first wait is noted too.
-  const outcome = await Promise.resolve()
-    .then(() => action.run({ form, now: clock.now(), session }))
-    .catch(async (error: unknown) => {
-      await appendOperatorLog(sql, { ...entry, phase: "failed", notice: sentenceOf(error) });
-      throw error;
-    });
-  const { notice, goTo: next, details = {} } = outcome;
-  await appendOperatorLog(sql, { ...entry, phase: "done", notice, details });
+  const act = { session, name: action.name, subject: action.subject(form) };
+  const run = () => action.run({ form, now: house.clock.now(), session });
+  const { goTo: next, actionId } = await actLogged(house.sql, act, run);
   if (typeof next === "string") {
-    return goTo(c, `/ops${next}${next.includes("?") ? "&" : "?"}done=${entry.actionId}`);
+    return goTo(c, `/ops${next}${next.includes("?") ? "&" : "?"}done=${actionId}`);
   }
   const once = { path: asked.page.path, show: () => Promise.resolve(next) };
   return answerPage(c, house, { page: once, signed: asked.signed });
@@ -188,7 +191,7 @@ async function noticeOf(
   actionId: string | null,
   sessionId: string,
 ): Promise<FrameRequest["notice"]> {
-  if (actionId === null || !/^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(actionId)) {
+  if (actionId === null || !UUID.test(actionId)) {
     return undefined;
   }
   const entry = await findOutcome(sql, { actionId, sessionId });

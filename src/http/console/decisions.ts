@@ -1,3 +1,4 @@
+import { DAY_MS } from "../../../actors/day.ts";
 import type { RefusalTrail, TrailedRefusal } from "../../journal/refusal-trail.ts";
 import { accountNumber, walletOf } from "../../journal/star-record.ts";
 import { type AcceptedStar, acceptedSince } from "../../reads/accepted-since.ts";
@@ -37,7 +38,6 @@ export interface DecisionFeed {
   since(filter: DecisionFilter, at: number, now: number): Promise<readonly Decision[]>;
 }
 
-const DAY_MS = 86_400_000;
 /** A page of the feed. */
 const SHOWN = 50;
 /** A stream that was away for longer begins with the newest of these. */

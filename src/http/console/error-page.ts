@@ -6,8 +6,9 @@ import { barePage } from "./frame.ts";
 import { type Html, html } from "./markup.ts";
 import { sendPage } from "./reply.ts";
 import { localPath } from "./sign-in.ts";
+import { upperFirst } from "./words.ts";
 
-/** Answers, or says on a page what went wrong: nobody at a console reads JSON. */
+/** Answers, or says on a page what went wrong: people at a console read no JSON. */
 export async function guarded(
   c: Context,
   log: Logger,
@@ -25,7 +26,7 @@ export async function guarded(
   }
 }
 
-/** Back to the page of ours that led here, if one did, and to the overview. */
+/** Back to the console's page that led here, if one did, and to the overview. */
 function waysOn(c: Context): Html {
   const [, path = "/ops"] = /^https?:\/\/[^/]+(\/.*)$/.exec(c.req.header("referer") ?? "") ?? [];
   const from = localPath(path);
@@ -33,13 +34,13 @@ function waysOn(c: Context): Html {
   return html`<nav class="row" aria-label="Ways on">${back}<a class="button" href="/ops">Go to the overview</a></nav>`;
 }
 
-/** What may be told of an error: only the sentences that were written for the caller. */
+/** What may be shown of an error: only the sentences that were written for the caller. */
 export function sentenceOf(error: unknown): string {
-  const isTold = error instanceof TerminalError || error instanceof RetryableError;
-  if (!isTold) return "Something went wrong on our side.";
+  const isForCaller = error instanceof TerminalError || error instanceof RetryableError;
+  if (!isForCaller) return "Something went wrong on our side.";
   const { message } = error;
   const end = /[.!?]$/.test(message) ? "" : ".";
-  return `${message.charAt(0).toUpperCase()}${message.slice(1)}${end}`;
+  return `${upperFirst(message)}${end}`;
 }
 
 /** A form that another site may have sent, or that a session which is over has left behind. */
@@ -51,7 +52,7 @@ export function foreignForm(c: Context): Promise<Response> {
 /** Everything, where no operator token is set. */
 export function closedPage(c: Context): Promise<Response> {
   c.header("WWW-Authenticate", "Bearer");
-  const text = html`<p>No operator token is set, so nobody can sign in.</p>
+  const text = html`<p>No operator token is set, so no operator can sign in.</p>
 <p>Set <code>OPERATOR_TOKEN</code> (16 characters or more) for the web processes and start them again.</p>`;
   return sendPage(c, barePage("The console is closed", text), 401);
 }

@@ -1,5 +1,5 @@
 import { processHealth, publishingHealth } from "./health.ts";
-import { duration, type Mood, number } from "./markup.ts";
+import { type Content, duration, html, type Mood, number } from "./markup.ts";
 import type { Numbers } from "./numbers.ts";
 
 /** A large number of the overview; the live stream sends them anew. */
@@ -8,12 +8,28 @@ export interface Figure {
   readonly label: string;
   readonly value: string;
   readonly note: string;
+  /** The page that shows more of it. */
+  readonly page: string;
   /** Whether it is a worry; most figures are none. */
   readonly mood: Mood;
 }
 
-/** Minutes over which the lag is told: one alone is often empty. */
+/** Minutes over which the lag is taken: one alone is often empty. */
 const LAG_MINUTES = 10;
+
+/** Figures as large numbers in a row; the page's script keeps those it knows by their key. */
+export function figureList(
+  figures: readonly (Pick<Figure, "label" | "value" | "note"> & Partial<Figure>)[],
+): Content {
+  return figures.map(
+    ({ key = "", label, value, note, page, mood = "plain" }) =>
+      html`<div class="figure ${mood}" data-figure-box="${key}">
+<div class="label">${page === undefined ? label : html`<a href="${page}">${label}</a>`}</div>
+<div class="value" data-figure="${key}">${value}</div>
+<div class="note" data-figure-note="${key}">${note}</div>
+</div>`,
+  );
+}
 
 export function figuresOf(numbers: Numbers): readonly Figure[] {
   const { points, hour, pending, oldestPendingSeconds } = numbers;
@@ -22,7 +38,12 @@ export function figuresOf(numbers: Numbers): readonly Figure[] {
   const sumOf = (prefix: string): number =>
     [...hour].reduce((sum, [name, count]) => (name.startsWith(prefix) ? sum + count : sum), 0);
   const lags = last(4, LAG_MINUTES);
-  const lag = lags.reduce((sum, value) => sum + value, 0) / lags.length;
+  const meanLag = lags.reduce((sum, value) => sum + value, 0) / lags.length;
+  // A star that waits has no lag yet; it is this long at least.
+  const waitsLonger = oldestPendingSeconds !== null && !(oldestPendingSeconds <= meanLag);
+  const lag = waitsLonger ? oldestPendingSeconds : meanLag;
+  const lagMean =
+    lags.length === 0 ? "" : `; mean of ${LAG_MINUTES} min: ${duration(meanLag * 1_000)}`;
   // The running minute is still filling: the one before it is whole.
   const whole = points.at(-2)?.[1] ?? 0;
   const atWork = numbers.processes.filter(
@@ -32,12 +53,14 @@ export function figuresOf(numbers: Numbers): readonly Figure[] {
     (process) => processHealth(process, numbers.at).mood === "bad",
   ).length;
   const workers = atWork.filter(({ role }) => role === "worker").length;
+  const publishingMood = publishingHealth(numbers.verdict).mood;
   return [
     {
       key: "stars",
       label: "Stars per minute",
       value: number(whole),
       note: `${number(sumOf("accepted "))} in the last hour`,
+      page: "/ops/stars",
       mood: "plain",
     },
     {
@@ -45,14 +68,18 @@ export function figuresOf(numbers: Numbers): readonly Figure[] {
       label: "Refused, last hour",
       value: number(sumOf("refused ")),
       note: `and ${number(sumOf("limited "))} by rate limits`,
+      page: "/ops/feed",
       mood: "plain",
     },
     {
       key: "lag",
       label: "Publish lag",
-      value: lags.length === 0 ? "–" : duration(lag * 1_000),
-      note: `mean of ${LAG_MINUTES} min`,
-      mood: "plain",
+      value: Number.isNaN(lag) ? "–" : duration(lag * 1_000),
+      note: waitsLonger
+        ? `and more: the oldest still waits${lagMean}`
+        : `mean of ${LAG_MINUTES} min`,
+      page: "/ops/publishing",
+      mood: publishingMood,
     },
     {
       key: "pending",
@@ -62,13 +89,15 @@ export function figuresOf(numbers: Numbers): readonly Figure[] {
         oldestPendingSeconds === null
           ? "nothing waits"
           : `the oldest for ${duration(oldestPendingSeconds * 1_000)}`,
-      mood: publishingHealth(numbers).mood,
+      page: "/ops/publishing",
+      mood: publishingMood,
     },
     {
       key: "processes",
       label: "Processes at work",
       value: number(atWork.length),
       note: `${number(atWork.length - workers)} web, ${number(workers)} worker${lost === 0 ? "" : `, ${number(lost)} lost`}`,
+      page: "/ops#processes",
       mood: lost === 0 ? "plain" : "bad",
     },
   ];

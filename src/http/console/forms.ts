@@ -24,7 +24,7 @@ export function actionButton(
   given: {
     readonly path: string;
     readonly word: string;
-    /** For those who hear the button without its row: `Re-drive star …a1b2`. */
+    /** For screen readers, which read the button without its row: `Re-drive star …a1b2`. */
     readonly label: string;
     readonly fields: Readonly<Record<string, string>>;
     readonly kind?: "danger";
@@ -79,8 +79,8 @@ export function fieldOf(request: FormRequest, path: string, field: Field): Html 
   const value = refused?.form.get(name) ?? field.value ?? "";
   const flaw = refused?.field === name ? refused.text : null;
   const id = `field-${name}`;
-  const told = [flaw === null ? "" : `${id}-flaw`, hint === undefined ? "" : `${id}-hint`];
-  const described = told.filter(Boolean).join(" ");
+  const hints = [flaw === null ? "" : `${id}-flaw`, hint === undefined ? "" : `${id}-hint`];
+  const described = hints.filter(Boolean).join(" ");
   const attributes = html`id="${id}" name="${name}" required${
     described === "" ? "" : html` aria-describedby="${described}"`
   }${flaw === null ? "" : html` aria-invalid="true" autofocus`}`;

@@ -1,4 +1,5 @@
 import type { OperatorSession } from "../../keys/operator-session.ts";
+import type { Verdict } from "../../upkeep/service-verdict.ts";
 import { type Content, type Html, html } from "./markup.ts";
 import type { Page, ShownPage } from "./page.ts";
 
@@ -20,6 +21,10 @@ export interface FrameRequest {
   readonly formToken: string;
   /** Epoch milliseconds by the one clock. */
   readonly now: number;
+  /** Whether the journal lacks stars that are on its topics. */
+  readonly isBehind: boolean;
+  /** What is wrong with the service; undefined where it cannot be read just now. */
+  readonly verdict: Verdict | undefined;
   /** How the action before this page ended. */
   readonly notice?: { readonly text: string; readonly isFailure: boolean } | undefined;
 }
@@ -36,6 +41,12 @@ interface Entry {
   readonly nav: string;
   readonly path: string;
 }
+
+/** What to do about a journal that went back in time. */
+const BEHIND = html`<p class="notice bad" role="alert">The topics hold stars that this journal lacks, so no star is accepted.
+See <code>starboard journal status</code>; then <code>starboard journal recover</code> brings them back, or
+<code>starboard journal accept-loss --reason …</code> goes on without them.</p>
+`;
 
 /** A whole page for somebody who is signed in. */
 export function framedPage(given: FrameGiven, request: FrameRequest): Html {
@@ -56,11 +67,29 @@ export function framedPage(given: FrameGiven, request: FrameRequest): Html {
 </header>
 <nav class="pages" aria-label="Console">${groupsOf(entries).map((group) => groupList(group, request))}</nav>
 <main id="main" tabindex="-1" data-now="${request.now}">
-${notice === undefined ? "" : html`<p class="notice${notice.isFailure ? " bad" : ""}" role="status">${notice.text}</p>`}
+${request.isBehind ? BEHIND : ""}${banner(request.verdict)}${notice === undefined ? "" : html`<p class="notice${notice.isFailure ? " bad" : ""}" role="status">${notice.text}</p>`}
 ${wayBack(entries, request)}<h1>${shown.title}</h1>
 ${shown.body}
 </main>`,
   );
+}
+
+/** What is wrong, on every page, and what to do; nothing where all is well. */
+function banner(verdict: Verdict | undefined): Content {
+  const wrong = verdict?.checks.filter(({ ok }) => !ok) ?? [];
+  if (wrong.length === 0) return "";
+  return html`<div class="notice bad" role="alert" data-verdict>${wrong.map(
+    ({ name, message, fix }) =>
+      html`<p><strong>${name}</strong>: ${message}. ${fix === null ? "" : html`<span>To do: ${fix}.</span>`}</p>`,
+  )}</div>
+`;
+}
+
+/** How many checks fail, beside the page that shows them all. */
+function navBadge(path: string, verdict: Verdict | undefined): Content {
+  const wrong = verdict?.checks.filter(({ ok }) => !ok).length ?? 0;
+  if (path !== "" || wrong === 0) return "";
+  return html` <span class="badge bad" title="Checks that fail">${wrong}</span>`;
 }
 
 /** The entries in the parts that `HEADINGS` begin; an entry before any heading stands alone. */
@@ -74,12 +103,12 @@ function groupsOf(entries: readonly Entry[]): readonly (readonly Entry[])[] {
   return groups;
 }
 
-function groupList(group: readonly Entry[], { current, isBelow }: FrameRequest): Html {
+function groupList(group: readonly Entry[], { current, isBelow, verdict }: FrameRequest): Html {
   const heading = HEADINGS[group[0]?.path ?? ""] ?? "";
   const mark = html` aria-current="${isBelow ? "true" : "page"}"`;
   return html`<div class="group"><p aria-hidden="true">${heading}</p><ul aria-label="${heading}">${group.map(
     ({ nav, path }) =>
-      html`<li><a href="/ops${path}"${path === current ? mark : ""}>${nav}</a></li>`,
+      html`<li><a href="/ops${path}"${path === current ? mark : ""}>${nav}${navBadge(path, verdict)}</a></li>`,
   )}</ul></div>`;
 }
 

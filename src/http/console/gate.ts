@@ -8,9 +8,7 @@ import {
 } from "../../keys/operator-session.ts";
 import { appendOperatorLog } from "../../store/operator-log.ts";
 import type { Sql } from "../../store/postgres.ts";
-import type { Redis } from "../../store/redis.ts";
-import type { ClientAddress } from "../middleware/client-address.ts";
-import { sharedWindow } from "../middleware/shared-window.ts";
+import type { OperatorAccess } from "../operator-access.ts";
 import { readForm } from "./read-form.ts";
 import { goTo } from "./reply.ts";
 import { isSameOrigin } from "./same-origin.ts";
@@ -21,9 +19,8 @@ export interface GateDeps {
   readonly operatorToken: string;
   readonly publicUrl: string;
   readonly sql: Sql;
-  readonly redis: Redis;
   readonly clock: Clock;
-  readonly client: ClientAddress;
+  readonly access: OperatorAccess;
 }
 
 /** A request of somebody signed in. */
@@ -45,10 +42,6 @@ export interface Gate {
   signOut(c: Context, signed: Signed): Promise<Response>;
 }
 
-/** Somebody who mistypes needs no more; somebody who guesses gets no further. */
-const SIGN_IN_ATTEMPTS = 10;
-const MINUTE_MS = 60_000;
-
 export function createGate(deps: GateDeps): Gate {
   const { sql, publicUrl } = deps;
   const sessions: OperatorSessions = operatorSessions(deps);
@@ -64,13 +57,6 @@ export function createGate(deps: GateDeps): Gate {
       notice: "",
       details: {},
     });
-  const attempts = sharedWindow({
-    name: "operator-sign-in",
-    limit: SIGN_IN_ATTEMPTS,
-    windowMs: MINUTE_MS,
-    clock: deps.clock,
-    redis: deps.redis,
-  });
   return {
     async find(c, use = "use") {
       const secret = cookie.read(c);
@@ -87,7 +73,7 @@ export function createGate(deps: GateDeps): Gate {
       const isOurs = isSameOrigin(c, publicUrl) && isFormToken(form.get("token") ?? "", secret);
       return isOurs ? form : null;
     },
-    signIn: (c) => signIn(c, { ...deps, sessions, cookie, attempts, note }),
+    signIn: (c) => signIn(c, { ...deps, sessions, cookie, note }),
     async signOut(c, { session, secret }) {
       await sessions.close(secret);
       await note(session, "session.close");

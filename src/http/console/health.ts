@@ -1,4 +1,5 @@
 import type { KnownProcess } from "../../store/service-report.ts";
+import type { Verdict, VerdictCheck } from "../../upkeep/service-verdict.ts";
 import { duration, type Mood, number } from "./markup.ts";
 import type { Numbers } from "./numbers.ts";
 import { checkWords } from "./words.ts";
@@ -13,28 +14,37 @@ export interface Health {
 export interface NamedHealth extends Health {
   readonly key: string;
   readonly name: string;
+  /** The page that shows more of it. */
+  readonly page: string;
 }
 
 /** Three reports that did not come. */
 const LOST_AFTER_MS = 30_000;
-/** Publishing takes seconds; a minute is an alarm, five are trouble. */
-const OLD_SECONDS = 60;
-const STUCK_SECONDS = 300;
 /** A mirror node shows a star's message some seconds after its consensus. */
 const BEHIND_MS = 30_000;
 
+/** On the Overview itself. */
+const PROCESSES = "/ops#processes";
+
 /**
- * What the service stands on and does, as the overview tells it; the live stream sends it anew.
+ * What the service stands on and does, as the overview shows it; the live stream sends it again.
  *
  * @param network a local ledger's mirror node may fall behind without harm
  */
 export function healthOf(numbers: Numbers, network: string): readonly NamedHealth[] {
   return [
-    { key: "postgres", name: "Postgres", ...postgresHealth(numbers) },
-    { key: "redis", name: "Redis", ...redisHealth(numbers) },
-    { key: "mirror", name: "Mirror node", ...mirrorHealth(numbers, network) },
-    { key: "publishing", name: "Publishing", ...publishingHealth(numbers) },
-    { key: "check", name: "Holdings check", ...checkHealth(numbers) },
+    { key: "postgres", name: "Postgres", page: PROCESSES, ...postgresHealth(numbers) },
+    { key: "redis", name: "Redis", page: PROCESSES, ...redisHealth(numbers) },
+    { key: "mirror", name: "Mirror node", page: PROCESSES, ...mirrorHealth(numbers, network) },
+    {
+      key: "publishing",
+      name: "Publishing",
+      page: "/ops/publishing",
+      ...publishingHealth(numbers.verdict),
+    },
+    { key: "rewards", name: "Rewards", page: "/ops/queues", ...judged(numbers.verdict, "rewards") },
+    { key: "exports", name: "Exports", page: "/exports", ...judged(numbers.verdict, "exports") },
+    { key: "check", name: "Holdings check", page: "/ops/holdings", ...checkHealth(numbers) },
   ];
 }
 
@@ -72,7 +82,7 @@ function postgresHealth(numbers: Numbers): Health {
   return seenBy(numbers, "postgresMs");
 }
 
-/** Workers reach Redis through their queue alone and tell nothing of it. */
+/** Workers reach Redis through their queue alone and report nothing of it. */
 function redisHealth(numbers: Numbers): Health {
   return seenBy(numbers, "redisMs", ({ role }) => role === "web");
 }
@@ -90,20 +100,35 @@ export function mirrorHealth(numbers: Numbers, network: string): Health {
   return { mood: "good", word: "ok", note };
 }
 
-export function publishingHealth({ pending, oldestPendingSeconds }: Numbers): Health {
-  const age = oldestPendingSeconds ?? 0;
-  const note = pending === 0 ? "nothing waits" : `the oldest for ${duration(age * 1_000)}`;
-  if (age > STUCK_SECONDS) return { mood: "bad", word: "stuck", note };
-  if (age > OLD_SECONDS) return { mood: "warn", word: "slow", note };
-  return { mood: "good", word: "ok", note };
+/** Publishing is well where no worker has an alarm, the topics agree and no star is late. */
+export function publishingHealth(verdict: Verdict): Health {
+  const of = (name: VerdictCheck["name"]) => verdict.checks.find((check) => check.name === name);
+  const [alarms, findings, publishing] = [of("alarms"), of("findings"), of("publishing")];
+  if (alarms?.ok === false) return { mood: "bad", word: "needs a person", note: alarms.message };
+  if (publishing?.ok === false) return { mood: "bad", word: "late", note: publishing.message };
+  if (findings?.ok === false) return { mood: "warn", word: "differs", note: findings.message };
+  return { mood: "good", word: "ok", note: publishing?.message ?? "" };
 }
 
-function checkHealth({ check, at }: Numbers): Health {
-  if (check === null)
+function judged({ checks }: Verdict, name: VerdictCheck["name"]): Health {
+  const { ok, message = "" } = checks.find((check) => check.name === name) ?? {};
+  return ok === false
+    ? { mood: "bad", word: "late", note: message }
+    : { mood: "good", word: "ok", note: message };
+}
+
+function checkHealth({ check, at, verdict }: Numbers): Health {
+  const { ok, message = "" } = verdict.checks.find(({ name }) => name === "holdings-check") ?? {};
+  if (check === undefined)
     return { mood: "plain", word: "none yet", note: "it runs daily at 00:00 UTC" };
   const when = `${check.kind === "manual" ? "by hand, " : ""}${duration(at - check.startedAt)} ago`;
   const found = `${number(check.removed)} removed, ${number(check.kept)} kept, ${number(check.deferred)} left open`;
   const note = check.state === "skipped" ? when : `${when}; ${found}`;
-  const mood = check.state === "incomplete" || check.deferred > 0 ? "warn" : "good";
-  return { mood: check.state === "skipped" ? "plain" : mood, word: checkWords(check.state), note };
+  if (ok === false)
+    return { mood: "warn", word: checkWords(check.state), note: `${when}; ${message}` };
+  return {
+    mood: check.state === "skipped" ? "plain" : "good",
+    word: checkWords(check.state),
+    note,
+  };
 }

@@ -6,7 +6,7 @@ export function actorLink(name: string, text: string = name): Html {
   return html`<a href="/ops/actors/${name}">${text}</a>`;
 }
 
-/** The page of a star; ids are long, and their ends tell them apart. */
+/** The page of a star; ids are long, and differ in their ends. */
 export function starLink(id: string, text: string = `…${id.slice(-6)}`): Html {
   return html`<a href="/ops/stars/${id}" title="${id}"><span class="code">${text}</span></a>`;
 }
@@ -23,7 +23,7 @@ const EXPLORED: readonly string[] = ["mainnet", "testnet", "previewnet"];
  * Where the public explorer shows a thing of the ledger.
  *
  * @param what `transaction/<consensus timestamp>`, `topic/0.0.n`, `account/0.0.n`
- * @returns null for a network that nobody else can see
+ * @returns null for a network that is not public
  */
 export function explorerUrl(network: LedgerNetwork, what: string): string | null {
   return EXPLORED.includes(network) ? `https://hashscan.io/${network}/${what}` : null;

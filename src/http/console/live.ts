@@ -58,7 +58,7 @@ export function stream(
         await out.sleep(TICK_MS);
       }
     } catch {
-      // Whatever went wrong, the browser asks again: an open page is no place for its text.
+      // The browser asks again after any error: an open page is no place for its text.
     } finally {
       streams -= 1;
     }

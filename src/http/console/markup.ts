@@ -1,7 +1,7 @@
 import { html, raw } from "hono/html";
 import type { HtmlEscapedString } from "hono/utils/html";
 
-/** Text that is HTML already; whatever else is put into `html` is escaped. */
+/** Text that is HTML already; everything else put into `html` is escaped. */
 export type Html = HtmlEscapedString | Promise<HtmlEscapedString>;
 /** What may stand between tags: text is escaped, nothing leaves nothing. */
 export type Content = Html | string | number | null | readonly Content[];

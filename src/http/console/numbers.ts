@@ -1,22 +1,26 @@
 import { type PendingPublications, pendingPublications } from "../../publishing/outbox.ts";
-import { type LastHoldingsCheck, lastHoldingsCheck } from "../../reads/last-holdings-check.ts";
+import { type ListedCheck, listChecks } from "../../reads/console-holdings.ts";
 import type { Sql } from "../../store/postgres.ts";
 import {
   type KnownProcess,
-  type MinuteTally,
+  type MinuteDelta,
+  readDeltas,
   readProcesses,
-  readTallies,
 } from "../../store/service-report.ts";
+import { readVerdict, type Verdict } from "../../upkeep/service-verdict.ts";
 
 /** Everything the overview shows, as of one moment. */
 export interface Numbers extends PendingPublications {
   /** Epoch milliseconds. */
   readonly at: number;
   readonly points: readonly Point[];
-  /** Sums of the last hour by name of the tally; see `src/upkeep/tallies.ts`. */
+  /** Sums of the last hour by name of the delta; see `src/upkeep/deltas.ts`. */
   readonly hour: ReadonlyMap<string, number>;
   readonly processes: readonly KnownProcess[];
-  readonly check: LastHoldingsCheck | null;
+  /** The newest run of the holdings check; undefined before the first. */
+  readonly check: ListedCheck | undefined;
+  /** What is wrong, if anything is; banner, badge, Overview and Publishing all show this one. */
+  readonly verdict: Verdict;
 }
 
 /**
@@ -60,24 +64,25 @@ export function numbersReader(sql: Sql): (now: number) => Promise<Numbers> {
 
 async function readNumbers(sql: Sql, now: number): Promise<Numbers> {
   const since = now - SHOWN_MINUTES * MINUTE_MS;
-  const [tallies, processes, pending, check] = await Promise.all([
-    readTallies(sql, since),
+  const [deltas, processes, pending, [check], verdict] = await Promise.all([
+    readDeltas(sql, since),
     readProcesses(sql, since),
     pendingPublications(sql),
-    lastHoldingsCheck(sql),
+    listChecks(sql, { before: undefined, limit: 1 }),
+    readVerdict(sql),
   ]);
   const hour = new Map<string, number>();
-  for (const { name, count } of tallies) hour.set(name, (hour.get(name) ?? 0) + count);
-  return { at: now, points: pointsOf(tallies, now), hour, processes, check, ...pending };
+  for (const { name, count } of deltas) hour.set(name, (hour.get(name) ?? 0) + count);
+  return { at: now, points: pointsOf(deltas, now), hour, processes, check, verdict, ...pending };
 }
 
 /** One point for each minute, also for those in which nothing happened. */
-function pointsOf(tallies: readonly MinuteTally[], now: number): readonly Point[] {
-  const byMinute = new Map<number, MinuteTally[]>();
-  for (const tally of tallies) {
-    const others = byMinute.get(tally.minute);
-    if (others === undefined) byMinute.set(tally.minute, [tally]);
-    else others.push(tally);
+function pointsOf(deltas: readonly MinuteDelta[], now: number): readonly Point[] {
+  const byMinute = new Map<number, MinuteDelta[]>();
+  for (const delta of deltas) {
+    const others = byMinute.get(delta.minute);
+    if (others === undefined) byMinute.set(delta.minute, [delta]);
+    else others.push(delta);
   }
   const last = Math.floor(now / MINUTE_MS);
   return Array.from({ length: SHOWN_MINUTES }, (_, index) => {
@@ -89,10 +94,10 @@ function pointsOf(tallies: readonly MinuteTally[], now: number): readonly Point[
 
 function readingOf(
   { of, take }: (typeof SERIES)[number],
-  known: readonly MinuteTally[],
+  known: readonly MinuteDelta[],
 ): number | null {
   const mine = known.filter(({ name }) => name === of || name.startsWith(`${of} `));
-  const count = mine.reduce((sum, tally) => sum + tally.count, 0);
+  const count = mine.reduce((sum, delta) => sum + delta.count, 0);
   if (take === "count") return count;
   if (count === 0) return null;
   if (take === "peak") return Math.round(Math.max(...mine.map(({ peak }) => peak)) * 100) / 100;

@@ -1,10 +1,8 @@
-import type { MintSnapshots } from "../../hosting/mint-snapshots.ts";
-import type { Snapshots } from "../../hosting/snapshots.ts";
+import type { Resting } from "../../hosting/inspect-actor.ts";
 import type { RefusalTrail } from "../../journal/refusal-trail.ts";
 import type { LedgerNetwork } from "../../ledger/entity-id.ts";
 import type { Sql } from "../../store/postgres.ts";
-import type { QueueReader } from "../../store/queue-reader.ts";
-import type { HoldingsCheckByHand } from "../../upkeep/holdings-check-by-hand.ts";
+import type { HoldingsCheckByHand } from "../../upkeep/holdings-check/by-hand.ts";
 import { decisionFeed } from "./decisions.ts";
 import { liveNumbersPage } from "./live.ts";
 import { numbersReader } from "./numbers.ts";
@@ -22,12 +20,12 @@ import { logPage } from "./pages/log.ts";
 import { overviewPage } from "./pages/overview.ts";
 import { premiumPage } from "./pages/premium.ts";
 import { publishingPage } from "./pages/publishing.ts";
-import { queuePage } from "./pages/queue.ts";
 import { queuesPage } from "./pages/queues.ts";
 import { seasonsPage } from "./pages/seasons.ts";
 import { starPage } from "./pages/star.ts";
 import { starsPage } from "./pages/stars.ts";
 import { xpPage } from "./pages/xp.ts";
+import type { QueueBoard } from "./queue-board.ts";
 
 /** What the pages stand on. */
 export interface PagesDeps {
@@ -36,11 +34,11 @@ export interface PagesDeps {
   /** One whose statements may take their time. */
   readonly patientSql: Sql;
   readonly checks: HoldingsCheckByHand;
-  readonly queues: QueueReader;
-  /** Tells publishers to look. */
+  /** Absent where no Redis is fit for BullMQ. */
+  readonly board: QueueBoard | undefined;
+  /** Wakes the publishers. */
   readonly wake: () => void;
-  readonly snapshots: Snapshots;
-  readonly mintSnapshots: MintSnapshots;
+  readonly resting: Resting;
   readonly refusals: RefusalTrail;
   readonly network: LedgerNetwork;
   /** Epoch milliseconds by the one clock. */
@@ -64,7 +62,6 @@ export function consolePages(deps: PagesDeps): readonly Page[] {
     starPage(deps),
     publishingPage({ ...deps, readNumbers }),
     queuesPage(deps),
-    queuePage(deps),
     holdingsPage(deps),
     holdingsNowPage(deps),
     holdingsRunPage(deps),

@@ -1,5 +1,5 @@
 import { TerminalError } from "../../errors.ts";
-import { type Html, html, number } from "./markup.ts";
+import { type Html, html } from "./markup.ts";
 
 /**
  * A whole number of the address.
@@ -33,24 +33,4 @@ export function textOf(query: URLSearchParams, name: string): string {
 export function older(path: string | null, word = "Older"): Html {
   if (path === null) return html``;
   return html`<nav class="pager" aria-label="Pages"><a class="button" href="${path}" rel="next">${word} →</a></nav>`;
-}
-
-/**
- * The ways forth and back in a list that is counted, and where one is: `26–50 of 64`.
- *
- * @param given.to the address of the page that leaves so many out
- * @param given.shown how many stand on this page
- */
-export function turning(given: {
-  readonly to: (skip: number) => string;
-  readonly skip: number;
-  readonly limit: number;
-  readonly shown: number;
-  readonly total: number;
-}): Html {
-  const { to, skip, limit, shown, total } = given;
-  const [back, forth] = [skip > 0, skip + limit < total && shown > 0];
-  if (!back && !forth) return html``;
-  const range = shown === 0 ? "none" : `${number(skip + 1)}–${number(skip + shown)}`;
-  return html`<nav class="pager" aria-label="Pages">${back ? html`<a class="button" href="${to(Math.max(0, skip - limit))}" rel="prev">← Back</a>` : ""}${forth ? html`<a class="button" href="${to(skip + limit)}" rel="next">Further →</a>` : ""}<span class="hint">${range} of ${number(total)}</span></nav>`;
 }

@@ -1,11 +1,11 @@
 /**
- * What publishing says in codes, in the words of the people who run it. Whatever has no words
- * here is shown as it is.
+ * What publishing says in codes, in the words of the people who run it. What has no words here
+ * is shown as it is.
  */
 
 const ALARMS: Readonly<Record<string, string>> = {
   configuration: "The ledger refuses for a reason that only a person can cure",
-  foreign: "Somebody else used a transaction id of ours up",
+  foreign: "Somebody else used up a transaction id of this service",
   contradiction: "The consensus nodes and the mirror node contradict each other",
   returned: "A message that was proved absent is there after all",
   overdue: "A star has waited for more than a minute",
@@ -14,7 +14,7 @@ const ALARMS: Readonly<Record<string, string>> = {
 const FINDINGS: Readonly<Record<string, string>> = {
   missing: "Missing: accepted, but not on the topic",
   duplicate: "Double: a second message of one star",
-  foreign: "Foreign: a message nobody here sent",
+  foreign: "Foreign: a message that Starboard did not send",
   malformed: "Malformed: no star of any kind",
   "wrong bytes": "Changed: another text than the star's own",
   "wrong topic": "Misplaced: on another topic than the star's own",
@@ -41,37 +41,10 @@ const LEDGER_CODES: Readonly<Record<string, string>> = {
   UNAVAILABLE: "the node is away",
 };
 
-const QUEUES: Readonly<Record<string, string>> = {
-  publishing: "Wake-ups for publishing",
-  upkeep: "The daily alarm clock",
-  rewards: "Stars for rewards",
-};
-
-const QUEUE_PURPOSES: Readonly<Record<string, string>> = {
-  publishing:
-    "Tells a worker that stars are to be published. One wake-up stands for all of them, and it is gone as soon as a worker has heard it, so this queue is empty nearly always.",
-  upkeep: "Wakes a worker at 00:00 UTC: the holdings check is due.",
-  rewards: "Holds a job for each accepted star until the rewards feature has taken it.",
-};
-
-const JOB_STATES: Readonly<Record<string, string>> = {
-  waiting: "waiting",
-  active: "in work",
-  delayed: "for later",
-  failed: "failed",
-  completed: "done",
-  prioritized: "waiting, first in line",
-  "waiting-children": "waiting for other jobs",
-};
-
 const said = (words: Readonly<Record<string, string>>) => (code: string) => words[code] ?? code;
 
 export const alarmWords = said(ALARMS);
 export const findingWords = said(FINDINGS);
-export const queueWords = said(QUEUES);
-/** What a queue is for, in a sentence. */
-export const queuePurposes = said(QUEUE_PURPOSES);
-export const jobStateWords = said(JOB_STATES);
 
 /** A sentence of the publisher with the ledger's codes explained beside them. */
 export function troubleWords(text: string): string {

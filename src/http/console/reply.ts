@@ -2,7 +2,7 @@ import type { Context } from "hono";
 import type { ContentfulStatusCode } from "hono/utils/http-status";
 import type { Html } from "./markup.ts";
 
-/** Nothing inline runs, nothing comes from elsewhere, nobody frames us, forms stay here. */
+/** Nothing inline runs, nothing comes from elsewhere, no page frames this one, forms stay here. */
 export const CONSOLE_POLICY = [
   "default-src 'none'",
   "script-src 'self'",
@@ -19,7 +19,7 @@ export function secured(c: Context): Context {
   c.header("Content-Security-Policy", CONSOLE_POLICY);
   c.header("Cross-Origin-Opener-Policy", "same-origin");
   c.header("Cross-Origin-Resource-Policy", "same-origin");
-  // Without our own address in `Origin`, a form of ours could not be told from another's.
+  // Without the page's address in `Origin`, the console could not recognise its own forms.
   c.header("Referrer-Policy", "same-origin");
   c.header("X-Frame-Options", "DENY");
   c.header("Cache-Control", "no-store");

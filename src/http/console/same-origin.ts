@@ -1,8 +1,8 @@
 import type { Context } from "hono";
 
 /**
- * Whether a form was sent by a page of ours. Browsers say so themselves: `Sec-Fetch-Site` on
- * https and on localhost, `Origin` everywhere else. A request with neither is no form of ours.
+ * Whether a form was sent by a page of the console. Browsers say so themselves: `Sec-Fetch-Site` on
+ * https and on localhost, `Origin` everywhere else. A request with neither is none.
  */
 export function isSameOrigin(c: Context, publicUrl: string): boolean {
   const site = c.req.header("sec-fetch-site");

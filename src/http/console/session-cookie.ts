@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import type { Context } from "hono";
 import { getCookie } from "hono/cookie";
 import { OPERATOR_SESSION_MS } from "../../keys/operator-session.ts";
-import { isSameText } from "../health.ts";
+import { isSameText } from "../operator-access.ts";
 
 /** The console's own cookie: no script reads it, and no other site sends it. */
 export interface SessionCookie {
@@ -29,7 +29,7 @@ export function sessionCookie(publicUrl: string): SessionCookie {
   };
 }
 
-/** What the forms of a session carry: it follows from the secret, and tells nothing of it. */
+/** What the forms of a session carry: it follows from the secret, and reveals nothing of it. */
 export function formToken(secret: string): string {
   return createHash("sha256").update(`starboard form ${secret}`).digest("base64url");
 }

@@ -1,9 +1,7 @@
 import type { Context } from "hono";
 import { RetryableError } from "../../errors.ts";
 import type { OperatorSessions } from "../../keys/operator-session.ts";
-import { isSameText } from "../health.ts";
-import type { ClientAddress } from "../middleware/client-address.ts";
-import type { SharedWindow } from "../middleware/shared-window.ts";
+import type { OperatorAccess } from "../operator-access.ts";
 import { barePage } from "./frame.ts";
 import { html } from "./markup.ts";
 import { readForm } from "./read-form.ts";
@@ -12,10 +10,8 @@ import { isSameOrigin } from "./same-origin.ts";
 import type { SessionCookie } from "./session-cookie.ts";
 
 export interface SignInDeps {
-  readonly operatorToken: string;
   readonly publicUrl: string;
-  readonly client: ClientAddress;
-  readonly attempts: SharedWindow;
+  readonly access: OperatorAccess;
   readonly sessions: OperatorSessions;
   readonly cookie: SessionCookie;
   readonly note: (signedIn: { id: string; operator: string }, action: string) => Promise<void>;
@@ -48,7 +44,7 @@ ${given.flaw === undefined ? "" : html`<p class="notice bad" role="alert">${give
   return sendPage(c, barePage("Sign in", form), given.status);
 }
 
-/** Trades the operator token for a session. Limited per client, right or wrong. */
+/** Trades the operator token for a session. */
 export async function signIn(c: Context, deps: SignInDeps): Promise<Response> {
   const form = await readForm(c);
   const next = localPath(form.get("next"));
@@ -58,15 +54,13 @@ export async function signIn(c: Context, deps: SignInDeps): Promise<Response> {
   if (!isSameOrigin(c, deps.publicUrl)) {
     return again(403, "This form was not sent from the console's own page. Sign in here.");
   }
-  const attempt = await deps.attempts.take(deps.client(c));
-  if (!attempt.accepted) {
-    const seconds = Math.max(1, Math.ceil(attempt.waitMs / 1_000));
+  const verdict = await deps.access.judge(c, "sign-in", form.get("operatorToken") ?? "");
+  if (verdict.kind === "shut") {
+    const { retryAfterSeconds: seconds } = verdict;
     c.header("Retry-After", String(seconds));
-    return again(429, `Too many attempts from your address. Try again in ${seconds} s.`);
+    return again(429, `Too many wrong tokens from your address. Try again in ${seconds} s.`);
   }
-  if (!isSameText(form.get("operatorToken") ?? "", deps.operatorToken)) {
-    return again(401, "This is not the operator token.");
-  }
+  if (verdict.kind === "wrong") return again(401, "This is not the operator token.");
   if (!NAME.test(operator)) return again(400, "Give a name of 1 to 60 characters.");
   try {
     const { secret, ...session } = await deps.sessions.open(operator);
@@ -79,7 +73,7 @@ export async function signIn(c: Context, deps: SignInDeps): Promise<Response> {
   return goTo(c, next);
 }
 
-/** A page of ours, whatever was asked for: nobody is sent elsewhere. */
+/** A page of the console in every case: a sign-in never leads elsewhere. */
 export function localPath(asked: string | null): string {
   return asked !== null && /^\/ops(?:[/?][\x21-\x7e]*)?$/.test(asked) ? asked : "/ops";
 }

@@ -1,15 +1,17 @@
 import type { AnyStateMachine } from "xstate";
 import { eventDayMachine } from "../../../actors/event-day.ts";
 import { foreverMintMachine } from "../../../actors/forever-mint.ts";
+import { mintWalletMachine } from "../../../actors/mint-wallet.ts";
 import { walletDayMachine } from "../../../actors/wallet-day.ts";
 import type { ActorType } from "../../hosting/actor-name.ts";
 import { type Html, html, raw } from "./markup.ts";
 import { spelled } from "./words.ts";
 
-const MACHINES: Readonly<Record<ActorType, AnyStateMachine>> = {
-  "wallet-day": walletDayMachine,
-  "event-day": eventDayMachine,
-  "forever-mint": foreverMintMachine,
+/** Of a forever mint, each of its wallets has a machine of its own. */
+const MACHINES: Readonly<Record<ActorType, readonly AnyStateMachine[]>> = {
+  "wallet-day": [walletDayMachine],
+  "event-day": [eventDayMachine],
+  "forever-mint": [foreverMintMachine, mintWalletMachine],
 };
 
 /** From left to right where there is room, from top to bottom on a phone. */
@@ -20,15 +22,20 @@ type Direction = (typeof DIRECTIONS)[number];
 const drawings = new Map<string, Promise<string>>();
 
 /**
- * Draws an actor's machine with its present state marked, and below it lists what holds in every
- * state: both from the machine itself, so they cannot tell another story than the rules. Graphviz
+ * Draws an actor's machines with its present state marked, and below each lists what happens in
+ * each state: both from the machine itself, so they cannot differ from the rules. Graphviz
  * is loaded with the first drawing.
  *
  * @param state one of the machine's states
  */
 export async function stateChart(type: ActorType, state: string): Promise<Html> {
-  const machine = MACHINES[type];
-  const key = `${type} ${state in machine.root.states ? state : ""}`;
+  const charts = await Promise.all(MACHINES[type].map((machine) => machineChart(machine, state)));
+  return html`${charts}`;
+}
+
+async function machineChart(machine: AnyStateMachine, state: string): Promise<Html> {
+  const isHere = state in machine.root.states;
+  const key = `${machine.id} ${isHere ? state : ""}`;
   let drawing = drawings.get(key);
   if (drawing === undefined) {
     drawing = drawBothWays(machine, state);
@@ -36,8 +43,9 @@ export async function stateChart(type: ActorType, state: string): Promise<Html> 
     // Not kept when it failed: the next page tries again.
     drawing.catch(() => drawings.delete(key));
   }
+  const marked = isHere ? `; the marked state is ${state}` : "";
   return html`<div class="machine">
-<div class="scroll" role="region" aria-label="State chart of ${type}; the marked state is ${state}" tabindex="0">${raw(await drawing)}</div>
+<div class="scroll" role="region" aria-label="State chart of ${machine.id}${marked}" tabindex="0">${raw(await drawing)}</div>
 <div class="rules">${rulesOf(machine).map(
     ([when, rules]) =>
       html`<h3>${when}</h3><ul>${rules.map((rule) => html`<li>${rule}</li>`)}</ul>`,
@@ -76,16 +84,17 @@ export function dotOf(
 ): string {
   const states = Object.keys(machine.root.states);
   const first = machine.root.initial.target[0]?.key ?? states[0] ?? "";
-  const common = commonActions(machine);
-  const edges = movesOf(machine).flatMap((move) => {
-    const own = actionsOf(move).filter((action) => !common.includes(action));
-    const label = `${conditionOf(move)}${own.length === 0 ? "" : `\n→ ${own.join(", ")}`}`;
-    // Downwards a label stands close to its arrow.
-    const text = direction === "TB" ? `  ${label}` : label;
-    return (move.target ?? []).flatMap((target) =>
-      states.map((from) => `${quoted(from)} -> ${quoted(target.key)} [label=${quoted(text)}];`),
-    );
-  });
+  const edges = states.flatMap((from) =>
+    transitionsOf(machine, from).flatMap((move) => {
+      const actions = actionsOf(move);
+      const label = `${conditionOf(move)}${actions.length === 0 ? "" : `\n→ ${actions.join(", ")}`}`;
+      // Downwards a label stands close to its arrow.
+      const text = direction === "TB" ? `  ${label}` : label;
+      return (move.target ?? []).map(
+        (target) => `${quoted(from)} -> ${quoted(target.key)} [label=${quoted(text)}];`,
+      );
+    }),
+  );
   const nodes = states.map(
     (state) => `${quoted(state)} [class="state${state === current ? " current" : ""}"];`,
   );
@@ -101,33 +110,21 @@ export function dotOf(
 }`;
 }
 
-/** What holds whatever the state, under headings: what changes none, and what every move does. */
+/** What happens in each state without leaving it, under the state's name. */
 export function rulesOf(machine: AnyStateMachine): readonly [string, readonly string[]][] {
-  const stays = transitionsOf(machine)
-    .filter(({ target }) => target === undefined)
-    .map((stay) => `${conditionOf(stay)} → ${actionsOf(stay).join(", ")}`);
-  const rules: [string, readonly string[]][] = [
-    ["In every state", stays],
-    ["With every arrow", commonActions(machine)],
-  ];
-  return rules.filter(([, listed]) => listed.length > 0);
+  return Object.keys(machine.root.states).map((state) => [
+    `In ${state}`,
+    transitionsOf(machine, state)
+      .filter(({ target }) => target === undefined)
+      .map((stay) => `${conditionOf(stay)} → ${actionsOf(stay).join(", ")}`),
+  ]);
 }
 
 type Transition =
   AnyStateMachine["root"]["transitions"] extends Map<string, (infer T)[]> ? T : never;
 
-function transitionsOf(machine: AnyStateMachine): readonly Transition[] {
-  return [...machine.root.transitions.values()].flat();
-}
-
-function movesOf(machine: AnyStateMachine): readonly Transition[] {
-  return transitionsOf(machine).filter(({ target }) => target !== undefined);
-}
-
-/** What all moves do alike: said once instead of on each line. */
-function commonActions(machine: AnyStateMachine): readonly string[] {
-  const [one, ...others] = movesOf(machine).map(actionsOf);
-  return (one ?? []).filter((action) => others.every((other) => other.includes(action)));
+function transitionsOf(machine: AnyStateMachine, state: string): readonly Transition[] {
+  return [...(machine.root.states[state]?.transitions.values() ?? [])].flat();
 }
 
 /** `star [is last vote]`. */

@@ -1,5 +1,5 @@
 /**
- * Codes of the service in the words of the people who run it. Whatever has no words here is shown
+ * Codes of the service in the words of the people who run it. What has no words here is shown
  * as it is, so nothing new is ever hidden.
  */
 
@@ -22,12 +22,9 @@ const PUBLICATIONS: Readonly<Record<string, string>> = {
 };
 
 const STATES: Readonly<Record<string, string>> = {
-  fresh: "no star yet today",
-  voting: "votes left",
+  open: "votes left",
   spent: "all votes used",
-  quiet: "no star yet that day",
   counting: "stars are counted",
-  empty: "no star yet",
   collecting: "stars are counted",
 };
 
@@ -94,7 +91,12 @@ const KINDS: Readonly<Record<string, string>> = {
 /** What sort of actor or target something is. */
 export const kindWords = said(KINDS);
 
+/** With a capital, as at the start of a sentence. */
+export function upperFirst(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}
+
 /** A name of the code's as words: `wasStarredAlready` becomes `was starred already`. */
 export function spelled(name: string): string {
-  return name.replace(/([a-z])([A-Z])/g, "$1 $2").toLowerCase();
+  return name.replace(/[A-Z]/g, " $&").toLowerCase();
 }

@@ -19,7 +19,7 @@ export function docsPage(): string {
     <script src="docs/page.js" defer></script>
   </head>
   <body>
-    <aside aria-label="Notices">
+    <aside aria-label="PublishingAlerts">
       <ul>
 ${notices}
       </ul>

@@ -1,8 +1,9 @@
-import { type Context, Hono } from "hono";
+import { type Context, Hono, type MiddlewareHandler } from "hono";
 import { isDay } from "../../../actors/day.ts";
-import { RetryableError, TerminalError } from "../../errors.ts";
+import { TerminalError } from "../../errors.ts";
 import {
   type ExportSettings,
+  type FinalDay,
   findExport,
   headerOf,
   listExports,
@@ -10,11 +11,14 @@ import {
 import { writeExport } from "../../journal/write-export.ts";
 import type { Logger } from "../../log.ts";
 import type { Sql } from "../../store/postgres.ts";
-import { getOnly } from "../middleware/get-only.ts";
 import { type RateLimitOptions, rateLimit } from "../middleware/rate-limit.ts";
-import { outgoingOf } from "../reply-header.ts";
+import { methodNotAllowed, problem } from "../problem.ts";
+import { outgoingOf, setReplyHeader } from "../reply-header.ts";
 import { none, readQuery } from "../v1/parameters.ts";
 import { clientHas, GZIP_SUFFIX, represent, send, takesGzip } from "../v1/representation.ts";
+import { createSeats } from "../voting/stream-seats.ts";
+import { type ByteRange, byteRange, sliceBytes } from "./byte-range.ts";
+import { cutWhenSlow } from "./least-rate.ts";
 import { streamText } from "./stream-text.ts";
 
 export interface ExportRoutesDeps extends Omit<RateLimitOptions, "name" | "windowMs" | "code"> {
@@ -27,69 +31,103 @@ export interface ExportRoutesDeps extends Omit<RateLimitOptions, "name" | "windo
 const WINDOW_MS = 60_000;
 /** Each holds a page of some hundred kilobytes; more would only wait for each other. */
 const STREAMS_MAX = 32;
+/** A client that reads several days side by side; more would shut out the others. */
+const STREAMS_PER_CLIENT_MAX = 4;
 const RETRY_AFTER_SECONDS = 5;
-/** A client that takes nothing for so long is hung up on. */
-const STALLED_MS = 30_000;
 
 const FINAL = "public, max-age=31536000, immutable";
 const PROVISIONAL = "no-store";
-/** Days become final at no set time: ask, and hear 304. */
+/** Days become final at no set time: a client asks again, and gets 304. */
 const LIST = "public, no-cache";
 
 /**
  * The journal of each UTC day for everyone, `GET /exports` and `GET /exports/{day}`; to be mounted
- * at "/exports". Order of checks as under `/v1`: method, rate limit, parameters, record. The
+ * at "/exports". Order of checks as under `/v1`: rate limit, method, parameters, record. The
  * format is `src/journal/export-format.ts`.
  */
 export function exportRoutes(deps: ExportRoutesDeps): Hono {
   const { sql, settings, log } = deps;
   const limit = rateLimit({ ...deps, name: "exports", windowMs: WINDOW_MS });
   const app = new Hono();
-  app.use(getOnly(limit), limit.middleware);
+  app.use(limit.middleware, readingMethods);
   app.get("/", async (c) => {
     readQuery(none, searchOf(c));
     c.header("Access-Control-Allow-Origin", "*");
     return send(c, represent({ exports: await listExports(sql) }), { cacheControl: LIST });
   });
-  let streams = 0;
+  const seats = createSeats(STREAMS_MAX, STREAMS_PER_CLIENT_MAX);
   app.get("/:day", async (c) => {
     readQuery(none, searchOf(c));
     const day = c.req.param("day");
     if (!isDay(day)) throw malformed();
     const { final, exists } = await findExport(sql, day);
     if (!exists) throw new TerminalError("NOT_FOUND", "The journal has no such day.");
-    const isGzip = takesGzip(c);
-    describe(c, final?.sha256, isGzip);
-    if (final !== null && clientHas(c, final.sha256)) return c.body(null, 304);
-
-    if (streams >= STREAMS_MAX) {
-      throw new RetryableError("UNAVAILABLE", "too many exports at once", RETRY_AFTER_SECONDS);
+    const range = final === null ? undefined : rangeOf(c, final);
+    if (range === "unsatisfiable") {
+      setReplyHeader(c, "Content-Range", `bytes */${final?.bytes}`);
+      return problem(c, "RANGE_NOT_SATISFIABLE");
     }
-    streams += 1;
-    const body = await streamText(
-      writeExport(sql, final?.header ?? headerOf(day, settings, null), final?.sha256),
-      {
-        isGzip,
-        onEnd: (error) => {
-          streams -= 1;
-          if (error !== undefined) log.error({ err: error, day }, "an export broke off");
-        },
+    const isGzip = range === undefined && takesGzip(c);
+    const isKnown = final !== null && clientHas(c, final.sha256);
+    if (isKnown || c.req.method === "HEAD") {
+      describe(c, { final, isGzip, range });
+      return c.body(null, isKnown ? 304 : 200);
+    }
+    const seat = seats.take(deps.client(c));
+    if (typeof seat !== "function") {
+      const { code, message } = seat;
+      return problem(c, code, { message, retryAfterSeconds: RETRY_AFTER_SECONDS });
+    }
+    const text = writeExport(sql, final?.header ?? headerOf(day, settings, null), final?.sha256);
+    const body = await streamText(range === undefined ? text : sliceBytes(text, range), {
+      isGzip,
+      onEnd: (error) => {
+        seat();
+        if (error !== undefined) log.error({ err: error, day }, "an export broke off");
       },
-    );
-    hangUpWhenStalled(c);
-    c.header("Content-Type", "application/x-ndjson");
-    if (isGzip) c.header("Content-Encoding", "gzip");
-    return c.body(body, 200);
+    });
+    const outgoing = outgoingOf(c);
+    if (outgoing !== undefined) cutWhenSlow(outgoing);
+    describe(c, { final, isGzip, range });
+    return c.body(body, range === undefined ? 200 : 206);
   });
   return app;
 }
 
+/** GET everywhere, and HEAD for a day. */
+const readingMethods: MiddlewareHandler = async function readingMethods(c, next) {
+  const allow = /^\/exports\/[^/]+$/.test(c.req.path) ? "GET, HEAD" : "GET";
+  return allow.split(", ").includes(c.req.method) ? next() : methodNotAllowed(c, { allow });
+};
+
+/** A part of the identity coding, for a GET whose `If-Range`, where it has one, names those bytes. */
+function rangeOf(c: Context, { sha256, bytes }: FinalDay): ReturnType<typeof byteRange> {
+  const condition = c.req.header("if-range");
+  const isSame = condition === undefined || condition === `"${sha256}"`;
+  return c.req.method === "GET" && isSame ? byteRange(c.req.header("range"), bytes) : undefined;
+}
+
 /** Bytes of a final day never change, and a strong tag names bytes: one per encoding. */
-function describe(c: Context, sha256: string | undefined, isGzip: boolean): void {
+function describe(
+  c: Context,
+  given: {
+    readonly final: FinalDay | null;
+    readonly isGzip: boolean;
+    readonly range: ByteRange | undefined;
+  },
+): void {
+  const { final, isGzip, range } = given;
   c.header("Access-Control-Allow-Origin", "*");
   c.header("Vary", "Accept-Encoding");
-  c.header("Cache-Control", sha256 === undefined ? PROVISIONAL : FINAL);
-  if (sha256 !== undefined) c.header("ETag", `"${sha256}${isGzip ? GZIP_SUFFIX : ""}"`);
+  c.header("Cache-Control", final === null ? PROVISIONAL : FINAL);
+  c.header("Content-Type", "application/x-ndjson");
+  if (isGzip) c.header("Content-Encoding", "gzip");
+  if (final === null) return;
+  c.header("ETag", `"${final.sha256}${isGzip ? GZIP_SUFFIX : ""}"`);
+  c.header("Accept-Ranges", "bytes");
+  const { first, last } = range ?? { first: 0, last: final.bytes - 1 };
+  if (!isGzip) c.header("Content-Length", String(last - first + 1));
+  if (range !== undefined) c.header("Content-Range", `bytes ${first}-${last}/${final.bytes}`);
 }
 
 function malformed(): TerminalError {
@@ -97,12 +135,6 @@ function malformed(): TerminalError {
     parameter: "day",
     allowed: "date YYYY-MM-DD",
   });
-}
-
-/** Absent where no socket is: a request made within the process. */
-function hangUpWhenStalled(c: Context): void {
-  const outgoing = outgoingOf(c);
-  outgoing?.setTimeout(STALLED_MS, () => outgoing.destroy());
 }
 
 function searchOf(c: Context): URLSearchParams {

@@ -6,18 +6,21 @@ export interface StreamOptions {
   readonly onEnd: (error?: Error) => void;
 }
 
+/** A slow client's pace is seen piece by piece: a large piece would look like a standstill. */
+const SENT_BYTES_MAX = 16 * 1024;
+
 /**
- * Streams pieces of text as the reader takes them: the next is asked for when the last is gone,
- * so a slow reader costs one piece of memory. The first is made before anything is sent, so a
- * source that fails at once throws here; one that fails later breaks the connection off, and
- * nobody takes a part for the whole.
+ * Streams pieces of text (UTF-8) or bytes as the reader takes them: the next is asked for when the
+ * last is gone, so a slow reader costs one piece of memory. The first is made before anything is
+ * sent, so a source that fails at once throws here; one that fails later breaks the connection
+ * off, so that no reader takes a part for the whole.
  */
 export async function streamText(
-  pieces: AsyncGenerator<string, unknown>,
+  pieces: AsyncGenerator<string | Uint8Array, unknown>,
   { isGzip, onEnd }: StreamOptions,
 ): Promise<ReadableStream<Uint8Array>> {
   const encoder = new TextEncoder();
-  let first: IteratorResult<string, unknown> | undefined;
+  let first: IteratorResult<string | Uint8Array, unknown> | undefined;
   try {
     first = await pieces.next();
   } catch (error) {
@@ -25,15 +28,24 @@ export async function streamText(
     throw error;
   }
   let isLeft = false;
+  let rest: Uint8Array = new Uint8Array();
+  const sendNext = (controller: ReadableStreamDefaultController<Uint8Array>): void => {
+    controller.enqueue(rest.subarray(0, SENT_BYTES_MAX));
+    rest = rest.subarray(SENT_BYTES_MAX);
+  };
   const stream = new ReadableStream<Uint8Array>(
     {
       async pull(controller) {
         try {
+          if (rest.length > 0) return sendNext(controller);
           const { done, value } = first ?? (await pieces.next());
           first = undefined;
-          // Left while this piece was made: its end has been told, and nobody takes the piece.
+          // The reader left while this piece was made: `onEnd` was called, the piece is dropped.
           if (isLeft) return;
-          if (!done) return controller.enqueue(encoder.encode(value));
+          if (!done) {
+            rest = typeof value === "string" ? encoder.encode(value) : value;
+            return sendNext(controller);
+          }
           onEnd();
           controller.close();
         } catch (thrown) {

@@ -2,8 +2,8 @@ import type { MiddlewareHandler } from "hono";
 import { TerminalError } from "../../errors.ts";
 import type { VerifyKey } from "../../keys/verify-key.ts";
 import type { DataRevision } from "../../store/data-revision.ts";
-import type { Asking } from "../asking.ts";
-import { begunOf } from "../begun.ts";
+import { precheckedOf } from "../fast-path/prechecked.ts";
+import type { RequestLike } from "../fast-path/request-like.ts";
 
 /** What a request has once its key was checked. */
 interface KeyVariables {
@@ -27,7 +27,7 @@ export function requireApiKey(verify: VerifyKey): MiddlewareHandler<{ Variables:
         "An API key is needed: Authorization: Bearer <API_KEY>.",
       );
     }
-    const verdict = await (begunOf(c)?.verify ?? verify)(key);
+    const verdict = await (precheckedOf(c)?.keyCheck ?? verify(key));
     if (verdict.state === "unknown") {
       throw new TerminalError("INVALID_API_KEY", "This API key was not issued by this service.");
     }
@@ -44,7 +44,7 @@ export function requireApiKey(verify: VerifyKey): MiddlewareHandler<{ Variables:
  * The header wins over the query. A header of another scheme, and an empty key, count as
  * absent. Of a repeated `api_key` the first is looked at; the parameters' check refuses it.
  */
-export function givenKey(c: Asking): string | undefined {
+export function givenKey(c: RequestLike): string | undefined {
   const bearer = /^bearer(?:[ \t]+(.*))?$/i.exec(c.req.header("authorization") ?? "");
   return bearer?.[1]?.trim() || c.req.query("api_key") || undefined;
 }

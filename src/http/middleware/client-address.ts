@@ -1,14 +1,15 @@
 import { BlockList, isIPv4, isIPv6 } from "node:net";
 import { ConfigurationError } from "../../config.ts";
-import type { Asking } from "../asking.ts";
+import type { RequestEnv } from "../fast-path/prechecked.ts";
+import type { RequestLike } from "../fast-path/request-like.ts";
 
 /**
  * Names the client of a request as limits count it: an IPv4 address, or the /64 of an IPv6
- * one (whoever owns one address there owns them all).
+ * one (the holder of one address there holds them all).
  *
  * @returns `192.0.2.7`, `2001:db8:0:7::/64`, or `unknown` for a socket that is gone
  */
-export type ClientAddress = (c: Asking) => string;
+export type ClientAddress = (c: RequestLike) => string;
 
 /** A longer chain of trusted proxies than any real one; the walk ends here. */
 const HOPS_MAX = 32;
@@ -22,18 +23,38 @@ const HOPS_MAX = 32;
  * @throws ConfigurationError naming a range that is none
  */
 export function clientAddress(trustedProxies: readonly string[]): ClientAddress {
-  const trusted = blockList(trustedProxies);
-  const isTrusted = (address: string): boolean =>
-    trustedProxies.length > 0 && trusted.check(address, isIPv4(address) ? "ipv4" : "ipv6");
+  const isTrusted = trustIn(trustedProxies);
   return (c) => {
-    const peer = parseAddress(socketAddress(c) ?? "");
+    const peer = parseAddress(remoteAddress(c) ?? "");
     if (peer === undefined) return "unknown";
     return bucketOf(isTrusted(peer) ? nearestUntrusted(c, peer, isTrusted) : peer);
   };
 }
 
+/**
+ * Names what a socket counts for where sockets are counted: its address as `clientAddress` names
+ * it. A trusted proxy brings the sockets of many clients and counts for nothing.
+ *
+ * @returns undefined for a socket that is not counted
+ */
+export function socketAddress(
+  trustedProxies: readonly string[],
+): (remoteAddress: string | undefined) => string | undefined {
+  const isTrusted = trustIn(trustedProxies);
+  return (remoteAddress) => {
+    const peer = parseAddress(remoteAddress ?? "");
+    return peer === undefined || isTrusted(peer) ? undefined : bucketOf(peer);
+  };
+}
+
+function trustIn(trustedProxies: readonly string[]): (address: string) => boolean {
+  const trusted = blockList(trustedProxies);
+  return (address) =>
+    trustedProxies.length > 0 && trusted.check(address, isIPv4(address) ? "ipv4" : "ipv6");
+}
+
 function nearestUntrusted(
-  c: Asking,
+  c: RequestLike,
   peer: string,
   isTrusted: (address: string) => boolean,
 ): string {
@@ -41,7 +62,7 @@ function nearestUntrusted(
   const hops = (c.req.header("x-forwarded-for") ?? "").split(",").slice(-HOPS_MAX).reverse();
   for (const hop of hops) {
     const address = parseAddress(withoutPort(hop.trim()));
-    // What a trusted proxy did not write as an address tells nothing: it stands for its client.
+    // What a trusted proxy did not write as an address is useless: the proxy counts as the client.
     if (address === undefined) break;
     nearest = address;
     if (!isTrusted(address)) break;
@@ -50,9 +71,8 @@ function nearestUntrusted(
 }
 
 /** Node's socket, which `serveHttp` passes along; tests pass their own. */
-function socketAddress(c: Asking): string | undefined {
-  const { incoming } = (c.env ?? {}) as { incoming?: { socket?: { remoteAddress?: string } } };
-  return incoming?.socket?.remoteAddress;
+function remoteAddress(c: RequestLike): string | undefined {
+  return (c.env as RequestEnv | undefined)?.incoming?.socket?.remoteAddress;
 }
 
 /** `1.2.3.4:5`, `[::1]:5` and `[::1]` are written by some proxies. */

@@ -1,4 +1,4 @@
-/** Deeper than any body of ours; deeper is an attack on some parser behind. */
+/** Deeper than any body of this API; deeper is an attack on some parser behind. */
 const DEPTH_MAX = 5;
 
 /** A string, a bracket, a comma, or anything between them: linear, no backtracking. */

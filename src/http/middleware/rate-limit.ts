@@ -1,6 +1,6 @@
 import type { Context, MiddlewareHandler } from "hono";
 import type { Metrics } from "../../metrics.ts";
-import { begunOf } from "../begun.ts";
+import { precheckedOf } from "../fast-path/prechecked.ts";
 import { problem, tooManyRequests } from "../problem.ts";
 import { setReplyHeader } from "../reply-header.ts";
 import type { ClientAddress } from "./client-address.ts";
@@ -17,17 +17,10 @@ export interface RateLimitOptions extends SharedWindowOptions {
 export interface RateLimit {
   /** Counts the request, or answers 429. Sets the rate headers on either. */
   readonly middleware: MiddlewareHandler;
-  /** Sets the rate headers and counts nothing: for replies given before the limit is asked. */
-  announce(c: Context): Promise<void>;
   /** Whom a request counts for. To be asked when it arrives: a socket that is gone has no address. */
   readonly client: ClientAddress;
-  /**
-   * Counts a request of each client, for who answers them without the app: the middleware counts
-   * no request that was begun (`Begun`).
-   *
-   * @returns a verdict for each, in their order
-   */
-  takeAll(clients: readonly string[]): Promise<readonly CountedVerdict[]>;
+  /** Counts a request of the client for the fast path: the middleware counts it no second time. */
+  take(client: string): Promise<CountedVerdict>;
   /** Whether the client was far from its limit when it was last counted: this one will pass. */
   hasRoom(client: string): boolean;
   /** The rate headers, names and values in turn. */
@@ -63,11 +56,11 @@ export function rateLimit(options: RateLimitOptions): RateLimit {
 
   return {
     client,
-    takeAll: window.takeAll,
+    take: window.take,
     hasRoom: window.hasRoom,
     headers,
     async middleware(c, next) {
-      const verdict = begunOf(c)?.counted ?? (await window.take(client(c)));
+      const verdict = precheckedOf(c)?.counted ?? (await window.take(client(c)));
       announce(c, verdict);
       if (verdict.accepted) return next();
       metrics?.rateLimited.inc({ limit: name, counted_by: verdict.countedBy });
@@ -77,6 +70,5 @@ export function rateLimit(options: RateLimitOptions): RateLimit {
         ? tooManyRequests(c, retryAfterSeconds)
         : problem(c, code, { retryAfterSeconds });
     },
-    announce: async (c) => announce(c, await window.peek(client(c))),
   };
 }

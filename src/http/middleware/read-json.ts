@@ -71,13 +71,13 @@ async function readChunks(c: Context): Promise<Buffer> {
   return Buffer.concat(chunks);
 }
 
-/** The client hung up: there is nobody to answer, and nothing of ours went wrong. */
+/** The client hung up: no answer reaches it, and the service is not at fault. */
 function endedEarly(): never {
   throw invalid("The body ended early.", null);
 }
 
 function tooLarge(c: Context): TerminalError {
-  // The rest of the body is on its way: nothing after it on this connection could be told apart.
+  // The rest of the body is on its way: it would be taken for the next request on this connection.
   c.header("Connection", "close");
   return new TerminalError("PAYLOAD_TOO_LARGE", "The body is larger than 4 KiB.");
 }

@@ -4,8 +4,8 @@ import { setReplyHeader } from "../reply-header.ts";
 const SECOND_MS = 1_000;
 
 /**
- * The `Date` of a reply by a clock of ours: Node's own would tell this machine's, and who holds
- * rankings against records (the audit does) goes by it. Its text is made once a second.
+ * The `Date` of a reply by the service's clock. Node's own would be this machine's, and an audit
+ * that compares rankings with records goes by it. Its text is made once a second.
  *
  * @param now epoch milliseconds
  */

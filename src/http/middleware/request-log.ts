@@ -2,7 +2,7 @@ import type { MiddlewareHandler } from "hono";
 import { routePath } from "hono/route";
 import type { Logger } from "../../log.ts";
 import type { Metrics } from "../../metrics.ts";
-import { begunOf } from "../begun.ts";
+import { precheckedOf } from "../fast-path/prechecked.ts";
 
 /** What handlers may add to the line and to the context of a request. */
 export interface RequestVariables {
@@ -11,10 +11,10 @@ export interface RequestVariables {
   keyId?: string;
 }
 
-/** Nobody needs more of a path to recognise it, and a client chooses its length. */
+/** So much of a path is enough to recognise it, and a client chooses its length. */
 const PATH_CHARACTERS_MAX = 200;
 
-/** What is told of a request once it is answered. */
+/** What is logged of a request once it is answered. */
 export interface RequestFacts {
   readonly requestId: string;
   readonly method: string;
@@ -46,7 +46,7 @@ export function requestNote(log: Logger, metrics: Metrics): RequestNote {
 /** Notes each request when its handlers are done. */
 export function requestLog(note: RequestNote): MiddlewareHandler<{ Variables: RequestVariables }> {
   return async function requestLog(c, next) {
-    const started = begunOf(c)?.startedAt ?? performance.now();
+    const started = precheckedOf(c)?.startedAt ?? performance.now();
     await next();
     const { status } = c.res;
     note({

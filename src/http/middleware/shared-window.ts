@@ -1,18 +1,16 @@
+import { batcher } from "../../batcher.ts";
 import type { Clock } from "../../clock.ts";
-import { batchPerTick } from "../../store/batch.ts";
-import { inRedisTime, type Redis, redisScript } from "../../store/redis.ts";
+import { type Redis, redisScript, runCommand } from "../../store/redis.ts";
 import { localWindow, type Verdict, type WindowSize } from "./sliding-window.ts";
 
 /** A sliding window over all processes; see `sharedWindow`. */
 export interface SharedWindow extends WindowSize {
   /** Accepts and counts, or refuses. Never fails, never waits longer than its deadline. */
   take(client: string): Promise<CountedVerdict>;
-  /** The same for several at once, in their order. */
-  takeAll(clients: readonly string[]): Promise<readonly CountedVerdict[]>;
+  /** What `take` would answer, without counting. */
+  look(client: string): Promise<CountedVerdict>;
   /** Whether all processes together had counted less than half its limit when last asked. */
   hasRoom(client: string): boolean;
-  /** Says how it stands, counting nothing. */
-  peek(client: string): Promise<CountedVerdict>;
 }
 
 export interface CountedVerdict extends Verdict {
@@ -25,6 +23,8 @@ export interface SharedWindowOptions extends WindowSize {
   readonly clock: Clock;
   /** Absent: this process counts alone. */
   readonly redis?: Redis | undefined;
+  /** How many processes share the limit while Redis counts nothing; 1 when absent. */
+  readonly processes?: (() => number) | undefined;
 }
 
 /** A limit may not cost a request more than this when Redis hangs … */
@@ -36,13 +36,14 @@ const EXPIRY_SLACK_MS = 1_000;
 
 /** Clients known to be far from their limit: forgotten, one waits for one answer more. */
 const ROOMY_MAX = 10_000;
-/** Requests of one turn of the event loop are far fewer; more are split. */
-const REQUESTS_PER_TICK_MAX = 1_000;
+/** One call is on its way while the other is made ready or read. */
+const BATCHING = { keysMax: 1_000, callsMax: 2 };
 
 /**
  * The instants of accepted requests in a list, newest first, at most `limit` of them: one round
- * trip for all that a client asked in one tick, O(1) each but for what has expired. Entries leave in the order in which they came,
- * so clocks that differ a little make it stricter for as little, never looser.
+ * trip for all that a client asked in one tick, O(1) each but for what has expired. Entries leave
+ * in the order in which they came, so clocks that differ a little make it stricter for as little,
+ * never looser.
  */
 const SLIDE = redisScript(`
 local key, now, window, limit = KEYS[1], tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3])
@@ -63,16 +64,19 @@ return { accepted, math.max(0, limit - count), oldest and oldest + window - now 
 
 /**
  * Counts a client's requests over all processes that share a Redis. This process counts its
- * own share as well: it is what still limits when Redis is away or was emptied, and a client
- * that it refuses costs Redis nothing.
+ * own as well: it is what still limits when Redis is away or was emptied, and a client that it
+ * refuses costs Redis nothing. While Redis is away each process lets an equal share of the limit
+ * through.
  */
 export function sharedWindow(options: SharedWindowOptions): SharedWindow {
-  const { name, limit, windowMs, clock, redis } = options;
+  const { name, limit, windowMs, clock, redis, processes = () => 1 } = options;
   const own = localWindow(options);
   let pausedUntil = 0;
 
+  const canAsk = (): boolean => redis?.isReady === true && performance.now() >= pausedUntil;
+  const share = (): number => Math.max(1, Math.floor(limit / processes()));
   const ask = async (client: string, requests: number): Promise<Answer | undefined> => {
-    if (redis?.isReady !== true || performance.now() < pausedUntil) return undefined;
+    if (redis === undefined || !canAsk()) return undefined;
     const now = clock.now();
     // The braces are a hash tag: on a cluster all keys of a client share a slot.
     const key = `starboard:rate:${name}:{${client}}`;
@@ -82,14 +86,14 @@ export function sharedWindow(options: SharedWindowOptions): SharedWindow {
         [key],
         [String(now), String(windowMs), String(limit), String(requests)],
       );
-      return asAnswer(await inRedisTime(run, REDIS_DEADLINE_MS));
+      return asAnswer(await runCommand(run, REDIS_DEADLINE_MS));
     } catch {
       pausedUntil = performance.now() + REDIS_PAUSE_MS;
       return undefined;
     }
   };
 
-  /** All that one client asks at once is one question: they are told apart by their turn. */
+  /** All that one client asks at once is one question: they are distinguished by their turn. */
   const askAll = async (clients: readonly string[]) => {
     const turns = new Map<string, number>();
     const turnOf = clients.map((client) => {
@@ -106,41 +110,32 @@ export function sharedWindow(options: SharedWindowOptions): SharedWindow {
     );
     return clients.map((client, index) => verdictOf(answers.get(client), turnOf[index] ?? 0));
   };
-  const askTogether = batchPerTick(askAll, REQUESTS_PER_TICK_MAX);
+  const askTogether = batcher(askAll, BATCHING);
 
   const room = rememberRoom(limit);
-  const settle = (client: string, mine: Verdict, ours: CountedVerdict | undefined) => {
-    room.note(client, ours?.remaining ?? 0);
-    if (ours?.accepted === false) own.giveBack(client);
-    return ours ?? ({ ...mine, countedBy: "process" } as const);
-  };
+  const byProcess = (verdict: Verdict): CountedVerdict => ({ ...verdict, countedBy: "process" });
 
   return {
     limit,
     windowMs,
     async take(client) {
-      const mine = own.take(client, clock.now());
-      return settle(client, mine, mine.accepted ? await askTogether(client) : undefined);
+      const mine = own.take(client, clock.now(), canAsk() ? limit : share());
+      const ours = mine.accepted && canAsk() ? await askTogether(client) : undefined;
+      room.note(client, ours?.remaining ?? 0);
+      if (ours?.accepted) return ours;
+      if (mine.accepted) own.giveBack(client);
+      if (ours !== undefined) return ours;
+      return byProcess(mine.accepted ? own.take(client, clock.now(), share()) : mine);
     },
-    async takeAll(clients) {
-      const now = clock.now();
-      const mine = clients.map((client) => ({ client, verdict: own.take(client, now) }));
-      const asking = mine.filter(({ verdict }) => verdict.accepted);
-      const answers = await askAll(asking.map(({ client }) => client));
-      let turn = 0;
-      return mine.map(({ client, verdict }) =>
-        settle(client, verdict, verdict.accepted ? answers[turn++] : undefined),
-      );
+    async look(client) {
+      const mine = own.look(client, clock.now(), canAsk() ? limit : share());
+      const ours = mine.accepted ? await ask(client, 0) : undefined;
+      if (ours === undefined) {
+        return byProcess(mine.accepted ? own.look(client, clock.now(), share()) : mine);
+      }
+      return { ...ours, accepted: ours.remaining > 0, countedBy: "redis" };
     },
     hasRoom: room.has,
-    async peek(client) {
-      return (
-        verdictOf(await ask(client, 0), 0) ?? {
-          ...own.peek(client, clock.now()),
-          countedBy: "process",
-        }
-      );
-    },
   };
 }
 

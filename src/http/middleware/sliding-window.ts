@@ -16,12 +16,12 @@ export interface WindowSize {
   readonly windowMs: number;
 }
 
-/** Counts clients within this process. */
+/** Counts clients within this process; `limit` is the window's own unless given. */
 export interface LocalWindow {
   /** Accepts and counts, or refuses. */
-  take(client: string, now: number): Verdict;
-  /** Says how it stands, counting nothing. */
-  peek(client: string, now: number): Verdict;
+  take(client: string, now: number, limit?: number): Verdict;
+  /** What `take` would answer, without counting. */
+  look(client: string, now: number, limit?: number): Verdict;
   /** Uncounts what `take` accepted last, because someone else refused it. */
   giveBack(client: string): void;
 }
@@ -38,19 +38,22 @@ interface Accepted {
 /** Makes a window in memory: bounded, and gone with the process. */
 export function localWindow(size: WindowSize): LocalWindow {
   const clients = new Map<string, Accepted>();
+  const acceptedOf = (client: string, now: number): Accepted =>
+    slide(clients.get(client) ?? { instants: [], first: 0 }, now, size);
   return {
-    take(client, now) {
-      const accepted = slide(clients.get(client) ?? { instants: [], first: 0 }, now, size);
-      const isAccepted = accepted.instants.length - accepted.first < size.limit;
+    take(client, now, limit = size.limit) {
+      const accepted = acceptedOf(client, now);
+      const isAccepted = accepted.instants.length - accepted.first < limit;
       if (isAccepted) accepted.instants.push(now);
       clients.delete(client);
       clients.set(client, accepted);
       forgetIdlest(clients);
-      return verdict(isAccepted, accepted, now, size);
+      return verdict(isAccepted, accepted, now, { ...size, limit });
     },
-    peek(client, now) {
-      const { instants, first } = clients.get(client) ?? { instants: [], first: 0 };
-      return verdict(false, slide({ instants, first }, now, size), now, size);
+    look(client, now, limit = size.limit) {
+      const accepted = acceptedOf(client, now);
+      const isAccepted = accepted.instants.length - accepted.first < limit;
+      return verdict(isAccepted, accepted, now, { ...size, limit });
     },
     giveBack(client) {
       const accepted = clients.get(client);
@@ -79,7 +82,8 @@ function verdict(
   now: number,
   { limit, windowMs }: WindowSize,
 ): Verdict {
-  const oldest = instants[first];
+  // Where fewer are allowed now than were accepted, as many must leave before one more comes in.
+  const oldest = instants[Math.max(first, instants.length - limit)];
   const waitMs = oldest === undefined ? 0 : oldest + windowMs - now;
   return { accepted, remaining: Math.max(0, limit - (instants.length - first)), waitMs };
 }

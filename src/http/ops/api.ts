@@ -1,22 +1,23 @@
-import { type Context, Hono, type MiddlewareHandler } from "hono";
+import { type Context, Hono } from "hono";
+import { instant } from "../../../actors/day.ts";
 import { TerminalError } from "../../errors.ts";
 import type { HistoryStar } from "../../hosting/actor-history.ts";
 import { ACTOR_TYPES, type ActorName, parseActorName } from "../../hosting/actor-name.ts";
 import type { ShownActor } from "../../hosting/inspect-actor.ts";
 import type { ActorQuery, ListedActor } from "../../hosting/list-actors.ts";
 import type { PublishingState } from "../../publishing/publishing-state.ts";
-import { isSameText } from "../health.ts";
-import { problem } from "../problem.ts";
+import type { Verdict } from "../../upkeep/service-verdict.ts";
+import type { OperatorAccess } from "../operator-access.ts";
 import { jsonInPieces } from "./json-in-pieces.ts";
 
 /** What operators may ask over HTTP (contract, end of section 7). */
 export interface OpsApiDeps {
-  /** Without one everything here stays closed. */
-  readonly operatorToken: string | undefined;
+  readonly access: OperatorAccess;
   readonly listActors: (query: ActorQuery) => Promise<readonly ListedActor[]>;
   readonly showActor: (name: ActorName) => Promise<ShownActor>;
   readonly actorHistory: (name: ActorName) => Promise<readonly HistoryStar[]>;
   readonly publishing: () => Promise<PublishingState>;
+  readonly verdict: () => Promise<Verdict>;
 }
 
 const LIMIT_DEFAULT = 50;
@@ -25,7 +26,7 @@ const LIMIT_MAX = 100;
 /** `/ops/api`, to be mounted there. */
 export function opsApi(deps: OpsApiDeps): Hono {
   const app = new Hono();
-  app.use(requireOperator(deps.operatorToken));
+  app.use(deps.access.guard("api"));
   app.get("/actors", async (c) => {
     const query = readQuery(c);
     const found = await deps.listActors({ ...query, limit: query.limit + 1 });
@@ -40,10 +41,11 @@ export function opsApi(deps: OpsApiDeps): Hono {
     const name = parseActorName(nameIn(c));
     if (name === undefined) throw new TerminalError("NOT_FOUND", "this names no actor");
     const [actor, history] = await Promise.all([deps.showActor(name), deps.actorHistory(name)]);
-    const told = history.map((star) => ({ ...star, at: instant(star.at) }));
-    const json = await jsonInPieces({ ...actor, history: told });
+    const shown = history.map((star) => ({ ...star, at: instant(star.at) }));
+    const json = await jsonInPieces({ ...actor, history: shown });
     return c.body(json, 200, { "Content-Type": "application/json" });
   });
+  app.get("/health", async (c) => c.json(await deps.verdict()));
   app.get("/publishing", async (c) => {
     const { lastFindings, alarms, ...state } = await deps.publishing();
     return c.json({
@@ -57,17 +59,6 @@ export function opsApi(deps: OpsApiDeps): Hono {
     });
   });
   return app;
-}
-
-function requireOperator(token: string | undefined): MiddlewareHandler {
-  return async function operatorGuard(c, next) {
-    const given = /^bearer +(\S+)$/i.exec(c.req.header("authorization") ?? "")?.[1] ?? "";
-    if (token === undefined || !isSameText(given, token)) {
-      return problem(c, "INVALID_OPERATOR_TOKEN");
-    }
-    c.header("Cache-Control", "no-store");
-    await next();
-  };
 }
 
 /** The id is a path of its own: `wallet-day/0.0.n/2026-11-20`. */
@@ -106,8 +97,4 @@ function readCursor(text: string | undefined): ActorQuery["after"] {
 
 function invalid(field: string): TerminalError {
   return new TerminalError("INVALID_REQUEST", `${field} is not valid`, { field });
-}
-
-function instant(at: number): string {
-  return new Date(at).toISOString();
 }

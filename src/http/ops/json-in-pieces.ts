@@ -1,4 +1,4 @@
-import { letOthersIn } from "../../let-others-in.ts";
+import { yieldToEventLoop } from "../../yield-to-event-loop.ts";
 
 /** Entries of one piece: some 5 ms. */
 const PIECE = 10_000;
@@ -20,7 +20,7 @@ export async function jsonInPieces(value: unknown): Promise<string> {
   const pieces: string[] = [];
   const isLarge = keys.length > PIECE;
   for (let from = 0; from < keys.length; from += PIECE) {
-    if (isLarge) await letOthersIn();
+    if (isLarge) await yieldToEventLoop();
     for (const key of keys.slice(from, from + PIECE)) {
       const entry = entries[key];
       if (entry === undefined) continue;

@@ -4,26 +4,28 @@ import { bounds } from "../../config.ts";
 import type { VerifyKey } from "../../keys/verify-key.ts";
 import type { Metrics } from "../../metrics.ts";
 import { revisionOf } from "../../store/data-revision.ts";
-import { inTime } from "../../store/postgres.ts";
+import { runStatement } from "../../store/postgres.ts";
 import type { Redis } from "../../store/redis.ts";
-import { offerDirectly } from "../direct.ts";
+import type { FindAnswer } from "../fast-path/fast-path.ts";
+import { readyAnswers } from "../fast-path/ready-answers.ts";
 import { requireApiKey } from "../middleware/api-key.ts";
 import type { ClientAddress } from "../middleware/client-address.ts";
 import { getOnly } from "../middleware/get-only.ts";
 import { rateLimit } from "../middleware/rate-limit.ts";
-import { answerDirectly } from "./direct-answers.ts";
 import { describedTable } from "./directory.ts";
-import type { Endpoint } from "./endpoint.ts";
-import { dataEndpoints, type EndpointDeps } from "./endpoints.ts";
-import { type KeptBodies, keepBodies } from "./kept-bodies.ts";
-import { type KnownQuestions, knowQuestions } from "./known-questions.ts";
+import type { Endpoint, EndpointDeps } from "./endpoint.ts";
+import { dataEndpoints } from "./endpoints.ts";
+import { type ParsedQueries, parsedQueries } from "./parsed-queries.ts";
 import { type Representation, represent, send } from "./representation.ts";
+import { type ResponseCache, responseCache } from "./response-cache.ts";
 
 export interface PublicApiDeps extends EndpointDeps {
   readonly clock: Clock;
   readonly verifyKey: VerifyKey;
   readonly redis?: Redis | undefined;
   readonly metrics: Metrics;
+  /** How many processes share the limit while Redis counts nothing; 1 when absent. */
+  readonly processes?: () => number;
   readonly client: ClientAddress;
   /** Requests per client and 60 s (`API_RATE_LIMIT`). */
   readonly rateLimit: number;
@@ -31,16 +33,22 @@ export interface PublicApiDeps extends EndpointDeps {
   readonly publicUrl: string;
 }
 
+export interface PublicApi {
+  readonly app: Hono;
+  /** Finds answers that lie ready, for the server's fast path. */
+  readonly find: FindAnswer;
+}
+
 const WINDOW_MS = 60_000;
 const DATA_CACHE = { cacheControl: "private, max-age=1" };
 const OPEN_CACHE = { cacheControl: "public, max-age=60" };
 
 /**
- * The public API, everything under `/v1`. Order of checks: method, rate limit, route, key,
+ * The public API, everything under `/v1`. Order of checks: rate limit, method, route, key,
  * parameters, record (contract, section 2).
  */
-export function publicApi(deps: PublicApiDeps): Hono {
-  const { client, clock, redis, metrics } = deps;
+export function publicApi(deps: PublicApiDeps): PublicApi {
+  const { client, clock, redis, metrics, processes } = deps;
   const limit = rateLimit({
     name: "api",
     limit: deps.rateLimit,
@@ -48,39 +56,39 @@ export function publicApi(deps: PublicApiDeps): Hono {
     client,
     clock,
     redis,
+    processes,
     metrics,
   });
   const app = new Hono().basePath("/v1");
-  app.use("*", getOnly(limit), limit.middleware);
-  const bodies = keepBodies(clock);
-  const questions = knowQuestions();
+  app.use("*", limit.middleware, getOnly);
+  const responses = responseCache(clock);
+  const queries = parsedQueries();
   const { verifyKey } = deps;
   for (const row of describedTable(dataEndpoints(deps), deps.publicUrl)) {
-    if (row.key) answerWithKey(app, row, { verifyKey, bodies, questions });
+    if (row.key) answerWithKey(app, row, { verifyKey, responses, queries });
     else answerOpenly(app, row);
   }
-  offerDirectly(app, answerDirectly({ questions, limit, verifyKey, bodies, ...DATA_CACHE }));
-  return app;
+  return { app, find: readyAnswers({ queries, limit, verifyKey, responses, ...DATA_CACHE }) };
 }
 
 interface Answering {
-  readonly questions: KnownQuestions;
+  readonly queries: ParsedQueries;
   readonly verifyKey: VerifyKey;
-  readonly bodies: KeptBodies;
+  readonly responses: ResponseCache;
 }
 
 function answerWithKey(
   app: Hono,
   row: Endpoint,
-  { questions, verifyKey, bodies }: Answering,
+  { queries, verifyKey, responses }: Answering,
 ): void {
-  const bind = questions.of(row);
+  const parse = queries.of(row);
   app.get(routeOf(row), requireApiKey(verifyKey), async (c) => {
-    const { question, answer } = bind(c.req.param(), searchOf(c.req.url));
-    const revision = revisionOf(c.get("revision"), row.shows);
-    const asked = { question, revision, read: answer };
+    const { question, answer } = parse(c.req.param(), searchOf(c.req.url));
+    const asked = { question, revision: revisionOf(c.get("revision"), row.shows), read: answer };
     const shown =
-      bodies.find(asked) ?? (await inTime(bodies.read(asked), bounds.statementDeadlineMs));
+      responses.find(asked) ??
+      (await runStatement(responses.read(asked), bounds.statementDeadlineMs));
     return send(c, shown, DATA_CACHE);
   });
 }

@@ -1,9 +1,9 @@
 import { z } from "zod";
+import { instant } from "../../../actors/day.ts";
 import { listProjects } from "../../reads/ecosystem.ts";
 import { categories } from "../../store/enumerations.ts";
-import { type Endpoint, endpoint } from "./endpoint.ts";
-import type { EndpointDeps } from "./endpoints.ts";
-import { instant, nextHour, pageOf } from "./page.ts";
+import { type Endpoint, type EndpointDeps, endpoint } from "./endpoint.ts";
+import { nextHour, pageOf } from "./page.ts";
 import { choice, country, limit, none, offset } from "./parameters.ts";
 import { page, projectSchema } from "./schemas.ts";
 

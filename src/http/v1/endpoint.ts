@@ -1,8 +1,16 @@
 import type { z } from "zod";
 import { TerminalError } from "../../errors.ts";
 import type { DataKind } from "../../store/data-revision.ts";
-import type { Shown } from "./kept-bodies.ts";
+import type { Sql } from "../../store/postgres.ts";
 import { readQuery } from "./parameters.ts";
+import type { Shown } from "./response-cache.ts";
+
+/** What the data endpoints read from. */
+export interface EndpointDeps {
+  readonly sql: Sql;
+  /** The two external event sources (`EVENT_SOURCES`). */
+  readonly eventSources: readonly string[];
+}
 
 /** One row of the table from which router, directory and OpenAPI document are made. */
 export interface Endpoint {

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { instant } from "../../../actors/day.ts";
 import { TerminalError } from "../../errors.ts";
 import {
   type EventRow,
@@ -8,9 +9,8 @@ import {
   statusEnds,
 } from "../../reads/events.ts";
 import { eventStatuses, eventTypes } from "../../store/enumerations.ts";
-import { type Endpoint, endpoint } from "./endpoint.ts";
-import type { EndpointDeps } from "./endpoints.ts";
-import { instant, pageOf } from "./page.ts";
+import { type Endpoint, type EndpointDeps, endpoint } from "./endpoint.ts";
+import { pageOf } from "./page.ts";
 import { choice, limit, none, offset } from "./parameters.ts";
 import { eventDetailSchema, eventSchema, page } from "./schemas.ts";
 

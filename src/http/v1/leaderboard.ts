@@ -1,8 +1,8 @@
 import { z } from "zod";
+import { instant } from "../../../actors/day.ts";
 import { readLeaderboard } from "../../reads/leaderboard.ts";
-import { type Endpoint, endpoint } from "./endpoint.ts";
-import type { EndpointDeps } from "./endpoints.ts";
-import { instant, ranked } from "./page.ts";
+import { type Endpoint, type EndpointDeps, endpoint } from "./endpoint.ts";
+import { ranked } from "./page.ts";
 import { limit, none } from "./parameters.ts";
 import { entrySchema, seasonSchema } from "./schemas.ts";
 

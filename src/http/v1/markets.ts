@@ -1,7 +1,6 @@
 import { z } from "zod";
 import { topCollections, topTokens } from "../../reads/markets.ts";
-import { type Endpoint, endpoint } from "./endpoint.ts";
-import type { EndpointDeps } from "./endpoints.ts";
+import { type Endpoint, type EndpointDeps, endpoint } from "./endpoint.ts";
 import { nextHour, ranked } from "./page.ts";
 import { limit, none } from "./parameters.ts";
 import { collectionSchema, tokenSchema } from "./schemas.ts";

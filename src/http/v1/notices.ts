@@ -1,6 +1,9 @@
+import { ownVersion } from "../../version.ts";
+
 /** What every description of this API says (specification, sections "Limits" and "Voting power"). */
 export const API_NAME = "Starboard";
-export const API_VERSION = "1.0.0";
+/** That of the package: one release, one version. */
+export const API_VERSION = ownVersion();
 
 export const NOTICES = [
   "Usage is subject to terms of use. Callers must stay within their key's limits and must not overload the service.",

@@ -90,7 +90,7 @@ function parametersOf(shape: z.ZodObject, where: "path" | "query"): Json[] {
   return Object.entries(shape.shape).map(([name, schema]) => {
     const { $schema: _, description, ...json } = z.toJSONSchema(schema, { io: "output" });
     // An enumeration whose values are a setting that is not set.
-    const shown = json.enum?.length === 0 ? { type: "string" } : json;
+    const shown = "not" in json ? { type: "string" } : json;
     return { name, in: where, required: where === "path", description, schema: shown };
   });
 }

@@ -18,8 +18,3 @@ const HOUR_MS = 3_600_000;
 export function nextHour(now: number): number {
   return (Math.floor(now / HOUR_MS) + 1) * HOUR_MS;
 }
-
-/** RFC 3339, UTC, with milliseconds (contract, section 1). */
-export function instant(epochMs: number): string {
-  return new Date(epochMs).toISOString();
-}

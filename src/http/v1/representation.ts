@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { promisify } from "node:util";
 import { gzip } from "node:zlib";
 import type { Context } from "hono";
-import type { Asking } from "../asking.ts";
+import type { RequestLike } from "../fast-path/request-like.ts";
 import { setReplyHeader } from "../reply-header.ts";
 
 /** A body ready to be sent, as it is or compressed, each with its own strong validator. */
@@ -42,7 +42,7 @@ export function representText(text: string): Representation {
 
 export interface SendOptions {
   readonly cacheControl: string;
-  /** JSON unless told. */
+  /** JSON when absent. */
   readonly type?: string;
 }
 
@@ -60,7 +60,7 @@ export interface ReadyReply {
  * tag names bytes.
  */
 export function readyFor(
-  c: Asking,
+  c: RequestLike,
   shown: Representation,
   cacheControl: string,
 ): ReadyReply | Promise<ReadyReply> {
@@ -88,7 +88,7 @@ export async function send(
 }
 
 /** Weak comparison, as RFC 9110 wants it for `If-None-Match`. */
-export function clientHas(c: Asking, tag: string): boolean {
+export function clientHas(c: RequestLike, tag: string): boolean {
   const header = c.req.header("if-none-match");
   if (header === undefined) return false;
   if (header.trim() === "*") return true;
@@ -97,7 +97,7 @@ export function clientHas(c: Asking, tag: string): boolean {
 }
 
 /** Whether `Accept-Encoding` names gzip (or anything) with a weight above zero. */
-export function takesGzip(c: Asking): boolean {
+export function takesGzip(c: RequestLike): boolean {
   const header = c.req.header("accept-encoding");
   if (header === undefined) return false;
   const weights = new Map<string, number>();

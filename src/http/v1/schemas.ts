@@ -121,7 +121,17 @@ export const page = {
 };
 
 export const errorSchema = z
-  .strictObject({ error: z.string(), code: z.string() })
+  .strictObject({
+    error: z.string(),
+    code: z.enum([
+      "MISSING_API_KEY",
+      "INVALID_API_KEY",
+      "REVOKED_API_KEY",
+      "NOT_FOUND",
+      "INTERNAL",
+      "UNAVAILABLE",
+    ]),
+  })
   .meta({ id: "Error" });
 
 export const invalidParameterSchema = z

@@ -2,7 +2,7 @@ import type { Context, MiddlewareHandler } from "hono";
 import { bounds } from "../../config.ts";
 import { RetryableError } from "../../errors.ts";
 
-/** The time a request may take of ours. */
+/** The time a request may take, without what its client takes. */
 export interface Deadline {
   /** When it is over, by `performance.now()`. */
   readonly answerBy: number;
@@ -48,13 +48,13 @@ export function answerWithin(): MiddlewareHandler<{ Variables: DeadlineVariables
         return answerBy;
       },
       async without(work) {
-        const begun = performance.now();
+        const startedAt = performance.now();
         isClientsTime = true;
         try {
           return await work();
         } finally {
           isClientsTime = false;
-          answerBy += performance.now() - begun;
+          answerBy += performance.now() - startedAt;
         }
       },
     });

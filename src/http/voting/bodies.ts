@@ -2,17 +2,23 @@ import { z } from "zod";
 import { isEntityId, type LedgerNetwork, parseEntityId } from "../../ledger/entity-id.ts";
 import type { TargetName } from "../../reads/targets.ts";
 
+const EVM_ADDRESS = /^0x[0-9a-fA-F]{40}$/;
+
 /** Bodies of the voting requests (contract, section 3): unknown fields are refused. */
 
-/** `{ wallet }`, canonical `0.0.n`; a checksum, where given, is verified for the network. */
+/**
+ * `{ wallet }`: canonical `0.0.n`, whose checksum, where given, is verified for the network; or an
+ * EVM address, which becomes lower case.
+ */
 export function challengeBody(network: LedgerNetwork) {
   return z.strictObject({
     wallet: z.string().transform((text, context) => {
-      const id = parseEntityId(text, network);
+      const isAddress = EVM_ADDRESS.test(text);
+      const id = isAddress ? text.toLowerCase() : parseEntityId(text, network);
       if (id === undefined) {
         context.addIssue({
           code: "custom",
-          message: `must be an account id such as 0.0.1001, with its checksum for ${network} or without`,
+          message: `must be an account id such as 0.0.1001, with its checksum for ${network} or without, or an EVM address`,
         });
         return z.NEVER;
       }

@@ -1,7 +1,9 @@
+import type { ServerResponse } from "node:http";
+
 /**
  * One stream of server-sent events to one client, which reads as fast as it likes. It keeps
  * nothing for the client: what is sent next is asked for when the client has taken the last
- * piece, so a slow reader costs one piece and whatever its socket buffers, however much happens.
+ * piece, so a slow reader costs one piece and what its socket buffers, however much happens.
  */
 export interface EventStream {
   readonly body: ReadableStream<Uint8Array>;
@@ -11,72 +13,63 @@ export interface EventStream {
   end(): void;
 }
 
+/** What an event stream needs. */
 export interface EventStreamOptions {
   /** The next piece; undefined when there is none. */
   readonly next: () => Uint8Array | undefined;
-  /** Ends the connection whatever it is doing. */
-  readonly cut: () => void;
-  /** Runs once, when nobody reads any more. */
+  /** Node's reply; undefined in tests without a socket. */
+  readonly outgoing: ServerResponse | undefined;
+  /** Runs once, when the stream is over. */
   readonly onEnd: () => void;
-  readonly heartbeatEveryMs?: number;
+  readonly heartbeatEveryMs: number;
 }
 
-/** Proxies close what is silent for 30 to 60 s. */
-const HEARTBEAT_EVERY_MS = 15_000;
 /** A client that has taken nothing over so many heartbeats is gone, or will never keep up. */
 const HEARTBEATS_MISSED_MAX = 2;
 const HEARTBEAT = new TextEncoder().encode(":\n\n");
 
+/** Opens a stream; it begins when its body is first read. */
 export function openEventStream(options: EventStreamOptions): EventStream {
-  const { next, cut, onEnd, heartbeatEveryMs = HEARTBEAT_EVERY_MS } = options;
-  let controller: ReadableStreamDefaultController<Uint8Array> | undefined;
-  /** Set while the client's side waits for a piece. */
-  let isHungry = false;
-  let missed = 0;
+  const { next, outgoing, onEnd, heartbeatEveryMs } = options;
+  /** Set while the client waits for a piece. */
+  let rouse: ((hasNews: boolean) => void) | undefined;
   let isOver = false;
-
-  const send = (piece: Uint8Array | undefined): void => {
-    if (!isHungry || isOver || piece === undefined) return;
-    isHungry = false;
-    missed = 0;
-    controller?.enqueue(piece);
-  };
   const finish = (): void => {
     if (isOver) return;
     isOver = true;
-    clearInterval(heartbeat);
     onEnd();
   };
+  /** @returns false when it is time for a heartbeat */
+  const rest = async (): Promise<boolean> => {
+    let timer: NodeJS.Timeout | undefined;
+    const hasNews = await new Promise<boolean>((resolve) => {
+      rouse = resolve;
+      timer = setTimeout(resolve, heartbeatEveryMs, false).unref();
+    });
+    clearTimeout(timer);
+    rouse = undefined;
+    return hasNews;
+  };
+  async function* pieces(): AsyncGenerator<Uint8Array> {
+    try {
+      while (!isOver) {
+        const piece = next();
+        if (piece !== undefined) yield piece;
+        else if (!(await rest())) yield HEARTBEAT;
+      }
+    } finally {
+      finish();
+    }
+  }
   const end = (): void => {
     if (isOver) return;
     finish();
-    if (isHungry) controller?.close();
-    else cut();
+    if (rouse === undefined) outgoing?.destroy();
+    else rouse(true);
   };
-  const heartbeat = setInterval(() => {
-    if (isHungry) return send(HEARTBEAT);
-    missed += 1;
-    if (missed >= HEARTBEATS_MISSED_MAX) end();
-  }, heartbeatEveryMs).unref();
-  const body = new ReadableStream<Uint8Array>(
-    {
-      start(its) {
-        controller = its;
-      },
-      pull() {
-        isHungry = true;
-        send(next());
-      },
-      cancel: finish,
-    },
-    // Nothing is made ahead of the client's wish.
-    { highWaterMark: 0 },
-  );
-  return {
-    body,
-    end,
-    wake() {
-      if (isHungry && !isOver) send(next());
-    },
-  };
+  // A client may have left before there was a stream.
+  if (outgoing?.destroyed) setImmediate(end);
+  else outgoing?.once("close", end);
+  outgoing?.setTimeout(heartbeatEveryMs * HEARTBEATS_MISSED_MAX, () => outgoing.destroy());
+  return { body: ReadableStream.from(pieces()), wake: () => rouse?.(true), end };
 }

@@ -1,5 +1,5 @@
 import { type Context, Hono } from "hono";
-import { type Day, dayOf, isDay } from "../../../actors/day.ts";
+import { type Day, dayOf, instant, isDay } from "../../../actors/day.ts";
 import type { Clock } from "../../clock.ts";
 import { TerminalError } from "../../errors.ts";
 import { dayOfStarId } from "../../journal/star-id.ts";
@@ -8,11 +8,12 @@ import type { StarReceipt } from "../../reads/receipts.ts";
 import type { TargetName } from "../../reads/targets.ts";
 import type { CastResult, CastStar } from "../../voting/cast-star.ts";
 import type { Challenge } from "../../voting/challenge.ts";
-import type { SignedChallenge } from "../../voting/open-session.ts";
+import type { SignedChallenge, SignInRequest } from "../../voting/open-session.ts";
 import type { Preview } from "../../voting/preview-star.ts";
 import type { CurrentAllowance } from "../../voting/read-allowance.ts";
 import { invalidSession, type NewSession } from "../../voting/session.ts";
-import { allowanceBody, instant, starBody as starJson } from "../../voting/star-reply.ts";
+import { allowanceBody, starBody as starJson } from "../../voting/star-reply.ts";
+import { checkQuery, onlyQuery } from "../middleware/only-query.ts";
 import { readJson } from "../middleware/read-json.ts";
 import { problem } from "../problem.ts";
 import { answerWithin, type DeadlineVariables } from "./answer-within.ts";
@@ -23,10 +24,12 @@ import { bearerToken, requireSession, type SessionVariables } from "./session-gu
 export interface VotingDeps {
   readonly clock: Clock;
   readonly network: LedgerNetwork;
-  readonly startSignIn: (wallet: string) => Promise<Challenge>;
+  readonly startSignIn: (asked: SignInRequest) => Promise<Challenge>;
   readonly openSession: (signed: SignedChallenge) => Promise<NewSession>;
   readonly findSession: (token: string) => Promise<string | null>;
   readonly closeSession: (token: string) => Promise<void>;
+  /** Ends all sessions of a wallet. */
+  readonly revokeSessions: (wallet: string) => Promise<unknown>;
   readonly readAllowance: (wallet: string) => Promise<CurrentAllowance>;
   readonly previewStar: (wallet: string, target: TargetName) => Promise<Preview>;
   readonly castStar: (cast: CastStar) => Promise<CastResult>;
@@ -43,25 +46,29 @@ export function votingRoutes(deps: VotingDeps): Hono<Env> {
   routes.use(answerWithin());
   const challenge = challengeBody(deps.network);
 
-  routes.post("/challenges", async (c) => {
+  routes.post("/challenges", onlyQuery(), async (c) => {
     const { wallet } = await c.get("deadline").without(() => readJson(c, challenge));
-    const { expiresAt, ...issued } = await deps.startSignIn(wallet);
+    const { expiresAt, ...issued } = await deps.startSignIn({ wallet, origin: originOf(c) });
     return c.json({ ...issued, expiresAt: instant(expiresAt) }, 201);
   });
-  routes.post("/sessions", async (c) => {
+  routes.post("/sessions", onlyQuery(), async (c) => {
     const signed = await c.get("deadline").without(() => readJson(c, sessionBody));
-    const { expiresAt, ...opened } = await deps.openSession(signed);
+    const { expiresAt, ...opened } = await deps.openSession({ ...signed, origin: originOf(c) });
     return c.json({ ...opened, expiresAt: instant(expiresAt) }, 201);
   });
-  routes.delete("/sessions/current", session, async (c) => {
+  routes.delete("/sessions/current", session, onlyQuery(), async (c) => {
     await deps.closeSession(c.get("sessionToken"));
     return c.body(null, 204);
   });
-  routes.get("/allowance", session, async (c) => {
+  routes.delete("/sessions", session, onlyQuery(), async (c) => {
+    await deps.revokeSessions(c.get("wallet"));
+    return c.body(null, 204);
+  });
+  routes.get("/allowance", session, onlyQuery(), async (c) => {
     const { wallet, day, premium, ...allowance } = await deps.readAllowance(c.get("wallet"));
     return c.json({ wallet, day, premium, ...allowanceBody(allowance) });
   });
-  routes.get("/preview", session, async (c) => {
+  routes.get("/preview", session, onlyQuery("type", "id"), async (c) => {
     const preview = await deps.previewStar(c.get("wallet"), readTarget(c.req.queries()));
     return c.json({ ...preview, allowance: allowanceBody(preview.allowance) });
   });
@@ -76,12 +83,12 @@ export function votingRoutes(deps: VotingDeps): Hono<Env> {
     const result = await deps.castStar({ ...wish, voter: { token }, answerBy });
     return castReply(c, result, deps.clock.now());
   });
-  routes.get("/stars", session, async (c) => {
+  routes.get("/stars", session, onlyQuery("day"), async (c) => {
     const day = readDay(c.req.queries("day"), deps.clock.now());
     const receipts = await deps.receiptsOfDay(c.get("wallet"), day);
     return c.json({ day, stars: receipts.map(starJson) });
   });
-  routes.get("/stars/:id", async (c) => {
+  routes.get("/stars/:id", onlyQuery(), async (c) => {
     const id = c.req.param("id").toLowerCase();
     if (!UUID.test(id)) {
       throw new TerminalError("INVALID_REQUEST", "id is not the id of a star", { field: "id" });
@@ -94,10 +101,16 @@ export function votingRoutes(deps: VotingDeps): Hono<Env> {
   return routes;
 }
 
+/** Browsers name the page's origin with every request that is no GET. */
+function originOf(c: Context): string | null {
+  return c.req.header("origin") ?? null;
+}
+
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 
 /** What a client wants to star, and its key. @throws TerminalError naming what is wrong */
 async function readWish(c: Context<Env>): Promise<Pick<CastStar, "target" | "idempotencyKey">> {
+  checkQuery(c);
   const { target } = await c.get("deadline").without(() => readJson(c, starBody));
   return { target, idempotencyKey: readIdempotencyKey(c) };
 }

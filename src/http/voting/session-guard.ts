@@ -32,14 +32,14 @@ export function requireSession(
 }
 
 /**
- * The token that a request brings; it may be none of ours, but has the form of one.
+ * The token that a request brings; it may be no session, but has the form of one.
  *
  * @throws TerminalError `MISSING_SESSION`, `INVALID_SESSION`
  */
 export function bearerToken(c: Context): string {
   const header = c.req.header("authorization")?.trim() ?? "";
   const { token } = BEARER.exec(header)?.groups ?? {};
-  // Another scheme, and a bare "Bearer", name no session of ours.
+  // Another scheme, and a bare "Bearer", name no session.
   if (token === undefined) {
     throw new TerminalError(
       "MISSING_SESSION",

@@ -1,6 +1,7 @@
 import { once } from "node:events";
 import { createServer } from "node:net";
 import { Server, ServerCredentials } from "@grpc/grpc-js";
+import type { Service } from "../../service.ts";
 import { type Faults, noFaults } from "./consensus/faults.ts";
 import { rawService } from "./consensus/grpc.ts";
 import { nodeHandlers } from "./consensus/node.ts";
@@ -19,10 +20,9 @@ export interface ConsensusNode {
   readonly faults: Faults;
 }
 
-export interface ConsensusNodes {
+/** Closing stops listening and drops the calls under way; the ledger stays open. */
+export interface ConsensusNodes extends Service {
   readonly nodes: readonly ConsensusNode[];
-  /** Stops listening and drops the calls under way; the ledger stays open. */
-  close(): Promise<void>;
 }
 
 export interface ConsensusOptions {
@@ -31,15 +31,15 @@ export interface ConsensusOptions {
    * 127.0.0.2 by default: at 127.0.0.1 the SDK believes in a developer's node and retries
    * without end. Where that address cannot be bound (macOS) 127.0.0.1 is used after all.
    */
-  readonly host?: string;
+  readonly host?: string | undefined;
   /** How many nodes, one port each; one failure puts a client's only node out for 16 s. */
-  readonly count?: number;
+  readonly count?: number | undefined;
   /** Their ports, in order; free ones when absent. */
-  readonly ports?: readonly number[];
+  readonly ports?: readonly number[] | undefined;
   /** From a node's check to consensus. */
-  readonly consensusDelayMs?: number;
+  readonly consensusDelayMs?: number | undefined;
   /** How long a receipt query waits for a transaction under way; 0 answers at once, as the network does. */
-  readonly receiptPatienceMs?: number;
+  readonly receiptPatienceMs?: number | undefined;
 }
 
 const LOOPBACK = "127.0.0.2";

@@ -25,3 +25,8 @@ export function thresholdKey(threshold: number, keys: readonly KeyBytes[]): KeyB
   const list = { keys: keys.map((key) => Key.decode(key)) };
   return Key.encode({ thresholdKey: { threshold, keys: list } }).finish();
 }
+
+/** A key as the ledger's file holds it. */
+export function keyHex(key: KeyBytes | null | undefined): string | null {
+  return key == null ? null : Buffer.from(key).toString("hex");
+}

@@ -1,4 +1,4 @@
-import type { Sql } from "../../store/postgres.ts";
+import { every, type Service } from "../../service.ts";
 import { openReceipts, type Receipts } from "./consensus/receipts.ts";
 import { entityNum } from "./entity-id.ts";
 import type { KeyBytes } from "./keys.ts";
@@ -10,19 +10,20 @@ import {
 } from "./state/accounts.ts";
 import { closeBlock } from "./state/blocks.ts";
 import {
+  approveNft,
   burnNft,
+  changeTreasury,
   createCollection,
   deleteCollection,
   mintNfts,
   type NewCollection,
   NFTS_PER_TRANSACTION,
   transferNfts,
+  updateNftMetadata,
   wipeNft,
 } from "./state/collections.ts";
 import { type ConsensusOrder, openOrder } from "./state/consensus-order.ts";
-import { DEFAULT_SCHEMA } from "./state/schema.ts";
-import { entityExists } from "./state/state.ts";
-import { type LedgerStore, openStore } from "./state/store.ts";
+import { entityExists, newest } from "./state/state.ts";
 import { createTopic, deleteTopic, type NewTopic } from "./state/topics.ts";
 import { nanosOfMs, timestampText } from "./timestamps.ts";
 
@@ -38,22 +39,20 @@ export interface Mint {
 }
 
 export interface LedgerOptions {
-  /** Pool of the database that keeps the ledger. */
-  readonly sql: Sql;
   /** The ledger's clock, epoch milliseconds. */
   readonly now: () => number;
-  /** Postgres schema; made when absent. */
-  readonly schema?: string;
+  /** Where everything is kept, made when absent; in memory alone when not given. */
+  readonly folder?: string | undefined;
   /** How often a block is closed; 0 leaves it to `closeBlock`. */
-  readonly blockEveryMs?: number;
+  readonly blockEveryMs?: number | undefined;
 }
 
 /**
  * A Hedera network of one machine: its state, its rules and its one consensus order. The
- * operations are for seeding and for tests; each resolves when its effect is durable and
+ * operations are for seeding and for tests; each resolves when its effect is in the file and
  * visible at the mirror node, and rejects with `LedgerRefusal` when the rules forbid it.
  */
-export interface Ledger {
+export interface Ledger extends Service {
   /** @returns the new account's id */
   createAccount(given: NewAccount): Promise<string>;
   rotateAccountKey(id: string, key: KeyBytes | null): Promise<void>;
@@ -62,7 +61,18 @@ export interface Ledger {
   createCollection(given: NewCollection): Promise<string>;
   /** @returns the new serials, ascending */
   mint(collection: string, given: Mint): Promise<number[]>;
-  transfer(collection: string, serials: number | readonly number[], to: string): Promise<void>;
+  /** @param via accounts that have them in between, within one transaction */
+  transfer(
+    collection: string,
+    serials: number | readonly number[],
+    to: string,
+    via?: readonly string[],
+  ): Promise<void>;
+  /** Lets an account transfer an NFT for its holder. */
+  approve(collection: string, serial: number, spender: string): Promise<void>;
+  updateMetadata(collection: string, serial: number, metadata: Uint8Array): Promise<void>;
+  /** Another treasury, which gets every NFT that the old one holds. */
+  changeTreasury(collection: string, account: string): Promise<void>;
   /** Destroys an NFT of the treasury. */
   burn(collection: string, serial: number): Promise<void>;
   /** Destroys an NFT of anyone else. */
@@ -77,13 +87,9 @@ export interface Ledger {
   closeBlock(): Promise<void>;
   /** Consensus timestamp of the last thing that happened, `seconds.nnnnnnnnn`. */
   lastConsensus(): string;
-  /** Waits for what is being written and takes nothing more; the pool stays open. */
-  close(): Promise<void>;
 
   /** For the nodes: the clock, epoch milliseconds. */
   now(): number;
-  /** For the nodes: where the rows are. */
-  readonly store: LedgerStore;
   /** For the nodes: state and order. */
   readonly order: ConsensusOrder;
   /** For the nodes: what became of recent transactions. */
@@ -96,26 +102,24 @@ const BLOCK_EVERY_MS = 2_000;
 const IDLE_BLOCK_EVERY_MS = 10_000;
 
 /**
- * Opens a ledger, with everything it ever held. Opening takes it over: a process that had
- * it open before can write no more, however long it lives.
+ * Opens a ledger, with everything it ever held.
+ *
+ * @throws Error when another process has the folder open, or its file is damaged
  */
 export async function openLedger(options: LedgerOptions): Promise<Ledger> {
-  const { sql, now, schema = DEFAULT_SCHEMA, blockEveryMs = BLOCK_EVERY_MS } = options;
-  const store = await openStore(sql, schema);
-  const order = await openOrder(store, now);
-  const receipts = await openReceipts(store, () => nanosOfMs(now()));
+  const { now, folder, blockEveryMs = BLOCK_EVERY_MS } = options;
+  const order = openOrder(now, folder);
   const blocks = blockEveryMs > 0 ? closeBlocks(order, now, blockEveryMs) : undefined;
   return {
     now,
-    store,
     order,
-    receipts,
+    receipts: openReceipts(order.state, () => nanosOfMs(now())),
     ...operations(order),
     exists: (id) => entityExists(order.state, entityNum(id)),
     closeBlock: () => order.take(closeBlock),
     lastConsensus: () => timestampText(order.state.lastConsensus),
     async close() {
-      clearInterval(blocks);
+      await blocks?.close();
       await order.close();
     },
   };
@@ -129,6 +133,9 @@ type Operations = Pick<
   | "createCollection"
   | "mint"
   | "transfer"
+  | "approve"
+  | "updateMetadata"
+  | "changeTreasury"
   | "burn"
   | "wipe"
   | "deleteCollection"
@@ -137,9 +144,9 @@ type Operations = Pick<
 >;
 
 function operations(order: ConsensusOrder): Operations {
-  const transfer: Operations["transfer"] = async (collection, serials, to) => {
+  const transfer: Operations["transfer"] = async (collection, serials, to, via) => {
     const groups = inGroups([serials].flat());
-    await Promise.all(groups.map((group) => order.take(transferNfts(collection, group, to))));
+    await Promise.all(groups.map((group) => order.take(transferNfts(collection, group, to, via))));
   };
   return {
     createAccount: (given) => order.take(createAccount(given)),
@@ -158,6 +165,10 @@ function operations(order: ConsensusOrder): Operations {
       return minted.flat();
     },
     transfer,
+    approve: (collection, serial, spender) => order.take(approveNft(collection, serial, spender)),
+    updateMetadata: (collection, serial, metadata) =>
+      order.take(updateNftMetadata(collection, serial, metadata)),
+    changeTreasury: (collection, account) => order.take(changeTreasury(collection, account)),
     burn: (collection, serial) => order.take(burnNft(collection, serial)),
     wipe: (collection, serial) => order.take(wipeNft(collection, serial)),
     deleteCollection: (id) => order.take(deleteCollection(id)),
@@ -178,12 +189,11 @@ function inGroups<T>(items: readonly T[]): T[][] {
   );
 }
 
-function closeBlocks(order: ConsensusOrder, now: () => number, everyMs: number): NodeJS.Timeout {
-  const tick = (): void => {
-    const { waiting, to } = order.state.chain;
-    const idle = nanosOfMs(now()) - to >= nanosOfMs(IDLE_BLOCK_EVERY_MS);
-    // A ledger that has ended closes no block; its callers have been told.
-    if (waiting > 0 || idle) order.take(closeBlock).catch(() => undefined);
-  };
-  return setInterval(tick, everyMs).unref();
+function closeBlocks(order: ConsensusOrder, now: () => number, everyMs: number): Service {
+  return every(everyMs, async () => {
+    const { unblocked, blocks } = order.state;
+    const end = newest(blocks)?.to ?? 0n;
+    const idle = nanosOfMs(now()) - end >= nanosOfMs(IDLE_BLOCK_EVERY_MS);
+    if (unblocked > 0 || idle) await order.take(closeBlock);
+  });
 }

@@ -2,10 +2,11 @@ import type { AddressInfo } from "node:net";
 import { createAdaptorServer } from "@hono/node-server";
 import { type Context, Hono } from "hono";
 import { coerceError } from "../../errors.ts";
-import { isOutage } from "../../store/postgres.ts";
+import type { Service } from "../../service.ts";
 import type { Ledger } from "./ledger.ts";
 import { getAccount } from "./mirror/accounts.ts";
 import { getBlock, getBlocks } from "./mirror/blocks.ts";
+import { getContract } from "./mirror/contracts.ts";
 import { MirrorError, notFound } from "./mirror/errors.ts";
 import type { Endpoint, MirrorAnswer } from "./mirror/exchange.ts";
 import { type MirrorFault, type MirrorFaults, noMirrorFaults } from "./mirror/faults.ts";
@@ -15,30 +16,25 @@ import { readQuery } from "./mirror/parameters.ts";
 import { getNftTransactions, getToken } from "./mirror/tokens.ts";
 import { getMessage, getMessageAt, getMessages, getTopic } from "./mirror/topics.ts";
 import { getTransaction, getTransactions } from "./mirror/transactions.ts";
-import { NEWEST, viewAsOf } from "./mirror/view.ts";
-import { nanosOfMs, parseTimestamp } from "./timestamps.ts";
+import { NEWEST } from "./mirror/view.ts";
+import { type Nanos, nanosOfMs, parseTimestamp } from "./timestamps.ts";
 
 export type { MirrorFault } from "./mirror/faults.ts";
 
 /** A mirror node of the local network, listening. */
-export interface MirrorNode {
+export interface MirrorNode extends Service {
   /** `http://host:port`, without a path. */
   readonly url: string;
   /** What is wrong with it, switchable while it runs. */
   readonly faults: MirrorFaults;
-  close(): Promise<void>;
 }
 
-export interface MirrorOptions {
-  readonly ledger: Ledger;
-  readonly host?: string;
-  /** A free one when absent. */
-  readonly port?: number;
-}
+const HOST = "127.0.0.1";
 
 const ENDPOINTS: readonly (readonly [path: string, endpoint: Endpoint])[] = [
   ["/accounts/:account", getAccount],
   ["/accounts/:account/nfts", getAccountNfts],
+  ["/contracts/:contract", getContract],
   ["/blocks", getBlocks],
   ["/blocks/:block", getBlock],
   ["/tokens/:token", getToken],
@@ -54,28 +50,27 @@ const ENDPOINTS: readonly (readonly [path: string, endpoint: Endpoint])[] = [
 ];
 
 /**
- * Starts the mirror node of a ledger: the REST interface under `/api/v1`, over the rows in
- * Postgres alone, so it never shows what is not durable.
+ * Starts the mirror node of a ledger: the REST interface under `/api/v1`.
  *
+ * @param port a free one when absent
  * @throws Error when the port is taken
  */
-export async function startMirrorNode(options: MirrorOptions): Promise<MirrorNode> {
-  const { ledger, host = "127.0.0.1", port = 0 } = options;
+export async function startMirrorNode(ledger: Ledger, port = 0): Promise<MirrorNode> {
   const faults = noMirrorFaults();
   const app = mirrorApp(ledger, faults);
   const server = createAdaptorServer({ fetch: app.fetch });
   await new Promise<void>((resolve, reject) => {
     server.once("error", reject);
-    server.listen(port, host, resolve);
+    server.listen(port, HOST, resolve);
   });
   const { port: bound } = server.address() as AddressInfo;
   return {
-    url: `http://${host}:${bound}`,
+    url: `http://${HOST}:${bound}`,
     faults,
     close: () =>
       new Promise((resolve) => {
         server.close(() => resolve());
-        // Hanging and idle connections would keep the server for ever.
+        // Hanging and idle connections would keep the server open.
         if ("closeAllConnections" in server) server.closeAllConnections();
       }),
   };
@@ -104,8 +99,12 @@ async function respond({ context, ledger, faults, endpoint }: Exchange): Promise
   const struck = faults.strike(url.pathname + url.search);
   const spoiled = await spoil(struck);
   if (spoiled !== undefined) return spoiled;
-  const answer = await endpoint({
-    view: viewAsOf(ledger.store, visibleUntil(ledger, struck)),
+  const answer = endpoint({
+    view: {
+      state: ledger.order.state,
+      asOf: visibleUntil(ledger, struck),
+      since: visibleSince(struck),
+    },
     path: url.pathname,
     query: readQuery(url),
     part: (name) => context.req.param(name) ?? "",
@@ -131,12 +130,17 @@ async function spoil(struck: readonly MirrorFault[]): Promise<Response | undefin
   return undefined;
 }
 
-function visibleUntil(ledger: Ledger, struck: readonly MirrorFault[]): string {
+function visibleUntil(ledger: Ledger, struck: readonly MirrorFault[]): Nanos {
   const instants = struck.flatMap((fault) => {
     if (fault.kind === "lag") return [nanosOfMs(ledger.now() - fault.ms)];
     return fault.kind === "replica-flip" ? [parseTimestamp(fault.asOf)] : [];
   });
-  return instants.reduce((least, at) => (at < least ? at : least), BigInt(NEWEST)).toString();
+  return instants.reduce((least, at) => (at < least ? at : least), NEWEST);
+}
+
+function visibleSince(struck: readonly MirrorFault[]): Nanos {
+  const late = struck.find((fault) => fault.kind === "late-start");
+  return late === undefined ? 0n : parseTimestamp(late.since);
 }
 
 function redirected(answer: MirrorAnswer, next: string): MirrorAnswer {
@@ -147,21 +151,18 @@ function redirected(answer: MirrorAnswer, next: string): MirrorAnswer {
 
 const JSON_TYPE = { "content-type": "application/json; charset=utf-8" } as const;
 
-function dataResponse({ body, maxAge, next }: MirrorAnswer): Response {
+function dataResponse({ body, maxAge, next, status = 200 }: MirrorAnswer): Response {
   const link = next ? { link: `<${next}>; rel="next"` } : {};
   const headers = { ...JSON_TYPE, "cache-control": `public, max-age=${maxAge}`, ...link };
-  return new Response(toJson(body), { headers });
+  return new Response(toJson(body), { status, headers });
 }
 
 function errorResponse(error: unknown): Response {
-  const { status, messages } = error instanceof MirrorError ? error : ownTrouble(error);
+  const { status, messages } =
+    error instanceof MirrorError
+      ? error
+      : { status: 500, messages: [`Internal error: ${coerceError(error).message}`] };
   return new Response(statusBody(messages), { status, headers: JSON_TYPE });
-}
-
-function ownTrouble(error: unknown): MirrorError {
-  return isOutage(error)
-    ? new MirrorError(503, ["Unable to connect to database. Please retry later"])
-    : new MirrorError(500, [`Internal error: ${coerceError(error).message}`]);
 }
 
 function statusBody(messages: readonly string[]): string {

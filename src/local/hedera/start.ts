@@ -1,40 +1,32 @@
-import type { Sql } from "../../store/postgres.ts";
+import type { Service } from "../../service.ts";
 import { type ConsensusNode, startConsensusNodes } from "./consensus-node.ts";
-import { type Ledger, openLedger } from "./ledger.ts";
+import { type Ledger, type LedgerOptions, openLedger } from "./ledger.ts";
 import { type MirrorNode, startMirrorNode } from "./mirror-node.ts";
 
-/** A whole network on this machine. */
-export interface LocalHedera {
+/** A whole network on this machine; closing stops the servers, then the ledger. */
+export interface LocalHedera extends Service {
   readonly ledger: Ledger;
   readonly nodes: readonly ConsensusNode[];
   readonly mirror: MirrorNode;
   readonly mirrorUrl: string;
-  /** Stops the servers, then the ledger; the pool stays open. */
-  close(): Promise<void>;
 }
 
-export interface LocalHederaOptions {
-  /** Pool of the database that keeps the ledger. */
-  readonly sql: Sql;
-  /** The ledger's clock, epoch milliseconds. */
-  readonly now: () => number;
+export interface LocalHederaOptions extends LedgerOptions {
   /** Where the consensus nodes listen; 127.0.0.2, or 127.0.0.1 where that cannot be bound. */
-  readonly host?: string;
-  readonly nodePorts?: readonly number[];
-  readonly mirrorHost?: string;
-  readonly mirrorPort?: number;
-  readonly schema?: string;
-  readonly consensusDelayMs?: number;
+  readonly host?: string | undefined;
+  readonly nodePorts?: readonly number[] | undefined;
+  readonly mirrorPort?: number | undefined;
+  readonly consensusDelayMs?: number | undefined;
 }
 
 /**
  * Opens the local ledger and starts its consensus nodes and its mirror node.
  *
- * @throws Error when a port is taken; nothing is left open then
+ * @throws Error when a port is taken or the ledger's folder in use; nothing is left open then
  */
 export async function startLocalHedera(options: LocalHederaOptions): Promise<LocalHedera> {
-  const { sql, now, schema, host, nodePorts, mirrorHost, mirrorPort, consensusDelayMs } = options;
-  const ledger = await openLedger({ sql, now, ...(schema === undefined ? {} : { schema }) });
+  const { host, nodePorts, mirrorPort, consensusDelayMs } = options;
+  const ledger = await openLedger(options);
   const closers = [() => ledger.close()];
   const close = async (): Promise<void> => {
     for (const closer of closers.splice(0).reverse()) await closer();
@@ -42,16 +34,12 @@ export async function startLocalHedera(options: LocalHederaOptions): Promise<Loc
   try {
     const consensus = await startConsensusNodes({
       ledger,
-      ...(host === undefined ? {} : { host }),
-      ...(nodePorts === undefined ? {} : { ports: nodePorts }),
-      ...(consensusDelayMs === undefined ? {} : { consensusDelayMs }),
+      host,
+      ports: nodePorts,
+      consensusDelayMs,
     });
     closers.push(() => consensus.close());
-    const mirror = await startMirrorNode({
-      ledger,
-      ...(mirrorHost === undefined ? {} : { host: mirrorHost }),
-      ...(mirrorPort === undefined ? {} : { port: mirrorPort }),
-    });
+    const mirror = await startMirrorNode(ledger, mirrorPort);
     closers.push(() => mirror.close());
     return { ledger, nodes: consensus.nodes, mirror, mirrorUrl: mirror.url, close };
   } catch (error) {

@@ -7,9 +7,9 @@
 import * as assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "uvu";
+import { data, type ErrorCode, StarboardError } from "../../../packages/client/src/index.ts";
 import { importCatalog } from "../../../src/catalogue/import-catalog.ts";
 import { addSeason } from "../../../src/catalogue/seasons.ts";
-import { starboardClient } from "../../../src/http/client/starboard-client.ts";
 import { type HttpServer, serveHttp } from "../../../src/http/serve.ts";
 import { giveStars, type House, NOW, openHouse } from "../v1/house.ts";
 import { generateTypes, TYPES_FILE } from "./generate.ts";
@@ -44,7 +44,7 @@ test.after(async () => {
   await house.close();
 });
 
-const client = (key = house.key) => starboardClient({ url: `${server.url}/v1`, key });
+const client = (apiKey = house.key) => data({ baseUrl: server.url, apiKey });
 
 test("the committed types are what the OpenAPI document says now", async () => {
   const generated = await generateTypes().catch((error: Error) => error);
@@ -59,72 +59,80 @@ test("the committed types are what the OpenAPI document says now", async () => {
 
 test("each endpoint is read by its path, and the reply has the types it says", async () => {
   const starboard = client();
-  const tokens = await starboard.GET("/tokens/top", { params: { query: { limit: 10 } } });
-  const price: number | null | undefined = tokens.data?.tokens[0]?.price;
+  const { tokens } = await starboard.get("/tokens/top", { limit: 10 });
+  const price: number | null | undefined = tokens[0]?.price;
   assert.equal(price, 0.5);
-  assert.equal(tokens.data?.tokens[0]?.totalVotes, 6);
+  assert.equal(tokens[0]?.totalVotes, 6);
 
-  const events = await starboard.GET("/events", { params: { query: { status: "all", limit: 2 } } });
-  const more: boolean | undefined = events.data?.hasMore;
-  assert.equal(more, true);
-  const next = await starboard.GET("/events", {
-    params: { query: { status: "all", limit: 2, offset: 2 } },
-  });
+  const event = await starboard.get("/events/{id}", { id: "a" });
+  assert.equal(event.links[0]?.label, "Site");
+  assert.equal(event.prizes[0]?.value, "1 HBAR");
+
+  const { collections } = await starboard.get("/collections/top");
+  assert.equal(collections[0]?.owners, 3);
+  const { projects } = await starboard.get("/ecosystem", { category: "DEFI", country: "DE" });
+  assert.equal(projects[0]?.country, "DE");
+  const { season, leaderboard } = await starboard.get("/leaderboard", { limit: 1 });
+  const name: string | undefined = season?.name;
+  assert.equal(name, "Autumn");
   assert.deepEqual(
-    [...(events.data?.events ?? []), ...(next.data?.events ?? [])].map(({ id }) => id),
-    ["a", "b", "c"],
-  );
-
-  const event = await starboard.GET("/events/{id}", { params: { path: { id: "a" } } });
-  assert.equal(event.data?.links[0]?.label, "Site");
-  assert.equal(event.data?.prizes[0]?.value, "1 HBAR");
-
-  const collections = await starboard.GET("/collections/top");
-  assert.equal(collections.data?.collections[0]?.owners, 3);
-  const projects = await starboard.GET("/ecosystem", {
-    params: { query: { category: "DEFI", country: "DE" } },
-  });
-  assert.equal(projects.data?.projects[0]?.country, "DE");
-  const board = await starboard.GET("/leaderboard", { params: { query: { limit: 1 } } });
-  const season: string | undefined = board.data?.season?.name;
-  assert.equal(season, "Autumn");
-  assert.deepEqual(
-    board.data?.leaderboard.map(({ rank, wallet, points }) => [rank, wallet, points]),
+    leaderboard.map(({ rank, wallet, points }) => [rank, wallet, points]),
     [[1, "0.0.9", 4]],
   );
-  const directory = await starboard.GET("/");
-  assert.ok(directory.data?.endpoints.some(({ path }) => path === "/tokens/top"));
+  const { endpoints } = await starboard.get("/");
+  assert.ok(endpoints.some(({ path }) => path === "/tokens/top"));
 });
 
-test("a refusal is a value with its code, not a throw", async () => {
-  const unknown = await client().GET("/events/{id}", { params: { path: { id: "none" } } });
-  assert.equal(unknown.response.status, 404);
-  assert.ok(unknown.error !== undefined && "code" in unknown.error);
-  assert.equal(unknown.error.code, "NOT_FOUND");
-  assert.equal(unknown.data, undefined);
+test("a list is read page by page and record by record", async () => {
+  const sizes: number[] = [];
+  const more: boolean[] = [];
+  for await (const page of client().pages("/events", { status: "all", limit: 2 })) {
+    sizes.push(page.events.length);
+    more.push(page.hasMore);
+  }
+  assert.deepEqual(sizes, [2, 1]);
+  assert.deepEqual(more, [true, false]);
 
-  const foreign = await client("nonsense").GET("/tokens/top");
-  assert.equal(foreign.response.status, 401);
-  assert.ok(foreign.error !== undefined && "code" in foreign.error);
-  assert.equal(foreign.error.code, "INVALID_API_KEY");
+  const ids: string[] = [];
+  for await (const { id } of client().each("/events", { status: "all", limit: 1, offset: 1 })) {
+    ids.push(id);
+  }
+  assert.deepEqual(ids, ["b", "c"]);
+});
 
-  const bad = await client().GET("/tokens/top", { params: { query: { limit: 101 } } });
-  assert.equal(bad.response.status, 400);
-  assert.ok(bad.error !== undefined && "allowed" in bad.error);
-  assert.equal(bad.error.allowed, "integer 1 to 100");
+test("a refusal is an error with its code", async () => {
+  await assert.rejects(client().get("/events/{id}", { id: "none" }), (error) => {
+    assert.ok(error instanceof StarboardError);
+    const code: ErrorCode | null = error.code;
+    assert.deepEqual([error.status, code, error.retryAfterSeconds], [404, "NOT_FOUND", null]);
+    return true;
+  });
+  await assert.rejects(client("nonsense").get("/tokens/top"), {
+    status: 401,
+    code: "INVALID_API_KEY",
+  });
+  await assert.rejects(client().get("/tokens/top", { limit: 101 }), {
+    status: 400,
+    code: "INVALID_PARAMETER",
+    parameter: "limit",
+    allowed: "integer 1 to 100",
+  });
 });
 
 test("what the document does not have does not compile", async () => {
   const starboard = client();
   // @ts-expect-error: there is no such path
-  assert.equal((await starboard.GET("/tokens/bottom")).response.status, 404);
+  await assert.rejects(starboard.get("/tokens/bottom"), { status: 404 });
   // @ts-expect-error: a limit is a number
-  await starboard.GET("/tokens/top", { params: { query: { limit: "10" } } });
+  await starboard.get("/tokens/top", { limit: "10" });
   // @ts-expect-error: no such status
-  await starboard.GET("/events", { params: { query: { status: "over" } } });
-  // Nothing but GET: no path can be posted to.
-  const write = () => starboard.POST("/tokens/top" as never);
-  assert.equal((await write()).response.status, 405);
+  await assert.rejects(starboard.get("/events", { status: "over" }), { status: 400 });
+  // @ts-expect-error: a source is a name
+  await assert.rejects(starboard.get("/events", { source: 5 }), { status: 400 });
+  // @ts-expect-error: an event is read by its id
+  await assert.rejects(starboard.get("/events/{id}"), { status: 404 });
+  // @ts-expect-error: the top list has no pages
+  await assert.rejects(starboard.pages("/tokens/top").next(), { status: 400 });
 });
 
 test.run();

@@ -14,7 +14,7 @@ import { openPostgres } from "../../../src/store/postgres.ts";
  * by `npm exec`, with a TypeScript of its own: it cannot work with ours.
  */
 export const TYPES_FILE = fileURLToPath(
-  new URL("../../../src/http/client/openapi.ts", import.meta.url),
+  new URL("../../../packages/client/src/openapi.ts", import.meta.url),
 );
 
 const PACKAGES = ["openapi-typescript@7.13.0", "typescript@5.9.3"];
@@ -33,12 +33,11 @@ export async function openApiDocument(): Promise<Record<string, unknown>> {
   const row = table.find(({ path }) => path === "/openapi.json");
   const shown = await row?.bind({}, new URLSearchParams()).answer(0);
   await sql.end();
-  // Types need no examples of how to call them.
-  const withoutExamples = (name: string, value: unknown) =>
-    name === "x-codeSamples" || (name === "description" && String(value).startsWith("**curl**"))
-      ? undefined
-      : value;
-  return JSON.parse(JSON.stringify(shown?.body, withoutExamples));
+  // What the types leave out: headers, which refusal comes when, examples of how to call.
+  const left = /^(headers|[345]\d\d|x-codeSamples)$/;
+  const withoutRest = (name: string, value: unknown) =>
+    left.test(name) || String(value).startsWith("**curl**") ? undefined : value;
+  return JSON.parse(JSON.stringify(shown?.body, withoutRest));
 }
 
 /** @throws Error when the packages cannot be fetched */
@@ -70,7 +69,7 @@ async function format(file: string): Promise<void> {
   const text = await readFile(file, "utf8");
   const child = promisify(execFile)(
     process.execPath,
-    [biome, "format", "--stdin-file-path=src/http/client/openapi.ts"],
+    [biome, "format", "--stdin-file-path=packages/client/src/openapi.ts"],
     {
       cwd: root,
       maxBuffer: 16 * 1024 * 1024,

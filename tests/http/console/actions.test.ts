@@ -10,6 +10,7 @@ import { createApp } from "../../../src/http/app.ts";
 import { consoleRoutes } from "../../../src/http/console/app.ts";
 import { html } from "../../../src/http/console/markup.ts";
 import type { Page } from "../../../src/http/console/page.ts";
+import { operatorAccess } from "../../../src/http/operator-access.ts";
 import { type HttpServer, serveHttp } from "../../../src/http/serve.ts";
 import { silentLogger } from "../../../src/log.ts";
 import { createMetrics } from "../../../src/metrics.ts";
@@ -71,16 +72,24 @@ test.before(async (context) => {
   const sql = openPostgres(database.url, { connections: 3 });
   const redis = openRedis(redisServer.url, silentLogger);
   const runs: string[] = [];
+  const clock = { now: () => Date.now() };
+  const access = operatorAccess({
+    operatorToken: TOKEN,
+    clock,
+    redis,
+    client: (c) => c.req.header("x-forwarded-for") ?? "",
+    log: silentLogger,
+    metrics: createMetrics(),
+  });
   const routes = consoleRoutes(
     {
       operatorToken: TOKEN,
       publicUrl: "http://127.0.0.1",
       network: "local",
       sql,
-      redis,
-      clock: { now: () => Date.now() },
+      clock,
       log: silentLogger,
-      client: (c) => c.req.header("x-forwarded-for") ?? "",
+      access,
     },
     [paintPage(runs)],
   );

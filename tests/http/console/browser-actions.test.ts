@@ -181,10 +181,10 @@ test("holdings are checked dry, and then in earnest", async (place) => {
   const tab = await open(place);
   const { page } = tab;
   await tab.visit("/holdings");
-  await submit(tab, "/holdings/dry-run", /dry run was begun/);
+  await submit(tab, "/holdings/dry-run", /dry run has started/);
   await formOf(page, "/holdings/run").waitFor();
   await lookAt(tab, "dry-run");
-  await submit(tab, "/holdings/run", /check has (run|begun)/);
+  await submit(tab, "/holdings/run", /check has (run|started)/);
   await page.locator('main a[href*="/holdings/runs/"]').first().click();
   await page.waitForURL(/\/holdings\/runs\//);
   await lookAt(tab, "check");

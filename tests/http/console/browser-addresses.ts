@@ -1,6 +1,3 @@
-import { silentLogger } from "../../../src/log.ts";
-import type { StarOffer } from "../../../src/upkeep/reward-hand-off.ts";
-import { openRewardsQueue } from "../../../src/upkeep/rewards-queue.ts";
 import { cast, newWallet, type Service, signIn } from "../../support/service.ts";
 import { PAGES } from "./browser-place.ts";
 import { signInOperator } from "./browser-session.ts";
@@ -28,14 +25,6 @@ export function allOf({ addresses }: Pick<Filled, "addresses">): readonly Addres
   return Object.values(addresses).flat();
 }
 
-/** A job of the queue that others take stars from. */
-export async function offerReward(service: Service, offer: StarOffer): Promise<void> {
-  const rewards = openRewardsQueue(service.redisUrl, silentLogger);
-  await rewards.ready();
-  await rewards.offer([offer]);
-  await rewards.close();
-}
-
 /** Fills the console by real stars, a dry run and a check in earnest. */
 export async function fillForBrowser(service: Service): Promise<Filled> {
   const wallet = await newWallet(service, { a: 3, b: 1 });
@@ -47,9 +36,7 @@ export async function fillForBrowser(service: Service): Promise<Filled> {
   await operator.post("/ops/holdings/dry-run", {});
   await operator.post("/ops/holdings/run", { confirmed: "yes" });
   const [run] = await service.sql`select id from holdings_check_run limit 1`;
-  const { id: star, day, at } = body.star;
-  const target = { type: "event", id: "meetup" } as const;
-  await offerReward(service, { starId: star, wallet: wallet.id, target, at, day });
+  const { id: star, day } = body.star;
   const actor = `wallet-day/${wallet.id}/${day}`;
   const addresses = {
     "": [["overview", ""]],
@@ -68,10 +55,6 @@ export async function fillForBrowser(service: Service): Promise<Filled> {
     "/stars/*": [["star", `/stars/${star}`]],
     "/publishing": [["publishing", "/publishing"]],
     "/queues": [["queues", "/queues"]],
-    "/queues/*": [
-      ["queue", "/queues/rewards?state=waiting"],
-      ["queue-job", `/queues/rewards/${star}`],
-    ],
     "/holdings": [["holdings", "/holdings"]],
     "/holdings/now": [["holdings-now", "/holdings/now"]],
     "/holdings/runs/*": [["holdings-run", `/holdings/runs/${run?.id}`]],

@@ -2,8 +2,8 @@
 /**
  * Goal: every page works in a browser under its own policy, on a phone and on a desktop, in light
  * and dark, and keeps no barrier. Method: a headless Chromium, where there is one, visits every
- * page of the table through a proxy address that leads nowhere; its pictures are kept in
- * `test-output/console`.
+ * page of the table through a proxy address that leads nowhere; with `PICTURES=1` its pictures
+ * are kept in `test-output/console`.
  */
 import * as assert from "node:assert/strict";
 import { allOf, type Filled, fillForBrowser, STREAMS } from "./browser-addresses.ts";

@@ -3,6 +3,7 @@ import { createRequire } from "node:module";
 import { join } from "node:path";
 import { type Browser, type BrowserContextOptions, chromium, type Page } from "playwright-core";
 import { suite, type Test } from "uvu";
+import { environment } from "../../../src/config.ts";
 import { consolePages } from "../../../src/http/console/pages.ts";
 import { type Service, startService } from "../../support/service.ts";
 import { CONSOLE, TOKEN } from "./browser-session.ts";
@@ -37,7 +38,7 @@ export const EVIL = `"'><script>alert(1)</script><img src=x onerror=alert(2)>`;
  */
 export function browserSuite<T>(
   name: string,
-  fill: (place: Place<object>) => Promise<T>,
+  fill: (place: Place<object>, closers: Closers) => Promise<T>,
 ): (title: string, run: (place: Place<T>) => Promise<void>) => void {
   interface Context {
     place: Place<T>;
@@ -55,7 +56,7 @@ export function browserSuite<T>(
     context.closers = [];
     try {
       const given = await openPlace(context.closers, CHROMIUM);
-      context.place = { ...(await fill(given)), ...given };
+      context.place = { ...(await fill(given, context.closers)), ...given };
     } catch (error) {
       context.failure = error;
     }
@@ -103,7 +104,7 @@ export interface Tab {
   readonly complaints: string[];
   /** Goes to a page of the console. @param path below `/ops` */
   visit(path: string): Promise<number>;
-  /** Keeps a picture of the whole page. */
+  /** Keeps a picture of the whole page where `PICTURES=1` asks for them: drawing takes long. */
   picture(name: string): Promise<void>;
   close(): Promise<void>;
 }
@@ -147,6 +148,7 @@ export async function openTab(
     complaints,
     visit: async (path) => (await page.goto(`${service.url}/ops${path}`))?.status() ?? 0,
     async picture(name) {
+      if (!environment().PICTURES) return;
       const path = join(OUTPUT, `${name}-${look.colorScheme}-${width}.png`);
       await page.screenshot({ path, fullPage: true });
     },

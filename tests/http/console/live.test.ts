@@ -109,7 +109,15 @@ test("the numbers come by themselves, with figures and the newest minutes", asyn
   assert.equal(numbers.points.length, 3);
   assert.ok(numbers.figures.some(({ key }: { key: string }) => key === "pending"));
   const known = numbers.health.map(({ key }: { key: string }) => key);
-  assert.deepEqual(known, ["postgres", "redis", "mirror", "publishing", "check"]);
+  assert.deepEqual(known, [
+    "postgres",
+    "redis",
+    "mirror",
+    "publishing",
+    "rewards",
+    "exports",
+    "check",
+  ]);
 });
 
 test("a stream keeps no session alive, and none opens without one", async ({

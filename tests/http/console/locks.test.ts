@@ -1,5 +1,5 @@
 /**
- * Goal: whoever looks at the console holds up nobody who votes. Method: every page while another
+ * Goal: an operator at the console holds up no voter. Method: every page while another
  * connection has locked every table so that only plain reads pass, and again while plain reads of
  * the journal must wait, which a page gives up.
  */
@@ -29,7 +29,7 @@ const test = suite<Context>("/ops locks");
 const STREAMS = consolePages({} as Parameters<typeof consolePages>[0])
   .filter(({ isQuiet }) => isQuiet)
   .map(({ path }) => path);
-/** What processes write of themselves, whoever looks; and use of a session, once a minute. */
+/** What processes write of themselves, looked at or not; and use of a session, once a minute. */
 const WRITTEN_ANYWAY = ["service_process", "service_minute", "operator_session"];
 
 test.before(async (context) => {

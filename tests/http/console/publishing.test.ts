@@ -1,5 +1,5 @@
 /**
- * Goal: what publishing waits for is told in words; re-driving a star only ends its delay; a
+ * Goal: what publishing waits for is shown in words; re-driving a star only ends its delay; a
  * finding is set aside once. Method: the pages over HTTP.
  */
 import * as assert from "node:assert/strict";
@@ -54,7 +54,10 @@ test("a star that waits says why in words; re-driving ends its delay and nothing
 test("a finding is told in words and set aside once", async ({ service, operator }) => {
   await service.sql`insert into publishing_finding (kind, topic_id, sequence_number, detail)
     values ('foreign', '0.0.5', 41, 'transaction unknown')`;
-  assert.match((await operator.get("/ops/publishing")).text, /a message nobody here sent/);
+  assert.match(
+    (await operator.get("/ops/publishing")).text,
+    /a message that Starboard did not send/,
+  );
   const finding = "1";
   assert.equal((await operator.post("/ops/publishing/resolve", { finding })).status, 303);
   const [row] = await service.sql`select resolved_at from publishing_finding`;

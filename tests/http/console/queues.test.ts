@@ -1,121 +1,251 @@
 /**
- * Goal: operators see what the queues hold on either backend, and looking changes no key. Method:
- * the pages over HTTP on Redis; on Postgres the same pages with a reader of that backend.
+ * Goal: operators see what the queues hold and retry what failed, through our own door alone, and
+ * looking changes no key. Method: Bull Board over HTTP before a real Redis, asked as its page asks.
  */
 import * as assert from "node:assert/strict";
+import { createNodeRedisClient, Queue, Worker } from "bullmq";
+import { createClient } from "redis";
 import { suite } from "uvu";
 import type { PageRequest } from "../../../src/http/console/page.ts";
-import { queuePage } from "../../../src/http/console/pages/queue.ts";
 import { queuesPage } from "../../../src/http/console/pages/queues.ts";
+import { openQueueBoard } from "../../../src/http/console/queue-board.ts";
 import { silentLogger } from "../../../src/log.ts";
-import { connectQueues } from "../../../src/store/queue-connection.ts";
-import { openQueueReader, type QueueReader } from "../../../src/store/queue-reader.ts";
-import { closeRedis, openRedis } from "../../../src/store/redis.ts";
 import { openRewardsQueue } from "../../../src/upkeep/rewards-queue.ts";
 import { until } from "../../support/processes.ts";
 import { type Service, startService } from "../../support/service.ts";
 import { CONSOLE, signInOperator, type Visitor } from "./browser-session.ts";
 
+const BOARD = "/ops/queues/board";
+const STAR = "01a1f8c0-0000-7000-8000-000000000001";
+
 interface Context {
   service: Service;
   operator: Visitor;
+  /** The feature that takes stars, as its queue is known to it. */
+  rewards: Queue;
+  connect: () => ReturnType<typeof createNodeRedisClient>;
+  stops: (() => Promise<unknown>)[];
 }
 
-const STAR = "01a1f8c0-0000-7000-8000-0000000000";
 const test = suite<Context>("/ops/queues");
 
 test.before(async (context) => {
   const service = await startService(CONSOLE);
-  Object.assign(context, { service, operator: await signInOperator(service) });
+  const stops = [() => service.close()];
+  const connect = () => {
+    const client = createClient({ url: service.redisUrl, maintNotifications: "disabled" });
+    client.on("error", () => undefined);
+    stops.unshift(async () => void (client.isOpen && client.destroy()));
+    return createNodeRedisClient(client);
+  };
+  const rewards = new Queue("rewards", { connection: connect() });
+  stops.unshift(() => rewards.close());
+  const operator = await signInOperator(service);
+  Object.assign(context, { service, operator, rewards, connect, stops });
 });
-test.after(({ service }) => service.close());
+test.after(async ({ stops }) => {
+  for (const stop of stops) await stop();
+});
 
-test("on Redis: counts, jobs by state with pages, one job; no key changes", async ({
-  service,
+/** What the page of Bull Board sends when one of its buttons is pressed. */
+async function press(
+  { service, operator }: Context,
+  path: string,
+  { method = "PUT", ...headers }: Record<string, string> = {},
+): Promise<Response> {
+  const own = { cookie: operator.cookie, "sec-fetch-site": "same-origin" };
+  return fetch(service.url + BOARD + path, { method, headers: { ...own, ...headers } });
+}
+
+/** The operator log's lines about queues, oldest first, without their sentences. */
+async function logged({ service }: Context): Promise<readonly string[]> {
+  const rows = await service.sql<{ line: string }[]>`
+    select concat_ws(' ', phase, operator, action, subject) as line from operator_log
+    where action like 'queues.%' order by id`;
+  return rows.map(({ line }) => line);
+}
+
+async function failedJob({ rewards, connect }: Context, id: string): Promise<void> {
+  const worker = new Worker("rewards", () => Promise.reject(new Error("no such quest")), {
+    connection: connect(),
+  });
+  await rewards.add("star", { starId: id }, { jobId: id });
+  await until("it has failed", async () => (await rewards.getJobState(id)) === "failed");
+  await worker.close();
+}
+
+test("the navigation leads to the queues, these to Bull Board, and that leads back", async ({
   operator,
 }) => {
-  const redis = openRedis(service.redisUrl, silentLogger);
+  assert.match((await operator.get("/ops")).text, /href="\/ops\/queues">Queues</);
+  assert.match((await operator.get("/ops/queues")).text, /href="\/ops\/queues\/board">Open/);
+  const board = await operator.get(BOARD);
+  assert.equal(board.status, 200);
+  assert.match(board.text, /"url":"\/ops\/queues"/);
+  assert.equal((await operator.get(`${BOARD}/`)).status, 200);
+});
+
+test("its page loads nothing from elsewhere, and its policy would let nothing in", async ({
+  operator,
+}) => {
+  const { text, headers } = await operator.get(`${BOARD}/queue/rewards`);
+  const loaded = [...text.matchAll(/<(?:link|script)[^>]*(?:href|src)="([^"]*)"/g)];
+  assert.ok(loaded.length > 3);
+  for (const [, address = ""] of loaded) assert.match(address, /^static\//);
+  const policy = headers.get("content-security-policy") ?? "";
+  assert.match(policy, /default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline';/);
+  assert.match(policy, /frame-ancestors 'none'/);
+  assert.equal(headers.get("cache-control"), "no-store");
+  const [, script = ""] = /src="(static\/js\/main[^"]+)"/.exec(text) ?? [];
+  const file = await operator.get(`${BOARD}/${script}`);
+  assert.equal(file.status, 200);
+  assert.match(file.headers.get("content-type") ?? "", /javascript/);
+  assert.match(
+    (await operator.get("/ops/queues")).headers.get("content-security-policy") ?? "",
+    /style-src 'self';/,
+    "the laxer policy is of that mount alone",
+  );
+});
+
+test("looking shows all queues, hides what is secret by its name, and changes no key", async ({
+  service,
+  operator,
+  rewards,
+}) => {
+  await rewards.add("star", { wallet: "0.0.1001", apiKey: "hush" }, { jobId: "secret-1" });
+  const client = await createClient({ url: service.redisUrl }).connect();
+  const stored = async () => {
+    const keys = (await client.keys("*bull*")).concat(await client.keys("{starboard}*")).sort();
+    return Promise.all(keys.map(async (key) => [key, await client.sendCommand(["DUMP", key])]));
+  };
+  const before = await stored();
+  const all = await operator.get(`${BOARD}/api/queues?activeQueue=rewards&status=waiting&page=1`);
+  const { queues } = JSON.parse(all.text);
+  assert.deepEqual(
+    queues.map((queue: { name: string; readOnlyMode: boolean }) => [
+      queue.name,
+      queue.readOnlyMode,
+    ]),
+    [
+      ["publishing", true],
+      ["upkeep", true],
+      ["rewards", false],
+    ],
+  );
+  const [job] = queues[2].jobs;
+  assert.deepEqual(job.data, { wallet: "0.0.1001", apiKey: "(hidden)" });
+  assert.doesNotMatch((await operator.get(`${BOARD}/api/queues/rewards/secret-1`)).text, /hush/);
+  assert.deepEqual(await stored(), before);
+  client.destroy();
+  await rewards.remove("secret-1");
+});
+
+test("guests, voters and bearers see the sign-in, and change nothing", async (context) => {
+  const { service } = context;
+  const authorization = `Bearer ${CONSOLE.OPERATOR_TOKEN}`;
+  for (const path of ["", "/api/queues", "/static/images/logo.svg"]) {
+    const reply = await fetch(service.url + BOARD + path, { headers: { authorization } });
+    assert.equal(reply.status, 401, path);
+    assert.match(await reply.text(), /<h1>Sign in<\/h1>/);
+  }
+  await failedJob(context, STAR);
+  const reply = await press(context, `/api/queues/rewards/${STAR}/retry`, { cookie: "" });
+  assert.equal(reply.status, 401);
+  assert.equal(await context.rewards.getJobState(STAR), "failed");
+  assert.deepEqual(await logged(context), []);
+});
+
+test("a failed job is retried, by a page of ours alone, and the log has its lines", async (context) => {
+  const { rewards } = context;
+  const path = `/api/queues/rewards/${STAR}/retry`;
+  for (const foreign of [
+    { "sec-fetch-site": "cross-site" },
+    { "sec-fetch-site": "same-site" },
+    { "sec-fetch-site": "none" },
+  ]) {
+    assert.equal((await press(context, path, foreign)).status, 403, foreign["sec-fetch-site"]);
+  }
+  assert.equal(await rewards.getJobState(STAR), "failed");
+  assert.deepEqual(await logged(context), []);
+
+  assert.equal((await press(context, path)).status, 204);
+  assert.equal(await rewards.getJobState(STAR), "waiting");
+  const lines = ["begun", "done"].map((phase) => `${phase} Ada queues.retry rewards/${STAR}`);
+  assert.deepEqual(await logged(context), lines);
+
+  assert.equal((await press(context, path)).status, 400, "it waits already");
+  assert.equal((await logged(context)).at(-1), `failed Ada queues.retry rewards/${STAR}`);
+  await rewards.remove(STAR);
+});
+
+test("all that failed is retried at once", async (context) => {
+  await failedJob(context, "one");
+  await failedJob(context, "two");
+  const reply = await press(context, "/api/queues/rewards/retry/failed");
+  assert.deepEqual(await reply.json(), { retried: 2, skipped: 0 });
+  assert.equal((await logged(context)).at(-1), "done Ada queues.retry-failed rewards");
+  await context.rewards.drain();
+});
+
+test("what fills, empties or stops a queue is refused", async (context) => {
+  const { rewards } = context;
+  await rewards.add("star", {}, { jobId: "kept" });
+  const before = await logged(context);
+  const acts = [
+    ...["pause", "empty", "obliterate", "clean/waiting", "kept/clean", "concurrency"],
+    ...["retry/completed", "promote"],
+  ];
+  for (const act of acts) {
+    const reply = await press(context, `/api/queues/rewards/${act}`);
+    assert.equal(reply.status, 403, act);
+    assert.match(((await reply.json()) as { error: string }).error, /jobs are retried/);
+  }
+  const added = await press(context, "/api/queues/rewards/add", { method: "POST" });
+  assert.equal(added.status, 403);
+  const moved = await press(context, "/api/queues/rewards/kept/update-data", { method: "PATCH" });
+  assert.equal(moved.status, 403);
+  assert.equal((await press(context, "/api/queues/publishing/x/retry")).status, 405);
+  assert.equal(await rewards.getJobState("kept"), "waiting");
+  assert.equal(await rewards.isPaused(), false);
+  assert.deepEqual((await logged(context)).slice(before.length), [
+    "begun Ada queues.retry publishing/x",
+    "failed Ada queues.retry publishing/x",
+  ]);
+  await rewards.remove("kept");
+});
+
+test("where BullMQ has no Redis, the page says so", async () => {
+  const shown = await queuesPage({ board: undefined }).show({} as PageRequest);
+  assert.ok(!(shown instanceof Response));
+  assert.match(`${await shown.body}`, /this Redis is not fit for BullMQ/);
+  assert.doesNotMatch(`${await shown.body}`, /queues\/board/);
+});
+
+test("queues that do not answer are given up in a sentence, and found when they are back", async ({
+  service,
+}) => {
+  let isThere = false;
+  const board = openQueueBoard(service.redisUrl, () => isThere);
+  const ask = () => board.answer(new Request(`http://console${BOARD}/api/queues`));
+  await assert.rejects(ask(), { code: "UNAVAILABLE" });
+  isThere = true;
+  assert.equal((await ask()).status, 200);
+  await board.close();
+  const gone = openQueueBoard("redis://127.0.0.1:1", () => true);
+  await assert.rejects(gone.answer(new Request(`http://console${BOARD}`)), { code: "UNAVAILABLE" });
+  await gone.close();
+});
+
+test("a job of the hand-off is found by its star", async ({ service, operator }) => {
   const rewards = openRewardsQueue(service.redisUrl, silentLogger);
   await rewards.ready();
   const target = { type: "event", id: "meetup" } as const;
-  const offer = { wallet: "0.0.1001", target, at: "2026-11-20T08:00:00.000Z", day: "2026-11-20" };
-  const stars = Array.from({ length: 30 }, (_, n) => `${STAR}${String(n).padStart(2, "0")}`);
-  await rewards.offer(stars.map((starId) => ({ ...offer, starId })));
-  await until("Redis is there", () => redis.isReady);
-  const keys = async () => (await redis.keys("*bull*")).sort();
-  const before = await keys();
-
-  const all = await operator.get("/ops/queues");
-  assert.match(all.text, /live in Redis/);
-  assert.match(all.text, /state=waiting"><strong>30<\/strong> waiting/);
-  assert.match(all.text, /none, and jobs wait/);
-  const first = await operator.get("/ops/queues/rewards");
-  assert.ok(first.text.includes(`title="${STAR}29"`) && !first.text.includes(`title="${STAR}04"`));
-  assert.match(first.text, /1–25 of 30/);
-  const rest = await operator.get("/ops/queues/rewards?state=waiting&skip=25");
-  assert.ok(rest.text.includes(`title="${STAR}04"`) && !rest.text.includes(`title="${STAR}05"`));
-  const failed = await operator.get("/ops/queues/rewards?state=failed");
-  assert.match(failed.text, /No job has failed/);
-  const job = await operator.get(`/ops/queues/rewards/${STAR}04`);
-  assert.match(job.text, /&quot;wallet&quot;: &quot;0\.0\.1001&quot;/);
-  assert.match(job.text, /0 of 10/);
-
-  assert.deepEqual(await keys(), before);
-  assert.deepEqual(await redis.keys("{starboard}*"), []);
+  const at = "2026-11-20T08:00:00.000Z";
+  await rewards.offer([{ starId: STAR, wallet: "0.0.1001", target, at, day: "2026-11-20" }]);
+  const { text } = await operator.get(`${BOARD}/api/queues/rewards/${STAR}`);
+  assert.equal(JSON.parse(text).job.data.wallet, "0.0.1001");
+  assert.equal(JSON.parse(text).status, "waiting");
   await rewards.close();
-  await closeRedis(redis);
-});
-
-test("what is not there is said to be missing, what makes no sense is refused", async ({
-  operator,
-}) => {
-  const statusOf = async (path: string) => (await operator.get(`/ops/queues${path}`)).status;
-  assert.equal(await statusOf("/nothing"), 404);
-  assert.equal(await statusOf("/rewards/nobody"), 404);
-  assert.equal(await statusOf("/rewards?state=lost"), 400);
-  assert.equal(await statusOf("/rewards?skip=-1"), 400);
-  assert.equal(await statusOf("/upkeep/repeat%3Aholdings-check%3A1"), 404);
-});
-
-/** A page as text. */
-async function shown(page: ReturnType<typeof queuePage>, rest = "", query = ""): Promise<string> {
-  const request = { rest, query: new URLSearchParams(query), now: Date.now() };
-  const found = await page.show(request as PageRequest);
-  assert.ok(!(found instanceof Response));
-  return `${found.title} ${await found.body}`;
-}
-
-test("on Postgres: the same, and rewards are told to be elsewhere", async ({ service }) => {
-  const backend = { postgresUrl: service.databaseUrl };
-  const connect = connectQueues(backend, { onError: (error) => assert.fail(String(error)) });
-  const queue = connect.queue("publishing");
-  await queue.add("wake", { n: 1, accessToken: "hush" }, { jobId: "early" });
-  await queue.add("wake", { n: 2 }, { jobId: "late", delay: 3_600_000 });
-  const reader = openQueueReader({ backend, isThere: () => true });
-  const all = await shown(queuesPage({ queues: reader }));
-  assert.match(all, /live in Postgres/);
-  assert.match(all, /rewards need a Redis/);
-  assert.match(all, /publishing\?state=waiting"><strong>1<\/strong> waiting/);
-  assert.match(all, /publishing\?state=delayed"><strong>1<\/strong> for later/);
-  const page = queuePage({ queues: reader });
-  assert.match(await shown(page, "publishing", "state=delayed"), /in 60 min/);
-  const job = await shown(page, "publishing/early");
-  assert.match(job, /&quot;accessToken&quot;: &quot;\(hidden\)&quot;/);
-  assert.doesNotMatch(job, /hush/);
-  await reader.close();
-  await queue.close();
-  connect.cut();
-});
-
-test("queues that do not answer are told, with what that means", async () => {
-  const queues: QueueReader = openQueueReader({
-    backend: { redisUrl: "redis://127.0.0.1:1" },
-    isThere: () => false,
-  });
-  assert.match(await shown(queuesPage({ queues })), /The queues do not answer just now/);
-  assert.match(await shown(queuePage({ queues }), "rewards"), /do not answer/);
-  assert.match(await shown(queuePage({ queues }), "rewards/1"), /do not answer/);
-  await queues.close();
 });
 
 test.run();

@@ -7,6 +7,7 @@ import * as assert from "node:assert/strict";
 import { suite } from "uvu";
 import { CONSOLE_POLICY } from "../../../src/http/console/reply.ts";
 import { issueKey } from "../../../src/keys/issue-key.ts";
+import { operatorSessions } from "../../../src/keys/operator-session.ts";
 import { newWallet, type Service, signIn, startService } from "../../support/service.ts";
 import {
   CONSOLE,
@@ -166,6 +167,17 @@ test("a session ends when it is idle, when its time is over, and when the token 
     assert.equal((await operator.get("/ops")).status, status, `${column} ${back}`);
     await sql`delete from operator_session`;
   }
+});
+
+test("sessions end with another operator token", async ({ service }) => {
+  const { cookie } = await signInOperator(service);
+  const secret = cookie.split("=")[1] ?? "";
+  const { sql } = service;
+  const clock = { now: () => Date.now() };
+  const found = (operatorToken: string) =>
+    operatorSessions({ sql, clock, operatorToken }).find(secret, "look");
+  assert.equal((await found(TOKEN))?.operator, "Ada");
+  assert.equal(await found(`${TOKEN}, another one`), null);
 });
 
 test("eleven attempts within a minute: the last one is told to wait", async () => {

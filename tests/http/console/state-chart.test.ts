@@ -4,19 +4,22 @@
  */
 import * as assert from "node:assert/strict";
 import { test } from "uvu";
-import { setup } from "xstate";
+import { type AnyStateMachine, setup } from "xstate";
+import { eventDayMachine } from "../../../actors/event-day.ts";
+import { foreverMintMachine } from "../../../actors/forever-mint.ts";
+import { mintWalletMachine } from "../../../actors/mint-wallet.ts";
 import { walletDayMachine } from "../../../actors/wallet-day.ts";
 import { dotOf, rulesOf, stateChart } from "../../../src/http/console/state-chart.ts";
 import { spelled } from "../../../src/http/console/words.ts";
 
 test("every state is drawn, and the present one alone is marked", async () => {
-  for (const state of ["fresh", "voting", "spent"]) {
+  for (const state of ["open", "spent"]) {
     const drawing = String(await stateChart("wallet-day", state));
     const nodes = [
       ...drawing.matchAll(/class="node state( current)?">[\s\S]*?<text[^>]*>([^<]*)</g),
     ];
     // Drawn twice: from left to right, and from top to bottom for phones.
-    const states = ["fresh", "fresh", "spent", "spent", "voting", "voting"];
+    const states = ["open", "open", "spent", "spent"];
     assert.deepEqual(nodes.map(([, , name]) => name).sort(), states);
     const marked = nodes.filter(([, current]) => current !== undefined);
     assert.deepEqual(
@@ -26,31 +29,40 @@ test("every state is drawn, and the present one alone is marked", async () => {
   }
 });
 
-test("every guard and action of the machine is told, in the drawing or in the rules beside it", () => {
-  const told = dotOf(walletDayMachine, "fresh") + rulesOf(walletDayMachine).flat(2).join("\n");
-  for (const guard of Object.keys(walletDayMachine.implementations.guards)) {
-    assert.ok(told.includes(`[${spelled(guard)}]`), guard);
-  }
-  for (const action of Object.keys(walletDayMachine.implementations.actions)) {
-    assert.ok(told.includes(spelled(action)), action);
-  }
-});
+for (const machine of [
+  walletDayMachine,
+  eventDayMachine,
+  foreverMintMachine,
+  mintWalletMachine,
+] as AnyStateMachine[]) {
+  test(`every guard and action of ${machine.id} is shown, in the drawing or in the rules beside it`, () => {
+    const shown = dotOf(machine, "open") + rulesOf(machine).flat(2).join("\n");
+    for (const guard of Object.keys(machine.implementations.guards)) {
+      assert.ok(shown.includes(`[${spelled(guard)}]`), guard);
+    }
+    for (const action of Object.keys(machine.implementations.actions)) {
+      assert.ok(shown.includes(spelled(action)), action);
+    }
+  });
+}
 
-test("what all moves do is said once, what one alone does stands at its arrow", () => {
+test("what moves stands at its arrow, what stays stands under its state", () => {
   const machine = setup({
     types: { events: {} as { type: "dawn" } | { type: "dusk" } },
     actions: { toll: () => undefined, crow: () => undefined },
   }).createMachine({
     initial: "night",
-    states: { night: {}, day: {} },
-    on: {
-      dawn: { target: ".day", actions: ["toll", "crow"] },
-      dusk: { target: ".night", actions: ["toll"] },
+    states: {
+      night: { on: { dawn: { target: "day", actions: ["toll", "crow"] } } },
+      day: { on: { dusk: { target: "night" }, dawn: { actions: "toll" } } },
     },
   });
-  assert.deepEqual(rulesOf(machine), [["With every arrow", ["toll"]]]);
+  assert.deepEqual(rulesOf(machine), [
+    ["In night", []],
+    ["In day", ["dawn → toll"]],
+  ]);
   const dot = dotOf(machine, "night");
-  assert.match(dot, /"night" -> "day" \[label="dawn\\n→ crow"\]/);
+  assert.match(dot, /"night" -> "day" \[label="dawn\\n→ toll, crow"\]/);
   assert.match(dot, /"day" -> "night" \[label="dusk"\]/);
 });
 
@@ -61,8 +73,10 @@ test("a machine that is changed is drawn otherwise: nothing here knows it", () =
   }).createMachine({
     id: "sky",
     initial: "night",
-    states: { night: {}, day: {} },
-    on: { dawn: { target: ".day", guard: "isClear" }, dusk: { target: ".night" } },
+    states: {
+      night: { on: { dawn: { target: "day", guard: "isClear" } } },
+      day: { on: { dusk: { target: "night" } } },
+    },
   });
   const dot = dotOf(machine, "night");
   assert.match(dot, /"night" \[class="state current"\]/);
@@ -73,7 +87,7 @@ test("a machine that is changed is drawn otherwise: nothing here knows it", () =
 
 test("the picture holds no style of its own, so the page's policy has nothing to refuse", async () => {
   const drawing = String(await stateChart("forever-mint", "collecting"));
-  assert.equal(drawing.match(/<svg /g)?.length, 2);
+  assert.equal(drawing.match(/<svg /g)?.length, 4, "the mint's machine and its wallets'");
   assert.doesNotMatch(drawing, /style=|<style|<script|<a | id=/);
 });
 

@@ -1,5 +1,5 @@
 /**
- * Goal: the page works in a browser under its own policy, and asks nobody else. Method: a headless
+ * Goal: the page works in a browser under its own policy, and asks no other host. Method: a headless
  * Chromium, where there is one, draws it through a proxy address that leads nowhere, so that
  * only this host can be reached; the drawn document is read.
  */

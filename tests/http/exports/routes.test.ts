@@ -157,23 +157,114 @@ test("days without an export are 404, what is no day is 400, other methods are 4
   }
   const odd = await told(get(rig, `/exports/${rig.day(1)}?format=csv`));
   assert.deepEqual([odd.status, odd.body.parameter], [400, "format"]);
-  for (const method of ["HEAD", "POST", "PUT", "DELETE", "OPTIONS", "PATCH"]) {
-    for (const path of ["/exports", `/exports/${rig.day(1)}`, "/exports/nothing/here"]) {
+  const allowed = {
+    "/exports": "GET",
+    [`/exports/${rig.day(1)}`]: "GET, HEAD",
+    "/exports/nothing/here": "GET",
+  };
+  for (const [path, allow] of Object.entries(allowed)) {
+    for (const method of ["HEAD", "POST", "PUT", "DELETE", "OPTIONS", "PATCH"]) {
+      if (allow.includes(method)) continue;
       const reply = await get(rig, path, { method });
-      assert.deepEqual([reply.status, reply.headers.get("allow")], [405, "GET"], method + path);
+      assert.deepEqual([reply.status, reply.headers.get("allow")], [405, allow], method + path);
     }
   }
   assert.equal((await get(rig, "/exports/a/b")).status, 404);
 });
 
-test("requests are limited per client, refused methods not counted", async ({ rig }) => {
+test("requests of every method are limited per client", async ({ rig }) => {
   const app = appOf(rig.sql, 2);
   const ask = (method = "GET") => app.request(`/exports/${rig.day(4)}`, { method });
   assert.deepEqual([(await ask()).status, (await ask("POST")).status], [404, 405]);
-  assert.equal((await ask()).status, 404);
   const refused = await ask();
   assert.equal(refused.status, 429);
   assert.ok(Number(refused.headers.get("retry-after")) >= 1);
+});
+
+test("HEAD of a final day tells what GET sends, and sends nothing", async ({ rig }) => {
+  const path = `/exports/${rig.day(1)}`;
+  const [whole, head] = [await get(rig, path), await get(rig, path, { method: "HEAD" })];
+  const text = await whole.text();
+  assert.deepEqual([head.status, await head.text()], [200, ""]);
+  assert.equal(head.headers.get("content-length"), String(Buffer.byteLength(text)));
+  for (const name of ["etag", "content-type", "cache-control", "accept-ranges", "vary"]) {
+    assert.equal(head.headers.get(name), whole.headers.get(name), name);
+  }
+});
+
+test("a cut download of a final day goes on: a single range of the plain bytes, 206 or 416", async ({
+  rig,
+}) => {
+  const path = `/exports/${rig.day(1)}`;
+  const whole = await get(rig, path);
+  const bytes = Buffer.from(await whole.arrayBuffer());
+  const tag = String(whole.headers.get("etag"));
+  const { length } = bytes;
+  const parts = {
+    "bytes=0-0": [0, 0],
+    "bytes=10-99": [10, 99],
+    "bytes=700-": [700, length - 1],
+    "bytes=-5": [length - 5, length - 1],
+    [`bytes=5-${length + 9}`]: [5, length - 1],
+    [`bytes=-${length + 9}`]: [0, length - 1],
+  } as const;
+  for (const [range, [first, last]] of Object.entries(parts)) {
+    const headers = { range, "if-range": tag, "accept-encoding": "gzip" };
+    const part = await get(rig, path, { headers });
+    assert.deepEqual([part.status, part.headers.get("content-encoding")], [206, null], range);
+    assert.equal(part.headers.get("content-range"), `bytes ${first}-${last}/${length}`);
+    const got = Buffer.from(await part.arrayBuffer());
+    assert.ok(got.equals(bytes.subarray(first, last + 1)), range);
+    assert.equal(part.headers.get("content-length"), String(got.length));
+  }
+  for (const range of [`bytes=${length}-`, "bytes=-0"]) {
+    const none = await get(rig, path, { headers: { range } });
+    assert.deepEqual(
+      [none.status, none.headers.get("content-range"), none.headers.get("cache-control")],
+      [416, `bytes */${length}`, "no-store"],
+    );
+  }
+});
+
+test("what names no single range of these bytes is answered with the whole", async ({ rig }) => {
+  const ranges = ["bytes=1-2,4-5", "bytes=9-1", "bytes=-", "lines=1-2", "bytes=a-b"];
+  const asked = ranges.map((range) => [rig.day(1), { range }] as const);
+  const others = [
+    [rig.day(1), { range: "bytes=0-9", "if-range": '"another"' }],
+    [rig.day(2), { range: "bytes=0-9" }],
+  ] as const;
+  for (const [day, headers] of [...asked, ...others]) {
+    const reply = await get(rig, `/exports/${day}`, { headers });
+    assert.equal(reply.status, 200, JSON.stringify(headers));
+    await reply.text();
+  }
+});
+
+test("a client holds four streams at most, and another client is none the worse", async ({
+  rig,
+}) => {
+  let client = "one";
+  const app = appOf(rig.sql, 1_000, () => client);
+  const ask = () => app.request(`/exports/${rig.day(1)}`);
+  const held = [await ask(), await ask(), await ask(), await ask()];
+  const refused = await ask();
+  assert.deepEqual(
+    [
+      refused.status,
+      (await told(Promise.resolve(refused))).body.code,
+      refused.headers.get("cache-control"),
+    ],
+    [429, "RATE_LIMITED", "no-store"],
+  );
+  assert.ok(Number(refused.headers.get("retry-after")) >= 1);
+  client = "another";
+  const other = await ask();
+  assert.equal(other.status, 200);
+  client = "one";
+  await held[0]?.text();
+  const again = await ask();
+  assert.equal(again.status, 200);
+  for (const reply of [...held.slice(1), other, again]) await reply.text();
 });
 
 test("the chain is checked with head, tail and sha256sum", async ({ rig }) => {

@@ -1,12 +1,12 @@
 /**
- * Goal: a reader that leaves is told of once, and as what it is. Method: streams over sources that
+ * Goal: a reader that leaves is reported once, and as what it is. Method: streams over sources that
  * the test makes wait, left at each point at which a reader can leave.
  */
 import * as assert from "node:assert/strict";
 import { test } from "uvu";
 import { streamText } from "../../../src/http/exports/stream-text.ts";
 
-/** Ends of a stream, as they were told. */
+/** Ends of a stream, as they were reported. */
 function endings() {
   const told: (string | undefined)[] = [];
   return { told, onEnd: (error?: Error) => void told.push(error?.message) };

@@ -68,7 +68,10 @@ test("10,000 stars become final and are streamed with flat memory", async ({ rig
 });
 
 test("readers who stand still hold no statement, no memory and no vote", async ({ rig }) => {
-  const server = await serveHttp(appOf(rig.sql), { host: "127.0.0.1", port: 0 });
+  const server = await serveHttp(appOf(rig.sql, 1_000_000, crowd()), {
+    host: "127.0.0.1",
+    port: 0,
+  });
   const before = used();
   const sockets = await Promise.all(
     Array.from({ length: SOCKETS }, () => stalled(server.url, `/exports/${rig.day(1)}`)),
@@ -98,7 +101,7 @@ test("readers who stand still hold no statement, no memory and no vote", async (
 });
 
 test("more streams than there is room for are told to come again", async ({ rig }) => {
-  const app = appOf(rig.sql);
+  const app = appOf(rig.sql, 1_000_000, crowd());
   const open: Response[] = [];
   for (let n = 0; n < 32; n += 1) open.push(await app.request(`/exports/${rig.day(1)}`));
   const refused = await app.request(`/exports/${rig.day(1)}`);
@@ -109,6 +112,12 @@ test("more streams than there is room for are told to come again", async ({ rig 
   assert.equal(again.status, 200);
   await again.body?.cancel();
 });
+
+/** Each request comes from another client: one alone may not hold so many streams. */
+function crowd(): () => string {
+  let clients = 0;
+  return () => `client ${clients++}`;
+}
 
 /** Asks, sees the beginning of the reply, and reads no further. */
 function stalled(url: string, path: string): Promise<Socket> {

@@ -2,7 +2,7 @@
 import * as assert from "node:assert/strict";
 import { Hono } from "hono";
 import { test } from "uvu";
-import { clientAddress } from "../../../src/http/middleware/client-address.ts";
+import { clientAddress, socketAddress } from "../../../src/http/middleware/client-address.ts";
 
 async function addressOf(given: {
   peer?: string;
@@ -124,6 +124,16 @@ test("a proxy that arrives IPv4-mapped is trusted by its IPv4 range, and the oth
   }
   const six = { peer: "2001:db8:ffff::1", trusted, forwarded };
   assert.equal(await addressOf(six), "9.9.9.9");
+});
+
+test("sockets count for their address as its requests do, those of a trusted proxy for nothing", () => {
+  const nameOf = socketAddress(["10.0.0.0/8"]);
+  assert.equal(nameOf("192.0.2.7"), "192.0.2.7");
+  assert.equal(nameOf("2001:db8:0:7::9"), "2001:db8:0:7::/64");
+  assert.deepEqual(
+    [nameOf("10.1.2.3"), nameOf("::ffff:10.1.2.3"), nameOf(undefined)],
+    [undefined, undefined, undefined],
+  );
 });
 
 test("a range that is none stops the start with its name", () => {

@@ -1,5 +1,5 @@
 /**
- * Goal: operators see actors and publishing over HTTP, and nobody else does. Method: a real web
+ * Goal: operators, and they alone, see actors and publishing over HTTP. Method: a real web
  * process and real stars.
  */
 import * as assert from "node:assert/strict";
@@ -53,7 +53,7 @@ test("an actor is shown as the command shows it, with its history", async ({
   });
   assert.equal(status, 200);
   assert.deepEqual(Object.keys(body), ["id", "state", "context", "version", "source", "history"]);
-  assert.deepEqual([body.state, body.version, body.history.length], ["voting", 2, 2]);
+  assert.deepEqual([body.state, body.version, body.history.length], ["open", 2, 2]);
   assert.deepEqual(body.history[1].target, { type: "event", id: "meetup" });
   const event = await send(service, `GET /ops/api/actors/event-day/meetup/${day}`, {
     token: TOKEN,
@@ -61,7 +61,7 @@ test("an actor is shown as the command shows it, with its history", async ({
   assert.deepEqual([event.body.state, event.body.context.weight], ["counting", 8]);
 });
 
-test("a wallet-day that used its last vote is spent; one that did not is voting", async ({
+test("a wallet-day that used its last vote is spent; one that did not is open", async ({
   service,
   day,
 }) => {
@@ -75,7 +75,7 @@ test("a wallet-day that used its last vote is spent; one that did not is voting"
     });
     states.push(body.state);
   }
-  assert.deepEqual(states, ["voting", "voting", "voting", "voting", "spent"]);
+  assert.deepEqual(states, ["open", "open", "open", "open", "spent"]);
 });
 
 test("actors are listed in pages, each once, and found by text and type", async ({

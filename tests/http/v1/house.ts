@@ -1,6 +1,7 @@
 import type { Hono } from "hono";
 import { dayOf } from "../../../actors/day.ts";
 import { createApp } from "../../../src/http/app.ts";
+import { type FastPath, fastPath } from "../../../src/http/fast-path/fast-path.ts";
 import { clientAddress } from "../../../src/http/middleware/client-address.ts";
 import { publicApi } from "../../../src/http/v1/api.ts";
 import { issueKey } from "../../../src/keys/issue-key.ts";
@@ -14,6 +15,9 @@ import { testDatabase } from "../../support/postgres.ts";
 /** The instant at which the tests' clock stands until it is set. */
 export const NOW = Date.UTC(2026, 10, 20, 8, 30);
 export const EVENT_SOURCES = ["SOURCE_A", "SOURCE_B"];
+
+/** Tests fill the database by the API's own pool; large imports take a busy machine seconds. */
+const FILL_WITHIN_MS = 60_000;
 
 export interface FakeClock {
   now(): number;
@@ -54,7 +58,7 @@ export interface HouseOptions {
 
 export async function openHouse(options: HouseOptions = {}): Promise<House> {
   const database = await testDatabase({ migrated: true });
-  const sql = openPostgres(database.url, { connections: 4 });
+  const sql = openPostgres(database.url, { connections: 4, statementTimeoutMs: FILL_WITHIN_MS });
   const clock = fakeClock();
   const used: string[] = [];
   const app = createHouse({ sql, clock, used, ...options });
@@ -85,10 +89,15 @@ export async function openHouse(options: HouseOptions = {}): Promise<House> {
   };
 }
 
+type Given = { sql: Sql; clock: FakeClock; used?: string[] } & HouseOptions;
+
 /** The house over given parts, for tests that need several of one database. */
-export function createHouse(
-  given: { sql: Sql; clock: FakeClock; used?: string[] } & HouseOptions,
-): Hono {
+export function createHouse(given: Given): Hono {
+  return createServed(given).app;
+}
+
+/** The same with its fast path, for a server. */
+export function createServed(given: Given): { app: Hono; fastPath: FastPath } {
   const { sql, clock, redis, used = [] } = given;
   const metrics = createMetrics();
   const api = publicApi({
@@ -102,7 +111,9 @@ export function createHouse(
     rateLimit: given.rateLimit ?? 1_000_000,
     publicUrl: "https://api.example.org/",
   });
-  return createApp({ log: given.log ?? silentLogger, metrics, mounts: [{ path: "/", app: api }] });
+  const common = { log: given.log ?? silentLogger, metrics, now: Date.now };
+  const app = createApp({ ...common, mounts: [{ path: "/", app: api.app }] });
+  return { app, fastPath: fastPath(api.find, common) };
 }
 
 /** What the server passes along for a request that came from an address. */

@@ -5,7 +5,7 @@ import { connect } from "node:net";
 import { text } from "node:stream/consumers";
 import { test } from "uvu";
 import { type HttpServer, serveHttp } from "../../../src/http/serve.ts";
-import { type House, openHouse } from "./house.ts";
+import { createHouse, from, type House, openHouse } from "./house.ts";
 
 let house: House;
 let server: HttpServer;
@@ -49,11 +49,20 @@ test("headers that ask to override the method change nothing", async () => {
   assert.match(reply, /^HTTP\/1\.1 401 /);
 });
 
-test("405 comes before the rate limit and counts for nothing there", async () => {
-  const remaining = (reply: string) => /ratelimit: "ip";r=(\d+)/i.exec(reply)?.[1];
-  const before = remaining(await ask("POST /v1/events"));
-  assert.equal(remaining(await ask("DELETE /v1/events")), before);
-  assert.equal(remaining(await ask("GET /v1/events")), String(Number(before) - 1));
+test("every request counts for the rate limit, of any method, and 429 comes before 405", async () => {
+  const limited = createHouse({ sql: house.sql, clock: house.clock, rateLimit: 4 });
+  const replies: unknown[] = [];
+  for (const method of ["POST", "GET", "HEAD", "OPTIONS", "DELETE"]) {
+    const reply = await limited.request("/v1/events", { method }, from("192.0.2.1"));
+    replies.push([reply.status, /r=(\d+)/.exec(reply.headers.get("ratelimit") ?? "")?.[1]]);
+  }
+  const counts = [405, 401, 405, 405].map((status, index) => [status, String(3 - index)]);
+  assert.deepEqual(replies, [...counts, [429, "0"]]);
+});
+
+test("bytes behind a GET that it did not announce are a bad request, not another method", async () => {
+  const reply = await raw('GET /v1/events HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n{"a":1}');
+  assert.match(reply, /HTTP\/1\.1 400 .*"code":"INVALID_REQUEST"/s);
 });
 
 test.run();

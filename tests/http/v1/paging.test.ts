@@ -1,4 +1,4 @@
-/** Paging an unchanged set gives each approved record once, whatever its ties and the page size. */
+/** Paging an unchanged set gives each approved record once, at any ties and page size. */
 import * as assert from "node:assert/strict";
 import fc from "fast-check";
 import { test } from "uvu";

@@ -5,7 +5,7 @@ import { revokeKey } from "../../../src/keys/revoke-key.ts";
 import { openPostgres } from "../../../src/store/postgres.ts";
 import { bodyOf, createHouse, from, type House } from "./house.ts";
 
-/** A well-formed key, checksum and all, that nobody issued. */
+/** A well-formed key, checksum and all, that was never issued. */
 const FOREIGN_KEY = "starboard_live_000000000000000000000000000000";
 
 /** Registers the refusals that every data endpoint has in common, each named by its status and code. */

@@ -4,7 +4,7 @@
  * processes are asked without pause with one key; it is revoked meanwhile; every request that was
  * sent after the revocation had returned must be refused. Then the next key.
  *
- *     node --import tsx tests/http/v1/revoke-race.test.ts --rounds 1000
+ *     npm run prove:revoke
  */
 import * as assert from "node:assert/strict";
 import { parseArgs } from "node:util";
@@ -19,9 +19,13 @@ const PROCESSES = 4;
 const PATHS = ["/v1/tokens/top", "/v1/events", "/v1/ecosystem"];
 /** Asked of each process once the key is revoked. */
 const AFTER = 3;
+/** Four processes that start at once on a busy machine. */
+const START_WITHIN_MS = 120_000;
+const BUSY = "UNAVAILABLE";
 
 const { values } = parseArgs({ options: { rounds: { type: "string" } }, strict: false });
-const rounds = Number(values.rounds ?? 50);
+/** As many as there are different moments to revoke at. */
+const rounds = Number(values.rounds ?? 25);
 
 let network: Network;
 let children: Child[] = [];
@@ -35,12 +39,12 @@ test.before(async () => {
   urls = settings.map(({ PORT }) => `http://127.0.0.1:${PORT}`);
   children = settings.map((each) => startProcess("serve", { ...each, API_RATE_LIMIT: "1000000" }));
   for (const url of urls) {
-    await until(`${url} answers`, () =>
+    const isReady = () =>
       fetch(`${url}/readyz`).then(
         ({ ok }) => ok,
         () => false,
-      ),
-    );
+      );
+    await until(`${url} answers`, isReady, START_WITHIN_MS);
   }
 });
 test.after(async () => {
@@ -63,13 +67,14 @@ async function keepAsking(url: string, race: Race, seen: Map<string, number>): P
   for (let turn = 0; after < AFTER; turn++) {
     // Read before the request is sent: what is sent later than that is judged more mildly, never harder.
     const wasRevoked = race.revoked;
-    if (wasRevoked) after += 1;
     const { statusCode, body } = await request(`${url}${PATHS[turn % PATHS.length]}`, {
       dispatcher: agent,
       headers: { authorization: `Bearer ${race.key}` },
     });
     const text = await body.text();
     const said = statusCode === 200 ? "200" : JSON.parse(text).code;
+    // A machine that is too busy for the key's look-up refuses too, and is asked again.
+    if (wasRevoked && said !== BUSY) after += 1;
     const name = `${wasRevoked ? "after" : "before"} ${said}`;
     seen.set(name, (seen.get(name) ?? 0) + 1);
   }
@@ -94,7 +99,9 @@ test(`${rounds} keys revoked under load: no late answer of any process`, async (
   assert.equal(seen.get("after REVOKED_API_KEY"), rounds * PROCESSES * 2 * AFTER);
   assert.equal(seen.get("after 200"), undefined);
   assert.ok((seen.get("before 200") ?? 0) > rounds, "the key had worked");
-  const others = [...seen.keys()].filter((name) => !/ (200|REVOKED_API_KEY)$/.test(name));
+  const others = [...seen.keys()].filter(
+    (name) => !/ (200|REVOKED_API_KEY|UNAVAILABLE)$/.test(name),
+  );
   assert.deepEqual(others, []);
 });
 

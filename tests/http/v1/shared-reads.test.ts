@@ -1,4 +1,4 @@
-/** Equal questions share a read that has not begun: never one that is older than the question. */
+/** Equal questions share a read that has not started: never one that is older than the question. */
 import * as assert from "node:assert/strict";
 import { test } from "uvu";
 import { shareReads } from "../../../src/http/v1/shared-reads.ts";

@@ -1,6 +1,6 @@
 /**
- * Goal: a client that reads slowly, or not at all, costs this process nothing and keeps nobody
- * from hearing the latest values. Method: the route on a real server, over a journal that we
+ * Goal: a client that reads slowly, or not at all, costs this process nothing and holds up no one
+ * from hearing the latest values; at 00:00 UTC daily counters are over, for every client. Method: the route on a real server, over a journal that we
  * make up; one client on a raw socket that stops reading, others that read.
  */
 import * as assert from "node:assert/strict";
@@ -11,11 +11,13 @@ import { liveRoutes } from "../../../src/http/voting/live.ts";
 import { createSeats } from "../../../src/http/voting/stream-seats.ts";
 import { silentLogger } from "../../../src/log.ts";
 import type { CounterChange } from "../../../src/reads/counter-changes.ts";
-import { createLiveCounters } from "../../../src/voting/live-counters.ts";
+import { LiveCounters } from "../../../src/voting/live-counters.ts";
 import { openEvents } from "../../support/event-source.ts";
 import { until } from "../../support/processes.ts";
 
 const ITEMS = 2_000;
+/** A process that stands still for two heartbeats cuts its streams; a busy machine may hold it up. */
+const HEARTBEAT_EVERY_MS = 1_000;
 
 /** A journal in which every item changes with each step. */
 function busyJournal() {
@@ -26,8 +28,6 @@ function busyJournal() {
       id: `0.0.${n}`,
       totalVotes: star,
       day: "2026-11-20",
-      star: star - ITEMS + n + 1,
-      release: 0,
     }));
   const place = () => ({ star, release: 0 });
   return {
@@ -37,6 +37,7 @@ function busyJournal() {
     deps: {
       lookAtJournal: async () => ({ settled: place(), drawn: place() }),
       loadChanges: async () => changes(),
+      now: () => Date.UTC(2026, 10, 20),
       log: silentLogger,
       pollEveryMs: 5,
     },
@@ -50,10 +51,10 @@ test("one that reads nothing is cut, and the others hear the latest of every ite
   const journal = busyJournal();
   let open = 0;
   const routes = liveRoutes({
-    counters: createLiveCounters(journal.deps),
+    counters: new LiveCounters(journal.deps),
     client: () => "one",
     metrics: { liveStreams: { set: (count: number) => (open = count) } } as never,
-    heartbeatEveryMs: 100,
+    heartbeatEveryMs: HEARTBEAT_EVERY_MS,
   });
   const server = await serveHttp(routes.app, { host: "127.0.0.1", port: 0 });
   const { hostname, port } = new URL(server.url);
@@ -84,15 +85,15 @@ test("one that reads nothing is cut, and the others hear the latest of every ite
 test("nothing happens: heartbeats alone, and the stream stays", async () => {
   const journal = busyJournal();
   const routes = liveRoutes({
-    counters: createLiveCounters(journal.deps),
+    counters: new LiveCounters(journal.deps),
     client: () => "one",
-    heartbeatEveryMs: 20,
+    heartbeatEveryMs: HEARTBEAT_EVERY_MS,
   });
   const server = await serveHttp(routes.app, { host: "127.0.0.1", port: 0 });
   const source = await openEvents(`${server.url}/live`);
-  await until("it beats", () => source.comments() >= 5);
+  await until("it beats", () => source.comments() >= 3);
   assert.deepEqual(source.events, []);
-  assert.match(source.lastId(), /^0-0$/);
+  assert.match(source.lastId(), /^2026-11-20\.0-0$/);
   routes.close();
   await source.ended;
   const late = await openEvents(`${server.url}/live`);
@@ -100,22 +101,105 @@ test("nothing happens: heartbeats alone, and the stream stays", async () => {
   await server.close(1_000);
 });
 
+/** Two processes over one journal, in which one token and one event change with each star. */
+async function startProcesses() {
+  const journal = { star: 0, now: Date.UTC(2026, 10, 20, 23, 59, 59, 999), day: "2026-11-20" };
+  const position = () => ({ star: journal.star, release: 0 });
+  const source = {
+    lookAtJournal: async () => ({ settled: position(), drawn: position() }),
+    loadChanges: async (): Promise<CounterChange[]> => [
+      { type: "token", id: "0.0.1", totalVotes: journal.star, day: journal.day },
+      { type: "event", id: "meetup", totalVotes: journal.star, day: journal.day },
+    ],
+    now: () => journal.now,
+    log: silentLogger,
+    pollEveryMs: 5,
+  };
+  const start = async () => {
+    const routes = liveRoutes({ counters: new LiveCounters(source), client: () => "one" });
+    const server = await serveHttp(routes.app, { host: "127.0.0.1", port: 0 });
+    const close = (): Promise<void> => {
+      routes.close();
+      return server.close(1_000);
+    };
+    return { url: `${server.url}/live`, close };
+  };
+  const processes = [await start(), await start()] as const;
+  return {
+    journal,
+    urls: [processes[0].url, processes[1].url] as const,
+    close: () => Promise.all(processes.map((process) => process.close())),
+  };
+}
+
+test("00:00 UTC is told, and no counter of a day that is over after it", async () => {
+  const { journal, urls, close } = await startProcesses();
+  const source = await openEvents(urls[0]);
+  journal.star = 1;
+  await until("both are heard", () => source.events.length === 2);
+  journal.now += 1;
+  await until("the day is heard", () => source.events.length === 3);
+  assert.deepEqual(source.events[2]?.data, { day: "2026-11-21" });
+  assert.equal(source.events[2]?.event, "day");
+  // A star of the day before, whose commit came late; an event's counter goes on over midnight.
+  journal.star = 2;
+  await until("the event is heard", () => source.events.length === 4);
+  assert.equal(source.events[3]?.data.id, "meetup");
+  // A star that another process, whose clock is ahead, has dated by the next day.
+  [journal.star, journal.day] = [3, "2026-11-22"];
+  await until("the next day is heard", () => source.events.length === 7);
+  const late = source.events.slice(4).map(({ event, data }) => [event, data.id ?? data.day]);
+  assert.deepEqual(late, [
+    ["day", "2026-11-22"],
+    ["counter", "0.0.1"],
+    ["counter", "meetup"],
+  ]);
+  source.close();
+  await close();
+});
+
+test("a resume from an earlier day begins with the day and a reset, at every process", async () => {
+  const { journal, urls, close } = await startProcesses();
+  const source = await openEvents(urls[0]);
+  journal.star = 1;
+  await until("both are heard", () => source.events.length === 2);
+  const yesterday = source.lastId();
+  journal.now += 1;
+  await until("the day is heard", () => source.events.length === 3);
+  for (const url of urls) {
+    const again = await openEvents(url, yesterday);
+    await until("it is heard", () => again.events.length === 2);
+    assert.deepEqual(
+      again.events.map(({ event, data }) => [event, data]),
+      [
+        ["day", { day: "2026-11-21" }],
+        ["reset", {}],
+      ],
+    );
+    assert.equal(again.lastId(), `2026-11-21.${journal.star}-0`);
+    again.close();
+    const once = await openEvents(url, again.lastId());
+    journal.star += 1;
+    await until("changes alone", () => once.events.length > 0);
+    assert.equal(once.events[0]?.event, "counter");
+    once.close();
+  }
+  source.close();
+  await close();
+});
+
 test("seats are bounded per client and in all, and are given back once", () => {
   const seats = createSeats(3, 2);
-  const kinds = (...clients: string[]) => clients.map((client) => seats.take(client));
-  const [a, , third] = kinds("a", "a", "a");
-  assert.deepEqual(
-    [third?.kind, third?.kind === "refused" && third.code],
-    ["refused", "RATE_LIMITED"],
-  );
-  const [b, c] = kinds("b", "c");
-  assert.equal(b?.kind, "taken");
-  assert.deepEqual([c?.kind, c?.kind === "refused" && c.code], ["refused", "UNAVAILABLE"]);
-  if (a?.kind === "taken") for (let n = 0; n < 3; n += 1) a.leave();
-  assert.deepEqual(
-    kinds("c", "d").map(({ kind }) => kind),
-    ["taken", "refused"],
-  );
+  const codes = (...clients: string[]) =>
+    clients.map((client) => {
+      const seat = seats.take(client);
+      return typeof seat === "function" ? "taken" : seat.code;
+    });
+  const leave = seats.take("a");
+  assert.deepEqual(codes("a", "a"), ["taken", "RATE_LIMITED"]);
+  assert.deepEqual(codes("b", "c"), ["taken", "UNAVAILABLE"]);
+  if (typeof leave === "function") for (let n = 0; n < 3; n += 1) leave();
+  assert.deepEqual(codes("c", "d"), ["taken", "UNAVAILABLE"]);
 });
 
 test.run();

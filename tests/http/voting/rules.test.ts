@@ -81,6 +81,14 @@ test("an NFT reaches an event once per UTC day, whichever wallet brings it; the 
   assert.deepEqual(await weigh(service, second, other), [1 + 4 + 5, 10]);
 });
 
+test("an event, unlike a forever mint, is starred once per UTC day", async ({ service }) => {
+  const { token } = await voter(service);
+  const event = await newEvent(service, "starred-once");
+  assert.equal((await cast(service, token, event)).status, 201);
+  const { status, body } = await cast(service, token, event);
+  assert.deepEqual([status, body.code], [409, "ALREADY_STARRED"]);
+});
+
 test("tokens, collections and projects carry the full voting power, whoever brought the NFTs before", async ({
   service,
 }) => {

@@ -118,12 +118,9 @@ test("201: 0, 1, 100, 101 and 230 NFTs are all counted", async ({ service }) => 
 
 test("201: an NFT sold a moment ago no longer counts", async ({ service }) => {
   const [seller, buyer] = [await newWallet(service, { a: 2 }), await newWallet(service)];
-  const { hedera, collectionA, sql } = service;
-  const [nft] = await sql`select serial from local_ledger.nft
-    where account = ${Number(seller.id.slice(4))} order by serial limit 1`.catch(() => []);
+  const { hedera, collectionA } = service;
   const serials = await hedera.ledger.mint(collectionA, { count: 1, to: seller.id });
   await hedera.ledger.transfer(collectionA, serials, buyer.id);
-  assert.ok(nft === undefined || nft.serial !== serials[0]);
   assert.equal(
     (await cast(service, await signIn(service, seller), "token/0.0.9003")).body.star.weight,
     3,

@@ -3,11 +3,13 @@ import { test } from "uvu";
 import { ecdsaKey, ed25519Key, keyList, thresholdKey } from "../../../src/local/hedera/keys.ts";
 import { openLedger } from "../../../src/local/hedera/ledger.ts";
 import { LedgerRefusal } from "../../../src/local/hedera/refusal.ts";
+import { temporaryFolder } from "../../support/folder.ts";
 import { type Body, testNetwork } from "./network.ts";
 
 const clock = { ms: 1_800_000_000_000 };
+const folder = temporaryFolder("ledger");
 const network = await testNetwork({ now: () => clock.ms });
-const { get, sql } = network;
+const { get } = network;
 const { ledger } = network.hedera;
 const treasury = await ledger.createAccount({ key: null });
 
@@ -287,24 +289,29 @@ test("blocks follow one another without a gap, and hold what happened between", 
   );
 });
 
-test("opened anew it is what it was, and the one before can write no more", async () => {
-  const collection = await newCollection();
-  const holder = await newAccount();
-  await ledger.mint(collection, { count: 3, to: holder });
-  await ledger.wipe(collection, 2);
-  const topic = await ledger.createTopic({ memo: "kept" });
-  const last = ledger.lastConsensus();
-  const again = await openLedger({ sql, now: () => clock.ms, blockEveryMs: 0 });
+test("opened anew it is what it was; a folder that is open is refused until it is closed", async () => {
+  const options = { folder, now: () => clock.ms, blockEveryMs: 0 };
+  const first = await openLedger(options);
+  const owner = await first.createAccount({ key: null });
+  const holder = await first.createAccount({ key: null });
+  const collection = await first.createCollection({ treasury: owner, name: "S", symbol: "S" });
+  await first.mint(collection, { count: 3, to: holder });
+  await first.wipe(collection, 2);
+  const topic = await first.createTopic({ memo: "kept" });
+  const last = first.lastConsensus();
+  await assert.rejects(openLedger(options), /ledger-\w+ is in use by process \d+$/);
+  await first.close();
+  await assert.rejects(first.createAccount({ key: null }), refusedWith("PLATFORM_NOT_ACTIVE"));
+  assert.equal(first.order.ended, true);
+  const again = await openLedger(options);
   assert.equal(again.lastConsensus(), last);
   assert.deepEqual([holder, collection, topic].map(again.exists), [true, true, true]);
-  await assert.rejects(newAccount(), refusedWith("PLATFORM_NOT_ACTIVE"));
-  assert.equal(ledger.order.ended, true);
+  assert.deepEqual(again.order.state, first.order.state);
   assert.deepEqual(await again.mint(collection, { count: 1 }), [4]);
-  await again.transfer(collection, [1, 3], treasury);
-  await assert.rejects(again.transfer(collection, 2, treasury), refusedWith("INVALID_NFT_ID"));
-  assert.deepEqual(await serialsHeld(holder, collection), []);
+  await again.transfer(collection, [1, 3], owner);
+  await assert.rejects(again.transfer(collection, 2, owner), refusedWith("INVALID_NFT_ID"));
   const next = await again.createAccount({ key: null });
-  assert.ok(Number(next.slice(4)) > Number(topic.slice(4)));
+  assert.equal(Number(next.slice(4)), Number(topic.slice(4)) + 1);
   await again.close();
 });
 

@@ -48,6 +48,27 @@ test("replica-flip: every second request sees the earlier state", async () => {
   );
 });
 
+test("late-start: of what was there before neither creation nor deletion is known", async () => {
+  const nft = `/tokens/${token}/nfts/1`;
+  const before = (await get(`${nft}/transactions`)).body.transactions.length;
+  await ledger.transfer(token, 1, treasury);
+  const young = await ledger.createAccount({ key: null });
+  const since = (await get(`${nft}/transactions?limit=1`)).body.transactions[0];
+  mirror.faults.inject({ kind: "late-start", since: since.consensus_timestamp });
+  for (const path of [`/accounts/${holder}?transactions=false`, `/tokens/${token}`]) {
+    const { body } = await get(path);
+    assert.deepEqual([body.deleted, body.created_timestamp], [null, null], path);
+  }
+  const known = (await get(`/accounts/${young}?transactions=false`)).body;
+  assert.equal(known.deleted, false);
+  assert.equal((await get(nft)).body.created_timestamp, null);
+  const { status, body } = await get(`${nft}/transactions`);
+  assert.deepEqual([status, body.transactions.length], [206, 1]);
+  mirror.faults.heal();
+  const whole = await get(`${nft}/transactions`);
+  assert.deepEqual([whole.status, whole.body.transactions.length], [200, before + 1]);
+});
+
 test("fail: the status given, as the mirror's JSON or as a gateway's HTML", async () => {
   mirror.faults.inject({ kind: "fail", status: 503, times: 1 });
   const json = await fetch(url);

@@ -4,9 +4,8 @@ import { join } from "node:path";
 import { test } from "uvu";
 import { openLedger } from "../../../src/local/hedera/ledger.ts";
 import { startMirrorNode } from "../../../src/local/hedera/mirror-node.ts";
-import { openPostgres } from "../../../src/store/postgres.ts";
-import { testDatabase } from "../../support/postgres.ts";
-import { insertGoldenRows } from "./golden-rows.ts";
+import { temporaryFolder } from "../../support/folder.ts";
+import { writeGoldenEvents } from "./golden-events.ts";
 import { violations } from "./openapi.ts";
 
 interface Recorded {
@@ -20,22 +19,14 @@ const golden: Recorded[] = JSON.parse(
   readFileSync(join(import.meta.dirname, "../../golden/mirror-golden.json"), "utf8"),
 );
 
-const database = await testDatabase();
-const sql = openPostgres(database.url);
-const ledger = await openLedger({
-  sql,
-  now: () => 1_700_000_000_000,
-  schema: "g",
-  blockEveryMs: 0,
-});
-await insertGoldenRows(sql, "g");
-const mirror = await startMirrorNode({ ledger });
+const folder = temporaryFolder("golden");
+await writeGoldenEvents(folder);
+const ledger = await openLedger({ folder, now: () => 1_700_000_000_000, blockEveryMs: 0 });
+const mirror = await startMirrorNode(ledger);
 
 test.after(async () => {
   await mirror.close();
   await ledger.close();
-  await sql.end();
-  await database.close();
 });
 
 test("the recording is the whole one", () => {

@@ -1,14 +1,14 @@
 import * as assert from "node:assert/strict";
 import { request as httpRequest } from "node:http";
 import { test } from "uvu";
-import { ed25519Key } from "../../../src/local/hedera/keys.ts";
+import { ed25519Key, keyList, thresholdKey } from "../../../src/local/hedera/keys.ts";
 import { nanosOfMs, SECOND } from "../../../src/local/hedera/timestamps.ts";
 import { hapiClient, submitMessage, transactionBytes } from "./hapi-client.ts";
 import { type Body, testNetwork } from "./network.ts";
 import { violations } from "./openapi.ts";
 
 const network = await testNetwork();
-const { get, sql, hedera, operator } = network;
+const { get, hedera, operator } = network;
 const { ledger } = hedera;
 const treasury = await ledger.createAccount({ key: null });
 const holder = await ledger.createAccount({ key: null });
@@ -104,7 +104,7 @@ test("every bad parameter is named, in the order they came", async () => {
     "Invalid parameter: timestamp",
     "Invalid parameter: order",
   ]);
-  assert.deepEqual(await messagesOf("/tokens/abc"), ["Invalid parameter: token.id"]);
+  assert.deepEqual(await messagesOf("/tokens/abc"), ["Invalid parameter: tokenid"]);
   assert.deepEqual(await messagesOf(`/tokens/${tokenA}/nfts/0`), [
     "Invalid parameter: serialnumber",
   ]);
@@ -150,16 +150,55 @@ test("other methods and unknown routes are 404, never 405, and are not cached", 
 });
 
 test("int64 values are plain numbers in the JSON, beyond 2^53 too", async () => {
-  const serial = "9007199254740993";
-  const [table, source] = [sql("local_ledger.nft"), tokenB.slice(4)];
-  await sql`
-    insert into ${table} (token, serial, valid_from, created_at, deleted, account, metadata)
-    values (${source}::bigint, ${serial}::bigint, 1, 1, false, ${holder.slice(4)}::bigint, '')`;
-  const text = await (
-    await fetch(`${hedera.mirrorUrl}/api/v1/tokens/${tokenB}/nfts/${serial}`)
-  ).text();
-  assert.ok(text.includes(`"serial_number":${serial},`), text);
-  await sql`delete from ${table} where serial = ${serial}::bigint`;
+  const rich = await ledger.createAccount({ key: null, balance: 9_007_199_254_740_993n });
+  const text = await (await fetch(`${hedera.mirrorUrl}/api/v1/accounts/${rich}`)).text();
+  assert.ok(text.includes('"balance":9007199254740993,'), text);
+});
+
+test("answers may be cached as long as the real one's configuration says", async () => {
+  await ledger.closeBlock();
+  const [block] = (await get("/blocks?limit=1")).body.blocks;
+  const ages = {
+    [`/accounts/${holder}`]: 2,
+    [`/accounts/${holder}/nfts`]: 1,
+    [`/tokens/${tokenA}`]: 5,
+    [`/tokens/${tokenA}/nfts/1`]: 1,
+    "/blocks": 1,
+    [`/blocks/${block.number}`]: 600,
+    "/transactions": 2,
+  };
+  for (const [path, seconds] of Object.entries(ages)) {
+    const { headers } = await get(path);
+    assert.equal(headers.get("cache-control"), `public, max-age=${seconds}`, path);
+  }
+});
+
+test("a contract is at /contracts and among the accounts; an account is no contract", async () => {
+  const contract = await ledger.createAccount({ key: null, isContract: true, memo: "c" });
+  const { status, body } = await get(`/contracts/${contract}`);
+  assert.deepEqual([status, body.contract_id, body.memo], [200, contract, "c"]);
+  assert.deepEqual(violations(`/api/v1/contracts/${contract}`, status, body), []);
+  assert.equal((await get(`/accounts/${contract}`)).body.account, contract);
+  assert.equal((await get(`/contracts/${holder}`)).status, 404);
+  assert.deepEqual(await messagesOf("/contracts/abc"), ["Invalid parameter: contractid"]);
+});
+
+test("a key list of one key, and a threshold of one of one, are shown as the plain key", async () => {
+  const plain = ed25519Key(operator.publicKey);
+  const shown = { _type: "ED25519", key: operator.publicKey.toString("hex") };
+  for (const key of [plain, keyList([plain]), thresholdKey(1, [plain])]) {
+    const id = await ledger.createAccount({ key });
+    assert.deepEqual((await get(`/accounts/${id}`)).body.key, shown);
+  }
+});
+
+test("a collection can be asked for as of a time, not from one on", async () => {
+  const { body } = await get(`/tokens/${tokenA}`);
+  const [seconds, nanos] = body.created_timestamp.split(".");
+  const at = (operator: string) => `/tokens/${tokenA}?timestamp=${operator}${seconds}.${nanos}`;
+  assert.equal((await get(at(""))).status, 200);
+  assert.equal((await get(at("lt:"))).status, 404);
+  assert.deepEqual(await messagesOf(at("gte:")), ["Invalid parameter: timestamp"]);
 });
 
 test("a HEAD request has the headers of the GET", async () => {

@@ -5,8 +5,6 @@ import {
   type LocalHederaOptions,
   startLocalHedera,
 } from "../../../src/local/hedera/start.ts";
-import { openPostgres, type Sql } from "../../../src/store/postgres.ts";
-import { testDatabase } from "../../support/postgres.ts";
 
 /** An account whose key the test holds. */
 export interface Holder {
@@ -16,42 +14,30 @@ export interface Holder {
   readonly publicKey: Buffer;
 }
 
-/** A local network on a database of its own, with an account that pays. */
+/** A local network in memory, with an account that pays. */
 export interface TestNetwork {
   readonly hedera: LocalHedera;
-  readonly sql: Sql;
-  readonly databaseUrl: string;
   readonly operator: Holder;
   /** Asks the mirror node; the body is parsed. */
   get(path: string): Promise<{ status: number; headers: Headers; body: Body }>;
   close(): Promise<void>;
 }
 
-/** Whatever JSON the mirror node answers; tests look at the fields they are about. */
+/** Any JSON that the mirror node answers; tests look at the fields they are about. */
 // biome-ignore lint/suspicious/noExplicitAny: the shapes are the OpenAPI document's affair
 export type Body = any;
 
-export async function testNetwork(
-  options: Partial<Omit<LocalHederaOptions, "sql">> = {},
-): Promise<TestNetwork> {
-  const database = await testDatabase();
-  const sql = openPostgres(database.url);
-  const hedera = await startLocalHedera({ sql, now: Date.now, consensusDelayMs: 0, ...options });
+export async function testNetwork(options: Partial<LocalHederaOptions> = {}): Promise<TestNetwork> {
+  const hedera = await startLocalHedera({ now: Date.now, consensusDelayMs: 0, ...options });
   const operator = await newHolder(hedera);
   return {
     hedera,
-    sql,
-    databaseUrl: database.url,
     operator,
     async get(path) {
       const answer = await fetch(`${hedera.mirrorUrl}/api/v1${path}`);
       return { status: answer.status, headers: answer.headers, body: await answer.json() };
     },
-    async close() {
-      await hedera.close();
-      await sql.end();
-      await database.close();
-    },
+    close: () => hedera.close(),
   };
 }
 

@@ -6,24 +6,18 @@ import { createInterface } from "node:readline";
 import { test } from "uvu";
 import { startLocalHedera } from "../../../src/local/hedera/start.ts";
 import { nanosOfMs, SECOND } from "../../../src/local/hedera/timestamps.ts";
-import { openPostgres } from "../../../src/store/postgres.ts";
-import { testDatabase } from "../../support/postgres.ts";
+import { temporaryFolder } from "../../support/folder.ts";
+import { nodeArguments } from "../../support/script.ts";
 import { type HapiClient, hapiClient, submitMessage, transactionBytes } from "./hapi-client.ts";
 import { type Holder, newHolder } from "./network.ts";
 import { brokenLinks, readTopic } from "./topic-chain.ts";
 
-const database = await testDatabase();
-const sql = openPostgres(database.url);
-
-test.after(async () => {
-  await sql.end();
-  await database.close();
-});
+const folder = temporaryFolder("ledger");
 
 /** Starts the network in a child; resolves with it and the address of its first node. */
 async function startChild() {
   const script = join(import.meta.dirname, "network-process.ts");
-  const child = spawn(process.execPath, ["--import", "tsx", script, database.url], {
+  const child = spawn(process.execPath, [...nodeArguments(script), folder], {
     stdio: ["ignore", "pipe", "inherit"],
   });
   const [line] = await once(createInterface({ input: child.stdout }), "line");
@@ -72,7 +66,7 @@ async function sendUntilGone({ client, payer, topic, sent, confirmed }: Load): P
 }
 
 test("kill -9 under load loses nothing that a receipt called SUCCESS, and the chain goes on", async () => {
-  const seeding = await startLocalHedera({ sql, now: Date.now });
+  const seeding = await startLocalHedera({ folder, now: Date.now });
   const payer = await newHolder(seeding);
   const topic = await seeding.ledger.createTopic({});
   await seeding.close();
@@ -98,7 +92,7 @@ test("kill -9 under load loses nothing that a receipt called SUCCESS, and the ch
     client.close();
   }
 
-  const hedera = await startLocalHedera({ sql, now: Date.now });
+  const hedera = await startLocalHedera({ folder, now: Date.now });
   const client = hapiClient(hedera.nodes[0]?.address ?? "");
   const before = await readTopic(hedera.mirrorUrl, topic);
   assert.deepEqual(brokenLinks(before), []);
@@ -128,14 +122,14 @@ test("kill -9 under load loses nothing that a receipt called SUCCESS, and the ch
 });
 
 test("a row that the mirror node has shown is there after the restart", async () => {
-  const first = await startLocalHedera({ sql, now: Date.now });
+  const first = await startLocalHedera({ folder, now: Date.now });
   const topic = await first.ledger.createTopic({ memo: "seen" });
   await first.ledger.closeBlock();
   const seen = await (await fetch(`${first.mirrorUrl}/api/v1/topics/${topic}`)).json();
   const blocks = await (await fetch(`${first.mirrorUrl}/api/v1/blocks?limit=1`)).json();
   const last = first.ledger.lastConsensus();
   await first.close();
-  const second = await startLocalHedera({ sql, now: () => 0 });
+  const second = await startLocalHedera({ folder, now: () => 0 });
   assert.deepEqual(await (await fetch(`${second.mirrorUrl}/api/v1/topics/${topic}`)).json(), seen);
   assert.deepEqual(await (await fetch(`${second.mirrorUrl}/api/v1/blocks?limit=1`)).json(), blocks);
   // A clock that starts from nothing cannot take consensus time back.

@@ -5,16 +5,6 @@ import { test } from "uvu";
 import { startConsensusNodes } from "../../../src/local/hedera/consensus-node.ts";
 import { openLedger } from "../../../src/local/hedera/ledger.ts";
 import { startLocalHedera } from "../../../src/local/hedera/start.ts";
-import { openPostgres } from "../../../src/store/postgres.ts";
-import { testDatabase } from "../../support/postgres.ts";
-
-const database = await testDatabase();
-const sql = openPostgres(database.url);
-
-test.after(async () => {
-  await sql.end();
-  await database.close();
-});
 
 async function freePort(host: string): Promise<number> {
   const server = createServer().listen(0, host);
@@ -39,7 +29,7 @@ async function isListening(address: string): Promise<boolean> {
 
 test("a network has three nodes away from 127.0.0.1, a mirror node, and takes the ports it is given", async () => {
   const [mirrorPort, nodePort] = [await freePort("127.0.0.1"), await freePort("127.0.0.2")];
-  const options = { sql, now: Date.now, mirrorPort, nodePorts: [nodePort] };
+  const options = { now: Date.now, mirrorPort, nodePorts: [nodePort] };
   const hedera = await startLocalHedera(options);
   assert.equal(hedera.mirrorUrl, `http://127.0.0.1:${mirrorPort}`);
   assert.equal(hedera.nodes[0]?.address, `127.0.0.2:${nodePort}`);
@@ -59,28 +49,20 @@ test("a taken port is an error, and nothing stays open", async () => {
   const address = taken.address();
   if (address === null || typeof address === "string") throw new Error("it has a port");
   const nodePort = await freePort("127.0.0.2");
-  const options = { sql, now: Date.now, nodePorts: [nodePort], mirrorPort: address.port };
+  const options = { now: Date.now, nodePorts: [nodePort], mirrorPort: address.port };
   await assert.rejects(startLocalHedera(options), { code: "EADDRINUSE" });
   assert.equal(await isListening(`127.0.0.2:${nodePort}`), false);
   taken.close();
 });
 
 test("the port on which the SDK insists on TLS is refused", async () => {
-  const ledger = await openLedger({ sql, now: Date.now });
+  const ledger = await openLedger({ now: Date.now });
   await assert.rejects(startConsensusNodes({ ledger, ports: [50_212] }), RangeError);
   await ledger.close();
 });
 
-test("a schema name that is not a plain identifier is refused", async () => {
-  for (const schema of ["a; drop table x", "A", "", 'x"y']) {
-    await assert.rejects(openLedger({ sql, now: Date.now, schema }), RangeError);
-  }
-});
-
-test("two ledgers in two schemas of one database know nothing of each other", async () => {
-  const [one, two] = await Promise.all(
-    ["net_one", "net_two"].map((schema) => openLedger({ sql, now: Date.now, schema })),
-  );
+test("two ledgers know nothing of each other", async () => {
+  const [one, two] = await Promise.all([1, 2].map(() => openLedger({ now: Date.now })));
   assert.equal(await one?.createAccount({ key: null }), "0.0.1001");
   assert.equal(await two?.createAccount({ key: null }), "0.0.1001");
   assert.equal(await one?.createAccount({ key: null }), "0.0.1002");

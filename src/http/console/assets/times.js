@@ -8,9 +8,9 @@ const STEPS = [
   [Number.POSITIVE_INFINITY, 86_400_000, "days"],
 ];
 
-// The server's clock is the one that counts: a page tells how far ours is from it.
-const told = Number(document.querySelector("main")?.dataset.now);
-const ahead = Number.isFinite(told) && told > 0 ? Date.now() - told : 0;
+// The server's clock is the one that counts: a page says how far the browser's is from it.
+const served = Number(document.querySelector("main")?.dataset.now);
+const ahead = Number.isFinite(served) && served > 0 ? Date.now() - served : 0;
 
 function duration(ms) {
   const [, unit, word] = STEPS.find(([below]) => ms < below);

@@ -1,10 +1,8 @@
-import type { EventDayState } from "../../../../actors/event-day.ts";
-import type { ForeverMintState } from "../../../../actors/forever-mint.ts";
+import type { EventTables } from "../../../../actors/whole.ts";
 import { type ActorName, formatActorName } from "../../../hosting/actor-name.ts";
 import { eventDayAfter, foreverMintAfter } from "../../../hosting/time-travel.ts";
 import type { EventNumbers } from "../../../reads/console-event.ts";
-import { badge, type Content, facts, type Html, html, number } from "../markup.ts";
-import { stateWords } from "../words.ts";
+import { type Content, facts, type Html, html, number } from "../markup.ts";
 import { type ActorDeps, pastState, STEPS_MAX } from "./actor-view.ts";
 
 type EventName = Exclude<ActorName, { type: "wallet-day" }>;
@@ -20,7 +18,7 @@ export async function eventPast(
   if (numbers.isMore || numbers.stars + numbers.releases > STEPS_MAX) {
     return html`<p class="notice warn">More than ${number(STEPS_MAX)} events: this history is too long to be walked here.</p>`;
   }
-  const after = (steps: number): Promise<EventDayState | ForeverMintState> =>
+  const after = (steps: number): Promise<EventTables> =>
     name.type === "event-day"
       ? eventDayAfter(sql, name, steps)
       : foreverMintAfter(sql, name.event, steps);
@@ -31,38 +29,30 @@ export async function eventPast(
   return pastState(id, { step, last, content: difference(before, now) });
 }
 
-function difference(
-  before: EventDayState | ForeverMintState | null,
-  { context, value }: EventDayState | ForeverMintState,
-): Html {
-  const { weight, stars, counted } = context;
-  const sizes = `${number(Object.keys(counted.A).length)} of A, ${number(Object.keys(counted.B).length)} of B`;
-  const then = before?.context;
+function difference(then: EventTables | null, now: EventTables): Html {
+  const { weight, stars, A, B } = now;
+  const sizes = `${number(A.size)} of A, ${number(B.size)} of B`;
   const change =
-    then === undefined
+    then === null
       ? ""
       : ` (${weight >= then.weight ? "+" : ""}${weight - then.weight} by this event)`;
   return facts([
-    ["State", html`${badge("plain", value)} ${stateWords(value)}`],
     ["Stars", number(stars)],
     ["Weight", `${number(weight)}${change}`],
     ["NFTs that counted", sizes],
-    ...(then === undefined ? [] : changes(then.counted, counted)),
+    ...(then === null ? [] : changes(then, now)),
   ]);
 }
 
 /** Serials of one event, some of which may be many. */
 const SERIALS_SHOWN = 30;
 
-function changes(
-  then: EventDayState["context"]["counted"],
-  now: EventDayState["context"]["counted"],
-): [string, Content][] {
-  const gone = (from: typeof then, to: typeof then): string[] =>
+function changes(then: EventTables, now: EventTables): [string, Content][] {
+  const gone = (from: EventTables, to: EventTables): string[] =>
     (["A", "B"] as const).flatMap((collection) =>
-      Object.entries(from[collection])
-        .filter(([serial, wallet]) => to[collection][Number(serial)] !== wallet)
-        .map(([serial, wallet]) => `${collection} ${serial} for ${wallet}`),
+      [...from[collection]]
+        .filter(([serial, { wallet }]) => to[collection].get(serial)?.wallet !== wallet)
+        .map(([serial, { wallet }]) => `${collection} ${serial} for ${wallet}`),
     );
   const said = (serials: readonly string[]): string =>
     serials.length > SERIALS_SHOWN

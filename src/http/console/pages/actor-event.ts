@@ -53,10 +53,9 @@ export async function eventActor(
   ]);
   const title = event?.title ?? name.event;
   const total = numbers.stars + numbers.releases;
-  const [none, some] = name.type === "event-day" ? ["quiet", "counting"] : ["empty", "collecting"];
   return {
     title: name.type === "event-day" ? `${title} on ${name.day}` : `Forever mint ${title}`,
-    state: numbers.stars === 0 ? none : some,
+    state: name.type === "event-day" ? "counting" : "collecting",
     version: numbers.stars,
     source:
       name.type === "event-day"
@@ -97,7 +96,7 @@ function nftWords(count: number): string {
   return count === 1 ? "NFT has" : "NFTs have";
 }
 
-/** The step that the first row of a page of the history is; pages after the first are told. */
+/** The step that the first row of a page of the history is; pages after the first name it. */
 function readNewest(query: URLSearchParams, total: number): number | undefined {
   return query.get("before") === null ? total : wholeNumber(query, "step");
 }
@@ -207,7 +206,7 @@ function starRow(star: EventHappening, now: number, isDayKnown: boolean): Conten
 function releaseRow(release: EventHappening, now: number): Content[] {
   const { collection, serial, owner, deleted, spare } = release;
   const what = `${collection} ${serial}`;
-  const why = deleted ? "it no longer exists" : `it belongs to ${owner ?? "nobody"} now`;
+  const why = deleted ? "it no longer exists" : `it belongs to ${owner ?? "no account"} now`;
   return [
     moment(release.at, now),
     walletOf(release.wallet),

@@ -1,9 +1,12 @@
-import type { InspectDeps } from "../../../hosting/inspect-actor.ts";
+import type { Resting } from "../../../hosting/inspect-actor.ts";
 import type { RefusalTrail } from "../../../journal/refusal-trail.ts";
 import type { LedgerNetwork } from "../../../ledger/entity-id.ts";
+import type { Sql } from "../../../store/postgres.ts";
 import { type Content, type Html, html, number, raw } from "../markup.ts";
 
-export interface ActorDeps extends InspectDeps {
+export interface ActorDeps {
+  readonly sql: Sql;
+  readonly resting: Resting;
   readonly refusals: RefusalTrail;
   readonly network: LedgerNetwork;
 }

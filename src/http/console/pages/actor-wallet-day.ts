@@ -1,11 +1,11 @@
-import { FREE_LIMIT, limitAt } from "../../../../actors/allowance.ts";
-import { dayOf, endOfDay, startOfDay } from "../../../../actors/day.ts";
+import { voteLimit } from "../../../../actors/allowance.ts";
+import { dayOf, endOfDay } from "../../../../actors/day.ts";
+import type { WalletDayContext } from "../../../../actors/wallet-day.ts";
 import type { ActorName } from "../../../hosting/actor-name.ts";
-import { showActor } from "../../../hosting/inspect-actor.ts";
-import { type WalletDayStep, walkWalletDay } from "../../../hosting/time-travel.ts";
-import { loadWalletDays } from "../../../journal/load.ts";
+import { type ShownActor, showActor } from "../../../hosting/inspect-actor.ts";
 import type { TrailedRefusal } from "../../../journal/refusal-trail.ts";
 import { accountNumber } from "../../../journal/star-record.ts";
+import { type WalletDayStep, walkWalletDay } from "../../../journal/wallet-day-history.ts";
 import { receiptsOfDay, type StarReceipt } from "../../../reads/receipts.ts";
 import { onLedger, starLink } from "../links.ts";
 import {
@@ -39,23 +39,22 @@ export async function walletDayActor(
   name: WalletDayName,
   { query, now }: PageRequest,
 ): Promise<ActorView> {
-  const { sql, network } = deps;
+  const { sql, resting, network } = deps;
   const id = `wallet-day/${name.wallet}/${name.day}`;
-  const [shown, steps, receipts, [day], refusals] = await Promise.all([
-    showActor(deps, name),
+  const [shown, steps, receipts, refusals] = await Promise.all([
+    showActor(sql, resting, name),
     walkWalletDay(sql, name),
     receiptsOfDay(sql, accountNumber(name.wallet), name.day),
-    loadWalletDays(sql, [name]),
     deps.refusals.newest(REFUSALS_SEARCHED),
   ]);
   const refused = refusals.filter(
     (one) => one.wallet === name.wallet && dayOf(one.at) === name.day,
   );
-  // The limit is the one of this instant; of a day that is over, the one it ended with.
-  const at = Math.min(Math.max(now, startOfDay(name.day)), endOfDay(name.day) - 1);
-  const { limit } = limitAt(at, day?.passes ?? []);
   const used = receipts.length;
   const isOver = now >= endOfDay(name.day);
+  const free = voteLimit(name.day, null);
+  // Under the pass in force now; of a day that is over, the limit of its last star.
+  const limit = isOver ? (steps.at(-1)?.limit ?? free) : limitOf(shown);
   const context = html`<p class="votes"><strong>${used} of ${limit}</strong> votes used${
     isOver ? ", and the day is over" : html`, ${Math.max(0, limit - used)} left`
   }</p>
@@ -66,7 +65,9 @@ ${facts([
   ["Items starred", starredWords(steps)],
   [
     "Allowance",
-    limit === FREE_LIMIT ? "free: 5 votes a day" : "premium: 20 votes a day while the season is on",
+    limit === free
+      ? `free: ${free} votes a day`
+      : `premium: ${limit} votes a day while the season is on`,
   ],
   [
     "Resets",
@@ -81,15 +82,22 @@ ${facts([
     title: `Wallet ${name.wallet} on ${name.day}`,
     state: shown.state,
     version: shown.version,
-    source:
-      shown.source === "snapshot"
-        ? "live: its state is kept ready in Redis for every process"
-        : "stored: its state was read from the journal",
+    source: SOURCE_WORDS[shown.source],
     context,
     more: refused.length === 0 ? null : section("Recent refusals", refusalTable(refused, now)),
     history: history(id, { steps, receipts, now, wallet: name.wallet }),
     past: await past(id, { steps, now, asked: wholeNumber(query, "at") }),
   };
+}
+
+const SOURCE_WORDS: Readonly<Record<ShownActor["source"], string>> = {
+  memory: "live: in this process' memory",
+  snapshot: "live: restored from its snapshot in Redis",
+  journal: "stored: read from the journal",
+};
+
+function limitOf({ context }: ShownActor): number {
+  return (context as WalletDayContext).limit;
 }
 
 /** `14 events, 2 tokens`. */
@@ -177,8 +185,8 @@ async function past(
   const step = Math.min(asked, steps.length);
   const taken = steps.slice(0, step);
   const last = taken.at(-1);
-  const state = last?.state.value ?? "fresh";
-  const content = html`<p>${badge("plain", state)} ${stateWords(state)} · ${step} of ${last?.limit ?? FREE_LIMIT} votes used</p>
+  const state = last?.state.value ?? "open";
+  const content = html`<p>${badge("plain", state)} ${stateWords(state)} · ${last === undefined ? "no vote used" : `${step} of ${last.limit} votes used`}</p>
 ${last === undefined ? "" : html`<p>The star on ${targetName(last.target)} was accepted as number ${step} of the day, ${instant(last.at)}.</p>`}
 ${await stateChart("wallet-day", state)}
 ${table({

@@ -41,7 +41,7 @@ export function actorJsonPage(deps: ActorDeps): Page {
       if (name === undefined) throw new TerminalError("NOT_FOUND", "This names no actor.");
       if ((await starsOf(deps, name)) > STEPS_MAX) throw tooMany(name);
       const [actor, history] = await Promise.all([
-        showActor(deps, name),
+        showActor(deps.sql, deps.resting, name),
         actorHistory(deps.sql, name),
       ]);
       secured(context);
@@ -51,7 +51,7 @@ export function actorJsonPage(deps: ActorDeps): Page {
   };
 }
 
-/** Of a wallet's day there are 20 at most: nobody needs to count them. */
+/** A wallet's day has 20 at most. */
 async function starsOf({ sql }: ActorDeps, name: ActorName): Promise<number> {
   if (name.type === "wallet-day") return 0;
   const day = name.type === "event-day" ? name.day : null;
@@ -102,12 +102,12 @@ async function replayed(
 <form method="get" action="/ops/actors/${id}"><input type="hidden" name="replay" value="1"><button>Replay now</button></form>
 <p class="hint">It only reads; the same as <code>starboard actors replay ${id}</code>.</p>`;
   }
-  return verdict(await replayActor(deps, name));
+  return verdict(await replayActor(deps.sql, deps.resting, name));
 }
 
-function verdict({ equal, differences, replayed }: Replay): Html {
+function verdict({ equal, differences, rules, replayed }: Replay): Html {
   if (equal) {
-    return html`<p>${badge("good", "equal")} ${replayed.version === 1 ? "1 star" : `${number(replayed.version)} stars`} of the journal make exactly the state that is live: <strong>${stateWords(replayed.state)}</strong>.</p>`;
+    return html`<p>${badge("good", "equal")} ${replayed.version === 1 ? "1 star" : `${number(replayed.version)} stars`} of the journal make exactly the state that is live: <strong>${stateWords(replayed.state)}</strong>. Decided under rules ${rules.join(", ")}.</p>`;
   }
   return html`<p>${badge("bad", "different")} The journal, which counts, and the live state disagree:</p>
 <ul class="bullets">${differences.map((difference) => html`<li>${difference}</li>`)}</ul>`;

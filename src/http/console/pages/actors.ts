@@ -1,6 +1,6 @@
 import { type Day, isDay } from "../../../../actors/day.ts";
 import { ACTOR_TYPES, type ActorType, parseActorName } from "../../../hosting/actor-name.ts";
-import type { Snapshots } from "../../../hosting/snapshots.ts";
+import type { Resting } from "../../../hosting/inspect-actor.ts";
 import { accountNumber, walletOf } from "../../../journal/star-record.ts";
 import { isEntityId } from "../../../ledger/entity-id.ts";
 import {
@@ -10,6 +10,7 @@ import {
   listWalletDays,
 } from "../../../reads/console-actors.ts";
 import type { Sql } from "../../../store/postgres.ts";
+import { UUID } from "../forms.ts";
 import { actorLink } from "../links.ts";
 import { ago, badge, type Content, type Html, html, number, section, table } from "../markup.ts";
 import type { Page } from "../page.ts";
@@ -19,7 +20,7 @@ import { kindWords } from "../words.ts";
 
 export interface ActorsDeps {
   readonly sql: Sql;
-  readonly snapshots: Snapshots;
+  readonly resting: Resting;
 }
 
 /** What somebody looks for. */
@@ -72,7 +73,7 @@ function find(deps: ActorsDeps, search: Search): Promise<Found> {
   return search.type === "wallet-day" ? walletDays(deps, search) : events(deps, search);
 }
 
-async function walletDays({ sql, snapshots }: ActorsDeps, search: Search): Promise<Found> {
+async function walletDays({ sql, resting }: ActorsDeps, search: Search): Promise<Found> {
   const { wallet, day, after, now } = search;
   const [afterDay = "", starId = ""] = after.split(" ");
   const limit = PER_PAGE + 1;
@@ -91,7 +92,9 @@ async function walletDays({ sql, snapshots }: ActorsDeps, search: Search): Promi
         });
   const rows = all.slice(0, PER_PAGE);
   const atRest = await Promise.all(
-    rows.map((row) => snapshots.read({ wallet: walletOf(row.wallet), day: row.day })),
+    rows.map(({ wallet, day, stars, lastAt }) =>
+      resting.snapshots?.read({ wallet: walletOf(wallet), day }, { used: stars, lastAt }),
+    ),
   );
   const last = rows.at(-1);
   return {
@@ -110,8 +113,6 @@ async function walletDays({ sql, snapshots }: ActorsDeps, search: Search): Promi
     next: all.length > PER_PAGE && last !== undefined ? `${last.day} ${last.starId}` : null,
   };
 }
-
-const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 async function events({ sql }: ActorsDeps, search: Search): Promise<Found> {
   const { type, day, text, after, now } = search;

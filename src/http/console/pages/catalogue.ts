@@ -11,7 +11,7 @@ import { actionForm, flawIn } from "../forms.ts";
 import { ago, type Content, type Html, html, number, section, table } from "../markup.ts";
 import type { Action, Page, PageRequest } from "../page.ts";
 import { older, textOf } from "../paging.ts";
-import { kindWords } from "../words.ts";
+import { kindWords, upperFirst } from "../words.ts";
 
 const PER_PAGE = 50;
 const URL_SHOWN = 30;
@@ -146,7 +146,7 @@ function recordsForm(
       "",
       { label: "Record", isText: true, isTitle: true },
       { label: "About", isText: true },
-      { label: isApproved ? "Approved" : "Came", isWhole: true },
+      { label: isApproved ? "Approved" : "Created", isWhole: true },
       { label: "", isAction: true },
     ],
     rows,
@@ -192,12 +192,8 @@ function isWeb(url: string | null): url is string {
   return url !== null && /^https?:\/\//.test(url);
 }
 
-/** Enough to tell where it leads; the whole address is in the title. */
+/** Enough to see where it leads; the whole address is in the title. */
 function shortUrl(url: string): string {
   const text = url.replace(/^https?:\/\/(www\.)?/, "").replace(/\/$/, "");
   return text.length > URL_SHOWN ? `${text.slice(0, URL_SHOWN)}…` : text;
-}
-
-function upperFirst(text: string): string {
-  return text.charAt(0).toUpperCase() + text.slice(1);
 }

@@ -27,14 +27,14 @@ export function feedPage({ feed }: FeedDeps): Page {
 
 /** Looks back this far at each beat: a star may be stored some seconds after its instant. */
 const OVERLAP_MS = 5_000;
-/** Nobody reads more in a second; of the rest only the number is told. */
+/** People read no more in a second; of the rest only the number is sent. */
 const BEAT_MAX = 50;
 /** What one stream remembers of what it sent, so that nothing is sent twice. */
 const REMEMBERED_MS = 30_000;
 
 /**
- * The same as a stream. Its events carry their instant as id: whoever comes back with it gets what
- * was decided since, and five seconds more; the page knows by the decisions' own ids what it has.
+ * The same as a stream. Its events carry their instant as id: a page that comes back with it gets
+ * what was decided since, and five seconds more; it knows by the decisions' own ids what it has.
  */
 export function liveDecisionsPage({ feed, now, isDraining }: FeedDeps): Page {
   return {
@@ -53,11 +53,11 @@ export function liveDecisionsPage({ feed, now, isDraining }: FeedDeps): Page {
           const found = await feed.since(filter, from - OVERLAP_MS, at);
           const fresh = found.filter(({ id }) => !sent.has(id));
           for (const { id } of fresh) sent.set(id, at);
-          // What came while nobody was there is sent as it is; what comes faster is not readable.
-          const told = isFirst ? fresh : fresh.slice(-BEAT_MAX);
-          const leftOut = fresh.length - told.length;
+          // What came before the first beat is sent whole; later, more than this is not readable.
+          const shown = isFirst ? fresh : fresh.slice(-BEAT_MAX);
+          const leftOut = fresh.length - shown.length;
           if (leftOut > 0) await out.writeSSE({ event: "left-out", data: String(leftOut) });
-          for (const decision of told) {
+          for (const decision of shown) {
             await out.writeSSE({
               event: "decision",
               id: String(decision.at),

@@ -1,27 +1,33 @@
-import type { HoldingsCheckByHand, KeptDryRun } from "../../../upkeep/holdings-check-by-hand.ts";
-import type { DryMint, DryReport } from "../../../upkeep/holdings-check-dry-run.ts";
+import type { LedgerNetwork } from "../../../ledger/entity-id.ts";
+import type { HoldingsCheckByHand, KeptDryRun } from "../../../upkeep/holdings-check/by-hand.ts";
+import type { DryReport } from "../../../upkeep/holdings-check/dry-run.ts";
 import { actionForm } from "../forms.ts";
-import { actorLink } from "../links.ts";
-import { ago, badge, type Html, html, number, section, table } from "../markup.ts";
+import { ago, type Html, html, number, section } from "../markup.ts";
 import type { Page, PageRequest } from "../page.ts";
+import { mintTable, openSection, removedSection } from "./holdings-tables.ts";
+
+export interface HoldingsNowDeps {
+  readonly checks: HoldingsCheckByHand;
+  readonly network: LedgerNetwork;
+}
 
 /** Of one that is running: the browser asks again by itself, also without JavaScript. */
 const ASK_AGAIN_SECONDS = "3";
 
 /** What a check would remove now, and the question whether to run it. */
-export function holdingsNowPage({ checks }: { readonly checks: HoldingsCheckByHand }): Page {
+export function holdingsNowPage({ checks, network }: HoldingsNowDeps): Page {
   return {
     path: "/holdings/now",
     below: "/holdings",
     async show(request) {
       const run = await checks.lastDryRun();
       if (run?.state === "running") request.context.header("Refresh", ASK_AGAIN_SECONDS);
-      return { title: "Check holdings now", body: body(request, run) };
+      return { title: "Check holdings now", body: body(request, run, network) };
     },
   };
 }
 
-function body(request: PageRequest, run: KeptDryRun | null): Html {
+function body(request: PageRequest, run: KeptDryRun | null, network: LedgerNetwork): Html {
   const again = (word: string): Html =>
     actionForm(
       request,
@@ -31,23 +37,27 @@ function body(request: PageRequest, run: KeptDryRun | null): Html {
   if (run === null) {
     return section(
       "No dry run",
-      html`<p>There is none of the last hour. Begin one to see what a check would remove.</p>${again("Begin a dry run")}`,
+      html`<p>There is none of the last hour. Start one to see what a check would remove.</p>${again("Start a dry run")}`,
     );
   }
-  const who = html`<p class="lead">Dry run by ${run.operator}, begun ${ago(run.begunAt, request.now)}. Nothing was written down.</p>`;
+  const who = html`<p class="lead">Dry run by ${run.operator}, started ${ago(run.startedAt, request.now)}. Nothing was written down.</p>`;
   if (run.state === "running") {
-    return html`${who}${section("It is running", html`<p role="status">It reads both collections from the mirror node, 100 NFTs a request. This page looks again every few seconds.</p><p><a class="button" href="/ops/holdings/now">Look again</a></p>`)}`;
+    return html`${who}${section("It is running", html`<p role="status">It reads both collections from the mirror node, 100 NFTs a request. This page looks again every few seconds.</p><p><a class="button" href="/ops/holdings/now">Refresh</a></p>`)}`;
   }
   if (run.report === null) {
-    return html`${who}${section("It broke off", html`<p>The database was out of reach, or the process was stopped. Nothing was written down.</p>${again("Begin another dry run")}`)}`;
+    return html`${who}${section("It broke off", html`<p>The database was out of reach, or the process was stopped. Nothing was written down.</p>${again("Start another dry run")}`)}`;
   }
-  return html`${who}${found(run.report)}
+  const { mints, releases } = run.report;
+  const total = sumOf(run.report, "removed");
+  const nothing = "No NFT counts on any forever mint, so there is nothing to check.";
+  return html`${who}${section("What it would do", mintTable(mints, nothing))}
+${removedSection(releases, { title: "Would be removed", total, network })}${openSection(mints)}
 ${section("Run the check?", question(request, run.report))}
 ${section("Not sure?", again("Make another dry run"))}`;
 }
 
-function sumOf(report: DryReport, of: "kept" | "removed" | "weight" | "open"): number {
-  return report.mints.reduce((sum, mint) => sum + mint[of], 0);
+function sumOf({ mints }: DryReport, of: "removed" | "weight"): number {
+  return mints.reduce((sum, mint) => sum + mint[of], 0);
 }
 
 function question(request: PageRequest, report: DryReport): Html {
@@ -61,79 +71,4 @@ function question(request: PageRequest, report: DryReport): Html {
     { path: "/holdings/run", kind: "row" },
     html`<input type="hidden" name="confirmed" value="yes"><button class="primary danger">Run the check now</button><a class="button" href="/ops/holdings">Do not</a>`,
   )}`;
-}
-
-function found(report: DryReport): Html {
-  const summary = table({
-    caption: "What a check would do, by mint",
-    columns: [
-      { label: "Forever mint", isWhole: true },
-      { label: "Would remove", isNumber: true },
-      { label: "Weight", isNumber: true },
-      { label: "Would keep", isNumber: true },
-      { label: "In doubt", isNumber: true },
-    ],
-    rows: report.mints.map(({ id, removed, weight, kept, open }) => [
-      actorLink(`forever-mint/${id}`, id),
-      number(removed),
-      weight === 0 ? "0" : `−${number(weight)}`,
-      number(kept),
-      number(open),
-    ]),
-    empty: "No NFT counts on any forever mint, so there is nothing to check.",
-  });
-  return html`${section("What it would do", summary)}${report.mints.map(details)}`;
-}
-
-function details(mint: DryMint): Html | string {
-  const { id, removed, removals, open, doubts } = mint;
-  if (removed + open === 0) return "";
-  const parts = [
-    removals.length === 0
-      ? ""
-      : table({
-          caption: `Would be removed from ${id}`,
-          columns: [
-            { label: "NFT", isWhole: true },
-            { label: "Counts for", isWhole: true },
-            { label: "Is with", isWhole: true },
-            { label: "Weight", isNumber: true },
-            { label: "The +5 of collection B", isText: true },
-          ],
-          rows: removals.map(({ collection, serial, wallet, owner, deleted, weight, spare }) => [
-            `${collection} ${number(serial)}`,
-            html`<span class="code">${wallet}</span>`,
-            deleted
-              ? "deleted"
-              : owner === null
-                ? "nobody: burned"
-                : html`<span class="code">${owner}</span>`,
-            weight === 0 ? "0" : `−${number(weight)}`,
-            spare === null
-              ? collection === "B"
-                ? "ends"
-                : "–"
-              : `goes on with B ${number(spare)}`,
-          ]),
-        }),
-    doubts.length === 0
-      ? ""
-      : table({
-          caption: `In doubt on ${id}`,
-          columns: [
-            { label: "Part", isWhole: true },
-            { label: "Counts for", isWhole: true },
-            { label: "Why it would stay open", isText: true },
-          ],
-          rows: doubts.map(({ collection, serial, wallet, reason }) => [
-            serial === null ? `all of collection ${collection}` : `${collection} ${number(serial)}`,
-            wallet ?? "–",
-            html`${badge("warn", "doubt")} ${reason}`,
-          ]),
-        }),
-    removed > removals.length || open > doubts.length
-      ? html`<p class="hint">The first of each are listed: ${number(removed)} would be removed, ${number(open)} are in doubt.</p>`
-      : "",
-  ];
-  return section(`In detail: ${id}`, html`${parts}`);
 }

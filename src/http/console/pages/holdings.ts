@@ -1,11 +1,12 @@
 import { type ListedCheck, listChecks } from "../../../reads/console-holdings.ts";
 import type { Sql } from "../../../store/postgres.ts";
-import type { HoldingsCheckByHand } from "../../../upkeep/holdings-check-by-hand.ts";
+import type { HoldingsCheckByHand } from "../../../upkeep/holdings-check/by-hand.ts";
 import { actionForm, flawIn } from "../forms.ts";
 import { badge, type Content, duration, html, moment, number, section, table } from "../markup.ts";
 import type { Action, Page } from "../page.ts";
 import { older, wholeNumber } from "../paging.ts";
 import { checkWords } from "../words.ts";
+import { lossWords } from "./holdings-tables.ts";
 
 export interface HoldingsDeps {
   readonly sql: Sql;
@@ -30,7 +31,7 @@ export function holdingsPage(deps: HoldingsDeps): Page {
 ${section(
   "Check now",
   html`<p>A dry run reads the ledger, judges as the check does and writes nothing down. It shows what would be removed; then you decide.</p>
-${actionForm(request, { path: "/holdings/dry-run", kind: "row" }, html`<button class="primary">Begin a dry run</button><a class="button" href="/ops/holdings/now">The last dry run</a>`)}`,
+${actionForm(request, { path: "/holdings/dry-run", kind: "row" }, html`<button class="primary">Start a dry run</button><a class="button" href="/ops/holdings/now">The last dry run</a>`)}`,
 )}
 ${section(
   "Runs",
@@ -64,7 +65,7 @@ function row(check: ListedCheck, now: number): Content[] {
     moment(startedAt, now),
     finishedAt === null ? "–" : duration(Math.max(0, finishedAt - startedAt)),
     number(removed),
-    weight === 0 ? "0" : `−${number(weight)}`,
+    lossWords(weight),
     number(kept),
     number(deferred),
   ];
@@ -82,8 +83,8 @@ function dryRunning({ checks }: HoldingsDeps): Action {
     name: "holdings.dry-run",
     subject: () => "all forever mints",
     async run({ session }) {
-      await checks.beginDryRun(session.operator);
-      return { notice: "The dry run was begun; it writes nothing down.", goTo: "/holdings/now" };
+      await checks.startDryRun(session.operator);
+      return { notice: "The dry run has started; it writes nothing down.", goTo: "/holdings/now" };
     },
   };
 }
@@ -99,12 +100,12 @@ function running({ checks }: HoldingsDeps): Action {
       return "all forever mints";
     },
     async run() {
-      const how = await checks.beginRun();
+      const how = await checks.startRun();
       return {
         notice:
           how === "done"
             ? "The check has run: see what it did at the top of the list."
-            : "The check has begun: it goes on in the background, and this list tells how it ends.",
+            : "The check has started: it goes on in the background, and this list shows how it ends.",
         goTo: "/holdings",
       };
     },

@@ -16,9 +16,9 @@ export function keyRevokePage({ sql }: { readonly sql: Sql }): Page {
       if (key === null) throw new TerminalError("NOT_FOUND", "There is no key with this id.");
       const { id, name, prefix, createdAt, lastUsedAt, revokedAt } = key;
       const known = facts([
-        ["Whose", name],
-        ["Begins with", html`<span class="code">${prefix}…</span>`],
-        ["Issued", instant(createdAt)],
+        ["Owner", name],
+        ["Starts with", html`<span class="code">${prefix}…</span>`],
+        ["Created", instant(createdAt)],
         ["Last used", lastUsedAt === null ? "never" : ago(lastUsedAt, now)],
       ]);
       const question =

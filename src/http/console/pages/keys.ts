@@ -48,7 +48,7 @@ function shownOnce(name: string, key: string): ShownPage {
     title: `Key for ${name}`,
     body: section(
       "This is the only time it is shown",
-      html`<p>Copy it now and hand it to its owner by a safe way. Only a hash of it is stored, so nobody can look it up later.</p>
+      html`<p>Copy it now and hand it to its owner by a safe way. Only a hash of it is stored, so it cannot be looked up later.</p>
 <code class="secret">${key}</code>
 <p class="hint">Do not reload this page: that would issue another key.</p>
 <p><a class="button" href="/ops/keys">I have copied it: back to the keys</a></p>`,
@@ -82,27 +82,28 @@ function body(request: PageRequest, found: readonly ListedKey[]) {
     { path: ISSUE, kind: "fields" },
     html`${fieldOf(request, ISSUE, {
       name: "name",
-      label: "Whose key it is",
+      label: "Owner",
       hint: "A person or a project; it stands in this list and in the operator log.",
       maxLength: 300,
     })}<button class="primary">Issue a key</button>`,
   );
-  return html`<p class="lead">Keys of the public API. Each is shown once, when it is issued; of stored keys nobody can see more than how they begin.</p>
+  return html`<p class="lead">Keys of the public API. Each is shown once, when it is issued; a stored key shows only how it starts.</p>
 ${section("Issue a key", form)}
 ${section(
   "Keys",
   html`${table({
     caption: "Keys, newest first",
     columns: [
-      { label: "Whose", isText: true },
-      { label: "Begins with", isWhole: true },
+      { label: "Owner", isText: true },
+      { label: "Starts with", isWhole: true },
       { label: "State", isWhole: true },
-      { label: "Issued", isWhole: true },
+      { label: "Created", isWhole: true },
       { label: "Last used", isWhole: true },
       { label: "", isAction: true },
     ],
     rows: keys.map((key) => row(key, now)),
-    empty: "No key was issued yet: nobody can use the public API. Issue the first one above.",
+    empty:
+      "No key was issued yet: the public API refuses every request. Issue the first one above.",
   })}${older(last === undefined ? null : `/ops/keys?before=${last}`)}`,
 )}`;
 }

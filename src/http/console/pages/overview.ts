@@ -1,4 +1,4 @@
-import { figuresOf } from "../figures.ts";
+import { figureList, figuresOf } from "../figures.ts";
 import { healthOf, processHealth } from "../health.ts";
 import { ago, badge, duration, type Html, html, number, raw, section, table } from "../markup.ts";
 import { type Numbers, type Point, SERIES } from "../numbers.ts";
@@ -10,14 +10,14 @@ export interface OverviewDeps {
   readonly network: string;
 }
 
-/** The charts: a title and which of `SERIES` they draw. */
+/** The charts: a title, which of `SERIES` they draw, and the page with what they count. */
 const CHARTS = [
-  { title: "Stars per minute", lines: [0] },
-  { title: "Refusals per minute", lines: [1, 2, 3] },
-  { title: "Publish lag", lines: [4] },
-  { title: "Waiting to be published", lines: [5] },
-  { title: "Mirror node answers", lines: [6] },
-  { title: "Failed replies", lines: [7] },
+  { title: "Stars per minute", lines: [0], page: "/ops/stars" },
+  { title: "Refusals per minute", lines: [1, 2, 3], page: "/ops/feed" },
+  { title: "Publish lag", lines: [4], page: "/ops/publishing" },
+  { title: "Waiting to be published", lines: [5], page: "/ops/publishing" },
+  { title: "Mirror node answers", lines: [6], page: "/ops#processes" },
+  { title: "Failed replies", lines: [7], page: "/ops#processes" },
 ] as const;
 
 /** How everything is, at a glance; its figures and charts move by themselves. */
@@ -33,25 +33,13 @@ export function overviewPage({ readNumbers, network }: OverviewDeps): Page {
 }
 
 function overview(numbers: Numbers, network: string): Html {
-  return html`<div class="figures" data-live-numbers>${figuresOf(numbers).map(
-    ({
-      key,
-      label,
-      value,
-      note,
-      mood,
-    }) => html`<div class="figure ${mood}" data-figure-box="${key}">
-<div class="label">${label}</div>
-<div class="value" data-figure="${key}">${value}</div>
-<div class="note" data-figure-note="${key}">${note}</div>
-</div>`,
-  )}</div>
+  return html`<div class="figures" data-live-numbers>${figureList(figuresOf(numbers))}</div>
 ${section("Health", healthList(numbers, network), liveState())}
-<div class="grid">${CHARTS.map(({ title, lines }) =>
+<div class="grid">${CHARTS.map(({ title, lines, page }) =>
     section(
       title,
       html`<div class="chart" data-chart="${lines.join(",")}" role="img" aria-label="${title}, the last hour; the same numbers are in the table below"></div>
-<ul class="legend">${lines.map(legendItem)}</ul>`,
+<ul class="legend">${lines.map((line, index) => legendItem(line, index, page))}</ul>`,
       html`<span class="hint" data-reading-at></span>`,
     ),
   )}</div>
@@ -60,7 +48,7 @@ ${section("Health", healthList(numbers, network), liveState())}
     points: numbers.points,
   })}</script>
 ${section("Refusals of the last hour", refusals(numbers))}
-${section("Processes", processes(numbers))}
+<div id="processes">${section("Processes", processes(numbers))}</div>
 ${section("Last minutes in numbers", minutes(numbers.points))}`;
 }
 
@@ -69,8 +57,8 @@ function liveState(): Html {
 }
 
 /** A line of a chart with its newest number, which the page's script keeps. */
-function legendItem(line: number, index: number): Html {
-  return html`<li class="line-${index}">${SERIES[line]?.label ?? ""} <strong data-reading="${line}"></strong></li>`;
+function legendItem(line: number, index: number, page: string): Html {
+  return html`<li class="line-${index}"><a href="${page}">${SERIES[line]?.label ?? ""}</a> <strong data-reading="${line}"></strong></li>`;
 }
 
 /** Data for the page's script; `<` could end the block. */
@@ -80,8 +68,8 @@ function dataBlock(value: unknown): Html {
 
 function healthList(numbers: Numbers, network: string): Html {
   return html`<ul class="states">${healthOf(numbers, network).map(
-    ({ key, name, mood, word, note }) =>
-      html`<li><span>${name}</span>${badge(mood, word, `health-${key}`)}<span class="quiet" data-live="health-${key}-note">${note}</span></li>`,
+    ({ key, name, page, mood, word, note }) =>
+      html`<li><a href="${page}">${name}</a>${badge(mood, word, `health-${key}`)}<span class="quiet" data-live="health-${key}-note">${note}</span></li>`,
   )}</ul>`;
 }
 
@@ -90,8 +78,8 @@ function refusals({ hour }: Numbers): Html {
     .sort(([, one], [, other]) => other - one)
     .flatMap(([name, count]) => {
       const [kind, ...rest] = name.split(" ");
-      if (kind === "refused") return [[refusalWords(rest.join(" ")), number(count)]];
-      return kind === "limited" ? [[limitWords(rest.join(" ")), number(count)]] : [];
+      if (kind === "refused") return [[inFeed(refusalWords(rest.join(" "))), number(count)]];
+      return kind === "limited" ? [[inFeed(limitWords(rest.join(" "))), number(count)]] : [];
     });
   return table({
     caption: "Refusals of the last hour by reason",
@@ -101,11 +89,16 @@ function refusals({ hour }: Numbers): Html {
   });
 }
 
+/** Decisions as they come, refusals among them. */
+function inFeed(words: string): Html {
+  return html`<a href="/ops/feed">${words}</a>`;
+}
+
 function processes({ processes: known, at }: Numbers): Html {
   const ms = (value: number | null | undefined): string =>
     value === null || value === undefined ? "–" : duration(value);
   return table({
-    caption: "Processes heard of within the last hour",
+    caption: "Processes that reported within the last hour",
     columns: [
       { label: "Process", isTitle: true },
       "State",

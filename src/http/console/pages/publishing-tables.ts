@@ -1,13 +1,13 @@
 import type { LedgerNetwork } from "../../../ledger/entity-id.ts";
 import type { RaisedAlarm } from "../../../publishing/alarms.ts";
-import type { Finding } from "../../../publishing/findings.ts";
+import type { Finding } from "../../../publishing/reconciliation-findings.ts";
 import type { WaitingStar } from "../../../reads/console-publishing.ts";
 import { actionButton } from "../forms.ts";
 import { onLedger, starLink } from "../links.ts";
 import { ago, badge, type Content, type Html, html, number, table } from "../markup.ts";
 import type { PageRequest } from "../page.ts";
 import { alarmWords, findingWords, troubleWords } from "../publishing-words.ts";
-import { publicationWords } from "../words.ts";
+import { publicationWords, upperFirst } from "../words.ts";
 
 /** Publishing takes seconds: below this a star only waits its turn. */
 const STUCK_AFTER_MS = 60_000;
@@ -78,10 +78,6 @@ function reason(star: WaitingStar, now: number): Content {
   if (inHandUntil !== null) return `${said}; a worker has it in hand`;
   if (nextTryAt > now) return html`${said}; next try ${ago(nextTryAt, now)}`;
   return `${said}; due now`;
-}
-
-function upperFirst(text: string): string {
-  return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
 export function findingsTable(

@@ -1,13 +1,14 @@
 import { TerminalError } from "../../../errors.ts";
 import type { LedgerNetwork } from "../../../ledger/entity-id.ts";
-import { resolveFinding } from "../../../publishing/findings.ts";
 import { type PublishingState, publishingState } from "../../../publishing/publishing-state.ts";
+import { resolveFinding } from "../../../publishing/reconciliation-findings.ts";
 import { redriveStar } from "../../../publishing/redrive.ts";
 import { type WaitingStar, waitingStars } from "../../../reads/console-publishing.ts";
 import type { Sql } from "../../../store/postgres.ts";
-import { figuresOf } from "../figures.ts";
+import { readVerdict } from "../../../upkeep/service-verdict.ts";
+import { figureList, figuresOf } from "../figures.ts";
 import { filledIn, UUID } from "../forms.ts";
-import { type Health, publishingHealth } from "../health.ts";
+import { publishingHealth } from "../health.ts";
 import { badge, type Html, html, instantText, number, section } from "../markup.ts";
 import type { Numbers } from "../numbers.ts";
 import type { Action, Page, PageRequest } from "../page.ts";
@@ -19,7 +20,7 @@ export interface PublishingDeps {
   readonly sql: Sql;
   readonly network: LedgerNetwork;
   readonly readNumbers: (now: number) => Promise<Numbers>;
-  /** Tells workers to look. */
+  /** Wakes the workers. */
   readonly wake: () => void;
 }
 
@@ -36,11 +37,14 @@ export function publishingPage(deps: PublishingDeps): Page {
       if (after !== "" && !UUID.test(after)) {
         throw new TerminalError("INVALID_REQUEST", "after must be the id of a star");
       }
-      const [state, numbers, found] = await Promise.all([
+      const [state, verdict, shared, found] = await Promise.all([
         publishingState(deps.sql),
+        // Read anew: what an operator has just set aside is gone.
+        readVerdict(deps.sql),
         deps.readNumbers(request.now),
         waitingStars(deps.sql, { after: after === "" ? null : after, limit: PER_PAGE + 1 }),
       ]);
+      const numbers = { ...shared, verdict };
       return { title: "Publishing", body: body(request, { ...deps, state, numbers, found }) };
     },
     actions: [redriving(deps), resolving(deps)],
@@ -94,13 +98,6 @@ function resolving({ sql }: PublishingDeps): Action {
   };
 }
 
-/** What needs a person comes before what only takes its time. */
-function standing(numbers: Numbers, state: PublishingState): Pick<Health, "mood" | "word"> {
-  if (state.alarms.length > 0) return { mood: "bad", word: "needs a person" };
-  if (state.findings > 0) return { mood: "warn", word: "differs" };
-  return publishingHealth({ ...numbers, ...state });
-}
-
 function body(
   request: PageRequest,
   given: PublishingDeps & {
@@ -110,7 +107,7 @@ function body(
   },
 ): Html {
   const { state, numbers, found } = given;
-  const { mood, word } = standing(numbers, state);
+  const { mood, word } = publishingHealth(numbers.verdict);
   const waiting = found.slice(0, PER_PAGE);
   const last = found.length > PER_PAGE ? waiting.at(-1)?.id : undefined;
   const figures = [
@@ -118,14 +115,11 @@ function body(
     { label: "Open findings", value: number(state.findings), note: "where the topics differ" },
     { label: "Alarms", value: number(state.alarms.length), note: "that need a person" },
   ];
-  return html`<p class="lead">${badge(mood, word)} Every accepted star becomes one message on its topic. Workers send them by themselves; what needs a person is told here.</p>
-<div class="figures">${figures.map(
-    ({ label, value, note }) =>
-      html`<div class="figure"><div class="label">${label}</div><div class="value">${value}</div><div class="note">${note}</div></div>`,
-  )}</div>
+  return html`<p class="lead">${badge(mood, word)} Every accepted star becomes one message on its topic. Workers send them by themselves; what needs a person is shown here.</p>
+<div class="figures">${figureList(figures)}</div>
 ${section("Alarms", alarmsTable(state.alarms, request.now))}
 ${section(
-  "Stars that wait",
+  "Waiting stars",
   html`${waitingTable(request, waiting)}${older(last === undefined ? null : `/ops/publishing?after=${last}`, "Later ones")}`,
   waiting.length === 0
     ? null

@@ -18,7 +18,7 @@ export function seasonsPage(deps: { readonly sql: Sql; readonly patientSql: Sql 
   };
 }
 
-/** @param sql one with time: a season that has begun is folded from millions of stars */
+/** @param sql one with time: a season that has started is folded from millions of stars */
 function adding(sql: Sql): Action {
   const read = (form: URLSearchParams) => {
     const name = filledIn(form, "name", { what: "A name" });

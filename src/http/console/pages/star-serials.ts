@@ -1,3 +1,4 @@
+import { instantOfStarId } from "../../../journal/star-id.ts";
 import { walletOf } from "../../../journal/star-record.ts";
 import type { SerialClaim, StarStory } from "../../../reads/console-star.ts";
 import { starLink } from "../links.ts";
@@ -51,7 +52,7 @@ export function serialsSection(star: StarStory, claims: readonly SerialClaim[]):
   );
 }
 
-/** Serials of which the same is to be said are one line. */
+/** Serials with the same verdict are one line. */
 function linesOf(
   star: StarStory,
   given: {
@@ -77,7 +78,7 @@ function linesOf(
     verdict.isCounted ? badge("good", "counted") : badge("plain", "not counted"),
     verdict.before === undefined
       ? verdict.why
-      : html`${verdict.why} by star ${starLink(verdict.before)}, ${instantText(timeOf(verdict.before), true)}`,
+      : html`${verdict.why} by star ${starLink(verdict.before)}, ${instantText(instantOfStarId(verdict.before), true)}`,
   ]);
 }
 
@@ -114,9 +115,4 @@ function verdictOn(
 
 function stoodAt({ releasedAt }: SerialClaim, at: number): boolean {
   return releasedAt === null || releasedAt > at;
-}
-
-/** A star's instant, told by its id. */
-function timeOf(starId: string): number {
-  return Number.parseInt(starId.slice(0, 8) + starId.slice(9, 13), 16);
 }

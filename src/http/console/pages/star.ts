@@ -41,8 +41,8 @@ export function starPage(deps: StarDeps): Page {
 }
 
 /** The day that scopes a star's claims; null on a forever mint. */
-function scopeOf({ repeatable, day }: StarStory): Day | null {
-  return repeatable ? null : day;
+function scopeOf({ isForeverMint, day }: StarStory): Day | null {
+  return isForeverMint ? null : day;
 }
 
 async function claimsOf(sql: Sql, star: StarStory): Promise<readonly SerialClaim[]> {
@@ -70,10 +70,10 @@ function page(
       ? [
           html`<br>`,
           actorLink(
-            star.repeatable
+            star.isForeverMint
               ? `forever-mint/${star.targetId}`
               : `event-day/${star.targetId}/${star.day}`,
-            star.repeatable
+            star.isForeverMint
               ? `forever mint ${star.targetId}`
               : `event ${star.targetId} on ${star.day}`,
           ),
@@ -141,18 +141,18 @@ function partA({ countedA }: StarStory, held: number): string {
   return `collection A: ${number(countedA)} of ${number(held)} held count, ${othersWords(countedA, held)}`;
 }
 
-function partB({ bonusB, repeatable }: StarStory, held: number): string {
+function partB({ bonusB, isForeverMint }: StarStory, held: number): string {
   if (held === 0) return "collection B: none held";
   if (bonusB > 0) return "collection B: at least one held that had not counted before";
-  return repeatable
+  return isForeverMint
     ? "collection B: the wallet carried the +5 of this mint already, or its serials had counted"
     : "collection B: every serial held had counted for this event that day";
 }
 
-function ruleOf({ type, repeatable, at }: StarStory): string {
+function ruleOf({ type, isForeverMint, at }: StarStory): string {
   if (type !== "event")
     return "Tokens, collections and projects get the full voting power of each star.";
-  return repeatable
+  return isForeverMint
     ? "On a forever mint each NFT counts once, for as long as its wallet holds it, and each wallet once."
     : `For an event each NFT counts once per UTC day (${dayOf(at)}), whichever wallet brings it.`;
 }

@@ -16,7 +16,7 @@ export function codeNamed(name: string): ResponseCode {
 export class PrecheckFailure extends Error {
   override readonly name = "PrecheckFailure";
   readonly code: ResponseCode;
-  /** What the transaction would have cost, tinybars: told with `INSUFFICIENT_TX_FEE`. */
+  /** What the transaction would have cost, tinybars: sent with `INSUFFICIENT_TX_FEE`. */
   readonly cost: number;
 
   constructor(code: ResponseCode, cost = 0) {

@@ -1,9 +1,8 @@
 import hapi, { type proto as Hapi } from "@hashgraph/proto";
-import type { KeyBytes } from "../keys.ts";
-import type { State, Turn } from "../state/state.ts";
+import { keyHex } from "../keys.ts";
+import { newest, type State, type Turn } from "../state/state.ts";
 import { addTopic } from "../state/topics.ts";
 import { PrecheckFailure } from "./codes.ts";
-import type { Outcome } from "./receipts.ts";
 import {
   accountNum,
   checkMemo,
@@ -18,13 +17,14 @@ const AUTO_RENEW_MAX_S = 8_000_001;
 /**
  * ConsensusCreateTopic at consensus.
  *
- * @throws PrecheckFailure with the code of the receipt; nothing was changed
+ * @returns the topic's number
+ * @throws PrecheckFailure with the code of the receipt; nothing happens then
  */
 export function createTopic(
   transaction: SubmittedTransaction,
   body: Hapi.IConsensusCreateTopicTransactionBody,
   turn: Turn,
-): Outcome {
+): number {
   const adminKey = readKey(body.adminKey);
   const submitKey = readKey(body.submitKey);
   const feeScheduleKey = readKey(body.feeScheduleKey);
@@ -36,14 +36,14 @@ export function createTopic(
   const renewer = body.autoRenewAccount == null ? null : accountNum(body.autoRenewAccount);
   if (renewer !== null) requireRenewer(transaction, turn.state, renewer);
   const memo = Buffer.from(checkMemo(body.memo ?? "")).toString("utf8");
-  const topic = addTopic(turn, {
+  return addTopic(turn, {
     memo,
-    admin_key: adminKey,
-    submit_key: submitKey,
-    fee_schedule_key: feeScheduleKey,
-    auto_renew_account: renewer,
-    auto_renew_period: period,
-    custom_fees: (body.customFees ?? []).map((fee) => ({
+    adminKey,
+    submitKey,
+    feeScheduleKey,
+    autoRenewAccount: renewer,
+    autoRenewPeriod: period,
+    customFees: (body.customFees ?? []).map((fee) => ({
       amount: Number(fee.fixedFee?.amount ?? 0),
       collector: accountNum(fee.feeCollectorAccountId ?? {}),
       token: fee.fixedFee?.denominatingTokenId
@@ -51,22 +51,21 @@ export function createTopic(
         : null,
     })),
   });
-  return { status: "SUCCESS", entity: topic, topic };
 }
 
 function requireRenewer(transaction: SubmittedTransaction, state: State, num: number): void {
-  const account = state.accounts.get(num);
+  const account = newest(state.accounts.get(num));
   if (account === undefined || account.deleted) {
     throw new PrecheckFailure("INVALID_AUTORENEW_ACCOUNT");
   }
   requireSignature(transaction, account.key);
 }
 
-/** @throws PrecheckFailure when a key is there but nobody could ever sign for it */
-function readKey(given: Hapi.IKey | null | undefined): KeyBytes | null {
+/** @throws PrecheckFailure when a key is there that no signature could ever satisfy */
+function readKey(given: Hapi.IKey | null | undefined): string | null {
   if (given == null) return null;
   if (!isUsable(given)) throw new PrecheckFailure("BAD_ENCODING");
-  return hapi.proto.Key.encode(given).finish();
+  return keyHex(hapi.proto.Key.encode(given).finish());
 }
 
 function isUsable(key: Hapi.IKey): boolean {

@@ -1,11 +1,15 @@
-import { type Step, type Turn, transactionKey } from "../state/state.ts";
-import { addTransaction } from "../state/transactions.ts";
+import {
+  newest,
+  recentTransactions,
+  type Step,
+  type Turn,
+  transactionKey,
+} from "../state/state.ts";
 import { SECOND } from "../timestamps.ts";
 import { PrecheckFailure, type ResponseCode } from "./codes.ts";
 import { createTopic } from "./create-topic.ts";
-import type { Outcome, Receipt } from "./receipts.ts";
 import { submitMessage } from "./submit-message.ts";
-import { type SubmittedTransaction, topicNum } from "./transaction.ts";
+import { isSignedFor, type SubmittedTransaction, topicNum } from "./transaction.ts";
 
 /** What the node that passed the transaction on adds to it. */
 export interface HandleOptions {
@@ -16,30 +20,37 @@ export interface HandleOptions {
 }
 
 /**
- * A transaction's turn in the consensus order. Whatever becomes of it, it leaves a
+ * A transaction's turn in the consensus order. Failed or not, it leaves a
  * transaction row; only a success leaves more.
  */
-export function handle(transaction: SubmittedTransaction, options: HandleOptions): Step<Receipt> {
+export function handle(transaction: SubmittedTransaction, options: HandleOptions): Step<void> {
   return (turn) => {
-    const { status, entity, ...effect } = outcome(transaction, options, turn);
-    addTransaction(turn, {
+    const { status, entity } = outcome(transaction, options, turn);
+    turn.add({
+      kind: "transaction",
+      at: turn.at,
       payer: transaction.payer,
-      valid_start: transaction.validStart,
+      validStart: transaction.validStart,
       nonce: 0,
       scheduled: false,
       type: TYPE[transaction.operation.kind],
       result: status,
-      entity: entity ?? null,
+      entity,
       node: transaction.node,
-      max_fee: transaction.maxFee,
+      maxFee: transaction.maxFee,
       // The node, not the payer, is charged for a duplicate.
-      charged_fee: status === "DUPLICATE_TRANSACTION" ? 0 : options.price,
-      memo: transaction.memo,
-      valid_duration: transaction.validDuration,
-      hash: transaction.hash,
+      chargedFee: status === "DUPLICATE_TRANSACTION" ? 0 : options.price,
+      memo: Buffer.from(transaction.memo).toString("base64"),
+      validDuration: transaction.validDuration,
+      hash: Buffer.from(transaction.hash).toString("base64"),
     });
-    return { status, ...effect };
   };
+}
+
+/** How a transaction ends, and the number of the entity that it is about. */
+interface Outcome {
+  readonly status: ResponseCode;
+  readonly entity: number | null;
 }
 
 const TYPE = {
@@ -55,29 +66,32 @@ function outcome(
   try {
     checkAgain(transaction, turn);
     if (failWith !== undefined) throw new PrecheckFailure(failWith);
-    return transaction.operation.kind === "create-topic"
-      ? createTopic(transaction, transaction.operation.body, turn)
-      : submitMessage(transaction, transaction.operation.body, turn);
+    const { operation } = transaction;
+    const entity =
+      operation.kind === "create-topic"
+        ? createTopic(transaction, operation.body, turn)
+        : submitMessage(transaction, operation.body, turn);
+    return { status: "SUCCESS", entity };
   } catch (error) {
     if (!(error instanceof PrecheckFailure)) throw error;
     const { operation } = transaction;
     const topic = operation.kind === "submit-message" && operation.body.topicID;
-    return { status: error.code, ...(topic ? { entity: topicNum(topic) } : {}) };
+    return { status: error.code, entity: topic ? topicNum(topic) : null };
   }
 }
 
 /** What may have changed between the node's check and consensus. */
 function checkAgain(transaction: SubmittedTransaction, { state, at }: Turn): void {
-  const { payer, validStart, validDuration, signatures } = transaction;
-  if (state.handled.has(transactionKey(payer, validStart))) {
+  const { payer, validStart, validDuration } = transaction;
+  if (recentTransactions(state, transactionKey(payer, validStart), at).length > 0) {
     throw new PrecheckFailure("DUPLICATE_TRANSACTION");
   }
   if (validStart + BigInt(validDuration) * SECOND < at) {
     throw new PrecheckFailure("TRANSACTION_EXPIRED");
   }
-  const account = state.accounts.get(payer);
+  const account = newest(state.accounts.get(payer));
   if (account === undefined || account.deleted) throw new PrecheckFailure("PAYER_ACCOUNT_DELETED");
-  if (account.key === null || !signatures.satisfy(account.key)) {
+  if (account.key === null || !isSignedFor(transaction, account.key)) {
     throw new PrecheckFailure("INVALID_PAYER_SIGNATURE");
   }
 }

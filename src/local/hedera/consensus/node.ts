@@ -3,7 +3,7 @@ import { status, type UntypedServiceImplementation } from "@grpc/grpc-js";
 import hapi, { type proto as Hapi } from "@hashgraph/proto";
 import { coerceError } from "../../../errors.ts";
 import type { Ledger } from "../ledger.ts";
-import { transactionKey } from "../state/state.ts";
+import { newest, transactionKey } from "../state/state.ts";
 import { nanosOfMs } from "../timestamps.ts";
 import { balanceAnswer, precheckAnswer, receiptAnswer, refusalAnswer } from "./answers.ts";
 import { PrecheckFailure, type ResponseCode } from "./codes.ts";
@@ -95,7 +95,7 @@ function accept(
     const failWith = fault?.kind === "fail-at-consensus" ? fault.code : undefined;
     receipts.accept(num, key);
     order.take(handle(transaction, { price, failWith }), consensusDelayMs).then(
-      (receipt) => receipts.finish(key, receipt),
+      () => receipts.finish(key),
       () => receipts.lose(num, key),
     );
     return { code: "OK", cost: 0 };
@@ -123,7 +123,7 @@ function answerBalanceQuery({ ledger }: NodeSettings, bytes: Buffer): Buffer {
   const query = readQuery(bytes)?.cryptogetAccountBalance;
   if (query == null) return refusalAnswer("NOT_SUPPORTED");
   const { accounts } = ledger.order.state;
-  return balanceAnswer(query, (num) => accounts.get(num)?.balance ?? undefined);
+  return balanceAnswer(query, (num) => newest(accounts.get(num))?.balance ?? undefined);
 }
 
 /** An answer that does not come; the call ends with its connection. */

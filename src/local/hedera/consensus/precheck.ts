@@ -1,9 +1,9 @@
-import { type State, transactionKey } from "../state/state.ts";
+import { newest, type State, transactionKey } from "../state/state.ts";
 import { type Nanos, SECOND } from "../timestamps.ts";
 import { PrecheckFailure } from "./codes.ts";
 import { priceOf } from "./fees.ts";
 import type { Receipts } from "./receipts.ts";
-import { type Operation, type SubmittedTransaction, topicNum } from "./transaction.ts";
+import { isSignedFor, type Operation, type SubmittedTransaction, topicNum } from "./transaction.ts";
 
 /** Limits of the public network (`hedera.transaction.*`, `consensus.message.*`). */
 const DURATION_MIN_S = 15;
@@ -21,7 +21,7 @@ export interface NodeView {
   /** Number of the node's account. */
   readonly node: number;
   readonly now: Nanos;
-  /** Transactions accepted and not yet durable. */
+  /** Transactions accepted that wait for consensus. */
   readonly underWay: number;
 }
 
@@ -39,10 +39,10 @@ export function precheck(transaction: SubmittedTransaction, view: NodeView): num
   if (view.receipts.knownTo(view.node, key)) throw new PrecheckFailure("DUPLICATE_TRANSACTION");
   if (view.underWay >= UNDER_WAY_MAX) throw new PrecheckFailure("BUSY");
   const toCostlyTopic = checkContent(transaction.operation, view.state);
-  const payer = view.state.accounts.get(transaction.payer);
+  const payer = newest(view.state.accounts.get(transaction.payer));
   if (payer === undefined) throw new PrecheckFailure("PAYER_ACCOUNT_NOT_FOUND");
   if (payer.deleted) throw new PrecheckFailure("PAYER_ACCOUNT_DELETED");
-  if (payer.key === null || !transaction.signatures.satisfy(payer.key)) {
+  if (payer.key === null || !isSignedFor(transaction, payer.key)) {
     throw new PrecheckFailure("INVALID_SIGNATURE");
   }
   const price = priceOf(transaction, toCostlyTopic);
@@ -67,7 +67,7 @@ function checkContent(operation: Operation, state: State): boolean {
   if (!message?.length) throw new PrecheckFailure("INVALID_TOPIC_MESSAGE");
   // The network finds the next two out at consensus and charges for them; here they fail early.
   if (message.length > MESSAGE_BYTES_MAX) throw new PrecheckFailure("MESSAGE_SIZE_TOO_LARGE");
-  const topic = state.topics.get(topicNum(topicID));
-  if (topic === undefined || topic.row.deleted) throw new PrecheckFailure("INVALID_TOPIC_ID");
-  return topic.row.custom_fees.length > 0;
+  const topic = newest(state.topics.get(topicNum(topicID))?.versions);
+  if (topic === undefined || topic.deleted) throw new PrecheckFailure("INVALID_TOPIC_ID");
+  return topic.customFees.length > 0;
 }

@@ -1,8 +1,8 @@
 import type { proto as Hapi } from "@hashgraph/proto";
-import type { Turn } from "../state/state.ts";
-import { addMessage, type Chunk } from "../state/topics.ts";
+import type { Chunk } from "../state/events.ts";
+import { newest, type Turn } from "../state/state.ts";
+import { addMessage } from "../state/topics.ts";
 import { PrecheckFailure } from "./codes.ts";
-import type { Outcome } from "./receipts.ts";
 import {
   accountNum,
   instant,
@@ -14,21 +14,22 @@ import {
 /**
  * ConsensusSubmitMessage at consensus (`ConsensusSubmitMessageHandler`).
  *
- * @throws PrecheckFailure with the code of the receipt; nothing was changed
+ * @returns the topic's number
+ * @throws PrecheckFailure with the code of the receipt; nothing happens then
  */
 export function submitMessage(
   transaction: SubmittedTransaction,
   body: Hapi.IConsensusSubmitMessageTransactionBody,
   turn: Turn,
-): Outcome {
-  const topic = turn.state.topics.get(topicNum(body.topicID ?? {}));
-  if (topic === undefined || topic.row.deleted) throw new PrecheckFailure("INVALID_TOPIC_ID");
-  requireSignature(transaction, topic.row.submit_key);
+): number {
+  const num = topicNum(body.topicID ?? {});
+  const topic = newest(turn.state.topics.get(num)?.versions);
+  if (topic === undefined || topic.deleted) throw new PrecheckFailure("INVALID_TOPIC_ID");
+  requireSignature(transaction, topic.submitKey);
   const message = body.message ?? new Uint8Array(0);
   const chunk = readChunk(transaction, body.chunkInfo);
-  addMessage(turn, topic, { payer: transaction.payer, message, chunk });
-  const { sequence, runningHash } = topic;
-  return { status: "SUCCESS", entity: topic.row.num, sequence, runningHash };
+  addMessage(turn, num, { payer: transaction.payer, message, chunk });
+  return num;
 }
 
 function readChunk(

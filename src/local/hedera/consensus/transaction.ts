@@ -1,6 +1,5 @@
 import { createHash } from "node:crypto";
 import hapi, { type proto as Hapi } from "@hashgraph/proto";
-import type { KeyBytes } from "../keys.ts";
 import { type Nanos, SECOND } from "../timestamps.ts";
 import { PrecheckFailure } from "./codes.ts";
 import { type Signatures, signaturesOver } from "./signatures.ts";
@@ -84,7 +83,7 @@ export function instant(given: Hapi.ITimestamp | null | undefined): Nanos {
   return seconds * SECOND + BigInt(nanos);
 }
 
-/** @throws PrecheckFailure when a memo is too long, or holds what Postgres cannot */
+/** @throws PrecheckFailure when a memo is too long, or holds a zero byte */
 export function checkMemo(memo: string): Uint8Array {
   const bytes = Buffer.from(memo, "utf8");
   if (bytes.length > MEMO_BYTES_MAX) throw new PrecheckFailure("MEMO_TOO_LONG");
@@ -92,9 +91,16 @@ export function checkMemo(memo: string): Uint8Array {
   return bytes;
 }
 
+/** @param key hex of a protobuf `Key` */
+export function isSignedFor({ signatures }: SubmittedTransaction, key: string): boolean {
+  return signatures.satisfy(Buffer.from(key, "hex"));
+}
+
 /** @throws PrecheckFailure when there is a key and the transaction's signatures do not satisfy it */
-export function requireSignature({ signatures }: SubmittedTransaction, key: KeyBytes | null): void {
-  if (key !== null && !signatures.satisfy(key)) throw new PrecheckFailure("INVALID_SIGNATURE");
+export function requireSignature(transaction: SubmittedTransaction, key: string | null): void {
+  if (key !== null && !isSignedFor(transaction, key)) {
+    throw new PrecheckFailure("INVALID_SIGNATURE");
+  }
 }
 
 function decode(bytes: Uint8Array) {

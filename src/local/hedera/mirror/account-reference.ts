@@ -2,10 +2,13 @@ import { invalidParameter } from "./errors.ts";
 
 /** One account, however it was spelled. */
 export type AccountReference =
-  | { readonly kind: "num"; readonly num: string }
-  | { readonly kind: "evm"; readonly address: Buffer }
-  | { readonly kind: "alias"; readonly alias: Buffer };
+  | { readonly kind: "num"; readonly num: number }
+  /** Hex, in lower case. */
+  | { readonly kind: "evm"; readonly address: string };
 
+const PARAMETER = "idOrAliasOrEvmAddress";
+/** No entity has it. */
+const NOWHERE = -1;
 /** 38 bits: no entity has a greater number. */
 const NUM_MAX = 274_877_906_943n;
 const ENTITY_ID = /^(?:(?:\d{1,4}\.)?\d{1,5}\.)?(\d{1,19})$/;
@@ -24,56 +27,49 @@ const OTHER_PLACE = /^(?:[1-9]\d*\.|0+\.[1-9]\d*\.)/;
 export function readAccountReference(text: string): AccountReference {
   const evm = EVM_ADDRESS.exec(text)?.[1];
   if (evm !== undefined) return readEvmAddress(evm);
-  const num = ENTITY_ID.exec(text)?.[1];
-  if (num !== undefined) return { kind: "num", num: readNum(text, num) };
+  if (ENTITY_ID.test(text)) return { kind: "num", num: readEntityNum(text, PARAMETER) };
   const alias = ALIAS.exec(text)?.[1];
-  if (alias !== undefined) return { kind: "alias", alias: fromBase32(alias) };
-  throw invalidParameter("idOrAliasOrEvmAddress");
+  if (alias !== undefined) return { kind: "evm", address: fromBase32(alias) };
+  throw invalidParameter(PARAMETER);
 }
 
 /**
- * The number of an entity in a path or filter.
+ * The number of an entity in a path or filter; -1 for one of another shard or realm.
  *
  * @param parameter its name in the error
  * @throws MirrorError 400
  */
-export function readEntityNum(text: string, parameter: string): string {
+export function readEntityNum(text: string, parameter: string): number {
   const longZero = LONG_ZERO.exec(EVM_ADDRESS.exec(text)?.[1] ?? "")?.[1];
-  if (longZero !== undefined) return String(BigInt(`0x${longZero}`));
+  if (longZero !== undefined) return Number(`0x${longZero}`);
   const num = ENTITY_ID.exec(text)?.[1];
   if (num === undefined || BigInt(num) > NUM_MAX) throw invalidParameter(parameter);
-  return OTHER_PLACE.test(text) ? "-1" : String(BigInt(num));
+  // Another shard or realm is well spelled, but nothing lives there.
+  return OTHER_PLACE.test(text) ? NOWHERE : Number(num);
 }
 
 function readEvmAddress(hex: string): AccountReference {
   const longZero = LONG_ZERO.exec(hex)?.[1];
-  if (longZero !== undefined) return { kind: "num", num: String(BigInt(`0x${longZero}`)) };
-  return { kind: "evm", address: Buffer.from(hex, "hex") };
-}
-
-function readNum(text: string, num: string): string {
-  if (BigInt(num) > NUM_MAX) throw invalidParameter("idOrAliasOrEvmAddress");
-  // Another shard or realm is well spelled, but nothing lives there.
-  return OTHER_PLACE.test(text) ? "-1" : String(BigInt(num));
+  if (longZero !== undefined) return { kind: "num", num: Number(`0x${longZero}`) };
+  return { kind: "evm", address: hex.toLowerCase() };
 }
 
 const BASE32 = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567";
 
-/** RFC 4648 base32 without padding, as aliases are shown. */
-export function toBase32(bytes: Uint8Array): string {
-  let bits = 0n;
-  for (const byte of bytes) bits = (bits << 8n) | BigInt(byte);
-  const length = Math.ceil((bytes.length * 8) / 5);
-  const padded = bits << BigInt(length * 5 - bytes.length * 8);
+/** RFC 4648 base32 without padding, as aliases are shown; of hex. */
+export function toBase32(hex: string): string {
+  const size = hex.length * 4;
+  const length = Math.ceil(size / 5);
+  const padded = BigInt(`0x${hex}`) << BigInt(length * 5 - size);
   return Array.from({ length }, (_, index) =>
     BASE32.charAt(Number((padded >> BigInt((length - 1 - index) * 5)) & 31n)),
   ).join("");
 }
 
-function fromBase32(text: string): Buffer {
+function fromBase32(text: string): string {
   let bits = 0n;
   for (const letter of text) bits = (bits << 5n) | BigInt(BASE32.indexOf(letter));
   const length = Math.floor((text.length * 5) / 8);
   const whole = bits >> BigInt(text.length * 5 - length * 8);
-  return Buffer.from(length === 0 ? "" : whole.toString(16).padStart(length * 2, "0"), "hex");
+  return length === 0 ? "" : whole.toString(16).padStart(length * 2, "0");
 }

@@ -1,4 +1,4 @@
-type MirrorStatus = 400 | 404 | 500 | 503;
+type MirrorStatus = 400 | 404;
 
 /** A request the mirror node answers with an error body of its own form. */
 export class MirrorError extends Error {

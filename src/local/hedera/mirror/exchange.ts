@@ -15,16 +15,18 @@ export interface MirrorRequest {
 
 export interface MirrorAnswer {
   readonly body: Readonly<Record<string, unknown>>;
+  /** 206 when the node knows only part of it; 200 when absent. */
+  readonly status?: number;
   /** Seconds it may be cached. */
   readonly maxAge: number;
   /** Also goes into the `Link` header. */
   readonly next?: string | null;
 }
 
-export type Endpoint = (request: MirrorRequest) => Promise<MirrorAnswer>;
+export type Endpoint = (request: MirrorRequest) => MirrorAnswer;
 
-/** How long caches may keep an answer, in seconds: most, accounts and transactions, single records. */
-export const MAX_AGE = { list: 1, account: 2, record: 600 } as const;
+/** How long caches may keep an answer, in seconds, as the real one's configuration has it. */
+export const MAX_AGE = { list: 1, account: 2, token: 5, record: 600 } as const;
 
 /** A page of a list: how many rows, which way, and how the next page is found. */
 export interface Page {

@@ -2,6 +2,8 @@
  * What can be wrong with a mirror node, for tests. Switched on and off while it runs:
  *
  * - `lag`: nothing of the last `ms` is visible yet
+ * - `late-start`: has seen nothing before an instant: who was there then has no date of
+ *   creation, `deleted` is null, and an NFT's history is partial (206)
  * - `replica-flip`: every second request is answered as of an earlier instant
  * - `fail`: answers this status; HTML where `html` is set, as a gateway's 429 is
  * - `hang`: never answers
@@ -11,6 +13,7 @@
 export type MirrorFault = Aim &
   (
     | { readonly kind: "lag"; readonly ms: number }
+    | { readonly kind: "late-start"; readonly since: string }
     | { readonly kind: "replica-flip"; readonly asOf: string }
     | {
         readonly kind: "fail";

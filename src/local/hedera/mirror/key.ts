@@ -10,13 +10,13 @@ interface ShownKey {
  */
 const ED25519 = /^(?:1220|32240a221220|2a28080112240a221220)([0-9a-f]{64})$/;
 const ECDSA = /^(?:3a21|32250a233a21|2a29080112250a233a21)([0-9a-f]{66})$/;
-/** The empty list marks an account nobody can sign for. */
-const NOBODY = "3200";
+/** Marks an account that no signature satisfies. */
+const EMPTY_LIST = "3200";
 
-/** @param key protobuf `Key` */
-export function showKey(key: Uint8Array | null): ShownKey | null {
-  const hex = key === null ? NOBODY : Buffer.from(key).toString("hex");
-  if (hex === NOBODY) return null;
+/** @param key hex of a protobuf `Key` */
+export function showKey(key: string | null): ShownKey | null {
+  const hex = key ?? EMPTY_LIST;
+  if (hex === EMPTY_LIST) return null;
   const ed25519 = ED25519.exec(hex)?.[1];
   if (ed25519 !== undefined) return { _type: "ED25519", key: ed25519 };
   const ecdsa = ECDSA.exec(hex)?.[1];

@@ -1,32 +1,30 @@
-import type { Fragment } from "postgres";
+import type { Bound, Sortable } from "../sorted.ts";
 import { MirrorError } from "./errors.ts";
 import type { Cursor } from "./next-link.ts";
 import { filtersOf, type Operator, type Query } from "./parameters.ts";
-import { allOf, compare, type View } from "./view.ts";
 
 /** The filters on one of the two columns that a list of NFTs is sorted by: one of each kind. */
 export interface Bounds {
   readonly name: "token.id" | "serialnumber";
-  readonly equal?: string;
-  readonly lower?: { readonly operator: "gt" | "gte"; readonly value: string };
-  readonly upper?: { readonly operator: "lt" | "lte"; readonly value: string };
+  readonly equal?: Bound;
+  readonly lower?: Bound;
+  readonly upper?: Bound;
 }
 
 /**
- * @param read turns a value as written into a number's digits
+ * @param read turns a value as written into a number
  * @throws MirrorError 400 when a kind occurs twice
  */
 export function boundsOf(
   query: Query,
   name: Bounds["name"],
-  read: (text: string) => string,
+  read: (text: string) => Sortable,
 ): Bounds {
   let bounds: Bounds = { name };
   for (const { operator, value } of filtersOf(query, name)) {
     const { kind, called } = kindOf(operator, name);
     if (bounds[kind] !== undefined) bad(`Only one ${called} operator is allowed for ${name}`);
-    const bound = kind === "equal" ? read(value) : { operator, value: read(value) };
-    bounds = { ...bounds, [kind]: bound };
+    bounds = { ...bounds, [kind]: { operator, value: read(value) } };
   }
   if (bounds.equal !== undefined && (bounds.lower ?? bounds.upper) !== undefined) {
     bad(`Can't support both range and equal for ${name}`);
@@ -50,39 +48,34 @@ export function checkBounds(token: Bounds, serial: Bounds): void {
   }
 }
 
-/** The rows inside both: a bound on serials cuts only the collection at its edge. */
-export function within(view: View, token: Bounds, serial: Bounds): Fragment {
-  const { sql } = view;
-  const conditions: Fragment[] = [];
-  const add = (column: string, operator: Operator, value: string): void =>
-    void conditions.push(compare(view, column, { operator, value }));
-  if (token.equal !== undefined) add("n.token", "eq", token.equal);
-  if (serial.equal !== undefined) add("n.serial", "eq", serial.equal);
-  for (const side of ["lower", "upper"] as const) {
-    const edge = token[side];
-    const cut = serial[side];
-    if (edge === undefined && cut !== undefined) add("n.serial", cut.operator, cut.value);
-    if (edge === undefined) continue;
-    add("n.token", edge.operator, edge.value);
-    if (cut === undefined) continue;
-    const inside = compare(view, "n.serial", cut);
-    conditions.push(sql`(n.token <> ${edge.value}::bigint or ${inside})`);
-  }
-  return allOf(view, conditions);
+/** Of which collections an NFT may be. */
+export function tokensWithin({ equal, lower, upper }: Bounds): Bound[] {
+  return [equal, lower, upper].filter((bound) => bound !== undefined);
+}
+
+/** Which serials it may have there: a bound on serials cuts only the collection at its edge. */
+export function serialsWithin(num: number, token: Bounds, serial: Bounds): Bound[] {
+  const cuts = (side: "lower" | "upper"): Bound | undefined => {
+    const edge = token[side]?.value;
+    return edge === undefined || edge === num ? serial[side] : undefined;
+  };
+  return [serial.equal, cuts("lower"), cuts("upper")].filter((bound) => bound !== undefined);
 }
 
 /** Where the page after this row starts. */
 export function cursorsAfter(
-  last: { readonly token: string; readonly serial: string },
+  last: { readonly token_id: string; readonly serial_number: number },
   token: Bounds,
   serial: Bounds,
 ): Cursor[] {
   const cursors: Cursor[] = [];
   if (token.equal === undefined) {
     const inclusive = serial.equal === undefined;
-    cursors.push({ parameter: token.name, value: `0.0.${last.token}`, inclusive });
+    cursors.push({ parameter: token.name, value: last.token_id, inclusive });
   }
-  if (serial.equal === undefined) cursors.push({ parameter: serial.name, value: last.serial });
+  if (serial.equal === undefined) {
+    cursors.push({ parameter: serial.name, value: String(last.serial_number) });
+  }
   return cursors;
 }
 

@@ -1,33 +1,31 @@
-import type { Fragment } from "postgres";
 import { entityId } from "../entity-id.ts";
+import { type Bound, meets, pick } from "../sorted.ts";
+import type { NftChange } from "../state/events.ts";
+import type { NftHistory } from "../state/state.ts";
 import { timestampText } from "../timestamps.ts";
 import { readEntityNum } from "./account-reference.ts";
 import { findAccountNum } from "./accounts.ts";
 import { invalidParameter, notFound } from "./errors.ts";
-import { type Endpoint, listAnswer, MAX_AGE, type Page, pageOf } from "./exchange.ts";
-import { base64, int64 } from "./json.ts";
-import { boundsOf, checkBounds, cursorsAfter, within } from "./nft-bounds.ts";
-import { checkQuery, filtersOf, isEntityId, isPositiveLong, PAGE } from "./parameters.ts";
+import { type Endpoint, listAnswer, MAX_AGE, pageOf } from "./exchange.ts";
+import { boundsOf, checkBounds, cursorsAfter, serialsWithin, tokensWithin } from "./nft-bounds.ts";
+import {
+  checkQuery,
+  filtersOf,
+  isEntityId,
+  isPositiveLong,
+  PAGE,
+  type Query,
+} from "./parameters.ts";
 import { optionalId } from "./transactions.ts";
-import { allOf, compare, isCurrent, sorted, type View } from "./view.ts";
-
-interface Found {
-  readonly token: string;
-  readonly serial: string;
-  readonly account: string | null;
-  readonly created_at: string;
-  readonly valid_from: string;
-  readonly deleted: boolean;
-  readonly metadata: Uint8Array;
-}
+import { creationOf, numberBounds, optionalTime, type View, versionOf } from "./view.ts";
 
 /**
  * `GET /accounts/{id}/nfts`: what an account holds. An account that does not exist holds
  * nothing; NFTs of a deleted collection stay, marked deleted; burned ones are gone.
  */
-export const getAccountNfts: Endpoint = async (request) => {
+export const getAccountNfts: Endpoint = (request) => {
   const { view, query } = request;
-  const account = await findAccountNum(view, request.part("account"));
+  const account = findAccountNum(view, request.part("account"));
   checkQuery(query, {
     ...PAGE,
     serialnumber: isPositiveLong,
@@ -36,80 +34,95 @@ export const getAccountNfts: Endpoint = async (request) => {
   });
   const page = pageOf(request, "desc");
   const token = boundsOf(query, "token.id", (text) => readEntityNum(text, "token.id"));
-  const serial = boundsOf(query, "serialnumber", (text) => text);
+  const serial = boundsOf(query, "serialnumber", BigInt);
   checkBounds(token, serial);
-  // Nobody has been given an allowance, so nobody is a spender.
-  const spender = query.has("spender.id") ? [view.sql`false`] : [];
-  const held = view.sql`n.account = ${account}::bigint`;
-  const rows = await selectNfts(view, page, [held, within(view, token, serial), ...spender]);
+  const held = view.state.held.get(account) ?? new Map<number, number[]>();
+  const tokens = [...held.keys()].sort((a, b) => a - b);
+  const columns = [{ of: (num: number) => num, bounds: tokensWithin(token) }];
+  const shown: ShownNft[] = [];
+  const spenders = idBounds(query, "spender.id");
+  for (const num of pick(tokens, { ...page, limit: Infinity }, columns)) {
+    const isHeld = (of: number): boolean => {
+      const nft = nftOf(view, num, of);
+      return nft?.holder === account && spenders.every((bound) => meets(nft.spender ?? NaN, bound));
+    };
+    const bounds = serialsWithin(num, token, serial);
+    const rest = { ...page, limit: page.limit - shown.length };
+    const serials = pick(held.get(num) ?? [], rest, [{ of: (of: number) => of, bounds }], isHeld);
+    shown.push(...serials.flatMap((of) => showNft(view, num, of) ?? []));
+  }
   const exact = token.equal !== undefined && serial.equal !== undefined;
-  const next = exact ? null : page.after(rows, (last) => cursorsAfter(last, token, serial));
-  return listAnswer("nfts", rows.map(showNft), next);
+  const next = exact ? null : page.after(shown, (last) => cursorsAfter(last, token, serial));
+  return listAnswer("nfts", shown, next);
 };
 
 /** `GET /tokens/{id}/nfts`: all NFTs of a collection, burned ones too; none of an unknown one. */
-export const getTokenNfts: Endpoint = async (request) => {
+export const getTokenNfts: Endpoint = (request) => {
   const { view, query } = request;
-  const token = readEntityNum(request.part("token"), "token.id");
+  const num = readEntityNum(request.part("token"), "tokenid");
   checkQuery(query, { ...PAGE, "account.id": isEntityId, serialnumber: isPositiveLong });
   const page = pageOf(request, "desc");
-  const accounts = filtersOf(query, "account.id").map(({ operator, value }) =>
-    compare(view, "n.account", { operator, value: readEntityNum(value, "account.id") }),
-  );
-  const serials = filtersOf(query, "serialnumber").map((filter) =>
-    compare(view, "n.serial", filter),
-  );
-  const all = [view.sql`n.token = ${token}::bigint`, ...accounts, ...serials];
-  const rows = await selectNfts(view, page, all);
-  const next = page.after(rows, ({ serial }) => [{ parameter: "serialnumber", value: serial }]);
-  return listAnswer("nfts", rows.map(showNft), next);
+  const accounts = idBounds(query, "account.id");
+  const isWanted = ([minted]: NftHistory): boolean => {
+    const nft = nftOf(view, num, minted?.serial ?? 0);
+    if (nft === undefined) return false;
+    return accounts.every((bound) => nft.holder !== null && meets(nft.holder, bound));
+  };
+  const serial = { of: serialOf, bounds: numberBounds(query, "serialnumber") };
+  const nfts = pick(view.state.collections.get(num)?.nfts ?? [], page, [serial], isWanted);
+  const shown = nfts.flatMap((moves) => showNft(view, num, serialOf(moves)) ?? []);
+  const next = page.after(shown, ({ serial_number: last }) => [
+    { parameter: "serialnumber", value: String(last) },
+  ]);
+  return listAnswer("nfts", shown, next);
 };
 
 /** `GET /tokens/{id}/nfts/{serial}`: one NFT, burned or not. */
-export const getNft: Endpoint = async ({ view, query, part }) => {
+export const getNft: Endpoint = ({ view, query, part }) => {
   checkQuery(query, {});
-  const token = readEntityNum(part("token"), "token.id");
-  const serial = readSerial(part("serial"));
-  const page = { limit: 1, order: "asc" } as const;
-  const [row] = await selectNfts(view, page, [
-    view.sql`n.token = ${token}::bigint`,
-    view.sql`n.serial = ${serial}::bigint`,
-  ]);
-  if (row === undefined) throw notFound();
-  return { body: showNft(row), maxAge: MAX_AGE.list };
+  const num = readEntityNum(part("token"), "tokenid");
+  const shown = showNft(view, num, readSerial(part("serial")));
+  if (shown === undefined) throw notFound();
+  return { body: { ...shown }, maxAge: MAX_AGE.list };
 };
 
+function idBounds(query: Query, name: string): Bound[] {
+  return filtersOf(query, name).map(({ operator, value }) => ({
+    operator,
+    value: readEntityNum(value, name),
+  }));
+}
+
 /** @throws MirrorError 400 for what is no serial number */
-export function readSerial(text: string): string {
+export function readSerial(text: string): number {
   if (!isPositiveLong({ operator: "eq", value: text })) throw invalidParameter("serialnumber");
-  return text;
+  return Number(text);
 }
 
-function selectNfts(
-  view: View,
-  { limit, order }: Pick<Page, "limit" | "order">,
-  conditions: readonly Fragment[],
-) {
-  const { sql, table } = view;
-  return sql<Found[]>`
-    select n.token::text, n.serial::text, n.account::text, n.created_at::text, n.valid_from::text,
-      n.deleted or t.deleted as deleted, n.metadata
-    from ${table("nft")} n
-    join ${table("token")} t on t.num = n.token and ${isCurrent(view, "t")}
-    where ${isCurrent(view, "n")} and ${allOf(view, conditions)}
-    order by n.token ${sorted(view, order)}, n.serial ${sorted(view, order)} limit ${limit}`;
+function nftOf(view: View, token: number, serial: number): NftChange | undefined {
+  return versionOf(view, view.state.collections.get(token)?.nfts[serial - 1]);
 }
 
-function showNft(row: Found) {
+function showNft(view: View, token: number, serial: number) {
+  const { versions, nfts = [] } = view.state.collections.get(token) ?? {};
+  const nft = nftOf(view, token, serial);
+  const collection = versionOf(view, versions);
+  if (nft === undefined || collection === undefined) return undefined;
   return {
-    account_id: optionalId(row.account),
-    created_timestamp: timestampText(BigInt(row.created_at)),
+    account_id: optionalId(nft.holder),
+    created_timestamp: optionalTime(creationOf(view, nfts[serial - 1] ?? [])),
     delegating_spender: null,
-    deleted: row.deleted,
-    metadata: base64(row.metadata),
-    modified_timestamp: timestampText(BigInt(row.valid_from)),
-    serial_number: int64(row.serial),
-    spender: null,
-    token_id: entityId(row.token),
+    deleted: nft.holder === null || collection.deleted,
+    metadata: nft.metadata,
+    modified_timestamp: timestampText(nft.at),
+    serial_number: serial,
+    spender: optionalId(nft.spender ?? null),
+    token_id: entityId(token),
   };
+}
+
+type ShownNft = NonNullable<ReturnType<typeof showNft>>;
+
+function serialOf([minted]: NftHistory): number {
+  return minted?.serial ?? 0;
 }

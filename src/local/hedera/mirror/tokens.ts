@@ -1,68 +1,58 @@
 import { entityId } from "../entity-id.ts";
-import { SECOND, timestampText, transactionIdText } from "../timestamps.ts";
+import { meets, pick } from "../sorted.ts";
+import type { Hop } from "../state/events.ts";
+import { rowAt } from "../state/state.ts";
+import { parseTimestamp, SECOND, timestampText, transactionIdText } from "../timestamps.ts";
 import { readEntityNum } from "./account-reference.ts";
 import { notFound } from "./errors.ts";
 import { type Endpoint, listAnswer, MAX_AGE, pageOf } from "./exchange.ts";
 import { readSerial } from "./nfts.ts";
-import { checkQuery, filtersOf, isTimestamp, PAGE } from "./parameters.ts";
+import { type Accepts, checkQuery, filtersOf, isTimestamp, PAGE } from "./parameters.ts";
 import { optionalId } from "./transactions.ts";
-import { allOf, compareTime, hasHappened, isCurrent, sorted } from "./view.ts";
+import { creationOf, deletedOf, optionalTime, timely, type View, versionOf } from "./view.ts";
 
 const NINETY_DAYS_S = 7_776_000n;
 
+const isTokenTimestamp: Accepts = (filter) =>
+  /^(eq|lte?)$/.test(filter.operator) && isTimestamp(filter);
+
 /** `GET /tokens/{id}`: a collection, deleted or not. */
-export const getToken: Endpoint = async ({ view, query, part }) => {
-  const num = readEntityNum(part("token"), "token.id");
-  checkQuery(query, { timestamp: isTimestamp });
-  const { sql, table } = view;
-  const times = filtersOf(query, "timestamp").map(({ operator, value }) =>
-    compareTime(view, "t.valid_from", { operator: operator === "lt" ? "lt" : "lte", value }),
-  );
-  type Found = {
-    readonly created_at: string;
-    readonly valid_from: string;
-    readonly deleted: boolean;
-    readonly treasury: string;
-    readonly name: string;
-    readonly symbol: string;
-    readonly memo: string;
-    readonly max_supply: string;
-    readonly total: string;
-  };
-  const [row] = await sql<Found[]>`
-    select t.created_at::text, t.valid_from::text, t.deleted, t.treasury::text, t.name, t.symbol,
-      t.memo, t.max_supply::text,
-      (select count(*)::text from ${table("nft")} n
-        where n.token = t.num and not n.deleted and ${isCurrent(view, "n")}) as total
-    from ${table("token")} t
-    where t.num = ${num}::bigint and ${hasHappened(view, "t.valid_from")} and ${allOf(view, times)}
-    order by t.valid_from desc limit 1`;
-  if (row === undefined) throw notFound();
-  const created = BigInt(row.created_at);
+export const getToken: Endpoint = ({ view, query, part }) => {
+  const num = readEntityNum(part("token"), "tokenid");
+  checkQuery(query, { timestamp: isTokenTimestamp });
+  const { versions = [], nfts = [] } = view.state.collections.get(num) ?? {};
+  const times = filtersOf(query, "timestamp").map(({ operator, value }) => ({
+    operator: operator === "eq" ? ("lte" as const) : operator,
+    value: parseTimestamp(value),
+  }));
+  const visible = versions.filter(({ at }) => times.every((bound) => meets(at, bound)));
+  const token = versionOf(view, visible);
+  const [first = token] = versions;
+  if (token === undefined || first === undefined) throw notFound();
+  const created = optionalTime(creationOf(view, versions));
+  const treasury = entityId(token.treasury);
   return {
-    maxAge: MAX_AGE.list,
+    maxAge: MAX_AGE.token,
     body: {
       ...UNSET,
-      auto_renew_account: entityId(row.treasury),
+      auto_renew_account: treasury,
       auto_renew_period: NINETY_DAYS_S,
-      created_timestamp: timestampText(created),
-      custom_fees: {
-        created_timestamp: timestampText(created),
-        fixed_fees: [],
-        royalty_fees: [],
-      },
-      deleted: row.deleted,
+      created_timestamp: created,
+      custom_fees: { created_timestamp: created, fixed_fees: [], royalty_fees: [] },
+      deleted: deletedOf(view, versions, token),
       // In nanoseconds, unlike every other instant: a known oddity of the real one.
-      expiry_timestamp: created + NINETY_DAYS_S * SECOND,
-      max_supply: row.max_supply,
-      memo: row.memo,
-      modified_timestamp: timestampText(BigInt(row.valid_from)),
-      name: row.name,
-      supply_type: row.max_supply === "0" ? "INFINITE" : "FINITE",
-      symbol: row.symbol,
+      expiry_timestamp: first.at + NINETY_DAYS_S * SECOND,
+      max_supply: String(token.maxSupply),
+      memo: token.memo,
+      modified_timestamp: timestampText(token.at),
+      name: token.name,
+      supply_type: token.maxSupply === 0 ? "INFINITE" : "FINITE",
+      symbol: token.symbol,
       token_id: entityId(num),
-      total_supply: row.total,
-      treasury_account_id: entityId(row.treasury),
+      total_supply: String(
+        nfts.filter((moves) => (versionOf(view, moves)?.holder ?? null) !== null).length,
+      ),
+      treasury_account_id: treasury,
     },
   };
 };
@@ -89,46 +79,48 @@ const UNSET = {
  * `GET /tokens/{id}/nfts/{serial}/transactions`: where an NFT has been. The deletion of its
  * collection is a row without parties; so the real one shows it.
  */
-export const getNftTransactions: Endpoint = async (request) => {
+export const getNftTransactions: Endpoint = (request) => {
   const { view, query, part } = request;
-  const token = readEntityNum(part("token"), "token.id");
+  const token = readEntityNum(part("token"), "tokenid");
   const serial = readSerial(part("serial"));
   checkQuery(query, { ...PAGE, timestamp: isTimestamp });
   const page = pageOf(request, "desc");
-  const { sql, table } = view;
-  const times = filtersOf(query, "timestamp").map((filter) =>
-    compareTime(view, "h.consensus_ns", filter),
-  );
-  type Found = { at: string; payer: string; start: string; nonce: number; type: string } & {
-    readonly sender: string | null;
-    readonly receiver: string | null;
-  };
-  const rows = await sql<Found[]>`
-    select h.consensus_ns::text as at, h.sender::text, h.receiver::text, x.payer::text,
-      x.valid_start::text as start, x.nonce, x.type
-    from (
-      select consensus_ns, sender, receiver from ${table("nft_transfer")}
-      where token = ${token}::bigint and serial = ${serial}::bigint
-      union all
-      select t.valid_from, null, null from ${table("token")} t
-      where t.num = ${token}::bigint and t.deleted and exists (
-        select from ${table("nft")} n
-        where n.token = t.num and n.serial = ${serial}::bigint and not n.deleted
-          and ${isCurrent(view, "n")})
-    ) h join ${table("transaction")} x on x.consensus_ns = h.consensus_ns
-    where ${hasHappened(view, "h.consensus_ns")} and ${allOf(view, times)}
-    order by h.consensus_ns ${sorted(view, page.order)} limit ${page.limit}`;
-  const transactions = rows.map((row) => ({
-    consensus_timestamp: timestampText(BigInt(row.at)),
-    nonce: row.nonce,
-    transaction_id: transactionIdText(row.payer, BigInt(row.start)),
-    type: row.type,
+  const { rows, isPartial } = eventsOf(view, token, serial);
+  const picked = pick(rows, page, [timely(view, query)]);
+  const transactions = picked.map(({ at, from, to, transaction }) => ({
+    consensus_timestamp: timestampText(at),
+    nonce: transaction.nonce,
+    transaction_id: transactionIdText(transaction.payer, transaction.validStart),
+    type: transaction.type,
     is_approval: false,
-    receiver_account_id: optionalId(row.receiver),
-    sender_account_id: optionalId(row.sender),
+    receiver_account_id: optionalId(to),
+    sender_account_id: optionalId(from),
   }));
   const next = page.after(transactions, ({ consensus_timestamp: value }) => [
     { parameter: "timestamp", value },
   ]);
-  return listAnswer("transactions", transactions, next);
+  const answer = listAnswer("transactions", transactions, next);
+  return isPartial && transactions.length > 0 ? { ...answer, status: 206 } : answer;
 };
+
+/**
+ * What happened to an NFT, and the end of its collection, each with the transaction behind it.
+ * Of several hops in one transaction the real one shows the first.
+ */
+function eventsOf(view: View, token: number, serial: number) {
+  const { versions = [], nfts = [] } = view.state.collections.get(token) ?? {};
+  const changes = nfts[serial - 1] ?? [];
+  const isThere = (versionOf(view, changes)?.holder ?? null) !== null;
+  const ends = isThere ? versions.filter(({ deleted }) => deleted) : [];
+  const all = [
+    ...changes.map(({ at, hops: [hop = NO_HOP] }) => ({ at, ...hop })),
+    ...ends.map(({ at }) => ({ at, ...NO_HOP })),
+  ];
+  const rows = all.flatMap(({ at, from, to }) => {
+    const transaction = at < view.since ? undefined : rowAt(view.state.transactions, at);
+    return transaction === undefined ? [] : [{ at, from, to, transaction }];
+  });
+  return { rows, isPartial: creationOf(view, changes) === undefined };
+}
+
+const NO_HOP: Hop = { from: null, to: null };

@@ -1,59 +1,64 @@
-import type { Fragment } from "postgres";
-import type { Sql } from "../../../store/postgres.ts";
-import type { LedgerStore, Table } from "../state/store.ts";
-import { parseTimestamp } from "../timestamps.ts";
-import type { Filter, Operator } from "./parameters.ts";
+import type { Bound } from "../sorted.ts";
+import type { State, Versions } from "../state/state.ts";
+import { type Nanos, parseTimestamp, timestampText } from "../timestamps.ts";
+import { filtersOf, type Query } from "./parameters.ts";
 
-/** The rows of the ledger as one request sees them: up to an instant, and no further. */
+/** The ledger as one request sees it: up to an instant, and no further. */
 export interface View {
-  readonly sql: Sql;
-  readonly table: Table;
-  /** Nanoseconds, as text for a `bigint` parameter; nothing later is visible. */
-  readonly asOf: string;
+  readonly state: State;
+  readonly asOf: Nanos;
+  /** When the mirror node began: what was there before, it has not seen come. */
+  readonly since: Nanos;
 }
 
-/** Sees everything that is durable. */
-export const NEWEST = "9223372036854775807";
+/** Sees everything. */
+export const NEWEST: Nanos = 9_223_372_036_854_775_807n;
 
-export function viewAsOf({ sql, table }: LedgerStore, asOf: string): View {
-  return { sql, table, asOf };
+interface Dated {
+  readonly at: Nanos;
 }
 
-/** The version of an entity's row that was valid at the view's instant. */
-export function isCurrent({ sql, asOf }: View, alias: string): Fragment {
-  return sql`${sql(`${alias}.valid_from`)} <= ${asOf}::bigint and
-    (${sql(`${alias}.valid_to`)} is null or ${sql(`${alias}.valid_to`)} > ${asOf}::bigint)`;
+/** The version that stood at the view's instant. */
+export function versionOf<Version extends Dated>(
+  { asOf }: View,
+  versions: Versions<Version> | undefined,
+): Version | undefined {
+  return versions?.findLast(({ at }) => at <= asOf);
 }
 
-/** An event's row that had happened by the view's instant. */
-export function hasHappened({ sql, asOf }: View, column: string): Fragment {
-  return sql`${sql(column)} <= ${asOf}::bigint`;
+/** When an entity came, if the mirror node has seen it. */
+export function creationOf({ since }: View, [first]: Versions<Dated>): Nanos | undefined {
+  return first === undefined || first.at < since ? undefined : first.at;
 }
 
-const SIGN: Readonly<Record<Operator, string>> = {
-  eq: "=",
-  ne: "<>",
-  lt: "<",
-  lte: "<=",
-  gt: ">",
-  gte: ">=",
-};
-
-/** A column against a whole number. */
-export function compare({ sql }: View, column: string, filter: Filter): Fragment {
-  return sql`${sql(column)} ${sql.unsafe(SIGN[filter.operator])} ${filter.value}::bigint`;
+/** As shown: null while nothing is known, because the node has not seen the entity come. */
+export function deletedOf(
+  view: View,
+  versions: Versions<Dated>,
+  { deleted }: { readonly deleted: boolean },
+): boolean | null {
+  return deleted || creationOf(view, versions) !== undefined ? deleted : null;
 }
 
-/** A column of nanoseconds against a `seconds.nanos` text. */
-export function compareTime(view: View, column: string, filter: Filter): Fragment {
-  return compare(view, column, { ...filter, value: String(parseTimestamp(filter.value)) });
+export function optionalTime(at: Nanos | undefined): string | null {
+  return at === undefined ? null : timestampText(at);
 }
 
-export function allOf({ sql }: View, conditions: readonly Fragment[]): Fragment {
-  return conditions.reduce((left, right) => sql`${left} and ${right}`, sql`true`);
+/** Rows by consensus time: those the view sees, within the `timestamp` filters of a query. */
+export function timely(view: View, query?: Query) {
+  return { of: ({ at }: Dated) => at, bounds: timeBounds(view, query) };
 }
 
-/** @param order checked before: it becomes part of the statement */
-export function sorted({ sql }: View, order: "asc" | "desc"): Fragment {
-  return sql.unsafe(order);
+/** The same, as bounds on any column of instants. */
+export function timeBounds({ asOf }: View, query?: Query): Bound[] {
+  const asked = query === undefined ? [] : filtersOf(query, "timestamp");
+  return [
+    { operator: "lte", value: asOf },
+    ...asked.map(({ operator, value }) => ({ operator, value: parseTimestamp(value) })),
+  ];
+}
+
+/** The filters on a whole number. */
+export function numberBounds(query: Query, name: string): Bound[] {
+  return filtersOf(query, name).map(({ operator, value }) => ({ operator, value: BigInt(value) }));
 }

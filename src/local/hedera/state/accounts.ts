@@ -1,19 +1,21 @@
 import { entityId, entityNum } from "../entity-id.ts";
-import type { KeyBytes } from "../keys.ts";
+import { type KeyBytes, keyHex } from "../keys.ts";
 import { LedgerRefusal } from "../refusal.ts";
-import type { AccountRow } from "./rows.ts";
-import { entityExists, type State, type Step, type Turn, takeEntityNum } from "./state.ts";
+import type { AccountVersion } from "./events.ts";
+import { entityExists, newest, type State, type Step } from "./state.ts";
 import { addOwnTransaction } from "./transactions.ts";
 
 /** What an account is made with. */
 export interface NewAccount {
   /** `0.0.n` to be; the next free number when absent. */
   readonly id?: string;
-  /** Protobuf `Key` (see `keys.ts`); null makes an account nobody can sign for. */
+  /** Protobuf `Key` (see `keys.ts`); null makes an account that no signature satisfies. */
   readonly key: KeyBytes | null;
-  /** 20 bytes in hex, with or without `0x`: fixed for ever, whatever becomes of the key. */
+  /** 20 bytes in hex, with or without `0x`: it stays when the key changes. */
   readonly evmAddress?: string;
   readonly memo?: string;
+  /** A smart contract's account: without a key of its own, and with a place at `/contracts`. */
+  readonly isContract?: boolean;
   /** Tinybars. The local ledger prices transactions but takes nothing: a demo never runs dry. */
   readonly balance?: bigint;
 }
@@ -26,28 +28,28 @@ const BALANCE = 1_000_000_000_000n;
 /** @returns the new account's id */
 export function createAccount(given: NewAccount): Step<string> {
   return (turn) => {
-    const { state, rows, at } = turn;
-    const evmAddress = readEvmAddress(state, given.evmAddress);
-    const num = given.id === undefined ? takeEntityNum(state) : claimNum(state, given.id);
-    const row: AccountRow = {
+    const { state, at } = turn;
+    const num = given.id === undefined ? state.nextEntity : freeNum(state, given.id);
+    turn.add({
+      kind: "account",
+      at,
       num,
-      valid_from: at,
-      created_at: at,
       deleted: false,
-      key: given.key,
-      alias: evmAddress,
-      evm_address: evmAddress,
       memo: given.memo ?? "",
+      key: keyHex(given.key),
+      evmAddress: readEvmAddress(state, given.evmAddress),
       balance: given.balance ?? BALANCE,
-      balance_at: at,
-      auto_renew_period: NINETY_DAYS_S,
-      max_associations: -1,
-      receiver_sig_required: false,
-    };
-    state.accounts.set(num, row);
-    if (evmAddress !== null) state.evmAddresses.set(evmAddress.toString("hex"), num);
-    rows.account.push(row);
-    addOwnTransaction(turn, "CRYPTOCREATEACCOUNT", num);
+      balanceAt: at,
+      autoRenewPeriod: NINETY_DAYS_S,
+      maxAssociations: -1,
+      receiverSigRequired: false,
+      ...(given.isContract ? { isContract: true } : {}),
+    });
+    addOwnTransaction(
+      turn,
+      given.isContract ? "CONTRACTCREATEINSTANCE" : "CRYPTOCREATEACCOUNT",
+      num,
+    );
     return entityId(num);
   };
 }
@@ -55,55 +57,56 @@ export function createAccount(given: NewAccount): Step<string> {
 /** Gives an account another key; its EVM address stays. */
 export function rotateAccountKey(id: string, key: KeyBytes | null): Step<void> {
   return (turn) => {
-    replace(turn, { ...livingAccount(turn.state, id), key });
-    addOwnTransaction(turn, "CRYPTOUPDATEACCOUNT", entityNum(id));
+    const account = livingAccount(turn.state, id);
+    turn.add({ ...account, at: turn.at, key: keyHex(key) });
+    addOwnTransaction(turn, "CRYPTOUPDATEACCOUNT", account.num);
   };
 }
 
 /** An account that holds NFTs cannot be deleted, as on the network. */
 export function deleteAccount(id: string): Step<void> {
   return (turn) => {
-    const account = livingAccount(turn.state, id);
-    for (const collection of turn.state.collections.values()) {
-      for (const nft of collection.row.deleted ? [] : collection.nfts.values()) {
-        if (nft.account !== account.num) continue;
-        throw new LedgerRefusal("TRANSACTION_REQUIRES_ZERO_TOKEN_BALANCES", `${id} holds NFTs`);
-      }
+    const { state, at } = turn;
+    const account = livingAccount(state, id);
+    if (holdsNfts(state, account.num)) {
+      throw new LedgerRefusal("TRANSACTION_REQUIRES_ZERO_TOKEN_BALANCES", `${id} holds NFTs`);
     }
-    replace(turn, { ...account, deleted: true, balance: 0n, balance_at: turn.at });
+    turn.add({ ...account, at, deleted: true, balance: 0n, balanceAt: at });
     addOwnTransaction(turn, "CRYPTODELETE", account.num);
   };
 }
 
 /** @throws LedgerRefusal when there is none, or it was deleted */
-export function livingAccount(state: State, id: string): AccountRow {
-  const account = state.accounts.get(entityNum(id));
+export function livingAccount(state: State, id: string): AccountVersion {
+  const account = newest(state.accounts.get(entityNum(id)));
   if (account === undefined) throw new LedgerRefusal("INVALID_ACCOUNT_ID", `no account ${id}`);
   if (account.deleted) throw new LedgerRefusal("ACCOUNT_DELETED", `${id} was deleted`);
   return account;
 }
 
-function replace({ state, rows, at }: Turn, next: AccountRow): void {
-  const row = { ...next, valid_from: at };
-  state.accounts.set(row.num, row);
-  rows.account.push(row);
-}
-
-function claimNum(state: State, id: string): number {
-  const num = entityNum(id);
-  if (num === 0 || entityExists(state, num)) {
-    throw new LedgerRefusal("INVALID_ACCOUNT_ID", `${id} is taken`);
+/** Those of a deleted collection do not count. */
+function holdsNfts({ held, collections }: State, account: number): boolean {
+  for (const [token, serials] of held.get(account) ?? []) {
+    const collection = collections.get(token);
+    if (newest(collection?.versions)?.deleted) continue;
+    if (serials.some((serial) => collection?.nfts[serial - 1]?.at(-1)?.holder === account))
+      return true;
   }
-  state.nextEntity = Math.max(state.nextEntity, num + 1);
-  return num;
+  return false;
 }
 
-function readEvmAddress(state: State, text: string | undefined): Buffer | null {
+function freeNum(state: State, id: string): number {
+  const num = entityNum(id);
+  if (num !== 0 && !entityExists(state, num)) return num;
+  throw new LedgerRefusal("INVALID_ACCOUNT_ID", `${id} is taken`);
+}
+
+function readEvmAddress(state: State, text: string | undefined): string | null {
   if (text === undefined) return null;
   const hex = EVM_ADDRESS.exec(text)?.[1]?.toLowerCase();
   if (hex === undefined) throw new RangeError(`"${text}" is not an EVM address`);
   if (state.evmAddresses.has(hex)) {
     throw new LedgerRefusal("ALIAS_ALREADY_ASSIGNED", `0x${hex} has an account`);
   }
-  return Buffer.from(hex, "hex");
+  return hex;
 }

@@ -1,8 +1,8 @@
 import { entityId, entityNum } from "../entity-id.ts";
 import { LedgerRefusal } from "../refusal.ts";
 import { livingAccount } from "./accounts.ts";
-import type { NftRow, TokenRow } from "./rows.ts";
-import { type Collection, type State, type Step, type Turn, takeEntityNum } from "./state.ts";
+import type { CollectionVersion, NftChange } from "./events.ts";
+import { type NftHistory, newest, type State, type Step, type Turn } from "./state.ts";
 import { addOwnTransaction } from "./transactions.ts";
 
 /** What an NFT collection is made with. */
@@ -22,23 +22,20 @@ export const NFTS_PER_TRANSACTION = 10;
 /** @returns the new collection's id */
 export function createCollection(given: NewCollection): Step<string> {
   return (turn) => {
-    const { state, rows, at } = turn;
-    const treasury = livingAccount(state, given.treasury).num;
-    const row: TokenRow = {
-      num: takeEntityNum(state),
-      valid_from: at,
-      created_at: at,
+    const num = turn.state.nextEntity;
+    turn.add({
+      kind: "collection",
+      at: turn.at,
+      num,
       deleted: false,
-      treasury,
+      memo: given.memo ?? "",
+      treasury: livingAccount(turn.state, given.treasury).num,
       name: given.name,
       symbol: given.symbol,
-      memo: given.memo ?? "",
-      max_supply: given.maxSupply ?? 0,
-    };
-    state.collections.set(row.num, { row, nfts: new Map() });
-    rows.token.push(row);
-    addOwnTransaction(turn, "TOKENCREATION", row.num);
-    return entityId(row.num);
+      maxSupply: given.maxSupply ?? 0,
+    });
+    addOwnTransaction(turn, "TOKENCREATION", num);
+    return entityId(num);
   };
 }
 
@@ -54,108 +51,150 @@ export function mintNfts(
   metadata: (serial: number) => Uint8Array,
 ): Step<number[]> {
   return (turn) => {
-    const { row: token, nfts } = livingCollection(turn.state, id);
+    const { token, nfts } = livingCollection(turn.state, id);
     atMostOneTransaction(count);
-    if (token.max_supply > 0 && nfts.size + count > token.max_supply) {
-      throw new LedgerRefusal("TOKEN_MAX_SUPPLY_REACHED", `${id} has ${nfts.size} NFTs`);
+    if (token.maxSupply > 0 && nfts.length + count > token.maxSupply) {
+      throw new LedgerRefusal("TOKEN_MAX_SUPPLY_REACHED", `${id} has ${nfts.length} NFTs`);
     }
-    const serials = Array.from({ length: count }, (_, index) => nfts.size + 1 + index);
+    const serials = Array.from({ length: count }, (_, index) => nfts.length + 1 + index);
     for (const serial of serials) {
-      turn.rows.nft_transfer.push(hop(turn, token.num, serial, [null, token.treasury]));
-      const row = {
+      turn.add({
+        kind: "nft",
+        at: turn.at,
         token: token.num,
         serial,
-        valid_from: turn.at,
-        created_at: turn.at,
-        deleted: false,
-        account: token.treasury,
-        metadata: metadata(serial),
-      };
-      nfts.set(serial, row);
-      turn.rows.nft.push(row);
+        holder: token.treasury,
+        hops: [{ from: null, to: token.treasury }],
+        metadata: Buffer.from(metadata(serial)).toString("base64"),
+      });
     }
     addOwnTransaction(turn, "TOKENMINT", token.num);
     return serials;
   };
 }
 
-/** Moves NFTs from whoever holds them. */
-export function transferNfts(id: string, serials: readonly number[], to: string): Step<void> {
+/**
+ * Moves NFTs from their holders.
+ *
+ * @param via accounts that have them in between, all within the one transaction
+ */
+export function transferNfts(
+  id: string,
+  serials: readonly number[],
+  to: string,
+  via: readonly string[] = [],
+): Step<void> {
   return (turn) => {
-    const collection = livingCollection(turn.state, id);
-    atMostOneTransaction(serials.length);
+    const { token, nfts } = livingCollection(turn.state, id);
+    atMostOneTransaction(serials.length * (via.length + 1));
     if (new Set(serials).size < serials.length) {
       throw new LedgerRefusal("INVALID_ACCOUNT_AMOUNTS", "a serial is named twice");
     }
-    const receiver = livingAccount(turn.state, to).num;
-    for (const nft of serials.map((serial) => livingNft(collection, serial))) {
-      move(turn, collection, nft, receiver);
+    const stations = [...via, to].map((account) => livingAccount(turn.state, account).num);
+    for (const serial of serials) move(turn, livingNft(token, nfts, serial), stations);
+    addOwnTransaction(turn, "CRYPTOTRANSFER", token.num);
+  };
+}
+
+/** Lets an account transfer an NFT for its holder, until it changes hands. */
+export function approveNft(id: string, serial: number, spender: string): Step<void> {
+  return (turn) => {
+    const { token, nfts } = livingCollection(turn.state, id);
+    const { num } = livingAccount(turn.state, spender);
+    turn.add({ ...livingNft(token, nfts, serial), at: turn.at, hops: [], spender: num });
+    addOwnTransaction(turn, "CRYPTOAPPROVEALLOWANCE", token.num);
+  };
+}
+
+/** Gives an NFT other metadata (HIP-657). */
+export function updateNftMetadata(id: string, serial: number, metadata: Uint8Array): Step<void> {
+  return (turn) => {
+    const { token, nfts } = livingCollection(turn.state, id);
+    const text = Buffer.from(metadata).toString("base64");
+    turn.add({ ...livingNft(token, nfts, serial), at: turn.at, hops: [], metadata: text });
+    addOwnTransaction(turn, "TOKENUPDATENFTS", token.num);
+  };
+}
+
+/** Gives a collection another treasury, and with it every NFT that the old one holds. */
+export function changeTreasury(id: string, account: string): Step<void> {
+  return (turn) => {
+    const { token, nfts } = livingCollection(turn.state, id);
+    const treasury = livingAccount(turn.state, account).num;
+    turn.add({ ...token, at: turn.at, treasury });
+    for (const nft of nfts) {
+      const last = newest(nft);
+      if (last?.holder !== token.treasury) continue;
+      const { spender: _, ...unspent } = last;
+      turn.add({ ...unspent, at: turn.at, holder: treasury, hops: [] });
     }
-    addOwnTransaction(turn, "CRYPTOTRANSFER", collection.row.num);
+    addOwnTransaction(turn, "TOKENUPDATE", token.num);
   };
 }
 
 /** Destroys an NFT that the treasury holds. */
 export function burnNft(id: string, serial: number): Step<void> {
   return (turn) => {
-    const collection = livingCollection(turn.state, id);
-    const nft = livingNft(collection, serial);
-    if (nft.account !== collection.row.treasury) {
+    const { token, nfts } = livingCollection(turn.state, id);
+    const nft = livingNft(token, nfts, serial);
+    if (nft.holder !== token.treasury) {
       throw new LedgerRefusal("TREASURY_MUST_OWN_BURNED_NFT", `${id} serial ${serial}`);
     }
-    move(turn, collection, nft, null);
-    addOwnTransaction(turn, "TOKENBURN", collection.row.num);
+    move(turn, nft, [null]);
+    addOwnTransaction(turn, "TOKENBURN", token.num);
   };
 }
 
 /** Destroys an NFT that anyone but the treasury holds. */
 export function wipeNft(id: string, serial: number): Step<void> {
   return (turn) => {
-    const collection = livingCollection(turn.state, id);
-    const nft = livingNft(collection, serial);
-    if (nft.account === collection.row.treasury) {
+    const { token, nfts } = livingCollection(turn.state, id);
+    const nft = livingNft(token, nfts, serial);
+    if (nft.holder === token.treasury) {
       throw new LedgerRefusal("CANNOT_WIPE_TOKEN_TREASURY_ACCOUNT", `${id} serial ${serial}`);
     }
-    move(turn, collection, nft, null);
-    addOwnTransaction(turn, "TOKENWIPE", collection.row.num);
+    move(turn, nft, [null]);
+    addOwnTransaction(turn, "TOKENWIPE", token.num);
   };
 }
 
 /** Deletes the collection; its NFTs stay where they are, marked deleted by the mirror node. */
 export function deleteCollection(id: string): Step<void> {
   return (turn) => {
-    const collection = livingCollection(turn.state, id);
-    collection.row = { ...collection.row, valid_from: turn.at, deleted: true };
-    turn.rows.token.push(collection.row);
-    addOwnTransaction(turn, "TOKENDELETION", collection.row.num);
+    const { token } = livingCollection(turn.state, id);
+    turn.add({ ...token, at: turn.at, deleted: true });
+    addOwnTransaction(turn, "TOKENDELETION", token.num);
   };
 }
 
-function livingCollection(state: State, id: string): Collection {
-  const collection = state.collections.get(entityNum(id));
-  if (collection === undefined) throw new LedgerRefusal("INVALID_TOKEN_ID", `no collection ${id}`);
-  if (collection.row.deleted) throw new LedgerRefusal("TOKEN_WAS_DELETED", `${id} was deleted`);
-  return collection;
+interface Living {
+  readonly token: CollectionVersion;
+  readonly nfts: readonly NftHistory[];
 }
 
-function livingNft(collection: Collection, serial: number): NftRow {
-  const nft = collection.nfts.get(serial);
-  if (nft === undefined || nft.deleted) {
-    throw new LedgerRefusal("INVALID_NFT_ID", `${entityId(collection.row.num)} serial ${serial}`);
-  }
-  return nft;
+function livingCollection(state: State, id: string): Living {
+  const { versions, nfts = [] } = state.collections.get(entityNum(id)) ?? {};
+  const token = newest(versions);
+  if (token === undefined) throw new LedgerRefusal("INVALID_TOKEN_ID", `no collection ${id}`);
+  if (token.deleted) throw new LedgerRefusal("TOKEN_WAS_DELETED", `${id} was deleted`);
+  return { token, nfts };
 }
 
-function move(turn: Turn, { row, nfts }: Collection, nft: NftRow, to: number | null): void {
-  const next = { ...nft, valid_from: turn.at, account: to, deleted: to === null };
-  nfts.set(nft.serial, next);
-  turn.rows.nft.push(next);
-  turn.rows.nft_transfer.push(hop(turn, row.num, nft.serial, [nft.account, to]));
+function livingNft(
+  token: CollectionVersion,
+  nfts: readonly NftHistory[],
+  serial: number,
+): NftChange {
+  const nft = newest(nfts[serial - 1]);
+  if (nft !== undefined && nft.holder !== null) return nft;
+  throw new LedgerRefusal("INVALID_NFT_ID", `${entityId(token.num)} serial ${serial}`);
 }
 
-function hop(turn: Turn, token: number, serial: number, parties: [number | null, number | null]) {
-  const [sender, receiver] = parties;
-  return { token, serial, consensus_ns: turn.at, sender, receiver };
+/** @param stations where it goes, one after the other; null destroys it */
+function move({ at, add }: Turn, nft: NftChange, stations: readonly (number | null)[]): void {
+  const { kind, token, serial, metadata } = nft;
+  const hops = stations.map((to, index) => ({ from: stations[index - 1] ?? nft.holder, to }));
+  add({ kind, at, token, serial, holder: stations.at(-1) ?? null, hops, metadata });
 }
 
 function atMostOneTransaction(count: number): void {

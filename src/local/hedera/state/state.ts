@@ -1,66 +1,90 @@
-import type { Nanos } from "../timestamps.ts";
-import { nanosOfMs, SECOND } from "../timestamps.ts";
-import type { AccountRow, NftRow, Rows, TokenRow, TopicRow } from "./rows.ts";
+import { firstIndex } from "../sorted.ts";
+import { type Nanos, nanosOfMs, SECOND } from "../timestamps.ts";
+import type {
+  AccountVersion,
+  CollectionVersion,
+  LedgerEvent,
+  Message,
+  NftChange,
+  TopicVersion,
+  Transaction,
+} from "./events.ts";
 
-/** A collection with its living and its burned NFTs, by serial. */
+/** Oldest first; there is always one. */
+export type Versions<Version> = readonly Version[];
+
+/** Oldest first; the first change minted it. */
+export type NftHistory = NftChange[];
+
+/** A collection with its NFTs, burned ones too: serial n at index n - 1. */
 export interface Collection {
-  row: TokenRow;
-  readonly nfts: Map<number, NftRow>;
+  readonly versions: CollectionVersion[];
+  readonly nfts: NftHistory[];
 }
 
-/** A topic with the end of its chain. */
+/** A topic with its messages, in sequence. */
 export interface Topic {
-  row: TopicRow;
-  sequence: number;
-  runningHash: Uint8Array;
+  readonly versions: TopicVersion[];
+  readonly messages: Message[];
 }
 
-/** The newest block, and how many transactions came after it. */
-export interface Chain {
-  number: number;
-  to: Nanos;
-  hash: Uint8Array;
-  waiting: number;
+export interface Block {
+  readonly number: number;
+  readonly from: Nanos;
+  readonly to: Nanos;
+  readonly transactions: number;
+  /** Hex. */
+  readonly hash: string;
+  readonly previousHash: string;
 }
 
-/**
- * Everything a rule looks at, in memory. It may run ahead of Postgres by one batch, never
- * further; when that batch fails it is read again.
- */
+/** Everything that ever happened, as rules and requests look at it. Only `evolve` changes it. */
 export interface State {
-  epoch: number;
   lastConsensus: Nanos;
   nextEntity: number;
-  readonly accounts: Map<number, AccountRow>;
+  readonly accounts: Map<number, AccountVersion[]>;
   /** Account by EVM address, lower-case hex without `0x`. */
   readonly evmAddresses: Map<string, number>;
   readonly collections: Map<number, Collection>;
+  /** Serials that an account holds or once held, ascending: by account, then collection. */
+  readonly held: Map<number, Map<number, number[]>>;
+  /** Of all collections, in consensus order. */
+  readonly nftChanges: NftChange[];
   readonly topics: Map<number, Topic>;
-  /** Transactions that reached consensus in the last 180 s, by id, and when they did. */
-  readonly handled: Map<string, Nanos>;
-  readonly chain: Chain;
+  /** In consensus order. */
+  readonly transactions: Transaction[];
+  readonly transactionsByPayer: Map<number, Transaction[]>;
+  /** By `transactionKey`: the first, then those refused as duplicates. */
+  readonly transactionsById: Map<string, Transaction[]>;
+  readonly blocks: Block[];
+  /** Transactions since the last block's end. */
+  unblocked: number;
 }
 
-/**
- * One place in the consensus order: a rule runs with it, checks first, and only then
- * changes `state` and adds `rows`.
- */
+/** One place in the consensus order: a rule looks, and adds what then happens. */
 export interface Turn {
   /** Consensus timestamp, greater than every one before. */
   readonly at: Nanos;
   readonly state: State;
-  readonly rows: Rows;
+  add(event: LedgerEvent): void;
 }
 
-/** What a rule answers when its turn comes; a throw means that nothing was changed. */
+/** What a rule answers when its turn comes; a throw means that nothing happens. */
 export type Step<T> = (turn: Turn) => T;
 
 /** The network remembers a transaction, and answers with its receipt, this long. */
-export const RECEIPT_KEPT: Nanos = 180n * SECOND;
+const RECEIPT_KEPT: Nanos = 180n * SECOND;
 
 /** Identity of a transaction: a payer starts no two of them at the same nanosecond. */
 export function transactionKey(payer: number, validStart: Nanos): string {
   return `${payer}@${validStart}`;
+}
+
+/** What the network still knows of a transaction id: its outcome, then those of duplicates. */
+export function recentTransactions(state: State, key: string, now: Nanos): readonly Transaction[] {
+  const all = state.transactionsById.get(key) ?? [];
+  const [first] = all;
+  return first !== undefined && first.at + RECEIPT_KEPT > now ? all : [];
 }
 
 /** The next consensus timestamp: the time, or just after the last one if time stood still. */
@@ -69,22 +93,28 @@ export function nextConsensus(last: Nanos, nowMs: number): Nanos {
   return now > last ? now : last + 1n;
 }
 
-/** Takes the next free entity number. */
-export function takeEntityNum(state: State): number {
-  const num = state.nextEntity;
-  state.nextEntity += 1;
-  return num;
-}
-
 /** Whether any entity has this number: accounts, tokens and topics share one series. */
 export function entityExists(state: State, num: number): boolean {
   return state.accounts.has(num) || state.collections.has(num) || state.topics.has(num);
 }
 
-/** Forgets the transactions whose receipts have expired; insertion order is consensus order. */
-export function forgetHandled(state: State, now: Nanos): void {
-  for (const [key, at] of state.handled) {
-    if (at + RECEIPT_KEPT > now) return;
-    state.handled.delete(key);
-  }
+/** The version that stands; undefined when there is none. */
+export function newest<Version>(versions: Versions<Version> | undefined): Version | undefined {
+  return versions?.at(-1);
+}
+
+/** The row that reached consensus at this instant. */
+export function rowAt<Row extends { readonly at: Nanos }>(
+  rows: readonly Row[],
+  at: Nanos,
+): Row | undefined {
+  const found = rows[firstIndex(rows, (row) => row.at >= at)];
+  return found?.at === at ? found : undefined;
+}
+
+/** What one transaction changed about NFTs, by collection and serial. */
+export function nftChangesAt({ nftChanges }: State, at: Nanos): NftChange[] {
+  const from = firstIndex(nftChanges, (change) => change.at >= at);
+  const end = firstIndex(nftChanges, (change) => change.at > at);
+  return nftChanges.slice(from, end).sort((a, b) => a.token - b.token || a.serial - b.serial);
 }

@@ -1,0 +1,159 @@
+-- The operators' console and the data revision.
+
+-- Sessions at /ops. `operator` is the name typed at sign-in; with the session's id it says who
+-- acted. The hash is keyed with OPERATOR_TOKEN, so a new token ends every session.
+create table operator_session (
+  id uuid primary key,
+  token_hash bytea not null unique check (length(token_hash) = 32),
+  operator text not null check (length(operator) between 1 and 60),
+  opened_at epoch_ms not null,
+  -- Updated at most once a minute; idle sessions end.
+  used_at epoch_ms not null,
+  expires_at epoch_ms not null
+);
+create index operator_session_expiry on operator_session (expires_at);
+
+-- What operators did. Each action has two rows: `begun` before anything happens, then `done` or
+-- `failed`. A `begun` alone means that the process died in between.
+create table operator_log (
+  id bigint primary key generated always as identity,
+  action_id uuid not null,
+  phase text not null check (phase in ('begun', 'done', 'failed')),
+  at epoch_ms not null default now_ms(),
+  operator text not null,
+  session_id uuid not null,
+  -- The action's name, as `keys.revoke`, and what it was about.
+  action text not null,
+  subject text not null default '',
+  -- One sentence for people.
+  notice text not null default '',
+  details jsonb not null default '{}',
+  unique (action_id, phase)
+);
+create trigger operator_log_is_append_only before update or delete on operator_log
+  for each row execute function refuse_change();
+create trigger operator_log_is_never_emptied before truncate on operator_log
+  for each statement execute function refuse_change();
+
+-- The processes of this service, each by an id of its own from start to end.
+create table service_process (
+  id uuid primary key,
+  role text not null check (role in ('web', 'worker')),
+  version text not null,
+  host text not null,
+  pid integer not null,
+  started_at epoch_ms not null,
+  -- Updated every ten seconds; a process silent for longer has died.
+  seen_at epoch_ms not null,
+  -- Set by a process that stopped in order.
+  stopped_at epoch_ms,
+  -- What the process sees: live actors, memory, Redis, mirror node.
+  report jsonb not null default '{}'
+);
+create index service_process_seen on service_process (seen_at);
+
+-- What happened in each minute, summed over all processes. `name` is one of a fixed list (see
+-- src/upkeep/report-process.ts), and older rows are dropped, so the table stays small.
+create table service_minute (
+  minute integer not null,
+  name text not null check (length(name) <= 80),
+  count bigint not null,
+  -- Of what was measured: its sum and its highest.
+  total double precision not null default 0,
+  peak double precision not null default 0,
+  primary key (minute, name)
+);
+
+-- The data revision: counters that move with every commit that changes what the public API shows,
+-- so that a rendered body may be reused while its revision stands (contract, section 2).
+--
+-- A sequence moves before the commit, so a reader could keep old data under the new number; a row
+-- moves with its commit. One row per kind would make commits wait for each other. So a kind has
+-- several rows, and a commit takes any free one, or adds one when all are taken. The revision of
+-- a kind is the sum of its rows: it grows with each commit, and no two states share it.
+create table read_revision (
+  id bigint primary key generated always as identity,
+  kind text not null,
+  changes bigint not null default 0
+) with (fillfactor = 50, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 500);
+
+insert into read_revision (kind)
+select kind from unnest(array['event', 'token', 'collection', 'project', 'season']) as kind,
+  generate_series(1, 4);
+
+create function note_change(of_kind text) returns void
+language plpgsql as $$
+begin
+  update read_revision set changes = changes + 1 where id = (
+    select id from read_revision where kind = of_kind limit 1 for no key update skip locked);
+  if not found then
+    insert into read_revision (kind, changes) values (of_kind, 1);
+  end if;
+end
+$$;
+
+-- One JSON object: the changes of each kind, and when the server started, because a server that
+-- took over after a failure may lack the last commits and count them again.
+create function data_revision() returns text
+language sql stable as $$
+  select json_object_agg(kind, changes)::text from (
+    select kind, sum(changes)::text as changes from read_revision group by kind
+    union all
+    select 'server', extract(epoch from pg_postmaster_start_time())::text) as part
+$$;
+
+-- For tables of one kind, which is the trigger's argument. A statement that changed no row counts
+-- for nothing.
+create function note_changed_rows() returns trigger
+language plpgsql as $$
+begin
+  if exists (select from changed) then perform note_change(tg_argv[0]); end if;
+  return null;
+end
+$$;
+
+-- For tables whose rows name their kind.
+create function note_changed_targets() returns trigger
+language plpgsql as $$
+begin
+  perform note_change(target_type) from (select distinct target_type from changed) as kinds;
+  return null;
+end
+$$;
+
+-- For `truncate`, which names no rows.
+create function note_emptied() returns trigger
+language plpgsql as $$
+begin
+  perform note_change(kind) from (select distinct kind from read_revision) as kinds;
+  return null;
+end
+$$;
+
+do $$
+declare
+  watched record;
+begin
+  for watched in
+    select * from (values
+      ('event', 'note_changed_rows(''event'')'),
+      ('event_total', 'note_changed_rows(''event'')'),
+      ('token', 'note_changed_rows(''token'')'),
+      ('collection', 'note_changed_rows(''collection'')'),
+      ('project', 'note_changed_rows(''project'')'),
+      ('season', 'note_changed_rows(''season'')'),
+      ('season_score', 'note_changed_rows(''season'')'),
+      ('item_day', 'note_changed_targets()'),
+      ('item_hour', 'note_changed_targets()')) as list (name, note)
+  loop
+    execute format('create trigger shown_when_added after insert on %I
+      referencing new table as changed for each statement execute function %s', watched.name, watched.note);
+    execute format('create trigger shown_when_changed after update on %I
+      referencing new table as changed for each statement execute function %s', watched.name, watched.note);
+    execute format('create trigger shown_when_removed after delete on %I
+      referencing old table as changed for each statement execute function %s', watched.name, watched.note);
+    execute format('create trigger shown_when_emptied after truncate on %I
+      for each statement execute function note_emptied()', watched.name);
+  end loop;
+end
+$$;

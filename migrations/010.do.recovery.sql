@@ -1,0 +1,458 @@
+-- What `starboard journal recover` brings back from the topics into a journal that lost it
+-- (src/recovery, docs/operating/recover.md). Only the owner of the schema runs these functions.
+
+-- Messages of stars that the journal lacks, as they were read. A row goes with the statement that
+-- brings its star back, so a run that was killed goes on where it stopped.
+create table recovery_message (
+  topic_id text not null,
+  sequence_number bigint not null,
+  consensus_timestamp text not null,
+  running_hash text not null,
+  transaction_id text not null,
+  star_id uuid not null,
+  topic text not null,
+  wallet bigint not null,
+  at epoch_ms not null,
+  day date not null,
+  target_type text not null,
+  target_id text not null,
+  is_forever_mint boolean not null,
+  message text not null,
+  -- The star that was first on the ledger, where both break one rule.
+  conflicts_with uuid,
+  primary key (topic_id, sequence_number)
+);
+create index recovery_message_by_day on recovery_message (day, at, star_id);
+create index recovery_message_by_star on recovery_message (star_id);
+create index recovery_message_by_wallet on recovery_message (wallet, day);
+
+-- Stars that were accepted because the journal had forgotten others, and break a rule beside them.
+-- They count in no total and keep their receipt. Columns as in `star`.
+create table star_conflict (
+  like star,
+  -- The star that was first on the ledger.
+  conflicts_with uuid not null,
+  noted_at epoch_ms not null default now_ms(),
+  primary key (id)
+);
+create index star_conflict_by_day on star_conflict (day, id);
+create trigger star_conflict_is_append_only before update or delete on star_conflict
+  for each row execute function refuse_change();
+create trigger star_conflict_is_never_emptied before truncate on star_conflict
+  for each statement execute function refuse_change();
+
+-- Days that got stars back. Their final export may be another one than before the loss.
+create table recovered_day (
+  day date primary key,
+  recovered_at epoch_ms not null default now_ms()
+);
+
+-- Takes messages in that no published star of the journal has. `messages` is a JSON array with the
+-- columns of `recovery_message`. Returns how many were new.
+create function stage_messages(messages json) returns bigint
+language sql as $$
+  with staged as (
+    insert into recovery_message
+    select said.* from json_populate_recordset(null::recovery_message, messages) as said
+    where not exists (select from outbox where outbox.topic_id = said.topic_id
+      and outbox.sequence_number = said.sequence_number and state = 'published')
+    on conflict do nothing
+    returning 1
+  )
+  select count(*) from staged
+$$;
+
+-- How far a topic is known without a gap: by published stars, by conflicts and by what was taken in.
+create function known_of_topic(of_topic text) returns bigint
+language sql stable as $$
+  select coalesce(max(sequence_number) filter (where sequence_number = place), 0)
+  from (
+    select sequence_number, row_number() over (order by sequence_number) as place
+    from (
+      select sequence_number from outbox where topic_id = of_topic and state = 'published'
+      union
+      select sequence_number from recovery_message where topic_id = of_topic
+    ) as known
+  ) as numbered
+$$;
+
+-- Gives stars that were still to be published the place that their message has. Returns how many.
+create function adopt_messages(stars_max integer) returns bigint
+language plpgsql as $$
+declare
+  adopted bigint;
+begin
+  with found as materialized (
+    select said.* from recovery_message said join outbox using (star_id)
+    where outbox.state <> 'published' and outbox.message = said.message
+    order by said.star_id, said.sequence_number limit stars_max
+  ), closed as (
+    update publish_attempt attempt set closed_at = now_ms(), signed_bytes = null,
+      outcome = case when attempt.transaction_id = found.transaction_id then 'published'
+        when attempt.sends = 0 then 'never sent' else 'absent' end,
+      evidence = found.topic_id || ' #' || found.sequence_number
+    from found where attempt.star_id = found.star_id and attempt.closed_at is null
+  ), published as (
+    update outbox set state = 'published', topic_id = found.topic_id,
+      transaction_id = found.transaction_id, sequence_number = found.sequence_number,
+      consensus_timestamp = found.consensus_timestamp, running_hash = found.running_hash,
+      published_at = now_ms(), lease_owner = null, lease_until = 0, last_error = null
+    from found where outbox.star_id = found.star_id
+    returning outbox.star_id
+  ), taken as (
+    delete from recovery_message said using found
+    where said.topic_id = found.topic_id and said.sequence_number = found.sequence_number
+  ), resolved as (
+    update publishing_finding finding set resolved_at = now_ms() from found
+    where finding.topic_id = found.topic_id and finding.sequence_number = found.sequence_number
+      and finding.resolved_at is null and finding.kind <> 'broken chain'
+  )
+  select count(*) into adopted from published;
+  return adopted;
+end
+$$;
+
+-- Takes a star out of the journal that was accepted after a loss and breaks a rule beside a star
+-- that came first on the ledger: what it added is taken off again, and it stands among the
+-- conflicts from now on.
+create function set_aside_star(of_star uuid, of_day date, first_star uuid) returns void
+language plpgsql as $$
+declare
+  gone star;
+begin
+  select * into strict gone from star where day = of_day and id = of_star;
+  insert into star_conflict select gone.*, first_star, now_ms();
+  delete from serial_claim where star_id = of_star;
+  delete from mint_star where day = of_day and star_id = of_star;
+  delete from star where day = of_day and id = of_star;
+  if gone.target_type = 'event' then
+    update event_total set weight = weight - gone.weight, stars = stars - 1 where event_id = gone.target_id;
+  else
+    update item_day set weight = weight - gone.weight, stars = stars - 1
+    where day = gone.day and target_type = gone.target_type and target_id = gone.target_id;
+    update item_hour set weight = weight - gone.weight, stars = stars - 1
+    where target_type = gone.target_type and target_id = gone.target_id and hour = (gone.at / 3600000)::integer;
+  end if;
+  update season_score score set points = score.points - gone.xp, stars = score.stars - 1,
+    weight = score.weight - gone.weight
+  from season where season.id = score.season_id and score.wallet = gone.wallet
+    and gone.at >= starts_at and gone.at < ends_at;
+end
+$$;
+
+-- "One star per wallet per item per UTC day": of two messages the later one on the ledger is a
+-- conflict. Marks those taken in, and sets those of the journal aside. Returns how many.
+create function settle_repeats() returns bigint
+language plpgsql as $$
+declare
+  repeated record;
+  settled bigint := 0;
+begin
+  for repeated in
+    select distinct on (star.id) star.id, star.day, said.star_id as first_star
+    from recovery_message said
+    join star on star.wallet = said.wallet and star.day = said.day
+      and star.target_type = said.target_type and star.target_id = said.target_id
+    join outbox on outbox.star_id = star.id
+    where not said.is_forever_mint and not star.is_forever_mint and star.id <> said.star_id
+      and said.consensus_timestamp < coalesce(outbox.consensus_timestamp, '~')
+    order by star.id, said.consensus_timestamp
+  loop
+    perform set_aside_star(repeated.id, repeated.day, repeated.first_star);
+    settled := settled + 1;
+  end loop;
+  update recovery_message said set conflicts_with = earlier.star_id
+  from (
+    select topic_id, sequence_number, star_id as own,
+      first_value(star_id) over (partition by wallet, day, target_type, target_id
+        order by consensus_timestamp) as star_id
+    from (
+      select topic_id, sequence_number, star_id, wallet, day, target_type, target_id, consensus_timestamp
+      from recovery_message where not is_forever_mint
+      union all
+      select null, null, star.id, star.wallet, star.day, star.target_type, star.target_id,
+        coalesce(outbox.consensus_timestamp, '~')
+      from star join outbox on outbox.star_id = star.id
+      where not star.is_forever_mint and (star.wallet, star.day) in (select wallet, day from recovery_message)
+    ) as known
+  ) as earlier
+  where earlier.topic_id = said.topic_id and earlier.sequence_number = said.sequence_number
+    and earlier.star_id <> earlier.own and said.conflicts_with is distinct from earlier.star_id;
+  return settled;
+end
+$$;
+
+-- Days that became final without stars that come back, and those after them, are final no more:
+-- what they were is kept. Returns how many.
+create function reopen_days() returns bigint
+language plpgsql as $$
+declare
+  reopened bigint;
+  first_day date := (select min(day) from recovery_message said
+    where not exists (select from outbox where outbox.star_id = said.star_id));
+begin
+  insert into export_day_replaced select * from export_day where day >= first_day;
+  delete from export_check where day >= first_day;
+  delete from export_day where day >= first_day;
+  get diagnostics reopened = row_count;
+  insert into recovered_day (day) select distinct day from export_day_replaced
+  on conflict do nothing;
+  return reopened;
+end
+$$;
+
+-- A star as `recover_stars` is given it: as its message, its export or the machines tell it. What
+-- is null is found here: `seq` and `mint_seq` are drawn, the allowance is that of the pass in
+-- force, or proved by the number of stars.
+create type recovered_star as (
+  id uuid, day date, wallet bigint, at bigint, target_type text, target_id text, is_forever_mint boolean,
+  voting_power integer, weight integer, base smallint, counted_a integer, bonus_b smallint,
+  held_a bigint[], held_b bigint[], claimed_a bigint[], claimed_b bigint, holdings_read_at bigint,
+  allowance_limit smallint, season_id uuid, free_votes smallint, premium_votes smallint,
+  rules smallint, xp smallint, seq bigint, mint_seq bigint, conflicts_with uuid);
+
+-- The place of every star of some wallets' days by its instant, those taken in included.
+create function slots_of_days(stars recovered_star[])
+returns table (id uuid, wallet bigint, day date, slot bigint, used bigint)
+language sql stable as $$
+  select known.id, known.wallet, known.day,
+    row_number() over (partition by known.wallet, known.day order by known.at, known.id),
+    count(*) over (partition by known.wallet, known.day)
+  from (
+    select said.star_id as id, said.wallet, said.day, said.at::bigint as at from recovery_message said
+    where (said.wallet, said.day) in (select each.wallet, each.day from unnest(stars) as each)
+      and said.conflicts_with is null
+    union
+    select star.id, star.wallet, star.day, star.at::bigint from star
+    where (star.wallet, star.day) in (select each.wallet, each.day from unnest(stars) as each)
+  ) as known
+$$;
+
+-- The votes of a wallet's day, and the season whose pass gave them. More stars than a day has
+-- without a pass prove one; where its season is not known, the nil id stands for it.
+create function proved_allowance(star recovered_star, of_at bigint, used bigint, out votes smallint, out season uuid)
+language plpgsql stable as $$
+begin
+  season := (select pass.season_id from premium_pass pass join season on season.id = pass.season_id
+    where pass.wallet = star.wallet and starts_at <= of_at and of_at < ends_at);
+  if season is null and used > star.free_votes then
+    season := coalesce((select season.id from season where starts_at <= of_at and of_at < ends_at),
+      '00000000-0000-0000-0000-000000000000');
+  end if;
+  votes := case when season is null then star.free_votes else star.premium_votes end;
+end
+$$;
+
+-- Makes room among the slots: stars that the journal has move behind those that came before them.
+-- One for which the day has no vote left is set aside.
+create function move_slots(stars recovered_star[]) returns void
+language plpgsql as $$
+declare
+  moved record;
+begin
+  for moved in
+    select star.id, star.day, places.slot, votes, season, (one.first).id as first_star,
+      places.slot > (one.first).premium_votes as is_over
+    from slots_of_days(stars) as places
+    join star on star.day = places.day and star.id = places.id
+    cross join lateral (select each as first from unnest(stars) as each
+      where each.wallet = star.wallet and each.day = star.day limit 1) as one
+    cross join lateral proved_allowance(one.first, star.at, places.used)
+    where star.slot <> places.slot
+    order by star.wallet, star.day, places.slot desc
+  loop
+    if moved.is_over then
+      perform set_aside_star(moved.id, moved.day, moved.first_star);
+    else
+      update star set slot = moved.slot,
+        allowance_limit = case when moved.slot > allowance_limit then moved.votes else allowance_limit end,
+        season_id = case when moved.slot > allowance_limit then moved.season else season_id end
+      where day = moved.day and id = moved.id;
+    end if;
+  end loop;
+end
+$$;
+
+-- Sets those stars of the journal aside whose NFTs a recovered star had counted before them.
+create function settle_claims(stars recovered_star[]) returns void
+language plpgsql as $$
+declare
+  taken record;
+begin
+  for taken in
+    select distinct on (claim.star_id) claim.star_id, star.day, each.id as first_star
+    from unnest(stars) as each
+    cross join lateral (
+      select 'base' as collection, each.wallet as serial where each.is_forever_mint and each.base > 0
+      union all select 'A', unnest(each.claimed_a)
+      union all select 'B', each.claimed_b where each.claimed_b is not null
+    ) as wanted
+    join serial_claim claim on claim.event_id = each.target_id
+      and claim.day is not distinct from case when each.is_forever_mint then null else each.day end
+      and claim.collection = wanted.collection and claim.serial = wanted.serial
+      and claim.released_at is null and claim.star_id <> each.id
+    join star on star.id = claim.star_id and star.at > each.at
+    where each.target_type = 'event'
+    order by claim.star_id, each.at
+  loop
+    perform set_aside_star(taken.star_id, taken.day, taken.first_star);
+  end loop;
+end
+$$;
+
+-- Brings stars back whose messages were taken in, with everything that `cast_stars` writes: one
+-- statement, one commit. Each is written once. Returns how many stars, and how many as conflicts.
+create function recover_stars(given json, out recovered bigint, out conflicts bigint)
+language plpgsql as $$
+#variable_conflict use_column
+declare
+  offered recovered_star[];
+  kept recovered_star[];
+begin
+  perform hold_seasons();
+  select array_agg(each order by each.at, each.id) into offered
+  from json_populate_recordset(null::recovered_star, given) as each
+  where exists (select from recovery_message said where said.star_id = each.id)
+    and not exists (select from outbox where outbox.star_id = each.id);
+  perform ensure_star_partition(day)
+    from (select distinct each.day from unnest(offered) as each) as days;
+  select array_agg(each) into kept from unnest(offered) as each where each.conflicts_with is null;
+  perform settle_claims(kept);
+  perform move_slots(kept);
+  perform setval('journal_seq', greatest((select last_value from journal_seq), max(each.seq)))
+    from unnest(kept) as each having max(each.seq) is not null;
+  perform setval('forever_mint_order', greatest((select last_value from forever_mint_order), max(each.mint_seq)))
+    from unnest(kept) as each having max(each.mint_seq) is not null;
+
+  insert into star (id, day, wallet, slot, at, target_type, target_id, is_forever_mint, voting_power,
+    weight, base, counted_a, bonus_b, held_a, held_b, claimed_a, claimed_b, holdings_read_at,
+    allowance_limit, season_id, rules, seq, xp)
+  select each.id, each.day, each.wallet, places.slot, each.at, target_type, target_id, is_forever_mint,
+    voting_power, weight, base, counted_a, bonus_b, held_a, held_b, claimed_a, claimed_b, holdings_read_at,
+    case when places.slot <= allowance_limit then allowance_limit else proved.votes end,
+    case when places.slot <= allowance_limit then season_id else proved.season end, rules,
+    case when seq is null or exists (select from star as other where other.seq = each.seq)
+      then nextval('journal_seq') else seq end, xp
+  from unnest(kept) as each
+  join slots_of_days(kept) as places on places.id = each.id
+  cross join lateral proved_allowance(each, each.at, places.used) as proved
+  order by coalesce(seq, 0), each.at, each.id;
+  insert into star_conflict (id, day, wallet, slot, at, target_type, target_id, is_forever_mint,
+    voting_power, weight, base, counted_a, bonus_b, held_a, held_b, claimed_a, claimed_b,
+    holdings_read_at, allowance_limit, season_id, rules, seq, xp, conflicts_with)
+  select id, day, wallet, 1, at, target_type, target_id, is_forever_mint, voting_power, weight, base,
+    counted_a, bonus_b, held_a, held_b, claimed_a, claimed_b, holdings_read_at,
+    coalesce(allowance_limit, free_votes), season_id, rules, nextval('journal_seq'), xp, conflicts_with
+  from unnest(offered) as each where conflicts_with is not null;
+
+  perform count_recovered(kept);
+  insert into outbox (star_id, topic, message, state, topic_id, transaction_id, sequence_number,
+    consensus_timestamp, running_hash, published_at)
+  select distinct on (said.star_id) said.star_id, topic, message, 'published', topic_id, transaction_id,
+    sequence_number, consensus_timestamp, running_hash, now_ms()
+  from unnest(offered) as each join recovery_message said on said.star_id = each.id
+  order by said.star_id, said.consensus_timestamp;
+  update publishing_finding finding set resolved_at = now_ms()
+  from unnest(offered) as each join recovery_message said on said.star_id = each.id
+  where finding.topic_id = said.topic_id and finding.sequence_number = said.sequence_number
+    and finding.resolved_at is null and finding.kind <> 'broken chain';
+  delete from recovery_message said using unnest(offered) as each where said.star_id = each.id;
+  insert into recovered_day (day) select distinct each.day from unnest(offered) as each
+  on conflict do nothing;
+  recovered := coalesce(cardinality(kept), 0);
+  conflicts := coalesce(cardinality(offered), 0) - recovered;
+end
+$$;
+
+-- Claims, totals, places on mints and points of recovered stars, as `cast_stars` writes them.
+create function count_recovered(stars recovered_star[]) returns void
+language plpgsql as $$
+#variable_conflict use_column
+begin
+  insert into serial_claim (event_id, day, collection, serial, wallet, star_id)
+  select target_id, case when is_forever_mint then null else day end, claim.collection, claim.serial, wallet, id
+  from unnest(stars) as each cross join lateral (
+    select 'base' as collection, each.wallet as serial where each.is_forever_mint and each.base > 0
+    union all select 'A', unnest(each.claimed_a)
+    union all select 'B', each.claimed_b where each.claimed_b is not null
+  ) as claim
+  where target_type = 'event';
+  insert into event_total as total (event_id, weight, stars)
+  select target_id, sum(weight), count(*) from unnest(stars) where target_type = 'event'
+  group by target_id order by target_id
+  on conflict (event_id) do update
+    set weight = total.weight + excluded.weight, stars = total.stars + excluded.stars;
+  insert into mint_star (event_id, seq, day, wallet, star_id)
+  select target_id, case when mint_seq is null
+      or exists (select from mint_star other where other.event_id = target_id and other.seq = mint_seq)
+      or exists (select from claim_release other where other.event_id = target_id and other.seq = mint_seq)
+    then nextval('forever_mint_order') else mint_seq end, day, wallet, id
+  from unnest(stars) as each where is_forever_mint order by coalesce(mint_seq, 0), each.at, id;
+  insert into item_day as total (target_type, target_id, day, weight, stars)
+  select target_type, target_id, day, sum(weight), count(*) from unnest(stars)
+  where target_type <> 'event'
+  group by target_type, target_id, day order by day, target_type, target_id
+  on conflict (day, target_type, target_id) do update
+    set weight = total.weight + excluded.weight, stars = total.stars + excluded.stars;
+  insert into item_hour as total (target_type, target_id, hour, weight, stars)
+  select target_type, target_id, (at / 3600000)::integer, sum(weight), count(*) from unnest(stars)
+  where target_type <> 'event'
+  group by target_type, target_id, 3 order by target_type, target_id, 3
+  on conflict (target_type, target_id, hour) do update
+    set weight = total.weight + excluded.weight, stars = total.stars + excluded.stars;
+  insert into season_score as score (season_id, wallet, points, stars, weight)
+  select season.id, wallet, sum(xp), count(*), sum(weight)
+  from unnest(stars) as each join season on each.at >= starts_at and each.at < ends_at
+  group by season.id, wallet order by season.id, wallet
+  on conflict (season_id, wallet) do update
+    set points = score.points + excluded.points, stars = score.stars + excluded.stars,
+      weight = score.weight + excluded.weight;
+end
+$$;
+
+-- Brings attributions back that the daily check had ended together, as an export tells them.
+-- `given` is a JSON array of one `mintOrder`; the columns are those of `claim_release`, with
+-- `check_day`. Returns whether it was written: it is once, and only where the claims stand.
+create function recover_release(given json) returns boolean
+language plpgsql as $$
+declare
+  ended record;
+  number bigint;
+begin
+  perform from json_to_recordset(given) as said (run_id uuid, collection text, serial bigint, event_id text)
+    join claim_release known using (run_id, collection, serial, event_id);
+  if found then return false; end if;
+  perform from json_to_recordset(given) as said (event_id text, collection text, serial bigint, star_id uuid)
+    where not exists (select from serial_claim claim where claim.event_id = said.event_id
+      and claim.collection = said.collection and claim.serial = said.serial
+      and claim.star_id = said.star_id and claim.day is null and claim.released_at is null);
+  if found then return false; end if;
+  insert into holdings_check_run (id, day, kind, state, started_at, finished_at)
+  select distinct run_id, check_day, 'manual', 'done', listed_at, released_at
+  from json_to_recordset(given) as said (run_id uuid, check_day date, listed_at bigint, released_at bigint)
+  on conflict do nothing;
+  select case when exists (select from mint_star known where known.event_id = said.event_id and known.seq = said.seq)
+    or exists (select from claim_release known where known.event_id = said.event_id and known.seq = said.seq)
+    then nextval('forever_mint_order') else said.seq end into number
+  from json_to_recordset(given) as said (event_id text, seq bigint) limit 1;
+  perform setval('forever_mint_order', greatest((select last_value from forever_mint_order), number));
+  for ended in select * from json_populate_recordset(null::claim_release, given) loop
+    update serial_claim claim set released_at = ended.released_at
+    where claim.event_id = ended.event_id and claim.collection = ended.collection
+      and claim.serial = ended.serial and claim.day is null and claim.released_at is null;
+  end loop;
+  insert into serial_claim (event_id, day, collection, serial, wallet, star_id, anchored_at)
+  select event_id, null, 'B', spare, wallet, star_id, released_at
+  from json_populate_recordset(null::claim_release, given) where spare is not null;
+  update event_total set releases = releases + 1, weight = event_total.weight - said.weight
+  from (select event_id, sum(weight) as weight from json_populate_recordset(null::claim_release, given)
+    group by event_id) as said
+  where event_total.event_id = said.event_id;
+  insert into claim_release (event_id, seq, run_id, collection, serial, wallet, star_id, weight, spare,
+    held_b, owner, deleted, listed_at, read_at, released_at)
+  select event_id, number, run_id, collection, serial, wallet, star_id, weight, spare,
+    held_b, owner, deleted, listed_at, read_at, released_at
+  from json_populate_recordset(null::claim_release, given) order by collection, serial;
+  return true;
+end
+$$;

@@ -1,0 +1,111 @@
+/**
+ * Goal: the client asks what it is told to ask and reports what it is answered. Method: a `fetch`
+ * that keeps the requests and answers by hand; the built package is loaded by plain Node.
+ */
+import * as assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { gzipSync } from "node:zlib";
+import { test } from "uvu";
+import { data } from "../src/index.ts";
+
+const MOST_COMPRESSED_BYTES = 15_000;
+
+interface Asked {
+  readonly url: string;
+  readonly init: RequestInit;
+}
+
+/** A client whose requests are answered in turn. */
+function answered(...replies: readonly Response[]) {
+  const asked: Asked[] = [];
+  const waiting = [...replies];
+  const send = async (url: string | URL | Request, init: RequestInit = {}): Promise<Response> => {
+    asked.push({ url: String(url), init });
+    return waiting.shift() ?? Response.error();
+  };
+  const options = { baseUrl: "https://api.example.org/", apiKey: "starboard_live_x", fetch: send };
+  return { asked, client: data(options) };
+}
+
+const pageOf = (ids: readonly string[], hasMore: boolean): Response =>
+  Response.json({ events: ids.map((id) => ({ id })), total: 3, hasMore, limit: 2, offset: 0 });
+
+test("parameters fill the path and the query, and the key stays out of both", async () => {
+  const { asked, client } = answered(Response.json({}), Response.json({}));
+  await client.get("/events/{id}", { id: "a/b?" });
+  await client.get("/tokens/top", { limit: 5 });
+  assert.deepEqual(
+    asked.map(({ url }) => url),
+    ["https://api.example.org/v1/events/a%2Fb%3F", "https://api.example.org/v1/tokens/top?limit=5"],
+  );
+  const sent = new Headers(asked[0]?.init.headers);
+  assert.equal(sent.get("authorization"), "Bearer starboard_live_x");
+});
+
+test("pages go on from the last record, and stop when there is no more", async () => {
+  const { asked, client } = answered(pageOf(["a", "b"], true), pageOf(["c"], false));
+  const ids: string[] = [];
+  for await (const { id } of client.each("/events", { limit: 2 })) ids.push(id);
+  assert.deepEqual(ids, ["a", "b", "c"]);
+  assert.deepEqual(
+    asked.map(({ url }) => new URL(url).search),
+    ["?limit=2&offset=0", "?limit=2&offset=2"],
+  );
+});
+
+test("pages stop at an empty page, and ask for no page that is not read", async () => {
+  const empty = answered(pageOf([], true));
+  for await (const page of empty.client.pages("/events")) assert.deepEqual(page.events, []);
+  assert.equal(empty.asked.length, 1);
+
+  const left = answered(pageOf(["a", "b"], true));
+  for await (const { id } of left.client.each("/events")) if (id === "a") break;
+  assert.equal(left.asked.length, 1);
+});
+
+test("a refusal carries its code and how long to wait", async () => {
+  const headers = { "retry-after": "7" };
+  const body = { error: "Try again.", code: "UNAVAILABLE" };
+  const { client } = answered(
+    Response.json(body, { status: 503, headers }),
+    Response.json({ error: "Too many requests." }, { status: 429, headers }),
+    new Response("<html>", { status: 502, statusText: "Bad Gateway" }),
+  );
+  const refused = { name: "StarboardError", status: 503, code: "UNAVAILABLE" };
+  await assert.rejects(client.get("/"), { ...refused, retryAfterSeconds: 7 });
+  await assert.rejects(client.get("/"), { status: 429, code: null, retryAfterSeconds: 7 });
+  await assert.rejects(client.get("/"), { code: null, message: "502 Bad Gateway" });
+});
+
+test("a signal ends a request", async () => {
+  const { asked, client } = answered(Response.json({}));
+  const { signal } = new AbortController();
+  await client.get("/", {}, { signal });
+  assert.equal(asked[0]?.init.signal, signal);
+});
+
+test("the built package loads in plain Node and stays small", async () => {
+  const root = fileURLToPath(new URL("..", import.meta.url));
+  const folder = mkdtempSync(join(tmpdir(), "starboard-client-"));
+  try {
+    const compiler = fileURLToPath(import.meta.resolve("typescript/package.json"));
+    const tsc = join(compiler, "../bin/tsc");
+    execFileSync(process.execPath, [tsc, "-p", root, "--outDir", join(folder, "dist")]);
+    cpSync(join(root, "package.json"), join(folder, "package.json"));
+    const load = `const { data } = await import(${JSON.stringify(join(folder, "dist/index.js"))});
+      process.stdout.write(Object.keys(data({ baseUrl: "", apiKey: "" })).join());`;
+    const args = ["--input-type=module", "-e", load];
+    assert.equal(execFileSync(process.execPath, args, { encoding: "utf8" }), "get,pages,each");
+    const files = readdirSync(join(folder, "dist")).map((name) => join(folder, "dist", name));
+    const all = Buffer.concat(files.map((file) => readFileSync(file)));
+    assert.ok(gzipSync(all).length <= MOST_COMPRESSED_BYTES);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+});
+
+test.run();

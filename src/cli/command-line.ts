@@ -1,0 +1,101 @@
+import { stripVTControlCharacters } from "node:util";
+import { type ArgsDef, type CommandDef, renderUsage, runCommand, type SubCommandsDef } from "citty";
+import { refuse } from "./output.ts";
+
+/** A command of the tree, found by the words of a command line. */
+interface Found {
+  readonly command: CommandDef;
+  /** As people call it: `starboard keys issue`. */
+  readonly name: string;
+  /** What stands behind its name. */
+  readonly words: readonly string[];
+}
+
+/**
+ * Runs a command line: `--help` and `--version` on standard output, a refusal as one line on
+ * standard error with exit status 1. Options are checked here, before the parser reports an
+ * unknown one as another one missing.
+ *
+ * @param words the command line after the root's own name
+ * @param version what `--version` prints
+ */
+export async function runCommandLine(
+  root: SubCommandsDef[string],
+  words: readonly string[],
+  version: string,
+): Promise<void> {
+  try {
+    const command = await resolved(root);
+    const found = await find({ command, name: (await metaOf(command)).name ?? "", words });
+    const options = found.words.slice(0, endOfOptions(found.words));
+    if (options.some((word) => word === "--help" || word === "-h")) await printUsage(found);
+    else if (options.includes("--version")) process.stdout.write(`${version}\n`);
+    else await run(found);
+  } catch (error) {
+    refuse(error);
+  }
+}
+
+async function find({ command, name, words }: Found): Promise<Found> {
+  const subCommands = (await resolved(command.subCommands)) ?? {};
+  const [word = ""] = words;
+  // Read as an own property: `starboard constructor` is no command either.
+  if (!Object.hasOwn(subCommands, word)) return { command, name, words };
+  const next: CommandDef = (await resolved(subCommands[word])) ?? {};
+  return find({ command: next, name: `${name} ${word}`, words: words.slice(1) });
+}
+
+async function run({ command, name, words }: Found): Promise<void> {
+  if (command.subCommands !== undefined) {
+    const [word] = words;
+    const flaw = word === undefined ? "a command is needed" : `there is no command ${word}`;
+    throw new Error(`${flaw}: ${name} --help lists them`);
+  }
+  checkOptions(words, (await resolved(command.args)) ?? {});
+  await runCommand(command, { rawArgs: [...words] }).catch((error: unknown) => {
+    const isOfParser = error instanceof Error && error.name === "CLIError";
+    throw isOfParser
+      ? new Error(`${stripVTControlCharacters(error.message)}: see ${name} --help`)
+      : error;
+  });
+}
+
+function endOfOptions(words: readonly string[]): number {
+  const end = words.indexOf("--");
+  return end === -1 ? words.length : end;
+}
+
+function checkOptions(words: readonly string[], args: ArgsDef): void {
+  const end = endOfOptions(words);
+  for (let index = 0; index < end; index += 1) {
+    const word = words[index] ?? "";
+    if (!/^-./.test(word)) continue;
+    if (/^-\d/.test(word)) {
+      throw new Error(
+        `${word} reads as an option: put a negative number last, as in \`-- ${word}\``,
+      );
+    }
+    const [name = ""] = word.replace(/^--?(no-)?/, "").split("=", 1);
+    const option = Object.hasOwn(args, name) ? args[name] : undefined;
+    if (option === undefined || option.type === "positional") {
+      throw new Error(`there is no option ${word}`);
+    }
+    // The next word is its value, however that begins.
+    if (option.type !== "boolean" && !word.includes("=")) index += 1;
+  }
+}
+
+async function printUsage({ command, name }: Found): Promise<void> {
+  const usage = await renderUsage({ ...command, meta: { ...(await metaOf(command)), name } });
+  const text = process.stdout.isTTY ? usage : stripVTControlCharacters(usage);
+  process.stdout.write(`${text}\n`);
+}
+
+async function metaOf(command: CommandDef) {
+  return (await resolved(command.meta)) ?? {};
+}
+
+/** The library takes a value, a promise of one, or a function that makes either. */
+async function resolved<T>(given: T | Promise<T> | (() => T) | (() => Promise<T>)): Promise<T> {
+  return typeof given === "function" ? (given as () => T | Promise<T>)() : given;
+}

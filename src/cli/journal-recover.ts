@@ -1,0 +1,110 @@
+import { openAuditMirror } from "../audit/audit-mirror.ts";
+import { openExportSource } from "../audit/export-source.ts";
+import { exportSettings } from "../journal/export-days.ts";
+import { silentLogger } from "../log.ts";
+import { recover } from "../recovery/recover.ts";
+import { PIECE, type Recovered, type Recovery } from "../recovery/recovery.ts";
+import { ARGS, rateOf, split, urlOf, urlsOf } from "./audit-flags.ts";
+import { withDatabase } from "./database.ts";
+import { command } from "./output.ts";
+import { progressBar } from "./progress-bar.ts";
+import { readCommandSettings } from "./settings.ts";
+
+/** `starboard journal recover` */
+export const recoverCommand = command({
+  name: "recover",
+  description: "Bring back the stars that the journal lost, from a mirror node and day exports.",
+  args: {
+    mirror: ARGS.mirror,
+    rate: ARGS.rate,
+    export: { type: "string", description: "Folder of day exports, YYYY-MM-DD.ndjson." },
+    "from-url": {
+      type: "string",
+      description: "URL of GET /exports where a service still has them.",
+    },
+    "dry-run": { type: "boolean", description: "Say what would come back.", default: false },
+    accept: {
+      type: "boolean",
+      description: "Write although the stars listed cannot be proved.",
+      default: false,
+    },
+  },
+  async work(args) {
+    const {
+      EVENT_VOTES_TOPIC_ID: event,
+      ASSET_VOTES_TOPIC_ID: asset,
+      ...settings
+    } = readCommandSettings([
+      "DATABASE_URL",
+      "EVENT_VOTES_TOPIC_ID",
+      "ASSET_VOTES_TOPIC_ID",
+      "COLLECTION_A_ID",
+      "COLLECTION_A_KEY",
+      "COLLECTION_B_ID",
+      "COLLECTION_B_KEY",
+      ...(args.mirror === undefined ? (["MIRROR_NODE_URL"] as const) : []),
+    ]);
+    const mirror = openAuditMirror({
+      urls: urlsOf(split(args.mirror) ?? settings.MIRROR_NODE_URL ?? []),
+      log: silentLogger,
+      requestsPerSecond: rateOf(args),
+    });
+    const bar = { what: "", bar: progressBar(process.stderr, "") };
+    try {
+      const exports = await openExports(args.export, args["from-url"]);
+      const recovered = await withDatabase(settings.DATABASE_URL, (sql) =>
+        recover({
+          sql,
+          mirror,
+          settings: { ...exportSettings(settings), topics: { event, asset } },
+          exports,
+          piece: PIECE,
+          isDryRun: args["dry-run"],
+          accepts: args.accept,
+          onProgress(what, done, total) {
+            if (bar.what !== what) {
+              Object.assign(bar, { what, bar: progressBar(process.stderr, what) });
+            }
+            bar.bar.show(done, total);
+          },
+        }),
+      );
+      if (!recovered.written && !args["dry-run"]) process.exitCode = 1;
+      return recovered;
+    } finally {
+      bar.bar.end();
+      await mirror.close();
+    }
+  },
+  text: recoveredText,
+});
+
+async function openExports(
+  folder: string | undefined,
+  url: string | undefined,
+): Promise<Recovery["exports"]> {
+  if (folder !== undefined && url !== undefined) {
+    throw new Error("--export and --from-url exclude each other");
+  }
+  const place = url === undefined ? folder : urlOf(url);
+  if (place === undefined) return null;
+  const source = openExportSource(place);
+  return { source, days: await source.days() };
+}
+
+function recoveredText(told: Recovered): string {
+  const { recovered, adopted, conflicts } = told;
+  const did = told.written ? "" : "nothing is written; would be: ";
+  const days = (what: string, list: readonly string[]): string[] =>
+    list.length === 0 ? [] : [`${what}: ${list.join(", ")}`];
+  return [
+    `${did}${recovered} stars recovered, ${adopted} adopted, ${conflicts} conflicts`,
+    ...days("final with their old hash", told.exact),
+    ...days("final with a new hash; the chain breaks after them", told.renewed),
+    ...told.ignored.map((line) => `ignored: ${line}`),
+    ...told.unprovable.map((line) => `unprovable: ${line}`),
+    ...(told.written || told.unprovable.length === 0 ? [] : ["--accept writes them as they stand"]),
+    "Stars that were accepted and not yet published leave no trace, nor do idempotency keys.",
+    "Passes, seasons, XP credits, keys and the catalogue come from the last dump.",
+  ].join("\n");
+}

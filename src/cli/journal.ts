@@ -1,0 +1,70 @@
+import { randomUUID } from "node:crypto";
+import { userInfo } from "node:os";
+import { defineCommand } from "citty";
+import { acceptLoss, journalStatus } from "../publishing/journal-behind.ts";
+import { appendOperatorLog } from "../store/operator-log.ts";
+import { withDatabase } from "./database.ts";
+import { recoverCommand } from "./journal-recover.ts";
+import { command, table } from "./output.ts";
+import { readCommandSettings } from "./settings.ts";
+
+const status = command({
+  name: "status",
+  description: "Show how far topics and journal agree, as far as the topics were read.",
+  args: {},
+  async work() {
+    const { DATABASE_URL } = readCommandSettings(["DATABASE_URL"]);
+    return withDatabase(DATABASE_URL, journalStatus);
+  },
+  text({ lost, topics }) {
+    const rows = topics.map((topic) => [
+      topic.topicId,
+      String(topic.read),
+      String(topic.lost),
+      String(topic.known),
+    ]);
+    return [
+      lost === 0
+        ? "the journal holds every star that its topics hold"
+        : `the journal lacks ${lost} stars that are on its topics; no star is accepted until ` +
+          "`starboard journal recover` or `starboard journal accept-loss`",
+      ...(rows.length === 0 ? [] : [table(["topic", "read", "lost", "known"], rows)]),
+    ].join("\n");
+  },
+});
+
+const accept = command({
+  name: "accept-loss",
+  description: "Go on without the stars that the journal lacks: their messages are known from now.",
+  args: {
+    reason: { type: "string", description: "Why; kept in the operator log.", required: true },
+  },
+  async work({ reason }) {
+    if (reason.trim() === "") throw new Error("--reason is empty");
+    const { DATABASE_URL } = readCommandSettings(["DATABASE_URL"]);
+    return withDatabase(DATABASE_URL, async (sql) => {
+      const act = {
+        actionId: randomUUID(),
+        operator: userInfo().username,
+        sessionId: randomUUID(),
+        action: "journal.accept-loss",
+        subject: "journal",
+        notice: reason,
+      };
+      await appendOperatorLog(sql, { ...act, phase: "begun", details: {} });
+      const accepted = await acceptLoss(sql);
+      await appendOperatorLog(sql, { ...act, phase: "done", details: { accepted } });
+      return { accepted, reason };
+    });
+  },
+  text: ({ accepted }) => `${accepted} messages are known to have no star in this journal`,
+});
+
+/** `starboard journal status|accept-loss|recover` */
+export const journalCommand = defineCommand({
+  meta: {
+    name: "journal",
+    description: "The journal and its topics, where they do not agree.",
+  },
+  subCommands: { status, "accept-loss": accept, recover: recoverCommand },
+});

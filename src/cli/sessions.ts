@@ -1,0 +1,30 @@
+import { defineCommand } from "citty";
+import { TerminalError } from "../errors.ts";
+import { revokeSessions } from "../keys/revoke-sessions.ts";
+import { isEntityId } from "../ledger/entity-id.ts";
+import { withDatabase } from "./database.ts";
+import { command } from "./output.ts";
+import { readCommandSettings } from "./settings.ts";
+
+const revoke = command({
+  name: "revoke",
+  description: "End all voting sessions of a wallet, at once and in every process.",
+  args: {
+    wallet: { type: "positional", description: "Account id, such as 0.0.1001.", required: true },
+  },
+  async work({ wallet }) {
+    if (!isEntityId(wallet)) {
+      throw new TerminalError("INVALID_REQUEST", "the wallet must be an account id like 0.0.1001");
+    }
+    const { DATABASE_URL } = readCommandSettings(["DATABASE_URL"]);
+    const revoked = await withDatabase(DATABASE_URL, (sql) => revokeSessions(sql, wallet));
+    return { wallet, revoked };
+  },
+  text: ({ wallet, revoked }) => `ended ${revoked} sessions of ${wallet}`,
+});
+
+/** `starboard sessions revoke` */
+export const sessionsCommand = defineCommand({
+  meta: { name: "sessions", description: "Voting sessions of wallets." },
+  subCommands: { revoke },
+});

@@ -1,0 +1,28 @@
+import { readVerdict } from "../upkeep/service-verdict.ts";
+import { withDatabase } from "./database.ts";
+import { command, table } from "./output.ts";
+import { readCommandSettings } from "./settings.ts";
+
+/** `starboard status`: the verdict that the console shows too. */
+export const statusCommand = command({
+  name: "status",
+  description: "Say whether the service does its work, and what to do where it does not.",
+  args: {},
+  async work() {
+    const { DATABASE_URL } = readCommandSettings(["DATABASE_URL"]);
+    const verdict = await withDatabase(DATABASE_URL, readVerdict);
+    if (!verdict.ok) process.exitCode = 1;
+    return verdict;
+  },
+  text: ({ checks }) =>
+    table(
+      ["check", "", "what", "since", "what to do"],
+      checks.map(({ name, ok, message, since, fix }) => [
+        name,
+        ok ? "ok" : "WRONG",
+        message,
+        since,
+        fix,
+      ]),
+    ),
+});

@@ -1,0 +1,111 @@
+import type { Context, Hono } from "hono";
+import { TerminalError } from "../../errors.ts";
+import type { Logger } from "../../log.ts";
+import type { Sql } from "../../store/postgres.ts";
+import { foreignForm, guarded } from "./error-page.ts";
+import type { Gate, Signed } from "./gate.ts";
+import { actLogged } from "./logged-act.ts";
+import { BOARD_PATH, type QueueBoard } from "./queue-board.ts";
+import { secured } from "./reply.ts";
+import { isSameOrigin } from "./same-origin.ts";
+
+export interface BoardRoutesDeps {
+  readonly gate: Gate;
+  readonly board: QueueBoard;
+  readonly publicUrl: string;
+  readonly sql: Sql;
+  readonly log: Logger;
+}
+
+/** The console's policy, but for the styles that Bull Board has inside its page and adds by script. */
+const BOARD_POLICY = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self' 'unsafe-inline'",
+  "font-src 'self'",
+  "img-src 'self' data:",
+  "connect-src 'self'",
+  "base-uri 'self'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+].join("; ");
+/** Names of files hold their hash. */
+const FILES_CACHE = "private, max-age=86400";
+
+/** What may be done, by what Bull Board's page sends. What empties or fills a queue is not among it. */
+const ACTS: readonly (readonly [name: string, path: RegExp])[] = [
+  ["queues.retry-failed", /^\/api\/queues\/([^/]+)\/retry\/failed$/],
+  ["queues.retry", /^\/api\/queues\/([^/]+\/[^/]+)\/retry$/],
+  ["queues.promote", /^\/api\/queues\/([^/]+\/[^/]+)\/promote$/],
+];
+const SUBJECT_MAX = 200;
+
+/**
+ * Bull Board behind the console's door, below `/queues/board`: for operators who are signed in;
+ * acts come from our own pages alone, and each has its lines in the operator log.
+ */
+export function serveQueueBoard(app: Hono, deps: BoardRoutesDeps): void {
+  const handle = (c: Context) => guarded(c, deps.log, () => answer(c, deps));
+  app.all("/queues/board", handle);
+  app.all("/queues/board/*", handle);
+}
+
+async function answer(c: Context, deps: BoardRoutesDeps): Promise<Response> {
+  const { gate, board, publicUrl } = deps;
+  const path = new URL(c.req.url).pathname.slice(BOARD_PATH.length);
+  // The page asks for numbers by itself: that keeps no session alive.
+  const isQuiet = c.req.method === "GET" && path.startsWith("/api/");
+  const signed = await gate.find(c, isQuiet ? "look" : "use");
+  if (signed === null) return gate.refuse(c);
+  if (c.req.method === "GET") {
+    const shown = secureBoard(c, await board.answer(c.req.raw));
+    if (path.startsWith("/static/")) shown.headers.set("Cache-Control", FILES_CACHE);
+    return shown;
+  }
+  if (!isSameOrigin(c, publicUrl)) return foreignForm(c);
+  return secureBoard(c, await act(c, { ...deps, signed, path }));
+}
+
+/** Does what one of our own pages asks for, between two lines of the operator log. */
+async function act(
+  c: Context,
+  {
+    board,
+    sql,
+    signed,
+    path,
+  }: BoardRoutesDeps & { readonly signed: Signed; readonly path: string },
+): Promise<Response> {
+  const [name, subject] = actOf(c.req.method, path);
+  if (name === undefined || subject === undefined) {
+    const message = "Here jobs are retried, and nothing else is changed.";
+    return Response.json({ error: message, message }, { status: 403 });
+  }
+  let reply: Response | undefined;
+  const run = async () => {
+    reply = await board.answer(c.req.raw);
+    if (!reply.ok) throw new TerminalError("INVALID_REQUEST", "the queue did not take it");
+    return { notice: "The job is tried again." };
+  };
+  try {
+    await actLogged(sql, { session: signed.session, name, subject }, run);
+  } catch (error) {
+    if (reply === undefined || reply.ok) throw error;
+  }
+  return reply as Response;
+}
+
+function actOf(method: string, path: string): readonly [name?: string, subject?: string] {
+  if (method !== "PUT") return [];
+  for (const [name, pattern] of ACTS) {
+    const [, subject] = pattern.exec(path) ?? [];
+    if (subject !== undefined) return [name, subject.slice(0, SUBJECT_MAX)];
+  }
+  return [];
+}
+
+/** The headers of every reply of the console, with the board's own policy. */
+function secureBoard(c: Context, reply: Response): Response {
+  secured(c).header("Content-Security-Policy", BOARD_POLICY);
+  return c.newResponse(reply.body, reply);
+}

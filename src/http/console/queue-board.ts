@@ -1,0 +1,124 @@
+import { createBullBoard } from "@bull-board/api";
+import { BullMQAdapter } from "@bull-board/api/bullMQAdapter";
+import { HonoAdapter } from "@bull-board/hono";
+import { serveStatic } from "@hono/node-server/serve-static";
+import { Hono } from "hono";
+import { RetryableError } from "../../errors.ts";
+import { PUBLISHING_QUEUE } from "../../publishing/queue.ts";
+import type { Service } from "../../service.ts";
+import { connectQueues, type QueueConnection } from "../../store/queue-connection.ts";
+import { UPKEEP_QUEUE } from "../../upkeep/midnight-queue.ts";
+import { REWARDS_QUEUE } from "../../upkeep/rewards-queue.ts";
+import { withDeadline } from "../../with-deadline.ts";
+import { hideSecrets } from "./hide-secrets.ts";
+
+/** BullMQ's queues as Bull Board shows them. */
+export interface QueueBoard extends Service {
+  /**
+   * Answers a request for something below `BOARD_PATH`.
+   *
+   * @throws RetryableError `UNAVAILABLE` when the queues do not answer within 4 s
+   */
+  answer(request: Request): Promise<Response>;
+}
+
+export const BOARD_PATH = "/ops/queues/board";
+
+/** The queues of this service, and what each is for. Only jobs of `rewards` can fail. */
+export const QUEUES = [
+  {
+    ...PUBLISHING_QUEUE,
+    purpose:
+      "Wakes a worker to publish stars. One wake-up stands for all of them and is gone as soon as a worker takes it, so this queue is nearly always empty.",
+    hasRetries: false,
+  },
+  {
+    ...UPKEEP_QUEUE,
+    purpose: "Wakes a worker at 00:00 UTC: the holdings check is due.",
+    hasRetries: false,
+  },
+  {
+    ...REWARDS_QUEUE,
+    purpose: "Holds a job for each accepted star until the rewards feature has taken it.",
+    hasRetries: true,
+  },
+] as const;
+
+const ANSWER_WITHIN_MS = 4_000;
+/** Bull Board's page asks another host for a font; without it the browser's own serves. */
+const FONT_OF_ANOTHER_HOST = /<link href="https:\/\/fonts\.googleapis\.com\/[^>]*>/;
+/** Buttons of what is refused here (`queue-board-routes.ts`), known by their pictures. */
+const WITHOUT_REFUSED_BUTTONS = `<style>
+  button:has(.lucide-files, .lucide-pencil, .lucide-trash2, .lucide-ellipsis-vertical) { display: none }
+</style>`;
+
+/**
+ * Shows the queues and retries jobs. It connects when it is first asked.
+ *
+ * @param redisUrl of a Redis that is fit for BullMQ
+ * @param isThere whether Redis answers now
+ */
+export function openQueueBoard(redisUrl: string, isThere: () => boolean): QueueBoard {
+  let connection: QueueConnection | undefined;
+  let opening: Promise<Hono> | undefined;
+  const open = async (): Promise<Hono> => {
+    connection = await connectQueues(redisUrl, { onError: () => undefined });
+    const board = makeBoard(connection);
+    await connection.ready();
+    return board;
+  };
+  return {
+    async answer(request) {
+      if (!isThere()) throw away();
+      opening ??= open().catch((error: unknown) => {
+        opening = undefined;
+        throw away(error);
+      });
+      const answering = opening.then((board) => board.fetch(request));
+      return withDeadline(answering, ANSWER_WITHIN_MS, away);
+    },
+    close: async () => connection?.close(),
+  };
+}
+
+function makeBoard(connection: QueueConnection): Hono {
+  const adapter = new HonoAdapter(serveStatic).setBasePath(BOARD_PATH);
+  createBullBoard({
+    serverAdapter: adapter,
+    queues: QUEUES.map(({ name, prefix, purpose, hasRetries }) => {
+      // Without the first option even one that only looks would write down its version.
+      const queue = connection.queue(name, { skipMetasUpdate: true, prefix });
+      const options = {
+        description: purpose,
+        readOnlyMode: !hasRetries,
+        allowCompletedRetries: false,
+      };
+      const shown = new BullMQAdapter(queue, options);
+      // Jobs of `rewards` may be of other producers too.
+      shown.setFormatter("data", hideSecrets);
+      shown.setFormatter("returnValue", hideSecrets);
+      return shown;
+    }),
+    options: {
+      uiConfig: {
+        boardTitle: "Starboard queues",
+        hideDocsLink: true,
+        miscLinks: [{ text: "Back to the console", url: "/ops/queues" }],
+      },
+    },
+  });
+  const board = new Hono({ strict: false });
+  board.use(async (c, next) => {
+    await next();
+    if (!c.res.headers.get("content-type")?.startsWith("text/html")) return;
+    c.res = new Response(
+      (await c.res.text()).replace(FONT_OF_ANOTHER_HOST, WITHOUT_REFUSED_BUTTONS),
+      c.res,
+    );
+  });
+  return board.route(BOARD_PATH, adapter.registerPlugin());
+}
+
+function away(cause?: unknown): RetryableError {
+  return new RetryableError("UNAVAILABLE", "the queues do not answer", 1, cause);
+}

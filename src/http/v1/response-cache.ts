@@ -1,0 +1,93 @@
+import type { Clock } from "../../clock.ts";
+import { type Representation, represent } from "./representation.ts";
+import { shareReads } from "./shared-reads.ts";
+
+/** What an endpoint shows, and until when the clock alone changes nothing about it. */
+export interface Shown<T> {
+  readonly body: T;
+  /** Epoch milliseconds, exclusive; `Infinity` when only a change of data changes it. */
+  readonly until: number;
+}
+
+/** A question, with the state of the data that its answer must not be older than. */
+export interface Asked {
+  /** Equal for equal questions. */
+  readonly question: string;
+  /** As it was read after the question was asked; see `revisionOf`. */
+  readonly revision: string;
+  readonly read: (now: number) => Promise<Shown<unknown>>;
+}
+
+interface Kept {
+  readonly revision: string;
+  readonly from: number;
+  readonly until: number;
+  readonly shown: Representation;
+}
+
+export interface ResponseCache {
+  /** The body that answers this, when it is kept. */
+  find(asked: Asked): Representation | undefined;
+  /** Reads it, together with all who ask the same meanwhile. */
+  read(asked: Asked): Promise<Representation>;
+}
+
+/** All bodies together; the compressed ones add about a fifth. The oldest go first. */
+const BYTES_MAX = 32 * 1024 * 1024;
+/** What keeping one costs beside its bytes: pages past the end are many and nearly empty. */
+const KEPT_BYTES = 1_024;
+
+/**
+ * Keeps rendered bodies while what they show stands: the data, by its revision, and the
+ * instants at which the clock alone changes an answer (the full hour, a start, an end).
+ *
+ * A body belongs to a revision that was read before its data, and is used only for a question
+ * whose own revision, read after it was asked, is the same: nothing was committed in between.
+ */
+export function responseCache(clock: Clock, bytesMax = BYTES_MAX): ResponseCache {
+  const share = shareReads<Kept>();
+  const kept = new Map<string, Kept>();
+  let bytes = 0;
+
+  const drop = (question: string): void => {
+    const known = kept.get(question);
+    if (known === undefined) return;
+    bytes -= costOf(known);
+    kept.delete(question);
+  };
+  const keep = (question: string, made: Kept): void => {
+    drop(question);
+    kept.set(question, made);
+    bytes += costOf(made);
+    for (const oldest of kept.keys()) {
+      if (bytes <= bytesMax) return;
+      drop(oldest);
+    }
+  };
+  return {
+    find({ question, revision }) {
+      const known = kept.get(question);
+      const stands = known?.revision === revision && isOf(known, clock.now());
+      return stands ? known.shown : undefined;
+    },
+    async read({ question, revision, read }) {
+      const made = await share(question, async () => {
+        const from = clock.now();
+        const { body, until } = await read(from);
+        const fresh = { revision, from, until, shown: represent(body) };
+        keep(question, fresh);
+        return fresh;
+      });
+      return made.shown;
+    },
+  };
+}
+
+function costOf({ shown }: Kept): number {
+  return KEPT_BYTES + shown.bytes.length;
+}
+
+/** A clock that was set back is before `from`. */
+function isOf({ from, until }: Kept, now: number): boolean {
+  return from <= now && now < until;
+}

@@ -1,0 +1,88 @@
+import { ruleOf, type TargetType, targetKey } from "../../actors/content.ts";
+import { rulesOn } from "../../actors/rules.ts";
+import type { WalletDecision } from "../../actors/star.ts";
+import {
+  underPass,
+  type WalletDayInput,
+  type WalletDayState,
+  walletDay,
+} from "../../actors/wallet-day.ts";
+import { runStatement, type Sql } from "../store/postgres.ts";
+import { accountNumber } from "./star-record.ts";
+
+/** One step of a wallet's day: the star, what the machine says of it now, where it led. */
+export interface WalletDayStep {
+  readonly starId: string;
+  /** `<type>/<id>` */
+  readonly target: string;
+  /** Epoch milliseconds. */
+  readonly at: number;
+  readonly limit: number;
+  /** The version of the rules it was decided under. */
+  readonly rules: number;
+  /** Under the pass and the rules of the star's instant. */
+  readonly decision: WalletDecision;
+  /** What was recorded and what is decided now, where they differ; else null. */
+  readonly difference: string | null;
+  /** The actor after the star, under the pass of its instant. */
+  readonly state: WalletDayState;
+}
+
+interface StarRow {
+  readonly id: string;
+  readonly at: number;
+  readonly slot: number;
+  readonly target_type: TargetType;
+  readonly target_id: string;
+  readonly is_forever_mint: boolean;
+  readonly allowance_limit: number;
+  readonly season_id: string | null;
+  readonly rules: number;
+}
+
+/**
+ * Walks a wallet's day star by star; 20 steps at most. Each star is decided again under its own
+ * pass and rules, and then taken in as it was recorded.
+ *
+ * @throws RetryableError `UNAVAILABLE` when Postgres is out of reach
+ */
+export async function walkWalletDay(
+  sql: Sql,
+  key: WalletDayInput,
+): Promise<readonly WalletDayStep[]> {
+  const rows = await runStatement(
+    sql<StarRow[]>`
+      select id, at, slot, target_type, target_id, is_forever_mint, allowance_limit, season_id, rules
+      from star where day = ${key.day} and wallet = ${accountNumber(key.wallet)} order by slot`,
+  );
+  let state = walletDay.initial(key);
+  return rows.map((row) => {
+    const { id, at, target_type: type, target_id: targetId, allowance_limit: limit } = row;
+    const target = targetKey(type, targetId);
+    state = underPass(state, row.season_id);
+    const decision = walletDay.decide(state, {
+      type: "star",
+      target: { key: target, rule: ruleOf({ type, eventKind: kindOf(row) }) },
+      now: at,
+    });
+    state = walletDay.evolve(state, { type: "starred", id, target, at });
+    const difference = differenceOf(row, decision, rulesOn(key.day).version);
+    return { starId: id, target, at, limit, rules: row.rules, decision, difference, state };
+  });
+}
+
+/** A wallet's day distinguishes forever mints from everything else, and nothing more. */
+function kindOf({ target_type: type, is_forever_mint: isForeverMint }: StarRow) {
+  if (type !== "event") return null;
+  return isForeverMint ? "FOREVER_MINT" : "OTHER";
+}
+
+function differenceOf(row: StarRow, decision: WalletDecision, version: number): string | null {
+  const { slot, at, allowance_limit: limit, rules } = row;
+  const then = `slot ${slot} of ${limit} at ${at} under rules ${rules}`;
+  const now =
+    decision.type === "accepted"
+      ? `slot ${decision.slot} of ${decision.limit} at ${decision.at} under rules ${version}`
+      : decision.code;
+  return now === then ? null : `star ${row.id}: recorded ${then}, decided ${now}`;
+}

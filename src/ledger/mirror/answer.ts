@@ -1,0 +1,72 @@
+import { errors } from "undici";
+import type { z } from "zod";
+import { coerceError } from "../../errors.ts";
+import { MirrorError } from "./error.ts";
+import type { RawAnswer } from "./exchange.ts";
+import { problemSchema } from "./schemas.ts";
+
+/** An answer that is what it should be. */
+export interface Answer<T> {
+  readonly body: T;
+  /** The node says that it does not know the whole history (206). */
+  readonly partial: boolean;
+}
+
+/**
+ * Reads an answer, or says why it is none.
+ *
+ * @returns null when the mirror node itself, and not something before it, says
+ *   that there is no such thing
+ * @throws MirrorError
+ */
+export function judgeAnswer<T>(
+  target: string,
+  schema: z.ZodType<T>,
+  { status, text, retryAfter }: RawAnswer,
+): Answer<T> | null {
+  if (status >= 300 && status < 400) throw new MirrorError("redirect", `${target}: HTTP ${status}`);
+  if (status === 429 || status >= 500) {
+    const retryAfterMs = readRetryAfter(retryAfter);
+    throw new MirrorError("busy", `${target}: HTTP ${status}`, undefined, retryAfterMs);
+  }
+  if (status === 404 && isProblem(text)) return null;
+  if (status !== 200 && status !== 206) {
+    throw new MirrorError("status", `${target}: HTTP ${status}`);
+  }
+  const parsed = schema.safeParse(parseJson(target, text));
+  if (parsed.success) return { body: parsed.data, partial: status === 206 };
+  const [issue] = parsed.error.issues;
+  const where = issue?.path.map(String).join(".") || "the answer";
+  throw new MirrorError("schema", `${target}: ${where}: ${issue?.message}`, parsed.error);
+}
+
+/** What an attempt threw, as the one error of this client. */
+export function asMirrorError(thrown: unknown, target: string): MirrorError {
+  if (thrown instanceof MirrorError) return thrown;
+  if (thrown instanceof errors.ResponseExceededMaxSizeError) {
+    return new MirrorError("too-long", `${target}: more bytes than any answer has`, thrown);
+  }
+  return new MirrorError("network", `${target}: ${coerceError(thrown).message}`, thrown);
+}
+
+/** Whole seconds or a date (RFC 9110), in milliseconds from now; 0 when it says nothing. */
+function readRetryAfter(header = ""): number {
+  const ms = /^\d{1,9}$/.test(header) ? Number(header) * 1_000 : Date.parse(header) - Date.now();
+  return Math.max(0, ms || 0);
+}
+
+function parseJson(target: string, text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    throw new MirrorError("not-json", `${target}: not JSON`, error);
+  }
+}
+
+function isProblem(text: string): boolean {
+  try {
+    return problemSchema.safeParse(JSON.parse(text)).success;
+  } catch {
+    return false;
+  }
+}

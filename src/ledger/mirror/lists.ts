@@ -1,0 +1,137 @@
+import { bounds } from "../../config.ts";
+import { mirrorTransactionId, parseTimestamp, parseTransactionId } from "../transaction-id.ts";
+import { MirrorError } from "./error.ts";
+import { type Budget, type ReadLimits, within } from "./limits.ts";
+import { walkPages } from "./pages.ts";
+import { checkId, checkNumber, type MirrorReader, nftPath } from "./reader.ts";
+import * as schemas from "./schemas.ts";
+
+/** Where a page of topic messages begins: at the first one when neither is given. */
+export interface MessagesFrom {
+  /** Only messages with a higher sequence number; 0 for all. */
+  readonly afterSequence?: number | undefined;
+  /** Only messages at or after this consensus timestamp, `s.nnnnnnnnn`. */
+  readonly fromTimestamp?: string | undefined;
+  /** At most so many: 1 to 100, by default 100. */
+  readonly limit?: number | undefined;
+  /** The newest ones first. */
+  readonly newestFirst?: boolean;
+}
+
+/** The most rows a mirror node gives at once; asked for more, it silently gives this many. */
+const PAGE = 100;
+/** Every NFT of a collection, ascending; a deadline for each page, none for the reader's own work. */
+export async function* readOwners(
+  reader: MirrorReader,
+  token: string,
+  limits: () => ReadLimits,
+): AsyncGenerator<readonly schemas.MirrorNft[], void, undefined> {
+  const pages = walkPages(
+    {
+      path: `/tokens/${checkId(token)}/nfts`,
+      query: `limit=${PAGE}&order=asc`,
+      pagesMax: bounds.mirrorPagesMax,
+    },
+    (target) => within(limits(), (budget) => reader.list(target, schemas.nftsSchema, budget)),
+  );
+  let last = 0;
+  for await (const { nfts } of pages) {
+    for (const nft of nfts) {
+      if (nft.tokenId !== token || nft.serial <= last) {
+        throw new MirrorError("schema", `/tokens/${token}/nfts: not the next of its NFTs`);
+      }
+      last = nft.serial;
+    }
+    yield nfts;
+  }
+}
+
+/** The newest 100 transactions of an NFT, newest first, at or before `until`. */
+export async function readNftTransactions(
+  reader: MirrorReader,
+  asked: { token: string; serial: number; until: string | undefined; budget: Budget },
+) {
+  const before = asked.until === undefined ? "" : `&timestamp=lte:${checkTimestamp(asked.until)}`;
+  const path = `${nftPath(asked.token, asked.serial)}/transactions?limit=${PAGE}${before}`;
+  const { body, partial } = await reader.partialList(
+    path,
+    schemas.nftTransactionsSchema,
+    asked.budget,
+  );
+  return { transactions: body.transactions, more: body.links.next !== null, partial };
+}
+
+/** One page of a topic's messages, ascending unless the newest are asked for. */
+export async function readMessages(
+  reader: MirrorReader,
+  { topic, from, budget }: { topic: string; from: MessagesFrom; budget: Budget },
+) {
+  const { afterSequence = 0, fromTimestamp, limit = PAGE, newestFirst = false } = from;
+  const query = [
+    `limit=${Math.min(checkNumber(limit), PAGE)}`,
+    `order=${newestFirst ? "desc" : "asc"}`,
+    ...(afterSequence === 0 ? [] : [`sequencenumber=gt:${checkNumber(afterSequence)}`]),
+    ...(fromTimestamp === undefined ? [] : [`timestamp=gte:${checkTimestamp(fromTimestamp)}`]),
+  ].join("&");
+  const path = `/topics/${checkId(topic)}/messages`;
+  const body = await reader.list(`${path}?${query}`, schemas.topicMessagesSchema, budget);
+  const { messages } = body;
+  let last = afterSequence;
+  for (const { topicId, sequenceNumber } of newestFirst ? messages.toReversed() : messages) {
+    if (topicId !== topic || sequenceNumber <= last) {
+      throw new MirrorError("schema", `${path}: not the next of its messages`);
+    }
+    last = sequenceNumber;
+  }
+  return { messages, more: body.links.next !== null };
+}
+
+/** All rows of a transaction id. "Not found" cannot be told from "not yet": no rows. */
+export async function readTransactions(
+  reader: MirrorReader,
+  id: string,
+  budget: Budget,
+): Promise<readonly schemas.MirrorTransaction[]> {
+  const spelt = mirrorTransactionId(parseTransactionId(id));
+  const body = await reader.one(`/transactions/${spelt}`, schemas.transactionsSchema, budget);
+  const rows = body?.transactions ?? [];
+  if (rows.some((row) => row.transactionId !== spelt)) {
+    throw new MirrorError("schema", `/transactions/${spelt}: rows of another transaction`);
+  }
+  return rows;
+}
+
+/** Memos of the messages that an account paid for, ascending, both bounds included; page by page. */
+export async function* readMemos(
+  reader: MirrorReader,
+  { payer, from, to }: { payer: string; from: string; to: string },
+  limits: () => ReadLimits,
+): AsyncGenerator<readonly schemas.MirrorMemo[], void, undefined> {
+  const query = [
+    `account.id=${checkId(payer)}`,
+    "transactiontype=CONSENSUSSUBMITMESSAGE",
+    "result=success",
+    `limit=${PAGE}`,
+    "order=asc",
+    `timestamp=gte:${checkTimestamp(from)}`,
+    `timestamp=lte:${checkTimestamp(to)}`,
+  ].join("&");
+  const pages = walkPages(
+    { path: "/transactions", query, pagesMax: bounds.mirrorPagesMax },
+    (target) => within(limits(), (budget) => reader.list(target, schemas.memosSchema, budget)),
+  );
+  for await (const { transactions } of pages) yield transactions;
+}
+
+export async function readNewestBlock(
+  reader: MirrorReader,
+  budget: Budget,
+): Promise<schemas.MirrorBlock | null> {
+  const { blocks } = await reader.list("/blocks?limit=1&order=desc", schemas.blocksSchema, budget);
+  return blocks[0] ?? null;
+}
+
+function checkTimestamp(timestamp: string): string {
+  parseTimestamp(timestamp);
+  return timestamp;
+}

@@ -1,0 +1,72 @@
+import { MirrorError } from "./error.ts";
+import { API } from "./reader.ts";
+
+/** A list that the mirror node gives page by page. */
+export interface PagedList {
+  /** A reader's path, without a query. */
+  readonly path: string;
+  /** Query of the first page. */
+  readonly query: string;
+  readonly pagesMax: number;
+}
+
+/** What every page of a list holds. */
+export interface Page {
+  readonly links: { readonly next: string | null };
+}
+
+/**
+ * An absolute link (a node with `includeHostInLink`) or one without a host; then visible ASCII, no
+ * empty path segment, no fragment: what a cursor is made of.
+ */
+const LINK =
+  /^(?:https?:\/\/[^/?#\\\s]+)?(?<path>(?:\/[!$-.0-;=@-[\]-~]+)+)\?(?<query>[!$-[\]-~]+)$/;
+
+/**
+ * Follows `links.next` until it is null. Whether another page follows is never
+ * inferred from the length of one: the node may give fewer rows than asked for.
+ *
+ * @throws MirrorError "link" when a link leads anywhere but to another page of
+ *   the same list, or to one already seen; "pages" when the list does not end
+ */
+export async function* walkPages<P extends Page>(
+  { path, query, pagesMax }: PagedList,
+  readPage: (target: string) => Promise<P>,
+): AsyncGenerator<P, void, undefined> {
+  const seen = new Set<string>();
+  for (let target: string | undefined = `${path}?${query}`; target !== undefined; ) {
+    if (seen.size === pagesMax) throw endless(path, pagesMax);
+    seen.add(target);
+    const page = await readPage(target);
+    // Checked before the page is handed out: rows of a node that lies about its
+    // links are not worth having.
+    target = followLink(path, page, seen);
+    yield page;
+  }
+}
+
+/**
+ * Where a list goes on, below `/api/v1`, query verbatim; undefined at its end. Only path and query
+ * of a link count: a node may write its internal host and port into it, and we ask our own.
+ *
+ * @throws MirrorError "link"
+ */
+export function followLink(
+  path: string,
+  { links: { next } }: Page,
+  seen: ReadonlySet<string>,
+): string | undefined {
+  if (next === null) return undefined;
+  const parts = LINK.exec(next)?.groups;
+  if (!parts?.path?.endsWith(API + path)) {
+    throw new MirrorError("link", `${path}: its next page is said to be elsewhere`);
+  }
+  const target = `${path}?${parts.query}`;
+  if (!seen.has(target)) return target;
+  throw new MirrorError("link", `${path}: its pages lead back to each other`);
+}
+
+/** The error of a list with more pages than any has. */
+export function endless(path: string, pagesMax: number): MirrorError {
+  return new MirrorError("pages", `${path}: does not end within ${pagesMax} pages`);
+}

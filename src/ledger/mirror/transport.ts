@@ -1,0 +1,173 @@
+import { Agent } from "undici";
+import type { z } from "zod";
+import { bounds } from "../../config.ts";
+import type { Logger } from "../../log.ts";
+import { createFailover } from "../failover.ts";
+import { type Answer, asMirrorError, judgeAnswer } from "./answer.ts";
+import { MirrorError } from "./error.ts";
+import { type Endpoint, exchange } from "./exchange.ts";
+import { createLanes } from "./lanes.ts";
+import { type Budget, Ending, pauseUnlessOver } from "./limits.ts";
+
+/** Which mirror nodes to ask, and how hard. */
+export interface TransportOptions {
+  /** Base URLs, the preferred one first, at least one; with or without a trailing `/api/v1`. */
+  readonly urls: readonly string[];
+  readonly log: Logger;
+  /** The rate the node allows; requests stay a tenth under it. Absent: as fast as it answers. */
+  readonly requestsPerSecond?: number | undefined;
+}
+
+/** Pauses between attempts grow from this, with jitter, to an eighth of the reader's deadline. */
+const PAUSE_MS = 100;
+const PAUSE_SHARE_MAX = 1 / 8;
+/** Those who were put off together do not come back together. */
+const SPREAD_MS = 50;
+/** A node that takes longer even to accept a connection cannot serve a star. */
+const CONNECT_TIMEOUT_MS = 2_000;
+/** Shorter than the five seconds after which common servers close idle connections. */
+const KEEP_ALIVE_MS = 4_000;
+/** Timers may fire this much before their time. */
+const TIMER_EARLY_MS = 5;
+const RATE_SHARE = 0.9;
+
+interface Request<T> {
+  /** Path and query below the base URL, `/api/v1/…`. */
+  readonly target: string;
+  readonly schema: z.ZodType<T>;
+  readonly budget: Budget;
+}
+
+/** A node that a request may go to next. */
+interface Turn {
+  readonly endpoint: Endpoint;
+  readonly tries: number;
+  /** On the monotonic clock: when the node asked to be asked again. */
+  readonly notBefore: number;
+}
+
+/** Asks mirror nodes, whichever of them answers, and believes only whole, well-formed answers. */
+export class MirrorTransport {
+  readonly #endpoints: readonly Endpoint[];
+  readonly #agent = new Agent({
+    connections: bounds.mirrorRequestsInFlightMax + bounds.mirrorBackgroundInFlightMax,
+    pipelining: 1,
+    maxResponseSize: bounds.mirrorBodyBytesMax,
+    connect: { timeout: CONNECT_TIMEOUT_MS },
+    keepAliveTimeout: KEEP_ALIVE_MS,
+    // Every attempt ends at a deadline of its own.
+    headersTimeout: 0,
+    bodyTimeout: 0,
+  });
+  readonly #failover = createFailover<Endpoint>(() => performance.now());
+  readonly #enterLane = createLanes(() => performance.now());
+  readonly #closing = new Ending();
+  readonly #log: Logger;
+  /** Between two requests, when a rate is given. */
+  readonly #spacingMs: number;
+  #nextAt = 0;
+  /** Whether any node has ever answered, if only that it is busy. */
+  hasAnswered = false;
+
+  constructor({ urls, log, requestsPerSecond = Number.POSITIVE_INFINITY }: TransportOptions) {
+    if (urls.length === 0) throw new RangeError("at least one mirror node URL is needed");
+    this.#endpoints = urls.map(readEndpoint);
+    this.#log = log;
+    this.#spacingMs = 1_000 / (requestsPerSecond * RATE_SHARE);
+  }
+
+  /**
+   * @returns null when the node says that there is no such thing (404)
+   * @throws MirrorError when no node gave a usable answer
+   */
+  ask<T>(request: Request<T>): Promise<Answer<T> | null> {
+    return this.#enterLane(request.budget, () => this.#askUntilAnswered(request));
+  }
+
+  /** Ends every request, those that pause before their next attempt too. */
+  close(): Promise<void> {
+    this.#closing.end();
+    return this.#agent.destroy();
+  }
+
+  /**
+   * Tries each node once, at once, and then, until the deadline, those again whose failure may
+   * pass: after the time the node asked for, or a pause with jitter. An attempt may use an equal
+   * share of the time left, so that a node that hangs leaves the others their chance. A loop of
+   * ours, because the policy library's pauses cannot be cut short.
+   */
+  async #askUntilAnswered<T>(request: Request<T>): Promise<Answer<T> | null> {
+    const { budget } = request;
+    const inOrder = this.#failover.inOrder(this.#endpoints);
+    const turns: Turn[] = inOrder.map((endpoint) => ({ endpoint, tries: 0, notBefore: 0 }));
+    for (let turn = turns.shift(); turn !== undefined; turn = turns.shift()) {
+      const pauseMs = turn.tries === 0 ? 0 : pauseBefore(turn, budget);
+      if (this.#closing.isOver) break;
+      if (performance.now() + pauseMs > budget.endsAt - TIMER_EARLY_MS) continue;
+      if (pauseMs > 0) await pauseUnlessOver(pauseMs, [budget, this.#closing]);
+      if (budget.isOver) throw new MirrorError("aborted", "not asked again, its reader is gone");
+      try {
+        return await this.#askOnce(turn.endpoint, {
+          ...request,
+          untried: turns.filter(({ tries }) => tries === 0).length,
+        });
+      } catch (error) {
+        if (!(error instanceof MirrorError)) throw error;
+        budget.lastFailure = error;
+        const notBefore = performance.now() + error.retryAfterMs;
+        if (error.mayPass) turns.push({ ...turn, tries: turn.tries + 1, notBefore });
+      }
+    }
+    throw (
+      budget.lastFailure ??
+      new MirrorError("network", "closed, or out of time, before it was asked")
+    );
+  }
+
+  /** One attempt at one node. @throws MirrorError and nothing else */
+  async #askOnce<T>(
+    endpoint: Endpoint,
+    { target, schema, budget, untried }: Request<T> & { readonly untried: number },
+  ): Promise<Answer<T> | null> {
+    const node = endpoint.origin;
+    try {
+      if (this.#spacingMs > 0) await this.#keepToRate(budget);
+      const leftMs = budget.endsAt - performance.now();
+      const shareMs = Math.max(1, Math.min(leftMs / (untried + 1), budget.attemptMs));
+      const withinMs = shareMs < leftMs ? shareMs : undefined;
+      const raw = await exchange(this.#agent, { endpoint, target, budget, withinMs });
+      this.hasAnswered = true;
+      const answer = judgeAnswer(target, schema, raw);
+      budget.lastFailure = undefined;
+      if (this.#failover.answered(endpoint)) this.#log.info({ node }, "mirror node answers again");
+      return answer;
+    } catch (thrown) {
+      const error = asMirrorError(thrown, target);
+      const isUnwanted = budget.isOver && performance.now() < budget.endsAt - TIMER_EARLY_MS;
+      // One line when a node starts to fail; the rest is for those who look closer.
+      const starts = !isUnwanted && this.#failover.failed(endpoint);
+      this.#log[starts ? "warn" : "debug"]({ node, fault: error.fault }, error.message);
+      throw error;
+    }
+  }
+
+  /** Evenly spaced, because what a node counts may start at any moment. */
+  async #keepToRate(budget: Budget): Promise<void> {
+    const now = performance.now();
+    const startsAt = Math.max(now, this.#nextAt);
+    this.#nextAt = startsAt + this.#spacingMs;
+    await pauseUnlessOver(startsAt - now, [budget, this.#closing]);
+    if (budget.isOver) throw new MirrorError("aborted", "not asked, its reader is gone");
+  }
+}
+
+function pauseBefore({ tries, notBefore }: Turn, { deadlineMs }: Budget): number {
+  const pauseMax = Math.min(PAUSE_MS * 2 ** (tries - 1), deadlineMs * PAUSE_SHARE_MAX);
+  const askedForMs = notBefore - performance.now();
+  return askedForMs > 0 ? askedForMs + Math.random() * SPREAD_MS : Math.random() * pauseMax;
+}
+
+function readEndpoint(url: string): Endpoint {
+  const { origin, pathname } = new URL(url);
+  return { origin, prefix: pathname.replace(/\/+$/, "").replace(/\/api\/v1$/, "") };
+}

@@ -1,0 +1,89 @@
+import { firstIndex } from "../sorted.ts";
+import { nextBlock } from "./blocks.ts";
+import type { LedgerEvent, NftChange } from "./events.ts";
+import { type Collection, type State, type Topic, transactionKey } from "./state.ts";
+
+/** The first number an entity of the public network's users gets. */
+const FIRST_ENTITY = 1001;
+/** Half a day of an idle ledger; nothing reads further back than the newest. */
+const BLOCKS_KEPT = 5_000;
+
+export function emptyState(): State {
+  return {
+    lastConsensus: 0n,
+    nextEntity: FIRST_ENTITY,
+    accounts: new Map(),
+    evmAddresses: new Map(),
+    collections: new Map(),
+    held: new Map(),
+    nftChanges: [],
+    topics: new Map(),
+    transactions: [],
+    transactionsByPayer: new Map(),
+    transactionsById: new Map(),
+    blocks: [],
+    unblocked: 0,
+  };
+}
+
+/** The one place where an event changes the state, live as well as at a replay. */
+export function evolve(state: State, event: LedgerEvent): void {
+  state.lastConsensus = event.at;
+  switch (event.kind) {
+    case "account":
+      listAt(state.accounts, event.num).push(event);
+      if (event.evmAddress !== null) state.evmAddresses.set(event.evmAddress, event.num);
+      break;
+    case "collection": {
+      const nothing = (): Collection => ({ versions: [], nfts: [] });
+      entryAt(state.collections, event.num, nothing).versions.push(event);
+      break;
+    }
+    case "nft":
+      changeNft(state, event);
+      break;
+    case "topic": {
+      const nothing = (): Topic => ({ versions: [], messages: [] });
+      entryAt(state.topics, event.num, nothing).versions.push(event);
+      break;
+    }
+    case "message":
+      state.topics.get(event.topic)?.messages.push(event);
+      break;
+    case "transaction":
+      state.transactions.push(event);
+      listAt(state.transactionsByPayer, event.payer).push(event);
+      listAt(state.transactionsById, transactionKey(event.payer, event.validStart)).push(event);
+      state.unblocked += 1;
+      break;
+    case "block":
+      state.blocks.push(nextBlock(state.blocks.at(-1), event.at, state.unblocked));
+      if (state.blocks.length > BLOCKS_KEPT) state.blocks.shift();
+      state.unblocked = 0;
+      break;
+  }
+  if ("num" in event) state.nextEntity = Math.max(state.nextEntity, event.num + 1);
+}
+
+function changeNft(state: State, event: NftChange): void {
+  state.nftChanges.push(event);
+  const nfts = state.collections.get(event.token)?.nfts;
+  const history = nfts?.[event.serial - 1];
+  if (history === undefined) nfts?.push([event]);
+  else history.push(event);
+  if (event.holder === null) return;
+  const ofAccount = entryAt(state.held, event.holder, () => new Map<number, number[]>());
+  const serials = listAt(ofAccount, event.token);
+  const index = firstIndex(serials, (serial) => serial >= event.serial);
+  if (serials[index] !== event.serial) serials.splice(index, 0, event.serial);
+}
+
+function listAt<Key, Item>(lists: Map<Key, Item[]>, key: Key): Item[] {
+  return entryAt(lists, key, () => []);
+}
+
+function entryAt<Key, Value>(entries: Map<Key, Value>, key: Key, make: () => Value): Value {
+  const found = entries.get(key) ?? make();
+  entries.set(key, found);
+  return found;
+}

@@ -1,0 +1,235 @@
+import { randomBytes } from "node:crypto";
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { importCatalog } from "../catalogue/import-catalog.ts";
+import { followClock } from "../clock.ts";
+import {
+  ConfigurationError,
+  environment,
+  ownUrl,
+  readSettings,
+  settings as settingsSchema,
+} from "../config.ts";
+import { coerceError } from "../errors.ts";
+import { issueKey } from "../keys/issue-key.ts";
+import { listKeys } from "../keys/list-keys.ts";
+import { revokeKey } from "../keys/revoke-key.ts";
+import { DEMO_SOURCES, demoDirectory } from "../local/demo-directory.ts";
+import { type DemoLedger, settleDemoLedger } from "../local/demo-ledger.ts";
+import { lockFolder } from "../local/folder-lock.ts";
+import { freePort, isFree, readPort } from "../local/free-port.ts";
+import { startLocalHedera } from "../local/hedera/start.ts";
+import { startPostgres } from "../local/postgres.ts";
+import { startRedis } from "../local/redis.ts";
+import { migrate } from "../store/migrate.ts";
+import { openPostgres, readDatabaseClock, type Sql } from "../store/postgres.ts";
+import { WEB_SETTINGS, type WebSettings } from "./web-settings.ts";
+import { WORKER_SETTINGS, type WorkerSettings } from "./worker.ts";
+
+/** One machine's worth of servers, and the settings that lead to them. */
+export interface LocalEnvironment {
+  /** Where the data is kept. */
+  readonly folder: string;
+  readonly settings: WebSettings & WorkerSettings;
+  /** The Redis of BullMQ; absent where it is the one from npm, which is not fit for it. */
+  readonly queueUrl: string | undefined;
+  /** Newly issued; the one of the last start is revoked. */
+  readonly demoKey: string;
+  /** What opens the console, in words: the token itself is for no screen. */
+  readonly operatorToken: string;
+  /**
+   * Lets commands in other terminals find this home (`.starboard/environment.json`).
+   *
+   * @param url where the web process answers
+   */
+  announce(url: string): void;
+}
+
+type Variables = Record<string, string>;
+type OnStop = (stop: () => Promise<void>) => void;
+
+const DEMO_KEY_NAME = "npm start";
+const TOKEN_FILE = "operator-token";
+const ENVIRONMENT_FILE = "environment.json";
+/** The port of the local mirror node's last start. */
+const MIRROR_PORT_FILE = "mirror.port";
+
+/**
+ * Starts what is not given: Postgres without `DATABASE_URL`, Redis without `REDIS_URL`, and
+ * on the network `local` a ledger without `MIRROR_NODE_URL`; brings the schema up to date and
+ * fills an empty directory with a demo.
+ *
+ * @param onStop called with how to stop each thing, in the order of their starts
+ */
+export async function openLocalEnvironment(onStop: OnStop): Promise<LocalEnvironment> {
+  const folder = resolve(".starboard");
+  mkdirSync(folder, { recursive: true });
+  const given = givenSettings(environment());
+  const asked = readSettings(given);
+  takeFolder(folder, onStop);
+  const found: Variables = { LOG_LEVEL: "warn", OPERATOR_TOKEN: operatorToken(folder) };
+  if (given.PORT === undefined) found.PORT = String(await freePort(asked.PORT));
+  else if (!(await isFree(asked.PORT, asked.HOST))) {
+    throw new ConfigurationError(
+      `PORT ${asked.PORT} of ${asked.HOST} is in use; nothing is started`,
+    );
+  }
+
+  const databaseUrl = asked.DATABASE_URL ?? (await ownPostgres(folder, onStop));
+  found.DATABASE_URL = databaseUrl;
+  const redis = asked.REDIS_URL === undefined ? await ownRedis(folder, onStop) : undefined;
+  if (redis !== undefined) found.REDIS_URL = redis.url;
+  const isOwn = asked.DATABASE_URL === undefined;
+  await migrate(
+    databaseUrl,
+    isOwn ? `remove it with \`rm -r ${folder}\` and start again` : undefined,
+  );
+
+  const sql = openPostgres(databaseUrl, { connections: 4 });
+  onStop(() => sql.end({ timeout: 1 }));
+  if (asked.HEDERA_NETWORK === "local" && asked.MIRROR_NODE_URL === undefined) {
+    Object.assign(found, await ownLedger({ sql, folder, onStop }));
+  }
+  const settings = readSettings({ ...found, ...given }, [...WEB_SETTINGS, ...WORKER_SETTINGS]);
+  if (settings.HEDERA_NETWORK === "local") await fillEmptyDirectory(sql, settings);
+  return {
+    folder,
+    settings,
+    queueUrl: redis?.kind === "js-redis-server" ? undefined : settings.REDIS_URL,
+    demoKey: await issueDemoKey(sql),
+    operatorToken: given.OPERATOR_TOKEN
+      ? "OPERATOR_TOKEN of this environment"
+      : `the text in ${join(folder, TOKEN_FILE)}`,
+    announce(url) {
+      const file = join(folder, ENVIRONMENT_FILE);
+      const announced = { ...found, ...given, PORT: new URL(url).port };
+      writeFileSync(file, JSON.stringify(announced, null, 2), { mode: 0o600 });
+      onStop(async () => rmSync(file, { force: true }));
+    },
+  };
+}
+
+/** Holds the folder until the stop. @throws Error saying where the other start answers */
+function takeFolder(folder: string, onStop: OnStop): void {
+  try {
+    const lock = lockFolder(folder);
+    onStop(async () => lock.release());
+  } catch (error) {
+    const url = announcedUrl(folder);
+    if (url === undefined) throw error;
+    throw new Error(`${coerceError(error).message}: Starboard runs there, at ${url}`);
+  }
+}
+
+function announcedUrl(folder: string): string | undefined {
+  try {
+    return ownUrl(readSettings(JSON.parse(readFileSync(join(folder, ENVIRONMENT_FILE), "utf8"))));
+  } catch {
+    return undefined; // Still starting.
+  }
+}
+
+/** What this environment sets of our settings; everything else of it is not ours to write down. */
+function givenSettings(given: Readonly<Record<string, string | undefined>>): Variables {
+  return Object.fromEntries(
+    Object.entries(given).filter(
+      (entry): entry is [string, string] =>
+        entry[0] in settingsSchema.shape && Boolean(entry[1]?.trim()),
+    ),
+  );
+}
+
+async function ownPostgres(folder: string, onStop: OnStop): Promise<string> {
+  const postgres = await startPostgres({ dataDir: join(folder, "postgres") });
+  onStop(() => postgres.close());
+  return postgres.url;
+}
+
+async function ownRedis(folder: string, onStop: OnStop) {
+  const redis = await startRedis({ dataDir: join(folder, "redis") });
+  onStop(() => redis.close());
+  return redis;
+}
+
+/** The local ledger with its demo inhabitants, as settings. */
+async function ownLedger({
+  sql,
+  folder,
+  onStop,
+}: {
+  readonly sql: Sql;
+  readonly folder: string;
+  readonly onStop: OnStop;
+}): Promise<Variables> {
+  const clock = await followClock(
+    () => readDatabaseClock(sql),
+    () => undefined,
+  );
+  onStop(async () => clock.stop());
+  const portFile = join(folder, MIRROR_PORT_FILE);
+  const hedera = await startLocalHedera({
+    now: clock.now,
+    folder: join(folder, "ledger"),
+    mirrorPort: await freePort(readPort(portFile)),
+  });
+  onStop(() => hedera.close());
+  writeFileSync(portFile, new URL(hedera.mirrorUrl).port);
+  const demo = await settleDemoLedger(hedera.ledger, join(folder, "ledger.json"));
+  return {
+    MIRROR_NODE_URL: hedera.mirrorUrl,
+    HEDERA_NODES: hedera.nodes.map(({ address, account }) => `${address}=${account}`).join(","),
+    EVENT_SOURCES: DEMO_SOURCES.join(","),
+    ...demoVariables(demo),
+  };
+}
+
+function demoVariables(demo: DemoLedger): Variables {
+  return {
+    HEDERA_OPERATOR_ID: demo.operator.id,
+    HEDERA_OPERATOR_KEY: demo.operator.key,
+    EVENT_VOTES_TOPIC_ID: demo.eventTopic,
+    ASSET_VOTES_TOPIC_ID: demo.assetTopic,
+    COLLECTION_A_ID: demo.collectionA,
+    COLLECTION_A_KEY: "collection_a",
+    COLLECTION_B_ID: demo.collectionB,
+    COLLECTION_B_KEY: "collection_b",
+  };
+}
+
+/** Kept between starts, so that a signed-in operator stays so. */
+function operatorToken(folder: string): string {
+  const file = join(folder, TOKEN_FILE);
+  try {
+    return readFileSync(file, "utf8");
+  } catch {
+    const token = randomBytes(24).toString("base64url");
+    writeFileSync(file, token, { mode: 0o600 });
+    return token;
+  }
+}
+
+/** A directory with records of its own gets none of the demo's. */
+async function fillEmptyDirectory(sql: Sql, settings: WebSettings): Promise<void> {
+  const { EVENT_SOURCES: eventSources, COLLECTION_A_ID, COLLECTION_B_ID } = settings;
+  const [row] = await sql<{ empty: boolean }[]>`
+    select not exists (select from event) and not exists (select from token)
+      and not exists (select from collection) and not exists (select from project) as empty`;
+  if (!row?.empty) return;
+  const now = await readDatabaseClock(sql);
+  const directory = demoDirectory(now, [COLLECTION_A_ID, COLLECTION_B_ID]);
+  const events = directory.events.map((event) =>
+    eventSources?.includes(event.source ?? "") ? event : { ...event, source: null },
+  );
+  await importCatalog(
+    sql,
+    { ...directory, events },
+    { approve: true, eventSources: eventSources ?? [] },
+  );
+}
+
+async function issueDemoKey(sql: Sql): Promise<string> {
+  for (const { id, name, revokedAt } of await listKeys(sql)) {
+    if (name === DEMO_KEY_NAME && revokedAt === null) await revokeKey(sql, id);
+  }
+  return (await issueKey(sql, DEMO_KEY_NAME)).key;
+}

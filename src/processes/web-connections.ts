@@ -1,0 +1,82 @@
+import { setTimeout as delay } from "node:timers/promises";
+import { FOLD_TIMEOUT_MS } from "../catalogue/seasons.ts";
+import { followClock } from "../clock.ts";
+import { createMirrorNode } from "../ledger/mirror/node.ts";
+import type { Logger } from "../log.ts";
+import { watchJournal } from "../publishing/journal-watch.ts";
+import { openPostgres, type PoolOptions, readDatabaseClock } from "../store/postgres.ts";
+import { closeRedis, openRedis } from "../store/redis.ts";
+import { prepareDatabase } from "./prepare-database.ts";
+import type { WebSettings } from "./web-settings.ts";
+
+/** Two flights of commits, and the loads of the turns behind them. */
+const WRITER_CONNECTIONS = 6;
+/** All exports that are being read share them, a page at a time. */
+const EXPORT_CONNECTIONS = 2;
+/** What operators look at waits for these alone, and a page that takes longer is given up. */
+const READER = { connections: 3, statementTimeoutMs: 1_500, byKey: true };
+const CHECK_TIMEOUT_MS = 60_000;
+/** Most topics are compared by then; where one takes longer, stars are refused meanwhile. */
+const FIRST_STATE_MS = 2_000;
+
+/** The outside of a web process: its pools, each by what it is for, Redis, the clock, the mirror node. */
+export type WebConnections = Awaited<ReturnType<typeof connectWeb>>;
+
+/**
+ * @param onWriterClose hears that a connection of the writer ended
+ * @throws Error when Postgres is out of reach: a process that does not know the time dates no star
+ */
+export async function connectWeb(settings: WebSettings, log: Logger, onWriterClose: () => void) {
+  const role = await prepareDatabase(settings.DATABASE_URL, log);
+  const open = (options: PoolOptions = {}) =>
+    openPostgres(settings.DATABASE_URL, { role, ...options });
+  const pools = {
+    sql: open(),
+    /** A small pool for what operators look at. */
+    reader: open(READER),
+    /** Casts stars. */
+    writer: open({
+      writer: true,
+      connections: WRITER_CONNECTIONS,
+      onClose() {
+        onWriterClose();
+        journal.lookAgain();
+      },
+    }),
+    /** Reads whole days, page by page, while votes and reads go on beside it. */
+    exportsSql: open({ byKey: true, connections: EXPORT_CONNECTIONS }),
+    /** For an operator's acts that may take their time: a season is folded from all its stars. */
+    patientSql: open({ connections: 2, statementTimeoutMs: FOLD_TIMEOUT_MS }),
+    /** For a holdings check that an operator starts. */
+    checkSql: open({ connections: 2, statementTimeoutMs: CHECK_TIMEOUT_MS }),
+  };
+  const clock = await followClock(
+    () => readDatabaseClock(pools.sql),
+    (error) => log.warn({ err: error }, "the clock could not be measured"),
+  );
+  const redis = openRedis(settings.REDIS_URL, log);
+  const mirror = createMirrorNode({ urls: settings.MIRROR_NODE_URL, log });
+  const topics = topicsOf(settings);
+  const payer = settings.HEDERA_OPERATOR_ID;
+  const journal = watchJournal({ sql: pools.sql, mirror, topics, payer, log });
+  await Promise.race([journal.firstState, delay(FIRST_STATE_MS)]);
+  return {
+    ...pools,
+    clock,
+    redis,
+    mirror,
+    /** Whether the journal holds what its topics hold. */
+    journal,
+    async close() {
+      await journal.close();
+      clock.stop();
+      const ends = Object.values(pools).map((pool) => pool.end({ timeout: 1 }));
+      await Promise.all([mirror.close(), closeRedis(redis), ...ends]);
+    },
+  };
+}
+
+/** The topics that this process can compare: both, or none where one is not set. */
+function topicsOf({ EVENT_VOTES_TOPIC_ID: event, ASSET_VOTES_TOPIC_ID: asset }: WebSettings) {
+  return event === undefined || asset === undefined ? [] : [event, asset];
+}

@@ -1,0 +1,132 @@
+import type { Hono } from "hono";
+import { actorHistory } from "../hosting/actor-history.ts";
+import { type Resting, showActor } from "../hosting/inspect-actor.ts";
+import { listActors } from "../hosting/list-actors.ts";
+import { createApp } from "../http/app.ts";
+import { consoleRoutes } from "../http/console/app.ts";
+import { consolePages } from "../http/console/pages.ts";
+import type { QueueBoard } from "../http/console/queue-board.ts";
+import { checkPostgres, checkRedis } from "../http/dependencies.ts";
+import { docsRoutes } from "../http/docs/routes.ts";
+import { exportRoutes } from "../http/exports/routes.ts";
+import { type FastPath, fastPath } from "../http/fast-path/fast-path.ts";
+import { healthRoutes } from "../http/health.ts";
+import type { ClientAddress } from "../http/middleware/client-address.ts";
+import { rateLimit } from "../http/middleware/rate-limit.ts";
+import { type OperatorAccess, operatorAccess } from "../http/operator-access.ts";
+import { opsApi } from "../http/ops/api.ts";
+import { publicApi } from "../http/v1/api.ts";
+import { votingApi } from "../http/voting/api.ts";
+import { type VotingDeps, votingRoutes } from "../http/voting/routes.ts";
+import { exportSettings } from "../journal/export-days.ts";
+import type { RefusalTrail } from "../journal/refusal-trail.ts";
+import type { VerifyKey } from "../keys/verify-key.ts";
+import type { Logger } from "../log.ts";
+import type { Metrics } from "../metrics.ts";
+import { publishingState } from "../publishing/publishing-state.ts";
+import type { HoldingsCheckByHand } from "../upkeep/holdings-check/by-hand.ts";
+import { readVerdict } from "../upkeep/service-verdict.ts";
+import type { WebConnections } from "./web-connections.ts";
+import type { WebSettings } from "./web-settings.ts";
+
+/** What the routes stand on. */
+interface Served extends WebConnections {
+  readonly settings: WebSettings;
+  readonly publicUrl: string;
+  readonly log: Logger;
+  readonly metrics: Metrics;
+  readonly wake: () => void;
+  readonly client: ClientAddress;
+  readonly verifyKey: VerifyKey;
+  readonly voting: VotingDeps;
+  /** `GET /voting/live`. */
+  readonly live: Hono;
+  readonly resting: Resting;
+  readonly refusals: RefusalTrail;
+  readonly checks: HoldingsCheckByHand;
+  /** Absent where no Redis is fit for BullMQ. */
+  readonly board: QueueBoard | undefined;
+  readonly isDraining: () => boolean;
+  readonly refreshMetrics: () => Promise<void>;
+  /** How many web processes share the limits while Redis counts nothing. */
+  readonly processes: () => number;
+}
+
+const MINUTE_MS = 60_000;
+
+/** Everything one port answers, and the fast path to it. */
+export function webRoutes(parts: Served): { app: Hono; fastPath: FastPath } {
+  const { settings, sql, reader, redis, clock, log, metrics, client, processes, resting } = parts;
+  const limited = { client, clock, redis, processes, metrics };
+  const access = operatorAccess({
+    ...limited,
+    operatorToken: settings.OPERATOR_TOKEN,
+    metricsToken: settings.METRICS_TOKEN,
+    log,
+  });
+  const health = healthRoutes({
+    log,
+    metrics,
+    dependencies: { postgres: checkPostgres(sql), redis: checkRedis(redis) },
+    isDraining: parts.isDraining,
+    journal: () => parts.journal.state,
+    access,
+    refreshMetrics: parts.refreshMetrics,
+  });
+  const api = publicApi({
+    ...limited,
+    sql,
+    verifyKey: parts.verifyKey,
+    eventSources: settings.EVENT_SOURCES ?? [],
+    rateLimit: settings.API_RATE_LIMIT,
+    publicUrl: parts.publicUrl,
+  });
+  const votingLimit = rateLimit({
+    ...limited,
+    name: "voting",
+    limit: settings.VOTING_RATE_LIMIT,
+    windowMs: MINUTE_MS,
+    code: "RATE_LIMITED",
+  });
+  const voting = votingApi({
+    origins: settings.VOTING_ORIGINS,
+    limit: votingLimit,
+    live: parts.live,
+    operations: votingRoutes(parts.voting),
+  });
+  const ops = opsApi({
+    access,
+    listActors: (query) => listActors(reader, query),
+    showActor: (name) => showActor(reader, resting, name),
+    actorHistory: (name) => actorHistory(reader, name),
+    publishing: () => publishingState(reader),
+    verdict: () => readVerdict(reader),
+  });
+  const exports = exportRoutes({
+    ...limited,
+    sql: parts.exportsSql,
+    settings: exportSettings(settings),
+    limit: settings.API_RATE_LIMIT,
+    log,
+  });
+  const mounts = [
+    { path: "/", app: health },
+    { path: "/", app: api.app },
+    { path: "/", app: docsRoutes() },
+    { path: "/voting", app: voting },
+    { path: "/ops/api", app: ops },
+    { path: "/exports", app: exports },
+    { path: "/ops", app: operatorConsole(parts, access) },
+  ];
+  const common = { log, metrics, now: clock.now };
+  return { app: createApp({ ...common, mounts }), fastPath: fastPath(api.find, common) };
+}
+
+/** The operators' console with its pages, to be mounted at `/ops`. */
+function operatorConsole(parts: Served, access: OperatorAccess): Hono {
+  const { OPERATOR_TOKEN: operatorToken, HEDERA_NETWORK: network } = parts.settings;
+  const shared = { ...parts, sql: parts.reader, network };
+  const pages = consolePages({ ...shared, now: parts.clock.now });
+  const isBehind = (): boolean => parts.journal.state === "behind";
+  return consoleRoutes({ ...shared, operatorToken, access, isBehind }, pages);
+}

@@ -1,0 +1,58 @@
+import { runStatement, type Sql } from "../store/postgres.ts";
+
+/** How far a topic was read, and what of it the journal lacks. */
+export interface TopicAgreement {
+  readonly topicId: string;
+  /** Messages read and compared, from the first one. */
+  readonly read: number;
+  /** Messages of ours that no star bears and no one has accepted as lost. */
+  readonly lost: number;
+  /** Lost messages that an operator accepted, or that were recovered. */
+  readonly known: number;
+}
+
+/** How far topics and journal agree. */
+export interface JournalStatus {
+  /** `behind`: stars are refused until the journal is recovered or the loss accepted. */
+  readonly state: "ok" | "behind";
+  readonly lost: number;
+  readonly topics: readonly TopicAgreement[];
+}
+
+/**
+ * Messages of ours, on any topic, that no star of the journal bears; 0 where topics and journal
+ * agree as far as they were read.
+ *
+ * @throws RetryableError `UNAVAILABLE` when Postgres is out of reach
+ */
+export async function countLost(sql: Sql): Promise<number> {
+  const [row] = await runStatement(sql<{ lost: number }[]>`
+    select count(*) as lost from publishing_finding where kind = 'lost' and resolved_at is null`);
+  return row?.lost ?? 0;
+}
+
+/** The same, topic by topic. */
+export async function journalStatus(sql: Sql): Promise<JournalStatus> {
+  const topics = await runStatement(sql<TopicAgreement[]>`
+    select reading.topic_id as "topicId", reading.sequence_number as read,
+      count(finding.id) filter (where resolved_at is null) as lost,
+      count(finding.id) filter (where resolved_at is not null) as known
+    from topic_reading reading
+    left join publishing_finding finding
+      on finding.topic_id = reading.topic_id and finding.kind = 'lost'
+    group by reading.topic_id order by reading.topic_id`);
+  const lost = topics.reduce((sum, topic) => sum + topic.lost, 0);
+  return { state: lost === 0 ? "ok" : "behind", lost, topics };
+}
+
+/**
+ * Goes on without the stars that the journal lacks: their messages are known from now on.
+ *
+ * @returns how many there were
+ */
+export async function acceptLoss(sql: Sql): Promise<number> {
+  const rows = await runStatement(sql`
+    update publishing_finding set resolved_at = now_ms()
+    where kind = 'lost' and resolved_at is null returning id`);
+  return rows.length;
+}

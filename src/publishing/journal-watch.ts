@@ -1,0 +1,175 @@
+import { randomUUID } from "node:crypto";
+import { RetryableError } from "../errors.ts";
+import type { Logger } from "../log.ts";
+import { every, type Service } from "../service.ts";
+import { type KnownDatabase, lookAtDatabase } from "../store/database-identity.ts";
+import type { Sql } from "../store/postgres.ts";
+import { type RaisedAlarm, tellAlarms } from "./alarms.ts";
+import { beginReading } from "./confirm.ts";
+import { type PublishContext, wait } from "./context.ts";
+import { countLost } from "./journal-behind.ts";
+import { createLedgerClock } from "./ledger-clock.ts";
+import { followTopic } from "./topic-follower.ts";
+
+/** `behind`: the topics hold messages of ours that no star bears. `unread`: not compared yet. */
+export type JournalState = "ok" | "behind" | "unread";
+
+/**
+ * What a web process knows of journal and topics. A wallet must not star an item twice because
+ * the journal forgot the first star, so no star is accepted while the journal is behind.
+ *
+ * At the start, and whenever the database is another one or an older copy, each topic is read from
+ * the message that this journal read last: one request a topic where nothing is missing. A mirror
+ * node that is away holds stars up for ten seconds; then they are accepted, under an alarm.
+ */
+export interface JournalWatch extends Service {
+  readonly state: JournalState;
+  /** Resolves when the state is something else than `unread` for the first time. */
+  readonly firstState: Promise<void>;
+  /**
+   * Asked before each star: a look at one variable.
+   *
+   * @throws RetryableError `JOURNAL_BEHIND`, or `UNAVAILABLE` while the topics are unread
+   */
+  admitStar(): void;
+  /** A connection was lost, and the next one may lead to another server. */
+  lookAgain(): void;
+}
+
+export interface JournalWatchParts {
+  readonly sql: Sql;
+  readonly mirror: PublishContext["mirror"];
+  /** Ids of the topics; none where the settings do not name them, and then workers alone look. */
+  readonly topics: readonly string[];
+  /** The operator's account, where the settings name it. */
+  readonly payer: string | undefined;
+  readonly log: Logger;
+  readonly lookEveryMs?: number;
+  /** How long a mirror node that is away holds up stars. */
+  readonly patienceMs?: number;
+}
+
+const LOOK_EVERY_MS = 1_000;
+const PATIENCE_MS = 10_000;
+const RETRY_AFTER_SECONDS = 30;
+
+/** Starts watching; the state is `unread` until the first look has come to its end. */
+export function watchJournal(parts: JournalWatchParts): JournalWatch {
+  const { sql, log, topics, lookEveryMs = LOOK_EVERY_MS, patienceMs = PATIENCE_MS } = parts;
+  const worker = randomUUID();
+  const readTopics = topicsReader(parts);
+  let state: JournalState = "unread";
+  let database: KnownDatabase | undefined;
+  let isRead = topics.length === 0;
+  let unreadSince = performance.now();
+  let connectionsLost = 0;
+  let isReading = false;
+  let resolveFirst = (): void => undefined;
+  const firstState = new Promise<void>((resolve) => {
+    resolveFirst = resolve;
+  });
+  if (isRead) {
+    log.warn("EVENT_VOTES_TOPIC_ID and ASSET_VOTES_TOPIC_ID are not set: only workers compare");
+  }
+
+  const read = async (): Promise<void> => {
+    if (isReading) return;
+    isReading = true;
+    const began = database;
+    const isWhole = await readTopics();
+    isReading = false;
+    isRead = isWhole && began?.identity === database?.identity;
+    if (isRead) looking.wake();
+  };
+  const judge = (lost: number): JournalState => {
+    if (lost > 0) return "behind";
+    return isRead || performance.now() - unreadSince >= patienceMs ? "ok" : "unread";
+  };
+  const look = async (): Promise<void> => {
+    const lostBefore = connectionsLost;
+    const seen = await lookAtDatabase(sql, database);
+    if (database !== undefined && !seen.isRemembered) {
+      log.warn(
+        { identity: seen.identity },
+        "another database, or an older one: reading the topics",
+      );
+      isRead = topics.length === 0;
+      unreadSince = performance.now();
+      state = "unread";
+    }
+    database = { identity: seen.identity, epoch: seen.epoch };
+    if (!isRead) void read();
+    const lost = await countLost(sql);
+    if (lostBefore !== connectionsLost) return;
+    const before = state;
+    state = judge(lost);
+    if (state !== "unread") resolveFirst();
+    if (state === "behind" && before !== "behind") {
+      log.error({ lost }, "the journal lacks stars that are on its topics: no star is accepted");
+    }
+    await tellAlarms(sql, worker, !isRead && state === "ok" ? [unreadAlarm()] : []);
+  };
+  const looking = every(lookEveryMs, look, {
+    firstAfterMs: 0,
+    onFailure: (error) => log.debug({ err: error }, "the database was not looked at"),
+  });
+
+  return {
+    firstState,
+    get state() {
+      return state;
+    },
+    admitStar() {
+      if (state !== "ok") throw refusalIn(state);
+    },
+    lookAgain() {
+      connectionsLost += 1;
+      if (state === "ok") state = "unread";
+      looking.wake();
+    },
+    // A reading under way ends with the mirror node's connections.
+    close: looking.close,
+  };
+}
+
+function refusalIn(state: "behind" | "unread"): RetryableError {
+  return state === "unread"
+    ? new RetryableError("UNAVAILABLE", "the topics are being compared with the journal")
+    : new RetryableError("JOURNAL_BEHIND", "the journal is behind", RETRY_AFTER_SECONDS);
+}
+
+function unreadAlarm(): RaisedAlarm {
+  const detail = "stars are accepted though the topics could not be compared with the journal";
+  return { reason: "topics-unread", subject: "", detail, raisedAt: Date.now() };
+}
+
+/** @returns reads every topic to its end; false when that was not possible, or one has a gap */
+function topicsReader(parts: JournalWatchParts): () => Promise<boolean> {
+  const { sql, log, topics } = parts;
+  const clock = createLedgerClock();
+  const followers = topics.map((topicId) => ({
+    topicId,
+    follower: followTopic({
+      ...parts,
+      topicId,
+      clock,
+      wait,
+      failpoint: () => undefined,
+      onVerdict: ({ starId, verdict }) => log.debug({ starId }, verdict),
+      onFailure: () => undefined,
+    }),
+  }));
+  return async () => {
+    const ends = followers.map(async ({ topicId, follower }) => {
+      await beginReading(sql, topicId);
+      return follower.readToEnd();
+    });
+    return Promise.all(ends).then(
+      (wholes) => wholes.every(Boolean),
+      (error: unknown) => {
+        log.debug({ err: error }, "the topics were not read");
+        return false;
+      },
+    );
+  };
+}

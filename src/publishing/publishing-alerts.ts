@@ -1,0 +1,118 @@
+import type { Logger } from "../log.ts";
+import type { Metrics } from "../metrics.ts";
+import type { RaisedAlarm } from "./alarms.ts";
+import type { GivenUp } from "./attempts.ts";
+import type { Verdict } from "./confirm.ts";
+
+/** Why an operator should look; publishing goes on as well as it can. */
+export type Alarm =
+  /** The ledger refuses for a reason that only a person can cure. */
+  | "configuration"
+  /** Somebody else used up a transaction id of this service. */
+  | "foreign"
+  /** The consensus nodes and the mirror node contradict each other. */
+  | "contradiction"
+  /** A message that was proved absent is there after all. */
+  | "returned"
+  /** The topics hold messages of ours that no star of the journal bears. */
+  | "journal-behind"
+  /** A star has waited for more than a minute. */
+  | "overdue";
+
+/** What publishing reports to people and machines. Never throws. */
+export interface PublishingAlerts {
+  readonly log: Logger;
+  announce(topic: "event" | "asset", verdict: Verdict): void;
+  failed(reason: string): void;
+  /** An attempt ended: its message was confirmed, or can never come. */
+  ended(outcome: GivenUp): void;
+  /** From consensus to having been read back, of a star just confirmed. */
+  confirmedAfter(milliseconds: number): void;
+  /** @param subject what it is about, where several may have the same trouble: a topic */
+  raise(alarm: Alarm, detail: string, subject?: string): void;
+  clear(alarm: Alarm, subject?: string): void;
+  /** What is raised now. */
+  raised(): readonly RaisedAlarm[];
+  pending(figures: {
+    readonly pending: number;
+    readonly oldestPendingSeconds: number | null;
+  }): void;
+}
+
+export type PublishingMetrics = Pick<
+  Metrics,
+  | "published"
+  | "publishLag"
+  | "publishingPending"
+  | "publishingOldestPending"
+  | "publishingFailures"
+  | "publishingAlarm"
+  | "publishingAttempts"
+  | "confirmLag"
+>;
+
+/** "Alarm when the oldest unpublished star is more than a minute old." */
+const OVERDUE_SECONDS = 60;
+
+export function createNotices(log: Logger, metrics: PublishingMetrics): PublishingAlerts {
+  const { raise, clear, raised } = createAlarms(log, metrics);
+  return {
+    log,
+    raise,
+    clear,
+    raised,
+    failed: (reason) => metrics.publishingFailures.inc({ reason }),
+    ended: (outcome) => metrics.publishingAttempts.inc({ outcome }),
+    confirmedAfter: (milliseconds) => metrics.confirmLag.observe(Math.max(0, milliseconds) / 1_000),
+    announce(topic, { starId, verdict, sequenceNumber, lagMs, detail }) {
+      if (verdict !== "contradicts" && verdict !== "returned") {
+        metrics.publishingAttempts.inc({ outcome: verdict });
+      }
+      if (verdict === "published" || verdict === "adopted") {
+        metrics.published.inc({ topic });
+        metrics.publishLag.observe(Math.max(0, lagMs ?? 0) / 1_000);
+        log.debug({ starId, sequenceNumber }, verdict);
+        return;
+      }
+      metrics.publishingFailures.inc({ reason: verdict });
+      const what = `star ${starId}, transaction ${detail}, ${topic} topic #${sequenceNumber}`;
+      if (verdict === "absent") log.info({ starId, transactionId: detail }, "proved absent");
+      else if (verdict === "contradicts") raise("contradiction", what);
+      else raise(verdict, what);
+    },
+    pending({ pending, oldestPendingSeconds }) {
+      metrics.publishingPending.set(pending);
+      metrics.publishingOldestPending.set(oldestPendingSeconds ?? 0);
+      if ((oldestPendingSeconds ?? 0) <= OVERDUE_SECONDS) clear("overdue");
+      else raise("overdue", `the oldest of ${pending} stars waits for more than a minute`);
+    },
+  };
+}
+
+/** An alarm is up while any of its subjects is. */
+function createAlarms(
+  log: Logger,
+  metrics: Pick<PublishingMetrics, "publishingAlarm">,
+): Pick<PublishingAlerts, "raise" | "clear" | "raised"> {
+  const up = new Map<string, RaisedAlarm>();
+  const keyOf = (alarm: Alarm, subject: string): string => `${alarm} ${subject}`;
+  return {
+    raised: () => [...up.values()],
+    raise(alarm, detail, subject = "") {
+      metrics.publishingAlarm.set({ reason: alarm }, 1);
+      const known = up.get(keyOf(alarm, subject));
+      // An event is logged each time, a lasting condition once.
+      const isNew = known === undefined || alarm === "foreign" || alarm === "returned";
+      const about = subject === "" ? detail : `${subject}: ${detail}`;
+      if (isNew) log.error({ alarm }, `publishing needs an operator: ${about}`);
+      const raisedAt = known?.raisedAt ?? Date.now();
+      up.set(keyOf(alarm, subject), { reason: alarm, subject, detail, raisedAt });
+    },
+    clear(alarm, subject = "") {
+      if (!up.delete(keyOf(alarm, subject))) return;
+      const isUp = [...up.values()].some(({ reason }) => reason === alarm);
+      if (!isUp) metrics.publishingAlarm.set({ reason: alarm }, 0);
+      log.info({ alarm, subject }, "publishing is well again");
+    },
+  };
+}

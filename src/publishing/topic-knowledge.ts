@@ -1,0 +1,100 @@
+import { bounds } from "../config.ts";
+import { parseTimestamp } from "../ledger/transaction-id.ts";
+import {
+  type KnownDatabase,
+  lookAtDatabase,
+  renewEpoch,
+  settleIn,
+} from "../store/database-identity.ts";
+import type { Sql } from "../store/postgres.ts";
+import { type PublishContext, TOPIC_KINDS, type TopicKind } from "./context.ts";
+
+/** Under which condition stars may be sent. */
+export interface SendingGround {
+  /** Where the topics were read to their ends: each sending is fenced by it. */
+  readonly database: KnownDatabase;
+  /** Stars accepted before this instant wait, epoch milliseconds; 0: none has to. */
+  readonly since: number;
+}
+
+/**
+ * What a publisher knows of its topics. A database may be older than what was sent from it: a
+ * dump was restored, a standby promoted. So nothing is sent before each topic has been read to its
+ * end in this very database, and what was sent already is adopted by that reading.
+ *
+ * *Unread*: nothing is sent. *Copy*: the topics were read, but the database is a copy of the one
+ * that workers knew, and what that one sent may still be on its way: stars accepted before the
+ * copy was found wait until every transaction of that time has landed or expired. *Read*:
+ * everything is sent.
+ */
+export interface TopicKnowledge {
+  /** Undefined while the topic is unread. */
+  of(kind: TopicKind): SendingGround | undefined;
+  /**
+   * Looks which database this is and reads what has to be read.
+   *
+   * @throws RetryableError when Postgres is away, MirrorError when the mirror node is
+   */
+  check(): Promise<void>;
+}
+
+export interface TopicKnowledgeParts
+  extends Pick<PublishContext, "clock" | "mirror" | "readToEnd" | "alerts"> {
+  readonly sql: Sql;
+  readonly topics: Readonly<Record<TopicKind, string>>;
+  readonly isReady: (kind: TopicKind) => boolean;
+}
+
+/** A transaction's whole time, and what two clocks may differ by. */
+const IN_FLIGHT_NS = (BigInt(bounds.transactionValidSeconds) + 10n) * 1_000_000_000n;
+const READ = { deadlineMs: 5_000, background: true } as const;
+
+export function createTopicKnowledge(parts: TopicKnowledgeParts): TopicKnowledge {
+  const { sql, topics, clock, mirror, alerts } = parts;
+  let database: KnownDatabase | undefined;
+  const read = new Set<TopicKind>();
+  let copy: { readonly since: number; readonly settledAt: bigint } | undefined;
+
+  const readAll = async (kinds: readonly TopicKind[]): Promise<boolean> => {
+    const ends = kinds.map(async (kind) => {
+      const isWhole = await parts.readToEnd(topics[kind]);
+      if (isWhole) read.add(kind);
+      return isWhole;
+    });
+    return (await Promise.all(ends)).every(Boolean);
+  };
+
+  const lookWhere = async (): Promise<void> => {
+    await renewEpoch(sql);
+    const { identity, epoch, home, isRemembered, now } = await lookAtDatabase(sql, database);
+    if (home === null) await settleIn(sql, identity);
+    const isCopy = database === undefined ? home !== null && home !== identity : !isRemembered;
+    if (isCopy) {
+      read.clear();
+      copy = { since: now, settledAt: clock.now() + IN_FLIGHT_NS };
+      alerts.log.warn(
+        { identity, home },
+        "the database is a copy: what it holds is sent when the topics have been read",
+      );
+    }
+    database = { identity, epoch };
+  };
+
+  return {
+    of(kind) {
+      if (database === undefined || !read.has(kind)) return undefined;
+      return { database, since: copy?.since ?? 0 };
+    },
+    async check() {
+      await lookWhere();
+      await readAll(TOPIC_KINDS.filter((kind) => parts.isReady(kind) && !read.has(kind)));
+      if (copy === undefined || database === undefined || read.size < TOPIC_KINDS.length) return;
+      const block = await mirror.newestBlock(READ);
+      if (block === null || parseTimestamp(block.to) < copy.settledAt) return;
+      // Whatever was on its way has landed by now, or never will.
+      if (!(await readAll(TOPIC_KINDS))) return;
+      copy = undefined;
+      await settleIn(sql, database.identity);
+    },
+  };
+}

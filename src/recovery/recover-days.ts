@@ -1,0 +1,312 @@
+import type { Day } from "../../actors/day.ts";
+import { hasMoved } from "../audit/events-without-export.ts";
+import { judgeDecision } from "../audit/judge-decision.ts";
+import { judgeStar } from "../audit/judge-star.ts";
+import { addRelease, lossesOf, type MintHappening } from "../audit/mint-order.ts";
+import { readExport } from "../audit/read-export.ts";
+import { judgeSerials, type Ownerships } from "../audit/rebuild-weights.ts";
+import type { Mismatch } from "../audit/report.ts";
+import type { ExportHeader, ExportStar } from "../journal/export-format.ts";
+import type { StarMessage } from "../publishing/message.ts";
+import { parseStarMessage } from "../publishing/parse-message.ts";
+import { runStatement } from "../store/postgres.ts";
+import { EventMachines } from "./event-machines.ts";
+import { heldThen } from "./held-then.ts";
+import type { Notes, Recovery } from "./recovery.ts";
+import {
+  findStars,
+  rowOfHistory,
+  rowOfLine,
+  type StagedStar,
+  stagedDays,
+  stagedOfDay,
+} from "./staged-stars.ts";
+import { PieceWriter } from "./write-pieces.ts";
+
+/** What went through a walk over the days. */
+export interface Walked {
+  readonly recovered: number;
+  readonly conflicts: number;
+}
+
+/**
+ * Goes through the days of which stars were taken in, or exports are given, oldest first. What an
+ * export tells of a star comes first, where its message and the NFTs' histories agree; the rest
+ * is decided from histories, by the instants of the stars.
+ *
+ * @param writes false: only says what would come back, and what cannot be proved
+ */
+export async function recoverDays(
+  recovery: Recovery,
+  given: {
+    readonly ownerships: Ownerships;
+    readonly notes: Notes;
+    readonly writes: boolean;
+  },
+): Promise<Walked> {
+  const { sql, onProgress } = recovery;
+  const staged = new Map((await stagedDays(sql)).map(({ day, stars }) => [day, stars]));
+  const total = [...staged.values()].reduce((sum, stars) => sum + stars, 0);
+  const what = given.writes ? "stars" : "stars looked at";
+  const writer = new PieceWriter(recovery, given.writes, (stars) => onProgress(what, stars, total));
+  const walk = new Walk(recovery, { ...given, writer });
+  const exported = new Set(await openDays(recovery, [...staged.keys()][0]));
+  for (const day of [...new Set([...staged.keys(), ...exported])].sort()) {
+    await walk.day(day, { staged: staged.get(day) ?? 0, hasExport: exported.has(day) });
+  }
+  await walk.end();
+  return writer;
+}
+
+/** Exported days that may lack stars or releases. @param first the first day that lacks a star */
+async function openDays(
+  { sql, exports }: Recovery,
+  first: Day | undefined,
+): Promise<readonly Day[]> {
+  const final = await runStatement(sql<{ day: Day }[]>`select day from export_day`);
+  const known = new Set(final.map(({ day }) => day));
+  const isOpen = (day: Day): boolean => !known.has(day) || (first !== undefined && day >= first);
+  return exports?.days.filter(isOpen) ?? [];
+}
+
+interface WalkParts {
+  readonly ownerships: Ownerships;
+  readonly notes: Notes;
+  readonly writer: PieceWriter;
+}
+
+class Walk {
+  readonly #recovery: Recovery;
+  readonly #parts: WalkParts;
+  readonly #machines: EventMachines;
+  readonly #excluded: ReadonlySet<string>;
+  /** What exports tell of mints and is not taken in yet: stars around midnight change places. */
+  #happenings = new Map<string, MintHappening[]>();
+  readonly #lines = new Map<string, StagedStar>();
+  /** Mints of which a star was decided without an export. */
+  readonly #undated = new Set<string>();
+
+  constructor(recovery: Recovery, parts: WalkParts) {
+    this.#recovery = recovery;
+    this.#parts = parts;
+    this.#machines = new EventMachines(recovery.sql);
+    this.#excluded = new Set(recovery.settings.excludedWallets);
+  }
+
+  async day(day: Day, given: { staged: number; hasExport: boolean }): Promise<void> {
+    const done = given.hasExport ? await this.#readDay(day) : new Set<string>();
+    if (done.size < given.staged) {
+      await this.#takeMints("9999-12-31");
+      await this.#decideRest(day, done);
+    }
+    this.#machines.closeDay();
+  }
+
+  async end(): Promise<void> {
+    await this.#takeMints("9999-12-31");
+    await this.#parts.writer.flush();
+    for (const [event, tables] of this.#machines.mints()) {
+      if (!this.#undated.has(event) || !hasMoved(tables, this.#parts.ownerships)) continue;
+      this.#parts.notes.doubt(
+        `event/${event}: an NFT that counts has left its wallet; only an export tells when its weight went`,
+      );
+    }
+  }
+
+  /** @returns the stars of the day that its export brought back */
+  async #readDay(day: Day): Promise<Set<string>> {
+    const { exports } = this.#recovery;
+    const { notes } = this.#parts;
+    const done = new Set<string>();
+    let header: ExportHeader | undefined;
+    let lines: ExportStar[] = [];
+    const take = async (): Promise<void> => {
+      const piece = lines;
+      lines = [];
+      if (header !== undefined) await this.#takeLines(piece, { header, day, done });
+    };
+    if (exports === null) return done;
+    // The reader takes what its hearer throws for a damaged export: it must not hear of it.
+    let failure: { readonly error: unknown } | undefined;
+    await readExport(
+      exports.source,
+      { day, before: undefined },
+      {
+        header: (read) => {
+          header = read;
+        },
+        star: async (line) => {
+          lines.push(line);
+          if (failure !== undefined || lines.length < this.#recovery.piece) return;
+          await take().catch((error: unknown) => {
+            failure = { error };
+          });
+        },
+        release: (release) => addRelease(this.#happeningsOf(release.mint), release, day),
+        footer: () => undefined,
+        broken: ({ expected, found }) =>
+          notes.doubt(`export of ${day}: expected ${expected}, found ${found}`),
+      },
+    );
+    if (failure !== undefined) throw failure.error;
+    await take();
+    // Stars and releases of the day before are complete by now.
+    await this.#takeMints(day);
+    return done;
+  }
+
+  async #takeLines(
+    lines: readonly ExportStar[],
+    { header, day, done }: { header: ExportHeader; day: Day; done: Set<string> },
+  ): Promise<void> {
+    const { notes, writer } = this.#parts;
+    const { staged, known } = await findStars(
+      this.#recovery.sql,
+      lines.map(({ id }) => id),
+    );
+    for (const line of lines) {
+      const star = staged.get(line.id);
+      if (star === undefined || star.message !== line.message) {
+        if (!known.has(line.id))
+          notes.ignore(`export of ${day}: star ${line.id} has no such message`);
+        continue;
+      }
+      const isBelieved = this.#doubt(line, this.#judge(line, header));
+      if (!isBelieved) continue;
+      done.add(line.id);
+      if (star.conflictsWith === null && star.isForeverMint) {
+        this.#lines.set(line.id, star);
+        const order = line.mintOrder ?? line.seq;
+        this.#happeningsOf(star.target).push({ order, day, star: line });
+        continue;
+      }
+      if (star.conflictsWith === null && star.type === "event") await this.#count(line, star);
+      await writer.star(rowOfLine(line, star, header.xpPerStar));
+    }
+  }
+
+  /** Whether a line agrees with itself and with the histories of its NFTs. */
+  #judge(
+    line: ExportStar,
+    { excludedWallets, collections, day }: ExportHeader,
+  ): readonly Mismatch[] {
+    const { wallet, at, held } = line;
+    const place = { topic: null, sequenceNumber: null, message: line.message } as const;
+    const serials = judgeSerials(
+      { wallet, at: Date.parse(at), held: { A: held.collectionA, B: held.collectionB } },
+      {
+        ownerships: this.#parts.ownerships,
+        isExcluded: excludedWallets.includes(wallet),
+        place,
+      },
+    );
+    const keys = { a: collections.a.key, b: collections.b.key };
+    return [...judgeStar(line, { day, keys }), ...serials.mismatches];
+  }
+
+  /** @returns whether nothing was found against the line */
+  #doubt({ id }: ExportStar, found: readonly Mismatch[]): boolean {
+    for (const { kind, expected, found: seen } of found) {
+      this.#parts.notes.doubt(`star ${id}, ${kind}: expected ${expected}, its export says ${seen}`);
+    }
+    return found.length === 0;
+  }
+
+  /** Takes a star of an export into its event, and says where the machine decides otherwise. */
+  async #count(line: ExportStar, star: StagedStar): Promise<void> {
+    const decision = await this.#machines.count({
+      event: star.target,
+      isForeverMint: star.isForeverMint,
+      starId: star.id,
+      wallet: star.wallet,
+      at: star.at,
+      held: { A: line.held.collectionA, B: line.held.collectionB },
+      recorded: line.counted && {
+        weight: line.weight,
+        claims: { a: line.counted.collectionA, b: line.counted.collectionB },
+      },
+    });
+    this.#doubt(line, judgeDecision(line, decision, { A: [], B: false }));
+  }
+
+  #happeningsOf(mint: string): MintHappening[] {
+    const happenings = this.#happenings.get(mint) ?? [];
+    this.#happenings.set(mint, happenings);
+    return happenings;
+  }
+
+  /** Takes in what exports told of mints on days before this one, in the order of their commits. */
+  async #takeMints(before: Day): Promise<void> {
+    const { writer } = this.#parts;
+    const all = [...this.#happenings].flatMap(([mint, happenings]) =>
+      happenings.map((happening) => ({ mint, happening })),
+    );
+    const last = Math.max(
+      0,
+      ...all
+        .filter(({ happening }) => happening.day < before)
+        .map(({ happening }) => happening.order),
+    );
+    const due = all
+      .filter(({ happening }) => happening.order <= last)
+      .sort((one, other) => one.happening.order - other.happening.order);
+    this.#happenings = new Map();
+    for (const { mint, happening } of all) {
+      if (happening.order > last) this.#happeningsOf(mint).push(happening);
+    }
+    for (const { mint, happening } of due) {
+      if ("releases" in happening) {
+        const [first] = happening.releases;
+        if (first === undefined || (await writer.isKnown(happening.releases))) continue;
+        const losses = lossesOf(happening.releases);
+        await this.#machines.release(mint, Date.parse(first.releasedAt), losses);
+        await writer.release(happening.releases);
+        continue;
+      }
+      const star = this.#lines.get(happening.star.id) as StagedStar;
+      this.#lines.delete(happening.star.id);
+      await this.#count(happening.star, star);
+      await writer.star(rowOfLine(happening.star, star, this.#recovery.settings.xpPerStar));
+    }
+  }
+
+  /** Decides the stars of a day that no export brought back. */
+  async #decideRest(day: Day, done: ReadonlySet<string>): Promise<void> {
+    const { sql, settings } = this.#recovery;
+    const { a, b } = settings.collections;
+    for await (const page of stagedOfDay(sql, day)) {
+      for (const staged of page) {
+        if (done.has(staged.id)) continue;
+        const star = parseStarMessage(Buffer.from(staged.message), { a: a.key, b: b.key });
+        if (star !== undefined) await this.#decide(staged, star);
+      }
+    }
+  }
+
+  async #decide(staged: StagedStar, star: StarMessage): Promise<void> {
+    const { notes, ownerships, writer } = this.#parts;
+    const held = heldThen(star, ownerships, this.#excluded);
+    if (!held.isCertain) {
+      const what = star.type === "event_vote" ? "its weight" : "which NFTs it brought";
+      notes.doubt(
+        `star ${staged.id} for ${staged.type}/${staged.target}: ${what}; an NFT moved near it`,
+      );
+    }
+    const isCounted = star.type === "event_vote" && staged.conflictsWith === null;
+    if (isCounted && staged.isForeverMint) this.#undated.add(staged.target);
+    const decision = isCounted
+      ? await this.#machines.count({
+          event: staged.target,
+          isForeverMint: staged.isForeverMint,
+          starId: staged.id,
+          wallet: staged.wallet,
+          at: staged.at,
+          held,
+          recorded: null,
+        })
+      : null;
+    await writer.star(
+      rowOfHistory(staged, star, { held, decision, xp: this.#recovery.settings.xpPerStar }),
+    );
+  }
+}

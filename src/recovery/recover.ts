@@ -1,0 +1,115 @@
+import { readOwnership } from "../audit/read-ownership.ts";
+import { LAG_MS, type Ownerships } from "../audit/rebuild-weights.ts";
+import { runStatement, type Sql } from "../store/postgres.ts";
+import { recoverDays } from "./recover-days.ts";
+import { Notes, PIECE, PIECE_WITHIN_MS, type Recovered, type Recovery } from "./recovery.ts";
+import { renewDays } from "./renew-days.ts";
+import { stageMessages } from "./stage-messages.ts";
+
+/**
+ * Brings back what the journal lost: reads the topics to their ends, gives stars that wait the
+ * messages they have, and writes those that are missing, piece by piece. Each step takes up where
+ * it was left, so a run may be killed at any moment and made again.
+ *
+ * Where something cannot be proved, nothing is written unless that is accepted.
+ *
+ * @throws MirrorError when the mirror node cannot be read; RetryableError `UNAVAILABLE` when
+ *   Postgres is out of reach
+ */
+export async function recover(recovery: Recovery): Promise<Recovered> {
+  const { sql, isDryRun, accepts } = recovery;
+  const notes = new Notes();
+  await stageMessages(recovery, notes);
+  const ownerships = await readOwnerships(recovery);
+  const planned = new Notes();
+  const plan = isDryRun || !accepts;
+  const looked =
+    plan && (await recoverDays(recovery, { ownerships, notes: planned, writes: false }));
+  const doubts = [...notes.unprovable, ...planned.unprovable];
+  if (looked && (isDryRun || doubts.length > 0)) {
+    const adopted = await countWaiting(sql);
+    const { recovered, conflicts } = looked;
+    const none = { exact: [], renewed: [], written: false };
+    return { recovered, adopted, conflicts, unprovable: doubts, ignored: planned.ignored, ...none };
+  }
+  const adopted = await adopt(sql);
+  const aside = await settleRepeats(sql);
+  await runStatement(sql`select reopen_days()`, PIECE_WITHIN_MS);
+  const walked = await recoverDays(recovery, { ownerships, notes, writes: true });
+  const days = await renewDays(recovery, notes);
+  await noteLeftOver(sql, notes);
+  const { unprovable, ignored } = notes;
+  const conflicts = walked.conflicts + aside;
+  return {
+    recovered: walked.recovered,
+    adopted,
+    conflicts,
+    unprovable,
+    ignored,
+    ...days,
+    written: true,
+  };
+}
+
+/** Histories since the first star that is missing; nothing is read where none is. */
+async function readOwnerships({
+  sql,
+  mirror,
+  settings,
+  onProgress,
+}: Recovery): Promise<Ownerships> {
+  const [row] = await runStatement(
+    sql<{ first: number | null }[]>`select min(at) as first from recovery_message`,
+  );
+  const first = row?.first ?? null;
+  const read = async (collection: string) =>
+    first === null
+      ? { tenures: new Map(), isPartial: false }
+      : readOwnership({
+          mirror,
+          collection,
+          since: first - LAG_MS,
+          onProgress: (nfts) => onProgress("NFTs", nfts, null),
+        });
+  const { a, b } = settings.collections;
+  return { A: await read(a.id), B: await read(b.id) };
+}
+
+async function countWaiting(sql: Sql): Promise<number> {
+  const [row] = await runStatement(
+    sql<{ waiting: number }[]>`
+      select count(distinct star_id) as waiting
+      from recovery_message join outbox using (star_id) where outbox.state <> 'published'`,
+    PIECE_WITHIN_MS,
+  );
+  return row?.waiting ?? 0;
+}
+
+async function adopt(sql: Sql): Promise<number> {
+  for (let adopted = 0; ; ) {
+    const [row] = await runStatement(
+      sql<{ stars: number }[]>`select adopt_messages(${PIECE}) as stars`,
+      PIECE_WITHIN_MS,
+    );
+    if (row === undefined || row.stars === 0) return adopted;
+    adopted += row.stars;
+  }
+}
+
+async function settleRepeats(sql: Sql): Promise<number> {
+  const [row] = await runStatement(
+    sql<{ stars: number }[]>`select settle_repeats() as stars`,
+    PIECE_WITHIN_MS,
+  );
+  return row?.stars ?? 0;
+}
+
+/** Messages of stars that have another one already. */
+async function noteLeftOver(sql: Sql, notes: Notes): Promise<void> {
+  const rows = await runStatement(
+    sql<{ place: string; star: string }[]>`
+      select topic_id || ' #' || sequence_number as place, star_id as star
+      from recovery_message order by topic_id, sequence_number limit ${PIECE}`,
+  );
+  for (const { place, star } of rows) notes.doubt(`${place}: a second message of star ${star}`);
+}

@@ -1,0 +1,169 @@
+import type { Day } from "../../actors/day.ts";
+import { dayOf } from "../../actors/day.ts";
+import { replayTopics } from "../audit/replay-topic.ts";
+import { dayOfStarId, instantOfStarId } from "../journal/star-id.ts";
+import { accountNumber } from "../journal/star-record.ts";
+import type { MirrorMemo, MirrorTopicMessage } from "../ledger/mirror/schemas.ts";
+import { formatTransactionId, parseTransactionId } from "../ledger/transaction-id.ts";
+import type { StarMessage } from "../publishing/message.ts";
+import { parseStarMessage } from "../publishing/parse-message.ts";
+import { runStatement, type Sql } from "../store/postgres.ts";
+import { type Notes, PIECE_WITHIN_MS, type Recovery } from "./recovery.ts";
+
+/**
+ * Reads both topics from where the journal knows them without a gap, and takes in each message of
+ * a star that it does not know. The star's id stands in the transaction's memo; those come by the
+ * hundred from the transactions of the account that paid.
+ *
+ * @throws MirrorError
+ */
+export async function stageMessages(recovery: Recovery, notes: Notes): Promise<void> {
+  const { sql, mirror, settings, onProgress } = recovery;
+  const name = await readNames(sql);
+  const ranges = await Promise.all(
+    [settings.topics.event, settings.topics.asset].map(async (topic) => {
+      const newest = await mirror.topicMessages(topic, { limit: 1, newestFirst: true });
+      const last = newest.messages[0]?.sequenceNumber ?? 0;
+      return { topic, after: Math.min(last, await knownOf(sql, topic)), last };
+    }),
+  );
+  const total = ranges.reduce((sum, { after, last }) => sum + last - after, 0);
+  let read = 0;
+  let piece: MirrorTopicMessage[] = [];
+  const stage = async (): Promise<void> => {
+    const rows = await rowsOf(recovery, { piece, name, notes });
+    const staging = sql`select stage_messages(${JSON.stringify(rows)}::text::json)`;
+    await runStatement(staging, PIECE_WITHIN_MS);
+    read += piece.length;
+    piece = [];
+    onProgress("messages", read, total);
+  };
+  for await (const page of replayTopics(mirror, ranges)) {
+    piece.push(...page);
+    if (piece.length >= recovery.piece) await stage();
+  }
+  if (piece.length > 0) await stage();
+}
+
+async function knownOf(sql: Sql, topic: string): Promise<number> {
+  const [row] = await runStatement(
+    sql<{ known: number }[]>`select known_of_topic(${topic}) as known`,
+    PIECE_WITHIN_MS,
+  );
+  return row?.known ?? 0;
+}
+
+/** The catalogue's id of what a message names; undefined where the catalogue lacks it. */
+type Names = (type: string, named: string) => string | undefined;
+
+async function readNames(sql: Sql): Promise<Names> {
+  const rows = await runStatement(
+    sql<{ named: string; id: string }[]>`
+      select 'project/' || id as named, id from project
+      -- A project with a ledger id is named by that.
+      union all select 'project/' || ledger_id, id from project where ledger_id is not null
+      union all select 'event/' || id, id from event
+      union all select 'token/' || id, id from token
+      union all select 'collection/' || id, id from collection`,
+    PIECE_WITHIN_MS,
+  );
+  const ids = new Map(rows.map(({ named, id }) => [named, id]));
+  return (type, named) => ids.get(`${type}/${named}`);
+}
+
+interface Staging {
+  readonly piece: readonly MirrorTopicMessage[];
+  readonly name: Names;
+  readonly notes: Notes;
+}
+
+/** A row of `recovery_message`. */
+interface MessageRow {
+  readonly topic_id: string;
+  readonly sequence_number: number;
+  readonly consensus_timestamp: string;
+  readonly running_hash: string;
+  readonly transaction_id: string;
+  readonly star_id: string;
+  readonly topic: "event" | "asset";
+  readonly wallet: number;
+  readonly at: number;
+  readonly day: Day;
+  readonly target_type: string;
+  readonly target_id: string;
+  readonly is_forever_mint: boolean;
+  readonly message: string;
+}
+
+async function rowsOf(
+  { mirror, settings }: Recovery,
+  { piece, name, notes }: Staging,
+): Promise<readonly MessageRow[]> {
+  const memos = await memosOf(mirror, piece);
+  const { a, b } = settings.collections;
+  return piece.flatMap((message) => {
+    const star = parseStarMessage(message.bytes, { a: a.key, b: b.key });
+    const kind = message.topicId === settings.topics.event ? "event_vote" : "asset_vote";
+    const memo = memos.get(message.consensusTimestamp);
+    const place = `message ${message.sequenceNumber} on ${message.topicId}`;
+    if (star?.type !== kind) {
+      notes.doubt(`${place}: no star of this service`);
+      return [];
+    }
+    // The id's own time is the star's: a memo of something else cannot pass for it.
+    const starId = memo?.memo ?? "";
+    if (dayOfStarId(starId) === null || instantOfStarId(starId) !== star.timestamp) {
+      notes.doubt(`${place}: its transaction's memo is not the id of its star`);
+      return [];
+    }
+    return rowOf(star, { message, starId, memo: memo as MirrorMemo, name, notes });
+  });
+}
+
+function rowOf(
+  star: StarMessage,
+  given: {
+    readonly message: MirrorTopicMessage;
+    readonly starId: string;
+    readonly memo: MirrorMemo;
+  } & Omit<Staging, "piece">,
+): MessageRow {
+  const { message, starId, memo, name, notes } = given;
+  const isEvent = star.type === "event_vote";
+  const [type, named] = isEvent ? ["event", star.eventId] : [star.targetType, star.targetId];
+  const id = name(type, named);
+  if (id === undefined) notes.doubt(`${type}/${named}: the catalogue lacks it; import it first`);
+  return {
+    topic_id: message.topicId,
+    sequence_number: message.sequenceNumber,
+    consensus_timestamp: message.consensusTimestamp,
+    running_hash: message.runningHash,
+    transaction_id: formatTransactionId(parseTransactionId(memo.transactionId)),
+    star_id: starId,
+    topic: isEvent ? "event" : "asset",
+    wallet: accountNumber(star.wallet),
+    at: star.timestamp,
+    day: dayOf(star.timestamp),
+    target_type: type,
+    target_id: id ?? named,
+    is_forever_mint: isEvent && star.eventType === "FOREVER_MINT",
+    message: message.bytes.toString("latin1"),
+  };
+}
+
+/** The memos of messages that follow each other, by consensus timestamp. */
+async function memosOf(
+  mirror: Recovery["mirror"],
+  piece: readonly MirrorTopicMessage[],
+): Promise<ReadonlyMap<string, MirrorMemo>> {
+  const memos = new Map<string, MirrorMemo>();
+  const [first, last] = [piece[0], piece.at(-1)];
+  if (first === undefined || last === undefined) return memos;
+  const span = { from: first.consensusTimestamp, to: last.consensusTimestamp };
+  for (const payer of new Set(piece.map((message) => message.payer))) {
+    for await (const page of mirror.messageMemos(payer, span)) {
+      for (const memo of page) memos.set(memo.consensusTimestamp, memo);
+    }
+  }
+  return memos;
+}

@@ -1,0 +1,124 @@
+import type { Day } from "../../actors/day.ts";
+import type { ExportRelease } from "../journal/export-format.ts";
+import { accountNumber } from "../journal/star-record.ts";
+import { runStatement, type Sql } from "../store/postgres.ts";
+import { PIECE_WITHIN_MS, type Recovery } from "./recovery.ts";
+
+/** A star as `recover_stars` takes it; names are those of its type `recovered_star`. */
+export interface RecoveredStar {
+  readonly id: string;
+  readonly day: Day;
+  readonly wallet: number;
+  readonly at: number;
+  readonly target_type: string;
+  readonly target_id: string;
+  readonly is_forever_mint: boolean;
+  readonly voting_power: number;
+  readonly weight: number;
+  readonly base: number;
+  readonly counted_a: number;
+  readonly bonus_b: number;
+  readonly held_a: readonly number[];
+  readonly held_b: readonly number[];
+  readonly claimed_a: readonly number[];
+  readonly claimed_b: number | null;
+  readonly holdings_read_at: number;
+  /** Null: by the pass in force, or proved by the number of stars. */
+  readonly allowance_limit: number | null;
+  readonly season_id: string | null;
+  readonly free_votes: number;
+  readonly premium_votes: number;
+  readonly rules: number;
+  readonly xp: number;
+  /** Null: drawn. */
+  readonly seq: number | null;
+  readonly mint_seq: number | null;
+  readonly conflicts_with: string | null;
+}
+
+/** Writes what comes back, piece by piece and in order; one that writes nothing only counts. */
+export class PieceWriter {
+  readonly #sql: Sql;
+  readonly #size: number;
+  readonly #writes: boolean;
+  readonly #onWritten: (stars: number) => void;
+  #piece: RecoveredStar[] = [];
+  recovered = 0;
+  conflicts = 0;
+
+  constructor(
+    { sql, piece }: Pick<Recovery, "sql" | "piece">,
+    writes: boolean,
+    onWritten: (stars: number) => void,
+  ) {
+    this.#sql = sql;
+    this.#size = piece;
+    this.#writes = writes;
+    this.#onWritten = onWritten;
+  }
+
+  async star(star: RecoveredStar): Promise<void> {
+    this.#piece.push(star);
+    if (this.#piece.length >= this.#size) await this.flush();
+  }
+
+  /** Attributions of one mint that ended together; what came before them is written first. */
+  async release(releases: readonly ExportRelease[]): Promise<void> {
+    await this.flush();
+    if (!this.#writes) return;
+    const rows = JSON.stringify(releases.map(releaseRow));
+    await runStatement(this.#sql`select recover_release(${rows}::text::json)`, PIECE_WITHIN_MS);
+  }
+
+  /** Whether the journal has these endings already. */
+  async isKnown([first]: readonly ExportRelease[]): Promise<boolean> {
+    if (first === undefined) return true;
+    const { mint, runId, collection, serial } = first;
+    const rows = await runStatement(this.#sql`
+      select from claim_release where run_id = ${runId} and event_id = ${mint}
+        and collection = ${collection} and serial = ${serial}`);
+    return rows.length > 0;
+  }
+
+  async flush(): Promise<void> {
+    const piece = this.#piece;
+    this.#piece = [];
+    if (piece.length === 0) return;
+    if (this.#writes) {
+      const [row] = await runStatement(
+        this.#sql<{ recovered: number; conflicts: number }[]>`
+          select * from recover_stars(${JSON.stringify(piece)}::text::json)`,
+        PIECE_WITHIN_MS,
+      );
+      this.recovered += row?.recovered ?? 0;
+      this.conflicts += row?.conflicts ?? 0;
+    } else {
+      const conflicts = piece.filter((star) => star.conflicts_with !== null).length;
+      this.recovered += piece.length - conflicts;
+      this.conflicts += conflicts;
+    }
+    this.#onWritten(this.recovered + this.conflicts);
+  }
+}
+
+/** A row of `claim_release`, with the day of its check. */
+function releaseRow(release: ExportRelease) {
+  return {
+    event_id: release.mint,
+    seq: release.mintOrder,
+    run_id: release.runId,
+    check_day: release.checkDay,
+    collection: release.collection,
+    serial: release.serial,
+    wallet: accountNumber(release.wallet),
+    star_id: release.starId,
+    weight: release.weight,
+    spare: release.spare,
+    held_b: release.heldB,
+    owner: release.owner,
+    deleted: release.deleted,
+    listed_at: Date.parse(release.listedAt),
+    read_at: Date.parse(release.readAt),
+    released_at: Date.parse(release.releasedAt),
+  };
+}

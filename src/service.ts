@@ -1,0 +1,70 @@
+/** A part of the product that runs until it is closed. */
+export interface Service {
+  /** Takes no more work, finishes what is under way, and lets go of everything. Never rejects. */
+  close(): Promise<void>;
+}
+
+/** How a repeated piece of work runs. */
+export interface Repetition {
+  /** Called with what a run threw; the next run comes all the same. */
+  readonly onFailure?: (error: unknown) => void;
+  /** Before the first run; the same as between runs when absent. */
+  readonly firstAfterMs?: number;
+}
+
+/** Work that repeats. */
+export interface Repeating extends Service {
+  /** Runs at once, or directly after the run under way: for a wake-up. */
+  wake(): void;
+  /** Stops repeating and waits for the run under way. */
+  close(): Promise<void>;
+}
+
+/**
+ * Repeats work with a pause between runs, one run at a time. The timer keeps no process alive.
+ *
+ * @param pauseMs from the end of one run to the start of the next, in milliseconds
+ * @param work one run; it may throw
+ */
+export function every(
+  pauseMs: number,
+  work: () => Promise<void> | void,
+  { onFailure, firstAfterMs = pauseMs }: Repetition = {},
+): Repeating {
+  let timer: NodeJS.Timeout | undefined;
+  let running: Promise<void> | undefined;
+  let isClosed = false;
+  let isWoken = false;
+  const schedule = (afterMs: number): void => {
+    timer = setTimeout(run, afterMs).unref();
+  };
+  const run = (): void => {
+    isWoken = false;
+    running = attempt().finally(() => {
+      running = undefined;
+      if (!isClosed) schedule(isWoken ? 0 : pauseMs);
+    });
+  };
+  const attempt = async (): Promise<void> => {
+    try {
+      await work();
+    } catch (error) {
+      onFailure?.(error);
+    }
+  };
+  schedule(firstAfterMs);
+  return {
+    wake() {
+      if (isClosed) return;
+      isWoken = true;
+      if (running !== undefined) return;
+      clearTimeout(timer);
+      run();
+    },
+    async close() {
+      isClosed = true;
+      clearTimeout(timer);
+      await running;
+    },
+  };
+}

@@ -1,0 +1,60 @@
+import { runStatement, type Sql } from "./postgres.ts";
+
+/**
+ * The database that a process has looked at: which server, timeline and tables it is
+ * (`database_identity` in migrations/), and the newest epoch seen in it. Both are compared again
+ * inside the statements that must not run on another one (`is_known_database`).
+ */
+export interface KnownDatabase {
+  readonly identity: string;
+  /** Undefined while no worker has ever written one. */
+  readonly epoch: string | undefined;
+}
+
+/** What a look at the database found. */
+export interface DatabaseSeen extends KnownDatabase {
+  /** Whether it is the database that the process remembers, no older. */
+  readonly isRemembered: boolean;
+  /** Where the workers last knew the topics: another identity means that this is a copy. */
+  readonly home: string | null;
+  /** By its own clock, epoch milliseconds. */
+  readonly now: number;
+}
+
+/** Looked for this long after it was written; a process that slept longer reads the topics again. */
+const EPOCHS_KEPT_MS = 3_600_000;
+
+/**
+ * Looks which database this is. On a standby it fails: nothing may be written there.
+ *
+ * @param remembered what the process saw last
+ * @throws RetryableError `UNAVAILABLE` when Postgres is out of reach
+ */
+export async function lookAtDatabase(
+  sql: Sql,
+  remembered: KnownDatabase | undefined,
+): Promise<DatabaseSeen> {
+  const { identity = "", epoch = null } = remembered ?? {};
+  const [seen] = await runStatement(sql<(Omit<DatabaseSeen, "epoch"> & { epoch: string | null })[]>`
+    select now_ms() as now, database_identity() as identity,
+      (select identity from journal_home) as home,
+      (select id from journal_epoch order by at desc, id limit 1) as epoch,
+      database_identity() = ${identity} and (${epoch}::uuid is null
+        or exists (select from journal_epoch where id = ${epoch}::uuid)) as "isRemembered"`);
+  if (seen === undefined) throw new Error("the database said nothing of itself");
+  return { ...seen, epoch: seen.epoch ?? undefined };
+}
+
+/** Adds an epoch: processes that see it notice when the journal goes back behind it. */
+export async function renewEpoch(sql: Sql): Promise<void> {
+  await runStatement(sql`
+    with aged as (delete from journal_epoch where at < now_ms() - ${EPOCHS_KEPT_MS}::bigint)
+    insert into journal_epoch default values`);
+}
+
+/** Writes down that workers know the topics in this database. */
+export async function settleIn(sql: Sql, identity: string): Promise<void> {
+  await runStatement(sql`
+    insert into journal_home (identity) values (${identity})
+    on conflict (singleton) do update set identity = excluded.identity, at = excluded.at`);
+}

@@ -1,0 +1,103 @@
+import { setTimeout as delay } from "node:timers/promises";
+import { TerminalError } from "../../errors.ts";
+import { every, type Service } from "../../service.ts";
+import { type Redis, runCommand } from "../../store/redis.ts";
+import { createHoldingsCheck, type HoldingsCheckDeps } from "./check.ts";
+import type { DryReport } from "./dry-run.ts";
+import { isRunning } from "./progress.ts";
+
+/** The newest dry run of all processes. */
+export interface KeptDryRun {
+  readonly state: "running" | "done" | "failed";
+  readonly operator: string;
+  /** Epoch milliseconds. */
+  readonly startedAt: number;
+  readonly report: DryReport | null;
+}
+
+/** The check as an operator runs it: dry at first, then in earnest. Closing it ends what is under way early and in order. */
+export interface HoldingsCheckByHand extends Service {
+  /** @throws RetryableError `UNAVAILABLE` when Redis is out of reach */
+  lastDryRun(): Promise<KeptDryRun | null>;
+  /**
+   * Starts one, and waits a moment for it.
+   *
+   * @throws TerminalError `INVALID_REQUEST` while this process makes one; RetryableError
+   */
+  startDryRun(operator: string): Promise<void>;
+  /**
+   * Starts a run in earnest, and waits a moment for it.
+   *
+   * @returns whether it has ended
+   * @throws TerminalError `INVALID_REQUEST` while any process makes one; RetryableError
+   */
+  startRun(): Promise<"done" | "started">;
+}
+
+const KEY = "starboard:console:holdings-dry-run";
+/** A running one is written again this often; one whose process died is forgotten soon. */
+const REFRESH_EVERY_MS = 5_000;
+const RUNNING_KEPT_SECONDS = 20;
+/** Long enough to decide on it; NFTs move on. */
+const DONE_KEPT_SECONDS = 3_600;
+const ANSWER_WITHIN_MS = 1_000;
+/** Small ledgers are checked within this: the operator sees the end at once. */
+const PATIENCE_MS = 2_000;
+
+export function checkByHand(
+  given: HoldingsCheckDeps & { readonly redis: Redis },
+): HoldingsCheckByHand {
+  const { redis, sql, clock, log } = given;
+  const check = createHoldingsCheck(given);
+  const underWay = new Map<"dry" | "run", Promise<void>>();
+
+  const keep = async (run: KeptDryRun): Promise<void> => {
+    const EX = run.state === "running" ? RUNNING_KEPT_SECONDS : DONE_KEPT_SECONDS;
+    await runCommand(redis.set(KEY, JSON.stringify(run), { EX }), ANSWER_WITHIN_MS);
+  };
+  /** Goes on in the background; a failure goes to the log, and to the operator who still waits. */
+  const start = (kind: "dry" | "run", work: () => Promise<void>): Promise<"done" | "started"> => {
+    const done = work().finally(() => underWay.delete(kind));
+    underWay.set(kind, done);
+    done.catch((error: unknown) => log.warn({ err: error, kind }, "a check by hand broke off"));
+    const patience = delay(PATIENCE_MS, "started" as const, { ref: false });
+    return Promise.race([done.then(() => "done" as const), patience]);
+  };
+  return {
+    async lastDryRun() {
+      const text = await runCommand(redis.get(KEY), ANSWER_WITHIN_MS);
+      return text === null ? null : (JSON.parse(text) as KeptDryRun);
+    },
+    async startDryRun(operator) {
+      if (underWay.has("dry")) throw busy();
+      const running = { state: "running", operator, startedAt: clock.now(), report: null } as const;
+      await keep(running);
+      await start("dry", async () => {
+        const refresh = every(REFRESH_EVERY_MS, () => keep(running));
+        try {
+          const report = await check.runDry();
+          await refresh.close();
+          await keep({ ...running, state: "done", report });
+        } catch (error) {
+          await refresh.close();
+          await keep({ ...running, state: "failed" }).catch(() => undefined);
+          throw error;
+        }
+      });
+    },
+    async startRun() {
+      if (underWay.has("run") || (await isRunning(sql))) throw busy();
+      return start("run", async () => {
+        await check.runNow();
+      });
+    },
+    async close() {
+      await check.close();
+      await Promise.allSettled(underWay.values());
+    },
+  };
+}
+
+function busy(): TerminalError {
+  return new TerminalError("INVALID_REQUEST", "a check is under way; wait until it has ended");
+}

@@ -1,0 +1,176 @@
+import { randomUUID } from "node:crypto";
+import { setTimeout as delay } from "node:timers/promises";
+import type { Logger } from "../../log.ts";
+import type { Service } from "../../service.ts";
+import type { Sql } from "../../store/postgres.ts";
+import { applyReleases } from "./apply.ts";
+import { type DryReport, dryRun } from "./dry-run.ts";
+import { checkMint, openMints, readFor } from "./pass.ts";
+import {
+  type CheckRun,
+  endPass,
+  type ProgressDeps,
+  type RunEnd,
+  saveProgress,
+  startManualRun,
+  takeDueRun,
+  whileHolding,
+} from "./progress.ts";
+import { type CheckReport, isComplete, reportRun } from "./report.ts";
+import type { ReadingDeps } from "./verify.ts";
+
+export interface HoldingsCheckDeps extends Omit<ReadingDeps, "signal"> {
+  readonly sql: Sql;
+  readonly log: Logger;
+  /** Waits between the passes of a run by hand. */
+  readonly pause?: (ms: number) => Promise<unknown>;
+}
+
+/** What became of a call: nothing was due, or a pass was made. */
+export type DueOutcome =
+  | { readonly kind: "nothing-due" }
+  | {
+      readonly kind: "checked";
+      readonly report: CheckReport;
+      /** When the parts left open may be looked at again; null where none is. */
+      readonly retryAfterMs: number | null;
+    };
+
+/**
+ * The daily check: "removes the weight of collection A or collection B NFTs that the wallet no
+ * longer holds". Any number of processes may call it at any time.
+ */
+export interface HoldingsCheck extends Service {
+  /**
+   * Makes the check of this UTC day, or goes on with it, unless it is done, in another
+   * worker's hands, or not yet to be tried again. The day of the very first call ever counts
+   * as checked.
+   *
+   * @throws RetryableError `UNAVAILABLE` when Postgres is out of reach; to be called again
+   */
+  runDue(): Promise<DueOutcome>;
+  /**
+   * Checks now, however often the day was checked before.
+   *
+   * @throws RetryableError as above
+   */
+  runNow(): Promise<CheckReport>;
+  /**
+   * Reads, verifies and plans as a check does, and writes nothing: no run, no progress, no
+   * release. NFTs may move between this and a run: the run reads anew.
+   *
+   * @throws RetryableError as above
+   */
+  runDry(): Promise<DryReport>;
+  /**
+   * Ends a pass in progress early and in order: what it has not read stays open, and the next
+   * call, in any process, goes on there.
+   */
+  close(): Promise<void>;
+}
+
+/** The first retry after this long, each later one after twice as long, up to the maximum. */
+const RETRY_AFTER_MS = 5_000;
+const RETRY_AFTER_MS_MAX = 600_000;
+/** An operator waits for a run by hand: what moves just now gets one more chance. */
+const MANUAL_PASSES_MAX = 2;
+const MANUAL_PAUSE_MS = 1_000;
+
+type CheckDeps = HoldingsCheckDeps & ReadingDeps & ProgressDeps;
+
+export function createHoldingsCheck(given: HoldingsCheckDeps): HoldingsCheck {
+  const closing = new AbortController();
+  const deps: CheckDeps = { ...given, signal: closing.signal, worker: randomUUID() };
+  const { pause = delay } = deps;
+  let due: Promise<DueOutcome> | undefined;
+  const runDue = async (): Promise<DueOutcome> => {
+    const run = await takeDueRun(deps);
+    if (run === null) return { kind: "nothing-due" };
+    await deps.failpoint?.("forever.taken");
+    return whileHolding(deps, run, async () => {
+      const report = await makePass(deps, run);
+      if (isComplete(report)) {
+        await conclude(deps, run, { end: { state: "done" }, report });
+        return { kind: "checked", report, retryAfterMs: null };
+      }
+      const retryAfterMs = Math.min(RETRY_AFTER_MS * 2 ** (run.passes - 1), RETRY_AFTER_MS_MAX);
+      const end = { state: "running", nextTryAt: deps.clock.now() + retryAfterMs } as const;
+      await conclude(deps, run, { end, report });
+      return { kind: "checked", report, retryAfterMs };
+    });
+  };
+  return {
+    async close() {
+      closing.abort();
+      await due?.catch(() => undefined);
+    },
+    runDue() {
+      // The lease is the process', so within it the calls have to share one pass.
+      due ??= runDue().finally(() => {
+        due = undefined;
+      });
+      return due;
+    },
+    async runNow() {
+      const run = await startManualRun(deps);
+      return whileHolding(deps, run, async () => {
+        let report = await makePass(deps, run);
+        for (let pass = 2; pass <= MANUAL_PASSES_MAX && !isComplete(report); pass += 1) {
+          await pause(MANUAL_PAUSE_MS);
+          report = await makePass(deps, run);
+        }
+        const state = isComplete(report) ? "done" : "incomplete";
+        await conclude(deps, run, { end: { state }, report });
+        return report;
+      });
+    },
+    runDry: () => dryRun(deps),
+  };
+}
+
+/** Looks at everything the run has left open: one reading of each collection serves all mints. */
+async function makePass(deps: CheckDeps, run: CheckRun): Promise<CheckReport> {
+  const { sql, failpoint } = deps;
+  const open = await openMints(sql, run);
+  const empty = open.filter(({ counts }) => counts.length === 0);
+  await saveProgress(
+    sql,
+    run,
+    empty.map(({ id, kept }) => ({ mint: id, kept, deferred: [] })),
+  );
+  const counting = open.filter(({ counts }) => counts.length > 0);
+  const readings = await readFor(deps, counting);
+  for (const { id: mint, parts, kept } of counting) {
+    const found = await checkMint(deps, {
+      mint,
+      parts,
+      readings,
+      apply: async (releases) => {
+        const deferred = await applyReleases(deps, { runId: run.id, mint }, releases);
+        await failpoint?.("forever.removed");
+        return deferred;
+      },
+    });
+    await failpoint?.("forever.mark");
+    await saveProgress(sql, run, [{ ...found, mint, kept: kept + found.kept }]);
+    await failpoint?.("forever.marked");
+  }
+  return reportRun(sql, run);
+}
+
+async function conclude(
+  deps: CheckDeps,
+  run: CheckRun,
+  { end, report }: { readonly end: RunEnd; readonly report: CheckReport },
+): Promise<void> {
+  await deps.failpoint?.("forever.reported");
+  await endPass(deps, run, { end, report });
+  const { id, day, kind, passes: pass } = run;
+  const count = (of: "removed" | "deferred") =>
+    report.mints.reduce((sum, mint) => sum + mint[of].length, 0);
+  const [removed, deferred] = [count("removed"), count("deferred")];
+  deps.log[deferred === 0 ? "info" : "warn"](
+    { run: id, day, kind, pass, state: end.state, mints: report.mints.length, removed, deferred },
+    "forever mints were checked",
+  );
+}

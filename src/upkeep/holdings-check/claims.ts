@@ -1,0 +1,138 @@
+import { instantOfStarId } from "../../journal/star-id.ts";
+import { walletOf } from "../../journal/star-record.ts";
+import { runStatement, type Sql } from "../../store/postgres.ts";
+
+/** The two collections whose NFTs add weight. */
+export type Collection = "A" | "B";
+
+/** An NFT that counts on a mint, attributed to a wallet. */
+export interface LiveClaim {
+  readonly collection: Collection;
+  readonly serial: number;
+  readonly wallet: string;
+  /** The star that brought it. */
+  readonly starId: string;
+  /** Since when it counts, epoch ms. */
+  readonly since: number;
+}
+
+/** A forever mint, and of which collections any NFT counts on it. */
+export interface CheckedMint {
+  readonly id: string;
+  readonly counts: readonly Collection[];
+}
+
+/** What of a mint a check has to look at. */
+export interface Part {
+  readonly collection: Collection;
+  /** One attribution, by the star that brought it; both null for the whole collection. */
+  readonly serial: number | null;
+  readonly starId: string | null;
+}
+
+/** A part left open, and why; nothing was removed there. */
+export interface DeferredPart extends Part {
+  readonly wallet: string | null;
+  readonly reason: string;
+}
+
+/** A claim as a part to be looked at again. */
+export function deferClaim(claim: LiveClaim, reason: string): DeferredPart {
+  const { collection, serial, starId, wallet } = claim;
+  return { collection, serial, starId, wallet, reason };
+}
+
+/** 2,000 claims are 100 KB: few round trips, and little held in memory. */
+const PAGE = 2_000;
+
+/** Every forever mint, approved or not, in the order of their ids. */
+export async function listMints(sql: Sql): Promise<readonly CheckedMint[]> {
+  const rows = await runStatement(
+    sql<{ id: string; a: boolean; b: boolean }[]>`
+      select mint.id, counts.a, counts.b
+      from (
+        select id from event where is_forever_mint
+        union
+        -- What was starred as a forever mint stays one, even where its record says otherwise today.
+        select event_id from event_total
+        where (select true from mint_star where mint_star.event_id = event_total.event_id limit 1)
+      ) mint
+      cross join lateral (
+        select
+          (select true from serial_claim where event_id = mint.id and collection = 'A'
+            and day is null and released_at is null limit 1) is true as a,
+          (select true from serial_claim where event_id = mint.id and collection = 'B'
+            and day is null and released_at is null limit 1) is true as b
+      ) counts
+      order by mint.id`,
+  );
+  return rows.map(({ id, a, b }) => ({
+    id,
+    counts: [...(a ? (["A"] as const) : []), ...(b ? (["B"] as const) : [])],
+  }));
+}
+
+interface ClaimRow {
+  readonly collection: Collection;
+  readonly serial: number;
+  readonly wallet: number;
+  readonly star_id: string;
+  readonly anchored_at: number | null;
+}
+
+/** All claims of a collection on a mint, page by page, by serial. */
+export async function* readClaims(
+  sql: Sql,
+  { mint, collection }: { readonly mint: string; readonly collection: Collection },
+): AsyncGenerator<readonly LiveClaim[], void, undefined> {
+  let after = 0;
+  for (;;) {
+    const rows = await runStatement(
+      sql<ClaimRow[]>`
+        select collection, serial, wallet, star_id, anchored_at
+        from serial_claim
+        where event_id = ${mint} and collection = ${collection} and serial > ${after}
+          and day is null and released_at is null
+        order by serial limit ${PAGE}`,
+    );
+    if (rows.length > 0) yield rows.map(claimOf);
+    if (rows.length < PAGE) return;
+    after = rows.at(-1)?.serial ?? after;
+  }
+}
+
+/** The claims on some serials of a collection, as far as they count; page by page, by serial. */
+export async function* findClaims(
+  sql: Sql,
+  {
+    mint,
+    collection,
+    serials,
+  }: {
+    readonly mint: string;
+    readonly collection: Collection;
+    readonly serials: readonly number[];
+  },
+): AsyncGenerator<readonly LiveClaim[], void, undefined> {
+  for (let from = 0; from < serials.length; from += PAGE) {
+    // One look-up by key each: a plan made while the table was small would read all claims.
+    const rows = await runStatement(
+      sql<ClaimRow[]>`
+        select claim.*
+        from unnest(${serials.slice(from, from + PAGE)}::bigint[]) as asked (serial)
+        cross join lateral (
+          select collection, serial, wallet, star_id, anchored_at from serial_claim
+          where event_id = ${mint} and collection = ${collection} and serial = asked.serial
+            and day is null and released_at is null
+          limit 1
+        ) claim
+        order by claim.serial`,
+    );
+    if (rows.length > 0) yield rows.map(claimOf);
+  }
+}
+
+function claimOf({ wallet, star_id, anchored_at, ...claim }: ClaimRow): LiveClaim {
+  const since = anchored_at ?? instantOfStarId(star_id);
+  return { ...claim, wallet: walletOf(wallet), starId: star_id, since };
+}

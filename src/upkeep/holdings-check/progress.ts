@@ -1,0 +1,129 @@
+import { randomUUID } from "node:crypto";
+import { type Day, dayOf } from "../../../actors/day.ts";
+import type { Clock } from "../../clock.ts";
+import { every } from "../../service.ts";
+import { runStatement, type Sql } from "../../store/postgres.ts";
+import type { DeferredPart } from "./claims.ts";
+
+/** A run of the check, in this process' hands. */
+export interface CheckRun {
+  readonly id: string;
+  readonly day: Day;
+  readonly kind: "scheduled" | "manual";
+  /** Passes started, this one included. */
+  readonly passes: number;
+}
+
+/** How far a run is with a mint. */
+export interface MintProgress {
+  /** Attributions verified and found held. */
+  readonly kept: number;
+  /** Empty: the run is done with the mint and will not look at it again. */
+  readonly deferred: readonly DeferredPart[];
+}
+
+/** How a pass left its run. */
+export type RunEnd =
+  | { readonly state: "done" | "incomplete" }
+  | { readonly state: "running"; readonly nextTryAt: number };
+
+export interface ProgressDeps {
+  readonly sql: Sql;
+  readonly clock: Clock;
+  /** Names this process among workers. */
+  readonly worker: string;
+}
+
+/** A worker that dies keeps a run from the others this long. */
+const LEASE_MS = 30_000;
+const RENEW_EVERY_MS = 10_000;
+
+/** Takes the run that is due today, or answers null: see `take_holdings_check`. */
+export async function takeDueRun({ sql, clock, worker }: ProgressDeps): Promise<CheckRun | null> {
+  const now = clock.now();
+  const [run] = await runStatement(
+    sql<CheckRun[]>`
+      select id, day, kind, passes from take_holdings_check(${dayOf(now)}, ${worker}, ${now}, ${LEASE_MS})`,
+  );
+  return run ?? null;
+}
+
+/** Starts a run by hand; any number a day. */
+export async function startManualRun({ sql, clock, worker }: ProgressDeps): Promise<CheckRun> {
+  const now = clock.now();
+  const run = { id: randomUUID(), day: dayOf(now), kind: "manual", passes: 1 } as const;
+  await runStatement(sql`
+    insert into holdings_check_run (id, day, kind, state, started_at, passes, lease_owner, lease_until)
+    values (${run.id}, ${run.day}, ${run.kind}, 'running', ${now}, 1, ${worker}, ${now + LEASE_MS})`);
+  return run;
+}
+
+/** Whether any process works on a run just now. */
+export async function isRunning(sql: Sql): Promise<boolean> {
+  const [run] = await runStatement(sql`
+    select id from holdings_check_run where state = 'running' and lease_until > now_ms() limit 1`);
+  return run !== undefined;
+}
+
+/** Keeps a run in this process' hands while the work lasts. */
+export async function whileHolding<T>(
+  { sql, clock, worker }: ProgressDeps,
+  run: CheckRun,
+  work: () => Promise<T>,
+): Promise<T> {
+  // A renewal that fails only lets another worker in early: releases happen once regardless.
+  const renewals = every(RENEW_EVERY_MS, async () => {
+    await runStatement(sql`
+      update holdings_check_run set lease_until = ${clock.now() + LEASE_MS}
+      where id = ${run.id} and lease_owner = ${worker} and state = 'running'`);
+  });
+  try {
+    return await work();
+  } finally {
+    await renewals.close();
+  }
+}
+
+/** How far a run is with each mint that it has looked at. */
+export async function readProgress(
+  sql: Sql,
+  run: CheckRun,
+): Promise<ReadonlyMap<string, MintProgress>> {
+  const rows = await runStatement(
+    sql<(MintProgress & { readonly event_id: string })[]>`
+      select event_id, kept, deferred from holdings_check_mint
+      where run_id = ${run.id} order by event_id`,
+  );
+  return new Map(rows.map(({ event_id, ...progress }) => [event_id, progress]));
+}
+
+/** Writes down how far a run is with mints; the newest of a mint stands. */
+export async function saveProgress(
+  sql: Sql,
+  run: CheckRun,
+  progress: readonly (MintProgress & { readonly mint: string })[],
+): Promise<void> {
+  if (progress.length === 0) return;
+  await runStatement(sql`
+    insert into holdings_check_mint (run_id, event_id, kept, deferred)
+    select ${run.id}, mint, kept, deferred
+    from json_to_recordset(${JSON.stringify(progress)}::text::json)
+      as progress (mint text, kept integer, deferred json)
+    order by mint
+    on conflict (run_id, event_id) do update set kept = excluded.kept, deferred = excluded.deferred`);
+}
+
+/** Ends a pass: writes its report down and lets go of the run. */
+export async function endPass(
+  { sql, clock }: ProgressDeps,
+  run: CheckRun,
+  { end, report }: { readonly end: RunEnd; readonly report: object },
+): Promise<void> {
+  const [finishedAt, nextTryAt] =
+    end.state === "running" ? [null, end.nextTryAt] : [clock.now(), 0];
+  await runStatement(sql`
+    update holdings_check_run
+    set state = ${end.state}, finished_at = ${finishedAt}, next_try_at = ${nextTryAt},
+      report = ${JSON.stringify(report)}::text::json, lease_owner = null, lease_until = 0
+    where id = ${run.id} and state = 'running'`);
+}

@@ -1,0 +1,235 @@
+import { bulkhead } from "cockatiel";
+import type { Clock } from "../../clock.ts";
+import { MirrorError } from "../../ledger/mirror/error.ts";
+import type { ReadLimits } from "../../ledger/mirror/limits.ts";
+import type { MirrorNode } from "../../ledger/mirror/node.ts";
+import { type Collection, type DeferredPart, deferClaim, type LiveClaim } from "./claims.ts";
+
+/** What a mirror node says of one NFT at one time. */
+export interface Observation {
+  /** The account that has it, deleted or not; null once burned or wiped. */
+  readonly owner: string | null;
+  /** The NFT, or its whole collection, is deleted: it then has no holder. */
+  readonly deleted: boolean;
+}
+
+/** Stands in the place of an answer that proves nothing, and says why. */
+export type Inconclusive = { readonly inconclusive: string };
+
+/** Why an NFT counts no longer: seen in the whole collection's reading and in its own. */
+export interface Evidence extends Observation {
+  /** When either reading started, epoch ms by the one clock. */
+  readonly listedAt: number;
+  readonly readAt: number;
+}
+
+/** A claim whose NFT its wallet no longer holds. */
+export interface GoneClaim extends LiveClaim {
+  readonly evidence: Evidence;
+}
+
+/** What a check reads from. */
+export interface ReadingDeps {
+  readonly mirror: Pick<MirrorNode, "nftOwners" | "nft">;
+  readonly clock: Clock;
+  /** Ledger ids of the collections. */
+  readonly collections: Readonly<Record<Collection, string>>;
+  /** For one page of the mirror node, or one NFT, with all retries; default 5 s. */
+  readonly deadlineMs?: number;
+  /** Ends all reading early: what is not read by then is inconclusive. */
+  readonly signal: AbortSignal;
+  /** Called between steps by tests, which stop it there: `forever.*`. */
+  readonly failpoint?: (name: string) => void | Promise<void>;
+}
+
+/** Who has each NFT of a collection, read page by page to the end. */
+interface OwnersReading {
+  /** Before its first page was asked for, epoch ms. */
+  readonly startedAt: number;
+  readonly seen: ReadonlyMap<number, Observation>;
+}
+
+/** What a pass knows of both collections; all mints share it. */
+export interface Readings {
+  /** Null where no NFT of the collection counts anywhere, so it was not read. */
+  readonly of: Readonly<Record<Collection, OwnersReading | Inconclusive | null>>;
+  /** Reads a single NFT, once a pass. */
+  readonly observe: (
+    collection: Collection,
+    serial: number,
+  ) => Promise<(Observation & { readonly readAt: number }) | Inconclusive>;
+  /** The collection B serials a wallet holds by the collection's reading, ascending. */
+  readonly heldB: (wallet: string) => readonly number[];
+}
+
+/** What takes longer is tried again later, with everything else that is inconclusive. */
+const DEADLINE_MS = 5_000;
+/** Of the eight connections left to background work, two stay free for the publisher. */
+const OBSERVATIONS_IN_FLIGHT_MAX = 3;
+
+/** Reads the wanted collections, both at once. */
+export async function readCollections(
+  deps: ReadingDeps,
+  wanted: ReadonlySet<Collection>,
+): Promise<Readings> {
+  const read = (collection: Collection) =>
+    wanted.has(collection) ? readCollection(deps, collection) : null;
+  const [A, B] = await Promise.all([read("A"), read("B")]);
+  let byHolder: ReadonlyMap<string, readonly number[]> | undefined;
+  const known = new Map<string, ReturnType<Readings["observe"]>>();
+  const gate = bulkhead(OBSERVATIONS_IN_FLIGHT_MAX, Number.MAX_SAFE_INTEGER);
+  return {
+    of: { A, B },
+    observe(collection, serial) {
+      const key = `${collection}/${serial}`;
+      const own = known.get(key) ?? gate.execute(() => observe(deps, collection, serial));
+      known.set(key, own);
+      return own;
+    },
+    heldB(wallet) {
+      // Made on first use: most passes need none.
+      byHolder ??= B === null || "inconclusive" in B ? new Map() : serialsByHolder(B);
+      return byHolder.get(wallet) ?? [];
+    },
+  };
+}
+
+/** What became of a page of claims. */
+export interface VerifiedPage {
+  /** Found held. */
+  readonly kept: number;
+  readonly gone: readonly GoneClaim[];
+  readonly deferred: readonly DeferredPart[];
+}
+
+/** Verifies claims side by side; writes nothing. */
+export async function verifyClaims(
+  page: readonly LiveClaim[],
+  readings: Readings,
+): Promise<VerifiedPage> {
+  const found = { kept: 0, gone: [] as GoneClaim[], deferred: [] as DeferredPart[] };
+  const verdicts = await Promise.all(page.map((claim) => verifyClaim(claim, readings)));
+  for (const [index, claim] of page.entries()) {
+    const verdict = verdicts[index] ?? "not covered";
+    if (verdict === "held") found.kept += 1;
+    else if (verdict === "not covered") continue;
+    else if ("inconclusive" in verdict)
+      found.deferred.push(deferClaim(claim, verdict.inconclusive));
+    else found.gone.push({ ...claim, evidence: verdict });
+  }
+  return found;
+}
+
+/**
+ * Verifies one attribution. It is gone only when a complete reading of the collection shows the
+ * NFT elsewhere, or nowhere, and a later reading of the NFT alone shows the same. Two readings
+ * that differ (it moves just now, or two replicas are of different age) prove nothing. One
+ * attributed since the reading started is not covered by it.
+ */
+async function verifyClaim(
+  { collection, serial, wallet, since }: LiveClaim,
+  readings: Readings,
+): Promise<"held" | "not covered" | Evidence | Inconclusive> {
+  const reading = readings.of[collection];
+  if (reading === null) return "not covered";
+  if ("inconclusive" in reading) return reading;
+  if (since >= reading.startedAt) return "not covered";
+  const listed = reading.seen.get(serial);
+  if (listed !== undefined && holderOf(listed) === wallet) return "held";
+
+  const own = await readings.observe(collection, serial);
+  if ("inconclusive" in own) return own;
+  if (holderOf(own) === wallet) {
+    return { inconclusive: "gone in the collection's reading, held in its own" };
+  }
+  // Only an NFT without a holder may be missing from the list of those that have one.
+  if ((listed === undefined ? null : holderOf(listed)) !== holderOf(own)) {
+    return { inconclusive: "its two readings name different holders" };
+  }
+  return { ...own, listedAt: reading.startedAt };
+}
+
+/** Who holds an NFT by what was seen of it, or null. "NFTs … that are not deleted." */
+export function holderOf({ owner, deleted }: Observation): string | null {
+  return deleted ? null : owner;
+}
+
+/**
+ * Reads a collection's owners by whole pages, 100 NFTs a request. A reading that breaks off
+ * anywhere is no reading. One without any NFT is none either: burned ones stay listed, so
+ * the mirror node does not know the collection (yet), or it is the wrong one.
+ */
+async function readCollection(
+  deps: ReadingDeps,
+  collection: Collection,
+): Promise<OwnersReading | Inconclusive> {
+  const { mirror, clock, collections, failpoint } = deps;
+  const startedAt = clock.now();
+  const seen = new Map<number, Observation>();
+  try {
+    for await (const page of mirror.nftOwners(collections[collection], limitsOf(deps))) {
+      for (const { serial, owner, deleted } of page) seen.set(serial, { owner, deleted });
+      await failpoint?.("forever.page");
+    }
+  } catch (error) {
+    return inconclusive(error);
+  }
+  if (seen.size === 0) return { inconclusive: "the mirror node knows no NFT of the collection" };
+  return { startedAt, seen };
+}
+
+/**
+ * Reads one NFT by two requests side by side, because behind a balancer one may be answered by
+ * a replica that is behind: only what both say is believed.
+ */
+async function observe(
+  deps: ReadingDeps,
+  collection: Collection,
+  serial: number,
+): ReturnType<Readings["observe"]> {
+  const { mirror, clock, collections, failpoint } = deps;
+  const readAt = clock.now();
+  // When one fails the other need not go on.
+  const either = new AbortController();
+  const limits = { ...limitsOf(deps), signal: AbortSignal.any([either.signal, deps.signal]) };
+  const ask = () => mirror.nft(collections[collection], serial, limits);
+  try {
+    const [one, other] = await Promise.all([ask(), ask()]);
+    await failpoint?.("forever.confirmed");
+    if (one === null || other === null) {
+      return { inconclusive: "the mirror node does not know the NFT" };
+    }
+    if (holderOf(one) !== holderOf(other)) {
+      return { inconclusive: "asked twice, the mirror node names different holders" };
+    }
+    return { owner: one.owner, deleted: one.deleted, readAt };
+  } catch (error) {
+    return inconclusive(error);
+  } finally {
+    either.abort();
+  }
+}
+
+/** No voter waits for a check, so it leaves most connections to the stars. */
+function limitsOf({ deadlineMs = DEADLINE_MS, signal }: ReadingDeps): ReadLimits {
+  return { background: true, deadlineMs, signal };
+}
+
+/** @throws the error itself where it is no fault of a mirror node */
+function inconclusive(error: unknown): Inconclusive {
+  if (error instanceof MirrorError) return { inconclusive: error.message };
+  throw error;
+}
+
+function serialsByHolder({ seen }: OwnersReading): ReadonlyMap<string, readonly number[]> {
+  const sorted = new Map<string, number[]>();
+  for (const [serial, observation] of seen) {
+    const holder = holderOf(observation);
+    if (holder === null) continue;
+    const serials = sorted.get(holder);
+    if (serials === undefined) sorted.set(holder, [serial]);
+    else serials.push(serial);
+  }
+  for (const serials of sorted.values()) serials.sort((a, b) => a - b);
+  return sorted;
+}

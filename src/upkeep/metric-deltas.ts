@@ -1,0 +1,78 @@
+import type { Metrics } from "../metrics.ts";
+import type { MetricDelta, ServiceProcess } from "../store/service-report.ts";
+
+/** A counter's value now, under the name it has in a delta. */
+interface Reading {
+  readonly name: string;
+  readonly count: number;
+  readonly total: number;
+}
+
+interface Valued {
+  readonly value: number;
+  readonly labels: Readonly<Record<string, string | number | undefined>>;
+  readonly metricName?: string;
+}
+
+/**
+ * What the metrics of this process counted since the last call. The names are a fixed list:
+ * `accepted <type>`, `refused <code>`, `limited <limit>`, `failed` (replies of 500 and above),
+ * `published` (its total: seconds from star to ledger) and `publishing failed`. Each role counts its
+ * own, for in one process they may share their metrics.
+ */
+export function metricDeltas(
+  metrics: Metrics,
+  role: ServiceProcess["role"],
+): () => Promise<readonly MetricDelta[]> {
+  const before = new Map<string, Reading>();
+  return async () => {
+    const readings = await (role === "web" ? readWeb(metrics) : readWorker(metrics));
+    const deltas = readings.map((now) => {
+      const then = before.get(now.name) ?? { count: 0, total: 0 };
+      before.set(now.name, now);
+      return { name: now.name, count: now.count - then.count, total: now.total - then.total };
+    });
+    return deltas.filter(({ count }) => count > 0);
+  };
+}
+
+async function readWeb(metrics: Metrics): Promise<Reading[]> {
+  const { starsAccepted, starsRefused, rateLimited, httpRequests } = metrics;
+  const failed = (await httpRequests.get()).values.filter(
+    ({ metricName = "", labels }) => metricName.endsWith("_count") && Number(labels.status) >= 500,
+  );
+  return [
+    ...labelled("accepted", "target", (await starsAccepted.get()).values),
+    ...labelled("refused", "code", (await starsRefused.get()).values),
+    ...labelled("limited", "limit", (await rateLimited.get()).values),
+    { name: "failed", count: sum(failed), total: 0 },
+  ];
+}
+
+async function readWorker({ publishLag, publishingFailures }: Metrics): Promise<Reading[]> {
+  const failures = sum((await publishingFailures.get()).values);
+  return [
+    histogram("published", (await publishLag.get()).values),
+    { name: "publishing failed", count: failures, total: 0 },
+  ];
+}
+
+/** One reading for each value of a label; several series of one value are one. */
+function labelled(prefix: string, label: string, values: readonly Valued[]): Reading[] {
+  const counts = new Map<string, number>();
+  for (const { value, labels } of values) {
+    const name = `${prefix} ${labels[label] ?? ""}`;
+    counts.set(name, (counts.get(name) ?? 0) + value);
+  }
+  return [...counts].map(([name, count]) => ({ name, count, total: 0 }));
+}
+
+function histogram(name: string, values: readonly Valued[]): Reading {
+  const of = (suffix: string): number =>
+    sum(values.filter(({ metricName = "" }) => metricName.endsWith(suffix)));
+  return { name, count: of("_count"), total: of("_sum") };
+}
+
+function sum(values: readonly Valued[]): number {
+  return values.reduce((total, { value }) => total + value, 0);
+}

@@ -1,0 +1,156 @@
+import { DAY_MS, dayOf, instant, startOfDay } from "../../actors/day.ts";
+import { type ExportAlarms, exportAlarms } from "../journal/export-days.ts";
+import { type PublishingState, publishingState } from "../publishing/publishing-state.ts";
+import { oldestOpenFinding } from "../publishing/reconciliation-findings.ts";
+import { type ListedCheck, listChecks } from "../reads/console-holdings.ts";
+import { readDatabaseClock, type Sql } from "../store/postgres.ts";
+import { type PendingRewards, pendingRewards } from "./reward-hand-off.ts";
+
+/** One thing that is well, or what is wrong with it. */
+export interface VerdictCheck {
+  readonly name: "alarms" | "findings" | "publishing" | "rewards" | "exports" | "holdings-check";
+  readonly ok: boolean;
+  /** One sentence, for people. */
+  readonly message: string;
+  /** RFC 3339, UTC: since when it is wrong; null while it is well, or where that is not known. */
+  readonly since: string | null;
+  /** What an operator can do; null while it is well. */
+  readonly fix: string | null;
+}
+
+/** Whether the service does its work (contract, section 7: `status` and `/ops/api/health`). */
+export interface Verdict {
+  /** True where every check is. */
+  readonly ok: boolean;
+  readonly checks: readonly VerdictCheck[];
+}
+
+/** Publishing and hand-off take seconds: "alarm when the oldest is more than a minute old". */
+const LATE_SECONDS = 60;
+/** A day is final a minute after its last star is published; this leaves room for a busy worker. */
+const EXPORT_LATE_MS = 30 * 60_000;
+/** A day's check starts at 00:00 UTC and takes minutes. */
+const CHECK_LATE_MS = 3_600_000;
+
+/**
+ * The one verdict: console, `/ops/api/health` and `starboard status` say the same, since this alone
+ * judges. All of it is read from Postgres, and every age is by its clock.
+ *
+ * @throws RetryableError `UNAVAILABLE` when Postgres is out of reach
+ */
+export async function readVerdict(sql: Sql): Promise<Verdict> {
+  const [now, publishing, findingAt, rewards, exports, [check]] = await Promise.all([
+    readDatabaseClock(sql),
+    publishingState(sql),
+    oldestOpenFinding(sql),
+    pendingRewards(sql),
+    exportAlarms(sql),
+    listChecks(sql, { before: undefined, limit: 1 }),
+  ]);
+  const checks = [
+    judgeAlarms(publishing),
+    judgeFindings(publishing, findingAt),
+    judgePublishing(publishing, now),
+    judgeRewards(rewards, now),
+    judgeExports(exports, now),
+    judgeHoldingsCheck(check, now),
+  ];
+  return { ok: checks.every(({ ok }) => ok), checks };
+}
+
+type Name = VerdictCheck["name"];
+
+function well(name: Name, message: string): VerdictCheck {
+  return { name, ok: true, message, since: null, fix: null };
+}
+
+/** @param since epoch milliseconds */
+function wrong(
+  name: Name,
+  given: { readonly message: string; readonly since: number | null; readonly fix: string },
+): VerdictCheck {
+  const since = given.since === null ? null : instant(given.since);
+  return { name, ok: false, ...given, since };
+}
+
+function judgeAlarms({ alarms }: PublishingState): VerdictCheck {
+  if (alarms.length === 0) return well("alarms", "no worker has an alarm");
+  return wrong("alarms", {
+    message: alarms
+      .map(({ reason, subject, detail }) => [reason, subject, detail].filter(Boolean).join(": "))
+      .join("; "),
+    since: Math.min(...alarms.map(({ raisedAt }) => raisedAt)),
+    fix: "cure what the alarm names; `starboard publishing status` shows each",
+  });
+}
+
+function judgeFindings({ findings }: PublishingState, since: number | null): VerdictCheck {
+  if (findings === 0) return well("findings", "outbox and topics agree");
+  return wrong("findings", {
+    message: `outbox and topics differ in ${places(findings, "place")}`,
+    since,
+    fix: "look at each by `starboard publishing status`, then `starboard publishing resolve ID`",
+  });
+}
+
+function judgePublishing(state: PublishingState, now: number): VerdictCheck {
+  const age = state.oldestPendingSeconds ?? 0;
+  const waiting = `${places(state.pending, "star")} to be published`;
+  if (age <= LATE_SECONDS) return well("publishing", waiting);
+  return wrong("publishing", {
+    message: `${waiting}, the oldest for ${Math.round(age)} s`,
+    since: now - age * 1_000,
+    fix: "see that a worker runs (`starboard work`) and reaches the ledger",
+  });
+}
+
+function judgeRewards(rewards: PendingRewards, now: number): VerdictCheck {
+  const age = rewards.oldestPendingSeconds ?? 0;
+  const waiting = `${places(rewards.pending, "star")} to be offered to rewards`;
+  if (!rewards.isStarted) return well("rewards", `${waiting}; no hand-off has taken place yet`);
+  if (age <= LATE_SECONDS) return well("rewards", waiting);
+  return wrong("rewards", {
+    message: `${waiting}, the oldest for ${Math.round(age)} s`,
+    since: now - age * 1_000,
+    fix: "see that a worker runs and reaches Redis, and that the queue `rewards` is consumed",
+  });
+}
+
+function judgeExports({ differing, overdue }: ExportAlarms, now: number): VerdictCheck {
+  if (differing > 0) {
+    return wrong("exports", {
+      message: `the journal of ${places(differing, "final day")} was changed`,
+      since: null,
+      fix: "compare `/exports` with earlier copies; the worker's log names each day",
+    });
+  }
+  const since = startOfDay(dayOf(now)) - (overdue - 1) * DAY_MS;
+  if (overdue === 0 || now - since <= EXPORT_LATE_MS) {
+    return well("exports", "each day that is over is final");
+  }
+  return wrong("exports", {
+    message: `${places(overdue, "day")} of the journal not final yet`,
+    since,
+    fix: "see that a worker runs, and that each star of that day is published",
+  });
+}
+
+function judgeHoldingsCheck(check: ListedCheck | undefined, now: number): VerdictCheck {
+  if (check === undefined) return well("holdings-check", "none yet; it runs daily at 00:00 UTC");
+  const fix = "see that the mirror node answers, then `starboard holdings-check run`";
+  const { state, deferred, startedAt } = check;
+  const fail = (message: string, since: number) => wrong("holdings-check", { message, since, fix });
+  if (deferred > 0) return fail(`${places(deferred, "part")} left open`, startedAt);
+  if (state === "incomplete") return fail("the last run ended with parts left open", startedAt);
+  if (state === "running" && now - startedAt > CHECK_LATE_MS) {
+    return fail("the last run has not ended", startedAt);
+  }
+  if (now - startedAt > DAY_MS + CHECK_LATE_MS) {
+    return fail("no run for more than a day", startedAt + DAY_MS);
+  }
+  return well("holdings-check", "the last run ended in order");
+}
+
+function places(count: number, what: string): string {
+  return `${count} ${what}${count === 1 ? "" : "s"}`;
+}

@@ -1,0 +1,54 @@
+/** What of the SDK's client holds the connections. */
+interface NetworkClient<Account> {
+  /** Account by address. */
+  readonly network: Record<string, Account>;
+  setNetwork(network: Record<string, Account>): unknown;
+  setNodeMaxBackoff(milliseconds: number): unknown;
+  setGrpcDeadline(milliseconds: number | undefined): unknown;
+  close(): void;
+}
+
+/** The consensus nodes of a network. */
+export interface NodeConnections {
+  /** Their account ids, each once. */
+  nodes(): readonly string[];
+  /** Closes the connections to a node; the next call makes new ones. */
+  renew(node: string): void;
+  close(): void;
+}
+
+/** A new connection each second is more than a node that is back needs. */
+const RENEW_EVERY_MS = 1_000;
+
+/**
+ * Takes habits off the client of `@hashgraph/sdk` 2.81.0. Two would keep publishing down long
+ * after an outage: it rests a node that failed for 16 s to an hour, and gRPC waits up to two
+ * minutes between attempts to connect, and without end on a connection that was cut silently.
+ * One costs memory (mended in 2.87): its deadline of a call goes on running after the answer, and
+ * holds request and answer until then, some thousand of them at full speed. Every caller has a
+ * deadline of its own, that ends with the call.
+ *
+ * @param now a monotonic clock in milliseconds
+ */
+export function holdNodeConnections<Account extends { toString(): string }>(
+  client: NetworkClient<Account>,
+  now: () => number,
+): NodeConnections {
+  const renewedAt = new Map<string, number>();
+  const neverRest = (): void => void client.setNodeMaxBackoff(0);
+  neverRest();
+  client.setGrpcDeadline(undefined);
+  return {
+    nodes: () => [...new Set(Object.values(client.network).map(String))],
+    renew(node) {
+      if (now() - (renewedAt.get(node) ?? Number.NEGATIVE_INFINITY) < RENEW_EVERY_MS) return;
+      renewedAt.set(node, now());
+      const all = { ...client.network };
+      const others = Object.entries(all).filter(([, account]) => String(account) !== node);
+      client.setNetwork(Object.fromEntries(others));
+      client.setNetwork(all);
+      neverRest();
+    },
+    close: () => client.close(),
+  };
+}

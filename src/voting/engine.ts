@@ -1,0 +1,68 @@
+import { batcher } from "../batcher.ts";
+import type { FollowedClock } from "../clock.ts";
+import { type ActorSource, createHost } from "../hosting/host.ts";
+import type { Snapshots } from "../hosting/snapshots.ts";
+import { createGroupCommit } from "../journal/group-commit.ts";
+import { findKeptReplies, type IdempotencyQuery } from "../journal/idempotency.ts";
+import { loadSlices, loadWalletDays, type SliceKey, type WalletDayQuery } from "../journal/load.ts";
+import { type CollectionKeys, starMessage } from "../publishing/message.ts";
+import { findTargets, type TargetName } from "../reads/targets.ts";
+import type { Sql } from "../store/postgres.ts";
+import { type AdmissionQuery, loadAdmissions } from "./admission.ts";
+import type { CastStarDeps } from "./cast-star.ts";
+import { findSessions } from "./session.ts";
+
+/** What the voting engine stands on, and what it reports to. */
+export interface EngineOptions {
+  /** The pool for reading. */
+  readonly sql: Sql;
+  /** The pool for casting, opened as `writer`. */
+  readonly writer: Sql;
+  readonly clock: FollowedClock;
+  readonly snapshots: Snapshots;
+  readonly readHoldings: CastStarDeps["readHoldings"];
+  /** Keys of a message's `holdings`. */
+  readonly collectionKeys: CollectionKeys;
+  readonly onAccepted: CastStarDeps["onAccepted"];
+  readonly onContradiction: CastStarDeps["onContradiction"];
+  /** Called with where each wallet's day comes from. */
+  readonly onOpen?: (source: ActorSource) => void;
+  readonly onBatch?: (stars: number) => void;
+  /** Points that each star earns (`XP_PER_STAR`); 1 when absent. */
+  readonly xpPerStar?: number;
+}
+
+/** Most loads of one tick that share a select. */
+const LOADS = { keysMax: 256 };
+
+/** The voting engine: every look-up of a tick becomes one select. */
+export function createEngine(options: EngineOptions) {
+  const { sql, writer, clock, collectionKeys } = options;
+  const groupCommit = createGroupCommit({ ...options, sql: writer, now: clock.now });
+  const loadWalletDay = batcher(
+    (queries: readonly WalletDayQuery[]) => loadWalletDays(writer, queries),
+    LOADS,
+  );
+  const casting: CastStarDeps = {
+    ...options,
+    host: createHost({ ...options, load: loadWalletDay }),
+    commit: groupCommit.commit,
+    loadSlice: batcher((keys: readonly SliceKey[]) => loadSlices(writer, keys), LOADS),
+    findKeptReply: batcher(
+      (queries: readonly IdempotencyQuery[]) => findKeptReplies(sql, queries),
+      LOADS,
+    ),
+    admit: batcher(
+      (queries: readonly AdmissionQuery[]) => loadAdmissions(writer, clock, queries),
+      LOADS,
+    ),
+    messageOf: (star) => starMessage(star, collectionKeys),
+  };
+  return {
+    casting,
+    loadWalletDay,
+    findSession: batcher((tokens: readonly string[]) => findSessions(sql, clock, tokens), LOADS),
+    findTarget: batcher((names: readonly TargetName[]) => findTargets(sql, names), LOADS),
+    settled: groupCommit.settled,
+  };
+}

@@ -1,0 +1,73 @@
+import { bulkhead, isBulkheadRejectedError } from "cockatiel";
+import { RetryableError } from "../errors.ts";
+import { MirrorError } from "../ledger/mirror/error.ts";
+import type { MirrorNode } from "../ledger/mirror/node.ts";
+import type { MirrorAccount } from "../ledger/mirror/schemas.ts";
+
+/** An account as sign-in needs it; null: there is none. */
+export type SignInAccount = (MirrorAccount & { readonly isContract: boolean }) | null;
+
+/**
+ * Reads an account for a session.
+ *
+ * @throws RetryableError `UNAVAILABLE` when the mirror node is out
+ */
+export type ReadSignInAccount = (wallet: string) => Promise<SignInAccount>;
+
+/** A sign-in never waits longer for the mirror node: the whole answer is due within 2 s. */
+const DEADLINE_MS = 1_500;
+/** Accounts read at once; and while stars read holdings, who have signed, one at a time. */
+const READS_AT_ONCE = 4;
+const READS_BEHIND_STARS = 1;
+const READS_WAITING_MAX = 64;
+/** An account just made, or a mirror node that lagged, is found this much later. */
+const REMEMBERED_MS = 5_000;
+const REMEMBERED_MAX = 1_000;
+
+/**
+ * Reads accounts, and remembers for seconds which are unknown or contracts: no signature changes
+ * that, so asking again and again costs nothing. A key is never remembered.
+ *
+ * @param isStarWaiting whether the mirror node is being asked for a star
+ * @param now a monotonic clock in milliseconds
+ */
+export function createSignInAccounts(
+  mirror: Pick<MirrorNode, "account" | "isContract">,
+  isStarWaiting: () => boolean,
+  now: () => number = () => performance.now(),
+): ReadSignInAccount {
+  const gate = bulkhead(READS_AT_ONCE, READS_WAITING_MAX);
+  const behindStars = bulkhead(READS_BEHIND_STARS, READS_AT_ONCE);
+  /** Rising in age from the end. */
+  const useless = new Map<string, { readonly account: SignInAccount; readonly until: number }>();
+
+  const remember = (wallet: string, account: SignInAccount): void => {
+    useless.delete(wallet);
+    useless.set(wallet, { account, until: now() + REMEMBERED_MS });
+    const [oldest] = useless.keys();
+    if (useless.size > REMEMBERED_MAX && oldest !== undefined) useless.delete(oldest);
+  };
+  const read = async (wallet: string): Promise<SignInAccount> => {
+    const endsAt = performance.now() + DEADLINE_MS;
+    const account = await mirror.account(wallet, { deadlineMs: DEADLINE_MS });
+    // An EVM address is known by its account from here on, and an unknown one costs one reading.
+    const limits = { deadlineMs: Math.max(1, endsAt - performance.now()) };
+    const isContract = account !== null && (await mirror.isContract(account.account, limits));
+    const found = account === null ? null : { ...account, isContract };
+    if (found === null || isContract) remember(wallet, found);
+    return found;
+  };
+
+  return async (wallet) => {
+    const known = useless.get(wallet);
+    if (known !== undefined && known.until > now()) return known.account;
+    try {
+      return await gate.execute(() =>
+        isStarWaiting() ? behindStars.execute(() => read(wallet)) : read(wallet),
+      );
+    } catch (error) {
+      if (!(error instanceof MirrorError) && !isBulkheadRejectedError(error)) throw error;
+      throw new RetryableError("UNAVAILABLE", "the account's key cannot be read now", 1, error);
+    }
+  };
+}

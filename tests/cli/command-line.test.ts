@@ -1,0 +1,55 @@
+/** What `starboard` says before a command begins: help, version, and one line of what is wrong. */
+import * as assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { test } from "uvu";
+import { starboard } from "../support/starboard.ts";
+
+const run = (...args: string[]) => starboard(args, {});
+
+async function refusal(...args: string[]): Promise<string> {
+  const { status, stdout, stderr } = await run(...args);
+  assert.equal(status, 1);
+  assert.equal(stdout, "");
+  assert.match(stderr, /^[^\n]+\n$/, "one line");
+  return stderr.trimEnd();
+}
+
+test("--version prints the package's version, of every command", async () => {
+  const { version } = JSON.parse(
+    readFileSync(new URL("../../package.json", import.meta.url), "utf8"),
+  );
+  for (const args of [["--version"], ["keys", "issue", "--version"]]) {
+    const { status, stdout } = await run(...args);
+    assert.deepEqual([status, stdout], [0, `${version}\n`]);
+  }
+});
+
+test("help names the command as it is called, without colours in a pipe", async () => {
+  const { status, stdout } = await run("keys", "issue", "--help");
+  assert.equal(status, 0);
+  assert.match(stdout, /^USAGE starboard keys issue \[OPTIONS\] --name=<name>/m);
+  assert.ok(!stdout.includes("\u001b"), stdout);
+  assert.match((await run("--help")).stdout, /^USAGE starboard dev\|serve\|/m);
+});
+
+test("a bare and an unknown command say where the list is", async () => {
+  assert.equal(await refusal(), "a command is needed: starboard --help lists them");
+  assert.equal(await refusal("kyes"), "there is no command kyes: starboard --help lists them");
+  assert.equal(await refusal("keys"), "a command is needed: starboard keys --help lists them");
+  assert.match(await refusal("constructor"), /no command constructor/);
+});
+
+test("an unknown option is named, and a missing one too", async () => {
+  assert.equal(await refusal("keys", "issue", "--nmae", "Ada"), "there is no option --nmae");
+  const missing = await refusal("keys", "issue");
+  assert.match(missing, /--name: see starboard keys issue --help$/);
+  // What follows an option is its value.
+  assert.doesNotMatch(await refusal("keys", "issue", "--name", "--x"), /no option/);
+});
+
+test("a negative number without `--` is told where to stand", async () => {
+  const said = await refusal("xp", "credit", "0.0.1001", "-1", "--reason", "r", "--id", "i");
+  assert.match(said, /^-1 reads as an option: put a negative number last, as in `-- -1`$/);
+});
+
+test.run();

@@ -1,0 +1,128 @@
+/**
+ * Goal: where publishing stands still, nothing says that it is well. Method: a real web process; the
+ * same trouble is read at every page, at `/ops/api/health` and by `starboard status`.
+ */
+import * as assert from "node:assert/strict";
+import { suite } from "uvu";
+import { figuresOf } from "../../../src/http/console/figures.ts";
+import { numbersReader } from "../../../src/http/console/numbers.ts";
+import { tellAlarms } from "../../../src/publishing/alarms.ts";
+import type { Verdict } from "../../../src/upkeep/service-verdict.ts";
+import {
+  cast,
+  newWallet,
+  type Service,
+  send,
+  signIn,
+  startService,
+} from "../../support/service.ts";
+import { starboard } from "../../support/starboard.ts";
+import { CONSOLE, signInOperator, TOKEN, type Visitor } from "./browser-session.ts";
+
+const WORKER = "01a1f8c0-0000-7000-8000-000000000001";
+const PAGES = ["/ops", "/ops/publishing", "/ops/stars", "/ops/keys", "/ops/log"];
+/** The badge beside a name on the Overview. */
+const PUBLISHING_OK = /Publishing<\/a><span class="badge good"[^>]*>ok</;
+
+interface Context {
+  service: Service;
+  operator: Visitor;
+}
+const test = suite<Context>("the verdict");
+test.before(async (context) => {
+  context.service = await startService(CONSOLE);
+  const voter = await signIn(context.service, await newWallet(context.service, { a: 1 }));
+  await cast(context.service, voter, "event/meetup");
+  context.operator = await signInOperator(context.service);
+});
+test.after(({ service }) => service.close());
+test.after.each(async ({ service: { sql } }) => {
+  await tellAlarms(sql, WORKER, []);
+  await sql`update publishing_finding set resolved_at = now_ms() where resolved_at is null`;
+});
+
+async function verdictOf(service: Service): Promise<Verdict> {
+  const { status, body } = await send(service, "GET /ops/api/health", { token: TOKEN });
+  assert.equal(status, 200);
+  return body as Verdict;
+}
+
+/** Asserts that every way of asking names these checks as failed, and no other. */
+async function assertFailed(
+  { service, operator }: Context,
+  names: readonly string[],
+): Promise<void> {
+  const verdict = await verdictOf(service);
+  const failed = verdict.checks.filter(({ ok }) => !ok);
+  assert.deepEqual(
+    failed.map(({ name }) => name),
+    names,
+  );
+  assert.equal(verdict.ok, names.length === 0);
+  for (const { message, since, fix } of failed) assert.ok(message && since && fix);
+  const status = await starboard(["status", "--json"], { DATABASE_URL: service.databaseUrl });
+  assert.equal(status.status, names.length === 0 ? 0 : 1, status.stderr);
+  assert.deepEqual(
+    status.json<Verdict>().checks.map(({ name, ok }) => [name, ok]),
+    verdict.checks.map(({ name, ok }) => [name, ok]),
+  );
+  for (const page of PAGES) {
+    const { text } = await operator.get(page);
+    assert.equal(text.includes("data-verdict"), names.length > 0, page);
+    for (const name of names) assert.ok(text.includes(`<strong>${name}</strong>`), page);
+    assert.equal(text.includes('title="Checks that fail"'), names.length > 0, page);
+  }
+}
+
+test("all is well: no banner, no badge, exit status 0", async (context) => {
+  await assertFailed(context, []);
+  assert.match((await context.operator.get("/ops")).text, PUBLISHING_OK);
+});
+
+test("an alarm is on every page, and publishing is not ok", async (context) => {
+  const { service, operator } = context;
+  const raisedAt = Date.now() - 1_000;
+  await tellAlarms(service.sql, WORKER, [
+    { reason: "configuration", subject: "", detail: "INVALID_SIGNATURE", raisedAt },
+  ]);
+  await assertFailed(context, ["alarms"]);
+  const [alarm] = (await verdictOf(service)).checks;
+  assert.match(alarm?.message ?? "", /INVALID_SIGNATURE/);
+  assert.match((await operator.get("/ops/publishing")).text, /needs a person/);
+});
+
+test("a foreign message on a topic is on every page", async (context) => {
+  await context.service.sql`insert into publishing_finding (kind, topic_id, sequence_number, detail)
+    values ('foreign', '0.0.5', 41, 'transaction unknown')`;
+  await assertFailed(context, ["findings"]);
+});
+
+test("a star that waits for 93 s is late, and the lag is not the mean of the others", async (context) => {
+  const { sql } = context.service;
+  await sql.begin(async (changing) => {
+    // The outbox refuses changes of its messages, and no star can be cast in the past.
+    await changing`set local session_replication_role = replica`;
+    await changing`update outbox set message =
+      replace(message, message::json->>'timestamp', (now_ms() - 93000)::text)`;
+  });
+  await assertFailed(context, ["publishing"]);
+  const numbers = await numbersReader(sql)(Date.now());
+  const points = numbers.points.map((point) =>
+    point.map((value, at) => (at === 5 ? 0.134 : value)),
+  );
+  const figures = figuresOf({ ...numbers, points: points as typeof numbers.points & [] });
+  const lag = figures.find(({ key }) => key === "lag");
+  assert.doesNotMatch(lag?.value ?? "", /134/);
+  assert.match(lag?.note ?? "", /the oldest still waits/);
+  assert.equal(lag?.mood, "bad");
+});
+
+test("each figure and each state of the Overview is a link", async ({ operator }) => {
+  const { text } = await operator.get("/ops");
+  const count = (pattern: RegExp): number => text.match(pattern)?.length ?? 0;
+  assert.ok(count(/<div class="label">/g) > 0);
+  assert.equal(count(/<div class="label"><a href="/g), count(/<div class="label">/g));
+  assert.equal(count(/<li><a href="[^"]+">[^<]+<\/a><span class="badge/g), 7);
+});
+
+test.run();

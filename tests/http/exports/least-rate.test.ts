@@ -1,0 +1,47 @@
+/** A reader that sips is cut; one that waits for us is not. Method: a bare server, small figures. */
+import * as assert from "node:assert/strict";
+import { createServer, get, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { text } from "node:stream/consumers";
+import { setTimeout as wait } from "node:timers/promises";
+import { test } from "uvu";
+import { cutWhenSlow } from "../../../src/http/exports/least-rate.ts";
+
+const LEAST = { bytes: 64 * 1024, withinMs: 50 };
+
+/** Asks a server whose only reply is made by `answer`. */
+async function ask(answer: (outgoing: ServerResponse) => Promise<void>) {
+  const server = createServer((_, outgoing) => {
+    cutWhenSlow(outgoing, LEAST);
+    void answer(outgoing);
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const { port } = server.address() as AddressInfo;
+  const reply = await new Promise<IncomingMessage>((resolve) => get({ port }, resolve));
+  return { reply, close: () => new Promise((resolve) => server.close(resolve)) };
+}
+
+test("a client that takes nothing of what waits for it is hung up on", async () => {
+  let hungUp: Promise<unknown> = Promise.resolve();
+  const { reply, close } = await ask(async (outgoing) => {
+    hungUp = new Promise((resolve) => outgoing.once("close", resolve));
+    // More than the buffers between hold.
+    outgoing.write(Buffer.alloc(64 * 1024 * 1024));
+  });
+  reply.on("error", () => undefined);
+  await hungUp;
+  reply.destroy();
+  await close();
+});
+
+test("while our side has nothing to send, no client is slow", async () => {
+  const { reply, close } = await ask(async (outgoing) => {
+    outgoing.write("first");
+    await wait(LEAST.withinMs * 4);
+    outgoing.end(" last");
+  });
+  assert.equal(await text(reply), "first last");
+  await close();
+});
+
+test.run();

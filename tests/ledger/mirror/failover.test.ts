@@ -1,0 +1,257 @@
+import * as assert from "node:assert/strict";
+import type { ServerResponse } from "node:http";
+import { test } from "uvu";
+import { bounds } from "../../../src/config.ts";
+import { createFailover } from "../../../src/ledger/failover.ts";
+import { MirrorError, type MirrorFault } from "../../../src/ledger/mirror/error.ts";
+import { createLanes } from "../../../src/ledger/mirror/lanes.ts";
+import { createMirrorNode, type MirrorNode } from "../../../src/ledger/mirror/node.ts";
+import { silentLogger } from "../../../src/log.ts";
+import { SLACK_MS } from "../../support/slack.ts";
+import { nftLists, type Reply, sendJson, serialsOf, withStubs } from "./stub.ts";
+
+const WALLET = "0.0.1001";
+const A = "0.0.5001";
+const LANE = bounds.mirrorRequestsInFlightMax;
+const answers: Reply = nftLists({ [A]: [1, 2, 3] });
+const hangs: Reply = () => {};
+const fails: Reply = (response) => response.writeHead(500).end();
+const faultOf = (fault: MirrorFault) => (error: unknown) =>
+  error instanceof MirrorError && error.fault === fault;
+const turnOfLoop = () => new Promise((resolve) => setImmediate(resolve));
+async function until(condition: () => boolean): Promise<void> {
+  while (!condition()) await turnOfLoop();
+}
+
+// A hundred reads that end by one signal are no leak, and must not be reported as one.
+process.on("warning", (warning) => {
+  throw warning;
+});
+
+for (const [name, first] of [
+  ["hangs", hangs],
+  ["answers 500", fails],
+  ["sends rubbish", (response) => response.end("<html>")],
+  ["redirects", (response) => response.writeHead(302, { location: "/" }).end()],
+  ["is not a mirror node (404 as HTML)", (response) => response.writeHead(404).end("<html>")],
+  ["closes connections", (response) => response.destroy()],
+] as [string, Reply][]) {
+  test(`when the first node ${name}, the second answers within the same deadline, and is asked first from then on`, async () => {
+    await withStubs([first, answers], async (mirror, [a, b]) => {
+      // Only a node that hangs may use up its half of the time.
+      const deadlineMs = name === "hangs" ? 1_000 : 20_000;
+      const begun = performance.now();
+      assert.deepEqual(await serialsOf(mirror, WALLET, A, { deadlineMs }), [1, 2, 3]);
+      assert.ok(performance.now() - begun < SLACK_MS);
+      assert.deepEqual(await serialsOf(mirror, WALLET, A), [1, 2, 3]);
+      assert.equal(a.asked.length, 1);
+      assert.equal(b?.asked.length, 2);
+    });
+  });
+}
+
+test("of three nodes that hang each gets its share of the time, and nobody waits longer", async () => {
+  await withStubs([hangs, hangs, hangs], async (mirror, stubs) => {
+    const begun = performance.now();
+    await assert.rejects(serialsOf(mirror, WALLET, A, { deadlineMs: 1_200 }), faultOf("timeout"));
+    assert.ok(performance.now() - begun < 1_200 + SLACK_MS);
+    assert.deepEqual(
+      stubs.map(({ asked }) => asked.length),
+      [1, 1, 1],
+    );
+  });
+});
+
+test("when all nodes send rubbish each is asked once", async () => {
+  const rubbish: Reply = (response) => response.end("{");
+  await withStubs([rubbish, rubbish], async (mirror, stubs) => {
+    await assert.rejects(mirror.account(WALLET), faultOf("not-json"));
+    assert.deepEqual(
+      stubs.map(({ asked }) => asked.length),
+      [1, 1],
+    );
+  });
+});
+
+test("a page walk goes on at another node where the first one left it", async () => {
+  const serials = Array.from({ length: 150 }, (_, i) => i + 1);
+  const lists = nftLists({ [A]: serials });
+  let asked = 0;
+  const diesAfterOne: Reply = (response, path, request) =>
+    asked++ === 0 ? lists(response, path, request) : response.destroy();
+  await withStubs([diesAfterOne, lists], async (mirror, [, second]) => {
+    assert.deepEqual(await serialsOf(mirror, WALLET, A), serials);
+    assert.equal(second?.asked.length, 1);
+    assert.match(second?.asked[0] ?? "", /serialnumber=lt:51/);
+  });
+});
+
+test("a node that failed stands last for ten seconds, then one request tries it", () => {
+  let now = 0;
+  const endpoints = createFailover<string>(() => now);
+  const [a, b, c] = ["a", "b", "c"] as const;
+  const order = () => endpoints.inOrder([a, b, c]).join("");
+  assert.equal(order(), "abc");
+  assert.equal(endpoints.failed(a), true);
+  assert.equal(endpoints.failed(a), false, "it is already failing");
+  assert.equal(order(), "bca");
+  now += 10_000;
+  assert.equal(order(), "abc", "one tries");
+  assert.equal(order(), "bca", "the others do not wait for it");
+  assert.equal(endpoints.answered(a), true);
+  assert.equal(endpoints.answered(a), false);
+  assert.equal(order(), "abc");
+  for (const endpoint of [b, c, a]) endpoints.failed(endpoint);
+  assert.equal(order(), "abc", "when all fail, all are tried, in the given order");
+});
+
+test("a base URL may end in a slash, a path, or the interface's own path", async () => {
+  await withStubs([answers], async (_, [stub]) => {
+    for (const path of ["/", "/x/", "/x/api/v1", "/api/v1/"]) {
+      const mirror = createMirrorNode({ urls: [stub.url + path], log: silentLogger });
+      await mirror.nftsOf(WALLET, [A]);
+      await mirror.close();
+    }
+    assert.deepEqual(
+      stub.asked.map((path) => path.split("/accounts")[0]),
+      ["/api/v1", "/x/api/v1", "/x/api/v1", "/api/v1"],
+    );
+  });
+  assert.throws(() => createMirrorNode({ urls: [], log: silentLogger }), RangeError);
+});
+
+/** Holds every request until it is told to let some go. */
+function gate() {
+  const held: { response: ServerResponse; path: string }[] = [];
+  const reply: Reply = (response, path) => void held.push({ response, path });
+  const letGo = (count: number) => {
+    for (const { response } of held.splice(0, count)) {
+      sendJson(response, 200, { nfts: [], links: { next: null } });
+    }
+  };
+  return { held, reply, letGo };
+}
+
+const outcome = (read: Promise<unknown>) =>
+  read.then(
+    () => "answered",
+    (error) => error.fault,
+  );
+
+function stoppable() {
+  const controller = new AbortController();
+  return { signal: controller.signal, abort: () => controller.abort() };
+}
+
+/** Begins reads of different wallets. */
+const begin = (mirror: MirrorNode, count: number, limits: object) =>
+  Array.from({ length: count }, (_, i) => outcome(serialsOf(mirror, `0.0.${2000 + i}`, A, limits)));
+
+test("requests in flight and waiting are bounded; one more is refused at once", async () => {
+  const { held, reply, letGo } = gate();
+  await withStubs([reply], async (mirror, [stub]) => {
+    const reads = begin(mirror, 700, { deadlineMs: 60_000 });
+    const refused = await Promise.race(reads);
+    assert.equal(refused, "overloaded");
+    const connectionsMax = bounds.mirrorRequestsInFlightMax + bounds.mirrorBackgroundInFlightMax;
+    let settled = false;
+    void Promise.all(reads).then(() => {
+      settled = true;
+    });
+    while (!settled) {
+      assert.ok((await stub.connections()) <= connectionsMax);
+      assert.ok(held.length <= bounds.mirrorRequestsInFlightMax);
+      letGo(held.length);
+      await turnOfLoop();
+    }
+    const outcomes = await Promise.all(reads);
+    assert.ok(outcomes.filter((fault) => fault === "answered").length >= 512);
+    assert.ok(outcomes.every((fault) => fault === "answered" || fault === "overloaded"));
+  });
+});
+
+test("background work that hangs does not stand before a star's read", async () => {
+  const replies: Reply = (response, path, request) =>
+    path.includes("/accounts/0.0.1001/") && answers(response, path, request);
+  await withStubs([replies], async (mirror, [stub]) => {
+    const { signal, abort } = stoppable();
+    const reads = begin(mirror, 100, { deadlineMs: 60_000, background: true, signal });
+    await until(() => stub.asked.length === bounds.mirrorBackgroundInFlightMax);
+    assert.deepEqual(await serialsOf(mirror, WALLET, A, { deadlineMs: 20_000 }), [1, 2, 3]);
+    assert.equal(stub.asked.length, bounds.mirrorBackgroundInFlightMax + 1);
+    abort();
+    assert.deepEqual(await Promise.all(reads), Array(100).fill("aborted"));
+  });
+});
+
+test("waiting reads whose reader gave up do not hold up the next", async () => {
+  const { held, reply, letGo } = gate();
+  await withStubs([reply], async (mirror) => {
+    const busy = begin(mirror, LANE, { deadlineMs: 60_000 });
+    await until(() => held.length === LANE);
+    const reader = new AbortController();
+    const given = begin(mirror, 5, { deadlineMs: 60_000, signal: reader.signal });
+    const last = outcome(serialsOf(mirror, WALLET, A, { deadlineMs: 60_000 }));
+    reader.abort();
+    assert.deepEqual(await Promise.all(given), Array(5).fill("aborted"));
+    letGo(1);
+    await until(() => held.some(({ path }) => path.includes(WALLET)));
+    letGo(LANE);
+    assert.equal(await last, "answered");
+    assert.deepEqual(await Promise.all(busy), Array(LANE).fill("answered"));
+  });
+});
+
+test("background work rests while the node fails, and a star's own read never does", async () => {
+  await withStubs([(response) => response.writeHead(400).end()], async (mirror, [stub]) => {
+    const background = () => outcome(serialsOf(mirror, WALLET, A, { background: true }));
+    for (let i = 0; i < 5; i++) assert.equal(await background(), "status");
+    assert.equal(await background(), "resting");
+    assert.equal(stub.asked.length, 5);
+    assert.equal(await outcome(serialsOf(mirror, WALLET, A)), "status");
+    assert.equal(stub.asked.length, 6);
+  });
+});
+
+test("the lane has one size, full from the first request on", async () => {
+  const enter = createLanes(() => 0);
+  const underWay: (() => void)[] = [];
+  const request = () => new Promise<void>((resolve) => void underWay.push(resolve));
+  const reads = Array.from({ length: 3 * LANE }, () =>
+    enter({ isOver: false, background: false }, request),
+  );
+  for (const size of [LANE, LANE, LANE, 0]) {
+    await turnOfLoop();
+    assert.equal(underWay.length, size);
+    for (const settle of underWay.splice(0)) settle();
+  }
+  await Promise.all(reads);
+});
+
+test("two seconds later one background request tries, and the rest follow its success", async () => {
+  let now = 0;
+  const enter = createLanes(() => now);
+  const ask = (answer: () => Promise<string>) =>
+    enter({ isOver: false, background: true }, answer).catch((error) => error.fault);
+  const bad = async () => Promise.reject(new MirrorError("busy", "HTTP 500"));
+  const good = async () => "answered";
+  for (let i = 0; i < 5; i++) assert.equal(await ask(bad), "busy");
+  now = 1_999;
+  assert.equal(await ask(good), "resting");
+  now = 2_000;
+  assert.deepEqual(await Promise.all([ask(bad), ask(good)]), ["busy", "resting"]);
+  now = 4_000;
+  assert.equal(await ask(good), "answered");
+  assert.deepEqual(await Promise.all([ask(good), ask(good)]), ["answered", "answered"]);
+  for (let i = 0; i < 4; i++) assert.equal(await ask(bad), "busy");
+  assert.equal(await ask(good), "answered", "four failures are not five");
+});
+
+test("connections are kept for the reads that follow", async () => {
+  await withStubs([answers], async (mirror, [stub]) => {
+    for (let i = 0; i < 20; i++) await serialsOf(mirror, WALLET, A);
+    assert.ok((await stub.connections()) <= 2);
+  });
+});
+
+test.run();

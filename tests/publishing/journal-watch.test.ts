@@ -1,0 +1,104 @@
+/**
+ * Goal: a web process accepts no star before it has compared journal and topics, none while the
+ * journal is behind, and looks again when the database is another one; a mirror node that is away
+ * holds stars up only for a while. Method: the watch over the rig's ledger, looked at until it says
+ * what is expected.
+ */
+import * as assert from "node:assert/strict";
+import { suite } from "uvu";
+import { RetryableError } from "../../src/errors.ts";
+import { silentLogger } from "../../src/log.ts";
+import { listAlarms } from "../../src/publishing/alarms.ts";
+import { acceptLoss } from "../../src/publishing/journal-behind.ts";
+import {
+  type JournalState,
+  type JournalWatch,
+  type JournalWatchParts,
+  watchJournal,
+} from "../../src/publishing/journal-watch.ts";
+import { until } from "../support/processes.ts";
+import { createRig, openRigs, type Rig, TOPICS, textOf } from "./rig.ts";
+
+const test = suite("journal watch");
+let rigs: Awaited<ReturnType<typeof openRigs>>;
+let rig: Rig;
+let watch: JournalWatch;
+test.before(async () => {
+  rigs = await openRigs();
+});
+test.after(() => rigs.close());
+test.before.each(async () => {
+  rig = await createRig(rigs.sql);
+});
+test.after.each(() => watch.close());
+
+function open(change: Partial<JournalWatchParts> = {}): void {
+  const { sql, ledger } = rig;
+  const topics = Object.values(TOPICS);
+  const given = { sql, mirror: ledger.mirror(), topics, payer: undefined, log: silentLogger };
+  watch = watchJournal({ ...given, lookEveryMs: 20, ...change });
+}
+
+let said = 0;
+function sayLost(): void {
+  const message = textOf("event", 1_700_000_000_000 + said);
+  const transactionId = `0.0.1002@1795161599.${String(++said).padStart(9, "0")}`;
+  rig.ledger.foreign(transactionId, { topicId: TOPICS.event, message });
+}
+const says = (state: JournalState) => until(`the journal is ${state}`, () => watch.state === state);
+const codeOf = (): string => {
+  try {
+    watch.admitStar();
+    return "admitted";
+  } catch (error) {
+    return error instanceof RetryableError ? error.code : String(error);
+  }
+};
+
+test("a star is admitted when the topics have been read, and not before", async () => {
+  open();
+  assert.equal(codeOf(), "UNAVAILABLE");
+  await says("ok");
+  assert.equal(codeOf(), "admitted");
+});
+
+test("while the journal is behind no star is admitted; accepting the loss ends it", async () => {
+  sayLost();
+  open();
+  await says("behind");
+  assert.equal(codeOf(), "JOURNAL_BEHIND");
+  assert.equal(await acceptLoss(rig.sql), 1);
+  await says("ok");
+  assert.equal(codeOf(), "admitted");
+});
+
+test("the topics are read again where the rows are older than the process", async () => {
+  await rig.sql`insert into journal_epoch default values`;
+  open();
+  await says("ok");
+  sayLost();
+  await rig.sql`delete from journal_epoch`;
+  await says("behind");
+});
+
+test("after a lost connection nothing is admitted before the database was looked at", async () => {
+  open();
+  await says("ok");
+  watch.lookAgain();
+  assert.equal(codeOf(), "UNAVAILABLE");
+  await says("ok");
+});
+
+test("a mirror node that is away holds stars up for a while; then they go on, under an alarm", async () => {
+  rig.ledger.mirrorAway = true;
+  sayLost();
+  open({ patienceMs: 60 });
+  assert.equal(codeOf(), "UNAVAILABLE");
+  await says("ok");
+  await until("the alarm", async () => (await listAlarms(rig.sql))[0]?.reason === "topics-unread");
+  rig.ledger.mirrorAway = false;
+  await says("behind");
+  await until("no alarm", async () => (await listAlarms(rig.sql)).length === 0);
+});
+
+test.run();

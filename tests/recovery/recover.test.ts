@@ -1,0 +1,182 @@
+// timeout: 180 s
+/**
+ * Goal: what a journal lost comes back from the topics and the exports that were kept, to the last
+ * counter, receipt and hash. Method: some days of stars by the real engine, published on a local
+ * ledger; then an empty database and one that is behind are recovered and compared.
+ */
+import * as assert from "node:assert/strict";
+import { test } from "uvu";
+import type { ExportSource } from "../../src/audit/export-source.ts";
+import { findReceipt } from "../../src/reads/receipts.ts";
+import { recover } from "../../src/recovery/recover.ts";
+import { type Cast, openLostWorld, stateOf } from "./world.ts";
+
+const world = await openLostWorld();
+const { network, wallets } = world;
+const { sql, settings } = network;
+const url = settings.DATABASE_URL ?? "";
+let source: ExportSource;
+let before: Awaited<ReturnType<typeof stateOf>>;
+
+const TARGETS = ["event/meetup", "event/mint", "token/0.0.9001", "project/dex"];
+const round = (targets: readonly string[]): Cast[] =>
+  wallets.flatMap((wallet) => targets.map((target) => ({ wallet, target })));
+
+test.before(async () => {
+  const [first = "", , , fourth = ""] = wallets;
+  const eighth = wallets[7] ?? "";
+  await world.goTo(sql, 0, 9 * 3_600_000);
+  await world.cast(url, [
+    ...round(TARGETS),
+    ...["token/0.0.9002", "token/0.0.9003", "collection/0.0.8001", "project/wiki"].map(
+      (target) => ({
+        wallet: first,
+        target,
+      }),
+    ),
+  ]);
+  await world.publish(url);
+  await world.goTo(sql, 1, 3_600_000);
+  // A counted NFT of each collection leaves its wallet, and the check takes its weight away.
+  const lost = await sql<{ collection: "A" | "B"; serial: number }[]>`
+    select distinct on (collection) collection, serial from serial_claim
+    where event_id = 'mint' and collection <> 'base' and wallet = ${Number(fourth.split(".")[2])}
+    order by collection, serial`;
+  for (const { collection, serial } of lost) await world.transfer(collection, serial, eighth);
+  await world.goTo(sql, 1, 7_200_000);
+  await world.check(sql);
+  await world.cast(url, round(["event/mint", "event/meetup", "event/hack", "token/0.0.9005"]));
+  await world.publish(url);
+  await world.goTo(sql, 2, 60_000);
+  await world.cast(url, round(["token/0.0.9001", "event/mint"]));
+  await world.publish(url);
+  await world.finalize(sql);
+  source = await world.keepExports(sql);
+  before = await stateOf(sql, { numbers: true });
+});
+
+test.after(() => world.close());
+
+const withExports = async () => ({ source, days: await source.days() });
+
+test("an empty database gets everything back, with the hashes of the days that were final", async () => {
+  const fresh = await world.freshDatabase();
+  const told = await recover(world.recovery(fresh.sql, { exports: await withExports() }));
+  assert.deepEqual(told.unprovable, []);
+  assert.deepEqual(told.ignored, []);
+  assert.equal(told.recovered, before.stars.length);
+  assert.deepEqual([told.adopted, told.conflicts], [0, 0]);
+  assert.deepEqual(told.exact, world.days.slice(0, 2));
+  assert.deepEqual(await stateOf(fresh.sql, { numbers: true }), before);
+});
+
+test("a journal that is behind is led on, and a star that waits adopts its message", async () => {
+  const fresh = await world.freshDatabase();
+  const exports = await withExports();
+  const all = world.recovery(fresh.sql, { exports });
+  await recover({ ...all, mirror: world.mirrorUpTo(60) });
+  const [row] = await fresh.sql`select count(*) as stars from star`;
+  assert.equal(row?.stars, 120);
+  await fresh.sql`alter table outbox disable trigger user`;
+  await fresh.sql`
+    update outbox set state = 'pending', topic_id = null, transaction_id = null, sequence_number = null,
+      consensus_timestamp = null, running_hash = null
+    where star_id in (select star_id from outbox order by sequence_number desc limit 7)`;
+  await fresh.sql`alter table outbox enable trigger user`;
+  const dry = await recover({ ...all, isDryRun: true });
+  assert.deepEqual(
+    [dry.recovered, dry.adopted, dry.written],
+    [before.stars.length - 120, 7, false],
+  );
+  const told = await recover(all);
+  assert.deepEqual(
+    [told.recovered, told.adopted, told.conflicts],
+    [before.stars.length - 120, 7, 0],
+  );
+  assert.deepEqual(await stateOf(fresh.sql, { numbers: true }), before);
+});
+
+test("a recovery that dies at any step is taken up, and one that is done does nothing", async () => {
+  const fresh = await world.freshDatabase();
+  const all = world.recovery(fresh.sql, { exports: await withExports() });
+  let deaths = 0;
+  for (let steps = 1; ; steps += 2) {
+    let left = steps;
+    const dying = recover({
+      ...all,
+      accepts: true,
+      onProgress: (what) => {
+        left -= what === "NFTs" ? 0 : 1;
+        if (left === 0) throw new Error("dies");
+      },
+    });
+    const died = await dying.then(
+      () => false,
+      (error: Error) => {
+        if (error.message !== "dies") throw error;
+        return true;
+      },
+    );
+    if (!died) break;
+    deaths += 1;
+  }
+  assert.ok(deaths > 3, String(deaths));
+  assert.deepEqual(await stateOf(fresh.sql, { numbers: true }), before);
+  const again = await recover(all);
+  assert.deepEqual([again.recovered, again.adopted, again.conflicts], [0, 0, 0]);
+  assert.deepEqual(await stateOf(fresh.sql, { numbers: true }), before);
+});
+
+test("who starred again after the loss keeps a receipt, and the later star counts nowhere", async () => {
+  const fresh = await world.freshDatabase();
+  const all = world.recovery(fresh.sql, { exports: await withExports() });
+  await recover({ ...all, mirror: world.mirrorUpTo(60) });
+  const [first = "", second = "", third = ""] = wallets;
+  await world.cast(fresh.url, [
+    { wallet: first, target: "token/0.0.9001" },
+    { wallet: second, target: "token/0.0.9001" },
+    { wallet: third, target: "token/0.0.9006" },
+  ]);
+  const told = await recover(all);
+  assert.deepEqual([told.recovered, told.conflicts], [before.stars.length - 120, 2]);
+  const aside = await fresh.sql<{ id: string; day: string }[]>`select id, day from star_conflict`;
+  for (const { id, day } of aside) {
+    const receipt = await findReceipt(fresh.sql, id, day);
+    assert.deepEqual([receipt?.target.id, receipt?.publication.state], ["0.0.9001", "stored"]);
+  }
+  const [kept] = await fresh.sql`select slot from star where target_id = '0.0.9006'`;
+  assert.equal(kept?.slot, 3);
+  const after = await stateOf(fresh.sql, { numbers: true });
+  const others = (lines: readonly string[]) => lines.filter((line) => !line.includes("0.0.9006"));
+  assert.deepEqual(others(after.days), before.days);
+  assert.deepEqual(others(after.hours), before.hours);
+  assert.deepEqual([after.events, after.claims], [before.events, before.claims]);
+});
+
+test("without exports, histories decide, and what they leave open has to be accepted", async () => {
+  const fresh = await world.freshDatabase();
+  const all = world.recovery(fresh.sql);
+  const refused = await recover(all);
+  assert.equal(refused.written, false);
+  assert.ok(refused.unprovable.length > 0);
+  const [row] = await fresh.sql`select count(*) as stars from star`;
+  assert.equal(row?.stars, 0);
+  const told = await recover({ ...all, accepts: true });
+  assert.deepEqual([told.written, told.recovered], [true, before.stars.length]);
+  assert.deepEqual(told.unprovable, refused.unprovable);
+  assert.ok(told.unprovable.every((line) => line.startsWith("event/mint")));
+  const after = await stateOf(fresh.sql, { numbers: false });
+  const { days, hours, receipts } = before;
+  assert.deepEqual({ ...after, days, hours, receipts }, after);
+  const ordinary = (lines: readonly string[]) => lines.filter((line) => !line.includes("mint"));
+  assert.deepEqual(ordinary(after.events), ordinary(before.events));
+  assert.deepEqual(ordinary(after.claims), ordinary(before.claims));
+  const slots = (lines: readonly string[]) =>
+    lines.map((line) => {
+      const { id, slot, allowance_limit, season_id, held_a, held_b } = JSON.parse(line);
+      return { id, slot, allowance_limit, season_id, held_a, held_b };
+    });
+  assert.deepEqual(slots(after.stars), slots(before.stars));
+});
+
+test.run();

@@ -1,0 +1,85 @@
+/**
+ * Goal: a database of another build is refused in one line that names the way out, and nothing in
+ * it is touched. Method: the commands as processes of their own, on a database whose migration
+ * table holds other files than this build's.
+ */
+import * as assert from "node:assert/strict";
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { suite } from "uvu";
+import { startPostgres } from "../../src/local/postgres.ts";
+import { silentLogger } from "../../src/log.ts";
+import { prepareDatabase } from "../../src/processes/prepare-database.ts";
+import { migrate, OtherBuildError, schemaState } from "../../src/store/migrate.ts";
+import { openPostgres, type Sql } from "../../src/store/postgres.ts";
+import { temporaryFolder } from "../support/folder.ts";
+import { testDatabase } from "../support/postgres.ts";
+import { type CommandResult, starboard } from "../support/starboard.ts";
+
+const test = suite<{ url: string; sql: Sql; close: () => Promise<void> }>("migrate");
+
+test.before.each(async (context) => {
+  const database = await testDatabase({ migrated: true });
+  const sql = openPostgres(database.url, { connections: 1 });
+  const close = () => sql.end({ timeout: 1 }).then(database.close);
+  Object.assign(context, { url: database.url, sql, close });
+});
+test.after.each(({ close }) => close());
+
+function assertRefused({ status, stdout, stderr }: CommandResult, makeAnew: string): void {
+  assert.deepEqual([status, stdout], [1, ""], stderr);
+  assert.match(
+    stderr,
+    /^[^\n]+ was made by another build of Starboard and cannot be upgraded: [^\n]+\n$/,
+  );
+  assert.ok(stderr.includes(makeAnew), stderr);
+}
+
+test("a database of this build is current, and migrating it again applies no file", async ({
+  url,
+  sql,
+}) => {
+  assert.equal(await schemaState(sql), "current");
+  assert.deepEqual(await migrate(url), []);
+});
+
+test("starboard migrate refuses a database of another build", async ({ url, sql }) => {
+  await sql`update schema_version set md5 = repeat('0', 32) where version = 3`;
+  const refused = await starboard(["migrate"], { DATABASE_URL: url });
+  assertRefused(refused, "set DATABASE_URL to it and run `starboard migrate`");
+});
+
+test("so do web and worker processes", async ({ url, sql }) => {
+  await sql`update schema_version set md5 = repeat('0', 32) where version = 3`;
+  await assert.rejects(prepareDatabase(url, silentLogger), OtherBuildError);
+});
+
+test("a database that lacks files is old, and one with later files newer", async ({ sql }) => {
+  await sql`insert into schema_version (version, name, md5) values (9999, 'later', 'x')`;
+  assert.equal(await schemaState(sql), "newer");
+  await sql`delete from schema_version where version > 2`;
+  assert.equal(await schemaState(sql), "old");
+});
+
+test("more files than this build has, with other checksums: another build, not a newer one", async ({
+  sql,
+}) => {
+  await sql`update schema_version set md5 = md5(name) where version > 0`;
+  await sql`insert into schema_version (version, name, md5) values (9999, 'later', 'x')`;
+  assert.equal(await schemaState(sql), "other");
+});
+
+test("npm start names the data folder to remove", async () => {
+  const cwd = temporaryFolder("older-data");
+  const folder = join(cwd, ".starboard");
+  mkdirSync(folder);
+  const postgres = await startPostgres({ dataDir: join(folder, "postgres"), disposable: true });
+  const sql = openPostgres(postgres.url, { connections: 1 });
+  await sql.unsafe(`create table schema_version (version bigint primary key, name text, md5 text);
+    insert into schema_version values (0, null, null), (1, 'catalogue', 'of an older build')`);
+  await sql.end();
+  await postgres.close();
+  assertRefused(await starboard(["dev"], {}, cwd), `rm -r ${folder}`);
+});
+
+test.run();

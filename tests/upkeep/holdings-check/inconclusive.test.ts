@@ -1,0 +1,237 @@
+/**
+ * Goal: "only a complete, successful mirror reading may remove anything". Method: a wallet has
+ * sold NFTs that count, so a careless check would find something; then the mirror node fails in
+ * every way it can, and must cost no wallet any weight; then it heals, and the check catches up.
+ */
+import * as assert from "node:assert/strict";
+import { suite } from "uvu";
+import type { MirrorFault } from "../../../src/local/hedera/mirror-node.ts";
+import { brief, type Stage, setStage, type Voter } from "./stage.ts";
+
+const test = suite<{ stage: Stage; holder: Voter }>("holdings check in doubt");
+
+test.before(async (context) => {
+  context.stage = await setStage();
+  // More than a page of each collection stays with this wallet.
+  context.holder = await context.stage.wallet(110, 3);
+  await context.stage.star(context.holder);
+});
+test.before.each(({ stage }) => stage.reconnect());
+test.after.each(async ({ stage }) => {
+  stage.hedera.mirror.faults.heal();
+  assert.deepEqual(await stage.differences(), [], "the fold equals the projection");
+});
+test.after(({ stage }) => stage.close());
+
+/** A wallet that starred and then sold: an A NFT, and the carrier of its +5 without a spare. */
+async function sellOut(stage: Stage): Promise<Voter> {
+  const voter = await stage.wallet(1, 1);
+  await stage.star(voter);
+  await stage.hedera.ledger.transfer(stage.collections.A, voter.a, stage.treasury);
+  await stage.hedera.ledger.transfer(stage.collections.B, voter.b, stage.treasury);
+  return voter;
+}
+
+const A_PAGES = (stage: Stage) => new RegExp(`/tokens/${stage.collections.A}/nfts\\?`);
+const A_PAGE_2 = (stage: Stage) => new RegExp(`/tokens/${stage.collections.A}/nfts\\?.*gt:100`);
+
+/** How it fails, and which parts of a mint that leaves open. */
+const faults: readonly {
+  readonly name: string;
+  readonly fault: (stage: Stage) => MirrorFault;
+  readonly open: "A" | "own reading";
+}[] = [
+  {
+    name: "fails on its second page",
+    fault: (stage) => ({ kind: "fail", status: 503, path: A_PAGE_2(stage) }),
+    open: "A",
+  },
+  {
+    name: "refuses with a gateway's HTML",
+    fault: (stage) => ({ kind: "fail", status: 429, html: true, path: A_PAGES(stage) }),
+    open: "A",
+  },
+  {
+    name: "hangs on its second page",
+    fault: (stage) => ({ kind: "hang", path: A_PAGE_2(stage) }),
+    open: "A",
+  },
+  {
+    name: "breaks off its answer",
+    fault: (stage) => ({ kind: "garbage", path: A_PAGE_2(stage) }),
+    open: "A",
+  },
+  {
+    name: "answers an empty collection",
+    fault: (stage) => ({
+      kind: "garbage",
+      body: '{"nfts":[],"links":{"next":null}}',
+      path: A_PAGES(stage),
+    }),
+    open: "A",
+  },
+  {
+    name: "links to somewhere else",
+    fault: (stage) => ({
+      kind: "foreign-next",
+      url: "http://127.0.0.1:9/api/v1/tokens/0.0.1/nfts",
+      path: A_PAGES(stage),
+    }),
+    open: "A",
+  },
+  {
+    name: "links to another list of its own",
+    fault: (stage) => ({
+      kind: "foreign-next",
+      url: `/api/v1/tokens/${stage.collections.B}/nfts?limit=100&order=asc`,
+      path: A_PAGES(stage),
+    }),
+    open: "A",
+  },
+  {
+    name: "fails when asked for one NFT",
+    fault: () => ({ kind: "fail", status: 500, path: /\/nfts\/\d+$/ }),
+    open: "own reading",
+  },
+  {
+    name: "does not know the NFT when asked for it",
+    fault: () => ({
+      kind: "garbage",
+      body: '{"account_id":"0.0.1","deleted":false,"serial_number":1,"token_id":"0.0.1"}',
+      path: /\/nfts\/\d+$/,
+    }),
+    open: "own reading",
+  },
+];
+
+for (const { name, fault, open } of faults) {
+  test(`a mirror node that ${name} removes nothing, and is tried again`, async ({ stage }) => {
+    const voter = await sellOut(stage);
+    const before = await stage.total();
+    stage.hedera.mirror.faults.inject(fault(stage));
+    const hangs = fault(stage).kind === "hang";
+    const troubled = brief(await stage.check(hangs ? { deadlineMs: 500 } : {}).runNow());
+    if (open === "A") {
+      assert.deepEqual(troubled.deferred, ["A/all"]);
+      assert.deepEqual(troubled.removed, [`B/${voter.b[0]}-5`], "collection B was read whole");
+      assert.equal(await stage.total(), before - 5);
+    } else {
+      assert.deepEqual(troubled.deferred, [`A/${voter.a[0]}`, `B/${voter.b[0]}`]);
+      assert.deepEqual(troubled.removed, []);
+      assert.equal(await stage.total(), before);
+    }
+    stage.hedera.mirror.faults.heal();
+    await stage.reconnect();
+    const healed = brief(await stage.check().runNow());
+    assert.deepEqual(healed.deferred, []);
+    assert.ok(healed.removed.includes(`A/${voter.a[0]}-1`));
+    assert.equal(await stage.total(), before - 6);
+  });
+}
+
+test("a reading that an old replica answered in part is not believed against a look at the NFT", async ({
+  stage,
+}) => {
+  const before = stage.hedera.ledger.lastConsensus();
+  const [bought = 0] = await stage.hedera.ledger.mint(stage.collections.A, { count: 1 });
+  const unsold = stage.hedera.ledger.lastConsensus();
+  const voter = await stage.wallet();
+  await stage.hedera.ledger.transfer(stage.collections.A, bought, voter.id);
+  await stage.star(voter);
+  const total = await stage.total();
+  // In the replica it is not minted yet, or belongs to the treasury.
+  for (const asOf of [before, unsold]) {
+    stage.hedera.mirror.faults.heal();
+    // Of the list's pages every second one is the replica's: the NFT is on the second page.
+    stage.hedera.mirror.faults.inject({ kind: "replica-flip", asOf, path: A_PAGES(stage) });
+    const { removed, deferred } = brief(await stage.check().runNow());
+    assert.deepEqual([removed, deferred], [[], [`A/${bought}`]]);
+    assert.equal(await stage.total(), total);
+  }
+});
+
+test("requests that alternate between an old and a new replica never cost a holder its weight", async ({
+  stage,
+}) => {
+  const { ledger, mirror } = stage.hedera;
+  const sold = await ledger.mint(stage.collections.A, { count: 2 });
+  const carriers = await ledger.mint(stage.collections.B, { count: 1 });
+  const unsold = ledger.lastConsensus();
+  const voter = await stage.wallet();
+  await ledger.transfer(stage.collections.A, sold, voter.id);
+  await ledger.transfer(stage.collections.B, carriers, voter.id);
+  assert.equal(await stage.star(voter), 1 + 2 + 5);
+  const total = await stage.total();
+  for (const asksBefore of [0, 1, 2, 3]) {
+    mirror.faults.heal();
+    mirror.faults.inject({ kind: "replica-flip", asOf: unsold });
+    // So the replicas answer other requests of the check each time.
+    for (let n = 0; n < asksBefore; n += 1) await stage.mirror.nft(stage.collections.A, 1);
+    assert.deepEqual(brief(await stage.check().runNow()).removed, []);
+    assert.equal(await stage.total(), total);
+  }
+});
+
+test("a spare that cannot be confirmed neither keeps nor loses the +5", async ({ stage }) => {
+  const voter = await stage.wallet(0, 2);
+  const [carrier = 0, spare = 0] = voter.b;
+  await stage.star(voter);
+  const before = await stage.total();
+  await stage.hedera.ledger.transfer(stage.collections.B, carrier, stage.treasury);
+  stage.hedera.mirror.faults.inject({
+    kind: "fail",
+    status: 500,
+    path: new RegExp(`${stage.collections.B}/nfts/${spare}$`),
+  });
+  const { removed, deferred } = brief(await stage.check().runNow());
+  assert.deepEqual([removed, deferred], [[], [`B/${carrier}`]]);
+  assert.equal(await stage.total(), before);
+  stage.hedera.mirror.faults.heal();
+  await stage.reconnect();
+  assert.deepEqual(brief(await stage.check().runNow()).removed, [`B/${carrier}-0`]);
+});
+
+test("carriers swapped by two wallets keep both +5 when they are settled only at a later try", async ({
+  stage,
+}) => {
+  const [one, two] = [await stage.wallet(0, 1), await stage.wallet(0, 1)];
+  await stage.star(one);
+  await stage.star(two);
+  await stage.check().runDue();
+  stage.clock.shiftMs += 86_400_000;
+  const before = await stage.total();
+  await stage.hedera.ledger.transfer(stage.collections.B, one.b, two.id);
+  await stage.hedera.ledger.transfer(stage.collections.B, two.b, one.id);
+  stage.hedera.mirror.faults.inject({ kind: "fail", status: 500, path: /\/nfts\/\d+$/ });
+  const check = stage.check();
+  const troubled = await check.runDue();
+  assert.ok(troubled.kind === "checked");
+  assert.deepEqual(brief(troubled.report).deferred, [`B/${one.b[0]}`, `B/${two.b[0]}`]);
+  stage.hedera.mirror.faults.heal();
+  stage.clock.shiftMs += 10_000;
+  await stage.reconnect();
+  const settled = await stage.check().runDue();
+  assert.ok(settled.kind === "checked");
+  const { removed, deferred } = brief(settled.report);
+  assert.deepEqual([removed, deferred], [[`B/${one.b[0]}-0`, `B/${two.b[0]}-0`], []]);
+  assert.equal(await stage.total(), before);
+});
+
+test("a collection that the mirror node does not know removes nothing", async ({ stage }) => {
+  const voter = await sellOut(stage);
+  const unknown = { A: "0.0.99999999", B: stage.collections.B };
+  const { removed, deferred } = brief(await stage.check({ collections: unknown }).runNow());
+  assert.deepEqual([removed, deferred], [[`B/${voter.b[0]}-5`], ["A/all"]]);
+  assert.deepEqual(brief(await stage.check().runNow()).removed, [`A/${voter.a[0]}-1`]);
+});
+
+test("with nothing that counts, the mirror node is not even asked", async () => {
+  const fresh = await setStage();
+  assert.equal(await fresh.star(await fresh.wallet()), 1);
+  fresh.asked.length = 0;
+  assert.deepEqual(brief(await fresh.check().runNow()), { removed: [], kept: 0, deferred: [] });
+  assert.deepEqual(fresh.asked, []);
+  await fresh.close();
+});
+
+test.run();

@@ -1,0 +1,74 @@
+/** Which accounts are asked for again, and how many at once. */
+import * as assert from "node:assert/strict";
+import { test } from "uvu";
+import { createSignInAccounts } from "../../src/voting/sign-in-account.ts";
+
+const KEY = { _type: "ED25519", key: "00".repeat(32) } as const;
+
+function stage() {
+  const asked: string[] = [];
+  let now = 0;
+  const read = createSignInAccounts(
+    {
+      account: async (account) => {
+        asked.push(account);
+        return account === "0.0.404" ? null : { account, deleted: false, key: KEY };
+      },
+      isContract: async (id) => id === "0.0.500",
+    },
+    () => false,
+    () => now,
+  );
+  return { asked, read, pass: (ms: number) => (now += ms) };
+}
+
+for (const [what, wallet] of [
+  ["no account", "0.0.404"],
+  ["a contract", "0.0.500"],
+] as const) {
+  test(`that a wallet is ${what} is remembered for five seconds`, async () => {
+    const { asked, read, pass } = stage();
+    const first = await read(wallet);
+    pass(4_999);
+    assert.deepEqual(await read(wallet), first);
+    assert.equal(asked.length, 1);
+    pass(1);
+    assert.deepEqual(await read(wallet), first);
+    assert.equal(asked.length, 2);
+  });
+}
+
+test("a key is never remembered", async () => {
+  const { asked, read } = stage();
+  for (let i = 0; i < 3; i++) assert.deepEqual((await read("0.0.1001"))?.key, KEY);
+  assert.equal(asked.length, 3);
+});
+
+/** How many accounts are read at once of a hundred, and how many are read at all. */
+async function flood(isStarWaiting: () => boolean) {
+  let inFlight = 0;
+  let inFlightMax = 0;
+  const mirror = {
+    account: async (account: string) => {
+      inFlightMax = Math.max(inFlightMax, ++inFlight);
+      await new Promise((resolve) => setImmediate(resolve));
+      inFlight -= 1;
+      return { account, deleted: false, key: KEY };
+    },
+    isContract: async () => false,
+  };
+  const read = createSignInAccounts(mirror, isStarWaiting);
+  const reads = Array.from({ length: 100 }, (_, i) => read(`0.0.${2_000 + i}`));
+  const outcomes = await Promise.allSettled(reads);
+  return { inFlightMax, read: outcomes.filter(({ status }) => status === "fulfilled").length };
+}
+
+test("four accounts are read at once, and the others wait or are refused", async () => {
+  assert.deepEqual(await flood(() => false), { inFlightMax: 4, read: 4 + 64 });
+});
+
+test("while stars read holdings, one account is read at a time", async () => {
+  assert.deepEqual(await flood(() => true), { inFlightMax: 1, read: 4 + 64 });
+});
+
+test.run();
