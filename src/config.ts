@@ -256,7 +256,12 @@ export function readSettings<Name extends SettingName = never>(
   return Object.freeze(parsed.data) as Readonly<With<Name>>;
 }
 
-const LOOPBACK = /^(?:127(?:\.\d{1,3}){3}|::1|localhost)$/i;
+const LOOPBACK = /^(?:127(?:\.\d{1,3}){3}|\[?::1\]?|localhost)$/i;
+
+/** Whether only this machine is reached by a host's name or address, as settings or URLs have it. */
+export function isLoopback(host: string): boolean {
+  return LOOPBACK.test(host);
+}
 
 /**
  * Where clients find us: what is configured, else the loopback address that is bound. Of any
@@ -266,7 +271,7 @@ const LOOPBACK = /^(?:127(?:\.\d{1,3}){3}|::1|localhost)$/i;
  */
 export function ownUrl(given: { PUBLIC_URL?: string | undefined; HOST: string; PORT: number }) {
   const { PUBLIC_URL, HOST, PORT } = given;
-  if (PUBLIC_URL === undefined && !LOOPBACK.test(HOST)) {
+  if (PUBLIC_URL === undefined && !isLoopback(HOST)) {
     throw new ConfigurationError("PUBLIC_URL is missing: HOST is not a loopback address");
   }
   return PUBLIC_URL ?? `http://${HOST.includes(":") ? `[${HOST}]` : HOST}:${PORT}`;
@@ -280,8 +285,9 @@ export function ownOrigins(
   publicUrl: string,
   { HOST, PORT }: { HOST: string; PORT: number },
 ): readonly string[] {
-  const names = LOOPBACK.test(HOST) ? ["localhost", "127.0.0.1", "[::1]"] : [];
-  return [new URL(publicUrl).origin, ...names.map((name) => `http://${name}:${PORT}`)];
+  const names = isLoopback(HOST) ? ["localhost", "127.0.0.1", "[::1]"] : [];
+  const urls = [publicUrl, ...names.map((name) => `http://${name}:${PORT}`)];
+  return [...new Set(urls.map((url) => new URL(url).origin))];
 }
 
 /** The environment of this process, after `.env` where there is one. The only reader of `process.env`. */

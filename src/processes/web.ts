@@ -8,6 +8,7 @@ import { clientAddress, socketAddress } from "../http/middleware/client-address.
 import { serveHttp } from "../http/serve.ts";
 import { liveRoutes } from "../http/voting/live.ts";
 import type { VotingDeps } from "../http/voting/routes.ts";
+import { sessionTokens } from "../http/voting/session-token.ts";
 import { createRefusalTrail, type RefusalTrail } from "../journal/refusal-trail.ts";
 import { accountNumber } from "../journal/star-record.ts";
 import { lastUsed } from "../keys/last-used.ts";
@@ -176,8 +177,8 @@ function votingOperations(
   const { settings, sql, clock, mirror, journal, metrics, publicUrl, refusals } = given;
   const { casting, loadWalletDay, findTarget, findSession } = given.engine;
   const network = settings.HEDERA_NETWORK;
-  const origins = [...ownOrigins(publicUrl, settings), ...settings.VOTING_ORIGINS];
-  const site = { publicUrl, origins, network };
+  const own = ownOrigins(publicUrl, settings);
+  const site = { publicUrl, origins: [...own, ...settings.VOTING_ORIGINS], network };
   const signIn = {
     sql,
     clock,
@@ -194,6 +195,7 @@ function votingOperations(
   return {
     clock,
     network,
+    tokens: sessionTokens(publicUrl, own),
     startSignIn: (asked) => startSignIn(signIn, asked),
     openSession: (signed) => openSession(signIn, signed),
     findSession,

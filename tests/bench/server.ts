@@ -6,6 +6,7 @@ import { createSnapshots } from "../../src/hosting/snapshots.ts";
 import { createApp, type Mount } from "../../src/http/app.ts";
 import { serveHttp } from "../../src/http/serve.ts";
 import { type VotingDeps, votingRoutes } from "../../src/http/voting/routes.ts";
+import { sessionTokens } from "../../src/http/voting/session-token.ts";
 import { accountNumber } from "../../src/journal/star-record.ts";
 import { createLogger } from "../../src/log.ts";
 import { createMetrics } from "../../src/metrics.ts";
@@ -188,6 +189,7 @@ function never(): never {
 
 const unused: Omit<VotingDeps, "clock" | "findSession" | "castStar"> = {
   network: "local",
+  tokens: sessionTokens("http://127.0.0.1", []),
   startSignIn: never,
   openSession: never,
   revokeSessions: never,

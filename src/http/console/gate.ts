@@ -12,7 +12,7 @@ import type { OperatorAccess } from "../operator-access.ts";
 import { readForm } from "./read-form.ts";
 import { goTo } from "./reply.ts";
 import { isSameOrigin } from "./same-origin.ts";
-import { isFormToken, type SessionCookie, sessionCookie } from "./session-cookie.ts";
+import { isFormToken, sessionCookie } from "./session-cookie.ts";
 import { localPath, type SignInDeps, signIn, signInPage } from "./sign-in.ts";
 
 export interface GateDeps {
@@ -45,7 +45,7 @@ export interface Gate {
 export function createGate(deps: GateDeps): Gate {
   const { sql, publicUrl } = deps;
   const sessions: OperatorSessions = operatorSessions(deps);
-  const cookie: SessionCookie = sessionCookie(publicUrl);
+  const cookie = sessionCookie(publicUrl);
   const note: SignInDeps["note"] = ({ id, operator }, action) =>
     appendOperatorLog(sql, {
       actionId: uuidv7(),

@@ -1,32 +1,19 @@
 import { createHash } from "node:crypto";
-import type { Context } from "hono";
-import { getCookie } from "hono/cookie";
 import { OPERATOR_SESSION_MS } from "../../keys/operator-session.ts";
+import { type HostCookie, hostCookie } from "../host-cookie.ts";
 import { isSameText } from "../operator-access.ts";
 
-/** The console's own cookie: no script reads it, and no other site sends it. */
-export interface SessionCookie {
-  /** The secret a request brings; empty without one. */
-  read(c: Context): string;
-  write(c: Context, secret: string): void;
-  clear(c: Context): void;
-}
-
 /**
- * @param publicUrl where clients find us: on https the cookie is `Secure` and bound to this very
- *   host (`__Host-`); on plain http, for a machine of one's own, neither would be kept
+ * The console's own cookie.
+ *
+ * @param publicUrl where clients find us
  */
-export function sessionCookie(publicUrl: string): SessionCookie {
-  const isSecure = new URL(publicUrl).protocol === "https:";
-  const name = isSecure ? "__Host-starboard-operator" : "starboard-operator";
-  const attributes = `Path=/; HttpOnly; SameSite=Strict${isSecure ? "; Secure" : ""}`;
-  const set = (c: Context, value: string, seconds: number): void =>
-    c.header("Set-Cookie", `${name}=${value}; Max-Age=${seconds}; ${attributes}`);
-  return {
-    read: (c) => getCookie(c, name) ?? "",
-    write: (c, secret) => set(c, secret, OPERATOR_SESSION_MS / 1_000),
-    clear: (c) => set(c, "", 0),
-  };
+export function sessionCookie(publicUrl: string): HostCookie {
+  return hostCookie({
+    name: "starboard-operator",
+    isSecure: new URL(publicUrl).protocol === "https:",
+    lifetimeMs: OPERATOR_SESSION_MS,
+  });
 }
 
 /** What the forms of a session carry: it follows from the secret, and reveals nothing of it. */

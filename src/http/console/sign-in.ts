@@ -1,19 +1,19 @@
 import type { Context } from "hono";
 import { RetryableError } from "../../errors.ts";
 import type { OperatorSessions } from "../../keys/operator-session.ts";
+import type { HostCookie } from "../host-cookie.ts";
 import type { OperatorAccess } from "../operator-access.ts";
 import { barePage } from "./frame.ts";
 import { html } from "./markup.ts";
 import { readForm } from "./read-form.ts";
 import { goTo, sendPage } from "./reply.ts";
 import { isSameOrigin } from "./same-origin.ts";
-import type { SessionCookie } from "./session-cookie.ts";
 
 export interface SignInDeps {
   readonly publicUrl: string;
   readonly access: OperatorAccess;
   readonly sessions: OperatorSessions;
-  readonly cookie: SessionCookie;
+  readonly cookie: HostCookie;
   readonly note: (signedIn: { id: string; operator: string }, action: string) => Promise<void>;
 }
 

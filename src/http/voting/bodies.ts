@@ -35,6 +35,8 @@ export const sessionBody = z.strictObject({
   challengeId: z.string().regex(UUID, "must be the id of a challenge").toLowerCase(),
   scheme: z.enum(["hip820", "eip191"]).default("hip820"),
   signature: z.string().min(1).max(SIGNATURE_LENGTH_MAX),
+  /** For our own pages: the token goes into their cookie and stays out of the reply. */
+  cookie: z.boolean().default(false),
 });
 
 const RECORD_ID = /^[A-Za-z0-9_-]{1,64}$/;

@@ -18,12 +18,14 @@ import { readJson } from "../middleware/read-json.ts";
 import { problem } from "../problem.ts";
 import { answerWithin, type DeadlineVariables } from "./answer-within.ts";
 import { challengeBody, sessionBody, starBody, starTarget } from "./bodies.ts";
-import { bearerToken, requireSession, type SessionVariables } from "./session-guard.ts";
+import { requireSession, type SessionVariables } from "./session-guard.ts";
+import type { SessionTokens } from "./session-token.ts";
 
 /** The use cases behind the voting routes. */
 export interface VotingDeps {
   readonly clock: Clock;
   readonly network: LedgerNetwork;
+  readonly tokens: SessionTokens;
   readonly startSignIn: (asked: SignInRequest) => Promise<Challenge>;
   readonly openSession: (signed: SignedChallenge) => Promise<NewSession>;
   readonly findSession: (token: string) => Promise<string | null>;
@@ -42,7 +44,7 @@ type Env = { Variables: SessionVariables & DeadlineVariables };
 /** The voting operations, to be mounted under `/voting` (contract, section 3). */
 export function votingRoutes(deps: VotingDeps): Hono<Env> {
   const routes = new Hono<Env>();
-  const session = requireSession(deps.findSession);
+  const session = requireSession(deps.tokens, deps.findSession);
   routes.use(answerWithin());
   const challenge = challengeBody(deps.network);
 
@@ -52,17 +54,28 @@ export function votingRoutes(deps: VotingDeps): Hono<Env> {
     return c.json({ ...issued, expiresAt: instant(expiresAt) }, 201);
   });
   routes.post("/sessions", onlyQuery(), async (c) => {
-    const signed = await c.get("deadline").without(() => readJson(c, sessionBody));
-    const { expiresAt, ...opened } = await deps.openSession({ ...signed, origin: originOf(c) });
-    return c.json({ ...opened, expiresAt: instant(expiresAt) }, 201);
+    const read = () => readJson(c, sessionBody);
+    const { cookie, ...signed } = await c.get("deadline").without(read);
+    if (cookie) deps.tokens.requireOwnPage(c);
+    const opened = await deps.openSession({ ...signed, origin: originOf(c) });
+    const { token, wallet } = opened;
+    const expiresAt = instant(opened.expiresAt);
+    if (!cookie) return c.json({ token, wallet, expiresAt }, 201);
+    deps.tokens.cookie.write(c, token);
+    return c.json({ wallet, expiresAt }, 201);
   });
-  routes.delete("/sessions/current", session, onlyQuery(), async (c) => {
-    await deps.closeSession(c.get("sessionToken"));
+  /** Ends with the cookie, where the session stood in it. */
+  const signedOut = (c: Context<Env>): Response => {
+    if (c.get("session").isCookie) deps.tokens.cookie.clear(c);
     return c.body(null, 204);
+  };
+  routes.delete("/sessions/current", session, onlyQuery(), async (c) => {
+    await deps.closeSession(c.get("session").token);
+    return signedOut(c);
   });
   routes.delete("/sessions", session, onlyQuery(), async (c) => {
     await deps.revokeSessions(c.get("wallet"));
-    return c.body(null, 204);
+    return signedOut(c);
   });
   routes.get("/allowance", session, onlyQuery(), async (c) => {
     const { wallet, day, premium, ...allowance } = await deps.readAllowance(c.get("wallet"));
@@ -73,7 +86,7 @@ export function votingRoutes(deps: VotingDeps): Hono<Env> {
     return c.json({ ...preview, allowance: allowanceBody(preview.allowance) });
   });
   routes.post("/stars", async (c) => {
-    const token = bearerToken(c);
+    const { token } = deps.tokens.tokenOf(c);
     const wish = await readWish(c).catch(async (error) => {
       // A bad request of someone who is not signed in is first of all that.
       if ((await deps.findSession(token)) === null) throw invalidSession();

@@ -1,51 +1,32 @@
-import type { Context, MiddlewareHandler } from "hono";
-import { TerminalError } from "../../errors.ts";
+import type { MiddlewareHandler } from "hono";
 import { invalidSession } from "../../voting/session.ts";
+import { setReplyHeader } from "../reply-header.ts";
+import type { BroughtToken, SessionTokens } from "./session-token.ts";
 
 /** What a voting request knows once its session is found. */
 export interface SessionVariables {
   wallet: string;
-  sessionToken: string;
+  session: BroughtToken;
 }
 
-/** 256 random bits in base64url: anything else was never issued, and costs no query. */
-const TOKEN = /^[A-Za-z0-9_-]{43}$/;
-const BEARER = /^bearer +(?<token>\S+)$/i;
-
 /**
- * Lets a request through that carries a live session: `Authorization: Bearer <token>`.
+ * Lets a request through that carries a live session. Its reply is for that wallet: no cache keeps
+ * it.
  *
  * @param findSession the wallet of a token, null when it is unknown, expired or revoked
- * @throws TerminalError `MISSING_SESSION`, `INVALID_SESSION`
+ * @throws TerminalError as `SessionTokens.tokenOf`
  */
 export function requireSession(
+  tokens: SessionTokens,
   findSession: (token: string) => Promise<string | null>,
 ): MiddlewareHandler<{ Variables: SessionVariables }> {
   return async function sessionGuard(c, next) {
-    const token = bearerToken(c);
-    const wallet = await findSession(token);
+    const session = tokens.tokenOf(c);
+    const wallet = await findSession(session.token);
     if (wallet === null) throw invalidSession();
     c.set("wallet", wallet);
-    c.set("sessionToken", token);
+    c.set("session", session);
+    setReplyHeader(c, "Cache-Control", "no-store");
     await next();
   };
-}
-
-/**
- * The token that a request brings; it may be no session, but has the form of one.
- *
- * @throws TerminalError `MISSING_SESSION`, `INVALID_SESSION`
- */
-export function bearerToken(c: Context): string {
-  const header = c.req.header("authorization")?.trim() ?? "";
-  const { token } = BEARER.exec(header)?.groups ?? {};
-  // Another scheme, and a bare "Bearer", name no session.
-  if (token === undefined) {
-    throw new TerminalError(
-      "MISSING_SESSION",
-      "a session is needed: Authorization: Bearer <token>",
-    );
-  }
-  if (!TOKEN.test(token)) throw invalidSession();
-  return token;
 }

@@ -6,6 +6,7 @@ import { createApp } from "../../../src/http/app.ts";
 import { rateLimit } from "../../../src/http/middleware/rate-limit.ts";
 import { votingApi } from "../../../src/http/voting/api.ts";
 import { type VotingDeps, votingRoutes } from "../../../src/http/voting/routes.ts";
+import { sessionTokens } from "../../../src/http/voting/session-token.ts";
 import { silentLogger } from "../../../src/log.ts";
 import { createMetrics } from "../../../src/metrics.ts";
 import { bodyOf, fakeClock } from "../v1/house.ts";
@@ -16,7 +17,8 @@ const TOKEN = "t".repeat(43);
 /** The voting API over use cases that do nothing: each test asks what comes before them. */
 function build(limit = 1_000): Hono {
   const clock = fakeClock();
-  const useCases = { clock, network: "local", findSession: async () => "0.0.1001" };
+  const tokens = sessionTokens(ORIGIN, [ORIGIN]);
+  const useCases = { clock, network: "local", tokens, findSession: async () => "0.0.1001" };
   const voting = votingApi({
     origins: [ORIGIN],
     limit: rateLimit({

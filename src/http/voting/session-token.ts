@@ -1,0 +1,95 @@
+import type { Context } from "hono";
+import { bounds, isLoopback } from "../../config.ts";
+import { TerminalError } from "../../errors.ts";
+import { invalidSession } from "../../voting/session.ts";
+import { type HostCookie, hostCookie } from "../host-cookie.ts";
+
+/** A session token as a request brought it: it may be no session, but has the form of one. */
+export interface BroughtToken {
+  readonly token: string;
+  /** From the cookie of our own pages; else from the header. */
+  readonly isCookie: boolean;
+}
+
+/** Where session tokens stand: in `Authorization: Bearer`, else in the cookie of our own pages. */
+export interface SessionTokens {
+  readonly cookie: HostCookie;
+  /** @throws TerminalError as `tokenOf`, where the request comes from no page of ours */
+  requireOwnPage(c: Context): void;
+  /**
+   * The token that a request brings; the header wins over the cookie.
+   *
+   * @throws TerminalError `MISSING_SESSION`, `INVALID_SESSION`; `INVALID_REQUEST` with the field
+   *   `Origin` for a change by cookie that no page of ours asks for
+   */
+  tokenOf(c: Context): BroughtToken;
+  /** The same for pages that anyone may read: null where there is none, and for one of no form. */
+  find(c: Context): string | null;
+}
+
+/** 256 random bits in base64url: anything else was never issued, and costs no query. */
+const TOKEN = /^[A-Za-z0-9_-]{43}$/;
+const BEARER = /^bearer +(?<token>\S+)$/i;
+
+/**
+ * Reads session tokens (contract, section 8). A cookie goes along with whatever a browser sends to
+ * us, so a change by cookie needs an `Origin` of ours, which no page of another site can claim.
+ *
+ * @param publicUrl where clients find us: on plain http the cookie is secure too, save on loopback
+ * @param ownOrigins of our pages, as `config.ts` lists them; `VOTING_ORIGINS` are none of them
+ */
+export function sessionTokens(publicUrl: string, ownOrigins: readonly string[]): SessionTokens {
+  const { protocol, hostname } = new URL(publicUrl);
+  const cookie = hostCookie({
+    name: "starboard",
+    isSecure: protocol === "https:" || !isLoopback(hostname),
+    lifetimeMs: bounds.sessionLifetimeMs,
+  });
+
+  const isOwnPage = (c: Context): boolean => {
+    const isSameOrigin = (c.req.header("sec-fetch-site") ?? "same-origin") === "same-origin";
+    return isSameOrigin && ownOrigins.includes(c.req.header("origin") ?? "");
+  };
+  const requireOwnPage = (c: Context): void => {
+    if (isOwnPage(c)) return;
+    throw new TerminalError(
+      "INVALID_REQUEST",
+      "Origin: a session by cookie is for the pages of this service alone",
+      { field: "Origin" },
+    );
+  };
+  /** Browsers name no origin with a page that reads from its own. */
+  const mayRead = (c: Context): boolean =>
+    c.req.header("origin") === undefined || ownOrigins.includes(c.req.header("origin") ?? "");
+
+  const fromCookie = (c: Context): string => {
+    const token = cookie.read(c);
+    if (token === "") return "";
+    if (c.req.method === "GET" || c.req.method === "HEAD") return mayRead(c) ? token : "";
+    requireOwnPage(c);
+    return token;
+  };
+  const tokenOf = (c: Context): BroughtToken => {
+    const header = c.req.header("authorization")?.trim() ?? "";
+    // Another scheme, and a bare "Bearer", name no session.
+    const bearer = BEARER.exec(header)?.groups?.token;
+    const token = bearer ?? fromCookie(c);
+    if (token === "") {
+      throw new TerminalError(
+        "MISSING_SESSION",
+        "a session is needed: Authorization: Bearer <token>",
+      );
+    }
+    if (!TOKEN.test(token)) throw invalidSession();
+    return { token, isCookie: bearer === undefined };
+  };
+  const find = (c: Context): string | null => {
+    try {
+      return tokenOf(c).token;
+    } catch (error) {
+      if (error instanceof TerminalError) return null;
+      throw error;
+    }
+  };
+  return { cookie, requireOwnPage, tokenOf, find };
+}
