@@ -1,8 +1,6 @@
 import { mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import { coerceError } from "../errors.ts";
-import type { Logger } from "../log.ts";
 import { type Child, type Launch, startChild, stopProcess } from "./child-process.ts";
 import { lockFolder } from "./folder-lock.ts";
 import { freePort, readPort } from "./free-port.ts";
@@ -21,14 +19,6 @@ export interface ServerKind {
   isReady(port: number, pid: number): Promise<boolean>;
   /** Puts right what a server that was never stopped left in its data. */
   clearAfter?(dead: ProcessReference): void;
-}
-
-export interface ServerOptions {
-  /** Ours alone; holds the lock, the log and what the kind keeps. */
-  readonly folder: string;
-  /** Wanted port; another one is used when it is taken. Default: that of the last start. */
-  readonly port?: number | undefined;
-  readonly log?: Logger | undefined;
 }
 
 /** A local server that runs until closed, on a port that stays the same. */
@@ -53,24 +43,25 @@ const RESTART_DELAY_MAX_MS = 5_000;
  * is stopped first, so there are never two on the same data; a server that
  * crashes is started again on the same port.
  *
+ * @param folder ours alone; holds the lock, the log and what the kind keeps. Its last port is
+ *   taken again where that is free
  * @throws Error when the folder is in use or the server does not come up; the
  *   message holds the end of the server's log
  */
-export async function runServer(kind: ServerKind, options: ServerOptions): Promise<LocalServer> {
+export async function runServer(kind: ServerKind, folder: string): Promise<LocalServer> {
   if (process.platform === "win32") {
     throw new Error(`${kind.name} of our own needs Linux or macOS; set DATABASE_URL and REDIS_URL`);
   }
-  mkdirSync(options.folder, { recursive: true });
-  const lock = lockFolder(options.folder);
+  mkdirSync(folder, { recursive: true });
+  const lock = lockFolder(folder);
   const { predecessor } = lock;
   // Should this fail, the lock stays: it is what knows of the predecessor.
   if (predecessor !== undefined) await stopProcess(predecessor, kind.stopSignals);
   try {
     if (predecessor !== undefined) kind.clearAfter?.(predecessor);
     await kind.prepare?.();
-    const starter = new Starter(kind, options, lock.note);
+    const starter = new Starter(kind, folder, lock.note);
     const port = await starter.startOnFreePort();
-    options.log?.info({ port, pid: starter.pid }, `${kind.name} is ready`);
     const close = async (): Promise<void> => {
       await starter.stop();
       lock.release();
@@ -86,18 +77,16 @@ export async function runServer(kind: ServerKind, options: ServerOptions): Promi
 /** Keeps one server up. */
 class Starter {
   readonly #kind: ServerKind;
-  readonly #options: ServerOptions;
+  readonly #folder: string;
   readonly #note: (server: ProcessReference) => void;
-  readonly #logFile: string;
   #child: Child | undefined;
   #stopping = false;
   #restarting: Promise<void> = Promise.resolve();
 
-  constructor(kind: ServerKind, options: ServerOptions, note: (server: ProcessReference) => void) {
+  constructor(kind: ServerKind, folder: string, note: (server: ProcessReference) => void) {
     this.#kind = kind;
-    this.#options = options;
+    this.#folder = folder;
     this.#note = note;
-    this.#logFile = join(options.folder, "server.log");
   }
 
   get pid(): number {
@@ -105,8 +94,8 @@ class Starter {
   }
 
   async startOnFreePort(): Promise<number> {
-    const portFile = join(this.#options.folder, "server.port");
-    let wanted = this.#options.port ?? readPort(portFile);
+    const portFile = join(this.#folder, "server.port");
+    let wanted = readPort(portFile);
     for (let tries = 1; ; tries += 1) {
       const port = await freePort(wanted);
       const failure = await this.#start(port);
@@ -128,8 +117,10 @@ class Starter {
 
   /** @returns why it did not start, if it did not */
   async #start(port: number): Promise<string | undefined> {
-    shorten(this.#logFile);
-    const child = startChild(this.#kind.launch(port), this.#logFile, this.#kind.stopSignals);
+    const { name, launch, stopSignals, isReady } = this.#kind;
+    const logFile = join(this.#folder, "server.log");
+    shorten(logFile);
+    const child = startChild(launch(port), logFile, stopSignals);
     this.#child = child;
     let ended: string | undefined;
     void child.exited.then((how) => {
@@ -137,20 +128,16 @@ class Starter {
     });
     if (child.pid !== 0) this.#note({ pid: child.pid, identity: child.identity });
     const deadline = performance.now() + START_DEADLINE_MS;
-    while (ended === undefined && !(await this.#kind.isReady(port, child.pid))) {
+    while (ended === undefined && !(await isReady(port, child.pid))) {
       if (performance.now() > deadline) {
         await child.stop();
-        return `${this.#kind.name} was not ready in time${tail(this.#logFile)}`;
+        return `${name} was not ready in time${tail(logFile)}`;
       }
       await delay(POLL_MS);
     }
-    if (ended !== undefined) {
-      return `${this.#kind.name} did not start (${ended})${tail(this.#logFile)}`;
-    }
-    void child.exited.then((how) => {
-      if (this.#stopping) return;
-      this.#options.log?.error({ ended: how }, `${this.#kind.name} ended; starting it again`);
-      this.#restarting = this.#restart(port);
+    if (ended !== undefined) return `${name} did not start (${ended})${tail(logFile)}`;
+    void child.exited.then(() => {
+      if (!this.#stopping) this.#restarting = this.#restart(port);
     });
     return undefined;
   }
@@ -160,9 +147,8 @@ class Starter {
     while (!this.#stopping) {
       await delay(wait);
       if (this.#stopping) return;
-      const failure = await this.#start(port).catch((error) => coerceError(error).message);
+      const failure = await this.#start(port).catch((error: unknown) => error);
       if (failure === undefined) return;
-      this.#options.log?.warn({ failure }, `${this.#kind.name} is still down`);
       wait = Math.min(wait * 2, RESTART_DELAY_MAX_MS);
     }
   }

@@ -12,7 +12,6 @@ import { join, resolve } from "node:path";
 import { promisify } from "node:util";
 import postgres from "postgres";
 import { coerceError } from "../errors.ts";
-import type { Logger } from "../log.ts";
 import type { UserIds } from "./child-process.ts";
 import { type LocalServer, runServer, type ServerKind } from "./local-server.ts";
 import { findPostgres, type NativePostgres, preparePostgres } from "./native-postgres.ts";
@@ -23,9 +22,6 @@ import { enterableFolder, openForServer, serverUser } from "./server-user.ts";
 export interface PostgresOptions {
   /** Ours alone. Holds the cluster, its password (0600), lock and log. */
   readonly dataDir: string;
-  /** Wanted port; another one is used when it is taken. Default: that of the last start. */
-  readonly port?: number | undefined;
-  readonly log?: Logger | undefined;
   /** Faster, because its data need not survive a crash of the machine. */
   readonly disposable?: boolean | undefined;
 }
@@ -62,12 +58,12 @@ const DISPOSABLE = { fsync: "off", synchronous_commit: "off", full_page_writes: 
  *   it does not come up
  */
 export async function startPostgres(options: PostgresOptions): Promise<LocalPostgres> {
-  const { disposable = false, port, log } = options;
+  const { disposable = false } = options;
   const folder = resolve(options.dataDir);
   mkdirSync(folder, { recursive: true });
   openForServer(folder);
   const cluster = findCluster(folder);
-  const server = await runServer(postgresKind(cluster, disposable), { folder, port, log });
+  const server = await runServer(postgresKind(cluster, disposable), folder);
   try {
     await createDatabase(urlOf(cluster, server.port, "postgres"));
   } catch (error) {

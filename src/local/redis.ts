@@ -3,16 +3,12 @@ import { createRequire } from "node:module";
 import { connect } from "node:net";
 import { delimiter, join, resolve } from "node:path";
 import { environment } from "../config.ts";
-import type { Logger } from "../log.ts";
 import { type LocalServer, runServer, type ServerKind } from "./local-server.ts";
 import { keepPassword, passwordFileOf } from "./password-file.ts";
 
 export interface RedisOptions {
   /** Ours alone. Holds the data, its password (0600), lock and log. */
   readonly dataDir: string;
-  /** Wanted port; another one is used when it is taken. Default: that of the last start. */
-  readonly port?: number | undefined;
-  readonly log?: Logger | undefined;
   /** Where `redis-server` is looked for; default: the `PATH` of this process. */
   readonly path?: string | undefined;
 }
@@ -60,7 +56,6 @@ const ANSWER_PATIENCE_MS = 1_000;
  * @throws Error when the folder is in use or the server does not come up
  */
 export async function startRedis(options: RedisOptions): Promise<LocalRedis> {
-  const { port, log } = options;
   const folder = resolve(options.dataDir);
   mkdirSync(join(folder, "data"), { recursive: true, mode: 0o700 });
   const password = keepPassword(folder);
@@ -70,10 +65,10 @@ export async function startRedis(options: RedisOptions): Promise<LocalRedis> {
       name: "Redis",
       stopSignals: ["SIGTERM", "SIGKILL"],
       launch:
-        program === undefined ? launchJsRedis(folder) : launchRedis({ program, folder, password }),
+        program === undefined ? launchJsRedis(folder) : launchRedis(program, folder, password),
       isReady: (at) => answers(at, password),
     },
-    { folder, port, log },
+    folder,
   );
   return {
     ...server,
@@ -82,19 +77,15 @@ export async function startRedis(options: RedisOptions): Promise<LocalRedis> {
   };
 }
 
-function launchRedis(given: {
-  program: string;
-  folder: string;
-  password: string;
-}): ServerKind["launch"] {
-  const file = join(given.folder, "redis.conf");
+function launchRedis(program: string, folder: string, password: string): ServerKind["launch"] {
+  const file = join(folder, "redis.conf");
   // In a file, because every user of the machine can read a command line.
-  const lines = [...CONFIGURATION, `requirepass ${given.password}`, ""];
+  const lines = [...CONFIGURATION, `requirepass ${password}`, ""];
   writeFileSync(file, lines.join("\n"), { mode: 0o600 });
   return (port) => ({
-    file: given.program,
+    file: program,
     args: [file, "--port", String(port)],
-    cwd: join(given.folder, "data"),
+    cwd: join(folder, "data"),
     env: {},
   });
 }

@@ -19,7 +19,7 @@ export function limitGrpcCalls({ Client }: typeof Grpc, endsMs = CALL_ENDS_MS): 
   const { prototype } = Client;
   if (limited.has(prototype)) return;
   limited.add(prototype);
-  // Its four overloads are one function here: the parts are told apart by their number.
+  // Its four overloads are one function here: the number of parts says which one it is.
   const start = prototype.makeUnaryRequest as unknown as StartCall;
   const startWithDeadline: StartCall = function (...parts) {
     if (parts.length !== PARTS_OF_CALL) return start.apply(this, parts);

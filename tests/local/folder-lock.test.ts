@@ -43,7 +43,7 @@ test("a lock whose owner is dead is taken over with the server it left", async (
   const lock = lockFolder(folder);
   assert.deepEqual(lock.predecessor, server);
   const entry = JSON.parse(readFileSync(file, "utf8"));
-  // Whoever takes over from us must know it too, should we be killed before it has ended.
+  // If we are killed before it has ended, the next process must know it too.
   assert.deepEqual(entry, { owner: referTo(process.pid), server });
 });
 

@@ -3,8 +3,7 @@ import { createServer } from "node:net";
 import { Server, ServerCredentials } from "@grpc/grpc-js";
 import type { Service } from "../../service.ts";
 import { type Faults, noFaults } from "./consensus/faults.ts";
-import { rawService } from "./consensus/grpc.ts";
-import { nodeHandlers } from "./consensus/node.ts";
+import { HAPI, type NodeSettings, nodeHandlers } from "./consensus/node.ts";
 import { entityId } from "./entity-id.ts";
 import type { Ledger } from "./ledger.ts";
 
@@ -56,7 +55,9 @@ const RECEIPT_PATIENCE_MS = 200;
  * @throws Error when a port is taken, or is one the SDK treats specially
  */
 export async function startConsensusNodes(options: ConsensusOptions): Promise<ConsensusNodes> {
-  const { count = 3, ports = [], host = await loopback() } = options;
+  const { ledger, count = 3, ports = [], host = await loopback() } = options;
+  const { consensusDelayMs = CONSENSUS_DELAY_MS } = options;
+  const { receiptPatienceMs = RECEIPT_PATIENCE_MS } = options;
   const servers: Server[] = [];
   const nodes: ConsensusNode[] = [];
   const close = async (): Promise<void> => {
@@ -64,14 +65,10 @@ export async function startConsensusNodes(options: ConsensusOptions): Promise<Co
   };
   try {
     for (let index = 0; index < count; index += 1) {
-      const faults = noFaults();
       const num = FIRST_NODE + index;
-      const { server, address } = await listen(options, {
-        host,
-        port: ports[index] ?? 0,
-        num,
-        faults,
-      });
+      const faults = noFaults();
+      const settings = { ledger, num, faults, consensusDelayMs, receiptPatienceMs };
+      const { server, address } = await listen(settings, host, ports[index] ?? 0);
       servers.push(server);
       nodes.push({ address, account: entityId(num), faults });
     }
@@ -82,31 +79,20 @@ export async function startConsensusNodes(options: ConsensusOptions): Promise<Co
   return { nodes, close };
 }
 
-interface Place {
-  readonly host: string;
-  readonly port: number;
-  readonly num: number;
-  readonly faults: Faults;
-}
-
 async function listen(
-  options: ConsensusOptions,
-  place: Place,
+  settings: NodeSettings,
+  host: string,
+  port: number,
 ): Promise<{ server: Server; address: string }> {
-  const { ledger, consensusDelayMs = CONSENSUS_DELAY_MS } = options;
-  const { receiptPatienceMs = RECEIPT_PATIENCE_MS } = options;
-  const handlers = nodeHandlers({ ...place, ledger, consensusDelayMs, receiptPatienceMs });
   const server = new Server();
-  server.addService(rawService("ConsensusService", ["createTopic", "submitMessage"]), handlers);
-  server.addService(
-    rawService("CryptoService", ["getTransactionReceipts", "cryptoGetBalance"]),
-    handlers,
-  );
-  const address = await bind(server, place.host, place.port);
-  if (!PORTS_TO_AVOID.some((port) => address.endsWith(`:${port}`))) return { server, address };
+  server.addService(HAPI, nodeHandlers(settings));
+  const address = await bind(server, host, port);
+  if (!PORTS_TO_AVOID.some((avoided) => address.endsWith(`:${avoided}`))) {
+    return { server, address };
+  }
   server.forceShutdown();
-  if (place.port !== 0) throw new RangeError(`the SDK cannot use port ${place.port} at loopback`);
-  return listen(options, place);
+  if (port !== 0) throw new RangeError(`the SDK cannot use port ${port} at loopback`);
+  return listen(settings, host, port);
 }
 
 /** @returns 127.0.0.2 where it can be bound, else 127.0.0.1 */

@@ -125,22 +125,9 @@ export async function openLedger(options: LedgerOptions): Promise<Ledger> {
   };
 }
 
-type Operations = Pick<
+type Operations = Omit<
   Ledger,
-  | "createAccount"
-  | "rotateAccountKey"
-  | "deleteAccount"
-  | "createCollection"
-  | "mint"
-  | "transfer"
-  | "approve"
-  | "updateMetadata"
-  | "changeTreasury"
-  | "burn"
-  | "wipe"
-  | "deleteCollection"
-  | "createTopic"
-  | "deleteTopic"
+  "exists" | "closeBlock" | "lastConsensus" | "now" | "order" | "receipts" | "close"
 >;
 
 function operations(order: ConsensusOrder): Operations {

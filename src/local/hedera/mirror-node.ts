@@ -1,16 +1,15 @@
+import { randomUUID } from "node:crypto";
 import type { AddressInfo } from "node:net";
 import { createAdaptorServer } from "@hono/node-server";
 import { type Context, Hono } from "hono";
 import { coerceError } from "../../errors.ts";
 import type { Service } from "../../service.ts";
 import type { Ledger } from "./ledger.ts";
-import { getAccount } from "./mirror/accounts.ts";
+import { getAccount, getContract } from "./mirror/accounts.ts";
 import { getBlock, getBlocks } from "./mirror/blocks.ts";
-import { getContract } from "./mirror/contracts.ts";
 import { MirrorError, notFound } from "./mirror/errors.ts";
 import type { Endpoint, MirrorAnswer } from "./mirror/exchange.ts";
 import { type MirrorFault, type MirrorFaults, noMirrorFaults } from "./mirror/faults.ts";
-import { toJson } from "./mirror/json.ts";
 import { getAccountNfts, getNft, getTokenNfts } from "./mirror/nfts.ts";
 import { readQuery } from "./mirror/parameters.ts";
 import { getNftTransactions, getToken } from "./mirror/tokens.ts";
@@ -167,4 +166,16 @@ function errorResponse(error: unknown): Response {
 
 function statusBody(messages: readonly string[]): string {
   return JSON.stringify({ _status: { messages: messages.map((message) => ({ message })) } });
+}
+
+/** Unguessable, so that no text of a message can pass for a number. */
+const MARK = randomUUID();
+const MARKED = new RegExp(`"${MARK}(-?\\d+)"`, "g");
+
+/** JSON in which bigints are plain numbers: the mirror node writes int64 so, of any size. */
+function toJson(body: unknown): string {
+  const text = JSON.stringify(body, (_, value) =>
+    typeof value === "bigint" ? `${MARK}${value}` : value,
+  );
+  return text.replace(MARKED, "$1");
 }

@@ -1,5 +1,10 @@
 import { setTimeout as pause } from "node:timers/promises";
-import { status, type UntypedServiceImplementation } from "@grpc/grpc-js";
+import {
+  type ServerUnaryCall,
+  type sendUnaryData,
+  status,
+  type UntypedServiceImplementation,
+} from "@grpc/grpc-js";
 import hapi, { type proto as Hapi } from "@hashgraph/proto";
 import { coerceError } from "../../../errors.ts";
 import type { Ledger } from "../ledger.ts";
@@ -8,7 +13,6 @@ import { nanosOfMs } from "../timestamps.ts";
 import { balanceAnswer, precheckAnswer, receiptAnswer, refusalAnswer } from "./answers.ts";
 import { PrecheckFailure, type ResponseCode } from "./codes.ts";
 import type { ConsensusFault, Faults } from "./faults.ts";
-import type { RawCall, RawReply } from "./grpc.ts";
 import { handle } from "./handle.ts";
 import { precheck } from "./precheck.ts";
 import { accountNum, instant, readTransaction } from "./transaction.ts";
@@ -25,7 +29,30 @@ export interface NodeSettings {
   readonly receiptPatienceMs: number;
 }
 
-/** The handlers of `ConsensusService` and `CryptoService`, by method. */
+const same = (bytes: Buffer): Buffer => bytes;
+/**
+ * Bytes in, bytes out: what does not decode must become a precheck code, not a gRPC error,
+ * so decoding is the handler's affair.
+ */
+const method = (path: string) => ({
+  path,
+  requestStream: false,
+  responseStream: false,
+  requestSerialize: same,
+  requestDeserialize: same,
+  responseSerialize: same,
+  responseDeserialize: same,
+});
+
+/** The methods a node answers. */
+export const HAPI = {
+  createTopic: method("/proto.ConsensusService/createTopic"),
+  submitMessage: method("/proto.ConsensusService/submitMessage"),
+  getTransactionReceipts: method("/proto.CryptoService/getTransactionReceipts"),
+  cryptoGetBalance: method("/proto.CryptoService/cryptoGetBalance"),
+};
+
+/** The handlers of `HAPI`. */
 export function nodeHandlers(settings: NodeSettings): UntypedServiceImplementation {
   const transaction = unary((bytes) => answerTransaction(settings, bytes));
   return {
@@ -36,10 +63,8 @@ export function nodeHandlers(settings: NodeSettings): UntypedServiceImplementati
   };
 }
 
-type Answer = (request: Buffer) => Promise<Buffer>;
-
-function unary(answer: Answer): (call: RawCall, reply: RawReply) => void {
-  return (call, reply) => {
+function unary(answer: (request: Buffer) => Promise<Buffer>) {
+  return (call: ServerUnaryCall<Buffer, Buffer>, reply: sendUnaryData<Buffer>): void => {
     answer(call.request).then(
       (bytes) => reply(null, bytes),
       (error: unknown) => reply(error instanceof Unavailable ? UNAVAILABLE : internal(error)),

@@ -3,7 +3,7 @@ import { meets } from "../sorted.ts";
 import type { AccountVersion } from "../state/events.ts";
 import { newest, type Versions } from "../state/state.ts";
 import { parseTimestamp, SECOND, timestampText } from "../timestamps.ts";
-import { readAccountReference, toBase32 } from "./account-reference.ts";
+import { readAccountReference, readEntityNum, toBase32 } from "./account-reference.ts";
 import { notFound } from "./errors.ts";
 import { type Endpoint, MAX_AGE, pageOf } from "./exchange.ts";
 import { showKey } from "./key.ts";
@@ -17,7 +17,7 @@ import {
   type Query,
 } from "./parameters.ts";
 import { isTransactionType, listTransactions } from "./transactions.ts";
-import { creationOf, deletedOf, optionalTime, type View } from "./view.ts";
+import { creationOf, deletedOf, optionalTime, type View, versionOf } from "./view.ts";
 
 /** `GET /accounts/{idOrAliasOrEvmAddress}`: deleted accounts are there, with the key they had. */
 export const getAccount: Endpoint = (request) => {
@@ -43,6 +43,38 @@ export const getAccount: Endpoint = (request) => {
     body: { ...showAccount(view, account, versions), transactions, links: { next } },
     maxAge: MAX_AGE.account,
     next,
+  };
+};
+
+/** `GET /contracts/{id}`: 404 for an account that is no contract. */
+export const getContract: Endpoint = ({ view, query, part }) => {
+  const num = readEntityNum(part("contract"), "contractid");
+  checkQuery(query, { timestamp: isTimestamp });
+  const versions = view.state.accounts.get(num) ?? [];
+  const contract = versionOf(view, versions);
+  if (!contract?.isContract) throw notFound();
+  return {
+    maxAge: MAX_AGE.list,
+    body: {
+      admin_key: showKey(contract.key),
+      auto_renew_account: null,
+      auto_renew_period: contract.autoRenewPeriod,
+      bytecode: null,
+      contract_id: entityId(num),
+      created_timestamp: optionalTime(creationOf(view, versions)),
+      deleted: deletedOf(view, versions, contract),
+      evm_address: evmAddressOf(contract),
+      expiration_timestamp: null,
+      file_id: null,
+      max_automatic_token_associations: contract.maxAssociations,
+      memo: contract.memo,
+      nonce: 1,
+      obtainer_id: null,
+      permanent_removal: null,
+      proxy_account_id: null,
+      runtime_bytecode: null,
+      timestamp: { from: timestampText(contract.at), to: null },
+    },
   };
 };
 
@@ -115,6 +147,6 @@ function showAccount(view: View, account: AccountVersion, versions: Versions<Acc
 }
 
 /** Its own, or the long-zero one that its number makes. */
-export function evmAddressOf({ evmAddress, num }: AccountVersion): string {
+function evmAddressOf({ evmAddress, num }: AccountVersion): string {
   return `0x${evmAddress ?? num.toString(16).padStart(40, "0")}`;
 }
