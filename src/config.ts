@@ -204,6 +204,15 @@ export const settings = z.object({
   API_RATE_LIMIT: count(100, 1, 1_000_000).describe("Public API requests per client and 60 s."),
   VOTING_RATE_LIMIT: count(300, 1, 1_000_000).describe("Voting requests per client and 60 s."),
   PRICE_URL: httpUrl.optional().describe("Source of token prices and market caps."),
+  PAGES: z.enum(["on", "off"]).default("on").describe("The directory's pages at /; off: none."),
+  SITE_NAME: z
+    .string()
+    .max(60, "must be at most 60 characters")
+    .default("Starboard")
+    .describe("What the pages call this directory."),
+  EXPLORER_URL: httpUrl
+    .optional()
+    .describe("Base of the explorer's pages; default: HashScan's for the public networks."),
   XP_PER_STAR: count(1, 0, 1_000).describe("XP credited per accepted star."),
   LOG_LEVEL: z
     .enum(["fatal", "error", "warn", "info", "debug", "trace", "silent"])
@@ -288,6 +297,19 @@ export function ownOrigins(
   const names = isLoopback(HOST) ? ["localhost", "127.0.0.1", "[::1]"] : [];
   const urls = [publicUrl, ...names.map((name) => `http://${name}:${PORT}`)];
   return [...new Set(urls.map((url) => new URL(url).origin))];
+}
+
+/** The explorers' pages of the networks that have some. */
+const EXPLORED: readonly string[] = ["mainnet", "testnet", "previewnet"];
+
+/** Base of the explorer's pages of the network in use, no slash at its end; null where there is none. */
+export function explorerUrl(given: {
+  EXPLORER_URL?: string | undefined;
+  HEDERA_NETWORK: string;
+}): string | null {
+  const { EXPLORER_URL, HEDERA_NETWORK } = given;
+  if (EXPLORER_URL !== undefined) return EXPLORER_URL.replace(/\/+$/, "");
+  return EXPLORED.includes(HEDERA_NETWORK) ? `https://hashscan.io/${HEDERA_NETWORK}` : null;
 }
 
 /** The environment of this process, after `.env` where there is one. The only reader of `process.env`. */

@@ -1,4 +1,5 @@
 import type { Hono } from "hono";
+import { explorerUrl } from "../config.ts";
 import { actorHistory } from "../hosting/actor-history.ts";
 import { type Resting, showActor } from "../hosting/inspect-actor.ts";
 import { listActors } from "../hosting/list-actors.ts";
@@ -15,7 +16,11 @@ import type { ClientAddress } from "../http/middleware/client-address.ts";
 import { rateLimit } from "../http/middleware/rate-limit.ts";
 import { type OperatorAccess, operatorAccess } from "../http/operator-access.ts";
 import { opsApi } from "../http/ops/api.ts";
+import { type PagesGiven, pageRoutes } from "../http/pages/app.ts";
+import type { Assets } from "../http/pages/assets.ts";
+import { visitorFinder } from "../http/pages/visitor.ts";
 import { publicApi } from "../http/v1/api.ts";
+import { shareReads } from "../http/v1/shared-reads.ts";
 import { votingApi } from "../http/voting/api.ts";
 import { type VotingDeps, votingRoutes } from "../http/voting/routes.ts";
 import { exportSettings } from "../journal/export-days.ts";
@@ -46,6 +51,8 @@ interface Served extends WebConnections {
   readonly checks: HoldingsCheckByHand;
   /** Absent where no Redis is fit for BullMQ. */
   readonly board: QueueBoard | undefined;
+  /** What the directory's pages load; absent where there are no pages. */
+  readonly assets: Assets | undefined;
   readonly isDraining: () => boolean;
   readonly refreshMetrics: () => Promise<void>;
   /** How many web processes share the limits while Redis counts nothing. */
@@ -118,8 +125,39 @@ export function webRoutes(parts: Served): { app: Hono; fastPath: FastPath } {
     { path: "/exports", app: exports },
     { path: "/ops", app: operatorConsole(parts, access) },
   ];
+  if (parts.assets !== undefined) {
+    const limit = rateLimit({
+      ...limited,
+      name: "pages",
+      limit: settings.VOTING_RATE_LIMIT,
+      windowMs: MINUTE_MS,
+    });
+    const app = directory(parts, { limit, assets: parts.assets });
+    mounts.push({ path: "/", app });
+  }
   const common = { log, metrics, now: clock.now };
   return { app: createApp({ ...common, mounts }), fastPath: fastPath(api.find, common) };
+}
+
+/** The directory's pages, to be mounted at "/". */
+function directory(parts: Served, given: Pick<PagesGiven, "assets" | "limit">): Hono {
+  const { settings, sql, clock, log, voting } = parts;
+  const share = shareReads<unknown>();
+  return pageRoutes({
+    ...given,
+    clock,
+    log,
+    network: settings.HEDERA_NETWORK,
+    findVisitor: visitorFinder({ ...voting, sql }),
+    reading: {
+      sql,
+      eventSources: settings.EVENT_SOURCES ?? [],
+      siteName: settings.SITE_NAME,
+      explorerUrl: explorerUrl(settings),
+      mirrorNodeUrl: settings.MIRROR_NODE_URL[0] ?? null,
+      share: <V>(question: string, read: () => Promise<V>) => share(question, read) as Promise<V>,
+    },
+  });
 }
 
 /** The operators' console with its pages, to be mounted at `/ops`. */

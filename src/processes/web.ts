@@ -5,6 +5,7 @@ import { createMintSnapshots } from "../hosting/mint-snapshots.ts";
 import { createSnapshots, type Snapshots } from "../hosting/snapshots.ts";
 import { openQueueBoard } from "../http/console/queue-board.ts";
 import { clientAddress, socketAddress } from "../http/middleware/client-address.ts";
+import { loadAssets } from "../http/pages/assets.ts";
 import { serveHttp } from "../http/serve.ts";
 import { liveRoutes } from "../http/voting/live.ts";
 import type { VotingDeps } from "../http/voting/routes.ts";
@@ -80,6 +81,7 @@ export async function startWeb(
   const collections = { A: settings.COLLECTION_A_ID, B: settings.COLLECTION_B_ID };
   const checks = checkByHand({ ...given, sql: outside.checkSql, collections });
   const board = queueUrl === undefined ? undefined : openQueueBoard(queueUrl, () => redis.isReady);
+  const assets = settings.PAGES === "on" ? await loadAssets() : undefined;
   let isDraining = false;
   const { app, fastPath } = webRoutes({
     ...given,
@@ -91,6 +93,7 @@ export async function startWeb(
     refusals,
     checks,
     board,
+    assets,
     isDraining: () => isDraining,
     refreshMetrics: () => refreshMetrics(sql, metrics),
     processes: () => report.webProcesses(),

@@ -59,3 +59,35 @@ export async function readLeaderboard(
   const { season, scores, until } = row ?? { season: null, scores: [], until: null };
   return { season, scores, until: until ?? Number.POSITIVE_INFINITY };
 }
+
+/** Where a wallet stands in the season that is on. */
+export interface Standing extends ScoreRow {
+  /** Null beyond `RANK_MAX`: counting all who are ahead would take too long. */
+  readonly rank: number | null;
+}
+
+const RANK_MAX = 10_000;
+
+/** @returns null for a wallet that has no entry, and between seasons */
+export async function readStanding(
+  sql: Sql,
+  { account, now }: { readonly account: number; readonly now: number },
+): Promise<Standing | null> {
+  const [row] = await runStatement(
+    sql<({ ahead: number } & ScoreRow)[]>`
+      select '0.0.' || own.wallet as wallet, own.points, own.stars, own.weight, (
+        select count(*) from (
+          select from season_score as other
+          where other.season_id = own.season_id and other.points >= own.points
+            and (other.points > own.points or other.stars > own.stars
+              or (other.stars = own.stars and other.wallet < own.wallet))
+          limit ${RANK_MAX}) as before) as ahead
+      from season join season_score as own on own.season_id = season.id
+      where starts_at <= ${now} and ends_at > ${now} and own.wallet = ${account}
+        and (own.points > 0 or own.stars > 0)`,
+    READ_DEADLINE_MS,
+  );
+  if (row === undefined) return null;
+  const { ahead, ...score } = row;
+  return { ...score, rank: ahead < RANK_MAX ? ahead + 1 : null };
+}

@@ -12,7 +12,7 @@ const ofUplot = (name: string): URL =>
   new URL(`./dist/${name}`, import.meta.resolve("uplot/package.json"));
 
 /** The style sheet's parts, in the order in which they are served as one. */
-const STYLES = ["base", "frame", "parts", "tables", "controls", "pictures", "forms"];
+const STYLES = ["tokens", "base", "frame", "parts", "tables", "controls", "pictures", "forms"];
 
 /** What the pages load, all of it from here: name, type, and the files it is made of. */
 const ASSETS: readonly (readonly [string, string, readonly URL[]])[] = [

@@ -1,0 +1,143 @@
+import { type Context, Hono } from "hono";
+import type { Clock } from "../../clock.ts";
+import { RetryableError, TerminalError } from "../../errors.ts";
+import type { Logger } from "../../log.ts";
+import type { Html } from "../console/markup.ts";
+import { refuseOtherMethods } from "../middleware/other-methods.ts";
+import type { RateLimit } from "../middleware/rate-limit.ts";
+import { statusOf } from "../problem.ts";
+import { setReplyHeader } from "../reply-header.ts";
+import { representText, send } from "../v1/representation.ts";
+import { type Assets, serveAssets } from "./assets.ts";
+import { directoryPages } from "./directory.ts";
+import { errorBody } from "./error-body.ts";
+import { type Asked, documentOf, type Site } from "./layout.ts";
+import type { Page, ShownPage, Visitor } from "./page.ts";
+import type { Reading } from "./reading.ts";
+
+/** What the pages stand on. */
+export interface PagesGiven {
+  readonly reading: Reading;
+  readonly assets: Assets;
+  readonly network: string;
+  readonly clock: Clock;
+  readonly log: Logger;
+  /** Requests for pages, per client. */
+  readonly limit: RateLimit;
+  /** Who asks; null for somebody who is not signed in. */
+  readonly findVisitor: (c: Context) => Promise<Visitor | null>;
+}
+
+/** First parts of paths that are no page's: programs ask there, and get JSON. */
+const OTHER_REALMS = new Set([
+  "assets",
+  "docs",
+  "exports",
+  "healthz",
+  "metrics",
+  "ops",
+  "readyz",
+  "v1",
+  "voting",
+]);
+const HTML = "text/html; charset=utf-8";
+
+/** The directory's pages (contract, section 8), to be mounted at "/" after everything else. */
+export function pageRoutes(given: PagesGiven): Hono {
+  const pages = directoryPages(given.reading);
+  const site: Site = {
+    name: given.reading.siteName,
+    network: given.network,
+    entries: pages.flatMap(({ nav, path }) => (nav === undefined ? [] : [{ nav, path }])),
+    assets: given.assets.paths,
+  };
+  const app = new Hono();
+  serveAssets(app, given.assets);
+  for (const page of pages) app.get(page.path, (c) => answer(c, { ...given, site, page }));
+  refuseOtherMethods(app);
+  // After the methods' refusal: what is no page at all has no methods either.
+  app.get("*", (c, next) => (isForPeople(c) ? answer(c, { ...given, site }) : next()));
+  return app;
+}
+
+/** Whether somebody with a browser has lost the way among the pages. */
+function isForPeople(c: Context): boolean {
+  const [, realm = ""] = c.req.path.split("/", 2);
+  return !OTHER_REALMS.has(realm) && /\btext\/html\b/i.test(c.req.header("accept") ?? "");
+}
+
+interface Answering extends PagesGiven {
+  readonly site: Site;
+  /** Absent where no page has this path. */
+  readonly page?: Page;
+}
+
+/** Answers with a page, whatever happens: people read no JSON. */
+async function answer(c: Context, given: Answering): Promise<Response> {
+  const { site, page, clock, log, limit } = given;
+  const now = clock.now();
+  const stranger: Asked = { path: c.req.path, now, visitor: null };
+  const verdict = await limit.take(limit.client(c));
+  if (!verdict.accepted) {
+    setReplyHeader(c, "Retry-After", String(Math.max(1, Math.ceil(verdict.waitMs / 1_000))));
+    return sendError(c, documentOf(site, errorBody(429), stranger), 429);
+  }
+  let asked = stranger;
+  try {
+    asked = { ...stranger, visitor: await given.findVisitor(c) };
+    if (page === undefined) throw new TerminalError("NOT_FOUND", "No page has this address.");
+    const shown = await page.show({
+      query: new URL(c.req.url).searchParams,
+      id: c.req.param("id") ?? "",
+      now,
+      visitor: asked.visitor,
+    });
+    return await sendPage(c, shown, documentOf(site, shown, asked));
+  } catch (error) {
+    const status = statusOf(error);
+    const isOurs = error instanceof TerminalError || error instanceof RetryableError;
+    if (!isOurs) log.error({ err: error, requestId: c.get("requestId") }, "page failed");
+    else if (error instanceof RetryableError) {
+      log.warn({ err: error, requestId: c.get("requestId") }, "page not available");
+      setReplyHeader(c, "Retry-After", String(error.retryAfterSeconds));
+    }
+    const sentence = error instanceof TerminalError ? error.message : undefined;
+    return sendError(c, documentOf(site, errorBody(status, sentence), asked), status);
+  }
+}
+
+/** Nothing inline runs, nothing comes from elsewhere, no page frames this one. */
+function secure(c: Context, connect: readonly string[] = []): void {
+  const policy = [
+    "default-src 'none'",
+    "script-src 'self'",
+    "style-src 'self'",
+    "img-src 'self'",
+    `connect-src ${["'self'", ...connect].join(" ")}`,
+    "base-uri 'none'",
+    "form-action 'self'",
+    "frame-ancestors 'none'",
+  ].join("; ");
+  c.header("Content-Security-Policy", policy);
+  c.header("Cross-Origin-Opener-Policy", "same-origin");
+  c.header("Cross-Origin-Resource-Policy", "same-origin");
+  c.header("Referrer-Policy", "same-origin");
+  c.header("X-Frame-Options", "DENY");
+}
+
+async function sendPage(c: Context, shown: ShownPage, page: Html): Promise<Response> {
+  secure(c, shown.connect);
+  const text = String(await page);
+  // It shows whose votes are left, and what the counters say now.
+  return send(c, representText(text), { cacheControl: "private, no-cache", type: HTML });
+}
+
+async function sendError(
+  c: Context,
+  page: Html,
+  status: ReturnType<typeof statusOf>,
+): Promise<Response> {
+  secure(c);
+  setReplyHeader(c, "Cache-Control", "no-store");
+  return c.html(await page, status);
+}

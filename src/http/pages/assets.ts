@@ -1,0 +1,68 @@
+import { existsSync } from "node:fs";
+import { readdir, readFile } from "node:fs/promises";
+import type { Hono } from "hono";
+import { type Representation, representText, send } from "../v1/representation.ts";
+
+const TYPES: Readonly<Record<string, string>> = {
+  js: "text/javascript; charset=utf-8",
+  css: "text/css; charset=utf-8",
+  svg: "image/svg+xml",
+};
+/** A name holds its text's hash: another text has another name. */
+const FOREVER = "public, max-age=31536000, immutable";
+const A_DAY = "public, max-age=86400";
+
+/** What the build has made, beside this file; from source there is none. */
+const BUILT = new URL("./assets/", import.meta.url);
+const ICON = new URL("../console/assets/icon.svg", import.meta.url);
+
+/** Everything that pages load: names with their texts, and where the two begin that each page has. */
+export interface Assets {
+  readonly files: ReadonlyMap<string, Representation>;
+  readonly paths: { readonly style: string; readonly script: string };
+}
+
+/**
+ * The bundled scripts and style sheet: as the build left them, or bundled now when it runs from
+ * source.
+ *
+ * @throws Error when the build left a part out
+ */
+export async function loadAssets(): Promise<Assets> {
+  const texts = existsSync(BUILT) ? await readBuilt() : await bundleNow();
+  const files = new Map(texts.map(([name, text]) => [name, representText(text)]));
+  files.set("icon.svg", representText(await readFile(ICON, "utf8")));
+  const path = (start: string, end: string): string => {
+    const name = [...files.keys()].find((each) => each.startsWith(start) && each.endsWith(end));
+    if (name === undefined) throw new Error(`the build left out ${start}*${end}`);
+    return `/assets/${name}`;
+  };
+  return { files, paths: { style: path("site-", ".css"), script: path("main-", ".js") } };
+}
+
+type Texts = readonly (readonly [name: string, text: string])[];
+
+async function readBuilt(): Promise<Texts> {
+  const names = await readdir(BUILT);
+  return Promise.all(
+    names.map(async (name) => [name, await readFile(new URL(name, BUILT), "utf8")] as const),
+  );
+}
+
+/** The bundler is a tool of development: nothing that was built loads it. */
+async function bundleNow(): Promise<Texts> {
+  const { bundle } = await import("./bundle.ts");
+  return bundle();
+}
+
+/** `/assets/…` */
+export function serveAssets(app: Hono, { files }: Assets): void {
+  app.get("/assets/:name", async (c, next) => {
+    const name = c.req.param("name");
+    const shown = files.get(name);
+    if (shown === undefined) return next();
+    c.header("Cross-Origin-Resource-Policy", "same-origin");
+    const type = TYPES[name.split(".").at(-1) ?? ""] ?? "application/octet-stream";
+    return send(c, shown, { cacheControl: name === "icon.svg" ? A_DAY : FOREVER, type });
+  });
+}

@@ -1,0 +1,58 @@
+import { nextMidnight, timeLeft } from "../words.ts";
+
+/** The service's clock, as the page was drawn by it, moved on by this machine's monotonic timer. */
+let drawnAt = Number(document.body.dataset.now);
+let drawnWhen = performance.now();
+
+/** Epoch milliseconds by the service's clock, whatever this machine's says. */
+export function now(): number {
+  return drawnAt + performance.now() - drawnWhen;
+}
+
+/** Follows the clock of a page that was drawn just now. @param at its `data-now` */
+export function setClock(at: number): void {
+  drawnAt = at;
+  drawnWhen = performance.now();
+}
+
+/** Often enough for a countdown in minutes. */
+const LOOK_EVERY_MS = 5_000;
+/** The service's clock may be a little behind: asked too early it would show the day that ends. */
+const TURN_SLACK_MS = 400;
+
+/**
+ * Keeps the countdown true, and says when a UTC day has ended.
+ *
+ * @param turn runs after each 00:00 UTC
+ */
+export function keepTime(turn: () => void): void {
+  const countdown = document.querySelector("[data-countdown]");
+  const local = document.querySelector("[data-local]");
+  let midnight = nextMidnight(now());
+  const show = (): void => {
+    const text = timeLeft(midnight - now());
+    if (countdown !== null && countdown.textContent !== text) countdown.textContent = text;
+    if (local !== null) local.textContent = `, ${localTime(midnight)}`;
+  };
+  const look = (): void => {
+    if (now() >= midnight + TURN_SLACK_MS) {
+      midnight = nextMidnight(now());
+      turn();
+    }
+    show();
+    // Never later than the turn itself; a machine that slept looks when it wakes.
+    const untilTurn = midnight + TURN_SLACK_MS - now();
+    setTimeout(look, Math.max(50, Math.min(LOOK_EVERY_MS, untilTurn)));
+  };
+  look();
+  for (const time of document.querySelectorAll<HTMLTimeElement>("time[datetime]")) {
+    time.title = new Date(time.dateTime).toLocaleString();
+  }
+}
+
+/** `02:00 your time (Europe/Berlin)` */
+export function localTime(at: number): string {
+  const zone = Intl.DateTimeFormat().resolvedOptions().timeZone;
+  const text = new Intl.DateTimeFormat("en-GB", { hour: "2-digit", minute: "2-digit" }).format(at);
+  return `${text} your time (${zone})`;
+}

@@ -1,0 +1,58 @@
+import { type Content, type Html, html } from "../console/markup.ts";
+import { plainName } from "./text.ts";
+
+/** One choice of a list's form. */
+export interface Choice {
+  readonly parameter: string;
+  readonly label: string;
+  /** The word of the empty choice: what the list shows without it. */
+  readonly unset: string;
+  readonly options: readonly (readonly [value: string, text: string])[];
+  readonly chosen: string | undefined;
+}
+
+/** A form that asks the same page for less. */
+export function filterForm(path: string, label: string, choices: readonly Choice[]): Html {
+  return html`<form class="filters" method="get" action="${path}" aria-label="${label}">
+${choices.map(
+  ({
+    parameter,
+    label: word,
+    unset,
+    options,
+    chosen,
+  }) => html`<label>${word} <select name="${parameter}">
+<option value="">${unset}</option>${options.map(
+    ([value, text]) =>
+      html`<option value="${value}"${value === chosen ? html` selected` : ""}>${plainName(text)}</option>`,
+  )}</select></label>
+`,
+)}<button>Show</button>
+</form>`;
+}
+
+/** The way to the pages before and after this one. */
+export function pager(
+  path: string,
+  query: Readonly<Record<string, string | undefined>>,
+  given: { readonly offset: number; readonly limit: number; readonly total: number },
+): Content {
+  const { offset, limit, total } = given;
+  if (offset === 0 && total <= limit) return null;
+  const at = (from: number): string => {
+    const parameters = new URLSearchParams();
+    for (const [name, value] of Object.entries(query)) if (value) parameters.set(name, value);
+    if (from > 0) parameters.set("offset", String(from));
+    const text = parameters.toString();
+    return text === "" ? path : `${path}?${text}`;
+  };
+  const before =
+    offset === 0
+      ? ""
+      : html`<a class="button" rel="prev" href="${at(Math.max(0, offset - limit))}">← Before</a>`;
+  const after =
+    offset + limit >= total
+      ? ""
+      : html`<a class="button" rel="next" href="${at(offset + limit)}">After →</a>`;
+  return html`<nav class="pager" aria-label="Pages">${before}<span>${Math.min(offset + 1, total)} to ${Math.min(offset + limit, total)} of ${total}</span>${after}</nav>`;
+}

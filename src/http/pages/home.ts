@@ -1,0 +1,53 @@
+import { topProjects } from "../../reads/directory-items.ts";
+import { listEvents } from "../../reads/events.ts";
+import { topCollections, topTokens } from "../../reads/markets.ts";
+import { type Html, html } from "../console/markup.ts";
+import { eventItem } from "./event-item.ts";
+import { type Item, itemList } from "./items.ts";
+import { collectionItem, tokenItem } from "./market-items.ts";
+import type { Page, PageRequest } from "./page.ts";
+import { projectItem } from "./project-item.ts";
+import type { Reading } from "./reading.ts";
+
+const EVENTS = 6;
+const TOP = 5;
+
+/** `/`: what is on now. */
+export function homePage({ sql, share, siteName }: Reading): Page {
+  return {
+    path: "/",
+    async show(request) {
+      const { now } = request;
+      const [{ events }, tokens, collections, projects] = await share("home", () =>
+        Promise.all([
+          listEvents(sql, { limit: EVENTS, offset: 0, now }),
+          topTokens(sql, { limit: TOP, now }),
+          topCollections(sql, { limit: TOP, now }),
+          topProjects(sql, { limit: TOP, now }),
+        ]),
+      );
+      const part = partsFor(request);
+      return {
+        title: "",
+        body: html`<h1>What is on now</h1>
+<p class="lead">${siteName} lists what happens on the ledger. Wallets give stars, each weighs what the wallet holds, and every star can be checked by anyone.</p>
+${part(
+  "Events",
+  "/events",
+  events.map((row) => eventItem(row, now)),
+)}
+<div class="columns">
+${part("Tokens today", "/tokens", tokens.map(tokenItem))}
+${part("NFT collections today", "/collections", collections.map(collectionItem))}
+${part("Projects today", "/projects", projects.map(projectItem))}
+</div>`,
+      };
+    },
+  };
+}
+
+function partsFor({ visitor, now }: PageRequest) {
+  return (title: string, path: string, items: readonly Item[]): Html =>
+    html`<section class="part"><header><h2>${title}</h2><a href="${path}">All<span class="unseen"> of: ${title}</span></a></header>
+${itemList(items, { visitor, now }, "Nothing is listed yet.")}</section>`;
+}

@@ -1,0 +1,71 @@
+import type { TargetName } from "../../reads/targets.ts";
+import { type Content, type Html, html, number } from "../console/markup.ts";
+import type { PageRequest } from "./page.ts";
+import { standIn } from "./picture.ts";
+import { name, plainName } from "./text.ts";
+import { carried, type Scope } from "./words.ts";
+
+/** Something to star, as every page shows it. */
+export interface Item extends TargetName {
+  readonly name: string;
+  readonly totalVotes: number;
+  /** Within what NFTs count once there. */
+  readonly scope: Scope;
+  /** One line of what it is. */
+  readonly kind: Content;
+}
+
+type Asking = Pick<PageRequest, "visitor" | "now">;
+
+const FOLDERS = {
+  event: "events",
+  token: "tokens",
+  collection: "collections",
+  project: "projects",
+} as const;
+
+/** The page of an item. */
+export function itemPath({ type, id }: TargetName): string {
+  return `/${FOLDERS[type]}/${id}`;
+}
+
+/** A list of items, each with its star; a sentence where there are none. */
+export function itemList(items: readonly Item[], asking: Asking, empty: string): Html {
+  if (items.length === 0) return html`<p class="empty">${empty}</p>`;
+  return html`<ul class="items">${items.map((item) => card(item, asking))}</ul>`;
+}
+
+function card(item: Item, asking: Asking): Html {
+  return html`<li class="item">${standIn(`${item.type}/${item.id}`)}
+<div class="what"><h3><a href="${itemPath(item)}">${name(item.name)}</a></h3><p class="kind">${item.kind}</p>${carries(item, asking)}</div>
+${vote(item, asking)}</li>
+`;
+}
+
+/** The head of an item's own page: its picture, name and star. */
+export function itemHead(item: Item, asking: Asking): Html {
+  return html`<div class="item head">${standIn(`${item.type}/${item.id}`)}
+<div class="what"><h1>${name(item.name)}</h1><p class="kind">${item.kind}</p>${
+    asking.visitor === null
+      ? html`<p class="carries">Sign in to see what your star would carry.</p>`
+      : carries(item, asking)
+  }</div>
+${vote(item, asking)}</div>
+`;
+}
+
+/** Where the page's script says what a star would carry; its room is kept. */
+function carries({ type, id, scope }: Item, { visitor, now }: Asking): Content {
+  if (visitor === null) return null;
+  const star = visitor.starsToday.find(({ target }) => target === `${type}/${id}`);
+  const text = star === undefined || scope === "forever-mint" ? "" : carried(star.weight, now);
+  return html`<p class="carries" data-carries="${type}/${id}">${text}</p>`;
+}
+
+/** The counter and the star. Without scripts the star cannot be pressed; the counter is read. */
+function vote({ type, id, name: named, totalVotes, scope }: Item, { visitor }: Asking): Html {
+  const key = `${type}/${id}`;
+  const isGiven = visitor?.starsToday.some(({ target }) => target === key) ?? false;
+  return html`<div class="vote"><p class="count"><strong data-counter="${key}">${number(totalVotes)}</strong> <span>${type === "event" ? "in all" : "today"}</span></p>
+<button type="button" class="star" disabled data-star="${key}" data-scope="${scope}" aria-pressed="${String(isGiven)}" aria-label="Star ${plainName(named)}"><span aria-hidden="true">★</span></button></div>`;
+}

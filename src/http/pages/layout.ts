@@ -1,0 +1,86 @@
+import { type Content, type Html, html } from "../console/markup.ts";
+import { NOTICES } from "../v1/notices.ts";
+import type { ShownPage, Visitor } from "./page.ts";
+import { dayText, plainName } from "./text.ts";
+import { nextMidnight, timeLeft, votesLeft } from "./words.ts";
+
+/** What every page has around it. */
+export interface Site {
+  /** `SITE_NAME` */
+  readonly name: string;
+  /** `mainnet`, `local`: where the stars are written. */
+  readonly network: string;
+  /** The words of the navigation and where they lead. */
+  readonly entries: readonly { readonly nav: string; readonly path: string }[];
+  /** Where the style sheet and the script lie. */
+  readonly assets: { readonly style: string; readonly script: string };
+}
+
+/** What is known of the request that a page answers. */
+export interface Asked {
+  /** The path, by which its word in the navigation is marked. */
+  readonly path: string;
+  /** Epoch milliseconds by the one clock. */
+  readonly now: number;
+  readonly visitor: Visitor | null;
+}
+
+/** A whole page. */
+export function documentOf(
+  site: Site,
+  shown: Pick<ShownPage, "title" | "body">,
+  asked: Asked,
+): Html {
+  const title = plainName(shown.title);
+  return html`<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>${title === "" ? site.name : `${title} · ${site.name}`}</title>
+<link rel="icon" href="/assets/icon.svg" type="image/svg+xml">
+<link rel="stylesheet" href="${site.assets.style}">
+<script type="module" src="${site.assets.script}"></script>
+</head>
+<body data-now="${asked.now}" data-wallet="${asked.visitor?.wallet ?? ""}">
+<a class="skip" href="#main">Skip to content</a>
+<header class="top">
+<a class="brand" href="/"><span aria-hidden="true">★</span> ${site.name}</a>
+${account(asked)}
+<nav aria-label="Directory"><ul>${site.entries.map((entry) => navEntry(entry, asked.path))}</ul></nav>
+</header>
+<main id="main" tabindex="-1">
+<noscript><p class="notice warn">Everything here can be read without JavaScript. Giving a star needs it.</p></noscript>
+${shown.body}
+</main>
+<footer>${NOTICES.slice(1).map((notice) => html`<p>${notice}</p>`)}
+<p>Stars are written to the <strong>${site.network}</strong> ledger. <a href="/docs">API</a> · <a href="/exports">Exports</a></p>
+</footer>
+<p class="said" role="status" data-said></p>
+</body>
+</html>
+`;
+}
+
+function navEntry({ nav, path }: Site["entries"][number], current: string): Html {
+  const isHere = current === path || current.startsWith(`${path}/`);
+  const mark = isHere ? html` aria-current="${current === path ? "page" : "true"}"` : "";
+  return html`<li><a href="${path}"${mark}>${nav}</a></li>`;
+}
+
+/** The wallet, its votes, and when there are new ones. */
+function account({ visitor, now }: Asked): Html {
+  const who: Content =
+    visitor === null
+      ? html`<button type="button" data-sign-in disabled>Sign in</button>`
+      : html`<a href="/stars" class="wallet">${visitor.wallet}</a> <strong data-votes>${votesLeft(visitor.allowance)}</strong>${premium(visitor)} <button type="button" class="link" data-sign-out disabled>Sign out</button>`;
+  const resetsAt = visitor?.allowance.resetsAt ?? nextMidnight(now);
+  return html`<div class="account"><p class="who">${who}</p>
+<p class="reset">New votes in <span data-countdown>${timeLeft(resetsAt - now)}</span>, at 00:00 UTC<span data-local></span></p></div>`;
+}
+
+function premium({ premiumUntil }: Visitor): Content {
+  if (premiumUntil === null) return null;
+  return html` <span class="badge good">Premium until ${dayText(premiumUntil)}</span>`;
+}

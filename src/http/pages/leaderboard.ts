@@ -1,0 +1,62 @@
+import { accountNumber } from "../../journal/star-record.ts";
+import { readLeaderboard, readStanding, type Standing } from "../../reads/leaderboard.ts";
+import { type Content, html, number, table } from "../console/markup.ts";
+import type { Page } from "./page.ts";
+import type { Reading } from "./reading.ts";
+import { name, time } from "./text.ts";
+
+const SHOWN_MAX = 100;
+
+/** `/leaderboard`: the season, its dates, its entries, the visitor's own row. */
+export function leaderboardPage({ sql, share }: Reading): Page {
+  return {
+    path: "/leaderboard",
+    nav: "Leaderboard",
+    async show({ now, visitor }) {
+      const { season, scores } = await share("leaderboard", () =>
+        readLeaderboard(sql, { limit: SHOWN_MAX, now }),
+      );
+      if (season === null) {
+        return {
+          title: "Leaderboard",
+          body: html`<h1>Leaderboard</h1><p class="empty">No season is on now.</p>`,
+        };
+      }
+      const own =
+        visitor === null
+          ? null
+          : await readStanding(sql, { account: accountNumber(visitor.wallet), now });
+      const rows = scores.map(({ wallet, points, stars, weight }, index): readonly Content[] => [
+        index + 1,
+        wallet === visitor?.wallet ? html`<strong>${wallet}, you</strong>` : wallet,
+        number(points),
+        number(stars),
+        number(weight),
+      ]);
+      return {
+        title: `Leaderboard, ${season.name}`,
+        body: html`<h1>Leaderboard</h1>
+<p class="lead">${name(season.name)}, ${time(season.startsAt)} to ${time(season.endsAt)}. Each star brings points.</p>
+${visitor === null ? "" : html`<p class="notice plain">${ownPlace(own)}</p>`}
+<section class="card">${table({
+          caption: "Wallets by points",
+          columns: [
+            { label: "Rank", isNumber: true },
+            { label: "Wallet", isWhole: true, isTitle: true },
+            { label: "Points", isNumber: true },
+            { label: "Stars", isNumber: true },
+            { label: "Weight", isNumber: true },
+          ],
+          rows,
+          empty: "No wallet has points yet.",
+        })}</section>`,
+      };
+    },
+  };
+}
+
+function ownPlace(own: Standing | null): string {
+  if (own === null) return "You have no points in this season yet.";
+  const rank = own.rank === null ? "beyond rank 10,000" : `at rank ${number(own.rank)}`;
+  return `You are ${rank} with ${number(own.points)} points and ${number(own.stars)} stars.`;
+}

@@ -1,0 +1,68 @@
+import type { CollectionRow, TokenRow } from "../../reads/markets.ts";
+import { type Content, type Html, html, number } from "../console/markup.ts";
+import type { Item } from "./items.ts";
+import { dollars, name } from "./text.ts";
+
+/** A token in a list, and at the head of its page. */
+export function tokenItem({
+  id,
+  symbol,
+  name: named,
+  totalVotes,
+  price,
+  marketCap,
+}: TokenRow): Item {
+  const figures: Content[] = [
+    price === null ? "no price" : dollars(price),
+    marketCap === null ? null : html` · market cap ${dollars(marketCap)}`,
+  ];
+  return {
+    type: "token",
+    id,
+    name: named,
+    totalVotes,
+    scope: "none",
+    kind: html`<strong>${name(symbol)}</strong> · ${figures}`,
+  };
+}
+
+/** An NFT collection, likewise. */
+export function collectionItem({
+  id,
+  name: named,
+  totalVotes,
+  owners,
+  supply,
+}: CollectionRow): Item {
+  const figures = [
+    owners === null ? "" : `${number(owners)} owners`,
+    supply === null ? "" : `${number(supply)} NFTs`,
+  ];
+  return {
+    type: "collection",
+    id,
+    name: named,
+    totalVotes,
+    scope: "none",
+    kind: ["NFT collection", ...figures].filter(Boolean).join(" · "),
+  };
+}
+
+/** The markets list's two tabs. */
+export function marketTabs(current: "/tokens" | "/collections"): Html {
+  const tab = (path: string, word: string): Html =>
+    html`<a href="${path}"${path === current ? html` aria-current="page"` : ""}>${word}</a>`;
+  return html`<nav class="tabs" aria-label="Markets">${tab("/tokens", "Tokens")}${tab("/collections", "NFTs")}</nav>`;
+}
+
+/** What an item was given lately. */
+export function windowFacts(item: {
+  readonly totalVotes: number;
+  readonly votes7d: number;
+  readonly votes30d: number;
+}): readonly (readonly [string, Content])[] {
+  return [
+    ["Stars in 7 days", number(item.votes7d)],
+    ["Stars in 30 days", number(item.votes30d)],
+  ];
+}

@@ -1,0 +1,37 @@
+import { readProject } from "../../reads/directory-items.ts";
+import { type Content, facts, html, section } from "../console/markup.ts";
+import { itemHead } from "./items.ts";
+import { windowFacts } from "./market-items.ts";
+import type { Page } from "./page.ts";
+import { projectItem } from "./project-item.ts";
+import { found, type Reading } from "./reading.ts";
+import { categoryText, countryText, outwards, paragraphs, time } from "./text.ts";
+
+const ID = /^[A-Za-z0-9_-]{1,64}$/;
+
+/** `/projects/{id}` */
+export function projectPage({ sql, share }: Reading): Page {
+  return {
+    path: "/projects/:id",
+    async show({ id, now, visitor }) {
+      const row = ID.test(id)
+        ? await share(`project ${id}`, () => readProject(sql, { id, now }))
+        : undefined;
+      const project = found(row, "project");
+      const { description, websiteUrl, country } = project;
+      const rows: (readonly [string, Content])[] = [
+        ["Category", categoryText(project.category)],
+        ...(country === null ? [] : [["Country", countryText(country)] as const]),
+        ...(websiteUrl === null ? [] : [["Website", outwards(websiteUrl, websiteUrl)] as const]),
+        ["Listed", time(project.createdAt)],
+        ...windowFacts(project),
+      ];
+      return {
+        title: project.name,
+        body: html`${itemHead(projectItem(project), { visitor, now })}
+${description === null ? "" : section("About", paragraphs(description))}
+${section("Details", facts(rows))}`,
+      };
+    },
+  };
+}

@@ -1,0 +1,57 @@
+import { z } from "zod";
+import { projectCountries } from "../../reads/directory-items.ts";
+import { listProjects } from "../../reads/ecosystem.ts";
+import { categories } from "../../store/enumerations.ts";
+import { html } from "../console/markup.ts";
+import { choice, country, limit, offset } from "../v1/parameters.ts";
+import { filterForm, pager } from "./filters.ts";
+import { itemList } from "./items.ts";
+import type { Page } from "./page.ts";
+import { projectItem } from "./project-item.ts";
+import { type Reading, readFilters } from "./reading.ts";
+import { categoryText, countryText } from "./text.ts";
+
+const shape = z.strictObject({
+  category: choice(categories),
+  country: country(),
+  limit: limit(24),
+  offset: offset(),
+});
+
+/** `/projects`: the ecosystem directory, newest first. */
+export function projectsPage({ sql, share }: Reading): Page {
+  return {
+    path: "/projects",
+    nav: "Projects",
+    async show({ query, now, visitor }) {
+      const given = readFilters(shape, query);
+      const [{ projects, total }, countries] = await Promise.all([
+        share(`projects ${JSON.stringify(given)}`, () => listProjects(sql, { ...given, now })),
+        share("countries", () => projectCountries(sql)),
+      ]);
+      const form = filterForm("/projects", "Which projects", [
+        {
+          parameter: "category",
+          label: "Category",
+          unset: "Every category",
+          options: categories.map((each) => [each, categoryText(each)]),
+          chosen: given.category,
+        },
+        {
+          parameter: "country",
+          label: "Country",
+          unset: "Every country",
+          options: countries.map((each) => [each, countryText(each)]),
+          chosen: given.country,
+        },
+      ]);
+      return {
+        title: "Projects",
+        body: html`<h1>Ecosystem projects</h1>
+${form}
+${itemList(projects.map(projectItem), { visitor, now }, "No project fits.")}
+${pager("/projects", { category: given.category, country: given.country }, { ...given, total })}`,
+      };
+    },
+  };
+}

@@ -1,0 +1,102 @@
+import { dayOfStarId } from "../../journal/star-id.ts";
+import { itemNames } from "../../reads/directory-items.ts";
+import { findReceipt, type Publication, type StarReceipt } from "../../reads/receipts.ts";
+import { readStarMessage } from "../../reads/star-message.ts";
+import { type Content, facts, type Html, html, number, section } from "../console/markup.ts";
+import { onExplorer } from "./explorer.ts";
+import { itemPath } from "./items.ts";
+import type { Page } from "./page.ts";
+import { found, type Reading } from "./reading.ts";
+import { name, time } from "./text.ts";
+
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
+
+/** `/stars/{id}`: a receipt. It is public, as the ledger is. */
+export function starPage({ sql, explorerUrl, mirrorNodeUrl }: Reading): Page {
+  return {
+    path: "/stars/:id",
+    async show({ id: given }) {
+      const id = given.toLowerCase();
+      const day = UUID.test(id) ? dayOfStarId(id) : null;
+      const star = found(
+        (day === null ? null : await findReceipt(sql, id, day)) ?? undefined,
+        "star",
+      );
+      const [names, message] = await Promise.all([
+        itemNames(sql, [star.target]),
+        readStarMessage(sql, id),
+      ]);
+      const named = names.get(`${star.target.type}/${star.target.id}`) ?? star.target.id;
+      return {
+        title: `Star for ${named}`,
+        body: html`<h1>Star for <a href="${itemPath(star.target)}">${name(named)}</a></h1>
+${journey(star)}
+${section("What it is", starFacts(star))}
+${section("On the ledger", ledgerFacts(star.publication, explorerUrl))}
+${section("The message, byte for byte", proof(star, message ?? "", mirrorNodeUrl))}`,
+        ...(mirrorNodeUrl !== null && { connect: [new URL(mirrorNodeUrl).origin] }),
+      };
+    },
+  };
+}
+
+const STEPS: readonly (readonly [Publication["state"], string])[] = [
+  ["stored", "Stored"],
+  ["submitted", "Sent"],
+  ["published", "On the ledger"],
+];
+
+/** Stored → sent → on the ledger; the page's script moves the mark. */
+function journey({ id, publication }: StarReceipt): Html {
+  const reached = STEPS.findIndex(([state]) => state === publication.state);
+  return html`<ol class="journey" data-journey="${id}" data-state="${publication.state}">${STEPS.map(
+    ([state, word], index) =>
+      html`<li data-step="${state}"${index <= reached ? html` class="reached"` : ""}${index === reached ? html` aria-current="step"` : ""}>${word}</li>`,
+  )}</ol>`;
+}
+
+function starFacts(star: StarReceipt): Html {
+  const { breakdown, holdings } = star;
+  return facts([
+    ["Wallet", html`<span class="code">${star.wallet}</span>`],
+    ["Given", time(star.at)],
+    [
+      "Weight",
+      `${number(star.weight)}: ${breakdown.base} + ${breakdown.collectionA} + ${breakdown.collectionB}`,
+    ],
+    ["Voting power", number(star.votingPower)],
+    [
+      "Held then",
+      `${number(holdings.collectionA)} of collection A, ${number(holdings.collectionB)} of collection B`,
+    ],
+  ]);
+}
+
+/** Each value is known sooner or later; the script fills in what is still to come. */
+function ledgerFacts(publication: Publication, explorerUrl: string | null): Html {
+  const { topicId, sequenceNumber, transactionId, consensusTimestamp, runningHash } = publication;
+  const shown = (field: keyof Publication, value: Content): Content =>
+    html`<span class="code" data-publication="${field}">${value ?? "not yet"}</span>`;
+  return html`${facts([
+    ["Topic", shown("topicId", topicId)],
+    ["Number", shown("sequenceNumber", sequenceNumber === null ? null : String(sequenceNumber))],
+    ["Transaction", shown("transactionId", transactionId)],
+    ["Consensus at", shown("consensusTimestamp", consensusTimestamp)],
+    ["Running hash", shown("runningHash", runningHash)],
+  ])}
+${consensusTimestamp === null ? "" : explorerLink(explorerUrl, consensusTimestamp)}`;
+}
+
+function explorerLink(explorerUrl: string | null, consensusTimestamp: string): Content {
+  if (explorerUrl === null) return "";
+  return html`<p>${onExplorer(explorerUrl, `transaction/${consensusTimestamp}`, "See it in the explorer")}</p>`;
+}
+
+function proof(star: StarReceipt, message: string, mirrorNodeUrl: string | null): Html {
+  const text = html`<pre class="message" data-message>${message}</pre>`;
+  if (mirrorNodeUrl === null) return text;
+  return html`${text}
+<p class="lead">Your browser can ask the mirror node for this row itself and hold both against each other.</p>
+<p><button type="button" data-compare="${star.id}" data-mirror="${mirrorNodeUrl}" disabled>Compare with the ledger</button></p>
+<div class="outcome" role="status" data-outcome></div>`;
+}

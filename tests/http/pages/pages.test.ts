@@ -1,0 +1,243 @@
+/**
+ * Goal: every page can be read without a script, by anyone, and nothing that stands in the directory
+ * or in an address breaks out of its place. Method: a real web process over a directory with
+ * hostile names, read as a browser without JavaScript reads it.
+ */
+import * as assert from "node:assert/strict";
+import { gunzipSync } from "node:zlib";
+import { suite } from "uvu";
+import {
+  cast,
+  newWallet,
+  type Reply,
+  type Service,
+  send,
+  signIn,
+  startService,
+} from "../../support/service.ts";
+
+const EVIL = `"'><script>alert(1)</script><img src=x onerror=alert(2)>`;
+/** Turns what follows around, in the eyes of readers. */
+const TURN = "\u202egnp.exe";
+const HTML = { accept: "text/html,application/xhtml+xml,*/*;q=0.8" };
+
+interface Context {
+  service: Service;
+  wallet: string;
+  cookie: string;
+  star: string;
+}
+
+const test = suite<Context>("the directory's pages");
+
+test.before(async (context) => {
+  const service = await startService();
+  const { sql } = service;
+  await sql`update event set title = ${EVIL + TURN}, description = ${`${EVIL}\n\n${EVIL}`}, host = ${EVIL},
+    location = ${EVIL}, url = 'javascript:alert(3)', links = ${sql.json([
+      { label: EVIL, url: "javascript:alert(4)" },
+      { label: "Rules", url: "https://example.org/rules" },
+    ])}, prizes = ${sql.json([{ title: EVIL, description: EVIL, value: EVIL }])}
+    where id = 'meetup'`;
+  await sql`update token set name = ${EVIL + TURN}, symbol = ${EVIL}, price = 0.0123, market_cap = 1230000
+    where id = '0.0.9001'`;
+  await sql`update collection set name = ${EVIL}, owners = 12, supply = 1000`;
+  await sql`update project set name = ${EVIL}, description = ${EVIL}, country = 'PT',
+    website_url = 'https://example.org' where id = 'dex'`;
+  await sql`insert into season (id, name, starts_at, ends_at)
+    values ('01a1f8c0-0000-7000-8000-000000000001', ${EVIL}, now_ms() - 1000, now_ms() + 86400000)`;
+  const voter = await newWallet(service, { a: 3, b: 1 });
+  const token = await signIn(service, voter);
+  const { body } = await cast(service, token, "token/0.0.9001");
+  await cast(service, token, "event/meetup");
+  const cookie = `starboard=${token}`;
+  Object.assign(context, { service, wallet: voter.id, cookie, star: body.star.id });
+});
+test.after(({ service }) => service.close());
+
+const get = (
+  { service }: Context,
+  path: string,
+  headers: Record<string, string> = {},
+): Promise<Reply> => send(service, `GET ${path}`, { headers: { ...HTML, ...headers } });
+
+/** Every page of the contract, with something real where an id stands. */
+const paths = ({ star }: Pick<Context, "star">): readonly string[] => [
+  ...["/", "/events", "/events?status=all", "/events/meetup", "/events/mint", "/tokens"],
+  ...["/tokens/0.0.9001", "/collections", "/collections/0.0.8001", "/projects", "/projects/dex"],
+  ...["/leaderboard", "/stars", `/stars/${star}`],
+];
+
+test("every page answers in HTML, with one heading and a strict policy, signed in or not", async (context) => {
+  for (const path of paths(context)) {
+    for (const headers of [{}, { cookie: context.cookie }]) {
+      const { status, headers: given, text } = await get(context, path, headers);
+      assert.equal(status, 200, path);
+      assert.match(given.get("content-type") ?? "", /^text\/html/);
+      assert.match(given.get("cache-control") ?? "", /private, no-cache/);
+      const policy = given.get("content-security-policy") ?? "";
+      assert.match(policy, /default-src 'none'; script-src 'self'; style-src 'self'/);
+      assert.match(policy, /frame-ancestors 'none'/);
+      assert.doesNotMatch(policy, /unsafe|\*|data:/);
+      assert.equal(given.get("x-content-type-options"), "nosniff");
+      assert.equal(text.match(/<h1[ >]/g)?.length, 1, path);
+      assert.match(text, /^<!doctype html>\n<html lang="en">/);
+      assert.doesNotMatch(text, / style=|<style|<script(?! type="module" src="\/assets\/)/, path);
+      assert.equal(text.includes("data-sign-out"), "cookie" in headers, path);
+    }
+  }
+});
+
+test("names of every kind stay text: no markup of theirs, no turned lines, no script address", async (context) => {
+  for (const path of paths(context)) {
+    const { text } = await get(context, path, { cookie: context.cookie });
+    assert.doesNotMatch(text, /<script>|<img|onerror=alert\(2\)>|href="javascript:/, path);
+    const [head = ""] = text.split("</head>");
+    assert.ok(!head.includes("\u202e"), `${path}: a title that turns around`);
+    assert.doesNotMatch(text, /aria-label="[^"]*\u202e/, path);
+  }
+  const { text } = await get(context, "/events/meetup");
+  assert.match(text, /<h1><bdi>&quot;&#39;&gt;&lt;script&gt;/);
+  assert.match(
+    text,
+    /href="https:\/\/example\.org\/rules" rel="noopener noreferrer nofollow external"/,
+  );
+});
+
+test("the star is a button named after its item; whoever is signed in sees votes and stars", async (context) => {
+  const { text } = await get(context, "/tokens", { cookie: context.cookie });
+  assert.match(text, /aria-pressed="false" aria-label="Star Token 9002"/);
+  assert.match(text, /3 of 5 votes left/);
+  assert.match(text, new RegExp(`>${context.wallet}<`));
+  assert.match(text, /Your star carried 9\. Opens again in [\w ]+, at 00:00 UTC\./);
+  assert.match(text, /data-star="token\/0\.0\.9001" data-scope="none" aria-pressed="true"/);
+  const stars = await get(context, "/stars", { cookie: context.cookie });
+  assert.match(stars.text, new RegExp(`href="/stars/${context.star}"`));
+  const board = await get(context, "/leaderboard", { cookie: context.cookie });
+  assert.match(board.text, /You are at rank 1 with 2 points and 2 stars\./);
+});
+
+test("premium shows 20 votes and until when", async (context) => {
+  const { sql } = context.service;
+  await sql`insert into premium_pass (wallet, season_id, granted_at)
+    select ${Number(context.wallet.slice(4))}, id, now_ms() from season`;
+  const { text } = await get(context, "/", { cookie: context.cookie });
+  assert.match(text, /18 of 20 votes left/);
+  assert.match(text, /Premium until \d+ \w+ \d{4}/);
+});
+
+test("lists are filtered and paged by their address; what is not theirs is ignored", async (context) => {
+  const ended = await get(context, "/events?status=ended&eventType=HACKATHON&source=&utm_source=x");
+  assert.match(ended.text, /href="\/events\/hack"/);
+  assert.doesNotMatch(ended.text, /href="\/events\/meetup"/);
+  assert.match(ended.text, /<option value="ended" selected>/);
+  const first = await get(context, "/projects?limit=1");
+  assert.match(first.text, /rel="next" href="\/projects\?offset=1"|1 to 1 of 2/);
+  const portugal = await get(context, "/projects?country=pt");
+  assert.match(portugal.text, /href="\/projects\/dex"/);
+  assert.doesNotMatch(portugal.text, /href="\/projects\/wiki"/);
+});
+
+test("odd addresses are pages that say so, never a fault", async (context) => {
+  const odd: readonly (readonly [string, number])[] = [
+    ["/events/nothing", 404],
+    ["/events/hidden", 404],
+    ["/events/%00", 404],
+    ["/events/%ff", 404],
+    ["/events/..%2f..%2fetc", 404],
+    [`/events/${"x".repeat(2_000)}`, 404],
+    ["/events/a/b", 404],
+    ["/tokens/0.0.0", 404],
+    ["/tokens/0.0.999999999999999999", 404],
+    ["/tokens/constructor", 404],
+    ["/collections/0.0.1", 404],
+    ["/projects/__proto__", 404],
+    ["/stars/1", 404],
+    ["/stars/ffffffff-ffff-ffff-ffff-ffffffffffff", 404],
+    ["/no-such-page", 404],
+    ["/events?status=maybe", 400],
+    ["/events?status=live&status=live", 400],
+    ["/events?limit=0", 400],
+    ["/events?offset=-1", 400],
+    ["/projects?country=xyz", 400],
+    ["/stars?day=2026-02-30", 400],
+    ["/stars?day=%00", 400],
+  ];
+  for (const [path, status] of odd) {
+    const reply = await get(context, path, { cookie: context.cookie });
+    assert.equal(reply.status, status, path);
+    assert.match(reply.headers.get("content-type") ?? "", /^text\/html/, path);
+    assert.match(reply.text, /<h1>/, path);
+    assert.equal(reply.headers.get("cache-control"), "no-store");
+  }
+  for (const cookie of ["starboard=", "starboard=x", `starboard=${"a".repeat(43)}`, "a=b;;=;"]) {
+    const { status, text } = await get(context, "/", { cookie });
+    assert.equal(status, 200);
+    assert.match(text, /data-sign-in/);
+  }
+});
+
+test("programs keep their JSON, HEAD works, and other methods are refused", async (context) => {
+  const { service } = context;
+  for (const path of ["/no-such-page", "/v1/nothing", "/voting/nothing", "/ops/api/nothing"]) {
+    const reply = await send(service, `GET ${path}`, { headers: { accept: "application/json" } });
+    assert.notEqual(reply.status, 200, path);
+    assert.match(reply.headers.get("content-type") ?? "", /^application\/json/, path);
+  }
+  for (const path of ["/v1/nothing", "/voting/nothing", "/exports/nothing", "/assets/nothing"]) {
+    const reply = await get(context, path);
+    assert.match(reply.headers.get("content-type") ?? "", /^application\/json/, path);
+  }
+  const head = await fetch(`${service.url}/events`, { method: "HEAD", headers: HTML });
+  assert.equal(head.status, 200);
+  assert.equal(await head.text(), "");
+  const posted = await send(service, "POST /events", { headers: HTML });
+  assert.equal(posted.status, 405);
+  assert.equal(posted.headers.get("allow"), "GET, HEAD");
+});
+
+test("pages and their files are compressed and small, and files are kept by their names", async (context) => {
+  const { service } = context;
+  const sizeOf = async (path: string): Promise<number> => {
+    const { get: node } = await import("node:http");
+    return new Promise((resolve, reject) => {
+      node(`${service.url}${path}`, { headers: { "accept-encoding": "gzip" } }, (reply) => {
+        const pieces: Buffer[] = [];
+        reply.on("data", (piece) => pieces.push(piece));
+        reply.on("end", () => {
+          const bytes = Buffer.concat(pieces);
+          assert.equal(reply.headers["content-encoding"], "gzip", path);
+          assert.ok(gunzipSync(bytes).length > bytes.length);
+          if (path.startsWith("/assets/"))
+            assert.match(reply.headers["cache-control"] ?? "", /immutable/);
+          resolve(bytes.length);
+        });
+      }).on("error", reject);
+    });
+  };
+  const { text } = await get(context, "/");
+  const style = /href="(\/assets\/[^"]+\.css)"/.exec(text)?.[1] ?? "";
+  const script = /src="(\/assets\/[^"]+\.js)"/.exec(text)?.[1] ?? "";
+  const [page, sheet, code] = [await sizeOf("/"), await sizeOf(style), await sizeOf(script)];
+  assert.ok(page + sheet <= 14_000, `first paint: ${page} + ${sheet} bytes`);
+  assert.ok(page + sheet + code <= 60_000, `first page: ${page} + ${sheet} + ${code} bytes`);
+});
+
+test("a page that has not changed costs a 304", async (context) => {
+  const asset = /src="(\/assets\/[^"]+\.js)"/.exec((await get(context, "/")).text)?.[1] ?? "";
+  const { headers } = await get(context, asset);
+  const again = await get(context, asset, { "if-none-match": headers.get("etag") ?? "" });
+  assert.equal(again.status, 304);
+});
+
+test("PAGES=off leaves no page", async () => {
+  const service = await startService({ PAGES: "off" });
+  for (const path of ["/", "/events", "/tokens/0.0.9001", "/assets/icon.svg"]) {
+    const reply = await send(service, `GET ${path}`, { headers: HTML });
+    assert.equal(reply.status, 404, path);
+    assert.match(reply.headers.get("content-type") ?? "", /^application\/json/, path);
+  }
+  await service.close();
+});
+
+test.run();
