@@ -214,6 +214,10 @@ export const settings = z.object({
     .optional()
     .describe("Base of the explorer's pages; default: HashScan's for the public networks."),
   XP_PER_STAR: count(1, 0, 1_000).describe("XP credited per accepted star."),
+  DEMO_VOTERS: z
+    .enum(["on", "off"])
+    .default("on")
+    .describe("Whether the demo of `npm start` has voters that vote by themselves."),
   LOG_LEVEL: z
     .enum(["fatal", "error", "warn", "info", "debug", "trace", "silent"])
     .default("info")

@@ -15,7 +15,7 @@ const root = join(dirname(fileURLToPath(import.meta.url)), "..");
 const rows = [
   ["processes"],
   ["http"],
-  ["voting", "cli"],
+  ["voting", "cli", "demo"],
   ["recovery"],
   ["hosting", "upkeep", "audit"],
   ["journal", "publishing", "reads", "keys", "catalogue", "holdings", "local"],

@@ -14,8 +14,10 @@ const DAY = 24 * HOUR;
  */
 export function demoDirectory(now: number, collections: readonly [string, string]) {
   const at = (offset: number): string => new Date(now + offset).toISOString();
+  const listed = <R extends object>(records: readonly R[]) =>
+    records.map((record, index) => ({ ...record, createdAt: at(-(40 - index) * DAY) }));
   return {
-    events: [
+    events: listed([
       {
         id: "harbour-meetup",
         title: "Harbour builders' meetup",
@@ -70,23 +72,39 @@ export function demoDirectory(now: number, collections: readonly [string, string
         links: [],
         prizes: [],
       },
-    ],
-    tokens: [
+    ]),
+    tokens: listed([
       { id: "0.0.700001", symbol: "BUOY", name: "Buoy", price: 0.0123, marketCap: 1_230_000 },
       { id: "0.0.700002", symbol: "KEEL", name: "Keel", price: 1.5, marketCap: 9_000_000 },
       { id: "0.0.700003", symbol: "MAST", name: "Mast" },
       { id: "0.0.700004", symbol: "HELM", name: "Helm", price: 0.2 },
       { id: "0.0.700005", symbol: "DOCK", name: "Dock" },
       { id: "0.0.700006", symbol: "FLAG", name: "Flag" },
-    ],
-    collections: [
+    ]),
+    collections: listed([
       { id: collections[0], name: "Lanterns" },
       { id: collections[1], name: "Knots" },
-    ],
-    projects: [
+    ]),
+    projects: listed([
       { id: "ferry", slug: "ferry", name: "Ferry", category: "BRIDGE", country: "PT" },
       { id: "almanac", slug: "almanac", name: "Almanac", category: "DATA", country: "DE" },
       { id: "galley", slug: "galley", name: "Galley", category: "DEFI" },
+    ]),
+  };
+}
+
+/** Records that somebody proposed and an operator has not approved yet. */
+export function demoProposals() {
+  return {
+    projects: [
+      {
+        id: "beacon",
+        name: "Beacon",
+        category: "TOOLS",
+        country: "FR",
+        description: "Shows which node answers first. Proposed by its makers.",
+        websiteUrl: "https://example.org/beacon",
+      },
     ],
   };
 }

@@ -5,23 +5,35 @@ import { z } from "zod";
 import { ecdsaKey, ed25519Key } from "./hedera/keys.ts";
 import type { Ledger } from "./hedera/ledger.ts";
 
-/** Who lives on the local ledger: an operator, two collections, two topics, demo wallets. */
+const walletSchema = z.object({
+  id: z.string(),
+  type: z.enum(["ed25519", "ecdsa"]),
+  key: z.string(),
+});
+
+/** Who lives on the local ledger: an operator, two collections, two topics, wallets, voters. */
 const demoLedgerSchema = z.object({
   operator: z.object({ id: z.string(), key: z.string() }),
   collectionA: z.string(),
   collectionB: z.string(),
   eventTopic: z.string(),
   assetTopic: z.string(),
-  wallets: z.array(
-    z.object({ id: z.string(), type: z.enum(["ed25519", "ecdsa"]), key: z.string() }),
-  ),
+  /** For people to vote with. */
+  wallets: z.array(walletSchema),
+  /** They vote by themselves. A ledger of an earlier version has none. */
+  voters: z.array(walletSchema).default([]),
 });
 
 export type DemoLedger = z.output<typeof demoLedgerSchema>;
 export type DemoWallet = DemoLedger["wallets"][number];
 
+interface HeldNfts {
+  readonly a: number;
+  readonly b: number;
+}
+
 /** NFTs each demo wallet holds: none, some of one, both, many. */
-const HOLDINGS = [
+const HOLDINGS: readonly HeldNfts[] = [
   { a: 3, b: 1 },
   { a: 0, b: 0 },
   { a: 1, b: 0 },
@@ -30,7 +42,11 @@ const HOLDINGS = [
   { a: 2, b: 0 },
   { a: 0, b: 1 },
   { a: 5, b: 0 },
-] as const;
+];
+const VOTERS: readonly HeldNfts[] = Array.from({ length: 16 }, (_, index) => ({
+  a: (index * 5) % 9,
+  b: index % 4 === 1 ? 1 : 0,
+}));
 
 /**
  * Settles the local ledger, or finds it settled. The private keys of this play money are kept
@@ -44,15 +60,19 @@ export async function settleDemoLedger(ledger: Ledger, file: string): Promise<De
   const treasury = await ledger.createAccount({ key: newEd25519Key().publicKey, memo: "treasury" });
   const collectionA = await ledger.createCollection({ treasury, name: "Demo A", symbol: "DEMOA" });
   const collectionB = await ledger.createCollection({ treasury, name: "Demo B", symbol: "DEMOB" });
-  const wallets: DemoWallet[] = [];
-  for (const [index, { a, b }] of HOLDINGS.entries()) {
-    const type = index % 2 === 0 ? "ed25519" : "ecdsa";
-    const { publicKey, privateKey } = type === "ed25519" ? newEd25519Key() : newEcdsaKey();
-    const id = await ledger.createAccount({ key: publicKey, memo: "demo wallet" });
-    if (a > 0) await ledger.mint(collectionA, { count: a, to: id });
-    if (b > 0) await ledger.mint(collectionB, { count: b, to: id });
-    wallets.push({ id, type, key: privateKey });
-  }
+  const settle = async (memo: string, holdings: readonly HeldNfts[]): Promise<DemoWallet[]> => {
+    const settled: DemoWallet[] = [];
+    for (const [index, { a, b }] of holdings.entries()) {
+      const type = index % 2 === 0 ? "ed25519" : "ecdsa";
+      const { publicKey, privateKey } = type === "ed25519" ? newEd25519Key() : newEcdsaKey();
+      const id = await ledger.createAccount({ key: publicKey, memo });
+      if (a > 0) await ledger.mint(collectionA, { count: a, to: id });
+      if (b > 0) await ledger.mint(collectionB, { count: b, to: id });
+      settled.push({ id, type, key: privateKey });
+    }
+    return settled;
+  };
+  const wallets = await settle("demo wallet", HOLDINGS);
   const topic = (memo: string) => ledger.createTopic({ submitKey: operatorKey.publicKey, memo });
   const settled: DemoLedger = {
     operator: { id: operator, key: operatorKey.privateKey },
@@ -61,6 +81,7 @@ export async function settleDemoLedger(ledger: Ledger, file: string): Promise<De
     eventTopic: await topic("Starboard event stars"),
     assetTopic: await topic("Starboard asset stars"),
     wallets,
+    voters: await settle("demo voter", VOTERS),
   };
   writeFileSync(file, JSON.stringify(settled, null, 2), { mode: 0o600 });
   return settled;

@@ -1,4 +1,7 @@
+import { randomUUID } from "node:crypto";
 import { defineCommand } from "citty";
+import { signIn, star } from "../cli/demo-client.ts";
+import { startVoters, type VotingClient } from "../demo/voters.ts";
 import { createLogger } from "../log.ts";
 import { createMetrics } from "../metrics.ts";
 import { createDirectWakeQueue, createWakeQueue } from "../publishing/queue.ts";
@@ -30,8 +33,6 @@ async function startAll() {
     stops.push(() => queue.close());
     // One process: what the worker measures is on the web port too.
     const metrics = createMetrics({ process: true });
-    const worker = await startWorker(home.settings, { log, queue, queueUrl, metrics });
-    stops.push(() => worker.close());
     const web = await startWeb(home.settings, {
       log,
       wake: queue.wake,
@@ -39,13 +40,29 @@ async function startAll() {
       metrics,
     });
     stops.push(() => web.close());
+    // Last, because it goes to work at once, in the same process.
+    const worker = await startWorker(home.settings, { log, queue, queueUrl, metrics });
+    stops.push(() => worker.close());
     home.announce(web.url);
+    if (home.voters.length > 0) {
+      const voters = startVoters({ ...home, client: votingClient(web.url), log });
+      stops.push(() => voters.close());
+    }
     say(welcome(home, web.url, (performance.now() - startedAt) / 1_000));
     return { log, close };
   } catch (error) {
     await close();
     throw error;
   }
+}
+
+/** As `npm run demo` votes, and as quietly as a voter of flesh and blood. */
+function votingClient(url: string): VotingClient {
+  const site = { url, say: () => undefined };
+  return {
+    signIn: (wallet) => signIn(site, wallet),
+    star: (token, target) => star(site, { token, target, idempotencyKey: randomUUID() }),
+  };
 }
 
 function welcome(home: LocalEnvironment, url: string, seconds: number): string {

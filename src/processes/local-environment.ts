@@ -1,8 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { importCatalog } from "../catalogue/import-catalog.ts";
-import { followClock } from "../clock.ts";
+import { type Clock, followClock } from "../clock.ts";
 import {
   ConfigurationError,
   environment,
@@ -10,17 +9,26 @@ import {
   readSettings,
   settings as settingsSchema,
 } from "../config.ts";
+import {
+  bringBackPast,
+  fillEmptyDirectory,
+  isDirectoryEmpty,
+  makeDemoLedger,
+  sellCountedNft,
+} from "../demo/first-start.ts";
+import { demoTargets } from "../demo/past-stars.ts";
 import { coerceError } from "../errors.ts";
 import { issueKey } from "../keys/issue-key.ts";
 import { listKeys } from "../keys/list-keys.ts";
 import { revokeKey } from "../keys/revoke-key.ts";
 import { DEMO_SOURCES, demoDirectory } from "../local/demo-directory.ts";
-import { type DemoLedger, settleDemoLedger } from "../local/demo-ledger.ts";
+import { type DemoLedger, readKept, settleDemoLedger } from "../local/demo-ledger.ts";
 import { lockFolder } from "../local/folder-lock.ts";
 import { freePort, isFree, readPort } from "../local/free-port.ts";
-import { startLocalHedera } from "../local/hedera/start.ts";
+import { type LocalHedera, startLocalHedera } from "../local/hedera/start.ts";
 import { startPostgres } from "../local/postgres.ts";
 import { startRedis } from "../local/redis.ts";
+import { createLogger } from "../log.ts";
 import { migrate } from "../store/migrate.ts";
 import { openPostgres, readDatabaseClock, type Sql } from "../store/postgres.ts";
 import { WEB_SETTINGS, type WebSettings } from "./web-settings.ts";
@@ -33,6 +41,10 @@ export interface LocalEnvironment {
   readonly settings: WebSettings & WorkerSettings;
   /** The Redis of BullMQ; absent where it is the one from npm, which is not fit for it. */
   readonly queueUrl: string | undefined;
+  /** Who votes by themselves; none where the ledger is not our own, or they are off. */
+  readonly voters: DemoLedger["voters"];
+  /** What they vote for. */
+  readonly targets: readonly string[];
   /** Newly issued; the one of the last start is revoked. */
   readonly demoKey: string;
   /** What opens the console, in words: the token itself is for no screen. */
@@ -48,6 +60,19 @@ export interface LocalEnvironment {
 type Variables = Record<string, string>;
 type OnStop = (stop: () => Promise<void>) => void;
 
+/** What the demo's ledger decides where nothing is given. */
+const DEMO_NAMES = [
+  "HEDERA_OPERATOR_ID",
+  "HEDERA_OPERATOR_KEY",
+  "EVENT_VOTES_TOPIC_ID",
+  "ASSET_VOTES_TOPIC_ID",
+  "COLLECTION_A_ID",
+  "COLLECTION_A_KEY",
+  "COLLECTION_B_ID",
+  "COLLECTION_B_KEY",
+] as const;
+/** The collections' names in a message. */
+const DEMO_KEYS = { a: "collection_a", b: "collection_b" } as const;
 const DEMO_KEY_NAME = "npm start";
 const TOKEN_FILE = "operator-token";
 const ENVIRONMENT_FILE = "environment.json";
@@ -87,15 +112,27 @@ export async function openLocalEnvironment(onStop: OnStop): Promise<LocalEnviron
 
   const sql = openPostgres(databaseUrl, { connections: 4 });
   onStop(() => sql.end({ timeout: 1 }));
-  if (asked.HEDERA_NETWORK === "local" && asked.MIRROR_NODE_URL === undefined) {
-    Object.assign(found, await ownLedger({ sql, folder, onStop }));
-  }
+  const clock = await followClock(
+    () => readDatabaseClock(sql),
+    () => undefined,
+  );
+  onStop(async () => clock.stop());
+  const isLocal = asked.HEDERA_NETWORK === "local";
+  const own =
+    isLocal && asked.MIRROR_NODE_URL === undefined
+      ? await ownLedger({ sql, clock, folder, given, onStop })
+      : undefined;
+  Object.assign(found, own?.variables);
   const settings = readSettings({ ...found, ...given }, [...WEB_SETTINGS, ...WORKER_SETTINGS]);
-  if (settings.HEDERA_NETWORK === "local") await fillEmptyDirectory(sql, settings);
+  if (isLocal) await fillDemo({ sql, settings, clock }, own);
   return {
     folder,
     settings,
     queueUrl: redis?.kind === "js-redis-server" ? undefined : settings.REDIS_URL,
+    voters: settings.DEMO_VOTERS === "on" ? (own?.demo.voters ?? []) : [],
+    targets: demoTargets(
+      demoDirectory(0, [settings.COLLECTION_A_ID, settings.COLLECTION_B_ID]),
+    ).map(({ type, id }) => `${type}/${id}`),
     demoKey: await issueDemoKey(sql),
     operatorToken: given.OPERATOR_TOKEN
       ? "OPERATOR_TOKEN of this environment"
@@ -151,48 +188,73 @@ async function ownRedis(folder: string, onStop: OnStop) {
   return redis;
 }
 
-/** The local ledger with its demo inhabitants, as settings. */
+/** The local ledger with its demo inhabitants. */
+interface OwnLedger {
+  readonly demo: DemoLedger;
+  readonly hedera: LocalHedera;
+  readonly variables: Variables;
+}
+
 async function ownLedger({
   sql,
+  clock,
   folder,
+  given,
   onStop,
 }: {
   readonly sql: Sql;
+  readonly clock: Clock;
   readonly folder: string;
+  readonly given: Variables;
   readonly onStop: OnStop;
-}): Promise<Variables> {
-  const clock = await followClock(
-    () => readDatabaseClock(sql),
-    () => undefined,
-  );
-  onStop(async () => clock.stop());
+}): Promise<OwnLedger> {
+  const file = join(folder, "ledger.json");
+  const ledgerFolder = join(folder, "ledger");
+  // Stars of the past name topics and collections: those of the ledger that is made here.
+  const isWhole = DEMO_NAMES.every((name) => given[name] === undefined);
+  if (isWhole && readKept(file) === undefined && (await isDirectoryEmpty(sql))) {
+    await makeDemoLedger({ folder: ledgerFolder, file, keys: DEMO_KEYS, now: clock.now() });
+  }
   const portFile = join(folder, MIRROR_PORT_FILE);
   const hedera = await startLocalHedera({
     now: clock.now,
-    folder: join(folder, "ledger"),
+    folder: ledgerFolder,
     mirrorPort: await freePort(readPort(portFile)),
   });
   onStop(() => hedera.close());
   writeFileSync(portFile, new URL(hedera.mirrorUrl).port);
-  const demo = await settleDemoLedger(hedera.ledger, join(folder, "ledger.json"));
-  return {
+  const demo = await settleDemoLedger(hedera.ledger, file);
+  const variables = {
     MIRROR_NODE_URL: hedera.mirrorUrl,
     HEDERA_NODES: hedera.nodes.map(({ address, account }) => `${address}=${account}`).join(","),
     EVENT_SOURCES: DEMO_SOURCES.join(","),
     ...demoVariables(demo),
   };
+  return { demo, hedera, variables };
 }
 
-function demoVariables(demo: DemoLedger): Variables {
+/** Gives a first start something to look at, before any process asks for it. */
+async function fillDemo(
+  place: { readonly sql: Sql; readonly settings: WebSettings; readonly clock: Clock },
+  own: OwnLedger | undefined,
+): Promise<void> {
+  await fillEmptyDirectory(place, own?.demo);
+  if (own === undefined) return;
+  const log = createLogger(place.settings.LOG_LEVEL, "demo");
+  await bringBackPast({ ...place, log }, own.demo);
+  await sellCountedNft({ ...place, log }, own.demo, own.hedera.ledger);
+}
+
+function demoVariables(demo: DemoLedger): Record<(typeof DEMO_NAMES)[number], string> {
   return {
     HEDERA_OPERATOR_ID: demo.operator.id,
     HEDERA_OPERATOR_KEY: demo.operator.key,
     EVENT_VOTES_TOPIC_ID: demo.eventTopic,
     ASSET_VOTES_TOPIC_ID: demo.assetTopic,
     COLLECTION_A_ID: demo.collectionA,
-    COLLECTION_A_KEY: "collection_a",
+    COLLECTION_A_KEY: DEMO_KEYS.a,
     COLLECTION_B_ID: demo.collectionB,
-    COLLECTION_B_KEY: "collection_b",
+    COLLECTION_B_KEY: DEMO_KEYS.b,
   };
 }
 
@@ -206,25 +268,6 @@ function operatorToken(folder: string): string {
     writeFileSync(file, token, { mode: 0o600 });
     return token;
   }
-}
-
-/** A directory with records of its own gets none of the demo's. */
-async function fillEmptyDirectory(sql: Sql, settings: WebSettings): Promise<void> {
-  const { EVENT_SOURCES: eventSources, COLLECTION_A_ID, COLLECTION_B_ID } = settings;
-  const [row] = await sql<{ empty: boolean }[]>`
-    select not exists (select from event) and not exists (select from token)
-      and not exists (select from collection) and not exists (select from project) as empty`;
-  if (!row?.empty) return;
-  const now = await readDatabaseClock(sql);
-  const directory = demoDirectory(now, [COLLECTION_A_ID, COLLECTION_B_ID]);
-  const events = directory.events.map((event) =>
-    eventSources?.includes(event.source ?? "") ? event : { ...event, source: null },
-  );
-  await importCatalog(
-    sql,
-    { ...directory, events },
-    { approve: true, eventSources: eventSources ?? [] },
-  );
 }
 
 async function issueDemoKey(sql: Sql): Promise<string> {

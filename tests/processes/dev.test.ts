@@ -10,6 +10,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { suite } from "uvu";
 import { freePort } from "../../src/local/free-port.ts";
+import { openPostgres } from "../../src/store/postgres.ts";
 import { type Child, startProcess, until } from "../support/processes.ts";
 import { starboard } from "../support/starboard.ts";
 
@@ -33,7 +34,11 @@ const environmentOf = ({ folder }: Context): string =>
   join(folder, ".starboard", "environment.json");
 
 async function start(context: Context): Promise<void> {
-  const child = startProcess("dev", { PORT: String(context.port) }, context.folder);
+  const child = startProcess(
+    "dev",
+    { PORT: String(context.port), DEMO_VOTERS: "off" },
+    context.folder,
+  );
   context.child = child;
   let ended = false;
   void child.exited.then(() => {
@@ -47,11 +52,55 @@ async function start(context: Context): Promise<void> {
 const addresses = (said: string): readonly string[] =>
   said.match(/^ {2}(Mirror node|Postgres) .*$/gm) ?? [];
 
+/** How many attributions each forever mint has lost. */
+async function releases(folder: string): Promise<readonly { removed: number }[]> {
+  const { DATABASE_URL } = JSON.parse(
+    readFileSync(join(folder, ".starboard", "environment.json"), "utf8"),
+  );
+  const sql = openPostgres(DATABASE_URL, { connections: 1 });
+  const rows = await sql<{ removed: number }[]>`
+    select count(*)::integer as removed from claim_release group by event_id`;
+  await sql.end({ timeout: 1 });
+  return rows;
+}
+
 test("commands beside it find the port that it was given", async (context) => {
   const announced = JSON.parse(readFileSync(environmentOf(context), "utf8"));
   assert.equal(announced.PORT, String(context.port));
   const { status, stderr } = await starboard(["demo"], {}, context.folder);
   assert.equal(status, 0, stderr);
+});
+
+test("a first start has days behind it that an outsider finds true, and something on every page", async (context) => {
+  const { port, folder, child } = context;
+  const url = `http://127.0.0.1:${port}`;
+  const key = /Demo API key +(\S+)/.exec(child.said())?.[1] ?? "";
+  const mirror = /Mirror node +(\S+)/.exec(child.said())?.[1] ?? "";
+  const audit = await starboard(
+    ["audit", "--mirror", mirror, "--api", url, "--key", key, "--json"],
+    {},
+    folder,
+  );
+  assert.equal(audit.status, 0, audit.stdout + audit.stderr);
+  const { checked } = audit.json<{ checked: Record<string, number> }>();
+  assert.ok(Number(checked.messages) > 100, audit.stdout);
+  const get = async (path: string) =>
+    (await fetch(`${url}${path}`, { headers: { authorization: `Bearer ${key}` } })).json();
+  const days = ((await get("/exports")) as { exports: { final: boolean }[] }).exports;
+  assert.equal(days.filter(({ final }) => final).length, 6);
+  const board = (await get("/v1/leaderboard")) as { season: object | null; leaderboard: object[] };
+  assert.ok(board.season !== null && board.leaderboard.length > 10);
+
+  const read = async <T>(...words: string[]) =>
+    (await starboard([...words, "--json"], {}, folder)).json<T>();
+  const passes = await read<object[]>("premium", "list");
+  assert.ok(passes.length >= 2);
+  const projects = await read<{ approvedAt: string | null }[]>("catalog", "list", "project");
+  assert.equal(projects.filter(({ approvedAt }) => approvedAt === null).length, 1);
+  const [{ removed } = { removed: -1 }] = await releases(folder);
+  assert.equal(removed, 1);
+  const replay = await starboard(["actors", "replay", "forever-mint/open-sea-forever"], {}, folder);
+  assert.equal(replay.status, 0, replay.stdout);
 });
 
 test("a second start in the same folder says where the first one runs", async (context) => {

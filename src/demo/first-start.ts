@@ -1,0 +1,171 @@
+import { DAY_MS } from "../../actors/day.ts";
+import { openAuditMirror } from "../audit/audit-mirror.ts";
+import { importCatalog } from "../catalogue/import-catalog.ts";
+import { grantPass } from "../catalogue/premium.ts";
+import { addSeason, listSeasons } from "../catalogue/seasons.ts";
+import type { Clock } from "../clock.ts";
+import type { With } from "../config.ts";
+import { exportSettings } from "../journal/export-days.ts";
+import { accountNumber } from "../journal/star-record.ts";
+import { createMirrorNode } from "../ledger/mirror/node.ts";
+import { demoDirectory, demoProposals } from "../local/demo-directory.ts";
+import type { DemoLedger } from "../local/demo-ledger.ts";
+import { makePastLedger } from "../local/demo-past.ts";
+import type { Ledger } from "../local/hedera/ledger.ts";
+import { type Logger, silentLogger } from "../log.ts";
+import type { CollectionKeys } from "../publishing/message.ts";
+import { recover } from "../recovery/recover.ts";
+import { PIECE } from "../recovery/recovery.ts";
+import { runStatement, type Sql } from "../store/postgres.ts";
+import { createHoldingsCheck } from "../upkeep/holdings-check/check.ts";
+import { demoTargets, PAST_DAYS, pastStars, SELLER, SOLD_ON } from "./past-stars.ts";
+
+const SEASON = { name: "Harvest season", daysBefore: 20, days: 90 } as const;
+/** A wallet that people choose from, and voters. */
+const PASSES = { wallet: 4, voters: [2, 5, 11] } as const;
+/** Requests a second: the mirror node is ours. */
+const NO_LIMIT = 10_000;
+
+type DemoSettings = With<
+  | "MIRROR_NODE_URL"
+  | "COLLECTION_A_ID"
+  | "COLLECTION_A_KEY"
+  | "COLLECTION_B_ID"
+  | "COLLECTION_B_KEY"
+>;
+
+/** Where a demo is filled. */
+export interface DemoPlace {
+  /** As the owner of the schema. */
+  readonly sql: Sql;
+  readonly settings: DemoSettings;
+  readonly clock: Clock;
+  readonly log: Logger;
+}
+
+/**
+ * Makes the ledger of a demo that starts for the first time, with the stars of some days on its
+ * topics.
+ *
+ * @param given.file where the keys are kept
+ * @param given.now epoch milliseconds
+ */
+export async function makeDemoLedger(given: {
+  readonly folder: string;
+  readonly file: string;
+  readonly keys: CollectionKeys;
+  readonly now: number;
+}): Promise<void> {
+  const { now, keys } = given;
+  await makePastLedger({
+    ...given,
+    from: now - (PAST_DAYS + 2) * DAY_MS,
+    messages: (demo, serialsOf) => {
+      const directory = demoDirectory(now, [demo.collectionA, demo.collectionB]);
+      return pastStars({ demo, serialsOf, targets: demoTargets(directory), keys, now });
+    },
+  });
+}
+
+/**
+ * Fills an empty directory: records, one that waits for approval, a season, passes. A directory
+ * with records of its own gets none of the demo's.
+ *
+ * @param demo whose wallets get passes; undefined on a ledger of somebody else
+ */
+export async function fillEmptyDirectory(
+  { sql, settings, clock }: Omit<DemoPlace, "log">,
+  demo: DemoLedger | undefined,
+): Promise<void> {
+  if (!(await isDirectoryEmpty(sql))) return;
+  const now = clock.now();
+  if ((await listSeasons(sql)).length === 0) {
+    const startsAt = (Math.floor(now / DAY_MS) - SEASON.daysBefore) * DAY_MS;
+    const endsAt = startsAt + SEASON.days * DAY_MS;
+    const { id: seasonId } = await addSeason(sql, { name: SEASON.name, startsAt, endsAt });
+    const { wallets = [], voters = [] } = demo ?? {};
+    const withPass = [wallets[PASSES.wallet], ...PASSES.voters.map((index) => voters[index])];
+    for (const wallet of withPass) {
+      if (wallet !== undefined) await grantPass(sql, { wallet: wallet.id, seasonId });
+    }
+  }
+  const { EVENT_SOURCES: eventSources = [], COLLECTION_A_ID: a, COLLECTION_B_ID: b } = settings;
+  const directory = demoDirectory(now, [a, b]);
+  const events = directory.events.map((event) =>
+    eventSources.includes(event.source ?? "") ? event : { ...event, source: null },
+  );
+  await importCatalog(sql, { ...directory, events }, { approve: true, eventSources });
+  await importCatalog(sql, demoProposals(), { approve: false, eventSources });
+}
+
+/** Whether nothing can be starred yet. */
+export async function isDirectoryEmpty(sql: Sql): Promise<boolean> {
+  const [row] = await runStatement(sql<{ empty: boolean }[]>`
+    select not exists (select from event) and not exists (select from token)
+      and not exists (select from collection) and not exists (select from project) as empty`);
+  return row?.empty ?? false;
+}
+
+/**
+ * Brings the stars on the ledger's topics into a journal without any, by the very recovery that a
+ * lost journal comes back with: rules, claims, totals and exports follow from the public record.
+ */
+export async function bringBackPast(
+  { sql, settings, log }: DemoPlace,
+  demo: DemoLedger,
+): Promise<void> {
+  const [row] = await runStatement(sql`select from star limit 1`);
+  if (row !== undefined) return;
+  const mirror = openAuditMirror({
+    urls: settings.MIRROR_NODE_URL,
+    log: silentLogger,
+    requestsPerSecond: NO_LIMIT,
+  });
+  try {
+    const { written, unprovable } = await recover({
+      sql,
+      mirror,
+      settings: {
+        ...exportSettings(settings),
+        topics: { event: demo.eventTopic, asset: demo.assetTopic },
+      },
+      exports: null,
+      piece: PIECE,
+      isDryRun: false,
+      accepts: false,
+      onProgress: () => undefined,
+    });
+    if (!written) log.warn({ unprovable }, "the ledger has stars that the journal lacks");
+  } finally {
+    await mirror.close();
+  }
+}
+
+/**
+ * Lets a voter sell an NFT that counts on a forever mint, once, and checks the holdings as an
+ * operator may at any time: so the demo shows what the daily check does.
+ */
+export async function sellCountedNft(
+  { sql, settings, clock, log }: DemoPlace,
+  demo: DemoLedger,
+  ledger: Ledger,
+): Promise<void> {
+  const seller = demo.voters[SELLER];
+  const buyer = demo.wallets[1];
+  if (seller === undefined || buyer === undefined) return;
+  const [claim] = await runStatement(sql<{ serial: number }[]>`
+    select serial from serial_claim
+    where event_id = ${SOLD_ON} and day is null and collection = 'A' and released_at is null
+      and wallet = ${accountNumber(seller.id)}
+      and not exists (select from claim_release where event_id = ${SOLD_ON})
+    order by serial limit 1`);
+  if (claim === undefined) return;
+  await ledger.transfer(demo.collectionA, claim.serial, buyer.id);
+  const mirror = createMirrorNode({ urls: settings.MIRROR_NODE_URL, log });
+  const collections = { A: demo.collectionA, B: demo.collectionB };
+  try {
+    await createHoldingsCheck({ sql, mirror, clock, log, collections }).runNow();
+  } finally {
+    await mirror.close();
+  }
+}

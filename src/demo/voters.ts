@@ -1,0 +1,82 @@
+import { setTimeout as delay } from "node:timers/promises";
+import type { DemoLedger, DemoWallet } from "../local/demo-ledger.ts";
+import type { Logger } from "../log.ts";
+import type { Service } from "../service.ts";
+
+/** The public voting API, as any client uses it. */
+export interface VotingClient {
+  /** @returns the session's token */
+  signIn(wallet: DemoWallet): Promise<string>;
+  /** @returns the code of a refusal; none when the star was accepted */
+  star(token: string, target: string): Promise<{ readonly code?: string | undefined }>;
+}
+
+const FIRST_PAUSE_MS = 6_000;
+const PAUSE_MS_MAX = 600_000;
+/** Lively while somebody looks, ever calmer afterwards: some 40 stars in the first 15 minutes. */
+const CALMER = 1.04;
+const REFUSALS_MAX = 5;
+
+/**
+ * Lets the demo's voters vote now and then, one at a time, until it is closed. What fails is
+ * left until the next turn: a demo without voters is still a demo.
+ *
+ * @param given.targets such as `token/0.0.1001`, the more popular ones first
+ * @param given.random from 0 to below 1; for tests
+ * @param given.pause for tests
+ */
+export function startVoters(given: {
+  readonly voters: DemoLedger["voters"];
+  readonly targets: readonly string[];
+  readonly client: VotingClient;
+  readonly log: Logger;
+  readonly random?: () => number;
+  readonly pause?: (ms: number, signal: AbortSignal) => Promise<unknown>;
+}): Service {
+  const { log, pause = pauseFor, random = Math.random } = given;
+  const closing = new AbortController();
+  const turn = createTurns({ ...given, random });
+  const running = (async () => {
+    for (let pauseMs = FIRST_PAUSE_MS; !closing.signal.aborted; ) {
+      // Between a half and one and a half of it: people do not vote by the clock.
+      await pause(pauseMs * (0.5 + random()), closing.signal);
+      if (closing.signal.aborted) return;
+      await turn().catch((err: unknown) => log.debug({ err }, "a demo voter could not vote"));
+      pauseMs = Math.min(pauseMs * CALMER, PAUSE_MS_MAX);
+    }
+  })();
+  return {
+    async close() {
+      closing.abort();
+      await running;
+    },
+  };
+}
+
+/** One voter's turn: signs in if need be, and stars what it may. */
+function createTurns({
+  voters,
+  targets,
+  client,
+  random,
+}: Parameters<typeof startVoters>[0] & { readonly random: () => number }): () => Promise<void> {
+  const tokens = new Map<string, string>();
+  return async () => {
+    const voter = voters[Math.floor(random() * voters.length)];
+    if (voter === undefined) return;
+    const token = tokens.get(voter.id) ?? (await client.signIn(voter));
+    tokens.set(voter.id, token);
+    for (let refusals = 0; refusals < REFUSALS_MAX; refusals += 1) {
+      const target = targets[Math.floor(random() ** 2 * targets.length)];
+      if (target === undefined) return;
+      const { code } = await client.star(token, target);
+      if (code === "INVALID_SESSION") tokens.delete(voter.id);
+      // Of all refusals this one alone ends with another item.
+      if (code !== "ALREADY_STARRED") return;
+    }
+  };
+}
+
+async function pauseFor(ms: number, signal: AbortSignal): Promise<void> {
+  await delay(ms, undefined, { signal, ref: false }).catch(() => undefined);
+}

@@ -1,0 +1,77 @@
+/**
+ * Goal: demo voters use the voting API as any client does, and nothing that it answers ends them.
+ * Method: a client and a die of the test's own, and a pause that ends when the test says so.
+ */
+import * as assert from "node:assert/strict";
+import { test } from "uvu";
+import { startVoters, type VotingClient } from "../../src/demo/voters.ts";
+import { silentLogger } from "../../src/log.ts";
+
+const voters = ["0.0.2001", "0.0.2002"].map((id) => ({ id, type: "ecdsa" as const, key: "" }));
+const targets = ["token/0.0.1", "event/meetup"];
+
+/** Runs so many turns with these answers, and returns what the voters asked. */
+async function turns(count: number, answers: readonly (string | undefined | Error)[]) {
+  const asked: string[] = [];
+  const pauses: number[] = [];
+  const queue = [...answers];
+  const client: VotingClient = {
+    async signIn({ id }) {
+      asked.push(`sign in ${id}`);
+      return `token of ${id}`;
+    },
+    async star(token, target) {
+      asked.push(`${token} stars ${target}`);
+      const code = queue.shift();
+      if (code instanceof Error) throw code;
+      return { code };
+    },
+  };
+  await new Promise<void>((resolve) => {
+    const service = startVoters({
+      voters,
+      targets,
+      client,
+      log: silentLogger,
+      random: () => 0,
+      pause: async (ms) => {
+        pauses.push(ms);
+        if (pauses.length <= count) return;
+        // Its own run waits for this very pause.
+        void service.close().then(resolve);
+      },
+    });
+  });
+  return { asked, pauses };
+}
+
+test("a voter signs in once, then votes at each turn, ever more calmly", async () => {
+  const { asked, pauses } = await turns(3, []);
+  const star = "token of 0.0.2001 stars token/0.0.1";
+  assert.deepEqual(asked, ["sign in 0.0.2001", star, star, star]);
+  assert.deepEqual(
+    pauses,
+    [...pauses].sort((one, other) => one - other),
+  );
+});
+
+test("what was starred already is followed by another try, any other refusal by none", async () => {
+  const { asked } = await turns(1, ["ALREADY_STARRED", "ALLOWANCE_EXHAUSTED", undefined]);
+  assert.equal(asked.filter((line) => line.includes("stars")).length, 2);
+});
+
+test("tries are bounded where everything was starred already", async () => {
+  const { asked } = await turns(
+    1,
+    Array.from({ length: 99 }, () => "ALREADY_STARRED"),
+  );
+  assert.ok(asked.length < 10);
+});
+
+test("an ended session is opened again, and an outage is outlived", async () => {
+  const { asked } = await turns(3, ["INVALID_SESSION", new Error("nothing answers"), undefined]);
+  assert.equal(asked.filter((line) => line.startsWith("sign in")).length, 2);
+  assert.equal(asked.filter((line) => line.includes("stars")).length, 3);
+});
+
+test.run();
