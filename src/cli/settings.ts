@@ -5,6 +5,7 @@ import {
   environment,
   readSettings,
   type SettingName,
+  type Settings,
   type With,
 } from "../config.ts";
 
@@ -24,12 +25,27 @@ export function readCommandSettings<Name extends SettingName = never>(
   needed: readonly Name[],
   folder: string = process.cwd(),
 ): Readonly<With<Name>> {
+  return readSettings(variablesFor(needed, folder), needed);
+}
+
+/** The same for a command that can do with less: what is not found stays unset. */
+export function readFoundSettings(
+  wanted: readonly SettingName[],
+  folder: string = process.cwd(),
+): Readonly<Settings> {
+  return readSettings(variablesFor(wanted, folder));
+}
+
+function variablesFor(
+  wanted: readonly SettingName[],
+  folder: string,
+): Readonly<Record<string, string | undefined>> {
   const given = environment();
   const own = readSettings(given);
-  const isComplete = needed.every((name) => own[name] !== undefined);
-  if (isComplete || own.HEDERA_NETWORK !== "local") return readSettings(given, needed);
+  const isComplete = wanted.every((name) => own[name] !== undefined);
+  if (isComplete || own.HEDERA_NETWORK !== "local") return given;
   const present = Object.entries(given).filter(([, value]) => value?.trim());
-  return readSettings({ ...readOwnEnvironment(folder), ...Object.fromEntries(present) }, needed);
+  return { ...readOwnEnvironment(folder), ...Object.fromEntries(present) };
 }
 
 function readOwnEnvironment(folder: string): Readonly<Record<string, string>> {

@@ -1,6 +1,6 @@
 import { schemaState } from "../store/migrate.ts";
 import { runStatement, type Sql } from "../store/postgres.ts";
-import { type Redis, runCommand } from "../store/redis.ts";
+import { evictionPolicy, type Redis, runCommand } from "../store/redis.ts";
 import type { DependencyCheck } from "./health.ts";
 
 /** A probe waits no longer; the orchestrator asks again. */
@@ -28,9 +28,7 @@ export function checkPostgres(sql: Sql): DependencyCheck {
 export function checkRedis(redis: Redis): DependencyCheck {
   return async () => {
     try {
-      const memory = await runCommand(redis.info("memory"), DEADLINE_MS);
-      const policy = /^maxmemory_policy:(\S+)/m.exec(memory)?.[1] ?? "noeviction";
-      if (policy !== "noeviction") return "down";
+      if ((await evictionPolicy(redis, DEADLINE_MS)) !== "noeviction") return "down";
       await runCommand(redis.set(PROBE_KEY, "1", { expiration: PROBE_LIFETIME }), DEADLINE_MS);
       return "ok";
     } catch {

@@ -8,7 +8,7 @@ import {
 import { keepNoTimestamps } from "../vendor-patches/sdk-timestamps.ts";
 import { withDeadline } from "../with-deadline.ts";
 import { createFailover, type Failover, roundRobin } from "./failover.ts";
-import { type OperatorKey, readOperatorKey } from "./operator-key.ts";
+import { mirrorKeyOf, type OperatorKey, readOperatorKey } from "./operator-key.ts";
 import { bytesOf, readFields } from "./protobuf-wire.ts";
 import {
   type PreparedTransaction,
@@ -48,9 +48,7 @@ const NANOS_PER_SECOND = 1_000_000_000n;
  */
 export async function createHederaTopic(options: HederaTopicOptions): Promise<Topic> {
   const key = readOperatorKey(options.operatorKey);
-  const sdk = await import("@hashgraph/sdk");
-  keepNoTimestamps(sdk);
-  limitGrpcCalls(await import("@grpc/grpc-js"));
+  const sdk = await loadSdk();
   const client = createClient(sdk, options);
   const now = (): number => performance.now();
   const { callDeadlineMs = CALL_DEADLINE_MS } = options;
@@ -66,10 +64,7 @@ export async function createHederaTopic(options: HederaTopicOptions): Promise<To
   };
   return {
     payer: options.operatorId,
-    publicKey: {
-      _type: key.kind === "ed25519" ? "ED25519" : "ECDSA_SECP256K1",
-      key: Buffer.from(key.publicKey).toString("hex"),
-    },
+    publicKey: mirrorKeyOf(key),
     prepareMessage: (message) => prepareMessage(session, message),
     prepareTopic: ({ memo, validStart }) =>
       sign(
@@ -88,6 +83,52 @@ export async function createHederaTopic(options: HederaTopicOptions): Promise<To
   };
 }
 
+/** How one consensus node answered. */
+export interface NodeAnswer {
+  /** `0.0.n` */
+  readonly node: string;
+  /** Null where it answered, else what came instead. */
+  readonly fault: string | null;
+}
+
+/**
+ * Asks every consensus node once, all at the same time, for the receipt of a transaction that no
+ * one made: it costs nothing and needs no key. Never rejects for a node's sake.
+ *
+ * @throws RangeError when the local network has no nodes
+ */
+export async function askNodes(
+  options: Pick<HederaTopicOptions, "network" | "nodes" | "callDeadlineMs">,
+): Promise<readonly NodeAnswer[]> {
+  const sdk = await loadSdk();
+  const client = createClient(sdk, options);
+  const now = (): number => performance.now();
+  const connections = holdNodeConnections(client, now);
+  const { callDeadlineMs: deadlineMs = CALL_DEADLINE_MS } = options;
+  const asking = { sdk, client, deadlineMs, failover: createFailover<string>(now), connections };
+  try {
+    return await Promise.all(
+      connections.nodes().map(async (node) => {
+        const query = new sdk.TransactionReceiptQuery()
+          .setTransactionId(sdk.TransactionId.generate(node))
+          .setNodeAccountIds([sdk.AccountId.fromString(node)])
+          .setValidateStatus(false);
+        const { answer, status, why } = await call(asking, node, query);
+        return { node, fault: answer === undefined && status === undefined ? why : null };
+      }),
+    );
+  } finally {
+    connections.close();
+  }
+}
+
+async function loadSdk(): Promise<typeof Sdk> {
+  const sdk = await import("@hashgraph/sdk");
+  keepNoTimestamps(sdk);
+  limitGrpcCalls(await import("@grpc/grpc-js"));
+  return sdk;
+}
+
 interface Session {
   readonly sdk: typeof Sdk;
   readonly client: Sdk.Client;
@@ -101,7 +142,10 @@ interface Session {
 }
 
 /** A client without an operator: with one the SDK would sign stored bytes once more. */
-function createClient(sdk: typeof Sdk, { network, nodes }: HederaTopicOptions): Sdk.Client {
+function createClient(
+  sdk: typeof Sdk,
+  { network, nodes }: Pick<HederaTopicOptions, "network" | "nodes">,
+): Sdk.Client {
   if (nodes === undefined && network === "local") {
     throw new RangeError("the local network needs HEDERA_NODES");
   }
@@ -215,7 +259,13 @@ interface Request<Answer> {
 
 /** Asks one node once; a connection that may be a dead one is made anew before. */
 async function call<Answer>(
-  { sdk, client, deadlineMs, failover, connections }: Session,
+  {
+    sdk,
+    client,
+    deadlineMs,
+    failover,
+    connections,
+  }: Pick<Session, "sdk" | "client" | "deadlineMs" | "failover" | "connections">,
   node: string,
   request: Request<Answer>,
 ): Promise<Reply<Answer>> {

@@ -1,6 +1,7 @@
 import { createPrivateKey, createPublicKey, type KeyObject, sign } from "node:crypto";
 import { secp256k1 } from "@noble/curves/secp256k1.js";
 import { keccak_256 } from "@noble/hashes/sha3.js";
+import type { MirrorKey } from "./public-key.ts";
 
 /** A key that signs ledger transactions. */
 export interface OperatorKey {
@@ -9,6 +10,12 @@ export interface OperatorKey {
   readonly publicKey: Uint8Array;
   /** 64 bytes over the body of a transaction, as the ledger wants them. */
   sign(body: Uint8Array): Uint8Array;
+}
+
+/** The public key as a mirror node would show it. */
+export function mirrorKeyOf({ kind, publicKey }: OperatorKey): NonNullable<MirrorKey> {
+  const type = kind === "ed25519" ? "ED25519" : "ECDSA_SECP256K1";
+  return { _type: type, key: Buffer.from(publicKey).toString("hex") };
 }
 
 const RAW = /^(?<prefix>0x)?(?<bytes>[0-9a-f]{64})$/i;

@@ -28,6 +28,10 @@ export const commands: Readonly<Record<string, Listed>> = {
     description: "Apply migrations/; safe to run twice and side by side.",
     load: () => import("../cli/migrate.ts").then(({ migrateCommand }) => migrateCommand),
   },
+  doctor: {
+    description: "Ask everything that this environment names, and say what is wrong.",
+    load: () => import("../cli/doctor.ts").then(({ doctorCommand }) => doctorCommand),
+  },
   status: {
     description: "Say whether the service does its work, and what to do where it does not.",
     load: () => import("../cli/status.ts").then(({ statusCommand }) => statusCommand),

@@ -1,4 +1,6 @@
 import { defineCommand } from "citty";
+import { CHECK_FLAGS, checkInstead } from "../cli/doctor.ts";
+import { readCommandSettings } from "../cli/settings.ts";
 import { environment, readSettings } from "../config.ts";
 import { createLogger } from "../log.ts";
 import { createWakeQueue } from "../publishing/queue.ts";
@@ -11,8 +13,10 @@ import { WEB_SETTINGS } from "./web-settings.ts";
 /** `starboard serve`: one web process, of any number. */
 export const serveCommand = defineCommand({
   meta: { name: "serve", description: "Run a web process: public API and voting API." },
-  run: () =>
-    runUntilStopped(async () => {
+  args: CHECK_FLAGS,
+  async run({ args }) {
+    if (await checkInstead(args, "serve", () => readCommandSettings(WEB_SETTINGS))) return;
+    await runUntilStopped(async () => {
       const settings = readSettings(environment(), WEB_SETTINGS);
       const log = createLogger(settings.LOG_LEVEL, "web");
       armFailpointFromSettings(settings, log);
@@ -27,5 +31,6 @@ export const serveCommand = defineCommand({
           await queue.close();
         },
       };
-    }),
+    });
+  },
 });

@@ -1,4 +1,6 @@
 import { defineCommand } from "citty";
+import { CHECK_FLAGS, checkInstead } from "../cli/doctor.ts";
+import { readCommandSettings } from "../cli/settings.ts";
 import { environment, readSettings } from "../config.ts";
 import { createLogger } from "../log.ts";
 import { createWakeQueue } from "../publishing/queue.ts";
@@ -10,8 +12,10 @@ import { startWorker, WORKER_SETTINGS } from "./worker.ts";
 /** `starboard work`: one worker process; several share the work. */
 export const workCommand = defineCommand({
   meta: { name: "work", description: "Run a worker process: publishing and upkeep." },
-  run: () =>
-    runUntilStopped(async () => {
+  args: CHECK_FLAGS,
+  async run({ args }) {
+    if (await checkInstead(args, "work", () => readCommandSettings(WORKER_SETTINGS))) return;
+    await runUntilStopped(async () => {
       growHeapSlowly();
       const settings = readSettings(environment(), WORKER_SETTINGS);
       const log = createLogger(settings.LOG_LEVEL, "worker");
@@ -26,5 +30,6 @@ export const workCommand = defineCommand({
           await queue.close();
         },
       };
-    }),
+    });
+  },
 });

@@ -39,16 +39,32 @@ export async function checkTopic(
   { topicId, setting }: TopicToCheck,
 ): Promise<void> {
   const found = await findTopic(parts, topicId);
-  const refuse = (why: string): never => {
-    throw new ConfigurationError(`${setting} ${topicId} ${why}`);
-  };
+  const fault = unfitBecause(found);
+  if (fault !== undefined) throw new ConfigurationError(`${setting} ${topicId} ${fault}`);
+  if (found !== null) warn(parts, found);
+}
+
+/**
+ * Why a topic cannot carry stars.
+ *
+ * @param found null where the mirror node knows nothing of it
+ * @returns undefined where it can
+ */
+export function unfitBecause(found: MirrorTopic | null): string | undefined {
   if (found === null) {
-    return refuse("is not known to the mirror node, nor any message of it: is the id right?");
+    return "is not known to the mirror node, nor any message of it: is the id right?";
   }
-  if (found.deleted) refuse("is deleted");
-  if (found.submitKey === null) refuse("has no submit key: anyone could write stars to it");
-  if (found.customFees > 0) refuse("charges custom fees for each message");
-  warn(parts, found);
+  if (found.deleted) return "is deleted";
+  if (found.submitKey === null) return "has no submit key: anyone could write stars to it";
+  return found.customFees > 0 ? "charges custom fees for each message" : undefined;
+}
+
+/** Whether messages signed by this key alone may be written to the topic. */
+export function takesMessagesOf(
+  { submitKey }: MirrorTopic,
+  publicKey: Topic["publicKey"],
+): boolean {
+  return submitKey?._type === publicKey._type && submitKey.key === publicKey.key;
 }
 
 /**
@@ -87,8 +103,7 @@ function warn(
   found: MirrorTopic,
 ): void {
   const { topicId } = found;
-  const { submitKey } = found;
-  if (submitKey?._type !== topic.publicKey._type || submitKey.key !== topic.publicKey.key) {
+  if (!takesMessagesOf(found, topic.publicKey)) {
     log.warn({ topicId }, "the topic's submit key is not the operator's own key");
   }
   if (found.adminKey !== null)

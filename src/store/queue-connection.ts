@@ -9,6 +9,7 @@ import {
 import { createClient } from "redis";
 import type { Service } from "../service.ts";
 import { withDeadline } from "../with-deadline.ts";
+import { closeRedis, connectRedis } from "./redis.ts";
 
 /** Queues and workers of BullMQ on one Redis. They are opened and closed together. */
 export interface QueueConnection extends Service {
@@ -50,7 +51,7 @@ export async function connectQueues(
   url: string,
   { onError, prefix = OWN_PREFIX }: QueueConnectionOptions,
 ): Promise<QueueConnection> {
-  await reach(url);
+  await closeRedis(await connectRedis(url));
   const clients: ReturnType<typeof plainClient>[] = [];
   const parts: (Queue | Worker)[] = [];
   const connect = (): ReturnType<typeof plainClient> => {
@@ -91,23 +92,6 @@ export async function connectQueues(
     },
     close,
   };
-}
-
-async function reach(url: string): Promise<void> {
-  const client = createClient({
-    url,
-    maintNotifications: "disabled",
-    socket: { connectTimeout: CONNECT_WITHIN_MS, reconnectStrategy: false },
-  });
-  client.on("error", () => undefined);
-  try {
-    await withDeadline(
-      client.connect().then(() => client.ping()),
-      CONNECT_WITHIN_MS,
-    );
-  } finally {
-    if (client.isOpen) client.destroy();
-  }
 }
 
 async function refuse(): Promise<never> {

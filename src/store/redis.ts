@@ -45,6 +45,35 @@ export function openRedis(url: string, log: Logger): Redis {
   return redis;
 }
 
+/**
+ * Connects once; for those who want to know now whether Redis answers.
+ *
+ * @returns a client that answered; the caller closes it
+ * @throws Error of the connection, or when nothing came within 2 s
+ */
+export async function connectRedis(url: string): Promise<Redis> {
+  const redis = plainClient(url, false);
+  redis.on("error", () => undefined);
+  try {
+    const answering = redis.connect().then(() => redis.ping());
+    await withDeadline(answering, CONNECT_TIMEOUT_MS);
+    return redis;
+  } catch (error) {
+    if (redis.isOpen) redis.destroy();
+    throw error;
+  }
+}
+
+/**
+ * What Redis does when its memory is full; anything but `noeviction` loses queued work in silence.
+ *
+ * @throws RetryableError `UNAVAILABLE` when Redis is out of reach
+ */
+export async function evictionPolicy(redis: Redis, deadlineMs: number): Promise<string> {
+  const memory = await runCommand(redis.info("memory"), deadlineMs);
+  return /^maxmemory_policy:(\S+)/m.exec(memory)?.[1] ?? "noeviction";
+}
+
 /** Closes a client, waiting a second at most for replies under way. Safe to call twice. */
 export async function closeRedis(redis: Redis): Promise<void> {
   if (!redis.isOpen) return;
@@ -87,7 +116,7 @@ export function redisScript(
   };
 }
 
-function plainClient(url: string) {
+function plainClient(url: string, reconnects = true) {
   return createClient({
     url,
     disableOfflineQueue: true,
@@ -97,7 +126,8 @@ function plainClient(url: string) {
     maintNotifications: "disabled",
     socket: {
       connectTimeout: CONNECT_TIMEOUT_MS,
-      reconnectStrategy: (retries) => Math.min(50 * 2 ** retries, RECONNECT_EVERY_MS_MAX),
+      reconnectStrategy: (retries) =>
+        reconnects && Math.min(50 * 2 ** retries, RECONNECT_EVERY_MS_MAX),
     },
   });
 }

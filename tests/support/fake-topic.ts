@@ -129,6 +129,7 @@ export class FakeLedger {
       nftTransactions: unused,
       token: unused,
       messageMemos: unused,
+      exchangeRate: unused,
       topic: (topicId) =>
         reading(() => ({
           topicId,

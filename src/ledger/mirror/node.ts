@@ -88,6 +88,8 @@ export interface MirrorNode {
     span: { readonly from: string; readonly to: string },
     limits?: ReadLimits,
   ): AsyncIterable<readonly schemas.MirrorMemo[]>;
+  /** What an HBAR is worth to the network now; null where the node lacks that route. */
+  exchangeRate(limits?: ReadLimits): Promise<schemas.MirrorExchangeRate | null>;
   /** How far the node has come; null before its first block. */
   newestBlock(limits?: ReadLimits): Promise<schemas.MirrorBlock | null>;
   /** Ends every connection, those in use too. */
@@ -151,6 +153,7 @@ export function createMirrorNode({
     messageMemos: (payer, span, limits) =>
       readMemos(reader, { payer, ...span }, () => limits ?? usual()),
     newestBlock: (limits = usual()) => within(limits, (budget) => readNewestBlock(reader, budget)),
+    exchangeRate: async (limits) => one(things.exchangeRate, limits),
     close: () => transport.close(),
   };
 }
@@ -191,6 +194,7 @@ const things = {
       schemas.nftSchema,
       (nft) => nft.tokenId === token && nft.serial === serial,
     ),
+  exchangeRate: thing("/network/exchangerate", schemas.exchangeRateSchema, () => true),
   token: (id: string) =>
     thing(`/tokens/${checkId(id)}`, schemas.tokenSchema, ({ tokenId }) => tokenId === id),
   topic: (id: string) =>

@@ -51,7 +51,20 @@ export const accountSchema = z.object({
     .string()
     .regex(/^0x[0-9a-f]{40}$/)
     .nullish(),
+  /** Tinybars; those of the largest accounts are beyond 2^53, so the last digits may be lost. */
+  balance: z
+    .object({ balance: z.number().min(0) })
+    .nullish()
+    .catch(null),
 });
+
+export const exchangeRateSchema = z
+  .object({ current_rate: z.object({ cent_equivalent: positive, hbar_equivalent: positive }) })
+  .transform(({ current_rate: rate }) => ({
+    /** US cents that `hbars` are worth. */
+    cents: rate.cent_equivalent,
+    hbars: rate.hbar_equivalent,
+  }));
 
 export const contractSchema = z.object({ contract_id: entity });
 
@@ -250,6 +263,7 @@ export const blocksSchema = z.object({
 });
 
 export type MirrorAccount = z.output<typeof accountSchema>;
+export type MirrorExchangeRate = z.output<typeof exchangeRateSchema>;
 export type MirrorNft = z.output<typeof nftSchema>;
 export type MirrorNftTransaction = z.output<typeof nftTransactionsSchema>["transactions"][number];
 export type MirrorToken = z.output<typeof tokenSchema>;

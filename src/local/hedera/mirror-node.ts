@@ -9,6 +9,7 @@ import { getAccount, getContract } from "./mirror/accounts.ts";
 import { getBlock, getBlocks } from "./mirror/blocks.ts";
 import { MirrorError, notFound } from "./mirror/errors.ts";
 import type { Endpoint, MirrorAnswer } from "./mirror/exchange.ts";
+import { getExchangeRate } from "./mirror/exchange-rate.ts";
 import { type MirrorFault, type MirrorFaults, noMirrorFaults } from "./mirror/faults.ts";
 import { getAccountNfts, getNft, getTokenNfts } from "./mirror/nfts.ts";
 import { readQuery } from "./mirror/parameters.ts";
@@ -34,6 +35,7 @@ const ENDPOINTS: readonly (readonly [path: string, endpoint: Endpoint])[] = [
   ["/accounts/:account", getAccount],
   ["/accounts/:account/nfts", getAccountNfts],
   ["/contracts/:contract", getContract],
+  ["/network/exchangerate", getExchangeRate],
   ["/blocks", getBlocks],
   ["/blocks/:block", getBlock],
   ["/tokens/:token", getToken],

@@ -1,0 +1,73 @@
+import type { Settings } from "../config.ts";
+import { type Diagnosis, examine } from "../upkeep/doctor/examine.ts";
+import { command, refuse, table } from "./output.ts";
+import { readFoundSettings } from "./settings.ts";
+
+/** Every setting that a check asks about. */
+const ASKED = [
+  "DATABASE_URL",
+  "REDIS_URL",
+  "MIRROR_NODE_URL",
+  "HEDERA_NODES",
+  "HEDERA_OPERATOR_ID",
+  "HEDERA_OPERATOR_KEY",
+  "EVENT_VOTES_TOPIC_ID",
+  "ASSET_VOTES_TOPIC_ID",
+  "COLLECTION_A_ID",
+  "COLLECTION_B_ID",
+] as const;
+
+/** `starboard doctor` */
+export const doctorCommand = command({
+  name: "doctor",
+  description: "Ask everything that this environment names, and say what is wrong.",
+  args: {},
+  work: () => diagnose(readFoundSettings(ASKED)),
+  text: diagnosisText,
+});
+
+/** Options with which `serve` and `work` ask in place of starting. */
+export const CHECK_FLAGS = {
+  check: {
+    type: "boolean",
+    description: "Do not start: ask what this process needs, and say what is wrong.",
+    default: false,
+  },
+  json: { type: "boolean", description: "With --check: print one JSON document.", default: false },
+} as const;
+
+/**
+ * Asks in place of starting, where `--check` is given.
+ *
+ * @param read settings of the process; it throws where one is bad or missing
+ * @returns whether it was given
+ */
+export async function checkInstead(
+  { check, json }: { readonly check: boolean; readonly json: boolean },
+  forProcess: "serve" | "work",
+  read: () => Settings,
+): Promise<boolean> {
+  if (!check && !json) return false;
+  try {
+    if (!check) throw new Error("--json goes with --check");
+    const diagnosis = await diagnose(read(), forProcess);
+    process.stdout.write(`${json ? JSON.stringify(diagnosis) : diagnosisText(diagnosis)}\n`);
+  } catch (error) {
+    refuse(error);
+  }
+  return true;
+}
+
+/** Makes the exit status 1 where anything is wrong. */
+async function diagnose(settings: Settings, forProcess?: "serve" | "work"): Promise<Diagnosis> {
+  const diagnosis = await examine(settings, forProcess);
+  if (!diagnosis.ok) process.exitCode = 1;
+  return diagnosis;
+}
+
+function diagnosisText({ checks }: Diagnosis): string {
+  return table(
+    ["check", "", "what", "what to do"],
+    checks.map(({ name, ok, message, fix }) => [name, ok ? "ok" : "WRONG", message, fix]),
+  );
+}

@@ -1,0 +1,62 @@
+import type { Settings } from "../../config.ts";
+import type { MirrorNode } from "../../ledger/mirror/node.ts";
+import { parseTimestamp } from "../../ledger/transaction-id.ts";
+import { openPostgres, runStatement } from "../../store/postgres.ts";
+import { type Finding, reasonOf, unset, well, wrong } from "./finding.ts";
+
+const LIMITS = { deadlineMs: 4_000 } as const;
+/** Clocks that follow NTP differ by milliseconds. */
+const DIFFERENCE_MAX_MS = 5_000;
+const STATEMENT_WITHIN_MS = 5_000;
+const NS_PER_MS = 1_000_000n;
+const FOLLOW = "let an NTP service set the clocks of this machine and of Postgres' machine";
+
+/**
+ * Clocks: stars are dated by Postgres', transaction ids begin at the machine's, and the newest
+ * consensus timestamp lies in neither's future.
+ */
+export async function checkClock(
+  { DATABASE_URL }: Settings,
+  mirror: MirrorNode | undefined,
+): Promise<Finding> {
+  if (DATABASE_URL === undefined) return unset("DATABASE_URL");
+  const sql = openPostgres(DATABASE_URL, { connections: 1 });
+  try {
+    // The first statement of a connection takes as long as connecting does.
+    await runStatement(sql`select 1`, STATEMENT_WITHIN_MS);
+    const askedAt = Date.now();
+    const [row] = await runStatement(
+      sql<{ now: number }[]>`select (extract(epoch from clock_timestamp()) * 1000)::bigint as now`,
+      STATEMENT_WITHIN_MS,
+    );
+    const difference = Math.round((row?.now ?? 0) - (askedAt + Date.now()) / 2);
+    if (Math.abs(difference) > DIFFERENCE_MAX_MS) {
+      return wrong(
+        `Postgres' clock is ${seconds(difference)} ${difference > 0 ? "ahead of" : "behind"} this machine's`,
+        FOLLOW,
+      );
+    }
+    const ahead = (await newestConsensus(mirror)) - (row?.now ?? 0);
+    if (ahead > DIFFERENCE_MAX_MS) {
+      return wrong(
+        `the ledger's newest consensus is ${seconds(ahead)} ahead of Postgres' clock`,
+        FOLLOW,
+      );
+    }
+    return well(`this machine and Postgres differ by ${Math.abs(difference)} ms`);
+  } catch (error) {
+    return wrong(`not compared: ${reasonOf(error)}`, "cure `postgres` first, then ask again");
+  } finally {
+    await sql.end({ timeout: 1 });
+  }
+}
+
+/** Epoch milliseconds; 0 where the mirror node does not say. */
+async function newestConsensus(mirror: MirrorNode | undefined): Promise<number> {
+  const block = await mirror?.newestBlock(LIMITS).catch(() => null);
+  return block ? Number(parseTimestamp(block.to) / NS_PER_MS) : 0;
+}
+
+function seconds(milliseconds: number): string {
+  return `${Math.round(Math.abs(milliseconds) / 1_000)} s`;
+}

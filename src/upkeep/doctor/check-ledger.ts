@@ -1,0 +1,149 @@
+import type { Settings } from "../../config.ts";
+import { askNodes } from "../../ledger/hedera-topic.ts";
+import type { MirrorNode } from "../../ledger/mirror/node.ts";
+import { hbarText, readOperatorAccount } from "../../ledger/operator-account.ts";
+import { mirrorKeyOf, readOperatorKey } from "../../ledger/operator-key.ts";
+import { isSatisfied, type PrimitiveKey, readPublicKey } from "../../ledger/public-key.ts";
+import { takesMessagesOf, unfitBecause } from "../../publishing/check-topic.ts";
+import { STARS_LEFT_MIN, starsLeft } from "../operator-balance.ts";
+import { type Finding, reasonOf, unset, well, wrong } from "./finding.ts";
+
+const LIMITS = { deadlineMs: 4_000 } as const;
+/** The first call to a node connects. */
+const NODE_WITHIN_MS = 10_000;
+const SEE_MIRROR = "cure `mirror` first, then ask again";
+
+/** The consensus nodes: whether they answer. */
+export async function checkConsensus(settings: Settings): Promise<Finding> {
+  const { HEDERA_NETWORK: network, HEDERA_NODES: nodes } = settings;
+  if (nodes === undefined && network === "local") return unset("HEDERA_NODES");
+  const answers = await askNodes({ network, nodes, callDeadlineMs: NODE_WITHIN_MS });
+  const silent = answers.flatMap(({ node, fault }) => (fault === null ? [] : [{ node, fault }]));
+  const names = silent.map(({ node }) => node).join(", ");
+  // A message is signed for three nodes and goes to another where one is silent.
+  if (2 * silent.length >= answers.length) {
+    return wrong(
+      `${silent.length} of ${answers.length} nodes do not answer: ${names} (${silent[0]?.fault ?? ""})`.slice(
+        0,
+        300,
+      ),
+      "let this machine reach them (gRPC, port 50211), or name others in HEDERA_NODES",
+    );
+  }
+  return well(
+    silent.length === 0
+      ? `all ${answers.length} nodes answer`
+      : `${answers.length - silent.length} of ${answers.length} nodes answer; ${names} do not`,
+  );
+}
+
+/** The operator's key: whether it is one, and the one that the account asks for. */
+export async function checkOperatorKey(settings: Settings, mirror: MirrorNode): Promise<Finding> {
+  const { HEDERA_OPERATOR_ID: id, HEDERA_OPERATOR_KEY: text } = settings;
+  if (id === undefined) return unset("HEDERA_OPERATOR_ID");
+  if (text === undefined) return unset("HEDERA_OPERATOR_KEY");
+  const ours = readKey(text);
+  if (ours === undefined) {
+    return wrong(
+      "HEDERA_OPERATOR_KEY is no private key in DER or raw hex",
+      "set it to the account's private key; raw ECDSA keys begin with 0x",
+    );
+  }
+  const account = await asked(() => mirror.account(id, LIMITS));
+  if (account instanceof Error)
+    return wrong(`${id} is not known: ${reasonOf(account)}`, SEE_MIRROR);
+  if (account === null || account.deleted) {
+    return wrong(
+      `the account ${id} ${account === null ? "does not exist" : "is deleted"} on ${settings.HEDERA_NETWORK}`,
+      "set HEDERA_OPERATOR_ID to an account of this network",
+    );
+  }
+  const identity = `${ours.kind}:${Buffer.from(ours.publicKey).toString("hex")}`;
+  const asks = readPublicKey(account.key);
+  const isEnough =
+    asks !== undefined && isSatisfied(asks, (leaf: PrimitiveKey) => leaf.identity === identity);
+  if (isEnough) return well(`it is the key of ${id}`);
+  return wrong(
+    `HEDERA_OPERATOR_KEY is not the key of ${id}: every message would be refused`,
+    "set HEDERA_OPERATOR_KEY to that account's key, or HEDERA_OPERATOR_ID to that key's account; a raw ECDSA key begins with 0x",
+  );
+}
+
+/** Both topics: whether they can carry stars, and whether our key may write to them. */
+export async function checkTopics(
+  settings: Settings,
+  mirror: MirrorNode,
+  isWebProcess: boolean,
+): Promise<Finding> {
+  const { EVENT_VOTES_TOPIC_ID: event, ASSET_VOTES_TOPIC_ID: asset } = settings;
+  if (isWebProcess && (event === undefined || asset === undefined)) {
+    return well("not set: this process does not compare the journal with its topics");
+  }
+  if (event === undefined) return unset("EVENT_VOTES_TOPIC_ID");
+  if (asset === undefined) return unset("ASSET_VOTES_TOPIC_ID");
+  if (event === asset) {
+    return wrong("both settings name the same topic", "`starboard topics create` makes two");
+  }
+  const { HEDERA_OPERATOR_KEY: text } = settings;
+  const ours = text === undefined ? undefined : readKey(text);
+  const named = { EVENT_VOTES_TOPIC_ID: event, ASSET_VOTES_TOPIC_ID: asset };
+  const faults = await Promise.all(
+    Object.entries(named).map(async ([setting, id]) => {
+      const found = await asked(() => mirror.topic(id, LIMITS));
+      if (found instanceof Error)
+        return wrong(`${setting} ${id} is not known: ${reasonOf(found)}`, SEE_MIRROR);
+      const fault = unfitBecause(found);
+      const fix = `set ${setting} to a topic made by \`starboard topics create\``;
+      if (fault !== undefined || found === null) return wrong(`${setting} ${id} ${fault}`, fix);
+      if (ours === undefined || takesMessagesOf(found, mirrorKeyOf(ours))) return undefined;
+      return wrong(
+        `${setting} ${id} has a submit key that is not ours: messages would be refused`,
+        fix,
+      );
+    }),
+  );
+  const [first, ...others] = faults.filter((fault) => fault !== undefined);
+  if (first === undefined) {
+    return well(
+      ours === undefined ? "both can carry stars" : "both can carry stars, signed with our key",
+    );
+  }
+  return wrong(
+    [first, ...others].map(({ message }) => message).join("; "),
+    first.fix ?? SEE_MIRROR,
+  );
+}
+
+/** The operator's balance, and how many messages it pays for. */
+export async function checkBalance(settings: Settings, mirror: MirrorNode): Promise<Finding> {
+  const { HEDERA_OPERATOR_ID: id } = settings;
+  if (id === undefined) return unset("HEDERA_OPERATOR_ID");
+  const account = await asked(() => readOperatorAccount(mirror, id, LIMITS));
+  if (account instanceof Error) return wrong(`not known: ${reasonOf(account)}`, SEE_MIRROR);
+  if (account === null) {
+    return wrong(
+      `the mirror node does not say what ${id} holds`,
+      "see HEDERA_OPERATOR_ID and MIRROR_NODE_URL",
+    );
+  }
+  const stars = starsLeft(account);
+  const message = `${id} holds ${hbarText(account.balance)}, a message costs ${hbarText(account.perMessage)}: enough for ${stars.toLocaleString("en-US")} stars`;
+  return stars < STARS_LEFT_MIN ? wrong(message, `send HBAR to ${id}`) : well(message);
+}
+
+function readKey(text: string) {
+  try {
+    return readOperatorKey(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** An answer, or why there is none. */
+async function asked<T>(ask: () => Promise<T>): Promise<T | Error> {
+  try {
+    return await ask();
+  } catch (error) {
+    return error instanceof Error ? error : new Error(String(error));
+  }
+}

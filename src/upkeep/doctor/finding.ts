@@ -1,0 +1,30 @@
+/** What a check of the doctor found. */
+export interface Finding {
+  /** One sentence, for people; holds no secret. */
+  readonly message: string;
+  /** What to do; null where nothing is wrong. */
+  readonly fix: string | null;
+}
+
+/** Nothing is wrong. */
+export function well(message: string): Finding {
+  return { message, fix: null };
+}
+
+/** Something is wrong, and this is what to do. */
+export function wrong(message: string, fix: string): Finding {
+  return { message, fix };
+}
+
+/** A setting that a check cannot do without. */
+export function unset(setting: string): Finding {
+  return wrong(`${setting} is not set`, `set ${setting}; docs/configuration.md says what it is`);
+}
+
+/** What a dependency threw, in one line and short; of an outage the cause says more. */
+export function reasonOf(thrown: unknown): string {
+  if (!(thrown instanceof Error)) return String(thrown);
+  const { cause } = thrown;
+  const text = cause instanceof Error && cause.message ? cause.message : thrown.message;
+  return (text || thrown.name).replace(/\s+/g, " ").slice(0, 200);
+}

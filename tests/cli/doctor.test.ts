@@ -1,0 +1,171 @@
+/**
+ * Goal: what is wrong with an environment is named before the first start, with what to do. Method:
+ * real servers, of which one at a time is set wrong or is away; the commands once each.
+ */
+import * as assert from "node:assert/strict";
+import { createClient } from "redis";
+import { suite } from "uvu";
+import { readSettings } from "../../src/config.ts";
+import { type Diagnosis, examine } from "../../src/upkeep/doctor/examine.ts";
+import { type Network, startNetwork } from "../support/network.ts";
+import { newKey } from "../support/service.ts";
+import { starboard } from "../support/starboard.ts";
+
+const NAMES = [
+  "postgres",
+  "redis",
+  "mirror",
+  "consensus",
+  "topics",
+  "operator-key",
+  "balance",
+  "clock",
+];
+
+interface Context {
+  network: Network;
+}
+const test = suite<Context>("the doctor");
+test.before(async (context) => {
+  context.network = await startNetwork();
+});
+test.after(({ network }) => network.close());
+
+/** The checks that fail with these settings above those of the network, by name. */
+async function failed(
+  { settings }: Network,
+  changes: Readonly<Record<string, string>> = {},
+): Promise<ReadonlyMap<string, { readonly message: string; readonly fix: string | null }>> {
+  const { ok, checks } = await examine(readSettings({ ...settings, ...changes }));
+  assert.deepEqual(
+    checks.map(({ name }) => name),
+    NAMES,
+  );
+  const wrong = checks.filter((check) => !check.ok);
+  assert.equal(ok, wrong.length === 0);
+  const secrets = [settings.HEDERA_OPERATOR_KEY, changes.HEDERA_OPERATOR_KEY, "a-password"];
+  for (const { message, fix } of checks) {
+    for (const secret of secrets) assert.ok(!secret || !`${message} ${fix}`.includes(secret));
+  }
+  return new Map(wrong.map(({ name, message, fix }) => [name, { message, fix }]));
+}
+
+test("all is well: by the command, with every name, and exit status 0", async ({ network }) => {
+  const { status, stderr, json } = await starboard(["doctor", "--json"], network.settings);
+  const { ok, checks } = json<Diagnosis>();
+  assert.deepEqual([status, ok], [0, true], JSON.stringify(checks) + stderr);
+  assert.deepEqual(
+    checks.map(({ name, ok, message, fix }) => [name, ok, message !== "", fix]),
+    NAMES.map((name) => [name, true, true, null]),
+  );
+});
+
+test("`serve --check` asks nothing of the operator, `work --check` wants the key; neither starts", async ({
+  network: { settings },
+}) => {
+  const { HEDERA_OPERATOR_KEY: _, ...keyless } = settings;
+  const web = await starboard(["serve", "--check", "--json"], keyless);
+  assert.equal(web.status, 0, web.stdout + web.stderr);
+  assert.deepEqual(
+    web.json<Diagnosis>().checks.map(({ name }) => name),
+    NAMES,
+  );
+  const worker = await starboard(["work", "--check"], keyless);
+  assert.deepEqual([worker.status, worker.stderr], [1, "HEDERA_OPERATOR_KEY is missing\n"]);
+});
+
+test("an environment that names nothing is wrong in every check, and says what to set", async () => {
+  const { ok, checks } = await examine(readSettings({}));
+  assert.equal(ok, false);
+  for (const { name, ok, fix } of checks) assert.ok(!ok && fix?.startsWith("set "), name);
+});
+
+test("another key than the account's: the key, and the topics that ask for the right one", async ({
+  network,
+}) => {
+  const wrong = await failed(network, { HEDERA_OPERATOR_KEY: newKey("ed25519").key });
+  assert.deepEqual([...wrong.keys()], ["topics", "operator-key"]);
+  assert.match(wrong.get("operator-key")?.message ?? "", /is not the key of 0\.0\.\d+/);
+  assert.match(wrong.get("topics")?.message ?? "", /submit key that is not ours/);
+  const none = await failed(network, { HEDERA_OPERATOR_KEY: "ff".repeat(33) });
+  assert.match(none.get("operator-key")?.message ?? "", /no private key/);
+});
+
+test("no such topic, one without a submit key, one for both", async ({ network }) => {
+  const missing = await failed(network, { EVENT_VOTES_TOPIC_ID: "0.0.999999" });
+  assert.deepEqual([...missing.keys()], ["topics"]);
+  assert.match(
+    missing.get("topics")?.message ?? "",
+    /EVENT_VOTES_TOPIC_ID 0\.0\.999999 is not known/,
+  );
+  assert.match(missing.get("topics")?.fix ?? "", /topics create/);
+  const open = await network.hedera.ledger.createTopic({ submitKey: null });
+  const anyone = await failed(network, { ASSET_VOTES_TOPIC_ID: open });
+  assert.match(anyone.get("topics")?.message ?? "", /no submit key/);
+  const both = await failed(network, { ASSET_VOTES_TOPIC_ID: network.topics.event });
+  assert.match(both.get("topics")?.message ?? "", /the same topic/);
+});
+
+test("an account that is nearly empty, and one that is not there", async ({ network }) => {
+  const { publicKey, key } = newKey("ed25519");
+  const poor = await network.hedera.ledger.createAccount({ key: publicKey, balance: 600_000_000n });
+  const wrong = await failed(network, { HEDERA_OPERATOR_ID: poor, HEDERA_OPERATOR_KEY: key });
+  assert.match(
+    wrong.get("balance")?.message ?? "",
+    /holds 6 HBAR, a message costs 0\.0066 HBAR: enough for 899 stars/,
+  );
+  assert.match(wrong.get("balance")?.fix ?? "", /send HBAR to 0\.0\.\d+/);
+  const gone = await failed(network, { HEDERA_OPERATOR_ID: "0.0.999999" });
+  assert.deepEqual([...gone.keys()], ["operator-key", "balance"]);
+});
+
+test("a Redis that may evict, and one that is away", async ({ network }) => {
+  const redis = await createClient({ url: network.settings.REDIS_URL ?? "" }).connect();
+  await redis.configSet("maxmemory-policy", "allkeys-lru");
+  const evicting = await failed(network);
+  await redis.configSet("maxmemory-policy", "noeviction");
+  await redis.close();
+  assert.deepEqual([...evicting.keys()], ["redis"]);
+  assert.match(evicting.get("redis")?.fix ?? "", /config set maxmemory-policy noeviction/);
+  const away = await failed(network, { REDIS_URL: "redis://:a-password@127.0.0.1:1" });
+  assert.deepEqual([...away.keys()], ["redis"]);
+});
+
+test("a mirror node that lacks a route, is behind, or is away", async ({ network }) => {
+  const { faults } = network.hedera.mirror;
+  const lacking = /\/transactions\?/;
+  const heal = faults.inject({ kind: "fail", status: 501, path: lacking });
+  const partial = await failed(network);
+  heal();
+  assert.deepEqual([...partial.keys()], ["mirror"]);
+  assert.match(partial.get("mirror")?.message ?? "", /fails at \/transactions \(/);
+  const away = await failed(network, { MIRROR_NODE_URL: "http://127.0.0.1:1/an-access-key" });
+  assert.deepEqual([...away.keys()], ["mirror", "topics", "operator-key", "balance"]);
+  assert.doesNotMatch(away.get("mirror")?.message ?? "", /an-access-key/);
+  assert.match(away.get("topics")?.fix ?? "", /cure `mirror` first/);
+  const one = await failed(network, {
+    MIRROR_NODE_URL: `${network.settings.MIRROR_NODE_URL},http://127.0.0.1:1`,
+  });
+  assert.deepEqual([...one.keys()], ["mirror"]);
+});
+
+test("consensus nodes that do not answer", async ({ network }) => {
+  const wrong = await failed(network, { HEDERA_NODES: "127.0.0.1:1=0.0.3" });
+  assert.deepEqual([...wrong.keys()], ["consensus"]);
+  assert.match(wrong.get("consensus")?.message ?? "", /1 of 1 nodes do not answer: 0\.0\.3/);
+});
+
+test("a Postgres that is away, lacks the database, or has another schema", async ({ network }) => {
+  const away = await failed(network, { DATABASE_URL: "postgres://u:a-password@127.0.0.1:1/none" });
+  assert.deepEqual([...away.keys()], ["postgres", "clock"]);
+  assert.match(away.get("postgres")?.fix ?? "", /start Postgres/);
+  const url = new URL(network.settings.DATABASE_URL ?? "");
+  url.pathname = "/no_such_database";
+  const lacking = await failed(network, { DATABASE_URL: url.href });
+  assert.match(lacking.get("postgres")?.fix ?? "", /create the database/);
+  url.pathname = "/postgres";
+  const empty = await failed(network, { DATABASE_URL: url.href });
+  assert.match(empty.get("postgres")?.fix ?? "", /starboard migrate/);
+});
+
+test.run();
