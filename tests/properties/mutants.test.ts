@@ -29,28 +29,28 @@ import { type Core, realCore } from "./world.ts";
 /** A mutant must fall, not fall small. */
 const endOnFailure = true;
 
-/** The sentences that fail with a core; none when it survives. */
-function fellBy(core: Core, numRuns: number): readonly string[] {
-  return Object.entries(rules).flatMap(([sentence, rule]) => {
+/** The first sentence that fails with a core; undefined when it survives. */
+function fellBy(core: Core, numRuns: number): string | undefined {
+  const fell = Object.entries(rules).find(([, rule]) => {
     try {
       rule(core, { numRuns, endOnFailure });
-      return [];
+      return false;
     } catch {
-      return [sentence];
+      return true;
     }
   });
+  return fell?.[0];
 }
 
 /** Most mutants fall within a few histories, those that err by a millisecond within more. */
-function fallsBy(core: Core): readonly string[] {
-  const atOnce = fellBy(core, 20);
-  return atOnce.length > 0 ? atOnce : fellBy(core, 200);
+function fallsBy(core: Core): string | undefined {
+  return fellBy(core, 20) ?? fellBy(core, 200);
 }
 
 /** A machine, and how the rules are run with another in its place. */
 interface Exchange {
   readonly machine: AnyStateMachine;
-  readonly fallsBy: (machine: AnyStateMachine) => readonly string[];
+  readonly fallsBy: (machine: AnyStateMachine) => string | undefined;
 }
 
 const onDay = { event: "", day: "1970-01-01" };
@@ -84,7 +84,7 @@ const exchanges: readonly Exchange[] = [
       try {
         Object.assign(mintWallet, mutant);
         Object.assign(UNSTARRED, mutant.initial(undefined));
-        return fallsBy(realCore);
+        return fallsBy({ ...realCore });
       } finally {
         Object.assign(mintWallet, real);
         Object.assign(UNSTARRED, real.initial(undefined));
@@ -123,16 +123,16 @@ function partsOf(machine: AnyStateMachine) {
   };
 }
 
-function assertSeen(mutant: string, failed: readonly string[]): void {
-  process.stdout.write(`${mutant}: ${failed.length} of ${Object.keys(rules).length} rules fail\n`);
-  assert.notEqual(failed.length, 0, `${mutant} goes unseen`);
+function assertSeen(mutant: string, sentence: string | undefined): void {
+  assert.ok(sentence !== undefined, `${mutant} goes unseen`);
+  process.stdout.write(`${mutant}: seen by "${sentence}"\n`);
 }
 
 for (const { machine, fallsBy: fallsWith } of exchanges) {
   const { guards, actions } = partsOf(machine);
 
   test(`${machine.id}: rebuilt as its mutants are, it survives`, () => {
-    assert.deepEqual(fallsWith(withStates(machine, writtenStates(machine))), []);
+    assert.equal(fallsWith(withStates(machine, writtenStates(machine))), undefined);
   });
 
   for (const name of guards) {

@@ -24,7 +24,7 @@ import { countWeight } from "../../src/hosting/propose.ts";
 import { deepFreeze } from "./facts.ts";
 import { history } from "./histories.ts";
 import { rules, SEED } from "./rules.ts";
-import { dayStarOf, type EventState, type Outcome, play, type Row, realCore } from "./world.ts";
+import { dayStarOf, type EventState, type Outcome, playOnce, type Row, realCore } from "./world.ts";
 
 const RUNS = 500;
 
@@ -73,9 +73,11 @@ function withheld(row: Row | null): number {
 }
 
 /** Runs over the stars of random histories. */
-function onOutcomes(holds: (outcome: Outcome) => void): void {
-  const property = fc.property(history, (given) => play(realCore, given).outcomes.forEach(holds));
-  fc.assert(property, { seed: SEED, numRuns: RUNS });
+function onOutcomes(holds: (outcome: Outcome) => void, numRuns = RUNS): void {
+  const property = fc.property(history, (given) =>
+    playOnce(realCore, given).outcomes.forEach(holds),
+  );
+  fc.assert(property, { seed: SEED, numRuns });
 }
 
 test("the histories reach every situation that the rules tell apart", () => {
@@ -94,7 +96,7 @@ test("the histories reach every situation that the rules tell apart", () => {
 test("the host folds the journal's rows to the live wallet-day", () => {
   fc.assert(
     fc.property(history, (given) => {
-      const { rows, walletDays } = play(realCore, given);
+      const { rows, walletDays } = playOnce(realCore, given);
       for (const [name, live] of walletDays) {
         const { wallet, day } = live.context;
         const stars = rows.filter((row) => row.wallet === wallet && row.day === day).map(dayStarOf);
@@ -220,8 +222,8 @@ test("the shared scope takes commands and facts as XState's transition(), twice 
       }
     }
     events += 1;
-  });
-  assert.ok(wallets > 10_000 && events > 1_000);
+  }, RUNS / 5);
+  assert.ok(wallets > 2_000 && events > 200);
 });
 
 test.run();

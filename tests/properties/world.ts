@@ -97,6 +97,18 @@ export function play(core: Core, { intents, passes }: History): World {
   return world;
 }
 
+const played = new WeakMap<Core, Map<string, World>>();
+
+/** As `play`; the same histories meet every property, so each is played once per core. */
+export function playOnce(core: Core, given: History): World {
+  const worlds = played.get(core) ?? new Map<string, World>();
+  played.set(core, worlds);
+  const key = JSON.stringify(given);
+  const world = worlds.get(key) ?? play(core, given);
+  worlds.set(key, world);
+  return world;
+}
+
 /** A day must take the star within this many milliseconds of waiting. */
 const WAIT_MS_MAX = 64;
 

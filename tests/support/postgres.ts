@@ -27,7 +27,8 @@ export async function testDatabase({ migrated = false } = {}): Promise<TestDatab
   const admin = connect(server, 1);
   try {
     const template = migrated ? await migratedTemplate(admin, server) : "template0";
-    await admin`create database ${admin(name)} template ${admin(template)}`;
+    // Copying files takes a third of the time that writing each page to the log takes.
+    await admin`create database ${admin(name)} template ${admin(template)} strategy file_copy`;
   } finally {
     await admin.end();
   }
