@@ -213,6 +213,11 @@ export const settings = z.object({
   EXPLORER_URL: httpUrl
     .optional()
     .describe("Base of the explorer's pages; default: HashScan's for the public networks."),
+  WALLETCONNECT_PROJECT_ID: z
+    .string()
+    .regex(/^[A-Za-z0-9_-]{1,64}$/, "must be a project's id")
+    .optional()
+    .describe("Project of WalletConnect, by which Hedera wallets sign in; unset: they cannot."),
   XP_PER_STAR: count(1, 0, 1_000).describe("XP credited per accepted star."),
   DEMO_VOTERS: z
     .enum(["on", "off"])

@@ -17,6 +17,14 @@ export function setReplyHeader(c: Context, name: string, value: string): void {
   else if (!outgoing.headersSent) outgoing.setHeader(name, value);
 }
 
+/** Adds a request header to those by which the reply varies. */
+export function varyBy(c: Context, name: string): void {
+  const outgoing = outgoingOf(c);
+  const known = outgoing?.getHeader("Vary");
+  if (outgoing === undefined) c.header("Vary", name, { append: true });
+  else setReplyHeader(c, "Vary", known === undefined ? name : `${known}, ${name}`);
+}
+
 /** Node's reply, which `serveHttp` passes along; undefined in tests that call the app itself. */
 export function outgoingOf(c: Context): ServerResponse | undefined {
   return (c.env as { outgoing?: ServerResponse } | undefined)?.outgoing;

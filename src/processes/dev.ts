@@ -38,6 +38,7 @@ async function startAll() {
       wake: queue.wake,
       queueUrl,
       metrics,
+      demoWallets: home.demoWallets,
     });
     stops.push(() => web.close());
     // Last, because it goes to work at once, in the same process.

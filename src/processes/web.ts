@@ -7,6 +7,8 @@ import { openQueueBoard } from "../http/console/queue-board.ts";
 import { clientAddress, socketAddress } from "../http/middleware/client-address.ts";
 import { loadAssets } from "../http/pages/assets.ts";
 import { serveHttp } from "../http/serve.ts";
+import { clientConfigOf } from "../http/voting/client-config.ts";
+import { itemReader } from "../http/voting/items.ts";
 import { liveRoutes } from "../http/voting/live.ts";
 import type { VotingDeps } from "../http/voting/routes.ts";
 import { sessionTokens } from "../http/voting/session-token.ts";
@@ -44,6 +46,8 @@ export interface WebParts {
   readonly wake: () => void;
   /** Of the process, where it has more parts than this; else the web process' own. */
   readonly metrics?: Metrics;
+  /** Whether the demo wallets of this machine may sign in; not when absent. */
+  readonly demoWallets?: boolean;
   /** The Redis of BullMQ, for operators to look at; absent where none is fit for it. */
   readonly queueUrl: string | undefined;
 }
@@ -56,12 +60,13 @@ export interface WebParts {
  */
 export async function startWeb(
   settings: WebSettings,
-  { log, wake, queueUrl, metrics = createMetrics({ process: true }) }: WebParts,
+  parts: WebParts,
 ): Promise<Service & { readonly url: string }> {
+  const { log, queueUrl, metrics = createMetrics({ process: true }) } = parts;
   // A server that took over may lack the last commits: remember nothing of the old one.
   const outside = await connectWeb(settings, log, () => engine.casting.host.dropAll());
   const { sql, reader, redis, clock } = outside;
-  const given = { ...outside, settings, log, metrics, wake, publicUrl: ownUrl(settings) };
+  const given = { ...outside, ...parts, settings, metrics, publicUrl: ownUrl(settings) };
   const snapshots = createSnapshots(redis);
   const refusals = createRefusalTrail(redis);
   const holdings = openHoldings(given);
@@ -133,6 +138,7 @@ interface Given extends WebConnections {
   readonly metrics: Metrics;
   readonly wake: () => void;
   readonly publicUrl: string;
+  readonly demoWallets?: boolean;
 }
 
 function openHoldings({ settings, mirror, clock }: Given): HoldingsReader {
@@ -199,6 +205,8 @@ function votingOperations(
     clock,
     network,
     tokens: sessionTokens(publicUrl, own),
+    config: clientConfigOf(given),
+    readItems: itemReader({ sql, clock }),
     startSignIn: (asked) => startSignIn(signIn, asked),
     openSession: (signed) => openSession(signIn, signed),
     findSession,

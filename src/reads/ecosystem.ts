@@ -2,6 +2,7 @@ import type { Category } from "../store/enumerations.ts";
 import { runStatement, type Sql } from "../store/postgres.ts";
 import { READ_DEADLINE_MS } from "./deadline.ts";
 import { type StarCounts, today, windows } from "./markets.ts";
+import { namedLike } from "./named-like.ts";
 import { itemWindows } from "./star-windows.ts";
 
 /** An approved project; `createdAt` in epoch milliseconds. */
@@ -21,6 +22,8 @@ export interface ProjectFilter {
   readonly category?: Category | undefined;
   /** Two letters, upper case. */
   readonly country?: string | undefined;
+  /** Part of a name, in any case. */
+  readonly q?: string | undefined;
   readonly limit: number;
   readonly offset: number;
   readonly now: number;
@@ -58,5 +61,6 @@ function passing(sql: Sql, filter: ProjectFilter) {
   const country = filter.country ?? null;
   return sql`approved_at is not null
     and (${category}::text is null or category = ${category})
-    and (${country}::text is null or country = ${country})`;
+    and (${country}::text is null or country = ${country})
+    and ${namedLike(sql, filter.q, sql`name`)}`;
 }

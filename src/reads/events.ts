@@ -1,6 +1,7 @@
 import type { EventStatus, EventType } from "../store/enumerations.ts";
 import { runStatement, type Sql } from "../store/postgres.ts";
 import { READ_DEADLINE_MS } from "./deadline.ts";
+import { namedLike } from "./named-like.ts";
 
 /** An approved event; instants are epoch milliseconds. */
 export interface EventRow {
@@ -36,6 +37,8 @@ export interface EventFilter {
   readonly status?: EventStatus | "all" | undefined;
   readonly eventType?: EventType | undefined;
   readonly source?: string | undefined;
+  /** Part of a title, in any case. */
+  readonly q?: string | undefined;
   readonly limit: number;
   readonly offset: number;
   /** The instant by which the status is judged, epoch milliseconds. */
@@ -124,7 +127,8 @@ function passing(sql: Sql, { status, now, ...filter }: EventFilter) {
   const source = filter.source ?? null;
   return sql`approved_at is not null and ${withStatus(sql, status, now)}
     and (${eventType}::text is null or event_type = ${eventType})
-    and (${source}::text is null or source = ${source})`;
+    and (${source}::text is null or source = ${source})
+    and ${namedLike(sql, filter.q, sql`title`)}`;
 }
 
 /** The same lines as `eventStatus`; a test holds the two together. */

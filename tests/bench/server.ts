@@ -190,6 +190,8 @@ function never(): never {
 const unused: Omit<VotingDeps, "clock" | "findSession" | "castStar"> = {
   network: "local",
   tokens: sessionTokens("http://127.0.0.1", []),
+  config: {} as VotingDeps["config"],
+  readItems: never,
   startSignIn: never,
   openSession: never,
   revokeSessions: never,

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { instant } from "../../../actors/day.ts";
-import { listProjects } from "../../reads/ecosystem.ts";
+import { listProjects, type ProjectRow } from "../../reads/ecosystem.ts";
 import { categories } from "../../store/enumerations.ts";
 import { type Endpoint, type EndpointDeps, endpoint } from "./endpoint.ts";
 import { nextHour, pageOf } from "./page.ts";
@@ -26,12 +26,14 @@ export function listProjectsEndpoint({ sql }: EndpointDeps): Endpoint {
       .meta({ id: "ProjectPage" }),
     async answer(given, now) {
       const { projects, total } = await listProjects(sql, { ...given, now });
-      const shown = projects.map(({ createdAt, ...row }) => ({
-        ...row,
-        createdAt: instant(createdAt),
-      }));
+      const shown = projects.map(asProject);
       const body = { projects: shown, ...pageOf(given, projects, total) };
       return { body, until: nextHour(now) };
     },
   });
+}
+
+/** A project as clients see it. */
+export function asProject({ createdAt, ...row }: ProjectRow): z.output<typeof projectSchema> {
+  return { ...row, createdAt: instant(createdAt) };
 }

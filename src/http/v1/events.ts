@@ -69,7 +69,8 @@ export function readEventEndpoint({ sql }: EndpointDeps): Endpoint {
   });
 }
 
-function asEvent(row: EventRow, now: number): z.output<typeof eventSchema> {
+/** An event as clients see it. */
+export function asEvent(row: EventRow, now: number): z.output<typeof eventSchema> {
   return {
     id: row.id,
     title: row.title,

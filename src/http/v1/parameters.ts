@@ -53,16 +53,39 @@ export const country = () =>
  * @throws TerminalError `INVALID_PARAMETER` with `parameter` and `allowed`
  */
 export function readQuery<S extends z.ZodObject>(shape: S, search: URLSearchParams): z.output<S> {
+  const keys = search.getAll(API_KEY);
+  if (keys.length > 1) throw invalid(shape, { name: API_KEY, flaw: "is given more than once" });
+  const given = parseParameters(
+    shape,
+    [...search].filter(([name]) => name !== API_KEY),
+  );
+  if ("flaw" in given) throw invalid(shape, given);
+  return given.values;
+}
+
+/** What is wrong with a parameter, in words that follow its name. */
+export interface ParameterFlaw {
+  readonly name: string;
+  readonly flaw: string;
+}
+
+/** Checks parameters as `readQuery` does. @returns their values, or the first flaw */
+export function parseParameters<S extends z.ZodObject>(
+  shape: S,
+  search: Iterable<readonly [string, string]>,
+): { readonly values: z.output<S> } | ParameterFlaw {
   const given = new Map<string, string>();
   for (const [name, value] of search) {
-    // An empty key counts as absent; two are two.
-    if (name !== API_KEY || given.has(name)) refuseUnfit(shape, given, name, value);
+    if (!Object.hasOwn(shape.shape, name))
+      return { name, flaw: "is not a parameter of this endpoint" };
+    if (given.has(name)) return { name, flaw: "is given more than once" };
+    if (value === "") return { name, flaw: "is empty" };
     given.set(name, value);
   }
-  given.delete(API_KEY);
   const parsed = shape.safeParse(Object.fromEntries(given));
-  if (parsed.success) return parsed.data;
-  throw invalid(shape, String(parsed.error.issues[0]?.path[0]), "is not valid");
+  if (parsed.success) return { values: parsed.data };
+  const name = String(parsed.error.issues[0]?.path[0]);
+  return { name, flaw: given.has(name) ? "is not valid" : "is missing" };
 }
 
 /** The parameters of an endpoint, for the directory. */
@@ -73,27 +96,19 @@ export function listParameters(query: z.ZodObject, path: z.ZodObject): ListedPar
   ];
 }
 
-function refuseUnfit(
-  shape: z.ZodObject,
-  given: ReadonlyMap<string, string>,
-  name: string,
-  value: string,
-): void {
-  if (name !== API_KEY && !Object.hasOwn(shape.shape, name)) {
-    throw invalid(shape, name, "is not a parameter of this endpoint");
-  }
-  if (given.has(name)) throw invalid(shape, name, "is given more than once");
-  if (value === "") throw invalid(shape, name, "is empty");
-}
-
 /** Long enough to recognise, short enough not to send a flood back. */
 const NAME_CHARACTERS_MAX = 64;
 
-function invalid(shape: z.ZodObject, parameter: string, flaw: string): TerminalError {
-  const shown = parameter.slice(0, NAME_CHARACTERS_MAX);
-  return new TerminalError("INVALID_PARAMETER", `The parameter ${shown} ${flaw}.`, {
-    parameter: shown,
-    allowed: allowed(shape, parameter),
+/** A parameter's name as a refusal repeats it. */
+export function shownName(name: string): string {
+  return name.slice(0, NAME_CHARACTERS_MAX);
+}
+
+function invalid(shape: z.ZodObject, { name, flaw }: ParameterFlaw): TerminalError {
+  const parameter = shownName(name);
+  return new TerminalError("INVALID_PARAMETER", `The parameter ${parameter} ${flaw}.`, {
+    parameter,
+    allowed: allowed(shape, name),
   });
 }
 

@@ -3,7 +3,7 @@ import { promisify } from "node:util";
 import { gzip } from "node:zlib";
 import type { Context } from "hono";
 import type { RequestLike } from "../fast-path/request-like.ts";
-import { setReplyHeader } from "../reply-header.ts";
+import { setReplyHeader, varyBy } from "../reply-header.ts";
 
 /** A body ready to be sent, as it is or compressed, each with its own strong validator. */
 export interface Representation {
@@ -81,7 +81,9 @@ export async function send(
 ): Promise<Response> {
   const { status, headers, bytes } = await readyFor(c, shown, cacheControl);
   for (let index = 0; index < headers.length; index += 2) {
-    setReplyHeader(c, headers[index] ?? "", headers[index + 1] ?? "");
+    const [name = "", value = ""] = headers.slice(index, index + 2);
+    if (name === "Vary") varyBy(c, value);
+    else setReplyHeader(c, name, value);
   }
   if (bytes === null) return c.body(null, status);
   return c.body(bytes, 200, { "Content-Type": type });

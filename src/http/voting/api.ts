@@ -2,7 +2,7 @@ import { Hono, type MiddlewareHandler } from "hono";
 import { cors } from "hono/cors";
 import { refuseOtherMethods } from "../middleware/other-methods.ts";
 import type { RateLimit } from "../middleware/rate-limit.ts";
-import { setReplyHeader } from "../reply-header.ts";
+import { outgoingOf, varyBy } from "../reply-header.ts";
 import type { votingRoutes } from "./routes.ts";
 
 /** Browsers may remember a preflight this long. */
@@ -38,9 +38,15 @@ function crossOrigin(origins: readonly string[]): MiddlewareHandler {
     exposeHeaders: ["Idempotent-Replayed", "Retry-After", "RateLimit", "RateLimit-Policy"],
     maxAge: PREFLIGHT_KEPT_SECONDS,
   });
-  return function crossOrigin(c, next) {
-    if (c.req.header("origin") !== undefined) return withOrigin(c, next);
-    setReplyHeader(c, "Vary", "Origin");
-    return next();
+  return async function crossOrigin(c, next) {
+    if (c.req.header("origin") === undefined) {
+      varyBy(c, "Origin");
+      return next();
+    }
+    const reply = await withOrigin(c, next);
+    // Hono's own `Vary` would take the place of the one on Node's reply.
+    const other = outgoingOf(c)?.getHeader("Vary");
+    if (other !== undefined) c.header("Vary", String(other), { append: true });
+    return reply;
   };
 }

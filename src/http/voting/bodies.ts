@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { recordTypes } from "../../catalogue/record-type.ts";
 import { isEntityId, type LedgerNetwork, parseEntityId } from "../../ledger/entity-id.ts";
 import type { TargetName } from "../../reads/targets.ts";
 
@@ -41,10 +42,12 @@ export const sessionBody = z.strictObject({
 
 const RECORD_ID = /^[A-Za-z0-9_-]{1,64}$/;
 
+export const targetType = z.enum(recordTypes);
+
 /** What is starred. */
 export const starTarget = z
   .strictObject({
-    type: z.enum(["event", "token", "collection", "project"]),
+    type: targetType,
     id: z.string(),
   })
   .superRefine((target, context) => {

@@ -16,8 +16,12 @@ import { allowanceBody, starBody as starJson } from "../../voting/star-reply.ts"
 import { checkQuery, onlyQuery } from "../middleware/only-query.ts";
 import { readJson } from "../middleware/read-json.ts";
 import { problem } from "../problem.ts";
+import { represent, send } from "../v1/representation.ts";
 import { answerWithin, type DeadlineVariables } from "./answer-within.ts";
 import { challengeBody, sessionBody, starBody, starTarget } from "./bodies.ts";
+import type { ClientConfig } from "./client-config.ts";
+import { checkFilters, itemQuery, type ReadItems } from "./items.ts";
+import { readVotingQuery } from "./read-query.ts";
 import { requireSession, type SessionVariables } from "./session-guard.ts";
 import type { SessionTokens } from "./session-token.ts";
 
@@ -26,6 +30,8 @@ export interface VotingDeps {
   readonly clock: Clock;
   readonly network: LedgerNetwork;
   readonly tokens: SessionTokens;
+  readonly config: ClientConfig;
+  readonly readItems: ReadItems;
   readonly startSignIn: (asked: SignInRequest) => Promise<Challenge>;
   readonly openSession: (signed: SignedChallenge) => Promise<NewSession>;
   readonly findSession: (token: string) => Promise<string | null>;
@@ -48,6 +54,12 @@ export function votingRoutes(deps: VotingDeps): Hono<Env> {
   routes.use(answerWithin());
   const challenge = challengeBody(deps.network);
 
+  const config = represent(deps.config);
+  routes.get("/config", onlyQuery(), (c) => send(c, config, OPEN_CACHE));
+  routes.get("/items", async (c) => {
+    const query = checkFilters(readVotingQuery(c, itemQuery));
+    return send(c, await deps.readItems(query), OPEN_CACHE);
+  });
   routes.post("/challenges", onlyQuery(), async (c) => {
     const { wallet } = await c.get("deadline").without(() => readJson(c, challenge));
     const { expiresAt, ...issued } = await deps.startSignIn({ wallet, origin: originOf(c) });
@@ -113,6 +125,9 @@ export function votingRoutes(deps: VotingDeps): Hono<Env> {
   });
   return routes;
 }
+
+/** Asked again each time, which costs a 304 while nothing has changed. */
+const OPEN_CACHE = { cacheControl: "no-cache" };
 
 /** Browsers name the page's origin with every request that is no GET. */
 function originOf(c: Context): string | null {

@@ -18,7 +18,8 @@ const TOKEN = "t".repeat(43);
 function build(limit = 1_000): Hono {
   const clock = fakeClock();
   const tokens = sessionTokens(ORIGIN, [ORIGIN]);
-  const useCases = { clock, network: "local", tokens, findSession: async () => "0.0.1001" };
+  const findSession = async () => "0.0.1001";
+  const useCases = { clock, network: "local", config: {}, tokens, findSession };
   const voting = votingApi({
     origins: [ORIGIN],
     limit: rateLimit({
@@ -65,6 +66,8 @@ test("a request without an origin gets no CORS headers, and caches learn that th
 test("405 with `Allow` for every other method, before session and query are looked at", async () => {
   const app = build();
   const allowed = {
+    "/config": "GET, HEAD",
+    "/items": "GET, HEAD",
     "/challenges": "POST",
     "/sessions": "DELETE, POST",
     "/sessions/current": "DELETE",
@@ -93,6 +96,8 @@ test("400 INVALID_REQUEST naming a query parameter that an operation does not ha
   const app = build();
   const headers = { Authorization: `Bearer ${TOKEN}`, "Content-Type": "application/json" };
   for (const line of [
+    "GET /config?x=1",
+    "GET /items?type=event&x=1",
     "POST /challenges?x=1",
     "POST /sessions?x=1",
     "DELETE /sessions/current?x=1",

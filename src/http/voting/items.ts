@@ -1,0 +1,124 @@
+import { bulkhead, isBulkheadRejectedError } from "cockatiel";
+import { z } from "zod";
+import type { TargetType } from "../../../actors/content.ts";
+import type { FollowedClock } from "../../clock.ts";
+import { RetryableError, TerminalError } from "../../errors.ts";
+import { listProjects } from "../../reads/ecosystem.ts";
+import { listEvents } from "../../reads/events.ts";
+import { listCollections, listTokens } from "../../reads/markets.ts";
+import { type DataKind, revisionOf, revisionReader } from "../../store/data-revision.ts";
+import { categories, eventStatuses, eventTypes } from "../../store/enumerations.ts";
+import type { Sql } from "../../store/postgres.ts";
+import { asProject } from "../v1/ecosystem.ts";
+import { asEvent } from "../v1/events.ts";
+import { nextHour, pageOf } from "../v1/page.ts";
+import { choice, country, limit, offset } from "../v1/parameters.ts";
+import type { Representation } from "../v1/representation.ts";
+import { responseCache, type Shown } from "../v1/response-cache.ts";
+import { collectionSchema, eventSchema, page, projectSchema, tokenSchema } from "../v1/schemas.ts";
+import { targetType } from "./bodies.ts";
+
+/** What a list of items is asked by; filters are those of the public API. */
+export const itemQuery = z.strictObject({
+  type: targetType,
+  status: choice([...eventStatuses, "all"]).describe("Of events; ended ones only where asked for."),
+  eventType: choice(eventTypes).describe("Of events."),
+  category: choice(categories).describe("Of projects."),
+  country: country(),
+  q: z
+    .string()
+    .regex(/^\P{Cc}{1,100}$/u)
+    .optional()
+    .describe("Part of a name, or of a token's symbol, in any case."),
+  limit: limit(20),
+  offset: offset(),
+});
+export type ItemQuery = z.output<typeof itemQuery>;
+
+/** A page of items: each as the public API's list of its type shows it. */
+export const itemPage = z
+  .strictObject({
+    items: z.array(z.union([eventSchema, tokenSchema, collectionSchema, projectSchema])),
+    ...page,
+  })
+  .meta({ id: "ItemPage" });
+
+const FILTERS: Readonly<Record<TargetType, readonly (keyof ItemQuery)[]>> = {
+  event: ["status", "eventType"],
+  token: [],
+  collection: [],
+  project: ["category", "country"],
+};
+
+/** @throws TerminalError `INVALID_REQUEST` with the first filter that the type does not have */
+export function checkFilters(query: ItemQuery): ItemQuery {
+  const other = Object.values(FILTERS)
+    .flat()
+    .find((name) => query[name] !== undefined && !FILTERS[query.type].includes(name));
+  if (other === undefined) return query;
+  throw new TerminalError("INVALID_REQUEST", `${other} is not a parameter of ${query.type} lists`, {
+    field: other,
+  });
+}
+
+/** Reads one page of items. @throws RetryableError `UNAVAILABLE` */
+export async function listItems(
+  sql: Sql,
+  { type, ...query }: ItemQuery,
+  now: number,
+): Promise<Shown<z.output<typeof itemPage>>> {
+  const asked = { ...query, now };
+  switch (type) {
+    case "event": {
+      const { events, total, until } = await listEvents(sql, asked);
+      const items = events.map((row) => asEvent(row, now));
+      return { body: { items, ...pageOf(query, events, total) }, until };
+    }
+    case "project": {
+      const { projects, total } = await listProjects(sql, asked);
+      const items = projects.map(asProject);
+      return { body: { items, ...pageOf(query, projects, total) }, until: nextHour(now) };
+    }
+    case "token": {
+      const { rows, total } = await listTokens(sql, asked);
+      return { body: { items: [...rows], ...pageOf(query, rows, total) }, until: nextHour(now) };
+    }
+    case "collection": {
+      const { rows, total } = await listCollections(sql, asked);
+      return { body: { items: [...rows], ...pageOf(query, rows, total) }, until: nextHour(now) };
+    }
+  }
+}
+
+/** Reads pages of items, rendered. */
+export type ReadItems = (query: ItemQuery) => Promise<Representation>;
+
+/**
+ * A search counts all items, and no key is needed to ask: no more than these at once stand before
+ * the votes, which share the connections.
+ */
+const READS_AT_ONCE = 4;
+const READS_WAITING_MAX = 64;
+const KEPT_BYTES_MAX = 8 * 1024 * 1024;
+
+/** Pages are kept while what they show stands, as the public API's. */
+export function itemReader(given: { readonly sql: Sql; readonly clock: FollowedClock }): ReadItems {
+  const { sql, clock } = given;
+  const responses = responseCache(clock, KEPT_BYTES_MAX);
+  const readRevision = revisionReader(sql, clock);
+  const gate = bulkhead(READS_AT_ONCE, READS_WAITING_MAX);
+  return async (query) => {
+    const shows: readonly DataKind[] = [query.type];
+    const asked = {
+      question: JSON.stringify(query),
+      revision: revisionOf(await readRevision(), shows),
+      read: (now: number) => gate.execute(() => listItems(sql, query, now)),
+    };
+    const kept = responses.find(asked);
+    if (kept !== undefined) return kept;
+    return responses.read(asked).catch((error: unknown) => {
+      if (!isBulkheadRejectedError(error)) throw error;
+      throw new RetryableError("UNAVAILABLE", "too many lists are being read", 1, error);
+    });
+  };
+}
