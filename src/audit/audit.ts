@@ -10,6 +10,7 @@ import { type Reading, settleRecent } from "./counters.ts";
 import type { ExportSource } from "./export-source.ts";
 import type { ExportJudge } from "./judge-export.ts";
 import { judgeMessage, type MessageJudge } from "./judge-message.ts";
+import { type KnownMessages, readKnown } from "./known-messages.ts";
 import { readOwnership } from "./read-ownership.ts";
 import { readRankings } from "./read-rankings.ts";
 import { LAG_MS, type Ownerships } from "./rebuild-weights.ts";
@@ -74,7 +75,11 @@ export async function runAudit(options: AuditOptions): Promise<Conclusion> {
   for (;;) {
     const ends = await readEnds(options.mirror, topics);
     await findFirst(options, state);
-    const judges = judgesOf(options, await readOwnerships(options, state), reading);
+    const known = options.exports
+      ? await readKnown(options.exports.source, options.exports.days)
+      : new Map();
+    const ownerships = await readOwnerships(options, state);
+    const judges = judgesOf(options, { ownerships, reading, known });
     await replay(options, { state, ends, judges, save });
     noteMissingEnds(state, ends);
     save();
@@ -90,7 +95,15 @@ interface Judges {
   readonly day: DayJudge;
 }
 
-function judgesOf(options: AuditOptions, ownerships: Ownerships, reading: Reading): Judges {
+function judgesOf(
+  options: AuditOptions,
+  given: {
+    readonly ownerships: Ownerships;
+    readonly reading: Reading;
+    readonly known: KnownMessages;
+  },
+): Judges {
+  const { ownerships, reading, known } = given;
   const { mirror, keys, collections, lateMs, exports } = options;
   const excluded = new Set(options.excluded);
   const kinds = new Map([
@@ -110,7 +123,7 @@ function judgesOf(options: AuditOptions, ownerships: Ownerships, reading: Readin
     : undefined;
   const common = { ownerships, excluded, reading, lateMs };
   return {
-    message: { ...common, kinds, keys, day: options.day, hasExport: judge !== undefined },
+    message: { ...common, kinds, keys, day: options.day, hasExport: judge !== undefined, known },
     day: {
       ...common,
       exports: judge && exports ? { judge, days: daysFor(exports.days, options.day) } : null,

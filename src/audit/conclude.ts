@@ -7,7 +7,7 @@ import { doubtMints } from "./events-without-export.ts";
 import { foldMintsThrough, judgeExportDay } from "./judge-export.ts";
 import type { RankedWallet, Rankings } from "./read-rankings.ts";
 import type { Margins } from "./rebuild-weights.ts";
-import { addLine, addMismatches, type Mismatch } from "./report.ts";
+import { addLine, addMismatches, type KnownMatter, type Mismatch } from "./report.ts";
 import { compareBoard } from "./season-board.ts";
 import type { TopicChain } from "./topic-chain.ts";
 
@@ -21,6 +21,9 @@ export interface Conclusion {
   readonly byKind: Readonly<Record<string, number>>;
   readonly margins: Margins;
   readonly unprovable: readonly string[];
+  /** What the exports account for; the first of them in full. */
+  readonly known: readonly KnownMatter[];
+  readonly knownCount: number;
   readonly notes: readonly string[];
   /** A ranking shows more than the ledger: messages may still be on their way. */
   readonly isAhead: boolean;
@@ -79,6 +82,8 @@ export async function conclude(
     byKind: findings.byKind,
     margins: state.margins,
     unprovable: findings.unprovable,
+    known: findings.known,
+    knownCount: findings.knownCount,
     notes: findings.notes,
     // Exports hold every star there is: with all their messages read, nothing is left to wait for.
     isAhead: isAhead && (judge.exports === null || checked.pendingStars > 0),

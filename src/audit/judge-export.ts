@@ -11,7 +11,7 @@ import { judgeSlots, judgeStar } from "./judge-star.ts";
 import { addRelease, foldMint, judgeRelease, lastOrderOf, overdueRemovals } from "./mint-order.ts";
 import { type ExportChain, readExport } from "./read-export.ts";
 import { judgeSerials, LAG_MS, type Ownerships } from "./rebuild-weights.ts";
-import { addLine, addMismatches, type Mismatch } from "./report.ts";
+import { addKnown, addLine, addMismatches, type Mismatch } from "./report.ts";
 import { msOf } from "./topic-chain.ts";
 
 /** What judging exports needs besides what the state remembers. */
@@ -68,6 +68,8 @@ export async function judgeExportDay(
       },
       footer: () => undefined,
       broken: (mismatch) => add([mismatch]),
+      rejoined: () =>
+        addKnown(state.findings, { kind: "chain", topic: null, sequenceNumber: null, day }),
     },
   );
   add(judgeSlots(slots, day));

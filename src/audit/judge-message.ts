@@ -5,8 +5,9 @@ import { parseStarMessage } from "../publishing/parse-message.ts";
 import type { AuditState } from "./audit-state.ts";
 import { countWeight, isSettled, type Reading } from "./counters.ts";
 import { enterMessage, enterStar, itemOf, judgeInstant, openDayBook } from "./day-book.ts";
+import { type KnownMessages, knownMatter } from "./known-messages.ts";
 import { judgeCounts, judgeVotingPower, type Ownerships } from "./rebuild-weights.ts";
-import { addLine, addMismatches, type Place } from "./report.ts";
+import { addKnown, addLine, addMismatches, type Place } from "./report.ts";
 import { score } from "./season-board.ts";
 import { followLink, msOf, textOf } from "./topic-chain.ts";
 
@@ -22,6 +23,8 @@ export interface MessageJudge {
   readonly day: Day | null;
   readonly lateMs: number;
   readonly hasExport: boolean;
+  /** Messages that the exports set apart: they are listed and never count. */
+  readonly known: KnownMessages;
 }
 
 /**
@@ -42,6 +45,11 @@ export function judgeMessage(
   if (star === undefined) {
     const expected = `a star message of ${judge.kinds.get(topic)}, in one piece`;
     addMismatches(state.findings, [{ ...place, kind: "foreign", expected, found: place.message }]);
+    return;
+  }
+  const matter = knownMatter(judge.known, message);
+  if (matter !== undefined) {
+    addKnown(state.findings, matter);
     return;
   }
   const isJudged = judge.day === null || dayOf(star.timestamp) === judge.day;

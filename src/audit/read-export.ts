@@ -18,6 +18,8 @@ export interface ExportReader {
   release(release: ExportRelease): void;
   footer(footer: ExportFooter): void;
   broken(mismatch: Mismatch): void;
+  /** The day follows another chain than that of the day before, because stars came back. */
+  rejoined(): void;
 }
 
 /** The chain of day to day, as far as it has been followed. */
@@ -25,6 +27,8 @@ export interface ExportChain {
   readonly day: string;
   /** Null after a day that was not final. */
   readonly hash: string | null;
+  /** Stars of the day came back after a loss: the next day may follow the chain of before. */
+  readonly isRecovered: boolean;
 }
 
 /**
@@ -43,6 +47,7 @@ export async function readExport(
     reader.broken({ ...NOWHERE, kind: "export", where: day, expected, found });
   const tally: MetricDelta = { lines: 0, stars: 0, weight: 0, releases: 0, seq: 0, unpublished: 0 };
   const hash = createHash("sha256");
+  const unread = { day, hash: null, isRecovered: false };
   let header: ExportHeader | undefined;
   let footer: ExportFooter | undefined;
   try {
@@ -69,7 +74,7 @@ export async function readExport(
         if (line.seq <= tally.seq) broken(`seq above ${tally.seq}`, line.seq);
         countStar(tally, line);
         await reader.star(line);
-      } else {
+      } else if (line.kind === "release") {
         tally.releases += 1;
         reader.release(line);
       }
@@ -77,21 +82,21 @@ export async function readExport(
     }
   } catch (error) {
     broken("a readable export", coerceError(error).message);
-    return { day, hash: null };
+    return unread;
   }
   if (header === undefined || footer === undefined) {
     broken("a header and a footer", "an export cut short");
-    return { day, hash: null };
+    return unread;
   }
   const sha256 = hash.digest("hex");
   for (const [expected, found] of [
     ...endsOf(day, { header, footer, tally, sha256 }),
-    ...joint(header, before),
+    ...joint(header, before, reader),
   ]) {
     broken(expected, found);
   }
   reader.footer(footer);
-  return { day, hash: footer.chain };
+  return { day, hash: footer.chain, isRecovered: header.recovered === true };
 }
 
 interface MetricDelta {
@@ -140,10 +145,19 @@ function endsOf(
     .map(([name, expected, found]) => [`${name} ${expected}`, String(found)] as const);
 }
 
-function joint(header: ExportHeader, before: ExportChain | undefined): readonly Difference[] {
+function joint(
+  header: ExportHeader,
+  before: ExportChain | undefined,
+  reader: Pick<ExportReader, "rejoined">,
+): readonly Difference[] {
   if (before === undefined || header.previous === null) return [];
   const expected = before.hash ?? "null, as the day before is not final";
-  return header.previous === expected ? [] : [[`header.previous ${expected}`, header.previous]];
+  if (header.previous === expected) return [];
+  if (before.hash !== null && (before.isRecovered || header.recovered === true)) {
+    reader.rejoined();
+    return [];
+  }
+  return [[`header.previous ${expected}`, header.previous]];
 }
 
 const NOWHERE = { topic: null, sequenceNumber: null, message: null } as const;

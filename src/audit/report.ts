@@ -1,3 +1,5 @@
+import type { Day } from "../../actors/day.ts";
+
 /** What can be wrong with a published record or ranking; docs/verifying.md says each in a line. */
 export type MismatchKind =
   | "gap"
@@ -44,6 +46,23 @@ export interface Place {
   readonly message: string;
 }
 
+/** What differs from the rules and is accounted for in public; counted nowhere. */
+export interface KnownMatter {
+  /**
+   * `conflict`: a star beside one that was lost and came back. `lost`: a star that the operator went
+   * on without. `chain`: a day whose export follows another chain, because stars came back.
+   */
+  readonly kind: "conflict" | "lost" | "chain";
+  /** Null for what is not about one message. */
+  readonly topic: string | null;
+  readonly sequenceNumber: number | null;
+  /** The export's day that says so. */
+  readonly day: Day;
+  /** Of a conflict, and the star that was first on the ledger. */
+  readonly starId?: string;
+  readonly conflictsWith?: string;
+}
+
 /** Mismatches kept in full; beyond them they are only counted, so that memory stays bounded. */
 const KEPT_MAX = 1_000;
 /** Notes and unprovable matters are one line each; more different ones than this help no reader. */
@@ -57,10 +76,25 @@ export interface Findings {
   /** What could be neither proved nor refuted, and what would be needed. */
   unprovable: string[];
   notes: string[];
+  known: KnownMatter[];
+  knownCount: number;
 }
 
 export function noFindings(): Findings {
-  return { mismatches: [], mismatchCount: 0, byKind: {}, unprovable: [], notes: [] };
+  return {
+    mismatches: [],
+    mismatchCount: 0,
+    byKind: {},
+    unprovable: [],
+    notes: [],
+    known: [],
+    knownCount: 0,
+  };
+}
+
+export function addKnown(findings: Findings, matter: KnownMatter): void {
+  findings.knownCount += 1;
+  if (findings.known.length < KEPT_MAX) findings.known.push(matter);
 }
 
 export function addMismatches(findings: Findings, found: readonly Mismatch[]): void {

@@ -1,5 +1,5 @@
 import type { Conclusion } from "../audit/conclude.ts";
-import type { Mismatch } from "../audit/report.ts";
+import type { KnownMatter, Mismatch } from "../audit/report.ts";
 import { table } from "./output.ts";
 
 /** An audit's conclusion for people: what was checked, then the first thing that is wrong, in full. */
@@ -10,6 +10,7 @@ export function auditText(conclusion: Omit<Conclusion, "isAhead">): string {
     topicsTable(conclusion),
     kindsTable(conclusion),
     firstOf(conclusion.mismatches),
+    lines(`Known, and counted nowhere: ${conclusion.knownCount}`, conclusion.known.map(knownLine)),
     lines("Can be neither proved nor refuted:", conclusion.unprovable),
     lines("Notes:", conclusion.notes),
   ]
@@ -72,6 +73,13 @@ function firstOf([first]: readonly Mismatch[]): string {
     "The first:",
     ...Object.entries(facts).map(([name, value]) => `  ${name.padEnd(9)}${value}`),
   ].join("\n");
+}
+
+function knownLine({ kind, topic, sequenceNumber, day, ...stars }: KnownMatter): string {
+  const place = `message ${sequenceNumber} on ${topic}`;
+  if (kind === "chain") return `the export of ${day} follows another chain: stars came back`;
+  if (kind === "lost") return `${place}: its star was lost, and its loss accepted on ${day}`;
+  return `${place}: star ${stars.starId} conflicts with ${stars.conflictsWith}, which was first`;
 }
 
 function lines(title: string, all: readonly string[]): string {

@@ -8,9 +8,9 @@ import { isDay } from "../../actors/day.ts";
  * is the format, for those who write it and those who check it; it reads and writes nothing.
  *
  * **Bytes.** NDJSON: every line is one JSON object as `JSON.stringify` writes it, keys in the
- * order of the schemas below, UTF-8, ended by one `\n`. First one `header`, then every `star` by
- * rising `seq`, then every `release` by rising `mintOrder`, `collection`, `serial`, last one
- * `footer`. Instants are RFC 3339 UTC with milliseconds, unless said otherwise; what is not there
+ * order of the schemas below, UTF-8, ended by one `\n`. First one `header`, then every `conflict`
+ * by rising `id`, every `lost` by topic and rising `sequenceNumber`, every `star` by rising `seq`,
+ * every `release` by rising `mintOrder`, `collection`, `serial`, last one `footer`. Instants are RFC 3339 UTC with milliseconds, unless said otherwise; what is not there
  * is null, never absent.
  *
  * **Final.** A day is closed from 5 s after its end, when nothing that started before is still
@@ -80,6 +80,37 @@ export const exportPublication = z.strictObject({
   consensusTimestamp: z.string().nullable(),
   /** Base64, as the mirror node gives it. */
   runningHash: z.string().nullable(),
+});
+
+/**
+ * A star that was accepted because the journal had lost others, and breaks a rule beside them: it
+ * counts in no total, and its message stays on the ledger.
+ */
+export const exportConflict = z.strictObject({
+  kind: z.literal("conflict"),
+  id: z.uuid(),
+  wallet: entityId,
+  at: instant,
+  target: z.strictObject({
+    type: z.enum(["event", "token", "collection", "project"]),
+    id: z.string(),
+  }),
+  /** The star that was first on the ledger. */
+  conflictsWith: z.uuid(),
+  topic: z.enum(["event", "asset"]),
+  message: z.string(),
+  publication: exportPublication,
+});
+
+/**
+ * A message of a star that the journal lost, and that its operator went on without. In the export
+ * of the day of `acceptedAt`.
+ */
+export const exportLost = z.strictObject({
+  kind: z.literal("lost"),
+  topicId: entityId,
+  sequenceNumber: z.int().min(1),
+  acceptedAt: instant,
 });
 
 /** One accepted star. Those of a day are folded by `seq`, those of a forever mint by `mintOrder`. */
@@ -197,6 +228,8 @@ export const exportFooter = z.strictObject({
 /** Any line. */
 export const exportLine = z.discriminatedUnion("kind", [
   exportHeader,
+  exportConflict,
+  exportLost,
   exportStar,
   exportRelease,
   exportFooter,
@@ -204,6 +237,8 @@ export const exportLine = z.discriminatedUnion("kind", [
 
 export type ExportHeader = z.output<typeof exportHeader>;
 export type ExportPublication = z.output<typeof exportPublication>;
+export type ExportConflict = z.output<typeof exportConflict>;
+export type ExportLost = z.output<typeof exportLost>;
 export type ExportStar = z.output<typeof exportStar>;
 export type ExportRelease = z.output<typeof exportRelease>;
 export type ExportSequences = z.output<typeof exportSequences>;

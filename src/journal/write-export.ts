@@ -5,11 +5,12 @@ import {
   chainHash,
   type ExportFooter,
   type ExportHeader,
-  type ExportRelease,
+  type ExportLine,
   type ExportSequences,
   type ExportStar,
   lineText,
 } from "./export-format.ts";
+import { conflictsOfDay, lossesOfDay } from "./read-apart.ts";
 import { releasesOfDay, starsOfDay } from "./read-export.ts";
 
 /** An export as it was written to its end. */
@@ -48,7 +49,8 @@ export async function* writeExport(
     return text;
   };
   let ahead = lineText(header);
-  for (const pages of [starsOfDay(sql, header.day), releasesOfDay(sql, header.day)]) {
+  for (const read of [conflictsOfDay, lossesOfDay, starsOfDay, releasesOfDay]) {
+    const pages: AsyncIterable<readonly ExportLine[]> = read(sql, header.day);
     for await (const lines of pages) {
       counts.add(lines);
       yield written(ahead + lines.map(lineText).join(""));
@@ -75,10 +77,10 @@ class FooterCounts {
   #unpublished = 0;
   readonly #sequences = new Map<string, ExportSequences>();
 
-  add(lines: readonly (ExportStar | ExportRelease)[]): void {
+  add(lines: readonly ExportLine[]): void {
     for (const line of lines) {
       if (line.kind === "release") this.#releases += 1;
-      else this.#addStar(line);
+      else if (line.kind === "star") this.#addStar(line);
     }
   }
 

@@ -1,17 +1,17 @@
 import type { Day } from "../../actors/day.ts";
 import { hasMoved } from "../audit/events-without-export.ts";
 import { judgeDecision } from "../audit/judge-decision.ts";
-import { judgeStar } from "../audit/judge-star.ts";
-import { addRelease, lossesOf, type MintHappening } from "../audit/mint-order.ts";
+import { lossesOf } from "../audit/mint-order.ts";
 import { readExport } from "../audit/read-export.ts";
-import { judgeSerials, type Ownerships } from "../audit/rebuild-weights.ts";
-import type { Mismatch } from "../audit/report.ts";
+import type { Ownerships } from "../audit/rebuild-weights.ts";
 import type { ExportHeader, ExportStar } from "../journal/export-format.ts";
 import type { StarMessage } from "../publishing/message.ts";
 import { parseStarMessage } from "../publishing/parse-message.ts";
 import { runStatement } from "../store/postgres.ts";
 import { EventMachines } from "./event-machines.ts";
 import { heldThen } from "./held-then.ts";
+import { isWithoutDoubt, judgeLine } from "./judge-line.ts";
+import { MintHappenings } from "./mint-happenings.ts";
 import type { Notes, Recovery } from "./recovery.ts";
 import {
   findStars,
@@ -80,9 +80,7 @@ class Walk {
   readonly #parts: WalkParts;
   readonly #machines: EventMachines;
   readonly #excluded: ReadonlySet<string>;
-  /** What exports tell of mints and is not taken in yet: stars around midnight change places. */
-  #happenings = new Map<string, MintHappening[]>();
-  readonly #lines = new Map<string, StagedStar>();
+  readonly #mints = new MintHappenings();
   /** Mints of which a star was decided without an export. */
   readonly #undated = new Set<string>();
 
@@ -142,8 +140,9 @@ class Walk {
             failure = { error };
           });
         },
-        release: (release) => addRelease(this.#happeningsOf(release.mint), release, day),
+        release: (release) => this.#mints.addRelease(release, day),
         footer: () => undefined,
+        rejoined: () => undefined,
         broken: ({ expected, found }) =>
           notes.doubt(`export of ${day}: expected ${expected}, found ${found}`),
       },
@@ -171,45 +170,15 @@ class Walk {
           notes.ignore(`export of ${day}: star ${line.id} has no such message`);
         continue;
       }
-      const isBelieved = this.#doubt(line, this.#judge(line, header));
-      if (!isBelieved) continue;
+      if (!judgeLine(line, header, this.#parts)) continue;
       done.add(line.id);
       if (star.conflictsWith === null && star.isForeverMint) {
-        this.#lines.set(line.id, star);
-        const order = line.mintOrder ?? line.seq;
-        this.#happeningsOf(star.target).push({ order, day, star: line });
+        this.#mints.addStar(line, star);
         continue;
       }
       if (star.conflictsWith === null && star.type === "event") await this.#count(line, star);
       await writer.star(rowOfLine(line, star, header.xpPerStar));
     }
-  }
-
-  /** Whether a line agrees with itself and with the histories of its NFTs. */
-  #judge(
-    line: ExportStar,
-    { excludedWallets, collections, day }: ExportHeader,
-  ): readonly Mismatch[] {
-    const { wallet, at, held } = line;
-    const place = { topic: null, sequenceNumber: null, message: line.message } as const;
-    const serials = judgeSerials(
-      { wallet, at: Date.parse(at), held: { A: held.collectionA, B: held.collectionB } },
-      {
-        ownerships: this.#parts.ownerships,
-        isExcluded: excludedWallets.includes(wallet),
-        place,
-      },
-    );
-    const keys = { a: collections.a.key, b: collections.b.key };
-    return [...judgeStar(line, { day, keys }), ...serials.mismatches];
-  }
-
-  /** @returns whether nothing was found against the line */
-  #doubt({ id }: ExportStar, found: readonly Mismatch[]): boolean {
-    for (const { kind, expected, found: seen } of found) {
-      this.#parts.notes.doubt(`star ${id}, ${kind}: expected ${expected}, its export says ${seen}`);
-    }
-    return found.length === 0;
   }
 
   /** Takes a star of an export into its event, and says where the machine decides otherwise. */
@@ -226,47 +195,24 @@ class Walk {
         claims: { a: line.counted.collectionA, b: line.counted.collectionB },
       },
     });
-    this.#doubt(line, judgeDecision(line, decision, { A: [], B: false }));
+    isWithoutDoubt(line, judgeDecision(line, decision, { A: [], B: false }), this.#parts.notes);
   }
 
-  #happeningsOf(mint: string): MintHappening[] {
-    const happenings = this.#happenings.get(mint) ?? [];
-    this.#happenings.set(mint, happenings);
-    return happenings;
-  }
-
-  /** Takes in what exports told of mints on days before this one, in the order of their commits. */
+  /** Takes in what exports told of mints on days before this one. */
   async #takeMints(before: Day): Promise<void> {
     const { writer } = this.#parts;
-    const all = [...this.#happenings].flatMap(([mint, happenings]) =>
-      happenings.map((happening) => ({ mint, happening })),
-    );
-    const last = Math.max(
-      0,
-      ...all
-        .filter(({ happening }) => happening.day < before)
-        .map(({ happening }) => happening.order),
-    );
-    const due = all
-      .filter(({ happening }) => happening.order <= last)
-      .sort((one, other) => one.happening.order - other.happening.order);
-    this.#happenings = new Map();
-    for (const { mint, happening } of all) {
-      if (happening.order > last) this.#happeningsOf(mint).push(happening);
-    }
-    for (const { mint, happening } of due) {
-      if ("releases" in happening) {
-        const [first] = happening.releases;
-        if (first === undefined || (await writer.isKnown(happening.releases))) continue;
-        const losses = lossesOf(happening.releases);
-        await this.#machines.release(mint, Date.parse(first.releasedAt), losses);
-        await writer.release(happening.releases);
+    for (const next of this.#mints.takeBefore(before)) {
+      if ("releases" in next) {
+        const { releases } = next;
+        const [first] = releases;
+        if (first === undefined || (await writer.isKnown(releases))) continue;
+        await this.#machines.release(first.mint, Date.parse(first.releasedAt), lossesOf(releases));
+        await writer.release(releases);
         continue;
       }
-      const star = this.#lines.get(happening.star.id) as StagedStar;
-      this.#lines.delete(happening.star.id);
-      await this.#count(happening.star, star);
-      await writer.star(rowOfLine(happening.star, star, this.#recovery.settings.xpPerStar));
+      const { line, star } = next;
+      await this.#count(line, star);
+      await writer.star(rowOfLine(line, star, this.#recovery.settings.xpPerStar));
     }
   }
 

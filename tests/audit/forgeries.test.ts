@@ -63,6 +63,59 @@ forgery("the true history passes, with exports and without", async () => {
   assert.ok(without.checked.rankings >= 9);
 });
 
+/** Takes the last star of its wallet's day out of the journal, and leaves its message on the ledger. */
+function takeOut(world: World): ExportStar {
+  const index = world.stars.findIndex(
+    (star) =>
+      star.scope === "none" &&
+      !world.stars.some(
+        ({ wallet, at, slot }) =>
+          wallet === star.wallet && at.slice(0, 10) === star.at.slice(0, 10) && slot > star.slot,
+      ),
+  );
+  const [star] = world.stars.splice(index, 1);
+  assert.ok(star !== undefined);
+  return star;
+}
+
+forgery(
+  "a message that exports set apart is listed and counts nowhere; one of other bytes is not",
+  async () => {
+    const world = truth();
+    const [conflict, lost] = [takeOut(world), takeOut(world)];
+    const { id, wallet, at, target, topic, message, publication } = conflict;
+    const conflictsWith = world.stars[0]?.id ?? "";
+    const line = { id, wallet, at, target: { type: target.type, id: target.id } };
+    const day = at.slice(0, 10);
+    const set = (text: string) =>
+      world.apart.set(day, [
+        { kind: "conflict", ...line, conflictsWith, topic, message: text, publication },
+      ]);
+    set(message);
+    const { topicId, sequenceNumber } = lost.publication;
+    assert.ok(topicId !== null && sequenceNumber !== null);
+    // The loss is accepted later than the star was cast.
+    const acceptedOn = dayOf(Date.now());
+    const acceptedAt = new Date().toISOString();
+    const accepted = { kind: "lost", topicId, sequenceNumber, acceptedAt } as const;
+    world.apart.set(acceptedOn, [...(world.apart.get(acceptedOn) ?? []), accepted]);
+    const conclusion = await auditWorld(world);
+    assert.equal(conclusion.ok, true, say(conclusion));
+    assert.equal(conclusion.knownCount, 2);
+    const place = {
+      topic: conflict.publication.topicId,
+      sequenceNumber: conflict.publication.sequenceNumber,
+    };
+    const byKind = Object.fromEntries(conclusion.known.map((matter) => [matter.kind, matter]));
+    assert.deepEqual(byKind, {
+      conflict: { kind: "conflict", ...place, day, starId: id, conflictsWith },
+      lost: { kind: "lost", topic: topicId, sequenceNumber, day: acceptedOn },
+    });
+    set(message.replace("0.0.", "0.0.9"));
+    await caught(world, ["no-star"]);
+  },
+);
+
 forgery("1 changed weight: holdings and power of a star on a token, chain and all", async () => {
   const world = truth();
   const { asset } = world.topics;

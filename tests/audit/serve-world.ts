@@ -214,6 +214,7 @@ export function writeExports(world: World, folder: string, now = Date.now()): vo
         xpPerStar: 1,
         previous: isFinal ? previous : null,
       },
+      ...(world.apart.get(day) ?? []),
       ...stars,
       ...releases,
     ];

@@ -188,6 +188,7 @@ test("a message in more than one piece, or on the other topic, is none of ours",
     day: null,
     lateMs: 0,
     hasExport: false,
+    known: new Map(),
   };
   const text = `{"type":"event_vote","version":1,"wallet":"0.0.1","event_id":"a","event_type":"OTHER","vote":"up","timestamp":1000}`;
   const kindsOf = (topicId: string, total: number): readonly string[] => {

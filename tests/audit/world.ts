@@ -13,7 +13,12 @@ import {
   evolveEventDay,
   evolveMint,
 } from "../../actors/whole.ts";
-import type { ExportRelease, ExportStar } from "../../src/journal/export-format.ts";
+import type {
+  ExportConflict,
+  ExportLost,
+  ExportRelease,
+  ExportStar,
+} from "../../src/journal/export-format.ts";
 import { FIRST_RUNNING_HASH, runningHash } from "../../src/ledger/running-hash.ts";
 import { starMessage } from "../../src/publishing/message.ts";
 
@@ -25,6 +30,8 @@ export interface World {
   readonly nfts: Record<string, Map<number, Move[]>>;
   readonly stars: ExportStar[];
   readonly releases: ExportRelease[];
+  /** Messages that exports set apart from the stars, by day. */
+  readonly apart: Map<string, (ExportConflict | ExportLost)[]>;
   readonly items: readonly Item[];
   /** Added to what the API says of an item's `totalVotes`. */
   readonly edits: Map<string, number>;
@@ -122,6 +129,7 @@ export function makeWorld(making: Making): World {
     nfts: { [A]: new Map(), [B]: new Map() },
     stars: [],
     releases: [],
+    apart: new Map(),
     items: ITEMS,
     edits: new Map(),
     firstDay: dayOf(begin),

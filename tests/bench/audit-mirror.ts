@@ -24,6 +24,7 @@ const world: World = {
   nfts: { [A]: new Map(), [B]: new Map() },
   stars: [],
   releases: [],
+  apart: new Map(),
   items: [],
   edits: new Map(),
   firstDay: dayOf(begin),

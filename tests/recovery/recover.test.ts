@@ -2,11 +2,13 @@
 /**
  * Goal: what a journal lost comes back from the topics and the exports that were kept, to the last
  * counter, receipt and hash. Method: some days of stars by the real engine, published on a local
- * ledger; then an empty database and one that is behind are recovered and compared.
+ * ledger; then an empty database and one that is behind are recovered and compared. What publishes
+ * more on the shared ledger comes last.
  */
 import * as assert from "node:assert/strict";
 import { test } from "uvu";
 import type { ExportSource } from "../../src/audit/export-source.ts";
+import { acceptLoss, countLost } from "../../src/publishing/journal-behind.ts";
 import { findReceipt } from "../../src/reads/receipts.ts";
 import { recover } from "../../src/recovery/recover.ts";
 import { type Cast, openLostWorld, stateOf } from "./world.ts";
@@ -127,30 +129,39 @@ test("a recovery that dies at any step is taken up, and one that is done does no
   assert.deepEqual(await stateOf(fresh.sql, { numbers: true }), before);
 });
 
-test("who starred again after the loss keeps a receipt, and the later star counts nowhere", async () => {
+test("a day that is recovered without its final export breaks the chain, and the audit says so", async () => {
   const fresh = await world.freshDatabase();
-  const all = world.recovery(fresh.sql, { exports: await withExports() });
-  await recover({ ...all, mirror: world.mirrorUpTo(60) });
-  const [first = "", second = "", third = ""] = wallets;
-  await world.cast(fresh.url, [
-    { wallet: first, target: "token/0.0.9001" },
-    { wallet: second, target: "token/0.0.9001" },
-    { wallet: third, target: "token/0.0.9006" },
-  ]);
-  const told = await recover(all);
-  assert.deepEqual([told.recovered, told.conflicts], [before.stars.length - 120, 2]);
-  const aside = await fresh.sql<{ id: string; day: string }[]>`select id, day from star_conflict`;
-  for (const { id, day } of aside) {
-    const receipt = await findReceipt(fresh.sql, id, day);
-    assert.deepEqual([receipt?.target.id, receipt?.publication.state], ["0.0.9001", "stored"]);
-  }
-  const [kept] = await fresh.sql`select slot from star where target_id = '0.0.9006'`;
-  assert.equal(kept?.slot, 3);
-  const after = await stateOf(fresh.sql, { numbers: true });
-  const others = (lines: readonly string[]) => lines.filter((line) => !line.includes("0.0.9006"));
-  assert.deepEqual(others(after.days), before.days);
-  assert.deepEqual(others(after.hours), before.hours);
-  assert.deepEqual([after.events, after.claims], [before.events, before.claims]);
+  const [first, second] = world.days;
+  const days = [...world.days].filter((day) => day !== first);
+  const told = await recover(
+    world.recovery(fresh.sql, { exports: { source, days }, accepts: true }),
+  );
+  assert.deepEqual([told.exact, told.renewed], [[second], [first]]);
+  const { ok, known, mismatches } = await world.audit(fresh.sql);
+  assert.equal(ok, true, JSON.stringify(mismatches[0]));
+  assert.deepEqual(known, [{ kind: "chain", topic: null, sequenceNumber: null, day: second }]);
+});
+
+test("a star set aside leaves no gap among the places of its wallet's day", async () => {
+  const fresh = await world.freshDatabase();
+  const [wallet = ""] = wallets;
+  const targets = ["token/0.0.9001", "token/0.0.9002", "token/0.0.9003"];
+  await world.cast(
+    fresh.url,
+    targets.map((target) => ({ wallet, target })),
+  );
+  await fresh.sql`
+    select set_aside_star(id, day, id) from star where target_id = '0.0.9001'`;
+  await world.cast(fresh.url, [{ wallet, target: "project/dex" }]);
+  const rows = await fresh.sql`select slot, target_id from star order by slot`;
+  assert.deepEqual(
+    rows.map((row) => [Number(row.slot), row.target_id]),
+    [
+      [1, "0.0.9002"],
+      [2, "0.0.9003"],
+      [3, "dex"],
+    ],
+  );
 });
 
 test("without exports, histories decide, and what they leave open has to be accepted", async () => {
@@ -177,6 +188,60 @@ test("without exports, histories decide, and what they leave open has to be acce
       return { id, slot, allowance_limit, season_id, held_a, held_b };
     });
   assert.deepEqual(slots(after.stars), slots(before.stars));
+});
+
+test("who starred again after the loss keeps a receipt, and the later star counts nowhere", async () => {
+  const fresh = await world.freshDatabase();
+  const all = world.recovery(fresh.sql, { exports: await withExports() });
+  await recover({ ...all, mirror: world.mirrorUpTo(60) });
+  const [first = "", second = "", third = ""] = wallets;
+  await world.cast(fresh.url, [
+    { wallet: first, target: "token/0.0.9001" },
+    { wallet: second, target: "token/0.0.9001" },
+    { wallet: third, target: "token/0.0.9006" },
+  ]);
+  const told = await recover(all);
+  assert.deepEqual([told.recovered, told.conflicts], [before.stars.length - 120, 2]);
+  const aside = await fresh.sql<{ id: string; day: string }[]>`select id, day from star_conflict`;
+  for (const { id, day } of aside) {
+    const receipt = await findReceipt(fresh.sql, id, day);
+    assert.deepEqual([receipt?.target.id, receipt?.publication.state], ["0.0.9001", "stored"]);
+  }
+  const [kept] = await fresh.sql`select slot from star where target_id = '0.0.9006'`;
+  assert.equal(kept?.slot, 3);
+  const after = await stateOf(fresh.sql, { numbers: true });
+  const others = (lines: readonly string[]) => lines.filter((line) => !line.includes("0.0.9006"));
+  assert.deepEqual(others(after.days), before.days);
+  assert.deepEqual(others(after.hours), before.hours);
+  assert.deepEqual([after.events, after.claims], [before.events, before.claims]);
+  // Its message stands on the topic for good: exports tell of it, and an audit takes it for known.
+  await world.publish(fresh.url);
+  const conclusion = await world.audit(fresh.sql);
+  assert.equal(conclusion.ok, true, JSON.stringify(conclusion.mismatches[0]));
+  const known = conclusion.known.map(({ kind, starId, day }) => ({ kind, id: starId, day }));
+  const expected = aside.map(({ id, day }) => ({ kind: "conflict", id, day }));
+  const sorted = (lines: readonly object[]) => lines.map((line) => JSON.stringify(line)).sort();
+  assert.deepEqual(sorted(known), sorted(expected));
+  assert.deepEqual(conclusion.unprovable, []);
+});
+
+test("a loss that is accepted is listed, and what was cast since is proved", async () => {
+  const fresh = await world.freshDatabase();
+  await recover({
+    ...world.recovery(fresh.sql, { exports: await withExports() }),
+    mirror: world.mirrorUpTo(48),
+  });
+  // Published stars make the reader go over the topics to their ends.
+  await world.cast(fresh.url, [{ wallet: wallets[5] ?? "", target: "token/0.0.9001" }]);
+  await world.publish(fresh.url);
+  const [row] = await fresh.sql`select count(*) as stars from star`;
+  const lost = await countLost(fresh.sql);
+  assert.ok(lost > 100 && Number(row?.stars) + lost >= before.stars.length, String(lost));
+  assert.equal(await acceptLoss(fresh.sql), lost);
+  const conclusion = await world.audit(fresh.sql);
+  assert.equal(conclusion.ok, true, JSON.stringify(conclusion.mismatches[0]));
+  assert.equal(conclusion.knownCount, lost);
+  assert.ok(conclusion.known.every(({ kind }) => kind === "lost"));
 });
 
 test.run();

@@ -1,7 +1,9 @@
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { DAY_MS, type Day, dayOf, startOfDay } from "../../actors/day.ts";
+import { runAudit } from "../../src/audit/audit.ts";
 import { openAuditMirror } from "../../src/audit/audit-mirror.ts";
+import type { Conclusion } from "../../src/audit/conclude.ts";
 import { type ExportSource, openExportSource } from "../../src/audit/export-source.ts";
 import { followClock } from "../../src/clock.ts";
 import { type ExportSettings, findExport, headerOf } from "../../src/journal/export-days.ts";
@@ -37,6 +39,8 @@ export interface LostWorld {
   finalize(sql: Sql): Promise<void>;
   /** Writes the exports of all days into a folder of their own, as `GET /exports/{day}` gives them. */
   keepExports(sql: Sql): Promise<ExportSource>;
+  /** What an outsider says who has the mirror node and all exports of a database. */
+  audit(sql: Sql): Promise<Conclusion>;
   /** A fresh database with the catalogue, seasons and passes of another. */
   freshDatabase(): Promise<{ readonly url: string; readonly sql: Sql; close(): Promise<void> }>;
   recovery(sql: Sql, change?: Partial<Recovery>): Recovery;
@@ -107,6 +111,19 @@ export async function openLostWorld({
       create or replace function now_ms() returns bigint language sql volatile as $$
         select ${time.offset} + floor(extract(epoch from clock_timestamp()) * 1000)::bigint $$`);
   const opened: { close(): Promise<void> }[] = [];
+  const keepExports = async (sql: Sql): Promise<ExportSource> => {
+    const folder = temporaryFolder("exports");
+    mkdirSync(folder, { recursive: true });
+    opened.push({ close: async () => rmSync(folder, { recursive: true, force: true }) });
+    for (const day of dayNames) {
+      const { final } = await findExport(sql, day);
+      let text = "";
+      const header = final?.header ?? headerOf(day, settings, null);
+      for await (const part of writeExport(sql, header, final?.sha256)) text += part;
+      writeFileSync(join(folder, `${day}.ndjson`), text);
+    }
+    return openExportSource(folder);
+  };
   return {
     network,
     settings,
@@ -191,18 +208,25 @@ export async function openLostWorld({
     async finalize(sql) {
       await finalizeDueDays({ sql, log: silentLogger, settings });
     },
-    async keepExports(sql) {
-      const folder = temporaryFolder("exports");
-      mkdirSync(folder, { recursive: true });
-      opened.push({ close: async () => rmSync(folder, { recursive: true, force: true }) });
-      for (const day of dayNames) {
-        const { final } = await findExport(sql, day);
-        let text = "";
-        const header = final?.header ?? headerOf(day, settings, null);
-        for await (const part of writeExport(sql, header, final?.sha256)) text += part;
-        writeFileSync(join(folder, `${day}.ndjson`), text);
-      }
-      return openExportSource(folder);
+    keepExports,
+    async audit(sql) {
+      const source = await keepExports(sql);
+      const { topics, collections, excludedWallets } = settings;
+      return runAudit({
+        mirror,
+        topics: { event: [topics.event], asset: [topics.asset] },
+        collections: { a: collections.a.id, b: collections.b.id },
+        keys: { a: collections.a.key, b: collections.b.key },
+        excluded: excludedWallets,
+        day: null,
+        exports: { source, days: await source.days() },
+        api: null,
+        lateMs: DAY_MS,
+        settleMs: 0,
+        stateFile: null,
+        now,
+        onProgress: () => undefined,
+      });
     },
     async freshDatabase() {
       const database = await testDatabase({ migrated: true });
