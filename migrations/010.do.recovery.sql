@@ -119,12 +119,19 @@ create function set_aside_star(of_star uuid, of_day date, first_star uuid) retur
 language plpgsql as $$
 declare
   gone star;
+  later record;
 begin
   select * into strict gone from star where day = of_day and id = of_star;
   insert into star_conflict select gone.*, first_star, now_ms();
   delete from serial_claim where star_id = of_star;
   delete from mint_star where day = of_day and star_id = of_star;
   delete from star where day = of_day and id = of_star;
+  -- The places of a wallet's day have no gap: the next star's place follows from their number.
+  for later in select id, slot from star
+    where day = of_day and wallet = gone.wallet and slot > gone.slot order by slot
+  loop
+    update star set slot = later.slot - 1 where day = of_day and id = later.id;
+  end loop;
   if gone.target_type = 'event' then
     update event_total set weight = weight - gone.weight, stars = stars - 1 where event_id = gone.target_id;
   else
