@@ -1,24 +1,50 @@
+import { TerminalError } from "../errors.ts";
 import { runStatement, type Sql } from "../store/postgres.ts";
 import type { RecordType } from "./record-type.ts";
 
+/** Whether a record is visible, and since when (epoch milliseconds). */
+export interface Approval {
+  readonly type: RecordType;
+  readonly id: string;
+  readonly approvedAt: number | null;
+}
+
 /**
- * Makes records visible, or hides them, all at once; one that is so already stays as it is.
+ * Makes records visible and votable, or hides them, all at once; one that is so already stays as
+ * it is. A hidden record keeps its stars: "published records cannot be edited or deleted by anyone".
  *
- * @returns the ids that there are, in their order
+ * @returns the records that there are, by id
  * @throws RetryableError `UNAVAILABLE` when Postgres is out of reach
  */
 export async function setApproval(
   sql: Sql,
-  asked: {
-    readonly type: RecordType;
-    readonly ids: readonly string[];
-    readonly isApproved: boolean;
-  },
-): Promise<readonly string[]> {
-  const { type, ids, isApproved } = asked;
-  const rows = await runStatement(sql<{ id: string }[]>`
+  type: RecordType,
+  { ids, isApproved }: { readonly ids: readonly string[]; readonly isApproved: boolean },
+): Promise<readonly Approval[]> {
+  const rows = await runStatement(sql<Pick<Approval, "id" | "approvedAt">[]>`
     update ${sql(type)}
     set approved_at = ${isApproved ? sql`coalesce(approved_at, now_ms())` : sql`null`}
-    where id = any(${[...ids]}::text[]) returning id`);
-  return rows.map(({ id }) => id).sort();
+    where id = any(${[...ids]}::text[]) returning id, approved_at as "approvedAt"`);
+  return rows.map((row) => ({ type, ...row })).sort((a, b) => (a.id < b.id ? -1 : 1));
+}
+
+/** Makes one record visible. @throws TerminalError `NOT_FOUND` */
+export function approveRecord(sql: Sql, type: RecordType, id: string): Promise<Approval> {
+  return setOne(sql, type, id, true);
+}
+
+/** Hides one record. @throws TerminalError `NOT_FOUND` */
+export function rejectRecord(sql: Sql, type: RecordType, id: string): Promise<Approval> {
+  return setOne(sql, type, id, false);
+}
+
+async function setOne(
+  sql: Sql,
+  type: RecordType,
+  id: string,
+  isApproved: boolean,
+): Promise<Approval> {
+  const [approval] = await setApproval(sql, type, { ids: [id], isApproved });
+  if (approval === undefined) throw new TerminalError("NOT_FOUND", `no ${type} has the id ${id}`);
+  return approval;
 }

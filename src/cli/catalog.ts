@@ -1,6 +1,6 @@
 import { readFile, stat } from "node:fs/promises";
 import { defineCommand } from "citty";
-import { type Approval, approveRecord, rejectRecord } from "../catalogue/approve-record.ts";
+import { type Approval, approveRecord, rejectRecord } from "../catalogue/approve-records.ts";
 import { importCatalog, STORED_NOTICE } from "../catalogue/import-catalog.ts";
 import { listRecords } from "../catalogue/list-records.ts";
 import { readJson } from "../catalogue/read-json.ts";

@@ -1,7 +1,7 @@
 import { defineCommand } from "citty";
 import { isDay } from "../../actors/day.ts";
 import { silentLogger } from "../log.ts";
-import { reofferDay } from "../upkeep/reoffer-rewards.ts";
+import { reofferDay } from "../upkeep/offer-rewards.ts";
 import { openRewardsQueue } from "../upkeep/rewards-queue.ts";
 import { withDatabase } from "./database.ts";
 import { command } from "./output.ts";

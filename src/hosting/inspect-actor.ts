@@ -10,9 +10,8 @@ import { compareMint, foldMint } from "../journal/fold-mint.ts";
 import { readLiveMint } from "../journal/live-mint.ts";
 import { loadWalletDays } from "../journal/load.ts";
 import { readMintHistory } from "../journal/mint-history.ts";
-import { readMintVersion } from "../journal/mint-version.ts";
 import { walkWalletDay } from "../journal/wallet-day-history.ts";
-import type { Sql } from "../store/postgres.ts";
+import { runStatement, type Sql } from "../store/postgres.ts";
 import { type ActorName, formatActorName } from "./actor-name.ts";
 import type { ActorSource, Host } from "./host.ts";
 import type { MintSnapshots } from "./mint-snapshots.ts";
@@ -108,6 +107,15 @@ async function findMint(
   const { live, upTo } = await readLiveMint(sql, mint);
   await mintSnapshots?.write(mint, { seq: upTo, tables: live });
   return { tables: live, source: "journal" };
+}
+
+/** Enough to see whether a copy of a mint is up to date. */
+async function readMintVersion(sql: Sql, mint: string) {
+  const [row] = await runStatement(
+    sql<{ stars: number; weight: number }[]>`
+      select stars, weight from event_total where event_id = ${mint}`,
+  );
+  return row ?? { stars: 0, weight: 0 };
 }
 
 function shownEventDay(key: EventDayKey, tables: EventTables): Replay["replayed"] {

@@ -1,7 +1,8 @@
 import { isDeepStrictEqual } from "node:util";
+import type { Target } from "../../actors/content.ts";
 import { type Day, dayOf } from "../../actors/day.ts";
 import type { WalletDecision } from "../../actors/star.ts";
-import { underPass, walletDay } from "../../actors/wallet-day.ts";
+import { underPass, type WalletDayState, walletDay } from "../../actors/wallet-day.ts";
 import type { FollowedClock } from "../clock.ts";
 import { bounds } from "../config.ts";
 import { RetryableError } from "../errors.ts";
@@ -57,6 +58,19 @@ interface Undone {
 
 /** Near midnight the clocks of two processes may disagree for some milliseconds. */
 const OTHER_DAY_PAUSE_MS = 5;
+
+/**
+ * Asks the wallet-day actor, before any network, whether a star could be let through. Nothing
+ * is changed or promised: the turn asks again.
+ *
+ * @param now epoch milliseconds
+ * @returns the refusal, or null where nothing speaks against the star
+ */
+export function askFirst(state: WalletDayState, target: Target, now: number): Refusal | null {
+  const decision = walletDay.decide(state, { type: "star", target, now });
+  // At the edge of the day the turn, not this look ahead, finds the right actor.
+  return decision.type !== "refused" || decision.code === "OTHER_DAY" ? null : decision;
+}
 
 /**
  * One star's turn: the wallet-day actor decides whether, the event's actor decides how much,

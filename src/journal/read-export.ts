@@ -1,6 +1,6 @@
 import { type Day, instant } from "../../actors/day.ts";
 import { runStatement, type Sql } from "../store/postgres.ts";
-import { type OutboxState, PUBLICATION_STATES } from "../store/publication-state.ts";
+import { type PublicationRow, publicationOf } from "../store/publication-state.ts";
 import type { ExportRelease, ExportStar } from "./export-format.ts";
 import { walletOf } from "./star-record.ts";
 
@@ -12,7 +12,7 @@ const RELEASES_PER_PAGE = 250;
 /** A page takes milliseconds; one that waits for a busy server may take its time. */
 const PAGE_WITHIN_MS = 10_000;
 
-interface StarRow {
+interface StarRow extends PublicationRow {
   readonly seq: number;
   readonly id: string;
   readonly wallet: number;
@@ -37,12 +37,6 @@ interface StarRow {
   readonly holdings_read_at: number;
   readonly topic: "event" | "asset";
   readonly message: string;
-  readonly state: OutboxState;
-  readonly topic_id: string | null;
-  readonly transaction_id: string | null;
-  readonly sequence_number: number | null;
-  readonly consensus_timestamp: string | null;
-  readonly running_hash: string | null;
 }
 
 /** postgres.js leaves the elements of a bigint array as text. */
@@ -120,14 +114,7 @@ function exportedStar(row: StarRow): ExportStar {
     },
     topic: row.topic,
     message: row.message,
-    publication: {
-      state: PUBLICATION_STATES[row.state],
-      topicId: row.topic_id,
-      transactionId: row.transaction_id,
-      sequenceNumber: row.sequence_number,
-      consensusTimestamp: row.consensus_timestamp,
-      runningHash: row.running_hash,
-    },
+    publication: publicationOf(row),
   };
 }
 

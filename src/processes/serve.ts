@@ -1,12 +1,12 @@
 import { defineCommand } from "citty";
 import { CHECK_FLAGS, checkInstead } from "../cli/doctor.ts";
 import { readCommandSettings } from "../cli/settings.ts";
-import { environment, readSettings } from "../config.ts";
-import { createLogger } from "../log.ts";
+import { environment, readSettings, type Settings } from "../config.ts";
+import { createLogger, type Logger } from "../log.ts";
 import { createWakeQueue } from "../publishing/queue.ts";
+import { openPostgres, ownsTables, runStatement } from "../store/postgres.ts";
 import { armFailpointFromSettings } from "./failpoints.ts";
 import { runUntilStopped } from "./run-until-stopped.ts";
-import { warnOfRights } from "./warn-of-rights.ts";
 import { startWeb } from "./web.ts";
 import { WEB_SETTINGS } from "./web-settings.ts";
 
@@ -34,3 +34,24 @@ export const serveCommand = defineCommand({
     });
   },
 });
+
+/**
+ * Says at the start what the process was given and does not need. Both are for the worker and the
+ * migrator: a web process that is taken over should hold neither.
+ */
+async function warnOfRights(
+  settings: Pick<Settings, "HEDERA_OPERATOR_KEY"> & { readonly DATABASE_URL: string },
+  log: Logger,
+): Promise<void> {
+  if (settings.HEDERA_OPERATOR_KEY !== undefined) {
+    log.warn("HEDERA_OPERATOR_KEY is set here: a web process needs none, only the worker does");
+  }
+  const probe = openPostgres(settings.DATABASE_URL, { connections: 1 });
+  try {
+    if (await runStatement(ownsTables(probe))) {
+      log.warn("this login owns the tables: use one that is only a member of starboard_app");
+    }
+  } finally {
+    await probe.end({ timeout: 1 });
+  }
+}

@@ -2,20 +2,11 @@ import type { Target, TargetType } from "../../actors/content.ts";
 import type { Day } from "../../actors/day.ts";
 import type { Breakdown } from "../../actors/weight.ts";
 import { runStatement, type Sql } from "../store/postgres.ts";
-import { type OutboxState, PUBLICATION_STATES } from "../store/publication-state.ts";
-
-/** Where a star's message stands on its way to the ledger; null until known. */
-export interface Publication {
-  readonly state: "stored" | "submitted" | "published";
-  readonly topicId: string | null;
-  /** `0.0.n@seconds.nnnnnnnnn` */
-  readonly transactionId: string | null;
-  readonly sequenceNumber: number | null;
-  /** `seconds.nnnnnnnnn`, as the mirror node gives it. */
-  readonly consensusTimestamp: string | null;
-  /** Base64, as the mirror node gives it. */
-  readonly runningHash: string | null;
-}
+import {
+  type Publication,
+  type PublicationRow,
+  publicationOf,
+} from "../store/publication-state.ts";
 
 /** What every star has before its message is on its way. */
 export const NOT_SUBMITTED: Publication = {
@@ -42,7 +33,7 @@ export interface StarReceipt {
   readonly publication: Publication;
 }
 
-interface ReceiptRow {
+interface ReceiptRow extends PublicationRow {
   readonly id: string;
   readonly wallet: number;
   readonly target_type: TargetType;
@@ -56,12 +47,6 @@ interface ReceiptRow {
   readonly bonus_b: number;
   readonly holds_a: number;
   readonly holds_b: number;
-  readonly state: OutboxState;
-  readonly topic_id: string | null;
-  readonly transaction_id: string | null;
-  readonly sequence_number: number | null;
-  readonly consensus_timestamp: string | null;
-  readonly running_hash: string | null;
 }
 
 /**
@@ -132,13 +117,6 @@ function receiptOf(row: ReceiptRow): StarReceipt {
     weight: row.weight,
     breakdown: { base: row.base, collectionA: row.counted_a, collectionB: row.bonus_b },
     holdings: { collectionA: row.holds_a, collectionB: row.holds_b },
-    publication: {
-      state: PUBLICATION_STATES[row.state],
-      topicId: row.topic_id,
-      transactionId: row.transaction_id,
-      sequenceNumber: row.sequence_number,
-      consensusTimestamp: row.consensus_timestamp,
-      runningHash: row.running_hash,
-    },
+    publication: publicationOf(row),
   };
 }

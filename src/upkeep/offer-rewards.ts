@@ -3,7 +3,13 @@ import { type Logger, oncePerOutage } from "../log.ts";
 import { every, type Service } from "../service.ts";
 import { followCommitWatermark } from "../store/commit-watermark.ts";
 import type { Sql } from "../store/postgres.ts";
-import { type HandOff, noteHandOff, offersBetween, takeHandOff } from "./reward-hand-off.ts";
+import {
+  type HandOff,
+  noteHandOff,
+  offersBetween,
+  offersOfDay,
+  takeHandOff,
+} from "./reward-hand-off.ts";
 import { openRewardsQueue, type QueueMemory, type RewardsQueue } from "./rewards-queue.ts";
 
 export interface RewardsDeps {
@@ -122,4 +128,25 @@ function createRelay(sql: Sql, queue: RewardsQueue, log: Logger) {
       return isOurs && reached.offeredSeq !== taken.offeredSeq && reached.offeredSeq < settled.star;
     },
   };
+}
+
+const BEFORE_ALL = "00000000-0000-0000-0000-000000000000";
+
+/**
+ * Offers every star of a UTC day to rewards once more, also where its job is done or failed; one
+ * that is being worked on just now stays as it is.
+ *
+ * @returns how many
+ * @throws RetryableError `UNAVAILABLE` while Redis is away; a repetition does no harm
+ */
+export async function reofferDay(sql: Sql, queue: RewardsQueue, day: string): Promise<number> {
+  let count = 0;
+  let after = BEFORE_ALL;
+  for (;;) {
+    const offers = await offersOfDay(sql, { day, after, limit: BATCH });
+    await queue.offerAgain(offers);
+    count += offers.length;
+    after = offers.at(-1)?.starId ?? after;
+    if (offers.length < BATCH) return count;
+  }
 }

@@ -1,7 +1,7 @@
 /** `catalog import`: records as the API shows them, upsert by id, all or nothing, every bad field named. */
 import * as assert from "node:assert/strict";
 import { test } from "uvu";
-import { approveRecord, rejectRecord } from "../../src/catalogue/approve-record.ts";
+import { approveRecord, rejectRecord } from "../../src/catalogue/approve-records.ts";
 import { importCatalog } from "../../src/catalogue/import-catalog.ts";
 import { listRecords } from "../../src/catalogue/list-records.ts";
 import { openPostgres, type Sql } from "../../src/store/postgres.ts";

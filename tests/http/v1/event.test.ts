@@ -1,7 +1,7 @@
 /** GET /v1/events/{id}: "One approved event with its links and prizes." */
 import * as assert from "node:assert/strict";
 import { test } from "uvu";
-import { rejectRecord } from "../../../src/catalogue/approve-record.ts";
+import { rejectRecord } from "../../../src/catalogue/approve-records.ts";
 import { importCatalog } from "../../../src/catalogue/import-catalog.ts";
 import { eventDetailSchema } from "../../../src/http/v1/schemas.ts";
 import { bodyOf, type House, NOW, openHouse } from "./house.ts";

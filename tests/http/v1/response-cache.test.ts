@@ -5,7 +5,7 @@
  */
 import * as assert from "node:assert/strict";
 import { test } from "uvu";
-import { approveRecord, rejectRecord } from "../../../src/catalogue/approve-record.ts";
+import { approveRecord, rejectRecord } from "../../../src/catalogue/approve-records.ts";
 import { importCatalog } from "../../../src/catalogue/import-catalog.ts";
 import type { Clock } from "../../../src/clock.ts";
 import { type Asked, responseCache } from "../../../src/http/v1/response-cache.ts";

@@ -80,7 +80,8 @@ function deciding(sql: Sql, isApproved: boolean): Action {
     },
     async run({ form }) {
       const [type, asked] = [typeOf(form), idsOf(form)];
-      const ids = await setApproval(sql, { type, ids: asked, isApproved });
+      const approvals = await setApproval(sql, type, { ids: asked, isApproved });
+      const ids = approvals.map(({ id }) => id);
       if (ids.length === 0) throw new TerminalError("NOT_FOUND", `no ${type} has this id`);
       const gone = asked.length - ids.length;
       return {
