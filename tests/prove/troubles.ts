@@ -1,10 +1,10 @@
 import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { createClient } from "redis";
-import type { ConsensusFault } from "../../src/local/hedera/consensus-node.ts";
 import { silentLogger } from "../../src/log.ts";
 import { createWakeQueue } from "../../src/publishing/queue.ts";
 import { type Live, pause } from "../publishing/live.ts";
+import type { ConsensusFault } from "../support/node-faults.ts";
 import { testRedis } from "../support/redis.ts";
 import { spawnPublisher } from "./publish-world.ts";
 import type { PublisherOrder } from "./publisher-process.ts";

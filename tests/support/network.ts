@@ -1,7 +1,7 @@
 import { freePort } from "../../src/local/free-port.ts";
-import { type LocalHedera, startLocalHedera } from "../../src/local/hedera/start.ts";
 import { openPostgres, type Sql } from "../../src/store/postgres.ts";
 import { seedDirectory } from "./engine.ts";
+import { type LocalHedera, startLocalHedera } from "./local-hedera.ts";
 import { testDatabase } from "./postgres.ts";
 import { testRedis } from "./redis.ts";
 import { newKey } from "./service.ts";

@@ -4,12 +4,12 @@ import { type SigningWallet, signChallenge } from "../../src/cli/demo-wallet.ts"
 import { environment, readSettings } from "../../src/config.ts";
 import { freePort } from "../../src/local/free-port.ts";
 import { ecdsaKey, ed25519Key } from "../../src/local/hedera/keys.ts";
-import { type LocalHedera, startLocalHedera } from "../../src/local/hedera/start.ts";
 import { createLogger, silentLogger } from "../../src/log.ts";
 import { startWeb } from "../../src/processes/web.ts";
 import { WEB_SETTINGS } from "../../src/processes/web-settings.ts";
 import { openPostgres, type Sql } from "../../src/store/postgres.ts";
 import { seedDirectory } from "./engine.ts";
+import { type LocalHedera, startLocalHedera } from "./local-hedera.ts";
 import { testDatabase } from "./postgres.ts";
 import { testRedis } from "./redis.ts";
 

@@ -2,12 +2,9 @@ import { once } from "node:events";
 import { createServer } from "node:net";
 import { Server, ServerCredentials } from "@grpc/grpc-js";
 import type { Service } from "../../service.ts";
-import { type Faults, noFaults } from "./consensus/faults.ts";
-import { HAPI, type NodeSettings, nodeHandlers } from "./consensus/node.ts";
+import { HAPI, type InterceptCall, type NodeSettings, nodeHandlers } from "./consensus/node.ts";
 import { entityId } from "./entity-id.ts";
 import type { Ledger } from "./ledger.ts";
-
-export type { ConsensusFault } from "./consensus/faults.ts";
 
 /** A consensus node of the local network, listening. */
 export interface ConsensusNode {
@@ -15,8 +12,6 @@ export interface ConsensusNode {
   readonly address: string;
   /** The node's account, which transactions must name: `0.0.3`, `0.0.4` … */
   readonly account: string;
-  /** What is wrong with this node, switchable while it runs. */
-  readonly faults: Faults;
 }
 
 /** Closing stops listening and drops the calls under way; the ledger stays open. */
@@ -37,6 +32,8 @@ export interface ConsensusOptions {
   readonly ports?: readonly number[] | undefined;
   /** From a node's check to consensus. */
   readonly consensusDelayMs?: number | undefined;
+  /** For tests, by the node's place in the list. */
+  readonly interceptCall?: ((index: number) => InterceptCall) | undefined;
   /** How long a receipt query waits for a transaction under way; 0 answers at once, as the network does. */
   readonly receiptPatienceMs?: number | undefined;
 }
@@ -66,11 +63,11 @@ export async function startConsensusNodes(options: ConsensusOptions): Promise<Co
   try {
     for (let index = 0; index < count; index += 1) {
       const num = FIRST_NODE + index;
-      const faults = noFaults();
-      const settings = { ledger, num, faults, consensusDelayMs, receiptPatienceMs };
+      const intercept = options.interceptCall?.(index);
+      const settings = { ledger, num, intercept, consensusDelayMs, receiptPatienceMs };
       const { server, address } = await listen(settings, host, ports[index] ?? 0);
       servers.push(server);
-      nodes.push({ address, account: entityId(num), faults });
+      nodes.push({ address, account: entityId(num) });
     }
   } catch (error) {
     await close();

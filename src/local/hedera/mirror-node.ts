@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type { AddressInfo } from "node:net";
 import { createAdaptorServer } from "@hono/node-server";
-import { type Context, Hono } from "hono";
+import { Hono } from "hono";
 import { coerceError } from "../../errors.ts";
 import type { Service } from "../../service.ts";
 import type { Ledger } from "./ledger.ts";
@@ -10,24 +10,29 @@ import { getBlock, getBlocks } from "./mirror/blocks.ts";
 import { MirrorError, notFound } from "./mirror/errors.ts";
 import type { Endpoint, MirrorAnswer } from "./mirror/exchange.ts";
 import { getExchangeRate } from "./mirror/exchange-rate.ts";
-import { type MirrorFault, type MirrorFaults, noMirrorFaults } from "./mirror/faults.ts";
 import { getAccountNfts, getNft, getTokenNfts } from "./mirror/nfts.ts";
 import { readQuery } from "./mirror/parameters.ts";
 import { getNftTransactions, getToken } from "./mirror/tokens.ts";
 import { getMessage, getMessageAt, getMessages, getTopic } from "./mirror/topics.ts";
 import { getTransaction, getTransactions } from "./mirror/transactions.ts";
-import { NEWEST } from "./mirror/view.ts";
-import { type Nanos, nanosOfMs, parseTimestamp } from "./timestamps.ts";
-
-export type { MirrorFault } from "./mirror/faults.ts";
+import { NEWEST, type View } from "./mirror/view.ts";
 
 /** A mirror node of the local network, listening. */
 export interface MirrorNode extends Service {
   /** `http://host:port`, without a path. */
   readonly url: string;
-  /** What is wrong with it, switchable while it runs. */
-  readonly faults: MirrorFaults;
 }
+
+/**
+ * Stands between a request and its answer, so that a test can spoil either.
+ *
+ * @param path with its query
+ * @param answer answers as the mirror node does, or as of another instant
+ */
+export type InterceptRequest = (
+  path: string,
+  answer: (sight?: Partial<Omit<View, "state">>) => Response,
+) => Response | Promise<Response>;
 
 const HOST = "127.0.0.1";
 
@@ -56,9 +61,12 @@ const ENDPOINTS: readonly (readonly [path: string, endpoint: Endpoint])[] = [
  * @param port a free one when absent
  * @throws Error when the port is taken
  */
-export async function startMirrorNode(ledger: Ledger, port = 0): Promise<MirrorNode> {
-  const faults = noMirrorFaults();
-  const app = mirrorApp(ledger, faults);
+export async function startMirrorNode(
+  ledger: Ledger,
+  port = 0,
+  intercept: InterceptRequest = (_path, answer) => answer(),
+): Promise<MirrorNode> {
+  const app = mirrorApp(ledger, intercept);
   const server = createAdaptorServer({ fetch: app.fetch });
   await new Promise<void>((resolve, reject) => {
     server.once("error", reject);
@@ -67,7 +75,6 @@ export async function startMirrorNode(ledger: Ledger, port = 0): Promise<MirrorN
   const { port: bound } = server.address() as AddressInfo;
   return {
     url: `http://${HOST}:${bound}`,
-    faults,
     close: () =>
       new Promise((resolve) => {
         server.close(() => resolve());
@@ -77,77 +84,26 @@ export async function startMirrorNode(ledger: Ledger, port = 0): Promise<MirrorN
   };
 }
 
-function mirrorApp(ledger: Ledger, faults: MirrorFaults): Hono {
+function mirrorApp({ order: { state } }: Ledger, intercept: InterceptRequest): Hono {
   const app = new Hono({ strict: false });
   for (const [path, endpoint] of ENDPOINTS) {
-    app.get(`/api/v1${path}`, (context) => respond({ context, ledger, faults, endpoint }));
+    app.get(`/api/v1${path}`, (context) => {
+      const url = new URL(context.req.url);
+      return intercept(url.pathname + url.search, (sight) => {
+        const answer = endpoint({
+          view: { state, asOf: NEWEST, since: 0n, ...sight },
+          path: url.pathname,
+          query: readQuery(url),
+          part: (name) => context.req.param(name) ?? "",
+        });
+        return dataResponse(answer);
+      });
+    });
   }
   // Unknown paths and other methods alike.
   app.notFound(() => errorResponse(notFound()));
   app.onError((error) => errorResponse(error));
   return app;
-}
-
-interface Exchange {
-  readonly context: Context;
-  readonly ledger: Ledger;
-  readonly faults: MirrorFaults;
-  readonly endpoint: Endpoint;
-}
-
-async function respond({ context, ledger, faults, endpoint }: Exchange): Promise<Response> {
-  const url = new URL(context.req.url);
-  const struck = faults.strike(url.pathname + url.search);
-  const spoiled = await spoil(struck);
-  if (spoiled !== undefined) return spoiled;
-  const answer = endpoint({
-    view: {
-      state: ledger.order.state,
-      asOf: visibleUntil(ledger, struck),
-      since: visibleSince(struck),
-    },
-    path: url.pathname,
-    query: readQuery(url),
-    part: (name) => context.req.param(name) ?? "",
-  });
-  const foreign = struck.find((fault) => fault.kind === "foreign-next");
-  return dataResponse(foreign === undefined ? answer : redirected(answer, foreign.url));
-}
-
-async function spoil(struck: readonly MirrorFault[]): Promise<Response | undefined> {
-  for (const fault of struck) {
-    if (fault.kind === "hang") return new Promise(() => undefined);
-    if (fault.kind === "garbage") {
-      return new Response(fault.body ?? '{"nfts":[{"account_id":', { headers: JSON_TYPE });
-    }
-    if (fault.kind === "fail") {
-      const { status, html = false, headers = {} } = fault;
-      const [body, type] = html
-        ? [`<html><body><h1>${status}</h1></body></html>`, { "content-type": "text/html" }]
-        : [statusBody([`Failed with ${status}`]), JSON_TYPE];
-      return new Response(body, { status, headers: { ...type, ...headers } });
-    }
-  }
-  return undefined;
-}
-
-function visibleUntil(ledger: Ledger, struck: readonly MirrorFault[]): Nanos {
-  const instants = struck.flatMap((fault) => {
-    if (fault.kind === "lag") return [nanosOfMs(ledger.now() - fault.ms)];
-    return fault.kind === "replica-flip" ? [parseTimestamp(fault.asOf)] : [];
-  });
-  return instants.reduce((least, at) => (at < least ? at : least), NEWEST);
-}
-
-function visibleSince(struck: readonly MirrorFault[]): Nanos {
-  const late = struck.find((fault) => fault.kind === "late-start");
-  return late === undefined ? 0n : parseTimestamp(late.since);
-}
-
-function redirected(answer: MirrorAnswer, next: string): MirrorAnswer {
-  return "links" in answer.body
-    ? { ...answer, body: { ...answer.body, links: { next } }, next }
-    : answer;
 }
 
 const JSON_TYPE = { "content-type": "application/json; charset=utf-8" } as const;
@@ -163,11 +119,8 @@ function errorResponse(error: unknown): Response {
     error instanceof MirrorError
       ? error
       : { status: 500, messages: [`Internal error: ${coerceError(error).message}`] };
-  return new Response(statusBody(messages), { status, headers: JSON_TYPE });
-}
-
-function statusBody(messages: readonly string[]): string {
-  return JSON.stringify({ _status: { messages: messages.map((message) => ({ message })) } });
+  const body = { _status: { messages: messages.map((message) => ({ message })) } };
+  return new Response(JSON.stringify(body), { status, headers: JSON_TYPE });
 }
 
 /** Unguessable, so that no text of a message can pass for a number. */

@@ -1,13 +1,16 @@
 import type { Service } from "../../service.ts";
-import { type ConsensusNode, startConsensusNodes } from "./consensus-node.ts";
+import {
+  type ConsensusNode,
+  type ConsensusOptions,
+  startConsensusNodes,
+} from "./consensus-node.ts";
 import { type Ledger, type LedgerOptions, openLedger } from "./ledger.ts";
-import { type MirrorNode, startMirrorNode } from "./mirror-node.ts";
+import { type InterceptRequest, startMirrorNode } from "./mirror-node.ts";
 
 /** A whole network on this machine; closing stops the servers, then the ledger. */
 export interface LocalHedera extends Service {
   readonly ledger: Ledger;
   readonly nodes: readonly ConsensusNode[];
-  readonly mirror: MirrorNode;
   readonly mirrorUrl: string;
 }
 
@@ -17,6 +20,9 @@ export interface LocalHederaOptions extends LedgerOptions {
   readonly nodePorts?: readonly number[] | undefined;
   readonly mirrorPort?: number | undefined;
   readonly consensusDelayMs?: number | undefined;
+  /** For tests. */
+  readonly interceptCall?: ConsensusOptions["interceptCall"];
+  readonly interceptRequest?: InterceptRequest | undefined;
 }
 
 /**
@@ -25,23 +31,18 @@ export interface LocalHederaOptions extends LedgerOptions {
  * @throws Error when a port is taken or the ledger's folder in use; nothing is left open then
  */
 export async function startLocalHedera(options: LocalHederaOptions): Promise<LocalHedera> {
-  const { host, nodePorts, mirrorPort, consensusDelayMs } = options;
+  const { nodePorts: ports, mirrorPort, interceptRequest } = options;
   const ledger = await openLedger(options);
   const closers = [() => ledger.close()];
   const close = async (): Promise<void> => {
     for (const closer of closers.splice(0).reverse()) await closer();
   };
   try {
-    const consensus = await startConsensusNodes({
-      ledger,
-      host,
-      ports: nodePorts,
-      consensusDelayMs,
-    });
+    const consensus = await startConsensusNodes({ ...options, ledger, ports });
     closers.push(() => consensus.close());
-    const mirror = await startMirrorNode(ledger, mirrorPort);
+    const mirror = await startMirrorNode(ledger, mirrorPort, interceptRequest);
     closers.push(() => mirror.close());
-    return { ledger, nodes: consensus.nodes, mirror, mirrorUrl: mirror.url, close };
+    return { ledger, nodes: consensus.nodes, mirrorUrl: mirror.url, close };
   } catch (error) {
     await close();
     throw error;

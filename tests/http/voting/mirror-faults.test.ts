@@ -4,7 +4,7 @@
  */
 import * as assert from "node:assert/strict";
 import { suite } from "uvu";
-import type { MirrorFault } from "../../../src/local/hedera/mirror-node.ts";
+import type { MirrorFault } from "../../support/mirror-faults.ts";
 import {
   cast,
   newWallet,

@@ -1,10 +1,7 @@
 import { generateKeyPairSync, type KeyObject } from "node:crypto";
 import { ed25519Key } from "../../../src/local/hedera/keys.ts";
-import {
-  type LocalHedera,
-  type LocalHederaOptions,
-  startLocalHedera,
-} from "../../../src/local/hedera/start.ts";
+import type { LocalHederaOptions } from "../../../src/local/hedera/start.ts";
+import { type LocalHedera, startLocalHedera } from "../../support/local-hedera.ts";
 
 /** An account whose key the test holds. */
 export interface Holder {
@@ -41,7 +38,7 @@ export async function testNetwork(options: Partial<LocalHederaOptions> = {}): Pr
   };
 }
 
-export async function newHolder(hedera: LocalHedera): Promise<Holder> {
+export async function newHolder(hedera: Pick<LocalHedera, "ledger">): Promise<Holder> {
   const { privateKey, publicKey: key } = generateKeyPairSync("ed25519");
   const publicKey = rawPublicKey(key);
   return {

@@ -16,7 +16,7 @@ import {
   TransactionReceiptQuery,
 } from "@hashgraph/sdk";
 import { test } from "uvu";
-import type { ConsensusFault } from "../../../src/local/hedera/consensus-node.ts";
+import type { ConsensusFault } from "../../support/node-faults.ts";
 import { testNetwork } from "./network.ts";
 
 /** The unmodified SDK client against the local network. */

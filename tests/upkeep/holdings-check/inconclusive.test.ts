@@ -5,7 +5,7 @@
  */
 import * as assert from "node:assert/strict";
 import { suite } from "uvu";
-import type { MirrorFault } from "../../../src/local/hedera/mirror-node.ts";
+import type { MirrorFault } from "../../support/mirror-faults.ts";
 import { brief, type Stage, setStage, type Voter } from "./stage.ts";
 
 const test = suite<{ stage: Stage; holder: Voter }>("holdings check in doubt");

@@ -3,7 +3,6 @@ import { followClock } from "../../../src/clock.ts";
 import { createHoldingsReader } from "../../../src/holdings/read-holdings.ts";
 import { compareMint } from "../../../src/journal/fold-mint.ts";
 import { createMirrorNode, type MirrorNode } from "../../../src/ledger/mirror/node.ts";
-import { type LocalHedera, startLocalHedera } from "../../../src/local/hedera/start.ts";
 import { silentLogger } from "../../../src/log.ts";
 import { openPostgres, readDatabaseClock, type Sql } from "../../../src/store/postgres.ts";
 import {
@@ -15,6 +14,7 @@ import type { CheckReport } from "../../../src/upkeep/holdings-check/report.ts";
 import { castStar } from "../../../src/voting/cast-star.ts";
 import { createEngine } from "../../../src/voting/engine.ts";
 import { bodyOf, NO_SNAPSHOTS, seedDirectory } from "../../support/engine.ts";
+import { type LocalHedera, startLocalHedera } from "../../support/local-hedera.ts";
 import { testDatabase } from "../../support/postgres.ts";
 
 /** A service on real parts: Postgres, a local ledger with its mirror node, stars and checks. */

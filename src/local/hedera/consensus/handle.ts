@@ -15,7 +15,7 @@ import { isSignedFor, type SubmittedTransaction, topicNum } from "./transaction.
 export interface HandleOptions {
   /** Tinybars. */
   readonly price: number;
-  /** A fault under test: the transaction fails with this code instead of taking effect. */
+  /** For tests: the transaction fails with this code instead of taking effect. */
   readonly failWith?: ResponseCode | undefined;
 }
 

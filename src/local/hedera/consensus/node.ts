@@ -1,4 +1,3 @@
-import { setTimeout as pause } from "node:timers/promises";
 import {
   type ServerUnaryCall,
   type sendUnaryData,
@@ -12,17 +11,27 @@ import { newest, transactionKey } from "../state/state.ts";
 import { nanosOfMs } from "../timestamps.ts";
 import { balanceAnswer, precheckAnswer, receiptAnswer, refusalAnswer } from "./answers.ts";
 import { PrecheckFailure, type ResponseCode } from "./codes.ts";
-import type { ConsensusFault, Faults } from "./faults.ts";
 import { handle } from "./handle.ts";
 import { precheck } from "./precheck.ts";
 import { accountNum, instant, readTransaction } from "./transaction.ts";
+
+/**
+ * Stands between a call and its answer, so that a test can spoil either. A number `code` of what
+ * it throws becomes the gRPC status.
+ *
+ * @param answer answers as the node does; a transaction fails at consensus with the code given
+ */
+export type InterceptCall = (
+  call: "transactions" | "receipts",
+  answer: (failWith?: ResponseCode) => Promise<Buffer>,
+) => Promise<Buffer>;
 
 /** One consensus node of the local network. */
 export interface NodeSettings {
   readonly ledger: Ledger;
   /** Number of the node's account. */
   readonly num: number;
-  readonly faults: Faults;
+  readonly intercept?: InterceptCall | undefined;
   /** From a node's check to consensus. */
   readonly consensusDelayMs: number;
   /** How long a receipt query waits for a transaction under way before it says UNKNOWN. */
@@ -54,11 +63,19 @@ export const HAPI = {
 
 /** The handlers of `HAPI`. */
 export function nodeHandlers(settings: NodeSettings): UntypedServiceImplementation {
-  const transaction = unary((bytes) => answerTransaction(settings, bytes));
+  const { intercept = (_call, answer) => answer() } = settings;
+  const transaction = unary((bytes) =>
+    intercept("transactions", async (failWith) => {
+      const { code, cost } = accept(settings, bytes, failWith);
+      return precheckAnswer(code, cost);
+    }),
+  );
   return {
     createTopic: transaction,
     submitMessage: transaction,
-    getTransactionReceipts: unary((bytes) => answerReceiptQuery(settings, bytes)),
+    getTransactionReceipts: unary((bytes) =>
+      intercept("receipts", () => answerReceiptQuery(settings, bytes)),
+    ),
     cryptoGetBalance: unary(async (bytes) => answerBalanceQuery(settings, bytes)),
   };
 }
@@ -67,43 +84,19 @@ function unary(answer: (request: Buffer) => Promise<Buffer>) {
   return (call: ServerUnaryCall<Buffer, Buffer>, reply: sendUnaryData<Buffer>): void => {
     answer(call.request).then(
       (bytes) => reply(null, bytes),
-      (error: unknown) => reply(error instanceof Unavailable ? UNAVAILABLE : internal(error)),
+      (thrown: unknown) => {
+        const { code, message: details }: Error & { code?: unknown } = coerceError(thrown);
+        reply({ code: typeof code === "number" ? code : status.INTERNAL, details });
+      },
     );
   };
-}
-
-class Unavailable extends Error {}
-const UNAVAILABLE = { code: status.UNAVAILABLE, details: "the node is out of order" };
-
-function internal(error: unknown) {
-  return { code: status.INTERNAL, details: coerceError(error).message };
-}
-
-async function answerTransaction(settings: NodeSettings, bytes: Buffer): Promise<Buffer> {
-  const fault = settings.faults.strike("transactions");
-  switch (fault?.kind) {
-    case "drop":
-      return never();
-    case "unavailable":
-      throw new Unavailable();
-    case "refuse":
-      return precheckAnswer(fault.code, 0);
-    case "foreign-duplicate":
-      return precheckAnswer("DUPLICATE_TRANSACTION", 0);
-    default: {
-      const { code, cost } = accept(settings, bytes, fault);
-      if (fault?.kind === "accept-then-drop") return never();
-      if (fault?.kind === "delay") await pause(fault.ms);
-      return precheckAnswer(code, cost);
-    }
-  }
 }
 
 /** Checks a transaction and, if nothing speaks against it, sends it on to consensus. */
 function accept(
   { ledger, num, consensusDelayMs }: NodeSettings,
   bytes: Buffer,
-  fault: ConsensusFault | undefined,
+  failWith: ResponseCode | undefined,
 ): { readonly code: ResponseCode; readonly cost: number } {
   const { order, receipts } = ledger;
   try {
@@ -117,7 +110,6 @@ function accept(
     });
     if (order.ended) throw new PrecheckFailure("PLATFORM_NOT_ACTIVE");
     const key = transactionKey(transaction.payer, transaction.validStart);
-    const failWith = fault?.kind === "fail-at-consensus" ? fault.code : undefined;
     receipts.accept(num, key);
     order.take(handle(transaction, { price, failWith }), consensusDelayMs).then(
       () => receipts.finish(key),
@@ -130,13 +122,10 @@ function accept(
   }
 }
 
-async function answerReceiptQuery(settings: NodeSettings, bytes: Buffer): Promise<Buffer> {
-  const { faults, ledger, receiptPatienceMs } = settings;
-  const fault = faults.strike("receipts");
-  if (fault?.kind === "drop" || fault?.kind === "accept-then-drop") return never();
-  if (fault?.kind === "unavailable") throw new Unavailable();
-  if (fault?.kind === "refuse") return refusalAnswer(fault.code);
-  if (fault?.kind === "delay") await pause(fault.ms);
+async function answerReceiptQuery(
+  { ledger, receiptPatienceMs }: NodeSettings,
+  bytes: Buffer,
+): Promise<Buffer> {
   const query = readQuery(bytes)?.transactionGetReceipt;
   const key = query == null ? undefined : keyOf(query.transactionID);
   if (query == null || key === undefined) return refusalAnswer("NOT_SUPPORTED");
@@ -149,11 +138,6 @@ function answerBalanceQuery({ ledger }: NodeSettings, bytes: Buffer): Buffer {
   if (query == null) return refusalAnswer("NOT_SUPPORTED");
   const { accounts } = ledger.order.state;
   return balanceAnswer(query, (num) => newest(accounts.get(num))?.balance ?? undefined);
-}
-
-/** An answer that does not come; the call ends with its connection. */
-function never(): Promise<never> {
-  return new Promise(() => undefined);
 }
 
 function readQuery(bytes: Buffer): Hapi.IQuery | undefined {

@@ -1,7 +1,11 @@
-import type { ResponseCode } from "./codes.ts";
+import { setTimeout as pause } from "node:timers/promises";
+import { status } from "@grpc/grpc-js";
+import { precheckAnswer, refusalAnswer } from "../../src/local/hedera/consensus/answers.ts";
+import type { ResponseCode } from "../../src/local/hedera/consensus/codes.ts";
+import type { InterceptCall } from "../../src/local/hedera/consensus/node.ts";
 
 /**
- * What can be wrong with a node, for tests. Switched on and off while it runs:
+ * What can be wrong with a node. Switched on and off while it runs:
  *
  * - `drop`: never answers, and does nothing
  * - `accept-then-drop`: passes the transaction on, and never answers
@@ -62,4 +66,32 @@ export function noFaults(): Faults {
       return entry.fault;
     },
   };
+}
+
+/** Spoils the calls that a fault strikes. */
+export function spoilCalls(faults: Faults): InterceptCall {
+  return async (call, answer) => {
+    const fault = faults.strike(call);
+    if (fault?.kind === "drop") return never();
+    if (fault?.kind === "unavailable") {
+      throw Object.assign(new Error("the node is out of order"), { code: status.UNAVAILABLE });
+    }
+    if (call === "receipts") {
+      if (fault?.kind === "accept-then-drop") return never();
+      if (fault?.kind === "refuse") return refusalAnswer(fault.code);
+      if (fault?.kind === "delay") await pause(fault.ms);
+      return answer();
+    }
+    if (fault?.kind === "refuse") return precheckAnswer(fault.code, 0);
+    if (fault?.kind === "foreign-duplicate") return precheckAnswer("DUPLICATE_TRANSACTION", 0);
+    const answered = await answer(fault?.kind === "fail-at-consensus" ? fault.code : undefined);
+    if (fault?.kind === "accept-then-drop") return never();
+    if (fault?.kind === "delay") await pause(fault.ms);
+    return answered;
+  };
+}
+
+/** An answer that does not come; the call ends with its connection. */
+function never(): Promise<never> {
+  return new Promise(() => undefined);
 }

@@ -1,0 +1,132 @@
+import type { InterceptRequest } from "../../src/local/hedera/mirror-node.ts";
+import { nanosOfMs, parseTimestamp } from "../../src/local/hedera/timestamps.ts";
+
+/**
+ * What can be wrong with a mirror node. Switched on and off while it runs:
+ *
+ * - `lag`: nothing of the last `ms` is visible yet
+ * - `late-start`: has seen nothing before an instant: who was there then has no date of
+ *   creation, `deleted` is null, and an NFT's history is partial (206)
+ * - `replica-flip`: every second request is answered as of an earlier instant
+ * - `fail`: answers this status; HTML where `html` is set, as a gateway's 429 is
+ * - `hang`: never answers
+ * - `garbage`: answers 200 with JSON that breaks off, or with the body given
+ * - `foreign-next`: points `links.next` elsewhere
+ */
+export type MirrorFault = Aim &
+  (
+    | { readonly kind: "lag"; readonly ms: number }
+    | { readonly kind: "late-start"; readonly since: string }
+    | { readonly kind: "replica-flip"; readonly asOf: string }
+    | {
+        readonly kind: "fail";
+        readonly status: number;
+        readonly html?: boolean;
+        readonly headers?: Readonly<Record<string, string>>;
+      }
+    | { readonly kind: "hang" }
+    | { readonly kind: "garbage"; readonly body?: string }
+    | { readonly kind: "foreign-next"; readonly url: string }
+  );
+
+interface Aim {
+  /** Only requests whose path and query match; all when absent. */
+  readonly path?: RegExp;
+  /** How many requests it strikes; all of them when absent. */
+  readonly times?: number;
+}
+
+export interface MirrorFaults {
+  /** @returns takes the fault away again */
+  inject(fault: MirrorFault): () => void;
+  /** Takes all faults away. */
+  heal(): void;
+  /** Those that strike a request, each used up by one. */
+  strike(path: string): readonly MirrorFault[];
+}
+
+export function noMirrorFaults(): MirrorFaults {
+  let active: { readonly fault: MirrorFault; struck: number }[] = [];
+  return {
+    inject(fault) {
+      const entry = { fault, struck: 0 };
+      active.push(entry);
+      return () => {
+        active = active.filter((other) => other !== entry);
+      };
+    },
+    heal() {
+      active = [];
+    },
+    strike(path) {
+      const hits = active.filter(({ fault }) => fault.path?.test(path) ?? true);
+      for (const entry of hits) entry.struck += 1;
+      active = active.filter(({ fault, struck }) => struck < (fault.times ?? Infinity));
+      // The replica at the other end of the balancer answers the first request, not this one.
+      return hits
+        .filter(({ fault, struck }) => fault.kind !== "replica-flip" || struck % 2 === 0)
+        .map(({ fault }) => fault);
+    },
+  };
+}
+
+/**
+ * Spoils the requests that faults strike.
+ *
+ * @param now the ledger's clock, epoch milliseconds
+ */
+export function spoilRequests(faults: MirrorFaults, now: () => number): InterceptRequest {
+  return async (path, answer) => {
+    const struck = faults.strike(path);
+    const spoiled = await spoil(struck);
+    if (spoiled !== undefined) return spoiled;
+    const [asOf] = struck.flatMap((fault) => instantOf(fault, now)).sort(ascending);
+    const late = struck.find((fault) => fault.kind === "late-start");
+    const answered = answer({
+      ...(asOf === undefined ? {} : { asOf }),
+      ...(late === undefined ? {} : { since: parseTimestamp(late.since) }),
+    });
+    const foreign = struck.find((fault) => fault.kind === "foreign-next");
+    return foreign === undefined ? answered : redirected(answered, foreign.url);
+  };
+}
+
+const JSON_TYPE = { "content-type": "application/json; charset=utf-8" } as const;
+
+async function spoil(struck: readonly MirrorFault[]): Promise<Response | undefined> {
+  for (const fault of struck) {
+    if (fault.kind === "hang") return new Promise(() => undefined);
+    if (fault.kind === "garbage") {
+      return new Response(fault.body ?? '{"nfts":[{"account_id":', { headers: JSON_TYPE });
+    }
+    if (fault.kind === "fail") {
+      const { status, html = false, headers = {} } = fault;
+      const messages = [{ message: `Failed with ${status}` }];
+      const [body, type] = html
+        ? [`<html><body><h1>${status}</h1></body></html>`, { "content-type": "text/html" }]
+        : [JSON.stringify({ _status: { messages } }), JSON_TYPE];
+      return new Response(body, { status, headers: { ...type, ...headers } });
+    }
+  }
+  return undefined;
+}
+
+function instantOf(fault: MirrorFault, now: () => number): bigint[] {
+  if (fault.kind === "lag") return [nanosOfMs(now() - fault.ms)];
+  return fault.kind === "replica-flip" ? [parseTimestamp(fault.asOf)] : [];
+}
+
+function ascending(one: bigint, other: bigint): number {
+  return one < other ? -1 : 1;
+}
+
+async function redirected(answered: Response, next: string): Promise<Response> {
+  const body = (await answered.clone().json()) as object;
+  if (!("links" in body)) return answered;
+  const headers = new Headers(answered.headers);
+  headers.set("link", `<${next}>; rel="next"`);
+  return new Response(JSON.stringify({ ...body, links: { next } }), {
+    status: answered.status,
+    headers,
+  });
+}
