@@ -1,14 +1,17 @@
 import type { ConsensusNode } from "../../src/local/hedera/consensus-node.ts";
+import type { Ledger } from "../../src/local/hedera/ledger.ts";
 import {
   type LocalHedera as Hedera,
   type LocalHederaOptions,
   startLocalHedera as start,
 } from "../../src/local/hedera/start.ts";
+import { type LedgerOperations, ledgerOperations } from "./ledger-operations.ts";
 import { type MirrorFaults, noMirrorFaults, spoilRequests } from "./mirror-faults.ts";
 import { type Faults, noFaults, spoilCalls } from "./node-faults.ts";
 
-/** A local network in which a test can switch faults on and off. */
+/** A local network on which a test can do anything, and switch faults on and off. */
 export interface LocalHedera extends Hedera {
+  readonly ledger: Ledger & LedgerOperations;
   readonly nodes: readonly (ConsensusNode & { readonly faults: Faults })[];
   readonly mirror: { readonly url: string; readonly faults: MirrorFaults };
 }
@@ -26,6 +29,7 @@ export async function startLocalHedera(options: LocalHederaOptions): Promise<Loc
   });
   return {
     ...hedera,
+    ledger: { ...hedera.ledger, ...ledgerOperations(hedera.ledger.order) },
     nodes: hedera.nodes.map((node, index) => ({
       ...node,
       faults: nodeFaults[index] ?? noFaults(),

@@ -2,29 +2,18 @@ import { every, type Service } from "../../service.ts";
 import { openReceipts, type Receipts } from "./consensus/receipts.ts";
 import { entityNum } from "./entity-id.ts";
 import type { KeyBytes } from "./keys.ts";
-import {
-  createAccount,
-  deleteAccount,
-  type NewAccount,
-  rotateAccountKey,
-} from "./state/accounts.ts";
+import { createAccount, type NewAccount } from "./state/accounts.ts";
 import { closeBlock } from "./state/blocks.ts";
 import {
-  approveNft,
-  burnNft,
-  changeTreasury,
   createCollection,
-  deleteCollection,
   mintNfts,
   type NewCollection,
   NFTS_PER_TRANSACTION,
   transferNfts,
-  updateNftMetadata,
-  wipeNft,
 } from "./state/collections.ts";
 import { type ConsensusOrder, openOrder } from "./state/consensus-order.ts";
 import { entityExists, newest } from "./state/state.ts";
-import { createTopic, deleteTopic, type NewTopic } from "./state/topics.ts";
+import { createTopic, type NewTopic } from "./state/topics.ts";
 import { nanosOfMs, timestampText } from "./timestamps.ts";
 
 export type { KeyBytes, NewAccount, NewCollection, NewTopic };
@@ -49,14 +38,12 @@ export interface LedgerOptions {
 
 /**
  * A Hedera network of one machine: its state, its rules and its one consensus order. The
- * operations are for seeding and for tests; each resolves when its effect is in the file and
+ * operations are for seeding; each resolves when its effect is in the file and
  * visible at the mirror node, and rejects with `LedgerRefusal` when the rules forbid it.
  */
 export interface Ledger extends Service {
   /** @returns the new account's id */
   createAccount(given: NewAccount): Promise<string>;
-  rotateAccountKey(id: string, key: KeyBytes | null): Promise<void>;
-  deleteAccount(id: string): Promise<void>;
   /** @returns the new collection's id */
   createCollection(given: NewCollection): Promise<string>;
   /** @returns the new serials, ascending */
@@ -68,19 +55,8 @@ export interface Ledger extends Service {
     to: string,
     via?: readonly string[],
   ): Promise<void>;
-  /** Lets an account transfer an NFT for its holder. */
-  approve(collection: string, serial: number, spender: string): Promise<void>;
-  updateMetadata(collection: string, serial: number, metadata: Uint8Array): Promise<void>;
-  /** Another treasury, which gets every NFT that the old one holds. */
-  changeTreasury(collection: string, account: string): Promise<void>;
-  /** Destroys an NFT of the treasury. */
-  burn(collection: string, serial: number): Promise<void>;
-  /** Destroys an NFT of anyone else. */
-  wipe(collection: string, serial: number): Promise<void>;
-  deleteCollection(id: string): Promise<void>;
   /** @returns the new topic's id */
   createTopic(given: NewTopic): Promise<string>;
-  deleteTopic(id: string): Promise<void>;
   /** Whether any account, collection or topic has this id: what seeding asks after a restart. */
   exists(id: string): boolean;
   /** Closes the block now, up to this moment. */
@@ -137,8 +113,6 @@ function operations(order: ConsensusOrder): Operations {
   };
   return {
     createAccount: (given) => order.take(createAccount(given)),
-    rotateAccountKey: (id, key) => order.take(rotateAccountKey(id, key)),
-    deleteAccount: (id) => order.take(deleteAccount(id)),
     createCollection: (given) => order.take(createCollection(given)),
     async mint(collection, { count, to, metadata = link }) {
       const groups = inGroups(Array.from({ length: count }, (_, index) => index));
@@ -152,15 +126,7 @@ function operations(order: ConsensusOrder): Operations {
       return minted.flat();
     },
     transfer,
-    approve: (collection, serial, spender) => order.take(approveNft(collection, serial, spender)),
-    updateMetadata: (collection, serial, metadata) =>
-      order.take(updateNftMetadata(collection, serial, metadata)),
-    changeTreasury: (collection, account) => order.take(changeTreasury(collection, account)),
-    burn: (collection, serial) => order.take(burnNft(collection, serial)),
-    wipe: (collection, serial) => order.take(wipeNft(collection, serial)),
-    deleteCollection: (id) => order.take(deleteCollection(id)),
     createTopic: (given) => order.take(createTopic(given)),
-    deleteTopic: (id) => order.take(deleteTopic(id)),
   };
 }
 

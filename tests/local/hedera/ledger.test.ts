@@ -4,6 +4,7 @@ import { ecdsaKey, ed25519Key, keyList, thresholdKey } from "../../../src/local/
 import { openLedger } from "../../../src/local/hedera/ledger.ts";
 import { LedgerRefusal } from "../../../src/local/hedera/refusal.ts";
 import { temporaryFolder } from "../../support/folder.ts";
+import { ledgerOperations } from "../../support/ledger-operations.ts";
 import { type Body, testNetwork } from "./network.ts";
 
 const clock = { ms: 1_800_000_000_000 };
@@ -296,7 +297,7 @@ test("opened anew it is what it was; a folder that is open is refused until it i
   const holder = await first.createAccount({ key: null });
   const collection = await first.createCollection({ treasury: owner, name: "S", symbol: "S" });
   await first.mint(collection, { count: 3, to: holder });
-  await first.wipe(collection, 2);
+  await ledgerOperations(first.order).wipe(collection, 2);
   const topic = await first.createTopic({ memo: "kept" });
   const last = first.lastConsensus();
   await assert.rejects(openLedger(options), /ledger-\w+ is in use by process \d+$/);

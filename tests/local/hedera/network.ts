@@ -1,5 +1,6 @@
 import { generateKeyPairSync, type KeyObject } from "node:crypto";
 import { ed25519Key } from "../../../src/local/hedera/keys.ts";
+import type { Ledger } from "../../../src/local/hedera/ledger.ts";
 import type { LocalHederaOptions } from "../../../src/local/hedera/start.ts";
 import { type LocalHedera, startLocalHedera } from "../../support/local-hedera.ts";
 
@@ -38,11 +39,11 @@ export async function testNetwork(options: Partial<LocalHederaOptions> = {}): Pr
   };
 }
 
-export async function newHolder(hedera: Pick<LocalHedera, "ledger">): Promise<Holder> {
+export async function newHolder({ ledger }: { readonly ledger: Ledger }): Promise<Holder> {
   const { privateKey, publicKey: key } = generateKeyPairSync("ed25519");
   const publicKey = rawPublicKey(key);
   return {
-    id: await hedera.ledger.createAccount({ key: ed25519Key(publicKey) }),
+    id: await ledger.createAccount({ key: ed25519Key(publicKey) }),
     privateKey,
     publicKey,
   };

@@ -54,45 +54,12 @@ export function createAccount(given: NewAccount): Step<string> {
   };
 }
 
-/** Gives an account another key; its EVM address stays. */
-export function rotateAccountKey(id: string, key: KeyBytes | null): Step<void> {
-  return (turn) => {
-    const account = livingAccount(turn.state, id);
-    turn.add({ ...account, at: turn.at, key: keyHex(key) });
-    addOwnTransaction(turn, "CRYPTOUPDATEACCOUNT", account.num);
-  };
-}
-
-/** An account that holds NFTs cannot be deleted, as on the network. */
-export function deleteAccount(id: string): Step<void> {
-  return (turn) => {
-    const { state, at } = turn;
-    const account = livingAccount(state, id);
-    if (holdsNfts(state, account.num)) {
-      throw new LedgerRefusal("TRANSACTION_REQUIRES_ZERO_TOKEN_BALANCES", `${id} holds NFTs`);
-    }
-    turn.add({ ...account, at, deleted: true, balance: 0n, balanceAt: at });
-    addOwnTransaction(turn, "CRYPTODELETE", account.num);
-  };
-}
-
 /** @throws LedgerRefusal when there is none, or it was deleted */
 export function livingAccount(state: State, id: string): AccountVersion {
   const account = newest(state.accounts.get(entityNum(id)));
   if (account === undefined) throw new LedgerRefusal("INVALID_ACCOUNT_ID", `no account ${id}`);
   if (account.deleted) throw new LedgerRefusal("ACCOUNT_DELETED", `${id} was deleted`);
   return account;
-}
-
-/** Those of a deleted collection do not count. */
-function holdsNfts({ held, collections }: State, account: number): boolean {
-  for (const [token, serials] of held.get(account) ?? []) {
-    const collection = collections.get(token);
-    if (newest(collection?.versions)?.deleted) continue;
-    if (serials.some((serial) => collection?.nfts[serial - 1]?.at(-1)?.holder === account))
-      return true;
-  }
-  return false;
 }
 
 function freeNum(state: State, id: string): number {

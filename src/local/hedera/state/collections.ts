@@ -91,88 +91,19 @@ export function transferNfts(
       throw new LedgerRefusal("INVALID_ACCOUNT_AMOUNTS", "a serial is named twice");
     }
     const stations = [...via, to].map((account) => livingAccount(turn.state, account).num);
-    for (const serial of serials) move(turn, livingNft(token, nfts, serial), stations);
+    for (const serial of serials) moveNft(turn, livingNft(token, nfts, serial), stations);
     addOwnTransaction(turn, "CRYPTOTRANSFER", token.num);
   };
 }
 
-/** Lets an account transfer an NFT for its holder, until it changes hands. */
-export function approveNft(id: string, serial: number, spender: string): Step<void> {
-  return (turn) => {
-    const { token, nfts } = livingCollection(turn.state, id);
-    const { num } = livingAccount(turn.state, spender);
-    turn.add({ ...livingNft(token, nfts, serial), at: turn.at, hops: [], spender: num });
-    addOwnTransaction(turn, "CRYPTOAPPROVEALLOWANCE", token.num);
-  };
-}
-
-/** Gives an NFT other metadata (HIP-657). */
-export function updateNftMetadata(id: string, serial: number, metadata: Uint8Array): Step<void> {
-  return (turn) => {
-    const { token, nfts } = livingCollection(turn.state, id);
-    const text = Buffer.from(metadata).toString("base64");
-    turn.add({ ...livingNft(token, nfts, serial), at: turn.at, hops: [], metadata: text });
-    addOwnTransaction(turn, "TOKENUPDATENFTS", token.num);
-  };
-}
-
-/** Gives a collection another treasury, and with it every NFT that the old one holds. */
-export function changeTreasury(id: string, account: string): Step<void> {
-  return (turn) => {
-    const { token, nfts } = livingCollection(turn.state, id);
-    const treasury = livingAccount(turn.state, account).num;
-    turn.add({ ...token, at: turn.at, treasury });
-    for (const nft of nfts) {
-      const last = newest(nft);
-      if (last?.holder !== token.treasury) continue;
-      const { spender: _, ...unspent } = last;
-      turn.add({ ...unspent, at: turn.at, holder: treasury, hops: [] });
-    }
-    addOwnTransaction(turn, "TOKENUPDATE", token.num);
-  };
-}
-
-/** Destroys an NFT that the treasury holds. */
-export function burnNft(id: string, serial: number): Step<void> {
-  return (turn) => {
-    const { token, nfts } = livingCollection(turn.state, id);
-    const nft = livingNft(token, nfts, serial);
-    if (nft.holder !== token.treasury) {
-      throw new LedgerRefusal("TREASURY_MUST_OWN_BURNED_NFT", `${id} serial ${serial}`);
-    }
-    move(turn, nft, [null]);
-    addOwnTransaction(turn, "TOKENBURN", token.num);
-  };
-}
-
-/** Destroys an NFT that anyone but the treasury holds. */
-export function wipeNft(id: string, serial: number): Step<void> {
-  return (turn) => {
-    const { token, nfts } = livingCollection(turn.state, id);
-    const nft = livingNft(token, nfts, serial);
-    if (nft.holder === token.treasury) {
-      throw new LedgerRefusal("CANNOT_WIPE_TOKEN_TREASURY_ACCOUNT", `${id} serial ${serial}`);
-    }
-    move(turn, nft, [null]);
-    addOwnTransaction(turn, "TOKENWIPE", token.num);
-  };
-}
-
-/** Deletes the collection; its NFTs stay where they are, marked deleted by the mirror node. */
-export function deleteCollection(id: string): Step<void> {
-  return (turn) => {
-    const { token } = livingCollection(turn.state, id);
-    turn.add({ ...token, at: turn.at, deleted: true });
-    addOwnTransaction(turn, "TOKENDELETION", token.num);
-  };
-}
-
+/** A collection as it stands. */
 interface Living {
   readonly token: CollectionVersion;
   readonly nfts: readonly NftHistory[];
 }
 
-function livingCollection(state: State, id: string): Living {
+/** @throws LedgerRefusal when there is none, or it was deleted */
+export function livingCollection(state: State, id: string): Living {
   const { versions, nfts = [] } = state.collections.get(entityNum(id)) ?? {};
   const token = newest(versions);
   if (token === undefined) throw new LedgerRefusal("INVALID_TOKEN_ID", `no collection ${id}`);
@@ -180,7 +111,8 @@ function livingCollection(state: State, id: string): Living {
   return { token, nfts };
 }
 
-function livingNft(
+/** @throws LedgerRefusal when there is none, or it was burned or wiped */
+export function livingNft(
   token: CollectionVersion,
   nfts: readonly NftHistory[],
   serial: number,
@@ -190,8 +122,16 @@ function livingNft(
   throw new LedgerRefusal("INVALID_NFT_ID", `${entityId(token.num)} serial ${serial}`);
 }
 
-/** @param stations where it goes, one after the other; null destroys it */
-function move({ at, add }: Turn, nft: NftChange, stations: readonly (number | null)[]): void {
+/**
+ * Moves an NFT.
+ *
+ * @param stations where it goes, one after the other; null destroys it
+ */
+export function moveNft(
+  { at, add }: Turn,
+  nft: NftChange,
+  stations: readonly (number | null)[],
+): void {
   const { kind, token, serial, metadata } = nft;
   const hops = stations.map((to, index) => ({ from: stations[index - 1] ?? nft.holder, to }));
   add({ kind, at, token, serial, holder: stations.at(-1) ?? null, hops, metadata });

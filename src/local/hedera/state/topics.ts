@@ -1,7 +1,6 @@
 import { FIRST_RUNNING_HASH, runningHash } from "../../../ledger/running-hash.ts";
-import { entityId, entityNum } from "../entity-id.ts";
+import { entityId } from "../entity-id.ts";
 import { type KeyBytes, keyHex } from "../keys.ts";
-import { LedgerRefusal } from "../refusal.ts";
 import { timestampText } from "../timestamps.ts";
 import { livingAccount } from "./accounts.ts";
 import type { Chunk, CustomFee, TopicVersion } from "./events.ts";
@@ -92,16 +91,4 @@ export function addMessage(
     runningHash: hash.toString("base64"),
     chunk,
   });
-}
-
-/** Deletes a topic; no message is taken any more, those it has stay. */
-export function deleteTopic(id: string): Step<void> {
-  return (turn) => {
-    const topic = newest(turn.state.topics.get(entityNum(id))?.versions);
-    if (topic === undefined || topic.deleted) {
-      throw new LedgerRefusal("INVALID_TOPIC_ID", `no topic ${id}`);
-    }
-    turn.add({ ...topic, at: turn.at, deleted: true });
-    addOwnTransaction(turn, "CONSENSUSDELETETOPIC", topic.num);
-  };
 }
