@@ -8,6 +8,8 @@ import {
   publicationOf,
 } from "../store/publication-state.ts";
 
+export type { Publication };
+
 /** What every star has before its message is on its way. */
 export const NOT_SUBMITTED: Publication = {
   state: "stored",
