@@ -157,7 +157,7 @@ test("the same id twice at one node is DUPLICATE_TRANSACTION", async () => {
 
 test("the same id at two nodes takes effect once, and the mirror node shows both rows", async () => {
   // Slow enough that neither node knows of the other when it is asked.
-  const slow = await startConsensusNodes({ ledger, count: 2, consensusDelayMs: 150 });
+  const slow = await startConsensusNodes({ ledger, count: 2, consensusDelayMs: 1_500 });
   const given = draft();
   const count = await messageCount();
   for (const [index, { address, account }] of slow.nodes.entries()) {
