@@ -4,7 +4,7 @@ import {
   type WalletDayInput as WalletDayKey,
   type WalletDayState,
 } from "../../actors/wallet-day.ts";
-import { bounds } from "../config.ts";
+import { bounds } from "../bounds.ts";
 import {
   type DayVersion,
   isAt,

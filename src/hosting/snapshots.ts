@@ -7,7 +7,7 @@ import type {
   WalletDayState,
 } from "../../actors/wallet-day.ts";
 import { batcher } from "../batcher.ts";
-import { bounds } from "../config.ts";
+import { bounds } from "../bounds.ts";
 import { type DayVersion, isAt } from "../journal/load.ts";
 import { type Redis, runCommand } from "../store/redis.ts";
 

@@ -1,4 +1,4 @@
-import { bounds } from "../config.ts";
+import { bounds } from "../bounds.ts";
 import { coerceError, RetryableError } from "../errors.ts";
 import { failpoint } from "../failpoint.ts";
 import { ensureStarPartitions } from "../store/migrate.ts";

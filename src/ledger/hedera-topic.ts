@@ -1,5 +1,5 @@
 import type * as Sdk from "@hashgraph/sdk";
-import { bounds } from "../config.ts";
+import { bounds } from "../bounds.ts";
 import { limitGrpcCalls } from "../vendor-patches/grpc-call-deadlines.ts";
 import {
   holdNodeConnections,

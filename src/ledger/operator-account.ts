@@ -1,4 +1,4 @@
-import { bounds } from "../config.ts";
+import { bounds } from "../bounds.ts";
 import type { ReadLimits } from "./mirror/limits.ts";
 import type { MirrorNode } from "./mirror/node.ts";
 import type { MirrorExchangeRate } from "./mirror/schemas.ts";

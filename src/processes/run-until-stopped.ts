@@ -1,5 +1,6 @@
 import closeWithGrace from "close-with-grace";
-import { bounds, ConfigurationError } from "../config.ts";
+import { bounds } from "../bounds.ts";
+import { ConfigurationError } from "../config.ts";
 import { coerceError } from "../errors.ts";
 import type { Logger } from "../log.ts";
 import { isOutage } from "../store/postgres.ts";

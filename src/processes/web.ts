@@ -1,5 +1,6 @@
 import { type Target, targetKey } from "../../actors/content.ts";
-import { bounds, ownOrigins, ownUrl } from "../config.ts";
+import { bounds } from "../bounds.ts";
+import { ownOrigins, ownUrl } from "../config.ts";
 import { createHoldingsReader, type HoldingsReader } from "../holdings/read-holdings.ts";
 import { createMintSnapshots } from "../hosting/mint-snapshots.ts";
 import { createSnapshots, type Snapshots } from "../hosting/snapshots.ts";

@@ -1,5 +1,6 @@
+import { bounds } from "../bounds.ts";
 import { type Clock, followClock } from "../clock.ts";
-import { bounds, type With } from "../config.ts";
+import type { With } from "../config.ts";
 import { failpoint } from "../failpoint.ts";
 import { createApp } from "../http/app.ts";
 import { checkPostgres } from "../http/dependencies.ts";

@@ -1,4 +1,4 @@
-import { bounds } from "../config.ts";
+import { bounds } from "../bounds.ts";
 import { RetryableError } from "../errors.ts";
 import {
   type PublishContext,

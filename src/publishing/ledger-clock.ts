@@ -1,4 +1,4 @@
-import { bounds } from "../config.ts";
+import { bounds } from "../bounds.ts";
 
 /**
  * The ledger's time, as well as one can know it from outside (contract, section 1). It

@@ -1,5 +1,5 @@
 import type { EventKind, TargetRecord, TargetType } from "../../actors/content.ts";
-import { bounds } from "../config.ts";
+import { bounds } from "../bounds.ts";
 import { isEntityId } from "../ledger/entity-id.ts";
 
 /** What of a star stands on the ledger; a journal's star record is one. */

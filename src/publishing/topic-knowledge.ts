@@ -1,4 +1,4 @@
-import { bounds } from "../config.ts";
+import { bounds } from "../bounds.ts";
 import { parseTimestamp } from "../ledger/transaction-id.ts";
 import {
   type KnownDatabase,

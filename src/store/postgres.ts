@@ -1,5 +1,5 @@
 import postgres from "postgres";
-import { bounds } from "../config.ts";
+import { bounds } from "../bounds.ts";
 import { RetryableError } from "../errors.ts";
 import { keepQueuesShort } from "../vendor-patches/postgres-connection-queues.ts";
 import { withDeadline } from "../with-deadline.ts";

@@ -1,6 +1,6 @@
 import { dayOf } from "../../actors/day.ts";
+import { bounds } from "../bounds.ts";
 import type { Clock } from "../clock.ts";
-import { bounds } from "../config.ts";
 import { forgetIdempotencyKeys } from "../journal/idempotency.ts";
 import type { Logger } from "../log.ts";
 import { every, type Service } from "../service.ts";

@@ -2,7 +2,7 @@ import { hash } from "node:crypto";
 import type { Target } from "../../actors/content.ts";
 import { type Day, dayOf, endOfDay } from "../../actors/day.ts";
 import type { Holdings } from "../../actors/holdings.ts";
-import { bounds } from "../config.ts";
+import { bounds } from "../bounds.ts";
 import { TerminalError } from "../errors.ts";
 import { failpoint } from "../failpoint.ts";
 import { askFirst, type Refusal, type TurnDeps, takeTurn } from "../hosting/turn.ts";

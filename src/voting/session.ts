@@ -1,6 +1,6 @@
 import { hash, randomBytes } from "node:crypto";
+import { bounds } from "../bounds.ts";
 import type { FollowedClock } from "../clock.ts";
-import { bounds } from "../config.ts";
 import { TerminalError } from "../errors.ts";
 import { accountNumber, walletOf } from "../journal/star-record.ts";
 import type { MirrorKey } from "../ledger/public-key.ts";

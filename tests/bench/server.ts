@@ -1,7 +1,7 @@
 import { Hono } from "hono";
 import type { Holdings } from "../../actors/holdings.ts";
+import { bounds } from "../../src/bounds.ts";
 import { followClock } from "../../src/clock.ts";
-import { bounds } from "../../src/config.ts";
 import { createSnapshots } from "../../src/hosting/snapshots.ts";
 import { createApp, type Mount } from "../../src/http/app.ts";
 import { serveHttp } from "../../src/http/serve.ts";

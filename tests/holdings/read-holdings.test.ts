@@ -2,7 +2,7 @@ import * as assert from "node:assert/strict";
 import { once } from "node:events";
 import type { ServerResponse } from "node:http";
 import { test } from "uvu";
-import { bounds } from "../../src/config.ts";
+import { bounds } from "../../src/bounds.ts";
 import { RetryableError } from "../../src/errors.ts";
 import { createHoldingsReader, type HoldingsReader } from "../../src/holdings/read-holdings.ts";
 import { MirrorError } from "../../src/ledger/mirror/error.ts";

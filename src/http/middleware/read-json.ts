@@ -1,7 +1,7 @@
 import { isUtf8 } from "node:buffer";
 import type { Context } from "hono";
 import type { z } from "zod";
-import { bounds } from "../../config.ts";
+import { bounds } from "../../bounds.ts";
 import { TerminalError } from "../../errors.ts";
 import { inspectJson } from "./inspect-json.ts";
 

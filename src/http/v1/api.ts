@@ -1,6 +1,6 @@
 import { Hono } from "hono";
+import { bounds } from "../../bounds.ts";
 import type { Clock } from "../../clock.ts";
-import { bounds } from "../../config.ts";
 import type { VerifyKey } from "../../keys/verify-key.ts";
 import type { Metrics } from "../../metrics.ts";
 import { revisionOf } from "../../store/data-revision.ts";

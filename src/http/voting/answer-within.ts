@@ -1,5 +1,5 @@
 import type { Context, MiddlewareHandler } from "hono";
-import { bounds } from "../../config.ts";
+import { bounds } from "../../bounds.ts";
 import { RetryableError } from "../../errors.ts";
 
 /** The time a request may take, without what its client takes. */

@@ -1,5 +1,5 @@
 import { bulkhead, isBulkheadRejectedError } from "cockatiel";
-import { bounds } from "../../config.ts";
+import { bounds } from "../../bounds.ts";
 import { MirrorError } from "./error.ts";
 import type { Budget } from "./limits.ts";
 

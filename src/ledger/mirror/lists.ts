@@ -1,4 +1,4 @@
-import { bounds } from "../../config.ts";
+import { bounds } from "../../bounds.ts";
 import { mirrorTransactionId, parseTimestamp, parseTransactionId } from "../transaction-id.ts";
 import { MirrorError } from "./error.ts";
 import { type Budget, type ReadLimits, within } from "./limits.ts";

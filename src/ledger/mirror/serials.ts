@@ -1,5 +1,5 @@
 import { bulkhead } from "cockatiel";
-import { bounds } from "../../config.ts";
+import { bounds } from "../../bounds.ts";
 import { isEntityId } from "../entity-id.ts";
 import { MirrorError } from "./error.ts";
 import { type Budget, type ReadLimits, within } from "./limits.ts";

@@ -1,6 +1,6 @@
 import { Agent } from "undici";
 import type { z } from "zod";
-import { bounds } from "../../config.ts";
+import { bounds } from "../../bounds.ts";
 import type { Logger } from "../../log.ts";
 import { createFailover } from "../failover.ts";
 import { type Answer, asMirrorError, judgeAnswer } from "./answer.ts";

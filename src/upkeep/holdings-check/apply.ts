@@ -1,5 +1,5 @@
+import { bounds } from "../../bounds.ts";
 import type { Clock } from "../../clock.ts";
-import { bounds } from "../../config.ts";
 import { coerceError, RetryableError } from "../../errors.ts";
 import { accountNumber } from "../../journal/star-record.ts";
 import { RAISED, runStatement, type Sql } from "../../store/postgres.ts";

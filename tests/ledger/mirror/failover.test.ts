@@ -1,7 +1,7 @@
 import * as assert from "node:assert/strict";
 import type { ServerResponse } from "node:http";
 import { test } from "uvu";
-import { bounds } from "../../../src/config.ts";
+import { bounds } from "../../../src/bounds.ts";
 import { createFailover } from "../../../src/ledger/failover.ts";
 import { MirrorError, type MirrorFault } from "../../../src/ledger/mirror/error.ts";
 import { createLanes } from "../../../src/ledger/mirror/lanes.ts";

@@ -2,7 +2,7 @@ import * as assert from "node:assert/strict";
 import { once } from "node:events";
 import { createServer, type Socket } from "node:net";
 import { test } from "uvu";
-import { bounds } from "../../../src/config.ts";
+import { bounds } from "../../../src/bounds.ts";
 import { MirrorError, type MirrorFault } from "../../../src/ledger/mirror/error.ts";
 import { Budget } from "../../../src/ledger/mirror/limits.ts";
 import { createMirrorNode } from "../../../src/ledger/mirror/node.ts";

@@ -1,6 +1,6 @@
 import * as assert from "node:assert/strict";
 import { test } from "uvu";
-import { bounds } from "../../../src/config.ts";
+import { bounds } from "../../../src/bounds.ts";
 import type { MirrorFault } from "../../../src/ledger/mirror/error.ts";
 import { MirrorError } from "../../../src/ledger/mirror/error.ts";
 import { nftLists, nftRow, sendJson, serialsOf, upTo, withStubs } from "./stub.ts";

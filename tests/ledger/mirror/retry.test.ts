@@ -4,7 +4,7 @@
  */
 import * as assert from "node:assert/strict";
 import { test } from "uvu";
-import { bounds } from "../../../src/config.ts";
+import { bounds } from "../../../src/bounds.ts";
 import { createHoldingsReader } from "../../../src/holdings/read-holdings.ts";
 import { MirrorError, type MirrorFault } from "../../../src/ledger/mirror/error.ts";
 import { createMirrorNode } from "../../../src/ledger/mirror/node.ts";

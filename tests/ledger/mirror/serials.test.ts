@@ -5,7 +5,7 @@
 import * as assert from "node:assert/strict";
 import * as fc from "fast-check";
 import { test } from "uvu";
-import { bounds } from "../../../src/config.ts";
+import { bounds } from "../../../src/bounds.ts";
 import { MirrorError, type MirrorFault } from "../../../src/ledger/mirror/error.ts";
 import { nftLists, nftRow, type Reply, sendJson, serialsOf, upTo, withStubs } from "./stub.ts";
 
