@@ -1,6 +1,6 @@
 import { type Day, instant } from "../../actors/day.ts";
 import { runStatement, type Sql } from "../store/postgres.ts";
-import { type OutboxState, PUBLICATION_STATES } from "../store/publication-state.ts";
+import { type PublicationRow, publicationOf } from "../store/publication-state.ts";
 import type { ExportConflict, ExportLost } from "./export-format.ts";
 import { walletOf } from "./star-record.ts";
 
@@ -8,7 +8,7 @@ import { walletOf } from "./star-record.ts";
 const PAGE = 500;
 const PAGE_WITHIN_MS = 10_000;
 
-interface ConflictRow {
+interface ConflictRow extends PublicationRow {
   readonly id: string;
   readonly wallet: number;
   readonly at: number;
@@ -17,12 +17,6 @@ interface ConflictRow {
   readonly conflicts_with: string;
   readonly topic: "event" | "asset";
   readonly message: string;
-  readonly state: OutboxState;
-  readonly topic_id: string | null;
-  readonly transaction_id: string | null;
-  readonly sequence_number: number | null;
-  readonly consensus_timestamp: string | null;
-  readonly running_hash: string | null;
 }
 
 /**
@@ -61,14 +55,7 @@ function exportedConflict(row: ConflictRow): ExportConflict {
     conflictsWith: row.conflicts_with,
     topic: row.topic,
     message: row.message,
-    publication: {
-      state: PUBLICATION_STATES[row.state],
-      topicId: row.topic_id,
-      transactionId: row.transaction_id,
-      sequenceNumber: row.sequence_number,
-      consensusTimestamp: row.consensus_timestamp,
-      runningHash: row.running_hash,
-    },
+    publication: publicationOf(row),
   };
 }
 

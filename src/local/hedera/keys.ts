@@ -15,17 +15,6 @@ export function ecdsaKey(publicKey: Uint8Array): KeyBytes {
   return Key.encode({ ECDSASecp256k1: publicKey }).finish();
 }
 
-/** All of these keys must sign. */
-export function keyList(keys: readonly KeyBytes[]): KeyBytes {
-  return Key.encode({ keyList: { keys: keys.map((key) => Key.decode(key)) } }).finish();
-}
-
-/** At least `threshold` of these keys must sign. */
-export function thresholdKey(threshold: number, keys: readonly KeyBytes[]): KeyBytes {
-  const list = { keys: keys.map((key) => Key.decode(key)) };
-  return Key.encode({ thresholdKey: { threshold, keys: list } }).finish();
-}
-
 /** A key as the ledger's file holds it. */
 export function keyHex(key: KeyBytes | null | undefined): string | null {
   return key == null ? null : Buffer.from(key).toString("hex");

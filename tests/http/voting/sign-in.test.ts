@@ -9,9 +9,10 @@ import hapi from "@hashgraph/proto";
 import { suite } from "uvu";
 import { signChallenge } from "../../../src/cli/demo-wallet.ts";
 import { entityChecksum } from "../../../src/ledger/entity-id.ts";
-import { type KeyBytes, keyList, thresholdKey } from "../../../src/local/hedera/keys.ts";
+import type { KeyBytes } from "../../../src/local/hedera/keys.ts";
 import { silentLogger } from "../../../src/log.ts";
 import { openRedis } from "../../../src/store/redis.ts";
+import { keyList, thresholdKey } from "../../support/key-lists.ts";
 import {
   cast,
   newKey,

@@ -1,9 +1,10 @@
 import * as assert from "node:assert/strict";
 import { test } from "uvu";
-import { ecdsaKey, ed25519Key, keyList, thresholdKey } from "../../../src/local/hedera/keys.ts";
+import { ecdsaKey, ed25519Key } from "../../../src/local/hedera/keys.ts";
 import { openLedger } from "../../../src/local/hedera/ledger.ts";
 import { LedgerRefusal } from "../../../src/local/hedera/refusal.ts";
 import { temporaryFolder } from "../../support/folder.ts";
+import { keyList, thresholdKey } from "../../support/key-lists.ts";
 import { ledgerOperations } from "../../support/ledger-operations.ts";
 import { type Body, testNetwork } from "./network.ts";
 

@@ -1,8 +1,9 @@
 import * as assert from "node:assert/strict";
 import { request as httpRequest } from "node:http";
 import { test } from "uvu";
-import { ed25519Key, keyList, thresholdKey } from "../../../src/local/hedera/keys.ts";
+import { ed25519Key } from "../../../src/local/hedera/keys.ts";
 import { nanosOfMs, SECOND } from "../../../src/local/hedera/timestamps.ts";
+import { keyList, thresholdKey } from "../../support/key-lists.ts";
 import { hapiClient, submitMessage, transactionBytes } from "./hapi-client.ts";
 import { type Body, testNetwork } from "./network.ts";
 import { violations } from "./openapi.ts";

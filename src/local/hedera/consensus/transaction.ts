@@ -93,7 +93,7 @@ export function checkMemo(memo: string): Uint8Array {
 
 /** @param key hex of a protobuf `Key` */
 export function isSignedFor({ signatures }: SubmittedTransaction, key: string): boolean {
-  return signatures.satisfy(Buffer.from(key, "hex"));
+  return signatures.satisfy(key);
 }
 
 /** @throws PrecheckFailure when there is a key and the transaction's signatures do not satisfy it */

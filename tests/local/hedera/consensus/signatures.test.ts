@@ -4,11 +4,17 @@ import type { proto as Hapi } from "@hashgraph/proto";
 import { secp256k1 } from "@noble/curves/secp256k1.js";
 import { keccak_256 } from "@noble/hashes/sha3.js";
 import { test } from "uvu";
-import { signaturesOver } from "../../../../src/local/hedera/consensus/signatures.ts";
-import { ecdsaKey, ed25519Key, keyList, thresholdKey } from "../../../../src/local/hedera/keys.ts";
+import { signaturesOver as hexSignaturesOver } from "../../../../src/local/hedera/consensus/signatures.ts";
+import { ecdsaKey, ed25519Key } from "../../../../src/local/hedera/keys.ts";
+import { keyList, thresholdKey } from "../../../support/key-lists.ts";
 import { rawPublicKey } from "../network.ts";
 
 const body = Buffer.from("the signed bytes");
+
+function signaturesOver(over: Uint8Array, pairs: readonly Hapi.ISignaturePair[]) {
+  const signatures = hexSignaturesOver(over, pairs);
+  return { satisfy: (key: Uint8Array) => signatures.satisfy(Buffer.from(key).toString("hex")) };
+}
 
 interface Signer {
   readonly key: Uint8Array;
