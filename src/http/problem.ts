@@ -68,6 +68,12 @@ export function problem(c: Context, code: ProblemCode, options: ProblemOptions =
   return reply(c, status, { error: options.message ?? text, code, ...options.details }, options);
 }
 
+/** Status and standing text of a code, for descriptions of an API. */
+export function standingReply(code: ProblemCode): { status: ContentfulStatusCode; text: string } {
+  const [status, text] = problems[code];
+  return { status, text };
+}
+
 /** 405. The public API's table of codes has none for it, so its bodies bear none. */
 export function methodNotAllowed(
   c: Context,

@@ -86,18 +86,25 @@ function operation(row: Endpoint, { schemas, baseUrl }: Making): Json {
   };
 }
 
-function parametersOf(shape: z.ZodObject, where: "path" | "query"): Json[] {
+/** The parameters of a shape, in path or query. */
+export function parametersOf(shape: z.ZodObject, where: "path" | "query"): Json[] {
   return Object.entries(shape.shape).map(([name, schema]) => {
     const { $schema: _, description, ...json } = z.toJSONSchema(schema, { io: "output" });
     // An enumeration whose values are a setting that is not set.
     const shown = "not" in json ? { type: "string" } : json;
-    return { name, in: where, required: where === "path", description, schema: shown };
+    const required = where === "path" || !schema.safeParse(undefined).success;
+    return { name, in: where, required, description, schema: shown };
   });
 }
 
-const textHeader = (description: string): Json => ({ description, schema: { type: "string" } });
+/** A header that says this. */
+export const textHeader = (description: string): Json => ({
+  description,
+  schema: { type: "string" },
+});
 
-const rateHeaders: Json = {
+/** On every reply behind a rate limit. */
+export const rateHeaders: Json = {
   "RateLimit-Policy": textHeader("The limit: q requests in w seconds."),
   RateLimit: textHeader("How it stands: r requests remain; in t seconds more are free."),
 };
@@ -106,17 +113,27 @@ function problem(description: string, schema: z.ZodType, schemas: Record<string,
   return { description, content: jsonContent(schema, schemas) };
 }
 
-function jsonContent(schema: z.ZodType, schemas: Record<string, unknown>): Json {
-  return { "application/json": { schema: component(schema, schemas) } };
+/** A JSON body; what its schema refers to goes into `schemas`, those of the whole document. */
+export function jsonContent(
+  schema: z.ZodType,
+  schemas: Record<string, unknown>,
+  io: "input" | "output" = "output",
+): Json {
+  return { "application/json": { schema: component(schema, schemas, io) } };
 }
 
 /** Puts a schema and all it refers to under `components`; returns the reference to it. */
-function component(schema: z.ZodType, schemas: Record<string, unknown>): Json {
+function component(
+  schema: z.ZodType,
+  schemas: Record<string, unknown>,
+  io: "input" | "output",
+): Json {
   const made = z.toJSONSchema(z.strictObject({ it: schema }), {
-    io: "output",
+    io,
     override({ jsonSchema }) {
-      // "Within /v1 only additions": a client must not choke on a new field.
-      if (jsonSchema.additionalProperties === false) delete jsonSchema.additionalProperties;
+      // "Within /v1 only additions": a client must not choke on a new field of a reply.
+      if (io === "output" && jsonSchema.additionalProperties === false)
+        delete jsonSchema.additionalProperties;
       if (jsonSchema.format === "date-time") delete jsonSchema.pattern;
       if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
     },

@@ -3,10 +3,11 @@ import type { Metrics } from "../../metrics.ts";
 import type { Following, LiveCounters } from "../../voting/live-counters.ts";
 import type { LiveEvent } from "../../voting/live-ring.ts";
 import type { ClientAddress } from "../middleware/client-address.ts";
-import { onlyQuery } from "../middleware/only-query.ts";
 import { problem } from "../problem.ts";
 import { outgoingOf } from "../reply-header.ts";
 import { type EventStream, openEventStream } from "./event-stream.ts";
+import { operations } from "./operations.ts";
+import { readVotingQuery } from "./read-query.ts";
 import { createSeats } from "./stream-seats.ts";
 
 export interface LiveDeps {
@@ -54,7 +55,8 @@ export function liveRoutes(deps: LiveDeps): LiveRoutes {
   const streams = new Set<EventStream>();
   let isClosed = false;
   const app = new Hono();
-  app.get("/live", onlyQuery(), async (c) => {
+  app.get("/live", async (c) => {
+    readVotingQuery(c, operations.followLive.query);
     // Hono answers HEAD by this too, and would leave a stream open without a reader.
     if (c.req.method === "HEAD") return c.body(null, 200, HEADERS);
     const refuse = (code: "RATE_LIMITED" | "UNAVAILABLE", message: string): Response =>

@@ -1,5 +1,5 @@
 import { type Context, Hono } from "hono";
-import { type Day, dayOf, instant, isDay } from "../../../actors/day.ts";
+import { type Day, dayOf, instant } from "../../../actors/day.ts";
 import type { Clock } from "../../clock.ts";
 import { TerminalError } from "../../errors.ts";
 import { dayOfStarId } from "../../journal/star-id.ts";
@@ -13,14 +13,15 @@ import type { Preview } from "../../voting/preview-star.ts";
 import type { CurrentAllowance } from "../../voting/read-allowance.ts";
 import { invalidSession, type NewSession } from "../../voting/session.ts";
 import { allowanceBody, starBody as starJson } from "../../voting/star-reply.ts";
-import { checkQuery, onlyQuery } from "../middleware/only-query.ts";
 import { readJson } from "../middleware/read-json.ts";
 import { problem } from "../problem.ts";
 import { represent, send } from "../v1/representation.ts";
 import { answerWithin, type DeadlineVariables } from "./answer-within.ts";
-import { challengeBody, sessionBody, starBody, starTarget } from "./bodies.ts";
+import { challengeBody } from "./bodies.ts";
 import type { ClientConfig } from "./client-config.ts";
-import { checkFilters, itemQuery, type ReadItems } from "./items.ts";
+import { checkFilters, type ReadItems } from "./items.ts";
+import { votingDocument } from "./openapi.ts";
+import { type Operation, type OperationName, operations } from "./operations.ts";
 import { readVotingQuery } from "./read-query.ts";
 import { requireSession, type SessionVariables } from "./session-guard.ts";
 import type { SessionTokens } from "./session-token.ts";
@@ -52,78 +53,128 @@ export function votingRoutes(deps: VotingDeps): Hono<Env> {
   const routes = new Hono<Env>();
   const session = requireSession(deps.tokens, deps.findSession);
   routes.use(answerWithin());
-  const challenge = challengeBody(deps.network);
+  const answers = { ...openAnswers(deps), ...signInAnswers(deps), ...starAnswers(deps) };
+  for (const [name, answer] of Object.entries(answers)) {
+    const row: Operation = operations[name as OperationName];
+    const path = row.path.replace(/\{(\w+)\}/g, ":$1");
+    // The session of a star is looked up together with everything else about it.
+    if (row.session && name !== "castStar") routes.on(row.method, path, session, answer);
+    else routes.on(row.method, path, answer);
+  }
+  return routes;
+}
 
+type Answers<Names extends OperationName> = Readonly<
+  Record<Names, (c: Context<Env>) => Response | Promise<Response>>
+>;
+
+/** What anyone may read. */
+function openAnswers(
+  deps: VotingDeps,
+): Answers<"readVotingOpenApi" | "readConfig" | "listItems" | "readStar"> {
   const config = represent(deps.config);
-  routes.get("/config", onlyQuery(), (c) => send(c, config, OPEN_CACHE));
-  routes.get("/items", async (c) => {
-    const query = checkFilters(readVotingQuery(c, itemQuery));
-    return send(c, await deps.readItems(query), OPEN_CACHE);
-  });
-  routes.post("/challenges", onlyQuery(), async (c) => {
-    const { wallet } = await c.get("deadline").without(() => readJson(c, challenge));
-    const { expiresAt, ...issued } = await deps.startSignIn({ wallet, origin: originOf(c) });
-    return c.json({ ...issued, expiresAt: instant(expiresAt) }, 201);
-  });
-  routes.post("/sessions", onlyQuery(), async (c) => {
-    const read = () => readJson(c, sessionBody);
-    const { cookie, ...signed } = await c.get("deadline").without(read);
-    if (cookie) deps.tokens.requireOwnPage(c);
-    const opened = await deps.openSession({ ...signed, origin: originOf(c) });
-    const { token, wallet } = opened;
-    const expiresAt = instant(opened.expiresAt);
-    if (!cookie) return c.json({ token, wallet, expiresAt }, 201);
-    deps.tokens.cookie.write(c, token);
-    return c.json({ wallet, expiresAt }, 201);
-  });
+  const document = represent(votingDocument(deps.config.publicUrl));
+  return {
+    readVotingOpenApi(c) {
+      readVotingQuery(c, operations.readVotingOpenApi.query);
+      return send(c, document, OPEN_CACHE);
+    },
+    readConfig(c) {
+      readVotingQuery(c, operations.readConfig.query);
+      return send(c, config, OPEN_CACHE);
+    },
+    async listItems(c) {
+      const query = checkFilters(readVotingQuery(c, operations.listItems.query));
+      return send(c, await deps.readItems(query), OPEN_CACHE);
+    },
+    async readStar(c) {
+      readVotingQuery(c, operations.readStar.query);
+      const id = c.req.param("id")?.toLowerCase() ?? "";
+      if (!UUID.test(id)) {
+        throw new TerminalError("INVALID_REQUEST", "id is not the id of a star", { field: "id" });
+      }
+      const day = dayOfStarId(id);
+      const receipt = day === null ? null : await deps.findReceipt(id, day);
+      if (receipt === null) throw new TerminalError("NOT_FOUND", "there is no star with this id");
+      return c.json(starJson(receipt));
+    },
+  };
+}
+
+/** Signing in and out. */
+function signInAnswers(
+  deps: VotingDeps,
+): Answers<"startSignIn" | "openSession" | "endSession" | "endSessions"> {
+  const challenge = challengeBody(deps.network);
   /** Ends with the cookie, where the session stood in it. */
   const signedOut = (c: Context<Env>): Response => {
     if (c.get("session").isCookie) deps.tokens.cookie.clear(c);
     return c.body(null, 204);
   };
-  routes.delete("/sessions/current", session, onlyQuery(), async (c) => {
-    await deps.closeSession(c.get("session").token);
-    return signedOut(c);
-  });
-  routes.delete("/sessions", session, onlyQuery(), async (c) => {
-    await deps.revokeSessions(c.get("wallet"));
-    return signedOut(c);
-  });
-  routes.get("/allowance", session, onlyQuery(), async (c) => {
-    const { wallet, day, premium, ...allowance } = await deps.readAllowance(c.get("wallet"));
-    return c.json({ wallet, day, premium, ...allowanceBody(allowance) });
-  });
-  routes.get("/preview", session, onlyQuery("type", "id"), async (c) => {
-    const preview = await deps.previewStar(c.get("wallet"), readTarget(c.req.queries()));
-    return c.json({ ...preview, allowance: allowanceBody(preview.allowance) });
-  });
-  routes.post("/stars", async (c) => {
-    const { token } = deps.tokens.tokenOf(c);
-    const wish = await readWish(c).catch(async (error) => {
-      // A bad request of someone who is not signed in is first of all that.
-      if ((await deps.findSession(token)) === null) throw invalidSession();
-      throw error;
-    });
-    const { answerBy } = c.get("deadline");
-    const result = await deps.castStar({ ...wish, voter: { token }, answerBy });
-    return castReply(c, result, deps.clock.now());
-  });
-  routes.get("/stars", session, onlyQuery("day"), async (c) => {
-    const day = readDay(c.req.queries("day"), deps.clock.now());
-    const receipts = await deps.receiptsOfDay(c.get("wallet"), day);
-    return c.json({ day, stars: receipts.map(starJson) });
-  });
-  routes.get("/stars/:id", onlyQuery(), async (c) => {
-    const id = c.req.param("id").toLowerCase();
-    if (!UUID.test(id)) {
-      throw new TerminalError("INVALID_REQUEST", "id is not the id of a star", { field: "id" });
-    }
-    const day = dayOfStarId(id);
-    const receipt = day === null ? null : await deps.findReceipt(id, day);
-    if (receipt === null) throw new TerminalError("NOT_FOUND", "there is no star with this id");
-    return c.json(starJson(receipt));
-  });
-  return routes;
+  return {
+    async startSignIn(c) {
+      readVotingQuery(c, operations.startSignIn.query);
+      const { wallet } = await c.get("deadline").without(() => readJson(c, challenge));
+      const { expiresAt, ...issued } = await deps.startSignIn({ wallet, origin: originOf(c) });
+      return c.json({ ...issued, expiresAt: instant(expiresAt) }, 201);
+    },
+    async openSession(c) {
+      const { query, body } = operations.openSession;
+      readVotingQuery(c, query);
+      const { cookie, ...signed } = await c.get("deadline").without(() => readJson(c, body));
+      if (cookie) deps.tokens.requireOwnPage(c);
+      const opened = await deps.openSession({ ...signed, origin: originOf(c) });
+      const { token, wallet } = opened;
+      const expiresAt = instant(opened.expiresAt);
+      if (!cookie) return c.json({ token, wallet, expiresAt }, 201);
+      deps.tokens.cookie.write(c, token);
+      return c.json({ wallet, expiresAt }, 201);
+    },
+    async endSession(c) {
+      readVotingQuery(c, operations.endSession.query);
+      await deps.closeSession(c.get("session").token);
+      return signedOut(c);
+    },
+    async endSessions(c) {
+      readVotingQuery(c, operations.endSessions.query);
+      await deps.revokeSessions(c.get("wallet"));
+      return signedOut(c);
+    },
+  };
+}
+
+/** What a signed-in wallet does and sees. */
+function starAnswers(
+  deps: VotingDeps,
+): Answers<"readAllowance" | "previewStar" | "castStar" | "listStars"> {
+  return {
+    async readAllowance(c) {
+      readVotingQuery(c, operations.readAllowance.query);
+      const { wallet, day, premium, ...allowance } = await deps.readAllowance(c.get("wallet"));
+      return c.json({ wallet, day, premium, ...allowanceBody(allowance) });
+    },
+    async previewStar(c) {
+      const target = readVotingQuery(c, operations.previewStar.query);
+      const preview = await deps.previewStar(c.get("wallet"), target);
+      return c.json({ ...preview, allowance: allowanceBody(preview.allowance) });
+    },
+    async castStar(c) {
+      const { token } = deps.tokens.tokenOf(c);
+      const wish = await readWish(c).catch(async (error) => {
+        // A bad request of someone who is not signed in is first of all that.
+        if ((await deps.findSession(token)) === null) throw invalidSession();
+        throw error;
+      });
+      const { answerBy } = c.get("deadline");
+      const result = await deps.castStar({ ...wish, voter: { token }, answerBy });
+      return castReply(c, result, deps.clock.now());
+    },
+    async listStars(c) {
+      const { day = dayOf(deps.clock.now()) } = readVotingQuery(c, operations.listStars.query);
+      const receipts = await deps.receiptsOfDay(c.get("wallet"), day);
+      return c.json({ day, stars: receipts.map(starJson) });
+    },
+  };
 }
 
 /** Asked again each time, which costs a 304 while nothing has changed. */
@@ -138,8 +189,9 @@ const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 
 /** What a client wants to star, and its key. @throws TerminalError naming what is wrong */
 async function readWish(c: Context<Env>): Promise<Pick<CastStar, "target" | "idempotencyKey">> {
-  checkQuery(c);
-  const { target } = await c.get("deadline").without(() => readJson(c, starBody));
+  const { query, body } = operations.castStar;
+  readVotingQuery(c, query);
+  const { target } = await c.get("deadline").without(() => readJson(c, body));
   return { target, idempotencyKey: readIdempotencyKey(c) };
 }
 
@@ -160,16 +212,6 @@ function castReply(c: Context, result: CastResult, now: number): Response {
   });
 }
 
-/** `?type=&id=`: the same target as in the body of a star. */
-function readTarget(query: Readonly<Record<string, readonly string[]>>): TargetName {
-  const given = { type: query.type?.[0], id: query.id?.[0] };
-  const parsed = starTarget.safeParse(given);
-  const repeated = Object.entries(query).find(([, values]) => values.length > 1)?.[0];
-  if (parsed.success && repeated === undefined) return parsed.data;
-  const field = repeated ?? String(parsed.error?.issues[0]?.path[0] ?? "type");
-  throw new TerminalError("INVALID_REQUEST", `${field} does not name a target`, { field });
-}
-
 const PRINTABLE = /^[\x20-\x7e]{1,255}$/;
 
 function readIdempotencyKey(c: Context): string | null {
@@ -181,15 +223,4 @@ function readIdempotencyKey(c: Context): string | null {
     "Idempotency-Key must be 1 to 255 printable ASCII characters",
     { field: "Idempotency-Key" },
   );
-}
-
-/** Today when absent. */
-function readDay(given: readonly string[] | undefined, now: number): Day {
-  const [day, second] = given ?? [dayOf(now)];
-  if (day === undefined || second !== undefined || !isDay(day)) {
-    throw new TerminalError("INVALID_REQUEST", "day must be a date such as 2026-11-20", {
-      field: "day",
-    });
-  }
-  return day;
 }

@@ -19,7 +19,7 @@ function build(limit = 1_000): Hono {
   const clock = fakeClock();
   const tokens = sessionTokens(ORIGIN, [ORIGIN]);
   const findSession = async () => "0.0.1001";
-  const useCases = { clock, network: "local", config: {}, tokens, findSession };
+  const useCases = { clock, network: "local", config: { publicUrl: ORIGIN }, tokens, findSession };
   const voting = votingApi({
     origins: [ORIGIN],
     limit: rateLimit({
@@ -66,6 +66,7 @@ test("a request without an origin gets no CORS headers, and caches learn that th
 test("405 with `Allow` for every other method, before session and query are looked at", async () => {
   const app = build();
   const allowed = {
+    "/openapi.json": "GET, HEAD",
     "/config": "GET, HEAD",
     "/items": "GET, HEAD",
     "/challenges": "POST",

@@ -1,0 +1,121 @@
+import { z } from "zod";
+import { targetType } from "./bodies.ts";
+
+/**
+ * The replies of the voting API, field by field (contract, section 3). The OpenAPI document is made
+ * from them, and tests hold real replies against them.
+ */
+
+const text = z.string();
+const count = z.int().min(0);
+const instant = z.iso.datetime({ precision: 3 });
+const day = z.iso.date().describe("A UTC day.");
+const wallet = text.describe("Account id, 0.0.n.");
+
+export const challengeSchema = z
+  .strictObject({
+    id: text,
+    wallet: text.describe("As it was asked for; an EVM address in lower case."),
+    message: text.describe("To be signed as it stands."),
+    expiresAt: instant,
+  })
+  .meta({ id: "Challenge" });
+
+export const sessionSchema = z
+  .strictObject({
+    token: text.optional().describe("Absent where it went into the cookie."),
+    wallet,
+    expiresAt: instant,
+  })
+  .meta({ id: "Session" });
+
+const allowance = {
+  limit: count,
+  used: count,
+  remaining: count,
+  resetsAt: instant.describe("The next 00:00 UTC."),
+};
+const left = z.strictObject(allowance).meta({ id: "Allowance" });
+
+export const currentAllowanceSchema = z
+  .strictObject({ wallet, day, premium: z.boolean(), ...allowance })
+  .meta({ id: "CurrentAllowance" });
+
+const breakdown = z
+  .strictObject({ base: count, collectionA: count, collectionB: count })
+  .meta({ id: "Breakdown" });
+
+export const previewSchema = z
+  .strictObject({
+    votingPower: count,
+    weight: count.describe("What a star would add to the counter now."),
+    breakdown,
+    alreadyStarred: z.boolean().describe("Today; on a forever mint ever."),
+    lastStarredDay: day.nullable(),
+    allowance: left,
+  })
+  .meta({ id: "Preview" });
+
+export const starSchema = z
+  .strictObject({
+    id: text,
+    wallet,
+    target: z.strictObject({ type: targetType, id: text }),
+    at: instant,
+    day,
+    votingPower: count,
+    weight: count.describe("What it added to the counter."),
+    breakdown,
+    holdings: z.strictObject({ collectionA: count, collectionB: count }),
+    publication: z.strictObject({
+      state: z.enum(["stored", "submitted", "published"]),
+      topicId: text.nullable(),
+      transactionId: text.nullable().describe("0.0.n@seconds.nnnnnnnnn"),
+      sequenceNumber: count.nullable(),
+      consensusTimestamp: text.nullable().describe("seconds.nnnnnnnnn"),
+      runningHash: text.nullable().describe("Base64, as the mirror node gives it."),
+    }),
+  })
+  .meta({ id: "Star" });
+
+export const starReplySchema = z
+  .strictObject({
+    star: starSchema,
+    counter: z.strictObject({ totalVotes: count }),
+    allowance: left,
+  })
+  .meta({ id: "StarReply" });
+
+export const starsOfDaySchema = z
+  .strictObject({ day, stars: z.array(starSchema).describe("Newest first.") })
+  .meta({ id: "StarsOfDay" });
+
+const error = text;
+
+/** Refusals that say more than their code. */
+export const refusalSchemas = {
+  INVALID_REQUEST: z
+    .strictObject({
+      error,
+      code: z.literal("INVALID_REQUEST"),
+      field: text.nullable().describe("What is bad; null where the body is no JSON object."),
+    })
+    .meta({ id: "InvalidRequest" }),
+  ALREADY_STARRED: z
+    .strictObject({
+      error,
+      code: z.literal("ALREADY_STARRED"),
+      starId: text,
+      resetsAt: instant,
+    })
+    .meta({ id: "AlreadyStarred" }),
+  ALLOWANCE_EXHAUSTED: z
+    .strictObject({
+      error,
+      code: z.literal("ALLOWANCE_EXHAUSTED"),
+      limit: count,
+      used: count,
+      resetsAt: instant,
+    })
+    .meta({ id: "AllowanceExhausted" }),
+} as const;
