@@ -4,7 +4,10 @@
  */
 import * as assert from "node:assert/strict";
 import { test } from "uvu";
+import { liveRoutes } from "../../src/http/voting/live.ts";
+import { silentLogger } from "../../src/log.ts";
 import type { CounterChange } from "../../src/reads/counter-changes.ts";
+import { LiveCounters } from "../../src/voting/live-counters.ts";
 import { LiveRing } from "../../src/voting/live-ring.ts";
 
 const DAY = "2026-11-20";
@@ -55,6 +58,85 @@ test("the oldest are forgotten: who stands there cannot go on, and the floor say
     "2 50000 50000-0",
     "0 50001 50001-0",
   ]);
+});
+
+const MIDNIGHT = Date.UTC(2026, 10, 21);
+
+/** The stream's route over a journal that we make up. */
+function openRoute() {
+  const journal = { now: MIDNIGHT - 1_000, star: 1, changes: [] as CounterChange[] };
+  const counters = new LiveCounters({
+    lookAtJournal: async () => {
+      const settled = { star: journal.star, release: 0 };
+      return { settled, drawn: settled };
+    },
+    loadChanges: async () => journal.changes.splice(0),
+    now: () => journal.now,
+    log: silentLogger,
+    pollEveryMs: 1,
+  });
+  const live = liveRoutes({ counters, client: () => "one" });
+  const listen = async (lastEventId?: string) => {
+    const headers: Record<string, string> =
+      lastEventId === undefined ? {} : { "Last-Event-ID": lastEventId };
+    const reply = await live.app.request("/live", { headers });
+    const reader = reply.body?.pipeThrough(new TextDecoderStream()).getReader();
+    let text = "";
+    return {
+      /** Reads on until the stream has said this. */
+      async hear(wanted: RegExp): Promise<string> {
+        while (!wanted.test(text)) {
+          const piece = await reader?.read();
+          if (piece === undefined || piece.done) throw new Error(`ended: ${text}`);
+          text += piece.value;
+        }
+        return text;
+      },
+    };
+  };
+  const star = (change: Pick<CounterChange, "type" | "id" | "day">): void => {
+    journal.changes.push({ ...change, totalVotes: journal.star });
+    journal.star += 1;
+  };
+  // What waits within is no reason for a process to stay.
+  const stay = setInterval(() => undefined, 1_000);
+  const close = (): void => {
+    clearInterval(stay);
+    live.close();
+  };
+  return { journal, listen, star, close };
+}
+
+test("00:00 UTC is told by `day`, and no daily counter of an earlier day after it", async () => {
+  const { journal, listen, star, close } = openRoute();
+  const source = await listen();
+  await source.hear(/retry/);
+  star({ type: "token", id: "0.0.7", day: "2026-11-20" });
+  const before = await source.hear(/"0\.0\.7"/);
+  assert.doesNotMatch(before, /event: day/);
+  journal.now = MIDNIGHT;
+  const text = await source.hear(/event: day\n/);
+  assert.match(text, /event: day\nid: 2026-11-21\.\d+-\d+\ndata: \{"day":"2026-11-21"\}/);
+  star({ type: "token", id: "0.0.8", day: "2026-11-20" });
+  star({ type: "event", id: "old", day: "2026-11-20" });
+  const after = await source.hear(/"old"/);
+  assert.doesNotMatch(after, /"0\.0\.8"/, "its day is over");
+  close();
+});
+
+test("an id of an earlier day is answered with `day` and then `reset`, one of today with neither", async () => {
+  const { journal, listen, star, close } = openRoute();
+  await (await listen()).hear(/retry/);
+  journal.now = MIDNIGHT;
+  const late = await (await listen("2026-11-20.1-0")).hear(/event: reset/);
+  assert.match(late, /^retry: \d+\nid: 2026-11-21[^\n]*\n\nevent: day\n[\s\S]*event: reset\n/);
+  const fresh = await listen();
+  const resumed = await listen("2026-11-21.1-0");
+  star({ type: "token", id: "0.0.9", day: "2026-11-21" });
+  for (const source of [fresh, resumed]) {
+    assert.doesNotMatch(await source.hear(/"0\.0\.9"/), /event: (reset|day)/);
+  }
+  close();
 });
 
 test.run();
