@@ -1,11 +1,33 @@
 -- The operators' console and the data revision.
 
--- Sessions at /ops. `operator` is the name typed at sign-in; with the session's id it says who
--- acted. The hash is keyed with OPERATOR_TOKEN, so a new token ends every session.
+-- Named operators. A token is stored as a hash alone. A name is free again once it is revoked, so a
+-- lost token is replaced under the same name. `environment` is the bearer of OPERATOR_TOKEN.
+create table operator (
+  id uuid primary key,
+  name text not null check (length(name) between 1 and 60 and lower(name) <> 'environment'),
+  role text not null check (role in ('viewer', 'operator', 'admin')),
+  token_hash bytea not null unique check (length(token_hash) = 32),
+  created_at epoch_ms not null,
+  last_used_at epoch_ms,
+  revoked_at epoch_ms
+);
+create unique index operator_name on operator (name) where revoked_at is null;
+
+-- The service's role may revoke an operator, and not take that back.
+create function revoke_operator(named text, out name text, out revoked_at bigint) returns setof record
+language sql security definer as $$
+  update operator set revoked_at = now_ms() where operator.name = named and operator.revoked_at is null
+  returning operator.name, operator.revoked_at
+$$;
+
+-- Sessions at /ops. `operator` is the name in the operator log. A session of a named operator lasts
+-- no longer than that operator; one of `environment` has no `operator_id`, and its hash is keyed with
+-- OPERATOR_TOKEN, so that a new token ends it.
 create table operator_session (
   id uuid primary key,
   token_hash bytea not null unique check (length(token_hash) = 32),
-  operator text not null check (length(operator) between 1 and 60),
+  operator text not null check (length(operator) between 1 and 80),
+  operator_id uuid references operator,
   opened_at epoch_ms not null,
   -- Updated at most once a minute; idle sessions end.
   used_at epoch_ms not null,
@@ -13,20 +35,32 @@ create table operator_session (
 );
 create index operator_session_expiry on operator_session (expires_at);
 
--- What operators did. Each action has two rows: `begun` before anything happens, then `done` or
--- `failed`. A `begun` alone means that the process died in between.
+-- Sign-in links that have not been used: each opens one session of `environment`.
+create table operator_link (
+  token_hash bytea primary key check (length(token_hash) = 32),
+  expires_at epoch_ms not null
+);
+
+-- What operators did, at the console and by commands. Each act has two rows: `begun` before anything
+-- happens, then `done` or `failed`. A `begun` alone means that the process died in between.
 create table operator_log (
   id bigint primary key generated always as identity,
   action_id uuid not null,
   phase text not null check (phase in ('begun', 'done', 'failed')),
   at epoch_ms not null default now_ms(),
+  -- The operator's name, or the login that ran a command.
   operator text not null,
-  session_id uuid not null,
+  -- The console's session; null for a command.
+  session_id uuid,
+  -- The client's address, or `command`.
+  origin text not null default '',
   -- The action's name, as `keys.revoke`, and what it was about.
   action text not null,
   subject text not null default '',
   -- One sentence for people.
   notice text not null default '',
+  -- Why, where the act asks for it.
+  reason text,
   details jsonb not null default '{}',
   unique (action_id, phase)
 );

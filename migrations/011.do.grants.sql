@@ -49,6 +49,8 @@ begin
     item_hour to starboard_app;
   grant select, insert (id, name, prefix, hash, created_at), update (last_used_at)
     on api_key to starboard_app;
+  grant select, insert (id, name, role, token_hash, created_at), update (role, last_used_at)
+    on operator to starboard_app;
 
   -- What only grows, and the few columns of it that move.
   grant select, insert on xp_credit, export_day, topic_reading, publishing_finding, operator_log
@@ -66,7 +68,7 @@ begin
 
   grant select, insert, update, delete on event, token, collection, project, season, premium_pass,
     challenge, session, idempotency_key, season_score, publishing_alarm, journal_epoch,
-    operator_session, service_process, service_minute to starboard_app;
+    operator_session, operator_link, service_process, service_minute to starboard_app;
   grant select on xp_ledger, attention to starboard_app;
   grant select on star_conflict, recovered_day to starboard_app;
   grant usage, select on sequence journal_seq, forever_mint_order to starboard_app;

@@ -1,11 +1,12 @@
 import { readFile, stat } from "node:fs/promises";
 import { defineCommand } from "citty";
 import { type Approval, approveRecord, rejectRecord } from "../catalogue/approve-records.ts";
-import { importCatalog, STORED_NOTICE } from "../catalogue/import-catalog.ts";
+import { type Imported, importCatalog, STORED_NOTICE } from "../catalogue/import-catalog.ts";
 import { listRecords } from "../catalogue/list-records.ts";
 import { readJson } from "../catalogue/read-json.ts";
 import { readRecordType } from "../catalogue/record-type.ts";
 import { TerminalError } from "../errors.ts";
+import { act } from "./act.ts";
 import { withDatabase } from "./database.ts";
 import { command, instantOrNull, table } from "./output.ts";
 import { progressBar, type Terminal } from "./progress-bar.ts";
@@ -30,9 +31,13 @@ const importFile = command({
     const progress = importProgress(json ? NOWHERE : process.stderr);
     const options = { approve, eventSources: EVENT_SOURCES ?? [], onChecked: progress.begin };
     try {
-      return await withDatabase(DATABASE_URL, (sql) => importCatalog(sql, catalog, options), {
-        onNotice: progress.onNotice,
-      });
+      const how = {
+        name: "catalogue.import",
+        subject: file,
+        pool: { onNotice: progress.onNotice },
+        end: (details: Imported) => ({ details: { ...details } }),
+      };
+      return await act(DATABASE_URL, how, (sql) => importCatalog(sql, catalog, options));
     } finally {
       progress.end();
     }
@@ -52,7 +57,7 @@ const approve = command({
   name: "approve",
   description: "Make a record visible.",
   args: record,
-  work: ({ type, id }) => onRecord(type, id, approveRecord),
+  work: ({ type, id }) => onRecord("catalogue.approve", { type, id }, approveRecord),
   text: ({ type, id, approvedAt }) => `${type} ${id} is approved since ${approvedAt}`,
 });
 
@@ -60,7 +65,7 @@ const reject = command({
   name: "reject",
   description: "Hide a record; its stars stay.",
   args: record,
-  work: ({ type, id }) => onRecord(type, id, rejectRecord),
+  work: ({ type, id }) => onRecord("catalogue.reject", { type, id }, rejectRecord),
   text: ({ type, id }) => `${type} ${id} is hidden`,
 });
 
@@ -104,10 +109,15 @@ function importProgress(terminal: Terminal) {
   };
 }
 
-async function onRecord(type: string, id: string, change: typeof approveRecord) {
+async function onRecord(
+  name: string,
+  { type, id }: { readonly type: string; readonly id: string },
+  change: typeof approveRecord,
+) {
   const recordType = readRecordType(type);
   const { DATABASE_URL } = readCommandSettings(["DATABASE_URL"]);
-  const changed: Approval = await withDatabase(DATABASE_URL, (sql) => change(sql, recordType, id));
+  const how = { name, subject: `${recordType}/${id}` };
+  const changed: Approval = await act(DATABASE_URL, how, (sql) => change(sql, recordType, id));
   return { ...changed, approvedAt: instantOrNull(changed.approvedAt) };
 }
 

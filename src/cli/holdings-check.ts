@@ -5,6 +5,7 @@ import { createLogger } from "../log.ts";
 import { readDatabaseClock } from "../store/postgres.ts";
 import { createHoldingsCheck } from "../upkeep/holdings-check/check.ts";
 import { type CheckReport, isComplete, type MintReport } from "../upkeep/holdings-check/report.ts";
+import { actOn } from "./act.ts";
 import { withDatabase } from "./database.ts";
 import { command, table } from "./output.ts";
 import { readCommandSettings } from "./settings.ts";
@@ -34,6 +35,16 @@ export const holdingsCheckCommand = defineCommand({
   subCommands: { run },
 });
 
+const HOW = {
+  name: "holdings.run",
+  subject: "all forever mints",
+  end: ({ mints }: CheckReport) => {
+    const of = (part: "removed" | "deferred") =>
+      mints.reduce((sum, mint) => sum + mint[part].length, 0);
+    return { notice: `${of("removed")} removed, ${of("deferred")} left open.` };
+  },
+};
+
 async function checkNow(): Promise<CheckReport> {
   const settings = readCommandSettings([
     "DATABASE_URL",
@@ -50,7 +61,8 @@ async function checkNow(): Promise<CheckReport> {
     const mirror = createMirrorNode({ urls: settings.MIRROR_NODE_URL, log });
     const collections = { A: settings.COLLECTION_A_ID, B: settings.COLLECTION_B_ID };
     try {
-      return await createHoldingsCheck({ sql, mirror, clock, log, collections }).runNow();
+      const check = createHoldingsCheck({ sql, mirror, clock, log, collections });
+      return await actOn(sql, HOW, () => check.runNow());
     } finally {
       clock.stop();
       await mirror.close();

@@ -4,6 +4,8 @@ import { exportSettings } from "../journal/export-days.ts";
 import { silentLogger } from "../log.ts";
 import { recover } from "../recovery/recover.ts";
 import { PIECE, type Recovered, type Recovery } from "../recovery/recovery.ts";
+import type { Sql } from "../store/postgres.ts";
+import { act } from "./act.ts";
 import { ARGS, rateOf, split, urlOf, urlsOf } from "./audit-flags.ts";
 import { withDatabase } from "./database.ts";
 import { command } from "./output.ts";
@@ -52,7 +54,7 @@ export const recoverCommand = command({
     const bar = { what: "", bar: progressBar(process.stderr, "") };
     try {
       const exports = await openExports(args.export, args["from-url"]);
-      const recovered = await withDatabase(settings.DATABASE_URL, (sql) =>
+      const work = (sql: Sql) =>
         recover({
           sql,
           mirror,
@@ -67,8 +69,10 @@ export const recoverCommand = command({
             }
             bar.bar.show(done, total);
           },
-        }),
-      );
+        });
+      const recovered = args["dry-run"]
+        ? await withDatabase(settings.DATABASE_URL, work)
+        : await act(settings.DATABASE_URL, HOW, work);
       if (!recovered.written && !args["dry-run"]) process.exitCode = 1;
       return recovered;
     } finally {
@@ -78,6 +82,15 @@ export const recoverCommand = command({
   },
   text: recoveredText,
 });
+
+const HOW = {
+  name: "journal.recover",
+  subject: "journal",
+  end: ({ written, recovered, adopted, conflicts }: Recovered) => ({
+    notice: written ? `${recovered} stars recovered.` : "Nothing was written.",
+    details: { written, recovered, adopted, conflicts },
+  }),
+};
 
 async function openExports(
   folder: string | undefined,

@@ -1,8 +1,6 @@
-import { randomUUID } from "node:crypto";
-import { userInfo } from "node:os";
 import { defineCommand } from "citty";
 import { acceptLoss, journalStatus } from "../publishing/journal-behind.ts";
-import { appendOperatorLog } from "../store/operator-log.ts";
+import { act } from "./act.ts";
 import { withDatabase } from "./database.ts";
 import { recoverCommand } from "./journal-recover.ts";
 import { command, table } from "./output.ts";
@@ -42,20 +40,16 @@ const accept = command({
   async work({ reason }) {
     if (reason.trim() === "") throw new Error("--reason is empty");
     const { DATABASE_URL } = readCommandSettings(["DATABASE_URL"]);
-    return withDatabase(DATABASE_URL, async (sql) => {
-      const act = {
-        actionId: randomUUID(),
-        operator: userInfo().username,
-        sessionId: randomUUID(),
-        action: "journal.accept-loss",
-        subject: "journal",
-        notice: reason,
-      };
-      await appendOperatorLog(sql, { ...act, phase: "begun", details: {} });
-      const accepted = await acceptLoss(sql);
-      await appendOperatorLog(sql, { ...act, phase: "done", details: { accepted } });
-      return { accepted, reason };
-    });
+    const how = {
+      name: "journal.accept-loss",
+      subject: "journal",
+      reason,
+      end: (accepted: number) => ({
+        notice: `${accepted} messages have no star in this journal.`,
+        details: { accepted },
+      }),
+    };
+    return { accepted: await act(DATABASE_URL, how, acceptLoss), reason };
   },
   text: ({ accepted }) => `${accepted} messages are known to have no star in this journal`,
 });

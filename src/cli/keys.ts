@@ -1,7 +1,8 @@
 import { defineCommand } from "citty";
-import { issueKey } from "../keys/issue-key.ts";
+import { type IssuedKey, issueKey } from "../keys/issue-key.ts";
 import { listKeys } from "../keys/list-keys.ts";
 import { revokeKey } from "../keys/revoke-key.ts";
+import { act } from "./act.ts";
 import { withDatabase } from "./database.ts";
 import { command, instantOrNull, table } from "./output.ts";
 import { readCommandSettings } from "./settings.ts";
@@ -14,7 +15,12 @@ const issue = command({
   },
   async work({ name }) {
     const { DATABASE_URL } = readCommandSettings(["DATABASE_URL"]);
-    const issued = await withDatabase(DATABASE_URL, (sql) => issueKey(sql, name));
+    const how = {
+      name: "keys.issue",
+      subject: name,
+      end: ({ id }: IssuedKey) => ({ details: { id } }),
+    };
+    const issued = await act(DATABASE_URL, how, (sql) => issueKey(sql, name));
     return { ...issued, createdAt: instantOrNull(issued.createdAt) };
   },
   text: ({ id, name, key }) =>
@@ -61,7 +67,8 @@ const revoke = command({
   },
   async work({ id }) {
     const { DATABASE_URL } = readCommandSettings(["DATABASE_URL"]);
-    const revoked = await withDatabase(DATABASE_URL, (sql) => revokeKey(sql, id));
+    const how = { name: "keys.revoke", subject: id };
+    const revoked = await act(DATABASE_URL, how, (sql) => revokeKey(sql, id));
     return { id: revoked.id, revokedAt: instantOrNull(revoked.revokedAt) };
   },
   text: ({ id, revokedAt }) => `${id} is revoked since ${revokedAt}`,

@@ -7,6 +7,7 @@ import {
   revokePass,
 } from "../catalogue/premium.ts";
 import type { Sql } from "../store/postgres.ts";
+import { act } from "./act.ts";
 import { withDatabase } from "./database.ts";
 import { command, instantOrNull, table } from "./output.ts";
 import { readCommandSettings } from "./settings.ts";
@@ -50,7 +51,12 @@ function passCommand(
     async work({ wallet, season }) {
       const { DATABASE_URL } = readCommandSettings(["DATABASE_URL"]);
       const pass = { wallet, seasonId: season };
-      return shown(await withDatabase(DATABASE_URL, (sql) => change(sql, pass)));
+      const how = {
+        name: `premium.${name}`,
+        subject: wallet,
+        end: () => ({ details: { season } }),
+      };
+      return shown(await act(DATABASE_URL, how, (sql) => change(sql, pass)));
     },
     text: ({ wallet, seasonId }) =>
       `${name === "grant" ? "granted" : "revoked"}: ${wallet}, season ${seasonId}`,

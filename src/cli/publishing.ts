@@ -1,11 +1,14 @@
 import { defineCommand } from "citty";
+import { TerminalError } from "../errors.ts";
 import { publishingState } from "../publishing/publishing-state.ts";
 import { resolveFinding } from "../publishing/reconciliation-findings.ts";
 import { redriveStar } from "../publishing/redrive.ts";
+import { act } from "./act.ts";
 import { withDatabase } from "./database.ts";
 import { command, instantOrNull, table } from "./output.ts";
 import { readCommandSettings } from "./settings.ts";
 
+const refused = (message: string) => new TerminalError("NOT_FOUND", message);
 const STAR_ID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 const status = command({
@@ -52,11 +55,13 @@ const redrive = command({
   async work({ star }) {
     if (!STAR_ID.test(star)) throw new Error(`${star.slice(0, 60)} is not the id of a star`);
     const { DATABASE_URL } = readCommandSettings(["DATABASE_URL"]);
-    const redriven = await withDatabase(DATABASE_URL, (sql) =>
-      // Workers look every few seconds, so none has to be woken.
-      redriveStar({ sql, wake: () => undefined }, star),
-    );
-    if (redriven.kind === "unknown") throw new Error(`there is no star ${star}`);
+    const how = { name: "publishing.redrive", subject: star };
+    // Workers look every few seconds, so none has to be woken.
+    const redriven = await act(DATABASE_URL, how, async (sql) => {
+      const found = await redriveStar({ sql, wake: () => undefined }, star);
+      if (found.kind === "unknown") throw refused(`there is no star ${star}`);
+      return found;
+    });
     return { star, ...redriven };
   },
   text: ({ star, kind }) => `star ${star}: ${kind}`,
@@ -70,8 +75,10 @@ const resolve = command({
     const id = Number(finding);
     if (!/^\d{1,15}$/.test(finding)) throw new Error(`${finding.slice(0, 60)} is not a number`);
     const { DATABASE_URL } = readCommandSettings(["DATABASE_URL"]);
-    const resolved = await withDatabase(DATABASE_URL, (sql) => resolveFinding(sql, id));
-    if (!resolved) throw new Error(`there is no open finding ${id}`);
+    const how = { name: "publishing.resolve", subject: finding };
+    await act(DATABASE_URL, how, async (sql) => {
+      if (!(await resolveFinding(sql, id))) throw refused(`there is no open finding ${id}`);
+    });
     return { finding: id };
   },
   text: ({ finding }) => `finding ${finding} is set aside`,

@@ -3,7 +3,7 @@ import { isDay } from "../../actors/day.ts";
 import { silentLogger } from "../log.ts";
 import { reofferDay } from "../upkeep/offer-rewards.ts";
 import { openRewardsQueue } from "../upkeep/rewards-queue.ts";
-import { withDatabase } from "./database.ts";
+import { act } from "./act.ts";
 import { command } from "./output.ts";
 import { readCommandSettings } from "./settings.ts";
 
@@ -20,10 +20,12 @@ const reoffer = command({
     const queue = openRewardsQueue(REDIS_URL, silentLogger);
     try {
       await queue.ready();
-      return {
-        day,
-        offered: await withDatabase(DATABASE_URL, (sql) => reofferDay(sql, queue, day)),
+      const how = {
+        name: "rewards.reoffer",
+        subject: day,
+        end: (offered: number) => ({ details: { offered } }),
       };
+      return { day, offered: await act(DATABASE_URL, how, (sql) => reofferDay(sql, queue, day)) };
     } finally {
       await queue.close();
     }

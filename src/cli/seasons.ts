@@ -1,5 +1,6 @@
 import { defineCommand } from "citty";
 import { addSeason, FOLD_TIMEOUT_MS, listSeasons, type Season } from "../catalogue/seasons.ts";
+import { act } from "./act.ts";
 import { withDatabase } from "./database.ts";
 import { command, instantOrNull, table } from "./output.ts";
 import { readCommandSettings } from "./settings.ts";
@@ -9,7 +10,7 @@ const add = command({
   description: "Add a season; seasons must not overlap.",
   args: {
     name: { type: "string", description: "Its name.", required: true },
-    starts: { type: "string", description: "First instantOrNull, RFC 3339.", required: true },
+    starts: { type: "string", description: "First instant, RFC 3339.", required: true },
     ends: { type: "string", description: "First instant after it, RFC 3339.", required: true },
   },
   async work({ name, starts, ends }) {
@@ -19,8 +20,13 @@ const add = command({
       endsAt: readInstant("ends", ends),
     };
     const { DATABASE_URL } = readCommandSettings(["DATABASE_URL"]);
-    const pool = { statementTimeoutMs: FOLD_TIMEOUT_MS };
-    return shown(await withDatabase(DATABASE_URL, (sql) => addSeason(sql, season), pool));
+    const how = {
+      name: "seasons.add",
+      subject: name,
+      pool: { statementTimeoutMs: FOLD_TIMEOUT_MS },
+      end: (details: Season) => ({ details: { ...details } }),
+    };
+    return shown(await act(DATABASE_URL, how, (sql) => addSeason(sql, season)));
   },
   text: ({ id, name, startsAt, endsAt }) => `${id}  ${name}: ${startsAt} to ${endsAt}`,
 });

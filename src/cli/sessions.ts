@@ -2,7 +2,7 @@ import { defineCommand } from "citty";
 import { TerminalError } from "../errors.ts";
 import { revokeSessions } from "../keys/revoke-sessions.ts";
 import { isEntityId } from "../ledger/entity-id.ts";
-import { withDatabase } from "./database.ts";
+import { act } from "./act.ts";
 import { command } from "./output.ts";
 import { readCommandSettings } from "./settings.ts";
 
@@ -17,7 +17,12 @@ const revoke = command({
       throw new TerminalError("INVALID_REQUEST", "the wallet must be an account id like 0.0.1001");
     }
     const { DATABASE_URL } = readCommandSettings(["DATABASE_URL"]);
-    const revoked = await withDatabase(DATABASE_URL, (sql) => revokeSessions(sql, wallet));
+    const how = {
+      name: "sessions.revoke",
+      subject: wallet,
+      end: (revoked: number) => ({ details: { revoked } }),
+    };
+    const revoked = await act(DATABASE_URL, how, (sql) => revokeSessions(sql, wallet));
     return { wallet, revoked };
   },
   text: ({ wallet, revoked }) => `ended ${revoked} sessions of ${wallet}`,

@@ -1,6 +1,10 @@
 import { defineCommand } from "citty";
 import { createTopic } from "../ledger/create-topic.ts";
 import { createHederaTopic } from "../ledger/hedera-topic.ts";
+import type { Topic } from "../ledger/topic.ts";
+import { canLog } from "../store/operator-log.ts";
+import { actOn } from "./act.ts";
+import { withDatabase } from "./database.ts";
 import { command } from "./output.ts";
 import { readCommandSettings } from "./settings.ts";
 
@@ -17,16 +21,7 @@ const create = command({
       operatorKey: settings.HEDERA_OPERATOR_KEY,
     });
     try {
-      // One after the other: two ids of one instant would be the same transaction.
-      const eventVotesTopicId = await createTopic(topic, {
-        memo: "Starboard event stars",
-        nowMs: Date.now(),
-      });
-      const assetVotesTopicId = await createTopic(topic, {
-        memo: "Starboard asset stars",
-        nowMs: Date.now(),
-      });
-      return { eventVotesTopicId, assetVotesTopicId };
+      return await withLines(settings.DATABASE_URL, () => createBoth(topic));
     } finally {
       topic.close();
     }
@@ -40,3 +35,36 @@ export const topicsCommand = defineCommand({
   meta: { name: "topics", description: "The two public topics that stars are published to." },
   subCommands: { create },
 });
+
+/** Of both topics, the ids. */
+interface Topics {
+  readonly eventVotesTopicId: string;
+  readonly assetVotesTopicId: string;
+}
+
+async function createBoth(topic: Topic): Promise<Topics> {
+  // One after the other: two ids of one instant would be the same transaction.
+  const eventVotesTopicId = await createTopic(topic, {
+    memo: "Starboard event stars",
+    nowMs: Date.now(),
+  });
+  const assetVotesTopicId = await createTopic(topic, {
+    memo: "Starboard asset stars",
+    nowMs: Date.now(),
+  });
+  return { eventVotesTopicId, assetVotesTopicId };
+}
+
+/** Topics may be made before there is a database, and then leave no line. */
+async function withLines(url: string | undefined, work: () => Promise<Topics>): Promise<Topics> {
+  if (url === undefined) return work();
+  return withDatabase(url, async (sql) => {
+    return (await canLog(sql)) ? actOn(sql, HOW, work) : work();
+  });
+}
+
+const HOW = {
+  name: "topics.create",
+  subject: "both topics",
+  end: (details: Topics) => ({ details: { ...details } }),
+};

@@ -1,6 +1,6 @@
 import { defineCommand } from "citty";
 import { type BookedCredit, creditXp } from "../catalogue/credit-xp.ts";
-import { withDatabase } from "./database.ts";
+import { act } from "./act.ts";
 import { command, instantOrNull } from "./output.ts";
 import { readCommandSettings } from "./settings.ts";
 
@@ -16,7 +16,13 @@ const credit = command({
   async work({ wallet, points, reason, id }) {
     const asked = { id, wallet, points: readPoints(points), reason };
     const { DATABASE_URL } = readCommandSettings(["DATABASE_URL"]);
-    return shown(await withDatabase(DATABASE_URL, (sql) => creditXp(sql, asked)));
+    const how = {
+      name: "xp.credit",
+      subject: wallet,
+      reason,
+      end: (booked: BookedCredit) => ({ details: { ...booked } }),
+    };
+    return shown(await act(DATABASE_URL, how, (sql) => creditXp(sql, asked)));
   },
   text: ({ wallet, points, seasonId }) =>
     `booked: ${points} to ${wallet}, ${seasonId === null ? "while no season is on" : `season ${seasonId}`}`,

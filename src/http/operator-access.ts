@@ -1,5 +1,6 @@
 import { createHash, timingSafeEqual } from "node:crypto";
 import type { Context, MiddlewareHandler } from "hono";
+import { ENVIRONMENT, isOperatorToken, type Operator } from "../keys/operators.ts";
 import type { Logger } from "../log.ts";
 import type { Metrics } from "../metrics.ts";
 import type { ClientAddress } from "./middleware/client-address.ts";
@@ -10,22 +11,32 @@ import { problem } from "./problem.ts";
 export type OperatorDoor = "sign-in" | "api" | "metrics";
 
 /** What is said to a token; a shut client waits `retryAfterSeconds`. */
-export type OperatorVerdict =
-  | { readonly kind: "right" | "wrong" }
+export type OperatorVerdict = { readonly kind: "right"; readonly operator: Operator } | Refused;
+
+type Refused =
+  | { readonly kind: "wrong" }
   | { readonly kind: "shut"; readonly retryAfterSeconds: number };
 
 /** Judges operators' tokens at every door, and counts the wrong ones of a client together. */
 export interface OperatorAccess {
   /** @param given empty where the request brings none: that is refused and not counted */
   judge(c: Context, door: OperatorDoor, given: string): Promise<OperatorVerdict>;
+  /**
+   * Judges a sign-in link as a token of `environment`.
+   *
+   * @param use uses the link up, and says whether it was good
+   */
+  judgeLink(c: Context, use: () => Promise<boolean>): Promise<OperatorVerdict>;
   /** Lets `Authorization: Bearer <token>` through; 401, and 429 for a client that is shut. */
   guard(door: OperatorDoor): MiddlewareHandler;
 }
 
 export interface OperatorAccessOptions
   extends Pick<SharedWindowOptions, "clock" | "redis" | "processes"> {
-  /** Without one every door but `metrics` stays closed. */
+  /** Of `environment`, an admin. */
   readonly operatorToken: string | undefined;
+  /** The operator of a named token, read anew each time. */
+  readonly findOperator: (token: string) => Promise<Operator | null>;
   /** Opens `metrics` alone, and there stands in the operator token's place. */
   readonly metricsToken?: string | undefined;
   readonly client: ClientAddress;
@@ -61,29 +72,55 @@ export function operatorAccess(options: OperatorAccessOptions): OperatorAccess {
     shutUntil.set(address, now + WINDOW_MS);
     if (!isKnown) log.warn({ client: address }, "too many wrong operator tokens: client shut out");
   };
-  const refuse = (door: OperatorDoor, verdict: OperatorVerdict): OperatorVerdict => {
+  const refuse = (door: OperatorDoor, verdict: Refused): Refused => {
     metrics.operatorRefused.inc({ door, reason: verdict.kind });
     return verdict;
   };
+  /** Asks the window, or counts a try; undefined where the client is let through. */
+  const shutOut = async (address: string, how: "look" | "take"): Promise<Refused | undefined> => {
+    const { accepted, remaining, waitMs } = await window[how](address);
+    if (!accepted || (how === "take" && remaining === 0)) noteShut(address);
+    if (accepted) return undefined;
+    return { kind: "shut", retryAfterSeconds: Math.max(1, Math.ceil(waitMs / 1_000)) };
+  };
+  // The window answers before anything is said of a token, so a burst learns no more than ten
+  // tries one after another.
+  const answer = async (
+    door: OperatorDoor,
+    address: string,
+    operator: Operator | null,
+  ): Promise<OperatorVerdict> => {
+    const shut = await shutOut(address, operator === null ? "take" : "look");
+    if (shut !== undefined) return refuse(door, shut);
+    return operator === null ? refuse(door, { kind: "wrong" }) : { kind: "right", operator };
+  };
+  /** What costs a statement is not looked at for a client that is shut out. */
+  const answerStored = async (
+    door: OperatorDoor,
+    address: string,
+    find: () => Promise<Operator | null>,
+  ): Promise<OperatorVerdict> => {
+    const shut = await shutOut(address, "look");
+    return shut === undefined ? answer(door, address, await find()) : refuse(door, shut);
+  };
 
-  const judge: OperatorAccess["judge"] = async (c, door, given) => {
+  const judge: OperatorAccess["judge"] = (c, door, given) => {
     const wanted = door === "metrics" ? (metricsToken ?? operatorToken) : operatorToken;
-    if (given === "") return refuse(door, { kind: "wrong" });
+    if (given === "") return Promise.resolve(refuse(door, { kind: "wrong" }));
     const address = client(c);
-    // The window answers before anything is said of the token, so a burst learns no more than ten
-    // tries one after another.
     const isRight = wanted !== undefined && isSameText(given, wanted);
-    const { accepted, remaining, waitMs } = await window[isRight ? "look" : "take"](address);
-    if (!accepted || (!isRight && remaining === 0)) noteShut(address);
-    if (!accepted) {
-      const retryAfterSeconds = Math.max(1, Math.ceil(waitMs / 1_000));
-      return refuse(door, { kind: "shut", retryAfterSeconds });
+    // With a token of its own, metrics open to no operator's.
+    const mayBeNamed = door !== "metrics" || metricsToken === undefined;
+    if (!isRight && mayBeNamed && isOperatorToken(given)) {
+      return answerStored(door, address, () => options.findOperator(given));
     }
-    return isRight ? { kind: "right" } : refuse(door, { kind: "wrong" });
+    return answer(door, address, isRight ? ENVIRONMENT : null);
   };
 
   return {
     judge,
+    judgeLink: (c, use) =>
+      answerStored("sign-in", client(c), async () => ((await use()) ? ENVIRONMENT : null)),
     guard: (door) =>
       async function operatorGuard(c, next) {
         const header = c.req.header("authorization") ?? "";

@@ -4,27 +4,29 @@ import { crc32 } from "node:zlib";
 /**
  * The form of an API key: `starboard_live_`, 30 random base62 characters (178 bits), and 6
  * of checksum, so that a mistyped or invented key is refused without asking anyone
- * (contract, section 2).
+ * (contract, section 2). Operators' tokens differ in the prefix alone.
  */
 const PREFIX = "starboard_live_";
+/** What an operator's token begins with. */
+export const OPERATOR_PREFIX = "starboard_operator_";
 const RANDOM_CHARACTERS = 30;
 const CHECKSUM_CHARACTERS = 6;
 const ALPHABET = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
-const FORM = new RegExp(`^${PREFIX}[0-9A-Za-z]{${RANDOM_CHARACTERS + CHECKSUM_CHARACTERS}}$`);
+const BODY = new RegExp(`^[0-9A-Za-z]{${RANDOM_CHARACTERS + CHECKSUM_CHARACTERS}}$`);
 /** Of the random part: enough to distinguish keys in a list, 154 bits remain unknown. */
 const SHOWN_CHARACTERS = 4;
 /** The largest multiple of 62 in a byte: what lies above would favour some characters. */
 const UNBIASED_BELOW = 256 - (256 % ALPHABET.length);
 
 /** Makes a new key. It is shown once and never stored. */
-export function makeKey(): string {
-  const body = PREFIX + randomBase62(RANDOM_CHARACTERS);
+export function makeKey(prefix: string = PREFIX): string {
+  const body = prefix + randomBase62(RANDOM_CHARACTERS);
   return body + checksum(body);
 }
 
 /** Whether a text has the form of a key and its checksum is right. */
-export function isKey(text: string): boolean {
-  if (!FORM.test(text)) return false;
+export function isKey(text: string, prefix: string = PREFIX): boolean {
+  if (!text.startsWith(prefix) || !BODY.test(text.slice(prefix.length))) return false;
   const body = text.slice(0, -CHECKSUM_CHARACTERS);
   return text === body + checksum(body);
 }

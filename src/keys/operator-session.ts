@@ -2,23 +2,29 @@ import { createHmac, randomBytes } from "node:crypto";
 import { uuidv7 } from "uuidv7";
 import type { Clock } from "../clock.ts";
 import { runStatement, type Sql } from "../store/postgres.ts";
+import { hashOf } from "./key-form.ts";
+import { ENVIRONMENT, type Operator, type Role } from "./operators.ts";
 
 /** An operator who is signed in at the console. */
 export interface OperatorSession {
-  /** With the name it is the "who" of the operator log. */
   readonly id: string;
-  /** As typed at sign-in. */
+  /** As it stands in the operator log: the operator's name, or `environment (Ada)`. */
   readonly operator: string;
+  /** The operator's role now. */
+  readonly role: Role;
   /** Epoch milliseconds. */
   readonly openedAt: number;
 }
 
 export interface OperatorSessions {
-  /** @returns the secret for the cookie: shown once, stored as a keyed hash alone */
-  open(operator: string): Promise<OperatorSession & { readonly secret: string }>;
+  /**
+   * @param alias what the bearer of the shared token goes by; others have a name
+   * @returns the secret for the cookie: shown once, stored as a hash alone
+   */
+  open(operator: Operator, alias?: string): Promise<OperatorSession & { readonly secret: string }>;
   /**
    * The session of a secret; null when it is unknown, idle for too long, past its end, signed
-   * out, or opened with another operator token. Never cached.
+   * out, of a revoked operator, or opened with another `OPERATOR_TOKEN`. Never cached.
    *
    * @param use whether this counts as use, so that the session stays
    */
@@ -41,43 +47,63 @@ const SECRET = /^[A-Za-z0-9_-]{43}$/;
 /**
  * The console's sessions, in Postgres: they outlive a restart and hold in every process.
  *
- * @param deps.operatorToken keys the hashes: with another token all sessions are over
+ * @param deps.operatorToken keys the hashes of `environment`: with another token its sessions are
+ *   over, and without one it has none
  */
 export function operatorSessions(deps: {
   readonly sql: Sql;
   readonly clock: Clock;
-  readonly operatorToken: string;
+  readonly operatorToken: string | undefined;
 }): OperatorSessions {
-  const { sql, clock } = deps;
-  const hash = (secret: string): Buffer =>
-    createHmac("sha256", deps.operatorToken).update(secret).digest();
+  const { sql, clock, operatorToken } = deps;
+  const keyed = (secret: string): Buffer | null =>
+    operatorToken === undefined
+      ? null
+      : createHmac("sha256", operatorToken).update(secret).digest();
   return {
-    async open(operator) {
+    async open({ id: operatorId, name, role }, alias = "") {
       const secret = randomBytes(32).toString("base64url");
-      const session = { id: uuidv7(), operator, openedAt: clock.now() };
+      const operator = operatorId === null && alias !== "" ? `${name} (${alias})` : name;
+      const session = { id: uuidv7(), operator, role, openedAt: clock.now() };
+      const hash = operatorId === null ? keyed(secret) : hashOf(secret);
       await runStatement(sql`
-        insert into operator_session (id, token_hash, operator, opened_at, used_at, expires_at)
-        values (${session.id}, ${hash(secret)}, ${operator}, ${session.openedAt},
+        insert into operator_session
+          (id, token_hash, operator, operator_id, opened_at, used_at, expires_at)
+        values (${session.id}, ${hash}, ${operator}, ${operatorId}, ${session.openedAt},
           ${session.openedAt}, ${session.openedAt + OPERATOR_SESSION_MS})`);
       return { ...session, secret };
     },
     async find(secret, use) {
       if (!SECRET.test(secret)) return null;
-      const now = clock.now();
+      const [now, hash] = [clock.now(), hashOf(secret)];
       const [row] = await runStatement(sql<(OperatorSession & { readonly usedAt: number })[]>`
-        select id, operator, opened_at as "openedAt", used_at as "usedAt" from operator_session
-        where token_hash = ${hash(secret)} and expires_at > ${now}::bigint
-          and used_at > ${now - OPERATOR_IDLE_MS}::bigint`);
+        select session.id, session.operator, coalesce(operator.role, ${ENVIRONMENT.role}) as role,
+          opened_at as "openedAt", used_at as "usedAt"
+        from operator_session session
+        left join operator on operator.id = operator_id and operator.revoked_at is null
+        where session.token_hash in (${hash}, ${keyed(secret)})
+          and (operator_id is null) = (session.token_hash <> ${hash})
+          and (operator_id is null or operator.id is not null)
+          and expires_at > ${now}::bigint and used_at > ${now - OPERATOR_IDLE_MS}::bigint`);
       if (row === undefined) return null;
       const { usedAt, ...session } = row;
-      if (use === "use" && now - usedAt > NOTED_EVERY_MS) {
-        await runStatement(sql`
-          update operator_session set used_at = ${now} where id = ${session.id} and used_at < ${now}`);
-      }
+      if (use === "use" && now - usedAt > NOTED_EVERY_MS) await noteUse(sql, session.id, now);
       return session;
     },
     async close(secret) {
-      await runStatement(sql`delete from operator_session where token_hash = ${hash(secret)}`);
+      await runStatement(sql`
+        delete from operator_session where token_hash in (${hashOf(secret)}, ${keyed(secret)})`);
     },
   };
+}
+
+/** Of the session, and of its operator where that has a name. */
+async function noteUse(sql: Sql, id: string, now: number): Promise<void> {
+  await runStatement(sql`
+    with used as (
+      update operator_session set used_at = ${now} where id = ${id} and used_at < ${now}
+      returning operator_id
+    )
+    update operator set last_used_at = greatest(last_used_at, ${now}::bigint)
+    from used where operator.id = used.operator_id`);
 }

@@ -40,6 +40,10 @@ export const commands: Readonly<Record<string, Listed>> = {
     description: "Issue, list and revoke API keys.",
     load: () => import("../cli/keys.ts").then(({ keysCommand }) => keysCommand),
   },
+  operators: {
+    description: "Who may look and act at the console, and who did.",
+    load: () => import("../cli/operators.ts").then(({ operatorsCommand }) => operatorsCommand),
+  },
   catalog: {
     description: "Fill the directory and decide what it shows.",
     load: () => import("../cli/catalog.ts").then(({ catalogCommand }) => catalogCommand),

@@ -1,7 +1,9 @@
 import { randomUUID } from "node:crypto";
 import { defineCommand } from "citty";
 import { signIn, star } from "../cli/demo-client.ts";
+import { withDatabase } from "../cli/database.ts";
 import { startVoters, type VotingClient } from "../demo/voters.ts";
+import { makeSignInLink } from "../keys/sign-in-link.ts";
 import { createLogger } from "../log.ts";
 import { createMetrics } from "../metrics.ts";
 import { createDirectWakeQueue, createWakeQueue } from "../publishing/queue.ts";
@@ -49,7 +51,8 @@ async function startAll() {
       const voters = startVoters({ ...home, client: votingClient(web.url), log });
       stops.push(() => voters.close());
     }
-    say(welcome(home, web.url, (performance.now() - startedAt) / 1_000));
+    const link = await signInLink(home.settings.DATABASE_URL, web.url);
+    say(welcome(home, { url: web.url, link }, (performance.now() - startedAt) / 1_000));
     return { log, close };
   } catch (error) {
     await close();
@@ -66,7 +69,11 @@ function votingClient(url: string): VotingClient {
   };
 }
 
-function welcome(home: LocalEnvironment, url: string, seconds: number): string {
+function welcome(
+  home: LocalEnvironment,
+  { url, link }: { readonly url: string; readonly link: string },
+  seconds: number,
+): string {
   const key = home.demoKey;
   return `
 Starboard is up after ${seconds.toFixed(1)} s.
@@ -75,6 +82,7 @@ Starboard is up after ${seconds.toFixed(1)} s.
   API docs      ${url}/docs
   Voting API    ${url}/voting
   Console       ${url}/ops (operator token: ${home.operatorToken})
+  Sign in once  ${link}
   Mirror node   ${home.settings.MIRROR_NODE_URL[0]}
   Postgres      ${withoutPassword(home.settings.DATABASE_URL)}
   Data          ${home.folder}
@@ -97,6 +105,11 @@ function withoutPassword(databaseUrl: string): string {
   const url = new URL(databaseUrl);
   url.password = "";
   return url.href;
+}
+
+/** A link to the console that the first who opens it within 15 minutes is signed in by. */
+function signInLink(databaseUrl: string, url: string): Promise<string> {
+  return withDatabase(databaseUrl, (sql) => makeSignInLink(sql, url));
 }
 
 function say(text: string): void {

@@ -25,10 +25,12 @@ import { votingApi } from "../http/voting/api.ts";
 import { type VotingDeps, votingRoutes } from "../http/voting/routes.ts";
 import { exportSettings } from "../journal/export-days.ts";
 import type { RefusalTrail } from "../journal/refusal-trail.ts";
+import { findOperator } from "../keys/operators.ts";
 import type { VerifyKey } from "../keys/verify-key.ts";
 import type { Logger } from "../log.ts";
 import type { Metrics } from "../metrics.ts";
 import { publishingState } from "../publishing/publishing-state.ts";
+import { readAttention } from "../reads/attention.ts";
 import type { HoldingsCheckByHand } from "../upkeep/holdings-check/by-hand.ts";
 import { readVerdict } from "../upkeep/service-verdict.ts";
 import type { WebConnections } from "./web-connections.ts";
@@ -68,6 +70,7 @@ export function webRoutes(parts: Served): { app: Hono; fastPath: FastPath } {
   const access = operatorAccess({
     ...limited,
     operatorToken: settings.OPERATOR_TOKEN,
+    findOperator: (token) => findOperator(sql, token),
     metricsToken: settings.METRICS_TOKEN,
     log,
   });
@@ -108,6 +111,7 @@ export function webRoutes(parts: Served): { app: Hono; fastPath: FastPath } {
     actorHistory: (name) => actorHistory(reader, name),
     publishing: () => publishingState(reader),
     verdict: () => readVerdict(reader),
+    attention: (query) => readAttention(parts.patientSql, query),
   });
   const exports = exportRoutes({
     ...limited,

@@ -9,6 +9,7 @@ import { clientAddress } from "../http/middleware/client-address.ts";
 import { operatorAccess } from "../http/operator-access.ts";
 import { serveHttp } from "../http/serve.ts";
 import { exportSettings } from "../journal/export-days.ts";
+import { findOperator } from "../keys/operators.ts";
 import { createHederaTopic } from "../ledger/hedera-topic.ts";
 import { createMirrorNode } from "../ledger/mirror/node.ts";
 import type { Logger } from "../log.ts";
@@ -139,6 +140,7 @@ async function openPort(parts: {
   const access = operatorAccess({
     ...parts,
     operatorToken: settings.OPERATOR_TOKEN,
+    findOperator: (token) => findOperator(sql, token),
     metricsToken: settings.METRICS_TOKEN,
     client: clientAddress(settings.TRUSTED_PROXIES),
     redis,

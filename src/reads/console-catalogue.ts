@@ -11,6 +11,8 @@ export interface CatalogueRecord {
   readonly url: string | null;
   readonly createdAt: number;
   readonly approvedAt: number | null;
+  /** The whole record, by the names of its columns; instants are epoch milliseconds. */
+  readonly whole: Readonly<Record<string, unknown>>;
 }
 
 /** How many records of each type wait for an approval. */
@@ -39,8 +41,9 @@ export async function catalogueRecords(
   { type, isApproved, after, limit }: RecordsAsked,
 ): Promise<readonly CatalogueRecord[]> {
   return runStatement(sql<CatalogueRecord[]>`
-    select id, ${columns[type](sql)}, created_at as "createdAt", approved_at as "approvedAt"
-    from ${sql(type)}
+    select id, ${columns[type](sql)}, created_at as "createdAt", approved_at as "approvedAt",
+      to_jsonb(record) - '{number,approved_at}'::text[] as whole
+    from ${sql(type)} record
     where id > ${after} and ${isApproved ? sql`approved_at is not null` : sql`approved_at is null`}
     order by id limit ${limit}`);
 }

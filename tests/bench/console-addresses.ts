@@ -127,6 +127,7 @@ export function consoleAddresses(at: Landmarks): Readonly<Record<string, readonl
       ["operator log", "/log"],
       ["operator log, far back", `/log?before=${at.middle.entry}`],
     ],
+    "/log.ndjson": [["operator log, whole", "/log.ndjson"]],
   };
 }
 
@@ -145,6 +146,7 @@ export function apiAddresses(at: Landmarks): Readonly<Record<string, readonly Ad
       ["api: the busy event's day", `/api/actors/event-day/hot/${at.today}`],
       ["api: the full mint", "/api/actors/forever-mint/full"],
     ],
+    "/attention": [["api: attention of a day", "/api/attention?window=24h"]],
     "/health": [["api: health", "/api/health"]],
     "/publishing": [["api: publishing", "/api/publishing"]],
   };

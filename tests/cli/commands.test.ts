@@ -1,13 +1,15 @@
 /** `keys`, `catalog` and `migrate`: one JSON document with `--json`, one line when refused. */
 import * as assert from "node:assert/strict";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { tmpdir, userInfo } from "node:os";
 import { join } from "node:path";
 import { test } from "uvu";
 import { actorsCommand } from "../../src/cli/actors.ts";
 import { catalogCommand } from "../../src/cli/catalog.ts";
 import { keysCommand } from "../../src/cli/keys.ts";
 import { migrateCommand } from "../../src/cli/migrate.ts";
+import { operatorsCommand } from "../../src/cli/operators.ts";
+import { actionWords } from "../../src/http/console/words.ts";
 import { type TestDatabase, testDatabase } from "../support/postgres.ts";
 import { type CliResult, runCli } from "./run-cli.ts";
 
@@ -161,6 +163,52 @@ test("a database that is away, or not configured, is one line", async () => {
   assertRefused(await keys("list"), /DATABASE_URL is missing/);
   delete process.env.HEDERA_NETWORK;
   process.env.DATABASE_URL = database.url;
+});
+
+const operators = (...args: string[]) => runCli(operatorsCommand, args);
+
+test("operators add, change, list and revoke print the shapes of the contract", async () => {
+  const added = documentOf(await operators("add", "Ada", "--role", "viewer", "--json"));
+  assert.deepEqual(Object.keys(added), ["name", "role", "token", "createdAt"]);
+  assert.match(added.token, /^starboard_operator_[0-9A-Za-z]{36}$/);
+  const changed = documentOf(await operators("change", "Ada", "--role", "operator", "--json"));
+  assert.deepEqual(changed, { name: "Ada", role: "operator" });
+  assertRefused(await operators("add", "Ada", "--role", "admin"), /an operator Ada already/);
+  assertRefused(await operators("add", "Bo", "--role", "root"), /one of viewer, operator, admin/);
+  assertRefused(await operators("add", "Environment", "--role", "admin"), /not environment/);
+  assertRefused(await operators("revoke", "environment"), /OPERATOR_TOKEN/);
+  const revoked = documentOf(await operators("revoke", "Ada", "--json"));
+  assert.deepEqual(Object.keys(revoked), ["name", "revokedAt"]);
+  assertRefused(await operators("revoke", "Ada"), /there is no operator Ada/);
+  assert.deepEqual(documentOf(await operators("list", "--json")), [
+    {
+      ...{ name: "Ada", role: "operator", createdAt: added.createdAt },
+      ...{ lastUsedAt: null, revokedAt: revoked.revokedAt },
+    },
+  ]);
+  documentOf(await operators("add", "Ada", "--role", "admin", "--json"));
+});
+
+test("each act of the command line has its lines in the operator log, and nothing secret in them", async () => {
+  const { key, id } = documentOf(await keys("issue", "--name", "Logged", "--json"));
+  assertRefused(await catalog("approve", "event", "nowhere"), /no event has the id/);
+  const lines = documentOf(await operators("log", "--json", "--limit", "1000"));
+  assert.ok(!JSON.stringify(lines).includes(key));
+  const { username } = userInfo();
+  const [failed, issued] = lines;
+  assert.deepEqual(
+    [failed.action, failed.subject, failed.phase, failed.notice],
+    ["catalogue.approve", "event/nowhere", "failed", "No event has the id nowhere."],
+  );
+  assert.deepEqual(
+    [issued.action, issued.phase, issued.operator, issued.origin, issued.details],
+    ["keys.issue", "done", username, "command", { id }],
+  );
+  const acts: { action: string }[] = lines;
+  for (const name of ["import", "approve", "reject"]) {
+    assert.ok(acts.some(({ action }) => action === `catalogue.${name}`));
+  }
+  for (const { action } of acts) assert.notEqual(actionWords(action), action);
 });
 
 test("actors replay tells an id that nothing has happened to from one that holds", async () => {

@@ -30,6 +30,7 @@ function build(
     isDraining: () => given.draining ?? false,
     access: operatorAccess({
       operatorToken: given.token,
+      findOperator: () => Promise.resolve(null),
       clock: { now: () => Date.now() },
       client: () => "one",
       log: silentLogger,

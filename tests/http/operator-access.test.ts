@@ -8,6 +8,7 @@ import { Hono } from "hono";
 import { pino } from "pino";
 import { suite } from "uvu";
 import { operatorAccess } from "../../src/http/operator-access.ts";
+import { addOperator, listOperators, revokeOperator } from "../../src/keys/operators.ts";
 import { createMetrics } from "../../src/metrics.ts";
 import { type Service, send, startService } from "../support/service.ts";
 import { sendForm } from "./console/browser-session.ts";
@@ -104,6 +105,28 @@ test("refusals are counted by door and reason", async ({ service }) => {
   assert.deepEqual([await read("wrong"), await read("shut")], [wrong + 10, shut + 2]);
 });
 
+test("a named operator's token opens the API until it is revoked, and is counted as wrong then", async ({
+  service,
+}) => {
+  const mine = "192.0.2.6";
+  const { token } = await addOperator(service.sql, { name: "Ada", role: "viewer" });
+  assert.equal(await doors.api(service, mine, token), 200);
+  assert.equal(await doors.metrics(service, mine, token), 401, "METRICS_TOKEN is set");
+  const [used] = await listOperators(service.sql);
+  assert.ok(used?.lastUsedAt);
+  await revokeOperator(service.sql, "Ada");
+  const statuses = [];
+  for (let n = 0; n < 10; n += 1) statuses.push(await doors.api(service, mine, token));
+  // The metrics above were one of the ten.
+  assert.deepEqual(statuses, [...new Array(9).fill(401), 429]);
+  const { token: good } = await addOperator(service.sql, { name: "Ada", role: "admin" });
+  assert.equal(await doors.api(service, mine, good), 429, "unread while the client is shut out");
+  const own = await startService({ OPERATOR_TOKEN: TOKEN });
+  const { token: viewer } = await addOperator(own.sql, { name: "Grace", role: "viewer" });
+  assert.equal((await send(own, "GET /metrics", { token: viewer })).status, 200);
+  await own.close();
+});
+
 /** A judge without Redis, on a clock of its own, and what it said in the log. */
 function alone() {
   const lines: { client?: string }[] = [];
@@ -111,6 +134,7 @@ function alone() {
   const log = pino({}, { write: (text: string) => lines.push(JSON.parse(text)) });
   const access = operatorAccess({
     operatorToken: TOKEN,
+    findOperator: () => Promise.resolve(null),
     client: (c) => c.req.header("x-forwarded-for") ?? "one",
     clock,
     log,

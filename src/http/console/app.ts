@@ -1,29 +1,27 @@
 import { type Context, Hono } from "hono";
 import type { ContentfulStatusCode } from "hono/utils/http-status";
 import { TerminalError } from "../../errors.ts";
+import { allows } from "../../keys/operators.ts";
 import type { Logger } from "../../log.ts";
+import { actLogged, sentenceOf } from "../../store/logged-act.ts";
 import { findOutcome } from "../../store/operator-log.ts";
 import type { Sql } from "../../store/postgres.ts";
 import { readVerdict } from "../../upkeep/service-verdict.ts";
 import { statusOf } from "../problem.ts";
 import { serveAssets } from "./assets.ts";
-import { closedPage, foreignForm, guarded, sentenceOf } from "./error-page.ts";
+import { foreignForm, guarded, notAllowed } from "./error-page.ts";
 import { UUID } from "./forms.ts";
 import { type FrameRequest, framedPage } from "./frame.ts";
 import { createGate, type Gate, type GateDeps, type Signed } from "./gate.ts";
-import { actLogged } from "./logged-act.ts";
 import { html } from "./markup.ts";
 import type { Action, Page, RefusedForm, ShownPage } from "./page.ts";
 import type { QueueBoard } from "./queue-board.ts";
 import { serveQueueBoard } from "./queue-board-routes.ts";
 import { goTo, sendPage } from "./reply.ts";
 import { formToken } from "./session-cookie.ts";
-import { localPath, signInPage } from "./sign-in.ts";
 
 /** What the console itself stands on; its pages bring their own. */
-export interface ConsoleDeps extends Omit<GateDeps, "operatorToken"> {
-  /** Without one the console stays closed. */
-  readonly operatorToken: string | undefined;
+export interface ConsoleDeps extends GateDeps {
   readonly network: string;
   /** Whether the topics hold stars that the journal lacks: every page says so. */
   readonly isBehind?: () => boolean;
@@ -39,21 +37,15 @@ export interface ConsoleDeps extends Omit<GateDeps, "operatorToken"> {
  * @param pages the table of pages: routes and navigation are made from it
  */
 export function consoleRoutes(deps: ConsoleDeps, pages: readonly Page[]): Hono {
-  const { operatorToken, log } = deps;
+  const { log } = deps;
   const app = new Hono();
   serveAssets(app);
-  if (operatorToken === undefined) {
-    app.all("/*", (c, next) => (isApi(c) ? next() : closedPage(c)));
-    return app;
-  }
-  const gate = createGate({ ...deps, operatorToken });
+  const gate = createGate(deps);
   const house: House = { ...deps, gate, pages };
   const show = (page: Page) => (c: Context) => guarded(c, log, () => showPage(c, house, page));
   const act = (run: FormHandler) => (c: Context) => guarded(c, log, () => acceptForm(c, gate, run));
 
-  app.get("/sign-in", (c) =>
-    signInPage(c, { status: 200, next: localPath(c.req.query("next") ?? null) }),
-  );
+  app.get("/sign-in", (c) => guarded(c, log, () => gate.open(c)));
   app.post("/sign-in", (c) => guarded(c, log, () => gate.signIn(c)));
   app.post(
     "/sign-out",
@@ -104,11 +96,16 @@ async function answerPage(
   const { page, refused } = asked;
   const { session, secret } = asked.signed;
   const query = new URL(c.req.url).searchParams;
+  const actions = house.pages.flatMap(({ actions = [] }) => actions);
   const request = {
     query,
     rest: restOf(c, page),
     now: house.clock.now(),
     session,
+    lacksRoleFor: (path: string) => {
+      const needed = actions.find((action) => action.path === path)?.role;
+      return needed === undefined || allows(session.role, needed) ? null : needed;
+    },
     isSignedIn: async () => (await gate.find(c, "look")) !== null,
     context: c,
     formToken: formToken(secret),
@@ -155,14 +152,15 @@ interface AskedAction {
 
 /** Runs an action; what makes no sense comes back with its page, filled in as it was. */
 async function acceptAction(c: Context, house: House, asked: AskedAction): Promise<Response> {
-  const { page, signed, form } = asked;
+  const { page, action, signed, form } = asked;
+  if (!allows(signed.session.role, action.role)) return notAllowed(c, signed.session, action.role);
   try {
     return await runAction(c, house, asked);
   } catch (error) {
     if (!(error instanceof TerminalError)) throw error;
     const { field } = error.details;
     const refused = {
-      path: asked.action.path,
+      path: action.path,
       form,
       text: sentenceOf(error),
       field: typeof field === "string" ? field : undefined,
@@ -175,8 +173,9 @@ async function acceptAction(c: Context, house: House, asked: AskedAction): Promi
 /** Runs an action between two lines of the operator log. */
 async function runAction(c: Context, house: House, asked: AskedAction): Promise<Response> {
   const { action, form } = asked;
-  const { session } = asked.signed;
-  const act = { session, name: action.name, subject: action.subject(form) };
+  const { session, actor } = asked.signed;
+  const { name } = action;
+  const act = { actor, name, subject: action.subject(form), reason: action.reason?.(form) };
   const run = () => action.run({ form, now: house.clock.now(), session });
   const { goTo: next, actionId } = await actLogged(house.sql, act, run);
   if (typeof next === "string") {

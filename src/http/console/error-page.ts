@@ -1,12 +1,14 @@
 import type { Context } from "hono";
 import { RetryableError, TerminalError } from "../../errors.ts";
+import type { OperatorSession } from "../../keys/operator-session.ts";
+import type { Role } from "../../keys/operators.ts";
 import type { Logger } from "../../log.ts";
+import { sentenceOf } from "../../store/logged-act.ts";
 import { statusOf } from "../problem.ts";
 import { barePage } from "./frame.ts";
 import { type Html, html } from "./markup.ts";
 import { sendPage } from "./reply.ts";
 import { localPath } from "./sign-in.ts";
-import { upperFirst } from "./words.ts";
 
 /** Answers, or says on a page what went wrong: people at a console read no JSON. */
 export async function guarded(
@@ -34,25 +36,26 @@ function waysOn(c: Context): Html {
   return html`<nav class="row" aria-label="Ways on">${back}<a class="button" href="/ops">Go to the overview</a></nav>`;
 }
 
-/** What may be shown of an error: only the sentences that were written for the caller. */
-export function sentenceOf(error: unknown): string {
-  const isForCaller = error instanceof TerminalError || error instanceof RetryableError;
-  if (!isForCaller) return "Something went wrong on our side.";
-  const { message } = error;
-  const end = /[.!?]$/.test(message) ? "" : ".";
-  return `${upperFirst(message)}${end}`;
-}
-
 /** A form that another site may have sent, or that a session which is over has left behind. */
 export function foreignForm(c: Context): Promise<Response> {
   const text = html`<p>This form did not come from a page that you have open in this console now, so nothing was done. Open the page again and repeat what you did.</p>${waysOn(c)}`;
   return sendPage(c, barePage("Refused", text), 403);
 }
 
-/** Everything, where no operator token is set. */
+/** A form of an act that this operator's role does not allow. */
+export function notAllowed(
+  c: Context,
+  { operator, role }: OperatorSession,
+  needed: Role,
+): Promise<Response> {
+  const text = html`<p>This needs the role <strong>${needed}</strong>, and ${operator} is ${role}. Nothing was done.</p>${waysOn(c)}`;
+  return sendPage(c, barePage("Not allowed", text), 403);
+}
+
+/** Everything, where no operator could sign in. */
 export function closedPage(c: Context): Promise<Response> {
   c.header("WWW-Authenticate", "Bearer");
   const text = html`<p>No operator token is set, so no operator can sign in.</p>
-<p>Set <code>OPERATOR_TOKEN</code> (16 characters or more) for the web processes and start them again.</p>`;
+<p>Set <code>OPERATOR_TOKEN</code> (16 characters or more) for the web processes and start them again, or add an operator: <code>starboard operators add NAME --role admin</code>.</p>`;
   return sendPage(c, barePage("The console is closed", text), 401);
 }

@@ -1,21 +1,31 @@
 import { TerminalError } from "../../errors.ts";
+import type { Role } from "../../keys/operators.ts";
 import { type Content, type Html, html } from "./markup.ts";
 import type { PageRequest, RefusedForm } from "./page.ts";
 
 /** What a form stands on: the page's request. */
-export type FormRequest = Pick<PageRequest, "formToken" | "refused">;
+export type FormRequest = Pick<PageRequest, "formToken" | "refused" | "lacksRoleFor">;
 
 /**
- * A form of an action, with what the frame asks of it.
+ * A form of an action, with what the frame asks of it. Where the operator's role does not allow the
+ * action, the role that does stands in its place; a button in a row leaves nothing.
  *
  * @param path of the action, below `/ops`
  */
 export function actionForm(
-  { formToken }: FormRequest,
+  request: FormRequest,
   given: { readonly path: string; readonly kind?: "stack" | "fields" | "row" | "plain" | "list" },
   content: Content,
 ): Html {
+  const { formToken } = request;
+  const needed = request.lacksRoleFor(given.path);
+  if (needed !== null) return given.kind === "plain" ? html`` : needsRole(needed);
   return html`<form class="${given.kind ?? "stack"}" method="post" action="/ops${given.path}"><input type="hidden" name="token" value="${formToken}">${content}</form>`;
+}
+
+/** What stands in the place of a form that is not for this operator. */
+export function needsRole(role: Role): Html {
+  return html`<p class="hint">This needs the role ${role}.</p>`;
 }
 
 /** A button that does one thing to one thing, as a form of its own. */
@@ -56,6 +66,7 @@ export function askingButton(
   },
 ): Html {
   const { word, label, question, sure } = given;
+  if (request.lacksRoleFor(given.path) !== null) return html``;
   return html`<details class="ask"><summary class="button small danger" aria-label="${label}">${word} …</summary><p>${question}</p>${actionButton(request, { ...given, word: sure, kind: "danger" })}</details>`;
 }
 

@@ -61,7 +61,7 @@ export function framedPage(given: FrameGiven, request: FrameRequest): Html {
   <span class="network ${given.network}" title="The ledger network of this service">${given.network}</span>
   <form class="who" method="post" action="/ops/sign-out">
     <input type="hidden" name="token" value="${request.formToken}">
-    <span class="name">${request.session.operator}</span>
+    <span class="name">${request.session.operator} <span class="quiet">${request.session.role}</span></span>
     <button class="link">Sign out</button>
   </form>
 </header>

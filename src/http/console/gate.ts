@@ -6,21 +6,27 @@ import {
   type OperatorSessions,
   operatorSessions,
 } from "../../keys/operator-session.ts";
-import { appendOperatorLog } from "../../store/operator-log.ts";
+import { hasOperators } from "../../keys/operators.ts";
+import { takeSignInLink } from "../../keys/sign-in-link.ts";
+import { type Actor, appendOperatorLog } from "../../store/operator-log.ts";
 import type { Sql } from "../../store/postgres.ts";
+import type { ClientAddress } from "../middleware/client-address.ts";
 import type { OperatorAccess } from "../operator-access.ts";
+import { closedPage } from "./error-page.ts";
 import { readForm } from "./read-form.ts";
 import { goTo } from "./reply.ts";
 import { isSameOrigin } from "./same-origin.ts";
 import { isFormToken, sessionCookie } from "./session-cookie.ts";
-import { localPath, type SignInDeps, signIn, signInPage } from "./sign-in.ts";
+import { localPath, type SignInDeps, signIn, signInByLink, signInPage } from "./sign-in.ts";
 
 export interface GateDeps {
-  readonly operatorToken: string;
+  /** Of `environment`; without one named operators alone sign in. */
+  readonly operatorToken: string | undefined;
   readonly publicUrl: string;
   readonly sql: Sql;
   readonly clock: Clock;
   readonly access: OperatorAccess;
+  readonly client: ClientAddress;
 }
 
 /** A request of somebody signed in. */
@@ -28,6 +34,8 @@ export interface Signed {
   readonly session: OperatorSession;
   /** What the cookie holds; the form's token follows from it. */
   readonly secret: string;
+  /** As the operator log names them. */
+  readonly actor: Actor;
 }
 
 /** Who comes in. Neither API keys nor voters' sessions are ever looked at. */
@@ -38,32 +46,50 @@ export interface Gate {
   refuse(c: Context): Promise<Response>;
   /** The form, when a page of this very session sent it; null otherwise. */
   formOf(c: Context, signed: Signed): Promise<URLSearchParams | null>;
+  /** The sign-in form; a link that brings a secret, `?once=`, signs in. */
+  open(c: Context): Promise<Response>;
   signIn(c: Context): Promise<Response>;
   signOut(c: Context, signed: Signed): Promise<Response>;
 }
 
 export function createGate(deps: GateDeps): Gate {
-  const { sql, publicUrl } = deps;
+  const { sql, publicUrl, operatorToken, client } = deps;
   const sessions: OperatorSessions = operatorSessions(deps);
   const cookie = sessionCookie(publicUrl);
-  const note: SignInDeps["note"] = ({ id, operator }, action) =>
+  const actorOf = (c: Context, { id, operator }: OperatorSession): Actor => ({
+    operator,
+    sessionId: id,
+    origin: client(c),
+  });
+  const note = (actor: Actor, action: string): Promise<void> =>
     appendOperatorLog(sql, {
+      ...actor,
       actionId: uuidv7(),
       phase: "done",
-      operator,
-      sessionId: id,
       action,
       subject: "",
       notice: "",
+      reason: null,
       details: {},
     });
+  const signingIn: SignInDeps = {
+    ...deps,
+    async admit(c, operator, alias) {
+      const { secret, ...session } = await sessions.open(operator, alias);
+      await note(actorOf(c, session), "session.open");
+      cookie.write(c, secret);
+    },
+    useLink: async (secret) => operatorToken !== undefined && (await takeSignInLink(sql, secret)),
+  };
+  const isClosed = async () => operatorToken === undefined && !(await hasOperators(sql));
   return {
     async find(c, use = "use") {
       const secret = cookie.read(c);
       const session = await sessions.find(secret, use);
-      return session === null ? null : { session, secret };
+      return session === null ? null : { session, secret, actor: actorOf(c, session) };
     },
-    refuse(c) {
+    async refuse(c) {
+      if (await isClosed()) return closedPage(c);
       const { pathname, search } = new URL(c.req.url);
       const next = c.req.method === "GET" ? localPath(pathname + search) : "/ops";
       return signInPage(c, { status: 401, next });
@@ -73,10 +99,16 @@ export function createGate(deps: GateDeps): Gate {
       const isOurs = isSameOrigin(c, publicUrl) && isFormToken(form.get("token") ?? "", secret);
       return isOurs ? form : null;
     },
-    signIn: (c) => signIn(c, { ...deps, sessions, cookie, note }),
-    async signOut(c, { session, secret }) {
+    async open(c) {
+      const once = c.req.query("once");
+      if (once !== undefined) return signInByLink(c, once, signingIn);
+      if (await isClosed()) return closedPage(c);
+      return signInPage(c, { status: 200, next: localPath(c.req.query("next") ?? null) });
+    },
+    signIn: async (c) => ((await isClosed()) ? closedPage(c) : signIn(c, signingIn)),
+    async signOut(c, { actor, secret }) {
       await sessions.close(secret);
-      await note(session, "session.close");
+      await note(actor, "session.close");
       cookie.clear(c);
       return goTo(c, "/ops/sign-in");
     },

@@ -1,5 +1,7 @@
 import type { Context } from "hono";
 import type { OperatorSession } from "../../keys/operator-session.ts";
+import type { Role } from "../../keys/operators.ts";
+import type { ActEnd } from "../../store/logged-act.ts";
 import type { Html } from "./markup.ts";
 
 /** What a page is asked with. */
@@ -10,6 +12,8 @@ export interface PageRequest {
   /** Epoch milliseconds. */
   readonly now: number;
   readonly session: OperatorSession;
+  /** The role that an action needs and this operator has not; null where they may do it. */
+  readonly lacksRoleFor: (actionPath: string) => Role | null;
   /** Whether the session still stands: streams outlive the look at the door. */
   readonly isSignedIn: () => Promise<boolean>;
   /** For replies that are no pages: streams, raw JSON. */
@@ -73,20 +77,21 @@ export interface Action {
   readonly path: string;
   /** In the log: `keys.revoke`. A terminal error shows the page again, with `refused` set. */
   readonly name: string;
+  /** Who may do it. */
+  readonly role: Role;
   /** What it is about, for the log; nothing secret. @throws TerminalError for a form that makes no sense */
   subject(form: URLSearchParams): string;
+  /** Why it is done, where its form asks. */
+  reason?(form: URLSearchParams): string;
   /** @throws TerminalError, RetryableError: their sentence is shown and logged */
   run(request: ActionRequest): Promise<ActionOutcome>;
 }
 
-export interface ActionOutcome {
-  /** One sentence: it is shown on the next page and stands in the log. */
-  readonly notice: string;
+/** How it ended; `notice` is shown on the next page too. */
+export interface ActionOutcome extends ActEnd {
   /**
    * The page to go to, below `/ops`; or a page shown at once and this once, for what is stored
    * nowhere.
    */
   readonly goTo: string | ShownPage;
-  /** For the log; nothing secret. */
-  readonly details?: Readonly<Record<string, unknown>>;
 }

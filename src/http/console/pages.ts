@@ -5,6 +5,7 @@ import type { Sql } from "../../store/postgres.ts";
 import type { HoldingsCheckByHand } from "../../upkeep/holdings-check/by-hand.ts";
 import { decisionFeed } from "./decisions.ts";
 import { liveNumbersPage } from "./live.ts";
+import { logExportPage } from "./log-export.ts";
 import { numbersReader } from "./numbers.ts";
 import type { Page } from "./page.ts";
 import { actorJsonPage, actorPage } from "./pages/actor.ts";
@@ -72,5 +73,6 @@ export function consolePages(deps: PagesDeps): readonly Page[] {
     keysPage(deps),
     keyRevokePage(deps),
     logPage(deps),
+    logExportPage(deps),
   ];
 }

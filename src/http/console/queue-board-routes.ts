@@ -1,10 +1,11 @@
 import type { Context, Hono } from "hono";
 import { TerminalError } from "../../errors.ts";
+import { allows } from "../../keys/operators.ts";
 import type { Logger } from "../../log.ts";
+import { actLogged } from "../../store/logged-act.ts";
 import type { Sql } from "../../store/postgres.ts";
-import { foreignForm, guarded } from "./error-page.ts";
+import { foreignForm, guarded, notAllowed } from "./error-page.ts";
 import type { Gate, Signed } from "./gate.ts";
-import { actLogged } from "./logged-act.ts";
 import { BOARD_PATH, type QueueBoard } from "./queue-board.ts";
 import { secured } from "./reply.ts";
 import { isSameOrigin } from "./same-origin.ts";
@@ -39,6 +40,7 @@ const ACTS: readonly (readonly [name: string, path: RegExp])[] = [
   ["queues.promote", /^\/api\/queues\/([^/]+\/[^/]+)\/promote$/],
 ];
 const SUBJECT_MAX = 200;
+const ACTS_NEED = "operator";
 
 /**
  * Bull Board behind the console's door, below `/queues/board`: for operators who are signed in;
@@ -57,12 +59,14 @@ async function answer(c: Context, deps: BoardRoutesDeps): Promise<Response> {
   const isQuiet = c.req.method === "GET" && path.startsWith("/api/");
   const signed = await gate.find(c, isQuiet ? "look" : "use");
   if (signed === null) return gate.refuse(c);
+  const mayAct = allows(signed.session.role, ACTS_NEED);
   if (c.req.method === "GET") {
-    const shown = secureBoard(c, await board.answer(c.req.raw));
+    const shown = secureBoard(c, await board.answer(c.req.raw, mayAct));
     if (path.startsWith("/static/")) shown.headers.set("Cache-Control", FILES_CACHE);
     return shown;
   }
   if (!isSameOrigin(c, publicUrl)) return foreignForm(c);
+  if (!mayAct) return notAllowed(c, signed.session, ACTS_NEED);
   return secureBoard(c, await act(c, { ...deps, signed, path }));
 }
 
@@ -83,12 +87,12 @@ async function act(
   }
   let reply: Response | undefined;
   const run = async () => {
-    reply = await board.answer(c.req.raw);
+    reply = await board.answer(c.req.raw, true);
     if (!reply.ok) throw new TerminalError("INVALID_REQUEST", "the queue did not take it");
     return { notice: "The job is tried again." };
   };
   try {
-    await actLogged(sql, { session: signed.session, name, subject }, run);
+    await actLogged(sql, { actor: signed.actor, name, subject }, run);
   } catch (error) {
     if (reply === undefined || reply.ok) throw error;
   }

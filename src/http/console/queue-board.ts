@@ -17,9 +17,10 @@ export interface QueueBoard extends Service {
   /**
    * Answers a request for something below `BOARD_PATH`.
    *
+   * @param mayAct whether the board shows what retries jobs
    * @throws RetryableError `UNAVAILABLE` when the queues do not answer within 4 s
    */
-  answer(request: Request): Promise<Response>;
+  answer(request: Request, mayAct: boolean): Promise<Response>;
 }
 
 export const BOARD_PATH = "/ops/queues/board";
@@ -60,28 +61,36 @@ const WITHOUT_REFUSED_BUTTONS = `<style>
  */
 export function openQueueBoard(redisUrl: string, isThere: () => boolean): QueueBoard {
   let connection: QueueConnection | undefined;
-  let opening: Promise<Hono> | undefined;
-  const open = async (): Promise<Hono> => {
+  let opening: Promise<Boards> | undefined;
+  const open = async (): Promise<Boards> => {
     connection = await connectQueues(redisUrl, { onError: () => undefined });
-    const board = makeBoard(connection);
+    const boards = { acting: makeBoard(connection, true), looking: makeBoard(connection, false) };
     await connection.ready();
-    return board;
+    return boards;
   };
   return {
-    async answer(request) {
+    async answer(request, mayAct) {
       if (!isThere()) throw away();
       opening ??= open().catch((error: unknown) => {
         opening = undefined;
         throw away(error);
       });
-      const answering = opening.then((board) => board.fetch(request));
+      const answering = opening.then(({ acting, looking }) =>
+        (mayAct ? acting : looking).fetch(request),
+      );
       return withDeadline(answering, ANSWER_WITHIN_MS, away);
     },
     close: async () => connection?.close(),
   };
 }
 
-function makeBoard(connection: QueueConnection): Hono {
+/** The same queues, for those who may retry jobs and for those who look. */
+interface Boards {
+  readonly acting: Hono;
+  readonly looking: Hono;
+}
+
+function makeBoard(connection: QueueConnection, mayAct: boolean): Hono {
   const adapter = new HonoAdapter(serveStatic).setBasePath(BOARD_PATH);
   createBullBoard({
     serverAdapter: adapter,
@@ -90,7 +99,7 @@ function makeBoard(connection: QueueConnection): Hono {
       const queue = connection.queue(name, { skipMetasUpdate: true, prefix });
       const options = {
         description: purpose,
-        readOnlyMode: !hasRetries,
+        readOnlyMode: !hasRetries || !mayAct,
         allowCompletedRetries: false,
       };
       const shown = new BullMQAdapter(queue, options);

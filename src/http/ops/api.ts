@@ -6,7 +6,9 @@ import { ACTOR_TYPES, type ActorName, parseActorName } from "../../hosting/actor
 import type { ShownActor } from "../../hosting/inspect-actor.ts";
 import type { ActorQuery, ListedActor } from "../../hosting/list-actors.ts";
 import type { PublishingState } from "../../publishing/publishing-state.ts";
+import { type AttentionQuery, type AttentionRow, WINDOWS } from "../../reads/attention.ts";
 import type { Verdict } from "../../upkeep/service-verdict.ts";
+import { checkQuery } from "../middleware/only-query.ts";
 import type { OperatorAccess } from "../operator-access.ts";
 import { jsonInPieces } from "./json-in-pieces.ts";
 
@@ -18,10 +20,14 @@ export interface OpsApiDeps {
   readonly actorHistory: (name: ActorName) => Promise<readonly HistoryStar[]>;
   readonly publishing: () => Promise<PublishingState>;
   readonly verdict: () => Promise<Verdict>;
+  readonly attention: (query: AttentionQuery) => Promise<readonly AttentionRow[]>;
 }
 
 const LIMIT_DEFAULT = 50;
 const LIMIT_MAX = 100;
+/** Read by services, which take all of a directory at once. */
+const ATTENTION_LIMIT_MAX = 1_000;
+const TARGET_TYPES = ["event", "token", "collection", "project"] as const;
 
 /** `/ops/api`, to be mounted there. */
 export function opsApi(deps: OpsApiDeps): Hono {
@@ -46,6 +52,7 @@ export function opsApi(deps: OpsApiDeps): Hono {
     return c.body(json, 200, { "Content-Type": "application/json" });
   });
   app.get("/health", async (c) => c.json(await deps.verdict()));
+  app.get("/attention", async (c) => c.json({ attention: await deps.attention(readWanted(c)) }));
   app.get("/publishing", async (c) => {
     const { lastFindings, alarms, ...state } = await deps.publishing();
     return c.json({
@@ -73,14 +80,38 @@ function nameIn(c: Context): string {
 
 function readQuery(c: Context): ActorQuery {
   const { type, q, limit = String(LIMIT_DEFAULT), cursor } = c.req.query();
-  const wanted = ACTOR_TYPES.find((each) => each === type);
-  if (type !== undefined && wanted === undefined) throw invalid("type");
-  if (!/^\d{1,3}$/.test(limit) || Number(limit) < 1 || Number(limit) > LIMIT_MAX) {
-    throw invalid("limit");
-  }
   // A NUL byte is no text to Postgres.
   if (q?.includes("\u0000")) throw invalid("q");
-  return { type: wanted, q, limit: Number(limit), after: readCursor(cursor) };
+  const found = { type: oneOf("type", type, ACTOR_TYPES), after: readCursor(cursor) };
+  return { ...found, q, limit: readLimit(limit, LIMIT_MAX) };
+}
+
+function readWanted(c: Context): AttentionQuery {
+  const names = ["window", "type", "limit"] as const;
+  checkQuery(c, names);
+  const repeated = names.find((name) => (c.req.queries(name)?.length ?? 0) > 1);
+  if (repeated !== undefined) throw invalid(repeated);
+  const { window, type, limit = String(LIMIT_MAX) } = c.req.query();
+  return {
+    window: oneOf("window", window, WINDOWS),
+    type: oneOf("type", type, TARGET_TYPES),
+    limit: readLimit(limit, ATTENTION_LIMIT_MAX),
+  };
+}
+
+function oneOf<T extends string>(
+  field: string,
+  text: string | undefined,
+  known: readonly T[],
+): T | undefined {
+  const found = known.find((each) => each === text);
+  if (text !== undefined && found === undefined) throw invalid(field);
+  return found;
+}
+
+function readLimit(text: string, max: number): number {
+  if (/^\d{1,4}$/.test(text) && Number(text) >= 1 && Number(text) <= max) return Number(text);
+  throw invalid("limit");
 }
 
 function cursorOf({ lastAt, id }: ListedActor): string {

@@ -10,6 +10,7 @@ import { createApp } from "../../../src/http/app.ts";
 import { consoleRoutes } from "../../../src/http/console/app.ts";
 import { html } from "../../../src/http/console/markup.ts";
 import type { Page } from "../../../src/http/console/page.ts";
+import type { ClientAddress } from "../../../src/http/middleware/client-address.ts";
 import { operatorAccess } from "../../../src/http/operator-access.ts";
 import { type HttpServer, serveHttp } from "../../../src/http/serve.ts";
 import { silentLogger } from "../../../src/log.ts";
@@ -46,6 +47,7 @@ function paintPage(runs: string[]): Page {
       {
         path: "/paint/over",
         name: "paint.over",
+        role: "operator",
         subject(form) {
           const subject = form.get("colour") ?? "";
           if (subject === "") throw new TerminalError("INVALID_REQUEST", "colour is missing");
@@ -73,11 +75,13 @@ test.before(async (context) => {
   const redis = openRedis(redisServer.url, silentLogger);
   const runs: string[] = [];
   const clock = { now: () => Date.now() };
+  const client: ClientAddress = (c) => c.req.header("x-forwarded-for") ?? "";
   const access = operatorAccess({
     operatorToken: TOKEN,
+    findOperator: () => Promise.resolve(null),
     clock,
     redis,
-    client: (c) => c.req.header("x-forwarded-for") ?? "",
+    client,
     log: silentLogger,
     metrics: createMetrics(),
   });
@@ -90,6 +94,7 @@ test.before(async (context) => {
       clock,
       log: silentLogger,
       access,
+      client,
     },
     [paintPage(runs)],
   );
@@ -129,12 +134,15 @@ test("what is done is written down before and after, with who, and told once on 
   assert.equal(reply.status, 303);
   assert.deepEqual(runs, [EVIL]);
   const [done, begun] = await phases(sql);
-  assert.deepEqual([begun?.phase, begun?.operator, begun?.subject], ["begun", "Ada", EVIL]);
+  assert.deepEqual(
+    [begun?.phase, begun?.operator, begun?.subject],
+    ["begun", "environment (Ada)", EVIL],
+  );
   assert.deepEqual([done?.phase, done?.details], ["done", { colour: EVIL }]);
   const next = await operator.get(reply.headers.get("location") ?? "");
   assert.match(
     next.text,
-    /role="status">Painted &lt;script&gt;alert\(1\)&lt;\/script&gt; by Ada\./,
+    /role="status">Painted &lt;script&gt;alert\(1\)&lt;\/script&gt; by environment \(Ada\)\./,
   );
 });
 

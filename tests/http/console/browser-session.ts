@@ -25,12 +25,13 @@ export interface Visitor {
   readonly cookie: string;
 }
 
-/** Signs in by the form and keeps the cookie. */
+/** Signs in by the form and keeps the cookie: in the log it is `environment (Ada)`. */
 export async function signInOperator(
   service: Pick<Service, "url">,
   operator = "Ada",
+  operatorToken = TOKEN,
 ): Promise<Visitor> {
-  const reply = await sendForm(service, "/ops/sign-in", { operator, operatorToken: TOKEN });
+  const reply = await sendForm(service, "/ops/sign-in", { operator, operatorToken });
   if (reply.status !== 303) throw new Error(`${reply.status} ${reply.text}`);
   return visitor(service, cookieOf(reply));
 }

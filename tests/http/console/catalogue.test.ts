@@ -72,7 +72,7 @@ test("all on a page are approved by one button, whatever is chosen, and none tha
   await operator.post("/ops/catalogue/approve", { ...list, id: "p1", listed, every: "yes" });
   assert.deepEqual(await approved(service), [...listed].sort());
   const [done] = await logOf(service.sql, "catalogue.approve");
-  assert.deepEqual([done?.phase, done?.operator], ["done", "Ada"]);
+  assert.deepEqual([done?.phase, done?.operator], ["done", "environment (Ada)"]);
   assert.deepEqual(done?.subject, "50 of type project");
 });
 

@@ -6,6 +6,7 @@ import * as assert from "node:assert/strict";
 import { suite } from "uvu";
 import { consolePages } from "../../../src/http/console/pages.ts";
 import { issueKey } from "../../../src/keys/issue-key.ts";
+import { addOperator } from "../../../src/keys/operators.ts";
 import { newWallet, type Service, signIn, startService } from "../../support/service.ts";
 import { CONSOLE, sendForm, signInOperator, TOKEN, type Visitor } from "./browser-session.ts";
 
@@ -18,7 +19,8 @@ interface Context {
 
 const test = suite<Context>("/ops actions are the operators'");
 const ACTIONS = consolePages({} as Parameters<typeof consolePages>[0]).flatMap(
-  ({ path, actions = [] }) => actions.map((action) => ({ page: path, path: action.path })),
+  ({ path, actions = [] }) =>
+    actions.map((action) => ({ page: path, path: action.path, needs: action.role })),
 );
 
 test.before(async (context) => {
@@ -84,6 +86,26 @@ test("an empty or senseless form is refused on its own page, in words, and leave
     }
   }
   assert.equal(await linesOf(service), 0);
+});
+
+test("what a role does not allow has no form on the pages, and is refused by a page that names the role", async ({
+  service,
+}) => {
+  const allowed = { viewer: [], operator: ["operator"] };
+  for (const role of ["viewer", "operator"] as const) {
+    const { token } = await addOperator(service.sql, { name: `a ${role}`, role });
+    const visitor = await signInOperator(service, "", token);
+    for (const { path, page, needs } of ACTIONS) {
+      const isAllowed = [...allowed[role]].some((one) => one === needs);
+      const reply = await visitor.post(`/ops${path}`, {});
+      assert.equal(reply.status === 403, !isAllowed, `${path} for a ${role}: ${reply.status}`);
+      const shown = await visitor.get(`/ops${page}`);
+      assert.equal(shown.status, 200);
+      if (isAllowed) continue;
+      assert.match(reply.text, new RegExp(`needs the role <strong>${needs}</strong>`), path);
+      assert.ok(!shown.text.includes(`action="/ops${path}"`), `${page} has the form of ${path}`);
+    }
+  }
 });
 
 test.run();

@@ -93,7 +93,10 @@ test("the check removes just what the dry run told, with the evidence on its pag
   const { text } = await operator.get(path);
   assert.match(text, new RegExp(`It is with ${buyer}; the \\+5 goes on with B 2`));
   const [done, begun] = await logOf(service.sql, "holdings.run");
-  assert.deepEqual([begun?.phase, done?.phase, done?.operator], ["begun", "done", "Ada"]);
+  assert.deepEqual(
+    [begun?.phase, done?.phase, done?.operator],
+    ["begun", "done", "environment (Ada)"],
+  );
   assert.match(await dryRun(context), /By the dry run nothing would be removed/);
 });
 

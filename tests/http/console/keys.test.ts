@@ -42,7 +42,10 @@ test("a key is shown once, works, and is written down nowhere", async (context) 
     assert.ok(!(await operator.get(path)).text.includes(key), path);
   }
   const [done, begun] = await logOf(service.sql, "keys.issue");
-  assert.deepEqual([begun?.phase, begun?.operator, begun?.subject], ["begun", "Ada", "Consumer"]);
+  assert.deepEqual(
+    [begun?.phase, begun?.operator, begun?.subject],
+    ["begun", "environment (Ada)", "Consumer"],
+  );
   assert.deepEqual([done?.phase, done?.details], ["done", { id }]);
   const rows = await service.sql`select row_to_json(api_key) as row from api_key`;
   const log = await service.sql`select row_to_json(operator_log) as row from operator_log`;

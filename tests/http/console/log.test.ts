@@ -7,7 +7,13 @@ import { suite } from "uvu";
 import { consolePages } from "../../../src/http/console/pages.ts";
 import { actionWords } from "../../../src/http/console/words.ts";
 import { cast, newWallet, type Service, signIn, startService } from "../../support/service.ts";
-import { CONSOLE, type Fields, signInOperator, type Visitor } from "./browser-session.ts";
+import {
+  CONSOLE,
+  type Fields,
+  sendPlain,
+  signInOperator,
+  type Visitor,
+} from "./browser-session.ts";
 
 interface Context {
   service: Service;
@@ -69,7 +75,7 @@ test("every action is written down: who, what, when, before and after", async (c
     const name = ACTIONS.find((action) => action.path === path)?.name ?? "";
     const lines = await service.sql`
       select phase, operator, subject, at, action_id from operator_log
-      where action = ${name} and operator = 'Grace' order by id`;
+      where action = ${name} and operator = 'environment (Grace)' order by id`;
     assert.deepEqual(
       lines.map(({ phase }) => phase),
       ["begun", "done"],
@@ -83,12 +89,32 @@ test("every action is written down: who, what, when, before and after", async (c
   for (const { name } of ACTIONS) {
     const byGrace = text
       .split("<tr")
-      .filter((row) => row.includes(">Grace<") && row.includes(`title="${name}"`));
+      .filter((row) => row.includes(">environment (Grace)<") && row.includes(`title="${name}"`));
     assert.equal(byGrace.length, 1, `${name} stands there once`);
     assert.notEqual(actionWords(name), name, `${name} has no words`);
     assert.match(byGrace[0] ?? "", /badge good">done/);
     assert.match(byGrace[0] ?? "", /\d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC/);
   }
+});
+
+test("the log is exported whole, a line of JSON for each row", async ({ service, ada }) => {
+  await service.sql`
+    insert into operator_log (action_id, phase, operator, origin, action, subject)
+    select gen_random_uuid(), 'done', 'root', 'command', 'keys.revoke', n::text
+    from generate_series(1, 2100) n`;
+  const reply = await ada.get("/ops/log.ndjson");
+  assert.equal(reply.headers.get("content-type"), "application/x-ndjson");
+  const lines = reply.text
+    .trimEnd()
+    .split("\n")
+    .map((line) => JSON.parse(line));
+  const [count] = await service.sql`select count(*) as rows from operator_log`;
+  assert.equal(lines.length, count?.rows);
+  const credit = lines.find(({ action, phase }) => action === "xp.credit" && phase === "done");
+  assert.deepEqual([credit.operator, credit.reason], ["environment (Grace)", "Quest"]);
+  assert.match(credit.origin, /^10\.0\.0\.\d+$/);
+  assert.match(credit.at, /^\d{4}-\d\d-\d\dT[\d:.]{12}Z$/);
+  assert.equal((await sendPlain(service, "/ops/log.ndjson")).status, 401);
 });
 
 test("what was begun and never ended is told to be so", async ({ service, ada }) => {

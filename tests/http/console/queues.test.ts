@@ -9,6 +9,7 @@ import { suite } from "uvu";
 import type { PageRequest } from "../../../src/http/console/page.ts";
 import { queuesPage } from "../../../src/http/console/pages/queues.ts";
 import { openQueueBoard } from "../../../src/http/console/queue-board.ts";
+import { addOperator } from "../../../src/keys/operators.ts";
 import { silentLogger } from "../../../src/log.ts";
 import { openRewardsQueue } from "../../../src/upkeep/rewards-queue.ts";
 import { until } from "../../support/processes.ts";
@@ -170,11 +171,16 @@ test("a failed job is retried, by a page of ours alone, and the log has its line
 
   assert.equal((await press(context, path)).status, 204);
   assert.equal(await rewards.getJobState(STAR), "waiting");
-  const lines = ["begun", "done"].map((phase) => `${phase} Ada queues.retry rewards/${STAR}`);
+  const lines = ["begun", "done"].map(
+    (phase) => `${phase} environment (Ada) queues.retry rewards/${STAR}`,
+  );
   assert.deepEqual(await logged(context), lines);
 
   assert.equal((await press(context, path)).status, 400, "it waits already");
-  assert.equal((await logged(context)).at(-1), `failed Ada queues.retry rewards/${STAR}`);
+  assert.equal(
+    (await logged(context)).at(-1),
+    `failed environment (Ada) queues.retry rewards/${STAR}`,
+  );
   await rewards.remove(STAR);
 });
 
@@ -183,7 +189,10 @@ test("all that failed is retried at once", async (context) => {
   await failedJob(context, "two");
   const reply = await press(context, "/api/queues/rewards/retry/failed");
   assert.deepEqual(await reply.json(), { retried: 2, skipped: 0 });
-  assert.equal((await logged(context)).at(-1), "done Ada queues.retry-failed rewards");
+  assert.equal(
+    (await logged(context)).at(-1),
+    "done environment (Ada) queues.retry-failed rewards",
+  );
   await context.rewards.drain();
 });
 
@@ -208,10 +217,21 @@ test("what fills, empties or stops a queue is refused", async (context) => {
   assert.equal(await rewards.getJobState("kept"), "waiting");
   assert.equal(await rewards.isPaused(), false);
   assert.deepEqual((await logged(context)).slice(before.length), [
-    "begun Ada queues.retry publishing/x",
-    "failed Ada queues.retry publishing/x",
+    "begun environment (Ada) queues.retry publishing/x",
+    "failed environment (Ada) queues.retry publishing/x",
   ]);
   await rewards.remove("kept");
+});
+
+test("a viewer looks at the queues and retries nothing", async (context) => {
+  const { token } = await addOperator(context.service.sql, { name: "Vera", role: "viewer" });
+  const viewer = { ...context, operator: await signInOperator(context.service, "", token) };
+  const queues = await viewer.operator.get(`${BOARD}/api/queues`);
+  const listed: { readOnlyMode: boolean }[] = JSON.parse(queues.text).queues;
+  assert.deepEqual([...new Set(listed.map(({ readOnlyMode }) => readOnlyMode))], [true]);
+  const before = await logged(context);
+  assert.equal((await press(viewer, "/api/queues/rewards/retry/failed")).status, 403);
+  assert.deepEqual(await logged(context), before);
 });
 
 test("where BullMQ has no Redis, the page says so", async () => {
@@ -226,13 +246,15 @@ test("queues that do not answer are given up in a sentence, and found when they 
 }) => {
   let isThere = false;
   const board = openQueueBoard(service.redisUrl, () => isThere);
-  const ask = () => board.answer(new Request(`http://console${BOARD}/api/queues`));
+  const ask = () => board.answer(new Request(`http://console${BOARD}/api/queues`), true);
   await assert.rejects(ask(), { code: "UNAVAILABLE" });
   isThere = true;
   assert.equal((await ask()).status, 200);
   await board.close();
   const gone = openQueueBoard("redis://127.0.0.1:1", () => true);
-  await assert.rejects(gone.answer(new Request(`http://console${BOARD}`)), { code: "UNAVAILABLE" });
+  await assert.rejects(gone.answer(new Request(`http://console${BOARD}`), true), {
+    code: "UNAVAILABLE",
+  });
   await gone.close();
 });
 

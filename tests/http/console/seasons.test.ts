@@ -40,7 +40,7 @@ test("a season is added in UTC and once; one that overlaps is refused at its fie
   assert.match(again.text, /id="field-starts-flaw">This season overlaps another one\./);
   assert.match(again.text, /value="Twice"/);
   const [failed] = await logOf(service.sql, "seasons.add");
-  assert.deepEqual([failed?.phase, failed?.operator], ["failed", "Ada"]);
+  assert.deepEqual([failed?.phase, failed?.operator], ["failed", "environment (Ada)"]);
   for (const [field, value] of [
     ["starts", "2026-02-31"],
     ["starts", "yesterday"],

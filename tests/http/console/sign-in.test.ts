@@ -8,6 +8,8 @@ import { suite } from "uvu";
 import { CONSOLE_POLICY } from "../../../src/http/console/reply.ts";
 import { issueKey } from "../../../src/keys/issue-key.ts";
 import { operatorSessions } from "../../../src/keys/operator-session.ts";
+import { addOperator, changeRole, revokeOperator } from "../../../src/keys/operators.ts";
+import { makeSignInLink } from "../../../src/keys/sign-in-link.ts";
 import { newWallet, type Service, signIn, startService } from "../../support/service.ts";
 import {
   CONSOLE,
@@ -18,6 +20,7 @@ import {
   TOKEN,
   visitor,
 } from "./browser-session.ts";
+import { logOf } from "./operator-log.ts";
 
 const test = suite<{ service: Service }>("/ops sign-in");
 test.before(async (context) => {
@@ -147,7 +150,7 @@ test("signing out ends the session everywhere, and the log tells of both", async
   assert.equal((await operator.get("/ops")).status, 401);
   const log = await (await signInOperator(service)).get("/ops/log");
   assert.match(log.text, /signed out/);
-  assert.match(log.text, /Grace &lt;script&gt;alert\(1\)&lt;\/script&gt;/);
+  assert.match(log.text, /environment \(Grace &lt;script&gt;alert\(1\)&lt;\/script&gt;\)/);
   await assert.rejects(service.sql`update operator_log set operator = 'nobody'`, /append-only/);
   await assert.rejects(service.sql`delete from operator_log`, /append-only/);
 });
@@ -176,8 +179,55 @@ test("sessions end with another operator token", async ({ service }) => {
   const clock = { now: () => Date.now() };
   const found = (operatorToken: string) =>
     operatorSessions({ sql, clock, operatorToken }).find(secret, "look");
-  assert.equal((await found(TOKEN))?.operator, "Ada");
+  assert.equal((await found(TOKEN))?.operator, "environment (Ada)");
   assert.equal(await found(`${TOKEN}, another one`), null);
+});
+
+test("a named operator is in the log by name; a changed role and a revocation count at once", async ({
+  service,
+}) => {
+  const { sql } = service;
+  const { token } = await addOperator(sql, { name: "Lin", role: "viewer" });
+  const lin = await signInOperator(service, "not this one", token);
+  assert.match((await lin.get("/ops")).text, /<span class="name">Lin <span class="quiet">viewer</);
+  const asked = { name: "Consumer" };
+  assert.equal((await lin.post("/ops/keys/issue", asked)).status, 403);
+  await changeRole(sql, { name: "Lin", role: "admin" });
+  assert.equal((await lin.post("/ops/keys/issue", asked)).status, 200);
+  const [line] = await logOf(sql, "keys.issue");
+  assert.deepEqual([line?.phase, line?.operator], ["done", "Lin"]);
+  await revokeOperator(sql, "Lin");
+  assert.equal((await lin.get("/ops")).status, 401);
+  const fields = { operator: "", operatorToken: token };
+  assert.equal((await sendForm(service, "/ops/sign-in", fields)).status, 401);
+});
+
+test("a sign-in link opens one session, once and in its time, and counts as a token where it is wrong", async ({
+  service,
+}) => {
+  const { sql, url } = service;
+  const follow = async (link: string, address = "10.9.9.1") =>
+    sendPlain(service, link.slice(url.length), { "x-forwarded-for": address });
+  const link = await makeSignInLink(sql, url);
+  const tries = await Promise.all([1, 2, 3].map(() => follow(link)));
+  const [opened, ...others] = tries.sort((one, other) => one.status - other.status);
+  assert.deepEqual([opened?.status, opened?.headers.get("location")], [303, "/ops"]);
+  assert.deepEqual(
+    others.map(({ status }) => status),
+    [401, 401],
+  );
+  assert.match(others[0]?.text ?? "", /This link has been used, or its time is over/);
+  assert.ok(opened);
+  const page = await visitor(service, cookieOf(opened)).get("/ops");
+  assert.match(page.text, /<span class="name">environment <span class="quiet">admin</);
+  const late = await makeSignInLink(sql, url);
+  assert.ok(!JSON.stringify(await sql`select * from operator_link`).includes(late.slice(-43)));
+  await sql`update operator_link set expires_at = now_ms() - 1`;
+  assert.equal((await follow(late)).status, 401);
+  for (let n = 0; n < 10; n += 1) await follow(late, "10.9.9.2");
+  const good = await makeSignInLink(sql, url);
+  assert.equal((await follow(good, "10.9.9.2")).status, 429);
+  assert.equal((await follow(good)).status, 303, "what is refused unread is not used up");
 });
 
 test("eleven attempts within a minute: the last one is told to wait", async () => {
@@ -201,7 +251,7 @@ test("next leads nowhere but here", async ({ service }) => {
   }
 });
 
-test("without an operator token everything is closed", async () => {
+test("without an operator token everything is closed, but to named operators", async () => {
   const service = await startService();
   for (const path of ["/ops", "/ops/log", "/ops/sign-in"]) {
     const reply = await sendPlain(service, path);
@@ -210,6 +260,8 @@ test("without an operator token everything is closed", async () => {
   }
   const fields = { operator: "Ada", operatorToken: "" };
   assert.equal((await sendForm(service, "/ops/sign-in", fields)).status, 401);
+  const { token } = await addOperator(service.sql, { name: "Lin", role: "viewer" });
+  assert.equal((await (await signInOperator(service, "", token)).get("/ops")).status, 200);
   await service.close();
 });
 

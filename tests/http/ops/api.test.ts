@@ -5,6 +5,7 @@
 import * as assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { suite } from "uvu";
+import { addOperator } from "../../../src/keys/operators.ts";
 import { tellAlarms } from "../../../src/publishing/alarms.ts";
 import {
   cast,
@@ -149,6 +150,34 @@ test("publishing tells what differs between outbox and topics, and what workers 
       raisedAt: "1970-01-01T00:00:00.000Z",
     },
   ]);
+});
+
+test("attention: the rows of the view, narrowed by window and type, for a viewer's token", async ({
+  service,
+}) => {
+  const { token } = await addOperator(service.sql, { name: "Feed", role: "viewer" });
+  const ask = (query: string) => send(service, `GET /ops/api/attention${query}`, { token });
+  const all = await ask("");
+  assert.equal(all.status, 200);
+  const view = await service.sql`select * from attention`;
+  assert.equal(all.body.attention.length, view.length);
+  const day = await ask("?window=24h&type=event&limit=1");
+  const [most] = await service.sql`
+    select target_type, target_id, "window", stars, weight::int, wallets from attention
+    where "window" = '24h' and target_type = 'event' order by weight desc, stars desc, target_id limit 1`;
+  assert.deepEqual(day.body, { attention: [{ ...most }] });
+  for (const [query, field] of [
+    ["?window=1h", "window"],
+    ["?window=", "window"],
+    ["?type=nft", "type"],
+    ["?limit=0", "limit"],
+    ["?limit=1001", "limit"],
+    ["?window=7d&window=24h", "window"],
+    ["?offset=1", "offset"],
+  ]) {
+    const { status, body } = await ask(query ?? "");
+    assert.deepEqual([status, body.code, body.field], [400, "INVALID_REQUEST", field], query);
+  }
 });
 
 test.run();

@@ -7,11 +7,12 @@ import {
   countWaiting,
 } from "../../../reads/console-catalogue.ts";
 import type { Sql } from "../../../store/postgres.ts";
-import { actionForm, flawIn } from "../forms.ts";
+import { actionForm, flawIn, needsRole } from "../forms.ts";
 import { ago, type Content, type Html, html, number, section, table } from "../markup.ts";
 import type { Action, Page, PageRequest } from "../page.ts";
 import { older, textOf } from "../paging.ts";
 import { kindWords, upperFirst } from "../words.ts";
+import { isWeb, wholeRecord } from "./catalogue-record.ts";
 
 const PER_PAGE = 50;
 const URL_SHOWN = 30;
@@ -74,6 +75,7 @@ function deciding(sql: Sql, isApproved: boolean): Action {
   return {
     path: isApproved ? "/catalogue/approve" : "/catalogue/reject",
     name: isApproved ? "catalogue.approve" : "catalogue.reject",
+    role: "operator",
     subject(form) {
       const [type, ids] = [typeOf(form), idsOf(form)];
       return ids.length === 1 ? `${type}/${ids[0]}` : `${ids.length} of type ${type}`;
@@ -138,20 +140,23 @@ function recordsForm(
   const word = isApproved ? "Reject" : "Approve";
   const path = isApproved ? "/catalogue/reject" : "/catalogue/approve";
   const chosen = new Set(request.refused?.form.getAll("id"));
-  const rows = records.map((record) =>
-    row(record, { word, isShown: isApproved, isChosen: chosen.has(record.id), now: request.now }),
-  );
+  const needed = request.lacksRoleFor(path);
+  const rows = records.map((record) => {
+    const given = { word, isShown: isApproved, isChosen: chosen.has(record.id) };
+    const known = knownOf(asked.type, record, request.now);
+    return needed === null ? withChoice(record, known, given) : known;
+  });
+  const known = [
+    { label: "Record", isText: true, isTitle: true },
+    { label: "About", isText: true },
+    { label: isApproved ? "Approved" : "Created", isWhole: true },
+  ];
   const list = table({
     caption: `${kindWords(asked.type)} records by id`,
-    columns: [
-      "",
-      { label: "Record", isText: true, isTitle: true },
-      { label: "About", isText: true },
-      { label: isApproved ? "Approved" : "Created", isWhole: true },
-      { label: "", isAction: true },
-    ],
+    columns: needed === null ? ["", ...known, { label: "", isAction: true }] : known,
     rows,
   });
+  if (needed !== null) return html`${list}${needsRole(needed)}`;
   return actionForm(
     request,
     { path, kind: "list" },
@@ -169,28 +174,26 @@ function rejectChosen(): Html {
   return html`<details class="ask"><summary class="button danger">Reject the chosen ones …</summary><p>The public API hides them from now on and they take no stars. They wait for approval again; the stars they have stay.</p><button class="primary danger">Reject the chosen ones</button></details>`;
 }
 
-function row(
-  record: CatalogueRecord,
-  given: {
-    readonly word: string;
-    readonly isShown: boolean;
-    readonly isChosen: boolean;
-    readonly now: number;
-  },
-): Content[] {
+function knownOf(type: RecordType, record: CatalogueRecord, now: number): Content[] {
   const { id, name, about, url, createdAt, approvedAt } = record;
   return [
-    html`<input type="checkbox" name="id" value="${id}" aria-label="Choose ${name}"${given.isChosen ? html` checked` : ""}><input type="hidden" name="listed" value="${id}">`,
     html`${name}<span class="below"><span class="code quiet">${id}</span>${isWeb(url) ? html` <a href="${url}" title="${url}" rel="noopener noreferrer external">${shortUrl(url)}</a>` : ""}</span>`,
-    about,
-    ago(approvedAt ?? createdAt, given.now),
-    html`<button class="small${given.isShown ? " danger" : ""}" name="only" value="${id}" aria-label="${given.word} ${name}">${given.word}</button>`,
+    html`${about}<details><summary aria-label="The whole record of ${name}">The whole record</summary>${wholeRecord(type, record, now)}</details>`,
+    ago(approvedAt ?? createdAt, now),
   ];
 }
 
-/** Records come from elsewhere: only these are made links. */
-function isWeb(url: string | null): url is string {
-  return url !== null && /^https?:\/\//.test(url);
+/** What is known of a record, between its check box and its button. */
+function withChoice(
+  { id, name }: CatalogueRecord,
+  known: readonly Content[],
+  given: { readonly word: string; readonly isShown: boolean; readonly isChosen: boolean },
+): Content[] {
+  return [
+    html`<input type="checkbox" name="id" value="${id}" aria-label="Choose ${name}"${given.isChosen ? html` checked` : ""}><input type="hidden" name="listed" value="${id}">`,
+    ...known,
+    html`<button class="small${given.isShown ? " danger" : ""}" name="only" value="${id}" aria-label="${given.word} ${name}">${given.word}</button>`,
+  ];
 }
 
 /** Enough to see where it leads; the whole address is in the title. */

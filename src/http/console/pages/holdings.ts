@@ -81,6 +81,7 @@ function dryRunning({ checks }: HoldingsDeps): Action {
   return {
     path: "/holdings/dry-run",
     name: "holdings.dry-run",
+    role: "operator",
     subject: () => "all forever mints",
     async run({ session }) {
       await checks.startDryRun(session.operator);
@@ -93,6 +94,7 @@ function running({ checks }: HoldingsDeps): Action {
   return {
     path: "/holdings/run",
     name: "holdings.run",
+    role: "operator",
     subject(form) {
       if (form.get("confirmed") !== "yes") {
         throw flawIn("confirmed", "A check is run from its own page, after a dry run");

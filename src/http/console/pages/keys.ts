@@ -8,6 +8,7 @@ import type { Action, Page, PageRequest, ShownPage } from "../page.ts";
 import { older, textOf } from "../paging.ts";
 
 const ISSUE = "/keys/issue";
+const REVOKE = "/keys/revoke";
 const PER_PAGE = 50;
 
 /** API keys: all that were ever issued, and a form for another one. */
@@ -30,6 +31,7 @@ function issuing(sql: Sql): Action {
   return {
     path: ISSUE,
     name: "keys.issue",
+    role: "admin",
     subject: nameOf,
     async run({ form }) {
       const { id, name, key } = await issueKey(sql, nameOf(form));
@@ -60,8 +62,9 @@ function revoking(sql: Sql): Action {
   const idOf = (form: URLSearchParams): string =>
     filledIn(form, "id", { what: "The key's id", form: UUID });
   return {
-    path: "/keys/revoke",
+    path: REVOKE,
     name: "keys.revoke",
+    role: "admin",
     subject: idOf,
     async run({ form }) {
       const { id } = await revokeKey(sql, idOf(form));
@@ -74,7 +77,7 @@ function revoking(sql: Sql): Action {
 }
 
 function body(request: PageRequest, found: readonly ListedKey[]) {
-  const { now } = request;
+  const { now, lacksRoleFor } = request;
   const keys = found.slice(0, PER_PAGE);
   const last = found.length > PER_PAGE ? keys.at(-1)?.id : undefined;
   const form = actionForm(
@@ -101,14 +104,14 @@ ${section(
       { label: "Last used", isWhole: true },
       { label: "", isAction: true },
     ],
-    rows: keys.map((key) => row(key, now)),
+    rows: keys.map((key) => row(key, now, lacksRoleFor(REVOKE) === null)),
     empty:
       "No key was issued yet: the public API refuses every request. Issue the first one above.",
   })}${older(last === undefined ? null : `/ops/keys?before=${last}`)}`,
 )}`;
 }
 
-function row(key: ListedKey, now: number): Content[] {
+function row(key: ListedKey, now: number, mayRevoke: boolean): Content[] {
   const { id, name, prefix, createdAt, lastUsedAt, revokedAt } = key;
   return [
     name,
@@ -118,7 +121,7 @@ function row(key: ListedKey, now: number): Content[] {
       : html`${badge("plain", "revoked")} <span class="quiet">${ago(revokedAt, now)}</span>`,
     ago(createdAt, now),
     lastUsedAt === null ? "never" : ago(lastUsedAt, now),
-    revokedAt === null
+    revokedAt === null && mayRevoke
       ? html`<a class="button small danger" href="/ops/keys/revoke/${id}" aria-label="Revoke … the key of ${name}">Revoke …</a>`
       : "",
   ];

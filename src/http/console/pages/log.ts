@@ -23,12 +23,12 @@ export function logPage({ sql }: { readonly sql: Sql }): Page {
         html`<span title="${entry.action}">${actionWords(entry.action)}</span>`,
         subjectOf(entry),
         outcome(entry),
-        html`<code title="${entry.sessionId}">${entry.sessionId.slice(-6)}</code>`,
+        html`<span class="code">${entry.origin}</span>`,
       ]);
       const next = found.length > PER_PAGE ? entries.at(-1)?.id : undefined;
       return {
         title: "Operator log",
-        body: html`<p class="lead">Every sign-in and every action of this console: who, what, when and how it ended. Nothing here can be changed or removed.</p>
+        body: html`<p class="lead">Every sign-in, and every act of this console and of the command line: who, what, from where, when and how it ended. Nothing here can be changed or removed. <a href="/ops/log.ndjson" download>Export as NDJSON</a></p>
 ${section(
   "Entries",
   html`${table({
@@ -39,7 +39,7 @@ ${section(
       { label: "Action", isWhole: true, isTitle: true },
       { label: "About" },
       { label: "Outcome", isText: true },
-      { label: "Session", isWhole: true },
+      { label: "From", isWhole: true },
     ],
     rows,
     empty: "Nothing was done yet.",
@@ -56,7 +56,8 @@ function subjectOf({ subject }: KeptEntry): Content {
     : subject;
 }
 
-function outcome({ phase, notice }: KeptEntry): Html {
+function outcome({ phase, notice, reason }: KeptEntry): Html {
   if (phase === "begun") return html`${badge("warn", "begun")} How it ended is not known.`;
-  return html`${badge(phase === "done" ? "good" : "bad", phase)} ${notice}`;
+  const why = reason === null ? "" : html` <span class="quiet">Reason: ${reason}</span>`;
+  return html`${badge(phase === "done" ? "good" : "bad", phase)} ${notice}${why}`;
 }

@@ -42,6 +42,7 @@ function deciding(sql: Sql, verb: "grant" | "revoke"): Action {
   return {
     path: `/premium/${verb}`,
     name: `premium.${verb}`,
+    role: "admin",
     subject: (form) => read(form).wallet,
     async run({ form }) {
       const name = read(form);

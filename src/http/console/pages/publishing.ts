@@ -57,6 +57,7 @@ function redriving({ sql, wake }: PublishingDeps): Action {
   return {
     path: "/publishing/redrive",
     name: "publishing.redrive",
+    role: "operator",
     subject: starOf,
     async run({ form }) {
       const star = starOf(form);
@@ -84,6 +85,7 @@ function resolving({ sql }: PublishingDeps): Action {
   return {
     path: "/publishing/resolve",
     name: "publishing.resolve",
+    role: "operator",
     subject: findingOf,
     async run({ form }) {
       const id = findingOf(form);

@@ -30,6 +30,7 @@ function adding(sql: Sql): Action {
   return {
     path: ADD,
     name: "seasons.add",
+    role: "admin",
     subject: (form) => read(form).name,
     async run({ form }) {
       const season = await addSeason(sql, read(form));

@@ -41,7 +41,9 @@ function crediting(sql: Sql): Action {
   return {
     path: CREDIT,
     name: "xp.credit",
+    role: "admin",
     subject: (form) => read(form).wallet,
+    reason: (form) => read(form).reason,
     async run({ form }) {
       const booked = await creditXp(sql, read(form));
       const { wallet, points, seasonId } = booked;

@@ -1,0 +1,129 @@
+import { defineCommand } from "citty";
+import {
+  addOperator,
+  changeRole,
+  listOperators,
+  ROLES,
+  revokeOperator,
+} from "../keys/operators.ts";
+import { readOperatorLog } from "../store/operator-log.ts";
+import { act } from "./act.ts";
+import { withDatabase } from "./database.ts";
+import { command, instantOrNull, table } from "./output.ts";
+import { readCommandSettings } from "./settings.ts";
+
+const NAME = {
+  name: { type: "positional", description: "The operator's name.", required: true },
+} as const;
+const NAME_AND_ROLE = {
+  ...NAME,
+  role: {
+    type: "string",
+    description: `One of ${ROLES.join(", ")}.`,
+    valueHint: "role",
+    required: true,
+  },
+} as const;
+const LINES_DEFAULT = 100;
+const LINES_MAX = 10_000;
+
+const add = command({
+  name: "add",
+  description: "Add an operator; the token is shown only now.",
+  args: NAME_AND_ROLE,
+  async work({ name, role }) {
+    const { DATABASE_URL } = readCommandSettings(["DATABASE_URL"]);
+    const how = { name: "operators.add", subject: name, end: () => ({ details: { role } }) };
+    const added = await act(DATABASE_URL, how, (sql) => addOperator(sql, { name, role }));
+    return { ...added, createdAt: instantOrNull(added.createdAt) };
+  },
+  text: ({ name, role, token }) =>
+    `${token}\n\nThe token of ${name}, ${role}. Keep it: it is not stored and cannot be shown again.\nTo revoke it: starboard operators revoke ${JSON.stringify(name)}`,
+});
+
+const list = command({
+  name: "list",
+  description: "List all operators, revoked ones too; not the bearer of OPERATOR_TOKEN.",
+  args: {},
+  async work() {
+    const { DATABASE_URL } = readCommandSettings(["DATABASE_URL"]);
+    const operators = await withDatabase(DATABASE_URL, listOperators);
+    return operators.map((operator) => ({
+      ...operator,
+      createdAt: instantOrNull(operator.createdAt),
+      lastUsedAt: instantOrNull(operator.lastUsedAt),
+      revokedAt: instantOrNull(operator.revokedAt),
+    }));
+  },
+  text: (operators) =>
+    table(
+      ["name", "role", "created", "last used", "revoked"],
+      operators.map(({ name, role, ...at }) => [
+        name,
+        role,
+        at.createdAt,
+        at.lastUsedAt,
+        at.revokedAt,
+      ]),
+    ),
+});
+
+const change = command({
+  name: "change",
+  description: "Give an operator another role; it counts at once.",
+  args: NAME_AND_ROLE,
+  work({ name, role }) {
+    const { DATABASE_URL } = readCommandSettings(["DATABASE_URL"]);
+    const how = { name: "operators.change", subject: name, end: () => ({ details: { role } }) };
+    return act(DATABASE_URL, how, (sql) => changeRole(sql, { name, role }));
+  },
+  text: ({ name, role }) => `${name} is ${role} now`,
+});
+
+const revoke = command({
+  name: "revoke",
+  description: "Revoke an operator; token and sessions end at once.",
+  args: NAME,
+  async work({ name }) {
+    const { DATABASE_URL } = readCommandSettings(["DATABASE_URL"]);
+    const how = { name: "operators.revoke", subject: name };
+    const revoked = await act(DATABASE_URL, how, (sql) => revokeOperator(sql, name));
+    return { name: revoked.name, revokedAt: instantOrNull(revoked.revokedAt) };
+  },
+  text: ({ name, revokedAt }) => `${name} is revoked since ${revokedAt}`,
+});
+
+const log = command({
+  name: "log",
+  description: "Show the newest acts of the operator log, newest first.",
+  args: {
+    limit: { type: "string", description: `At most so many; default ${LINES_DEFAULT}.` },
+  },
+  async work({ limit = String(LINES_DEFAULT) }) {
+    const most = /^\d{1,5}$/.test(limit) ? Number(limit) : Number.NaN;
+    if (!(most >= 1 && most <= LINES_MAX)) {
+      throw new Error(`--limit must be a whole number from 1 to ${LINES_MAX}`);
+    }
+    const { DATABASE_URL } = readCommandSettings(["DATABASE_URL"]);
+    const lines = await withDatabase(DATABASE_URL, (sql) => readOperatorLog(sql, { limit: most }));
+    return lines.map((line) => ({ ...line, at: instantOrNull(line.at) }));
+  },
+  text: (lines) =>
+    table(
+      ["when", "who", "from", "act", "about", "how it ended"],
+      lines.map(({ at, operator, origin, action, subject, phase, notice, reason }) => [
+        at,
+        operator,
+        origin,
+        action,
+        subject,
+        [phase, notice, reason ?? ""].filter(Boolean).join(" · "),
+      ]),
+    ),
+});
+
+/** `starboard operators add|list|change|revoke|log` */
+export const operatorsCommand = defineCommand({
+  meta: { name: "operators", description: "Who may look and act at the console, and who did." },
+  subCommands: { add, list, change, revoke, log },
+});

@@ -1,0 +1,59 @@
+import { uuidv7 } from "uuidv7";
+import { RetryableError, TerminalError } from "../errors.ts";
+import { type Actor, appendOperatorLog } from "./operator-log.ts";
+import type { Sql } from "./postgres.ts";
+
+/** Something that an operator does, at the console or by a command. */
+export interface Act {
+  readonly actor: Actor;
+  /** In the log: `keys.revoke`. */
+  readonly name: string;
+  /** What it is about; nothing secret. */
+  readonly subject: string;
+  /** Why, where the act asks for it. */
+  readonly reason?: string | undefined;
+}
+
+/** How it ended, as the log shows it. */
+export interface ActEnd {
+  /** One sentence. */
+  readonly notice: string;
+  /** Nothing secret. */
+  readonly details?: Readonly<Record<string, unknown>> | undefined;
+}
+
+/**
+ * Does it between two lines of the operator log: nothing happens without the first. Where the second
+ * is missing, how it ended is not known.
+ *
+ * @returns how it ended, with the id that joins the two lines
+ * @throws what `run` throws, once that is written down; RetryableError without Postgres
+ */
+export async function actLogged<End extends ActEnd>(
+  sql: Sql,
+  { actor, name: action, subject, reason }: Act,
+  run: () => Promise<End>,
+): Promise<End & { readonly actionId: string }> {
+  const about = { action, subject, reason: reason ?? null };
+  const entry = { ...actor, ...about, actionId: uuidv7(), notice: "", details: {} };
+  await appendOperatorLog(sql, { ...entry, phase: "begun" });
+  // In a promise of its own: what an act throws before its first wait is written down too.
+  const end = await Promise.resolve()
+    .then(run)
+    .catch(async (error: unknown) => {
+      await appendOperatorLog(sql, { ...entry, phase: "failed", notice: sentenceOf(error) });
+      throw error;
+    });
+  const { notice, details = {} } = end;
+  await appendOperatorLog(sql, { ...entry, phase: "done", notice, details });
+  return { ...end, actionId: entry.actionId };
+}
+
+/** What may be shown of an error: only the sentences that were written for the caller. */
+export function sentenceOf(error: unknown): string {
+  const isForCaller = error instanceof TerminalError || error instanceof RetryableError;
+  if (!isForCaller) return "Something went wrong on our side.";
+  const { message } = error;
+  const end = /[.!?]$/.test(message) ? "" : ".";
+  return `${message.charAt(0).toUpperCase()}${message.slice(1)}${end}`;
+}
