@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { defineCommand } from "citty";
-import { signIn, star } from "../cli/demo-client.ts";
 import { withDatabase } from "../cli/database.ts";
+import { signIn, star } from "../cli/demo-client.ts";
 import { startVoters, type VotingClient } from "../demo/voters.ts";
 import { makeSignInLink } from "../keys/sign-in-link.ts";
 import { createLogger } from "../log.ts";
