@@ -8,7 +8,6 @@ import type { ActorQuery, ListedActor } from "../../hosting/list-actors.ts";
 import type { PublishingState } from "../../publishing/publishing-state.ts";
 import { type AttentionQuery, type AttentionRow, WINDOWS } from "../../reads/attention.ts";
 import type { Verdict } from "../../upkeep/service-verdict.ts";
-import { checkQuery } from "../middleware/only-query.ts";
 import type { OperatorAccess } from "../operator-access.ts";
 import { jsonInPieces } from "./json-in-pieces.ts";
 
@@ -87,10 +86,9 @@ function readQuery(c: Context): ActorQuery {
 }
 
 function readWanted(c: Context): AttentionQuery {
-  const names = ["window", "type", "limit"] as const;
-  checkQuery(c, names);
-  const repeated = names.find((name) => (c.req.queries(name)?.length ?? 0) > 1);
-  if (repeated !== undefined) throw invalid(repeated);
+  for (const [name, values] of Object.entries(c.req.queries())) {
+    if (!["window", "type", "limit"].includes(name) || values.length > 1) throw invalid(name);
+  }
   const { window, type, limit = String(LIMIT_MAX) } = c.req.query();
   return {
     window: oneOf("window", window, WINDOWS),
