@@ -45,8 +45,8 @@ export interface LocalEnvironment {
   readonly voters: DemoLedger["voters"];
   /** What they vote for. */
   readonly targets: readonly string[];
-  /** Whether the ledger is this machine's own, with its demo wallets. */
-  readonly demoWallets: boolean;
+  /** With their keys, for people to vote with; absent where the ledger is not this machine's own. */
+  readonly demoWallets: DemoLedger["wallets"] | undefined;
   /** Newly issued; the one of the last start is revoked. */
   readonly demoKey: string;
   /** What opens the console, in words: the token itself is for no screen. */
@@ -135,7 +135,7 @@ export async function openLocalEnvironment(onStop: OnStop): Promise<LocalEnviron
     targets: demoTargets(
       demoDirectory(0, [settings.COLLECTION_A_ID, settings.COLLECTION_B_ID]),
     ).map(({ type, id }) => `${type}/${id}`),
-    demoWallets: own !== undefined,
+    demoWallets: own?.demo.wallets,
     demoKey: await issueDemoKey(sql),
     operatorToken: given.OPERATOR_TOKEN
       ? "OPERATOR_TOKEN of this environment"

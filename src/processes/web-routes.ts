@@ -1,9 +1,11 @@
 import type { Hono } from "hono";
+import type { SigningWallet } from "../cli/demo-wallet.ts";
 import { explorerUrl } from "../config.ts";
+import type { HoldingsReader } from "../holdings/read-holdings.ts";
 import { actorHistory } from "../hosting/actor-history.ts";
 import { type Resting, showActor } from "../hosting/inspect-actor.ts";
 import { listActors } from "../hosting/list-actors.ts";
-import { createApp } from "../http/app.ts";
+import { createApp, type Mount } from "../http/app.ts";
 import { consoleRoutes } from "../http/console/app.ts";
 import { consolePages } from "../http/console/pages.ts";
 import type { QueueBoard } from "../http/console/queue-board.ts";
@@ -13,11 +15,12 @@ import { exportRoutes } from "../http/exports/routes.ts";
 import { type FastPath, fastPath } from "../http/fast-path/fast-path.ts";
 import { healthRoutes } from "../http/health.ts";
 import type { ClientAddress } from "../http/middleware/client-address.ts";
-import { rateLimit } from "../http/middleware/rate-limit.ts";
+import { type RateLimitOptions, rateLimit } from "../http/middleware/rate-limit.ts";
 import { type OperatorAccess, operatorAccess } from "../http/operator-access.ts";
 import { opsApi } from "../http/ops/api.ts";
 import { type PagesGiven, pageRoutes } from "../http/pages/app.ts";
 import type { Assets } from "../http/pages/assets.ts";
+import { demoRoutes } from "../http/pages/demo-wallets.ts";
 import { visitorFinder } from "../http/pages/visitor.ts";
 import { publicApi } from "../http/v1/api.ts";
 import { shareReads } from "../http/v1/shared-reads.ts";
@@ -53,6 +56,9 @@ interface Served extends WebConnections {
   readonly checks: HoldingsCheckByHand;
   /** Absent where no Redis is fit for BullMQ. */
   readonly board: QueueBoard | undefined;
+  /** Present where this machine signs for its demo wallets. */
+  readonly demoWallets?: readonly SigningWallet[] | undefined;
+  readonly readHoldings: HoldingsReader["read"];
   /** What the directory's pages load; absent where there are no pages. */
   readonly assets: Assets | undefined;
   readonly isDraining: () => boolean;
@@ -129,18 +135,29 @@ export function webRoutes(parts: Served): { app: Hono; fastPath: FastPath } {
     { path: "/exports", app: exports },
     { path: "/ops", app: operatorConsole(parts, access) },
   ];
-  if (parts.assets !== undefined) {
+  mounts.push(...pageMounts(parts, limited));
+  const common = { log, metrics, now: clock.now };
+  return { app: createApp({ ...common, mounts }), fastPath: fastPath(api.find, common) };
+}
+
+/** The directory's pages, and the signing for demo wallets where this machine does it. */
+function pageMounts(parts: Served, limited: Omit<RateLimitOptions, "name" | "limit" | "windowMs">) {
+  const { demoWallets: wallets, readHoldings, assets, settings } = parts;
+  const mounts: Mount[] = [];
+  if (wallets !== undefined) {
+    const { requireOwnPage } = parts.voting.tokens;
+    mounts.push({ path: "/demo", app: demoRoutes({ wallets, readHoldings, requireOwnPage }) });
+  }
+  if (assets !== undefined) {
     const limit = rateLimit({
       ...limited,
       name: "pages",
       limit: settings.VOTING_RATE_LIMIT,
       windowMs: MINUTE_MS,
     });
-    const app = directory(parts, { limit, assets: parts.assets });
-    mounts.push({ path: "/", app });
+    mounts.push({ path: "/", app: directory(parts, { limit, assets }) });
   }
-  const common = { log, metrics, now: clock.now };
-  return { app: createApp({ ...common, mounts }), fastPath: fastPath(api.find, common) };
+  return mounts;
 }
 
 /** The directory's pages, to be mounted at "/". */

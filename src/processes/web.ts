@@ -1,5 +1,6 @@
 import { type Target, targetKey } from "../../actors/content.ts";
 import { bounds } from "../bounds.ts";
+import type { SigningWallet } from "../cli/demo-wallet.ts";
 import { ownOrigins, ownUrl } from "../config.ts";
 import { createHoldingsReader, type HoldingsReader } from "../holdings/read-holdings.ts";
 import { createMintSnapshots } from "../hosting/mint-snapshots.ts";
@@ -47,8 +48,8 @@ export interface WebParts {
   readonly wake: () => void;
   /** Of the process, where it has more parts than this; else the web process' own. */
   readonly metrics?: Metrics;
-  /** Whether the demo wallets of this machine may sign in; not when absent. */
-  readonly demoWallets?: boolean;
+  /** The demo wallets of this machine's own ledger, for which it signs; none when absent. */
+  readonly demoWallets?: readonly SigningWallet[] | undefined;
   /** The Redis of BullMQ, for operators to look at; absent where none is fit for it. */
   readonly queueUrl: string | undefined;
 }
@@ -87,7 +88,6 @@ export async function startWeb(
   const collections = { A: settings.COLLECTION_A_ID, B: settings.COLLECTION_B_ID };
   const checks = checkByHand({ ...given, sql: outside.checkSql, collections });
   const board = queueUrl === undefined ? undefined : openQueueBoard(queueUrl, () => redis.isReady);
-  const assets = settings.PAGES === "on" ? await loadAssets() : undefined;
   let isDraining = false;
   const { app, fastPath } = webRoutes({
     ...given,
@@ -99,7 +99,8 @@ export async function startWeb(
     refusals,
     checks,
     board,
-    assets,
+    assets: settings.PAGES === "on" ? await loadAssets() : undefined,
+    readHoldings: holdings.read,
     isDraining: () => isDraining,
     refreshMetrics: () => refreshMetrics(sql, metrics),
     processes: () => report.webProcesses(),
@@ -139,7 +140,7 @@ interface Given extends WebConnections {
   readonly metrics: Metrics;
   readonly wake: () => void;
   readonly publicUrl: string;
-  readonly demoWallets?: boolean;
+  readonly demoWallets?: readonly SigningWallet[] | undefined;
 }
 
 function openHoldings({ settings, mirror, clock }: Given): HoldingsReader {
@@ -206,7 +207,7 @@ function votingOperations(
     clock,
     network,
     tokens: sessionTokens(publicUrl, own),
-    config: clientConfigOf(given),
+    config: clientConfigOf({ ...given, demoWallets: given.demoWallets !== undefined }),
     readItems: itemReader({ sql, clock }),
     startSignIn: (asked) => startSignIn(signIn, asked),
     openSession: (signed) => openSession(signIn, signed),

@@ -5,7 +5,7 @@ import { environment, readSettings } from "../../src/config.ts";
 import { freePort } from "../../src/local/free-port.ts";
 import { ecdsaKey, ed25519Key } from "../../src/local/hedera/keys.ts";
 import { createLogger, silentLogger } from "../../src/log.ts";
-import { startWeb } from "../../src/processes/web.ts";
+import { startWeb, type WebParts } from "../../src/processes/web.ts";
 import { WEB_SETTINGS } from "../../src/processes/web-settings.ts";
 import { openPostgres, type Sql } from "../../src/store/postgres.ts";
 import { seedDirectory } from "./engine.ts";
@@ -30,7 +30,10 @@ export interface Service {
 }
 
 /** Starts one; `settings` stand above those of the test. */
-export async function startService(settings: Record<string, string> = {}): Promise<Service> {
+export async function startService(
+  settings: Record<string, string> = {},
+  { demoWallets }: Pick<WebParts, "demoWallets"> = {},
+): Promise<Service> {
   const [database, redis] = await Promise.all([
     testDatabase({ migrated: true }),
     testRedis({ own: true }),
@@ -65,6 +68,7 @@ export async function startService(settings: Record<string, string> = {}): Promi
           wakes += 1;
         },
         queueUrl: redis.url,
+        demoWallets,
       },
     );
   const web = await start();

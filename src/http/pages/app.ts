@@ -31,6 +31,7 @@ export interface PagesGiven {
 /** First parts of paths that are no page's: programs ask there, and get JSON. */
 const OTHER_REALMS = new Set([
   "assets",
+  "demo",
   "docs",
   "exports",
   "healthz",

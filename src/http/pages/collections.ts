@@ -19,7 +19,7 @@ export function collectionsPage({ sql, share }: Reading): Page {
         title: "NFT collections",
         body: html`<h1>Markets</h1>
 ${marketTabs("/collections")}
-${itemList(rows.map(collectionItem), { visitor, now }, "No NFT collection is listed yet.")}`,
+${itemList(rows.map(collectionItem), { visitor, now }, { empty: "No NFT collection is listed yet." })}`,
       };
     },
   };

@@ -62,7 +62,7 @@ export function eventsPage({ sql, eventSources, share }: Reading): Page {
         title: "Events",
         body: html`<h1>Events</h1>
 ${form}
-${itemList(items, { visitor, now }, "No event fits.")}
+${itemList(items, { visitor, now }, { empty: "No event fits." })}
 ${pager("/events", { status, eventType, source }, { ...given, total })}`,
       };
     },

@@ -29,15 +29,26 @@ export function itemPath({ type, id }: TargetName): string {
   return `/${FOLDERS[type]}/${id}`;
 }
 
-/** A list of items, each with its star; a sentence where there are none. */
-export function itemList(items: readonly Item[], asking: Asking, empty: string): Html {
+/**
+ * A list of items, each with its star.
+ *
+ * @param given.empty what to say where there are none
+ * @param given.level of the items' headings: one below what stands above the list
+ */
+export function itemList(
+  items: readonly Item[],
+  asking: Asking,
+  { empty, level = 2 }: { readonly empty: string; readonly level?: 2 | 3 },
+): Html {
   if (items.length === 0) return html`<p class="empty">${empty}</p>`;
-  return html`<ul class="items">${items.map((item) => card(item, asking))}</ul>`;
+  return html`<ul class="items">${items.map((item) => card(item, asking, level))}</ul>`;
 }
 
-function card(item: Item, asking: Asking): Html {
+function card(item: Item, asking: Asking, level: 2 | 3): Html {
+  const link = html`<a href="${itemPath(item)}">${name(item.name)}</a>`;
+  const heading = level === 2 ? html`<h2>${link}</h2>` : html`<h3>${link}</h3>`;
   return html`<li class="item">${standIn(`${item.type}/${item.id}`)}
-<div class="what"><h3><a href="${itemPath(item)}">${name(item.name)}</a></h3><p class="kind">${item.kind}</p>${carries(item, asking)}</div>
+<div class="what">${heading}<p class="kind">${item.kind}</p>${carries(item, asking)}</div>
 ${vote(item, asking)}</li>
 `;
 }

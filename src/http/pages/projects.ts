@@ -49,7 +49,7 @@ export function projectsPage({ sql, share }: Reading): Page {
         title: "Projects",
         body: html`<h1>Ecosystem projects</h1>
 ${form}
-${itemList(projects.map(projectItem), { visitor, now }, "No project fits.")}
+${itemList(projects.map(projectItem), { visitor, now }, { empty: "No project fits." })}
 ${pager("/projects", { category: given.category, country: given.country }, { ...given, total })}`,
       };
     },

@@ -3,7 +3,6 @@ import { itemNames } from "../../reads/directory-items.ts";
 import { findReceipt, type Publication, type StarReceipt } from "../../reads/receipts.ts";
 import { readStarMessage } from "../../reads/star-message.ts";
 import { type Content, facts, type Html, html, number, section } from "../console/markup.ts";
-import { onExplorer } from "./explorer.ts";
 import { itemPath } from "./items.ts";
 import type { Page } from "./page.ts";
 import { found, type Reading } from "./reading.ts";
@@ -84,12 +83,14 @@ function ledgerFacts(publication: Publication, explorerUrl: string | null): Html
     ["Consensus at", shown("consensusTimestamp", consensusTimestamp)],
     ["Running hash", shown("runningHash", runningHash)],
   ])}
-${consensusTimestamp === null ? "" : explorerLink(explorerUrl, consensusTimestamp)}`;
+${explorerLink(explorerUrl, publication)}`;
 }
 
-function explorerLink(explorerUrl: string | null, consensusTimestamp: string): Content {
+/** Its address is known with the consensus timestamp; until then the script keeps it hidden. */
+function explorerLink(explorerUrl: string | null, { consensusTimestamp }: Publication): Content {
   if (explorerUrl === null) return "";
-  return html`<p>${onExplorer(explorerUrl, `transaction/${consensusTimestamp}`, "See it in the explorer")}</p>`;
+  const url = `${explorerUrl}/transaction/${consensusTimestamp ?? ""}`;
+  return html`<p class="explorer"><a data-explorer="${explorerUrl}" href="${url}"${consensusTimestamp === null ? html` hidden` : ""} rel="noopener noreferrer external">See it in the explorer</a></p>`;
 }
 
 function proof(star: StarReceipt, message: string, mirrorNodeUrl: string | null): Html {

@@ -19,7 +19,7 @@ export function tokensPage({ sql, share }: Reading): Page {
         title: "Tokens",
         body: html`<h1>Markets</h1>
 ${marketTabs("/tokens")}
-${itemList(rows.map(tokenItem), { visitor, now }, "No token is listed yet.")}`,
+${itemList(rows.map(tokenItem), { visitor, now }, { empty: "No token is listed yet." })}`,
       };
     },
   };

@@ -31,10 +31,51 @@ export function votesLeft({ remaining, limit }: { remaining: number; limit: numb
   return `${remaining} of ${limit} votes left`;
 }
 
+/** What a preview says, as `GET /voting/preview` has it. */
+export interface Carried {
+  readonly votingPower: number;
+  readonly weight: number;
+  readonly breakdown: {
+    readonly base: number;
+    readonly collectionA: number;
+    readonly collectionB: number;
+  };
+}
+
+const BONUS = 5;
+
 /** Whether NFTs count until midnight, or as long as the wallet holds them. */
 export type Scope = "none" | "event-day" | "forever-mint";
 
+/**
+ * `Would carry 11: 1 + 5 + 5. 7 of your 12 NFTs have counted here today.`
+ *
+ * A preview names what would count and the whole voting power, so with the bonus the number of
+ * NFTs is known; without it the power alone is.
+ */
+export function wouldCarry({ votingPower, weight, breakdown }: Carried, scope: Scope): string {
+  const { base, collectionA, collectionB } = breakdown;
+  const sum = `Would carry ${weight}: ${base} + ${collectionA} + ${collectionB}.`;
+  const spent = votingPower - weight;
+  if (spent <= 0) return sum;
+  const when = scope === "forever-mint" ? "already" : "today";
+  const held = votingPower - 1 - BONUS;
+  return collectionB === BONUS && base === 1
+    ? `${sum} ${held - collectionA} of your ${held} NFTs have counted here ${when}.`
+    : `${sum} ${spent} of your ${votingPower} have counted here ${when}.`;
+}
+
+/** `again in 5 hours 12 minutes, at 00:00 UTC` */
+export function againAtMidnight(now: number): string {
+  return `again in ${timeLeft(nextMidnight(now) - now)}, at 00:00 UTC`;
+}
+
 /** What stands beside an item that was starred today. */
 export function carried(weight: number, now: number): string {
-  return `Your star carried ${weight}. Opens again in ${timeLeft(nextMidnight(now) - now)}, at 00:00 UTC.`;
+  return `Your star carried ${weight}. It opens ${againAtMidnight(now)}.`;
+}
+
+/** What stands beside every item once all votes of the day are given. */
+export function noVotes(now: number): string {
+  return `No votes left today. There are votes ${againAtMidnight(now)}.`;
 }

@@ -86,6 +86,11 @@ export async function startMirrorNode(
 
 function mirrorApp({ order: { state } }: Ledger, intercept: InterceptRequest): Hono {
   const app = new Hono({ strict: false });
+  // As the public mirror nodes do it: any page may read.
+  app.use(async (context, next) => {
+    await next();
+    context.header("Access-Control-Allow-Origin", "*");
+  });
   for (const [path, endpoint] of ENDPOINTS) {
     app.get(`/api/v1${path}`, (context) => {
       const url = new URL(context.req.url);

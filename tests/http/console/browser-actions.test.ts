@@ -6,9 +6,9 @@
  * table of actions at the end, and so is the operator log.
  */
 import * as assert from "node:assert/strict";
+import { barriersOn, sidewaysOf } from "../../support/browser.ts";
 import { cast, newWallet, signIn } from "../../support/service.ts";
 import {
-  barriersOn,
   browserSuite,
   EVIL,
   formOf,
@@ -16,7 +16,6 @@ import {
   openSignedIn,
   openTab,
   PAGES,
-  sidewaysOf,
   type Tab,
 } from "./browser-place.ts";
 import { TOKEN } from "./browser-session.ts";

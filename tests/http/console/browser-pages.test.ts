@@ -6,16 +6,9 @@
  * are kept in `test-output/console`.
  */
 import * as assert from "node:assert/strict";
+import { barriersOn, sidewaysOf } from "../../support/browser.ts";
 import { allOf, type Filled, fillForBrowser, STREAMS } from "./browser-addresses.ts";
-import {
-  barriersOn,
-  browserSuite,
-  DESKTOP,
-  openSignedIn,
-  PAGES,
-  PHONE,
-  sidewaysOf,
-} from "./browser-place.ts";
+import { browserSuite, DESKTOP, openSignedIn, PAGES, PHONE } from "./browser-place.ts";
 
 const test = browserSuite<Filled>("/ops pages in a browser", ({ service }) =>
   fillForBrowser(service),

@@ -1,18 +1,14 @@
-import { existsSync, mkdirSync, readFileSync } from "node:fs";
-import { createRequire } from "node:module";
+import { mkdirSync } from "node:fs";
 import { join } from "node:path";
-import { type Browser, type BrowserContextOptions, chromium, type Page } from "playwright-core";
+import type { Browser, BrowserContextOptions, Page } from "playwright-core";
 import { suite, type Test } from "uvu";
 import { environment } from "../../../src/config.ts";
 import { consolePages } from "../../../src/http/console/pages.ts";
+import { CHROMIUM, complaintsOf, launchChromium } from "../../support/browser.ts";
 import { type Service, startService } from "../../support/service.ts";
 import { CONSOLE, TOKEN } from "./browser-session.ts";
 
-const CHROMIUM = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"].find(
-  (path) => existsSync(path),
-);
 const OUTPUT = join(import.meta.dirname, "../../../test-output/console");
-const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 /** Far more than any page takes here; a step that waits for longer waits for nothing. */
 const STEP_MS = 15_000;
 /** What a failed setup left open holds the process no longer than this. */
@@ -48,14 +44,15 @@ export function browserSuite<T>(
   const test: Test<Context> = suite<Context>(name);
   // Once the file has told all its tests.
   setTimeout(() => test.run());
-  if (CHROMIUM === undefined) {
+  const chromium = CHROMIUM;
+  if (chromium === undefined) {
     console.log("SKIPPED: no Chromium on this machine, so nothing of the console was looked at");
     return (title, _run) => test.skip(title);
   }
   test.before(async (context) => {
     context.closers = [];
     try {
-      const given = await openPlace(context.closers, CHROMIUM);
+      const given = await openPlace(context.closers, chromium);
       context.place = { ...(await fill(given, context.closers)), ...given };
     } catch (error) {
       context.failure = error;
@@ -75,15 +72,7 @@ async function openPlace(closers: Closers, executablePath: string): Promise<Plac
   mkdirSync(OUTPUT, { recursive: true });
   const service = await startService(CONSOLE);
   closers.push(() => service.close());
-  // A proxy that leads nowhere: whatever a page would fetch from elsewhere is refused, and told.
-  const browser = await chromium.launch({
-    executablePath,
-    args: [
-      ...["--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking"],
-      ...["--disable-component-update", "--disable-sync", "--disable-dev-shm-usage"],
-      ...["--proxy-server=127.0.0.1:1", "--proxy-bypass-list=127.0.0.1"],
-    ],
-  });
+  const browser = await launchChromium(executablePath);
   closers.push(() => browser.close());
   return { service, browser };
 }
@@ -128,21 +117,7 @@ export async function openTab(
   const context = await browser.newContext(given);
   context.setDefaultTimeout(STEP_MS);
   const page = await context.newPage();
-  const complaints: string[] = [];
-  page.on("console", (message) => {
-    // Replies that are no pages of ours bring no icon: the browser looks for one by itself.
-    if (message.location().url.endsWith("/favicon.ico")) return;
-    if (["error", "warning"].includes(message.type())) complaints.push(message.text());
-  });
-  page.on("pageerror", (error) => complaints.push(String(error)));
-  page.on("dialog", (dialog) => {
-    complaints.push(`a dialog: ${dialog.message()}`);
-    void dialog.dismiss();
-  });
-  await page.addInitScript(
-    `document.addEventListener("securitypolicyviolation", (event) =>
-      console.error("policy: " + event.violatedDirective + " " + event.blockedURI))`,
-  );
+  const complaints = await complaintsOf(page);
   return {
     page,
     complaints,
@@ -176,22 +151,4 @@ export async function openSignedIn(
 /** Forms are known by what they do, not by how they look. @param action below `/ops` */
 export function formOf(page: Page, action: string) {
   return page.locator(`form[action="/ops${action}"]`);
-}
-
-/** What the page is wider than its window, in pixels. */
-export async function sidewaysOf(page: Page): Promise<number> {
-  return (await page.evaluate(
-    "document.documentElement.scrollWidth - document.documentElement.clientWidth",
-  )) as number;
-}
-
-/** Serious barriers that axe-core finds, each with the first place. */
-export async function barriersOn(page: Page): Promise<readonly string[]> {
-  await page.evaluate(AXE);
-  const found = (await page.evaluate("axe.run()")) as {
-    violations: { id: string; impact: string; nodes: { target: string[] }[] }[];
-  };
-  return found.violations
-    .filter(({ impact }) => impact === "serious" || impact === "critical")
-    .map(({ id, nodes }) => `${id} at ${nodes[0]?.target}`);
 }

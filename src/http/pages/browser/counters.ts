@@ -1,8 +1,31 @@
+/** Counters on the page, by `<type>/<id>`, and when each was last set from outside. */
+const setTimes = new Map<string, number>();
 const numbers = new Intl.NumberFormat("en");
+const places = (key: string): NodeListOf<Element> =>
+  document.querySelectorAll(`[data-counter="${CSS.escape(key)}"]`);
 
-/** Shows a counter as the service told it. @param key `<type>/<id>` */
+/** What a counter shows; undefined where the page has none for it. */
+export function counterOf(key: string): number | undefined {
+  const text = places(key)[0]?.textContent;
+  return text == null ? undefined : Number(text.replaceAll(",", ""));
+}
+
+/** Shows a counter as the service told it. */
 export function setCounter(key: string, value: number): void {
-  for (const place of document.querySelectorAll(`[data-counter="${CSS.escape(key)}"]`)) {
-    place.textContent = numbers.format(value);
-  }
+  setTimes.set(key, performance.now());
+  show(key, value);
+}
+
+/** Shows what a counter will be if all goes well. */
+export function expectCounter(key: string, value: number): void {
+  show(key, value);
+}
+
+/** Whether the service told this counter after a moment of `performance.now()`. */
+export function wasSetSince(key: string, moment: number): boolean {
+  return (setTimes.get(key) ?? Number.NEGATIVE_INFINITY) > moment;
+}
+
+function show(key: string, value: number): void {
+  for (const place of places(key)) place.textContent = numbers.format(value);
 }

@@ -32,7 +32,7 @@ export function keepTime(turn: () => void): void {
   const show = (): void => {
     const text = timeLeft(midnight - now());
     if (countdown !== null && countdown.textContent !== text) countdown.textContent = text;
-    if (local !== null) local.textContent = `, ${localTime(midnight)}`;
+    if (local !== null) local.textContent = localTime(midnight);
   };
   const look = (): void => {
     if (now() >= midnight + TURN_SLACK_MS) {

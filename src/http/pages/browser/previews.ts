@@ -1,0 +1,61 @@
+import { noVotes, type Scope, wouldCarry } from "../words.ts";
+import { now } from "./page-clock.ts";
+import { refusalSentence } from "./refusals.ts";
+import { type Preview, Refused, service } from "./service.ts";
+
+/** Asked one after another: each reads the wallet's NFTs on the ledger. */
+let queue: Promise<unknown> = Promise.resolve();
+/** By item; items where every star carries the whole power share one. */
+const previews = new Map<string, Promise<Preview>>();
+
+const nameOf = (key: string, scope: Scope): string => (scope === "none" ? "the whole power" : key);
+
+/** What a star would carry now; undefined while it is not known. */
+const known = new Map<string, number>();
+
+/** The weight that a star is expected to carry. */
+export function expectedWeight(key: string, scope: Scope): number | undefined {
+  return known.get(nameOf(key, scope));
+}
+
+/** Forgets what stars would carry: one was given, or a day has begun. @param key all when absent */
+export function forgetPreviews(key?: string): void {
+  if (key === undefined) {
+    previews.clear();
+    known.clear();
+  } else {
+    previews.delete(key);
+    known.delete(key);
+  }
+}
+
+function load(key: string, scope: Scope): Promise<Preview> {
+  const name = nameOf(key, scope);
+  const asked = previews.get(name);
+  if (asked !== undefined) return asked;
+  const preview = queue.then(() => service.preview(key));
+  queue = preview.catch(() => undefined);
+  previews.set(name, preview);
+  preview.then(
+    ({ weight }) => known.set(name, weight),
+    () => previews.delete(name),
+  );
+  return preview;
+}
+
+/** Says beside a star what it would carry, before it is pressed. */
+export async function showPreview(star: HTMLElement): Promise<void> {
+  const { star: key = "", scope = "none" } = star.dataset;
+  const place = document.querySelector(`[data-carries="${CSS.escape(key)}"]`);
+  const isGiven = star.getAttribute("aria-pressed") === "true" && scope !== "forever-mint";
+  if (place === null || isGiven) return;
+  let text: string;
+  try {
+    const preview = await load(key, scope as Scope);
+    text = preview.allowance.remaining === 0 ? noVotes(now()) : wouldCarry(preview, scope as Scope);
+  } catch (error) {
+    text = error instanceof Refused ? refusalSentence(error.refusal, now()) : "";
+  }
+  // It may have been pressed meanwhile, and says then what it has carried.
+  if (star.dataset.pending === undefined) place.textContent = text;
+}

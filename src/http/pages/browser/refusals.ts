@@ -1,0 +1,74 @@
+import { timeLeft } from "../words.ts";
+
+/** What the service says beside a code; see the contract's table of refusals. */
+export interface Refusal {
+  readonly code: string;
+  readonly resetsAt?: string | undefined;
+  readonly limit?: number | undefined;
+  readonly retryAfterSeconds?: number | undefined;
+}
+
+interface Ending {
+  /** `at 00:00 UTC, in 5 hours 12 minutes` */
+  readonly midnight: string;
+  /** `in 3 seconds` */
+  readonly soon: string;
+  readonly limit: number | undefined;
+}
+
+const FAULT = "That is our fault, and nothing was spent. Reload the page and try again.";
+
+/** One sentence for every code that voting knows, with the time at which it ends where it does. */
+const SENTENCES: Readonly<Record<string, (ending: Ending) => string>> = {
+  ALREADY_STARRED: ({ midnight }) => `You have starred this today. It opens again ${midnight}.`,
+  ALLOWANCE_EXHAUSTED: ({ midnight, limit }) =>
+    `All ${limit ?? "your"} votes of today are given. There are new ones ${midnight}.`,
+  CHALLENGE_EXPIRED: () => "Signing took longer than five minutes. Sign in once more.",
+  HEADERS_TOO_LARGE: () => FAULT,
+  HOLDINGS_UNAVAILABLE: ({ soon }) =>
+    `What your wallet holds cannot be read right now. Nothing was spent; try again ${soon}.`,
+  IDEMPOTENCY_KEY_REUSED: () => FAULT,
+  INTERNAL: () => FAULT,
+  INVALID_REQUEST: () => FAULT,
+  INVALID_SESSION: () => "You are signed out. Sign in again to give this star.",
+  INVALID_SIGNATURE: () => "The signature does not fit this wallet. Sign in once more.",
+  JOURNAL_BEHIND: ({ soon }) =>
+    `Stars are being brought back after a fault, and none is taken meanwhile. Nothing was spent; try again ${soon}.`,
+  METHOD_NOT_ALLOWED: () => FAULT,
+  MISSING_SESSION: () => "Sign in to give this star.",
+  NOT_FOUND: () => "This is no longer in the directory. Nothing was spent.",
+  PAYLOAD_TOO_LARGE: () => FAULT,
+  RATE_LIMITED: ({ soon }) =>
+    `Too many requests came from your address. Nothing was spent; try again ${soon}.`,
+  REQUEST_TIMEOUT: () => "Your connection was too slow. Nothing was spent; press again.",
+  UNAVAILABLE: ({ soon }) =>
+    `The service cannot answer right now. Nothing was spent; try again ${soon}.`,
+  UNKNOWN_WALLET: () => "The ledger knows no such account.",
+  UNSUPPORTED_KEY: () => "This account has no key that can sign in.",
+  UNSUPPORTED_MEDIA_TYPE: () => FAULT,
+};
+
+/** The codes that have a sentence. */
+export const KNOWN_REFUSALS: readonly string[] = Object.keys(SENTENCES);
+
+/** Without any answer, it is not known what became of a star; the same key asks again. */
+export const NO_ANSWER =
+  "No answer came. Check your connection and press again: a star counts once, however often you ask.";
+
+/**
+ * A refusal as a sentence, with the time at which it ends.
+ *
+ * @param now epoch milliseconds by the service's clock
+ */
+export function refusalSentence(refusal: Refusal, now: number): string {
+  const { code, resetsAt, limit, retryAfterSeconds = 1 } = refusal;
+  const left = resetsAt === undefined ? undefined : timeLeft(Date.parse(resetsAt) - now);
+  const seconds = Math.max(1, Math.ceil(retryAfterSeconds));
+  const soon =
+    seconds < 120
+      ? `in ${seconds} second${seconds === 1 ? "" : "s"}`
+      : `in ${timeLeft(seconds * 1_000)}`;
+  const midnight = `at 00:00 UTC${left === undefined ? "" : `, in ${left}`}`;
+  const sentence = SENTENCES[code] ?? (() => FAULT);
+  return sentence({ midnight, soon, limit });
+}

@@ -1,0 +1,106 @@
+import { browserWallets } from "./browser-wallets.ts";
+import { now } from "./page-clock.ts";
+import { NO_ANSWER, refusalSentence } from "./refusals.ts";
+import { type Config, Refused, service } from "./service.ts";
+import type { Wallet } from "./wallets.ts";
+
+/** Asks which wallet to sign in with, and signs in; the page is then drawn for that wallet. */
+export async function signIn(): Promise<void> {
+  const sheet = openSheet();
+  try {
+    const config = await service.config();
+    const groups = await findWallets(config);
+    sheet.show(groups);
+  } catch (error) {
+    sheet.say(sentenceOf(error));
+  }
+}
+
+interface Group {
+  readonly title: string;
+  readonly wallets: readonly Wallet[];
+}
+
+async function findWallets(config: Config): Promise<readonly Group[]> {
+  const inBrowser = await browserWallets();
+  const demo = config.demoWallets ? await (await import("./demo-wallets.ts")).demoWallets() : [];
+  return [
+    { title: "Wallets in this browser", wallets: inBrowser },
+    { title: "Demo wallets of this machine", wallets: demo },
+  ].filter(({ wallets }) => wallets.length > 0);
+}
+
+async function signInWith(wallet: Wallet): Promise<void> {
+  const account = await wallet.connect();
+  const { id, message } = await service.challenge(account.wallet);
+  const signed = await account.sign(message);
+  await service.openSession({ challengeId: id, ...signed });
+  location.reload();
+}
+
+/** Wallets say no in their own words: `4001` is the code for "the person declined". */
+function sentenceOf(error: unknown): string {
+  if (error instanceof Refused) return refusalSentence(error.refusal, now());
+  if ((error as { code?: unknown } | null)?.code === 4001)
+    return "The wallet declined. Nothing was signed.";
+  return error instanceof TypeError ? NO_ANSWER : "The wallet did not sign. Try again.";
+}
+
+const NO_WALLET =
+  "No wallet was found in this browser. Install one that supports Hedera or EVM accounts, and open this page again.";
+
+/** A dialog of the browser's own: it holds the focus, and Escape closes it. */
+function openSheet() {
+  const dialog = document.createElement("dialog");
+  dialog.setAttribute("aria-labelledby", "sign-in-title");
+  const heading = Object.assign(document.createElement("h2"), {
+    id: "sign-in-title",
+    textContent: "Sign in with a wallet",
+  });
+  const lead = Object.assign(document.createElement("p"), {
+    className: "lead",
+    textContent: "Your wallet signs a text. That costs nothing and moves nothing.",
+  });
+  const list = document.createElement("div");
+  list.className = "wallets";
+  const note = Object.assign(document.createElement("p"), { textContent: "Looking for wallets…" });
+  note.setAttribute("role", "status");
+  const close = Object.assign(document.createElement("button"), {
+    type: "button",
+    textContent: "Close",
+  });
+  close.addEventListener("click", () => dialog.close());
+  dialog.append(heading, lead, list, note, close);
+  dialog.addEventListener("close", () => dialog.remove());
+  document.body.append(dialog);
+  dialog.showModal();
+  const say = (text: string): void => {
+    note.textContent = text;
+  };
+  const choose = async (wallet: Wallet): Promise<void> => {
+    say(`Waiting for ${wallet.name}…`);
+    await signInWith(wallet).catch((error: unknown) => say(sentenceOf(error)));
+  };
+  return {
+    say,
+    show(groups: readonly Group[]) {
+      say(groups.length === 0 ? NO_WALLET : "");
+      for (const { title, wallets } of groups) {
+        const head = Object.assign(document.createElement("h3"), { textContent: title });
+        list.append(head, ...wallets.map((wallet) => walletButton(wallet, choose)));
+      }
+      list.querySelector("button")?.focus();
+    },
+  };
+}
+
+function walletButton(wallet: Wallet, choose: (wallet: Wallet) => Promise<void>): HTMLElement {
+  const button = Object.assign(document.createElement("button"), { type: "button" });
+  const name = Object.assign(document.createElement("strong"), { textContent: wallet.name });
+  button.append(name);
+  if (wallet.note !== undefined) {
+    button.append(Object.assign(document.createElement("span"), { textContent: wallet.note }));
+  }
+  button.addEventListener("click", () => void choose(wallet));
+  return button;
+}

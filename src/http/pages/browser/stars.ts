@@ -1,0 +1,127 @@
+import { carried, nextMidnight, noVotes, type Scope, votesLeft } from "../words.ts";
+import { counterOf, expectCounter, setCounter, wasSetSince } from "./counters.ts";
+import { now } from "./page-clock.ts";
+import { expectedWeight, forgetPreviews, showPreview } from "./previews.ts";
+import { NO_ANSWER, refusalSentence } from "./refusals.ts";
+import { say } from "./said.ts";
+import { type CastStar, Refused, service } from "./service.ts";
+
+const isSignedIn = (): boolean => document.body.dataset.wallet !== "";
+const starsOnPage = (): NodeListOf<HTMLButtonElement> =>
+  document.querySelectorAll<HTMLButtonElement>("[data-star]");
+
+/** Lets stars be pressed, and says what each would carry once it is in sight. */
+export function wakeStars(signIn: () => void): void {
+  for (const star of starsOnPage()) {
+    star.disabled = false;
+    star.addEventListener("click", () => void (isSignedIn() ? press(star) : signIn()));
+  }
+  if (!isSignedIn()) return;
+  lookAhead();
+  document.addEventListener("reread", () => {
+    forgetPreviews();
+    lookAhead();
+  });
+}
+
+let watching: IntersectionObserver | undefined;
+
+/** A long list asks for what is seen of it alone. */
+function lookAhead(): void {
+  watching?.disconnect();
+  const watch = new IntersectionObserver((seen) => {
+    for (const { isIntersecting, target } of seen) {
+      if (!isIntersecting) continue;
+      watch.unobserve(target);
+      void showPreview(target as HTMLElement);
+    }
+  });
+  watching = watch;
+  for (const star of starsOnPage()) watch.observe(star);
+}
+
+/** Keys of stars whose answer never came: pressed again, they ask about the same star. */
+const unanswered = new Map<string, string>();
+
+/** Shows the star as given at once; what the service says then stands. */
+async function press(star: HTMLButtonElement): Promise<void> {
+  const { star: key = "", scope = "none" } = star.dataset;
+  if (star.dataset.pending !== undefined) return;
+  const wasGiven = star.getAttribute("aria-pressed") === "true";
+  if (wasGiven && scope !== "forever-mint") {
+    const resetsAt = new Date(nextMidnight(now())).toISOString();
+    return say(refusalSentence({ code: "ALREADY_STARRED", resetsAt }, now()));
+  }
+  const pressedAt = performance.now();
+  const before = counterOf(key);
+  const votesBefore = votesText();
+  star.dataset.pending = "";
+  star.setAttribute("aria-pressed", "true");
+  star.classList.add("just-given");
+  const weight = expectedWeight(key, scope as Scope) ?? 0;
+  if (before !== undefined) expectCounter(key, before + weight);
+  spendOne();
+  const idempotencyKey = unanswered.get(key) ?? crypto.randomUUID();
+  unanswered.set(key, idempotencyKey);
+  try {
+    const reply = await service.star(key, idempotencyKey);
+    unanswered.delete(key);
+    if (!wasSetSince(key, pressedAt)) setCounter(key, reply.counter.totalVotes);
+    confirm(star, reply);
+  } catch (error) {
+    if (error instanceof Refused) unanswered.delete(key);
+    const isKnown = error instanceof Refused && error.refusal.code === "ALREADY_STARRED";
+    star.setAttribute("aria-pressed", String(wasGiven || isKnown));
+    if (before !== undefined && !wasSetSince(key, pressedAt)) expectCounter(key, before);
+    showVotes(votesBefore);
+    say(error instanceof Refused ? refusalSentence(error.refusal, now()) : NO_ANSWER);
+  } finally {
+    delete star.dataset.pending;
+    star.classList.remove("just-given");
+  }
+}
+
+/** The confirmation says the weight that the star carried. */
+function confirm(star: HTMLButtonElement, { star: given, allowance }: CastStar): void {
+  const { star: key = "", scope = "none" } = star.dataset;
+  const name = (star.getAttribute("aria-label") ?? "").replace(/^Star /, "");
+  forgetPreviews(key);
+  showVotes(votesLeft(allowance));
+  say(`Your star for ${name} carried ${given.weight}. ${votesLeft(allowance)}.`);
+  const place = document.querySelector(`[data-carries="${CSS.escape(key)}"]`);
+  const receipt = Object.assign(document.createElement("a"), {
+    href: `/stars/${given.id}`,
+    textContent: "Receipt",
+  });
+  const text =
+    scope === "forever-mint"
+      ? `Your star carried ${given.weight}. It counts as long as you hold what it counted. `
+      : `${carried(given.weight, now())} `;
+  place?.replaceChildren(text, receipt);
+  if (allowance.remaining === 0) sayNoVotes();
+}
+
+/** All other stars say that there is no vote left. */
+function sayNoVotes(): void {
+  for (const star of starsOnPage()) {
+    const { star: key = "" } = star.dataset;
+    if (star.getAttribute("aria-pressed") === "true") continue;
+    const place = document.querySelector(`[data-carries="${CSS.escape(key)}"]`);
+    if (place !== null) place.textContent = noVotes(now());
+  }
+}
+
+function votesText(): string {
+  return document.querySelector("[data-votes]")?.textContent ?? "";
+}
+
+function showVotes(text: string): void {
+  for (const place of document.querySelectorAll("[data-votes]")) place.textContent = text;
+}
+
+/** As if the vote were spent already. */
+function spendOne(): void {
+  const [, left, limit] = /^(\d+) of (\d+) /.exec(votesText()) ?? [];
+  const remaining = Math.max(0, Number(left) - 1);
+  if (left !== undefined) showVotes(votesLeft({ remaining, limit: Number(limit) }));
+}

@@ -1,0 +1,311 @@
+// timeout: 300 s
+/**
+ * Goal: people can look at every page and vote on it, on a phone, by keys, in the dark, without
+ * JavaScript; nothing moves by itself, nothing comes from elsewhere, and what goes wrong is said.
+ * Method: a real web process before a headless Chromium, where there is one.
+ */
+import * as assert from "node:assert/strict";
+import { secp256k1 } from "@noble/curves/secp256k1.js";
+import { keccak_256 } from "@noble/hashes/sha3.js";
+import type { Page } from "playwright-core";
+import { type SigningWallet, signChallenge } from "../../../src/cli/demo-wallet.ts";
+import { ecdsaKey } from "../../../src/local/hedera/keys.ts";
+import { sidewaysOf, violationsOn } from "../../support/browser.ts";
+import { cast, newWallet, type Service, signIn, startService } from "../../support/service.ts";
+import { browserSuite, openTab, type Tab } from "./browser-place.ts";
+
+interface Place {
+  readonly service: Service;
+  readonly url: string;
+  /** A session of a wallet with 12 of A and 1 of B that has starred a token and an event. */
+  readonly session: string;
+  readonly star: string;
+  /** For which this machine signs. */
+  readonly demo: SigningWallet;
+}
+
+const test = browserSuite<Place>("the pages in a browser", async () => {
+  const demoWallets: SigningWallet[] = [];
+  const service = await startService({}, { demoWallets });
+  const demo = await newWallet(service, { a: 3, b: 1 });
+  demoWallets.push(demo, await newWallet(service, { type: "ecdsa" }));
+  const session = await signIn(service, await newWallet(service, { a: 12, b: 1 }));
+  const { body } = await cast(service, session, "token/0.0.9001");
+  await cast(service, session, "event/meetup");
+  const { url, close } = service;
+  return { service, url, session, star: body.star.id, demo, close };
+});
+
+const paths = ({ star }: Pick<Place, "star">): readonly string[] => [
+  ...["/", "/events?status=all", "/events/meetup", "/tokens", "/tokens/0.0.9001"],
+  ...["/collections", "/collections/0.0.8001", "/projects", "/projects/dex"],
+  ...["/leaderboard", "/stars", `/stars/${star}`, "/no-such-page"],
+];
+
+/** The star of an item, by its name as anyone finds it. */
+const starOf = (page: Page, name: string) =>
+  page.getByRole("button", { name: `Star ${name}`, exact: true });
+const carries = (page: Page, key: string) => page.locator(`[data-carries="${key}"]`);
+const counter = (page: Page, key: string) => page.locator(`[data-counter="${key}"]`).first();
+const said = ({ page }: Tab, text: string | RegExp) =>
+  page.locator("[data-said]").filter({ hasText: text }).waitFor();
+
+test("every page fits every width in both colours: no barrier, no shift, no complaint", async (place) => {
+  const { session } = place;
+  const looks = [
+    { width: 360, colorScheme: "light", session },
+    { width: 768, colorScheme: "dark", reducedMotion: "reduce" },
+    { width: 1280, colorScheme: "light", session },
+    { width: 360, colorScheme: "dark" },
+  ] as const;
+  for (const look of looks) {
+    const tab = await openTab(place, look);
+    for (const path of paths(place)) {
+      const at = `${path} at ${look.width} ${look.colorScheme}`;
+      const status = path === "/no-such-page" ? 404 : 200;
+      assert.equal(await tab.visit(path), status, at);
+      // What a star would carry is said once the wallet's NFTs are read.
+      if ("session" in look && path === "/tokens")
+        await carries(tab.page, "token/0.0.9002").filter({ hasText: "Would carry" }).waitFor();
+      assert.equal(await sidewaysOf(tab.page), 0, `${at} is wider than the screen`);
+      assert.equal(await tab.shift(), 0, `${at} moves by itself`);
+      assert.deepEqual(await violationsOn(tab.page), [], at);
+      const complaints = tab.complaints.splice(0).filter((text) => !text.includes("404"));
+      assert.deepEqual(complaints, [], at);
+    }
+    await tab.close();
+  }
+});
+
+test("without JavaScript everything is read, and the star says that it cannot be pressed", async (place) => {
+  const tab = await openTab(place, { width: 360, javaScriptEnabled: false });
+  for (const path of paths(place)) {
+    await tab.visit(path);
+    assert.ok((await tab.page.locator("h1").innerText()).length > 0, path);
+    assert.equal(await sidewaysOf(tab.page), 0, path);
+  }
+  await tab.visit("/tokens");
+  assert.match(await tab.page.innerText("main"), /Giving a star needs it/);
+  assert.ok(await starOf(tab.page, "Token 9003").isDisabled());
+  await tab.close();
+});
+
+test("a star says what it would carry, is given at once, and says what it carried", async (place) => {
+  const { service } = place;
+  const session = await signIn(service, await newWallet(service, { a: 12, b: 1 }));
+  const [one, other] = [
+    await openTab(place, { width: 360, session }),
+    await openTab(place, { width: 1280 }),
+  ];
+  await one.visit("/tokens/0.0.9004");
+  await other.visit("/tokens");
+  const { page } = one;
+  await carries(page, "token/0.0.9004")
+    .filter({ hasText: "Would carry 18: 1 + 12 + 5." })
+    .waitFor();
+  // The answer is held back: what is shown meanwhile is the page's own.
+  let release: () => void = () => undefined;
+  const held = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  await page.route("**/voting/stars", async (route) => {
+    await held;
+    await route.continue();
+  });
+  const star = starOf(page, "Token 9004");
+  await star.click();
+  assert.equal(await star.getAttribute("aria-pressed"), "true");
+  assert.equal(await counter(page, "token/0.0.9004").innerText(), "18");
+  assert.match(await page.innerText("[data-votes]"), /^4 of 5 votes left$/);
+  release();
+  await said(one, "Your star for Token 9004 carried 18. 4 of 5 votes left.");
+  await carries(page, "token/0.0.9004").getByRole("link", { name: "Receipt" }).waitFor();
+  // Another page sees it without being asked to look.
+  await counter(other.page, "token/0.0.9004").filter({ hasText: /^18$/ }).waitFor();
+  // Pressed again it says when it opens.
+  await star.click();
+  await said(one, /You have starred this today\. It opens again at 00:00 UTC, in /);
+  assert.deepEqual([...one.complaints, ...other.complaints], []);
+  await Promise.all([one.close(), other.close()]);
+});
+
+test("NFTs that have counted today are told before the star is pressed", async (place) => {
+  const { service } = place;
+  const first = await newWallet(service, { a: 12, b: 1 });
+  await cast(service, await signIn(service, first), "event/hack");
+  const second = await newWallet(service, { a: 2, b: 1 });
+  const serials = await service.sql<{ serial: number }[]>`
+    select unnest(claimed_a) as serial from star where target_id = 'hack' order by 1 limit 7`;
+  for (const { serial } of serials) {
+    await service.hedera.ledger.transfer(service.collectionA, serial, second.id);
+  }
+  const tab = await openTab(place, { width: 768, session: await signIn(service, second) });
+  await tab.visit("/events/hack");
+  await carries(tab.page, "event/hack")
+    .filter({ hasText: "Would carry 8: 1 + 2 + 5. 7 of your 9 NFTs have counted here today." })
+    .waitFor();
+  await tab.close();
+});
+
+test("a star that is refused goes back, with its reason and when it ends", async (place) => {
+  const { service } = place;
+  const session = await signIn(service, await newWallet(service));
+  const tab = await openTab(place, { width: 360, session });
+  await tab.visit("/tokens");
+  const { page } = tab;
+  // Used up elsewhere, while this page is open.
+  for (const n of [1, 2, 3, 4, 5]) await cast(service, session, `token/0.0.900${n}`);
+  await starOf(page, "Token 9010").click();
+  await said(tab, /^All 5 votes of today are given\. There are new ones at 00:00 UTC, in .+\.$/);
+  assert.equal(await starOf(page, "Token 9010").getAttribute("aria-pressed"), "false");
+  assert.equal(await counter(page, "token/0.0.9010").innerText(), "0");
+  await starOf(page, "Token 9001").click();
+  await said(tab, /^You have starred this today\. It opens again at 00:00 UTC, in .+\.$/);
+  await page.route("**/voting/stars", (route) =>
+    route.fulfill({
+      status: 503,
+      headers: { "retry-after": "3" },
+      json: { error: "…", code: "HOLDINGS_UNAVAILABLE" },
+    }),
+  );
+  await starOf(page, "Token 9011").click();
+  await said(tab, "cannot be read right now. Nothing was spent; try again in 3 seconds.");
+  await page.unroute("**/voting/stars");
+  await page.route("**/voting/stars", (route) => route.abort());
+  await starOf(page, "Token 9012").click();
+  await said(tab, "No answer came.");
+  assert.equal(await starOf(page, "Token 9012").getAttribute("aria-pressed"), "false");
+  await tab.close();
+});
+
+/** A browser wallet as EIP-6963 has it; it signs with a key of the test's own. */
+async function installWallet({ page }: Tab, address: string, wallet: SigningWallet): Promise<void> {
+  await page.exposeFunction("signForTest", (hex: string) => {
+    const message = Buffer.from(hex.slice(2), "hex").toString("utf8");
+    return signChallenge(wallet, message).signature;
+  });
+  await page.addInitScript(`
+    const provider = { async request({ method, params }) {
+      if (method === "eth_requestAccounts") return ["${address}"];
+      if (method === "personal_sign") return window.signForTest(params[0]);
+      throw new Error(method);
+    } };
+    const info = { uuid: "350670db-19fa-4704-a166-e52e178b59d2", name: "Test Wallet", icon: "data:image/svg+xml,", rdns: "test.wallet" };
+    addEventListener("eip6963:requestProvider", () => dispatchEvent(new CustomEvent("eip6963:announceProvider",
+      { detail: Object.freeze({ info, provider }) })));`);
+}
+
+async function newEvmWallet({
+  hedera,
+}: Service): Promise<{ address: string; wallet: SigningWallet }> {
+  const secret = secp256k1.utils.randomSecretKey();
+  const point = secp256k1.getPublicKey(secret, false).subarray(1);
+  const address = `0x${Buffer.from(keccak_256(point).subarray(12)).toString("hex")}`;
+  const key = ecdsaKey(secp256k1.getPublicKey(secret, true));
+  const id = await hedera.ledger.createAccount({ key, evmAddress: address });
+  return { address, wallet: { id, type: "ecdsa", key: Buffer.from(secret).toString("hex") } };
+}
+
+test("by keys alone: past the navigation, signed in by a browser wallet, a star given, signed out", async (place) => {
+  const { address, wallet } = await newEvmWallet(place.service);
+  const tab = await openTab(place, { width: 1280 });
+  await installWallet(tab, address, wallet);
+  const { page } = tab;
+  const { keyboard } = page;
+  const tabTo = async (css: string): Promise<void> => {
+    for (let presses = 0; presses < 80; presses += 1) {
+      await keyboard.press("Tab");
+      if (await page.evaluate(`document.activeElement.matches(${JSON.stringify(css)})`)) return;
+    }
+    assert.fail(`no key leads to ${css}`);
+  };
+  await tab.visit("/tokens");
+  await keyboard.press("Tab");
+  assert.match(await page.evaluate("document.activeElement.textContent"), /Skip to content/);
+  await tabTo("[data-sign-in]");
+  await keyboard.press("Enter");
+  const choice = page.getByRole("dialog").getByRole("button", { name: "Test Wallet" });
+  await choice.waitFor();
+  await keyboard.press("Escape");
+  await choice.waitFor({ state: "detached" });
+  await keyboard.press("Enter");
+  await choice.waitFor();
+  await page.locator("dialog button:focus").filter({ hasText: "Test Wallet" }).waitFor();
+  await keyboard.press("Enter");
+  await page.locator(".wallet").filter({ hasText: wallet.id }).waitFor();
+  await page.locator("html[data-reread]").waitFor();
+  const [cookie] = await tab.context.cookies();
+  assert.deepEqual([cookie?.httpOnly, cookie?.sameSite], [true, "Strict"]);
+  await tabTo('[data-star="token/0.0.9006"]');
+  await keyboard.press("Enter");
+  await said(tab, "Your star for Token 9006 carried 1.");
+  await page.keyboard.press("Shift+Tab");
+  await tab.visit("/");
+  assert.deepEqual(tab.complaints, []);
+  await tabTo("[data-sign-out]");
+  await keyboard.press("Enter");
+  await page.locator("[data-sign-in]").waitFor();
+  await tab.close();
+});
+
+test("one of this machine's demo wallets signs in by a click, at either name of this machine", async (place) => {
+  const { demo, url } = place;
+  for (const host of ["127.0.0.1", "localhost"]) {
+    const tab = await openTab({ ...place, url: url.replace("127.0.0.1", host) }, { width: 360 });
+    await tab.visit("/projects/dex");
+    // A star that is pressed by somebody who is not signed in asks for a wallet first.
+    await starOf(tab.page, "Dex").click();
+    const choice = tab.page.getByRole("dialog").getByRole("button", { name: demo.id });
+    await choice.filter({ hasText: "holds 3 of A, 1 of B" }).click();
+    await tab.page.locator(".wallet").filter({ hasText: demo.id }).waitFor();
+    await carries(tab.page, "project/dex")
+      .filter({ hasText: /carr(y|ied) 9/ })
+      .waitFor();
+    if (host === "127.0.0.1") {
+      await starOf(tab.page, "Dex").click();
+      await said(tab, "Your star for Dex carried 9. 4 of 5 votes left.");
+    }
+    assert.deepEqual(tab.complaints, []);
+    await tab.close();
+  }
+});
+
+test("a wallet that declines, and one that no ledger knows, are told in words", async (place) => {
+  const { wallet } = await newEvmWallet(place.service);
+  const tab = await openTab(place, { width: 360 });
+  await installWallet(tab, `0x${"ab".repeat(20)}`, wallet);
+  await tab.visit("/");
+  const dialog = tab.page.getByRole("dialog");
+  await tab.page.getByRole("button", { name: "Sign in" }).click();
+  await dialog.getByRole("button", { name: "Test Wallet" }).click();
+  await dialog.getByText("The ledger knows no such account.").waitFor();
+  assert.deepEqual(await violationsOn(tab.page), []);
+  assert.equal(await sidewaysOf(tab.page), 0);
+  await tab.page.evaluate("window.signForTest = async () => { throw { code: 4001 }; }");
+  await dialog.getByRole("button", { name: "Test Wallet" }).click();
+  await dialog.getByText("The wallet declined. Nothing was signed.").waitFor();
+  await tab.close();
+});
+
+test("midnight passes before an open page: votes, counters, stars and countdown turn by themselves", async (place) => {
+  const { service } = place;
+  const [before] = await service.sql<{ left: number }[]>`
+    select 86400000 - now_ms() % 86400000 - 12000 as left`;
+  // Twelve seconds before midnight; every clock of the service follows this one.
+  await service.sql.unsafe(`
+    create or replace function now_ms() returns bigint language sql volatile as $$
+      select floor(extract(epoch from clock_timestamp()) * 1000)::bigint + ${before?.left} $$`);
+  const session = await signIn(service, await newWallet(service, { a: 1 }));
+  await cast(service, session, "token/0.0.9020");
+  const tab = await openTab(place, { width: 360, session });
+  await tab.visit("/tokens");
+  const { page } = tab;
+  const votes = page.locator("[data-votes]");
+  await votes.filter({ hasText: "5 of 5 votes left" }).waitFor();
+  await counter(page, "token/0.0.9020").filter({ hasText: /^0$/ }).waitFor();
+  assert.equal(await starOf(page, "Token 9020").getAttribute("aria-pressed"), "false");
+  await page.locator("[data-countdown]").filter({ hasText: "23 hours 59 minutes" }).waitFor();
+  await starOf(page, "Token 9020").click();
+  await said(tab, "Your star for Token 9020 carried 2. 4 of 5 votes left.");
+  await tab.close();
+});

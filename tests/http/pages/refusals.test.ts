@@ -1,0 +1,79 @@
+/** Every refusal that a voter can meet is a sentence, with the time at which it ends. */
+import * as assert from "node:assert/strict";
+import { test } from "uvu";
+import { KNOWN_REFUSALS, refusalSentence } from "../../../src/http/pages/browser/refusals.ts";
+import { noVotes, timeLeft, votesLeft, wouldCarry } from "../../../src/http/pages/words.ts";
+import { PROBLEM_CODES } from "../../../src/http/problem.ts";
+
+const NOW = Date.UTC(2026, 10, 20, 18, 48);
+const resetsAt = "2026-11-21T00:00:00.000Z";
+/** Codes of the public API, of the console and of the exports: no page meets them. */
+const ELSEWHERE = [
+  ...["INVALID_API_KEY", "MISSING_API_KEY", "REVOKED_API_KEY", "INVALID_PARAMETER"],
+  ...["INVALID_OPERATOR_TOKEN", "RANGE_NOT_SATISFIABLE"],
+];
+
+test("every code of the service has a sentence of its own, or belongs elsewhere", () => {
+  const known = [...KNOWN_REFUSALS, ...ELSEWHERE].filter((code) => code !== "METHOD_NOT_ALLOWED");
+  assert.deepEqual([...PROBLEM_CODES].sort(), known.sort());
+});
+
+test("a sentence is one for people: it ends, names no code, and says when it is over", () => {
+  for (const code of [...KNOWN_REFUSALS, "SOMETHING_NEW"]) {
+    const text = refusalSentence({ code, resetsAt, limit: 5, retryAfterSeconds: 3 }, NOW);
+    assert.match(text, /^[A-Z][^_]+\.$/, code);
+  }
+  const said = (code: string, more = {}) => refusalSentence({ code, resetsAt, ...more }, NOW);
+  const midnight = "at 00:00 UTC, in 5 hours 12 minutes";
+  assert.equal(said("ALREADY_STARRED"), `You have starred this today. It opens again ${midnight}.`);
+  assert.equal(
+    said("ALLOWANCE_EXHAUSTED", { limit: 20 }),
+    `All 20 votes of today are given. There are new ones ${midnight}.`,
+  );
+  for (const code of ["HOLDINGS_UNAVAILABLE", "JOURNAL_BEHIND", "RATE_LIMITED", "UNAVAILABLE"]) {
+    assert.match(
+      said(code, { retryAfterSeconds: 3 }),
+      /Nothing was spent; try again in 3 seconds\.$/,
+    );
+    assert.match(said(code, { retryAfterSeconds: 600 }), /try again in 10 minutes\.$/);
+    assert.match(said(code), /try again in 1 second\.$/);
+  }
+});
+
+test("what a star would carry, and why, in one line", () => {
+  const breakdown = { base: 1, collectionA: 12, collectionB: 5 };
+  assert.equal(
+    wouldCarry({ votingPower: 18, weight: 18, breakdown }, "none"),
+    "Would carry 18: 1 + 12 + 5.",
+  );
+  const some = { base: 1, collectionA: 5, collectionB: 5 };
+  assert.equal(
+    wouldCarry({ votingPower: 18, weight: 11, breakdown: some }, "event-day"),
+    "Would carry 11: 1 + 5 + 5. 7 of your 12 NFTs have counted here today.",
+  );
+  const spent = { base: 1, collectionA: 0, collectionB: 0 };
+  assert.equal(
+    wouldCarry({ votingPower: 18, weight: 1, breakdown: spent }, "event-day"),
+    "Would carry 1: 1 + 0 + 0. 17 of your 18 have counted here today.",
+  );
+  const again = { base: 0, collectionA: 0, collectionB: 0 };
+  assert.equal(
+    wouldCarry({ votingPower: 1, weight: 0, breakdown: again }, "forever-mint"),
+    "Would carry 0: 0 + 0 + 0. 1 of your 1 have counted here already.",
+  );
+});
+
+test("time and votes in words", () => {
+  assert.equal(timeLeft(0), "less than a minute");
+  assert.equal(timeLeft(-5), "less than a minute");
+  assert.equal(timeLeft(61_000), "1 minute");
+  assert.equal(timeLeft(3_600_000), "1 hour");
+  assert.equal(timeLeft(23 * 3_600_000 + 59 * 60_000), "23 hours 59 minutes");
+  assert.equal(votesLeft({ remaining: 0, limit: 20 }), "0 of 20 votes left");
+  assert.equal(
+    noVotes(NOW),
+    "No votes left today. There are votes again in 5 hours 12 minutes, at 00:00 UTC.",
+  );
+});
+
+test.run();
