@@ -1,6 +1,11 @@
 -- What `starboard journal recover` brings back from the topics into a journal that lost it
 -- (src/recovery, docs/operating/recover.md). Only the owner of the schema runs these functions.
 
+-- One statement after the other: a run that was killed may have left one under way, which the next
+-- run must have before its eyes.
+create function wait_for_recovery() returns void
+language sql volatile as $$ select pg_advisory_xact_lock(hashtext('recovery')) $$;
+
 -- Messages of stars that the journal lacks, as they were read. A row goes with the statement that
 -- brings its star back, so a run that was killed goes on where it stopped.
 create table recovery_message (
@@ -82,6 +87,7 @@ language plpgsql as $$
 declare
   adopted bigint;
 begin
+  perform wait_for_recovery();
   with found as materialized (
     select said.* from recovery_message said join outbox using (star_id)
     where outbox.state <> 'published' and outbox.message = said.message
@@ -155,6 +161,7 @@ declare
   repeated record;
   settled bigint := 0;
 begin
+  perform wait_for_recovery();
   for repeated in
     select distinct on (star.id) star.id, star.day, said.star_id as first_star
     from recovery_message said
@@ -195,9 +202,11 @@ create function reopen_days() returns bigint
 language plpgsql as $$
 declare
   reopened bigint;
-  first_day date := (select min(day) from recovery_message said
-    where not exists (select from outbox where outbox.star_id = said.star_id));
+  first_day date;
 begin
+  perform wait_for_recovery();
+  first_day := (select min(day) from recovery_message said
+    where not exists (select from outbox where outbox.star_id = said.star_id));
   insert into export_day_replaced select * from export_day where day >= first_day;
   delete from export_check where day >= first_day;
   delete from export_day where day >= first_day;
@@ -316,6 +325,7 @@ declare
   offered recovered_star[];
   kept recovered_star[];
 begin
+  perform wait_for_recovery();
   perform hold_seasons();
   select array_agg(each order by each.at, each.id) into offered
   from json_populate_recordset(null::recovered_star, given) as each
@@ -426,6 +436,7 @@ declare
   ended record;
   number bigint;
 begin
+  perform wait_for_recovery();
   perform from json_to_recordset(given) as said (run_id uuid, collection text, serial bigint, event_id text)
     join claim_release known using (run_id, collection, serial, event_id);
   if found then return false; end if;

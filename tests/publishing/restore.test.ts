@@ -61,9 +61,14 @@ test.before(async () => {
   columns = new Map(rows.map(({ table, names }) => [table, names]));
 });
 
+/** A dump makes and copies tables: on a busy machine that is more than a statement's time. */
+const PATIENTLY = "set local statement_timeout = '60s'";
+
 async function dump(name: string): Promise<void> {
   const copies = TABLES.map((table) => `create table dump."${name} ${table}" as table ${table}`);
-  await rigs.sql.unsafe(`set transaction isolation level repeatable read; ${copies.join(";")}`);
+  await rigs.sql.unsafe(
+    `set transaction isolation level repeatable read; ${PATIENTLY}; ${copies.join(";")}`,
+  );
 }
 
 /** As on another server: the rows of then, and an identity that no database had before. */
@@ -73,7 +78,7 @@ async function restore(name: string, identity: string): Promise<void> {
       insert into ${table} (${columns.get(table)}) overriding system value
       select ${columns.get(table)} from dump."${name} ${table}"`,
   );
-  const all = `set local session_replication_role = replica;
+  const all = `set local session_replication_role = replica; ${PATIENTLY};
     ${identityIs(identity)}; ${rows.join(";")}`;
   for (;;) {
     try {

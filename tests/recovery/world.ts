@@ -38,7 +38,7 @@ export interface LostWorld {
   check(sql: Sql): Promise<void>;
   finalize(sql: Sql): Promise<void>;
   /** Writes the exports of all days into a folder of their own, as `GET /exports/{day}` gives them. */
-  keepExports(sql: Sql): Promise<ExportSource>;
+  keepExports(sql: Sql): Promise<ExportSource & { readonly folder: string }>;
   /** What an outsider says who has the mirror node and all exports of a database. */
   audit(sql: Sql): Promise<Conclusion>;
   /** A fresh database with the catalogue, seasons and passes of another. */
@@ -111,7 +111,7 @@ export async function openLostWorld({
       create or replace function now_ms() returns bigint language sql volatile as $$
         select ${time.offset} + floor(extract(epoch from clock_timestamp()) * 1000)::bigint $$`);
   const opened: { close(): Promise<void> }[] = [];
-  const keepExports = async (sql: Sql): Promise<ExportSource> => {
+  const keepExports: LostWorld["keepExports"] = async (sql) => {
     const folder = temporaryFolder("exports");
     mkdirSync(folder, { recursive: true });
     opened.push({ close: async () => rmSync(folder, { recursive: true, force: true }) });
@@ -122,7 +122,7 @@ export async function openLostWorld({
       for await (const part of writeExport(sql, header, final?.sha256)) text += part;
       writeFileSync(join(folder, `${day}.ndjson`), text);
     }
-    return openExportSource(folder);
+    return { folder, ...openExportSource(folder) };
   };
   return {
     network,

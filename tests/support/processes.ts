@@ -19,14 +19,18 @@ export interface Child {
 
 const ENTRY = new URL("../../src/processes/starboard.ts", import.meta.url);
 
-/** Starts a process with these settings and none of ours; it ends with this process at the latest. */
+/**
+ * Starts a process with these settings and none of ours; it ends with this process at the latest.
+ *
+ * @param command its name, or all arguments
+ */
 export function startProcess(
-  command: "serve" | "work" | "dev",
+  command: "serve" | "work" | "dev" | readonly string[],
   settings: Readonly<Record<string, string>>,
   cwd?: string,
 ): Child {
   const { PATH = "", HOME = "" } = process.env;
-  const child = spawn(process.execPath, [...nodeArguments(ENTRY), command], {
+  const child = spawn(process.execPath, [...nodeArguments(ENTRY), ...[command].flat()], {
     env: { PATH, HOME, ...settings },
     cwd,
     stdio: ["ignore", "pipe", "pipe"],
