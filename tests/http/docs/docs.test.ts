@@ -17,7 +17,7 @@ let house: House;
 let app: Hono;
 test.before(async () => {
   house = await openHouse();
-  const mounts = [{ path: "/", app: docsRoutes() }];
+  const mounts = [{ path: "/", app: docsRoutes("http://starboard.test") }];
   const docs = createApp({ log: silentLogger, metrics: createMetrics(), mounts });
   app = new Hono().mount("/v1", (request) => house.app.fetch(request), {
     replaceRequest: (request) => request,
@@ -28,7 +28,7 @@ test.after(() => house.close());
 
 const page = async () => (await app.request("/docs")).text();
 const addresses = (html: string): string[] =>
-  [...html.matchAll(/(?:src|href)="([^"]*)"/g)].map(([, address = ""]) => address);
+  [...html.matchAll(/(?:src|href)="([^"#]+)"/g)].map(([, address = ""]) => address);
 
 test("the notices stand on the page, readable without JavaScript", async () => {
   const html = await page();
