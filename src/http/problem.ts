@@ -56,11 +56,6 @@ const problems: Readonly<Record<ProblemCode, readonly [ContentfulStatusCode, str
 /** Every code that a reply may bear. */
 export const PROBLEM_CODES = Object.keys(problems) as readonly ProblemCode[];
 
-/** The sentence that a code stands for. */
-export function standingText(code: ProblemCode): string {
-  return problems[code][1];
-}
-
 /** What may differ from a code's standing reply. */
 export interface ProblemOptions {
   readonly message?: string;

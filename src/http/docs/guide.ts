@@ -9,7 +9,7 @@ export function guide(publicUrl: string): string {
 <p>Read what wallets have given stars to, give stars yourself, and check every one of them. All of it is
 JSON over HTTP; times are UTC.</p>
 <nav aria-label="On this page"><a href="#key">A key</a><a href="#paging">Paging</a><a href="#limits">Limits</a>
-<a href="#errors">Errors</a><a href="#voting">Voting</a><a href="#day-exports">Exports</a><a href="#data-api">Operations</a></nav>
+<a href="#errors">Errors</a><a href="#voting">Voting</a><a href="#day-exports">Exports</a><a href="#data-api">Each operation</a></nav>
 
 <h2 id="key">A key</h2>
 <p>The data under <code>/v1</code> needs an API key. Keys are issued by hand, one per person or project: ask the
@@ -51,6 +51,8 @@ an IPv6 client is its /64. Every reply says in <code>RateLimit</code> how it sta
 <h2 id="voting">Voting</h2>
 <p>A wallet asks for a text, signs it (<code>hedera_signMessage</code> or <code>personal_sign</code>), trades the
 signature for a session, and casts stars. No API key is needed.</p>
+${sample(`curl "${url}/voting/config"`)}
+${sample(`curl "${url}/voting/items?type=token&limit=3"`)}
 ${sample(`curl -H 'Content-Type: application/json' -d '{"wallet":"0.0.1005"}' "${url}/voting/challenges"`)}
 <p><code>POST /voting/sessions</code> takes <code>{"challengeId","scheme","signature"}</code> and gives a
 <code>token</code>. <code>POST /voting/stars</code> takes it as <code>Authorization: Bearer</code>, with

@@ -26,10 +26,13 @@ export function docsPage(publicUrl: string): string {
     <main>
       <div class="guide">
         <h1>${API_NAME} API</h1>${guide(publicUrl)}
-        <h2>Operations</h2>
-        <noscript><p>JavaScript draws <a href="v1/openapi.json">the OpenAPI document</a> here.</p></noscript>
+        <h2>Reading</h2>
+        <noscript><p>JavaScript draws <a href="v1/openapi.json">the data's OpenAPI document</a>
+        and <a href="voting/openapi.json">that of voting</a> here.</p></noscript>
       </div>
       <div id="data-api"></div>
+      <div class="guide"><h2>Voting, each operation</h2></div>
+      <div id="voting-api"></div>
     </main>
     <footer>
       <ul>
@@ -46,9 +49,12 @@ export const PAGE_SCRIPT = `const dark = matchMedia("(prefers-color-scheme: dark
 const follow = () => document.documentElement.classList.toggle("dark-mode", dark.matches);
 dark.addEventListener("change", follow);
 follow();
-for (const [document_, place] of [["v1/openapi.json", "#data-api"]]) {
+for (const [description, place] of [
+  ["v1/openapi.json", "#data-api"],
+  ["voting/openapi.json", "#voting-api"],
+]) {
   SwaggerUIBundle({
-    url: new URL(document_, document.baseURI).href,
+    url: new URL(description, document.baseURI).href,
     dom_id: place,
     deepLinking: true,
     defaultModelsExpandDepth: 0,

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { type ProblemCode, standingText } from "../problem.ts";
+import { type ProblemCode, standingReply } from "../problem.ts";
 import type { Endpoint } from "./endpoint.ts";
 import { asMarkdown, EXAMPLE_VALUES, samplesOf } from "./examples.ts";
 import { API_NAME, API_VERSION, NOTICES } from "./notices.ts";
@@ -46,7 +46,7 @@ interface Making {
 function operation(row: Endpoint, { schemas, baseUrl }: Making): Json {
   const samples = samplesOf(row, baseUrl);
   const coded = (code: ProblemCode, description: string) =>
-    problem(description, errorSchema, schemas, { error: standingText(code), code });
+    problem(description, errorSchema, schemas, { error: standingReply(code).text, code });
   const plain = (description: string, error: string) =>
     problem(description, plainErrorSchema, schemas, { error });
   return {
@@ -86,7 +86,10 @@ function operation(row: Endpoint, { schemas, baseUrl }: Making): Json {
         headers: { ...rateHeaders, Allow: textHeader("GET") },
       },
       429: {
-        ...plain("More than 100 requests per minute of one client.", standingText("RATE_LIMITED")),
+        ...plain(
+          "More than 100 requests per minute of one client.",
+          standingReply("RATE_LIMITED").text,
+        ),
         headers: { ...rateHeaders, "Retry-After": textHeader("Whole seconds to wait.") },
       },
       500: coded("INTERNAL", "INTERNAL."),
@@ -127,8 +130,15 @@ function problem(
   schemas: Record<string, unknown>,
   example?: Json,
 ): Json {
-  const media = jsonContent(schema, schemas)["application/json"] as Json;
-  return { description, content: { "application/json": { ...media, ...(example && { example }) } } };
+  return { description, content: withExample(jsonContent(schema, schemas), example) };
+}
+
+/** The same bodies, with one to look at. */
+export function withExample(content: Json, example: unknown): Json {
+  if (example === undefined) return content;
+  return Object.fromEntries(
+    Object.entries(content).map(([type, media]) => [type, { ...(media as Json), example }]),
+  );
 }
 
 /** A JSON body; what its schema refers to goes into `schemas`, those of the whole document. */

@@ -5,11 +5,13 @@
  */
 import * as assert from "node:assert/strict";
 import { existsSync } from "node:fs";
+import { Hono } from "hono";
 import { type Browser, chromium, type Page } from "playwright-core";
 import { test } from "uvu";
 import { createApp } from "../../../src/http/app.ts";
 import { docsRoutes } from "../../../src/http/docs/routes.ts";
 import { type HttpServer, serveHttp } from "../../../src/http/serve.ts";
+import { votingDocument } from "../../../src/http/voting/openapi.ts";
 import { silentLogger } from "../../../src/log.ts";
 import { createMetrics } from "../../../src/metrics.ts";
 import { type House, openHouse } from "../v1/house.ts";
@@ -31,8 +33,12 @@ test.before(async () => {
   if (executablePath === undefined) return;
   house = await openHouse();
   const log = silentLogger;
+  const voting = new Hono().get("/voting/openapi.json", (c) =>
+    c.json(votingDocument("http://s.test")),
+  );
   const mounts = [
     { path: "/", app: house.app },
+    { path: "/", app: voting },
     { path: "/", app: docsRoutes("http://starboard.test") },
   ];
   const app = createApp({ log, metrics: createMetrics(), mounts });
@@ -59,7 +65,9 @@ async function draw(page: Page): Promise<string[]> {
   page.on("pageerror", (error) => complaints.push(error.message));
   page.setDefaultTimeout(DRAW_WITHIN_MS);
   await page.goto(`${server.url}/docs`);
-  await page.locator("#data-api .opblock").first().waitFor();
+  for (const part of ["#data-api", "#voting-api"]) {
+    await page.locator(`${part} .opblock`).first().waitFor();
+  }
   for (const summary of await page.locator(".opblock-summary-control").all()) await summary.click();
   await page.locator(".opblock .responses-wrapper").last().waitFor();
   return complaints;
@@ -69,7 +77,14 @@ perhaps("it draws every endpoint with examples, the notices once, and no complai
   const page = await browser.newPage();
   assert.deepEqual(await draw(page), []);
   const html = await page.content();
-  for (const path of ["/events", "/events/{id}", "/tokens/top", "/leaderboard", "/ecosystem"]) {
+  for (const path of [
+    "/events",
+    "/events/{id}",
+    "/tokens/top",
+    "/ecosystem",
+    "/allowance",
+    "/stars/{id}",
+  ]) {
     assert.ok(html.includes(`data-path="${path}"`), `${path} is drawn`);
   }
   const text = await page.locator("body").innerText();

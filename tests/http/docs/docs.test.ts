@@ -9,6 +9,7 @@ import { test } from "uvu";
 import { createApp } from "../../../src/http/app.ts";
 import { docsRoutes } from "../../../src/http/docs/routes.ts";
 import { NOTICES } from "../../../src/http/v1/notices.ts";
+import { votingDocument } from "../../../src/http/voting/openapi.ts";
 import { silentLogger } from "../../../src/log.ts";
 import { createMetrics } from "../../../src/metrics.ts";
 import { bodyOf, type House, openHouse } from "../v1/house.ts";
@@ -21,6 +22,10 @@ test.before(async () => {
   const docs = createApp({ log: silentLogger, metrics: createMetrics(), mounts });
   app = new Hono().mount("/v1", (request) => house.app.fetch(request), {
     replaceRequest: (request) => request,
+  });
+  app.get("/voting/openapi.json", (c) => {
+    c.header("X-Content-Type-Options", "nosniff");
+    return c.json(votingDocument("http://starboard.test"));
   });
   app.mount("/", docs.fetch);
 });
