@@ -2,6 +2,7 @@ import { TerminalError } from "../errors.ts";
 import { RAISED, runStatement, type Sql } from "../store/postgres.ts";
 import { readCatalog } from "./read-catalog.ts";
 import type { Catalog } from "./record-schemas.ts";
+import type { RecordType } from "./record-type.ts";
 
 export interface ImportOptions {
   /** The records become visible; else new ones wait for approval and old ones stay as they are. */
@@ -117,97 +118,62 @@ function store(sql: Sql, catalog: Catalog, approve: boolean) {
       join event on event.id = given.id join event_total on event_total.event_id = event.id
       where event.is_forever_mint <> given."isForeverMint"
     ),
-    events as (${storeEvents(sql, catalog, approve)}),
-    tokens as (${storeTokens(sql, catalog, approve)}),
-    collections as (${storeCollections(sql, catalog, approve)}),
-    projects as (${storeProjects(sql, catalog, approve)})
+    events as (${storeRecords(sql, "event", { records: catalog.events, approve })}),
+    tokens as (${storeRecords(sql, "token", { records: catalog.tokens, approve })}),
+    collections as (${storeRecords(sql, "collection", { records: catalog.collections, approve })}),
+    projects as (${storeRecords(sql, "project", { records: catalog.projects, approve })})
     select id from changed order by id`;
 }
 
-/** Rows are sorted by key: two imports at once wait for each other, they do not deadlock. */
-function storeEvents(sql: Sql, { events }: Catalog, approve: boolean) {
-  return sql`
-    insert into event (id, title, description, event_type, is_forever_mint, source, starts_at,
-      ends_at, host, location, image_url, url, links, prizes, created_at, approved_at)
-    select given.id, given.title, given.description, "eventType", "isForeverMint", given.source,
-      "startsAt", "endsAt", given.host, given.location, "imageUrl", given.url, given.links,
-      given.prizes, ${createdAndApproved(sql, approve)}
-    from json_to_recordset(${placed(events)}::text::json) as given (
-      place bigint, 
-      id text, title text, description text, "eventType" text, "isForeverMint" boolean, source text,
-      "startsAt" bigint, "endsAt" bigint, host text, location text, "imageUrl" text, url text,
-      links jsonb, prizes jsonb, "createdAt" bigint)
-    left join event as known on known.id = given.id
-    where not exists (select from changed) order by given.id
-    on conflict (id) do update set title = excluded.title, description = excluded.description,
-      event_type = excluded.event_type, is_forever_mint = excluded.is_forever_mint,
-      source = excluded.source, starts_at = excluded.starts_at, ends_at = excluded.ends_at,
-      host = excluded.host, location = excluded.location, image_url = excluded.image_url,
-      url = excluded.url, links = excluded.links, prizes = excluded.prizes,
-      created_at = excluded.created_at, approved_at = excluded.approved_at`;
-}
-
-function storeTokens(sql: Sql, { tokens }: Catalog, approve: boolean) {
-  return sql`
-    insert into token (id, symbol, name, icon_url, price, market_cap, created_at, approved_at)
-    select given.id, given.symbol, given.name, "iconUrl", given.price, "marketCap",
-      ${createdAndApproved(sql, approve)}
-    from json_to_recordset(${placed(tokens)}::text::json) as given (
-      place bigint, 
-      id text, symbol text, name text, "iconUrl" text, price float8, "marketCap" float8, "createdAt" bigint)
-    left join token as known on known.id = given.id
-    where not exists (select from changed) order by given.id
-    on conflict (id) do update set symbol = excluded.symbol, name = excluded.name,
-      icon_url = excluded.icon_url, price = excluded.price, market_cap = excluded.market_cap,
-      created_at = excluded.created_at, approved_at = excluded.approved_at`;
-}
-
-function storeCollections(sql: Sql, { collections }: Catalog, approve: boolean) {
-  return sql`
-    insert into collection (id, name, image_url, owners, supply, created_at, approved_at)
-    select given.id, given.name, "imageUrl", given.owners, given.supply,
-      ${createdAndApproved(sql, approve)}
-    from json_to_recordset(${placed(collections)}::text::json) as given (
-      place bigint, 
-      id text, name text, "imageUrl" text, owners bigint, supply bigint, "createdAt" bigint)
-    left join collection as known on known.id = given.id
-    where not exists (select from changed) order by given.id
-    on conflict (id) do update set name = excluded.name, image_url = excluded.image_url,
-      owners = excluded.owners, supply = excluded.supply,
-      created_at = excluded.created_at, approved_at = excluded.approved_at`;
-}
-
-function storeProjects(sql: Sql, { projects }: Catalog, approve: boolean) {
-  return sql`
-    insert into project (id, slug, name, category, country, description, logo_url, website_url,
-      ledger_id, created_at, approved_at)
-    select given.id, given.slug, given.name, given.category, given.country, given.description,
-      "logoUrl", "websiteUrl", "ledgerId", ${createdAndApproved(sql, approve)}
-    from json_to_recordset(${placed(projects)}::text::json) as given (
-      place bigint, 
-      id text, slug text, name text, category text, country text, description text, "logoUrl" text,
-      "websiteUrl" text, "ledgerId" text, "createdAt" bigint)
-    left join project as known on known.id = given.id
-    where not exists (select from changed) order by given.id
-    on conflict (id) do update set slug = excluded.slug, name = excluded.name,
-      category = excluded.category, country = excluded.country, description = excluded.description,
-      logo_url = excluded.logo_url, website_url = excluded.website_url,
-      ledger_id = excluded.ledger_id, created_at = excluded.created_at,
-      approved_at = excluded.approved_at`;
-}
+/** What an import writes of a record as it is given. */
+const COLUMNS = {
+  event: [
+    ...["title", "description", "event_type", "is_forever_mint", "source", "starts_at", "ends_at"],
+    ...["host", "location", "image_url", "url", "links", "prizes"],
+  ],
+  token: ["symbol", "name", "icon_url", "price", "market_cap"],
+  collection: ["name", "image_url", "owners", "supply"],
+  project: [
+    ...["slug", "name", "category", "country", "description", "logo_url", "website_url"],
+    "ledger_id",
+  ],
+} as const;
 
 /**
- * A known record keeps its date and, unless this import approves, its approval. What sets the
- * progress stands here because a volatile expression is computed after sorting, row by row as
- * they are stored.
+ * A known record keeps its date and, unless this import approves, its approval. Rows are sorted by
+ * key: two imports at once wait for each other, they do not deadlock. What sets the progress is a
+ * volatile expression: it is computed after sorting, row by row as they are stored.
  */
-function createdAndApproved(sql: Sql, approve: boolean) {
-  return sql`coalesce("createdAt", known.created_at, (select now_ms())),
-    case when tell_progress(given.place)
-      then coalesce(known.approved_at, case when ${approve} then (select now_ms()) end) end`;
+function storeRecords(
+  sql: Sql,
+  type: RecordType,
+  { records, approve }: { readonly records: readonly object[]; readonly approve: boolean },
+) {
+  const given = COLUMNS[type];
+  const written = [...given, "created_at", "approved_at"];
+  const list = (names: readonly string[]) =>
+    names.map((name, index) => (index === 0 ? sql`${sql(name)}` : sql`, ${sql(name)}`));
+  return sql`
+    insert into ${sql(type)} (id, ${list(written)})
+    select given.id, ${list(given.map((column) => `given.${column}`))},
+      coalesce(given.created_at, known.created_at, (select now_ms())),
+      case when tell_progress(given.ordinality)
+        then coalesce(known.approved_at, case when ${approve} then (select now_ms()) end) end
+    from json_populate_recordset(null::${sql(type)}, ${inColumns(records)}::text::json)
+      with ordinality as given
+    left join ${sql(type)} as known on known.id = given.id
+    where not exists (select from changed) order by given.id
+    on conflict (id) do update set (${list(written)})
+      = (${list(written.map((column) => `excluded.${column}`))})`;
 }
 
-/** Every record with its place in its list, by which progress is told. */
-function placed(records: readonly object[]): string {
-  return JSON.stringify(records.map((record, index) => ({ ...record, place: index + 1 })));
+/** Records with their fields under the names of their columns: `imageUrl` is `image_url`. */
+function inColumns(records: readonly object[]): string {
+  const column = (field: string) =>
+    field.replace(/[A-Z]/g, (capital) => `_${capital.toLowerCase()}`);
+  return JSON.stringify(
+    records.map((record) =>
+      Object.fromEntries(Object.entries(record).map(([field, value]) => [column(field), value])),
+    ),
+  );
 }

@@ -1,6 +1,6 @@
 import type { TargetType } from "../../actors/content.ts";
 import { endOfDay, startOfDay } from "../../actors/day.ts";
-import { accountNumber, walletOf } from "../journal/star-record.ts";
+import { accountNumber } from "../journal/star-record.ts";
 import { runStatement, type Sql } from "../store/postgres.ts";
 import type { ActorName } from "./actor-name.ts";
 
@@ -18,34 +18,18 @@ export interface HistoryStar {
 /** A busy event has many; the newest show what is going on. */
 const STARS_MAX = 100;
 
-interface Row {
-  readonly id: string;
-  readonly at: number;
-  readonly wallet: number;
-  readonly target_type: TargetType;
-  readonly target_id: string;
-  readonly voting_power: number;
-  readonly weight: number;
-}
-
 /**
  * The accepted stars an actor's state follows from, newest first, 100 at most. From the
  * journal, so it is the same with and without Redis.
  */
 export async function actorHistory(sql: Sql, name: ActorName): Promise<readonly HistoryStar[]> {
-  const rows = await runStatement(
-    sql<Row[]>`
-      select id, at, wallet, target_type, target_id, voting_power, weight from star
-      where ${belongsTo(sql, name)} order by seq desc limit ${STARS_MAX}`,
+  return runStatement(
+    sql<HistoryStar[]>`
+      select id as "starId", at, '0.0.' || wallet as wallet,
+        json_build_object('type', target_type, 'id', target_id) as target,
+        voting_power as "votingPower", weight
+      from star where ${belongsTo(sql, name)} order by seq desc limit ${STARS_MAX}`,
   );
-  return rows.map((row) => ({
-    starId: row.id,
-    at: row.at,
-    wallet: walletOf(row.wallet),
-    target: { type: row.target_type, id: row.target_id },
-    votingPower: row.voting_power,
-    weight: row.weight,
-  }));
 }
 
 function belongsTo(sql: Sql, name: ActorName) {

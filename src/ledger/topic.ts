@@ -57,7 +57,7 @@ export interface PreparedTransaction {
  * - `duplicate`: this id was handed in before, here or elsewhere; by whom, one has to ask
  * - `early`, `expired`: the id is dated ahead of the ledger's time, or too far behind it
  * - `busy`: the same bytes may pass later
- * - `configuration`: they will not pass before somebody changes something
+ * - `configuration`: they will not pass before an operator changes something
  */
 export type Refusal = "duplicate" | "early" | "expired" | "busy" | "configuration";
 
@@ -100,7 +100,7 @@ const REFUSALS: Readonly<Record<string, Refusal>> = {
 
 /**
  * What follows from a status that is neither OK nor SUCCESS. One that we do not know needs
- * somebody to look at it, so it counts as `configuration`: nothing is lost by waiting.
+ * an operator to look at it, so it counts as `configuration`: nothing is lost by waiting.
  */
 export function refusalOf(status: string): Refusal {
   return REFUSALS[status] ?? "configuration";

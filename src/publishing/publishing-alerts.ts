@@ -8,7 +8,7 @@ import type { Verdict } from "./confirm.ts";
 export type Alarm =
   /** The ledger refuses for a reason that only a person can cure. */
   | "configuration"
-  /** Somebody else used up a transaction id of this service. */
+  /** Another sender used up a transaction id of this service. */
   | "foreign"
   /** The consensus nodes and the mirror node contradict each other. */
   | "contradiction"

@@ -84,7 +84,7 @@ export async function lastFindings(sql: Sql, limit: number): Promise<readonly Fi
 }
 
 /**
- * Sets a finding aside: somebody has looked at it. It stays written down.
+ * Sets a finding aside: an operator has looked at it. It stays written down.
  *
  * @returns false when there is no such open finding
  */

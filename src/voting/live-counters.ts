@@ -48,7 +48,7 @@ export interface Following {
   stop(): void;
 }
 
-/** One small statement per process, and only while somebody listens. */
+/** One small statement per process, and only while there is a listener. */
 const POLL_EVERY_MS = 250;
 /** Listeners woken together; a thousand are woken over a second, so that votes come in between. */
 const WOKEN_AT_ONCE = 100;

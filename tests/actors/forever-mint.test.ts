@@ -107,7 +107,7 @@ test("B serials that carry nothing are no loss", () => {
   assert.deepEqual([weight, decision.weight, decision.releases[0]?.b], [6, 0, null]);
 });
 
-test("what one wallet loses is free for another's bonus: a swap of carriers costs nobody", () => {
+test("what one wallet loses is free for another's bonus: a swap of carriers costs no one", () => {
   const swap = all(lost(ANN, { b: [4], held: [5] }), lost(BOB, { b: [5], held: [4] }));
   const [weight, decision] = lose(swap, star(ANN, [], [4]), star(BOB, [], [5]));
   assert.deepEqual([weight, decision.weight], [12, 0]);
@@ -254,7 +254,7 @@ test("after stars and checks of everyone, each NFT held by a voter counts once, 
       }
       const power = (who: number) =>
         1 + world.held("A", who).length + (world.held("B", who).length > 0 ? 5 : 0);
-      assert.equal(weight, power(0) + power(1) + power(2), "nobody carries less than it holds");
+      assert.equal(weight, power(0) + power(1) + power(2), "no wallet carries less than it holds");
     }),
     { numRuns: 300 },
   );
@@ -287,7 +287,7 @@ test("a check changes nothing the second time, and a star after it brings back o
       const after = world.mint;
       const again = world.do(losses);
       assert.equal(again.weight, 0);
-      assert.deepEqual(world.mint, after, "the same losses told twice take away once");
+      assert.deepEqual(world.mint, after, "the same losses given twice take away once");
       assert.equal(world.do(world.allLosses()).weight, 0, "nothing is left to find");
       world.do(star(name(who), world.held("A", who), world.held("B", who)));
       const restarred = world.mint.context;

@@ -97,7 +97,7 @@ test("a star that is stored while an import is under way keeps the event's kind"
   sql,
   cast,
 }) => {
-  // An import stores events before tokens: it has seen that nobody starred.
+  // An import stores events before tokens: it has seen no star.
   const letGo = await hold(sql, "select from token for update");
   const importing = outcome(importCatalog(sql, catalog(["mint"], true), options));
   await until("the import waits", async () => (await waiting(sql)) > 0);
@@ -131,10 +131,7 @@ test("a star that comes after a change is not stored by the rule that was", asyn
   assert.equal(await cast("mint", "forever"), "stored");
 });
 
-test("no statement changes the kind of a starred event, whoever sends it", async ({
-  sql,
-  cast,
-}) => {
+test("no statement of any role changes the kind of a starred event", async ({ sql, cast }) => {
   await cast("mint", "ordinary");
   const change = sql`update event set is_forever_mint = true, ends_at = null where id = 'mint'`;
   await assert.rejects(change, { code: "SB409" });

@@ -90,7 +90,7 @@ test("a season that is removed while it is moved holds up no voter, and both com
   assert.equal((await listSeasons(sql)).length, 0);
 });
 
-test("of seasons added at once that overlap, one is added and the others are told why not", async ({
+test("of seasons added at once that overlap, one is added and the others get the reason", async ({
   sql,
   now,
 }) => {

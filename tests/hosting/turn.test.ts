@@ -25,10 +25,7 @@ test.before.each(async (context) => {
 });
 test.after.each((context) => context.close());
 
-test("two processes race on one wallet: five stars are accepted, whoever takes them", async ({
-  a,
-  b,
-}) => {
+test("two processes race on one wallet: five stars are accepted between them", async ({ a, b }) => {
   const results = await Promise.all(
     Array.from({ length: 40 }, (_, n) => (n % 2 ? a : b).cast("0.0.501", `token/0.0.${9001 + n}`)),
   );
@@ -42,7 +39,7 @@ test("two processes race on one wallet: five stars are accepted, whoever takes t
   );
 });
 
-test("two processes race on one item: one star, and both losers and late comers are told which", async ({
+test("two processes race on one item: one star, and losers and late comers get the same reason", async ({
   a,
   b,
 }) => {
@@ -330,7 +327,7 @@ test("an event that becomes a forever mint takes no star decided before", async 
   assert.deepEqual([...rows], [{ is_forever_mint: true, weight: 8 }]);
 });
 
-test("a turn that comes up after its caller was told 503 spends no vote", async ({ a }) => {
+test("a turn that comes up after its caller got 503 spends no vote", async ({ a }) => {
   await a.cast("0.0.522", "event/mint");
   const connection = await a.sql.reserve();
   await connection.unsafe("begin; lock table star in access exclusive mode");

@@ -102,7 +102,7 @@ test("a star that lost a serial is stored not at all, and the rest of its batch 
   );
 });
 
-test("two stars of one batch that bring the same serial: one counts it, the other is told once that stands", async (c) => {
+test("two stars of one batch that bring the same serial: one counts it, the other is handed back after that commit", async (c) => {
   const target = { type: "event", id: "meetup", eventKind: "OTHER", ledgerId: null } as const;
   const claims = { a: [11], b: null };
   const outcomes = await Promise.all([
@@ -112,7 +112,7 @@ test("two stars of one batch that bring the same serial: one counts it, the othe
   assert.deepEqual(outcomes.map(({ kind }) => kind).sort(), ["returned", "stored"]);
 });
 
-test("wallets with thousands of NFTs are stored a few at a time, and nobody waits behind them", async (c) => {
+test("wallets with thousands of NFTs are stored a few at a time, and no star waits behind them", async (c) => {
   const target = { type: "event", id: "meetup", eventKind: "OTHER", ledgerId: null } as const;
   const holding = (first: number, count: number) => ({
     a: Array.from({ length: count }, (_, n) => first + n),
@@ -137,7 +137,7 @@ test("a star decided for another UTC day is handed back, and the rest is stored"
   assert.deepEqual([yesterday.kind, today.kind], ["returned", "stored"]);
 });
 
-test("a star that nobody waits for any more is not sent, and its neighbour is", async (c) => {
+test("a star whose caller has given up is not sent, and its neighbour is", async (c) => {
   const [late, timely] = await Promise.allSettled([
     c.commit(decidedStar({ wallet: newWallet(), now: c.now }), performance.now() - 1),
     c.commit(decidedStar({ wallet: newWallet(), now: c.now }), performance.now() + 3_000),
@@ -176,7 +176,7 @@ test("a statement that starts after its deadline writes nothing; heard in time, 
   assert.equal(row?.stars, 0);
 });
 
-test("a commit whose answer is lost is looked up, and told as stored", async (c) => {
+test("a commit whose answer is lost is looked up, and reported as stored", async (c) => {
   // The pool hears nothing of its first statement's success: the reply is torn off.
   let torn = false;
   const cut = new Proxy(c.sql, {
@@ -220,7 +220,7 @@ test("a database that is gone gives 503, never a guess", async (c) => {
   await gone.end({ timeout: 0 });
 });
 
-test("nobody changes or deletes a star: not the app's role, not the owner", async (c) => {
+test("neither the app's role nor the owner changes or deletes a star", async (c) => {
   const target = { type: "event", id: "meetup", eventKind: "OTHER", ledgerId: null } as const;
   const claims = { a: [1], b: null };
   await c.commit(decidedStar({ wallet: newWallet(), now: c.now, target, claims }));

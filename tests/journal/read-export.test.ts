@@ -32,7 +32,7 @@ function fold(lines: readonly Happening[]): { total: number; counting: string[] 
   for (const line of inOrder) {
     if (line.kind === "release") {
       total -= line.weight;
-      assert.ok(counting.delete(line.collection + line.serial), "what ends had begun");
+      assert.ok(counting.delete(line.collection + line.serial), "only what counted can end");
       if (line.spare !== null) counting.add(`B${line.spare}`);
       continue;
     }

@@ -120,7 +120,7 @@ for (const part of ["first", "later"] as const) {
     assert.equal(await cast(1, 2), "stored");
     assert.equal(await cast(3), "stored");
     await creditXp(sql, credit("meanwhile", 2, 5));
-    assert.equal(isAdded, false, "nobody waited for the season");
+    assert.equal(isAdded, false, "no voter waited for the season");
     await letGo();
     await adding;
     assert.equal(await cast(3, 2), "stored");

@@ -101,7 +101,7 @@ test("keys may be nested as deeply as on the ledger, and no deeper", () => {
   assert.equal(isSupportedKey(nested(100)), false);
 });
 
-test("every ED25519 key of small order is one nobody can sign with", () => {
+test("every ED25519 key of small order is one that signs nothing", () => {
   const [base] = [
     curve.Point.fromHex("c7176a703d4dd84fba3c0b760d10670f2a2053fa2c39ccc64ec7fd7792ac037a"),
   ];

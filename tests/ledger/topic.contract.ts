@@ -92,7 +92,7 @@ export function topicContract(name: string, open: () => Promise<TopicHarness>): 
     ["INSUFFICIENT_PAYER_BALANCE", "configuration"],
     ["INSUFFICIENT_TX_FEE", "configuration"],
   ] as const) {
-    test(`a refusal is told by its status: ${status} is ${refusal}`, async () => {
+    test(`a refusal follows from its status: ${status} is ${refusal}`, async () => {
       const { signedBytes } = await harness.topic.prepareMessage(given("refused"));
       harness.fault({ kind: "refused", status });
       const outcome = await harness.topic.send(signedBytes);

@@ -85,7 +85,7 @@ for (const [name, make] of [
     assert.equal(signs(account, signature, message), false);
   });
 
-  test(`${name}: an account without a key lets nobody in`, () => {
+  test(`${name}: an account without a key lets no one in`, () => {
     assert.equal(signs(null, signatureMap([key])), false);
     assert.equal(signs({ _type: "ProtobufEncoded", key: "" }, signatureMap([key])), false);
     assert.equal(signs({ _type: "ProtobufEncoded", key: "3200" }, signatureMap([key])), false);
@@ -197,7 +197,7 @@ test("a hardware wallet's high-S signature counts in both schemes", () => {
   assert.equal(signsPersonally(account, highHex), true);
 });
 
-test("nobody can sign for the all-zero key, though its signatures verify for anyone", () => {
+test("no wallet can sign for the all-zero key, though its signatures verify for anyone", () => {
   const zero: MirrorKey = { _type: "ED25519", key: "00".repeat(32) };
   const inList: MirrorKey = { _type: "ProtobufEncoded", key: `32240a221220${"00".repeat(32)}` };
   // R is a point of small order and S is 0: valid for one message in four or so.

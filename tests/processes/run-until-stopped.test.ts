@@ -12,7 +12,7 @@ function start(kind: "outage" | "defect") {
   });
 }
 
-test("a cut connection that nobody waits for stops no process; SIGTERM does, with exit status 0", async () => {
+test("a cut connection without a statement stops no process; SIGTERM does, with exit status 0", async () => {
   const child = start("outage");
   const [said] = await once(child.stdout, "data");
   assert.equal(String(said), "still here\n");

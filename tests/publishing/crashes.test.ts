@@ -38,11 +38,11 @@ const troubles: readonly Trouble[] = [
   { name: "the node is busy", faults: [{ kind: "refused", status: "BUSY" }] },
   { name: "the clock is ahead", faults: [], clockOff: 300 },
   {
-    name: "nobody says anything, and it is lost",
+    name: "no node says anything, and it is lost",
     faults: Array.from({ length: 3 }, () => ({ kind: "vanished" as const })),
     silent: true,
   },
-  { name: "nobody says anything, and it landed", faults: [{ kind: "answer lost" }], silent: true },
+  { name: "no node says anything, and it landed", faults: [{ kind: "answer lost" }], silent: true },
 ];
 
 async function inTrouble(trouble: Trouble): Promise<Rig> {

@@ -67,7 +67,7 @@ test("nothing is taken up for a topic that was not found fit", async () => {
   assert.equal((await rig.row(starId)).lease_owner, null);
 });
 
-test("nothing new is begun once closing has begun", async () => {
+test("a drain that is closing takes up nothing new", async () => {
   const starId = await rig.box();
   await drainWith({ closing: AbortSignal.abort() });
   assert.equal((await rig.row(starId)).state, "pending");

@@ -100,7 +100,7 @@ test("ids of one payer never meet, however many reserve them for the same instan
   assert.equal(new Set(attempts.map(({ transactionId }) => transactionId)).size, 40);
 });
 
-test("a process whose clock runs ahead takes nobody's ids along", async () => {
+test("a process whose clock runs ahead takes no one else's ids along", async () => {
   const [ahead, right] = [await rig.box(), await rig.box()];
   await lease(mine);
   const hour = 3_600_000_000_000n;
@@ -125,7 +125,7 @@ test("without the lease no step is written", async () => {
   await assert.rejects(giveUp(mine, stored, { outcome: "never sent", evidence: "" }), LeaseLost);
 });
 
-test("a star has one open id: a second one is not given, whoever asks", async () => {
+test("a star has one open id: a second one is given to no publisher", async () => {
   const starId = await rig.box();
   await lease(mine);
   await reserveId(mine, starId, by);
@@ -150,7 +150,7 @@ test("an id is not given up as refused while one sending of it is unaccounted fo
   await reserveId(mine, once.starId, by);
 });
 
-test("facts once written down can be changed by nobody", async () => {
+test("facts once written down cannot be changed", async () => {
   const attempt = await sentAttempt();
   const known = await storeReceipt(mine, attempt, {
     status: "SUCCESS",

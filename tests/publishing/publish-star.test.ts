@@ -50,7 +50,7 @@ test("a lost answer means ask: the message that landed is found, not sent again 
   assert.equal(rig.ledger.messages.length, 1);
 });
 
-test("a message that nobody received is sent again, the same bytes, until it lands", async () => {
+test("a message that reached no node is sent again, the same bytes, until it lands", async () => {
   rig.ledger.sendFaults.push({ kind: "dropped" }, { kind: "vanished" }, { kind: "dropped" });
   const starId = await rig.box();
   await rig.publisher().run();
@@ -317,7 +317,7 @@ test("a message sent to a topic of earlier settings is settled there", async () 
   assert.equal(rig.ledger.messages.length, 2);
 });
 
-test("an id that somebody else used up for a message is never taken for ours", async () => {
+test("an id that another sender used up for a message is never taken for ours", async () => {
   const starId = await rig.box();
   await assert.rejects(rig.publisher({ at: "pub.bytes_stored", hit: 1 }).run());
   const { transaction_id: stolen } = await rig.row(starId);
@@ -328,7 +328,7 @@ test("an id that somebody else used up for a message is never taken for ours", a
   assert.deepEqual(rig.alarms, ["foreign"]);
 });
 
-test("an id that somebody else used up for something else is given up, with an alarm", async () => {
+test("an id that another sender used up for something else is given up, with an alarm", async () => {
   const starId = await rig.box();
   await assert.rejects(rig.publisher({ at: "pub.bytes_stored", hit: 1 }).run());
   const { transaction_id: stolen } = await rig.row(starId);

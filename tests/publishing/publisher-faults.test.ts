@@ -71,7 +71,7 @@ test("connections to Postgres that are cut at any moment lose and double nothing
   const allPublished = async (): Promise<boolean> => {
     if ((await live.countLeft(stars).catch(() => 1)) === 0) return true;
     // Not those that are only just made: their end while postgres.js reads the array types
-    // is an error that nobody can catch.
+    // is an error that cannot be caught.
     await live.sql`select pg_terminate_backend(pid) from pg_stat_activity
       where datname = current_database() and pid <> pg_backend_pid()
         and query <> '' and query not like '%typcategory%'`.catch(() => undefined);

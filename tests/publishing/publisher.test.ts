@@ -32,7 +32,7 @@ test("a star is published within two seconds of its acceptance", async () => {
   await publisher.close();
 });
 
-test("with Redis away, the sweep finds what nobody is woken for", async () => {
+test("with Redis away, the sweep finds what no wake-up announced", async () => {
   const queue = createWakeQueue("redis://127.0.0.1:1", silentLogger);
   const publisher = await openPublisher(live.place, { queue });
   await publisher.drainNow();

@@ -25,7 +25,7 @@ class Calls {
   /** Resolves at the next wake-up from now on. */
   next(withinMs = 10_000): Promise<void> {
     return new Promise((resolve, reject) => {
-      const timer = setTimeout(() => reject(new Error("nobody was woken")), withinMs);
+      const timer = setTimeout(() => reject(new Error("no publisher was woken")), withinMs);
       this.#waiting.push(() => {
         clearTimeout(timer);
         resolve();
@@ -73,7 +73,7 @@ test("a thousand wake-ups are a few, and one comes after the last", async () => 
   assert.ok(calls.count - before < 100, `${calls.count - before} calls`);
 });
 
-test("what was woken while nobody listened is heard once by who comes", async () => {
+test("wake-ups without a listener are heard once by the next one", async () => {
   const web = newQueue();
   const early = newQueue();
   const heard = new Calls();
@@ -96,7 +96,7 @@ test("what was woken while nobody listened is heard once by who comes", async ()
 
 test("without a Redis, waking costs nothing, and closing does not wait", async () => {
   const queue = createWakeQueue("redis://127.0.0.1:1", silentLogger);
-  queue.onWake(() => assert.fail("nobody can have woken it"));
+  queue.onWake(() => assert.fail("nothing can have woken it"));
   const started = performance.now();
   for (let i = 0; i < 10_000; i++) queue.wake();
   assert.ok(performance.now() - started < SLACK_MS);

@@ -146,7 +146,7 @@ test("a running hash that does not follow is a broken chain", async () => {
 test("a place that was read past without being written down is found by going through the books", async () => {
   for (let i = 0; i < 3; i++) await rig.box();
   await rig.publisher().run();
-  // As an earlier release left it: the stranger's message was read, and nobody took note.
+  // As an earlier release left it: the stranger's message was read without a finding.
   say("hello");
   await rig.sql`update topic_reading set sequence_number = 4 where topic_id = ${TOPICS.event}`;
   assert.equal(await auditBooks(rig.sql, [TOPICS.event], 2), 2);

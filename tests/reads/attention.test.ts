@@ -69,7 +69,7 @@ for (const [age, ms, windows] of [
   });
 }
 
-test("stars and weight add up, a wallet counts once, and kinds are told apart", async () => {
+test("stars and weight add up, a wallet counts once, and kinds stay apart", async () => {
   await star("project/dex", HOUR_MS, { wallet: 1, weight: 5 });
   await star("project/dex", 2 * HOUR_MS, { wallet: 1, weight: 6 });
   await star("project/dex", 3 * HOUR_MS, { wallet: 2, weight: 1 });
@@ -125,7 +125,7 @@ test("months outside of a window are never opened, also when nothing says so bef
   assert.equal(one.match(/One-Time Filter: false/g)?.length, 2, one);
 });
 
-test("whoever is given the role starboard_reader reads the view, and nothing else", async () => {
+test("a login with the role starboard_reader reads the view, and nothing else", async () => {
   const read = (what: string) =>
     sql.begin(async (tx) => {
       await tx`set local role starboard_reader`;

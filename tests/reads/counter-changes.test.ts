@@ -89,7 +89,7 @@ test("nothing is settled while a writer who began before may still commit someth
   await star("token/0.0.9002");
   assert.deepEqual(await place(), before, "it held its lock when the star's number was drawn");
   assert.deepEqual((await look()).drawn.star > before.star, true);
-  // Whoever comes later is not waited for, however many they are.
+  // Later writers are not waited for, however many they are.
   await Promise.all([star("token/0.0.9003"), star("token/0.0.9004")]);
   await slow`rollback`;
   const late = openPostgres(database.url, { connections: 1 });

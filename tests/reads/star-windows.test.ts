@@ -41,7 +41,7 @@ const stars = fc.array(
   { maxLength: 25 },
 );
 
-/** Small ones are told by today's stars alone, whenever so many items have one. */
+/** Small ones follow from today's stars alone, whenever so many items have one. */
 const limits = fc.constantFrom(1, 2, 3, 10);
 
 test("votes7d, votes30d and totalVotes for any stars at any hour of the day", async () => {

@@ -150,7 +150,7 @@ test("a final day takes no star, though the clock is set back over midnight", as
   assert.equal(verdictOf(await rig.engine.cast("0.0.12", "token/0.0.9001")), "accepted");
 });
 
-test("a changed journal is noticed, and nobody is given a whole export of it", async ({ rig }) => {
+test("a changed journal is noticed, and no reader gets a whole export of it", async ({ rig }) => {
   await rig.setClock(1, NOON);
   rig.engine.holdings.set("0.0.11", { collectionA: [1, 2], collectionB: [] });
   bodyOf(await rig.engine.cast("0.0.11", "event/meetup"));

@@ -153,7 +153,7 @@ test("kill -9 after Redis accepted and before it was noted: offered again under 
     execFile(process.execPath, args, (error) => resolve(error?.signal));
   });
   assert.equal(signal, "SIGKILL");
-  assert.equal((await pendingRewards(stage.sql)).pending, 20, "nobody has noted anything");
+  assert.equal((await pendingRewards(stage.sql)).pending, 20, "no hand-off is noted");
   const queue = consumerQueue(stage, redisUrl);
   assert.deepEqual(await waiting(queue), ids.sort(), "Redis has them");
   // The dead one's lease runs out by itself; a test need not wait for that.
@@ -164,7 +164,7 @@ test("kill -9 after Redis accepted and before it was noted: offered again under 
   assert.deepEqual(await waiting(queue), [...ids, ...more].sort());
 });
 
-test("FLUSHALL: what nobody had finished is offered again, what was finished is not", async (stage) => {
+test("FLUSHALL: what was not finished is offered again, what was finished is not", async (stage) => {
   const redisUrl = await emptyRedis();
   relay(stage, redisUrl);
   const done: string[] = [];

@@ -62,7 +62,7 @@ test("counts of two processes add up, also where they share their metrics", asyn
     start(sql, shared, "web"),
     start(sql, shared, "worker"),
   ];
-  await until("all three have told", async () => (await readProcesses(sql, 0)).length === 3);
+  await until("all three have reported", async () => (await readProcesses(sql, 0)).length === 3);
   await Promise.all(reporters.map((reporter) => reporter.close()));
   const deltas = await readDeltas(sql, 0);
   const of = (name: string): number =>
@@ -75,7 +75,7 @@ test("counts of two processes add up, also where they share their metrics", asyn
 
 test("a process that stops in order says so; one that falls silent is lost", async ({ sql }) => {
   const reporter = start(sql, createMetrics(), "web");
-  await until("it has told", async () => (await readProcesses(sql, 0)).length === 1);
+  await until("it has reported", async () => (await readProcesses(sql, 0)).length === 1);
   const [living] = await readProcesses(sql, 0);
   assert.ok(living);
   assert.equal(processHealth(living, living.seenAt + 20_000).word, "at work");
@@ -101,7 +101,7 @@ test("web processes that reported lately are counted; workers, stopped and lost 
   }
   const reporter = start(sql, createMetrics(), "web");
   assert.equal(reporter.webProcesses(), 1, "before it knows of others");
-  await until("it has told", async () => reporter.webProcesses() === 3);
+  await until("it has reported", async () => reporter.webProcesses() === 3);
   await reporter.close();
 });
 
@@ -109,10 +109,10 @@ test("a mirror node that answers some processes is unsteady, one that answers no
   sql,
 }) => {
   const far = start(sql, createMetrics(), "web", false);
-  await until("it has told", async () => (await readProcesses(sql, 0)).length === 1);
+  await until("it has reported", async () => (await readProcesses(sql, 0)).length === 1);
   assert.equal(mirrorHealth(await numbersReader(sql)(Date.now()), "mainnet").word, "away");
   const near = start(sql, createMetrics(), "worker");
-  await until("both have told", async () => (await readProcesses(sql, 0)).length === 2);
+  await until("both have reported", async () => (await readProcesses(sql, 0)).length === 2);
   assert.equal(mirrorHealth(await numbersReader(sql)(Date.now()), "mainnet").word, "unsteady");
   await Promise.all([far.close(), near.close()]);
 });

@@ -8,7 +8,7 @@ import { test } from "uvu";
 import { createHederaTopic } from "../../src/ledger/hedera-topic.ts";
 import { limitGrpcCalls } from "../../src/vendor-patches/grpc-call-deadlines.ts";
 
-test("a node that holds its connections open and never answers keeps none of them for ever", async () => {
+test("a node that holds its connections open and never answers keeps none of them", async () => {
   // Before the topic does it with its own, longer time.
   limitGrpcCalls(grpc, 400);
   const sessions = new Set<ServerHttp2Session>();

@@ -86,7 +86,7 @@ export async function readMessages(
   return { messages, more: body.links.next !== null };
 }
 
-/** All rows of a transaction id. "Not found" cannot be told from "not yet": no rows. */
+/** All rows of a transaction id. "Not found" looks like "not yet": no rows. */
 export async function readTransactions(
   reader: MirrorReader,
   id: string,

@@ -50,7 +50,7 @@ for (const [name, first] of [
   });
 }
 
-test("of three nodes that hang each gets its share of the time, and nobody waits longer", async () => {
+test("of three nodes that hang each gets its share of the time, and no read waits longer", async () => {
   await withStubs([hangs, hangs, hangs], async (mirror, stubs) => {
     const begun = performance.now();
     await assert.rejects(serialsOf(mirror, WALLET, A, { deadlineMs: 1_200 }), faultOf("timeout"));
@@ -120,7 +120,7 @@ test("a base URL may end in a slash, a path, or the interface's own path", async
   assert.throws(() => createMirrorNode({ urls: [], log: silentLogger }), RangeError);
 });
 
-/** Holds every request until it is told to let some go. */
+/** Holds every request until the test lets some go. */
 function gate() {
   const held: { response: ServerResponse; path: string }[] = [];
   const reply: Reply = (response, path) => void held.push({ response, path });

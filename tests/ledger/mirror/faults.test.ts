@@ -74,7 +74,7 @@ for (const [name, reply] of [
   ["stops in the middle of its answer", bodyHangs],
   ["answers one byte at a time", trickles],
 ] as const) {
-  test(`a node that ${name} holds nobody past the deadline and keeps no socket or timer`, async () => {
+  test(`a node that ${name} holds no reader past the deadline and keeps no socket or timer`, async () => {
     await withStubs([reply], async (mirror, [stub]) => {
       const before = timers();
       const begun = performance.now();
@@ -86,7 +86,7 @@ for (const [name, reply] of [
   });
 }
 
-test("a node that never finishes its TLS handshake holds nobody past the deadline", async () => {
+test("a node that never finishes its TLS handshake holds no reader past the deadline", async () => {
   const sockets: Socket[] = [];
   const server = createServer((socket) => void sockets.push(socket)).listen(0, "127.0.0.1");
   await once(server, "listening");
@@ -147,7 +147,7 @@ for (const [name, reply] of [
   });
 }
 
-test("a port nobody listens on is an error", async () => {
+test("a port without a listener is an error", async () => {
   const server = createServer().listen(0, "127.0.0.1");
   await once(server, "listening");
   const { port } = server.address() as { port: number };
@@ -283,7 +283,7 @@ test("reads under way and waiting end at once when the client is closed", async 
   });
 });
 
-test("a read that ends between two attempts asks no more and blames nobody", async () => {
+test("a read that ends between two attempts asks no more and blames no node", async () => {
   await withStubs([sends(500, "")], async (_mirror, [stub]) => {
     const transport = new MirrorTransport({ urls: [stub.url], log: silentLogger });
     const budget = new Budget({ deadlineMs: 60_000 });

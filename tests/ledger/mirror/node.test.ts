@@ -95,7 +95,7 @@ for (const [name, rows] of [
   });
 }
 
-test("a message that claims an impossible transaction id is read, and is nobody's", async () => {
+test("a message that claims an impossible transaction id is read, and belongs to no transaction", async () => {
   const initial_transaction_id = { account_id: "0.0.0", transaction_valid_start: "-1.-00000005" };
   const row = messageRow(6, { chunk_info: { initial_transaction_id, number: 1, total: 1 } });
   const { value } = await answeredWith(messages([row]), (mirror) =>
@@ -188,7 +188,7 @@ test("an NFT's history says when the node knows only a part of it", async () => 
   }
 });
 
-test("a burned NFT belongs to nobody", async () => {
+test("a burned NFT has no owner", async () => {
   const { value } = await answeredWith(nftRow(3, { account_id: null, deleted: true }), (mirror) =>
     mirror.nft("0.0.5001", 3),
   );
@@ -202,7 +202,7 @@ test("a burned NFT belongs to nobody", async () => {
   });
 });
 
-test("a contract is told from an account", async () => {
+test("a contract is distinguished from an account", async () => {
   const { value, asked } = await answeredWith({ contract_id: "0.0.1001" }, (mirror) =>
     mirror.isContract("0.0.1001"),
   );

@@ -70,7 +70,7 @@ test("20,000 NFTs at 100 ms an answer take half of a star's deadline", async () 
   });
 });
 
-test("a wallet that is too large for the time is told from a mirror node that is slow", async () => {
+test("a wallet that is too large for the time is distinguished from a mirror node that is slow", async () => {
   const lists = nftLists({ [A]: upTo(20_000) });
   for (const [pages, fault] of [
     [5, "timeout"],

@@ -87,7 +87,7 @@ test("who held a serial at a time is the last hop up to it", async () => {
   assert.equal(body.transactions[0].receiver_account_id, from);
 });
 
-test("a burned NFT and a wiped one belong to nobody and are deleted", async () => {
+test("a burned NFT and a wiped one have no holder and are deleted", async () => {
   const collection = await newCollection();
   const holder = await newAccount();
   await ledger.mint(collection, { count: 1 });

@@ -102,7 +102,7 @@ test("garbage: 200 and JSON that breaks off, or whatever is given", async () => 
   assert.deepEqual(await (await fetch(url)).json(), []);
 });
 
-test("foreign-next: the link points where it is told to", async () => {
+test("foreign-next: the link points to the address given", async () => {
   mirror.faults.inject({ kind: "foreign-next", url: "http://evil.example/api/v1/x" });
   const { body, headers } = await get(path);
   assert.equal(body.links.next, "http://evil.example/api/v1/x");

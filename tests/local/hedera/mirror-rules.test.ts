@@ -124,14 +124,14 @@ test("a parameter may be repeated a hundred times, not more", async () => {
   assert.equal((await get(repeated(101))).status, 400);
 });
 
-test("a number of another shard or realm is well spelled, and nobody's", async () => {
+test("a number of another shard or realm is well spelled, and no entity's", async () => {
   assert.equal((await get(`/accounts/0.1.${holder.slice(4)}`)).status, 404);
   assert.equal((await get(`/accounts/1.0.${holder.slice(4)}`)).status, 404);
   assert.deepEqual((await get(`/accounts/1.${holder.slice(4)}/nfts`)).body.nfts, []);
   assert.equal((await get("/accounts/0.0.274877906944")).status, 400);
 });
 
-test("an alias or EVM address nobody has is 404, a number nobody has holds nothing", async () => {
+test("an alias or EVM address without an account is 404, a number without one holds nothing", async () => {
   assert.equal((await get(`/accounts/0x${"ab".repeat(20)}/nfts`)).status, 404);
   assert.equal(
     (await get("/accounts/CIQAAAH4AY2OFK2FL37TSPYEQGPPUJRP4XTKWHD62HKPQX543DTOFFQ/nfts")).status,
@@ -248,7 +248,7 @@ test("every endpoint keeps to the mirror node's own OpenAPI document", async () 
   }
 });
 
-test("what an account paid for rides along unless told not to", async () => {
+test("what an account paid for comes along unless refused", async () => {
   const [node] = hedera.nodes;
   if (node === undefined) throw new Error("there is a node");
   const client = hapiClient(node.address);

@@ -216,7 +216,7 @@ test("delay: the answer comes that much later", async () => {
   assert.ok(performance.now() - started >= 150);
 });
 
-test("foreign-duplicate: a node calls DUPLICATE_TRANSACTION what nobody ever took", async () => {
+test("foreign-duplicate: a node calls DUPLICATE_TRANSACTION what no node ever took", async () => {
   await inject({ kind: "foreign-duplicate" });
   const transaction = await frozenMessage("lied about");
   await assert.rejects(transaction.execute(client), isPrecheck(Status.DuplicateTransaction));

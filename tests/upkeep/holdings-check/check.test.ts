@@ -56,7 +56,7 @@ test("a check with nothing to find changes nothing, and says what it kept", asyn
   assert.equal(await stage.total(), before);
 });
 
-test("a burned and a wiped NFT are held by nobody", async ({ stage }) => {
+test("a burned and a wiped NFT have no holder", async ({ stage }) => {
   const { ledger } = stage.hedera;
   const voter = await stage.wallet(2);
   const [wiped = 0, burned = 0] = voter.a;
@@ -222,7 +222,7 @@ test("ordinary events keep what has counted", async ({ stage }) => {
   assert.equal(await stage.total("meetup"), 7);
 });
 
-test("what was released stays written down, and nobody can change it", async ({ stage }) => {
+test("what was released stays written down, and cannot be changed", async ({ stage }) => {
   const voter = await stage.wallet(1);
   await stage.star(voter);
   await stage.hedera.ledger.transfer(stage.collections.A, voter.a, stage.treasury);
@@ -242,7 +242,7 @@ test("what was released stays written down, and nobody can change it", async ({ 
   }
 });
 
-test("a deleted collection is held by nobody: deleted NFTs do not count", async ({ stage }) => {
+test("a deleted collection has no holders: deleted NFTs do not count", async ({ stage }) => {
   const voter = await stage.wallet(2, 2);
   await stage.star(voter);
   await stage.hedera.ledger.deleteCollection(stage.collections.B);

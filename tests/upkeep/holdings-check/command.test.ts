@@ -87,7 +87,7 @@ test("for people: a table of mints, and one of what was removed", async ({ stage
   assert.match(stdout, new RegExp(`mint {2}${voter.id} {2}A #${voter.a[0]} {2}-1 `));
 });
 
-test("what is deferred makes the exit status 1, and the reason is told", async ({ stage }) => {
+test("what is deferred makes the exit status 1, and the reason is shown", async ({ stage }) => {
   const voter = await stage.wallet(1);
   await stage.star(voter);
   await stage.hedera.ledger.transfer(stage.collections.A, voter.a, stage.treasury);

@@ -154,7 +154,7 @@ test("a claim made after the reading began is not judged by it", async ({ stage 
   const { removed, deferred } = await check.report;
   assert.deepEqual([removed, deferred], [[], []]);
   const looks = stage.asked.filter((path) => path.endsWith(`/nfts/${serials[0]}`));
-  assert.deepEqual(looks, [], "nobody even looked");
+  assert.deepEqual(looks, [], "no check even looked");
 });
 
 test("where stars hold a mint's total, the check gives way and comes again", async ({ stage }) => {

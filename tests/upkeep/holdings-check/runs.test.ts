@@ -154,7 +154,7 @@ test("a run left open ends with its day, and one by hand that died ends too", as
   ]);
 });
 
-test("a clock that was ahead and went back holds nobody up", async ({ sql, clock, worker }) => {
+test("a clock that was ahead and went back holds no worker up", async ({ sql, clock, worker }) => {
   await worker().runDue();
   await sql`
     insert into holdings_check_run (id, day, kind, state, started_at, lease_owner, lease_until, next_try_at)

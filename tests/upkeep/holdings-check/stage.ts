@@ -185,7 +185,7 @@ export function gate() {
   const opened = new Promise<void>((resolve) => {
     open = resolve;
   });
-  /** Resolves when somebody stands at the gate. */
+  /** Resolves when the work stands at the gate. */
   const arrival = new Promise<void>((resolve) => {
     reached = resolve;
   });

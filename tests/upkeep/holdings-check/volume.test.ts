@@ -18,7 +18,7 @@ const SERIALS = 10_000;
 const WALLETS = 100;
 const MINTS = ["mint", "mint-2", "mint-3"];
 const collections = { A: "0.0.5001", B: "0.0.5002" };
-/** Held by nobody who voted. */
+/** Held by wallets that have not voted. */
 const SOLD_TO = "0.0.77";
 
 /** Wallet n holds every hundredth serial of collection A, and one of B. */
