@@ -2,7 +2,7 @@ import { TerminalError } from "../errors.ts";
 import { RAISED, runStatement, type Sql } from "../store/postgres.ts";
 import { readCatalog } from "./read-catalog.ts";
 import type { Catalog } from "./record-schemas.ts";
-import type { RecordType } from "./record-type.ts";
+import { columnOf, type RecordType, recordColumns } from "./record-type.ts";
 
 export interface ImportOptions {
   /** The records become visible; else new ones wait for approval and old ones stay as they are. */
@@ -125,20 +125,6 @@ function store(sql: Sql, catalog: Catalog, approve: boolean) {
     select id from changed order by id`;
 }
 
-/** What an import writes of a record as it is given. */
-const COLUMNS = {
-  event: [
-    ...["title", "description", "event_type", "is_forever_mint", "source", "starts_at", "ends_at"],
-    ...["host", "location", "image_url", "url", "links", "prizes"],
-  ],
-  token: ["symbol", "name", "icon_url", "price", "market_cap"],
-  collection: ["name", "image_url", "owners", "supply"],
-  project: [
-    ...["slug", "name", "category", "country", "description", "logo_url", "website_url"],
-    "ledger_id",
-  ],
-} as const;
-
 /**
  * A known record keeps its date and, unless this import approves, its approval. Rows are sorted by
  * key: two imports at once wait for each other, they do not deadlock. What sets the progress is a
@@ -149,7 +135,7 @@ function storeRecords(
   type: RecordType,
   { records, approve }: { readonly records: readonly object[]; readonly approve: boolean },
 ) {
-  const given = COLUMNS[type];
+  const given = recordColumns[type];
   const written = [...given, "created_at", "approved_at"];
   const list = (names: readonly string[]) =>
     names.map((name, index) => (index === 0 ? sql`${sql(name)}` : sql`, ${sql(name)}`));
@@ -169,11 +155,9 @@ function storeRecords(
 
 /** Records with their fields under the names of their columns: `imageUrl` is `image_url`. */
 function inColumns(records: readonly object[]): string {
-  const column = (field: string) =>
-    field.replace(/[A-Z]/g, (capital) => `_${capital.toLowerCase()}`);
   return JSON.stringify(
     records.map((record) =>
-      Object.fromEntries(Object.entries(record).map(([field, value]) => [column(field), value])),
+      Object.fromEntries(Object.entries(record).map(([field, value]) => [columnOf(field), value])),
     ),
   );
 }

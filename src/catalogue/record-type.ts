@@ -4,6 +4,30 @@ import { TerminalError } from "../errors.ts";
 export const recordTypes = ["event", "token", "collection", "project"] as const;
 export type RecordType = (typeof recordTypes)[number];
 
+/** The columns of each table that people fill, but for `id`, `created_at` and `approved_at`. */
+export const recordColumns = {
+  event: [
+    ...["title", "description", "event_type", "is_forever_mint", "source", "starts_at", "ends_at"],
+    ...["host", "location", "image_url", "url", "links", "prizes"],
+  ],
+  token: ["symbol", "name", "icon_url", "price", "market_cap"],
+  collection: ["name", "image_url", "owners", "supply"],
+  project: [
+    ...["slug", "name", "category", "country", "description", "logo_url", "website_url"],
+    "ledger_id",
+  ],
+} as const;
+
+/** `imageUrl`, as a catalogue file has it, is the column `image_url`. */
+export function columnOf(field: string): string {
+  return field.replace(/[A-Z]/g, (capital) => `_${capital.toLowerCase()}`);
+}
+
+/** The other way round. */
+export function fieldOf(column: string): string {
+  return column.replace(/_[a-z]/g, (pair) => pair.charAt(1).toUpperCase());
+}
+
 /**
  * Reads a type as people write it: `event` or `events`.
  *

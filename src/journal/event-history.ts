@@ -1,7 +1,5 @@
 import { endOfDay, startOfDay } from "../../actors/day.ts";
-import type { Claims } from "../../actors/nft-accounting.ts";
 import { rulesOn } from "../../actors/rules.ts";
-import type { Breakdown } from "../../actors/weight.ts";
 import {
   decideEventStar,
   type EventDayKey,
@@ -11,22 +9,14 @@ import {
 } from "../../actors/whole.ts";
 import { runStatement, type Sql } from "../store/postgres.ts";
 import { yieldToEventLoop } from "../yield-to-event-loop.ts";
+import {
+  type CountedStar,
+  type CountedStarRow,
+  countedStarColumns,
+  countedStarOf,
+} from "./counted-star.ts";
 import { decisionOf } from "./fold-mint.ts";
 import { walletOf } from "./star-record.ts";
-
-/** A star as the journal gives it to an event's actor. */
-export interface EventDayStar {
-  readonly id: string;
-  readonly at: number;
-  readonly wallet: string;
-  readonly weight: number;
-  readonly breakdown: Breakdown;
-  readonly claims: Claims;
-  readonly heldA: readonly number[];
-  readonly heldB: readonly number[];
-  /** The version of the rules it was decided under. */
-  readonly rules: number;
-}
 
 /** The actor as folded, and what the fold found on the way. */
 export interface FoldedEventDay {
@@ -42,15 +32,6 @@ const PAGE = 500;
 /** A fold may take as long as it takes, a statement may not. */
 const PAGE_WITHIN_MS = 30_000;
 
-interface StarRow extends Omit<EventDayStar, "wallet" | "breakdown" | "claims"> {
-  readonly wallet: number;
-  readonly base: number;
-  readonly counted_a: number;
-  readonly bonus_b: number;
-  readonly claimed_a: readonly number[];
-  readonly claimed_b: number | null;
-}
-
 /**
  * All stars that an event has on one day when it is asked, in the journal's order, page by page.
  * No index has that order for one event, and to sort its day for each page would take the square
@@ -59,7 +40,7 @@ interface StarRow extends Omit<EventDayStar, "wallet" | "breakdown" | "claims"> 
 export async function* starsOfEventDay(
   sql: Sql,
   { event, day }: EventDayKey,
-): AsyncGenerator<readonly EventDayStar[]> {
+): AsyncGenerator<readonly CountedStar[]> {
   const [row] = await runStatement(
     sql<{ numbers: string }[]>`
       select coalesce(string_agg(seq::text, ' ' order by seq), '') as numbers from star
@@ -71,18 +52,11 @@ export async function* starsOfEventDay(
   for (let from = 0; from < numbers.length; from += PAGE) {
     const page = numbers.slice(from, from + PAGE).map(Number);
     const rows = await runStatement(
-      sql<StarRow[]>`
-        select id, at, wallet, weight, base, counted_a, bonus_b, claimed_a, claimed_b,
-          held_a as "heldA", held_b as "heldB", rules
-        from star where day = ${day} and seq = any(${page}::bigint[]) order by seq`,
+      sql<CountedStarRow[]>`
+        select ${countedStarColumns(sql)} from star where day = ${day} and seq = any(${page}::bigint[]) order by seq`,
       PAGE_WITHIN_MS,
     );
-    yield rows.map(({ wallet, base, counted_a, bonus_b, claimed_a, claimed_b, ...star }) => ({
-      ...star,
-      wallet: walletOf(wallet),
-      breakdown: { base, collectionA: counted_a, collectionB: bonus_b },
-      claims: { a: claimed_a.map(Number), b: claimed_b },
-    }));
+    yield rows.map(countedStarOf);
     await yieldToEventLoop();
   }
 }
@@ -106,20 +80,20 @@ export async function foldEventDay(
       if (tables.stars === starsMax) return { tables, rules, contradiction };
       rules.add(star.rules);
       contradiction ??= judgeStar(key, tables, star);
-      const { id: starId, wallet, at, weight, claims } = star;
+      const { starId, wallet, at, weight, claims } = star;
       evolveEventDay(key, tables, { type: "starred", starId, wallet, at, weight, claims });
     }
   }
   return { tables, rules, contradiction };
 }
 
-function judgeStar(key: EventDayKey, tables: EventTables, star: EventDayStar): string | null {
-  const { id, wallet, at, heldA, heldB } = star;
-  const holdings = { collectionA: heldA.map(Number), collectionB: heldB.map(Number), readAt: at };
+function judgeStar(key: EventDayKey, tables: EventTables, star: CountedStar): string | null {
+  const { starId, wallet, at, heldA, heldB } = star;
+  const holdings = { collectionA: heldA, collectionB: heldB, readAt: at };
   const decided = decideEventStar(key, tables, { type: "star", wallet, holdings, at });
   const { version } = rulesOn(key.day);
   const [now, then] = [decisionOf({ ...decided, rules: version }), decisionOf(star)];
-  return now === then ? null : `star ${id}: recorded ${then}, decided ${now}`;
+  return now === then ? null : `star ${starId}: recorded ${then}, decided ${now}`;
 }
 
 /** What the claims say has counted on an event's day. */

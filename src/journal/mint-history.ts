@@ -1,26 +1,20 @@
 import type { EventStarred } from "../../actors/event-day.ts";
 import type { MintReleased } from "../../actors/forever-mint.ts";
-import type { Claims, Release } from "../../actors/nft-accounting.ts";
-import type { Breakdown } from "../../actors/weight.ts";
+import type { Release } from "../../actors/nft-accounting.ts";
 import { runStatement, type Sql } from "../store/postgres.ts";
+import {
+  type CountedStar,
+  type CountedStarRow,
+  countedStarColumns,
+  countedStarOf,
+} from "./counted-star.ts";
 import { walletOf } from "./star-record.ts";
 
 /** A star as it happened to a forever mint. */
-export interface MintStar {
+export interface MintStar extends CountedStar {
   readonly kind: "star";
   /** Its place in the mint's history: the order of commits. */
   readonly seq: number;
-  readonly starId: string;
-  readonly wallet: string;
-  /** Epoch milliseconds. */
-  readonly at: number;
-  readonly heldA: readonly number[];
-  readonly heldB: readonly number[];
-  readonly weight: number;
-  readonly breakdown: Breakdown;
-  readonly claims: Claims;
-  /** The version of the rules it was decided under. */
-  readonly rules: number;
 }
 
 /** An attribution that the daily check ended. */
@@ -103,29 +97,13 @@ export async function* readMintHistory(
   }
 }
 
-interface StarRow {
-  readonly seq: number;
-  readonly id: string;
-  readonly wallet: number;
-  readonly at: number;
-  readonly held_a: readonly string[] | readonly number[];
-  readonly held_b: readonly string[] | readonly number[];
-  readonly weight: number;
-  readonly base: number;
-  readonly counted_a: number;
-  readonly bonus_b: number;
-  readonly claimed_a: readonly string[] | readonly number[];
-  readonly claimed_b: number | null;
-  readonly rules: number;
-}
-
 async function readStars(
   sql: Sql,
   mint: string,
   { after, upTo }: Required<HistoryRange>,
 ): Promise<readonly MintStar[]> {
   const rows = await runStatement(
-    sql<StarRow[]>`
+    sql<(CountedStarRow & { readonly seq: number })[]>`
       select page.seq, star.*
       from (
         select seq, day, star_id from mint_star
@@ -134,25 +112,12 @@ async function readStars(
       ) page
       -- One look-up by key per star, also where the planner misjudges the journal's size.
       cross join lateral (
-        select id, wallet, at, held_a, held_b, weight, base, counted_a, bonus_b, claimed_a, claimed_b, rules
-        from star where star.day = page.day and star.id = page.star_id limit 1
+        select ${countedStarColumns(sql)} from star where star.day = page.day and star.id = page.star_id limit 1
       ) star
       order by page.seq`,
     PAGE_WITHIN_MS,
   );
-  return rows.map((row) => ({
-    kind: "star",
-    seq: row.seq,
-    starId: row.id,
-    wallet: walletOf(row.wallet),
-    at: row.at,
-    heldA: row.held_a.map(Number),
-    heldB: row.held_b.map(Number),
-    weight: row.weight,
-    breakdown: { base: row.base, collectionA: row.counted_a, collectionB: row.bonus_b },
-    claims: { a: row.claimed_a.map(Number), b: row.claimed_b },
-    rules: row.rules,
-  }));
+  return rows.map((row) => ({ kind: "star", seq: row.seq, ...countedStarOf(row) }));
 }
 
 interface ReleaseRow {

@@ -104,7 +104,7 @@ async function* dayFacts(
   key: { readonly event: string; readonly day: string },
 ): AsyncGenerator<Fact, undefined> {
   for await (const page of starsOfEventDay(sql, key)) {
-    for (const { id: starId, wallet, at, weight, claims } of page) {
+    for (const { starId, wallet, at, weight, claims } of page) {
       const fact = { type: "starred", starId, wallet, at, weight, claims } as const;
       yield { at, apply: (tables) => evolveEventDay(key, tables, fact) };
     }
