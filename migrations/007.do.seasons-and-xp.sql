@@ -70,19 +70,11 @@ create index season_score_ranking on season_score (season_id, points desc, stars
 create function hold_seasons() returns void
 language sql volatile as $$ select pg_advisory_xact_lock_shared(hashtext('hold_seasons')) $$;
 
-create function change_seasons() returns trigger
+-- Takes the lock that the trigger names, exclusively, until the commit.
+create function take_lock() returns trigger
 language plpgsql as $$
 begin
-  perform pg_advisory_xact_lock(hashtext('hold_seasons'));
-  return null;
-end
-$$;
-
--- Changes of seasons run one after the other, or two could wait for each other's locks.
-create function change_seasons_in_turn() returns trigger
-language plpgsql as $$
-begin
-  perform pg_advisory_xact_lock(hashtext('change_seasons'));
+  perform pg_advisory_xact_lock(hashtext(tg_argv[0]));
   return null;
 end
 $$;
@@ -224,12 +216,13 @@ begin
   return null;
 end
 $$;
--- Triggers fire in the order of their names: the turn comes first. Only the removal of a season
--- holds the lock from its beginning.
+-- Changes of seasons run one after the other, or two could wait for each other's locks. Triggers
+-- fire in the order of their names: the turn comes first. Only the removal of a season holds the
+-- lock of the voters from its beginning.
 create trigger season_is_changed_in_turn before insert or update or delete on season
-  for each statement execute function change_seasons_in_turn();
+  for each statement execute function take_lock('change_seasons');
 create trigger season_is_removed_alone before delete on season
-  for each statement execute function change_seasons();
+  for each statement execute function take_lock('hold_seasons');
 create trigger season_is_folded_when_added after insert on season
   referencing new table as changed for each statement execute function fold_changed_seasons();
 create trigger season_is_folded_when_changed after update on season
