@@ -7,17 +7,12 @@ import * as assert from "node:assert/strict";
 import { suite } from "uvu";
 import { listAlarms, tellAlarms } from "../../src/publishing/alarms.ts";
 import { redriveStar } from "../../src/publishing/redrive.ts";
-import { createRig, openRigs, type Rig } from "./rig.ts";
+import { eachOnRig, type Rig } from "./rig.ts";
 
 const test = suite("configuration");
-let rigs: Awaited<ReturnType<typeof openRigs>>;
 let rig: Rig;
-test.before(async () => {
-  rigs = await openRigs();
-});
-test.after(() => rigs.close());
-test.before.each(async () => {
-  rig = await createRig(rigs.sql);
+eachOnRig(test, (made) => {
+  rig = made;
 });
 
 const STARS = 12;

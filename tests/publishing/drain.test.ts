@@ -2,17 +2,12 @@ import * as assert from "node:assert/strict";
 import { suite } from "uvu";
 import type { PublishContext } from "../../src/publishing/context.ts";
 import { createDrain } from "../../src/publishing/drain.ts";
-import { createRig, openRigs, type Rig } from "./rig.ts";
+import { eachOnRig, type Rig } from "./rig.ts";
 
 const test = suite("drain");
-let rigs: Awaited<ReturnType<typeof openRigs>>;
 let rig: Rig;
-test.before(async () => {
-  rigs = await openRigs();
-});
-test.after(() => rigs.close());
-test.before.each(async () => {
-  rig = await createRig(rigs.sql);
+eachOnRig(test, (made) => {
+  rig = made;
 });
 
 async function drainWith(change: Partial<PublishContext>, isKnown = true): Promise<void> {

@@ -17,18 +17,13 @@ import {
   watchJournal,
 } from "../../src/publishing/journal-watch.ts";
 import { until } from "../support/processes.ts";
-import { createRig, openRigs, type Rig, TOPICS, textOf } from "./rig.ts";
+import { eachOnRig, type Rig, TOPICS, textOf } from "./rig.ts";
 
 const test = suite("journal watch");
-let rigs: Awaited<ReturnType<typeof openRigs>>;
 let rig: Rig;
 let watch: JournalWatch;
-test.before(async () => {
-  rigs = await openRigs();
-});
-test.after(() => rigs.close());
-test.before.each(async () => {
-  rig = await createRig(rigs.sql);
+eachOnRig(test, (made) => {
+  rig = made;
 });
 test.after.each(() => watch.close());
 

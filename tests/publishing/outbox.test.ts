@@ -18,22 +18,17 @@ import {
   pendingPublications,
   releaseStar,
 } from "../../src/publishing/outbox.ts";
-import { boxStar, createRig, openRigs, type Rig, TOPICS, timePasses } from "./rig.ts";
+import { boxStar, eachOnRig, type Rig, TOPICS, timePasses } from "./rig.ts";
 
 /** What Postgres itself lets a publisher do, whatever the publisher believes. */
 const test = suite("outbox");
-let rigs: Awaited<ReturnType<typeof openRigs>>;
 let rig: Rig;
 let mine: Outbox;
 let other: Outbox;
-test.before(async () => {
-  rigs = await openRigs();
-});
-test.after(() => rigs.close());
-test.before.each(async () => {
-  rig = await createRig(rigs.sql);
-  mine = { sql: rigs.sql, holder: randomUUID(), leaseMs: 30_000, database: rig.database };
-  other = { sql: rigs.sql, holder: randomUUID(), leaseMs: 30_000, database: rig.database };
+eachOnRig(test, (made) => {
+  rig = made;
+  mine = { sql: rig.sql, holder: randomUUID(), leaseMs: 30_000, database: rig.database };
+  other = { sql: rig.sql, holder: randomUUID(), leaseMs: 30_000, database: rig.database };
 });
 
 const START = 1_795_161_600_000_000_000n;
@@ -64,7 +59,7 @@ test("a holder gets back what it no longer works on; others only when the lease 
   assert.deepEqual(await idsOf(lease(other)), []);
   assert.deepEqual(await idsOf(lease(mine, 10, [starId])), []);
   assert.deepEqual(await idsOf(lease(mine)), [starId]);
-  await timePasses(rigs.sql);
+  await timePasses(rig.sql);
   assert.deepEqual(await idsOf(lease(other)), [starId]);
 });
 
@@ -75,7 +70,7 @@ test("what is laid back is due after its delay, and what is laid back by a stran
   assert.deepEqual(await idsOf(lease(other)), []);
   await releaseStar(mine, starId, { delayMs: 60_000, why: "busy" });
   assert.deepEqual(await idsOf(lease(mine)), []);
-  await timePasses(rigs.sql);
+  await timePasses(rig.sql);
   const [star] = await lease(mine);
   assert.equal(star?.tries, 1);
   await layAllBack(mine);
@@ -117,7 +112,7 @@ test("without the lease no step is written", async () => {
   await lease(mine);
   const reserved = await reserveId(mine, starId, by);
   await assert.rejects(storeSigned(other, reserved, signed), LeaseLost);
-  await timePasses(rigs.sql);
+  await timePasses(rig.sql);
   await assert.rejects(storeSigned(mine, reserved, signed), LeaseLost);
   await lease(other);
   const stored = await storeSigned(other, reserved, signed);
@@ -130,7 +125,7 @@ test("a star has one open id: a second one is given to no publisher", async () =
   await lease(mine);
   await reserveId(mine, starId, by);
   await assert.rejects(reserveId(mine, starId, by), LeaseLost);
-  await assert.rejects(rigs.sql`
+  await assert.rejects(rig.sql`
     insert into publish_attempt (star_id, attempt, topic_id, payer, valid_start_ns, reserved_at)
     values (${starId}, 2, ${TOPICS.event}, '0.0.1002', 5, 0)`);
 });
@@ -157,7 +152,7 @@ test("facts once written down cannot be changed", async () => {
     sequenceNumber: 1,
     runningHash: "hash",
   });
-  const { sql } = rigs;
+  const { sql } = rig;
   const where = sql`where star_id = ${known.starId}`;
   const refused = { code: "SB403" };
   await assert.rejects(sql`update publish_attempt set receipt_sequence = 2 ${where}`, refused);
@@ -173,17 +168,17 @@ test("facts once written down cannot be changed", async () => {
 test("a published star stays as it is", async () => {
   const starId = await rig.box();
   await rig.publisher().run({ steps: 1 });
-  const change = rigs.sql`update outbox set state = 'pending' where star_id = ${starId}`;
+  const change = rig.sql`update outbox set state = 'pending' where star_id = ${starId}`;
   await assert.rejects(change, { code: "SB403" });
-  const [attempt] = await rigs.sql`select signed_bytes from publish_attempt`;
+  const [attempt] = await rig.sql`select signed_bytes from publish_attempt`;
   assert.equal(attempt?.signed_bytes, null);
 });
 
 test("pending counts what is not published, and how old the oldest of it is", async () => {
-  assert.deepEqual(await pendingPublications(rigs.sql), { pending: 0, oldestPendingSeconds: null });
-  await boxStar(rigs.sql, "asset", Date.now() - 90_000);
-  await boxStar(rigs.sql, "event", Date.now());
-  const { pending, oldestPendingSeconds } = await pendingPublications(rigs.sql);
+  assert.deepEqual(await pendingPublications(rig.sql), { pending: 0, oldestPendingSeconds: null });
+  await boxStar(rig.sql, "asset", Date.now() - 90_000);
+  await boxStar(rig.sql, "event", Date.now());
+  const { pending, oldestPendingSeconds } = await pendingPublications(rig.sql);
   assert.equal(pending, 2);
   assert.ok(
     oldestPendingSeconds !== null && oldestPendingSeconds >= 89 && oldestPendingSeconds < 100,

@@ -2,17 +2,12 @@ import * as assert from "node:assert/strict";
 import { suite } from "uvu";
 import { beginReading } from "../../src/publishing/confirm.ts";
 import { publishStar } from "../../src/publishing/publish-star.ts";
-import { createRig, openRigs, type Rig, TOPICS, textOf, timePasses } from "./rig.ts";
+import { eachOnRig, type Rig, TOPICS, textOf, timePasses } from "./rig.ts";
 
 const test = suite<Rig>("publish a star");
-let rigs: Awaited<ReturnType<typeof openRigs>>;
 let rig: Rig;
-test.before(async () => {
-  rigs = await openRigs();
-});
-test.after(() => rigs.close());
-test.before.each(async () => {
-  rig = await createRig(rigs.sql);
+eachOnRig(test, (made) => {
+  rig = made;
 });
 
 async function assertPublished(starId: string, sequence = 1): Promise<void> {

@@ -13,17 +13,12 @@ import {
   lastFindings,
   resolveFinding,
 } from "../../src/publishing/reconciliation-findings.ts";
-import { createRig, openRigs, type Rig, TOPICS, textOf } from "./rig.ts";
+import { eachOnRig, type Rig, TOPICS, textOf } from "./rig.ts";
 
 const test = suite("findings");
-let rigs: Awaited<ReturnType<typeof openRigs>>;
 let rig: Rig;
-test.before(async () => {
-  rigs = await openRigs();
-});
-test.after(() => rigs.close());
-test.before.each(async () => {
-  rig = await createRig(rigs.sql);
+eachOnRig(test, (made) => {
+  rig = made;
 });
 
 let strangers = 0;

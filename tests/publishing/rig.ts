@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import type { Test } from "uvu";
 import { newStarId } from "../../src/journal/star-id.ts";
 import { silentLogger } from "../../src/log.ts";
 import { createMetrics } from "../../src/metrics.ts";
@@ -116,6 +117,16 @@ export async function openRigs() {
       await database.close();
     },
   };
+}
+
+/** Gives each test of a suite a rig of its own, on one database. */
+export function eachOnRig(test: Test, take: (rig: Rig) => void): void {
+  let rigs: Awaited<ReturnType<typeof openRigs>>;
+  test.before(async () => {
+    rigs = await openRigs();
+  });
+  test.after(() => rigs.close());
+  test.before.each(async () => take(await createRig(rigs.sql)));
 }
 
 /** A fresh start, which the tables themselves would refuse. */
