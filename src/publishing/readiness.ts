@@ -2,7 +2,7 @@ import { ConfigurationError } from "../config.ts";
 import type { MirrorNode } from "../ledger/mirror/node.ts";
 import type { Topic } from "../ledger/topic.ts";
 import type { Sql } from "../store/postgres.ts";
-import { checkTopic } from "./check-topic.ts";
+import { checkTopic, unfitBecause } from "./check-topic.ts";
 import { beginReading, findReading } from "./confirm.ts";
 import { TOPIC_KINDS, type TopicKind } from "./context.ts";
 import type { PublishingAlerts } from "./publishing-alerts.ts";
@@ -11,7 +11,7 @@ import type { PublishingAlerts } from "./publishing-alerts.ts";
 export interface Readiness {
   isReady(kind: TopicKind): boolean;
   /**
-   * Looks at every topic not found fit by this process yet. While the mirror node is away,
+   * Looks at every topic not found fit by this process yet, and every 10 s at the others. While the mirror node is away,
    * one that was found fit by an earlier process is used, any other waits.
    *
    * @throws ConfigurationError when a topic is not fit for stars; it is used no more
@@ -20,6 +20,8 @@ export interface Readiness {
   check(): Promise<void>;
 }
 
+const LOOK_AGAIN_MS = 10_000;
+const LOOK = { deadlineMs: 2_000, background: true } as const;
 const SETTINGS = { event: "EVENT_VOTES_TOPIC_ID", asset: "ASSET_VOTES_TOPIC_ID" } as const;
 
 export function createReadiness(parts: {
@@ -58,12 +60,29 @@ export function createReadiness(parts: {
     unchecked.delete(kind);
   };
 
+  let lookAgainAt = 0;
+  /** Topics can change while stars are sent to them. What the mirror node lacks changes nothing. */
+  const lookAgain = async (): Promise<void> => {
+    if (performance.now() < lookAgainAt) return;
+    lookAgainAt = performance.now() + LOOK_AGAIN_MS;
+    await Promise.all(
+      [...ready].map(async (kind) => {
+        const found = await parts.mirror.topic(topics[kind], LOOK).catch(() => null);
+        const fault = found === null ? undefined : unfitBecause(found);
+        if (fault === undefined) return;
+        ready.delete(kind);
+        unchecked.add(kind);
+      }),
+    );
+  };
+
   return {
     isReady: (kind) => ready.has(kind),
     async check() {
       if (topics.event === topics.asset) {
         throw new ConfigurationError(`${SETTINGS.event} and ${SETTINGS.asset} are the same topic`);
       }
+      await lookAgain();
       await Promise.all([...unchecked].map(checkOne));
     },
   };
