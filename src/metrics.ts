@@ -1,4 +1,5 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
+import { ownVersion } from "./version.ts";
 
 /** Every metric of this process, named in one place; all begin `starboard_`. */
 export type Metrics = ReturnType<typeof createMetrics>;
@@ -22,7 +23,9 @@ export function createMetrics(options: { process?: boolean } = {}) {
     ...httpMetrics(registry),
     ...starMetrics(registry),
     ...ledgerMetrics(registry),
+    ...publishingMetrics(registry),
     ...exportMetrics(registry),
+    ...serviceMetrics(registry),
   };
 }
 
@@ -105,12 +108,41 @@ function starMetrics(registry: Registry) {
 function ledgerMetrics(registry: Registry) {
   const registers = [registry];
   return {
-    mirrorReads: new Counter({
-      name: "starboard_mirror_reads_total",
-      help: "Readings of the mirror node, by what was read and how it ended.",
-      labelNames: ["read", "outcome"] as const,
+    mirrorRequests: new Histogram({
+      name: "starboard_mirror_request_duration_seconds",
+      help: "Requests to mirror nodes by route and by how they ended, retries one by one.",
+      labelNames: ["route", "outcome"] as const,
+      buckets: REQUEST_SECONDS,
       registers,
     }),
+    consensusRequests: new Histogram({
+      name: "starboard_consensus_request_duration_seconds",
+      help: "Calls to consensus nodes: messages handed in and receipts asked for, by answer.",
+      labelNames: ["call", "outcome"] as const,
+      buckets: REQUEST_SECONDS,
+      registers,
+    }),
+    operatorBalance: new Gauge({
+      name: "starboard_operator_balance_tinybars",
+      help: "What the account that pays for messages holds.",
+      registers,
+    }),
+    operatorMessageCost: new Gauge({
+      name: "starboard_operator_message_tinybars",
+      help: "What one message costs, by the network's exchange rate.",
+      registers,
+    }),
+    operatorStarsLeft: new Gauge({
+      name: "starboard_operator_stars_left",
+      help: "Messages that the balance still pays for.",
+      registers,
+    }),
+  };
+}
+
+function publishingMetrics(registry: Registry) {
+  const registers = [registry];
+  return {
     published: new Counter({
       name: "starboard_published_total",
       help: "Stars confirmed on the ledger, by topic.",
@@ -179,6 +211,42 @@ function exportMetrics(registry: Registry) {
     exportsOverdue: new Gauge({
       name: "starboard_exports_overdue",
       help: "Days that are over and not final yet; one of them is stuck when above 1.",
+      registers,
+    }),
+  };
+}
+
+function serviceMetrics(registry: Registry) {
+  const registers = [registry];
+  const build = new Gauge({
+    name: "starboard_build_info",
+    help: "1; the version of this build and of its Node.js.",
+    labelNames: ["version", "node"] as const,
+    registers,
+  });
+  build.set({ version: ownVersion(), node: process.version }, 1);
+  return {
+    checkFailing: new Gauge({
+      name: "starboard_check_failing",
+      help: "1 while this check of the verdict fails, of the whole service.",
+      labelNames: ["check"] as const,
+      registers,
+    }),
+    postgresConnections: new Gauge({
+      name: "starboard_postgres_connections",
+      help: "Connections of all processes to Postgres, by state.",
+      labelNames: ["state"] as const,
+      registers,
+    }),
+    postgresConnectionsMax: new Gauge({
+      name: "starboard_postgres_connections_max",
+      help: "Connections that Postgres takes in all.",
+      registers,
+    }),
+    queueJobs: new Gauge({
+      name: "starboard_queue_jobs",
+      help: "Jobs in the queues of BullMQ, by state.",
+      labelNames: ["queue", "state"] as const,
       registers,
     }),
   };

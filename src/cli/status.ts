@@ -16,13 +16,15 @@ export const statusCommand = command({
   },
   text: ({ checks }) =>
     table(
-      ["check", "", "what", "since", "what to do"],
-      checks.map(({ name, ok, message, since, fix }) => [
+      ["check", "", "what", "since", "meanwhile", "what to do", "runbook"],
+      checks.map(({ name, ok, message, since, meanwhile, fix, runbook }) => [
         name,
         ok ? "ok" : "WRONG",
         message,
         since,
+        meanwhile,
         fix,
+        runbook,
       ]),
     ),
 });

@@ -1,15 +1,25 @@
+import type { QueueBoard } from "../http/console/queue-board.ts";
 import { exportAlarms } from "../journal/export-days.ts";
 import type { Metrics } from "../metrics.ts";
 import { pendingPublications } from "../publishing/outbox.ts";
-import type { Sql } from "../store/postgres.ts";
+import { connectionUse, type Sql } from "../store/postgres.ts";
 import { pendingRewards } from "../upkeep/reward-hand-off.ts";
+import { readVerdict } from "../upkeep/service-verdict.ts";
 
 /**
- * Sets what Postgres alone knows, whichever process did the work; asked for at each scrape.
+ * Sets what Postgres and the queues alone know, whichever process did the work; asked for at each
+ * scrape.
  *
+ * @param board absent where no Redis is fit for BullMQ
  * @throws RetryableError `UNAVAILABLE` when Postgres is out of reach
  */
-export async function refreshMetrics(sql: Sql, metrics: Metrics): Promise<void> {
+export async function refreshMetrics(
+  sql: Sql,
+  metrics: Metrics,
+  board: Pick<QueueBoard, "countJobs"> | undefined,
+): Promise<void> {
+  // Redis may be away: the queues then have no samples, and the rest goes on.
+  const counting = board?.countJobs().catch(() => []) ?? [];
   const publishing = await pendingPublications(sql);
   metrics.publishingPending.set(publishing.pending);
   metrics.publishingOldestPending.set(publishing.oldestPendingSeconds ?? 0);
@@ -19,4 +29,14 @@ export async function refreshMetrics(sql: Sql, metrics: Metrics): Promise<void> 
   const exports = await exportAlarms(sql);
   metrics.exportsDiffering.set(exports.differing);
   metrics.exportsOverdue.set(exports.overdue);
+  const { checks } = await readVerdict(sql);
+  for (const { name, ok } of checks) metrics.checkFailing.set({ check: name }, ok ? 0 : 1);
+  const { states, max } = await connectionUse(sql);
+  metrics.postgresConnections.reset();
+  for (const { state, count } of states) metrics.postgresConnections.set({ state }, count);
+  metrics.postgresConnectionsMax.set(max);
+  metrics.queueJobs.reset();
+  for (const { queue, state, count } of await counting) {
+    metrics.queueJobs.set({ queue, state }, count);
+  }
 }

@@ -3,9 +3,11 @@ import { FOLD_TIMEOUT_MS } from "../catalogue/seasons.ts";
 import { followClock } from "../clock.ts";
 import { createMirrorNode } from "../ledger/mirror/node.ts";
 import type { Logger } from "../log.ts";
+import type { Metrics } from "../metrics.ts";
 import { watchJournal } from "../publishing/journal-watch.ts";
 import { openPostgres, type PoolOptions, readDatabaseClock } from "../store/postgres.ts";
 import { closeRedis, openRedis } from "../store/redis.ts";
+import { observeMirror } from "./observe-ledger.ts";
 import { prepareDatabase } from "./prepare-database.ts";
 import type { WebSettings } from "./web-settings.ts";
 
@@ -26,7 +28,11 @@ export type WebConnections = Awaited<ReturnType<typeof connectWeb>>;
  * @param onWriterClose hears that a connection of the writer ended
  * @throws Error when Postgres is out of reach: a process that does not know the time dates no star
  */
-export async function connectWeb(settings: WebSettings, log: Logger, onWriterClose: () => void) {
+export async function connectWeb(
+  settings: WebSettings,
+  { log, metrics }: { readonly log: Logger; readonly metrics: Metrics },
+  onWriterClose: () => void,
+) {
   const role = await prepareDatabase(settings.DATABASE_URL, log);
   const open = (options: PoolOptions = {}) =>
     openPostgres(settings.DATABASE_URL, { role, ...options });
@@ -55,7 +61,8 @@ export async function connectWeb(settings: WebSettings, log: Logger, onWriterClo
     (error) => log.warn({ err: error }, "the clock could not be measured"),
   );
   const redis = openRedis(settings.REDIS_URL, log);
-  const mirror = createMirrorNode({ urls: settings.MIRROR_NODE_URL, log });
+  const urls = settings.MIRROR_NODE_URL;
+  const mirror = createMirrorNode({ urls, log, onRequest: observeMirror(metrics) });
   const topics = topicsOf(settings);
   const payer = settings.HEDERA_OPERATOR_ID;
   const journal = watchJournal({ sql: pools.sql, mirror, topics, payer, log });

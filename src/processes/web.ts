@@ -25,6 +25,7 @@ import { counterChanges } from "../reads/counter-changes.ts";
 import { findReceipt, lastStarredDay, receiptsOfDay } from "../reads/receipts.ts";
 import type { Service } from "../service.ts";
 import { followCommitWatermark } from "../store/commit-watermark.ts";
+import { type ContradictionAlarm, contradictionAlarm } from "../upkeep/contradiction-alarm.ts";
 import { checkByHand } from "../upkeep/holdings-check/by-hand.ts";
 import { startProcessReport } from "../upkeep/report-process.ts";
 import { ownVersion } from "../version.ts";
@@ -66,13 +67,14 @@ export async function startWeb(
 ): Promise<Service & { readonly url: string }> {
   const { log, queueUrl, metrics = createMetrics({ process: true }) } = parts;
   // A server that took over may lack the last commits: remember nothing of the old one.
-  const outside = await connectWeb(settings, log, () => engine.casting.host.dropAll());
+  const outside = await connectWeb(settings, { log, metrics }, () => engine.casting.host.dropAll());
   const { sql, reader, redis, clock } = outside;
   const given = { ...outside, ...parts, settings, metrics, publicUrl: ownUrl(settings) };
   const snapshots = createSnapshots(redis);
   const refusals = createRefusalTrail(redis);
   const holdings = openHoldings(given);
-  const engine = openEngine({ ...given, snapshots, holdings });
+  const contradiction = contradictionAlarm(given);
+  const engine = openEngine({ ...given, snapshots, holdings, contradiction });
   const used = lastUsed(sql, clock, (error) => log.warn({ err: error }, "last use not noted"));
   const client = clientAddress(settings.TRUSTED_PROXIES);
   const live = liveRoutes({
@@ -102,7 +104,7 @@ export async function startWeb(
     assets: settings.PAGES === "on" ? await loadAssets() : undefined,
     readHoldings: holdings.read,
     isDraining: () => isDraining,
-    refreshMetrics: () => refreshMetrics(sql, metrics),
+    refreshMetrics: () => refreshMetrics(reader, metrics, board),
     processes: () => report.webProcesses(),
   });
   const report = startProcessReport({
@@ -112,12 +114,9 @@ export async function startWeb(
     sql: reader,
     countActors: engine.casting.host.count,
   });
-  const server = await serveHttp(app, {
-    host: settings.HOST,
-    port: settings.PORT,
-    fastPath,
-    socketAddress: socketAddress(settings.TRUSTED_PROXIES),
-  });
+  const { HOST: host, PORT: port } = settings;
+  const sockets = socketAddress(settings.TRUSTED_PROXIES);
+  const server = await serveHttp(app, { host, port, fastPath, socketAddress: sockets });
   return {
     url: server.url,
     async close() {
@@ -128,7 +127,7 @@ export async function startWeb(
       await snapshots.settled();
       await used.close();
       await report.close();
-      await Promise.all([checks.close(), board?.close()]);
+      await Promise.all([checks.close(), board?.close(), contradiction.close()]);
       await outside.close();
     },
   };
@@ -156,9 +155,13 @@ function openHoldings({ settings, mirror, clock }: Given): HoldingsReader {
 
 /** The voting engine, heard by the metrics and the publishers. */
 function openEngine(
-  given: Given & { readonly snapshots: Snapshots; readonly holdings: HoldingsReader },
+  given: Given & {
+    readonly snapshots: Snapshots;
+    readonly holdings: HoldingsReader;
+    readonly contradiction: ContradictionAlarm;
+  },
 ) {
-  const { settings, holdings, log, metrics, wake } = given;
+  const { settings, holdings, metrics, wake } = given;
   return createEngine({
     ...given,
     readHoldings: holdings.read,
@@ -170,10 +173,7 @@ function openEngine(
     },
     onBatch: (stars) => metrics.commitBatch.observe(stars),
     onOpen: (source) => metrics.actorsOpened.inc({ source }),
-    onContradiction: (error) => {
-      metrics.contradictions.inc();
-      log.error({ err: error }, "machine and journal contradict each other");
-    },
+    onContradiction: given.contradiction.raise,
   });
 }
 

@@ -23,11 +23,13 @@ import { startExportsUpkeep } from "../upkeep/finalize-exports.ts";
 import { createHoldingsCheck } from "../upkeep/holdings-check/check.ts";
 import { startHousekeeping } from "../upkeep/housekeeping.ts";
 import { startRewards } from "../upkeep/offer-rewards.ts";
+import { watchOperator } from "../upkeep/operator-balance.ts";
 import { startReconciler } from "../upkeep/reconcile.ts";
 import { startCatalogueRefresh } from "../upkeep/refresh-catalogue.ts";
 import { startProcessReport } from "../upkeep/report-process.ts";
 import { startHoldingsCheckSchedule } from "../upkeep/schedule.ts";
 import { ownVersion } from "../version.ts";
+import { observedTopic, observeMirror } from "./observe-ledger.ts";
 import { prepareDatabase } from "./prepare-database.ts";
 
 /** What a worker cannot do without. */
@@ -71,14 +73,17 @@ export async function startWorker(settings: WorkerSettings, given: WorkerParts):
     () => readDatabaseClock(sql),
     (error) => log.warn({ err: error }, "the clock could not be measured"),
   );
-  const mirror = createMirrorNode({ urls: settings.MIRROR_NODE_URL, log });
-  const topic = await createHederaTopic({
+  const { metrics = createMetrics({ process: true }) } = given;
+  const urls = settings.MIRROR_NODE_URL;
+  const mirror = createMirrorNode({ urls, log, onRequest: observeMirror(metrics) });
+  const account = settings.HEDERA_OPERATOR_ID;
+  const hederaTopic = await createHederaTopic({
     network: settings.HEDERA_NETWORK,
     nodes: settings.HEDERA_NODES,
-    operatorId: settings.HEDERA_OPERATOR_ID,
+    operatorId: account,
     operatorKey: settings.HEDERA_OPERATOR_KEY,
   });
-  const { metrics = createMetrics({ process: true }) } = given;
+  const topic = observedTopic(hederaTopic, metrics);
   const publisher = await startPublisher({
     sql,
     topic,
@@ -103,7 +108,9 @@ export async function startWorker(settings: WorkerSettings, given: WorkerParts):
   const exportsSql = openPostgres(settings.DATABASE_URL, { role, byKey: true, connections: 1 });
   const exports = startExportsUpkeep({ sql: exportsSql, log, settings: exportSettings(settings) });
   const version = ownVersion();
-  const report = startProcessReport({ role: "worker", version, sql, mirror, clock, log, metrics });
+  const outside = { sql, mirror, clock, log, metrics };
+  const lookAtOperator = watchOperator({ ...outside, account });
+  const report = startProcessReport({ role: "worker", version, ...outside, lookAtOperator });
   const reconciler = startReconciler({ sql, log, metrics, publisher });
   let isDraining = false;
   const port = await openPort({ settings, sql, clock, log, metrics, isDraining: () => isDraining });

@@ -104,6 +104,19 @@ export async function readDatabaseClock(sql: Sql): Promise<number> {
   return row.now;
 }
 
+/** Connections of this service's processes by state, as Postgres sees them, and how many it takes. */
+export async function connectionUse(sql: Sql): Promise<{
+  readonly states: readonly { readonly state: string; readonly count: number }[];
+  readonly max: number;
+}> {
+  const rows = await runStatement(sql<{ state: string; count: number; max: number }[]>`
+    select coalesce(state, 'unknown') as state, count(*) as count,
+      current_setting('max_connections')::int as max
+    from pg_stat_activity
+    where application_name = 'starboard' and datname = current_database() group by state`);
+  return { states: rows, max: rows[0]?.max ?? 0 };
+}
+
 /**
  * Runs a statement with a deadline: postgres.js has none of its own, and a stopped server leaves
  * a query pending without end.

@@ -1,6 +1,19 @@
 import type { JSONValue } from "postgres";
 import { runStatement, type Sql } from "./postgres.ts";
 
+/** The account that pays for messages, as a worker saw it. */
+export interface OperatorReport {
+  /** `0.0.n` */
+  readonly account: string;
+  /** Tinybars. */
+  readonly balance: number;
+  readonly perMessage: number;
+  /** Of the last 24 hours. */
+  readonly starsPerDay: number;
+  /** Epoch milliseconds: since when somebody should send HBAR; null while there is enough. */
+  readonly lowSince: number | null;
+}
+
 /** What a process says of itself. */
 export interface ProcessReport {
   /** Wallet-day actors in its memory; web processes alone have them. */
@@ -12,6 +25,12 @@ export interface ProcessReport {
   readonly mirrorMs: number | null;
   /** How far the mirror node's newest block lies behind, milliseconds. */
   readonly mirrorBehindMs: number | null;
+  /** Epoch milliseconds: since when this process sees it so; null or absent while it does not. */
+  readonly redisAwaySince?: number | null;
+  readonly redisMayEvictSince?: number | null;
+  readonly mirrorAwaySince?: number | null;
+  /** Workers alone look at it. */
+  readonly operator?: OperatorReport | null;
 }
 
 /** A process of this service, from start to end. */
@@ -113,4 +132,12 @@ export async function readProcesses(sql: Sql, since: number): Promise<readonly K
       stopped_at as "stoppedAt", report
     from service_process where seen_at >= ${since}::bigint
     order by stopped_at is not null, role, host, started_at`);
+}
+
+/** How many stars the web processes accepted since an instant, as far as it was counted. */
+export async function acceptedSince(sql: Sql, since: number): Promise<number> {
+  const [row] = await runStatement(sql<{ count: number }[]>`
+    select coalesce(sum(count), 0)::bigint as count from service_minute
+    where minute >= ${Math.floor(since / MINUTE_MS)}::int and starts_with(name, 'accepted ')`);
+  return row?.count ?? 0;
 }

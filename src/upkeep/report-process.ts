@@ -7,10 +7,11 @@ import type { Metrics } from "../metrics.ts";
 import { pendingPublications } from "../publishing/outbox.ts";
 import { every, type Service } from "../service.ts";
 import type { Sql } from "../store/postgres.ts";
-import { type Redis, runCommand } from "../store/redis.ts";
+import { evictionPolicy, type Redis } from "../store/redis.ts";
 import {
   forgetReports,
   type MetricDelta,
+  type OperatorReport,
   type ProcessReport,
   type ServiceProcess,
   webProcessesSince,
@@ -31,6 +32,8 @@ export interface ReportDeps {
   readonly metrics: Metrics;
   /** Wallet-day actors in this process' memory. */
   readonly countActors?: () => number;
+  /** A worker's look at the account that pays. */
+  readonly lookAtOperator?: () => Promise<OperatorReport | null>;
 }
 
 /** A process without a report for three of these counts as lost. */
@@ -67,8 +70,10 @@ export function startProcessReport(deps: ReportDeps): Service & { webProcesses()
   const outage = oncePerOutage(log, "this process could not report itself");
   let forgottenAt = 0;
   let webProcesses = 1;
+  const since = rememberSince(clock);
   const report = async (): Promise<void> => {
-    const report = await look(deps);
+    const seen = await look(deps);
+    const report = { ...seen.report, ...since(seen.trouble) };
     const deltas = [...(await takeDeltas()), ...probes(report)];
     if (deps.role === "web") deltas.push(...(await sampleQueue(sql)));
     const now = clock.now();
@@ -92,29 +97,61 @@ export function startProcessReport(deps: ReportDeps): Service & { webProcesses()
   };
 }
 
+/** What a process sees that is not as it should be. */
+type Trouble = "redisAwaySince" | "redisMayEvictSince" | "mirrorAwaySince";
+
+/** Since when each trouble has stood, seen at every look. */
+function rememberSince(clock: Clock) {
+  const stands = new Map<Trouble, number>();
+  return (troubles: Readonly<Record<Trouble, boolean>>): Partial<Record<Trouble, number>> => {
+    for (const [name, isThere] of Object.entries(troubles) as [Trouble, boolean][]) {
+      if (!isThere) stands.delete(name);
+      else if (!stands.has(name)) stands.set(name, clock.now());
+    }
+    return Object.fromEntries(stands);
+  };
+}
+
 async function look({
   sql,
   redis,
   mirror,
   clock,
   countActors,
-}: ReportDeps): Promise<ProcessReport> {
+  lookAtOperator,
+}: ReportDeps): Promise<{
+  readonly report: ProcessReport;
+  readonly trouble: Readonly<Record<Trouble, boolean>>;
+}> {
   let blockAt: number | null = null;
-  const [postgresMs, redisMs, mirrorMs] = await Promise.all([
+  let redisMayEvict = false;
+  const [postgresMs, redisMs, mirrorMs, operator] = await Promise.all([
     timed(() => sql`select 1`),
-    redis === undefined ? null : timed(() => runCommand(redis.ping(), PROBE_MS)),
+    redis === undefined
+      ? null
+      : timed(async () => {
+          redisMayEvict = (await evictionPolicy(redis, PROBE_MS)) !== "noeviction";
+        }),
     timed(async () => {
       const block = await mirror.newestBlock({ deadlineMs: PROBE_MS, background: true });
       blockAt = block === null ? null : Number(block.to) * 1_000;
     }),
+    lookAtOperator?.() ?? null,
   ]);
-  return {
+  const report = {
     ...(countActors && { actors: countActors() }),
     memoryMb: Math.round(process.memoryUsage.rss() / 1_048_576),
     postgresMs,
     redisMs,
     mirrorMs,
     mirrorBehindMs: blockAt === null ? null : Math.max(0, Math.round(clock.now() - blockAt)),
+    ...(operator && { operator }),
+  };
+  const redisAwaySince = redis !== undefined && redisMs === null;
+  const mirrorAwaySince = mirrorMs === null;
+  return {
+    report,
+    trouble: { redisAwaySince, mirrorAwaySince, redisMayEvictSince: redisMayEvict },
   };
 }
 

@@ -1,22 +1,13 @@
-import { DAY_MS, dayOf, instant, startOfDay } from "../../actors/day.ts";
+import { DAY_MS, dayOf, startOfDay } from "../../actors/day.ts";
 import { type ExportAlarms, exportAlarms } from "../journal/export-days.ts";
 import { type PublishingState, publishingState } from "../publishing/publishing-state.ts";
 import { oldestOpenFinding } from "../publishing/reconciliation-findings.ts";
 import { type ListedCheck, listChecks } from "../reads/console-holdings.ts";
 import { readDatabaseClock, type Sql } from "../store/postgres.ts";
+import { readProcesses } from "../store/service-report.ts";
+import { judgeReports } from "./judge-reports.ts";
 import { type PendingRewards, pendingRewards } from "./reward-hand-off.ts";
-
-/** One thing that is well, or what is wrong with it. */
-export interface VerdictCheck {
-  readonly name: "alarms" | "findings" | "publishing" | "rewards" | "exports" | "holdings-check";
-  readonly ok: boolean;
-  /** One sentence, for people. */
-  readonly message: string;
-  /** RFC 3339, UTC: since when it is wrong; null while it is well, or where that is not known. */
-  readonly since: string | null;
-  /** What an operator can do; null while it is well. */
-  readonly fix: string | null;
-}
+import { counted, type VerdictCheck, well, wrong } from "./verdict-check.ts";
 
 /** Whether the service does its work (contract, section 7: `status` and `/ops/api/health`). */
 export interface Verdict {
@@ -39,8 +30,9 @@ const CHECK_LATE_MS = 3_600_000;
  * @throws RetryableError `UNAVAILABLE` when Postgres is out of reach
  */
 export async function readVerdict(sql: Sql): Promise<Verdict> {
-  const [now, publishing, findingAt, rewards, exports, [check]] = await Promise.all([
+  const [now, processes, publishing, findingAt, rewards, exports, [check]] = await Promise.all([
     readDatabaseClock(sql),
+    readProcesses(sql, 0),
     publishingState(sql),
     oldestOpenFinding(sql),
     pendingRewards(sql),
@@ -54,23 +46,9 @@ export async function readVerdict(sql: Sql): Promise<Verdict> {
     judgeRewards(rewards, now),
     judgeExports(exports, now),
     judgeHoldingsCheck(check, now),
+    ...judgeReports(processes, now),
   ];
   return { ok: checks.every(({ ok }) => ok), checks };
-}
-
-type Name = VerdictCheck["name"];
-
-function well(name: Name, message: string): VerdictCheck {
-  return { name, ok: true, message, since: null, fix: null };
-}
-
-/** @param since epoch milliseconds */
-function wrong(
-  name: Name,
-  given: { readonly message: string; readonly since: number | null; readonly fix: string },
-): VerdictCheck {
-  const since = given.since === null ? null : instant(given.since);
-  return { name, ok: false, ...given, since };
 }
 
 function judgeAlarms({ alarms }: PublishingState): VerdictCheck {
@@ -87,7 +65,7 @@ function judgeAlarms({ alarms }: PublishingState): VerdictCheck {
 function judgeFindings({ findings }: PublishingState, since: number | null): VerdictCheck {
   if (findings === 0) return well("findings", "outbox and topics agree");
   return wrong("findings", {
-    message: `outbox and topics differ in ${places(findings, "place")}`,
+    message: `outbox and topics differ in ${counted(findings, "place")}`,
     since,
     fix: "look at each by `starboard publishing status`, then `starboard publishing resolve ID`",
   });
@@ -95,7 +73,7 @@ function judgeFindings({ findings }: PublishingState, since: number | null): Ver
 
 function judgePublishing(state: PublishingState, now: number): VerdictCheck {
   const age = state.oldestPendingSeconds ?? 0;
-  const waiting = `${places(state.pending, "star")} to be published`;
+  const waiting = `${counted(state.pending, "star")} to be published`;
   if (age <= LATE_SECONDS) return well("publishing", waiting);
   return wrong("publishing", {
     message: `${waiting}, the oldest for ${Math.round(age)} s`,
@@ -106,7 +84,7 @@ function judgePublishing(state: PublishingState, now: number): VerdictCheck {
 
 function judgeRewards(rewards: PendingRewards, now: number): VerdictCheck {
   const age = rewards.oldestPendingSeconds ?? 0;
-  const waiting = `${places(rewards.pending, "star")} to be offered to rewards`;
+  const waiting = `${counted(rewards.pending, "star")} to be offered to rewards`;
   if (!rewards.isStarted) return well("rewards", `${waiting}; no hand-off has taken place yet`);
   if (age <= LATE_SECONDS) return well("rewards", waiting);
   return wrong("rewards", {
@@ -119,7 +97,7 @@ function judgeRewards(rewards: PendingRewards, now: number): VerdictCheck {
 function judgeExports({ differing, overdue }: ExportAlarms, now: number): VerdictCheck {
   if (differing > 0) {
     return wrong("exports", {
-      message: `the journal of ${places(differing, "final day")} was changed`,
+      message: `the journal of ${counted(differing, "final day")} was changed`,
       since: null,
       fix: "compare `/exports` with earlier copies; the worker's log names each day",
     });
@@ -129,7 +107,7 @@ function judgeExports({ differing, overdue }: ExportAlarms, now: number): Verdic
     return well("exports", "each day that is over is final");
   }
   return wrong("exports", {
-    message: `${places(overdue, "day")} of the journal not final yet`,
+    message: `${counted(overdue, "day")} of the journal not final yet`,
     since,
     fix: "see that a worker runs, and that each star of that day is published",
   });
@@ -140,7 +118,7 @@ function judgeHoldingsCheck(check: ListedCheck | undefined, now: number): Verdic
   const fix = "see that the mirror node answers, then `starboard holdings-check run`";
   const { state, deferred, startedAt } = check;
   const fail = (message: string, since: number) => wrong("holdings-check", { message, since, fix });
-  if (deferred > 0) return fail(`${places(deferred, "part")} left open`, startedAt);
+  if (deferred > 0) return fail(`${counted(deferred, "part")} left open`, startedAt);
   if (state === "incomplete") return fail("the last run ended with parts left open", startedAt);
   if (state === "running" && now - startedAt > CHECK_LATE_MS) {
     return fail("the last run has not ended", startedAt);
@@ -149,8 +127,4 @@ function judgeHoldingsCheck(check: ListedCheck | undefined, now: number): Verdic
     return fail("no run for more than a day", startedAt + DAY_MS);
   }
   return well("holdings-check", "the last run ended in order");
-}
-
-function places(count: number, what: string): string {
-  return `${count} ${what}${count === 1 ? "" : "s"}`;
 }

@@ -97,6 +97,7 @@ export function consoleAddresses(at: Landmarks): Readonly<Record<string, readonl
       ["publishing", "/publishing"],
       ["publishing, far down", `/publishing?after=${at.waiting}`],
     ],
+    "/alarms": [["alarms", "/alarms"]],
     "/queues": [
       ["queues", "/queues"],
       ["jobs that wait", "/queues/board/api/queues?activeQueue=rewards&status=waiting&page=1"],

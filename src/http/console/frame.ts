@@ -1,6 +1,6 @@
 import type { OperatorSession } from "../../keys/operator-session.ts";
 import type { Verdict } from "../../upkeep/service-verdict.ts";
-import { type Content, type Html, html } from "./markup.ts";
+import { type Content, type Html, html, instantText } from "./markup.ts";
 import type { Page, ShownPage } from "./page.ts";
 
 /** What every page of the console has around it. */
@@ -79,8 +79,8 @@ function banner(verdict: Verdict | undefined): Content {
   const wrong = verdict?.checks.filter(({ ok }) => !ok) ?? [];
   if (wrong.length === 0) return "";
   return html`<div class="notice bad" role="alert" data-verdict>${wrong.map(
-    ({ name, message, fix }) =>
-      html`<p><strong>${name}</strong>: ${message}. ${fix === null ? "" : html`<span>To do: ${fix}.</span>`}</p>`,
+    ({ name, message, since, meanwhile, fix }) =>
+      html`<p><strong>${name}</strong>: ${message}${since === null ? "" : html`, since ${instantText(Date.parse(since))}`}. ${meanwhile ?? ""} ${fix === null ? "" : html`<span>To do: ${fix}.</span>`} <a href="/ops/alarms#${name}">Runbook</a></p>`,
   )}</div>
 `;
 }

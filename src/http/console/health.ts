@@ -1,5 +1,6 @@
 import type { KnownProcess } from "../../store/service-report.ts";
-import type { Verdict, VerdictCheck } from "../../upkeep/service-verdict.ts";
+import type { Verdict } from "../../upkeep/service-verdict.ts";
+import type { VerdictCheck } from "../../upkeep/verdict-check.ts";
 import { duration, type Mood, number } from "./markup.ts";
 import type { Numbers } from "./numbers.ts";
 import { checkWords } from "./words.ts";
@@ -44,6 +45,12 @@ export function healthOf(numbers: Numbers, network: string): readonly NamedHealt
     },
     { key: "rewards", name: "Rewards", page: "/ops/queues", ...judged(numbers.verdict, "rewards") },
     { key: "exports", name: "Exports", page: "/exports", ...judged(numbers.verdict, "exports") },
+    {
+      key: "balance",
+      name: "Operator account",
+      page: "/ops/alarms#balance",
+      ...judged(numbers.verdict, "balance", "low"),
+    },
     { key: "check", name: "Holdings check", page: "/ops/holdings", ...checkHealth(numbers) },
   ];
 }
@@ -110,10 +117,10 @@ export function publishingHealth(verdict: Verdict): Health {
   return { mood: "good", word: "ok", note: publishing?.message ?? "" };
 }
 
-function judged({ checks }: Verdict, name: VerdictCheck["name"]): Health {
+function judged({ checks }: Verdict, name: VerdictCheck["name"], word = "late"): Health {
   const { ok, message = "" } = checks.find((check) => check.name === name) ?? {};
   return ok === false
-    ? { mood: "bad", word: "late", note: message }
+    ? { mood: "bad", word, note: message }
     : { mood: "good", word: "ok", note: message };
 }
 

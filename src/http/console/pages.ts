@@ -10,6 +10,7 @@ import { numbersReader } from "./numbers.ts";
 import type { Page } from "./page.ts";
 import { actorJsonPage, actorPage } from "./pages/actor.ts";
 import { actorsPage } from "./pages/actors.ts";
+import { alarmsPage } from "./pages/alarms.ts";
 import { cataloguePage } from "./pages/catalogue.ts";
 import { feedPage, liveDecisionsPage } from "./pages/feed.ts";
 import { holdingsPage } from "./pages/holdings.ts";
@@ -62,6 +63,7 @@ export function consolePages(deps: PagesDeps): readonly Page[] {
     starsPage(deps),
     starPage(deps),
     publishingPage({ ...deps, readNumbers }),
+    alarmsPage(),
     queuesPage(deps),
     holdingsPage(deps),
     holdingsNowPage(deps),

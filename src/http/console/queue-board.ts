@@ -2,6 +2,7 @@ import { createBullBoard } from "@bull-board/api";
 import { BullMQAdapter } from "@bull-board/api/bullMQAdapter";
 import { HonoAdapter } from "@bull-board/hono";
 import { serveStatic } from "@hono/node-server/serve-static";
+import type { Queue } from "bullmq";
 import { Hono } from "hono";
 import { RetryableError } from "../../errors.ts";
 import { PUBLISHING_QUEUE } from "../../publishing/queue.ts";
@@ -21,7 +22,22 @@ export interface QueueBoard extends Service {
    * @throws RetryableError `UNAVAILABLE` when the queues do not answer within 4 s
    */
   answer(request: Request, mayAct: boolean): Promise<Response>;
+  /**
+   * Jobs in each queue by state, for the metrics.
+   *
+   * @throws RetryableError `UNAVAILABLE` when the queues do not answer within 4 s
+   */
+  countJobs(): Promise<readonly JobCount[]>;
 }
+
+/** How many jobs of a queue are in a state. */
+export interface JobCount {
+  readonly queue: string;
+  readonly state: string;
+  readonly count: number;
+}
+
+const STATES = ["waiting", "active", "delayed", "failed"] as const;
 
 export const BOARD_PATH = "/ops/queues/board";
 
@@ -61,42 +77,54 @@ const WITHOUT_REFUSED_BUTTONS = `<style>
  */
 export function openQueueBoard(redisUrl: string, isThere: () => boolean): QueueBoard {
   let connection: QueueConnection | undefined;
-  let opening: Promise<Boards> | undefined;
-  const open = async (): Promise<Boards> => {
-    connection = await connectQueues(redisUrl, { onError: () => undefined });
-    const boards = { acting: makeBoard(connection, true), looking: makeBoard(connection, false) };
-    await connection.ready();
-    return boards;
+  let opening: Promise<Open> | undefined;
+  const open = async (): Promise<Open> => {
+    const opened = await connectQueues(redisUrl, { onError: () => undefined });
+    connection = opened;
+    const queues = QUEUES.map(({ name, prefix }) =>
+      // Without the first option even one that only looks would write down its version.
+      opened.queue(name, { skipMetasUpdate: true, prefix }),
+    );
+    const open = { acting: makeBoard(queues, true), looking: makeBoard(queues, false), queues };
+    await opened.ready();
+    return open;
+  };
+  const opened = async <T>(use: (open: Open) => T | Promise<T>): Promise<T> => {
+    if (!isThere()) throw away();
+    opening ??= open().catch((error: unknown) => {
+      opening = undefined;
+      throw away(error);
+    });
+    return withDeadline(opening.then(use), ANSWER_WITHIN_MS, away);
   };
   return {
-    async answer(request, mayAct) {
-      if (!isThere()) throw away();
-      opening ??= open().catch((error: unknown) => {
-        opening = undefined;
-        throw away(error);
-      });
-      const answering = opening.then(({ acting, looking }) =>
-        (mayAct ? acting : looking).fetch(request),
-      );
-      return withDeadline(answering, ANSWER_WITHIN_MS, away);
-    },
+    answer: (request, mayAct) =>
+      opened(({ acting, looking }) => (mayAct ? acting : looking).fetch(request)),
+    countJobs: () =>
+      opened(async ({ queues }) => {
+        const counts = await Promise.all(queues.map((queue) => queue.getJobCounts(...STATES)));
+        return queues.flatMap(({ name }, index) =>
+          STATES.map((state) => ({ queue: name, state, count: counts[index]?.[state] ?? 0 })),
+        );
+      }),
     close: async () => connection?.close(),
   };
 }
 
-/** The same queues, for those who may retry jobs and for those who look. */
-interface Boards {
+/** The queues, shown to those who may retry jobs and to those who look. */
+interface Open {
   readonly acting: Hono;
   readonly looking: Hono;
+  readonly queues: readonly Queue[];
 }
 
-function makeBoard(connection: QueueConnection, mayAct: boolean): Hono {
+/** @param queues those of `QUEUES`, in that order */
+function makeBoard(queues: readonly Queue[], mayAct: boolean): Hono {
   const adapter = new HonoAdapter(serveStatic).setBasePath(BOARD_PATH);
   createBullBoard({
     serverAdapter: adapter,
-    queues: QUEUES.map(({ name, prefix, purpose, hasRetries }) => {
-      // Without the first option even one that only looks would write down its version.
-      const queue = connection.queue(name, { skipMetasUpdate: true, prefix });
+    queues: queues.map((queue, index) => {
+      const { purpose = "", hasRetries = false } = QUEUES[index] ?? {};
       const options = {
         description: purpose,
         readOnlyMode: !hasRetries || !mayAct,

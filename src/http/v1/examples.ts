@@ -15,11 +15,11 @@ export interface Exemplified {
   readonly parameters: z.ZodObject;
 }
 
-/** What a reader may put in the place of a parameter: it finds something in the demo's directory. */
-export const EXAMPLE_VALUES: Readonly<Record<string, string | number>> = {
-  id: "harbour-meetup",
+/** What a reader may put in the place of a parameter. */
+const EXAMPLE_VALUES: Readonly<Record<string, string | number>> = {
+  id: "hedera-meetup-berlin",
   status: "live",
-  category: "DATA",
+  category: "DEFI",
   country: "DE",
   limit: 10,
 };

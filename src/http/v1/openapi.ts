@@ -1,7 +1,6 @@
 import { z } from "zod";
-import { type ProblemCode, standingReply } from "../problem.ts";
 import type { Endpoint } from "./endpoint.ts";
-import { asMarkdown, EXAMPLE_VALUES, samplesOf } from "./examples.ts";
+import { asMarkdown, samplesOf } from "./examples.ts";
 import { API_NAME, API_VERSION, NOTICES } from "./notices.ts";
 import { errorSchema, invalidParameterSchema, plainErrorSchema } from "./schemas.ts";
 
@@ -45,10 +44,6 @@ interface Making {
 
 function operation(row: Endpoint, { schemas, baseUrl }: Making): Json {
   const samples = samplesOf(row, baseUrl);
-  const coded = (code: ProblemCode, description: string) =>
-    problem(description, errorSchema, schemas, { error: standingReply(code).text, code });
-  const plain = (description: string, error: string) =>
-    problem(description, plainErrorSchema, schemas, { error });
   return {
     operationId: row.name,
     summary: row.description,
@@ -56,14 +51,7 @@ function operation(row: Endpoint, { schemas, baseUrl }: Making): Json {
     tags: [row.key ? DATA_TAG.name : OPEN_TAG.name],
     "x-codeSamples": samples,
     security: row.key ? [{ bearer: [] }, { query: [] }] : [],
-    // In the query an example would be a filter that nobody asked for.
-    parameters: [
-      ...parametersOf(row.parameters, "path").map((parameter) => ({
-        ...parameter,
-        example: EXAMPLE_VALUES[String(parameter.name)],
-      })),
-      ...parametersOf(row.query, "query"),
-    ],
+    parameters: [...parametersOf(row.parameters, "path"), ...parametersOf(row.query, "query")],
     responses: {
       200: {
         description: "OK",
@@ -74,27 +62,24 @@ function operation(row: Endpoint, { schemas, baseUrl }: Making): Json {
       400: problem("A parameter is not valid.", invalidParameterSchema, schemas),
       ...(row.key && {
         401: {
-          ...coded("INVALID_API_KEY", "MISSING_API_KEY, INVALID_API_KEY or REVOKED_API_KEY."),
+          ...problem("MISSING_API_KEY, INVALID_API_KEY or REVOKED_API_KEY.", errorSchema, schemas),
           headers: { ...rateHeaders, "WWW-Authenticate": textHeader("Bearer") },
         },
       }),
       ...(Object.keys(row.parameters.shape).length > 0 && {
-        404: coded("NOT_FOUND", "NOT_FOUND: no approved record has this id."),
+        404: problem("NOT_FOUND: no approved record has this id.", errorSchema, schemas),
       }),
       405: {
-        ...plain("Another method than GET, on any path.", "Only GET is accepted here."),
+        ...problem("Another method than GET, on any path.", plainErrorSchema, schemas),
         headers: { ...rateHeaders, Allow: textHeader("GET") },
       },
       429: {
-        ...plain(
-          "More than 100 requests per minute of one client.",
-          standingReply("RATE_LIMITED").text,
-        ),
+        ...problem("More than 100 requests per minute of one client.", plainErrorSchema, schemas),
         headers: { ...rateHeaders, "Retry-After": textHeader("Whole seconds to wait.") },
       },
-      500: coded("INTERNAL", "INTERNAL."),
+      500: problem("INTERNAL.", errorSchema, schemas),
       503: {
-        ...coded("UNAVAILABLE", "UNAVAILABLE: try again."),
+        ...problem("UNAVAILABLE: try again.", errorSchema, schemas),
         headers: { "Retry-After": textHeader("Whole seconds to wait.") },
       },
     },
@@ -124,21 +109,8 @@ export const rateHeaders: Json = {
   RateLimit: textHeader("How it stands: r requests remain; in t seconds more are free."),
 };
 
-function problem(
-  description: string,
-  schema: z.ZodType,
-  schemas: Record<string, unknown>,
-  example?: Json,
-): Json {
-  return { description, content: withExample(jsonContent(schema, schemas), example) };
-}
-
-/** The same bodies, with one to look at. */
-export function withExample(content: Json, example: unknown): Json {
-  if (example === undefined) return content;
-  return Object.fromEntries(
-    Object.entries(content).map(([type, media]) => [type, { ...(media as Json), example }]),
-  );
+function problem(description: string, schema: z.ZodType, schemas: Record<string, unknown>): Json {
+  return { description, content: jsonContent(schema, schemas) };
 }
 
 /** A JSON body; what its schema refers to goes into `schemas`, those of the whole document. */

@@ -1,9 +1,8 @@
 import { z } from "zod";
 import { type ProblemCode, standingReply } from "../problem.ts";
 import { API_NAME, API_VERSION, NOTICES } from "../v1/notices.ts";
-import { jsonContent, parametersOf, rateHeaders, textHeader, withExample } from "../v1/openapi.ts";
-import { examples, refusalExample } from "./examples.ts";
-import { codesOf, type Operation, type OperationName, operations } from "./operations.ts";
+import { jsonContent, parametersOf, rateHeaders, textHeader } from "../v1/openapi.ts";
+import { codesOf, type Operation, operations } from "./operations.ts";
 import { refusalSchemas } from "./schemas.ts";
 
 type Json = { readonly [name: string]: unknown };
@@ -53,7 +52,6 @@ export function votingDocument(publicUrl: string): Json {
 
 function operation(name: string, row: Operation, schemas: Record<string, unknown>): Json {
   const { path, description, session, query, body } = row;
-  const { request, reply } = examples[name as OperationName];
   return {
     operationId: name,
     summary: description,
@@ -70,12 +68,9 @@ function operation(name: string, row: Operation, schemas: Record<string, unknown
       ...(HEADERS[name] ?? []),
     ],
     ...(body && {
-      requestBody: {
-        required: true,
-        content: withExample(jsonContent(body, schemas, "input"), request),
-      },
+      requestBody: { required: true, content: jsonContent(body, schemas, "input") },
     }),
-    responses: { ...success(row, schemas, reply), ...refusals(row, schemas) },
+    responses: { ...success(row, schemas), ...refusals(row, schemas) },
   };
 }
 
@@ -92,18 +87,13 @@ const HEADERS: Readonly<Record<string, readonly Json[]>> = {
   followLive: [headerParameter("Last-Event-ID", "Of the last event that was heard.")],
 };
 
-function success(
-  { path, status, response }: Operation,
-  schemas: Record<string, unknown>,
-  example: unknown,
-): Json {
+function success({ path, status, response }: Operation, schemas: Record<string, unknown>): Json {
   if (response === null) return { [status]: { description: "Done.", headers: rateHeaders } };
   const content =
     path === "/live"
       ? { "text/event-stream": { schema: { type: "string" } } }
       : jsonContent(response, schemas);
-  const shown = withExample(content, example);
-  return { [status]: { description: "OK", headers: rateHeaders, content: shown } };
+  return { [status]: { description: "OK", headers: rateHeaders, content } };
 }
 
 const wait = { "Retry-After": textHeader("Whole seconds to wait.") };
@@ -124,19 +114,13 @@ function refusals(row: Operation, schemas: Record<string, unknown>): Json {
         ...((status === 429 || status === 503) && wait),
         ...(status === 401 && { "WWW-Authenticate": textHeader("Bearer") }),
       },
-      content: withExample(
-        jsonContent(refusalOf(of), schemas),
-        refusalExample(of[0] ?? "INTERNAL"),
-      ),
+      content: jsonContent(refusalOf(of), schemas),
     },
   ]);
   const wrongMethod = {
     description: "METHOD_NOT_ALLOWED: another method than `Allow` names.",
     headers: { ...rateHeaders, Allow: textHeader("The methods of this path.") },
-    content: withExample(jsonContent(plain(["METHOD_NOT_ALLOWED"]), schemas), {
-      error: "Only GET is accepted here.",
-      code: "METHOD_NOT_ALLOWED",
-    }),
+    content: jsonContent(plain(["METHOD_NOT_ALLOWED"]), schemas),
   };
   return { ...Object.fromEntries(replies), 405: wrongMethod };
 }

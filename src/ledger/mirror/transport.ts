@@ -16,7 +16,12 @@ export interface TransportOptions {
   readonly log: Logger;
   /** The rate the node allows; requests stay a tenth under it. Absent: as fast as it answers. */
   readonly requestsPerSecond?: number | undefined;
+  /** Hears of every request that was sent, with its route and how it ended. */
+  readonly onRequest?: OnRequest | undefined;
 }
+
+/** @param route the path with `:id` for every id; `outcome` is `ok`, `not found` or a fault */
+export type OnRequest = (route: string, outcome: string, seconds: number) => void;
 
 /** Pauses between attempts grow from this, with jitter, to an eighth of the reader's deadline. */
 const PAUSE_MS = 100;
@@ -65,14 +70,21 @@ export class MirrorTransport {
   readonly #log: Logger;
   /** Between two requests, when a rate is given. */
   readonly #spacingMs: number;
+  readonly #onRequest: OnRequest | undefined;
   #nextAt = 0;
   /** Whether any node has ever answered, if only that it is busy. */
   hasAnswered = false;
 
-  constructor({ urls, log, requestsPerSecond = Number.POSITIVE_INFINITY }: TransportOptions) {
+  constructor({
+    urls,
+    log,
+    requestsPerSecond = Number.POSITIVE_INFINITY,
+    onRequest,
+  }: TransportOptions) {
     if (urls.length === 0) throw new RangeError("at least one mirror node URL is needed");
     this.#endpoints = urls.map(readEndpoint);
     this.#log = log;
+    this.#onRequest = onRequest;
     this.#spacingMs = 1_000 / (requestsPerSecond * RATE_SHARE);
   }
 
@@ -130,19 +142,25 @@ export class MirrorTransport {
     { target, schema, budget, untried }: Request<T> & { readonly untried: number },
   ): Promise<Answer<T> | null> {
     const node = endpoint.origin;
+    let sentAt = performance.now();
+    const heard = (outcome: string): void =>
+      this.#onRequest?.(routeOf(target), outcome, (performance.now() - sentAt) / 1_000);
     try {
       if (this.#spacingMs > 0) await this.#keepToRate(budget);
-      const leftMs = budget.endsAt - performance.now();
+      sentAt = performance.now();
+      const leftMs = budget.endsAt - sentAt;
       const shareMs = Math.max(1, Math.min(leftMs / (untried + 1), budget.attemptMs));
       const withinMs = shareMs < leftMs ? shareMs : undefined;
       const raw = await exchange(this.#agent, { endpoint, target, budget, withinMs });
       this.hasAnswered = true;
       const answer = judgeAnswer(target, schema, raw);
       budget.lastFailure = undefined;
+      heard(answer === null ? "not found" : "ok");
       if (this.#failover.answered(endpoint)) this.#log.info({ node }, "mirror node answers again");
       return answer;
     } catch (thrown) {
       const error = asMirrorError(thrown, target);
+      heard(error.fault);
       const isUnwanted = budget.isOver && performance.now() < budget.endsAt - TIMER_EARLY_MS;
       // One line when a node starts to fail; the rest is for those who look closer.
       const starts = !isUnwanted && this.#failover.failed(endpoint);
@@ -159,6 +177,12 @@ export class MirrorTransport {
     await pauseUnlessOver(startsAt - now, [budget, this.#closing]);
     if (budget.isOver) throw new MirrorError("aborted", "not asked, its reader is gone");
   }
+}
+
+/** `/api/v1/accounts/0.0.5/nfts?limit=100` → `/accounts/:id/nfts`: names of routes have no digits. */
+export function routeOf(target: string): string {
+  const [path = ""] = target.replace(/^\/api\/v1/, "").split("?", 1);
+  return path.replace(/\/[^/]*\d[^/]*/g, "/:id");
 }
 
 function pauseBefore({ tries, notBefore }: Turn, { deadlineMs }: Budget): number {

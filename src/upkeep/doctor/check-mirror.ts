@@ -3,11 +3,10 @@ import { MirrorError } from "../../ledger/mirror/error.ts";
 import { createMirrorNode, type MirrorNode } from "../../ledger/mirror/node.ts";
 import { parseTimestamp } from "../../ledger/transaction-id.ts";
 import { silentLogger } from "../../log.ts";
+import { MIRROR_BEHIND_MS } from "../judge-reports.ts";
 import { type Finding, reasonOf, unset, well, wrong } from "./finding.ts";
 
 const LIMITS = { deadlineMs: 4_000 } as const;
-/** A public mirror node is some seconds behind the ledger. */
-export const MIRROR_BEHIND_MS = 120_000;
 /** An id that no transaction has. */
 const NO_TRANSACTION = "1.000000000";
 const NS_PER_MS = 1_000_000n;

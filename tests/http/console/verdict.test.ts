@@ -59,7 +59,9 @@ async function assertFailed(
     names,
   );
   assert.equal(verdict.ok, names.length === 0);
-  for (const { message, since, fix } of failed) assert.ok(message && since && fix);
+  for (const { message, since, meanwhile, fix, runbook } of failed) {
+    assert.ok(message && since && meanwhile && fix && runbook);
+  }
   const status = await starboard(["status", "--json"], { DATABASE_URL: service.databaseUrl });
   assert.equal(status.status, names.length === 0 ? 0 : 1, status.stderr);
   assert.deepEqual(
@@ -69,7 +71,10 @@ async function assertFailed(
   for (const page of PAGES) {
     const { text } = await operator.get(page);
     assert.equal(text.includes("data-verdict"), names.length > 0, page);
-    for (const name of names) assert.ok(text.includes(`<strong>${name}</strong>`), page);
+    for (const name of names) {
+      assert.ok(text.includes(`<strong>${name}</strong>`), page);
+      assert.ok(text.includes(`href="/ops/alarms#${name}"`), page);
+    }
     assert.equal(text.includes('title="Checks that fail"'), names.length > 0, page);
   }
 }
@@ -122,7 +127,7 @@ test("each figure and each state of the Overview is a link", async ({ operator }
   const count = (pattern: RegExp): number => text.match(pattern)?.length ?? 0;
   assert.ok(count(/<div class="label">/g) > 0);
   assert.equal(count(/<div class="label"><a href="/g), count(/<div class="label">/g));
-  assert.equal(count(/<li><a href="[^"]+">[^<]+<\/a><span class="badge/g), 7);
+  assert.equal(count(/<li><a href="[^"]+">[^<]+<\/a><span class="badge/g), 8);
 });
 
 test.run();

@@ -100,6 +100,16 @@ function resolving({ sql }: PublishingDeps): Action {
   };
 }
 
+/** Whether the account that pays for messages has enough, and what it holds. */
+function operatorFigure({ checks }: Numbers["verdict"]) {
+  const balance = checks.find(({ name }) => name === "balance");
+  return {
+    label: "Operator account",
+    value: balance?.ok === false ? "low" : "ok",
+    note: balance?.message ?? "",
+  };
+}
+
 function body(
   request: PageRequest,
   given: PublishingDeps & {
@@ -116,6 +126,7 @@ function body(
     ...figuresOf({ ...numbers, ...state }).filter(({ key }) => FIGURES.includes(key)),
     { label: "Open findings", value: number(state.findings), note: "where the topics differ" },
     { label: "Alarms", value: number(state.alarms.length), note: "that need a person" },
+    operatorFigure(numbers.verdict),
   ];
   return html`<p class="lead">${badge(mood, word)} Every accepted star becomes one message on its topic. Workers send them by themselves; what needs a person is shown here.</p>
 <div class="figures">${figureList(figures)}</div>

@@ -1,0 +1,28 @@
+import type { OnRequest } from "../ledger/mirror/transport.ts";
+import type { Topic } from "../ledger/topic.ts";
+import type { Metrics } from "../metrics.ts";
+
+/** Times every request to a mirror node. */
+export function observeMirror({ mirrorRequests }: Pick<Metrics, "mirrorRequests">): OnRequest {
+  return (route, outcome, seconds) => mirrorRequests.observe({ route, outcome }, seconds);
+}
+
+/** The same topic, with every call to a consensus node timed. */
+export function observedTopic(
+  topic: Topic,
+  { consensusRequests }: Pick<Metrics, "consensusRequests">,
+): Topic {
+  const timed =
+    <Given, Outcome extends { readonly kind: string }>(
+      call: "send" | "receipt",
+      ask: (given: Given) => Promise<Outcome>,
+    ) =>
+    async (given: Given): Promise<Outcome> => {
+      const askedAt = performance.now();
+      const outcome = await ask(given);
+      const seconds = (performance.now() - askedAt) / 1_000;
+      consensusRequests.observe({ call, outcome: outcome.kind }, seconds);
+      return outcome;
+    };
+  return { ...topic, send: timed("send", topic.send), receipt: timed("receipt", topic.receipt) };
+}

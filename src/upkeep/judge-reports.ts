@@ -1,0 +1,120 @@
+import { hbarText } from "../ledger/operator-account.ts";
+import type { KnownProcess, ServiceProcess } from "../store/service-report.ts";
+import { daysLeft, starsLeft } from "./operator-balance.ts";
+import { counted, type VerdictCheck, well, wrong } from "./verdict-check.ts";
+
+/** Three reports that did not come. */
+const SILENT_AFTER_MS = 30_000;
+/** A restart, or a short outage, needs no person. */
+const PATIENCE_MS = 60_000;
+/** A public mirror node is some seconds behind the ledger. */
+export const MIRROR_BEHIND_MS = 120_000;
+
+const START = { web: "starboard serve", worker: "starboard work" } as const;
+
+/**
+ * What the processes report of themselves and of what they reach, as checks of the verdict.
+ *
+ * @param known every process that reported lately, those that stopped included
+ */
+export function judgeReports(known: readonly KnownProcess[], now: number): readonly VerdictCheck[] {
+  const atWork = known.filter(
+    ({ seenAt, stoppedAt }) => stoppedAt === null && now - seenAt <= SILENT_AFTER_MS,
+  );
+  return [
+    judgeProcesses(known, atWork, now),
+    judgeRedis(atWork, now),
+    judgeMirror(atWork, now),
+    judgeBalance(atWork),
+  ];
+}
+
+/** Of a kind that never reported nothing is expected. */
+function judgeProcesses(
+  known: readonly KnownProcess[],
+  atWork: readonly KnownProcess[],
+  now: number,
+): VerdictCheck {
+  const missing = (["web", "worker"] as const).flatMap((role) => {
+    if (atWork.some((process) => process.role === role)) return [];
+    const seen = known.filter((process) => process.role === role).map(({ seenAt }) => seenAt);
+    const lastSeen = Math.max(...seen);
+    return seen.length > 0 && now - lastSeen > PATIENCE_MS ? [{ role, lastSeen }] : [];
+  });
+  if (missing.length === 0)
+    return well("processes", `${counted(atWork.length, "process report")} of the last 30 s`);
+  const names = missing.map(({ role }) => (role === "web" ? "web process" : "worker"));
+  return wrong("processes", {
+    message: `no ${names.join(" and no ")} has reported for a minute`,
+    since: Math.min(...missing.map(({ lastSeen }) => lastSeen)),
+    fix: `start ${missing.map(({ role }) => `\`${START[role]}\``).join(" and ")}`,
+  });
+}
+
+function judgeRedis(atWork: readonly KnownProcess[], now: number): VerdictCheck {
+  const evicting = sinceOf(atWork, "web", ({ redisMayEvictSince }) => redisMayEvictSince);
+  if (evicting !== null) {
+    return wrong("redis", {
+      message: "Redis may evict: queued rewards could vanish",
+      since: evicting,
+      fix: "`redis-cli config set maxmemory-policy noeviction`",
+    });
+  }
+  const away = sinceOf(atWork, "web", ({ redisAwaySince }) => redisAwaySince);
+  if (away === null || now - away <= PATIENCE_MS) return well("redis", "Redis is as it should be");
+  return wrong("redis", {
+    message: "Redis does not answer",
+    since: away,
+    fix: "start Redis; `starboard doctor` says how it is reached",
+  });
+}
+
+function judgeMirror(atWork: readonly KnownProcess[], now: number): VerdictCheck {
+  const reports = atWork.map(({ report }) => report);
+  const away = reports.map(({ mirrorAwaySince }) => mirrorAwaySince ?? null);
+  const isAway = away.length > 0 && away.every((since) => since !== null);
+  const awaySince = Math.min(...away.flatMap((since) => since ?? []));
+  if (isAway && now - awaySince > PATIENCE_MS) {
+    return wrong("mirror", {
+      message: "the mirror node answers no process",
+      since: awaySince,
+      fix: "see MIRROR_NODE_URL; a second one, after a comma, stands in",
+    });
+  }
+  const behind = Math.max(0, ...reports.map(({ mirrorBehindMs }) => mirrorBehindMs ?? 0));
+  if (behind <= MIRROR_BEHIND_MS) return well("mirror", "the mirror node keeps up");
+  return wrong("mirror", {
+    message: `the mirror node is ${counted(Math.round(behind / 60_000), "minute")} behind`,
+    since: now - behind,
+    fix: "see the provider's status page; name another in MIRROR_NODE_URL",
+  });
+}
+
+function judgeBalance(atWork: readonly KnownProcess[]): VerdictCheck {
+  const [newest] = atWork
+    .filter(({ report }) => report.operator)
+    .toSorted((one, other) => other.seenAt - one.seenAt);
+  const operator = newest?.report.operator;
+  if (!operator) return well("balance", "no worker has reported it yet");
+  const days = daysLeft(operator);
+  const rest = `${starsLeft(operator).toLocaleString("en-US")} stars${days === null ? "" : `, ${Math.floor(days)} days at yesterday's pace`}`;
+  const message = `${operator.account} holds ${hbarText(operator.balance)}: ${rest}`;
+  if (operator.lowSince === null) return well("balance", message);
+  return wrong("balance", {
+    message,
+    since: operator.lowSince,
+    fix: `send HBAR to ${operator.account}`,
+  });
+}
+
+/** Since when the first process of a role sees something; null where none does. */
+function sinceOf(
+  atWork: readonly KnownProcess[],
+  role: ServiceProcess["role"],
+  of: (report: KnownProcess["report"]) => number | null | undefined,
+): number | null {
+  const seen = atWork.flatMap((process) =>
+    process.role === role ? (of(process.report) ?? []) : [],
+  );
+  return seen.length === 0 ? null : Math.min(...seen);
+}
