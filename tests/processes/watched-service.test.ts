@@ -33,7 +33,8 @@ const PATIENCE_MS = 90_000;
 interface Context {
   network: Network;
   url: string;
-  close: () => Promise<void>;
+  /** Absent where the service did not start. */
+  close?: () => Promise<void>;
 }
 const test = suite<Context>("a watched service");
 test.before(async (context) => {
@@ -55,7 +56,7 @@ test.before(async (context) => {
     },
   });
 });
-test.after((context) => context.close());
+test.after((context) => context.close?.());
 
 async function verdictOf(context: Context): Promise<Verdict> {
   return (await send(context, "GET /ops/api/health", { token: TOKEN })).body as Verdict;
