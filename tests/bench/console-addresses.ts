@@ -75,6 +75,11 @@ export function consoleAddresses(at: Landmarks): Readonly<Record<string, readonl
       ["the full mint, walked", "/actors/forever-mint/full?at=9&replay=1"],
       ["the full mint, late NFTs", "/actors/forever-mint/full?nft=A/5990000"],
     ],
+    "/wallets/*": [
+      ["a wallet", `/wallets/${wallet}`],
+      ["nobody's wallet", "/wallets/0.0.7"],
+    ],
+    "/search": [["search for a star", `/search?q=${at.star.id}`]],
     // Those of actors with thousands of stars are refused.
     "/raw/actors/*": actors
       .slice(0, 3)

@@ -59,6 +59,7 @@ export function framedPage(given: FrameGiven, request: FrameRequest): Html {
     html`<header class="top">
   <a class="brand" href="/ops"><span aria-hidden="true">★</span> Starboard <span class="quiet">console</span></a>
   <span class="network ${given.network}" title="The ledger network of this service">${given.network}</span>
+  <form class="search" method="get" action="/ops/search" role="search" aria-label="The whole console"><input name="q" type="search" maxlength="200" aria-label="Wallet, star, transaction, message or event" aria-keyshortcuts="/" placeholder="Search (press /)"></form>
   <form class="who" method="post" action="/ops/sign-out">
     <input type="hidden" name="token" value="${request.formToken}">
     <span class="name">${request.session.operator} <span class="quiet">${request.session.role}</span></span>

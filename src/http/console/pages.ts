@@ -23,9 +23,11 @@ import { overviewPage } from "./pages/overview.ts";
 import { premiumPage } from "./pages/premium.ts";
 import { publishingPage } from "./pages/publishing.ts";
 import { queuesPage } from "./pages/queues.ts";
+import { searchPage } from "./pages/search.ts";
 import { seasonsPage } from "./pages/seasons.ts";
 import { starPage } from "./pages/star.ts";
 import { starsPage } from "./pages/stars.ts";
+import { walletPage } from "./pages/wallet.ts";
 import { xpPage } from "./pages/xp.ts";
 import type { QueueBoard } from "./queue-board.ts";
 
@@ -60,6 +62,8 @@ export function consolePages(deps: PagesDeps): readonly Page[] {
     actorsPage(deps),
     actorPage(deps),
     actorJsonPage(deps),
+    walletPage(deps),
+    searchPage(deps),
     starsPage(deps),
     starPage(deps),
     publishingPage({ ...deps, readNumbers }),

@@ -231,6 +231,8 @@ test("by keys alone: sign in, issue a key, revoke it, sign out", async (place) =
   await keyboard.type(TOKEN);
   await keyboard.press("Enter");
   await formOf(page, "/keys/issue").waitFor();
+  await keyboard.press("/");
+  assert.equal(await page.evaluate(`document.activeElement.matches(".top .search input")`), true);
   await tabTo("[name=name]");
   await keyboard.type("By keys alone");
   await tabTo("form button");

@@ -20,6 +20,11 @@ export const STREAMS: readonly string[] = PAGES.filter(({ isQuiet }) => isQuiet)
   ({ path }) => path,
 );
 
+/** These are files to be kept, which no tab shows. */
+export const FILES: readonly string[] = PAGES.map(({ path }) => path).filter((path) =>
+  path.endsWith(".ndjson"),
+);
+
 /** All places in the order of the table. */
 export function allOf({ addresses }: Pick<Filled, "addresses">): readonly Address[] {
   return Object.values(addresses).flat();
@@ -50,6 +55,8 @@ export async function fillForBrowser(service: Service): Promise<Filled> {
       ["event-day", `/actors/event-day/meetup/${day}`],
       ["forever-mint", "/actors/forever-mint/mint?at=1"],
     ],
+    "/wallets/*": [["wallet", `/wallets/${wallet.id}`]],
+    "/search": [["search", `/search?q=${wallet.id}`]],
     "/raw/actors/*": [["raw", `/raw/actors/${actor}`]],
     "/stars": [["stars", "/stars"]],
     "/stars/*": [["star", `/stars/${star}`]],

@@ -7,7 +7,7 @@
  */
 import * as assert from "node:assert/strict";
 import { barriersOn, sidewaysOf } from "../../support/browser.ts";
-import { allOf, type Filled, fillForBrowser, STREAMS } from "./browser-addresses.ts";
+import { allOf, FILES, type Filled, fillForBrowser, STREAMS } from "./browser-addresses.ts";
 import { browserSuite, DESKTOP, openSignedIn, PAGES, PHONE } from "./browser-place.ts";
 
 const test = browserSuite<Filled>("/ops pages in a browser", ({ service }) =>
@@ -15,7 +15,7 @@ const test = browserSuite<Filled>("/ops pages in a browser", ({ service }) =>
 );
 
 test("no page of the table is left out here", async (place) => {
-  const visited = [...Object.keys(place.addresses), ...STREAMS].sort();
+  const visited = [...Object.keys(place.addresses), ...STREAMS, ...FILES].sort();
   assert.deepEqual(visited, PAGES.map(({ path }) => path).sort());
 });
 

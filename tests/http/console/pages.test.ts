@@ -59,6 +59,7 @@ function addresses({ wallet, day, stars, keyId }: Context): string[] {
   const rest: Record<string, string> = {
     "/actors/*": `/actors/${actor}`,
     "/raw/actors/*": `/raw/actors/${actor}`,
+    "/wallets/*": `/wallets/${wallet}`,
     "/stars/*": `/stars/${stars["one event/meetup"]}`,
     "/keys/revoke/*": `/keys/revoke/${keyId}`,
     "/holdings/runs/*": `/holdings/runs/${RUN}`,
@@ -67,7 +68,8 @@ function addresses({ wallet, day, stars, keyId }: Context): string[] {
   const deps = { sql: undefined, refusals: undefined } as unknown as Parameters<
     typeof consolePages
   >[0];
-  return consolePages(deps).map(({ path }) => `/ops${rest[path] ?? path}`);
+  const pages = consolePages(deps).filter(({ path }) => path !== "/search");
+  return pages.map(({ path }) => `/ops${rest[path] ?? path}`);
 }
 
 test("every page of the table is closed to guests, voters, key holders and bearers", async (context) => {
@@ -148,6 +150,71 @@ test("a wallet's day: allowance in words, the drawing with its state marked, the
   assert.match(text, /\?at=3#past"[^>]*>open, 3 of 5<\/a>/);
 });
 
+test("a wallet across its days: stars, refusals counted, passes, credits, sessions and rank in one time line", async ({
+  operator,
+  service,
+  voter,
+  wallet,
+  day,
+}) => {
+  const account = Number(wallet.slice(4));
+  await service.sql`insert into season (id, name, starts_at, ends_at)
+    values (${RUN}, 'Spring', now_ms() - 3600000, now_ms() + 3600000)`;
+  await service.sql`insert into premium_pass (wallet, season_id, granted_at) values (${account}, ${RUN}, now_ms())`;
+  await service.sql`insert into xp_credit (key, wallet, points, reason, at) values ('quest', ${account}, 7, 'Quest', now_ms())`;
+  for (let n = 0; n < 3; n += 1) await cast(service, voter, "token/0.0.9001");
+  const path = `/ops/wallets/${wallet}`;
+  await until("the refusals are counted", async () =>
+    /Already starred today, 3 times that day/.test((await operator.get(path)).text),
+  );
+  const { text } = await operator.get(path);
+  const line = /Time line[\s\S]*?<\/section>/.exec(text)?.[0] ?? "";
+  assert.equal(line.match(/badge good">accepted/g)?.length, 3);
+  assert.equal(line.match(/badge warn">refused/g)?.length, 1);
+  for (const word of ["premium pass granted", "+7 XP booked", "Quest", "signed in"]) {
+    assert.ok(line.includes(word), word);
+  }
+  assert.match(text, new RegExp(`href="/ops/actors/wallet-day/${wallet}/${day}"`));
+  assert.match(text, /<dt>Rank<\/dt><dd>1, with /);
+  assert.match((await operator.get("/ops/wallets/0.0.7")).text, /Nothing is known of this wallet/);
+  assert.equal((await operator.get("/ops/wallets/me")).status, 404);
+  await service.sql`delete from premium_pass`;
+  await service.sql`delete from season`;
+});
+
+test("one search box finds a wallet, a star, a transaction, a message, an actor and an event", async ({
+  operator,
+  service,
+  wallet,
+  day,
+  stars,
+}) => {
+  const star = stars["one event/meetup"];
+  const id = "0.0.4711@1700000000.000000042";
+  await service.sql`insert into topic_reading (topic_id, sequence_number, begun_at) values ('0.0.4712', 0, 0)
+    on conflict do nothing`;
+  await service.sql`insert into publish_attempt (star_id, attempt, topic_id, payer, valid_start_ns, reserved_at)
+    values (${star ?? ""}, 90, '0.0.4712', '0.0.4711', 1700000000000000042, 0)`;
+  const found: [string, string][] = [
+    [wallet, `/wallets/${wallet}`],
+    [(star ?? "").toUpperCase(), `/stars/${star}`],
+    [id, `/stars/${star}`],
+    ["0.0.4711-1700000000-000000042", `/stars/${star}`],
+    [`wallet-day/${wallet}/${day}`, `/actors/wallet-day/${wallet}/${day}`],
+    ["mint", "/actors/forever-mint/mint"],
+    ["meetup", "/actors?type=event-day&q=meetup"],
+    ["", "/actors"],
+  ];
+  for (const [q, place] of found) {
+    const reply = await operator.get(`/ops/search?${new URLSearchParams({ q })}`);
+    assert.deepEqual([reply.status, reply.headers.get("location")], [303, `/ops${place}`], q);
+  }
+  for (const q of ["0.0.4711@1.2", "0.0.4712#1", "0.0.4712/1"]) {
+    const reply = await operator.get(`/ops/search?${new URLSearchParams({ q })}`);
+    assert.equal(reply.status, 404, q);
+  }
+});
+
 test("time travel: the state after each event, by the machine itself", async ({
   operator,
   wallet,
@@ -163,6 +230,10 @@ test("time travel: the state after each event, by the machine itself", async ({
     }),
   );
   assert.deepEqual(states, ["open", "open", "open"]);
+  const walked = (await operator.get(`${id}?at=2`)).text;
+  assert.equal(walked.match(/class="card past"/g)?.length, 1);
+  assert.match(walked, /State chart, at that time/);
+  assert.match(walked, /<dt>Votes used<\/dt><dd>1 → 2<\/dd>/);
   const mint = await operator.get("/ops/actors/forever-mint/mint?at=1");
   assert.match(mint.text, /8 \(\+8 by this event\)/);
   assert.match(mint.text, new RegExp(`A 1 for ${wallet}`));

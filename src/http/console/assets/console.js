@@ -11,6 +11,16 @@ function refreshTimes() {
 
 setInterval(refreshTimes, 5000);
 
+// "/" leads to the search box, from anywhere but where text is typed.
+document.addEventListener("keydown", (event) => {
+  if (event.key !== "/" || event.ctrlKey || event.metaKey || event.altKey) return;
+  if (event.target.closest?.("input, textarea, select")) return;
+  const box = document.querySelector(".top .search input");
+  if (box === null) return;
+  event.preventDefault();
+  box.focus();
+});
+
 // On a phone the navigation scrolls: where one is should be in sight.
 const here = document.querySelector(".pages [aria-current]");
 here?.scrollIntoView({ block: "nearest", inline: "center" });

@@ -3,7 +3,7 @@ import { type ActorName, formatActorName } from "../../../hosting/actor-name.ts"
 import { eventDayAfter, foreverMintAfter } from "../../../hosting/time-travel.ts";
 import type { EventNumbers } from "../../../reads/console-event.ts";
 import { type Content, facts, type Html, html, number } from "../markup.ts";
-import { type ActorDeps, pastState, STEPS_MAX } from "./actor-view.ts";
+import { type ActorDeps, type ActorView, pastState, STEPS_MAX } from "./actor-view.ts";
 
 type EventName = Exclude<ActorName, { type: "wallet-day" }>;
 
@@ -12,11 +12,12 @@ export async function eventPast(
   sql: ActorDeps["sql"],
   name: EventName,
   { asked, numbers }: { readonly asked: number | undefined; readonly numbers: EventNumbers },
-): Promise<Content> {
+): Promise<ActorView["past"]> {
   if (asked === undefined) return null;
   const id = formatActorName(name);
   if (numbers.isMore || numbers.stars + numbers.releases > STEPS_MAX) {
-    return html`<p class="notice warn">More than ${number(STEPS_MAX)} events: this history is too long to be walked here.</p>`;
+    const tooLong = html`<p class="notice warn">More than ${number(STEPS_MAX)} events: this history is too long to be walked here.</p>`;
+    return { state: null, section: tooLong };
   }
   const after = (steps: number): Promise<EventTables> =>
     name.type === "event-day"
@@ -26,7 +27,8 @@ export async function eventPast(
   const last = numbers.stars + numbers.releases;
   const step = Math.min(asked, last);
   const [before, now] = await Promise.all([step === 0 ? null : after(step - 1), after(step)]);
-  return pastState(id, { step, last, content: difference(before, now) });
+  // Machines of events have one state each, at all times.
+  return { state: null, section: pastState(id, { step, last, content: difference(before, now) }) };
 }
 
 function difference(then: EventTables | null, now: EventTables): Html {

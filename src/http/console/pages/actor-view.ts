@@ -26,8 +26,10 @@ export interface ActorView {
   readonly more: Content;
   /** The history, event by event. */
   readonly history: Content;
-  /** What `?at=` shows, when it is asked for. */
-  readonly past: Content;
+  /** Sections of this kind alone, after the history. */
+  readonly below?: Content;
+  /** What `?at=` shows, when it is asked for, and the state then where it is known. */
+  readonly past: { readonly state: string | null; readonly section: Content } | null;
 }
 
 /** A history that is longer is walked by the command alone: a page answers at once. */

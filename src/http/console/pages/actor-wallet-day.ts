@@ -3,7 +3,6 @@ import { dayOf, endOfDay } from "../../../../actors/day.ts";
 import type { WalletDayContext } from "../../../../actors/wallet-day.ts";
 import type { ActorName } from "../../../hosting/actor-name.ts";
 import { type ShownActor, showActor } from "../../../hosting/inspect-actor.ts";
-import type { TrailedRefusal } from "../../../journal/refusal-trail.ts";
 import { accountNumber } from "../../../journal/star-record.ts";
 import { type WalletDayStep, walkWalletDay } from "../../../journal/wallet-day-history.ts";
 import { receiptsOfDay, type StarReceipt } from "../../../reads/receipts.ts";
@@ -23,8 +22,8 @@ import {
 } from "../markup.ts";
 import type { PageRequest } from "../page.ts";
 import { wholeNumber } from "../paging.ts";
-import { stateChart } from "../state-chart.ts";
-import { kindWords, refusalWords, stateWords } from "../words.ts";
+import { groupRefusals, refusalTable } from "../refusal-groups.ts";
+import { kindWords, stateWords } from "../words.ts";
 import { type ActorDeps, type ActorView, afterLink, pastState } from "./actor-view.ts";
 import { breakdownWords, targetName } from "./star-words.ts";
 
@@ -75,7 +74,7 @@ ${facts([
   ],
   [
     "See also",
-    html`<a href="/ops/feed?wallet=${name.wallet}">its decisions, live</a>, <a href="/ops/actors?q=${name.wallet}">its other days</a>`,
+    html`<a href="/ops/feed?wallet=${name.wallet}">its decisions, live</a>, <a href="/ops/wallets/${name.wallet}">the wallet across its days</a>`,
   ],
 ])}`;
   return {
@@ -84,9 +83,16 @@ ${facts([
     version: shown.version,
     source: SOURCE_WORDS[shown.source],
     context,
-    more: refused.length === 0 ? null : section("Recent refusals", refusalTable(refused, now)),
+    more: null,
     history: history(id, { steps, receipts, now, wallet: name.wallet }),
-    past: await past(id, { steps, now, asked: wholeNumber(query, "at") }),
+    below:
+      refused.length === 0
+        ? null
+        : section(
+            "Recent refusals",
+            refusalTable(groupRefusals(refused), { now, isDayKnown: true }),
+          ),
+    past: past(id, { steps, now, asked: wholeNumber(query, "at") }),
   };
 }
 
@@ -151,25 +157,7 @@ function history(
 <p class="hint">A refused star changes nothing and is not in the journal. Recent refusals, as far as they are kept, are on the <a href="/ops/feed?wallet=${given.wallet}">live page</a>.</p>`;
 }
 
-function refusalTable(refused: readonly TrailedRefusal[], now: number): Html {
-  return table({
-    caption: "Refused stars of this wallet, newest first",
-    columns: [
-      "When",
-      { label: "Event", isTitle: true },
-      "Decision",
-      { label: "Why", isText: true },
-    ],
-    rows: refused.map(({ at, target, code }) => [
-      moment(at, now, true),
-      html`star on ${targetName(target)}`,
-      badge("warn", "refused"),
-      refusalWords(code),
-    ]),
-  });
-}
-
-async function past(
+function past(
   id: string,
   {
     steps,
@@ -180,20 +168,36 @@ async function past(
     readonly now: number;
     readonly asked: number | undefined;
   },
-): Promise<Content> {
+): ActorView["past"] {
   if (asked === undefined) return null;
   const step = Math.min(asked, steps.length);
   const taken = steps.slice(0, step);
   const last = taken.at(-1);
   const state = last?.state.value ?? "open";
   const content = html`<p>${badge("plain", state)} ${stateWords(state)} · ${last === undefined ? "no vote used" : `${step} of ${last.limit} votes used`}</p>
-${last === undefined ? "" : html`<p>The star on ${targetName(last.target)} was accepted as number ${step} of the day, ${instant(last.at)}.</p>`}
-${await stateChart("wallet-day", state)}
+${last === undefined ? "" : facts(changesBy(last, { step, before: taken.at(-2) }))}
 ${table({
   caption: "Items starred by then",
   columns: ["Item", "When"],
   rows: taken.map(({ target, at }) => [targetName(target), moment(at, now, true)]),
   empty: "Nothing was starred yet.",
 })}`;
-  return pastState(id, { step, last: steps.length, content });
+  return { state, section: pastState(id, { step, last: steps.length, content }) };
+}
+
+/** What a star changed in the actor's context. */
+function changesBy(
+  { target, at, limit, state }: WalletDayStep,
+  { step, before }: { readonly step: number; readonly before: WalletDayStep | undefined },
+): [string, Content][] {
+  const from = before?.state.value ?? "open";
+  return [
+    ["Decided", instant(at)],
+    ["Added", targetName(target)],
+    ["Votes used", `${step - 1} → ${step}`],
+    ["State", from === state.value ? `${from}, as before` : `${from} → ${state.value}`],
+    ...(before === undefined || before.limit === limit
+      ? []
+      : ([["Votes a day", `${before.limit} → ${limit}`]] as [string, Content][])),
+  ];
 }

@@ -25,7 +25,7 @@ export function actorPage(deps: ActorDeps): Page {
         name.type === "wallet-day"
           ? await walletDayActor(deps, name, request)
           : await eventActor(deps, name, request);
-      const drawing = await stateChart(name.type, view.state);
+      const drawing = await stateChart(name.type, view.past?.state ?? view.state);
       const replay = await replayed(deps, name, { request, version: view.version });
       return { title: view.title, body: page(name, view, { drawing, replay }) };
     },
@@ -68,24 +68,30 @@ function tooMany(name: ActorName): TerminalError {
 
 function page(
   name: ActorName,
-  { state, version, source, context, more, history, past }: ActorView,
+  { state, version, source, context, more, history, below, past }: ActorView,
   { drawing, replay }: { readonly drawing: Html; readonly replay: Html },
 ): Html {
   const id = formatActorName(name);
   return html`<div class="lead"><p>${copyable(id)}</p>
 <p>${badge("plain", state)} ${stateWords(state)} · ${number(version)} ${version === 1 ? "star" : "stars"} · ${source}</p></div>
-${past}
+${past?.section}
+${past === null ? "" : chart("State chart, at that time", drawing)}
 <div class="pair">
 ${section("Now", context, version > STEPS_MAX ? null : html`<a href="/ops/raw/actors/${id}">Raw JSON</a>`)}
 ${section("Replay check", replay)}
 </div>
-${section(
-  past === null ? "State chart" : "State chart, now",
-  html`${drawing}
-<p class="hint">Drawn from the machine that decides. The filled state is the present one.</p>`,
-)}
+${past === null ? chart("State chart", drawing) : ""}
 ${more}
-${section("History", history)}`;
+${section("History", history)}
+${below}`;
+}
+
+function chart(title: string, drawing: Html): Html {
+  return section(
+    title,
+    html`${drawing}
+<p class="hint">Drawn from the machine that decides. The filled state is the one it is in.</p>`,
+  );
 }
 
 async function replayed(

@@ -93,7 +93,7 @@ ${fieldOf(request, GRANT, {
 <button class="primary">Grant a pass</button>`,
   );
   const rows = passes.map(({ wallet, grantedAt, seasonId }) => [
-    html`<a class="code" href="/ops/stars?q=${wallet}">${wallet}</a>`,
+    html`<a class="code" href="/ops/wallets/${wallet}">${wallet}</a>`,
     ago(grantedAt, request.now),
     askingButton(request, {
       path: "/premium/revoke",

@@ -101,7 +101,7 @@ ${section(
     ],
     rows: credits.map(({ id, wallet, points, reason, at }) => [
       ago(at, request.now),
-      html`<a class="code" href="/ops/stars?q=${wallet}">${wallet}</a>`,
+      html`<a class="code" href="/ops/wallets/${wallet}">${wallet}</a>`,
       signed(points),
       reason,
       html`<span class="code" title="${id}">${id.length > REFERENCE_SHOWN ? `${id.slice(0, REFERENCE_SHOWN)}…` : id}</span>`,

@@ -1,0 +1,196 @@
+import { dayOf } from "../../../../actors/day.ts";
+import { TerminalError } from "../../../errors.ts";
+import type { RefusalTrail } from "../../../journal/refusal-trail.ts";
+import { accountNumber } from "../../../journal/star-record.ts";
+import { isEntityId, type LedgerNetwork } from "../../../ledger/entity-id.ts";
+import { listDaysOfWallet, type WalletDayRow } from "../../../reads/console-actors.ts";
+import { type ListedStar, listStars } from "../../../reads/console-star.ts";
+import { readWalletBooks, type WalletBooks } from "../../../reads/console-wallet.ts";
+import { readStanding, type Standing } from "../../../reads/leaderboard.ts";
+import type { Sql } from "../../../store/postgres.ts";
+import { actorLink, onLedger, starLink } from "../links.ts";
+import {
+  ago,
+  badge,
+  type Content,
+  facts,
+  type Html,
+  html,
+  moment,
+  number,
+  section,
+  table,
+} from "../markup.ts";
+import type { Page } from "../page.ts";
+import { groupRefusals, type RefusalGroup, refusalTable } from "../refusal-groups.ts";
+import { refusalWords } from "../words.ts";
+import { targetName } from "./star-words.ts";
+
+export interface WalletDeps {
+  readonly sql: Sql;
+  readonly refusals: RefusalTrail;
+  readonly network: LedgerNetwork;
+}
+
+/** The newest of all wallets, in which this one's are looked for. */
+const REFUSALS_SEARCHED = 500;
+const DAYS_SHOWN = 14;
+const LINES_SHOWN = 100;
+
+/** Everything that is known of one wallet. */
+interface Known {
+  readonly wallet: string;
+  readonly now: number;
+  readonly network: LedgerNetwork;
+  readonly days: readonly WalletDayRow[];
+  readonly stars: readonly ListedStar[];
+  readonly books: WalletBooks;
+  readonly standing: Standing | null;
+  readonly refused: readonly RefusalGroup[];
+}
+
+/** A wallet across its days: what it did, what it has, and what it was refused. */
+export function walletPage({ sql, refusals, network }: WalletDeps): Page {
+  return {
+    path: "/wallets/*",
+    below: "/actors",
+    async show({ rest: wallet, now }) {
+      if (!isEntityId(wallet)) throw new TerminalError("NOT_FOUND", "This names no wallet.");
+      const account = accountNumber(wallet);
+      const [days, stars, books, standing, newest] = await Promise.all([
+        listDaysOfWallet(sql, { wallet: account, limit: DAYS_SHOWN }),
+        listStars(sql, { wallet: account, limit: LINES_SHOWN }),
+        readWalletBooks(sql, account, { now, limit: LINES_SHOWN }),
+        readStanding(sql, { account, now }),
+        refusals.newest(REFUSALS_SEARCHED),
+      ]);
+      const refused = groupRefusals(newest.filter((one) => one.wallet === wallet));
+      const known = { wallet, now, network, days, stars, books, standing, refused };
+      return { title: `Wallet ${wallet}`, body: body(known) };
+    },
+  };
+}
+
+function body(known: Known): Html {
+  const { wallet, now, days, stars, refused } = known;
+  const more = html`<a href="/ops/actors?q=${wallet}">All its days</a>`;
+  return html`${section("Now", summary(known))}
+${section("Time line", timeLine(known), stars.length < LINES_SHOWN ? null : html`<a href="/ops/stars?q=${wallet}">All its stars</a>`)}
+${section("Days", dayTable(days, now), days.length < DAYS_SHOWN ? null : more)}
+${section("Refusals", refusalTable(refused, { now, isDayKnown: false }), html`<span class="hint">recent ones, as far as they are kept; alike ones are counted</span>`)}`;
+}
+
+function summary({ wallet, now, network, days, books, standing }: Known): Html {
+  const today = days.find(({ day }) => day === dayOf(now));
+  const { passes, credits, sessions } = books;
+  const [newest] = sessions;
+  const none = "none";
+  return facts([
+    ["Account", onLedger(network, `account/${wallet}`, wallet)],
+    [
+      "Today",
+      html`${actorLink(`wallet-day/${wallet}/${dayOf(now)}`, `${number(today?.stars ?? 0)} stars`)}`,
+    ],
+    ["Rank", standing === null ? "no points in a season that is on" : standingWords(standing)],
+    [
+      "Passes",
+      passes.length === 0
+        ? none
+        : passes.map(
+            ({ season, seasonId }, index) =>
+              html`${index === 0 ? "" : ", "}<a href="/ops/premium?season=${seasonId}">${season}</a>`,
+          ),
+    ],
+    [
+      "XP credits",
+      credits.length === 0 ? none : html`<a href="/ops/xp">${number(credits.length)}</a>`,
+    ],
+    [
+      "Voting sessions",
+      newest === undefined
+        ? none
+        : html`${number(sessions.length)} open, the newest from ${ago(newest, now)}`,
+    ],
+    ["See also", html`<a href="/ops/feed?wallet=${wallet}">its decisions, live</a>`],
+  ]);
+}
+
+function standingWords({ rank, points, stars }: Standing): string {
+  const place = rank === null ? "far down" : number(rank);
+  return `${place}, with ${number(points)} points from ${number(stars)} stars and credits`;
+}
+
+/** A line of what a wallet did or was given. */
+interface Line {
+  readonly at: number;
+  readonly what: Content;
+  readonly outcome: Content;
+}
+
+function timeLine(known: Known): Html {
+  const { now } = known;
+  const lines = linesOf(known)
+    .sort((one, other) => other.at - one.at)
+    .slice(0, LINES_SHOWN);
+  return table({
+    caption: "What this wallet did and was given, newest first",
+    columns: [
+      { label: "When", isWhole: true },
+      { label: "What", isText: true, isTitle: true },
+      { label: "Outcome", isText: true },
+    ],
+    rows: lines.map(({ at, what, outcome }) => [moment(at, now), what, outcome]),
+    empty: "Nothing is known of this wallet: it has no star, pass, credit or open session.",
+  });
+}
+
+function linesOf({ stars, books, refused }: Known): Line[] {
+  return [
+    ...stars.map(
+      ({ id, at, type, targetId, weight }): Line => ({
+        at,
+        what: html`star on ${targetName(`${type}/${targetId}`)}`,
+        outcome: html`${badge("good", "accepted")} weight ${number(weight)}, ${starLink(id)}`,
+      }),
+    ),
+    ...refused.map(
+      ({ at, target, code, count }): Line => ({
+        at,
+        what: html`star on ${targetName(target)}`,
+        outcome: html`${badge("warn", "refused")} ${refusalWords(code)}${count === 1 ? "" : `, ${number(count)} times that day`}`,
+      }),
+    ),
+    ...books.passes.map(
+      ({ grantedAt, season, seasonId }): Line => ({
+        at: grantedAt,
+        what: "premium pass granted",
+        outcome: html`<a href="/ops/premium?season=${seasonId}">${season}</a>`,
+      }),
+    ),
+    ...books.credits.map(
+      ({ at, points, reason }): Line => ({
+        at,
+        what: `${points > 0 ? "+" : "−"}${number(Math.abs(points))} XP booked`,
+        outcome: reason,
+      }),
+    ),
+    ...books.sessions.map((at): Line => ({ at, what: "signed in", outcome: "still open" })),
+  ];
+}
+
+function dayTable(days: readonly WalletDayRow[], now: number): Html {
+  return table({
+    caption: "Days on which it starred, newest first",
+    columns: [
+      { label: "Day", isWhole: true },
+      { label: "Stars", isNumber: true },
+      { label: "Last star", isWhole: true },
+    ],
+    rows: days.map(({ wallet, day, stars, lastAt }) => [
+      actorLink(`wallet-day/0.0.${wallet}/${day}`, day),
+      number(stars),
+      ago(lastAt, now),
+    ]),
+    empty: "It has starred nothing yet.",
+  });
+}

@@ -1,0 +1,58 @@
+import { runStatement, type Sql } from "../store/postgres.ts";
+import type { ListedCredit, ListedPass } from "./console-seasons.ts";
+
+/** What stands of a wallet beside its stars. Instants are epoch milliseconds. */
+export interface WalletBooks {
+  /** Newest first. */
+  readonly passes: readonly ListedPass[];
+  /** Newest first, as many as were asked for. */
+  readonly credits: readonly ListedCredit[];
+  /** When each voting session that is open was opened, newest first. */
+  readonly sessions: readonly number[];
+}
+
+/**
+ * Passes, credits and sessions of a wallet, each by its own index.
+ *
+ * @param account number of the account
+ * @param asked.limit of the credits; a wallet has as many passes as seasons, and 20 sessions
+ * @throws RetryableError `UNAVAILABLE` when Postgres is out of reach
+ */
+export async function readWalletBooks(
+  sql: Sql,
+  account: number,
+  { now, limit }: { readonly now: number; readonly limit: number },
+): Promise<WalletBooks> {
+  const [passes, credits, sessions] = await Promise.all([
+    runStatement(sql<ListedPass[]>`
+      select '0.0.' || wallet as wallet, wallet as number, season_id as "seasonId",
+        season.name as season, granted_at as "grantedAt"
+      from premium_pass join season on season.id = season_id
+      where wallet = ${account} order by granted_at desc`),
+    runStatement(sql<ListedCredit[]>`
+      select key as id, '0.0.' || wallet as wallet, points, reason, at from xp_credit
+      where wallet = ${account} order by at desc limit ${limit}`),
+    runStatement(sql<{ at: number }[]>`
+      select created_at as at from session
+      where wallet = ${account} and expires_at > ${now}::bigint order by created_at desc`),
+  ]);
+  return { passes, credits, sessions: sessions.map(({ at }) => at) };
+}
+
+/** The star that a transaction was reserved for. @param transactionId `0.0.n@seconds.nnnnnnnnn` */
+export async function starOfTransaction(sql: Sql, transactionId: string): Promise<string | null> {
+  const [row] = await runStatement(sql<{ id: string }[]>`
+    select star_id as id from publish_attempt where transaction_id = ${transactionId}`);
+  return row?.id ?? null;
+}
+
+/** The star whose message stands at a place of a topic. */
+export async function starOfMessage(
+  sql: Sql,
+  { topic, sequence }: { readonly topic: string; readonly sequence: number },
+): Promise<string | null> {
+  const [row] = await runStatement(sql<{ id: string }[]>`
+    select star_id as id from outbox
+    where topic_id = ${topic} and sequence_number = ${sequence}::bigint and state = 'published'`);
+  return row?.id ?? null;
+}
