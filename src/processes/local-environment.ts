@@ -32,7 +32,7 @@ import { createLogger } from "../log.ts";
 import { migrate } from "../store/migrate.ts";
 import { openPostgres, readDatabaseClock, type Sql } from "../store/postgres.ts";
 import { WEB_SETTINGS, type WebSettings } from "./web-settings.ts";
-import { WORKER_SETTINGS, type WorkerSettings } from "./worker.ts";
+import { LEDGER_SETTINGS, WORKER_SETTINGS, type WorkerSettings } from "./worker.ts";
 
 /** One machine's worth of servers, and the settings that lead to them. */
 export interface LocalEnvironment {
@@ -62,17 +62,6 @@ export interface LocalEnvironment {
 type Variables = Record<string, string>;
 type OnStop = (stop: () => Promise<void>) => void;
 
-/** What the demo's ledger decides where nothing is given. */
-const DEMO_NAMES = [
-  "HEDERA_OPERATOR_ID",
-  "HEDERA_OPERATOR_KEY",
-  "EVENT_VOTES_TOPIC_ID",
-  "ASSET_VOTES_TOPIC_ID",
-  "COLLECTION_A_ID",
-  "COLLECTION_A_KEY",
-  "COLLECTION_B_ID",
-  "COLLECTION_B_KEY",
-] as const;
 /** The collections' names in a message. */
 const DEMO_KEYS = { a: "collection_a", b: "collection_b" } as const;
 const DEMO_KEY_NAME = "npm start";
@@ -214,7 +203,7 @@ async function ownLedger({
   const file = join(folder, "ledger.json");
   const ledgerFolder = join(folder, "ledger");
   // Stars of the past name topics and collections: those of the ledger that is made here.
-  const isWhole = DEMO_NAMES.every((name) => given[name] === undefined);
+  const isWhole = LEDGER_SETTINGS.every((name) => given[name] === undefined);
   if (isWhole && readKept(file) === undefined && (await isDirectoryEmpty(sql))) {
     await makeDemoLedger({ folder: ledgerFolder, file, keys: DEMO_KEYS, now: clock.now() });
   }
@@ -248,7 +237,7 @@ async function fillDemo(
   await sellCountedNft({ ...place, log }, own.demo, own.hedera.ledger);
 }
 
-function demoVariables(demo: DemoLedger): Record<(typeof DEMO_NAMES)[number], string> {
+function demoVariables(demo: DemoLedger): Record<(typeof LEDGER_SETTINGS)[number], string> {
   return {
     HEDERA_OPERATOR_ID: demo.operator.id,
     HEDERA_OPERATOR_KEY: demo.operator.key,

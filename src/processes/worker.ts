@@ -32,11 +32,8 @@ import { ownVersion } from "../version.ts";
 import { observedTopic, observeMirror } from "./observe-ledger.ts";
 import { prepareDatabase } from "./prepare-database.ts";
 
-/** What a worker cannot do without. */
-export const WORKER_SETTINGS = [
-  "DATABASE_URL",
-  "REDIS_URL",
-  "MIRROR_NODE_URL",
+/** What says how stars are weighed and published. */
+export const LEDGER_SETTINGS = [
   "HEDERA_OPERATOR_ID",
   "HEDERA_OPERATOR_KEY",
   "EVENT_VOTES_TOPIC_ID",
@@ -45,6 +42,14 @@ export const WORKER_SETTINGS = [
   "COLLECTION_A_KEY",
   "COLLECTION_B_ID",
   "COLLECTION_B_KEY",
+] as const;
+
+/** What a worker cannot do without. */
+export const WORKER_SETTINGS = [
+  "DATABASE_URL",
+  "REDIS_URL",
+  "MIRROR_NODE_URL",
+  ...LEDGER_SETTINGS,
 ] as const;
 export type WorkerSettings = Readonly<With<(typeof WORKER_SETTINGS)[number]>>;
 

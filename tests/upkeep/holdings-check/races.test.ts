@@ -34,16 +34,24 @@ function checkStoppingAt(stage: Stage, failpoint: string) {
   return { report: check.runNow().then((report) => brief(report)), ...stop };
 }
 
+/** A voter who has sold what the star brought; a check has judged that and stands before its release. */
+async function soldUnderCheck(stage: Stage, [a, b]: readonly [number, number]) {
+  const { ledger } = stage.hedera;
+  const voter = await stage.wallet(a, b);
+  await stage.star(voter);
+  const before = await stage.total();
+  const { A, B } = stage.collections;
+  if (a > 0) await ledger.transfer(A, voter.a, stage.treasury);
+  if (b > 0) await ledger.transfer(B, voter.b, stage.treasury);
+  const check = checkStoppingAt(stage, "forever.judged");
+  await check.arrival;
+  return { ledger, voter, before, check };
+}
+
 test("decided before a release and stored after it, a star is decided again: its NFT counts", async ({
   stage,
 }) => {
-  const { ledger } = stage.hedera;
-  const voter = await stage.wallet(1);
-  await stage.star(voter);
-  const before = await stage.total();
-  await ledger.transfer(stage.collections.A, voter.a, stage.treasury);
-  const check = checkStoppingAt(stage, "forever.judged");
-  await check.arrival;
+  const { ledger, voter, before, check } = await soldUnderCheck(stage, [1, 0]);
   await ledger.transfer(stage.collections.A, voter.a, voter.id);
   const commit = gate();
   let decisions = 0;
@@ -63,13 +71,7 @@ test("decided before a release and stored after it, a star is decided again: its
 });
 
 test("the same with the carrier of the +5", async ({ stage }) => {
-  const { ledger } = stage.hedera;
-  const voter = await stage.wallet(0, 1);
-  await stage.star(voter);
-  const before = await stage.total();
-  await ledger.transfer(stage.collections.B, voter.b, stage.treasury);
-  const check = checkStoppingAt(stage, "forever.judged");
-  await check.arrival;
+  const { ledger, voter, before, check } = await soldUnderCheck(stage, [0, 1]);
   const [bought = 0] = await ledger.mint(stage.collections.B, { count: 1, to: voter.id });
   const commit = gate();
   stage.beforeCommit = () => commit.pass();
@@ -88,13 +90,7 @@ test("the same with the carrier of the +5", async ({ stage }) => {
 test("stored after the check's readings and before its release, a star that brings the NFT wins", async ({
   stage,
 }) => {
-  const { ledger } = stage.hedera;
-  const voter = await stage.wallet(1);
-  await stage.star(voter);
-  const before = await stage.total();
-  await ledger.transfer(stage.collections.A, voter.a, stage.treasury);
-  const check = checkStoppingAt(stage, "forever.judged");
-  await check.arrival;
+  const { ledger, voter, before, check } = await soldUnderCheck(stage, [1, 0]);
   await ledger.transfer(stage.collections.A, voter.a, voter.id);
   assert.equal(await stage.star(voter), 0, "it counts already");
   check.open();
@@ -104,13 +100,7 @@ test("stored after the check's readings and before its release, a star that brin
 });
 
 test("a new B NFT starred with meanwhile carries the +5 on", async ({ stage }) => {
-  const { ledger } = stage.hedera;
-  const voter = await stage.wallet(0, 1);
-  await stage.star(voter);
-  const before = await stage.total();
-  await ledger.transfer(stage.collections.B, voter.b, stage.treasury);
-  const check = checkStoppingAt(stage, "forever.judged");
-  await check.arrival;
+  const { ledger, voter, before, check } = await soldUnderCheck(stage, [0, 1]);
   await ledger.mint(stage.collections.B, { count: 1, to: voter.id });
   assert.equal(await stage.star(voter), 0, "the wallet carries its +5 already");
   check.open();
