@@ -78,6 +78,7 @@ function welcome(
   return `
 Starboard is up after ${seconds.toFixed(1)} s.
 
+  Directory     ${url}/
   Public API    ${url}/v1
   API docs      ${url}/docs
   Voting API    ${url}/voting

@@ -48,20 +48,20 @@ function card(item: Item, asking: Asking, level: 2 | 3): Html {
   const link = html`<a href="${itemPath(item)}">${name(item.name)}</a>`;
   const heading = level === 2 ? html`<h2>${link}</h2>` : html`<h3>${link}</h3>`;
   return html`<li class="item">${standIn(`${item.type}/${item.id}`)}
-<div class="what">${heading}<p class="kind">${item.kind}</p>${carries(item, asking)}</div>
-${vote(item, asking)}</li>
+<div class="what">${heading}<p class="kind">${item.kind}</p></div>
+${vote(item, asking)}${carries(item, asking)}</li>
 `;
 }
 
 /** The head of an item's own page: its picture, name and star. */
 export function itemHead(item: Item, asking: Asking): Html {
   return html`<div class="item head">${standIn(`${item.type}/${item.id}`)}
-<div class="what"><h1>${name(item.name)}</h1><p class="kind">${item.kind}</p>${
-    asking.visitor === null
-      ? html`<p class="carries">Sign in to see what your star would carry.</p>`
-      : carries(item, asking)
-  }</div>
-${vote(item, asking)}</div>
+<div class="what"><h1>${name(item.name)}</h1><p class="kind">${item.kind}</p></div>
+${vote(item, asking)}${
+  asking.visitor === null
+    ? html`<p class="carries">Sign in to see what your star would carry.</p>`
+    : carries(item, asking)
+}</div>
 `;
 }
 

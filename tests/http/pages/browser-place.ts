@@ -1,9 +1,14 @@
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
 import type { Browser, BrowserContext, Page } from "playwright-core";
 import { suite, type Test } from "uvu";
+import { environment } from "../../../src/config.ts";
 import { CHROMIUM, complaintsOf, launchChromium } from "../../support/browser.ts";
 
 /** Far more than any page takes here; a step that waits for longer waits for nothing. */
 const STEP_MS = 20_000;
+
+const PICTURES = join(import.meta.dirname, "../../../docs/pictures");
 
 /** How a tab looks at the pages. */
 export interface Look {
@@ -63,6 +68,13 @@ export async function openTab(
     shift: async () => (await page.evaluate("window.moved")) as number,
     close: () => context.close(),
   };
+}
+
+/** Keeps a picture of a page for the documentation where `PICTURES=1` asks for it. */
+export async function keepPicture({ page }: Tab, name: string): Promise<void> {
+  if (!environment().PICTURES) return;
+  mkdirSync(PICTURES, { recursive: true });
+  await page.screenshot({ path: join(PICTURES, `${name}.png`) });
 }
 
 /** A place that tests share: opened before the first, closed after the last. */

@@ -40,6 +40,11 @@ function lookAhead(): void {
   for (const star of starsOnPage()) watch.observe(star);
 }
 
+/** `crypto.randomUUID` is for secure pages alone; a machine at home may have none. */
+function newKey(): string {
+  return [...crypto.getRandomValues(new Uint32Array(4))].map((part) => part.toString(36)).join("-");
+}
+
 /** Keys of stars whose answer never came: pressed again, they ask about the same star. */
 const unanswered = new Map<string, string>();
 
@@ -61,7 +66,7 @@ async function press(star: HTMLButtonElement): Promise<void> {
   const weight = expectedWeight(key, scope as Scope) ?? 0;
   if (before !== undefined) expectCounter(key, before + weight);
   spendOne();
-  const idempotencyKey = unanswered.get(key) ?? crypto.randomUUID();
+  const idempotencyKey = unanswered.get(key) ?? newKey();
   unanswered.set(key, idempotencyKey);
   try {
     const reply = await service.star(key, idempotencyKey);
