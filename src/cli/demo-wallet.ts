@@ -21,9 +21,19 @@ export interface SignedText {
  * (EIP-191) with an ECDSA one, as the wallets that hold such keys do.
  */
 export function signChallenge(wallet: SigningWallet, message: string): SignedText {
-  return wallet.type === "ed25519"
-    ? { scheme: "hip820", signature: signHip820(wallet.key, message) }
-    : { scheme: "eip191", signature: signEip191(wallet.key, message) };
+  const scheme = schemeOf(wallet);
+  const signature = (scheme === "hip820" ? signHip820 : signEip191)(wallet.key, message);
+  return { scheme, signature };
+}
+
+/** How a wallet with such a key signs. */
+export function schemeOf({ type }: SigningWallet): SignedText["scheme"] {
+  return type === "ed25519" ? "hip820" : "eip191";
+}
+
+/** The wallet as a voting client asks it for signatures. */
+export function signerOf(wallet: SigningWallet) {
+  return { wallet: wallet.id, sign: async (message: string) => signChallenge(wallet, message) };
 }
 
 function signHip820(key: string, message: string): string {

@@ -1,11 +1,11 @@
-import { randomUUID } from "node:crypto";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
+import type { Star } from "../../packages/client/src/index.ts";
 import { ownUrl } from "../config.ts";
 import { demoDirectory } from "../local/demo-directory.ts";
 import { readKept } from "../local/demo-ledger.ts";
-import { readStar, type Star, signIn, star, type VotingSite } from "./demo-client.ts";
-import type { SigningWallet } from "./demo-wallet.ts";
+import { castOrCode, demoVoting } from "./demo-voting.ts";
+import { type SigningWallet, schemeOf, signerOf } from "./demo-wallet.ts";
 import { command } from "./output.ts";
 import { readCommandSettings } from "./settings.ts";
 
@@ -25,10 +25,7 @@ export const demoCommand = command({
     key: { type: "string", description: "Its private key, hex: ED25519 in DER, ECDSA raw." },
   },
   async work({ url, target, wallet, key }) {
-    const site: VotingSite = {
-      url: (url ?? ownUrl(readCommandSettings(["DATABASE_URL"]))).replace(/\/$/, ""),
-      say,
-    };
+    const site = (url ?? ownUrl(readCommandSettings(["DATABASE_URL"]))).replace(/\/$/, "");
     const wallets = wallet === undefined ? demoWallets() : [givenWallet(wallet, key)];
     const stored = await castFirstPossible(
       site,
@@ -64,15 +61,17 @@ function targets(): readonly string[] {
 
 /** Wallets have five votes a day, and items one star per wallet: the demo goes on to the next. */
 async function castFirstPossible(
-  site: VotingSite,
+  site: string,
   wallets: readonly SigningWallet[],
   wanted: readonly string[],
 ): Promise<Star> {
   let refusal = "";
   for (const wallet of wallets) {
-    const token = await signIn(site, wallet);
+    const client = demoVoting(site);
+    await client.signIn(signerOf(wallet));
+    say(`signed in as ${wallet.id} (${wallet.type}, ${schemeOf(wallet)})`);
     for (const target of wanted) {
-      const outcome = await star(site, { token, target, idempotencyKey: randomUUID() });
+      const outcome = await castOrCode(client, target);
       if (outcome.star !== undefined) {
         const { weight, votingPower, id } = outcome.star;
         say(`starred   ${target}: weight ${weight}, voting power ${votingPower}, star ${id}`);
@@ -86,11 +85,12 @@ async function castFirstPossible(
   throw new Error(`no star could be cast; the last answer was ${refusal}`);
 }
 
-async function waitForLedger(site: VotingSite, stored: Star): Promise<Star> {
+async function waitForLedger(site: string, stored: Star): Promise<Star> {
+  const client = demoVoting(site);
   const startedAt = performance.now();
   let state = "";
   while (performance.now() - startedAt < PUBLISHED_WITHIN_MS) {
-    const receipt = await readStar(site, stored.id);
+    const receipt = await client.receipt(stored.id);
     const { publication } = receipt;
     if (publication.state !== state) {
       state = publication.state;

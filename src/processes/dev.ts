@@ -1,8 +1,7 @@
-import { randomUUID } from "node:crypto";
 import { defineCommand } from "citty";
 import { withDatabase } from "../cli/database.ts";
-import { signIn, star } from "../cli/demo-client.ts";
-import { startVoters, type VotingClient } from "../demo/voters.ts";
+import { demoVoterClient } from "../cli/demo-voting.ts";
+import { startVoters } from "../demo/voters.ts";
 import { makeSignInLink } from "../keys/sign-in-link.ts";
 import { createLogger } from "../log.ts";
 import { createMetrics } from "../metrics.ts";
@@ -48,7 +47,7 @@ async function startAll() {
     stops.push(() => worker.close());
     home.announce(web.url);
     if (home.voters.length > 0) {
-      const voters = startVoters({ ...home, client: votingClient(web.url), log });
+      const voters = startVoters({ ...home, client: demoVoterClient(web.url), log });
       stops.push(() => voters.close());
     }
     const link = await signInLink(home.settings.DATABASE_URL, web.url);
@@ -58,15 +57,6 @@ async function startAll() {
     await close();
     throw error;
   }
-}
-
-/** As `npm run demo` votes, and as quietly as a voter of flesh and blood. */
-function votingClient(url: string): VotingClient {
-  const site = { url, say: () => undefined };
-  return {
-    signIn: (wallet) => signIn(site, wallet),
-    star: (token, target) => star(site, { token, target, idempotencyKey: randomUUID() }),
-  };
 }
 
 function welcome(

@@ -1,6 +1,7 @@
 import { createPublicKey, generateKeyPairSync } from "node:crypto";
 import { secp256k1 } from "@noble/curves/secp256k1.js";
-import { type SigningWallet, signChallenge } from "../../src/cli/demo-wallet.ts";
+import { voting } from "../../packages/client/src/index.ts";
+import { type SigningWallet, signerOf } from "../../src/cli/demo-wallet.ts";
 import { environment, readSettings } from "../../src/config.ts";
 import { freePort } from "../../src/local/free-port.ts";
 import { ecdsaKey, ed25519Key } from "../../src/local/hedera/keys.ts";
@@ -170,19 +171,13 @@ export async function send(
   };
 }
 
-/** Signs a wallet in over HTTP and gives its session token. @throws Error with a refusal's reply */
+/** Signs a wallet in over HTTP and gives its session token. @throws StarboardError for a refusal */
 export async function signIn(
   service: Pick<Service, "url">,
   wallet: SigningWallet,
 ): Promise<string> {
-  const asked = await send(service, "POST /voting/challenges", { json: { wallet: wallet.id } });
-  if (asked.status !== 201) throw new Error(`no challenge: ${asked.status} ${asked.text}`);
-  const signed = signChallenge(wallet, asked.body.message);
-  const opened = await send(service, "POST /voting/sessions", {
-    json: { challengeId: asked.body.id, ...signed },
-  });
-  if (opened.status !== 201) throw new Error(opened.text);
-  return opened.body.token;
+  const { token = "" } = await voting({ baseUrl: service.url }).signIn(signerOf(wallet));
+  return token;
 }
 
 /** Casts a star over HTTP; the target as `type/id`. */

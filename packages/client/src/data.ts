@@ -1,5 +1,5 @@
-import { refusalOf } from "./error.ts";
 import type { PagedPath, Parameters, Path, Record, Reply } from "./paths.ts";
+import { type CallOptions, readReply, urlOf } from "./request.ts";
 
 export interface DataOptions {
   /** Where the service answers, without `/v1`: `https://starboard.example.org`. */
@@ -15,10 +15,6 @@ type Given<P extends Path> =
   object extends Parameters<P>
     ? [parameters?: Parameters<P>, options?: CallOptions]
     : [parameters: Parameters<P>, options?: CallOptions];
-
-export interface CallOptions {
-  readonly signal?: AbortSignal;
-}
 
 /** The read-only data API under `/v1`. Each function throws StarboardError for a refusal. */
 export interface Data {
@@ -39,12 +35,9 @@ export interface Data {
  */
 export function data({ baseUrl, apiKey, fetch: send = fetch }: DataOptions): Data {
   async function get<P extends Path>(path: P, ...[parameters, options]: Given<P>) {
-    const response = await send(urlOf(baseUrl, path, { ...(parameters as object) }), {
-      headers: { accept: "application/json", authorization: `Bearer ${apiKey}` },
-      ...options,
-    });
-    if (!response.ok) throw await refusalOf(response);
-    return response.json() as Promise<Reply<P>>;
+    const headers = { accept: "application/json", authorization: `Bearer ${apiKey}` };
+    const { filled, left } = fill(path, { ...(parameters as object) });
+    return readReply<Reply<P>>(send, urlOf(baseUrl, `/v1${filled}`, left), { headers, ...options });
   }
 
   async function* pages<P extends PagedPath>(path: P, ...[parameters, options]: Given<P>) {
@@ -68,16 +61,14 @@ export function data({ baseUrl, apiKey, fetch: send = fetch }: DataOptions): Dat
 }
 
 /** Fills `{name}` of the path; the other parameters that are given become the query. */
-function urlOf(baseUrl: string, path: string, parameters: object): string {
-  const left = new Map(Object.entries(parameters).filter(([, value]) => value !== undefined));
+function fill(path: string, parameters: object): { filled: string; left: object } {
+  const left = new Map<string, unknown>(Object.entries(parameters));
   const filled = path.replace(/\{(\w+)\}/g, (_, name: string) => {
     const value = String(left.get(name));
     left.delete(name);
     return encodeURIComponent(value);
   });
-  const query = new URLSearchParams();
-  for (const [name, value] of left) query.set(name, String(value));
-  return `${baseUrl.replace(/\/+$/, "")}/v1${filled}${left.size > 0 ? `?${query}` : ""}`;
+  return { filled, left: Object.fromEntries(left) };
 }
 
 /** A page has one list: its records. */

@@ -1,27 +1,50 @@
 import type { components } from "./openapi.ts";
+import type { components as voting } from "./voting-openapi.ts";
 
 /** Every code that a refusal of the public API carries. */
-export type ErrorCode = components["schemas"]["Error" | "InvalidParameter"]["code"];
+export type DataErrorCode = components["schemas"]["Error" | "InvalidParameter"]["code"];
+
+/** Every code that a refusal of the voting API carries. */
+export type VotingErrorCode = voting["schemas"]["Refusal"]["code"];
+
+export type ErrorCode = DataErrorCode | VotingErrorCode;
+
+/** What a refusal's body may say beside its code. */
+type Body = Partial<
+  Omit<components["schemas"]["InvalidParameter"], "code"> &
+    Omit<voting["schemas"]["InvalidRequest"], "code"> &
+    Omit<voting["schemas"]["AlreadyStarred"], "code"> &
+    Omit<voting["schemas"]["AllowanceExhausted"], "code">
+> & { readonly code?: ErrorCode };
 
 /** A reply that is not a success. */
 export class StarboardError extends Error {
   override readonly name = "StarboardError";
   /** The HTTP status. */
   readonly status: number;
-  /** Null for 405 and 429, and for a reply that is not the API's own, as a proxy's. */
+  /** Null for 405 and 429 of the public API, and for a reply that is not ours, as a proxy's. */
   readonly code: ErrorCode | null;
   /** With `INVALID_PARAMETER`: its name, and what would be allowed. */
   readonly parameter: string | null;
   readonly allowed: string | readonly string[] | null;
+  /** With `INVALID_REQUEST`: what is bad. */
+  readonly field: string | null;
+  /** With `ALREADY_STARRED`: the star that was given. */
+  readonly starId: string | null;
+  /** With `ALREADY_STARRED` and `ALLOWANCE_EXHAUSTED`: when the refusal ends. */
+  readonly resetsAt: string | null;
   /** With 429 and 503: whole seconds to wait before the next request. */
   readonly retryAfterSeconds: number | null;
 
-  constructor(response: Response, body: Partial<components["schemas"]["InvalidParameter"]>) {
+  constructor(response: Response, body: Body) {
     super(body.error ?? `${response.status} ${response.statusText}`.trim());
     this.status = response.status;
     this.code = body.code ?? null;
     this.parameter = body.parameter ?? null;
     this.allowed = body.allowed ?? null;
+    this.field = body.field ?? null;
+    this.starId = body.starId ?? null;
+    this.resetsAt = body.resetsAt ?? null;
     const wait = response.headers.get("retry-after");
     this.retryAfterSeconds = wait === null ? null : Number(wait);
   }

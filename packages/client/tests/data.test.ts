@@ -1,18 +1,10 @@
 /**
- * Goal: the client asks what it is told to ask and reports what it is answered. Method: a `fetch`
- * that keeps the requests and answers by hand; the built package is loaded by plain Node.
+ * Goal: the data client asks what it is told to ask and reports what it is answered. Method: a
+ * `fetch` that keeps the requests and answers by hand.
  */
 import * as assert from "node:assert/strict";
-import { execFileSync } from "node:child_process";
-import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { fileURLToPath } from "node:url";
-import { gzipSync } from "node:zlib";
 import { test } from "uvu";
 import { data } from "../src/index.ts";
-
-const MOST_COMPRESSED_BYTES = 15_000;
 
 interface Asked {
   readonly url: string;
@@ -86,26 +78,6 @@ test("a signal ends a request", async () => {
   const { signal } = new AbortController();
   await client.get("/", {}, { signal });
   assert.equal(asked[0]?.init.signal, signal);
-});
-
-test("the built package loads in plain Node and stays small", async () => {
-  const root = fileURLToPath(new URL("..", import.meta.url));
-  const folder = mkdtempSync(join(tmpdir(), "starboard-client-"));
-  try {
-    const compiler = fileURLToPath(import.meta.resolve("typescript/package.json"));
-    const tsc = join(compiler, "../bin/tsc");
-    execFileSync(process.execPath, [tsc, "-p", root, "--outDir", join(folder, "dist")]);
-    cpSync(join(root, "package.json"), join(folder, "package.json"));
-    const load = `const { data } = await import(${JSON.stringify(join(folder, "dist/index.js"))});
-      process.stdout.write(Object.keys(data({ baseUrl: "", apiKey: "" })).join());`;
-    const args = ["--input-type=module", "-e", load];
-    assert.equal(execFileSync(process.execPath, args, { encoding: "utf8" }), "get,pages,each");
-    const files = readdirSync(join(folder, "dist")).map((name) => join(folder, "dist", name));
-    const all = Buffer.concat(files.map((file) => readFileSync(file)));
-    assert.ok(gzipSync(all).length <= MOST_COMPRESSED_BYTES);
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
-  }
 });
 
 test.run();

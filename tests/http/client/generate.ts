@@ -7,60 +7,88 @@ import { fileURLToPath, pathToFileURL } from "node:url";
 import { promisify } from "node:util";
 import { describedTable } from "../../../src/http/v1/directory.ts";
 import { dataEndpoints } from "../../../src/http/v1/endpoints.ts";
+import { votingDocument } from "../../../src/http/voting/openapi.ts";
 import { openPostgres } from "../../../src/store/postgres.ts";
 
+/** A document of ours, and the file with its types. */
+export interface TypedDocument {
+  /** What the types are of. */
+  readonly of: string;
+  readonly file: string;
+  read(): Promise<object>;
+}
+
+const fileOf = (name: string): string =>
+  fileURLToPath(new URL(`../../../packages/client/src/${name}`, import.meta.url));
+const PUBLIC_URL = "https://api.example.org";
+
 /**
- * Writes the types of the client from the OpenAPI document: `npm run client`. The generator runs
+ * Writes the types of the client from the OpenAPI documents: `npm run client`. The generator runs
  * by `npm exec`, with a TypeScript of its own: it cannot work with ours.
  */
-export const TYPES_FILE = fileURLToPath(
-  new URL("../../../packages/client/src/openapi.ts", import.meta.url),
-);
+export const DOCUMENTS: readonly TypedDocument[] = [
+  { of: "the public API", file: fileOf("openapi.ts"), read: publicDocument },
+  {
+    of: "the voting API",
+    file: fileOf("voting-openapi.ts"),
+    read: async () => votingDocument(PUBLIC_URL),
+  },
+];
 
 const PACKAGES = ["openapi-typescript@7.13.0", "typescript@5.9.3"];
 /** Fetching the packages takes longest. */
 const GENERATE_WITHIN_MS = 120_000;
-const HEAD = `/**
- * What the public API takes and returns, generated from its OpenAPI document by \`npm run client\`.
+const head = ({ of }: TypedDocument): string => `/**
+ * What ${of} takes and returns, generated from its OpenAPI document by \`npm run client\`.
  * Not to be edited.
  */
 `;
 
 /** The document as any deployment publishes it, but for what settings add to it. */
-export async function openApiDocument(): Promise<Record<string, unknown>> {
+async function publicDocument(): Promise<object> {
   const sql = openPostgres("postgres://nobody@127.0.0.1:1/nowhere");
-  const table = describedTable(dataEndpoints({ sql, eventSources: [] }), "https://api.example.org");
+  const table = describedTable(dataEndpoints({ sql, eventSources: [] }), PUBLIC_URL);
   const row = table.find(({ path }) => path === "/openapi.json");
   const shown = await row?.bind({}, new URLSearchParams()).answer(0);
   await sql.end();
-  // What the types leave out: headers, which refusal comes when, examples of how to call.
-  const left = /^(headers|[345]\d\d|x-codeSamples)$/;
-  const withoutRest = (name: string, value: unknown) =>
-    left.test(name) || String(value).startsWith("**curl**") ? undefined : value;
-  return JSON.parse(JSON.stringify(shown?.body, withoutRest));
+  return Object(shown?.body);
 }
 
-/** @throws Error when the packages cannot be fetched */
-export async function generateTypes(): Promise<string> {
+/** What the types leave out: headers, which refusal comes when, examples of how to call. */
+function forTypes(document: object): string {
+  const left = /^(headers|[345]\d\d|x-codeSamples)$/;
+  return JSON.stringify(document, (name, value: unknown) =>
+    left.test(name) || String(value).startsWith("**curl**") ? undefined : value,
+  );
+}
+
+/** @returns the types' text for each of `DOCUMENTS`. @throws Error when the packages cannot be fetched */
+export async function generateTypes(): Promise<readonly string[]> {
   const folder = mkdtempSync(join(tmpdir(), "starboard-client-"));
   try {
-    const given = join(folder, "openapi.json");
-    const made = join(folder, "openapi.ts");
-    writeFileSync(given, JSON.stringify(await openApiDocument()));
-    const packages = PACKAGES.map((name) => `--package=${name}`);
-    await promisify(execFile)(
-      "npm",
-      ["exec", "--yes", ...packages, "--", "openapi-typescript", given, "-o", made],
-      { timeout: GENERATE_WITHIN_MS, cwd: folder },
-    );
-    // The generator's own head names it; what follows are the types.
-    const text = (await readFile(made, "utf8")).replace(/^\/\*\*[\s\S]*?\*\/\s*/, "");
-    writeFileSync(made, HEAD + text);
-    await format(made);
-    return await readFile(made, "utf8");
+    const texts: string[] = [];
+    for (const document of DOCUMENTS) texts.push(await generate(document, folder));
+    return texts;
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
+}
+
+async function generate(document: TypedDocument, folder: string): Promise<string> {
+  const given = join(folder, "openapi.json");
+  const made = join(folder, "openapi.ts");
+  writeFileSync(given, forTypes(await document.read()));
+  const packages = PACKAGES.map((name) => `--package=${name}`);
+  await promisify(execFile)(
+    "npm",
+    ["exec", "--yes", ...packages, "--", "openapi-typescript", given, "-o", made],
+    { timeout: GENERATE_WITHIN_MS, cwd: folder },
+  );
+  // The generator's own head names it; what follows are the types.
+  const text = (await readFile(made, "utf8")).replace(/^\/\*\*[\s\S]*?\*\/\s*/, "");
+  writeFileSync(made, head(document) + text);
+  await format(made);
+  return await readFile(made, "utf8");
 }
 
 async function format(file: string): Promise<void> {
@@ -80,5 +108,6 @@ async function format(file: string): Promise<void> {
 }
 
 if (import.meta.url === pathToFileURL(process.argv[1] ?? "").href) {
-  writeFileSync(TYPES_FILE, await generateTypes());
+  const texts = await generateTypes();
+  for (const [index, { file }] of DOCUMENTS.entries()) writeFileSync(file, texts[index] ?? "");
 }

@@ -1,0 +1,128 @@
+import { refusalOf, StarboardError } from "./error.ts";
+import type { CallOptions, Send } from "./request.ts";
+import type { components } from "./voting-openapi.ts";
+import { wait } from "./wait.ts";
+
+/** The stored counter of one item. */
+export interface Counter {
+  readonly type: components["schemas"]["Star"]["target"]["type"];
+  readonly id: string;
+  readonly totalVotes: number;
+  /** The UTC day it is of. */
+  readonly day: string;
+}
+
+/** What the stream says; `lastEventId` is what to come back with. */
+export type LiveEvent = { readonly lastEventId: string } & (
+  | { readonly event: "counter"; readonly data: Counter }
+  /** 00:00 UTC: counters of tokens, collections and projects are zero. */
+  | { readonly event: "day"; readonly data: { readonly day: string } }
+  /** What happened meanwhile is not known: read anew what you show. */
+  | { readonly event: "reset"; readonly data: object }
+);
+
+export interface LiveOptions extends CallOptions {
+  /** Goes on behind this event. */
+  readonly lastEventId?: string;
+}
+
+/** Until the stream says otherwise. */
+const RETRY_MS = 3_000;
+/** The service says something every 15 s: after this long the connection is dead. */
+const SILENCE_MS = 40_000;
+
+/**
+ * Follows the counters until the signal aborts or the caller stops asking; a stream that ends or
+ * fails is opened again behind the last event.
+ *
+ * @throws StarboardError for a refusal that waiting does not cure
+ */
+export async function* followLive(
+  { send, url }: { readonly send: Send; readonly url: string },
+  { signal, lastEventId = "" }: LiveOptions = {},
+): AsyncGenerator<LiveEvent, void> {
+  const position = { id: lastEventId, retryMs: RETRY_MS };
+  const leaving = new AbortController();
+  const leave = (): void => leaving.abort();
+  signal?.addEventListener("abort", leave);
+  if (signal?.aborted) leave();
+  try {
+    while (!leaving.signal.aborted) {
+      let waitMs = 0;
+      try {
+        yield* readStream({ send, url, leaving: leaving.signal }, position);
+      } catch (error) {
+        if (error instanceof StarboardError && error.retryAfterSeconds === null) throw error;
+        waitMs = error instanceof StarboardError ? (error.retryAfterSeconds ?? 0) * 1_000 : 0;
+      }
+      await wait(Math.max(waitMs, position.retryMs), leaving.signal);
+    }
+  } finally {
+    signal?.removeEventListener("abort", leave);
+    leave();
+  }
+}
+
+interface Position {
+  id: string;
+  retryMs: number;
+}
+
+interface Opening {
+  readonly send: Send;
+  readonly url: string;
+  readonly leaving: AbortSignal;
+}
+
+/** One connection, from its opening to its end. */
+async function* readStream(
+  { send, url, leaving }: Opening,
+  position: Position,
+): AsyncGenerator<LiveEvent, void> {
+  const cut = new AbortController();
+  const end = (): void => cut.abort();
+  leaving.addEventListener("abort", end);
+  let silence = setTimeout(end, SILENCE_MS);
+  try {
+    const headers = {
+      accept: "text/event-stream",
+      ...(position.id && { "last-event-id": position.id }),
+    };
+    const response = await send(url, { headers, signal: cut.signal });
+    if (!response.ok) throw await refusalOf(response);
+    const reader = response.body?.getReader();
+    const decoder = new TextDecoder();
+    let text = "";
+    for (;;) {
+      const piece = await reader?.read();
+      if (piece === undefined || piece.done) return;
+      clearTimeout(silence);
+      silence = setTimeout(end, SILENCE_MS);
+      text += decoder.decode(piece.value, { stream: true });
+      const blocks = text.split("\n\n");
+      text = blocks.pop() ?? "";
+      for (const block of blocks) {
+        const heard = readBlock(block, position);
+        if (heard !== undefined) yield heard;
+      }
+    }
+  } finally {
+    clearTimeout(silence);
+    leaving.removeEventListener("abort", end);
+    end();
+  }
+}
+
+/** A block of `field: value` lines; one without data only moves the position. */
+function readBlock(block: string, position: Position): LiveEvent | undefined {
+  let [event, data] = ["", ""];
+  for (const line of block.split("\n")) {
+    const [, field = "", value = ""] = /^([^:]*):? ?(.*)$/.exec(line) ?? [];
+    if (field === "event") event = value;
+    if (field === "data") data += value;
+    if (field === "id") position.id = value;
+    if (field === "retry") position.retryMs = Number(value);
+  }
+  if (data === "") return undefined;
+  return { event, data: JSON.parse(data), lastEventId: position.id } as LiveEvent;
+}

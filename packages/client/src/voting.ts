@@ -1,0 +1,165 @@
+import { StarboardError } from "./error.ts";
+import { followLive, type LiveEvent, type LiveOptions } from "./live.ts";
+import { type CallOptions, readReply, type Send, urlOf } from "./request.ts";
+import type { components, operations } from "./voting-openapi.ts";
+import { wait } from "./wait.ts";
+
+type Schemas = components["schemas"];
+
+/** What is starred. */
+export type StarTarget = Schemas["Star"]["target"];
+export type Star = Schemas["Star"];
+export type StarReply = Schemas["StarReply"];
+export type Preview = Schemas["Preview"];
+export type CurrentAllowance = Schemas["CurrentAllowance"];
+export type Config = Schemas["Config"];
+export type Session = Schemas["Session"];
+
+/** What a list of items is asked by; `type` decides what its records are. */
+export type ItemQuery = operations["listItems"]["parameters"]["query"];
+interface Items {
+  event: Schemas["Event"];
+  token: Schemas["Token"];
+  collection: Schemas["Collection"];
+  project: Schemas["Project"];
+}
+export type ItemPage<T extends keyof Items> = Omit<Schemas["ItemPage"], "items"> & {
+  readonly items: readonly Items[T][];
+};
+
+/** A wallet that signs a text. */
+export interface Signer {
+  /** `0.0.n`, or an EVM address. */
+  readonly wallet: string;
+  /** Signs the text as it stands: `hedera_signMessage` (`hip820`) or `personal_sign` (`eip191`). */
+  sign(
+    message: string,
+  ): Promise<{ readonly scheme: "hip820" | "eip191"; readonly signature: string }>;
+}
+
+export interface VotingOptions {
+  /** Where the service answers, without `/voting`; empty for a page of the service itself. */
+  readonly baseUrl: string;
+  /** Sends the requests; the platform's own `fetch` if absent. */
+  readonly fetch?: Send;
+  /** For pages of the service itself: the session is a cookie that no script reads. */
+  readonly cookie?: boolean;
+  /** Of a session that is open already. */
+  readonly token?: string;
+  /** How often `star` tries, and how long it waits before the second try; then twice as long. */
+  readonly retry?: { readonly attempts: number; readonly waitMs: number };
+}
+
+export interface StarOptions extends CallOptions {
+  /** Of an earlier call whose outcome is not known; a new one when absent. */
+  readonly idempotencyKey?: string;
+}
+
+/** The voting API under `/voting`. Each function throws StarboardError for a refusal. */
+export interface Voting {
+  config(options?: CallOptions): Promise<Config>;
+  /** One page of what can be starred. */
+  items<Q extends ItemQuery>(query: Q, options?: CallOptions): Promise<ItemPage<Q["type"]>>;
+  /** Opens a session, which this client keeps. */
+  signIn(signer: Signer, options?: CallOptions): Promise<Session>;
+  /** Ends the session, or all of the wallet's; one that has ended already is no error. */
+  signOut(options?: CallOptions & { readonly everywhere?: boolean }): Promise<void>;
+  allowance(options?: CallOptions): Promise<CurrentAllowance>;
+  /** What a star would carry now. */
+  preview(target: StarTarget, options?: CallOptions): Promise<Preview>;
+  /** Casts a star. What is not answered, and 503, is sent again with the same Idempotency-Key. */
+  star(target: StarTarget, options?: StarOptions): Promise<StarReply>;
+  /** The wallet's stars of a UTC day, newest first; of today when absent. */
+  stars(day?: string, options?: CallOptions): Promise<readonly Star[]>;
+  /** A star with its publication; needs no session. */
+  receipt(id: string, options?: CallOptions): Promise<Star>;
+  /** Counters as they change, until the signal aborts or the caller stops asking. */
+  live(options?: LiveOptions): AsyncGenerator<LiveEvent, void>;
+}
+
+const RETRY = { attempts: 5, waitMs: 500 };
+
+/**
+ * Makes a client of the voting API.
+ *
+ *     const starboard = voting({ baseUrl: "https://…" });
+ *     await starboard.signIn(signer);
+ *     const { star, allowance } = await starboard.star({ type: "token", id: "0.0.1001" });
+ */
+export function voting(options: VotingOptions): Voting {
+  const { baseUrl, cookie = false, retry = RETRY } = options;
+  // Called by its name: a browser's `fetch` is a function of the window alone.
+  const send: Send = options.fetch ?? ((...given) => fetch(...given));
+  let { token } = options;
+
+  const ask = <T>(
+    path: string,
+    { query, ...init }: RequestInit & { query?: object } = {},
+  ): Promise<T> => {
+    const headers = new Headers(init.headers);
+    headers.set("accept", "application/json");
+    if (token !== undefined) headers.set("authorization", `Bearer ${token}`);
+    if (init.body !== undefined) headers.set("content-type", "application/json");
+    return readReply<T>(send, urlOf(baseUrl, `/voting${path}`, query), { ...init, headers });
+  };
+  const post = <T>(path: string, body: object, init: RequestInit = {}): Promise<T> =>
+    ask(path, { ...init, method: "POST", body: JSON.stringify(body) });
+
+  return {
+    config: (given) => ask("/config", given),
+    items: (query, given) => ask("/items", { ...given, query }),
+    async signIn(signer, given) {
+      const { wallet } = signer;
+      const asked = await post<Schemas["Challenge"]>("/challenges", { wallet }, given);
+      const signed = await signer.sign(asked.message);
+      const body = { challengeId: asked.id, ...signed, ...(cookie && { cookie }) };
+      const session = await post<Session>("/sessions", body, given);
+      token = session.token;
+      return session;
+    },
+    async signOut({ everywhere = false, ...given } = {}) {
+      const path = everywhere ? "/sessions" : "/sessions/current";
+      await ask(path, { ...given, method: "DELETE" }).catch((error: unknown) => {
+        if (!(error instanceof StarboardError && error.status === 401)) throw error;
+      });
+      token = undefined;
+    },
+    allowance: (given) => ask("/allowance", given),
+    preview: ({ type, id }, given) => ask("/preview", { ...given, query: { type, id } }),
+    star({ type, id }, { idempotencyKey = newKey(), ...given } = {}) {
+      const headers = { "idempotency-key": idempotencyKey };
+      const cast = () => post<StarReply>("/stars", { target: { type, id } }, { ...given, headers });
+      return persist(cast, retry, given.signal);
+    },
+    async stars(day, given) {
+      return (await ask<Schemas["StarsOfDay"]>("/stars", { ...given, query: { day } })).stars;
+    },
+    receipt: (id, given) => ask(`/stars/${encodeURIComponent(id)}`, given),
+    live: (given) => followLive({ send, url: urlOf(baseUrl, "/voting/live") }, given),
+  };
+}
+
+/** Tries again what was not answered, and what is out of reach for now. */
+async function persist<T>(
+  work: () => Promise<T>,
+  { attempts, waitMs }: NonNullable<VotingOptions["retry"]>,
+  signal?: AbortSignal,
+): Promise<T> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await work();
+    } catch (error) {
+      const isRefusal = error instanceof StarboardError;
+      const isFinal = (isRefusal && error.status !== 503) || signal?.aborted;
+      if (isFinal || attempt >= attempts) throw error;
+      const asTold = isRefusal ? (error.retryAfterSeconds ?? 0) * 1_000 : 0;
+      await wait(Math.max(asTold, waitMs * 2 ** (attempt - 1)), signal);
+    }
+  }
+}
+
+/** 128 random bits; `crypto.randomUUID` is for https alone. */
+function newKey(): string {
+  const bytes = crypto.getRandomValues(new Uint8Array(16));
+  return [...bytes].map((byte) => byte.toString(16).padStart(2, "0")).join("");
+}

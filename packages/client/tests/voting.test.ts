@@ -1,0 +1,220 @@
+/**
+ * Goal: the voting client asks what it is told to ask, repeats what may be repeated and nothing else,
+ * and goes on with a stream where it was cut. Method: a `fetch` that keeps the requests and answers
+ * by hand.
+ */
+import * as assert from "node:assert/strict";
+import { test } from "uvu";
+import { type LiveEvent, StarboardError, type VotingOptions, voting } from "../src/index.ts";
+
+const TARGET = { type: "token", id: "0.0.7" } as const;
+const SIGNER = {
+  wallet: "0.0.1001",
+  sign: async (message: string) => ({ scheme: "eip191" as const, signature: `signed ${message}` }),
+};
+
+interface Asked {
+  readonly line: string;
+  readonly headers: Headers;
+  readonly body: unknown;
+}
+type Answer = Response | Error | (() => Response);
+
+/** A client whose requests are answered in turn. */
+function answered(answers: readonly Answer[], options: Partial<VotingOptions> = {}) {
+  const asked: Asked[] = [];
+  const waiting = [...answers];
+  const send = async (url: string | URL | Request, init: RequestInit = {}): Promise<Response> => {
+    init.signal?.throwIfAborted();
+    const line = `${init.method ?? "GET"} ${String(url)}`;
+    const body = typeof init.body === "string" ? JSON.parse(init.body) : undefined;
+    asked.push({ line, headers: new Headers(init.headers), body });
+    const next = waiting.shift() ?? new Error("nothing more was expected");
+    if (next instanceof Error) throw next;
+    return typeof next === "function" ? next() : next;
+  };
+  const retry = { attempts: 3, waitMs: 1 };
+  const client = voting({ baseUrl: "https://x.example/", fetch: send, retry, ...options });
+  return { asked, client };
+}
+
+const refusal = (status: number, code: string, more: object = {}, headers = {}): Response =>
+  Response.json({ error: "No.", code, ...more }, { status, headers });
+const accepted = (): Response => Response.json({ star: { id: "s" } }, { status: 201 });
+
+test("signing in asks, signs and trades; the token is kept and stays out of the URL", async () => {
+  const session = { token: "t", wallet: "0.0.1001", expiresAt: "" };
+  const { asked, client } = answered([
+    Response.json({ id: "c", message: "text" }, { status: 201 }),
+    Response.json(session, { status: 201 }),
+    Response.json({}),
+    new Response(null, { status: 204 }),
+    Response.json({}),
+  ]);
+  assert.deepEqual(await client.signIn(SIGNER), session);
+  await client.allowance();
+  await client.signOut();
+  await client.config();
+  assert.deepEqual(
+    asked.map(({ line }) => line),
+    [
+      "POST https://x.example/voting/challenges",
+      "POST https://x.example/voting/sessions",
+      "GET https://x.example/voting/allowance",
+      "DELETE https://x.example/voting/sessions/current",
+      "GET https://x.example/voting/config",
+    ],
+  );
+  assert.deepEqual(asked[0]?.body, { wallet: "0.0.1001" });
+  const signed = { challengeId: "c", scheme: "eip191", signature: "signed text" };
+  assert.deepEqual(asked[1]?.body, signed);
+  const tokens = asked.map(({ headers }) => headers.get("authorization"));
+  assert.deepEqual(tokens, [null, null, "Bearer t", "Bearer t", null]);
+});
+
+test("by cookie the session is asked for as one, and no request bears a token", async () => {
+  const { asked, client } = answered(
+    [
+      Response.json({ id: "c", message: "text" }, { status: 201 }),
+      Response.json({ wallet: "0.0.1001", expiresAt: "" }, { status: 201 }),
+      accepted(),
+    ],
+    { baseUrl: "", cookie: true },
+  );
+  await client.signIn(SIGNER);
+  await client.star(TARGET);
+  const signed = { challengeId: "c", scheme: "eip191", signature: "signed text", cookie: true };
+  assert.deepEqual(asked[1]?.body, signed);
+  assert.equal(asked[2]?.line, "POST /voting/stars");
+  assert.ok(asked.every(({ headers }) => !headers.has("authorization")));
+});
+
+test("a session that has ended already is signed out of; another refusal is told", async () => {
+  const { asked, client } = answered([
+    refusal(401, "INVALID_SESSION"),
+    refusal(503, "UNAVAILABLE"),
+  ]);
+  await client.signOut({ everywhere: true });
+  assert.equal(asked[0]?.line, "DELETE https://x.example/voting/sessions");
+  await assert.rejects(client.signOut(), { code: "UNAVAILABLE" });
+});
+
+test("a star is sent again, with one key, after a lost answer and after 503", async () => {
+  const { asked, client } = answered([
+    new TypeError("fetch failed"),
+    refusal(503, "HOLDINGS_UNAVAILABLE", {}, { "retry-after": "0" }),
+    accepted(),
+  ]);
+  assert.equal((await client.star(TARGET)).star.id, "s");
+  const keys = new Set(asked.map(({ headers }) => headers.get("idempotency-key")));
+  assert.deepEqual([asked.length, keys.size], [3, 1]);
+  assert.match([...keys][0] ?? "", /^[0-9a-f]{32}$/);
+});
+
+test("each star has a key of its own, unless one is given", async () => {
+  const { asked, client } = answered([accepted(), accepted(), accepted()]);
+  await client.star(TARGET);
+  await client.star(TARGET);
+  await client.star(TARGET, { idempotencyKey: "mine" });
+  const keys = asked.map(({ headers }) => headers.get("idempotency-key"));
+  assert.equal(new Set(keys).size, 3);
+  assert.equal(keys[2], "mine");
+});
+
+test("a refusal is told at once, with what it says; so is the last of too many failures", async () => {
+  const details = { starId: "s", resetsAt: "2026-11-21T00:00:00.000Z" };
+  const once = answered([refusal(409, "ALREADY_STARRED", details)]);
+  await assert.rejects(once.client.star(TARGET), (error) => {
+    assert.ok(error instanceof StarboardError);
+    assert.deepEqual(
+      [error.status, error.code, error.starId, error.resetsAt],
+      [409, "ALREADY_STARRED", details.starId, details.resetsAt],
+    );
+    return true;
+  });
+  const bad = answered([refusal(400, "INVALID_REQUEST", { field: "Origin" })]);
+  await assert.rejects(bad.client.star(TARGET), { field: "Origin" });
+  const out = answered(
+    [1, 2, 3].map(() => refusal(503, "UNAVAILABLE", {}, { "retry-after": "0" })),
+  );
+  await assert.rejects(out.client.star(TARGET), { status: 503 });
+  assert.equal(out.asked.length, 3);
+});
+
+test("a star that is given up is not sent again", async () => {
+  const abort = new AbortController();
+  const { asked, client } = answered([
+    () => {
+      abort.abort();
+      throw new TypeError("fetch failed");
+    },
+  ]);
+  await assert.rejects(client.star(TARGET, { signal: abort.signal }));
+  assert.equal(asked.length, 1);
+});
+
+test("lists, previews and receipts are asked for by their parameters", async () => {
+  const { asked, client } = answered([1, 2, 3, 4].map(() => Response.json({ stars: [] })));
+  await client.items({ type: "token", q: "a&b", limit: 5 });
+  await client.preview(TARGET);
+  assert.deepEqual(await client.stars("2026-11-20"), []);
+  await client.receipt("a/b");
+  assert.deepEqual(
+    asked.map(({ line }) => line.replace("GET https://x.example/voting", "")),
+    [
+      "/items?type=token&q=a%26b&limit=5",
+      "/preview?type=token&id=0.0.7",
+      "/stars?day=2026-11-20",
+      "/stars/a%2Fb",
+    ],
+  );
+});
+
+/** A stream that says these pieces and ends. */
+const stream = (...pieces: readonly string[]): Response =>
+  new Response(ReadableStream.from(pieces.map((piece) => new TextEncoder().encode(piece))));
+const counter = (id: string, item: string): string =>
+  `event: counter\nid: ${id}\ndata: {"type":"token","id":"${item}","totalVotes":1,"day":"d"}\n\n`;
+
+async function hear(events: AsyncIterable<LiveEvent>, count: number): Promise<LiveEvent[]> {
+  const heard: LiveEvent[] = [];
+  for await (const event of events) if (heard.push(event) === count) break;
+  return heard;
+}
+
+test("live goes on behind the last event when a stream ends, fails or is refused for a while", async () => {
+  const { asked, client } = answered([
+    // Cut anywhere, also inside of a character.
+    stream("retry: 1\nid: d.1-0\n\n:\n\neve", counter("d.2-0", "0.0.1").slice(3)),
+    new TypeError("network"),
+    refusal(503, "UNAVAILABLE", {}, { "retry-after": "0" }),
+    stream('event: day\nid: e.2-0\ndata: {"day":"e"}\n\nevent: reset\nid: e.2-0\ndata: {}\n\n'),
+    stream(counter("e.3-0", "0.0.2")),
+  ]);
+  const heard = await hear(client.live(), 4);
+  assert.deepEqual(
+    heard.map(({ event, lastEventId }) => `${event} ${lastEventId}`),
+    ["counter d.2-0", "day e.2-0", "reset e.2-0", "counter e.3-0"],
+  );
+  const [first] = heard;
+  assert.equal(first?.event === "counter" && first.data.id, "0.0.1");
+  assert.deepEqual(
+    asked.map(({ headers }) => headers.get("last-event-id")),
+    [null, "d.2-0", "d.2-0", "d.2-0", "e.2-0"],
+  );
+});
+
+test("live begins behind an event that is given, ends with its signal, and tells a refusal", async () => {
+  const { asked, client } = answered([
+    stream(counter("d.9-0", "0.0.1")),
+    refusal(400, "INVALID_REQUEST"),
+  ]);
+  await hear(client.live({ lastEventId: "d.8-0" }), 1);
+  assert.equal(asked[0]?.headers.get("last-event-id"), "d.8-0");
+  await assert.rejects(client.live().next(), { code: "INVALID_REQUEST" });
+  const abort = new AbortController();
+  abort.abort();
+  assert.deepEqual(await hear(client.live({ signal: abort.signal }), 1), []);
+});
+
+test.run();

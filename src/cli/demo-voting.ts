@@ -1,0 +1,39 @@
+import { type Star, StarboardError, type Voting, voting } from "../../packages/client/src/index.ts";
+import { type SigningWallet, signerOf } from "./demo-wallet.ts";
+
+/** The typed client, as the demo uses it. @throws Error where nothing answers, with the likely reason */
+export function demoVoting(url: string, token?: string): Voting {
+  return voting({
+    baseUrl: url,
+    fetch: (...given) =>
+      fetch(...given).catch((cause: unknown) => {
+        throw new Error(`Nothing answers at ${url}: is \`npm start\` running?`, { cause });
+      }),
+    ...(token !== undefined && { token }),
+  });
+}
+
+/** Casts a star, the target as `token/0.0.1001`; a refusal is an answer, not a failure. */
+export async function castOrCode(
+  client: Voting,
+  target: string,
+): Promise<{ readonly star?: Star; readonly code?: string }> {
+  const [type, id = ""] = target.split("/");
+  try {
+    return await client.star({ type: type as Star["target"]["type"], id });
+  } catch (error) {
+    if (error instanceof StarboardError && error.code !== null) return { code: error.code };
+    throw error;
+  }
+}
+
+/** As `starboard demo` votes, and as quietly as a voter of flesh and blood. */
+export function demoVoterClient(url: string) {
+  return {
+    async signIn(wallet: SigningWallet): Promise<string> {
+      const { token = "" } = await demoVoting(url).signIn(signerOf(wallet));
+      return token;
+    },
+    star: (token: string, target: string) => castOrCode(demoVoting(url, token), target),
+  };
+}
