@@ -43,6 +43,8 @@ export async function stageMessages(recovery: Recovery, notes: Notes): Promise<v
     if (piece.length >= recovery.piece) await stage();
   }
   if (piece.length > 0) await stage();
+  // So many rows at once: what follows is planned for them, and not for an empty table.
+  await runStatement(sql`analyze recovery_message`, PIECE_WITHIN_MS);
 }
 
 async function knownOf(sql: Sql, topic: string): Promise<number> {

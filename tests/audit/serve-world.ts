@@ -42,6 +42,7 @@ function answer(world: World, url: URL): unknown {
   const [, , , kind, id = "", part, serial, last] = url.pathname.split("/");
   if (url.pathname.startsWith("/v1/")) return ranking(world, url.pathname.slice(4), url);
   if (kind === "topics") return messages(world, id, url);
+  if (kind === "transactions") return transactions(world, url);
   if (kind === "accounts") {
     return world.accounts.has(id) ? { account: id, deleted: false, key: null } : undefined;
   }
@@ -80,6 +81,48 @@ function messages(world: World, id: string, url: URL) {
       next: rows.length === limit ? `${url.pathname}?limit=${limit}&timestamp=gt:1.0` : null,
     },
   };
+}
+
+const inOrder = new WeakMap<World, World["topics"]["event"]["messages"]>();
+
+/** The transactions that carried the messages of both topics, with their memos. */
+function transactions(world: World, url: URL) {
+  const all =
+    inOrder.get(world) ??
+    Object.values(world.topics)
+      .flatMap((topic) => topic.messages)
+      .sort((one, other) => (one.consensus < other.consensus ? -1 : 1));
+  inOrder.set(world, all);
+  const bounds = url.searchParams.getAll("timestamp").map((each) => each.split(":"));
+  const bound = (name: string): string => bounds.find(([kind]) => kind === name)?.[1] ?? "";
+  const after = bound("gt");
+  const from = bound("gte");
+  const to = bound("lte");
+  const rows = [];
+  for (let at = firstFrom(all, after === "" ? from : after); rows.length < 100; at += 1) {
+    const message = all[at];
+    if (message === undefined || (to !== "" && message.consensus > to)) break;
+    if (message.consensus === after) continue;
+    rows.push({
+      consensus_timestamp: message.consensus,
+      transaction_id: `${PAYER}-${message.consensus.replace(".", "-")}`,
+      memo_base64: Buffer.from(message.starId).toString("base64"),
+    });
+  }
+  const last = rows.at(-1)?.consensus_timestamp;
+  const next = `${url.pathname}?account.id=${PAYER}&limit=100&order=asc&timestamp=gt:${last}&timestamp=lte:${to}`;
+  return { transactions: rows, links: { next: rows.length === 100 ? next : null } };
+}
+
+/** The place of the first message at or after an instant. */
+function firstFrom(all: readonly { readonly consensus: string }[], from: string): number {
+  let [low, high] = [0, all.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((all[middle]?.consensus ?? "") < from) low = middle + 1;
+    else high = middle;
+  }
+  return low;
 }
 
 function timestamp(at: number): string {

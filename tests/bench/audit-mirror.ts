@@ -3,9 +3,10 @@
  * Prints its URL. Every wallet stars the same few items day by day; nothing changes hands.
  */
 import { DAY_MS, dayOf, startOfDay } from "../../actors/day.ts";
+import { newStarId } from "../../src/journal/star-id.ts";
 import { starMessage } from "../../src/publishing/message.ts";
 import { serveWorld } from "../audit/serve-world.ts";
-import { A, B, ITEMS, KEYS, PAYER, rechain, TREASURY, type World } from "../audit/world.ts";
+import { A, B, ITEMS, KEYS, rechain, TREASURY, type World } from "../audit/world.ts";
 
 const [messages = 10_000, perDay = 400] = process.argv.slice(2).map(Number);
 const WALLETS = 2_000;
@@ -65,7 +66,7 @@ for (let n = 0; n < messages; n++) {
     consensus: `${Math.floor((at + 2_000) / 1_000)}.${String(((at + 2_000) % 1_000) * 1_000_000).padStart(9, "0")}`,
     text: starMessage(star, KEYS),
     hash: "",
-    starId: PAYER,
+    starId: newStarId(at),
   });
 }
 for (const topic of Object.values(world.topics)) rechain(topic);
