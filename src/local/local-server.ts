@@ -9,6 +9,8 @@ import type { ProcessReference } from "./process-identity.ts";
 /** What differs between one kind of server and another. */
 export interface ServerKind {
   readonly name: string;
+  /** Taken at the first start where it is free; any when absent. */
+  readonly port?: number | undefined;
   /** Sent in turn until it has ended; the first loses nothing. */
   readonly stopSignals: readonly [NodeJS.Signals, ...NodeJS.Signals[]];
   /** Makes the data ready, once, when the folder is ours alone. */
@@ -95,7 +97,7 @@ class Starter {
 
   async startOnFreePort(): Promise<number> {
     const portFile = join(this.#folder, "server.port");
-    let wanted = readPort(portFile);
+    let wanted = readPort(portFile) || (this.#kind.port ?? 0);
     for (let tries = 1; ; tries += 1) {
       const port = await freePort(wanted);
       const failure = await this.#start(port);

@@ -24,6 +24,8 @@ export interface PostgresOptions {
   readonly dataDir: string;
   /** Faster, because its data need not survive a crash of the machine. */
   readonly disposable?: boolean | undefined;
+  /** Taken at the first start where it is free; any when absent. */
+  readonly port?: number | undefined;
 }
 
 export interface LocalPostgres extends LocalServer {
@@ -58,12 +60,12 @@ const DISPOSABLE = { fsync: "off", synchronous_commit: "off", full_page_writes: 
  *   it does not come up
  */
 export async function startPostgres(options: PostgresOptions): Promise<LocalPostgres> {
-  const { disposable = false } = options;
+  const { disposable = false, port } = options;
   const folder = resolve(options.dataDir);
   mkdirSync(folder, { recursive: true });
   openForServer(folder);
   const cluster = findCluster(folder);
-  const server = await runServer(postgresKind(cluster, disposable), folder);
+  const server = await runServer({ ...postgresKind(cluster, disposable), port }, folder);
   try {
     await createDatabase(urlOf(cluster, server.port, "postgres"));
   } catch (error) {

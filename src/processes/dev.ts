@@ -64,20 +64,22 @@ function welcome(
   { url, link }: { readonly url: string; readonly link: string },
   seconds: number,
 ): string {
-  const key = home.demoKey;
+  const { demoKey: key, settings } = home;
+  const mirror = settings.MIRROR_NODE_URL[0];
   return `
 Starboard is up after ${seconds.toFixed(1)} s.
 
-  Directory     ${url}/
-  Public API    ${url}/v1
+  Directory     ${settings.PAGES === "on" ? `${url}/` : "PAGES is off"}
+  Console       ${link} (signs you in once; then ${url}/ops)
   API docs      ${url}/docs
-  Voting API    ${url}/voting
-  Console       ${url}/ops (operator token: ${home.operatorToken})
-  Sign in once  ${link}
-  Mirror node   ${home.settings.MIRROR_NODE_URL[0]}
-  Postgres      ${withoutPassword(home.settings.DATABASE_URL)}
-  Data          ${home.folder}
   Demo API key  ${key}
+
+  Public API    ${url}/v1
+  Voting API    ${url}/voting
+  Mirror node   ${mirror}
+  Postgres      ${withoutPassword(settings.DATABASE_URL)}
+  Operator      ${home.operatorToken}
+  Data          ${home.folder}
 
 Read a ranking:
 
@@ -86,6 +88,10 @@ Read a ranking:
 Cast a star, in another terminal:
 
   npm run demo
+
+Check every star as an outsider would:
+
+  npx starboard audit --mirror ${mirror} --api ${url} --key ${key}
 
 Ctrl-C stops everything; the data stays.
 `;

@@ -67,6 +67,9 @@ const DEMO_KEYS = { a: "collection_a", b: "collection_b" } as const;
 const DEMO_KEY_NAME = "npm start";
 const TOKEN_FILE = "operator-token";
 const ENVIRONMENT_FILE = "environment.json";
+/** Where a first start's mirror node and Postgres listen, if no other process does. */
+const MIRROR_PORT = 5551;
+const POSTGRES_PORT = 5433;
 /** The port of the local mirror node's last start. */
 const MIRROR_PORT_FILE = "mirror.port";
 
@@ -169,7 +172,7 @@ function givenSettings(given: Readonly<Record<string, string | undefined>>): Var
 }
 
 async function ownPostgres(folder: string, onStop: OnStop): Promise<string> {
-  const postgres = await startPostgres({ dataDir: join(folder, "postgres") });
+  const postgres = await startPostgres({ dataDir: join(folder, "postgres"), port: POSTGRES_PORT });
   onStop(() => postgres.close());
   return postgres.url;
 }
@@ -208,11 +211,11 @@ async function ownLedger({
     await makeDemoLedger({ folder: ledgerFolder, file, keys: DEMO_KEYS, now: clock.now() });
   }
   const portFile = join(folder, MIRROR_PORT_FILE);
-  const hedera = await startLocalHedera({
-    now: clock.now,
-    folder: ledgerFolder,
-    mirrorPort: await freePort(readPort(portFile)),
-  });
+  const start = (mirrorPort: number) =>
+    startLocalHedera({ now: clock.now, folder: ledgerFolder, mirrorPort });
+  const port = await freePort(readPort(portFile) || MIRROR_PORT);
+  // Another process may have taken the port since.
+  const hedera = await start(port).catch(() => start(0));
   onStop(() => hedera.close());
   writeFileSync(portFile, new URL(hedera.mirrorUrl).port);
   const demo = await settleDemoLedger(hedera.ledger, file);
