@@ -129,7 +129,7 @@ export function webRoutes(parts: Served): { app: Hono; fastPath: FastPath } {
   const mounts = [
     { path: "/", app: health },
     { path: "/", app: api.app },
-    { path: "/", app: docsRoutes() },
+    { path: "/", app: docsRoutes(parts.publicUrl) },
     { path: "/voting", app: voting },
     { path: "/ops/api", app: ops },
     { path: "/exports", app: exports },

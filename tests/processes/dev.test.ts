@@ -4,14 +4,17 @@
  * its way is said before anything is started. Method: real processes in a folder of their own.
  */
 import * as assert from "node:assert/strict";
+import { execFile } from "node:child_process";
 import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { suite } from "uvu";
 import { freePort } from "../../src/local/free-port.ts";
 import { openPostgres } from "../../src/store/postgres.ts";
 import { type Child, startProcess, until } from "../support/processes.ts";
+import { nodeArguments } from "../support/script.ts";
 import { starboard } from "../support/starboard.ts";
 
 interface Context {
@@ -51,6 +54,32 @@ async function start(context: Context): Promise<void> {
 /** Where a start says that Postgres and the mirror node are. */
 const addresses = (said: string): readonly string[] =>
   said.match(/^ {2}(Mirror node|Postgres) .*$/gm) ?? [];
+
+/** Runs a sample in a shell; an answer that is an error ends it. */
+function paste(
+  source: string,
+  { key, folder }: { readonly key: string; readonly folder: string },
+): Promise<{ readonly status: number; readonly output: string }> {
+  const entry = fileURLToPath(new URL("../../src/processes/starboard.ts", import.meta.url));
+  const node = [process.execPath, ...nodeArguments(entry)].map((word) => `'${word}'`).join(" ");
+  const script = `set -eo pipefail
+curl() {
+  case "$*" in
+    # It has no end: an answer that goes on is a good one.
+    */voting/live*) command curl --silent --fail-with-body --max-time 2 "$@" || [ $? = 28 ] ;;
+    *) command curl --silent --show-error --fail-with-body "$@" ;;
+  esac
+}
+npx() { shift; ${node} "$@"; }
+${source}`;
+  const { PATH = "", HOME = "" } = process.env;
+  const env = { PATH, HOME, STARBOARD_API_KEY: key };
+  return new Promise((resolve) => {
+    execFile("bash", ["-c", script], { cwd: folder, env }, (error, stdout, stderr) =>
+      resolve({ status: error === null ? 0 : Number(error.code ?? 1), output: stdout + stderr }),
+    );
+  });
+}
 
 /** How many attributions each forever mint has lost. */
 async function releases(folder: string): Promise<readonly { removed: number }[]> {
@@ -96,6 +125,30 @@ test("a first start has days behind it that an outsider finds true, and somethin
   assert.equal(removed, 1);
   const replay = await starboard(["actors", "replay", "forever-mint/open-sea-forever"], {}, folder);
   assert.equal(replay.status, 0, replay.stdout);
+});
+
+test("every sample of /docs and of README works when pasted", async ({ port, folder, child }) => {
+  const url = `http://127.0.0.1:${port}`;
+  const page = await (await fetch(`${url}/docs`)).text();
+  const guide = [...page.matchAll(/<code class="sh">([^<]*)</g)].map(([, text = ""]) =>
+    text.replaceAll("&lt;", "<").replaceAll("&gt;", ">").replaceAll("&amp;", "&"),
+  );
+  const document = (await (await fetch(`${url}/v1/openapi.json`)).json()) as {
+    paths: Record<string, { get: { "x-codeSamples": { lang: string; source: string }[] } }>;
+  };
+  const operations = Object.values(document.paths).flatMap(({ get }) =>
+    get["x-codeSamples"].filter(({ lang }) => lang === "Shell").map(({ source }) => source),
+  );
+  const readme = readFileSync(new URL("../../README.md", import.meta.url), "utf8");
+  const blocks = [...readme.matchAll(/```sh\n([^`]*)```/g)]
+    .map(([, text = ""]) => text.replaceAll("http://127.0.0.1:3000", url))
+    .filter((text) => text.includes("curl"));
+  assert.ok(guide.length >= 6 && operations.length >= 8 && blocks.length >= 2);
+  const key = /Demo API key +(\S+)/.exec(child.said())?.[1] ?? "";
+  for (const source of [...guide, ...operations, ...blocks]) {
+    const { status, output } = await paste(source, { key, folder });
+    assert.equal(status, 0, `${source}\n${output}`);
+  }
 });
 
 test("a second start in the same folder says where the first one runs", async (context) => {

@@ -1,16 +1,20 @@
 import { API_NAME, NOTICES } from "../v1/notices.ts";
+import { escaped, guide } from "./guide.ts";
 
 /**
- * The page itself. All addresses are relative, so it works behind a proxy that adds a prefix,
- * and nothing in it is inline: its policy allows scripts and styles of this host alone.
+ * The page itself. The addresses of its own files are relative, so it works behind a proxy that
+ * adds a prefix, and nothing in it is inline: its policy allows scripts and styles of this host alone.
+ *
+ * @param publicUrl by which clients know this service: the samples name it
  */
-export function docsPage(): string {
+export function docsPage(publicUrl: string): string {
   const notices = NOTICES.map((notice) => `      <li>${escaped(notice)}</li>`).join("\n");
   return `<!doctype html>
 <html lang="en">
   <head>
     <meta charset="utf-8">
     <meta name="viewport" content="width=device-width, initial-scale=1">
+    <meta name="color-scheme" content="light dark">
     <title>${API_NAME} API</title>
     <link rel="icon" type="image/png" href="docs/favicon-32x32.png">
     <link rel="stylesheet" href="docs/swagger-ui.css">
@@ -19,38 +23,45 @@ export function docsPage(): string {
     <script src="docs/page.js" defer></script>
   </head>
   <body>
-    <aside aria-label="PublishingAlerts">
+    <main>
+      <div class="guide">
+        <h1>${API_NAME} API</h1>${guide(publicUrl)}
+        <h2>Reading</h2>
+        <noscript><p>JavaScript draws <a href="v1/openapi.json">the data's OpenAPI document</a>
+        and <a href="voting/openapi.json">that of voting</a> here.</p></noscript>
+      </div>
+      <div id="data-api"></div>
+      <div class="guide"><h2>Voting, each operation</h2></div>
+      <div id="voting-api"></div>
+    </main>
+    <footer>
       <ul>
 ${notices}
       </ul>
-    </aside>
-    <main id="api">
-      <noscript>This page draws <a href="v1/openapi.json">the OpenAPI document</a> with JavaScript.</noscript>
-    </main>
+    </footer>
   </body>
 </html>
 `;
 }
 
-/** Starts Swagger UI; no validator, no settings from the address. */
-export const PAGE_SCRIPT = `SwaggerUIBundle({
-  url: new URL("v1/openapi.json", document.baseURI).href,
-  dom_id: "#api",
-  deepLinking: true,
-  defaultModelsExpandDepth: 0,
-  displayRequestDuration: true,
-  queryConfigEnabled: false,
-  supportedSubmitMethods: ["get"],
-  validatorUrl: null,
-});
-`;
-
-export const PAGE_STYLE = `body { margin: 0; background: #fff; }
-aside { background: #f4f1e8; border-bottom: 1px solid #ddd6c3; color: #333;
-  font: 14px/1.5 system-ui, sans-serif; }
-aside ul { margin: 0 auto; max-width: 1420px; padding: 12px 36px; }
-`;
-
-function escaped(text: string): string {
-  return text.replaceAll("&", "&amp;").replaceAll("<", "&lt;");
+/** Starts Swagger UI; no validator, no settings from the address. Light or dark as the reader has it. */
+export const PAGE_SCRIPT = `const dark = matchMedia("(prefers-color-scheme: dark)");
+const follow = () => document.documentElement.classList.toggle("dark-mode", dark.matches);
+dark.addEventListener("change", follow);
+follow();
+for (const [description, place] of [
+  ["v1/openapi.json", "#data-api"],
+  ["voting/openapi.json", "#voting-api"],
+]) {
+  SwaggerUIBundle({
+    url: new URL(description, document.baseURI).href,
+    dom_id: place,
+    deepLinking: true,
+    defaultModelsExpandDepth: 0,
+    displayRequestDuration: true,
+    queryConfigEnabled: false,
+    supportedSubmitMethods: ["get"],
+    validatorUrl: null,
+  });
 }
+`;

@@ -2,7 +2,8 @@ import { readFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { type Context, Hono } from "hono";
 import { type Representation, representText, send } from "../v1/representation.ts";
-import { docsPage, PAGE_SCRIPT, PAGE_STYLE } from "./page.ts";
+import { docsPage, PAGE_SCRIPT } from "./page.ts";
+import { PAGE_STYLE } from "./style.ts";
 
 /** Nothing leaves this host, and nothing inline runs; pictures in its style sheet are `data:`. */
 const POLICY = [
@@ -30,10 +31,12 @@ const PACKAGE_FILES: Readonly<Record<string, string>> = {
 const ICON = "favicon-32x32.png";
 
 /**
- * `/docs`: the OpenAPI document as a page for people, everything on it served from here. To be
- * mounted at "/".
+ * `/docs`: both APIs and the exports as a page for people, everything on it served from here. To
+ * be mounted at "/".
+ *
+ * @param publicUrl by which clients know this service
  */
-export function docsRoutes(): Hono {
+export function docsRoutes(publicUrl: string): Hono {
   const app = new Hono();
   const text = (path: string, type: string, make: () => string | Promise<string>): void => {
     let shown: Promise<Representation> | undefined;
@@ -42,7 +45,7 @@ export function docsRoutes(): Hono {
       return send(secured(c), await shown, { cacheControl: CACHE, type });
     });
   };
-  text("/docs", HTML, docsPage);
+  text("/docs", HTML, () => docsPage(publicUrl));
   text("/docs/page.js", SCRIPT, () => PAGE_SCRIPT);
   text("/docs/page.css", STYLE, () => PAGE_STYLE);
   for (const [name, type] of Object.entries(PACKAGE_FILES)) {

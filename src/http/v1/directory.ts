@@ -31,7 +31,26 @@ const directorySchema = z
       }),
     ),
   })
-  .meta({ id: "Directory" });
+  .meta({
+    id: "Directory",
+    examples: [
+      {
+        name: API_NAME,
+        version: API_VERSION,
+        documentation: "https://starboard.example/docs",
+        terms: "Usage is subject to terms of use.",
+        endpoints: [
+          {
+            method: "GET",
+            path: "/openapi.json",
+            description: "The OpenAPI 3.1 document of this API.",
+            key: false,
+            parameters: [],
+          },
+        ],
+      },
+    ],
+  });
 
 /**
  * The whole table: the two endpoints that describe the API and need no key, then the data
@@ -60,7 +79,9 @@ export function describedTable(data: readonly Endpoint[], publicUrl: string): re
     shows: [],
     parameters: none,
     query: none,
-    response: z.looseObject({ openapi: z.string() }).meta({ id: "OpenApi" }),
+    response: z
+      .looseObject({ openapi: z.string() })
+      .meta({ id: "OpenApi", examples: [{ openapi: "3.1.0" }] }),
     answer: async () => ({ body: theDocument(), until: Number.POSITIVE_INFINITY }),
   });
   const table: readonly Endpoint[] = [directory, openApi, ...data];

@@ -15,11 +15,11 @@ export interface Exemplified {
   readonly parameters: z.ZodObject;
 }
 
-/** What a reader may put in the place of a parameter. */
-const EXAMPLE_VALUES: Readonly<Record<string, string | number>> = {
-  id: "hedera-meetup-berlin",
+/** What a reader may put in the place of a parameter: it finds something in the demo's directory. */
+export const EXAMPLE_VALUES: Readonly<Record<string, string | number>> = {
+  id: "harbour-meetup",
   status: "live",
-  category: "DEFI",
+  category: "DATA",
   country: "DE",
   limit: 10,
 };

@@ -1,6 +1,7 @@
 import { z } from "zod";
+import { type ProblemCode, standingReply } from "../problem.ts";
 import type { Endpoint } from "./endpoint.ts";
-import { asMarkdown, samplesOf } from "./examples.ts";
+import { asMarkdown, EXAMPLE_VALUES, samplesOf } from "./examples.ts";
 import { API_NAME, API_VERSION, NOTICES } from "./notices.ts";
 import { errorSchema, invalidParameterSchema, plainErrorSchema } from "./schemas.ts";
 
@@ -44,6 +45,10 @@ interface Making {
 
 function operation(row: Endpoint, { schemas, baseUrl }: Making): Json {
   const samples = samplesOf(row, baseUrl);
+  const coded = (code: ProblemCode, description: string) =>
+    problem(description, errorSchema, schemas, { error: standingReply(code).text, code });
+  const plain = (description: string, error: string) =>
+    problem(description, plainErrorSchema, schemas, { error });
   return {
     operationId: row.name,
     summary: row.description,
@@ -51,7 +56,14 @@ function operation(row: Endpoint, { schemas, baseUrl }: Making): Json {
     tags: [row.key ? DATA_TAG.name : OPEN_TAG.name],
     "x-codeSamples": samples,
     security: row.key ? [{ bearer: [] }, { query: [] }] : [],
-    parameters: [...parametersOf(row.parameters, "path"), ...parametersOf(row.query, "query")],
+    // In the query an example would be a filter that nobody asked for.
+    parameters: [
+      ...parametersOf(row.parameters, "path").map((parameter) => ({
+        ...parameter,
+        example: EXAMPLE_VALUES[String(parameter.name)],
+      })),
+      ...parametersOf(row.query, "query"),
+    ],
     responses: {
       200: {
         description: "OK",
@@ -62,24 +74,27 @@ function operation(row: Endpoint, { schemas, baseUrl }: Making): Json {
       400: problem("A parameter is not valid.", invalidParameterSchema, schemas),
       ...(row.key && {
         401: {
-          ...problem("MISSING_API_KEY, INVALID_API_KEY or REVOKED_API_KEY.", errorSchema, schemas),
+          ...coded("INVALID_API_KEY", "MISSING_API_KEY, INVALID_API_KEY or REVOKED_API_KEY."),
           headers: { ...rateHeaders, "WWW-Authenticate": textHeader("Bearer") },
         },
       }),
       ...(Object.keys(row.parameters.shape).length > 0 && {
-        404: problem("NOT_FOUND: no approved record has this id.", errorSchema, schemas),
+        404: coded("NOT_FOUND", "NOT_FOUND: no approved record has this id."),
       }),
       405: {
-        ...problem("Another method than GET, on any path.", plainErrorSchema, schemas),
+        ...plain("Another method than GET, on any path.", "Only GET is accepted here."),
         headers: { ...rateHeaders, Allow: textHeader("GET") },
       },
       429: {
-        ...problem("More than 100 requests per minute of one client.", plainErrorSchema, schemas),
+        ...plain(
+          "More than 100 requests per minute of one client.",
+          standingReply("RATE_LIMITED").text,
+        ),
         headers: { ...rateHeaders, "Retry-After": textHeader("Whole seconds to wait.") },
       },
-      500: problem("INTERNAL.", errorSchema, schemas),
+      500: coded("INTERNAL", "INTERNAL."),
       503: {
-        ...problem("UNAVAILABLE: try again.", errorSchema, schemas),
+        ...coded("UNAVAILABLE", "UNAVAILABLE: try again."),
         headers: { "Retry-After": textHeader("Whole seconds to wait.") },
       },
     },
@@ -109,8 +124,21 @@ export const rateHeaders: Json = {
   RateLimit: textHeader("How it stands: r requests remain; in t seconds more are free."),
 };
 
-function problem(description: string, schema: z.ZodType, schemas: Record<string, unknown>): Json {
-  return { description, content: jsonContent(schema, schemas) };
+function problem(
+  description: string,
+  schema: z.ZodType,
+  schemas: Record<string, unknown>,
+  example?: Json,
+): Json {
+  return { description, content: withExample(jsonContent(schema, schemas), example) };
+}
+
+/** The same bodies, with one to look at. */
+export function withExample(content: Json, example: unknown): Json {
+  if (example === undefined) return content;
+  return Object.fromEntries(
+    Object.entries(content).map(([type, media]) => [type, { ...(media as Json), example }]),
+  );
 }
 
 /** A JSON body; what its schema refers to goes into `schemas`, those of the whole document. */

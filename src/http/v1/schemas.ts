@@ -18,6 +18,25 @@ const starWindows = {
   votes30d: count.describe("Weight from the full UTC hour 30 × 24 hours ago until now."),
 };
 
+/** Of the demo's directory, as all examples are. */
+const EVENT = {
+  id: "harbour-meetup",
+  title: "Harbour builders' meetup",
+  description: "Three evenings of talks by people who ship on the network.",
+  eventType: "ECOSYSTEM_MEETUP" as const,
+  isForeverMint: false,
+  status: "live" as const,
+  source: "SOURCE_A",
+  startsAt: "2026-11-20T08:00:00.000Z",
+  endsAt: "2026-11-23T08:00:00.000Z",
+  host: "Harbour Collective",
+  location: "Lisbon",
+  imageUrl: null,
+  url: null,
+  totalVotes: 62,
+  createdAt: "2026-11-01T08:00:00.000Z",
+};
+
 const event = z.strictObject({
   id: text,
   title: text,
@@ -35,7 +54,7 @@ const event = z.strictObject({
   totalVotes: count.describe("Weight of all its stars."),
   createdAt: instant,
 });
-export const eventSchema = event.meta({ id: "Event" });
+export const eventSchema = event.meta({ id: "Event", examples: [EVENT] });
 
 export const eventDetailSchema = z
   .strictObject({
@@ -45,7 +64,16 @@ export const eventDetailSchema = z
       z.strictObject({ title: text, description: text.nullable(), value: text.nullable() }),
     ),
   })
-  .meta({ id: "EventDetail" });
+  .meta({
+    id: "EventDetail",
+    examples: [
+      {
+        ...EVENT,
+        links: [{ label: "Programme", url: "https://example.org/harbour" }],
+        prizes: [{ title: "Best talk", description: null, value: "500" }],
+      },
+    ],
+  });
 
 const rank = z.int().min(1);
 
@@ -62,7 +90,23 @@ export const tokenSchema = z
     votes7d: starWindows.votes7d,
     votes30d: starWindows.votes30d,
   })
-  .meta({ id: "Token" });
+  .meta({
+    id: "Token",
+    examples: [
+      {
+        rank: 1,
+        id: "0.0.700001",
+        symbol: "BUOY",
+        name: "Buoy",
+        iconUrl: null,
+        totalVotes: 48,
+        price: 0.0123,
+        marketCap: 1_230_000,
+        votes7d: 312,
+        votes30d: 312,
+      },
+    ],
+  });
 
 export const collectionSchema = z
   .strictObject({
@@ -76,7 +120,22 @@ export const collectionSchema = z
     votes7d: starWindows.votes7d,
     votes30d: starWindows.votes30d,
   })
-  .meta({ id: "Collection" });
+  .meta({
+    id: "Collection",
+    examples: [
+      {
+        rank: 1,
+        id: "0.0.1003",
+        name: "Lanterns",
+        imageUrl: null,
+        totalVotes: 21,
+        owners: 19,
+        supply: 86,
+        votes7d: 140,
+        votes30d: 140,
+      },
+    ],
+  });
 
 export const projectSchema = z
   .strictObject({
@@ -91,7 +150,25 @@ export const projectSchema = z
     ...starWindows,
     createdAt: instant,
   })
-  .meta({ id: "Project" });
+  .meta({
+    id: "Project",
+    examples: [
+      {
+        id: "almanac",
+        slug: "almanac",
+        name: "Almanac",
+        category: "DATA",
+        country: "DE",
+        description: null,
+        logoUrl: null,
+        websiteUrl: "https://example.org/almanac",
+        totalVotes: 17,
+        votes7d: 96,
+        votes30d: 96,
+        createdAt: "2026-11-20T08:00:00.000Z",
+      },
+    ],
+  });
 
 export const seasonSchema = z
   .strictObject({
@@ -100,7 +177,17 @@ export const seasonSchema = z
     startsAt: instant,
     endsAt: instant.describe("The first instant after it."),
   })
-  .meta({ id: "Season" });
+  .meta({
+    id: "Season",
+    examples: [
+      {
+        id: "01a202b7-387f-70d3-8e82-78a520dd26b0",
+        name: "Harvest season",
+        startsAt: "2026-11-02T00:00:00.000Z",
+        endsAt: "2027-01-31T00:00:00.000Z",
+      },
+    ],
+  });
 
 export const entrySchema = z
   .strictObject({
@@ -110,14 +197,22 @@ export const entrySchema = z
     stars: count.describe("Stars accepted in the season."),
     weight: count.describe("What those stars added to their counters."),
   })
-  .meta({ id: "LeaderboardEntry" });
+  .meta({
+    id: "LeaderboardEntry",
+    examples: [{ rank: 1, wallet: "0.0.1021", points: 20, stars: 20, weight: 80 }],
+  });
 
 /** What a paged list says beside its records. */
 export const page = {
-  total: count.describe("Records that pass the filter, on all pages together."),
-  hasMore: z.boolean().describe("Stop when false."),
-  limit: z.int(),
-  offset: z.int(),
+  total: count
+    .describe("Records that pass the filter, on all pages together.")
+    .meta({ examples: [1] }),
+  hasMore: z
+    .boolean()
+    .describe("Stop when false.")
+    .meta({ examples: [false] }),
+  limit: z.int().meta({ examples: [20] }),
+  offset: z.int().meta({ examples: [0] }),
 };
 
 export const errorSchema = z
@@ -141,7 +236,17 @@ export const invalidParameterSchema = z
     parameter: z.string(),
     allowed: z.union([z.string(), z.array(z.string())]),
   })
-  .meta({ id: "InvalidParameter" });
+  .meta({
+    id: "InvalidParameter",
+    examples: [
+      {
+        error: "The parameter limit is not valid.",
+        code: "INVALID_PARAMETER",
+        parameter: "limit",
+        allowed: "integer from 1 to 100",
+      },
+    ],
+  });
 
 /** 405 and 429: the specification's table of errors gives them no code. */
 export const plainErrorSchema = z.strictObject({ error: z.string() }).meta({ id: "PlainError" });

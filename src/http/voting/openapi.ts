@@ -1,8 +1,9 @@
 import { z } from "zod";
 import { type ProblemCode, standingReply } from "../problem.ts";
 import { API_NAME, API_VERSION, NOTICES } from "../v1/notices.ts";
-import { jsonContent, parametersOf, rateHeaders, textHeader } from "../v1/openapi.ts";
-import { codesOf, type Operation, operations } from "./operations.ts";
+import { jsonContent, parametersOf, rateHeaders, textHeader, withExample } from "../v1/openapi.ts";
+import { examples, refusalExample } from "./examples.ts";
+import { codesOf, type Operation, type OperationName, operations } from "./operations.ts";
 import { refusalSchemas } from "./schemas.ts";
 
 type Json = { readonly [name: string]: unknown };
@@ -52,6 +53,7 @@ export function votingDocument(publicUrl: string): Json {
 
 function operation(name: string, row: Operation, schemas: Record<string, unknown>): Json {
   const { path, description, session, query, body } = row;
+  const { request, reply } = examples[name as OperationName];
   return {
     operationId: name,
     summary: description,
@@ -68,9 +70,12 @@ function operation(name: string, row: Operation, schemas: Record<string, unknown
       ...(HEADERS[name] ?? []),
     ],
     ...(body && {
-      requestBody: { required: true, content: jsonContent(body, schemas, "input") },
+      requestBody: {
+        required: true,
+        content: withExample(jsonContent(body, schemas, "input"), request),
+      },
     }),
-    responses: { ...success(row, schemas), ...refusals(row, schemas) },
+    responses: { ...success(row, schemas, reply), ...refusals(row, schemas) },
   };
 }
 
@@ -87,13 +92,18 @@ const HEADERS: Readonly<Record<string, readonly Json[]>> = {
   followLive: [headerParameter("Last-Event-ID", "Of the last event that was heard.")],
 };
 
-function success({ path, status, response }: Operation, schemas: Record<string, unknown>): Json {
+function success(
+  { path, status, response }: Operation,
+  schemas: Record<string, unknown>,
+  example: unknown,
+): Json {
   if (response === null) return { [status]: { description: "Done.", headers: rateHeaders } };
   const content =
     path === "/live"
       ? { "text/event-stream": { schema: { type: "string" } } }
       : jsonContent(response, schemas);
-  return { [status]: { description: "OK", headers: rateHeaders, content } };
+  const shown = withExample(content, example);
+  return { [status]: { description: "OK", headers: rateHeaders, content: shown } };
 }
 
 const wait = { "Retry-After": textHeader("Whole seconds to wait.") };
@@ -114,13 +124,19 @@ function refusals(row: Operation, schemas: Record<string, unknown>): Json {
         ...((status === 429 || status === 503) && wait),
         ...(status === 401 && { "WWW-Authenticate": textHeader("Bearer") }),
       },
-      content: jsonContent(refusalOf(of), schemas),
+      content: withExample(
+        jsonContent(refusalOf(of), schemas),
+        refusalExample(of[0] ?? "INTERNAL"),
+      ),
     },
   ]);
   const wrongMethod = {
     description: "METHOD_NOT_ALLOWED: another method than `Allow` names.",
     headers: { ...rateHeaders, Allow: textHeader("The methods of this path.") },
-    content: jsonContent(plain(["METHOD_NOT_ALLOWED"]), schemas),
+    content: withExample(jsonContent(plain(["METHOD_NOT_ALLOWED"]), schemas), {
+      error: "Only GET is accepted here.",
+      code: "METHOD_NOT_ALLOWED",
+    }),
   };
   return { ...Object.fromEntries(replies), 405: wrongMethod };
 }

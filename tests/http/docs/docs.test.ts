@@ -9,6 +9,7 @@ import { test } from "uvu";
 import { createApp } from "../../../src/http/app.ts";
 import { docsRoutes } from "../../../src/http/docs/routes.ts";
 import { NOTICES } from "../../../src/http/v1/notices.ts";
+import { votingDocument } from "../../../src/http/voting/openapi.ts";
 import { silentLogger } from "../../../src/log.ts";
 import { createMetrics } from "../../../src/metrics.ts";
 import { bodyOf, type House, openHouse } from "../v1/house.ts";
@@ -17,10 +18,14 @@ let house: House;
 let app: Hono;
 test.before(async () => {
   house = await openHouse();
-  const mounts = [{ path: "/", app: docsRoutes() }];
+  const mounts = [{ path: "/", app: docsRoutes("http://starboard.test") }];
   const docs = createApp({ log: silentLogger, metrics: createMetrics(), mounts });
   app = new Hono().mount("/v1", (request) => house.app.fetch(request), {
     replaceRequest: (request) => request,
+  });
+  app.get("/voting/openapi.json", (c) => {
+    c.header("X-Content-Type-Options", "nosniff");
+    return c.json(votingDocument("http://starboard.test"));
   });
   app.mount("/", docs.fetch);
 });
@@ -28,7 +33,7 @@ test.after(() => house.close());
 
 const page = async () => (await app.request("/docs")).text();
 const addresses = (html: string): string[] =>
-  [...html.matchAll(/(?:src|href)="([^"]*)"/g)].map(([, address = ""]) => address);
+  [...html.matchAll(/(?:src|href)="([^"#]+)"/g)].map(([, address = ""]) => address);
 
 test("the notices stand on the page, readable without JavaScript", async () => {
   const html = await page();

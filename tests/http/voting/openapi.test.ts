@@ -8,6 +8,7 @@ import { Hono } from "hono";
 import { suite } from "uvu";
 import { z } from "zod";
 import { signChallenge } from "../../../src/cli/demo-wallet.ts";
+import { examples, refusalExample } from "../../../src/http/voting/examples.ts";
 import {
   codesOf,
   type Operation,
@@ -66,6 +67,18 @@ test("every route is in the table and in the document, and nothing else is", asy
     .filter(([name]) => name !== "followLive")
     .map(([, { method, path }]) => `${method} ${path}`);
   assert.deepEqual([...new Set(served)].sort(), wanted.sort());
+});
+
+test("every example is one that the operation would take or give", () => {
+  for (const [name, row] of Object.entries(table)) {
+    const { request, reply } = examples[name as OperationName];
+    assert.equal(request === undefined, row.body === undefined, name);
+    row.body?.parse(request);
+    if (reply !== undefined) row.response?.parse(reply);
+  }
+  for (const [code, schema] of Object.entries(refusalSchemas)) {
+    schema.parse(refusalExample(code as keyof typeof refusalSchemas));
+  }
 });
 
 test("each operation names its refusals by status, and what it needs", async ({ service }) => {
