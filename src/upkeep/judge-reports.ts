@@ -97,7 +97,7 @@ function judgeBalance(atWork: readonly KnownProcess[]): VerdictCheck {
   const operator = newest?.report.operator;
   if (!operator) return well("balance", "no worker has reported it yet");
   const days = daysLeft(operator);
-  const rest = `${starsLeft(operator).toLocaleString("en-US")} stars${days === null ? "" : `, ${Math.floor(days)} days at yesterday's pace`}`;
+  const rest = `${starsLeft(operator).toLocaleString("en-US")} stars${days === null ? "" : `, ${Math.floor(days).toLocaleString("en-US")} days at the last day's pace`}`;
   const message = `${operator.account} holds ${hbarText(operator.balance)}: ${rest}`;
   if (operator.lowSince === null) return well("balance", message);
   return wrong("balance", {
