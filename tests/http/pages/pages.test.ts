@@ -6,6 +6,7 @@
 import * as assert from "node:assert/strict";
 import { gunzipSync } from "node:zlib";
 import { suite } from "uvu";
+import type { SigningWallet } from "../../../src/cli/demo-wallet.ts";
 import {
   cast,
   newWallet,
@@ -230,11 +231,32 @@ test("a page that has not changed costs a 304", async (context) => {
   assert.equal(again.status, 304);
 });
 
-test("PAGES=off leaves no page", async () => {
-  const service = await startService({ PAGES: "off" });
+test("this machine signs for demo wallets alone, for its own pages alone, and only to sign in", async (context) => {
+  const none = await send(context.service, "GET /demo/wallets");
+  assert.equal(none.status, 404, "nothing signs where no demo wallet was given");
+  const demoWallets: SigningWallet[] = [];
+  const service = await startService({ PAGES: "off" }, { demoWallets });
+  const wallet = await newWallet(service, { a: 2 });
+  demoWallets.push(wallet);
+  const listed = await send(service, "GET /demo/wallets");
+  assert.deepEqual(listed.body, [{ id: wallet.id, holds: "holds 2 of A, 0 of B" }]);
+  assert.ok(!listed.text.includes(wallet.key));
+  const asked = await send(service, "POST /voting/challenges", { json: { wallet: wallet.id } });
+  const { message } = asked.body;
+  const sign = (json: object, headers: Record<string, string> = { origin: service.url }) =>
+    send(service, "POST /demo/signatures", { json, headers });
+  const signed = await sign({ wallet: wallet.id, message });
+  assert.deepEqual([signed.status, signed.body.scheme], [200, "hip820"]);
+  for (const origin of ["https://evil.example", "null", ""]) {
+    assert.equal((await sign({ wallet: wallet.id, message }, { origin })).status, 400, origin);
+  }
+  const crossSite = { origin: service.url, "sec-fetch-site": "cross-site" };
+  assert.equal((await sign({ wallet: wallet.id, message }, crossSite)).status, 400);
+  assert.equal((await sign({ wallet: wallet.id, message: "Pay all." })).status, 400);
+  assert.equal((await sign({ wallet: "0.0.2", message })).status, 404);
   for (const path of ["/", "/events", "/tokens/0.0.9001", "/assets/icon.svg"]) {
     const reply = await send(service, `GET ${path}`, { headers: HTML });
-    assert.equal(reply.status, 404, path);
+    assert.equal(reply.status, 404, `PAGES=off leaves no page at ${path}`);
     assert.match(reply.headers.get("content-type") ?? "", /^application\/json/, path);
   }
   await service.close();
