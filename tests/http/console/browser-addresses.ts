@@ -56,6 +56,7 @@ export async function fillForBrowser(service: Service): Promise<Filled> {
       ["forever-mint", "/actors/forever-mint/mint?at=1"],
     ],
     "/wallets/*": [["wallet", `/wallets/${wallet.id}`]],
+    "/alarms": [["alarms", "/alarms"]],
     "/search": [["search", `/search?q=${wallet.id}`]],
     "/raw/actors/*": [["raw", `/raw/actors/${actor}`]],
     "/stars": [["stars", "/stars"]],
