@@ -54,9 +54,9 @@ async function publicDocument(): Promise<object> {
   return Object(shown?.body);
 }
 
-/** What the types leave out: headers, which refusal comes when, examples of how to call. */
+/** What the types leave out: headers, which refusal comes when, examples. */
 function forTypes(document: object): string {
-  const left = /^(headers|[345]\d\d|x-codeSamples)$/;
+  const left = /^(headers|[345]\d\d|x-codeSamples|examples?)$/;
   return JSON.stringify(document, (name, value: unknown) =>
     left.test(name) || String(value).startsWith("**curl**") ? undefined : value,
   );
