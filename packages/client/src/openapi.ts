@@ -143,23 +143,6 @@ export interface paths {
 export type webhooks = Record<string, never>;
 export interface components {
   schemas: {
-    /**
-     * @example {
-     *       "name": "Starboard",
-     *       "version": "0.2.0",
-     *       "documentation": "https://starboard.example/docs",
-     *       "terms": "Usage is subject to terms of use.",
-     *       "endpoints": [
-     *         {
-     *           "method": "GET",
-     *           "path": "/openapi.json",
-     *           "description": "The OpenAPI 3.1 document of this API.",
-     *           "key": false,
-     *           "parameters": []
-     *         }
-     *       ]
-     *     }
-     */
     Directory: {
       name: string;
       version: string;
@@ -185,14 +168,6 @@ export interface components {
         }[];
       }[];
     };
-    /**
-     * @example {
-     *       "error": "The parameter limit is not valid.",
-     *       "code": "INVALID_PARAMETER",
-     *       "parameter": "limit",
-     *       "allowed": "integer from 1 to 100"
-     *     }
-     */
     InvalidParameter: {
       error: string;
       /** @constant */
@@ -214,11 +189,6 @@ export interface components {
         | "INTERNAL"
         | "UNAVAILABLE";
     };
-    /**
-     * @example {
-     *       "openapi": "3.1.0"
-     *     }
-     */
     OpenApi: {
       openapi: string;
     } & {
@@ -226,40 +196,13 @@ export interface components {
     };
     EventPage: {
       events: components["schemas"]["Event"][];
-      /**
-       * @description Records that pass the filter, on all pages together.
-       * @example 1
-       */
+      /** @description Records that pass the filter, on all pages together. */
       total: number;
-      /**
-       * @description Stop when false.
-       * @example false
-       */
+      /** @description Stop when false. */
       hasMore: boolean;
-      /** @example 20 */
       limit: number;
-      /** @example 0 */
       offset: number;
     };
-    /**
-     * @example {
-     *       "id": "harbour-meetup",
-     *       "title": "Harbour builders' meetup",
-     *       "description": "Three evenings of talks by people who ship on the network.",
-     *       "eventType": "ECOSYSTEM_MEETUP",
-     *       "isForeverMint": false,
-     *       "status": "live",
-     *       "source": "SOURCE_A",
-     *       "startsAt": "2026-11-20T08:00:00.000Z",
-     *       "endsAt": "2026-11-23T08:00:00.000Z",
-     *       "host": "Harbour Collective",
-     *       "location": "Lisbon",
-     *       "imageUrl": null,
-     *       "url": null,
-     *       "totalVotes": 62,
-     *       "createdAt": "2026-11-01T08:00:00.000Z"
-     *     }
-     */
     Event: {
       id: string;
       title: string;
@@ -286,38 +229,6 @@ export interface components {
       /** Format: date-time */
       createdAt: string;
     };
-    /**
-     * @example {
-     *       "id": "harbour-meetup",
-     *       "title": "Harbour builders' meetup",
-     *       "description": "Three evenings of talks by people who ship on the network.",
-     *       "eventType": "ECOSYSTEM_MEETUP",
-     *       "isForeverMint": false,
-     *       "status": "live",
-     *       "source": "SOURCE_A",
-     *       "startsAt": "2026-11-20T08:00:00.000Z",
-     *       "endsAt": "2026-11-23T08:00:00.000Z",
-     *       "host": "Harbour Collective",
-     *       "location": "Lisbon",
-     *       "imageUrl": null,
-     *       "url": null,
-     *       "totalVotes": 62,
-     *       "createdAt": "2026-11-01T08:00:00.000Z",
-     *       "links": [
-     *         {
-     *           "label": "Programme",
-     *           "url": "https://example.org/harbour"
-     *         }
-     *       ],
-     *       "prizes": [
-     *         {
-     *           "title": "Best talk",
-     *           "description": null,
-     *           "value": "500"
-     *         }
-     *       ]
-     *     }
-     */
     EventDetail: {
       id: string;
       title: string;
@@ -356,20 +267,6 @@ export interface components {
     TopTokens: {
       tokens: components["schemas"]["Token"][];
     };
-    /**
-     * @example {
-     *       "rank": 1,
-     *       "id": "0.0.700001",
-     *       "symbol": "BUOY",
-     *       "name": "Buoy",
-     *       "iconUrl": null,
-     *       "totalVotes": 48,
-     *       "price": 0.0123,
-     *       "marketCap": 1230000,
-     *       "votes7d": 312,
-     *       "votes30d": 312
-     *     }
-     */
     Token: {
       rank: number;
       /** @description Ledger id, 0.0.n. */
@@ -391,19 +288,6 @@ export interface components {
     TopCollections: {
       collections: components["schemas"]["Collection"][];
     };
-    /**
-     * @example {
-     *       "rank": 1,
-     *       "id": "0.0.1003",
-     *       "name": "Lanterns",
-     *       "imageUrl": null,
-     *       "totalVotes": 21,
-     *       "owners": 19,
-     *       "supply": 86,
-     *       "votes7d": 140,
-     *       "votes30d": 140
-     *     }
-     */
     Collection: {
       rank: number;
       /** @description Ledger id, 0.0.n. */
@@ -424,14 +308,6 @@ export interface components {
       season: components["schemas"]["Season"] | null;
       leaderboard: components["schemas"]["LeaderboardEntry"][];
     };
-    /**
-     * @example {
-     *       "id": "01a202b7-387f-70d3-8e82-78a520dd26b0",
-     *       "name": "Harvest season",
-     *       "startsAt": "2026-11-02T00:00:00.000Z",
-     *       "endsAt": "2027-01-31T00:00:00.000Z"
-     *     }
-     */
     Season: {
       id: string;
       name: string;
@@ -443,15 +319,6 @@ export interface components {
        */
       endsAt: string;
     };
-    /**
-     * @example {
-     *       "rank": 1,
-     *       "wallet": "0.0.1021",
-     *       "points": 20,
-     *       "stars": 20,
-     *       "weight": 80
-     *     }
-     */
     LeaderboardEntry: {
       /** @description By points, then stars, then the lower account number. */
       rank: number;
@@ -466,37 +333,13 @@ export interface components {
     };
     ProjectPage: {
       projects: components["schemas"]["Project"][];
-      /**
-       * @description Records that pass the filter, on all pages together.
-       * @example 1
-       */
+      /** @description Records that pass the filter, on all pages together. */
       total: number;
-      /**
-       * @description Stop when false.
-       * @example false
-       */
+      /** @description Stop when false. */
       hasMore: boolean;
-      /** @example 20 */
       limit: number;
-      /** @example 0 */
       offset: number;
     };
-    /**
-     * @example {
-     *       "id": "almanac",
-     *       "slug": "almanac",
-     *       "name": "Almanac",
-     *       "category": "DATA",
-     *       "country": "DE",
-     *       "description": null,
-     *       "logoUrl": null,
-     *       "websiteUrl": "https://example.org/almanac",
-     *       "totalVotes": 17,
-     *       "votes7d": 96,
-     *       "votes30d": 96,
-     *       "createdAt": "2026-11-20T08:00:00.000Z"
-     *     }
-     */
     Project: {
       id: string;
       slug: string;
@@ -611,10 +454,7 @@ export interface operations {
       query?: never;
       header?: never;
       path: {
-        /**
-         * @description Id of the event.
-         * @example harbour-meetup
-         */
+        /** @description Id of the event. */
         id: string;
       };
       cookie?: never;

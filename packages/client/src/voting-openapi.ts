@@ -285,40 +285,13 @@ export interface components {
         | components["schemas"]["Collection"]
         | components["schemas"]["Project"]
       )[];
-      /**
-       * @description Records that pass the filter, on all pages together.
-       * @example 1
-       */
+      /** @description Records that pass the filter, on all pages together. */
       total: number;
-      /**
-       * @description Stop when false.
-       * @example false
-       */
+      /** @description Stop when false. */
       hasMore: boolean;
-      /** @example 20 */
       limit: number;
-      /** @example 0 */
       offset: number;
     };
-    /**
-     * @example {
-     *       "id": "harbour-meetup",
-     *       "title": "Harbour builders' meetup",
-     *       "description": "Three evenings of talks by people who ship on the network.",
-     *       "eventType": "ECOSYSTEM_MEETUP",
-     *       "isForeverMint": false,
-     *       "status": "live",
-     *       "source": "SOURCE_A",
-     *       "startsAt": "2026-11-20T08:00:00.000Z",
-     *       "endsAt": "2026-11-23T08:00:00.000Z",
-     *       "host": "Harbour Collective",
-     *       "location": "Lisbon",
-     *       "imageUrl": null,
-     *       "url": null,
-     *       "totalVotes": 62,
-     *       "createdAt": "2026-11-01T08:00:00.000Z"
-     *     }
-     */
     Event: {
       id: string;
       title: string;
@@ -345,20 +318,6 @@ export interface components {
       /** Format: date-time */
       createdAt: string;
     };
-    /**
-     * @example {
-     *       "rank": 1,
-     *       "id": "0.0.700001",
-     *       "symbol": "BUOY",
-     *       "name": "Buoy",
-     *       "iconUrl": null,
-     *       "totalVotes": 48,
-     *       "price": 0.0123,
-     *       "marketCap": 1230000,
-     *       "votes7d": 312,
-     *       "votes30d": 312
-     *     }
-     */
     Token: {
       rank: number;
       /** @description Ledger id, 0.0.n. */
@@ -377,19 +336,6 @@ export interface components {
       /** @description Weight from the full UTC hour 30 × 24 hours ago until now. */
       votes30d: number;
     };
-    /**
-     * @example {
-     *       "rank": 1,
-     *       "id": "0.0.1003",
-     *       "name": "Lanterns",
-     *       "imageUrl": null,
-     *       "totalVotes": 21,
-     *       "owners": 19,
-     *       "supply": 86,
-     *       "votes7d": 140,
-     *       "votes30d": 140
-     *     }
-     */
     Collection: {
       rank: number;
       /** @description Ledger id, 0.0.n. */
@@ -405,22 +351,6 @@ export interface components {
       /** @description Weight from the full UTC hour 30 × 24 hours ago until now. */
       votes30d: number;
     };
-    /**
-     * @example {
-     *       "id": "almanac",
-     *       "slug": "almanac",
-     *       "name": "Almanac",
-     *       "category": "DATA",
-     *       "country": "DE",
-     *       "description": null,
-     *       "logoUrl": null,
-     *       "websiteUrl": "https://example.org/almanac",
-     *       "totalVotes": 17,
-     *       "votes7d": 96,
-     *       "votes30d": 96,
-     *       "createdAt": "2026-11-20T08:00:00.000Z"
-     *     }
-     */
     Project: {
       id: string;
       slug: string;
@@ -631,11 +561,6 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
-          /**
-           * @example {
-           *       "openapi": "3.1.0"
-           *     }
-           */
           "application/json": components["schemas"]["OpenApi"];
         };
       };
@@ -656,31 +581,6 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
-          /**
-           * @example {
-           *       "network": "local",
-           *       "chainId": "hedera:local",
-           *       "publicUrl": "http://127.0.0.1:3000",
-           *       "mirrorNodeUrl": "http://127.0.0.1:5551",
-           *       "explorerUrl": null,
-           *       "topics": {
-           *         "event": "0.0.1013",
-           *         "asset": "0.0.1014"
-           *       },
-           *       "collections": {
-           *         "a": {
-           *           "id": "0.0.1003",
-           *           "key": "collection_a"
-           *         },
-           *         "b": {
-           *           "id": "0.0.1004",
-           *           "key": "collection_b"
-           *         }
-           *       },
-           *       "demoWallets": true,
-           *       "walletConnectProjectId": null
-           *     }
-           */
           "application/json": components["schemas"]["Config"];
         };
       };
@@ -743,11 +643,6 @@ export interface operations {
     };
     requestBody: {
       content: {
-        /**
-         * @example {
-         *       "wallet": "0.0.1005"
-         *     }
-         */
         "application/json": {
           wallet: string;
         };
@@ -760,14 +655,6 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
-          /**
-           * @example {
-           *       "id": "01a1f88e-2c92-7a00-9861-bc1879f11b22",
-           *       "wallet": "0.0.1005",
-           *       "message": "127.0.0.1:3000 wants you to sign in with your Hedera account:\n0.0.1005\n…",
-           *       "expiresAt": "2026-11-20T08:05:00.000Z"
-           *     }
-           */
           "application/json": components["schemas"]["Challenge"];
         };
       };
@@ -782,14 +669,6 @@ export interface operations {
     };
     requestBody: {
       content: {
-        /**
-         * @example {
-         *       "challengeId": "01a1f88e-2c92-7a00-9861-bc1879f11b22",
-         *       "scheme": "hip820",
-         *       "signature": "CmYKIPUM0v…",
-         *       "cookie": false
-         *     }
-         */
         "application/json": {
           challengeId: string;
           /**
@@ -810,13 +689,6 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
-          /**
-           * @example {
-           *       "token": "kZ3v…",
-           *       "wallet": "0.0.1005",
-           *       "expiresAt": "2026-11-21T08:00:00.000Z"
-           *     }
-           */
           "application/json": components["schemas"]["Session"];
         };
       };
@@ -873,17 +745,6 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
-          /**
-           * @example {
-           *       "wallet": "0.0.1005",
-           *       "day": "2026-11-20",
-           *       "premium": false,
-           *       "limit": 5,
-           *       "used": 1,
-           *       "remaining": 4,
-           *       "resetsAt": "2026-11-21T00:00:00.000Z"
-           *     }
-           */
           "application/json": components["schemas"]["CurrentAllowance"];
         };
       };
@@ -907,25 +768,6 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
-          /**
-           * @example {
-           *       "votingPower": 9,
-           *       "weight": 9,
-           *       "breakdown": {
-           *         "base": 1,
-           *         "collectionA": 3,
-           *         "collectionB": 5
-           *       },
-           *       "alreadyStarred": false,
-           *       "lastStarredDay": null,
-           *       "allowance": {
-           *         "limit": 5,
-           *         "used": 1,
-           *         "remaining": 4,
-           *         "resetsAt": "2026-11-21T00:00:00.000Z"
-           *       }
-           *     }
-           */
           "application/json": components["schemas"]["Preview"];
         };
       };
@@ -949,42 +791,6 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
-          /**
-           * @example {
-           *       "day": "2026-11-20",
-           *       "stars": [
-           *         {
-           *           "id": "01a1f88e-2c92-7a00-9861-bc1879f11b22",
-           *           "wallet": "0.0.1005",
-           *           "target": {
-           *             "type": "token",
-           *             "id": "0.0.700001"
-           *           },
-           *           "at": "2026-11-20T08:00:00.000Z",
-           *           "day": "2026-11-20",
-           *           "votingPower": 9,
-           *           "weight": 9,
-           *           "breakdown": {
-           *             "base": 1,
-           *             "collectionA": 3,
-           *             "collectionB": 5
-           *           },
-           *           "holdings": {
-           *             "collectionA": 3,
-           *             "collectionB": 1
-           *           },
-           *           "publication": {
-           *             "state": "published",
-           *             "topicId": "0.0.1014",
-           *             "transactionId": "0.0.1001@1795161600.731000000",
-           *             "sequenceNumber": 267,
-           *             "consensusTimestamp": "1795161602.904000000",
-           *             "runningHash": "hVKY0n0Ym6hXyGq7CzVcPBmRkV5mFNsH1s1cOqgF2WkT5cZ2gk0i5n8x1vQ8q4eN"
-           *           }
-           *         }
-           *       ]
-           *     }
-           */
           "application/json": components["schemas"]["StarsOfDay"];
         };
       };
@@ -1002,14 +808,6 @@ export interface operations {
     };
     requestBody: {
       content: {
-        /**
-         * @example {
-         *       "target": {
-         *         "type": "token",
-         *         "id": "0.0.700001"
-         *       }
-         *     }
-         */
         "application/json": {
           target: {
             /** @enum {string} */
@@ -1026,48 +824,6 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
-          /**
-           * @example {
-           *       "star": {
-           *         "id": "01a1f88e-2c92-7a00-9861-bc1879f11b22",
-           *         "wallet": "0.0.1005",
-           *         "target": {
-           *           "type": "token",
-           *           "id": "0.0.700001"
-           *         },
-           *         "at": "2026-11-20T08:00:00.000Z",
-           *         "day": "2026-11-20",
-           *         "votingPower": 9,
-           *         "weight": 9,
-           *         "breakdown": {
-           *           "base": 1,
-           *           "collectionA": 3,
-           *           "collectionB": 5
-           *         },
-           *         "holdings": {
-           *           "collectionA": 3,
-           *           "collectionB": 1
-           *         },
-           *         "publication": {
-           *           "state": "stored",
-           *           "topicId": null,
-           *           "transactionId": null,
-           *           "sequenceNumber": null,
-           *           "consensusTimestamp": null,
-           *           "runningHash": null
-           *         }
-           *       },
-           *       "counter": {
-           *         "totalVotes": 57
-           *       },
-           *       "allowance": {
-           *         "limit": 5,
-           *         "used": 1,
-           *         "remaining": 4,
-           *         "resetsAt": "2026-11-21T00:00:00.000Z"
-           *       }
-           *     }
-           */
           "application/json": components["schemas"]["StarReply"];
         };
       };
@@ -1090,37 +846,6 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
-          /**
-           * @example {
-           *       "id": "01a1f88e-2c92-7a00-9861-bc1879f11b22",
-           *       "wallet": "0.0.1005",
-           *       "target": {
-           *         "type": "token",
-           *         "id": "0.0.700001"
-           *       },
-           *       "at": "2026-11-20T08:00:00.000Z",
-           *       "day": "2026-11-20",
-           *       "votingPower": 9,
-           *       "weight": 9,
-           *       "breakdown": {
-           *         "base": 1,
-           *         "collectionA": 3,
-           *         "collectionB": 5
-           *       },
-           *       "holdings": {
-           *         "collectionA": 3,
-           *         "collectionB": 1
-           *       },
-           *       "publication": {
-           *         "state": "published",
-           *         "topicId": "0.0.1014",
-           *         "transactionId": "0.0.1001@1795161600.731000000",
-           *         "sequenceNumber": 267,
-           *         "consensusTimestamp": "1795161602.904000000",
-           *         "runningHash": "hVKY0n0Ym6hXyGq7CzVcPBmRkV5mFNsH1s1cOqgF2WkT5cZ2gk0i5n8x1vQ8q4eN"
-           *       }
-           *     }
-           */
           "application/json": components["schemas"]["Star"];
         };
       };
@@ -1144,10 +869,6 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
-          /**
-           * @example event: counter
-           *     data: {"type":"token","id":"0.0.700001","totalVotes":57,"day":"2026-11-20"}
-           */
           "text/event-stream": string;
         };
       };
