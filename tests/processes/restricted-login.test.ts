@@ -149,7 +149,7 @@ test("functions with their owner's rights look into no temporary schema, and are
     from pg_proc where prosecdef and pronamespace = current_schema()::regnamespace order by 1`;
   assert.deepEqual(
     functions.map(({ name }) => name),
-    ["cast_stars", "ensure_star_partition", "release_claims", "revoke_key"],
+    ["cast_stars", "ensure_star_partition", "release_claims", "revoke_key", "revoke_operator"],
   );
   for (const { name, path, isPublic } of functions) {
     assert.equal(path, "search_path=public, pg_temp", name);

@@ -2,8 +2,9 @@ import { existsSync, readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { type Browser, chromium, type Page } from "playwright-core";
 
-/** The system's Chromium; undefined where there is none. */
+/** The system's Chromium, the light one without a window first; undefined where there is none. */
 export const CHROMIUM = [
+  "/usr/bin/chromium-headless-shell",
   "/usr/bin/chromium",
   "/usr/bin/chromium-browser",
   "/usr/bin/google-chrome",

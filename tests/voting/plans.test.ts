@@ -112,8 +112,8 @@ async function grow(admin: Sql): Promise<void> {
   await admin`insert into idempotency_key (wallet, key, request_hash, star_id, reply, created_at)
     select 1000000 + n, key, request_hash, star_id, reply, created_at
     from idempotency_key, generate_series(1, ${GROWN}::integer) as n where wallet = 1001 and key like '%dex'`;
-  await admin`insert into session (token_hash, wallet, created_at, expires_at)
-    select sha256(n::text::bytea), n, now_ms(), now_ms() + 1000
+  await admin`insert into session (token_hash, wallet, created_at, expires_at, key_fingerprint)
+    select sha256(n::text::bytea), n, now_ms(), now_ms() + 1000, sha256(n::text::bytea)
     from generate_series(1, ${GROWN}::integer) as n`;
   await admin`insert into token (id, symbol, name, created_at, approved_at)
     select '0.0.' || 1000000 + n, 'T', 'T', 0, 0 from generate_series(1, ${GROWN}::integer) as n`;

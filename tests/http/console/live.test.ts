@@ -116,6 +116,7 @@ test("the numbers come by themselves, with figures and the newest minutes", asyn
     "publishing",
     "rewards",
     "exports",
+    "balance",
     "check",
   ]);
 });

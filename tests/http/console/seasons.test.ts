@@ -80,7 +80,11 @@ test("many passes are turned over page by page in the order of account numbers, 
   const wallets: number[] = [];
   for (let path: string | undefined = "/ops/premium"; path !== undefined; ) {
     const { text } = await operator.get(path);
-    wallets.push(...[...text.matchAll(/q=0\.0\.(\d+)"/g)].map(([, wallet]) => Number(wallet)));
+    wallets.push(
+      ...[...text.matchAll(/href="\/ops\/wallets\/0\.0\.(\d+)"/g)].map(([, wallet]) =>
+        Number(wallet),
+      ),
+    );
     path = /href="([^"]+)" rel="next"/.exec(text)?.[1]?.replaceAll("&amp;", "&");
   }
   assert.deepEqual(

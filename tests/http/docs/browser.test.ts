@@ -4,9 +4,8 @@
  * nowhere, so that only this host can be reached.
  */
 import * as assert from "node:assert/strict";
-import { existsSync } from "node:fs";
 import { Hono } from "hono";
-import { type Browser, chromium, type Page } from "playwright-core";
+import type { Browser, Page } from "playwright-core";
 import { test } from "uvu";
 import { createApp } from "../../../src/http/app.ts";
 import { docsRoutes } from "../../../src/http/docs/routes.ts";
@@ -14,23 +13,19 @@ import { type HttpServer, serveHttp } from "../../../src/http/serve.ts";
 import { votingDocument } from "../../../src/http/voting/openapi.ts";
 import { silentLogger } from "../../../src/log.ts";
 import { createMetrics } from "../../../src/metrics.ts";
+import { CHROMIUM, launchChromium } from "../../support/browser.ts";
 import { type House, openHouse } from "../v1/house.ts";
 
 const DRAW_WITHIN_MS = 40_000;
 
-const executablePath = [
-  "/usr/bin/chromium",
-  "/usr/bin/chromium-browser",
-  "/usr/bin/google-chrome",
-].find((path) => existsSync(path));
 // Without a browser there is nothing to look with; docs.test.ts reads what it would be sent.
-const perhaps = executablePath === undefined ? test.skip : test;
+const perhaps = CHROMIUM === undefined ? test.skip : test;
 
 let house: House;
 let server: HttpServer;
 let browser: Browser;
 test.before(async () => {
-  if (executablePath === undefined) return;
+  if (CHROMIUM === undefined) return;
   house = await openHouse();
   const log = silentLogger;
   const voting = new Hono().get("/voting/openapi.json", (c) =>
@@ -43,21 +38,17 @@ test.before(async () => {
   ];
   const app = createApp({ log, metrics: createMetrics(), mounts });
   server = await serveHttp(app, { host: "127.0.0.1", port: 0 });
-  browser = await chromium.launch({
-    executablePath,
-    args: ["--no-sandbox", "--disable-dev-shm-usage"],
-    proxy: { server: "127.0.0.1:1", bypass: "127.0.0.1" },
-  });
+  browser = await launchChromium(CHROMIUM);
 });
 test.after(async () => {
-  if (executablePath === undefined) return;
+  if (CHROMIUM === undefined) return;
   await browser.close();
   await server.close(100);
   await house.close();
 });
 
-/** Opens the page and every operation on it; returns what the browser complained of. */
-async function draw(page: Page): Promise<string[]> {
+/** Opens the page and every operation on it. @returns what the browser complains of, from now on */
+async function draw(page: Page): Promise<readonly string[]> {
   const complaints: string[] = [];
   page.on("console", (message) => {
     if (["error", "warning"].includes(message.type())) complaints.push(message.text());
@@ -73,9 +64,14 @@ async function draw(page: Page): Promise<string[]> {
   return complaints;
 }
 
+/** Drawn once: every operation of both documents takes a browser seconds. */
+let page: Page;
+let complaints: readonly string[];
+
 perhaps("it draws every endpoint with examples, the notices once, and no complaint", async () => {
-  const page = await browser.newPage();
-  assert.deepEqual(await draw(page), []);
+  page = await browser.newPage();
+  complaints = await draw(page);
+  assert.deepEqual(complaints, []);
   const html = await page.content();
   for (const path of [
     "/events",
@@ -91,15 +87,11 @@ perhaps("it draws every endpoint with examples, the notices once, and no complai
   assert.equal(text.split("information and not financial advice").length, 2);
   assert.ok(!text.includes('"string"') && !text.includes("-9007199254740991"));
   assert.ok(text.includes("harbour-meetup"));
-  await page.close();
 });
 
 perhaps("a telephone at night shows it whole and dark", async () => {
-  const page = await browser.newPage({
-    viewport: { width: 360, height: 740 },
-    colorScheme: "dark",
-  });
-  await draw(page);
+  await page.setViewportSize({ width: 360, height: 740 });
+  await page.emulateMedia({ colorScheme: "dark" });
   const width = await page.evaluate<number>("document.documentElement.scrollWidth");
   assert.ok(width <= 360, `${width} px`);
   for (const name of ["body", ".swagger-ui .scheme-container", ".swagger-ui .opblock"]) {
@@ -111,7 +103,7 @@ perhaps("a telephone at night shows it whole and dark", async () => {
     );
     assert.ok(alpha < 0.5 || red + green + blue < 300, `${name}: ${paper}`);
   }
-  await page.close();
+  assert.deepEqual(complaints, []);
 });
 
 test.run();

@@ -128,7 +128,9 @@ function checkValue({ path, body }: Recorded, value: unknown): void {
     );
   } else if (path.includes("/accounts/")) {
     const { account, deleted, evm_address, key } = body;
-    assert.deepEqual(value, { account, deleted, evm_address, key });
+    const { balance: tinybars } = body.balance as { balance: number | null };
+    const balance = tinybars === null ? null : { balance: tinybars };
+    assert.deepEqual(value, { account, deleted, evm_address, key, balance });
   } else if (path.includes("/nfts/1/transactions")) {
     const { transactions } = value as { transactions: { sender: unknown; receiver: unknown }[] };
     assert.deepEqual(
