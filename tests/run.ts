@@ -11,11 +11,11 @@ import { type FileResult, runTestFile, type TestFile, timeoutOf } from "./suppor
 /**
  * Runs test files, each as a process of its own:
  *
- *     node --import tsx tests/run.ts [filter…] [--jobs 3] [--in folder…] [--source]
+ *     node --import tsx tests/run.ts [filter…] [--jobs 4] [--in folder…] [--source]
  *
  * A filter is a part of a file's path; without one, all run. More than a few are compiled first,
- * unless they are to run from source. One more than this machine has cores run side by side, for
- * each waits a third of its time. They share one Postgres, in which each makes databases of
+ * unless they are to run from source. Twice as many as this machine has cores run side by side, for
+ * they wait half of their time. They share one Postgres, in which each makes databases of
  * its own. Exit status 0 only when something passed, nothing failed and no process was left behind.
  */
 
@@ -25,7 +25,7 @@ const FEW = 3;
 
 const { values, positionals } = parseArgs({
   options: {
-    jobs: { type: "string", default: String(availableParallelism() + 1) },
+    jobs: { type: "string", default: String(2 * availableParallelism()) },
     in: { type: "string", multiple: true, default: [join(ROOT, "tests"), join(ROOT, "packages")] },
     source: { type: "boolean", default: false },
   },
