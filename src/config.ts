@@ -261,6 +261,20 @@ export function explorerUrl(given: {
   return EXPLORED.includes(HEDERA_NETWORK) ? `https://hashscan.io/${HEDERA_NETWORK}` : null;
 }
 
+/**
+ * Where clients may ask the mirror node themselves, no slash at its end; null for an address that
+ * bears more than a host, for a name, password or path may be an access key of ours.
+ */
+export function publicMirrorUrl({
+  MIRROR_NODE_URL: [first],
+}: {
+  MIRROR_NODE_URL: readonly string[];
+}): string | null {
+  if (first === undefined) return null;
+  const { origin, href } = new URL(first);
+  return href === `${origin}/` ? origin : null;
+}
+
 /** The environment of this process, after `.env` where there is one. The only reader of `process.env`. */
 export function environment(): Readonly<Record<string, string | undefined>> {
   try {

@@ -25,7 +25,11 @@ const status = command({
         noticedAt: instantOrNull(finding.noticedAt),
         resolvedAt: instantOrNull(finding.resolvedAt),
       })),
-      alarms: alarms.map((alarm) => ({ ...alarm, raisedAt: instantOrNull(alarm.raisedAt) })),
+      alarms: alarms.map(({ reason, raisedAt, ...alarm }) => ({
+        kind: reason,
+        ...alarm,
+        raisedAt: instantOrNull(raisedAt),
+      })),
     };
   },
   text({ pending, oldestPendingSeconds, findings, lastFindings, alarms }) {
@@ -40,7 +44,7 @@ const status = command({
     ]);
     return [
       `${pending} stars wait to be published${age}; ${findings} open findings`,
-      ...alarms.map(({ reason, subject, detail }) => `ALARM ${reason} ${subject} ${detail}`),
+      ...alarms.map(({ kind, subject, detail }) => `ALARM ${kind} ${subject} ${detail}`),
       ...(places.length === 0
         ? []
         : [table(["id", "finding", "where", "noticed", "resolved", "detail"], places)]),

@@ -1,7 +1,6 @@
 import { defineCommand } from "citty";
 import { CHECK_FLAGS, checkInstead } from "../cli/doctor.ts";
-import { readCommandSettings } from "../cli/settings.ts";
-import { environment, readSettings, type Settings } from "../config.ts";
+import { environment, ownUrl, readSettings, type Settings } from "../config.ts";
 import { createLogger, type Logger } from "../log.ts";
 import { createWakeQueue } from "../publishing/queue.ts";
 import { openPostgres, ownsTables, runStatement } from "../store/postgres.ts";
@@ -15,7 +14,7 @@ export const serveCommand = defineCommand({
   meta: { name: "serve", description: "Run a web process: public API and voting API." },
   args: CHECK_FLAGS,
   async run({ args }) {
-    if (await checkInstead(args, "serve", () => readCommandSettings(WEB_SETTINGS))) return;
+    if (await checkInstead(args, "serve", checkedSettings)) return;
     await runUntilStopped(async () => {
       const settings = readSettings(environment(), WEB_SETTINGS);
       const log = createLogger(settings.LOG_LEVEL, "web");
@@ -34,6 +33,13 @@ export const serveCommand = defineCommand({
     });
   },
 });
+
+/** As a start reads them; what is missing is a check's to tell. */
+function checkedSettings(): Settings {
+  const settings = readSettings(environment());
+  ownUrl(settings);
+  return settings;
+}
 
 /**
  * Says at the start what the process was given and does not need. Both are for the worker and the

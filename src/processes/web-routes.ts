@@ -1,6 +1,6 @@
 import type { Hono } from "hono";
 import type { SigningWallet } from "../cli/demo-wallet.ts";
-import { explorerUrl } from "../config.ts";
+import { explorerUrl, publicMirrorUrl } from "../config.ts";
 import type { HoldingsReader } from "../holdings/read-holdings.ts";
 import { actorHistory } from "../hosting/actor-history.ts";
 import { type Resting, showActor } from "../hosting/inspect-actor.ts";
@@ -175,7 +175,7 @@ function directory(parts: Served, given: Pick<PagesGiven, "assets" | "limit">): 
       eventSources: settings.EVENT_SOURCES ?? [],
       siteName: settings.SITE_NAME,
       explorerUrl: explorerUrl(settings),
-      mirrorNodeUrl: settings.MIRROR_NODE_URL[0] ?? null,
+      mirrorNodeUrl: publicMirrorUrl(settings),
       share: <V>(question: string, read: () => Promise<V>) => share(question, read) as Promise<V>,
     },
   });

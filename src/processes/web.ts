@@ -203,6 +203,7 @@ function votingOperations(
     lastStarredDay: (wallet: string, target: Target) =>
       lastStarredDay(sql, accountNumber(wallet), target),
   };
+  const admitting = { ...casting, admitStar: () => journal.admitStar() };
   return {
     clock,
     network,
@@ -217,8 +218,7 @@ function votingOperations(
     readAllowance: (wallet) => readAllowance({ clock, loadWalletDay }, wallet),
     previewStar: (wallet, target) => previewStar(previewing, wallet, target),
     async castStar(cast) {
-      journal.admitStar();
-      const result = await castStar(casting, cast);
+      const result = await castStar(admitting, cast);
       if (result.kind === "refused") {
         const { wallet, decision } = result;
         metrics.starsRefused.inc({ code: decision.code });

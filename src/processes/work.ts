@@ -1,6 +1,5 @@
 import { defineCommand } from "citty";
 import { CHECK_FLAGS, checkInstead } from "../cli/doctor.ts";
-import { readCommandSettings } from "../cli/settings.ts";
 import { environment, readSettings } from "../config.ts";
 import { createLogger } from "../log.ts";
 import { createWakeQueue } from "../publishing/queue.ts";
@@ -14,7 +13,7 @@ export const workCommand = defineCommand({
   meta: { name: "work", description: "Run a worker process: publishing and upkeep." },
   args: CHECK_FLAGS,
   async run({ args }) {
-    if (await checkInstead(args, "work", () => readCommandSettings(WORKER_SETTINGS))) return;
+    if (await checkInstead(args, "work", () => readSettings(environment()))) return;
     await runUntilStopped(async () => {
       growHeapSlowly();
       const settings = readSettings(environment(), WORKER_SETTINGS);

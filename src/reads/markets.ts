@@ -118,8 +118,8 @@ async function list<R>(sql: Sql, ranked: Ranked, query: RankingQuery): Promise<R
   const found = rows.filter(({ number }) => number !== null);
   return {
     rows: found.map(({ total: _, number: __, rank, ...row }, index) => ({
-      ...(row as R),
       rank: rank ?? offset + index + 1,
+      ...(row as R),
     })),
     total: rows[0]?.total ?? 0,
   };

@@ -17,6 +17,8 @@ import { completeReply, starReply } from "./star-reply.ts";
 export interface CastStarDeps extends TurnDeps {
   /** All admissions of a tick share one select. */
   readonly admit: (query: AdmissionQuery) => Promise<Admission>;
+  /** @throws RetryableError `JOURNAL_BEHIND`, `UNAVAILABLE` while no new star may be taken */
+  readonly admitStar?: () => void;
   /** Asks the mirror node, now. */
   readonly readHoldings: (wallet: string) => Promise<Holdings>;
   /** Called with each accepted star, after its commit; must not throw or wait. */
@@ -51,7 +53,7 @@ export type CastResult =
  * hand; nothing is locked in between.
  *
  * @throws TerminalError `INVALID_SESSION`, `NOT_FOUND` (no approved target), `IDEMPOTENCY_KEY_REUSED`
- * @throws RetryableError `HOLDINGS_UNAVAILABLE`, `UNAVAILABLE`; no vote is spent by either,
+ * @throws RetryableError `HOLDINGS_UNAVAILABLE`, `UNAVAILABLE`, `JOURNAL_BEHIND`; no vote is spent by either,
  *   save where the database confirmed too late: a repetition with the same key then shows the star
  */
 export async function castStar(deps: CastStarDeps, cast: CastStar): Promise<CastResult> {
@@ -62,6 +64,7 @@ export async function castStar(deps: CastStarDeps, cast: CastStar): Promise<Cast
   const { wallet, target, kept: bound, seasonId } = admission;
   if (wallet === null) throw invalidSession();
   if (bound !== null) return replay(bound, cast.target);
+  deps.admitStar?.();
   if (target === null) {
     throw new TerminalError("NOT_FOUND", `there is no ${cast.target.type} with this id`);
   }

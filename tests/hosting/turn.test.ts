@@ -4,7 +4,9 @@
  */
 import * as assert from "node:assert/strict";
 import { suite } from "uvu";
+import { RetryableError } from "../../src/errors.ts";
 import { openPostgres } from "../../src/store/postgres.ts";
+import { castStar } from "../../src/voting/cast-star.ts";
 import { bodyOf, type Engine, seedDirectory, startEngine, verdictOf } from "../support/engine.ts";
 import { testDatabase } from "../support/postgres.ts";
 
@@ -341,6 +343,28 @@ test("a turn that comes up after its caller got 503 spends no vote", async ({ a 
   await a.parts.settled();
   const [row] = await a.sql`select count(*) as stars from star where wallet = 522`;
   assert.equal(row?.stars, 1);
+});
+
+test("while no new star is taken, a kept reply is given again and a bad session named first", async ({
+  a,
+}) => {
+  const first = await a.cast("0.0.590", "token/0.0.9001", "kept");
+  const behind = new RetryableError("JOURNAL_BEHIND", "the topics hold more than the journal", 60);
+  const casting = {
+    ...a.parts.casting,
+    admitStar: () => {
+      throw behind;
+    },
+  };
+  const target = { type: "token", id: "0.0.9001" } as const;
+  const again = { voter: { wallet: "0.0.590" }, target, idempotencyKey: "kept" };
+  const replayed = await castStar(casting, again);
+  assert.equal(replayed.kind, "replayed");
+  assert.deepEqual(bodyOf(replayed).star, bodyOf(first).star);
+  const another = { ...again, idempotencyKey: null };
+  await assert.rejects(castStar(casting, another), behind);
+  const unknown = { ...another, voter: { token: "x".repeat(43) } };
+  await assert.rejects(castStar(casting, unknown), { code: "INVALID_SESSION" });
 });
 
 test.run();

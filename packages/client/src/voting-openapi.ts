@@ -253,7 +253,8 @@ export interface components {
       /** @description As the text to sign names it, `hedera:<network>`. */
       chainId: string;
       publicUrl: string;
-      mirrorNodeUrl: string;
+      /** @description Null where its address may hold an access key. */
+      mirrorNodeUrl: string | null;
       /** @description Base of the explorer's pages. */
       explorerUrl: string | null;
       topics: {

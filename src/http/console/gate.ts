@@ -101,7 +101,7 @@ export function createGate(deps: GateDeps): Gate {
     },
     async open(c) {
       const once = c.req.query("once");
-      if (once !== undefined) return signInByLink(c, once, signingIn);
+      if (once !== undefined && isOpenedByHand(c)) return signInByLink(c, once, signingIn);
       if (await isClosed()) return closedPage(c);
       return signInPage(c, { status: 200, next: localPath(c.req.query("next") ?? null) });
     },
@@ -113,4 +113,13 @@ export function createGate(deps: GateDeps): Gate {
       return goTo(c, "/ops/sign-in");
     },
   };
+}
+
+/**
+ * A link is followed by a person: no other site's page may count wrong tries against its visitor,
+ * and a look at the address alone does not use the link up.
+ */
+function isOpenedByHand(c: Context): boolean {
+  const site = c.req.header("sec-fetch-site") ?? "none";
+  return c.req.method === "GET" && (site === "none" || site === "same-origin");
 }

@@ -40,6 +40,8 @@ export function stream(
     readonly beat: (out: SSEStreamingApi, elapsedMs: number) => Promise<void>;
   },
 ): Response {
+  // Nothing reads what would be written, so the stream would never end.
+  if (c.req.method === "HEAD") return secured(c).body(null, 200);
   if (streams >= STREAMS_MAX) return c.text("Too many live pages are open.", 503);
   streams += 1;
   return streamSSE(secured(c), async (out) => {

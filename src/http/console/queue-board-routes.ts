@@ -40,7 +40,7 @@ const ACTS: readonly (readonly [name: string, path: RegExp])[] = [
   ["queues.promote", /^\/api\/queues\/([^/]+\/[^/]+)\/promote$/],
 ];
 const SUBJECT_MAX = 200;
-const ACTS_NEED = "operator";
+const ACTS_NEED = "admin";
 
 /**
  * Bull Board behind the console's door, below `/queues/board`: for operators who are signed in;

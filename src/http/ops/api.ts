@@ -61,7 +61,11 @@ export function opsApi(deps: OpsApiDeps): Hono {
         noticedAt: instant(finding.noticedAt),
         resolvedAt: finding.resolvedAt === null ? null : instant(finding.resolvedAt),
       })),
-      alarms: alarms.map((alarm) => ({ ...alarm, raisedAt: instant(alarm.raisedAt) })),
+      alarms: alarms.map(({ reason, raisedAt, ...alarm }) => ({
+        kind: reason,
+        ...alarm,
+        raisedAt: instant(raisedAt),
+      })),
     });
   });
   return app;

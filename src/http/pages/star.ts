@@ -31,7 +31,7 @@ export function starPage({ sql, explorerUrl, mirrorNodeUrl }: Reading): Page {
         body: html`<h1>Star for <a href="${itemPath(star.target)}">${name(named)}</a></h1>
 ${journey(star)}
 ${section("What it is", starFacts(star))}
-${section("On the ledger", ledgerFacts(star.publication, explorerUrl))}
+${section("On the ledger", ledgerFacts(star.publication, { explorerUrl, mirrorNodeUrl }))}
 ${section("The message, byte for byte", proof(star, message ?? "", mirrorNodeUrl))}`,
         ...(mirrorNodeUrl !== null && { connect: [new URL(mirrorNodeUrl).origin] }),
       };
@@ -72,7 +72,10 @@ function starFacts(star: StarReceipt): Html {
 }
 
 /** Each value is known sooner or later; the script fills in what is still to come. */
-function ledgerFacts(publication: Publication, explorerUrl: string | null): Html {
+function ledgerFacts(
+  publication: Publication,
+  { explorerUrl, mirrorNodeUrl }: Pick<Reading, "explorerUrl" | "mirrorNodeUrl">,
+): Html {
   const { topicId, sequenceNumber, transactionId, consensusTimestamp, runningHash } = publication;
   const shown = (field: keyof Publication, value: Content): Content =>
     html`<span class="code" data-publication="${field}">${value ?? "not yet"}</span>`;
@@ -83,7 +86,17 @@ function ledgerFacts(publication: Publication, explorerUrl: string | null): Html
     ["Consensus at", shown("consensusTimestamp", consensusTimestamp)],
     ["Running hash", shown("runningHash", runningHash)],
   ])}
+${mirrorLink(mirrorNodeUrl, publication)}
 ${explorerLink(explorerUrl, publication)}`;
+}
+
+/** Its address is known with the place on the topic; until then the script keeps it hidden. */
+function mirrorLink(mirrorNodeUrl: string | null, publication: Publication): Content {
+  if (mirrorNodeUrl === null) return "";
+  const { topicId, sequenceNumber } = publication;
+  const topics = `${mirrorNodeUrl}/api/v1/topics/`;
+  const url = `${topics}${topicId ?? ""}/messages/${sequenceNumber ?? ""}`;
+  return html`<p class="explorer"><a data-mirror-row="${topics}" href="${url}"${sequenceNumber === null ? html` hidden` : ""} rel="noopener noreferrer external">See the mirror node’s row</a></p>`;
 }
 
 /** Its address is known with the consensus timestamp; until then the script keeps it hidden. */

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { explorerUrl, type With } from "../../config.ts";
+import { explorerUrl, publicMirrorUrl, type With } from "../../config.ts";
 
 const text = z.string();
 const topic = text.nullable();
@@ -14,7 +14,7 @@ export const clientConfig = z
     network: z.enum(["local", "testnet", "mainnet", "previewnet"]),
     chainId: text.describe("As the text to sign names it, `hedera:<network>`."),
     publicUrl: text,
-    mirrorNodeUrl: text,
+    mirrorNodeUrl: text.nullable().describe("Null where its address may hold an access key."),
     explorerUrl: text.nullable().describe("Base of the explorer's pages."),
     topics: z.strictObject({ event: topic, asset: topic }),
     collections: z.strictObject({ a: collection, b: collection }),
@@ -43,7 +43,7 @@ export function clientConfigOf(given: {
     network,
     chainId: `hedera:${network}`,
     publicUrl: withoutSlash(publicUrl),
-    mirrorNodeUrl: withoutSlash(settings.MIRROR_NODE_URL[0] ?? ""),
+    mirrorNodeUrl: publicMirrorUrl(settings),
     explorerUrl: explorerUrl(settings),
     topics: {
       event: settings.EVENT_VOTES_TOPIC_ID ?? null,

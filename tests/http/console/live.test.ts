@@ -134,4 +134,13 @@ test("a stream keeps no session alive, and none opens without one", async ({
   assert.equal(after?.at, before?.at);
 });
 
+test("a look at a stream's headers takes no seat", async ({ here, operator }) => {
+  const cookie = { cookie: operator.cookie };
+  for (let n = 0; n < 60; n += 1) {
+    const reply = await fetch(`${here.url}/ops/live/numbers`, { method: "HEAD", headers: cookie });
+    assert.equal(reply.status, 200);
+  }
+  await readStream(`${here.url}/ops/live/numbers`, operator, (all) => all.length > 0);
+});
+
 test.run();

@@ -144,7 +144,7 @@ test("publishing tells what differs between outbox and topics, and what workers 
   assert.ok(Date.parse(noticedAt) > 0);
   assert.deepEqual(body.alarms, [
     {
-      reason: "configuration",
+      kind: "configuration",
       subject: "0.0.7",
       detail: "UNAUTHORIZED",
       raisedAt: "1970-01-01T00:00:00.000Z",

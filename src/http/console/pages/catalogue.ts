@@ -75,7 +75,7 @@ function deciding(sql: Sql, isApproved: boolean): Action {
   return {
     path: isApproved ? "/catalogue/approve" : "/catalogue/reject",
     name: isApproved ? "catalogue.approve" : "catalogue.reject",
-    role: "operator",
+    role: isApproved ? "operator" : "admin",
     subject(form) {
       const [type, ids] = [typeOf(form), idsOf(form)];
       return ids.length === 1 ? `${type}/${ids[0]}` : `${ids.length} of type ${type}`;

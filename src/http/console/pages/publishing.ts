@@ -85,7 +85,7 @@ function resolving({ sql }: PublishingDeps): Action {
   return {
     path: "/publishing/resolve",
     name: "publishing.resolve",
-    role: "operator",
+    role: "admin",
     subject: findingOf,
     async run({ form }) {
       const id = findingOf(form);

@@ -35,6 +35,12 @@ function show(journey: HTMLElement, publication: Publication): void {
     const value = publication[place.dataset.publication as keyof Publication];
     if (value !== null && value !== undefined) place.textContent = String(value);
   }
+  const row = document.querySelector<HTMLAnchorElement>("[data-mirror-row]");
+  if (row !== null && publication.sequenceNumber !== null) {
+    const { topicId, sequenceNumber } = publication;
+    row.href = `${row.dataset.mirrorRow}${topicId}/messages/${sequenceNumber}`;
+    row.hidden = false;
+  }
   const link = document.querySelector<HTMLAnchorElement>("[data-explorer]");
   if (link !== null && publication.consensusTimestamp !== null) {
     link.href = `${link.dataset.explorer}/transaction/${publication.consensusTimestamp}`;

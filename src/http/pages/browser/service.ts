@@ -31,7 +31,7 @@ export interface Publication {
 
 export interface Config {
   readonly network: string;
-  readonly mirrorNodeUrl: string;
+  readonly mirrorNodeUrl: string | null;
   readonly explorerUrl: string | null;
   readonly demoWallets: boolean;
   readonly walletConnectProjectId: string | null;
