@@ -18,6 +18,7 @@ export async function listRecords(sql: Sql, type: RecordType): Promise<readonly 
     sql<ListedRecord[]>`select ${sql(columns)} from ${sql(type)} order by id collate "C"`,
     LIST_DEADLINE_MS,
   );
+  // The types lose sight of the fields where each is renamed by its entry.
   return rows.map(
     (row) => Object.fromEntries(Object.entries(row).map(inFile)) as unknown as ListedRecord,
   );

@@ -1,3 +1,4 @@
+import { explorerUrl as explorerOf } from "../../config.ts";
 import type { LedgerNetwork } from "../../ledger/entity-id.ts";
 import { type Html, html } from "./markup.ts";
 
@@ -16,9 +17,6 @@ export function copyable(text: string): Html {
   return html`<span class="copyable"><span class="code" title="${text}" data-copy="${text}">${text}</span></span>`;
 }
 
-/** The public explorer of each network that has one. */
-const EXPLORED: readonly string[] = ["mainnet", "testnet", "previewnet"];
-
 /**
  * Where the public explorer shows a thing of the ledger.
  *
@@ -26,12 +24,22 @@ const EXPLORED: readonly string[] = ["mainnet", "testnet", "previewnet"];
  * @returns null for a network that is not public
  */
 export function explorerUrl(network: LedgerNetwork, what: string): string | null {
-  return EXPLORED.includes(network) ? `https://hashscan.io/${network}/${what}` : null;
+  const base = explorerOf({ HEDERA_NETWORK: network });
+  return base === null ? null : `${base}/${what}`;
 }
 
 /** A thing of the ledger, with the way to the public explorer where there is one. */
 export function onLedger(network: LedgerNetwork, what: string, text: string): Html {
-  const url = explorerUrl(network, what);
-  if (url === null) return html`<span class="code">${text}</span>`;
-  return html`<a class="code" href="${url}" rel="noopener noreferrer external">${text}</a>`;
+  return onExplorer(explorerOf({ HEDERA_NETWORK: network }), what, text);
+}
+
+/**
+ * A thing of the ledger, with the way to the explorer where there is one.
+ *
+ * @param explorer base of the explorer's pages; null for a network that has none
+ * @param what `token/0.0.n`, `topic/0.0.n`, `transaction/<consensus timestamp>`
+ */
+export function onExplorer(explorer: string | null, what: string, text: string): Html {
+  if (explorer === null) return html`<span class="code">${text}</span>`;
+  return html`<a class="code" href="${explorer}/${what}" rel="noopener noreferrer external">${text}</a>`;
 }

@@ -61,7 +61,7 @@ often as you like. The counters tell of each star as it is cast:</p>
 ${sample(`curl --no-buffer "${url}/voting/live"`)}
 
 <h2 id="day-exports">Exports</h2>
-<p>The journal of each UTC day, a line of JSON per star, for whoever wants to check us; no key. A day that is over
+<p>The journal of each UTC day, a line of JSON per star, to check us by; no key. A day that is over
 becomes final: its hash stands in the list, its bytes change no more, and the chain of hashes binds all days.
 <code>npx starboard audit</code> holds exports, rankings and the public topics against each other.</p>
 ${sample(`curl "${url}/exports"`)}

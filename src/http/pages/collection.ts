@@ -1,7 +1,7 @@
 import { isEntityId } from "../../ledger/entity-id.ts";
 import { readCollection } from "../../reads/directory-items.ts";
+import { onExplorer } from "../console/links.ts";
 import { facts, html, number, section } from "../console/markup.ts";
-import { onExplorer } from "./explorer.ts";
 import { itemHead } from "./items.ts";
 import { collectionItem, windowFacts } from "./market-items.ts";
 import type { Page } from "./page.ts";

@@ -56,7 +56,7 @@ function operation(row: Endpoint, { schemas, baseUrl }: Making): Json {
     tags: [row.key ? DATA_TAG.name : OPEN_TAG.name],
     "x-codeSamples": samples,
     security: row.key ? [{ bearer: [] }, { query: [] }] : [],
-    // In the query an example would be a filter that nobody asked for.
+    // In the query an example would be a filter that is not wanted.
     parameters: [
       ...parametersOf(row.parameters, "path").map((parameter) => ({
         ...parameter,

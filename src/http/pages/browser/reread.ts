@@ -19,7 +19,7 @@ export function reread(): Promise<void> {
   return reading;
 }
 
-/** Runs once more for whoever asked while it ran: what they ask about may be newer. */
+/** Runs once more where it was asked for while it ran: what changed since may be newer. */
 async function readWhileWanted(): Promise<void> {
   while (isWanted) {
     isWanted = false;
