@@ -11,7 +11,7 @@ import { type TestDatabase, testDatabase } from "../support/postgres.ts";
 import { nodeArguments } from "../support/script.ts";
 import { starboard } from "../support/starboard.ts";
 
-const RECORDS = 20_000;
+const RECORDS = 100_000;
 const ENTRY = new URL("../../src/processes/starboard.ts", import.meta.url);
 
 let database: TestDatabase;
@@ -103,10 +103,10 @@ test("on a terminal the bar moves while the one statement stores all records", a
     process.stdout.write("skipped: there is no `script` here to make a terminal\n");
     return;
   }
-  const shares = [...text.matchAll(/ (\d+) % {2}([\d,]+) of 20,000 records/g)].map(([, share]) =>
+  const shares = [...text.matchAll(/ (\d+) % {2}([\d,]+) of 100,000 records/g)].map(([, share]) =>
     Number(share),
   );
-  assert.ok(shares.length > 10, `${shares.length} steps`);
+  assert.ok(shares.length > 50, `${shares.length} steps`);
   assert.deepEqual(
     shares,
     [...shares].sort((a, b) => a - b),
@@ -116,7 +116,7 @@ test("on a terminal the bar moves while the one statement stores all records", a
   const left = text.split("\u001b[2K").at(-1) ?? "";
   assert.equal(
     left.trim(),
-    "imported 0 events, 10000 tokens, 0 collections, 10000 projects; 20000 approved",
+    "imported 0 events, 50000 tokens, 0 collections, 50000 projects; 100000 approved",
     "the bar is gone",
   );
 });

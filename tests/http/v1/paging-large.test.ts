@@ -6,13 +6,13 @@ import { test } from "uvu";
 import { importCatalog } from "../../../src/catalogue/import-catalog.ts";
 import { type House, openHouse } from "./house.ts";
 
-const RECORDS = 3_000;
+const RECORDS = 10_000;
 const INSTANTS = 7;
 
 let house: House;
 test.before(async () => {
   house = await openHouse();
-  // Seven instants for all records: some 430 share each.
+  // Seven instants for all records: some 1,400 share each.
   const instant = (index: number) =>
     new Date(Date.UTC(2027, 0, 1 + (index % INSTANTS))).toISOString();
   const ids = Array.from(
