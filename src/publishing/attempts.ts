@@ -97,11 +97,16 @@ export async function countSend(
   return { ...attempt, ...only(rows, attempt.starId) };
 }
 
-/** Written after a sending that a node did not pass on, for certain; true under any lease. */
+/**
+ * Written after a sending that a node did not pass on, for certain; true under any lease. An older
+ * copy of the journal may not know that sending: there it would stand for another one, whose fate
+ * is open.
+ */
 export async function countRefusal({ sql }: Outbox, attempt: Attempt): Promise<Attempt> {
   const rows = await runStatement(sql<{ sends: number; refusals: number }[]>`
     update publish_attempt set refusals = refusals + 1
     where star_id = ${attempt.starId} and transaction_id = ${attempt.transactionId} and closed_at is null
+      and sends >= ${attempt.sends}
     returning sends, refusals`);
   return { ...attempt, ...only(rows, attempt.starId) };
 }

@@ -145,6 +145,19 @@ test("an id is not given up as refused while one sending of it is unaccounted fo
   await reserveId(mine, once.starId, by);
 });
 
+test("a refusal of a sending that an older copy of the journal lacks is not counted for another", async () => {
+  const once = await sentAttempt();
+  const twice = await countSend(mine, once);
+  await rig.sql.begin(async (sql) => {
+    // As a dump has it that was taken between the two sendings.
+    await sql`set local session_replication_role = replica`;
+    await sql`update publish_attempt set sends = 1 where star_id = ${once.starId}`;
+  });
+  await assert.rejects(countRefusal(mine, twice), LeaseLost);
+  await assert.rejects(giveUp(mine, twice, { outcome: "refused", evidence: "" }), LeaseLost);
+  assert.equal((await countRefusal(mine, once)).refusals, 1);
+});
+
 test("facts once written down cannot be changed", async () => {
   const attempt = await sentAttempt();
   const known = await storeReceipt(mine, attempt, {
