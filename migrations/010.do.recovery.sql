@@ -153,6 +153,26 @@ begin
 end
 $$;
 
+-- Marks messages of which an export tells that they became conflicts after an earlier loss. `told` is
+-- a JSON array. The star that was first must be known, and be of the same wallet's day or of the
+-- same event. Returns the stars marked.
+create function mark_conflicts(told json) returns setof uuid
+language sql as $$
+  update recovery_message said set conflicts_with = line.conflicts_with
+  from json_to_recordset(told) as line (id uuid, conflicts_with uuid, first_day date)
+  where said.star_id = line.id and exists (
+    select from (
+      select wallet, day, target_type, target_id from recovery_message where star_id = line.conflicts_with
+      union all
+      select wallet, day, target_type, target_id from star
+      where star.day = line.first_day and star.id = line.conflicts_with
+    ) as first
+    where line.conflicts_with <> line.id
+      and ((first.wallet, first.day) = (said.wallet, said.day)
+        or (first.target_type, first.target_id, 'event') = (said.target_type, said.target_id, said.target_type)))
+  returning said.star_id
+$$;
+
 -- "One star per wallet per item per UTC day": of two messages the later one on the ledger is a
 -- conflict. Marks those taken in, and sets those of the journal aside. Returns how many.
 create function settle_repeats() returns bigint
@@ -169,7 +189,7 @@ begin
       and star.target_type = said.target_type and star.target_id = said.target_id
     join outbox on outbox.star_id = star.id
     where not said.is_forever_mint and not star.is_forever_mint and star.id <> said.star_id
-      and said.consensus_timestamp < coalesce(outbox.consensus_timestamp, '~')
+      and said.conflicts_with is null and said.consensus_timestamp < coalesce(outbox.consensus_timestamp, '~')
     order by star.id, said.consensus_timestamp
   loop
     perform set_aside_star(repeated.id, repeated.day, repeated.first_star);
@@ -182,7 +202,7 @@ begin
         order by consensus_timestamp) as star_id
     from (
       select topic_id, sequence_number, star_id, wallet, day, target_type, target_id, consensus_timestamp
-      from recovery_message where not is_forever_mint
+      from recovery_message where not is_forever_mint and conflicts_with is null
       union all
       select null, null, star.id, star.wallet, star.day, star.target_type, star.target_id,
         coalesce(outbox.consensus_timestamp, '~')
@@ -260,11 +280,12 @@ end
 $$;
 
 -- Makes room among the slots: stars that the journal has move behind those that came before them.
--- One for which the day has no vote left is set aside.
-create function move_slots(stars recovered_star[]) returns void
+-- One for which the day has no vote left is set aside. Returns how many were.
+create function move_slots(stars recovered_star[]) returns bigint
 language plpgsql as $$
 declare
   moved record;
+  settled bigint := 0;
 begin
   for moved in
     select star.id, star.day, places.slot, votes, season, (one.first).id as first_star,
@@ -279,6 +300,7 @@ begin
   loop
     if moved.is_over then
       perform set_aside_star(moved.id, moved.day, moved.first_star);
+      settled := settled + 1;
     else
       update star set slot = moved.slot,
         allowance_limit = case when moved.slot > allowance_limit then moved.votes else allowance_limit end,
@@ -286,14 +308,17 @@ begin
       where day = moved.day and id = moved.id;
     end if;
   end loop;
+  return settled;
 end
 $$;
 
--- Sets those stars of the journal aside whose NFTs a recovered star had counted before them.
-create function settle_claims(stars recovered_star[]) returns void
+-- Sets those stars of the journal aside whose NFTs a recovered star had counted before them. Returns
+-- how many.
+create function settle_claims(stars recovered_star[]) returns bigint
 language plpgsql as $$
 declare
   taken record;
+  settled bigint := 0;
 begin
   for taken in
     select distinct on (claim.star_id) claim.star_id, star.day, each.id as first_star
@@ -312,7 +337,9 @@ begin
     order by claim.star_id, each.at
   loop
     perform set_aside_star(taken.star_id, taken.day, taken.first_star);
+    settled := settled + 1;
   end loop;
+  return settled;
 end
 $$;
 
@@ -324,6 +351,7 @@ language plpgsql as $$
 declare
   offered recovered_star[];
   kept recovered_star[];
+  settled bigint;
 begin
   perform wait_for_recovery();
   perform hold_seasons();
@@ -334,8 +362,7 @@ begin
   perform ensure_star_partition(day)
     from (select distinct each.day from unnest(offered) as each) as days;
   select array_agg(each) into kept from unnest(offered) as each where each.conflicts_with is null;
-  perform settle_claims(kept);
-  perform move_slots(kept);
+  settled := settle_claims(kept) + move_slots(kept);
   perform setval('journal_seq', greatest((select last_value from journal_seq), max(each.seq)))
     from unnest(kept) as each having max(each.seq) is not null;
   perform setval('forever_mint_order', greatest((select last_value from forever_mint_order), max(each.mint_seq)))
@@ -377,7 +404,7 @@ begin
   insert into recovered_day (day) select distinct each.day from unnest(offered) as each
   on conflict do nothing;
   recovered := coalesce(cardinality(kept), 0);
-  conflicts := coalesce(cardinality(offered), 0) - recovered;
+  conflicts := coalesce(cardinality(offered), 0) - recovered + settled;
 end
 $$;
 

@@ -35,7 +35,8 @@ export async function readKnown(
   return known;
 }
 
-async function linesApart(
+/** The lines of a day that stand apart from its stars; none where it cannot be read. */
+export async function linesApart(
   source: ExportSource,
   day: Day,
 ): Promise<readonly (ExportConflict | ExportLost)[]> {

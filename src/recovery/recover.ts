@@ -5,6 +5,7 @@ import { recoverDays } from "./recover-days.ts";
 import { Notes, PIECE, PIECE_WITHIN_MS, type Recovered, type Recovery } from "./recovery.ts";
 import { renewDays } from "./renew-days.ts";
 import { stageMessages } from "./stage-messages.ts";
+import { markToldConflicts } from "./told-conflicts.ts";
 
 /**
  * Brings back what the journal lost: reads the topics to their ends, gives stars that wait the
@@ -20,6 +21,7 @@ export async function recover(recovery: Recovery): Promise<Recovered> {
   const { sql, isDryRun, accepts } = recovery;
   const notes = new Notes();
   await stageMessages(recovery, notes);
+  await markToldConflicts(recovery, notes);
   const ownerships = await readOwnerships(recovery);
   const planned = new Notes();
   const plan = isDryRun || !accepts;
