@@ -3,16 +3,19 @@
  * Goal: a recovery that dies in the middle of a statement leaves nothing behind that the next one
  * cannot take up, also while the service is up, and ends as one that was let be. Method: the real
  * command as a process of its own, which meets a locked table at each of its stages and is killed
- * there; the statement it left goes on when the lock goes, beside the next run.
+ * there; the statement it left goes on when the lock goes, beside the next run. At the end an outsider
+ * audits the service that was up all the time.
  */
 import * as assert from "node:assert/strict";
 import { test } from "uvu";
+import { dayOf, startOfDay } from "../../actors/day.ts";
+import { issueKey } from "../../src/keys/issue-key.ts";
 import type { Sql } from "../../src/store/postgres.ts";
 import { type Child, startProcess, until } from "../support/processes.ts";
 import { starboard } from "../support/starboard.ts";
 import { openLostWorld, stateOf } from "./world.ts";
 
-const world = await openLostWorld({ wallets: 8, days: 2 });
+const world = await openLostWorld({ wallets: 8, days: 3 });
 const { network, wallets } = world;
 let web: Child | undefined;
 test.after(async () => {
@@ -93,6 +96,15 @@ test("a recovery killed at each of its stages and made again, while the service 
   assert.deepEqual(JSON.parse(stdout).unprovable, []);
   assert.deepEqual(await stateOf(fresh.sql, { numbers: true }), before);
   await until("the service is not behind any more", async () => (await ready()) === "ok");
+
+  await world.goTo(fresh.sql, 2, Date.now() - startOfDay(dayOf(Date.now())));
+  const { key } = await issueKey(fresh.sql, "audit");
+  const api = ["--api", `http://127.0.0.1:${own.PORT}`, "--key", key];
+  const audit = await starboard(["audit", ...api, "--json"], own);
+  assert.equal(audit.status, 0, audit.stdout + audit.stderr);
+  const { checked, mismatches, unprovable } = JSON.parse(audit.stdout);
+  assert.deepEqual([checked.messages, mismatches, unprovable], [before.stars.length, [], []]);
+  assert.ok(checked.rankings > 0, JSON.stringify(checked));
 });
 
 test.run();
