@@ -20,6 +20,7 @@ const rows = [
   ["hosting", "upkeep", "audit"],
   ["journal", "publishing", "reads", "keys", "catalogue", "holdings", "local"],
   ["ledger", "store"],
+  ["addresses.ts"],
   ["bounds.ts", "config.ts", "errors.ts", "clock.ts", "log.ts", "metrics.ts", "failpoint.ts"],
   [
     "batcher.ts",

@@ -1,6 +1,7 @@
 import * as assert from "node:assert/strict";
 import { test } from "uvu";
-import { ConfigurationError, ownUrl, readSettings } from "../src/config.ts";
+import { ownUrl } from "../src/addresses.ts";
+import { ConfigurationError, readSettings } from "../src/config.ts";
 
 function refusal(
   environment: Record<string, string>,

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import type { Star } from "../../packages/client/src/index.ts";
-import { ownUrl } from "../config.ts";
+import { ownUrl } from "../addresses.ts";
 import { demoDirectory } from "../local/demo-directory.ts";
 import { readKept } from "../local/demo-ledger.ts";
 import { castOrCode, demoVoting } from "./demo-voting.ts";

@@ -1,38 +1,30 @@
 import { randomBytes } from "node:crypto";
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { type Clock, followClock } from "../clock.ts";
+import { ownUrl } from "../addresses.ts";
+import { followClock } from "../clock.ts";
 import {
   ConfigurationError,
   environment,
-  ownUrl,
   readSettings,
   settings as settingsSchema,
 } from "../config.ts";
-import {
-  bringBackPast,
-  fillEmptyDirectory,
-  isDirectoryEmpty,
-  makeDemoLedger,
-  sellCountedNft,
-} from "../demo/first-start.ts";
 import { demoTargets } from "../demo/past-stars.ts";
 import { coerceError } from "../errors.ts";
 import { issueKey } from "../keys/issue-key.ts";
 import { listKeys } from "../keys/list-keys.ts";
 import { revokeKey } from "../keys/revoke-key.ts";
-import { DEMO_SOURCES, demoDirectory } from "../local/demo-directory.ts";
-import { type DemoLedger, readKept, settleDemoLedger } from "../local/demo-ledger.ts";
+import { demoDirectory } from "../local/demo-directory.ts";
+import type { DemoLedger } from "../local/demo-ledger.ts";
 import { lockFolder } from "../local/folder-lock.ts";
-import { freePort, isFree, readPort } from "../local/free-port.ts";
-import { type LocalHedera, startLocalHedera } from "../local/hedera/start.ts";
+import { freePort, isFree } from "../local/free-port.ts";
 import { startPostgres } from "../local/postgres.ts";
 import { startRedis } from "../local/redis.ts";
-import { createLogger } from "../log.ts";
 import { migrate } from "../store/migrate.ts";
 import { openPostgres, readDatabaseClock, type Sql } from "../store/postgres.ts";
+import { fillDemo, type OnStop, ownLedger, type Variables } from "./own-ledger.ts";
 import { WEB_SETTINGS, type WebSettings } from "./web-settings.ts";
-import { LEDGER_SETTINGS, WORKER_SETTINGS, type WorkerSettings } from "./worker.ts";
+import { WORKER_SETTINGS, type WorkerSettings } from "./worker.ts";
 
 /** One machine's worth of servers, and the settings that lead to them. */
 export interface LocalEnvironment {
@@ -59,19 +51,11 @@ export interface LocalEnvironment {
   announce(url: string): void;
 }
 
-type Variables = Record<string, string>;
-type OnStop = (stop: () => Promise<void>) => void;
-
-/** The collections' names in a message. */
-const DEMO_KEYS = { a: "collection_a", b: "collection_b" } as const;
 const DEMO_KEY_NAME = "npm start";
 const TOKEN_FILE = "operator-token";
 const ENVIRONMENT_FILE = "environment.json";
-/** Where a first start's mirror node and Postgres listen, if no other process does. */
-const MIRROR_PORT = 5551;
+/** Where a first start's Postgres listens, if no other process does. */
 const POSTGRES_PORT = 5433;
-/** The port of the local mirror node's last start. */
-const MIRROR_PORT_FILE = "mirror.port";
 
 /**
  * Starts what is not given: Postgres without `DATABASE_URL`, Redis without `REDIS_URL`, and
@@ -181,76 +165,6 @@ async function ownRedis(folder: string, onStop: OnStop) {
   const redis = await startRedis({ dataDir: join(folder, "redis") });
   onStop(() => redis.close());
   return redis;
-}
-
-/** The local ledger with its demo inhabitants. */
-interface OwnLedger {
-  readonly demo: DemoLedger;
-  readonly hedera: LocalHedera;
-  readonly variables: Variables;
-}
-
-async function ownLedger({
-  sql,
-  clock,
-  folder,
-  given,
-  onStop,
-}: {
-  readonly sql: Sql;
-  readonly clock: Clock;
-  readonly folder: string;
-  readonly given: Variables;
-  readonly onStop: OnStop;
-}): Promise<OwnLedger> {
-  const file = join(folder, "ledger.json");
-  const ledgerFolder = join(folder, "ledger");
-  // Stars of the past name topics and collections: those of the ledger that is made here.
-  const isWhole = LEDGER_SETTINGS.every((name) => given[name] === undefined);
-  if (isWhole && readKept(file) === undefined && (await isDirectoryEmpty(sql))) {
-    await makeDemoLedger({ folder: ledgerFolder, file, keys: DEMO_KEYS, now: clock.now() });
-  }
-  const portFile = join(folder, MIRROR_PORT_FILE);
-  const start = (mirrorPort: number) =>
-    startLocalHedera({ now: clock.now, folder: ledgerFolder, mirrorPort });
-  const port = await freePort(readPort(portFile) || MIRROR_PORT);
-  // Another process may have taken the port since.
-  const hedera = await start(port).catch(() => start(0));
-  onStop(() => hedera.close());
-  writeFileSync(portFile, new URL(hedera.mirrorUrl).port);
-  const demo = await settleDemoLedger(hedera.ledger, file);
-  const variables = {
-    MIRROR_NODE_URL: hedera.mirrorUrl,
-    HEDERA_NODES: hedera.nodes.map(({ address, account }) => `${address}=${account}`).join(","),
-    EVENT_SOURCES: DEMO_SOURCES.join(","),
-    ...demoVariables(demo),
-  };
-  return { demo, hedera, variables };
-}
-
-/** Gives a first start something to look at, before any process asks for it. */
-async function fillDemo(
-  place: { readonly sql: Sql; readonly settings: WebSettings; readonly clock: Clock },
-  own: OwnLedger | undefined,
-): Promise<void> {
-  await fillEmptyDirectory(place, own?.demo);
-  if (own === undefined) return;
-  const log = createLogger(place.settings.LOG_LEVEL, "demo");
-  await bringBackPast({ ...place, log }, own.demo);
-  await sellCountedNft({ ...place, log }, own.demo, own.hedera.ledger);
-}
-
-function demoVariables(demo: DemoLedger): Record<(typeof LEDGER_SETTINGS)[number], string> {
-  return {
-    HEDERA_OPERATOR_ID: demo.operator.id,
-    HEDERA_OPERATOR_KEY: demo.operator.key,
-    EVENT_VOTES_TOPIC_ID: demo.eventTopic,
-    ASSET_VOTES_TOPIC_ID: demo.assetTopic,
-    COLLECTION_A_ID: demo.collectionA,
-    COLLECTION_A_KEY: DEMO_KEYS.a,
-    COLLECTION_B_ID: demo.collectionB,
-    COLLECTION_B_KEY: DEMO_KEYS.b,
-  };
 }
 
 /** Kept between starts, so that a signed-in operator stays so. */

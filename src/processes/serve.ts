@@ -1,6 +1,7 @@
 import { defineCommand } from "citty";
+import { ownUrl } from "../addresses.ts";
 import { CHECK_FLAGS, checkInstead } from "../cli/doctor.ts";
-import { environment, ownUrl, readSettings, type Settings } from "../config.ts";
+import { environment, readSettings, type Settings } from "../config.ts";
 import { createLogger, type Logger } from "../log.ts";
 import { createWakeQueue } from "../publishing/queue.ts";
 import { openPostgres, ownsTables, runStatement } from "../store/postgres.ts";

@@ -1,6 +1,6 @@
 import type { Hono } from "hono";
+import { explorerUrl, publicMirrorUrl } from "../addresses.ts";
 import type { SigningWallet } from "../cli/demo-wallet.ts";
-import { explorerUrl, publicMirrorUrl } from "../config.ts";
 import type { HoldingsReader } from "../holdings/read-holdings.ts";
 import { actorHistory } from "../hosting/actor-history.ts";
 import { type Resting, showActor } from "../hosting/inspect-actor.ts";

@@ -1,7 +1,7 @@
 import { type Target, targetKey } from "../../actors/content.ts";
+import { ownOrigins, ownUrl } from "../addresses.ts";
 import { bounds } from "../bounds.ts";
 import type { SigningWallet } from "../cli/demo-wallet.ts";
-import { ownOrigins, ownUrl } from "../config.ts";
 import { createHoldingsReader, type HoldingsReader } from "../holdings/read-holdings.ts";
 import { createMintSnapshots } from "../hosting/mint-snapshots.ts";
 import { createSnapshots, type Snapshots } from "../hosting/snapshots.ts";

@@ -1,4 +1,4 @@
-import { explorerUrl as explorerOf } from "../../config.ts";
+import { explorerUrl as explorerOf } from "../../addresses.ts";
 import type { LedgerNetwork } from "../../ledger/entity-id.ts";
 import { type Html, html } from "./markup.ts";
 

@@ -1,5 +1,6 @@
 import { z } from "zod";
-import { explorerUrl, publicMirrorUrl, type With } from "../../config.ts";
+import { explorerUrl, publicMirrorUrl } from "../../addresses.ts";
+import type { With } from "../../config.ts";
 
 const text = z.string();
 const topic = text.nullable();

@@ -1,6 +1,6 @@
 import type { Context } from "hono";
+import { isLoopback } from "../../addresses.ts";
 import { bounds } from "../../bounds.ts";
-import { isLoopback } from "../../config.ts";
 import { TerminalError } from "../../errors.ts";
 import { invalidSession } from "../../voting/session.ts";
 import { type HostCookie, hostCookie } from "../host-cookie.ts";

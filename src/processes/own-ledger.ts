@@ -1,0 +1,104 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import type { Clock } from "../clock.ts";
+import {
+  bringBackPast,
+  fillEmptyDirectory,
+  isDirectoryEmpty,
+  makeDemoLedger,
+  sellCountedNft,
+} from "../demo/first-start.ts";
+import { DEMO_SOURCES } from "../local/demo-directory.ts";
+import { type DemoLedger, readKept, settleDemoLedger } from "../local/demo-ledger.ts";
+import { freePort, readPort } from "../local/free-port.ts";
+import { type LocalHedera, startLocalHedera } from "../local/hedera/start.ts";
+import { createLogger } from "../log.ts";
+import type { Sql } from "../store/postgres.ts";
+import type { WebSettings } from "./web-settings.ts";
+import { LEDGER_SETTINGS } from "./worker.ts";
+
+/** Settings by name, as an environment has them. */
+export type Variables = Record<string, string>;
+/** Takes how to stop what was started. */
+export type OnStop = (stop: () => Promise<void>) => void;
+
+/** The collections' names in a message. */
+const DEMO_KEYS = { a: "collection_a", b: "collection_b" } as const;
+/** Where a first start's mirror node listens, if no other process does. */
+const MIRROR_PORT = 5551;
+/** The port of the local mirror node's last start. */
+const MIRROR_PORT_FILE = "mirror.port";
+
+/** The local ledger with its demo inhabitants. */
+export interface OwnLedger {
+  readonly demo: DemoLedger;
+  readonly hedera: LocalHedera;
+  readonly variables: Variables;
+}
+
+/**
+ * Starts the ledger of this machine. A first one is made with its past, so that the directory can
+ * be filled with stars that its topics bear.
+ */
+export async function ownLedger({
+  sql,
+  clock,
+  folder,
+  given,
+  onStop,
+}: {
+  readonly sql: Sql;
+  readonly clock: Clock;
+  readonly folder: string;
+  readonly given: Variables;
+  readonly onStop: OnStop;
+}): Promise<OwnLedger> {
+  const file = join(folder, "ledger.json");
+  const ledgerFolder = join(folder, "ledger");
+  // Stars of the past name topics and collections: those of the ledger that is made here.
+  const isWhole = LEDGER_SETTINGS.every((name) => given[name] === undefined);
+  if (isWhole && readKept(file) === undefined && (await isDirectoryEmpty(sql))) {
+    await makeDemoLedger({ folder: ledgerFolder, file, keys: DEMO_KEYS, now: clock.now() });
+  }
+  const portFile = join(folder, MIRROR_PORT_FILE);
+  const start = (mirrorPort: number) =>
+    startLocalHedera({ now: clock.now, folder: ledgerFolder, mirrorPort });
+  const port = await freePort(readPort(portFile) || MIRROR_PORT);
+  // Another process may have taken the port since.
+  const hedera = await start(port).catch(() => start(0));
+  onStop(() => hedera.close());
+  writeFileSync(portFile, new URL(hedera.mirrorUrl).port);
+  const demo = await settleDemoLedger(hedera.ledger, file);
+  const variables = {
+    MIRROR_NODE_URL: hedera.mirrorUrl,
+    HEDERA_NODES: hedera.nodes.map(({ address, account }) => `${address}=${account}`).join(","),
+    EVENT_SOURCES: DEMO_SOURCES.join(","),
+    ...demoVariables(demo),
+  };
+  return { demo, hedera, variables };
+}
+
+/** Gives a first start something to look at, before any process asks for it. */
+export async function fillDemo(
+  place: { readonly sql: Sql; readonly settings: WebSettings; readonly clock: Clock },
+  own: OwnLedger | undefined,
+): Promise<void> {
+  await fillEmptyDirectory(place, own?.demo);
+  if (own === undefined) return;
+  const log = createLogger(place.settings.LOG_LEVEL, "demo");
+  await bringBackPast({ ...place, log }, own.demo);
+  await sellCountedNft({ ...place, log }, own.demo, own.hedera.ledger);
+}
+
+function demoVariables(demo: DemoLedger): Record<(typeof LEDGER_SETTINGS)[number], string> {
+  return {
+    HEDERA_OPERATOR_ID: demo.operator.id,
+    HEDERA_OPERATOR_KEY: demo.operator.key,
+    EVENT_VOTES_TOPIC_ID: demo.eventTopic,
+    ASSET_VOTES_TOPIC_ID: demo.assetTopic,
+    COLLECTION_A_ID: demo.collectionA,
+    COLLECTION_A_KEY: DEMO_KEYS.a,
+    COLLECTION_B_ID: demo.collectionB,
+    COLLECTION_B_KEY: DEMO_KEYS.b,
+  };
+}
