@@ -31,6 +31,9 @@ export class StarboardError extends Error {
   readonly field: string | null;
   /** With `ALREADY_STARRED`: the star that was given. */
   readonly starId: string | null;
+  /** With `ALLOWANCE_EXHAUSTED`: votes a day, and those that are given. */
+  readonly limit: number | null;
+  readonly used: number | null;
   /** With `ALREADY_STARRED` and `ALLOWANCE_EXHAUSTED`: when the refusal ends. */
   readonly resetsAt: string | null;
   /** With 429 and 503: whole seconds to wait before the next request. */
@@ -44,6 +47,8 @@ export class StarboardError extends Error {
     this.allowed = body.allowed ?? null;
     this.field = body.field ?? null;
     this.starId = body.starId ?? null;
+    this.limit = body.limit ?? null;
+    this.used = body.used ?? null;
     this.resetsAt = body.resetsAt ?? null;
     const wait = response.headers.get("retry-after");
     this.retryAfterSeconds = wait === null ? null : Number(wait);

@@ -24,6 +24,11 @@ export type LiveEvent = { readonly lastEventId: string } & (
 export interface LiveOptions extends CallOptions {
   /** Goes on behind this event. */
   readonly lastEventId?: string;
+  /**
+   * Runs when a stream has opened. One that does not resume tells nothing of what was before: read
+   * then what you show.
+   */
+  readonly onOpen?: (isResumed: boolean) => void;
 }
 
 /** Until the stream says otherwise. */
@@ -39,7 +44,7 @@ const SILENCE_MS = 40_000;
  */
 export async function* followLive(
   { send, url }: { readonly send: Send; readonly url: string },
-  { signal, lastEventId = "" }: LiveOptions = {},
+  { signal, lastEventId = "", onOpen }: LiveOptions = {},
 ): AsyncGenerator<LiveEvent, void> {
   const position = { id: lastEventId, retryMs: RETRY_MS };
   const leaving = new AbortController();
@@ -50,9 +55,10 @@ export async function* followLive(
     while (!leaving.signal.aborted) {
       let waitMs = 0;
       try {
-        yield* readStream({ send, url, leaving: leaving.signal }, position);
+        yield* readStream({ send, url, leaving: leaving.signal, onOpen }, position);
       } catch (error) {
-        if (error instanceof StarboardError && error.retryAfterSeconds === null) throw error;
+        const isFinal = error instanceof StarboardError && error.status < 500;
+        if (isFinal && error.retryAfterSeconds === null) throw error;
         waitMs = error instanceof StarboardError ? (error.retryAfterSeconds ?? 0) * 1_000 : 0;
       }
       await wait(Math.max(waitMs, position.retryMs), leaving.signal);
@@ -72,11 +78,12 @@ interface Opening {
   readonly send: Send;
   readonly url: string;
   readonly leaving: AbortSignal;
+  readonly onOpen: LiveOptions["onOpen"];
 }
 
 /** One connection, from its opening to its end. */
 async function* readStream(
-  { send, url, leaving }: Opening,
+  { send, url, leaving, onOpen }: Opening,
   position: Position,
 ): AsyncGenerator<LiveEvent, void> {
   const cut = new AbortController();
@@ -90,6 +97,7 @@ async function* readStream(
     };
     const response = await send(url, { headers, signal: cut.signal });
     if (!response.ok) throw await refusalOf(response);
+    onOpen?.(position.id !== "");
     const reader = response.body?.getReader();
     const decoder = new TextDecoder();
     let text = "";

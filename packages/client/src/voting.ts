@@ -46,8 +46,17 @@ export interface VotingOptions {
   readonly cookie?: boolean;
   /** Of a session that is open already. */
   readonly token?: string;
-  /** How often `star` tries, and how long it waits before the second try; then twice as long. */
-  readonly retry?: { readonly attempts: number; readonly waitMs: number };
+  readonly retry?: Partial<Retry>;
+}
+
+/** How `star` tries again. */
+export interface Retry {
+  /** How often it tries in all. */
+  readonly attempts: number;
+  /** Before the second try; then twice as long. */
+  readonly waitMs: number;
+  /** A refusal that asks for a longer wait is thrown at once. */
+  readonly mostWaitMs: number;
 }
 
 export interface StarOptions extends CallOptions {
@@ -67,7 +76,10 @@ export interface Voting {
   allowance(options?: CallOptions): Promise<CurrentAllowance>;
   /** What a star would carry now. */
   preview(target: StarTarget, options?: CallOptions): Promise<Preview>;
-  /** Casts a star. What is not answered, and 503, is sent again with the same Idempotency-Key. */
+  /**
+   * Casts a star. What is not answered, and 503, is sent again with the same Idempotency-Key. Where
+   * it throws another error than StarboardError, it is not known whether the star was cast.
+   */
   star(target: StarTarget, options?: StarOptions): Promise<StarReply>;
   /** The wallet's stars of a UTC day, newest first; of today when absent. */
   stars(day?: string, options?: CallOptions): Promise<readonly Star[]>;
@@ -77,7 +89,7 @@ export interface Voting {
   live(options?: LiveOptions): AsyncGenerator<LiveEvent, void>;
 }
 
-const RETRY = { attempts: 5, waitMs: 500 };
+const RETRY: Retry = { attempts: 5, waitMs: 500, mostWaitMs: 60_000 };
 
 /**
  * Makes a client of the voting API.
@@ -87,9 +99,10 @@ const RETRY = { attempts: 5, waitMs: 500 };
  *     const { star, allowance } = await starboard.star({ type: "token", id: "0.0.1001" });
  */
 export function voting(options: VotingOptions): Voting {
-  const { baseUrl, cookie = false, retry = RETRY } = options;
+  const { baseUrl, cookie = false } = options;
   // Called by its name: a browser's `fetch` is a function of the window alone.
   const send: Send = options.fetch ?? ((...given) => fetch(...given));
+  const retry = { ...RETRY, ...options.retry };
   let { token } = options;
 
   const ask = <T>(
@@ -126,7 +139,7 @@ export function voting(options: VotingOptions): Voting {
     },
     allowance: (given) => ask("/allowance", given),
     preview: ({ type, id }, given) => ask("/preview", { ...given, query: { type, id } }),
-    star({ type, id }, { idempotencyKey = newKey(), ...given } = {}) {
+    star({ type, id }, { idempotencyKey = newIdempotencyKey(), ...given } = {}) {
       const headers = { "idempotency-key": idempotencyKey };
       const cast = () => post<StarReply>("/stars", { target: { type, id } }, { ...given, headers });
       return persist(cast, retry, given.signal);
@@ -142,24 +155,28 @@ export function voting(options: VotingOptions): Voting {
 /** Tries again what was not answered, and what is out of reach for now. */
 async function persist<T>(
   work: () => Promise<T>,
-  { attempts, waitMs }: NonNullable<VotingOptions["retry"]>,
+  { attempts, waitMs, mostWaitMs }: Retry,
   signal?: AbortSignal,
 ): Promise<T> {
+  let unanswered: unknown;
   for (let attempt = 1; ; attempt += 1) {
     try {
       return await work();
     } catch (error) {
       const isRefusal = error instanceof StarboardError;
-      const isFinal = (isRefusal && error.status !== 503) || signal?.aborted;
-      if (isFinal || attempt >= attempts) throw error;
+      // 502 and 504 are a proxy's: it got no answer either.
+      if ((isRefusal && error.status < 502) || signal?.aborted) throw error;
       const asTold = isRefusal ? (error.retryAfterSeconds ?? 0) * 1_000 : 0;
+      if (!isRefusal) unanswered ??= error;
+      // A 503 says nothing of a star that was sent before it.
+      if (attempt >= attempts || asTold > mostWaitMs) throw unanswered ?? error;
       await wait(Math.max(asTold, waitMs * 2 ** (attempt - 1)), signal);
     }
   }
 }
 
-/** 128 random bits; `crypto.randomUUID` is for https alone. */
-function newKey(): string {
+/** A key for one star: 128 random bits, also where there is no https and so no `crypto.randomUUID`. */
+export function newIdempotencyKey(): string {
   const bytes = crypto.getRandomValues(new Uint8Array(16));
   return [...bytes].map((byte) => byte.toString(16).padStart(2, "0")).join("");
 }

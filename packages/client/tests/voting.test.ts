@@ -134,11 +134,32 @@ test("a refusal is told at once, with what it says; so is the last of too many f
   });
   const bad = answered([refusal(400, "INVALID_REQUEST", { field: "Origin" })]);
   await assert.rejects(bad.client.star(TARGET), { field: "Origin" });
+  const spent = { limit: 20, used: 20, resetsAt: details.resetsAt };
+  const over = answered([refusal(429, "ALLOWANCE_EXHAUSTED", spent)]);
+  await assert.rejects(over.client.star(TARGET), { status: 429, ...spent });
   const out = answered(
     [1, 2, 3].map(() => refusal(503, "UNAVAILABLE", {}, { "retry-after": "0" })),
   );
   await assert.rejects(out.client.star(TARGET), { status: 503 });
   assert.equal(out.asked.length, 3);
+});
+
+test("a 503 after a lost answer is no refusal: whether the star was cast is not known", async () => {
+  const lost = new TypeError("fetch failed");
+  const busy = (): Response => refusal(503, "UNAVAILABLE", {}, { "retry-after": "0" });
+  const { client } = answered([lost, busy(), busy()]);
+  await assert.rejects(client.star(TARGET), lost);
+  const refused = answered([lost, refusal(409, "ALREADY_STARRED")]);
+  await assert.rejects(refused.client.star(TARGET), { code: "ALREADY_STARRED" });
+  const proxy = answered([new Response("<html>", { status: 502 }), accepted()]);
+  assert.equal((await proxy.client.star(TARGET)).star.id, "s");
+});
+
+test("a refusal that asks for more patience than there is is told at once", async () => {
+  const busy = refusal(503, "JOURNAL_BEHIND", {}, { "retry-after": "30" });
+  const { asked, client } = answered([busy, accepted()], { retry: { mostWaitMs: 1_000 } });
+  await assert.rejects(client.star(TARGET), { code: "JOURNAL_BEHIND", retryAfterSeconds: 30 });
+  assert.equal(asked.length, 1);
 });
 
 test("a star that is given up is not sent again", async () => {
@@ -188,10 +209,14 @@ test("live goes on behind the last event when a stream ends, fails or is refused
     stream("retry: 1\nid: d.1-0\n\n:\n\neve", counter("d.2-0", "0.0.1").slice(3)),
     new TypeError("network"),
     refusal(503, "UNAVAILABLE", {}, { "retry-after": "0" }),
+    new Response("<html>", { status: 502 }),
     stream('event: day\nid: e.2-0\ndata: {"day":"e"}\n\nevent: reset\nid: e.2-0\ndata: {}\n\n'),
     stream(counter("e.3-0", "0.0.2")),
   ]);
-  const heard = await hear(client.live(), 4);
+  const opened: boolean[] = [];
+  const onOpen = (isResumed: boolean) => opened.push(isResumed);
+  const heard = await hear(client.live({ onOpen }), 4);
+  assert.deepEqual(opened, [false, true, true]);
   assert.deepEqual(
     heard.map(({ event, lastEventId }) => `${event} ${lastEventId}`),
     ["counter d.2-0", "day e.2-0", "reset e.2-0", "counter e.3-0"],
@@ -200,7 +225,7 @@ test("live goes on behind the last event when a stream ends, fails or is refused
   assert.equal(first?.event === "counter" && first.data.id, "0.0.1");
   assert.deepEqual(
     asked.map(({ headers }) => headers.get("last-event-id")),
-    [null, "d.2-0", "d.2-0", "d.2-0", "e.2-0"],
+    [null, "d.2-0", "d.2-0", "d.2-0", "d.2-0", "e.2-0"],
   );
 });
 

@@ -96,16 +96,13 @@ test("live tells of a star, and goes on at another process behind what it told",
   const voter = voting({ baseUrl: service.url });
   await voter.signIn(signerOf(await newWallet(service)));
   const other = await service.another();
-  let opened: () => void = () => undefined;
-  const listener = voting({
-    baseUrl: other.url,
-    fetch: (url, init) => fetch(url, init).finally(() => opened()),
-  });
+  const listener = voting({ baseUrl: other.url });
   const next = async (target: StarTarget, lastEventId = ""): Promise<string> => {
-    const live = listener.live({ lastEventId });
+    let onOpen: () => void = () => undefined;
     const isOpen = new Promise<void>((resolve) => {
-      opened = resolve;
+      onOpen = resolve;
     });
+    const live = listener.live({ lastEventId, onOpen });
     // The first reading opens the stream, and waits for the star.
     const first = live.next();
     await isOpen;

@@ -1,7 +1,11 @@
 /** Every refusal that a voter can meet is a sentence, with the time at which it ends. */
 import * as assert from "node:assert/strict";
 import { test } from "uvu";
-import { KNOWN_REFUSALS, refusalSentence } from "../../../src/http/pages/browser/refusals.ts";
+import {
+  KNOWN_REFUSALS,
+  NO_ANSWER,
+  refusalSentence,
+} from "../../../src/http/pages/browser/refusals.ts";
 import { noVotes, timeLeft, votesLeft, wouldCarry } from "../../../src/http/pages/words.ts";
 import { PROBLEM_CODES } from "../../../src/http/problem.ts";
 
@@ -38,6 +42,10 @@ test("a sentence is one for people: it ends, names no code, and says when it is 
     assert.match(said(code, { retryAfterSeconds: 600 }), /try again in 10 minutes\.$/);
     assert.match(said(code), /try again in 1 second\.$/);
   }
+});
+
+test("an answer that is not the service's own says that none came", () => {
+  assert.equal(refusalSentence({ code: null }, NOW), NO_ANSWER);
 });
 
 test("what a star would carry, and why, in one line", () => {

@@ -1,4 +1,4 @@
-import { Refused } from "./service.ts";
+import { StarboardError } from "../../../../packages/client/src/index.ts";
 import type { Signed, Wallet } from "./wallets.ts";
 
 interface DemoWallet {
@@ -29,6 +29,6 @@ async function ask<T>(path: string, json?: object): Promise<T> {
     }),
   });
   const body = await response.json();
-  if (!response.ok) throw new Refused(body);
+  if (!response.ok) throw new StarboardError(response, body);
   return body;
 }

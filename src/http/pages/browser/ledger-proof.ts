@@ -29,7 +29,7 @@ export interface Compared {
  */
 export async function compareWithLedger(compared: Compared): Promise<readonly string[]> {
   const { id, mirror, message } = compared;
-  const star = await service.readStar(id).catch(() => undefined);
+  const star = await service.receipt(id).catch(() => undefined);
   if (star === undefined) return ["The service did not answer. Try again."];
   const { topicId, sequenceNumber, runningHash } = star.publication;
   if (topicId === null || sequenceNumber === null)

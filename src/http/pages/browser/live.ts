@@ -1,6 +1,7 @@
 import { setCounter } from "./counters.ts";
+import { service } from "./service.ts";
 
-/** A stream that was refused, not lost, does not come back by itself. */
+/** After a refusal that the client does not wait out. */
 const AGAIN_AFTER_MS = 5_000;
 
 /** What the live stream brings besides counters. */
@@ -14,40 +15,38 @@ export interface LiveNews {
  * whose stream begins, is read anew: between its drawing and the stream something may have
  * happened.
  */
-export function followLive({ reread }: LiveNews): void {
-  let source: EventSource | undefined;
-  let again: ReturnType<typeof setTimeout> | undefined;
+export function followLive(news: LiveNews): void {
+  let leaving: AbortController | undefined;
   const close = (): void => {
-    source?.close();
-    source = undefined;
-    clearTimeout(again);
-  };
-  const open = (): void => {
-    close();
-    const stream = new EventSource("/voting/live");
-    source = stream;
-    let isFirst = true;
-    stream.addEventListener("open", () => {
-      // A stream that was resumed tells what was missed itself.
-      if (isFirst) reread();
-      isFirst = false;
-    });
-    stream.addEventListener("counter", ({ data }) => {
-      const { type, id, totalVotes } = JSON.parse(data);
-      setCounter(`${type}/${id}`, totalVotes);
-    });
-    stream.addEventListener("day", reread);
-    stream.addEventListener("reset", reread);
-    stream.addEventListener("error", () => {
-      if (stream.readyState === EventSource.CLOSED) again = setTimeout(open, AGAIN_AFTER_MS);
-    });
+    leaving?.abort();
+    leaving = undefined;
   };
   const look = (): void => {
     if (document.visibilityState === "hidden") close();
-    else if (source === undefined) open();
+    else if (leaving === undefined) {
+      leaving = new AbortController();
+      void follow(news, leaving.signal);
+    }
   };
   document.addEventListener("visibilitychange", look);
   addEventListener("pagehide", close);
   addEventListener("pageshow", look);
   look();
+}
+
+async function follow({ reread }: LiveNews, signal: AbortSignal): Promise<void> {
+  // A stream that was resumed tells what was missed itself.
+  const onOpen = (isResumed: boolean): void => {
+    if (!isResumed) reread();
+  };
+  while (!signal.aborted) {
+    try {
+      for await (const { event, data } of service.live({ signal, onOpen })) {
+        if (event === "counter") setCounter(`${data.type}/${data.id}`, data.totalVotes);
+        else reread();
+      }
+    } catch {
+      await new Promise((resolve) => setTimeout(resolve, AGAIN_AFTER_MS));
+    }
+  }
 }

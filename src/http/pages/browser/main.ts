@@ -25,11 +25,8 @@ function openSignIn(): void {
 }
 
 async function signOut(): Promise<void> {
-  // A session that is over already has the same end.
-  const isAnswered = await service.signOut().then(
-    () => true,
-    (error: unknown) => !(error instanceof TypeError),
+  await service.signOut().then(
+    () => location.reload(),
+    () => say("That was not answered, so you may still be signed in. Try again."),
   );
-  if (isAnswered) location.reload();
-  else say("No answer came, so you may still be signed in. Try again.");
 }

@@ -1,7 +1,8 @@
+import { type Preview, StarboardError } from "../../../../packages/client/src/index.ts";
 import { noVotes, type Scope, wouldCarry } from "../words.ts";
 import { now } from "./page-clock.ts";
 import { refusalSentence } from "./refusals.ts";
-import { type Preview, Refused, service } from "./service.ts";
+import { service, targetOf } from "./service.ts";
 
 /** Asked one after another: each reads the wallet's NFTs on the ledger. */
 let queue: Promise<unknown> = Promise.resolve();
@@ -33,7 +34,7 @@ function load(key: string, scope: Scope): Promise<Preview> {
   const name = nameOf(key, scope);
   const asked = previews.get(name);
   if (asked !== undefined) return asked;
-  const preview = queue.then(() => service.preview(key));
+  const preview = queue.then(() => service.preview(targetOf(key)));
   queue = preview.catch(() => undefined);
   previews.set(name, preview);
   preview.then(
@@ -54,7 +55,7 @@ export async function showPreview(star: HTMLElement): Promise<void> {
     const preview = await load(key, scope as Scope);
     text = preview.allowance.remaining === 0 ? noVotes(now()) : wouldCarry(preview, scope as Scope);
   } catch (error) {
-    text = error instanceof Refused ? refusalSentence(error.refusal, now()) : "";
+    text = error instanceof StarboardError ? refusalSentence(error, now()) : "";
   }
   // It may have been pressed meanwhile, and says then what it has carried.
   if (star.dataset.pending === undefined) place.textContent = text;

@@ -1,5 +1,8 @@
+import type { Star } from "../../../../packages/client/src/index.ts";
 import { compareWithLedger } from "./ledger-proof.ts";
-import { type Publication, service } from "./service.ts";
+import { service } from "./service.ts";
+
+type Publication = Star["publication"];
 
 const STEPS: readonly Publication["state"][] = ["stored", "submitted", "published"];
 /** Quick at first, for eyes that wait; patient when the ledger is away. */
@@ -17,7 +20,7 @@ async function follow(journey: HTMLElement): Promise<void> {
     await new Promise((resolve) => setTimeout(resolve, waitMs));
     waitMs = Math.min(ASK_EVERY_MS.most, waitMs * ASK_EVERY_MS.factor);
     if (document.visibilityState === "hidden") continue;
-    const star = await service.readStar(journey.dataset.journey ?? "").catch(() => undefined);
+    const star = await service.receipt(journey.dataset.journey ?? "").catch(() => undefined);
     if (star !== undefined) show(journey, star.publication);
   }
 }

@@ -2,10 +2,11 @@ import { timeLeft } from "../words.ts";
 
 /** What the service says beside a code; see the contract's table of refusals. */
 export interface Refusal {
-  readonly code: string;
-  readonly resetsAt?: string | undefined;
-  readonly limit?: number | undefined;
-  readonly retryAfterSeconds?: number | undefined;
+  /** Null where the answer is not the service's own. */
+  readonly code: string | null;
+  readonly resetsAt?: string | null;
+  readonly limit?: number | null;
+  readonly retryAfterSeconds?: number | null;
 }
 
 interface Ending {
@@ -13,7 +14,7 @@ interface Ending {
   readonly midnight: string;
   /** `in 3 seconds` */
   readonly soon: string;
-  readonly limit: number | undefined;
+  readonly limit: number | null;
 }
 
 const FAULT = "That is our fault, and nothing was spent. Reload the page and try again.";
@@ -61,14 +62,15 @@ export const NO_ANSWER =
  * @param now epoch milliseconds by the service's clock
  */
 export function refusalSentence(refusal: Refusal, now: number): string {
-  const { code, resetsAt, limit, retryAfterSeconds = 1 } = refusal;
-  const left = resetsAt === undefined ? undefined : timeLeft(Date.parse(resetsAt) - now);
-  const seconds = Math.max(1, Math.ceil(retryAfterSeconds));
+  const { code, resetsAt = null, limit = null, retryAfterSeconds } = refusal;
+  if (code === null) return NO_ANSWER;
+  const left = resetsAt === null ? null : timeLeft(Date.parse(resetsAt) - now);
+  const seconds = Math.max(1, Math.ceil(retryAfterSeconds ?? 1));
   const soon =
     seconds < 120
       ? `in ${seconds} second${seconds === 1 ? "" : "s"}`
       : `in ${timeLeft(seconds * 1_000)}`;
-  const midnight = `at 00:00 UTC${left === undefined ? "" : `, in ${left}`}`;
+  const midnight = `at 00:00 UTC${left === null ? "" : `, in ${left}`}`;
   const sentence = SENTENCES[code] ?? (() => FAULT);
   return sentence({ midnight, soon, limit });
 }

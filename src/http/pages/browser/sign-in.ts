@@ -1,7 +1,8 @@
+import { type Config, StarboardError } from "../../../../packages/client/src/index.ts";
 import { browserWallets } from "./browser-wallets.ts";
 import { now } from "./page-clock.ts";
 import { NO_ANSWER, refusalSentence } from "./refusals.ts";
-import { type Config, Refused, service } from "./service.ts";
+import { service } from "./service.ts";
 import type { Wallet } from "./wallets.ts";
 
 /** Asks which wallet to sign in with, and signs in; the page is then drawn for that wallet. */
@@ -31,16 +32,13 @@ async function findWallets(config: Config): Promise<readonly Group[]> {
 }
 
 async function signInWith(wallet: Wallet): Promise<void> {
-  const account = await wallet.connect();
-  const { id, message } = await service.challenge(account.wallet);
-  const signed = await account.sign(message);
-  await service.openSession({ challengeId: id, ...signed });
+  await service.signIn(await wallet.connect());
   location.reload();
 }
 
 /** Wallets say no in their own words: `4001` is the code for "the person declined". */
 function sentenceOf(error: unknown): string {
-  if (error instanceof Refused) return refusalSentence(error.refusal, now());
+  if (error instanceof StarboardError) return refusalSentence(error, now());
   if ((error as { code?: unknown } | null)?.code === 4001)
     return "The wallet declined. Nothing was signed.";
   return error instanceof TypeError ? NO_ANSWER : "The wallet did not sign. Try again.";

@@ -1,10 +1,15 @@
+import {
+  newIdempotencyKey,
+  StarboardError,
+  type StarReply,
+} from "../../../../packages/client/src/index.ts";
 import { carried, nextMidnight, noVotes, type Scope, votesLeft } from "../words.ts";
 import { counterOf, expectCounter, setCounter, wasSetSince } from "./counters.ts";
 import { now } from "./page-clock.ts";
 import { expectedWeight, forgetPreviews, showPreview } from "./previews.ts";
 import { NO_ANSWER, refusalSentence } from "./refusals.ts";
 import { say } from "./said.ts";
-import { type CastStar, Refused, service } from "./service.ts";
+import { service, targetOf } from "./service.ts";
 
 const isSignedIn = (): boolean => document.body.dataset.wallet !== "";
 const starsOnPage = (): NodeListOf<HTMLButtonElement> =>
@@ -40,13 +45,11 @@ function lookAhead(): void {
   for (const star of starsOnPage()) watch.observe(star);
 }
 
-/** `crypto.randomUUID` is for secure pages alone; a machine at home may have none. */
-function newKey(): string {
-  return [...crypto.getRandomValues(new Uint32Array(4))].map((part) => part.toString(36)).join("-");
-}
-
-/** Keys of stars whose answer never came: pressed again, they ask about the same star. */
-const unanswered = new Map<string, string>();
+/**
+ * Of stars that were not accepted, as far as this page knows: an answer may have been lost. Pressed
+ * again on the same day they ask about the same star; the service keeps no key of a star it refused.
+ */
+const keys = new Map<string, string>();
 
 /** Shows the star as given at once; what the service says then stands. */
 async function press(star: HTMLButtonElement): Promise<void> {
@@ -66,20 +69,20 @@ async function press(star: HTMLButtonElement): Promise<void> {
   const weight = expectedWeight(key, scope as Scope) ?? 0;
   if (before !== undefined) expectCounter(key, before + weight);
   spendOne();
-  const idempotencyKey = unanswered.get(key) ?? newKey();
-  unanswered.set(key, idempotencyKey);
+  const attempt = `${nextMidnight(now())} ${key}`;
+  const idempotencyKey = keys.get(attempt) ?? newIdempotencyKey();
+  keys.set(attempt, idempotencyKey);
   try {
-    const reply = await service.star(key, idempotencyKey);
-    unanswered.delete(key);
+    const reply = await service.star(targetOf(key), { idempotencyKey });
+    keys.delete(attempt);
     if (!wasSetSince(key, pressedAt)) setCounter(key, reply.counter.totalVotes);
     confirm(star, reply);
   } catch (error) {
-    if (error instanceof Refused) unanswered.delete(key);
-    const isKnown = error instanceof Refused && error.refusal.code === "ALREADY_STARRED";
+    const isKnown = error instanceof StarboardError && error.code === "ALREADY_STARRED";
     star.setAttribute("aria-pressed", String(wasGiven || isKnown));
     if (before !== undefined && !wasSetSince(key, pressedAt)) expectCounter(key, before);
     showVotes(votesBefore);
-    say(error instanceof Refused ? refusalSentence(error.refusal, now()) : NO_ANSWER);
+    say(error instanceof StarboardError ? refusalSentence(error, now()) : NO_ANSWER);
   } finally {
     delete star.dataset.pending;
     star.classList.remove("just-given");
@@ -87,7 +90,7 @@ async function press(star: HTMLButtonElement): Promise<void> {
 }
 
 /** The confirmation says the weight that the star carried. */
-function confirm(star: HTMLButtonElement, { star: given, allowance }: CastStar): void {
+function confirm(star: HTMLButtonElement, { star: given, allowance }: StarReply): void {
   const { star: key = "", scope = "none" } = star.dataset;
   const name = (star.getAttribute("aria-label") ?? "").replace(/^Star /, "");
   forgetPreviews(key);

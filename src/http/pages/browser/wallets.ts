@@ -1,15 +1,7 @@
-/** A challenge's text as a wallet signed it. */
-export interface Signed {
-  readonly scheme: "hip820" | "eip191";
-  readonly signature: string;
-}
+import type { Signer } from "../../../../packages/client/src/index.ts";
 
-/** An account that a wallet has opened for this page. */
-export interface Account {
-  /** `0.0.n`, or an EVM address. */
-  readonly wallet: string;
-  sign(message: string): Promise<Signed>;
-}
+/** A challenge's text as a wallet signed it. */
+export type Signed = Awaited<ReturnType<Signer["sign"]>>;
 
 /** A wallet that can be chosen: the one shape for every kind of them. */
 export interface Wallet {
@@ -17,6 +9,6 @@ export interface Wallet {
   readonly name: string;
   /** What is said beside it. */
   readonly note?: string | undefined;
-  /** Opens an account; people may be asked by the wallet itself. */
-  connect(): Promise<Account>;
+  /** Opens an account for this page; people may be asked by the wallet itself. */
+  connect(): Promise<Signer>;
 }
