@@ -26,14 +26,18 @@ export const doctorCommand = command({
   text: diagnosisText,
 });
 
-/** Options with which `serve` and `work` ask in place of starting. */
-export const CHECK_FLAGS = {
+/** Options of the processes `serve` and `work`. */
+export const PROCESS_FLAGS = {
   check: {
     type: "boolean",
     description: "Do not start: ask what this process needs, and say what is wrong.",
     default: false,
   },
-  json: { type: "boolean", description: "With --check: print one JSON document.", default: false },
+  json: {
+    type: "boolean",
+    description: "Print one JSON document: where it answers; with --check, what is wrong.",
+    default: false,
+  },
 } as const;
 
 /**
@@ -47,9 +51,8 @@ export async function checkInstead(
   forProcess: "serve" | "work",
   read: () => Settings,
 ): Promise<boolean> {
-  if (!check && !json) return false;
+  if (!check) return false;
   try {
-    if (!check) throw new Error("--json goes with --check");
     const diagnosis = await diagnose(read(), forProcess);
     process.stdout.write(`${json ? JSON.stringify(diagnosis) : diagnosisText(diagnosis)}\n`);
   } catch (error) {

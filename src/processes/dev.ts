@@ -7,7 +7,7 @@ import { createLogger } from "../log.ts";
 import { createMetrics } from "../metrics.ts";
 import { createDirectWakeQueue, createWakeQueue } from "../publishing/queue.ts";
 import { type LocalEnvironment, openLocalEnvironment } from "./local-environment.ts";
-import { runUntilStopped } from "./run-until-stopped.ts";
+import { printJson, runUntilStopped } from "./run-until-stopped.ts";
 import { growHeapSlowly } from "./slow-heap-growth.ts";
 import { startWeb } from "./web.ts";
 import { startWorker } from "./worker.ts";
@@ -15,10 +15,17 @@ import { startWorker } from "./worker.ts";
 /** `starboard dev` (`npm start`): everything in one process tree, with nothing set. */
 export const devCommand = defineCommand({
   meta: { name: "dev", description: "Run everything on this machine, with embedded defaults." },
-  run: () => runUntilStopped(() => startAll()),
+  args: {
+    json: {
+      type: "boolean",
+      description: "Print one JSON document: where to look.",
+      default: false,
+    },
+  },
+  run: ({ args }) => runUntilStopped(() => startAll(args)),
 });
 
-async function startAll() {
+async function startAll({ json }: { readonly json: boolean }) {
   growHeapSlowly();
   const startedAt = performance.now();
   const stops: (() => Promise<void>)[] = [];
@@ -51,12 +58,29 @@ async function startAll() {
       stops.push(() => voters.close());
     }
     const link = await signInLink(home.settings.DATABASE_URL, web.url);
-    say(welcome(home, { url: web.url, link }, (performance.now() - startedAt) / 1_000));
+    const seconds = (performance.now() - startedAt) / 1_000;
+    if (json) printJson(addresses(home, { url: web.url, link }));
+    else process.stdout.write(`${welcome(home, { url: web.url, link }, seconds)}\n`);
     return { log, close };
   } catch (error) {
     await close();
     throw error;
   }
+}
+
+/** What `--json` prints: where everything is, and what opens it. */
+function addresses(
+  { demoKey, folder, settings }: LocalEnvironment,
+  { url, link }: { readonly url: string; readonly link: string },
+) {
+  return {
+    url,
+    consoleUrl: link,
+    apiKey: demoKey,
+    mirrorNodeUrl: settings.MIRROR_NODE_URL[0],
+    databaseUrl: withoutPassword(settings.DATABASE_URL),
+    folder,
+  };
 }
 
 function welcome(
@@ -107,8 +131,4 @@ function withoutPassword(databaseUrl: string): string {
 /** A link to the console that the first who opens it within 15 minutes is signed in by. */
 function signInLink(databaseUrl: string, url: string): Promise<string> {
   return withDatabase(databaseUrl, (sql) => makeSignInLink(sql, url));
-}
-
-function say(text: string): void {
-  process.stdout.write(`${text}\n`);
 }

@@ -11,6 +11,11 @@ interface Started {
   close(): Promise<void>;
 }
 
+/** Prints what `--json` asks of a process that is up: one document, one line (contract, section 7). */
+export function printJson(document: object): void {
+  process.stdout.write(`${JSON.stringify(document)}\n`);
+}
+
 /** The drain, and then the connections. */
 const STOPPED_WITHIN_MS = bounds.drainMs + 5_000;
 

@@ -1,19 +1,19 @@
 import { defineCommand } from "citty";
 import { ownUrl } from "../addresses.ts";
-import { CHECK_FLAGS, checkInstead } from "../cli/doctor.ts";
+import { checkInstead, PROCESS_FLAGS } from "../cli/doctor.ts";
 import { environment, readSettings, type Settings } from "../config.ts";
 import { createLogger, type Logger } from "../log.ts";
 import { createWakeQueue } from "../publishing/queue.ts";
 import { openPostgres, ownsTables, runStatement } from "../store/postgres.ts";
 import { armFailpointFromSettings } from "./failpoints.ts";
-import { runUntilStopped } from "./run-until-stopped.ts";
+import { printJson, runUntilStopped } from "./run-until-stopped.ts";
 import { startWeb } from "./web.ts";
 import { WEB_SETTINGS } from "./web-settings.ts";
 
 /** `starboard serve`: one web process, of any number. */
 export const serveCommand = defineCommand({
   meta: { name: "serve", description: "Run a web process: public API and voting API." },
-  args: CHECK_FLAGS,
+  args: PROCESS_FLAGS,
   async run({ args }) {
     if (await checkInstead(args, "serve", checkedSettings)) return;
     await runUntilStopped(async () => {
@@ -24,6 +24,7 @@ export const serveCommand = defineCommand({
       const queue = createWakeQueue(settings.REDIS_URL, log);
       const web = await startWeb(settings, { log, wake: queue.wake, queueUrl: settings.REDIS_URL });
       log.info({ url: web.url }, "web process is up");
+      if (args.json) printJson({ url: web.url });
       return {
         log,
         async close() {

@@ -1,17 +1,17 @@
 import { defineCommand } from "citty";
-import { CHECK_FLAGS, checkInstead } from "../cli/doctor.ts";
+import { checkInstead, PROCESS_FLAGS } from "../cli/doctor.ts";
 import { environment, readSettings } from "../config.ts";
 import { createLogger } from "../log.ts";
 import { createWakeQueue } from "../publishing/queue.ts";
 import { armFailpointFromSettings } from "./failpoints.ts";
-import { runUntilStopped } from "./run-until-stopped.ts";
+import { printJson, runUntilStopped } from "./run-until-stopped.ts";
 import { growHeapSlowly } from "./slow-heap-growth.ts";
 import { startWorker, WORKER_SETTINGS } from "./worker.ts";
 
 /** `starboard work`: one worker process; several share the work. */
 export const workCommand = defineCommand({
   meta: { name: "work", description: "Run a worker process: publishing and upkeep." },
-  args: CHECK_FLAGS,
+  args: PROCESS_FLAGS,
   async run({ args }) {
     if (await checkInstead(args, "work", () => readSettings(environment()))) return;
     await runUntilStopped(async () => {
@@ -22,6 +22,7 @@ export const workCommand = defineCommand({
       const queue = createWakeQueue(settings.REDIS_URL, log);
       const worker = await startWorker(settings, { log, queue, queueUrl: settings.REDIS_URL });
       log.info("worker process is up");
+      if (args.json) printJson({ url: worker.url });
       return {
         log,
         async close() {

@@ -68,9 +68,13 @@ export interface WorkerParts {
  * makes the journal's days final, refreshes the catalogue and keeps the house. It alone has the
  * operator's key and loads the ledger SDK.
  *
+ * @returns with the address of its own port; null where `WORKER_PORT` asks for none
  * @throws ConfigurationError when a topic is not fit for stars, or the key is none
  */
-export async function startWorker(settings: WorkerSettings, given: WorkerParts): Promise<Service> {
+export async function startWorker(
+  settings: WorkerSettings,
+  given: WorkerParts,
+): Promise<Service & { readonly url: string | null }> {
   const { log, queue, queueUrl } = given;
   const role = await prepareDatabase(settings.DATABASE_URL, log);
   const sql = openPostgres(settings.DATABASE_URL, { role });
@@ -121,6 +125,7 @@ export async function startWorker(settings: WorkerSettings, given: WorkerParts):
   const port = await openPort({ settings, sql, clock, log, metrics, isDraining: () => isDraining });
   const parts = [reconciler, report, publisher, housekeeping, schedule, refresh, rewards, exports];
   return {
+    url: port?.url ?? null,
     async close() {
       isDraining = true;
       await Promise.all(parts.map((part) => part.close()));
@@ -144,7 +149,7 @@ async function openPort(parts: {
   readonly log: Logger;
   readonly metrics: Metrics;
   readonly isDraining: () => boolean;
-}): Promise<Service | undefined> {
+}): Promise<(Service & { readonly url: string }) | undefined> {
   const { settings, sql, log, metrics } = parts;
   const { HOST: host, WORKER_PORT: port } = settings;
   if (port === undefined) return undefined;
@@ -161,6 +166,7 @@ async function openPort(parts: {
   const app = createApp({ log, metrics, mounts: [{ path: "/", app: health }] });
   const server = await serveHttp(app, { host, port });
   return {
+    url: server.url,
     async close() {
       await server.close(bounds.drainMs);
       await closeRedis(redis);

@@ -36,9 +36,13 @@ test.after(async ({ child, folder }) => {
 const environmentOf = ({ folder }: Context): string =>
   join(folder, ".starboard", "environment.json");
 
-async function start(context: Context): Promise<void> {
+async function start(
+  context: Context,
+  command: readonly string[] = ["dev"],
+  up = "Starboard is up",
+): Promise<void> {
   const child = startProcess(
-    "dev",
+    command,
     { PORT: String(context.port), DEMO_VOTERS: "off" },
     context.folder,
   );
@@ -47,7 +51,7 @@ async function start(context: Context): Promise<void> {
   void child.exited.then(() => {
     ended = true;
   });
-  await until("the start", () => child.said().includes("Starboard is up") || ended, 120_000);
+  await until("the start", () => child.said().includes(up) || ended, 120_000);
   assert.ok(!ended, child.log());
 }
 
@@ -163,8 +167,13 @@ test("the addresses of Postgres and the mirror node stay from start to start", a
   assert.equal(first.length, 2, context.child.said());
   assert.doesNotMatch(first.join(), /:[^/@]+@/);
   await context.child.stop();
-  await start(context);
-  assert.deepEqual(addresses(context.child.said()), first);
+  await start(context, ["dev", "--json"], "}\n");
+  const { url, consoleUrl, mirrorNodeUrl, databaseUrl, apiKey } = JSON.parse(context.child.said());
+  for (const address of [mirrorNodeUrl, databaseUrl]) assert.ok(first.join().includes(address));
+  assert.equal(url, `http://127.0.0.1:${context.port}`);
+  assert.ok(consoleUrl.startsWith(`${url}/ops`));
+  const authorization = `Bearer ${apiKey}`;
+  assert.equal((await fetch(`${url}/v1/events`, { headers: { authorization } })).status, 200);
 });
 
 test("a port in use is said before anything is started", async () => {

@@ -50,7 +50,7 @@ test("serve and work take a star to the ledger, and serve has nothing to warn of
 }) => {
   const { HEDERA_OPERATOR_KEY: _, ...web } = await network.webSettings();
   const url = `http://127.0.0.1:${web.PORT}`;
-  const serve = startProcess("serve", { ...web, DATABASE_URL });
+  const serve = startProcess(["serve", "--json"], { ...web, DATABASE_URL });
   const work = startProcess("work", { ...network.settings, DATABASE_URL });
   await until("serve is up", () => isUp(url));
   const { publicKey, key } = newKey("ed25519");
@@ -64,6 +64,7 @@ test("serve and work take a star to the ledger, and serve has nothing to warn of
   });
   assert.deepEqual([await serve.stop(), await work.stop()], [0, 0], work.log());
   assert.equal(serve.log(), "");
+  assert.deepEqual(JSON.parse(serve.said()), { url });
 });
 
 test("serve warns once of an operator's key, and once when its login owns the tables", async ({

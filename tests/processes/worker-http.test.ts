@@ -16,7 +16,7 @@ test("healthz, readyz and metrics of a worker", async () => {
   const network = await startNetwork();
   const port = await freePort();
   const url = `http://127.0.0.1:${port}`;
-  const worker = startProcess("work", {
+  const worker = startProcess(["work", "--json"], {
     ...network.settings,
     WORKER_PORT: String(port),
     OPERATOR_TOKEN: TOKEN,
@@ -29,6 +29,8 @@ test("healthz, readyz and metrics of a worker", async () => {
       () => false,
     ),
   );
+  await until("it says where it answers", () => worker.said().endsWith("\n"));
+  assert.deepEqual(JSON.parse(worker.said()), { url });
   const ready = await get("/readyz");
   assert.deepEqual(
     [ready.status, ((await ready.json()) as { dependencies: unknown }).dependencies],
