@@ -22,6 +22,7 @@ import { type PagesGiven, pageRoutes } from "../http/pages/app.ts";
 import type { Assets } from "../http/pages/assets.ts";
 import { demoRoutes } from "../http/pages/demo-wallets.ts";
 import { visitorFinder } from "../http/pages/visitor.ts";
+import { readGate } from "../http/read-gate.ts";
 import { publicApi } from "../http/v1/api.ts";
 import { shareReads } from "../http/v1/shared-reads.ts";
 import { votingApi } from "../http/voting/api.ts";
@@ -164,6 +165,7 @@ function pageMounts(parts: Served, limited: Omit<RateLimitOptions, "name" | "lim
 function directory(parts: Served, given: Pick<PagesGiven, "assets" | "limit">): Hono {
   const { settings, sql, clock, log, voting } = parts;
   const share = shareReads<unknown>();
+  const gated = readGate();
   return pageRoutes({
     ...given,
     clock,
@@ -176,7 +178,8 @@ function directory(parts: Served, given: Pick<PagesGiven, "assets" | "limit">): 
       siteName: settings.SITE_NAME,
       explorerUrl: explorerUrl(settings),
       mirrorNodeUrl: publicMirrorUrl(settings),
-      share: <V>(question: string, read: () => Promise<V>) => share(question, read) as Promise<V>,
+      share: <V>(question: string, read: () => Promise<V>) =>
+        share(question, () => gated(read)) as Promise<V>,
     },
   });
 }

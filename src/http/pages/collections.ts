@@ -1,26 +1,12 @@
-import { topCollections } from "../../reads/markets.ts";
-import { html } from "../console/markup.ts";
-import { itemList } from "./items.ts";
-import { collectionItem, marketTabs } from "./market-items.ts";
+import { listCollections } from "../../reads/markets.ts";
+import { collectionItem } from "./market-items.ts";
+import { marketPage } from "./market-list.ts";
 import type { Page } from "./page.ts";
 import type { Reading } from "./reading.ts";
 
-/** A ranking is read from its top. */
-const SHOWN_MAX = 100;
-
 /** `/collections`: the markets list's NFTs tab, by today's stars. */
-export function collectionsPage({ sql, share }: Reading): Page {
-  return {
-    path: "/collections",
-    nav: "NFTs",
-    async show({ now, visitor }) {
-      const rows = await share("collections", () => topCollections(sql, { limit: SHOWN_MAX, now }));
-      return {
-        title: "NFT collections",
-        body: html`<h1>Markets</h1>
-${marketTabs("/collections")}
-${itemList(rows.map(collectionItem), { visitor, now }, { empty: "No NFT collection is listed yet." })}`,
-      };
-    },
-  };
+export function collectionsPage(reading: Reading): Page {
+  const words = { nav: "NFTs", title: "NFT collections", one: "NFT collection" };
+  const path = "/collections";
+  return marketPage({ path, ...words, list: listCollections, item: collectionItem }, reading);
 }

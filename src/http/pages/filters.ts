@@ -1,4 +1,5 @@
 import { type Content, type Html, html } from "../console/markup.ts";
+import { NAME_PART_CHARACTERS_MAX } from "../v1/parameters.ts";
 import { plainName } from "./text.ts";
 
 /** One choice of a list's form. */
@@ -11,24 +12,39 @@ export interface Choice {
   readonly chosen: string | undefined;
 }
 
+/** A part of a name, to be written into a list's form. */
+export interface Search {
+  readonly parameter: string;
+  readonly label: string;
+  readonly written: string | undefined;
+}
+
 /** A form that asks the same page for less. */
-export function filterForm(path: string, label: string, choices: readonly Choice[]): Html {
+export function filterForm(
+  path: string,
+  label: string,
+  fields: readonly (Choice | Search)[],
+): Html {
   return html`<form class="filters" method="get" action="${path}" aria-label="${label}">
-${choices.map(
-  ({
-    parameter,
-    label: word,
-    unset,
-    options,
-    chosen,
-  }) => html`<label>${word} <select name="${parameter}">
-<option value="">${unset}</option>${options.map(
-    ([value, text]) =>
-      html`<option value="${value}"${value === chosen ? html` selected` : ""}>${plainName(text)}</option>`,
-  )}</select></label>
+${fields.map(
+  (
+    field,
+  ) => html`<label>${field.label} ${"options" in field ? select(field) : search(field)}</label>
 `,
 )}<button>Show</button>
 </form>`;
+}
+
+function select({ parameter, unset, options, chosen }: Choice): Html {
+  return html`<select name="${parameter}">
+<option value="">${unset}</option>${options.map(
+    ([value, text]) =>
+      html`<option value="${value}"${value === chosen ? html` selected` : ""}>${plainName(text)}</option>`,
+  )}</select>`;
+}
+
+function search({ parameter, written = "" }: Search): Html {
+  return html`<input type="search" name="${parameter}" value="${written}" maxlength="${NAME_PART_CHARACTERS_MAX}" autocomplete="off" spellcheck="false">`;
 }
 
 /** The way to the pages before and after this one. */

@@ -46,6 +46,12 @@ export const country = () =>
     .optional()
     .describe("Two-letter country code, in either case.");
 
+export const NAME_PART_CHARACTERS_MAX = 100;
+const NAME_PART = new RegExp(`^\\P{Cc}{1,${NAME_PART_CHARACTERS_MAX}}$`, "u");
+
+/** Part of a name, without controls. */
+export const namePart = () => z.string().regex(NAME_PART).optional();
+
 /**
  * Reads a query against a shape. Bad are a value outside its set or range, an empty value, a
  * repeated parameter, and one that the endpoint does not have.

@@ -1,18 +1,18 @@
-import { bulkhead, isBulkheadRejectedError } from "cockatiel";
 import { z } from "zod";
 import type { TargetType } from "../../../actors/content.ts";
 import type { FollowedClock } from "../../clock.ts";
-import { RetryableError, TerminalError } from "../../errors.ts";
+import { TerminalError } from "../../errors.ts";
 import { listProjects } from "../../reads/ecosystem.ts";
 import { listEvents } from "../../reads/events.ts";
 import { listCollections, listTokens } from "../../reads/markets.ts";
 import { type DataKind, revisionOf, revisionReader } from "../../store/data-revision.ts";
 import { categories, eventStatuses, eventTypes } from "../../store/enumerations.ts";
 import type { Sql } from "../../store/postgres.ts";
+import { readGate } from "../read-gate.ts";
 import { asProject } from "../v1/ecosystem.ts";
 import { asEvent } from "../v1/events.ts";
 import { nextHour, pageOf } from "../v1/page.ts";
-import { choice, country, limit, offset } from "../v1/parameters.ts";
+import { choice, country, limit, namePart, offset } from "../v1/parameters.ts";
 import type { Representation } from "../v1/representation.ts";
 import { responseCache, type Shown } from "../v1/response-cache.ts";
 import { collectionSchema, eventSchema, page, projectSchema, tokenSchema } from "../v1/schemas.ts";
@@ -25,11 +25,7 @@ export const itemQuery = z.strictObject({
   eventType: choice(eventTypes).describe("Of events."),
   category: choice(categories).describe("Of projects."),
   country: country(),
-  q: z
-    .string()
-    .regex(/^\P{Cc}{1,100}$/u)
-    .optional()
-    .describe("Part of a name, or of a token's symbol, in any case."),
+  q: namePart().describe("Part of a name, or of a token's symbol, in any case."),
   limit: limit(20),
   offset: offset(),
 });
@@ -93,12 +89,6 @@ export async function listItems(
 /** Reads pages of items, rendered. */
 export type ReadItems = (query: ItemQuery) => Promise<Representation>;
 
-/**
- * A search counts all items, and no key is needed to ask: no more than these at once stand before
- * the votes, which share the connections.
- */
-const READS_AT_ONCE = 4;
-const READS_WAITING_MAX = 64;
 const KEPT_BYTES_MAX = 8 * 1024 * 1024;
 
 /** Pages are kept while what they show stands, as the public API's. */
@@ -106,19 +96,14 @@ export function itemReader(given: { readonly sql: Sql; readonly clock: FollowedC
   const { sql, clock } = given;
   const responses = responseCache(clock, KEPT_BYTES_MAX);
   const readRevision = revisionReader(sql, clock);
-  const gate = bulkhead(READS_AT_ONCE, READS_WAITING_MAX);
+  const gated = readGate();
   return async (query) => {
     const shows: readonly DataKind[] = [query.type];
     const asked = {
       question: JSON.stringify(query),
       revision: revisionOf(await readRevision(), shows),
-      read: (now: number) => gate.execute(() => listItems(sql, query, now)),
+      read: (now: number) => gated(() => listItems(sql, query, now)),
     };
-    const kept = responses.find(asked);
-    if (kept !== undefined) return kept;
-    return responses.read(asked).catch((error: unknown) => {
-      if (!isBulkheadRejectedError(error)) throw error;
-      throw new RetryableError("UNAVAILABLE", "too many lists are being read", 1, error);
-    });
+    return responses.find(asked) ?? responses.read(asked);
   };
 }

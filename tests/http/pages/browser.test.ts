@@ -86,6 +86,16 @@ test("without JavaScript everything is read, and the star says that it cannot be
   await tab.visit("/tokens");
   assert.match(await tab.page.innerText("main"), /Giving a star needs it/);
   assert.ok(await starOf(tab.page, "Token 9003").isDisabled());
+  // Searched and paged by keys alone.
+  await tab.page.getByLabel("Name").focus();
+  await tab.page.keyboard.type("token 90");
+  await tab.page.keyboard.press("Enter");
+  await tab.page.waitForURL("**/tokens?q=token+90");
+  await tab.visit("/tokens?q=token+90&limit=30");
+  await tab.page.getByRole("link", { name: "After →" }).focus();
+  await tab.page.keyboard.press("Enter");
+  await tab.page.waitForURL("**/tokens?*offset=30");
+  await starOf(tab.page, "Token 9039").waitFor();
   await tab.close();
 });
 

@@ -7,6 +7,7 @@ import * as assert from "node:assert/strict";
 import { gunzipSync } from "node:zlib";
 import { suite } from "uvu";
 import type { SigningWallet } from "../../../src/cli/demo-wallet.ts";
+import { issueKey } from "../../../src/keys/issue-key.ts";
 import {
   cast,
   newWallet,
@@ -42,6 +43,8 @@ test.before(async (context) => {
     where id = 'meetup'`;
   await sql`update token set name = ${EVIL + TURN}, symbol = ${EVIL}, price = 0.0123, market_cap = 1230000
     where id = '0.0.9001'`;
+  await sql`insert into collection (id, name, created_at, approved_at)
+    select '0.0.' || n, 'Cats', 0, 0 from generate_series(8002, 8009) n`;
   await sql`update collection set name = ${EVIL}, owners = 12, supply = 1000`;
   await sql`update project set name = ${EVIL}, description = ${EVIL}, country = 'PT',
     website_url = 'https://example.org' where id = 'dex'`;
@@ -137,6 +140,45 @@ test("lists are filtered and paged by their address; what is not theirs is ignor
   const portugal = await get(context, "/projects?country=pt");
   assert.match(portugal.text, /href="\/projects\/dex"/);
   assert.doesNotMatch(portugal.text, /href="\/projects\/wiki"/);
+});
+
+/** The items of a list, from its first page to its last by the links from page to page. */
+async function walk(context: Context, first: string): Promise<readonly string[]> {
+  const ids: string[] = [];
+  let path: string | undefined = first;
+  for (let pages = 0; path !== undefined; pages += 1) {
+    assert.ok(pages < 50, `${first} has no last page`);
+    const { text }: Reply = await get(context, path);
+    const [, main = ""] = text.split('<main id="main"');
+    ids.push(...[...main.matchAll(/data-star="\w+\/([^"]+)"/g)].map(([, id = ""]) => id));
+    path = /rel="next" href="([^"]+)"/.exec(text)?.[1]?.replaceAll("&amp;", "&");
+  }
+  return ids;
+}
+
+test("the markets are read to their last item by links, in the order of the public API", async (context) => {
+  const { service } = context;
+  const token = (await issueKey(service.sql, "tests")).key;
+  for (const market of ["tokens", "collections"]) {
+    const { body } = await send(service, `GET /v1/${market}/top?limit=100`, { token });
+    const wanted = body[market].map(({ id }: { id: string }) => id);
+    assert.ok(wanted.length > 5);
+    for (const limit of [1, 7, 50])
+      assert.deepEqual(await walk(context, `/${market}?limit=${limit}`), wanted, market);
+  }
+});
+
+test("the markets are searched by name and symbol, a page at a time, and say when nothing fits", async (context) => {
+  const found = ["0.0.9010", "0.0.9011", "0.0.9012", "0.0.9013", "0.0.9014"];
+  assert.deepEqual((await walk(context, "/tokens?q=t901&limit=2")).slice(0, 5), found);
+  assert.deepEqual(await walk(context, "/tokens?q=%20TOKEN%209017%20"), ["0.0.9017"]);
+  const form = await get(context, "/tokens?q=%22%3E%3Cb%3E");
+  assert.match(form.text, /<input type="search" name="q" value="&quot;&gt;&lt;b&gt;"/);
+  assert.match(form.text, /No token has such a name\./);
+  const past = await get(context, "/tokens?offset=1000");
+  assert.match(past.text, /rel="prev" href="\/tokens\?offset=950"/);
+  for (const q of ["%00", "x".repeat(101)])
+    assert.equal((await get(context, `/tokens?q=${q}`)).status, 400);
 });
 
 test("odd addresses are pages that say so, never a fault", async (context) => {
