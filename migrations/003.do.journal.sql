@@ -113,6 +113,8 @@ create table outbox (
   tries integer not null default 0,
   next_try_at epoch_ms not null default 0,
   last_error text,
+  -- The trace of the request that cast the star, as W3C's header names it; null where none was made.
+  traceparent text check (length(traceparent) <= 55),
   -- First handed to a node; read back from a mirror node.
   submitted_at epoch_ms,
   published_at epoch_ms,

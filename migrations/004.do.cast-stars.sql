@@ -45,7 +45,8 @@ begin
       is_forever_mint boolean, voting_power integer, weight integer, base smallint, counted_a integer,
       bonus_b smallint, held_a bigint[], held_b bigint[], claimed_a bigint[], claimed_b bigint,
       holdings_read_at bigint, allowance_limit smallint, season_id uuid, rules smallint,
-      releases bigint, xp smallint, topic text, message text, idempotency json)
+      releases bigint, xp smallint, topic text, message text, traceparent text,
+      idempotency json)
   ), judged as materialized (
     select offered.*, case
       when day <> today then 'day'
@@ -141,7 +142,8 @@ begin
       set points = score.points + excluded.points, stars = score.stars + excluded.stars,
         weight = score.weight + excluded.weight
   ), boxed as (
-    insert into outbox (star_id, topic, message) select id, topic, message from kept order by id
+    insert into outbox (star_id, topic, message, traceparent)
+    select id, topic, message, traceparent from kept order by id
   ), counted as materialized (
     select kept.id, wallet, at, idempotency, coalesce(event_totals.weight, item_days.weight) as total,
       is_forever_mint and kept.releases <> event_totals.releases as is_overtaken,

@@ -167,6 +167,29 @@ export const settings = z.object({
     .enum(["fatal", "error", "warn", "info", "debug", "trace", "silent"])
     .default("info")
     .describe("Least severe level that is logged."),
+  OTEL_EXPORTER_OTLP_ENDPOINT: httpUrl
+    .optional()
+    .describe("OpenTelemetry collector, OTLP over HTTP; unset: no traces."),
+  OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: httpUrl
+    .optional()
+    .describe("The same for traces alone, with its whole path."),
+  OTEL_EXPORTER_OTLP_PROTOCOL: z
+    .string()
+    .optional()
+    .describe("Traces are sent as http/json; another one is answered by a warning."),
+  OTEL_TRACES_EXPORTER: z
+    .string()
+    .optional()
+    .describe("otlp sends traces, to http://localhost:4318 without an endpoint; others do not."),
+  OTEL_SDK_DISABLED: z
+    .string()
+    .default("false")
+    .transform((text) => text.toLowerCase() === "true")
+    .describe("true: no traces, whatever else is set."),
+  OTEL_SERVICE_NAME: z
+    .string()
+    .optional()
+    .describe("Name of the service in traces; default starboard-web or starboard-worker."),
   FAILPOINT: z
     .string()
     .regex(/^[a-z]+\.[a-z_]+:[a-z]+(:\d+)?$/, "must be name:mode or name:mode:hit")

@@ -21,7 +21,16 @@ const rows = [
   ["journal", "publishing", "reads", "keys", "catalogue", "holdings", "local"],
   ["ledger", "store"],
   ["addresses.ts"],
-  ["bounds.ts", "config.ts", "errors.ts", "clock.ts", "log.ts", "metrics.ts", "failpoint.ts"],
+  [
+    "bounds.ts",
+    "config.ts",
+    "errors.ts",
+    "clock.ts",
+    "log.ts",
+    "metrics.ts",
+    "failpoint.ts",
+    "tracing.ts",
+  ],
   [
     "batcher.ts",
     "service.ts",

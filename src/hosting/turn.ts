@@ -10,7 +10,8 @@ import type { GroupCommit } from "../journal/group-commit.ts";
 import type { IdempotencyQuery, KeptReply } from "../journal/idempotency.ts";
 import { NO_CLAIMS, type Slice, type SliceKey } from "../journal/load.ts";
 import type { ReturnReason } from "../journal/send-batch.ts";
-import type { StarRecord } from "../journal/star-record.ts";
+import type { DecidedStar, StarRecord } from "../journal/star-record.ts";
+import { inSpan, tracing } from "../tracing.ts";
 import type { Host, HostedWalletDay } from "./host.ts";
 import { type Facts, propose, type StarIntent } from "./propose.ts";
 
@@ -129,7 +130,9 @@ async function attemptTurn(
       : { kind: "replayed", kept: twin };
   }
 
-  const outcome = await deps.commit(proposal, intent.answerBy).catch((error) => {
+  const outcome = await inSpan("commit", () =>
+    deps.commit(withTrace(proposal), intent.answerBy),
+  ).catch((error) => {
     // Whether it stands is not known: this memory can no longer be trusted.
     host.drop(key);
     throw error;
@@ -153,6 +156,11 @@ async function attemptTurn(
   if (outcome.reason === "day") await clock.measure().catch(() => undefined);
   // The pass that the journal looked for is that of the star's own instant.
   return { reason: outcome.reason, facts: { ...facts, now: proposal.star.at } };
+}
+
+/** A worker goes on with the trace of the request, so its context is written with the star. */
+function withTrace(decided: DecidedStar): DecidedStar {
+  return tracing === undefined ? decided : { ...decided, traceparent: tracing.traceparent() };
 }
 
 /** The wallet's day as it is in memory under the pass this request has read, else the journal's. */

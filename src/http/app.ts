@@ -1,10 +1,12 @@
 import { Hono } from "hono";
 import type { Logger } from "../log.ts";
 import type { Metrics } from "../metrics.ts";
+import { tracing } from "../tracing.ts";
 import { dateByClock, replyDate } from "./middleware/reply-date.ts";
 import { requestId } from "./middleware/request-id.ts";
 import { requestLog, requestNote } from "./middleware/request-log.ts";
 import { securityHeaders } from "./middleware/security-headers.ts";
+import { traceRequests } from "./middleware/trace-requests.ts";
 import { problem, problemOf } from "./problem.ts";
 
 /** An application with the paths it answers: `publicApi`, `healthRoutes`, the voting API, … */
@@ -29,6 +31,7 @@ export interface AppDeps {
  */
 export function createApp({ log, metrics, mounts, now = Date.now }: AppDeps): Hono {
   const app = new Hono();
+  if (tracing) app.use("/voting/*", traceRequests(tracing));
   app.use(
     requestId(),
     requestLog(requestNote(log, metrics)),

@@ -45,6 +45,8 @@ export interface DecidedStar {
   /** The ledger message, canonical text. */
   readonly message: string;
   readonly idempotency: IdempotencyBinding | null;
+  /** Where its trace goes on, as W3C's header has it; absent where it is not traced. */
+  readonly traceparent?: string | undefined;
 }
 
 /** A wallet's number: how accounts are kept in the journal. */

@@ -2,7 +2,7 @@ import { accountNumber, type DecidedStar } from "./star-record.ts";
 
 /** One element of `cast_stars`' JSON array; names are the columns'. `xp`: points the star earns. */
 export function rowOf(
-  { star, claims, releases, message, idempotency }: DecidedStar,
+  { star, claims, releases, message, idempotency, traceparent }: DecidedStar,
   xp: number,
 ): Record<string, unknown> {
   const { rule } = star.target;
@@ -32,6 +32,7 @@ export function rowOf(
     xp,
     topic: rule.topic,
     message,
+    traceparent,
     ...(idempotency && {
       idempotency: {
         key: idempotency.key,

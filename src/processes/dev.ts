@@ -9,6 +9,7 @@ import { createDirectWakeQueue, createWakeQueue } from "../publishing/queue.ts";
 import { type LocalEnvironment, openLocalEnvironment } from "./local-environment.ts";
 import { printJson, runUntilStopped } from "./run-until-stopped.ts";
 import { growHeapSlowly } from "./slow-heap-growth.ts";
+import { startTracing, traceFields } from "./start-tracing.ts";
 import { startWeb } from "./web.ts";
 import { startWorker } from "./worker.ts";
 
@@ -35,7 +36,9 @@ async function startAll({ json }: { readonly json: boolean }) {
   };
   try {
     const home = await openLocalEnvironment((stop) => stops.push(stop));
-    const log = createLogger(home.settings.LOG_LEVEL, "dev");
+    const log = createLogger(home.settings.LOG_LEVEL, "dev", traceFields(home.settings));
+    const tracing = await startTracing(home.settings, { role: "dev", log });
+    stops.push(() => tracing.close());
     const { queueUrl } = home;
     const queue = queueUrl === undefined ? createDirectWakeQueue() : createWakeQueue(queueUrl, log);
     stops.push(() => queue.close());

@@ -1,10 +1,14 @@
 import type { OnRequest } from "../ledger/mirror/transport.ts";
 import type { Topic } from "../ledger/topic.ts";
 import type { Metrics } from "../metrics.ts";
+import { tracing } from "../tracing.ts";
 
-/** Times every request to a mirror node. */
+/** Times every request to a mirror node; those for a traced star have a span, too. */
 export function observeMirror({ mirrorRequests }: Pick<Metrics, "mirrorRequests">): OnRequest {
-  return (route, outcome, seconds) => mirrorRequests.observe({ route, outcome }, seconds);
+  return (route, outcome, seconds) => {
+    mirrorRequests.observe({ route, outcome }, seconds);
+    tracing?.ended("mirror request", seconds, { attributes: { "url.template": route, outcome } });
+  };
 }
 
 /** The same topic, with every call to a consensus node timed. */
@@ -22,6 +26,7 @@ export function observedTopic(
       const outcome = await ask(given);
       const seconds = (performance.now() - askedAt) / 1_000;
       consensusRequests.observe({ call, outcome: outcome.kind }, seconds);
+      tracing?.ended(`consensus ${call}`, seconds, { attributes: { outcome: outcome.kind } });
       return outcome;
     };
   return { ...topic, send: timed("send", topic.send), receipt: timed("receipt", topic.receipt) };

@@ -7,6 +7,7 @@ import { createWakeQueue } from "../publishing/queue.ts";
 import { openPostgres, ownsTables, runStatement } from "../store/postgres.ts";
 import { armFailpointFromSettings } from "./failpoints.ts";
 import { printJson, runUntilStopped } from "./run-until-stopped.ts";
+import { startTracing, traceFields } from "./start-tracing.ts";
 import { startWeb } from "./web.ts";
 import { WEB_SETTINGS } from "./web-settings.ts";
 
@@ -18,7 +19,8 @@ export const serveCommand = defineCommand({
     if (await checkInstead(args, "serve", checkedSettings)) return;
     await runUntilStopped(async () => {
       const settings = readSettings(environment(), WEB_SETTINGS);
-      const log = createLogger(settings.LOG_LEVEL, "web");
+      const log = createLogger(settings.LOG_LEVEL, "web", traceFields(settings));
+      const tracing = await startTracing(settings, { role: "web", log });
       armFailpointFromSettings(settings, log);
       await warnOfRights(settings, log);
       const queue = createWakeQueue(settings.REDIS_URL, log);
@@ -30,6 +32,7 @@ export const serveCommand = defineCommand({
         async close() {
           await web.close();
           await queue.close();
+          await tracing.close();
         },
       };
     });

@@ -6,6 +6,7 @@ import { createWakeQueue } from "../publishing/queue.ts";
 import { armFailpointFromSettings } from "./failpoints.ts";
 import { printJson, runUntilStopped } from "./run-until-stopped.ts";
 import { growHeapSlowly } from "./slow-heap-growth.ts";
+import { startTracing, traceFields } from "./start-tracing.ts";
 import { startWorker, WORKER_SETTINGS } from "./worker.ts";
 
 /** `starboard work`: one worker process; several share the work. */
@@ -17,7 +18,8 @@ export const workCommand = defineCommand({
     await runUntilStopped(async () => {
       growHeapSlowly();
       const settings = readSettings(environment(), WORKER_SETTINGS);
-      const log = createLogger(settings.LOG_LEVEL, "worker");
+      const log = createLogger(settings.LOG_LEVEL, "worker", traceFields(settings));
+      const tracing = await startTracing(settings, { role: "worker", log });
       armFailpointFromSettings(settings, log);
       const queue = createWakeQueue(settings.REDIS_URL, log);
       const worker = await startWorker(settings, { log, queue, queueUrl: settings.REDIS_URL });
@@ -28,6 +30,7 @@ export const workCommand = defineCommand({
         async close() {
           await worker.close();
           await queue.close();
+          await tracing.close();
         },
       };
     });

@@ -1,6 +1,7 @@
 import type { MirrorTopicMessage } from "../ledger/mirror/schemas.ts";
 import { parseTimestamp } from "../ledger/transaction-id.ts";
 import { runStatement, type Sql } from "../store/postgres.ts";
+import { type Tracing, tracing } from "../tracing.ts";
 import { type Inspected, inspectMessages } from "./inspect-message.ts";
 
 /**
@@ -74,11 +75,13 @@ export async function readTopicOn(
   if (last === undefined) return [];
   const inspected = inspectMessages(messages, runningHash);
   const lastNs = String(parseTimestamp(last.consensusTimestamp));
-  return runStatement(sql<Verdict[]>`
+  const verdicts = await runStatement(sql<Verdict[]>`
     select star_id as "starId", verdict, sequence_number as "sequenceNumber",
       lag_ms as "lagMs", detail
     from read_topic_on(${topicId}, ${after}, ${asJson(messages, inspected)}::text::json,
       ${last.sequenceNumber}, ${lastNs}, ${payer})`);
+  if (tracing) await traceConfirmations(sql, tracing, verdicts);
+  return verdicts;
 }
 
 /** Compares one message, wherever the reading of its topic stands. */
@@ -86,10 +89,46 @@ export async function confirmMessage(
   sql: Sql,
   message: MirrorTopicMessage,
 ): Promise<readonly Verdict[]> {
-  return runStatement(sql<Verdict[]>`
+  const verdicts = await runStatement(sql<Verdict[]>`
     select star_id as "starId", verdict, sequence_number as "sequenceNumber",
       lag_ms as "lagMs", detail
     from confirm_messages(${message.topicId}, ${asJson([message])}::text::json)`);
+  if (tracing) await traceConfirmations(sql, tracing, verdicts);
+  return verdicts;
+}
+
+/** The last span of a star's trace: from the first sending to what the mirror node has shown. */
+async function traceConfirmations(
+  sql: Sql,
+  { ended }: Tracing,
+  verdicts: readonly Verdict[],
+): Promise<void> {
+  const confirmed = verdicts.filter(({ lagMs }) => lagMs !== null).map(({ starId }) => starId);
+  if (confirmed.length === 0) return;
+  const rows = await runStatement(sql<ConfirmedRow[]>`
+    select star_id as star, traceparent, topic_id as topic, sequence_number as sequence,
+      consensus_timestamp as consensus, (published_at - submitted_at) / 1000.0::float8 as seconds
+    from outbox where star_id = any (${confirmed}::uuid[]) and traceparent is not null`).catch(
+    () => [],
+  );
+  for (const { traceparent, seconds, ...row } of rows) {
+    const attributes = {
+      "starboard.star": row.star,
+      "starboard.topic": row.topic,
+      "starboard.sequence_number": row.sequence,
+      "starboard.consensus_timestamp": row.consensus,
+    };
+    ended("confirmation", seconds, { traceparent, attributes });
+  }
+}
+
+interface ConfirmedRow {
+  readonly star: string;
+  readonly traceparent: string;
+  readonly topic: string;
+  readonly sequence: number;
+  readonly consensus: string;
+  readonly seconds: number;
 }
 
 function asJson(

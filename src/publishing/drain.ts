@@ -1,5 +1,6 @@
 import { bounds } from "../bounds.ts";
 import { RetryableError } from "../errors.ts";
+import { tracing } from "../tracing.ts";
 import {
   type PublishContext,
   type PublisherContext,
@@ -137,11 +138,18 @@ function createReminder(remind: () => void) {
   };
 }
 
+/** The star's trace goes on here, where it has one. */
+function inTraceOf<T>({ starId, traceparent }: LeasedStar, publish: () => Promise<T>): Promise<T> {
+  if (tracing === undefined || traceparent === null) return publish();
+  const attributes = { "starboard.star": starId };
+  return tracing.inSpan("publish", publish, { traceparent, attributes });
+}
+
 /** Publishes one star; its failure does not stop the others. */
 async function work(context: PublishContext, star: LeasedStar): Promise<number | undefined> {
   const { starId } = star;
   try {
-    return await publishStar(context, star);
+    return await inTraceOf(star, () => publishStar(context, star));
   } catch (error) {
     const isOutage = error instanceof RetryableError;
     context.alerts.failed(isOutage ? "database" : "fault");

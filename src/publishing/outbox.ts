@@ -23,6 +23,8 @@ export interface LeasedStar {
   readonly message: string;
   /** How often it was laid back before. */
   readonly tries: number;
+  /** The trace of the request that cast it; null where none was made. */
+  readonly traceparent: string | null;
   /** Its open transaction id. */
   readonly attempt: Attempt | null;
 }
@@ -55,7 +57,7 @@ export async function leaseStars(
     ), leased as (
       update outbox set lease_owner = ${holder}, lease_until = now_ms() + ${leaseMs}
       from due where outbox.star_id = due.star_id
-      returning outbox.star_id, outbox.topic, outbox.message, outbox.tries
+      returning outbox.star_id, outbox.topic, outbox.message, outbox.tries, outbox.traceparent
     )
     select leased.*, attempt.attempt as number, attempt.topic_id, attempt.transaction_id,
       attempt.valid_start_ns::text as valid_start, attempt.valid_until_ns::text as valid_until,
@@ -116,6 +118,7 @@ interface StarRow {
   readonly topic: LeasedStar["topic"];
   readonly message: string;
   readonly tries: number;
+  readonly traceparent: string | null;
   /** Null when the star has no open attempt; so is the rest then. */
   readonly number: number | null;
   readonly topic_id: string;
@@ -131,8 +134,9 @@ interface StarRow {
 }
 
 function readStar(row: StarRow): LeasedStar {
-  const { star_id: starId, topic, message, tries, number } = row;
-  if (number === null) return { starId, topic, message, tries, attempt: null };
+  const { star_id: starId, topic, message, tries, traceparent, number } = row;
+  const star = { starId, topic, message, tries, traceparent };
+  if (number === null) return { ...star, attempt: null };
   const attempt: Attempt = {
     starId,
     number,
@@ -151,5 +155,5 @@ function readStar(row: StarRow): LeasedStar {
         : { status: row.receipt_status, sequenceNumber: row.receipt_sequence },
     absenceRounds: row.absence_rounds,
   };
-  return { starId, topic, message, tries, attempt };
+  return { ...star, attempt };
 }

@@ -11,6 +11,7 @@ import { parseTimestamp } from "../ledger/transaction-id.ts";
 import { type Logger, oncePerOutage } from "../log.ts";
 import { every, type Service } from "../service.ts";
 import type { Sql } from "../store/postgres.ts";
+import { bound } from "../tracing.ts";
 import { tellAlarms } from "./alarms.ts";
 import {
   type PublishContext,
@@ -216,7 +217,7 @@ function compose(
       const lane = Object.values(lanes).find((each) => each.topicId === topicId);
       return (lane?.follower ?? follow(topicId, "event")).readToEnd();
     },
-    call: <T>(request: () => Promise<T>) => room.execute(request),
+    call: <T>(request: () => Promise<T>) => room.execute(bound(request)),
     wait,
     closing,
     random: Math.random,

@@ -49,6 +49,8 @@ export interface StarStory {
   readonly lastError: string | null;
   readonly submittedAt: number | null;
   readonly publishedAt: number | null;
+  /** Of the request that cast it; null where it was not traced. */
+  readonly traceparent: string | null;
   readonly attempts: readonly StarAttempt[];
 }
 
@@ -67,7 +69,7 @@ export async function findStarStory(sql: Sql, id: string, day: Day): Promise<Sta
       topic, message, state, topic_id as "topicId", transaction_id as "transactionId",
       sequence_number as "sequenceNumber", consensus_timestamp as "consensusTimestamp",
       running_hash as "runningHash", tries, last_error as "lastError",
-      submitted_at as "submittedAt", published_at as "publishedAt",
+      submitted_at as "submittedAt", published_at as "publishedAt", traceparent,
       (select coalesce(json_agg(json_build_object('attempt', attempt, 'transactionId', transaction_id,
           'reservedAt', reserved_at, 'sentAt', sent_at, 'sends', sends, 'receiptStatus', receipt_status,
           'closedAt', closed_at, 'outcome', outcome, 'evidence', evidence) order by attempt), '[]')

@@ -10,6 +10,7 @@ import type { KeptReply } from "../journal/idempotency.ts";
 import type { StarRecord } from "../journal/star-record.ts";
 import type { TargetName } from "../reads/targets.ts";
 import { runStatement } from "../store/postgres.ts";
+import { inSpan } from "../tracing.ts";
 import type { Admission, AdmissionQuery, Voter } from "./admission.ts";
 import { invalidSession } from "./session.ts";
 import { completeReply, starReply } from "./star-reply.ts";
@@ -60,7 +61,9 @@ export async function castStar(deps: CastStarDeps, cast: CastStar): Promise<Cast
   const { answerBy = performance.now() + bounds.starDeadlineMs } = cast;
   const { idempotencyKey: key, voter } = cast;
   const day = dayOf(deps.clock.now());
-  const admission = await deps.admit({ voter, target: cast.target, key, day });
+  const admission = await inSpan("admission", () =>
+    deps.admit({ voter, target: cast.target, key, day }),
+  );
   const { wallet, target, kept: bound, seasonId } = admission;
   if (wallet === null) throw invalidSession();
   if (bound !== null) return replay(bound, cast.target);
@@ -76,23 +79,25 @@ export async function castStar(deps: CastStarDeps, cast: CastStar): Promise<Cast
   }
 
   if (failpoint) await failpoint("vote.before_mirror");
-  const holdings = await deps.readHoldings(wallet);
+  const holdings = await inSpan("holdings", () => deps.readHoldings(wallet));
   if (failpoint) await failpoint("vote.after_mirror");
   const result = await runStatement(
-    takeTurn(deps, {
-      wallet,
-      target,
-      holdings,
-      seasonId,
-      answerBy,
-      idempotency:
-        key === null
-          ? null
-          : {
-              key,
-              bind: (star) => ({ key, requestHash: hashOf(cast.target), ...starReply(star) }),
-            },
-    }),
+    inSpan("turn", () =>
+      takeTurn(deps, {
+        wallet,
+        target,
+        holdings,
+        seasonId,
+        answerBy,
+        idempotency:
+          key === null
+            ? null
+            : {
+                key,
+                bind: (star) => ({ key, requestHash: hashOf(cast.target), ...starReply(star) }),
+              },
+      }),
+    ),
     answerBy - performance.now(),
   );
   if (result.kind === "replayed") return replay(result.kept, cast.target);

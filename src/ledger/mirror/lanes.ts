@@ -1,5 +1,6 @@
 import { bulkhead, isBulkheadRejectedError } from "cockatiel";
 import { bounds } from "../../bounds.ts";
+import { bound } from "../../tracing.ts";
 import { MirrorError } from "./error.ts";
 import type { Budget } from "./limits.ts";
 
@@ -33,10 +34,10 @@ export function createLanes(now: () => number): EnterLane {
   const unlessBroken = createBreaker(now);
   return async (budget, request) => {
     /** Reads that were given up keep their place in the queue, and end when it is their turn. */
-    const whenWanted = async () => {
+    const whenWanted = bound(async () => {
       if (budget.isOver) throw new MirrorError("aborted", "not asked, its reader is gone");
       return request();
-    };
+    });
     try {
       return await (budget.background
         ? background.execute(() => unlessBroken(whenWanted))

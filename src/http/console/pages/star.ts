@@ -10,6 +10,7 @@ import {
   type StarStory,
 } from "../../../reads/console-star.ts";
 import type { Sql } from "../../../store/postgres.ts";
+import { traceIdOf } from "../../../tracing.ts";
 import { actorLink, copyable, onLedger } from "../links.ts";
 import { ago, type Content, facts, type Html, html, instant, number, section } from "../markup.ts";
 import type { Page } from "../page.ts";
@@ -102,6 +103,9 @@ ${section(
       "Voting power",
       `${number(star.votingPower)} = 1 + ${number(star.heldA.length)} + ${star.heldB.length > 0 ? 5 : 0}${isExcluded(star) ? ", but this wallet is excluded" : ""}`,
     ],
+    ...(star.traceparent === null
+      ? []
+      : [["Trace", copyable(traceIdOf(star.traceparent))] satisfies [string, Content]]),
   ]),
 )}
 </div>

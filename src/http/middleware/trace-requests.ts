@@ -1,0 +1,32 @@
+import type { SpanStatusCode } from "@opentelemetry/api";
+import type { MiddlewareHandler } from "hono";
+import { routePath } from "hono/route";
+import type { Tracing } from "../../tracing.ts";
+
+/** The standard's number: its package is not loaded for it. */
+const ERROR: SpanStatusCode.ERROR = 2;
+const SERVER_ERRORS_FROM = 500;
+
+/** One span per request, which goes on with the trace that its `traceparent` names. */
+export function traceRequests(tracing: Tracing): MiddlewareHandler {
+  return async function traceRequests(c, next) {
+    const { method } = c.req;
+    const traceparent = c.req.header("traceparent") ?? "";
+    await tracing.inSpan(
+      method,
+      async (span) => {
+        await next();
+        const { status } = c.res;
+        const route = status === 404 ? "none" : routePath(c, -1);
+        span.updateName(`${method} ${route}`);
+        span.setAttributes({
+          "http.request.method": method,
+          "http.route": route,
+          "http.response.status_code": status,
+        });
+        if (status >= SERVER_ERRORS_FROM) span.setStatus({ code: ERROR });
+      },
+      { traceparent, isRequest: true },
+    );
+  };
+}
