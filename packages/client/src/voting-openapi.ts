@@ -10,10 +10,7 @@ export interface paths {
       path?: never;
       cookie?: never;
     };
-    /**
-     * The OpenAPI 3.1 document of this API.
-     * @description The OpenAPI 3.1 document of this API.
-     */
+    /** The OpenAPI 3.1 document of this API. */
     get: operations["readVotingOpenApi"];
     put?: never;
     post?: never;
@@ -30,10 +27,7 @@ export interface paths {
       path?: never;
       cookie?: never;
     };
-    /**
-     * What a client needs to know before it asks anything else.
-     * @description What a client needs to know before it asks anything else.
-     */
+    /** What a client needs to know before it asks anything else. */
     get: operations["readConfig"];
     put?: never;
     post?: never;
@@ -50,10 +44,7 @@ export interface paths {
       path?: never;
       cookie?: never;
     };
-    /**
-     * Approved records that can be starred, as the public API shows and orders them.
-     * @description Approved records that can be starred, as the public API shows and orders them.
-     */
+    /** Approved records that can be starred, as the public API shows and orders them. */
     get: operations["listItems"];
     put?: never;
     post?: never;
@@ -72,10 +63,7 @@ export interface paths {
     };
     get?: never;
     put?: never;
-    /**
-     * A text for the wallet to sign, once, within five minutes.
-     * @description A text for the wallet to sign, once, within five minutes.
-     */
+    /** A text for the wallet to sign, once, within five minutes. */
     post: operations["startSignIn"];
     delete?: never;
     options?: never;
@@ -92,15 +80,9 @@ export interface paths {
     };
     get?: never;
     put?: never;
-    /**
-     * Trades the signature for a session of 24 hours.
-     * @description Trades the signature for a session of 24 hours.
-     */
+    /** Trades the signature for a session of 24 hours. */
     post: operations["openSession"];
-    /**
-     * Ends all sessions of the wallet.
-     * @description Ends all sessions of the wallet.
-     */
+    /** Ends all sessions of the wallet. */
     delete: operations["endSessions"];
     options?: never;
     head?: never;
@@ -117,10 +99,7 @@ export interface paths {
     get?: never;
     put?: never;
     post?: never;
-    /**
-     * Ends this session.
-     * @description Ends this session.
-     */
+    /** Ends this session. */
     delete: operations["endSession"];
     options?: never;
     head?: never;
@@ -134,10 +113,7 @@ export interface paths {
       path?: never;
       cookie?: never;
     };
-    /**
-     * What is left of today's votes.
-     * @description What is left of today's votes.
-     */
+    /** What is left of today's votes. */
     get: operations["readAllowance"];
     put?: never;
     post?: never;
@@ -154,10 +130,7 @@ export interface paths {
       path?: never;
       cookie?: never;
     };
-    /**
-     * What a star would carry now. Spends nothing.
-     * @description What a star would carry now. Spends nothing.
-     */
+    /** What a star would carry now. Spends nothing. */
     get: operations["previewStar"];
     put?: never;
     post?: never;
@@ -174,16 +147,10 @@ export interface paths {
       path?: never;
       cookie?: never;
     };
-    /**
-     * The wallet's stars of a UTC day, newest first.
-     * @description The wallet's stars of a UTC day, newest first.
-     */
+    /** The wallet's stars of a UTC day, newest first. */
     get: operations["listStars"];
     put?: never;
-    /**
-     * Casts a star. With an Idempotency-Key it may be sent as often as needed.
-     * @description Casts a star. With an Idempotency-Key it may be sent as often as needed.
-     */
+    /** Casts a star. With an Idempotency-Key it may be sent as often as needed. */
     post: operations["castStar"];
     delete?: never;
     options?: never;
@@ -198,10 +165,7 @@ export interface paths {
       path?: never;
       cookie?: never;
     };
-    /**
-     * One star with its publication.
-     * @description One star with its publication.
-     */
+    /** One star with its publication. */
     get: operations["readStar"];
     put?: never;
     post?: never;
@@ -218,10 +182,7 @@ export interface paths {
       path?: never;
       cookie?: never;
     };
-    /**
-     * Counters as they change, as server-sent events: `counter`, `day`, `reset`. A client comes back with Last-Event-ID.
-     * @description Counters as they change, as server-sent events: `counter`, `day`, `reset`. A client comes back with Last-Event-ID.
-     */
+    /** Counters as they change, as server-sent events: `counter`, `day`, `reset`. A client comes back with Last-Event-ID. */
     get: operations["followLive"];
     put?: never;
     post?: never;
@@ -246,6 +207,32 @@ export interface components {
       code: "INVALID_REQUEST";
       /** @description What is bad; null where the body is no JSON object. */
       field: string | null;
+    };
+    Refusal: {
+      error: string;
+      /** @enum {string} */
+      code:
+        | "ALLOWANCE_EXHAUSTED"
+        | "ALREADY_STARRED"
+        | "CHALLENGE_EXPIRED"
+        | "HEADERS_TOO_LARGE"
+        | "HOLDINGS_UNAVAILABLE"
+        | "IDEMPOTENCY_KEY_REUSED"
+        | "INTERNAL"
+        | "INVALID_REQUEST"
+        | "INVALID_SESSION"
+        | "INVALID_SIGNATURE"
+        | "JOURNAL_BEHIND"
+        | "METHOD_NOT_ALLOWED"
+        | "MISSING_SESSION"
+        | "NOT_FOUND"
+        | "PAYLOAD_TOO_LARGE"
+        | "RATE_LIMITED"
+        | "REQUEST_TIMEOUT"
+        | "UNAVAILABLE"
+        | "UNKNOWN_WALLET"
+        | "UNSUPPORTED_KEY"
+        | "UNSUPPORTED_MEDIA_TYPE";
     };
     Config: {
       /** @enum {string} */
@@ -514,30 +501,6 @@ export interface components {
       /** @description Newest first. */
       stars: components["schemas"]["Star"][];
     };
-    Refusal: {
-      error: string;
-      /** @enum {string} */
-      code:
-        | "ALLOWANCE_EXHAUSTED"
-        | "ALREADY_STARRED"
-        | "CHALLENGE_EXPIRED"
-        | "HOLDINGS_UNAVAILABLE"
-        | "IDEMPOTENCY_KEY_REUSED"
-        | "INTERNAL"
-        | "INVALID_REQUEST"
-        | "INVALID_SESSION"
-        | "INVALID_SIGNATURE"
-        | "JOURNAL_BEHIND"
-        | "METHOD_NOT_ALLOWED"
-        | "MISSING_SESSION"
-        | "NOT_FOUND"
-        | "PAYLOAD_TOO_LARGE"
-        | "RATE_LIMITED"
-        | "UNAVAILABLE"
-        | "UNKNOWN_WALLET"
-        | "UNSUPPORTED_KEY"
-        | "UNSUPPORTED_MEDIA_TYPE";
-    };
   };
   responses: never;
   parameters: never;
@@ -565,6 +528,19 @@ export interface operations {
           "application/json": components["schemas"]["OpenApi"];
         };
       };
+      /**
+       * @description HEADERS_TOO_LARGE: The request's headers are too large.
+       *
+       *     REQUEST_TIMEOUT: The request took too long to arrive.
+       */
+      default: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["Refusal"];
+        };
+      };
     };
   };
   readConfig: {
@@ -583,6 +559,19 @@ export interface operations {
         };
         content: {
           "application/json": components["schemas"]["Config"];
+        };
+      };
+      /**
+       * @description HEADERS_TOO_LARGE: The request's headers are too large.
+       *
+       *     REQUEST_TIMEOUT: The request took too long to arrive.
+       */
+      default: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["Refusal"];
         };
       };
     };
@@ -633,6 +622,19 @@ export interface operations {
           "application/json": components["schemas"]["ItemPage"];
         };
       };
+      /**
+       * @description HEADERS_TOO_LARGE: The request's headers are too large.
+       *
+       *     REQUEST_TIMEOUT: The request took too long to arrive.
+       */
+      default: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["Refusal"];
+        };
+      };
     };
   };
   startSignIn: {
@@ -657,6 +659,19 @@ export interface operations {
         };
         content: {
           "application/json": components["schemas"]["Challenge"];
+        };
+      };
+      /**
+       * @description HEADERS_TOO_LARGE: The request's headers are too large.
+       *
+       *     REQUEST_TIMEOUT: The request took too long to arrive.
+       */
+      default: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["Refusal"];
         };
       };
     };
@@ -693,6 +708,19 @@ export interface operations {
           "application/json": components["schemas"]["Session"];
         };
       };
+      /**
+       * @description HEADERS_TOO_LARGE: The request's headers are too large.
+       *
+       *     REQUEST_TIMEOUT: The request took too long to arrive.
+       */
+      default: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["Refusal"];
+        };
+      };
     };
   };
   endSessions: {
@@ -710,6 +738,19 @@ export interface operations {
           [name: string]: unknown;
         };
         content?: never;
+      };
+      /**
+       * @description HEADERS_TOO_LARGE: The request's headers are too large.
+       *
+       *     REQUEST_TIMEOUT: The request took too long to arrive.
+       */
+      default: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["Refusal"];
+        };
       };
     };
   };
@@ -729,6 +770,19 @@ export interface operations {
         };
         content?: never;
       };
+      /**
+       * @description HEADERS_TOO_LARGE: The request's headers are too large.
+       *
+       *     REQUEST_TIMEOUT: The request took too long to arrive.
+       */
+      default: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["Refusal"];
+        };
+      };
     };
   };
   readAllowance: {
@@ -747,6 +801,19 @@ export interface operations {
         };
         content: {
           "application/json": components["schemas"]["CurrentAllowance"];
+        };
+      };
+      /**
+       * @description HEADERS_TOO_LARGE: The request's headers are too large.
+       *
+       *     REQUEST_TIMEOUT: The request took too long to arrive.
+       */
+      default: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["Refusal"];
         };
       };
     };
@@ -772,6 +839,19 @@ export interface operations {
           "application/json": components["schemas"]["Preview"];
         };
       };
+      /**
+       * @description HEADERS_TOO_LARGE: The request's headers are too large.
+       *
+       *     REQUEST_TIMEOUT: The request took too long to arrive.
+       */
+      default: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["Refusal"];
+        };
+      };
     };
   };
   listStars: {
@@ -793,6 +873,19 @@ export interface operations {
         };
         content: {
           "application/json": components["schemas"]["StarsOfDay"];
+        };
+      };
+      /**
+       * @description HEADERS_TOO_LARGE: The request's headers are too large.
+       *
+       *     REQUEST_TIMEOUT: The request took too long to arrive.
+       */
+      default: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["Refusal"];
         };
       };
     };
@@ -828,6 +921,19 @@ export interface operations {
           "application/json": components["schemas"]["StarReply"];
         };
       };
+      /**
+       * @description HEADERS_TOO_LARGE: The request's headers are too large.
+       *
+       *     REQUEST_TIMEOUT: The request took too long to arrive.
+       */
+      default: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["Refusal"];
+        };
+      };
     };
   };
   readStar: {
@@ -848,6 +954,19 @@ export interface operations {
         };
         content: {
           "application/json": components["schemas"]["Star"];
+        };
+      };
+      /**
+       * @description HEADERS_TOO_LARGE: The request's headers are too large.
+       *
+       *     REQUEST_TIMEOUT: The request took too long to arrive.
+       */
+      default: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["Refusal"];
         };
       };
     };
@@ -871,6 +990,19 @@ export interface operations {
         };
         content: {
           "text/event-stream": string;
+        };
+      };
+      /**
+       * @description HEADERS_TOO_LARGE: The request's headers are too large.
+       *
+       *     REQUEST_TIMEOUT: The request took too long to arrive.
+       */
+      default: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["Refusal"];
         };
       };
     };

@@ -71,22 +71,20 @@ function curl({ row, baseUrl, path, query }: Example): string {
 }
 
 function typescript({ row, baseUrl, path, query }: Example): string {
-  const parameters = [
-    ...(Object.keys(path).length > 0 ? [`path: ${literal(path)}`] : []),
-    ...(Object.keys(query).length > 0 ? [`query: ${literal(query)}`] : []),
-  ].join(", ");
-  const options = parameters === "" ? "" : `, { params: { ${parameters} } }`;
-  const headers = row.key
-    ? `\n  headers: { Authorization: \`Bearer \${process.env.STARBOARD_API_KEY}\` },`
-    : "";
-  return `import createClient from "openapi-fetch";
-// npx openapi-typescript ${baseUrl}/openapi.json -o starboard.ts
-import type { paths } from "./starboard.ts";
+  const given = { ...path, ...query };
+  const asked = `"${row.path}"${Object.keys(given).length > 0 ? `, ${literal(given)}` : ""}`;
+  const isPaged = Object.hasOwn(row.query.shape, "offset");
+  return `import { data } from "@starboard/client";
 
-const starboard = createClient<paths>({
-  baseUrl: "${baseUrl}",${headers}
+const starboard = data({
+  baseUrl: "${baseUrl.replace(/\/v1$/, "")}",
+  apiKey: \`\${process.env.STARBOARD_API_KEY}\`,
 });
-const { data, error } = await starboard.GET("${row.path}"${options});`;
+${
+  isPaged
+    ? `for await (const record of starboard.each(${asked})) console.log(record);`
+    : `console.log(await starboard.get(${asked}));`
+}`;
 }
 
 function literal(values: Values): string {

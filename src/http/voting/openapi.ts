@@ -1,13 +1,17 @@
 import { z } from "zod";
 import { type ProblemCode, standingReply } from "../problem.ts";
+import { asMarkdown } from "../v1/examples.ts";
 import { API_NAME, API_VERSION, NOTICES } from "../v1/notices.ts";
 import { jsonContent, parametersOf, rateHeaders, textHeader, withExample } from "../v1/openapi.ts";
 import { examples, refusalExample } from "./examples.ts";
 import { codesOf, type Operation, type OperationName, operations } from "./operations.ts";
+import { samplesOf } from "./samples.ts";
 import { refusalSchemas } from "./schemas.ts";
 
 type Json = { readonly [name: string]: unknown };
 
+const SESSION_TAG = { name: "Signed in", description: "A session is needed." };
+const OPEN_TAG = { name: "Open", description: "Anyone may ask." };
 const SECURITY = [{ bearer: [] }, { cookie: [] }];
 
 /**
@@ -17,14 +21,13 @@ const SECURITY = [{ bearer: [] }, { cookie: [] }];
  */
 export function votingDocument(publicUrl: string): Json {
   const schemas: Record<string, unknown> = {};
+  const url = publicUrl.replace(/\/+$/, "");
   const paths: Record<string, Record<string, Json>> = {};
   for (const [name, row] of Object.entries<Operation>(operations)) {
     const known = paths[row.path] ?? {};
-    known[row.method.toLowerCase()] = operation(name, row, schemas);
+    known[row.method.toLowerCase()] = operation(name as OperationName, row, { schemas, url });
     paths[row.path] = known;
   }
-  // For clients, which get any of the codes from anywhere.
-  jsonContent(anyRefusal(), schemas);
   return {
     openapi: "3.1.0",
     info: {
@@ -34,7 +37,8 @@ export function votingDocument(publicUrl: string): Json {
         "Stars of Hedera wallets for a directory's events, tokens, collections and projects.",
       description: NOTICES.join("\n\n"),
     },
-    servers: [{ url: `${publicUrl.replace(/\/+$/, "")}/voting` }],
+    servers: [{ url: `${url}/voting` }],
+    tags: [OPEN_TAG, SESSION_TAG],
     paths,
     components: {
       schemas,
@@ -51,13 +55,21 @@ export function votingDocument(publicUrl: string): Json {
   };
 }
 
-function operation(name: string, row: Operation, schemas: Record<string, unknown>): Json {
+interface Making {
+  readonly schemas: Record<string, unknown>;
+  readonly url: string;
+}
+
+function operation(name: OperationName, row: Operation, { schemas, url }: Making): Json {
   const { path, description, session, query, body } = row;
-  const { request, reply } = examples[name as OperationName];
+  const samples = samplesOf(name, row, url);
+  const { request, reply } = examples[name];
   return {
     operationId: name,
     summary: description,
-    description,
+    description: asMarkdown(samples),
+    tags: [session ? SESSION_TAG.name : OPEN_TAG.name],
+    "x-codeSamples": samples,
     security: session ? SECURITY : [],
     parameters: [
       ...[...path.matchAll(/\{(\w+)\}/g)].map(([, id = ""]) => ({
@@ -138,7 +150,7 @@ function refusals(row: Operation, schemas: Record<string, unknown>): Json {
       code: "METHOD_NOT_ALLOWED",
     }),
   };
-  return { ...Object.fromEntries(replies), 405: wrongMethod };
+  return { ...Object.fromEntries(replies), 405: wrongMethod, default: early(schemas) };
 }
 
 /** The body of a refusal by one of these codes. */
@@ -155,7 +167,18 @@ function plain(codes: readonly string[]): z.ZodType {
   return z.strictObject({ error: z.string(), code: z.enum(codes) });
 }
 
-function anyRefusal(): z.ZodType {
+/** Refusals of requests that never reached an operation. */
+const EARLY = ["HEADERS_TOO_LARGE", "REQUEST_TIMEOUT"] as const;
+
+/** Its schema has every code, for clients: they get any of them from anywhere. */
+function early(schemas: Record<string, unknown>): Json {
   const all = Object.values<Operation>(operations).flatMap(codesOf);
-  return plain([...new Set([...all, "METHOD_NOT_ALLOWED"])].sort()).meta({ id: "Refusal" });
+  const codes = [...new Set([...all, ...EARLY, "METHOD_NOT_ALLOWED"])].sort();
+  return {
+    description: EARLY.map((code) => `${code}: ${standingReply(code).text}`).join("\n\n"),
+    content: withExample(
+      jsonContent(plain(codes).meta({ id: "Refusal" }), schemas),
+      refusalExample(EARLY[0]),
+    ),
+  };
 }

@@ -3,15 +3,22 @@
  * page and each file that it names are fetched and read; its policy forbids the rest.
  */
 import * as assert from "node:assert/strict";
+import { execFile } from "node:child_process";
+import { rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
 import { gunzipSync } from "node:zlib";
 import { Hono } from "hono";
 import { test } from "uvu";
+import { type DataOptions, data, StarboardError } from "../../../packages/client/src/index.ts";
 import { createApp } from "../../../src/http/app.ts";
 import { docsRoutes } from "../../../src/http/docs/routes.ts";
 import { NOTICES } from "../../../src/http/v1/notices.ts";
 import { votingDocument } from "../../../src/http/voting/openapi.ts";
 import { silentLogger } from "../../../src/log.ts";
 import { createMetrics } from "../../../src/metrics.ts";
+import { temporaryFolder } from "../../support/folder.ts";
 import { bodyOf, type House, openHouse } from "../v1/house.ts";
 
 let house: House;
@@ -89,6 +96,55 @@ test("Swagger UI is asked for no validator and takes no settings from the addres
   assert.match(script, /v1\/openapi\.json/);
 });
 
+/** Runs a TypeScript sample as a program that has the client, and a key. @throws what it throws */
+async function run(source: string): Promise<void> {
+  const program = source.replace(/^import .*;$/m, "");
+  const ask: typeof fetch = async (url, init) => house.app.request(String(url), init);
+  const client = (options: DataOptions) => data({ ...options, fetch: ask });
+  const process = { env: { STARBOARD_API_KEY: house.key } };
+  const made = new AsyncFunction("data", "process", "console", program);
+  await made(client, process, { log: () => undefined }).catch((error: unknown) => {
+    // The example's record is not there; anything else is answered.
+    if (!(error instanceof StarboardError && error.code === "NOT_FOUND")) throw error;
+  });
+}
+const AsyncFunction = (async () => undefined).constructor as new (
+  ...text: string[]
+) => (...given: readonly unknown[]) => Promise<void>;
+
+test("each TypeScript sample of both documents compiles against the client", async () => {
+  const folder = temporaryFolder("test-samples");
+  const root = join(import.meta.dirname, "../../..");
+  let samples = 0;
+  for (const path of ["/v1/openapi.json", "/voting/openapi.json"]) {
+    const { paths } = await bodyOf(await app.request(path));
+    for (const operation of Object.values(paths as object).flatMap(Object.values)) {
+      const sample = operation["x-codeSamples"].find(
+        ({ lang }: { lang: string }) => lang !== "Shell",
+      );
+      if (sample === undefined) continue;
+      assert.ok(operation.description.includes(sample.source));
+      writeFileSync(join(folder, `sample-${++samples}.mts`), sample.source);
+    }
+  }
+  assert.ok(samples >= 20, `${samples} samples`);
+  const declared = "declare function signMessage(text: string): Promise<string>;";
+  writeFileSync(join(folder, "given.d.ts"), declared);
+  const compilerOptions = {
+    paths: { "@starboard/client": [join(root, "packages/client/src/index.ts")] },
+    typeRoots: [join(root, "node_modules/@types")],
+  };
+  const config = { extends: join(root, "tsconfig.json"), compilerOptions, include: ["."] };
+  writeFileSync(join(folder, "tsconfig.json"), JSON.stringify(config));
+  const tsc = join(fileURLToPath(import.meta.resolve("typescript/package.json")), "../bin/tsc");
+  try {
+    const outcome = await promisify(execFile)(process.execPath, [tsc, "-p", folder]).catch(Object);
+    assert.equal(outcome.stdout, "");
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+});
+
 test("each endpoint has an example for curl and for TypeScript, as samples and in its text", async () => {
   const document = await bodyOf(await app.request("/v1/openapi.json"));
   type Operation = {
@@ -111,7 +167,7 @@ test("each endpoint has an example for curl and for TypeScript, as samples and i
     // The example's record is not there; anything else is answered.
     assert.equal(response.status, path.includes("{") ? 404 : 200, address);
     assert.equal(curl?.includes("Authorization"), get.security.length > 0, path);
-    assert.ok(typescript?.includes(`starboard.GET("${path}"`), typescript);
+    await run(typescript ?? "");
     for (const source of [curl, typescript]) assert.ok(get.description.includes(source ?? "-"));
   }
 });

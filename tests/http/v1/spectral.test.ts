@@ -1,11 +1,12 @@
 // timeout: 240 s
-/** The OpenAPI document passes Spectral's rules without a warning. The linter is fetched, not installed. */
+/** Both OpenAPI documents pass Spectral's rules without a warning. The linter is fetched, not installed. */
 import * as assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { rmSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { promisify } from "node:util";
 import { test } from "uvu";
+import { votingDocument } from "../../../src/http/voting/openapi.ts";
 import { temporaryFolder } from "../../support/folder.ts";
 import { bodyOf, type House, openHouse } from "./house.ts";
 
@@ -14,7 +15,7 @@ const RULES = join(import.meta.dirname, ".spectral.yaml");
 /** What npm says when it cannot get at a registry. */
 const NO_REGISTRY = /ENOTFOUND|ECONNREFUSED|ETIMEDOUT|EAI_AGAIN|ENOTCACHED|npm error code E40/;
 
-test("Spectral has nothing to say about the document as it is served", async () => {
+test("Spectral has nothing to say about the documents as they are served", async () => {
   const house: House = await openHouse();
   const document = await bodyOf(await house.get("/openapi.json"));
   await house.close();
@@ -24,13 +25,15 @@ test("Spectral has nothing to say about the document as it is served", async () 
       "/events"
     ].get as { operationId: string };
     const spoilt = { ...document, paths: { "/events": { get: nameless } } };
-    const said = await lint(folder, { served: document, spoilt });
+    const voting = votingDocument("https://stars.example");
+    const said = await lint(folder, { served: document, voting, spoilt });
     if (said === undefined) {
       process.stdout.write("skipped: the linter cannot be fetched here\n");
       return;
     }
     const of = (name: string): string[] => said.filter((line) => line.startsWith(name));
     assert.deepEqual(of("served"), []);
+    assert.deepEqual(of("voting"), []);
     assert.notDeepEqual(of("spoilt"), [], "the rules bite");
   } finally {
     rmSync(folder, { recursive: true, force: true });
