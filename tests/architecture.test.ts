@@ -159,6 +159,14 @@ test("src imports no tests, and the typed client only where a voter speaks: the 
   );
 });
 
+test("the checker of chaos judges by files of its own: it imports nothing of what it judges", () => {
+  const checker = ["tests/chaos/check.ts", "tests/chaos/evidence.ts"];
+  const outside = checker
+    .flatMap(importsOf)
+    .filter(({ to }) => !checker.includes(to) && to !== "postgres" && !to.startsWith("node:"));
+  assert.deepEqual(outside, []);
+});
+
 test("the ledger SDK is imported by one file", () => {
   const importers = all.filter(({ to }) => to === "@hashgraph/sdk").map(({ from }) => from);
   assert.deepEqual([...new Set(importers)], ["src/ledger/hedera-topic.ts"]);

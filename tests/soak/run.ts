@@ -1,0 +1,239 @@
+/**
+ * Goal: nothing grows under a mixed load. Method: two `serve` and two `work` as `npm start` builds
+ * them, on servers of their own; about 200 reads and 20 stars a second, listeners to live counters,
+ * exports; every ten seconds each process says what it holds (`memory-probe.mjs`), and Postgres and
+ * Redis what they hold. The first fifth of the time is left out; the slope of the rest is the median
+ * of the slopes between all pairs (Theil and Sen).
+ *
+ *     npm run prove:soak -- --minutes N
+ *
+ * Exit status 1 where a slope is over its bound.
+ */
+import { readFileSync, rmSync } from "node:fs";
+import { setTimeout as pause } from "node:timers/promises";
+import { parseArgs } from "node:util";
+import { createClient } from "redis";
+import { voting } from "../../packages/client/src/index.ts";
+import { issueKey } from "../../src/keys/issue-key.ts";
+import { slopeOf } from "../bench/slope.ts";
+import type { Member } from "../chaos/fleet.ts";
+import { openPlace, type Place } from "../chaos/place.ts";
+import { startVoters } from "../chaos/voters.ts";
+import { drawing, targetsOf, walletsOf } from "../chaos/wallets.ts";
+import { temporaryFolder } from "../support/folder.ts";
+
+const { values } = parseArgs({ options: { minutes: { type: "string", default: "10" } } });
+const minutes = Number(values.minutes);
+
+const READS_PER_SECOND = 200;
+const READERS = 20;
+/** With the voters' pause, about 20 stars a second. */
+const PAUSE_MS = 700;
+const SAMPLE_EVERY_MS = 10_000;
+const LEFT_OUT = 0.2;
+const MIB = 1024 * 1024;
+
+/** A quantity over time. */
+interface Series {
+  readonly name: string;
+  readonly unit: string;
+  /** What it may grow by within an hour; undefined: shown alone. */
+  readonly bound?: number;
+  /** Seconds since the start, and the value. */
+  readonly points: [seconds: number, value: number][];
+}
+
+interface Probe {
+  readonly at: number;
+  readonly before: NodeJS.MemoryUsage;
+  readonly after: NodeJS.MemoryUsage;
+  readonly fds: number;
+  readonly delayP99Ms: number;
+}
+
+/** What one process' lines are judged by. The load makes 800,000 requests an hour. */
+const OF_PROCESS: readonly (readonly [
+  string,
+  string,
+  number | undefined,
+  (probe: Probe) => number,
+])[] = [
+  ["heap after a collection", "MiB", 8, ({ after }) => after.heapUsed / MIB],
+  ["external after a collection", "MiB", 8, ({ after }) => after.external / MIB],
+  ["external before it", "MiB", undefined, ({ before }) => before.external / MIB],
+  ["resident", "MiB", undefined, ({ before }) => before.rss / MIB],
+  ["file descriptors", "", 20, ({ fds }) => fds],
+  ["event-loop delay p99", "ms", undefined, ({ delayP99Ms }) => delayP99Ms],
+];
+
+const READS = [
+  "/v1/events?status=all",
+  "/v1/events?limit=5",
+  "/v1/events/meetup",
+  "/v1/tokens/top",
+  "/v1/tokens/top?limit=100",
+  "/v1/collections/top",
+  "/v1/leaderboard",
+  "/v1/ecosystem",
+  "/v1/openapi.json",
+  "/v1",
+  "/voting/items?type=token",
+  "/voting/items?type=event",
+  "/voting/openapi.json",
+  "/voting/config",
+  "/tokens",
+  "/events/meetup",
+  "/projects",
+  "/leaderboard",
+  "/",
+  "/docs",
+  "/readyz",
+];
+
+const folder = temporaryFolder("soak");
+const place = await openPlace(folder, new URL("./memory-probe.mjs", import.meta.url), {
+  API_RATE_LIMIT: "1000000",
+});
+const startedAt = Date.now();
+const work = { isOver: false, reads: 0, failed: 0 };
+try {
+  const draw = drawing(1);
+  const webs = place.fleet.members.filter(({ role }) => role === "serve");
+  while (!webs.every((web) => web.isUp())) await pause(100);
+  const { key } = await issueKey(place.sql, "soak");
+  const nothing = { add: async () => undefined, close: async () => undefined };
+  const voters = startVoters({
+    webs,
+    history: nothing,
+    draw,
+    pauseMs: PAUSE_MS,
+    targets: await targetsOf(place),
+    takeWallet: walletsOf(place, []),
+  });
+  const series = new Map<string, Series>();
+  const load = [
+    ...Array.from({ length: READERS }, () => read(webs, key, draw)),
+    ...webs.flatMap((web) => Array.from({ length: 5 }, () => listen(web))),
+    sample(place, series),
+  ];
+  await pause(minutes * 60_000);
+  work.isOver = true;
+  await voters.stop();
+  await Promise.all(load);
+  const all = [...place.fleet.members.flatMap(seriesOf), ...series.values()];
+  const { accepted, calls } = voters.figures;
+  console.log(
+    `${minutes} minutes: ${work.reads} reads (${work.failed} failed), ${accepted} stars of ${calls} calls, slowest ${Math.round(voters.figures.slowestMs)} ms; processes that ended by themselves: ${place.fleet.ownEnds.length}`,
+  );
+  for (const each of all) report(each);
+} finally {
+  work.isOver = true;
+  await place.close();
+  rmSync(folder, { recursive: true, force: true });
+}
+
+/** One reader: its share of the reads, at pages and data in turn. */
+async function read(
+  webs: readonly Member[],
+  key: string,
+  draw: (below: number) => number,
+): Promise<void> {
+  const everyMs = (1_000 * READERS) / READS_PER_SECOND;
+  let next = performance.now();
+  while (!work.isOver) {
+    next += everyMs;
+    const path = READS[draw(READS.length)] ?? "/";
+    const url = (webs[draw(webs.length)]?.url ?? "") + path;
+    try {
+      const reply = await fetch(url, {
+        headers: {
+          authorization: `Bearer ${key}`,
+          "accept-encoding": ["gzip", "br", "identity"][draw(3)] ?? "",
+        },
+      });
+      await reply.arrayBuffer();
+      if (!reply.ok) work.failed += 1;
+    } catch {
+      work.failed += 1;
+    }
+    work.reads += 1;
+    await pause(Math.max(0, next - performance.now()));
+  }
+}
+
+/** Listens to live counters for half a minute at a time, and fetches today's export in between. */
+async function listen({ url }: Member): Promise<void> {
+  while (!work.isOver) {
+    const ends = AbortSignal.timeout(30_000);
+    try {
+      for await (const _ of voting({ baseUrl: url }).live({ signal: ends })) {
+        if (work.isOver) break;
+      }
+    } catch {
+      // Ended by its time, as it was meant to.
+    }
+    const today = new Date().toISOString().slice(0, 10);
+    await fetch(`${url}/exports/${today}`)
+      .then((reply) => reply.arrayBuffer())
+      .catch(() => undefined);
+  }
+}
+
+async function sample({ sql, redis }: Place, series: Map<string, Series>): Promise<void> {
+  const client = createClient({ url: redis.url });
+  client.on("error", () => undefined);
+  await client.connect();
+  const add = (name: string, value: number, bound?: number): void => {
+    const each = series.get(name) ?? { name, unit: "", points: [], ...(bound && { bound }) };
+    each.points.push([(Date.now() - startedAt) / 1_000, value]);
+    series.set(name, each);
+  };
+  while (!work.isOver) {
+    const [row] = await sql<{ connections: number }[]>`
+      select count(*) as connections from pg_stat_activity where datname = current_database()`;
+    add("Postgres: connections", row?.connections ?? 0, 20);
+    const info = await client.info("clients");
+    add("Redis: connections", Number(/connected_clients:(\d+)/.exec(info)?.[1]), 20);
+    const tables = await sql<{ name: string; dead: number; live: number }[]>`
+      select relname as name, n_dead_tup as dead, n_live_tup as live from pg_stat_user_tables
+      where n_dead_tup > 0`;
+    for (const { name, dead, live } of tables) {
+      if (live + dead > 1_000) add(`${name}: dead rows for a hundred live`, (100 * dead) / live);
+    }
+    add(
+      "Postgres: dead rows",
+      tables.reduce((sum, { dead }) => sum + dead, 0),
+    );
+    await pause(SAMPLE_EVERY_MS);
+  }
+  client.destroy();
+}
+
+/** What a process wrote of itself. */
+function seriesOf({ name, preloadFile }: Member): readonly Series[] {
+  const probes = readFileSync(preloadFile, "utf8")
+    .split("\n")
+    .filter(Boolean)
+    .map((line) => JSON.parse(line) as Probe);
+  return OF_PROCESS.map(([what, unit, bound, amountOf]) => ({
+    name: `${name}: ${what}`,
+    unit,
+    ...(bound !== undefined && { bound }),
+    points: probes.map((probe) => [(probe.at - startedAt) / 1_000, amountOf(probe)]),
+  }));
+}
+
+function report({ name, unit, bound, points }: Series): void {
+  const from = minutes * 60 * LEFT_OUT;
+  const kept = points.filter(([seconds]) => seconds >= from);
+  const ordered = kept.map(([, value]) => value).sort((a, b) => a - b);
+  const at = (share: number): string =>
+    (ordered[Math.floor((ordered.length - 1) * share)] ?? Number.NaN).toFixed(1);
+  const perHour = slopeOf(kept) * 3_600;
+  const isOver = bound !== undefined && perHour > bound;
+  if (isOver) process.exitCode = 1;
+  const judged = bound === undefined ? "" : ` (at most ${bound})${isOver ? " GROWS" : ""}`;
+  console.log(
+    `${name}: median ${at(0.5)} ${unit}, highest ${at(1)}, slope ${perHour.toFixed(1)} ${unit} an hour${judged}`,
+  );
+}
