@@ -8,6 +8,7 @@ import { test } from "uvu";
 import { approveRecord, rejectRecord } from "../../../src/catalogue/approve-records.ts";
 import { importCatalog } from "../../../src/catalogue/import-catalog.ts";
 import type { Clock } from "../../../src/clock.ts";
+import { represent } from "../../../src/http/v1/representation.ts";
 import { type Asked, responseCache } from "../../../src/http/v1/response-cache.ts";
 import { parseRevision, revisionOf } from "../../../src/store/data-revision.ts";
 import type { Sql } from "../../../src/store/postgres.ts";
@@ -248,6 +249,13 @@ test("bodies that are nearly empty are few too: keeping one costs memory of its 
   assert.equal(reads, questions, "the newest is kept");
   await ask(questions / 2);
   assert.equal(reads, questions + 1, "half of them had to go");
+});
+
+test("a small body keeps its own bytes in memory, and none of its neighbours'", async () => {
+  const small = represent({ events: [], total: 3 });
+  assert.equal(small.bytes.buffer.byteLength, small.bytes.length);
+  const compressed = await represent("x".repeat(2_000)).gzipped();
+  assert.equal(compressed.buffer.byteLength, compressed.length);
 });
 
 async function revision(sql: Sql) {
