@@ -5,12 +5,17 @@
  * Method: a real web process before a headless Chromium, where there is one.
  */
 import * as assert from "node:assert/strict";
+import { rmSync } from "node:fs";
 import { secp256k1 } from "@noble/curves/secp256k1.js";
 import { keccak_256 } from "@noble/hashes/sha3.js";
 import type { Page } from "playwright-core";
 import { type SigningWallet, signChallenge } from "../../../src/cli/demo-wallet.ts";
+import { freePort } from "../../../src/local/free-port.ts";
 import { ecdsaKey } from "../../../src/local/hedera/keys.ts";
+import { startRedis } from "../../../src/local/redis.ts";
 import { sidewaysOf, violationsOn } from "../../support/browser.ts";
+import { temporaryFolder } from "../../support/folder.ts";
+import { type Child, startProcess, until } from "../../support/processes.ts";
 import { cast, newWallet, type Service, signIn, startService } from "../../support/service.ts";
 import { browserSuite, openTab, type Tab } from "./browser-place.ts";
 
@@ -293,6 +298,110 @@ test("a wallet that declines, and one that no ledger knows, are told in words", 
   await tab.page.evaluate("window.signForTest = async () => { throw { code: 4001 }; }");
   await dialog.getByRole("button", { name: "Test Wallet" }).click();
   await dialog.getByText("The wallet declined. Nothing was signed.").waitFor();
+  await tab.close();
+});
+
+/** A web process of its own beside the service, that can be killed and comes back on its port. */
+async function startProcesses({ service }: Place) {
+  const dataDir = temporaryFolder("pages-redis");
+  let redis = await startRedis({ dataDir });
+  const port = String(await freePort());
+  const url = `http://127.0.0.1:${port}`;
+  const settings = {
+    PORT: port,
+    DATABASE_URL: service.databaseUrl,
+    REDIS_URL: redis.url,
+    MIRROR_NODE_URL: service.hedera.mirrorUrl,
+    COLLECTION_A_ID: service.collectionA,
+    COLLECTION_A_KEY: "alpha",
+    COLLECTION_B_ID: service.collectionB,
+    COLLECTION_B_KEY: "beta",
+  };
+  const startWeb = async (): Promise<Child> => {
+    const child = startProcess("serve", settings);
+    const isUp = () => fetch(`${url}/healthz`).then(Boolean, () => false);
+    await until("the web process is up", isUp, 60_000);
+    return child;
+  };
+  let web = await startWeb();
+  return {
+    url,
+    killWeb: () => web.kill(),
+    async startWeb() {
+      web = await startWeb();
+    },
+    killRedis: () => redis.close(),
+    async startRedis() {
+      redis = await startRedis({ dataDir });
+    },
+    async close() {
+      await web.kill();
+      await redis.close();
+      rmSync(dataDir, { recursive: true, force: true });
+    },
+  };
+}
+
+test("Redis dies, then the web process: an open page says what is away, and goes on when it is back", async (place) => {
+  const { service } = place;
+  const other = await signIn(service, await newWallet(service));
+  const session = await signIn(service, await newWallet(service, { a: 1 }));
+  const processes = await startProcesses(place);
+  const tab = await openTab({ ...place, url: processes.url }, { width: 360, session });
+  try {
+    await tab.visit("/tokens");
+    const { page } = tab;
+    const shows = (id: string, votes: string): Promise<void> =>
+      counter(page, `token/${id}`).filter({ hasText: votes }).waitFor();
+    await processes.killRedis();
+    await cast(service, other, "token/0.0.9030");
+    await shows("0.0.9030", "1");
+    await starOf(page, "Token 9031").click();
+    await said(tab, "Your star for Token 9031 carried 2. 4 of 5 votes left.");
+    await processes.startRedis();
+    await cast(service, other, "token/0.0.9032");
+    await shows("0.0.9032", "1");
+    assert.deepEqual(tab.complaints, []);
+
+    await processes.killWeb();
+    await starOf(page, "Token 9033").click();
+    await said(tab, /^No answer came\. Check your connection and press again: a star counts once/);
+    assert.equal(await starOf(page, "Token 9033").getAttribute("aria-pressed"), "false");
+    await shows("0.0.9033", "0");
+    assert.equal(await page.innerText("[data-votes]"), "4 of 5 votes left");
+    // What the page misses it is told of when it comes back.
+    await cast(service, other, "token/0.0.9034");
+    await processes.startWeb();
+    await shows("0.0.9034", "1");
+    await starOf(page, "Token 9033").click();
+    await said(tab, "Your star for Token 9033 carried 2. 3 of 5 votes left.");
+    await cast(service, other, "token/0.0.9035");
+    await shows("0.0.9035", "1");
+  } finally {
+    await tab.close();
+    await processes.close();
+  }
+});
+
+test("an answer that is lost is asked for by the same key: one star, one vote", async (place) => {
+  const { service } = place;
+  const session = await signIn(service, await newWallet(service));
+  const tab = await openTab(place, { width: 360, session });
+  const { page } = tab;
+  await tab.visit("/tokens");
+  const keys: string[] = [];
+  await page.route("**/voting/stars", async (route) => {
+    keys.push(route.request().headers()["idempotency-key"] ?? "");
+    // The service has it; the page never hears.
+    await route.fetch();
+    await route.abort();
+  });
+  await starOf(page, "Token 9036").click();
+  await said(tab, "No answer came.");
+  await page.unroute("**/voting/stars");
+  await starOf(page, "Token 9036").click();
+  await said(tab, "Your star for Token 9036 carried 1. 4 of 5 votes left.");
+  assert.deepEqual([keys.length, new Set(keys).size], [2, 1]);
   await tab.close();
 });
 
