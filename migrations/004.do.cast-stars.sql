@@ -5,6 +5,10 @@
 -- starts after `not_after` (epoch ms, this server's clock) stores nothing, so a caller that gave up
 -- and finds no star knows that none will come.
 --
+-- `ends` is null, or `{ mint, entries }`: attributions on a forever mint (`claim_ending`, 005.do.mints.sql)
+-- that the star proves lost. They end with it and before it, or neither is written. Such a star comes
+-- alone, because the others of its mint rest on them.
+--
 -- Outcome per star: `stored` (the star, its claims, totals, points, message and idempotency key are
 -- written), or why it is handed back:
 --   day      it was decided for another UTC day than this server's
@@ -18,13 +22,14 @@
 --   claim    another commit claims a serial
 --   key      another commit binds the idempotency key
 --   release  claims of the forever mint were released since the decision
+--   held     the wallet whose claims the star would end has starred since its reading
 --
 -- Tables are read by unique keys alone, so a fresh table or partition needs no statistics. Rows
 -- are written in the order of their keys, so that two processes cannot deadlock.
 --
 -- Runs with its owner's rights, because the service's role may write the journal and its counters
 -- in no other way.
-create function cast_stars(turns json, not_after bigint)
+create function cast_stars(turns json, not_after bigint, ends json default null)
 returns table (star_id uuid, outcome text, total_votes bigint)
 language plpgsql security definer as $$
 #variable_conflict use_column
@@ -33,11 +38,15 @@ declare
   day_starts_at bigint := (today - date '1970-01-01')::bigint * 86400000;
   turn record;
   lost text[] := '{}';
+  ended_weight bigint := 0;
 begin
   if now_ms() > not_after then
     raise exception 'the deadline of this batch has passed' using errcode = 'SB408';
   end if;
   perform hold_seasons();
+  if ends is not null then
+    ended_weight := end_for_star((turns->0->>'id')::uuid, ends->>'mint', ends->'entries');
+  end if;
   for turn in
   with offered as materialized (
     select * from json_to_recordset(turns) as turn (
@@ -108,12 +117,17 @@ begin
     select target_id, sum(weight), count(*) from kept where target_type = 'event'
     group by target_id order by target_id
     on conflict (event_id) do update
-      set weight = total.weight + excluded.weight, stars = total.stars + excluded.stars
-    returning event_id, weight, releases
+      set weight = total.weight + excluded.weight - ended_weight, stars = total.stars + excluded.stars,
+        releases = total.releases + (ends is not null)::integer
+    returning event_id, weight, releases - (ends is not null)::integer as releases
+  ), numbered as materialized (
+    -- Numbers are drawn while the mint's total is held, so they are in the order of the commits. What
+    -- ends with a star comes before it.
+    select event_id, case when ends is not null then nextval('forever_mint_order') end as release
+    from event_totals
   ), on_mints as (
-    -- Numbered while the mint's total is held, so the numbers are in the order of the commits.
     insert into mint_star (event_id, day, wallet, star_id)
-    select target_id, day, wallet, id from kept join event_totals on event_id = target_id
+    select target_id, day, wallet, id from kept join numbered on event_id = target_id
     where is_forever_mint order by target_id, id
   ), item_days as (
     insert into item_day as total (target_type, target_id, day, weight, stars)
@@ -170,14 +184,16 @@ begin
       when is_overtaken then 'release'
       when judged.idempotency is not null and bound.star_id is null then 'key'
       else 'stored'
-    end) as outcome, counted.id is not null as is_written
+    end) as outcome, counted.id is not null as is_written, (select max(release) from numbered) as release
   from judged
   left join counted on counted.id = judged.id
   left join claim_counts on claim_counts.id = judged.id
   left join bound on bound.star_id = judged.id
   loop
-    if turn.is_written and turn.outcome <> 'stored' then
+    if turn.outcome <> 'stored' and (turn.is_written or ends is not null) then
       lost := lost || (turn.star_id || ' ' || turn.outcome);
+    elsif ends is not null then
+      perform note_ended_for_star(turn.star_id, ends->>'mint', ends->'entries', turn.release);
     end if;
     star_id := turn.star_id;
     outcome := turn.outcome;

@@ -18,11 +18,12 @@ create index mint_star_by_star on mint_star (day, star_id);
 -- For the date of a wallet's last vote on a mint.
 create index mint_star_by_wallet on mint_star (event_id, wallet, seq);
 
--- One run of the check: one scheduled run per UTC day, and those called by hand.
+-- One run of the check: one scheduled run per UTC day, and those called by hand. A star that ends
+-- attributions before the day's check has come by is a run of its own, under the star's id.
 create table holdings_check_run (
   id uuid primary key,
   day date not null,
-  kind text not null check (kind in ('scheduled', 'manual')),
+  kind text not null check (kind in ('scheduled', 'manual', 'star')),
   -- skipped     the day of the very first start counts as checked
   -- running     parts may be deferred until `next_try_at`
   -- done        no part is left open
@@ -116,37 +117,19 @@ create type claim_ending as (
   collection text, serial bigint, wallet bigint, star_id uuid, weight smallint, spare bigint,
   held_b bigint[], counted_b bigint[], owner text, deleted boolean, listed_at bigint, read_at bigint);
 
--- Ends claims of one mint: one statement, one commit. `entries` is a JSON array of
--- `claim_ending`, `not_after` as with `cast_stars`.
---
--- Returns the entries that ended now. An entry whose claim has ended before, or belongs to
--- another star by now, is passed over, so a run may be repeated. Raises SB409, detail
--- `<collection>/<serial>` a line, and writes nothing, where an entry rests on what has changed:
--- its wallet has starred the mint since the reading and brought NFTs of that collection, or other
--- NFTs of those it holds count now than the decision knew.
---
--- Locks in the order of `cast_stars`: claims by key, then the total. If the two still wait for
--- each other, this one gives up first, before Postgres looks for a deadlock (one second). Runs with
--- its owner's rights, as `cast_stars` does.
-create function release_claims(of_run uuid, mint text, entries json, not_after bigint)
-returns table (collection text, serial bigint, total_votes bigint)
-language plpgsql security definer set lock_timeout = '500ms' as $$
-#variable_conflict use_column
+-- Ends those claims of a mint that still stand as `entries`, a JSON array of `claim_ending`, say, and
+-- gives them back. An entry whose claim has ended before, or belongs to another star by now, is
+-- passed over. The caller takes the weight from the mint's total.
+create function end_claims(mint text, entries json) returns claim_ending[]
+language plpgsql as $$
 declare
-  asked claim_ending[];
   ended claim_ending[] := '{}';
-  contested text[] := '{}';
   entry claim_ending;
-  total bigint;
-  number bigint;
 begin
-  if now_ms() > not_after then
-    raise exception 'the deadline of this batch has passed' using errcode = 'SB408';
-  end if;
-  select array_agg(entry order by entry.collection, entry.serial) into asked
-  from json_populate_recordset(null::claim_ending, entries) as entry;
-
-  foreach entry in array coalesce(asked, '{}') loop
+  for entry in
+    select each.* from json_populate_recordset(null::claim_ending, entries) as each
+    order by each.collection, each.serial
+  loop
     update serial_claim claim set released_at = now_ms()
     where claim.event_id = mint and claim.collection = entry.collection and claim.serial = entry.serial
       and claim.day is null and claim.released_at is null
@@ -155,19 +138,23 @@ begin
       and coalesce(claim.anchored_at, 0) < entry.listed_at;
     if found then ended := ended || entry; end if;
   end loop;
-  if cardinality(ended) = 0 then return; end if;
-
   insert into serial_claim (event_id, day, collection, serial, wallet, star_id, anchored_at)
-  select mint, null, 'B', entry.spare, entry.wallet, entry.star_id, now_ms()
-  from unnest(ended) as entry where entry.spare is not null order by entry.spare
+  select mint, null, 'B', each.spare, each.wallet, each.star_id, now_ms()
+  from unnest(ended) as each where each.spare is not null order by each.spare
   on conflict do nothing;
+  return ended;
+end
+$$;
 
-  update event_total set releases = releases + 1,
-    weight = event_total.weight - (select sum(entry.weight) from unnest(ended) as entry)
-  where event_id = mint
-  returning event_total.weight into strict total;
-
-  -- This transaction holds the mint's total: stars that committed are visible, others wait.
+-- Which ends rest on what has changed, as `<collection>/<serial>`: the wallet has starred the mint
+-- since the reading and brought NFTs of that collection, or other NFTs of those it holds count now than
+-- the decision knew. Asked while the mint's total is held: stars that committed are visible, others wait.
+create function contested_ends(mint text, ended claim_ending[]) returns text[]
+language plpgsql as $$
+declare
+  contested text[] := '{}';
+  entry claim_ending;
+begin
   foreach entry in array ended loop
     if entry.collection = 'B' and (
         entry.spare is distinct from carrier_on_mint(mint, entry.wallet)
@@ -178,18 +165,88 @@ begin
       contested := contested || (entry.collection || '/' || entry.serial);
     end if;
   end loop;
-  if cardinality(contested) > 0 then
-    raise exception 'decided on what is no longer so'
-      using errcode = 'SB409', detail = array_to_string(contested, E'\n');
-  end if;
+  return contested;
+end
+$$;
 
-  number := nextval('forever_mint_order');
+-- Writes down what ended under `number`, which was drawn while the mint's total was held.
+create function note_ended(of_run uuid, mint text, number bigint, ended claim_ending[]) returns void
+language sql as $$
   insert into claim_release (event_id, seq, run_id, collection, serial, wallet, star_id, weight, spare,
     held_b, owner, deleted, listed_at, read_at, released_at)
   select mint, number, of_run, entry.collection, entry.serial, entry.wallet, entry.star_id, entry.weight,
     entry.spare, entry.held_b, entry.owner, entry.deleted, entry.listed_at, entry.read_at, now_ms()
-  from unnest(ended) as entry order by entry.collection, entry.serial;
+  from unnest(ended) as entry order by entry.collection, entry.serial
+$$;
+
+-- Ends claims of one mint for a run of the check: one statement, one commit. `entries` as with
+-- `end_claims`, `not_after` as with `cast_stars`. Returns the entries that ended now, so a run may be
+-- repeated. Raises SB409, detail `<collection>/<serial>` a line, and writes nothing, where an entry
+-- is contested.
+--
+-- Locks in the order of `cast_stars`: claims by key, then the total. If the two still wait for
+-- each other, this one gives up first, before Postgres looks for a deadlock (one second). Runs with
+-- its owner's rights, as `cast_stars` does.
+create function release_claims(of_run uuid, mint text, entries json, not_after bigint)
+returns table (collection text, serial bigint, total_votes bigint)
+language plpgsql security definer set lock_timeout = '500ms' as $$
+#variable_conflict use_column
+declare
+  ended claim_ending[];
+  contested text[];
+  total bigint;
+begin
+  if now_ms() > not_after then
+    raise exception 'the deadline of this batch has passed' using errcode = 'SB408';
+  end if;
+  ended := end_claims(mint, entries);
+  if cardinality(ended) = 0 then return; end if;
+  update event_total set releases = releases + 1,
+    weight = event_total.weight - (select sum(entry.weight) from unnest(ended) as entry)
+  where event_id = mint
+  returning event_total.weight into strict total;
+  contested := contested_ends(mint, ended);
+  if cardinality(contested) > 0 then
+    raise exception 'decided on what is no longer so'
+      using errcode = 'SB409', detail = array_to_string(contested, E'\n');
+  end if;
+  perform note_ended(of_run, mint, nextval('forever_mint_order'), ended);
   return query select entry.collection, entry.serial, total from unnest(ended) as entry;
+end
+$$;
+
+-- Ends the claims that a star proves lost, before its statement claims their serials. Returns what
+-- the mint's total loses. Raises SB409, `<star> release`, where one stands no longer as the star knew it.
+create function end_for_star(star uuid, mint text, entries json) returns bigint
+language plpgsql as $$
+declare
+  ended claim_ending[] := end_claims(mint, entries);
+begin
+  if cardinality(ended) <> json_array_length(entries) then
+    raise exception 'released meanwhile' using errcode = 'SB409', detail = star || ' release';
+  end if;
+  return (select sum(entry.weight) from unnest(ended) as entry);
+end
+$$;
+
+-- Writes down what ended with a star, as a run of its own. Raises SB409: `<star> release` where an end
+-- is contested, `<star> held` where its wallet has starred since and so held the NFT later.
+create function note_ended_for_star(star uuid, mint text, entries json, number bigint) returns void
+language plpgsql as $$
+declare
+  ended claim_ending[] := array(
+    select entry from json_populate_recordset(null::claim_ending, entries) as entry
+    order by entry.collection, entry.serial);
+begin
+  if exists (select from unnest(ended) as entry where has_starred_since(mint, entry)) then
+    raise exception 'brought again since' using errcode = 'SB409', detail = star || ' held';
+  end if;
+  if cardinality(contested_ends(mint, ended)) > 0 then
+    raise exception 'decided on what is no longer so' using errcode = 'SB409', detail = star || ' release';
+  end if;
+  insert into holdings_check_run (id, day, kind, state, started_at, finished_at)
+  values (star, utc_day(now_ms()), 'star', 'done', ended[1].listed_at, now_ms());
+  perform note_ended(star, mint, number, ended);
 end
 $$;
 

@@ -8,6 +8,7 @@ import type { WalletDecision } from "../../actors/star.ts";
 import { type WalletDayState, walletDay } from "../../actors/wallet-day.ts";
 import { fullBreakdown, votingPower, weigh } from "../../actors/weight.ts";
 import type { Slice } from "../journal/load.ts";
+import { releasedFact } from "../journal/mint-history.ts";
 import { newStarId } from "../journal/star-id.ts";
 import type { DecidedStar, IdempotencyBinding, StarRecord } from "../journal/star-record.ts";
 
@@ -68,7 +69,8 @@ export function propose(
   };
   const idempotency = intent.idempotency?.bind(star) ?? null;
   const releases = slice?.releases ?? 0;
-  return { star, claims, releases, message: messageOf(star), idempotency };
+  const ends = slice?.ends ?? [];
+  return { star, claims, releases, ends, message: messageOf(star), idempotency };
 }
 
 /** A star that is weighed. */
@@ -98,5 +100,7 @@ export function countWeight(
     return eventDay.decide({ value: "counting", context: { ...scope, day } }, star);
   }
   const wallets = { [wallet]: { value: slice.standing, context: { votedOn: null } } };
-  return foreverMint.decide({ value: "collecting", context: { ...scope, wallets } }, star);
+  const mint = { value: "collecting", context: { ...scope, wallets } };
+  const ended = slice.ends.length === 0 ? mint : foreverMint.evolve(mint, releasedFact(slice.ends));
+  return foreverMint.decide(ended, star);
 }

@@ -14,8 +14,9 @@ import type { DecidedStar, StarRecord } from "../journal/star-record.ts";
 import { inSpan, tracing } from "../tracing.ts";
 import type { Host, HostedWalletDay } from "./host.ts";
 import { type Facts, propose, type StarIntent } from "./propose.ts";
+import { type SoldDeps, withSold } from "./sold-before-check.ts";
 
-export interface TurnDeps {
+export interface TurnDeps extends SoldDeps {
   readonly host: Host;
   readonly clock: FollowedClock;
   readonly commit: GroupCommit["commit"];
@@ -153,6 +154,9 @@ async function attemptTurn(
   if (outcome.reason === "kind") {
     throw new RetryableError("UNAVAILABLE", "the event changed while it was starred");
   }
+  if (outcome.reason === "held") {
+    throw new RetryableError("HOLDINGS_UNAVAILABLE", "another wallet has held its NFT since");
+  }
   if (outcome.reason === "day") await clock.measure().catch(() => undefined);
   // The pass that the journal looked for is that of the star's own instant.
   return { reason: outcome.reason, facts: { ...facts, now: proposal.star.at } };
@@ -223,17 +227,19 @@ async function keptReply(
  */
 async function readSlice(
   deps: TurnDeps,
-  { target, holdings, wallet }: TurnIntent,
+  intent: TurnIntent,
   { day, isFirst }: { readonly day: Day; readonly isFirst: boolean },
 ): Promise<Slice | null> {
+  const { target, holdings, wallet } = intent;
   const { scope } = target.rule;
   if (scope === "none") return null;
   if (scope === "event-day" && isFirst) return NO_CLAIMS;
-  return deps.loadSlice({
+  const slice = await deps.loadSlice({
     event: target.id,
     day: scope === "forever-mint" ? null : day,
     wallet,
     serialsA: holdings.collectionA,
     serialsB: holdings.collectionB,
   });
+  return scope === "forever-mint" ? withSold(deps, intent, { day, slice }) : slice;
 }

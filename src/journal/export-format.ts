@@ -168,7 +168,8 @@ export const exportStar = z.strictObject({
 
 /**
  * An NFT whose attribution on a forever mint ended that day, because the daily check found that
- * its wallet no longer holds it. In the export of the day of `releasedAt`. Those of one
+ * its wallet no longer holds it, or because its new holder's star proved that before the check had come
+ * by: `runId` is then the id of that star, which is the next of the mint's order. In the export of the day of `releasedAt`. Those of one
  * `mintOrder` ended together: first all their serials became free, then spares were chosen.
  */
 export const exportRelease = z.strictObject({
@@ -192,7 +193,7 @@ export const exportRelease = z.strictObject({
   /** As the mirror node said when asked for this serial alone, at `readAt`. */
   owner: z.string().nullable(),
   deleted: z.boolean(),
-  /** When the reading of the whole collection began that first missed it. */
+  /** When the reading of the whole collection, or of the star's wallet, began that first missed it. */
   listedAt: instant,
   readAt: instant,
   releasedAt: instant,

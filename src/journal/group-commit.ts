@@ -70,6 +70,12 @@ export function createGroupCommit(options: GroupCommitOptions): GroupCommit {
         continue;
       }
       const { keys } = next;
+      // What ends with a star concerns the others of its mint: it flies alone.
+      const isAlone = next.decided.ends.length > 0;
+      if (isAlone && flight.batch.length > 0) {
+        passedOver.push(next);
+        break;
+      }
       const isLarge = keys.length > LARGE_FROM_CLAIMS;
       if (isLarge && largeClaims > 0 && largeClaims + keys.length > LARGE_CLAIMS_MAX) {
         passedOver.push(next);
@@ -83,6 +89,7 @@ export function createGroupCommit(options: GroupCommitOptions): GroupCommit {
       if (isLarge) largeClaims += keys.length;
       flight.batch.push(next);
       for (const key of keys) claiming.set(key, flight);
+      if (isAlone) break;
     }
     waiting.unshift(...passedOver);
     return flight;

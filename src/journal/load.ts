@@ -5,6 +5,7 @@ import type { Standing } from "../../actors/mint-wallet.ts";
 import { type Attribution, type Counted, NOTHING_COUNTED } from "../../actors/nft-accounting.ts";
 import type { DayStar, WalletDayInput } from "../../actors/wallet-day.ts";
 import { runStatement, type Sql } from "../store/postgres.ts";
+import type { MintEnd } from "./mint-end.ts";
 import { accountNumber, walletOf } from "./star-record.ts";
 
 /** The version of a wallet's day: how many stars it has, and the instant of the last one. */
@@ -101,6 +102,8 @@ export interface Slice {
   readonly standing: Standing;
   /** Forever mints: how many releases there were, the version that a star carries. */
   readonly releases: number;
+  /** Forever mints: attributions of other wallets that the star proves lost; they end before it. */
+  readonly ends: readonly MintEnd[];
 }
 
 interface ClaimRow {
@@ -172,6 +175,7 @@ export async function loadSlices(sql: Sql, keys: readonly SliceKey[]): Promise<r
     counted: { A: {} as Record<number, Attribution>, B: {} as Record<number, Attribution> },
     standing: "unstarred" as Standing,
     releases: 0,
+    ends: [],
   }));
   for (const { n, collection, serial, wallet } of rows) {
     const slice = slices[n];
@@ -190,4 +194,5 @@ export const NO_CLAIMS: Slice = {
   counted: NOTHING_COUNTED,
   standing: "unstarred",
   releases: 0,
+  ends: [],
 };

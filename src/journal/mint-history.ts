@@ -51,12 +51,18 @@ export function mintFact(happening: MintHappening): EventStarred | MintReleased 
     const { starId, wallet, at, weight, claims } = happening;
     return { type: "starred", starId, wallet, at, weight, claims };
   }
-  const { ended } = happening;
+  return releasedFact(happening.ended);
+}
+
+type End = Pick<EndedClaim, "wallet" | "collection" | "serial" | "spare" | "weight">;
+
+/** Attributions that end together, as the machine takes them in. */
+export function releasedFact(ended: readonly End[]): MintReleased {
   const weight = ended.reduce((sum, end) => sum + end.weight, 0);
   return { type: "released", weight, releases: ended.map(releaseOf) };
 }
 
-function releaseOf({ wallet, collection, serial, spare }: EndedClaim): Release {
+function releaseOf({ wallet, collection, serial, spare }: End): Release {
   return collection === "A"
     ? { wallet, a: [serial], b: null, spare: null }
     : { wallet, a: [], b: serial, spare };

@@ -3,6 +3,7 @@ import { coerceError, RetryableError } from "../errors.ts";
 import { failpoint } from "../failpoint.ts";
 import { ensureStarPartitions } from "../store/migrate.ts";
 import { isOutage, RAISED, runStatement, type Sql } from "../store/postgres.ts";
+import { endRow } from "./decide-ends.ts";
 import type { DecidedStar } from "./star-record.ts";
 import { rowOf } from "./star-rows.ts";
 
@@ -32,6 +33,8 @@ export type ReturnReason =
   | "day"
   /** The event came under another rule since. */
   | "kind"
+  /** A wallet whose attributions it would end has starred since: the star's reading is too old. */
+  | "held"
   /** Not sent: a star on its way claims one of its serials. */
   | "outrun";
 
@@ -105,11 +108,19 @@ async function castStars(
   const waits = Math.max(...batch.map(({ answerBy }) => answerBy)) - performance.now();
   const notAfter = now() + Math.floor(Math.min(bounds.statementDeadlineMs, waits));
   const answer = runStatement(
-    sql<OutcomeRow[]>`select * from cast_stars(${turns}::text::json, ${notAfter})`,
+    sql<OutcomeRow[]>`
+      select * from cast_stars(${turns}::text::json, ${notAfter}, ${endsOf(batch)}::text::json)`,
   );
   if (failpoint) await Promise.all([failpoint("vote.commit_sent"), answer]);
   const rows = await answer;
   return new Map(rows.map((row) => [row.star_id, row]));
+}
+
+/** What ends with the star of a batch, which then is its only one; null where nothing does. */
+function endsOf([first]: readonly Waiting[]): string | null {
+  if (first === undefined || first.decided.ends.length === 0) return null;
+  const { star, ends } = first.decided;
+  return JSON.stringify({ mint: star.target.id, entries: ends.map(endRow) });
 }
 
 function outcomeOf(row: OutcomeRow | undefined): CommitOutcome {

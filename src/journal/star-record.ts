@@ -3,6 +3,7 @@ import type { Day } from "../../actors/day.ts";
 import type { Holdings } from "../../actors/holdings.ts";
 import type { Claims } from "../../actors/nft-accounting.ts";
 import type { Breakdown } from "../../actors/weight.ts";
+import type { MintEnd } from "./mint-end.ts";
 
 /** An accepted star: one row of the journal, never changed afterwards. */
 export interface StarRecord {
@@ -42,6 +43,8 @@ export interface DecidedStar {
   readonly claims: Claims | null;
   /** How many releases its forever mint had when it was decided; 0 elsewhere. */
   readonly releases: number;
+  /** Attributions of other wallets on its forever mint that end with it, and before it. */
+  readonly ends: readonly MintEnd[];
   /** The ledger message, canonical text. */
   readonly message: string;
   readonly idempotency: IdempotencyBinding | null;

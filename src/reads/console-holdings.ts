@@ -5,7 +5,7 @@ import { runStatement, type Sql } from "../store/postgres.ts";
 export interface ListedCheck {
   readonly id: string;
   readonly day: Day;
-  readonly kind: "scheduled" | "manual";
+  readonly kind: "scheduled" | "manual" | "star";
   readonly state: "skipped" | "running" | "done" | "incomplete";
   readonly startedAt: number;
   readonly finishedAt: number | null;
@@ -31,7 +31,8 @@ export async function listChecks(
   return runStatement(sql<ListedCheck[]>`
     select ${numbers(sql)} from (
       select * from holdings_check_run
-      where ${before === undefined ? sql`true` : sql`started_at < ${before}`}
+      -- What a star ended stands in the mint's own history.
+      where kind <> 'star' and ${before === undefined ? sql`true` : sql`started_at < ${before}`}
       order by started_at desc limit ${limit}) run
     order by started_at desc`);
 }

@@ -1,7 +1,6 @@
 import { hash } from "node:crypto";
 import type { Target } from "../../actors/content.ts";
 import { type Day, dayOf, endOfDay } from "../../actors/day.ts";
-import type { Holdings } from "../../actors/holdings.ts";
 import { bounds } from "../bounds.ts";
 import { TerminalError } from "../errors.ts";
 import { failpoint } from "../failpoint.ts";
@@ -20,8 +19,6 @@ export interface CastStarDeps extends TurnDeps {
   readonly admit: (query: AdmissionQuery) => Promise<Admission>;
   /** @throws RetryableError `JOURNAL_BEHIND`, `UNAVAILABLE` while no new star may be taken */
   readonly admitStar?: () => void;
-  /** Asks the mirror node, now. */
-  readonly readHoldings: (wallet: string) => Promise<Holdings>;
   /** Called with each accepted star, after its commit; must not throw or wait. */
   readonly onAccepted: (star: StarRecord, totalVotes: number) => void;
 }

@@ -4,6 +4,7 @@ import { type ActorSource, createHost } from "../hosting/host.ts";
 import type { Snapshots } from "../hosting/snapshots.ts";
 import { createGroupCommit } from "../journal/group-commit.ts";
 import { findKeptReplies, type IdempotencyQuery } from "../journal/idempotency.ts";
+import { isMintChecked, listClaims } from "../journal/live-claims.ts";
 import { loadSlices, loadWalletDays, type SliceKey, type WalletDayQuery } from "../journal/load.ts";
 import { type CollectionKeys, starMessage } from "../publishing/message.ts";
 import { findTargets, type TargetName } from "../reads/targets.ts";
@@ -47,6 +48,8 @@ export function createEngine(options: EngineOptions) {
     ...options,
     host: createHost({ ...options, load: loadWalletDay }),
     commit: groupCommit.commit,
+    isMintChecked: (mint, day) => isMintChecked(writer, mint, day),
+    claimsOn: (mint, collection, serials) => listClaims(writer, { mint, collection, serials }),
     loadSlice: batcher((keys: readonly SliceKey[]) => loadSlices(writer, keys), LOADS),
     findKeptReply: batcher(
       (queries: readonly IdempotencyQuery[]) => findKeptReplies(sql, queries),

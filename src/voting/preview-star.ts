@@ -1,19 +1,18 @@
 import { type Allowance, allowanceOf, voteLimit } from "../../actors/allowance.ts";
 import type { Target } from "../../actors/content.ts";
 import { type Day, dayOf } from "../../actors/day.ts";
-import type { Holdings } from "../../actors/holdings.ts";
 import { rulesOn } from "../../actors/rules.ts";
 import { type Breakdown, votingPower } from "../../actors/weight.ts";
 import type { Clock } from "../clock.ts";
 import { TerminalError } from "../errors.ts";
 import { countWeight } from "../hosting/propose.ts";
+import { type SoldDeps, withSold } from "../hosting/sold-before-check.ts";
 import type { Slice, SliceKey, WalletDayFacts, WalletDayQuery } from "../journal/load.ts";
 import type { TargetName } from "../reads/targets.ts";
 
-export interface PreviewDeps {
+export interface PreviewDeps extends SoldDeps {
   readonly clock: Clock;
   readonly findTarget: (name: TargetName) => Promise<Target | null>;
-  readonly readHoldings: (wallet: string) => Promise<Holdings>;
   readonly loadWalletDay: (query: WalletDayQuery) => Promise<WalletDayFacts>;
   readonly loadSlice: (key: SliceKey) => Promise<Slice>;
   readonly lastStarredDay: (wallet: string, target: Target) => Promise<Day | null>;
@@ -52,7 +51,7 @@ export async function previewStar(
   ]);
   const now = deps.clock.now();
   const day = dayOf(now);
-  const [facts, slice] = await Promise.all([
+  const [facts, loaded] = await Promise.all([
     deps.loadWalletDay({ wallet, day, notBefore: now }),
     scope === "none"
       ? null
@@ -64,6 +63,10 @@ export async function previewStar(
           serialsB: holdings.collectionB,
         }),
   ]);
+  const slice =
+    loaded !== null && scope === "forever-mint"
+      ? await withSold(deps, { target, wallet, holdings }, { day, slice: loaded })
+      : loaded;
   const { weight, breakdown } = countWeight({ target, wallet, holdings, at: now }, slice);
   return {
     votingPower: votingPower(holdings, rulesOn(day)),

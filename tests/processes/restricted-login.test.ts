@@ -117,7 +117,7 @@ test("the journal and its counters change through functions alone, also after `r
     "alter table star disable trigger all",
     "drop table star",
     "create table mine ()",
-    "alter function cast_stars(json, bigint) reset all",
+    "alter function cast_stars(json, bigint, json) reset all",
   ]) {
     await isRefused(sql, statement);
   }

@@ -122,6 +122,7 @@ function sliceOf({ context }: EventState, { wallet, holdings }: Row) {
     counted: { A: pick(counted.A, holdings.collectionA), B: pick(counted.B, holdings.collectionB) },
     standing: value as Standing,
     releases: 0,
+    ends: [],
   };
 }
 

@@ -15,7 +15,14 @@ import type { WalletDayQuery } from "../../src/journal/load.ts";
 import type { Redis } from "../../src/store/redis.ts";
 import { type CastResult, type CastStarDeps, castStar } from "../../src/voting/cast-star.ts";
 import { TARGETS, WALLETS } from "./histories.ts";
-import { commit, counterKey, EMPTY_JOURNAL, loadSlice, walletDayFacts } from "./journal.ts";
+import {
+  commit,
+  counterKey,
+  EMPTY_JOURNAL,
+  loadSlice,
+  NOTHING_SOLD,
+  walletDayFacts,
+} from "./journal.ts";
 import { wrongWith } from "./judge.ts";
 import { SEED } from "./rules.ts";
 import type { Answer } from "./schedules.ts";
@@ -149,6 +156,7 @@ function openProcesses({ scheduler, nextLie, hostAs, seen }: Given) {
         const version = { used: stars.length, lastAt: stars.at(-1)?.at ?? null };
         return { wallet, target, kept: null, seasonId, day, version };
       }),
+      ...NOTHING_SOLD,
       readHoldings: waiting(`holdings ${n}`, () => HOLDINGS),
       loadSlice: waiting(`slice ${n}`, (key) => loadSlice(journal, key)),
       commit: waiting(`commit ${n}`, (decided) => {

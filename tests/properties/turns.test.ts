@@ -18,6 +18,7 @@ import {
   EMPTY_JOURNAL,
   type Key,
   loadSlice,
+  NOTHING_SOLD,
   walletDayFacts,
 } from "./journal.ts";
 import { wrongWith } from "./judge.ts";
@@ -61,6 +62,8 @@ function openProcesses(scheduler: fc.Scheduler, without: readonly Key[]) {
         compare: async () => undefined,
         stop: () => undefined,
       },
+      ...NOTHING_SOLD,
+      readHoldings: () => Promise.reject(new Error("no other wallet is read")),
       loadSlice: waiting(`slice ${n}`, (key) => loadSlice(journal, key)),
       commit: waiting(`commit ${n}`, (decided) => {
         const [written, kind] = commit(journal, decided, { today: DAY, without });

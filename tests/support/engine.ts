@@ -148,6 +148,7 @@ export function decidedStar(change: {
     },
     claims: change.claims ?? null,
     releases: 0,
+    ends: [],
     message: `{"wallet":"${change.wallet}"}`,
     idempotency: null,
   };

@@ -1,10 +1,10 @@
 import { bounds } from "../../bounds.ts";
 import type { Clock } from "../../clock.ts";
 import { coerceError, RetryableError } from "../../errors.ts";
-import { accountNumber } from "../../journal/star-record.ts";
+import { endRow } from "../../journal/decide-ends.ts";
+import type { MintEnd } from "../../journal/mint-end.ts";
 import { RAISED, runStatement, type Sql } from "../../store/postgres.ts";
 import { type DeferredPart, deferClaim } from "./claims.ts";
-import type { Release } from "./plan.ts";
 
 /** `release_claims` gave way to a star that waits for it. */
 const GAVE_WAY = ["55P03", "40P01"];
@@ -25,7 +25,7 @@ const BUSY = "the mint is so busy that the check could not get at it";
 export async function applyReleases(
   deps: { readonly sql: Sql; readonly clock: Clock },
   scope: { readonly runId: string; readonly mint: string },
-  releases: readonly Release[],
+  releases: readonly MintEnd[],
 ): Promise<readonly DeferredPart[]> {
   const deferred: DeferredPart[] = [];
   let rest = releases;
@@ -42,7 +42,7 @@ export async function applyReleases(
         return [...deferred, ...rest.map((one) => deferClaim(one, BUSY))];
       if (code !== RAISED.conflict) throw thrown;
       const keys = new Set(detail.split("\n"));
-      const isContested = ({ collection, serial }: Release) => keys.has(`${collection}/${serial}`);
+      const isContested = ({ collection, serial }: MintEnd) => keys.has(`${collection}/${serial}`);
       // A detail that names none of ours would send the same batch without end.
       const contested = rest.some(isContested) ? rest.filter(isContested) : rest;
       deferred.push(...contested.map((one) => deferClaim(one, STARRED)));
@@ -57,32 +57,13 @@ export async function applyReleases(
 async function release(
   { sql, clock }: { readonly sql: Sql; readonly clock: Clock },
   { runId, mint }: { readonly runId: string; readonly mint: string },
-  releases: readonly Release[],
+  releases: readonly MintEnd[],
 ): Promise<void> {
-  const entries = JSON.stringify(releases.map(entryOf));
+  const entries = JSON.stringify(releases.map(endRow));
   const notAfter = clock.now() + bounds.statementDeadlineMs;
   await runStatement(
     sql`select from release_claims(${runId}, ${mint}, ${entries}::text::json, ${notAfter})`,
   );
-}
-
-/** One element of `release_claims`' JSON array; names are those of `claim_ending`. */
-function entryOf(release: Release): Record<string, unknown> {
-  const { collection, serial, wallet, starId, weight, spare, heldB, countedB, evidence } = release;
-  return {
-    collection,
-    serial,
-    wallet: accountNumber(wallet),
-    star_id: starId,
-    weight,
-    spare,
-    held_b: heldB,
-    counted_b: countedB,
-    owner: evidence.owner,
-    deleted: evidence.deleted,
-    listed_at: evidence.listedAt,
-    read_at: evidence.readAt,
-  };
 }
 
 function statementError(thrown: unknown): Error & { code?: string; detail?: string } {

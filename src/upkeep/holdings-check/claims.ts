@@ -1,20 +1,6 @@
-import { instantOfStarId } from "../../journal/star-id.ts";
-import { walletOf } from "../../journal/star-record.ts";
+import { type ClaimRow, claimOf, CLAIMS_PER_PAGE as PAGE } from "../../journal/live-claims.ts";
+import type { Collection, LiveClaim } from "../../journal/mint-end.ts";
 import { runStatement, type Sql } from "../../store/postgres.ts";
-
-/** The two collections whose NFTs add weight. */
-export type Collection = "A" | "B";
-
-/** An NFT that counts on a mint, attributed to a wallet. */
-export interface LiveClaim {
-  readonly collection: Collection;
-  readonly serial: number;
-  readonly wallet: string;
-  /** The star that brought it. */
-  readonly starId: string;
-  /** Since when it counts, epoch ms. */
-  readonly since: number;
-}
 
 /** A forever mint, and of which collections any NFT counts on it. */
 export interface CheckedMint {
@@ -41,9 +27,6 @@ export function deferClaim(claim: LiveClaim, reason: string): DeferredPart {
   const { collection, serial, starId, wallet } = claim;
   return { collection, serial, starId, wallet, reason };
 }
-
-/** 2,000 claims are 100 KB: few round trips, and little held in memory. */
-const PAGE = 2_000;
 
 /** Every forever mint, approved or not, in the order of their ids. */
 export async function listMints(sql: Sql): Promise<readonly CheckedMint[]> {
@@ -72,14 +55,6 @@ export async function listMints(sql: Sql): Promise<readonly CheckedMint[]> {
   }));
 }
 
-interface ClaimRow {
-  readonly collection: Collection;
-  readonly serial: number;
-  readonly wallet: number;
-  readonly star_id: string;
-  readonly anchored_at: number | null;
-}
-
 /** All claims of a collection on a mint, page by page, by serial. */
 export async function* readClaims(
   sql: Sql,
@@ -99,40 +74,4 @@ export async function* readClaims(
     if (rows.length < PAGE) return;
     after = rows.at(-1)?.serial ?? after;
   }
-}
-
-/** The claims on some serials of a collection, as far as they count; page by page, by serial. */
-export async function* findClaims(
-  sql: Sql,
-  {
-    mint,
-    collection,
-    serials,
-  }: {
-    readonly mint: string;
-    readonly collection: Collection;
-    readonly serials: readonly number[];
-  },
-): AsyncGenerator<readonly LiveClaim[], void, undefined> {
-  for (let from = 0; from < serials.length; from += PAGE) {
-    // One look-up by key each: a plan made while the table was small would read all claims.
-    const rows = await runStatement(
-      sql<ClaimRow[]>`
-        select claim.*
-        from unnest(${serials.slice(from, from + PAGE)}::bigint[]) as asked (serial)
-        cross join lateral (
-          select collection, serial, wallet, star_id, anchored_at from serial_claim
-          where event_id = ${mint} and collection = ${collection} and serial = asked.serial
-            and day is null and released_at is null
-          limit 1
-        ) claim
-        order by claim.serial`,
-    );
-    if (rows.length > 0) yield rows.map(claimOf);
-  }
-}
-
-function claimOf({ wallet, star_id, anchored_at, ...claim }: ClaimRow): LiveClaim {
-  const since = anchored_at ?? instantOfStarId(star_id);
-  return { ...claim, wallet: walletOf(wallet), starId: star_id, since };
 }

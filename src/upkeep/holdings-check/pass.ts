@@ -1,23 +1,10 @@
+import { findClaims } from "../../journal/live-claims.ts";
+import type { Collection, GoneClaim, LiveClaim, MintEnd } from "../../journal/mint-end.ts";
 import type { Sql } from "../../store/postgres.ts";
-import {
-  type CheckedMint,
-  type Collection,
-  type DeferredPart,
-  findClaims,
-  type LiveClaim,
-  listMints,
-  type Part,
-  readClaims,
-} from "./claims.ts";
-import { planReleases, type Release } from "./plan.ts";
+import { type CheckedMint, type DeferredPart, listMints, type Part, readClaims } from "./claims.ts";
+import { planReleases } from "./plan.ts";
 import { type CheckRun, type MintProgress, readProgress } from "./progress.ts";
-import {
-  type GoneClaim,
-  type ReadingDeps,
-  type Readings,
-  readCollections,
-  verifyClaims,
-} from "./verify.ts";
+import { type ReadingDeps, type Readings, readCollections, verifyClaims } from "./verify.ts";
 
 /** A mint, and what is still to be looked at there. */
 export interface OpenMint extends CheckedMint {
@@ -32,7 +19,7 @@ export interface MintPass {
   readonly parts: readonly Part[];
   readonly readings: Readings;
   /** Ends attributions; answers the parts that have to be looked at again. */
-  readonly apply: (releases: readonly Release[]) => Promise<readonly DeferredPart[]>;
+  readonly apply: (releases: readonly MintEnd[]) => Promise<readonly DeferredPart[]>;
 }
 
 /**

@@ -1,29 +1,13 @@
-import {
-  type Loss,
-  lostWeight,
-  type Release as MintRelease,
-} from "../../../actors/nft-accounting.ts";
-import { decideLoss, type EventTables, emptyTables, evolveMint } from "../../../actors/whole.ts";
-import { instantOfStarId } from "../../journal/star-id.ts";
+import { decideEnds } from "../../journal/decide-ends.ts";
+import { findClaims } from "../../journal/live-claims.ts";
+import type { GoneClaim, LiveClaim, MintEnd } from "../../journal/mint-end.ts";
 import type { Sql } from "../../store/postgres.ts";
-import { type DeferredPart, deferClaim, findClaims, type LiveClaim } from "./claims.ts";
-import { type GoneClaim, holderOf, type Readings } from "./verify.ts";
-
-/** An attribution as it is to end. */
-export interface Release extends GoneClaim {
-  /** What the mint's total loses with it. */
-  readonly weight: number;
-  /** The collection B serial that carries the +5 on; null where none does. */
-  readonly spare: number | null;
-  /** The collection B serials it was chosen from. */
-  readonly heldB: readonly number[];
-  /** Of these, the ones that count once everything of the plan is released. */
-  readonly countedB: readonly number[];
-}
+import { type DeferredPart, deferClaim } from "./claims.ts";
+import { holderOf, type Readings } from "./verify.ts";
 
 /** What is released together, and what is left open. */
 export interface ReleasePlan {
-  readonly releases: readonly Release[];
+  readonly releases: readonly MintEnd[];
   readonly deferred: readonly DeferredPart[];
 }
 
@@ -49,7 +33,7 @@ export async function planReleases(
   const deferred: DeferredPart[] = [];
   let settled = gone;
   for (;;) {
-    const releases = decide({ mint, held, claims }, settled);
+    const releases = decideEnds({ mint, held, claims }, settled);
     const open = await unprovenCarriers(readings, releases);
     if (open.size === 0) return { releases, deferred };
     deferred.push(...open.values());
@@ -60,7 +44,7 @@ export async function planReleases(
 /** Releases whose +5 goes on with a serial that its own reading does not confirm, by carrier. */
 async function unprovenCarriers(
   readings: Readings,
-  releases: readonly Release[],
+  releases: readonly MintEnd[],
 ): Promise<ReadonlyMap<number, DeferredPart>> {
   const found = await Promise.all(
     releases.map(async (release): Promise<[number, DeferredPart][]> => {
@@ -75,56 +59,4 @@ async function unprovenCarriers(
     }),
   );
   return new Map(found.flat());
-}
-
-/** What the mint's machine is asked on: the claims of the serials at hand. */
-interface Slice {
-  readonly mint: string;
-  /** The collection B serials that each losing wallet holds. */
-  readonly held: ReadonlyMap<string, readonly number[]>;
-  readonly claims: readonly LiveClaim[];
-}
-
-/** Asks the mint's machine which attributions end; one release per serial. */
-function decide({ mint, held, claims }: Slice, gone: readonly GoneClaim[]): readonly Release[] {
-  const tables: EventTables = emptyTables();
-  for (const { collection, serial, wallet, starId } of claims) {
-    tables[collection].set(serial, { wallet, starId, at: instantOfStarId(starId) });
-  }
-  const decision = decideLoss(mint, tables, { type: "lost", losses: lossesOf(gone, held) });
-  const ends = decision.releases.flatMap(singly).map(([key, end]) => {
-    const weight = lostWeight([end], (serial) => tables.B.get(serial));
-    return [key, { weight, spare: end.spare }] as const;
-  });
-  evolveMint(mint, tables, decision);
-  const endOf = new Map(ends);
-  return gone.flatMap((claim) => {
-    const end = endOf.get(`${claim.collection}/${claim.serial}`);
-    if (end === undefined) return [];
-    const heldB = claim.collection === "B" ? (held.get(claim.wallet) ?? []) : [];
-    const countedB = heldB.filter((serial) => tables.B.has(serial));
-    return [{ ...claim, ...end, heldB, countedB }];
-  });
-}
-
-/** The mint's release of a wallet as one per serial, each with the key of its claim. */
-function singly({ wallet, a, b, spare }: MintRelease): readonly (readonly [string, MintRelease])[] {
-  const ofA = a.map(
-    (serial) => [`A/${serial}`, { wallet, a: [serial], b: null, spare: null }] as const,
-  );
-  return b === null ? ofA : [...ofA, [`B/${b}`, { wallet, a: [], b, spare }]];
-}
-
-/** One loss per wallet. */
-function lossesOf(
-  gone: readonly GoneClaim[],
-  held: ReadonlyMap<string, readonly number[]>,
-): readonly Loss[] {
-  const losses = new Map<string, { lostA: number[]; lostB: number[] }>();
-  for (const { collection, serial, wallet } of gone) {
-    const loss = losses.get(wallet) ?? { lostA: [], lostB: [] };
-    losses.set(wallet, loss);
-    (collection === "A" ? loss.lostA : loss.lostB).push(serial);
-  }
-  return [...losses].map(([wallet, loss]) => ({ wallet, heldB: held.get(wallet) ?? [], ...loss }));
 }

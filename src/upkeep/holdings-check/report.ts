@@ -1,7 +1,8 @@
 import type { Day } from "../../../actors/day.ts";
+import type { Collection } from "../../journal/mint-end.ts";
 import { type ReleasedNft, releasesOfCheck } from "../../reads/console-holdings.ts";
 import type { Sql } from "../../store/postgres.ts";
-import type { Collection, DeferredPart } from "./claims.ts";
+import type { DeferredPart } from "./claims.ts";
 import { type CheckRun, readProgress } from "./progress.ts";
 
 /** An attribution that the check ended. */

@@ -1,32 +1,19 @@
 import { bulkhead } from "cockatiel";
 import type { Clock } from "../../clock.ts";
+import type {
+  Collection,
+  Evidence,
+  GoneClaim,
+  LiveClaim,
+  Observation,
+} from "../../journal/mint-end.ts";
 import { MirrorError } from "../../ledger/mirror/error.ts";
 import type { ReadLimits } from "../../ledger/mirror/limits.ts";
 import type { MirrorNode } from "../../ledger/mirror/node.ts";
-import { type Collection, type DeferredPart, deferClaim, type LiveClaim } from "./claims.ts";
-
-/** What a mirror node says of one NFT at one time. */
-export interface Observation {
-  /** The account that has it, deleted or not; null once burned or wiped. */
-  readonly owner: string | null;
-  /** The NFT, or its whole collection, is deleted: it then has no holder. */
-  readonly deleted: boolean;
-}
+import { type DeferredPart, deferClaim } from "./claims.ts";
 
 /** Stands in the place of an answer that proves nothing, and says why. */
 export type Inconclusive = { readonly inconclusive: string };
-
-/** Why an NFT counts no longer: seen in the whole collection's reading and in its own. */
-export interface Evidence extends Observation {
-  /** When either reading started, epoch ms by the one clock. */
-  readonly listedAt: number;
-  readonly readAt: number;
-}
-
-/** A claim whose NFT its wallet no longer holds. */
-export interface GoneClaim extends LiveClaim {
-  readonly evidence: Evidence;
-}
 
 /** What a check reads from. */
 export interface ReadingDeps {

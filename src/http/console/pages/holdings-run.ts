@@ -41,10 +41,16 @@ ${removedSection(releases, { title: "Removed", total: check.removed, network })}
   };
 }
 
+const TITLES: Readonly<Record<ListedCheck["kind"], string>> = {
+  scheduled: "Daily run",
+  manual: "Run by hand",
+  star: "By a buyer's star, before the daily run",
+};
+
 function summary(check: ListedCheck, now: number): Html {
   const { kind, startedAt, finishedAt, passes, nextTryAt, state } = check;
   return section(
-    kind === "manual" ? "Run by hand" : "Daily run",
+    TITLES[kind],
     facts([
       ["State", checkBadge(check)],
       ["Started", instant(startedAt)],

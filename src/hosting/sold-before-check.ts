@@ -1,0 +1,65 @@
+import type { Target } from "../../actors/content.ts";
+import { type Day, dayOf } from "../../actors/day.ts";
+import type { Holdings } from "../../actors/holdings.ts";
+import { decideEnds } from "../journal/decide-ends.ts";
+import type { Slice } from "../journal/load.ts";
+import type { Collection, LiveClaim } from "../journal/mint-end.ts";
+
+export interface SoldDeps {
+  /** Asks the mirror node, now. */
+  readonly readHoldings: (wallet: string) => Promise<Holdings>;
+  /** Whether the day's check has done a forever mint. */
+  readonly isMintChecked: (mint: string, day: Day) => Promise<boolean>;
+  /** The live claims of a forever mint on some serials. */
+  readonly claimsOn: (
+    mint: string,
+    collection: Collection,
+    serials: readonly number[],
+  ) => Promise<readonly LiveClaim[]>;
+}
+
+/** A star of a forever mint, with what its wallet holds. */
+export interface MintVoter {
+  readonly target: Target;
+  readonly wallet: string;
+  readonly holdings: Holdings;
+}
+
+/**
+ * Adds to a mint's slice what the star proves lost. Until the day's check has done the mint, a serial
+ * that was attributed to another wallet before today and is now the star's wallet's ends there, as
+ * the check would end it: the star's own reading is the evidence. Most stars bring none, and cost
+ * nothing here.
+ *
+ * @throws RetryableError `HOLDINGS_UNAVAILABLE` where what a former holder of the +5 still holds cannot be read
+ */
+export async function withSold(
+  deps: SoldDeps,
+  { target, wallet, holdings }: MintVoter,
+  given: { readonly day: Day; readonly slice: Slice },
+): Promise<Slice> {
+  const { day, slice } = given;
+  const { id: mint } = target;
+  const ofOthers = (of: Collection, serials: readonly number[]) =>
+    serials.filter((serial) => (slice.counted[of][serial]?.wallet ?? wallet) !== wallet);
+  const a = ofOthers("A", holdings.collectionA);
+  const b = ofOthers("B", holdings.collectionB);
+  if (a.length + b.length === 0 || (await deps.isMintChecked(mint, day))) return slice;
+  const claims = [...(await deps.claimsOn(mint, "A", a)), ...(await deps.claimsOn(mint, "B", b))];
+  const sold = claims.filter((claim) => claim.wallet !== wallet && dayOf(claim.since) < day);
+  const losers = sold.filter(({ collection }) => collection === "B").map((claim) => claim.wallet);
+  const held = new Map(
+    await Promise.all(
+      losers.map(async (loser) => [loser, (await deps.readHoldings(loser)).collectionB] as const),
+    ),
+  );
+  const { readAt } = holdings;
+  const evidence = { owner: wallet, deleted: false, listedAt: readAt, readAt };
+  const gone = sold
+    // Two readings that both name a holder prove nothing.
+    .filter((claim) => claim.collection === "A" || !held.get(claim.wallet)?.includes(claim.serial))
+    .map((claim) => ({ ...claim, evidence }));
+  const spares = [...held.values()].flat();
+  const known = [...gone, ...(await deps.claimsOn(mint, "B", spares))];
+  return { ...slice, ends: decideEnds({ mint, held, claims: known }, gone) };
+}

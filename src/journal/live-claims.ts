@@ -1,0 +1,74 @@
+import type { Day } from "../../actors/day.ts";
+import { runStatement, type Sql } from "../store/postgres.ts";
+import type { Collection, LiveClaim } from "./mint-end.ts";
+import { instantOfStarId } from "./star-id.ts";
+import { walletOf } from "./star-record.ts";
+
+/** 2,000 claims are 100 KB: few round trips, and little held in memory. */
+export const CLAIMS_PER_PAGE = 2_000;
+
+/** A live row of `serial_claim` on a forever mint. */
+export interface ClaimRow {
+  readonly collection: Collection;
+  readonly serial: number;
+  readonly wallet: number;
+  readonly star_id: string;
+  readonly anchored_at: number | null;
+}
+
+/** The claims on some serials of a collection, as far as they count; page by page, by serial. */
+export async function* findClaims(
+  sql: Sql,
+  {
+    mint,
+    collection,
+    serials,
+  }: {
+    readonly mint: string;
+    readonly collection: Collection;
+    readonly serials: readonly number[];
+  },
+): AsyncGenerator<readonly LiveClaim[], void, undefined> {
+  for (let from = 0; from < serials.length; from += CLAIMS_PER_PAGE) {
+    // One look-up by key each: a plan made while the table was small would read all claims.
+    const rows = await runStatement(
+      sql<ClaimRow[]>`
+        select claim.*
+        from unnest(${serials.slice(from, from + CLAIMS_PER_PAGE)}::bigint[]) as asked (serial)
+        cross join lateral (
+          select collection, serial, wallet, star_id, anchored_at from serial_claim
+          where event_id = ${mint} and collection = ${collection} and serial = asked.serial
+            and day is null and released_at is null
+          limit 1
+        ) claim
+        order by claim.serial`,
+    );
+    if (rows.length > 0) yield rows.map(claimOf);
+  }
+}
+
+/** A row as what it says. */
+export function claimOf({ wallet, star_id, anchored_at, ...claim }: ClaimRow): LiveClaim {
+  const since = anchored_at ?? instantOfStarId(star_id);
+  return { ...claim, wallet: walletOf(wallet), starId: star_id, since };
+}
+
+/** The same, all in one list: for few serials. */
+export async function listClaims(
+  sql: Sql,
+  asked: Parameters<typeof findClaims>[1],
+): Promise<readonly LiveClaim[]> {
+  const found: LiveClaim[] = [];
+  for await (const page of findClaims(sql, asked)) found.push(...page);
+  return found;
+}
+
+/** Whether the check of a UTC day has done a forever mint: it leaves no part of it open. */
+export async function isMintChecked(sql: Sql, mint: string, day: Day): Promise<boolean> {
+  const [run] = await runStatement(sql`
+    select id from holdings_check_run run
+    where run.day = ${day} and kind = 'scheduled' and (state in ('skipped', 'done') or exists (
+      select from holdings_check_mint done
+      where run_id = run.id and event_id = ${mint} and json_array_length(deferred) = 0))`);
+  return run !== undefined;
+}

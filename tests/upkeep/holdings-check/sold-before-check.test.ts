@@ -1,0 +1,246 @@
+/**
+ * Goal: until the day's check has done a mint, an NFT that was sold and is starred by its buyer
+ * counts for the buyer, exactly once, and the seller's weight goes with the same commit. Method: a
+ * real Postgres whose clock passes midnight, a local ledger with its mirror node, stars and checks
+ * that cross each other. After each test the fold through the machine has to equal the projection,
+ * and the auditor's fold of the exports has to agree with every line.
+ */
+import * as assert from "node:assert/strict";
+import { suite } from "uvu";
+import { DAY_MS, type Day, dayOf } from "../../../actors/day.ts";
+import { noEventAccounts } from "../../../src/audit/event-accounts.ts";
+import { addRelease, foldMint, type MintHappening } from "../../../src/audit/mint-order.ts";
+import { RetryableError } from "../../../src/errors.ts";
+import { releasesOfDay, starsOfDay } from "../../../src/journal/read-export.ts";
+import { openPostgres, type Sql } from "../../../src/store/postgres.ts";
+import { brief, gate, type Stage, setStage, type Voter } from "./stage.ts";
+
+const test = suite<{ stage: Stage; owner: Sql; days: number }>("sold before the check");
+
+test.before(async (context) => {
+  context.stage = await setStage();
+  context.owner = openPostgres(context.stage.url, { connections: 1 });
+  context.days = 0;
+  // The day of the very first call counts as checked.
+  await context.stage.check().runDue();
+});
+test.after.each(async ({ stage, days }) => {
+  stage.beforeCommit = () => Promise.resolve();
+  stage.hedera.mirror.faults.heal();
+  assert.deepEqual(await stage.differences(), [], "the fold equals the projection");
+  assert.deepEqual(await auditorsMismatches(stage, days), [], "the auditor agrees");
+});
+test.after(async ({ stage, owner }) => {
+  await owner.end();
+  await stage.close();
+});
+
+const FIRST_DAY = Date.now();
+
+/** Midnight passes; a star of somebody else's lets the service look at the clock. */
+async function passMidnight(context: { stage: Stage; owner: Sql; days: number }): Promise<void> {
+  context.days += 1;
+  await context.owner.unsafe(`
+    create or replace function now_ms() returns bigint language sql volatile as $$
+      select ${context.days * DAY_MS} + floor(extract(epoch from clock_timestamp()) * 1000)::bigint $$`);
+  await context.stage.star(await context.stage.wallet(), "meetup");
+}
+
+async function auditorsMismatches({ sql }: Stage, days: number) {
+  const happenings: MintHappening[] = [];
+  for (let n = 0; n <= days; n += 1) {
+    const day: Day = dayOf(FIRST_DAY + n * DAY_MS);
+    for await (const page of starsOfDay(sql, day)) {
+      for (const star of page) {
+        if (star.target.id !== "mint") continue;
+        happenings.push({ order: star.mintOrder ?? 0, day, star });
+      }
+    }
+    for await (const page of releasesOfDay(sql, day)) {
+      for (const release of page) addRelease(happenings, release, day);
+    }
+  }
+  const after = FIRST_DAY + (days + 2) * DAY_MS;
+  const given = { accounts: noEventAccounts(), reading: { from: after, until: after, ends: null } };
+  return foldMint(given, happenings, Number.MAX_SAFE_INTEGER).mismatches;
+}
+
+async function sell(stage: Stage, seller: Voter, to: Voter, of: { a?: number; b?: number }) {
+  const { ledger } = stage.hedera;
+  await ledger.transfer(stage.collections.A, seller.a.slice(0, of.a ?? 0), to.id);
+  await ledger.transfer(stage.collections.B, seller.b.slice(0, of.b ?? 0), to.id);
+}
+
+/** As a client does: on a busy machine a star may come too late, and is cast again. */
+async function starPatiently(stage: Stage, voter: Voter): Promise<number> {
+  for (;;) {
+    try {
+      return await stage.star(voter);
+    } catch (error) {
+      if (!(error instanceof RetryableError) || error.code !== "UNAVAILABLE") throw error;
+    }
+  }
+}
+
+function releasesOf({ sql }: Stage, seller: Voter) {
+  return sql<{ what: string; weight: number; spare: number | null; kind: string; owner: string }[]>`
+    select collection || '/' || serial as what, weight, spare, run.kind, owner
+    from claim_release join holdings_check_run run on run.id = run_id
+    where wallet = ${Number(seller.id.slice("0.0.".length))} order by 1`;
+}
+
+test("sold before midnight, starred after it: the buyer's star brings them, the seller loses them once", async (context) => {
+  const { stage } = context;
+  const [seller, buyer] = [await stage.wallet(3, 1), await stage.wallet()];
+  assert.equal(await stage.star(seller), 9);
+  await sell(stage, seller, buyer, { a: 2, b: 1 });
+  await passMidnight(context);
+  const before = await stage.total();
+  assert.equal(await stage.star(buyer), 1 + 2 + 5);
+  assert.equal(await stage.total(), before - 2 - 5 + 8);
+  assert.deepEqual(
+    [...(await releasesOf(stage, seller))],
+    [
+      ...seller.a.slice(0, 2).map((serial) => ({ what: `A/${serial}`, weight: 1, spare: null })),
+      ...seller.b.map((serial) => ({ what: `B/${serial}`, weight: 5, spare: null })),
+    ].map((release) => ({ ...release, kind: "star", owner: buyer.id })),
+  );
+  const due = await stage.check().runDue();
+  assert.ok(due.kind === "checked");
+  assert.deepEqual(brief(due.report).removed, [], "the check finds nothing left to remove");
+  assert.equal(await stage.star(seller), 0, "what the seller kept has counted");
+});
+
+test("a seller's other NFT carries the +5 on, and the buyer brings a +5 of their own", async (context) => {
+  const { stage } = context;
+  const [seller, buyer] = [await stage.wallet(0, 3), await stage.wallet()];
+  await stage.star(seller);
+  await passMidnight(context);
+  await sell(stage, seller, buyer, { b: 1 });
+  const before = await stage.total();
+  assert.equal(await stage.star(buyer), 6);
+  assert.equal(await stage.total(), before + 6);
+  const [release] = await releasesOf(stage, seller);
+  assert.deepEqual([release?.weight, release?.spare], [0, seller.b[1]]);
+});
+
+test("once the check has done the mint, and for what was attributed today, the next check decides", async (context) => {
+  const { stage } = context;
+  const [seller, buyer] = [await stage.wallet(1, 1), await stage.wallet()];
+  await stage.star(seller);
+  await passMidnight(context);
+  await stage.check().runDue();
+  await sell(stage, seller, buyer, { a: 1, b: 1 });
+  assert.equal(await stage.star(buyer), 1, "the check has done the mint");
+  assert.deepEqual([...(await releasesOf(stage, seller))], []);
+  const [fresh, other] = [await stage.wallet(1), await stage.wallet()];
+  await passMidnight(context);
+  await stage.star(fresh);
+  await sell(stage, fresh, other, { a: 1 });
+  assert.equal(await stage.star(other), 1, "attributed today");
+  assert.equal(await stage.star(buyer), 6, "the next day's star is before that day's check");
+});
+
+test("a check that has judged the same NFT passes it over: it ended with the star", async (context) => {
+  const { stage } = context;
+  const [seller, buyer] = [await stage.wallet(1, 1), await stage.wallet()];
+  await stage.star(seller);
+  await passMidnight(context);
+  await sell(stage, seller, buyer, { a: 1, b: 1 });
+  const stop = gate();
+  let stops = 0;
+  const check = stage.check({
+    failpoint: (name) => {
+      stops += name === "forever.judged" ? 1 : 0;
+      return stops === 1 && name === "forever.judged" ? stop.pass() : undefined;
+    },
+  });
+  const due = check.runDue();
+  await stop.arrival;
+  assert.equal(await stage.star(buyer), 7);
+  stop.open();
+  const done = await due;
+  assert.ok(done.kind === "checked");
+  const kinds = (await releasesOf(stage, seller)).map(({ kind }) => kind);
+  assert.deepEqual(kinds, ["star", "star"], "each ended once, with the star");
+});
+
+test("a star that is about to end what the check ends first is decided again, and brings it too", async (context) => {
+  const { stage } = context;
+  const [seller, buyer] = [await stage.wallet(1, 1), await stage.wallet()];
+  await stage.star(seller);
+  await passMidnight(context);
+  await sell(stage, seller, buyer, { a: 1, b: 1 });
+  const commit = gate();
+  let decisions = 0;
+  stage.beforeCommit = () => {
+    decisions += 1;
+    return decisions === 1 ? commit.pass() : Promise.resolve();
+  };
+  const star = stage.star(buyer);
+  await commit.arrival;
+  await stage.check().runDue();
+  commit.open();
+  assert.equal(await star, 7);
+  assert.equal(decisions, 2);
+  const kinds = (await releasesOf(stage, seller)).map(({ kind }) => kind);
+  assert.deepEqual(kinds, ["scheduled", "scheduled"]);
+});
+
+test("a seller who has starred with the NFT since that reading has held it later: no vote is spent", async (context) => {
+  const { stage } = context;
+  const [seller, buyer] = [await stage.wallet(1), await stage.wallet()];
+  await stage.star(seller);
+  await passMidnight(context);
+  await sell(stage, seller, buyer, { a: 1 });
+  const commit = gate();
+  stage.beforeCommit = () => {
+    stage.beforeCommit = () => Promise.resolve();
+    return commit.pass();
+  };
+  const star = stage.star(buyer);
+  star.catch(() => undefined);
+  await commit.arrival;
+  await stage.hedera.ledger.transfer(stage.collections.A, seller.a, seller.id);
+  assert.equal(await stage.star(seller), 0);
+  commit.open();
+  await assert.rejects(star, { code: "HOLDINGS_UNAVAILABLE" });
+  assert.equal(await stage.star(buyer), 1, "read again, the buyer holds nothing");
+});
+
+test("a mirror node that cannot say what the seller still holds refuses the star", async (context) => {
+  const { stage } = context;
+  const [seller, buyer] = [await stage.wallet(0, 2), await stage.wallet()];
+  await stage.star(seller);
+  await passMidnight(context);
+  await sell(stage, seller, buyer, { b: 1 });
+  const path = new RegExp(`/accounts/${seller.id.replaceAll(".", "\\.")}/nfts`);
+  stage.hedera.mirror.faults.inject({ kind: "fail", status: 500, path });
+  await assert.rejects(stage.star(buyer), { code: "HOLDINGS_UNAVAILABLE" });
+  stage.hedera.mirror.faults.heal();
+  assert.equal(await stage.star(buyer), 6);
+});
+
+test("six buyers, other voters and a check at the same moment: everything ends and counts once", async (context) => {
+  const { stage } = context;
+  const pairs = await Promise.all(
+    Array.from({ length: 6 }, async (_, n) => ({
+      seller: await stage.wallet(2, n % 2),
+      buyer: await stage.wallet(0, n % 3),
+    })),
+  );
+  for (const { seller } of pairs) await stage.star(seller);
+  await passMidnight(context);
+  for (const { seller, buyer } of pairs) await sell(stage, seller, buyer, { a: 1, b: 1 });
+  const others = await Promise.all(Array.from({ length: 6 }, () => stage.wallet(1)));
+  const voters = [...pairs.map(({ buyer }) => buyer), ...others];
+  const stars = voters.map((voter) => starPatiently(stage, voter));
+  await Promise.all([stage.check().runDue(), ...stars]);
+  for (const { seller } of pairs) {
+    const ended = (await releasesOf(stage, seller)).map(({ what }) => what);
+    assert.deepEqual(ended, [`A/${seller.a[0]}`, ...seller.b.map((serial) => `B/${serial}`)]);
+  }
+  for (const { buyer } of pairs) assert.equal(await stage.star(buyer), 0, "all of it has counted");
+});
+
+test.run();
