@@ -69,7 +69,10 @@ ${vote(item, asking)}${
 function carries({ type, id, scope }: Item, { visitor, now }: Asking): Content {
   if (visitor === null) return null;
   const star = visitor.starsToday.find(({ target }) => target === `${type}/${id}`);
-  const text = star === undefined || scope === "forever-mint" ? "" : carried(star.weight, now);
+  const text =
+    star === undefined || scope === "forever-mint"
+      ? ""
+      : html`${carried(star.weight, now)} <a href="/stars/${star.id}">Receipt</a>`;
   return html`<p class="carries" data-carries="${type}/${id}">${text}</p>`;
 }
 

@@ -4,6 +4,7 @@ import { type Content, html, number, table } from "../console/markup.ts";
 import type { Page } from "./page.ts";
 import type { Reading } from "./reading.ts";
 import { name, time } from "./text.ts";
+import { counted } from "./words.ts";
 
 const SHOWN_MAX = 100;
 
@@ -58,5 +59,5 @@ ${visitor === null ? "" : html`<p class="notice plain">${ownPlace(own)}</p>`}
 function ownPlace(own: Standing | null): string {
   if (own === null) return "You have no points in this season yet.";
   const rank = own.rank === null ? "beyond rank 10,000" : `at rank ${number(own.rank)}`;
-  return `You are ${rank} with ${number(own.points)} points and ${number(own.stars)} stars.`;
+  return `You are ${rank} with ${counted(own.points, "point")} and ${counted(own.stars, "star")}.`;
 }

@@ -11,8 +11,9 @@ export function nextMidnight(now: number): number {
   return (Math.floor(now / DAY_MS) + 1) * DAY_MS;
 }
 
-const counted = (count: number, word: string): string =>
-  `${count} ${word}${count === 1 ? "" : "s"}`;
+/** `1 star`, `2 stars` */
+export const counted = (count: number, word: string): string =>
+  `${count.toLocaleString("en")} ${word}${count === 1 ? "" : "s"}`;
 
 /** `5 hours 12 minutes`, `1 minute`, `less than a minute`. */
 export function timeLeft(ms: number): string {
