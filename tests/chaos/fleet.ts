@@ -14,6 +14,7 @@ import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { freePort } from "../../src/local/free-port.ts";
+import { until } from "../support/processes.ts";
 
 /** A `serve` or `work` process under a supervisor: it is started again whenever it ends. */
 export interface Member {
@@ -56,8 +57,11 @@ export interface Fleet {
 }
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
+/** Twice as long each time that it does not come up. */
 const AGAIN_AFTER_MS = 200;
+const AGAIN_AFTER_MS_MAX = 3_000;
 const LAST_WORDS = 400;
+const UP_WITHIN_MS = 180_000;
 
 /**
  * Starts two web processes and two workers, of the tree's own build (`npm run build`).
@@ -72,19 +76,21 @@ export async function startFleet(given: {
   const { folder, settings } = given;
   const builds = makeBuilds(folder);
   const ownEnds: string[] = [];
-  const supervised = await Promise.all(
-    (["serve", "serve", "work", "work"] as const).map(async (role, index) =>
-      supervise({
-        name: `${role}-${(index % 2) + 1}`,
-        role,
-        folder,
-        preload: given.preload,
-        settings: { ...settings, ...(role === "serve" && { PORT: String(await freePort()) }) },
-        build: builds[0],
-        onOwnEnd: (words) => ownEnds.push(words),
-      }),
-    ),
-  );
+  const supervised: Supervised[] = [];
+  for (const [index, role] of (["serve", "serve", "work", "work"] as const).entries()) {
+    const member = supervise({
+      name: `${role}-${(index % 2) + 1}`,
+      role,
+      folder,
+      preload: given.preload,
+      settings: { ...settings, ...(role === "serve" && { PORT: String(await freePort()) }) },
+      build: builds[0],
+      onOwnEnd: (words) => ownEnds.push(words),
+    });
+    supervised.push(member);
+    // One after the other: four at once take a busy machine longer than each waits for Postgres.
+    await until(`${member.name} is up`, member.isUp, UP_WITHIN_MS);
+  }
   const all = (work: (member: Supervised) => Promise<void> | void) =>
     Promise.all(supervised.map(work));
   return {
@@ -142,6 +148,7 @@ function supervise(given: {
   let disturbedAt = 0;
   let isUp = false;
   let isWanted = true;
+  let againAfterMs = AGAIN_AFTER_MS;
   /** How it is being ended, by us. */
   let ending: NodeJS.Signals | undefined;
 
@@ -168,9 +175,12 @@ function supervise(given: {
       disturbedAt = performance.now();
       if (ending === undefined) {
         given.onOwnEnd(`${name}: ${signal ?? code} ${lastWords(log)}`);
+        againAfterMs = Math.min(2 * againAfterMs, AGAIN_AFTER_MS_MAX);
+      } else {
+        againAfterMs = AGAIN_AFTER_MS;
       }
       ending = undefined;
-      if (isWanted) setTimeout(() => isWanted && hasEnded(child) && start(), AGAIN_AFTER_MS);
+      if (isWanted) setTimeout(() => isWanted && hasEnded(child) && start(), againAfterMs);
     });
   };
   const lookUntilUp = async (mine: ChildProcess): Promise<void> => {

@@ -23,7 +23,15 @@ import type { Member } from "./fleet.ts";
 import { openHistory } from "./history.ts";
 import { forgetPlace, openPlace, type Place, patiently } from "./place.ts";
 import type { Scene } from "./scene.ts";
-import { type Checked, type Counts, readSums, reportOf, writeSums } from "./sums.ts";
+import {
+  addCounts,
+  type Checked,
+  type Counts,
+  noCounts,
+  readSums,
+  reportOf,
+  writeSums,
+} from "./sums.ts";
 import { startVoters, type Voter } from "./voters.ts";
 import { drawing, targetsOf, walletsOf } from "./wallets.ts";
 
@@ -39,7 +47,7 @@ const { values } = parseArgs({
 
 const folder = resolve(values.folder);
 const sums = readSums(folder);
-const { counts } = sums;
+const counts = noCounts();
 
 const KILL_EVERY_MS = 3_000;
 const FREEZE_MS = 35_000;
@@ -68,15 +76,18 @@ async function run(minutes: number, seed: number): Promise<void> {
     takeWallet: walletsOf(place, wallets),
   });
   const scene: Scene = { place, voters, history, counts, draw, wallets };
-  const startedAt = performance.now();
+  let isValid = false;
+  let startedAt = performance.now();
   const isOver = (): boolean => performance.now() - startedAt > minutes * 60_000;
   try {
-    await until("the first star is accepted", () => voters.figures.accepted > 0, 60_000);
+    await until("the first star is accepted", () => voters.figures.accepted > 0, 180_000);
+    startedAt = performance.now();
     await Promise.all([befallAll(scene, isOver), killing(scene, isOver), freezing(scene, isOver)]);
     for (const member of place.fleet.members) shiftClock(member, 0);
     await voters.stop();
     await settle(place);
     sums.checked = await check(place);
+    isValid = true;
   } catch (error) {
     process.exitCode = 1;
     say(error instanceof Error ? String(error.stack) : String(error));
@@ -85,16 +96,17 @@ async function run(minutes: number, seed: number): Promise<void> {
     counts.minutes += (performance.now() - startedAt) / 60_000;
     counts.runs += 1;
     add(voters.figures, place);
+    isValid &&= voters.figures.accepted >= voters.figures.calls / 2;
+    if (isValid) sums.counts = addCounts(sums.counts, counts);
+    else sums.invalid += 1;
     writeSums(folder, sums);
     await history.close();
     await place.close();
   }
   say(reportOf(sums));
-  const share = voters.figures.accepted / voters.figures.calls;
-  if (share < 0.5) {
-    say(`INVALID: ${Math.round(share * 100)} % of this run's calls were accepted`);
-    process.exitCode = 2;
-  }
+  const { accepted, calls } = voters.figures;
+  say(`seed ${seed}: ${accepted} of ${calls} calls were accepted${isValid ? "" : ": INVALID"}`);
+  if (!isValid) process.exitCode = 2;
   if (Object.keys(sums.checked?.violations ?? {}).length > 0 || voters.figures.errors.length > 0) {
     process.exitCode = 1;
   }

@@ -4,6 +4,7 @@ import type { Violation } from "./check.ts";
 
 /** What all runs on a folder add up to. */
 export interface Counts {
+  /** From the first star to the end of the check. */
   minutes: number;
   runs: number;
   kills: number;
@@ -38,11 +39,14 @@ export interface Checked {
 }
 
 export interface Sums {
+  /** Of runs that show something. */
   counts: Counts;
+  /** Runs that show nothing: under half of their calls were accepted. */
+  invalid: number;
   checked: Checked | null;
 }
 
-const NOTHING: Counts = {
+const NOTHING: Readonly<Counts> = {
   minutes: 0,
   runs: 0,
   kills: 0,
@@ -66,9 +70,32 @@ const NOTHING: Counts = {
 
 export function readSums(folder: string): Sums {
   const file = join(folder, "sums.json");
-  if (!existsSync(file)) return { counts: structuredClone(NOTHING), checked: null };
-  const sums = JSON.parse(readFileSync(file, "utf8")) as Sums;
-  return { ...sums, counts: { ...structuredClone(NOTHING), ...sums.counts } };
+  if (!existsSync(file)) return { counts: noCounts(), invalid: 0, checked: null };
+  return JSON.parse(readFileSync(file, "utf8")) as Sums;
+}
+
+export function noCounts(): Counts {
+  return structuredClone(NOTHING);
+}
+
+/** Two runs' counts together: amounts add up, of slowest times the larger stays. */
+export function addCounts(one: Counts, other: Counts): Counts {
+  return added(one, other) as Counts;
+}
+
+type Amounts = { readonly [name: string]: number | Amounts };
+
+function added(one: object, other: object): object {
+  const [ours, theirs] = [one as Amounts, other as Amounts];
+  const names = new Set([...Object.keys(ours), ...Object.keys(theirs)]);
+  const sums = [...names].map((name) => {
+    const [a = 0, b = 0] = [ours[name], theirs[name]];
+    if (typeof a === "number" && typeof b === "number") {
+      return [name, name.startsWith("slowest") ? Math.max(a, b) : a + b] as const;
+    }
+    return [name, added(Object(a), Object(b))] as const;
+  });
+  return Object.fromEntries(sums);
 }
 
 export function writeSums(folder: string, sums: Sums): void {
@@ -78,7 +105,7 @@ export function writeSums(folder: string, sums: Sums): void {
 }
 
 /** The sums as lines of text. */
-export function reportOf({ counts, checked }: Sums): string {
+export function reportOf({ counts, invalid, checked }: Sums): string {
   const { minutes, runs } = counts;
   const share = counts.calls === 0 ? 0 : Math.round((100 * counts.accepted) / counts.calls);
   const seconds = (ms: number): string => `${(ms / 1_000).toFixed(1)} s`;
@@ -93,7 +120,7 @@ export function reportOf({ counts, checked }: Sums): string {
     .sort(([, one], [, other]) => other - one)
     .map(([code, times]) => `${code} ${times}`);
   return [
-    `${minutes.toFixed(1)} minutes in ${runs} runs`,
+    `${minutes.toFixed(1)} minutes in ${runs} runs; invalid, and not counted: ${invalid}`,
     `SIGKILLs ${counts.kills}, 35 s pauses ${counts.freezes}, Postgres kills ${counts.postgresKills}, FLUSHALLs ${counts.flushes}, cuts ${counts.cuts}, restores ${counts.restores}`,
     `calls ${counts.calls}, accepted ${share} %, others: ${refused.join(", ")}`,
     `answers over 3.5 s ${counts.late}, slowest ${seconds(counts.slowestMs)}, 5xx other than 503 ${counts.errors}`,

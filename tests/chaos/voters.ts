@@ -50,7 +50,7 @@ export interface Voter extends LedgerWallet {
   readonly votes: number;
 }
 
-const VOTERS = 16;
+const VOTERS = 8;
 const PAUSE_MS = 60;
 const LATE_MS = 3_500;
 const PATIENCE_MS = 6_000;
@@ -156,14 +156,16 @@ export function startVoters(given: VotersGiven): Voters {
     listeners = listeners.filter(({ after }) => askedAt < after);
   };
 
+  const pauseBefore = (tries: number): Promise<void> =>
+    pause(Math.min(AGAIN_MS_MAX, AGAIN_MS * 2 ** tries) / 2 + draw(AGAIN_MS));
   const openSession = async (voter: Voter): Promise<string> => {
-    while (!isStopped) {
+    for (let tries = 0; !isStopped; tries += 1) {
       const web = pick();
       try {
         return await signIn(web, voter);
       } catch {
         failed(web);
-        await pause(300);
+        await pauseBefore(tries + 1);
       }
     }
     return "";
@@ -181,7 +183,7 @@ export function startVoters(given: VotersGiven): Voters {
       const ends = await both.finally(() => attempts.delete(both));
       if (ends.includes("done")) return;
       if (ends.includes("signed out")) session.token = await openSession(voter);
-      else await pause(Math.min(AGAIN_MS_MAX, AGAIN_MS * 2 ** tries) / 2 + draw(AGAIN_MS));
+      else await pauseBefore(tries + 1);
       if (isStopped) return;
     }
   };

@@ -28,7 +28,7 @@ const minutes = Number(values.minutes);
 const READS_PER_SECOND = 200;
 const READERS = 20;
 /** With the voters' pause, about 20 stars a second. */
-const PAUSE_MS = 700;
+const PAUSE_MS = 350;
 const SAMPLE_EVERY_MS = 10_000;
 const LEFT_OUT = 0.2;
 const MIB = 1024 * 1024;
