@@ -148,6 +148,24 @@ test("a correction takes back what the wallet has in the season, down to nothing
   assert.deepEqual(await bookings(sql), [25, -24, -1]);
 });
 
+test("a season is over in the millisecond in which it ends: nothing of it is taken back then", async ({
+  sql,
+  now,
+}) => {
+  const endsAt = now + 3_600_000;
+  await addSeason(sql, { ...season(now, "first"), endsAt });
+  await addSeason(sql, { name: "second", startsAt: endsAt, endsAt: endsAt + 1_000 });
+  await creditXp(sql, mission);
+  await sql.unsafe(
+    `create or replace function now_ms() returns bigint language sql volatile as 'select ${endsAt}::bigint'`,
+  );
+  await assert.rejects(creditXp(sql, { ...mission, id: "2", points: -1 }), {
+    code: "INVALID_REQUEST",
+  });
+  assert.deepEqual(await bookings(sql), [25]);
+  assert.deepEqual(await foldedScores(sql), await scores(sql));
+});
+
 test("while no season is on, points stand in the ledger alone, and none can be taken back", async ({
   sql,
   now,

@@ -1,6 +1,7 @@
 /** The server under the app: what Node's parser refuses, slow senders, draining. */
 import * as assert from "node:assert/strict";
-import { Agent, get } from "node:http";
+import { subscribe, unsubscribe } from "node:diagnostics_channel";
+import { Agent, get, type Server } from "node:http";
 import { connect, type Socket } from "node:net";
 import { text } from "node:stream/consumers";
 import { Hono } from "hono";
@@ -155,6 +156,31 @@ test("408 REQUEST_TIMEOUT: headers that dribble in are cut off after 5 s", async
   const seconds = (performance.now() - started) / 1_000;
   assert.ok(seconds > 4 && seconds < 5 + SLACK_MS / 1_000, `${seconds} s`);
   assertProblem(reply, 408, "REQUEST_TIMEOUT");
+});
+
+test("408 REQUEST_TIMEOUT: a body that dribbles in is cut off after 10 s", async () => {
+  const socket = open();
+  socket.write(
+    "POST /json HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 4000\r\n\r\n",
+  );
+  const dribble = setInterval(() => socket.write(" "), 500);
+  const patience = setTimeout(() => socket.destroy(), 30_000);
+  const reply = await text(socket);
+  clearInterval(dribble);
+  clearTimeout(patience);
+  assertProblem(reply, 408, "REQUEST_TIMEOUT");
+});
+
+test("a server holds so many connections and no more", async () => {
+  // Node tells which server a request came to; to open some 8,000 sockets would take seconds of CPU.
+  let bound: number | undefined;
+  const look = (message: unknown): void => {
+    bound = (message as { readonly server: Server }).server.maxConnections;
+  };
+  subscribe("http.server.request.start", look);
+  await fetch(`${server.url}/fast`);
+  unsubscribe("http.server.request.start", look);
+  assert.equal(bound, 8_192);
 });
 
 test("draining: what is in flight is answered, with Connection: close, and nothing new is taken", async () => {

@@ -73,6 +73,20 @@ test("of two stars decided from the same state of a wallet, one is stored and on
   assert.deepEqual({ ...row }, { stars: 1, total: "1" });
 });
 
+test("a star that does not follow the wallet's last one is handed back, also where its place is free", async (c) => {
+  const wallet = newWallet();
+  const target = { type: "token", id: "0.0.9002", eventKind: null, ledgerId: null } as const;
+  const stale = { kind: "returned", reason: "slot" };
+  assert.deepEqual(await c.commit(decidedStar({ wallet, now: c.now, slot: 2 })), stale);
+  assert.equal((await c.commit(decidedStar({ wallet, now: c.now }))).kind, "stored");
+  for (const ahead of [
+    { now: c.now + 1, slot: 3 },
+    { now: c.now, slot: 2 },
+  ]) {
+    assert.deepEqual(await c.commit(decidedStar({ wallet, target, ...ahead })), stale);
+  }
+});
+
 test("the same item twice on one day is stored once even in another slot", async (c) => {
   const wallet = newWallet();
   const first = await c.commit(decidedStar({ wallet, now: c.now }));

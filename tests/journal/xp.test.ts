@@ -95,6 +95,8 @@ test("a season that ends mid-day: half-open, by the star's own instant", async (
     { season: "second", wallet: 5, points: 1, stars: 1, weight: 1 },
   ]);
   assert.deepEqual(await foldedScores(sql), await scores(sql));
+  await sql`select fold_season(id) from season`;
+  assert.deepEqual(await foldedScores(sql), await scores(sql), "repaired by hand");
   const [ledger] = await sql`select count(*) as rows, sum(points) as points from xp_ledger`;
   assert.deepEqual({ ...ledger }, { rows: 6, points: 6 }, "booked outside seasons as well");
 });

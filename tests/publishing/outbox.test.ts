@@ -120,6 +120,18 @@ test("without the lease no step is written", async () => {
   await assert.rejects(giveUp(mine, stored, { outcome: "never sent", evidence: "" }), LeaseLost);
 });
 
+test("in another database, and in older rows of this one, nothing is taken up or sent", async () => {
+  const starId = await rig.box();
+  await lease(mine);
+  const stored = await storeSigned(mine, await reserveId(mine, starId, by), signed);
+  for (const elsewhere of [{ identity: "another server" }, { epoch: randomUUID() }]) {
+    const strayed = { ...mine, database: { ...rig.database, ...elsewhere } };
+    await assert.rejects(countSend(strayed, stored), LeaseLost);
+    assert.deepEqual(await idsOf(lease(strayed)), []);
+  }
+  assert.equal((await countSend(mine, stored)).sends, 1);
+});
+
 test("a star has one open id: a second one is given to no publisher", async () => {
   const starId = await rig.box();
   await lease(mine);

@@ -295,6 +295,37 @@ test("a message that landed unseen is never proved absent, however late the mirr
   assert.equal(rig.ledger.messages.length, 1);
 });
 
+test("a message that the topic lacked is looked for once more before it is absent", async () => {
+  rig.ledger.sendFaults.push({ kind: "answer lost" });
+  rig.ledger.receiptsAway = true;
+  const starId = await rig.box();
+  const publisher = rig.publisher();
+  for (const star of await publisher.lease()) await publishStar(publisher.context, star);
+  const { mirrorLacks } = rig.ledger;
+  const lacking = String((await rig.row(starId)).transaction_id);
+  rig.ledger.advance(400);
+  // Two replicas behind one address: the old one shows the topic, the new one is asked after it.
+  const { mirror } = publisher.context;
+  const { transactions } = mirror;
+  let looks = 0;
+  Object.assign(mirror, {
+    async transactions(...asked: Parameters<typeof transactions>) {
+      if (looks++ % 2 === 1) mirrorLacks.delete(lacking);
+      const rows = await transactions(...asked);
+      mirrorLacks.add(lacking);
+      return rows;
+    },
+  });
+  mirrorLacks.add(lacking);
+  for (let i = 0; i < 5; i++) await nextRound(publisher);
+  assert.equal((await rig.attempts(starId)).length, 1);
+  Object.assign(mirror, { transactions });
+  mirrorLacks.clear();
+  await publisher.run({ steps: 2 });
+  await assertPublished(starId);
+  assert.equal(rig.ledger.messages.length, 1);
+});
+
 test("a message sent to a topic of earlier settings is settled there", async () => {
   rig.ledger.sendFaults.push({ kind: "answer lost" });
   rig.ledger.receiptsAway = true;

@@ -164,6 +164,30 @@ test("a star set aside leaves no gap among the places of its wallet's day", asyn
   );
 });
 
+test("a star set aside counts in no total, and its NFTs are free", async () => {
+  const fresh = await world.freshDatabase();
+  const voters = wallets.slice(0, 4);
+  const targets = ["event/meetup", "token/0.0.9001"];
+  await world.cast(
+    fresh.url,
+    voters.flatMap((wallet) => targets.map((target) => ({ wallet, target }))),
+  );
+  await fresh.sql`
+    select set_aside_star(id, day, id) from star where slot <= 2 and wallet in (
+      select wallet from star order by weight desc limit 1)`;
+  const [sums] = await fresh.sql`
+    select coalesce(sum(weight) filter (where target_type = 'event'), 0)::int as event,
+      coalesce(sum(weight) filter (where target_type = 'token'), 0)::int as token,
+      coalesce(sum(cardinality(claimed_a) + (claimed_b is not null)::int), 0)::int as claims,
+      count(*)::int as stars from star`;
+  const [totals] = await fresh.sql`
+    select (select sum(weight) from event_total)::int as event, (select sum(weight) from item_day)::int as token,
+      (select count(*) from serial_claim)::int as claims,
+      ((select sum(stars) from event_total) + (select sum(stars) from item_day))::int as stars`;
+  assert.deepEqual({ ...totals }, { ...sums });
+  assert.equal(sums?.stars, 6);
+});
+
 test("without exports, histories decide, and what they leave open has to be accepted", async () => {
   const fresh = await world.freshDatabase();
   const all = world.recovery(fresh.sql);

@@ -1,7 +1,7 @@
 /** How connections are set up: what Postgres itself says of them. */
 import * as assert from "node:assert/strict";
 import { test } from "uvu";
-import { openPostgres } from "../../src/store/postgres.ts";
+import { openPostgres, runStatement } from "../../src/store/postgres.ts";
 import { type TestDatabase, testDatabase } from "../support/postgres.ts";
 
 let database: TestDatabase;
@@ -28,6 +28,22 @@ test("the pools that look everything up by key never scan", async () => {
   for (const options of [{ writer: true }, { byKey: true }]) {
     assert.equal(await settingOf("enable_seqscan", options), "off", JSON.stringify(options));
   }
+});
+
+test("when a commit counts is the server's to say: no pool asks for less", async () => {
+  for (const options of [{}, { writer: true }, { byKey: true }]) {
+    const sql = openPostgres(database.url, { connections: 1, ...options });
+    const rows = await sql`select name from pg_settings where source = 'client'
+      and name in ('synchronous_commit', 'commit_delay', 'default_transaction_isolation')`;
+    await sql.end();
+    assert.deepEqual([...rows], [], JSON.stringify(options));
+  }
+});
+
+test("a statement that takes longer than its caller has is given up, though the server goes on", async () => {
+  const sql = openPostgres(database.url, { connections: 1, statementTimeoutMs: 60_000 });
+  await assert.rejects(runStatement(sql`select pg_sleep(3)`, 100), { code: "UNAVAILABLE" });
+  await sql.end({ timeout: 0 });
 });
 
 test.run();

@@ -12,15 +12,17 @@ const LEFT_OUT = new Set([".git", ".starboard", "coverage", "dist", "node_module
  * Copies the tree and compiles it there, each file beside its source, so that files which look
  * for others by their own place find them. A file starts in a third of the time it takes by tsx.
  *
+ * @param change made to the sources of the copy before they are compiled
  * @returns the copy's folder; the caller removes it
- * @throws Error when the compiler fails; types are not checked
+ * @throws Error when the compiler fails, types not checked, or what `change` throws
  */
-export function compileTree(): string {
+export function compileTree(change: (tree: string) => void = () => undefined): string {
   const tree = temporaryFolder("test-tree");
   try {
     cpSync(ROOT, tree, { recursive: true, filter: (path) => !LEFT_OUT.has(basename(path)) });
     chmodSync(tree, 0o711);
     symlinkSync(join(ROOT, "node_modules"), join(tree, "node_modules"));
+    change(tree);
     const settings = {
       extends: "./tsconfig.json",
       compilerOptions: { noEmit: false, noCheck: true, sourceMap: true },

@@ -1,7 +1,7 @@
 import type { Hono } from "hono";
 import { DAY_MS, type Day, dayOf, startOfDay } from "../../actors/day.ts";
 import { createApp } from "../../src/http/app.ts";
-import { exportRoutes } from "../../src/http/exports/routes.ts";
+import { type ExportRoutesDeps, exportRoutes } from "../../src/http/exports/routes.ts";
 import type { ExportSettings } from "../../src/journal/export-days.ts";
 import { type ExportLine, exportLine } from "../../src/journal/export-format.ts";
 import { silentLogger } from "../../src/log.ts";
@@ -78,7 +78,12 @@ export async function startExportRig(): Promise<ExportRig> {
 }
 
 /** An app that answers `/exports` and nothing else. */
-export function appOf(sql: Sql, limit = 1_000_000, client = () => "127.0.0.1"): Hono {
+export function appOf(
+  sql: Sql,
+  limit = 1_000_000,
+  client = () => "127.0.0.1",
+  given: Pick<ExportRoutesDeps, "leastRate"> = {},
+): Hono {
   const metrics = createMetrics();
   const clock = { now: () => Date.now() };
   const routes = exportRoutes({
@@ -89,6 +94,7 @@ export function appOf(sql: Sql, limit = 1_000_000, client = () => "127.0.0.1"): 
     client,
     clock,
     metrics,
+    ...given,
   });
   return createApp({ log: silentLogger, metrics, mounts: [{ path: "/exports", app: routes }] });
 }

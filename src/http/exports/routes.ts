@@ -18,7 +18,7 @@ import { none, readQuery } from "../v1/parameters.ts";
 import { clientHas, GZIP_SUFFIX, represent, send, takesGzip } from "../v1/representation.ts";
 import { createSeats } from "../voting/stream-seats.ts";
 import { type ByteRange, byteRange, sliceBytes } from "./byte-range.ts";
-import { cutWhenSlow } from "./least-rate.ts";
+import { cutWhenSlow, type LeastRate } from "./least-rate.ts";
 import { streamText } from "./stream-text.ts";
 
 export interface ExportRoutesDeps extends Omit<RateLimitOptions, "name" | "windowMs" | "code"> {
@@ -26,6 +26,8 @@ export interface ExportRoutesDeps extends Omit<RateLimitOptions, "name" | "windo
   readonly sql: Sql;
   readonly settings: ExportSettings;
   readonly log: Logger;
+  /** What a reader must take; that of the contract when absent. */
+  readonly leastRate?: LeastRate;
 }
 
 const WINDOW_MS = 60_000;
@@ -87,7 +89,7 @@ export function exportRoutes(deps: ExportRoutesDeps): Hono {
       },
     });
     const outgoing = outgoingOf(c);
-    if (outgoing !== undefined) cutWhenSlow(outgoing);
+    if (outgoing !== undefined) cutWhenSlow(outgoing, deps.leastRate);
     describe(c, { final, isGzip, range });
     return c.body(body, range === undefined ? 200 : 206);
   });

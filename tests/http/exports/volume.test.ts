@@ -100,6 +100,28 @@ test("readers who stand still hold no statement, no memory and no vote", async (
   await server.close(1_000);
 });
 
+test("a reader who stands still is cut, and its place is another's", async ({ rig }) => {
+  const leastRate = { bytes: 64 * 1024, withinMs: 500 };
+  const app = appOf(rig.sql, 1_000_000, undefined, { leastRate });
+  const server = await serveHttp(app, { host: "127.0.0.1", port: 0 });
+  const sockets = await Promise.all(
+    Array.from({ length: 4 }, () => stalled(server.url, `/exports/${rig.day(1)}`)),
+  );
+  const ask = async (): Promise<number> => {
+    const headers = { range: "bytes=0-0" };
+    const reply = await fetch(`${server.url}/exports/${rig.day(1)}`, { headers });
+    await reply.text();
+    return reply.status;
+  };
+  try {
+    assert.equal(await ask(), 429);
+    await until("a place is free", async () => (await ask()) === 206);
+  } finally {
+    for (const socket of sockets) socket.destroy();
+    await server.close(1_000);
+  }
+});
+
 test("more streams than there is room for are told to come again", async ({ rig }) => {
   const app = appOf(rig.sql, 1_000_000, crowd());
   const open: Response[] = [];

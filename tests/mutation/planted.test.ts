@@ -1,0 +1,27 @@
+/**
+ * Goal: the planted bugs go along with the tree. Method: each patch has its head, names test files
+ * that exist, and applies. That its tests notice it is shown by `npm run prove:planted`.
+ */
+import * as assert from "node:assert/strict";
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "uvu";
+import { plant, readPlantedBugs } from "./patches.ts";
+
+const root = join(import.meta.dirname, "../..");
+
+test("each patch has its head, and its name starts with its kind", () => {
+  const bugs = readPlantedBugs();
+  assert.ok(bugs.length >= 30, `${bugs.length} planted bugs`);
+  for (const { name, kind, promise, tests } of bugs) {
+    assert.ok(name.startsWith(`${kind}-`), name);
+    assert.match(promise, /^P([1-9]|1[0-8])$/, name);
+    for (const file of tests) assert.ok(existsSync(join(root, file)), `${name}: ${file}`);
+  }
+});
+
+test("each patch applies to the tree", () => {
+  for (const bug of readPlantedBugs()) plant(bug, root, "check");
+});
+
+test.run();
