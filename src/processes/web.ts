@@ -6,7 +6,11 @@ import { createHoldingsReader, type HoldingsReader } from "../holdings/read-hold
 import { createMintSnapshots } from "../hosting/mint-snapshots.ts";
 import { createSnapshots, type Snapshots } from "../hosting/snapshots.ts";
 import { openQueueBoard } from "../http/console/queue-board.ts";
-import { clientAddress, socketAddress } from "../http/middleware/client-address.ts";
+import {
+  type ClientAddress,
+  clientAddress,
+  socketAddress,
+} from "../http/middleware/client-address.ts";
 import { loadAssets } from "../http/pages/assets.ts";
 import { serveHttp } from "../http/serve.ts";
 import { clientConfigOf } from "../http/voting/client-config.ts";
@@ -28,6 +32,7 @@ import { followCommitWatermark } from "../store/commit-watermark.ts";
 import { type ContradictionAlarm, contradictionAlarm } from "../upkeep/contradiction-alarm.ts";
 import { checkByHand } from "../upkeep/holdings-check/by-hand.ts";
 import { startProcessReport } from "../upkeep/report-process.ts";
+import { createRoomWatch, type RoomWatch } from "../upkeep/room-watch.ts";
 import { ownVersion } from "../version.ts";
 import { castStar } from "../voting/cast-star.ts";
 import { createEngine } from "../voting/engine.ts";
@@ -69,7 +74,14 @@ export async function startWeb(
   // A server that took over may lack the last commits: remember nothing of the old one.
   const outside = await connectWeb(settings, { log, metrics }, () => engine.casting.host.dropAll());
   const { sql, reader, redis, clock } = outside;
-  const given = { ...outside, ...parts, settings, metrics, publicUrl: ownUrl(settings) };
+  const given = {
+    ...outside,
+    ...parts,
+    settings,
+    metrics,
+    publicUrl: ownUrl(settings),
+    room: createRoomWatch(),
+  };
   const snapshots = createSnapshots(redis);
   const refusals = createRefusalTrail(redis);
   const holdings = openHoldings(given);
@@ -77,16 +89,7 @@ export async function startWeb(
   const engine = openEngine({ ...given, snapshots, holdings, contradiction });
   const used = lastUsed(sql, clock, (error) => log.warn({ err: error }, "last use not noted"));
   const client = clientAddress(settings.TRUSTED_PROXIES);
-  const live = liveRoutes({
-    counters: new LiveCounters({
-      lookAtJournal: followCommitWatermark(reader),
-      loadChanges: (after, upTo) => counterChanges(reader, after, upTo),
-      now: clock.now,
-      log,
-    }),
-    client,
-    metrics,
-  });
+  const live = openLive(given, client);
   const collections = { A: settings.COLLECTION_A_ID, B: settings.COLLECTION_B_ID };
   const checks = checkByHand({ ...given, sql: outside.checkSql, collections });
   const board = queueUrl === undefined ? undefined : openQueueBoard(queueUrl, () => redis.isReady);
@@ -113,6 +116,7 @@ export async function startWeb(
     version: ownVersion(),
     sql: reader,
     countActors: engine.casting.host.count,
+    isDatabaseFull: given.room.isFull,
   });
   const { HOST: host, PORT: port } = settings;
   const sockets = socketAddress(settings.TRUSTED_PROXIES);
@@ -139,6 +143,7 @@ interface Given extends WebConnections {
   readonly metrics: Metrics;
   readonly wake: () => void;
   readonly publicUrl: string;
+  readonly room: RoomWatch;
   readonly demoWallets?: readonly SigningWallet[] | undefined;
 }
 
@@ -153,6 +158,17 @@ function openHoldings({ settings, mirror, clock }: Given): HoldingsReader {
   });
 }
 
+/** `GET /voting/live` */
+function openLive({ reader, clock, log, metrics }: Given, client: ClientAddress) {
+  const counters = new LiveCounters({
+    lookAtJournal: followCommitWatermark(reader),
+    loadChanges: (after, upTo) => counterChanges(reader, after, upTo),
+    now: clock.now,
+    log,
+  });
+  return liveRoutes({ counters, client, metrics });
+}
+
 /** The voting engine, heard by the metrics and the publishers. */
 function openEngine(
   given: Given & {
@@ -161,7 +177,7 @@ function openEngine(
     readonly contradiction: ContradictionAlarm;
   },
 ) {
-  const { settings, holdings, metrics, wake } = given;
+  const { settings, holdings, metrics, wake, room } = given;
   return createEngine({
     ...given,
     readHoldings: holdings.read,
@@ -169,6 +185,7 @@ function openEngine(
     xpPerStar: settings.XP_PER_STAR,
     onAccepted: (star) => {
       metrics.starsAccepted.inc({ target: star.target.type });
+      room.stored();
       wake();
     },
     onBatch: (stars) => metrics.commitBatch.observe(stars),
@@ -185,7 +202,7 @@ function votingOperations(
     readonly engine: ReturnType<typeof createEngine>;
   },
 ): VotingDeps {
-  const { settings, sql, clock, mirror, journal, metrics, publicUrl, refusals } = given;
+  const { settings, sql, clock, mirror, journal, metrics, publicUrl, refusals, room } = given;
   const { casting, loadWalletDay, findTarget, findSession } = given.engine;
   const network = settings.HEDERA_NETWORK;
   const own = ownOrigins(publicUrl, settings);
@@ -218,7 +235,10 @@ function votingOperations(
     readAllowance: (wallet) => readAllowance({ clock, loadWalletDay }, wallet),
     previewStar: (wallet, target) => previewStar(previewing, wallet, target),
     async castStar(cast) {
-      const result = await castStar(admitting, cast);
+      const result = await castStar(admitting, cast).catch((error: unknown) => {
+        room.refused(error);
+        throw error;
+      });
       if (result.kind === "refused") {
         const { wallet, decision } = result;
         metrics.starsRefused.inc({ code: decision.code });

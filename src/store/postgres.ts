@@ -158,6 +158,14 @@ const OUTAGE = new RegExp(
     `08...|53...|57...|58...|40001|40P01|55P03|25006|${RAISED.tooLate})`,
 );
 
+const DISK_FULL = "53100";
+
+/** Whether an error, or one that it was made of, says that the server's disk is full. */
+export function isOutOfRoom(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  return ("code" in error && error.code === DISK_FULL) || isOutOfRoom(error.cause);
+}
+
 /** Whether an error says that the database is away or overloaded, rather than that the statement is wrong. */
 export function isOutage(error: unknown): boolean {
   const code = error instanceof Error && "code" in error ? error.code : undefined;

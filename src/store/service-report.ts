@@ -29,6 +29,7 @@ export interface ProcessReport {
   readonly redisAwaySince?: number | null;
   readonly redisMayEvictSince?: number | null;
   readonly mirrorAwaySince?: number | null;
+  readonly databaseFullSince?: number | null;
   /** Workers alone look at it. */
   readonly operator?: OperatorReport | null;
 }

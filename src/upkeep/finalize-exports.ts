@@ -23,7 +23,7 @@ export interface ExportsDeps {
 }
 
 /** A day is final a minute after the last of its stars is published. */
-const EVERY_MS = 60_000;
+const EVERY_MS = 10_000;
 /** The newest final day and an older one are made again this often, and compared. */
 const CHECK_EVERY_MS = 3_600_000;
 /** A commit is there at once; one that hangs is asked for again in the next round. */

@@ -23,6 +23,7 @@ export function judgeReports(known: readonly KnownProcess[], now: number): reado
   );
   return [
     judgeProcesses(known, atWork, now),
+    judgePostgres(atWork),
     judgeRedis(atWork, now),
     judgeMirror(atWork, now),
     judgeBalance(atWork),
@@ -48,6 +49,17 @@ function judgeProcesses(
     message: `no ${names.join(" and no ")} has reported for a minute`,
     since: Math.min(...missing.map(({ lastSeen }) => lastSeen)),
     fix: `start ${missing.map(({ role }) => `\`${START[role]}\``).join(" and ")}`,
+  });
+}
+
+/** Where Postgres does not answer at all, there is no verdict. */
+function judgePostgres(atWork: readonly KnownProcess[]): VerdictCheck {
+  const full = sinceOf(atWork, "web", ({ databaseFullSince }) => databaseFullSince);
+  if (full === null) return well("postgres", "Postgres has room for stars");
+  return wrong("postgres", {
+    message: "Postgres has no room: the last star found its disk full",
+    since: full,
+    fix: "make room on its disk; the next star that is stored clears this",
   });
 }
 

@@ -32,6 +32,8 @@ export interface ReportDeps {
   readonly metrics: Metrics;
   /** Wallet-day actors in this process' memory. */
   readonly countActors?: () => number;
+  /** Whether stars find no room in Postgres. */
+  readonly isDatabaseFull?: () => boolean;
   /** A worker's look at the account that pays. */
   readonly lookAtOperator?: () => Promise<OperatorReport | null>;
 }
@@ -98,7 +100,7 @@ export function startProcessReport(deps: ReportDeps): Service & { webProcesses()
 }
 
 /** What a process sees that is not as it should be. */
-type Trouble = "redisAwaySince" | "redisMayEvictSince" | "mirrorAwaySince";
+type Trouble = "redisAwaySince" | "redisMayEvictSince" | "mirrorAwaySince" | "databaseFullSince";
 
 /** Since when each trouble has stood, seen at every look. */
 function rememberSince(clock: Clock) {
@@ -118,6 +120,7 @@ async function look({
   mirror,
   clock,
   countActors,
+  isDatabaseFull,
   lookAtOperator,
 }: ReportDeps): Promise<{
   readonly report: ProcessReport;
@@ -149,9 +152,15 @@ async function look({
   };
   const redisAwaySince = redis !== undefined && redisMs === null;
   const mirrorAwaySince = mirrorMs === null;
+  const databaseFullSince = isDatabaseFull?.() ?? false;
   return {
     report,
-    trouble: { redisAwaySince, mirrorAwaySince, redisMayEvictSince: redisMayEvict },
+    trouble: {
+      redisAwaySince,
+      mirrorAwaySince,
+      databaseFullSince,
+      redisMayEvictSince: redisMayEvict,
+    },
   };
 }
 

@@ -25,6 +25,17 @@ export const RUNBOOK = {
       "Start it again. What was left is taken up by itself.",
     ],
   },
+  postgres: {
+    title: "Postgres has no room",
+    means: "The last star was not stored because the disk of Postgres is full (SQLSTATE 53100).",
+    meanwhile: "Stars are answered 503 and spend nothing. Reads go on.",
+    todo: [
+      "`df` on the server, for the data folder and for the write-ahead log.",
+      "A log that grows is kept for somebody: a replication slot without a standby (`select * from pg_replication_slots`), or an `archive_command` that fails.",
+      "Make room, or enlarge the disk. Never delete files of `pg_wal` by hand.",
+      "The next star that is stored clears it.",
+    ],
+  },
   redis: {
     title: "Redis may evict, or is away",
     means: "Redis has another policy than `noeviction`, or has not answered for a minute.",

@@ -4,6 +4,7 @@ import { RUNBOOK, runbookPath } from "./runbook.ts";
 /** What the verdict judges, each with an entry of its own in the runbook. */
 export type CheckName =
   | "processes"
+  | "postgres"
   | "redis"
   | "mirror"
   | "balance"

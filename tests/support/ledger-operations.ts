@@ -4,7 +4,9 @@ import { LedgerRefusal } from "../../src/local/hedera/refusal.ts";
 import { livingAccount } from "../../src/local/hedera/state/accounts.ts";
 import { livingCollection, livingNft, moveNft } from "../../src/local/hedera/state/collections.ts";
 import type { ConsensusOrder } from "../../src/local/hedera/state/consensus-order.ts";
-import { newest, type State, type Step } from "../../src/local/hedera/state/state.ts";
+import type { TopicVersion } from "../../src/local/hedera/state/events.ts";
+import { newest, type State, type Step, type Turn } from "../../src/local/hedera/state/state.ts";
+import { addMessage } from "../../src/local/hedera/state/topics.ts";
 import { addOwnTransaction } from "../../src/local/hedera/state/transactions.ts";
 
 /** What tests do to a ledger beyond what seeding does; by the same rules. */
@@ -23,6 +25,10 @@ export function ledgerOperations(order: ConsensusOrder) {
     burn: (collection: string, serial: number) => order.take(burnNft(collection, serial)),
     wipe: (collection: string, serial: number) => order.take(wipeNft(collection, serial)),
     deleteCollection: (id: string) => order.take(deleteCollection(id)),
+    setBalance: (id: string, tinybars: bigint) => order.take(setBalance(id, tinybars)),
+    setSubmitKey: (id: string, key: KeyBytes | null) => order.take(setSubmitKey(id, key)),
+    sayOn: (topic: string, account: string, text: string) =>
+      order.take(sayOn(topic, account, text)),
     deleteTopic: (id: string) => order.take(deleteTopic(id)),
   };
 }
@@ -131,14 +137,48 @@ function holdsNfts({ held, collections }: State, account: number): boolean {
   return false;
 }
 
+function setBalance(id: string, balance: bigint): Step<void> {
+  return (turn) => {
+    const account = livingAccount(turn.state, id);
+    turn.add({ ...account, at: turn.at, balance, balanceAt: turn.at });
+    addOwnTransaction(turn, "CRYPTOTRANSFER", account.num);
+  };
+}
+
+/** Gives a topic another submit key, or none: then anyone may write to it. */
+function setSubmitKey(id: string, key: KeyBytes | null): Step<void> {
+  return (turn) => {
+    const topic = livingTopic(turn, id);
+    turn.add({ ...topic, at: turn.at, submitKey: keyHex(key) });
+    addOwnTransaction(turn, "CONSENSUSUPDATETOPIC", topic.num);
+  };
+}
+
+/** A message of any account that a topic has let in. */
+function sayOn(topicId: string, account: string, text: string): Step<void> {
+  return (turn) => {
+    const { num } = livingTopic(turn, topicId);
+    const payer = livingAccount(turn.state, account).num;
+    const validStart = turn.at - 7_000_000_000n;
+    const chunk = { payer, validStart, nonce: 0, scheduled: false, number: 1, total: 1 };
+    addMessage(turn, num, { payer, message: Buffer.from(text), chunk });
+    addOwnTransaction(turn, "CONSENSUSSUBMITMESSAGE", num);
+  };
+}
+
 /** Deletes a topic; no message is taken any more, those it has stay. */
 function deleteTopic(id: string): Step<void> {
   return (turn) => {
-    const topic = newest(turn.state.topics.get(entityNum(id))?.versions);
-    if (topic === undefined || topic.deleted) {
-      throw new LedgerRefusal("INVALID_TOPIC_ID", `no topic ${id}`);
-    }
+    const topic = livingTopic(turn, id);
     turn.add({ ...topic, at: turn.at, deleted: true });
     addOwnTransaction(turn, "CONSENSUSDELETETOPIC", topic.num);
   };
+}
+
+function livingTopic({ state }: Turn, id: string): TopicVersion {
+  const topic = newest(state.topics.get(entityNum(id))?.versions);
+  if (topic === undefined || topic.deleted) {
+    throw new LedgerRefusal("INVALID_TOPIC_ID", `no topic ${id}`);
+  }
+  return topic;
 }

@@ -86,7 +86,8 @@ function seenBy(
 }
 
 function postgresHealth(numbers: Numbers): Health {
-  return seenBy(numbers, "postgresMs");
+  const room = judged(numbers.verdict, "postgres", "full");
+  return room.mood === "bad" ? room : seenBy(numbers, "postgresMs");
 }
 
 /** Workers reach Redis through their queue alone and report nothing of it. */
