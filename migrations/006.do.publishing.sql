@@ -89,38 +89,54 @@ $$;
 create trigger outbox_published_stands before update on outbox
   for each row when (old.state = 'published') execute function keep_published();
 
--- Gives a star its next transaction id, `0.0.n@s.nnnnnnnnn`: valid from `not_before` (nanoseconds,
+-- Gives stars their next transaction ids, `0.0.n@s.nnnnnnnnn`: valid from `not_before` (nanoseconds,
 -- the caller's estimate of the ledger's time) or, where the payer has ids within the second
 -- after it, from right after the newest of them. So a process whose clock runs ahead does not
--- carry others along. One reservation per payer at a time.
+-- carry others along. One reservation per payer at a time; all stars given have one payer.
 --
--- Returns nothing when the star is not the holder's, not pending, or has an open id.
-create function reserve_transaction(of_star uuid, holder text, by_payer text, on_topic text, not_before bigint)
-returns table (attempt integer, valid_start_ns bigint, transaction_id text)
+-- `stars` is a JSON array (see src/publishing/shared-steps.ts). Returns no row for a star that is
+-- not the holder's, not pending, or has an open id.
+create function reserve_transactions(stars json, holder text)
+returns table (star_id uuid, attempt integer, valid_start_ns bigint, transaction_id text)
 language plpgsql as $$
 #variable_conflict use_column
 declare
+  mine uuid[];
+  by_payer text;
+  earliest_ns bigint;
   start_ns bigint;
 begin
-  perform from outbox where star_id = of_star and state = 'pending'
-    and lease_owner = holder and lease_until > now_ms() for update;
-  if not found then return; end if;
+  select array_agg(locked.star_id) into mine from (
+    select star_id from outbox
+    where star_id in (select (star->>'star_id')::uuid from json_array_elements(stars) as star)
+      and state = 'pending' and lease_owner = holder and lease_until > now_ms()
+    order by star_id for update
+  ) as locked;
+  select max(payer), max(not_before) into by_payer, earliest_ns
+  from json_to_recordset(stars) as given (star_id uuid, payer text, not_before bigint)
+  where star_id = any (mine);
+  if by_payer is null then return; end if;
   perform pg_advisory_xact_lock(hashtext('reserve_transaction'), hashtext(by_payer));
-  select coalesce(max(known.valid_start_ns) + 1, not_before) into start_ns
+  select coalesce(max(known.valid_start_ns) + 1, earliest_ns) into start_ns
   from publish_attempt known
   where known.payer = by_payer
-    and known.valid_start_ns between not_before and not_before + 999999999;
+    and known.valid_start_ns between earliest_ns and earliest_ns + 999999999;
   return query
+  with reserved as (
     insert into publish_attempt (star_id, attempt, topic_id, payer, valid_start_ns, reserved_at)
-    select of_star, coalesce(max(earlier.attempt), 0) + 1, on_topic, by_payer, start_ns, now_ms()
-    from publish_attempt earlier where earlier.star_id = of_star
+    select star_id, 1 + (select coalesce(max(earlier.attempt), 0) from publish_attempt earlier
+        where earlier.star_id = given.star_id),
+      topic_id, by_payer, start_ns - 1 + row_number() over (order by star_id), now_ms()
+    from json_to_recordset(stars) as given (star_id uuid, topic_id text)
+    where star_id = any (mine)
     on conflict do nothing
-    returning publish_attempt.attempt, publish_attempt.valid_start_ns, publish_attempt.transaction_id;
-  if not found then return; end if;
-  update outbox set state = 'reserved', topic_id = on_topic,
-    transaction_id = (select open.transaction_id from publish_attempt open
-      where open.star_id = of_star and open.closed_at is null)
-  where star_id = of_star;
+    returning star_id, attempt, topic_id, valid_start_ns, transaction_id
+  ), kept as (
+    update outbox set state = 'reserved', topic_id = reserved.topic_id,
+      transaction_id = reserved.transaction_id
+    from reserved where outbox.star_id = reserved.star_id
+  )
+  select star_id, attempt, valid_start_ns, transaction_id from reserved;
 end
 $$;
 
@@ -156,6 +172,8 @@ begin
     from said
     join publish_attempt attempt using (transaction_id)
     join outbox on outbox.star_id = attempt.star_id
+    -- Locked in the order of the stars, as by the steps of publishing.
+    order by attempt.star_id for update of outbox
   ), published as (
     update outbox set state = 'published', topic_id = on_topic, transaction_id = judged.transaction_id,
       sequence_number = judged.sequence_number, consensus_timestamp = judged.consensus_timestamp,

@@ -1,6 +1,7 @@
 import { runStatement } from "../store/postgres.ts";
 import type { Attempt } from "./attempt.ts";
 import type { Outbox } from "./outbox.ts";
+import type { Reservation, StepReceipt } from "./shared-steps.ts";
 
 /**
  * Why an attempt is given up. Each is a proof that its message is not on the topic and
@@ -18,29 +19,25 @@ export class LeaseLost extends Error {
 }
 
 /**
- * Each function below is one statement. It writes down a step before the next one is taken,
- * and only while the lease holds; else it throws LeaseLost. It names the transaction and not its
+ * Each function below is one statement, or its star's part of one (`shared-steps.ts`). It writes
+ * down a step before the next one is taken, and only while the lease holds; else it throws LeaseLost. It names the transaction and not its
  * number: in an older copy of the journal the same number may be another transaction. RetryableError `UNAVAILABLE`
  * means that the step may or may not be written: the star is to be taken up anew.
  */
 
 /** Gives a pending star its next id, dated at `notBefore` or just after. */
 export async function reserveId(
-  { sql, holder }: Outbox,
+  { steps }: Outbox,
   starId: string,
-  by: { readonly payer: string; readonly topicId: string; readonly notBefore: bigint },
+  by: Omit<Reservation, "starId">,
 ): Promise<Attempt> {
-  const { payer, topicId, notBefore } = by;
-  const rows = await runStatement(sql<{ number: number; start: string; transaction_id: string }[]>`
-    select attempt as number, valid_start_ns::text as start, transaction_id
-    from reserve_transaction(${starId}, ${holder}, ${payer}, ${topicId}, ${String(notBefore)})`);
-  const { number, start, transaction_id: transactionId } = only(rows, starId);
+  const row = only(await steps.reserve({ starId, ...by }), starId);
   return {
     starId,
-    number,
-    topicId,
-    transactionId,
-    validStart: BigInt(start),
+    number: row.attempt,
+    topicId: by.topicId,
+    transactionId: row.transaction_id,
+    validStart: BigInt(row.valid_start),
     signed: null,
     sends: 0,
     refusals: 0,
@@ -51,25 +48,11 @@ export async function reserveId(
 
 /** Keeps the bytes before anyone can have seen them. */
 export async function storeSigned(
-  outbox: Outbox,
+  { steps }: Outbox,
   attempt: Attempt,
   signed: NonNullable<Attempt["signed"]>,
 ): Promise<Attempt> {
-  const { sql, holder } = outbox;
-  const rows = await runStatement(sql`
-    with mine as (
-      update outbox set state = 'signed'
-      where star_id = ${attempt.starId} and state = 'reserved'
-        and transaction_id = ${attempt.transactionId}
-        and lease_owner = ${holder} and lease_until > now_ms()
-      returning star_id
-    )
-    update publish_attempt set signed_bytes = ${Buffer.from(signed.bytes)},
-      valid_until_ns = ${String(signed.validUntil)}, signed_at = now_ms()
-    from mine where publish_attempt.star_id = mine.star_id
-      and transaction_id = ${attempt.transactionId} and closed_at is null
-    returning attempt`);
-  only(rows, attempt.starId);
+  only(await steps.storeSigned({ attempt, signed }), attempt.starId);
   return { ...attempt, signed };
 }
 
@@ -77,24 +60,9 @@ export async function storeSigned(
  * Written before each sending: from here on the message may be on its way. So this is where the
  * database must still be the one whose topics were read.
  */
-export async function countSend(
-  { sql, holder, database }: Outbox,
-  attempt: Attempt,
-): Promise<Attempt> {
-  const rows = await runStatement(sql<{ sends: number; refusals: number }[]>`
-    with mine as (
-      update outbox set state = 'sent', submitted_at = coalesce(submitted_at, now_ms())
-      where star_id = ${attempt.starId} and state in ('signed', 'sent')
-        and transaction_id = ${attempt.transactionId}
-        and lease_owner = ${holder} and lease_until > now_ms()
-        and (select is_known_database(${database.identity}, ${database.epoch ?? null}))
-      returning star_id
-    )
-    update publish_attempt set sends = sends + 1, sent_at = coalesce(sent_at, now_ms())
-    from mine where publish_attempt.star_id = mine.star_id
-      and transaction_id = ${attempt.transactionId} and closed_at is null
-    returning sends, refusals`);
-  return { ...attempt, ...only(rows, attempt.starId) };
+export async function countSend({ steps, database }: Outbox, attempt: Attempt): Promise<Attempt> {
+  const { sends, refusals } = only(await steps.countSend({ attempt, database }), attempt.starId);
+  return { ...attempt, sends, refusals };
 }
 
 /**
@@ -108,23 +76,17 @@ export async function countRefusal({ sql }: Outbox, attempt: Attempt): Promise<A
     where star_id = ${attempt.starId} and transaction_id = ${attempt.transactionId} and closed_at is null
       and sends >= ${attempt.sends}
     returning sends, refusals`);
-  return { ...attempt, ...only(rows, attempt.starId) };
+  return { ...attempt, ...only(rows[0], attempt.starId) };
 }
 
 /** What the nodes said; true under any lease. */
 export async function storeReceipt(
-  { sql }: Outbox,
+  { steps }: Outbox,
   attempt: Attempt,
-  receipt: NonNullable<Attempt["receipt"]> & { readonly runningHash: string | null },
+  receipt: StepReceipt,
 ): Promise<Attempt> {
-  const { status, sequenceNumber, runningHash } = receipt;
-  const rows = await runStatement(sql`
-    update publish_attempt set receipt_status = ${status},
-      receipt_sequence = ${sequenceNumber}, receipt_hash = ${runningHash}
-    where star_id = ${attempt.starId} and transaction_id = ${attempt.transactionId} and closed_at is null
-      and receipt_status is null
-    returning attempt`);
-  only(rows, attempt.starId);
+  only(await steps.storeReceipt({ attempt, receipt }), attempt.starId);
+  const { status, sequenceNumber } = receipt;
   return { ...attempt, receipt: { status, sequenceNumber } };
 }
 
@@ -173,11 +135,10 @@ export async function giveUp(
     from mine where publish_attempt.star_id = mine.star_id
       and transaction_id = ${attempt.transactionId} and closed_at is null
     returning attempt`);
-  only(rows, attempt.starId);
+  only(rows[0], attempt.starId);
 }
 
-function only<Row>(rows: readonly Row[], starId: string): Row {
-  const [row] = rows;
+function only<Row>(row: Row | undefined, starId: string): Row {
   if (row === undefined) throw new LeaseLost(`star ${starId}`);
   return row;
 }

@@ -1,10 +1,11 @@
 import type { KnownDatabase } from "../store/database-identity.ts";
 import { runStatement, type Sql } from "../store/postgres.ts";
 import type { Attempt } from "./attempt.ts";
+import { type Release, type SharedSteps, shareSteps } from "./shared-steps.ts";
 
 /**
  * The queue of stars to publish is the table `outbox` itself. A publisher works only on rows it
- * has leased; every function here is one statement and throws RetryableError `UNAVAILABLE` when
+ * has leased; every function here is one statement, or a star's part of one, and throws RetryableError `UNAVAILABLE` when
  * Postgres is out of reach.
  */
 export interface Outbox {
@@ -12,8 +13,18 @@ export interface Outbox {
   /** Names this publisher among all there ever are. */
   readonly holder: string;
   readonly leaseMs: number;
+  /** Takes the steps of this holder's stars. */
+  readonly steps: SharedSteps;
   /** Where the topics were read: stars of any other database are neither leased nor sent. */
   readonly database: KnownDatabase;
+}
+
+/** The outbox as one publisher works on it, before it knows the database. */
+export function openOutbox(
+  sql: Sql,
+  { holder, leaseMs }: Pick<Outbox, "holder" | "leaseMs">,
+): Omit<Outbox, "database"> {
+  return { sql, holder, leaseMs, steps: shareSteps(sql, holder) };
 }
 
 /** A star to publish, until the lease runs out. */
@@ -75,14 +86,11 @@ export async function leaseStars(
  * @param back.why what went wrong; null when nothing did
  */
 export async function releaseStar(
-  { sql, holder }: Pick<Outbox, "sql" | "holder">,
+  { steps }: Pick<Outbox, "steps">,
   starId: string,
-  { delayMs, why }: { readonly delayMs: number; readonly why: string | null },
+  back: Omit<Release, "starId">,
 ): Promise<void> {
-  await runStatement(sql`
-    update outbox set lease_owner = null, lease_until = 0, tries = tries + ${why === null ? 0 : 1},
-      next_try_at = now_ms() + ${Math.ceil(delayMs)}::bigint, last_error = ${why}
-    where star_id = ${starId} and lease_owner = ${holder} and state <> 'published'`);
+  await steps.release({ starId, ...back });
 }
 
 /** Lays everything back that this holder still has. */

@@ -23,7 +23,7 @@ import {
 import { createDrain } from "./drain.ts";
 import { countLost } from "./journal-behind.ts";
 import { createLedgerClock, type LedgerClock } from "./ledger-clock.ts";
-import { layAllBack, pendingPublications } from "./outbox.ts";
+import { layAllBack, openOutbox, pendingPublications } from "./outbox.ts";
 import { createNotices, type PublishingMetrics } from "./publishing-alerts.ts";
 import { createReadiness } from "./readiness.ts";
 import { createSendGate } from "./send-gate.ts";
@@ -208,7 +208,7 @@ function compose(
   });
   const lanes = { event: openLane("event"), asset: openLane("asset") };
   const context = {
-    outbox: { sql, holder: randomUUID(), leaseMs },
+    outbox: openOutbox(sql, { holder: randomUUID(), leaseMs }),
     topic,
     mirror,
     clock,

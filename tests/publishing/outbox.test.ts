@@ -15,6 +15,7 @@ import {
   layAllBack,
   leaseStars,
   type Outbox,
+  openOutbox,
   pendingPublications,
   releaseStar,
 } from "../../src/publishing/outbox.ts";
@@ -27,8 +28,10 @@ let mine: Outbox;
 let other: Outbox;
 eachOnRig(test, (made) => {
   rig = made;
-  mine = { sql: rig.sql, holder: randomUUID(), leaseMs: 30_000, database: rig.database };
-  other = { sql: rig.sql, holder: randomUUID(), leaseMs: 30_000, database: rig.database };
+  const { sql, database } = rig;
+  const open = () => openOutbox(sql, { holder: randomUUID(), leaseMs: 30_000 });
+  mine = { ...open(), database };
+  other = { ...open(), database };
 });
 
 const START = 1_795_161_600_000_000_000n;
@@ -93,6 +96,46 @@ test("ids of one payer never meet, however many reserve them for the same instan
     starts.map((_, i) => START + BigInt(i)),
   );
   assert.equal(new Set(attempts.map(({ transactionId }) => transactionId)).size, 40);
+});
+
+test("steps that stars take at the same time share a statement", async () => {
+  const stars = await Promise.all(Array.from({ length: 30 }, () => rig.box()));
+  let statements = 0;
+  const counting = new Proxy(rig.sql, {
+    apply(target, self, args) {
+      statements += 1;
+      return Reflect.apply(target, self, args);
+    },
+  });
+  mine = { ...mine, ...openOutbox(counting, mine) };
+  await lease(mine, 30);
+  statements = 0;
+  const attempts = await Promise.all(
+    stars.map(async (starId) => {
+      const attempt = await storeSigned(mine, await reserveId(mine, starId, by), signed);
+      return countSend(mine, attempt);
+    }),
+  );
+  assert.equal(statements, 3);
+  assert.ok(attempts.every(({ sends }) => sends === 1));
+  const rows = await rig.sql`select from outbox where state = 'sent'`;
+  assert.equal(rows.length, 30);
+});
+
+test("a star that Postgres refuses fails alone", async () => {
+  const [before, bad, after] = [await rig.box(), await rig.box(), await rig.box()];
+  await lease(mine);
+  const back = (starId: string, why: string) => releaseStar(mine, starId, { delayMs: 0, why });
+  const settled = await Promise.allSettled([
+    back(before, "busy"),
+    back(bad, "no text of Postgres holds \u0000"),
+    back(after, "busy"),
+  ]);
+  assert.deepEqual(
+    settled.map(({ status }) => status),
+    ["fulfilled", "rejected", "fulfilled"],
+  );
+  assert.deepEqual(await idsOf(lease(other)), [before, after]);
 });
 
 test("a process whose clock runs ahead takes no one else's ids along", async () => {

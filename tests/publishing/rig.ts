@@ -7,7 +7,7 @@ import { beginReading } from "../../src/publishing/confirm.ts";
 import type { PublishContext, PublishFailpoint, TopicKind } from "../../src/publishing/context.ts";
 import { createLedgerClock } from "../../src/publishing/ledger-clock.ts";
 import { starMessage } from "../../src/publishing/message.ts";
-import { leaseStars } from "../../src/publishing/outbox.ts";
+import { leaseStars, openOutbox } from "../../src/publishing/outbox.ts";
 import { publishStar } from "../../src/publishing/publish-star.ts";
 import { type Alarm, createNotices } from "../../src/publishing/publishing-alerts.ts";
 import { createSendGate } from "../../src/publishing/send-gate.ts";
@@ -204,7 +204,10 @@ function newProcess(rig: World, fate?: Fate | PublishContext["failpoint"]) {
     follower: { poke: () => undefined },
   });
   const context: PublishContext = {
-    outbox: { sql, holder: randomUUID(), leaseMs: 30_000, database: rig.database },
+    outbox: {
+      ...openOutbox(sql, { holder: randomUUID(), leaseMs: 30_000 }),
+      database: rig.database,
+    },
     topic: ledger.topic(),
     mirror,
     clock,
