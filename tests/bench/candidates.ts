@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import { freePort } from "../../src/local/free-port.ts";
+import type { Checkout } from "./checkout.ts";
 import { type Child, launch, WEB_FLAGS } from "./children.ts";
 import { type Bench, type Candidate, emptyRedis, onDatabase } from "./measure.ts";
 import { installPlain } from "./plain.ts";
@@ -20,11 +21,13 @@ export interface StartOrder
   /** Of the profile, where profiles are wanted. */
   readonly name: string;
   readonly nodeFlags?: readonly string[];
+  /** An older tree whose server is started, as it starts one; this tree when absent. */
+  readonly checkout?: Checkout | undefined;
 }
 
 /** Starts our own server under test: the product's parts, holdings given. */
 export async function startServer(bench: Bench, order: StartOrder): Promise<Running> {
-  const { kind, template, processes = 1, name, nodeFlags = [], ...rest } = order;
+  const { kind, template, processes = 1, name, nodeFlags = [], checkout, ...rest } = order;
   const { world } = bench;
   await emptyRedis(world);
   const database = await world.clone(template);
@@ -43,7 +46,8 @@ export async function startServer(bench: Bench, order: StartOrder): Promise<Runn
       const child = await launch({
         entry: new URL("./server.ts", import.meta.url),
         args: [JSON.stringify(given)],
-        nodeFlags: [...WEB_FLAGS, ...nodeFlags],
+        nodeFlags: [...(checkout?.webFlags ?? WEB_FLAGS), ...nodeFlags],
+        checkout,
         profileInto: profileFolder(bench, name),
       });
       await child.answersAt(url);
@@ -64,6 +68,7 @@ export async function startServe(
     readonly name: string;
     readonly template: string;
     readonly settings: Record<string, string>;
+    readonly checkout?: Checkout | undefined;
   },
 ): Promise<Running> {
   const { world } = bench;
@@ -74,7 +79,8 @@ export async function startServe(
   const child = await launch({
     entry: new URL("../../src/processes/starboard.ts", import.meta.url),
     args: ["serve"],
-    nodeFlags: WEB_FLAGS,
+    nodeFlags: given.checkout?.webFlags ?? WEB_FLAGS,
+    checkout: given.checkout,
     settings: {
       PORT: String(port),
       DATABASE_URL: database.url,

@@ -10,8 +10,8 @@ import {
   rmSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
-import { join, relative } from "node:path";
-import { fileURLToPath } from "node:url";
+import { join } from "node:path";
+import { type Checkout, compiled } from "./checkout.ts";
 import type { Usage } from "./observe.ts";
 
 /** A measured process: compiled, apart from this one, and gone with it at the latest. */
@@ -31,8 +31,6 @@ export interface Child {
 /** As `bin/starboard` starts a web process; rivals and bare servers get the same. */
 export const WEB_FLAGS: readonly string[] = ["--max-semi-space-size=64"];
 
-const ROOT = fileURLToPath(new URL("../..", import.meta.url));
-export const COMPILED = join(ROOT, "dist/bench");
 /** Starting includes connecting to Postgres and Redis on a busy machine. */
 const READY_WITHIN_MS = 60_000;
 const STOP_WITHIN_MS = 20_000;
@@ -51,6 +49,8 @@ export interface Launch {
   readonly takesOrders?: boolean;
   /** Folder for a CPU profile, written when the process ends. */
   readonly profileInto?: string | undefined;
+  /** The tree whose twin is started; this one when absent. */
+  readonly checkout?: Pick<Checkout, "compiled"> | undefined;
 }
 
 const living = new Set<ChildProcess>();
@@ -65,7 +65,8 @@ let launched = 0;
 /** Starts a process; ready to be asked once its modules are loaded. */
 export async function launch(given: Launch): Promise<Child> {
   const { entry, args = [], settings = {}, nodeFlags = [], profileInto } = given;
-  const observer = compiled(new URL("./observe.ts", import.meta.url));
+  const { checkout = { compiled } } = given;
+  const observer = checkout.compiled(new URL("./observe.ts", import.meta.url));
   if (profileInto !== undefined) mkdirSync(profileInto, { recursive: true });
   const profiling =
     profileInto === undefined ? [] : ["--cpu-prof", `--cpu-prof-dir=${profileInto}`];
@@ -76,7 +77,7 @@ export async function launch(given: Launch): Promise<Child> {
   const words = openSync(log, "w");
   const child = spawn(
     process.execPath,
-    [...nodeFlags, ...profiling, "--import", observer, compiled(entry), ...args],
+    [...nodeFlags, ...profiling, "--import", observer, checkout.compiled(entry), ...args],
     { env: { PATH, HOME, ...settings }, stdio: ["ignore", "ignore", words, "ipc"] },
   );
   closeSync(words);
@@ -174,11 +175,6 @@ async function nextMessage<T>(
     clearTimeout(timer);
     child.off("exit", stop);
   }
-}
-
-/** Where the compiler put a source file. */
-function compiled(source: URL): string {
-  return join(COMPILED, relative(ROOT, fileURLToPath(source)).replace(/\.ts$/, ".js"));
 }
 
 /** The profiles in a folder, newest last. */

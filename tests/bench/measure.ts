@@ -1,5 +1,6 @@
 import { createClient } from "redis";
 import { openPostgres } from "../../src/store/postgres.ts";
+import type { Checkout } from "./checkout.ts";
 import { type Child, launch } from "./children.ts";
 import type { LoadOrder, LoadReport } from "./load.ts";
 import { cpuOfTree } from "./machine.ts";
@@ -18,6 +19,8 @@ export interface Options {
   readonly profileInto: string | undefined;
   /** Only candidates whose name holds this. */
   readonly only: string | undefined;
+  /** An older tree, measured in turns with this one. */
+  readonly against: Checkout | undefined;
 }
 
 /** What every measurement of a benchmark shares. */
@@ -158,7 +161,7 @@ function keep(
   }
   figures.add(`${name} transactions`, (after.commits - before.commits) / done);
   figures.add(`${name} wal syncs`, (after.walSyncs - before.walSyncs) / done);
-  for (const what of ["batches", "statements", "stale", "lost"]) {
+  for (const what of ["batches", "statements", "slot", "claim"]) {
     if (after.usage.counts[what] !== undefined) figures.add(`${name} ${what}`, counted(what));
   }
 }

@@ -7,6 +7,7 @@ import { starMessage } from "../../src/publishing/message.ts";
 import { createWakeQueue } from "../../src/publishing/queue.ts";
 import { openPostgres, type Sql } from "../../src/store/postgres.ts";
 import { type Child, launch } from "./children.ts";
+import { cpuOfTree } from "./machine.ts";
 import { type Bench, emptyRedis } from "./measure.ts";
 import type { LedgerOrder, LedgerSettings } from "./publish-ledger.ts";
 import {
@@ -23,9 +24,9 @@ import type { Database } from "./world.ts";
  * the local one in a process of its own, as fast as it can be:
  *
  *   paced    20 stars/s, each woken for: from the star's instant to its confirmation
- *   one      a backlog of 10,000, one worker: how fast; then 40,000 more in portions, with a rest
- *            after each: what memory does
- *   two      a backlog of 10,000, two workers
+ *   one      a backlog of 10,000, one worker: how fast
+ *   two      the same by two workers
+ *   memory   50,000 in portions, one worker that rests after each: what memory does
  */
 const STARS_PER_SECOND = 20;
 const DRAIN = 10_000;
@@ -38,32 +39,38 @@ const SCENE_SECONDS_MAX = 600;
 /** Stars that wait from the start, and portions that come one after the other. */
 interface Load {
   readonly name: string;
+  readonly workers: number;
   readonly backlog: number;
   readonly portions: number;
   readonly portion: number;
 }
 
-const sizesOf = (quick: boolean): { paced: number; one: Load; two: Load } => ({
+const sizesOf = (quick: boolean): { paced: number; backlogs: readonly Load[] } => ({
   paced: quick ? 40 : 600,
-  one: {
-    name: "one",
-    backlog: quick ? 80 : DRAIN,
-    portions: 16,
-    portion: quick ? 20 : 2_500,
-  },
-  two: { name: "two", backlog: quick ? 200 : DRAIN, portions: 0, portion: 0 },
+  backlogs: [
+    { name: "one", workers: 1, backlog: quick ? 2_000 : DRAIN, portions: 0, portion: 0 },
+    { name: "two", workers: 2, backlog: quick ? 200 : DRAIN, portions: 0, portion: 0 },
+    {
+      name: "memory",
+      workers: 1,
+      backlog: quick ? 80 : DRAIN,
+      portions: 16,
+      portion: quick ? 20 : 2_500,
+    },
+  ],
 });
 
 export async function benchPublish(bench: Bench): Promise<void> {
   const { world, options } = bench;
   const sizes = sizesOf(options.quick);
-  const wanted = (name: string): boolean => options.only?.includes(name) ?? true;
+  const wanted = (name: string): boolean => options.only?.split(",").includes(name) ?? true;
   await world.template("bench_publish", async () => undefined);
   for (let round = 0; round < options.rounds; round += 1) {
     bench.note(`round ${round + 1} of ${options.rounds}`);
     if (wanted("paced")) await onLedger(bench, 1, (scene) => paced(bench, scene, sizes.paced));
-    if (wanted("one")) await onLedger(bench, 1, (scene) => backlog(bench, scene, sizes.one));
-    if (wanted("two")) await onLedger(bench, 2, (scene) => backlog(bench, scene, sizes.two));
+    for (const load of sizes.backlogs.filter(({ name }) => wanted(name))) {
+      await onLedger(bench, load.workers, (scene) => backlog(bench, scene, load));
+    }
   }
 }
 
@@ -125,7 +132,7 @@ function startWorker(
       REDIS_URL: world.redis.url,
       LOG_LEVEL: "error",
     },
-    profileInto: options.profileInto,
+    profileInto: options.profileInto && join(options.profileInto, "worker"),
   });
 }
 
@@ -170,15 +177,20 @@ async function backlog(bench: Bench, scene: Scene, load: Load): Promise<void> {
   const [first, ...others] = await scene.startWorkers();
   if (first === undefined) throw new RangeError("a backlog needs a worker");
   await untilPublished(sql, 1);
-  const [startedAt, cpuBefore] = [performance.now(), await cpuUsOf([first, ...others])];
+  const workers = [first, ...others];
+  const startedAt = performance.now();
+  const [before, postgresBefore] = [await cpuUsOf(workers), postgresUs(bench)];
   const seconds = (): number => (performance.now() - startedAt) / 1_000;
   await untilPublished(sql, load.backlog);
   const rate = load.backlog / seconds();
-  const cpuMs = ((await cpuUsOf([first, ...others])) - cpuBefore) / 1_000 / load.backlog;
+  const cpuMs = ((await cpuUsOf(workers)) - before) / 1_000 / load.backlog;
+  const postgresMs = (postgresUs(bench) - postgresBefore) / 1_000 / load.backlog;
   figures.add(`${name} drain s`, seconds());
   figures.add(`${name} /s`, rate);
   figures.add(`${name} CPU ms`, cpuMs);
-  note(`  ${name}: ${Math.round(rate)}/s, ${cpuMs.toFixed(2)} ms of CPU a message`);
+  figures.add(`${name} Postgres ms`, postgresMs);
+  const cpu = `${cpuMs.toFixed(2)} ms of CPU a message, Postgres ${postgresMs.toFixed(2)}`;
+  note(`  ${name}: ${Math.round(rate)}/s, ${cpu}`);
   if (load.portions === 0) return;
   const samples: MemorySample[] = [];
   for (let n = 0; n < load.portions && seconds() < SCENE_SECONDS_MAX; n += 1) {
@@ -188,6 +200,8 @@ async function backlog(bench: Bench, scene: Scene, load: Load): Promise<void> {
   }
   keepMemory(bench, name, samples);
 }
+
+const postgresUs = ({ world }: Bench): number => cpuOfTree(world.postgres.pid());
 
 async function cpuUsOf(workers: readonly Child[]): Promise<number> {
   const used = await Promise.all(workers.map((worker) => worker.usage()));
@@ -260,7 +274,7 @@ async function untilPublished(sql: Sql, least: number): Promise<number> {
 
 export function showPublish(figures: Figures): string {
   const lag = ["p50 ms", "p99 ms", "max ms"];
-  const speed = ["/s", "drain s", "CPU ms"];
+  const speed = ["/s", "drain s", "CPU ms", "Postgres ms"];
   const memory = ["MiB", "KiB per 1,000"];
   const cell = (name: string): string => show(spreadOf(figures.of(name)));
   return [
@@ -273,11 +287,11 @@ export function showPublish(figures: Figures): string {
       ["one", "two"].map((who) => [who, ...speed.map((each) => cell(`${who} ${each}`))]),
     ),
     table(
-      [`one worker, to message ${cell("one messages")}`, ...memory],
+      [`one worker, to message ${cell("memory messages")}`, ...memory],
       [
-        ["heap at rest", ...memory.map((each) => cell(`one heap ${each}`))],
-        ["RSS at rest", ...memory.map((each) => cell(`one rss ${each}`))],
-        ["RSS at work, most", ...memory.map((each) => cell(`one busyRss ${each}`))],
+        ["heap at rest", ...memory.map((each) => cell(`memory heap ${each}`))],
+        ["RSS at rest", ...memory.map((each) => cell(`memory rss ${each}`))],
+        ["RSS at work, most", ...memory.map((each) => cell(`memory busyRss ${each}`))],
       ],
     ),
   ].join("\n\n");
@@ -287,9 +301,9 @@ export function publishGoals(figures: Figures): readonly Goal[] {
   const of = (name: string) => spreadOf(figures.of(name));
   return [
     atMost("p99 from star to ledger at 20/s, ms", 10_000, of("paced p99 ms")),
-    atLeast("backlog, one worker, messages/s", 20, of("one /s")),
+    atLeast("backlog, one worker, messages/s", 400, of("one /s")),
     atMost("10,000 waiting stars are out within, s", 600, of("one drain s")),
-    atMost("memory that 1,000 messages leave behind, KiB RSS", 100, of("one rss KiB per 1,000")),
-    atMost("the same of the heap, KiB", 20, of("one heap KiB per 1,000")),
+    atMost("memory that 1,000 messages leave behind, KiB RSS", 100, of("memory rss KiB per 1,000")),
+    atMost("the same of the heap, KiB", 20, of("memory heap KiB per 1,000")),
   ];
 }

@@ -1,11 +1,9 @@
-import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, readdirSync } from "node:fs";
-import { createRequire } from "node:module";
 import { loadavg, tmpdir } from "node:os";
-import { dirname, join } from "node:path";
-import { fileURLToPath } from "node:url";
+import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { actorGoals, benchActors, showActors } from "./actors.ts";
+import { checkOut, compile } from "./checkout.ts";
 import { profilesIn } from "./children.ts";
 import { describeMachine } from "./machine.ts";
 import { type Bench, type Options, startBench } from "./measure.ts";
@@ -20,7 +18,7 @@ import { showStars, starGoals } from "./stars-report.ts";
  * Measures, as ratios against ceilings of the same run; asserts nothing.
  *
  *     npm run bench -- stars|actors|publish|reads [--rounds 3] [--seconds 8] [--quick] [--json]
- *                      [--only engine,plain] [--profile]
+ *                      [--only engine,plain] [--profile] [--against <commit or checkout>]
  *
  * Real servers, thrown away at the end: a durable Postgres and a Redis. What is measured runs
  * compiled and in processes of its own, the clients in another. Progress goes to standard
@@ -34,6 +32,7 @@ const { values, positionals } = parseArgs({
     json: { type: "boolean", default: false },
     only: { type: "string" },
     profile: { type: "boolean", default: false },
+    against: { type: "string" },
   },
   allowPositionals: true,
 });
@@ -61,13 +60,15 @@ async function main(): Promise<number> {
     return 2;
   }
   for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => process.exit(1));
+  // The servers run as they would in production: compiled, not translated while they load.
   compile();
   const machine = describeMachine();
-  const bench = await startBench(readOptions());
+  const bench = await startBench(await readOptions());
   try {
     await benchmark.run(bench);
   } finally {
     await bench.close();
+    bench.options.against?.close();
   }
   const after = { loadAfter: loadavg() };
   const goals = benchmark.goals(bench.figures);
@@ -86,28 +87,18 @@ async function main(): Promise<number> {
   return 0;
 }
 
-function readOptions(): Options {
-  const { quick, profile, only } = values;
+async function readOptions(): Promise<Options> {
+  const { quick, profile, only, against } = values;
   const profileInto = profile ? join(tmpdir(), `starboard-profiles-${process.pid}`) : undefined;
   if (profileInto !== undefined) mkdirSync(profileInto, { recursive: true });
   return {
     quick,
     only,
+    against: against === undefined ? undefined : await checkOut(against),
     profileInto,
     rounds: Number(values.rounds ?? (quick ? 1 : 3)),
     seconds: Number(values.seconds ?? (quick ? 1 : 8)),
   };
-}
-
-/** The servers run as they would in production: compiled, not translated while they load. */
-function compile(): void {
-  const project = fileURLToPath(new URL("./tsconfig.json", import.meta.url));
-  const compiler = createRequire(import.meta.url).resolve("typescript/package.json");
-  const tsc = join(dirname(compiler), "bin/tsc");
-  const { status, stdout } = spawnSync(process.execPath, [tsc, "-p", project], {
-    encoding: "utf8",
-  });
-  if (status !== 0) process.stderr.write(`compiled with complaints:\n${stdout}\n`);
 }
 
 function showProfiles(folder: string | undefined): void {

@@ -92,7 +92,11 @@ async function engine(): Promise<Built> {
   if (order.actorsLiveMax !== undefined) {
     Object.assign(bounds, { actorsLiveMax: order.actorsLiveMax });
   }
-  const pools = await openPools(order.commitPerStar ? PER_STAR_FLIGHTS : WRITER_CONNECTIONS);
+  const probe = openPostgres(order.databaseUrl, { connections: 1 });
+  const role = await appRole(probe);
+  await probe.end({ timeout: 1 });
+  const connections = order.commitPerStar ? PER_STAR_FLIGHTS : WRITER_CONNECTIONS;
+  const pools = await openPools(connections, role);
   const clock = await followClock(
     () => readDatabaseClock(pools.sql),
     () => undefined,
@@ -140,6 +144,7 @@ async function engine(): Promise<Built> {
 }
 
 async function plain(): Promise<Built> {
+  // As the tables' owner: the product's role may write stars through `cast_stars` alone.
   const pools = await openPools(PLAIN_CONNECTIONS);
   const clock = await followClock(
     () => readDatabaseClock(pools.sql),
@@ -159,10 +164,7 @@ async function plain(): Promise<Built> {
   };
 }
 
-async function openPools(connections: number) {
-  const probe = openPostgres(order.databaseUrl, { connections: 1 });
-  const role = await appRole(probe);
-  await probe.end({ timeout: 1 });
+async function openPools(connections: number, role?: string) {
   const sql = openPostgres(order.databaseUrl, { role });
   const writer = openPostgres(order.databaseUrl, { role, writer: true, connections });
   return {
@@ -190,7 +192,7 @@ function never(): never {
 const unused: Omit<VotingDeps, "clock" | "findSession" | "castStar"> = {
   network: "local",
   tokens: sessionTokens("http://127.0.0.1", []),
-  config: {} as VotingDeps["config"],
+  config: { publicUrl: "http://127.0.0.1" } as VotingDeps["config"],
   readItems: never,
   startSignIn: never,
   openSession: never,

@@ -1,4 +1,6 @@
+import type { Sql } from "../../src/store/postgres.ts";
 import { type Running, startServe, startServer } from "./candidates.ts";
+import type { Checkout } from "./checkout.ts";
 import { type BenchMirror, startMirror } from "./ledger.ts";
 import type { LoadReport } from "./load.ts";
 import { cpuOfTree } from "./machine.ts";
@@ -19,8 +21,11 @@ import { FIRST_WALLET, WARM_ROUNDS } from "./workloads.ts";
  *   plain     the straightforward service with the same rules (`plain.ts`)
  *   two       two engines, each request to one of them by chance
  *   full      `starboard serve`, holdings read from a mirror node over HTTP
+ *   older     engine and full of another commit, right after this one's (`--against`)
  */
 const TEMPLATE = "bench_stars";
+const OLDER_TEMPLATE = "bench_stars_older";
+export const OLDER = "older ";
 
 /** Sizes that follow from how fast anything here can be. */
 interface Sizes {
@@ -51,6 +56,11 @@ export async function benchStars(bench: Bench): Promise<void> {
         connections: [64, 16, 256, 1],
       };
   await world.template(TEMPLATE, (sql) => seedForStars(sql, sizes.wallets));
+  const { against } = options;
+  if (against !== undefined) {
+    const seed = (sql: Sql) => against.seedForStars(sql, sizes.wallets);
+    await world.template(OLDER_TEMPLATE, seed, against.migrate);
+  }
   const mirror = isWanted(bench, "full")
     ? await startMirror(bench, sizes.ledgerWallets)
     : undefined;
@@ -58,11 +68,11 @@ export async function benchStars(bench: Bench): Promise<void> {
     echo: () => echo(bench, sizes),
     house: () => house(bench, sizes),
     pgbench: () => ceilingOfPostgres(bench),
-    engine: () => engine(bench, sizes),
+    engine: () => inTurns(against, (checkout) => engine(bench, sizes, checkout)),
     "per star": () => perStar(bench, sizes),
     plain: () => plain(bench, sizes),
     two: () => twoProcesses(bench, sizes),
-    full: () => full(bench, sizes, mirror),
+    full: () => fullPath(bench, sizes, mirror),
   };
   try {
     for (let round = 0; round < options.rounds; round += 1) {
@@ -92,8 +102,26 @@ async function use(starting: Promise<Running>, work: (running: Running) => Promi
   }
 }
 
-const start = (bench: Bench, kind: "echo" | "house" | "engine" | "plain", name: string = kind) =>
-  startServer(bench, { kind, template: TEMPLATE, name });
+const start = (
+  bench: Bench,
+  kind: "echo" | "house" | "engine" | "plain",
+  { name = kind, checkout }: { name?: string; checkout?: Checkout | undefined } = {},
+) => startServer(bench, { kind, ...variantOf(checkout), name, checkout });
+
+/** Of this tree, or of an older one: its database, and what its figures' names begin with. */
+const variantOf = (checkout: Checkout | undefined) =>
+  checkout === undefined
+    ? { template: TEMPLATE, prefix: "" }
+    : { template: OLDER_TEMPLATE, prefix: OLDER };
+
+/** This tree, then the older one where there is one. */
+async function inTurns(
+  against: Checkout | undefined,
+  work: (checkout?: Checkout) => Promise<void>,
+): Promise<void> {
+  await work();
+  if (against !== undefined) await work(against);
+}
 
 async function echo(bench: Bench, { connections, wallets }: Sizes): Promise<void> {
   await use(start(bench, "echo"), async (candidate) => {
@@ -181,12 +209,14 @@ async function refusing(bench: Bench, candidate: Candidate, name: string, sizes:
   await measure(bench, candidate, { ...exhausted, name: `${name} exhausted 64` });
 }
 
-async function engine(bench: Bench, sizes: Sizes): Promise<void> {
-  await use(start(bench, "engine"), async (candidate) => {
-    await accepting(bench, candidate, "engine", sizes);
+async function engine(bench: Bench, sizes: Sizes, checkout?: Checkout): Promise<void> {
+  const name = `${variantOf(checkout).prefix}engine`;
+  await use(start(bench, "engine", { name, checkout }), async (candidate) => {
+    await accepting(bench, candidate, name, sizes);
   });
-  await use(start(bench, "engine", "engine refusing"), async (candidate) => {
-    await refusing(bench, candidate, "engine", sizes);
+  const refused = { name: `${name} refusing`, checkout };
+  await use(start(bench, "engine", refused), async (candidate) => {
+    await refusing(bench, candidate, name, sizes);
   });
 }
 
@@ -194,7 +224,7 @@ async function plain(bench: Bench, sizes: Sizes): Promise<void> {
   await use(start(bench, "plain"), async (candidate) => {
     await accepting(bench, candidate, "plain", sizes);
   });
-  await use(start(bench, "plain", "plain refusing"), async (candidate) => {
+  await use(start(bench, "plain", { name: "plain refusing" }), async (candidate) => {
     await refusing(bench, candidate, "plain", sizes);
   });
 }
@@ -234,21 +264,32 @@ async function twoProcesses(bench: Bench, sizes: Sizes): Promise<void> {
   }
 }
 
-async function full(bench: Bench, sizes: Sizes, mirror: BenchMirror | undefined): Promise<void> {
+async function fullPath(
+  bench: Bench,
+  sizes: Sizes,
+  mirror: BenchMirror | undefined,
+): Promise<void> {
   if (mirror === undefined) return;
   await ceilingOfMirror(bench, mirror);
+  await inTurns(bench.options.against, (checkout) => full(bench, sizes, { mirror, checkout }));
+}
+
+async function full(
+  bench: Bench,
+  sizes: Sizes,
+  { mirror, checkout }: { readonly mirror: BenchMirror; readonly checkout: Checkout | undefined },
+): Promise<void> {
+  const { template, prefix } = variantOf(checkout);
+  const name = `${prefix}full`;
   const settings = {
     MIRROR_NODE_URL: mirror.url,
     COLLECTION_A_ID: mirror.collectionA,
     COLLECTION_B_ID: mirror.collectionB,
   };
-  await use(
-    startServe(bench, { name: "full", template: TEMPLATE, settings }),
-    async (candidate) => {
-      const watched = { ...candidate, mirror: mirror.process };
-      await accepting(bench, watched, "full", { ...sizes, wallets: sizes.ledgerWallets });
-    },
-  );
+  await use(startServe(bench, { name, template, settings, checkout }), async (candidate) => {
+    const watched = { ...candidate, mirror: mirror.process };
+    await accepting(bench, watched, name, { ...sizes, wallets: sizes.ledgerWallets });
+  });
 }
 
 /** What the mirror node itself can answer: two readings are one star's. */

@@ -14,7 +14,7 @@ export interface World {
   /** Superuser's pool on the server's first database. */
   readonly admin: Sql;
   /** A migrated database filled by `seed`, to be cloned. */
-  template(name: string, seed: (sql: Sql) => Promise<void>): Promise<void>;
+  template(name: string, seed: (sql: Sql) => Promise<void>, schema?: Schema): Promise<void>;
   /** A database of its own, the same at each call; `drop` it soon, they are large. */
   clone(template: string): Promise<Database>;
   close(): Promise<void>;
@@ -25,6 +25,9 @@ export interface Database {
   readonly name: string;
   drop(): Promise<void>;
 }
+
+/** Makes the tables: this tree's migrations, or an older one's. */
+type Schema = (url: string) => Promise<unknown>;
 
 /** Filling a template takes longer than a statement of the service may. */
 const SEED_TIMEOUT_MS = 600_000;
@@ -55,9 +58,9 @@ export async function startWorld(): Promise<World> {
     postgres,
     redis,
     admin,
-    async template(name, seed) {
+    async template(name, seed, schema = migrate) {
       await admin`create database ${admin(name)}`;
-      await migrate(urlOf(name));
+      await schema(urlOf(name));
       const sql = openPostgres(urlOf(name), {
         connections: 1,
         statementTimeoutMs: SEED_TIMEOUT_MS,
