@@ -11,13 +11,14 @@ import { hotspotsOf, showHotspots } from "./profile.ts";
 import { benchPublish, publishGoals, showPublish } from "./publish.ts";
 import { benchReads, readGoals, showReads } from "./reads.ts";
 import { type Goal, goalTable } from "./report.ts";
+import { benchScale, scaleGoals, showScale } from "./scale.ts";
 import { benchStars } from "./stars.ts";
 import { showStars, starGoals } from "./stars-report.ts";
 
 /**
  * Measures, as ratios against ceilings of the same run; asserts nothing.
  *
- *     npm run bench -- stars|actors|publish|reads [--rounds 3] [--seconds 8] [--quick] [--json]
+ *     npm run bench -- stars|actors|publish|reads|scale [--rounds 3] [--seconds 8] [--quick] [--json]
  *                      [--only engine,plain] [--profile] [--against <commit or checkout>]
  *
  * Real servers, thrown away at the end: a durable Postgres and a Redis. What is measured runs
@@ -48,6 +49,7 @@ const BENCHMARKS: Readonly<Record<string, Benchmark>> = {
   actors: { run: benchActors, show: showActors, goals: actorGoals },
   publish: { run: benchPublish, show: showPublish, goals: publishGoals },
   reads: { run: benchReads, show: showReads, goals: readGoals },
+  scale: { run: benchScale, show: showScale, goals: scaleGoals },
 };
 
 process.exitCode = await main();
