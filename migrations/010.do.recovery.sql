@@ -247,20 +247,29 @@ create type recovered_star as (
   allowance_limit smallint, season_id uuid, free_votes smallint, premium_votes smallint,
   rules smallint, xp smallint, seq bigint, mint_seq bigint, conflicts_with uuid);
 
--- The place of every star of some wallets' days by its instant, those taken in included.
-create function slots_of_days(stars recovered_star[])
-returns table (id uuid, wallet bigint, day date, slot bigint, used bigint)
+-- The place of a star among those of its wallet's day by its instant, and how many there are. `was` is
+-- its place now; null: the journal lacks it.
+create type place_of_star as (
+  id uuid, wallet bigint, day date, at bigint, was bigint, slot bigint, used bigint);
+
+-- The places of every star of some wallets' days, those taken in included.
+create function places_of_days(stars recovered_star[]) returns setof place_of_star
 language sql stable as $$
-  select known.id, known.wallet, known.day,
+  select known.id, known.wallet, known.day, known.at, known.was,
     row_number() over (partition by known.wallet, known.day order by known.at, known.id),
     count(*) over (partition by known.wallet, known.day)
   from (
-    select said.star_id as id, said.wallet, said.day, said.at::bigint as at from recovery_message said
-    where (said.wallet, said.day) in (select each.wallet, each.day from unnest(stars) as each)
-      and said.conflicts_with is null
-    union
-    select star.id, star.wallet, star.day, star.at::bigint from star
-    where (star.wallet, star.day) in (select each.wallet, each.day from unnest(stars) as each)
+    select id, wallet, day, at, max(was) as was
+    from (
+      select said.star_id as id, said.wallet, said.day, said.at::bigint as at, null::bigint as was
+      from recovery_message said
+      where (said.wallet, said.day) in (select each.wallet, each.day from unnest(stars) as each)
+        and said.conflicts_with is null
+      union all
+      select star.id, star.wallet, star.day, star.at::bigint, star.slot from star
+      where (star.wallet, star.day) in (select each.wallet, each.day from unnest(stars) as each)
+    ) as every
+    group by id, wallet, day, at
   ) as known
 $$;
 
@@ -281,22 +290,21 @@ $$;
 
 -- Makes room among the slots: stars that the journal has move behind those that came before them.
 -- One for which the day has no vote left is set aside. Returns how many were.
-create function move_slots(stars recovered_star[]) returns bigint
+create function move_slots(stars recovered_star[], places place_of_star[]) returns bigint
 language plpgsql as $$
 declare
   moved record;
   settled bigint := 0;
 begin
   for moved in
-    select star.id, star.day, places.slot, votes, season, (one.first).id as first_star,
-      places.slot > (one.first).premium_votes as is_over
-    from slots_of_days(stars) as places
-    join star on star.day = places.day and star.id = places.id
+    select place.id, place.day, place.slot, votes, season, (one.first).id as first_star,
+      place.slot > (one.first).premium_votes as is_over
+    from unnest(places) as place
     cross join lateral (select each as first from unnest(stars) as each
-      where each.wallet = star.wallet and each.day = star.day limit 1) as one
-    cross join lateral proved_allowance(one.first, star.at, places.used)
-    where star.slot <> places.slot
-    order by star.wallet, star.day, places.slot desc
+      where each.wallet = place.wallet and each.day = place.day limit 1) as one
+    cross join lateral proved_allowance(one.first, place.at, place.used)
+    where place.was <> place.slot
+    order by place.wallet, place.day, place.slot desc
   loop
     if moved.is_over then
       perform set_aside_star(moved.id, moved.day, moved.first_star);
@@ -351,7 +359,9 @@ language plpgsql as $$
 declare
   offered recovered_star[];
   kept recovered_star[];
+  places place_of_star[];
   settled bigint;
+  moved_out bigint;
 begin
   perform wait_for_recovery();
   perform hold_seasons();
@@ -362,7 +372,10 @@ begin
   perform ensure_star_partition(day)
     from (select distinct each.day from unnest(offered) as each) as days;
   select array_agg(each) into kept from unnest(offered) as each where each.conflicts_with is null;
-  settled := settle_claims(kept) + move_slots(kept);
+  settled := settle_claims(kept);
+  places := array(select place from places_of_days(kept) as place);
+  moved_out := move_slots(kept, places);
+  if moved_out > 0 then places := array(select place from places_of_days(kept) as place); end if;
   perform setval('journal_seq', greatest((select last_value from journal_seq), max(each.seq)))
     from unnest(kept) as each having max(each.seq) is not null;
   perform setval('forever_mint_order', greatest((select last_value from forever_mint_order), max(each.mint_seq)))
@@ -371,15 +384,15 @@ begin
   insert into star (id, day, wallet, slot, at, target_type, target_id, is_forever_mint, voting_power,
     weight, base, counted_a, bonus_b, held_a, held_b, claimed_a, claimed_b, holdings_read_at,
     allowance_limit, season_id, rules, seq, xp)
-  select each.id, each.day, each.wallet, places.slot, each.at, target_type, target_id, is_forever_mint,
+  select each.id, each.day, each.wallet, place.slot, each.at, target_type, target_id, is_forever_mint,
     voting_power, weight, base, counted_a, bonus_b, held_a, held_b, claimed_a, claimed_b, holdings_read_at,
-    case when places.slot <= allowance_limit then allowance_limit else proved.votes end,
-    case when places.slot <= allowance_limit then season_id else proved.season end, rules,
+    case when place.slot <= allowance_limit then allowance_limit else proved.votes end,
+    case when place.slot <= allowance_limit then season_id else proved.season end, rules,
     case when seq is null or exists (select from star as other where other.seq = each.seq)
       then nextval('journal_seq') else seq end, xp
   from unnest(kept) as each
-  join slots_of_days(kept) as places on places.id = each.id
-  cross join lateral proved_allowance(each, each.at, places.used) as proved
+  join unnest(places) as place on place.id = each.id
+  cross join lateral proved_allowance(each, each.at, place.used) as proved
   order by coalesce(seq, 0), each.at, each.id;
   insert into star_conflict (id, day, wallet, slot, at, target_type, target_id, is_forever_mint,
     voting_power, weight, base, counted_a, bonus_b, held_a, held_b, claimed_a, claimed_b,
@@ -404,7 +417,7 @@ begin
   insert into recovered_day (day) select distinct each.day from unnest(offered) as each
   on conflict do nothing;
   recovered := coalesce(cardinality(kept), 0);
-  conflicts := coalesce(cardinality(offered), 0) - recovered + settled;
+  conflicts := coalesce(cardinality(offered), 0) - recovered + settled + moved_out;
 end
 $$;
 

@@ -153,19 +153,28 @@ function rowOf(
   };
 }
 
-/** The memos of messages that follow each other, by consensus timestamp. */
+/** One row less than a page: a page that is full would be asked for its successor. */
+const MEMOS_OF_SPAN = 99;
+
+/** The memos of messages that follow each other, by consensus timestamp; asked for side by side. */
 async function memosOf(
   mirror: Recovery["mirror"],
   piece: readonly MirrorTopicMessage[],
 ): Promise<ReadonlyMap<string, MirrorMemo>> {
   const memos = new Map<string, MirrorMemo>();
-  const [first, last] = [piece[0], piece.at(-1)];
-  if (first === undefined || last === undefined) return memos;
-  const span = { from: first.consensusTimestamp, to: last.consensusTimestamp };
-  for (const payer of new Set(piece.map((message) => message.payer))) {
-    for await (const page of mirror.messageMemos(payer, span)) {
-      for (const memo of page) memos.set(memo.consensusTimestamp, memo);
+  const readSpan = async (span: readonly MirrorTopicMessage[]): Promise<void> => {
+    const [first, last] = [span[0], span.at(-1)];
+    if (first === undefined || last === undefined) return;
+    const bounds = { from: first.consensusTimestamp, to: last.consensusTimestamp };
+    for (const payer of new Set(span.map((message) => message.payer))) {
+      for await (const page of mirror.messageMemos(payer, bounds)) {
+        for (const memo of page) memos.set(memo.consensusTimestamp, memo);
+      }
     }
-  }
+  };
+  const spans = Array.from({ length: Math.ceil(piece.length / MEMOS_OF_SPAN) }, (_, index) =>
+    readSpan(piece.slice(index * MEMOS_OF_SPAN, (index + 1) * MEMOS_OF_SPAN)),
+  );
+  await Promise.all(spans);
   return memos;
 }
