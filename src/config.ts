@@ -61,7 +61,12 @@ export const settings = z.object({
   HOST: z.string().min(1).default("127.0.0.1").describe("Address that web and worker bind."),
   PUBLIC_URL: httpUrl.optional().describe("URL clients use; default http://HOST:PORT."),
   DATABASE_URL: z
-    .url({ protocol: /^postgres(ql)?$/, error: "must be a postgres:// URL" })
+    // Of several hosts the driver tries one after the other without a pause or an end.
+    .url({
+      protocol: /^postgres(ql)?$/,
+      hostname: /^[^,]*$/,
+      error: "must be a postgres:// URL of one host",
+    })
     .optional()
     .describe("Postgres. `npm start` brings its own when this is unset."),
   REDIS_URL: z

@@ -52,6 +52,15 @@ test("every bad and every missing setting is named, in one message, without its 
   );
 });
 
+test("a database has one address, which moves in a failover", () => {
+  for (const hosts of ["one.example,two.example", "one.example:5432,two.example:5432"]) {
+    const message = refusal({ DATABASE_URL: `postgres://starboard@${hosts}/starboard` });
+    assert.equal(message, "DATABASE_URL must be a postgres:// URL of one host");
+  }
+  const url = "postgres://starboard:a,b@one.example/starboard";
+  assert.equal(readSettings({ DATABASE_URL: url }).DATABASE_URL, url);
+});
+
 test("lists and nodes are read, and what is no node is refused", () => {
   const { HEDERA_NODES, EVENT_SOURCES, MIRROR_NODE_URL } = readSettings({
     HEDERA_NODES: "127.0.0.2:5000=0.0.3, node.example:50211=0.0.4",
