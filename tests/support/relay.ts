@@ -1,0 +1,59 @@
+import { once } from "node:events";
+import { type AddressInfo, connect, createServer, type Socket } from "node:net";
+
+/** An address that leads to a server, and can be led to another one, as a proxy or a name does. */
+export interface Relay {
+  readonly port: number;
+  /** From now on; connections that are open are cut. */
+  leadTo(port: number): void;
+  /** Cuts what is open and takes no more, as a network that is broken. */
+  cut(): void;
+  close(): Promise<void>;
+}
+
+/** @param target a port of 127.0.0.1 */
+export async function openRelay(target: number): Promise<Relay> {
+  let leadsTo: number | undefined = target;
+  const sockets = new Set<Socket>();
+  const cutAll = (): void => {
+    for (const socket of sockets) socket.destroy();
+  };
+  const server = createServer((client) => {
+    if (leadsTo === undefined) {
+      client.destroy();
+      return;
+    }
+    const upstream = connect(leadsTo, "127.0.0.1");
+    for (const [one, other] of [
+      [client, upstream],
+      [upstream, client],
+    ] as const) {
+      sockets.add(one);
+      one.setNoDelay(true);
+      one.on("error", () => undefined);
+      one.on("close", () => {
+        sockets.delete(one);
+        other.destroy();
+      });
+      one.pipe(other);
+    }
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  return {
+    port: (server.address() as AddressInfo).port,
+    leadTo(port) {
+      leadsTo = port;
+      cutAll();
+    },
+    cut() {
+      leadsTo = undefined;
+      cutAll();
+    },
+    async close() {
+      cutAll();
+      server.close();
+      await once(server, "close");
+    },
+  };
+}
