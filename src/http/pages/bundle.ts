@@ -27,7 +27,7 @@ export async function bundle(): Promise<readonly (readonly [name: string, text: 
   return outputFiles.map(({ path, text }) => [basename(path), text]);
 }
 
-/** `node --import tsx src/http/pages/bundle.ts <folder>`: a step of `npm run build`. */
+/** `node --import tsx src/http/pages/bundle.ts <folder>`: a step of each build. */
 const [, script, folder] = process.argv;
 if (script !== undefined && here("./bundle.ts") === script && folder !== undefined) {
   await rm(folder, { recursive: true, force: true });
