@@ -13,6 +13,7 @@ import type { InterceptCall } from "../../src/local/hedera/consensus/node.ts";
  * - `fail-at-consensus`: accepts, and the receipt says this code
  * - `unavailable`: answers as a broken connection does (gRPC UNAVAILABLE)
  * - `delay`: answers this much later
+ * - `garbage`: answers these bytes in place of a message
  * - `foreign-duplicate`: calls a transaction it never saw a DUPLICATE_TRANSACTION
  */
 export type ConsensusFault = Aim &
@@ -23,6 +24,7 @@ export type ConsensusFault = Aim &
     | { readonly kind: "fail-at-consensus"; readonly code: ResponseCode }
     | { readonly kind: "unavailable" }
     | { readonly kind: "delay"; readonly ms: number }
+    | { readonly kind: "garbage"; readonly bytes: Buffer }
     | { readonly kind: "foreign-duplicate" }
   );
 
@@ -73,6 +75,7 @@ export function spoilCalls(faults: Faults): InterceptCall {
   return async (call, answer) => {
     const fault = faults.strike(call);
     if (fault?.kind === "drop") return never();
+    if (fault?.kind === "garbage") return fault.bytes;
     if (fault?.kind === "unavailable") {
       throw Object.assign(new Error("the node is out of order"), { code: status.UNAVAILABLE });
     }

@@ -33,7 +33,7 @@ export interface Service {
 /** Starts one; `settings` stand above those of the test. */
 export async function startService(
   settings: Record<string, string> = {},
-  { demoWallets }: Pick<WebParts, "demoWallets"> = {},
+  { demoWallets, log }: Partial<Pick<WebParts, "demoWallets" | "log">> = {},
 ): Promise<Service> {
   const [database, redis] = await Promise.all([
     testDatabase({ migrated: true }),
@@ -64,7 +64,7 @@ export async function startService(
         WEB_SETTINGS,
       ),
       {
-        log: environment().TEST_LOG ? createLogger("warn", "test") : silentLogger,
+        log: log ?? (environment().TEST_LOG ? createLogger("warn", "test") : silentLogger),
         wake: () => {
           wakes += 1;
         },
