@@ -33,9 +33,9 @@ function start(
   return { runner, output: text(runner.stdout) };
 }
 
-/** The fixtures need no database, so the runner is told of one it never asks. */
-async function run(...filters: string[]): Promise<Outcome> {
-  const { runner, output } = start(["--in", join(FIXTURES, "runner"), "--jobs", "4", ...filters], {
+/** The fixtures need no database, so the runner gets one that it never asks. */
+async function run(folder: string, ...filters: string[]): Promise<Outcome> {
+  const { runner, output } = start(["--in", join(FIXTURES, folder), "--jobs", "4", ...filters], {
     STARBOARD_TEST_DATABASE_URL: "postgres://127.0.0.1:1/none",
   });
   await once(runner, "exit");
@@ -48,7 +48,7 @@ async function run(...filters: string[]): Promise<Outcome> {
   };
 }
 
-const all = await run();
+const all = await run("runner");
 
 function lineOf(file: string): string {
   return all.of(file)?.replace(/tests\/fixtures\/runner\//, "") ?? "";
@@ -102,15 +102,27 @@ test("the last line sums up, and the exit status is 1 when anything failed", () 
 });
 
 test("a filter picks files by a part of their path; all passed is exit status 0", async () => {
-  const some = await run("passing");
+  const some = await run("runner", "passing");
   assert.deepEqual([some.lines.length, some.lines.at(-1)], [2, "2 passed, 0 failed, 1 skipped"]);
   assert.equal(some.status, 0);
 });
 
 test("a run without a single file fails", async () => {
-  const none = await run("no-such-file");
+  const none = await run("runner", "no-such-file");
   assert.equal(none.lines.at(-1), "0 passed, 0 failed");
   assert.equal(none.status, 1);
+});
+
+test("short files of a folder share a process, and each has its own line", async () => {
+  const { of, lines } = await run("together");
+  const line = (file: string) => of(file)?.replace("tests/fixtures/together/", "");
+  assert.equal(line("a-first"), "✓ a-first.test.ts  1 passed");
+  assert.equal(line("b-second"), "✗ b-second.test.ts  1 passed, 1 failed");
+  assert.ok(lines.some((text) => text.includes("the second file fails")));
+  assert.equal(line("c-dying"), "✗ c-dying.test.ts  0 passed, 1 failed: SIGKILL");
+  assert.equal(line("d-last"), "✗ d-last.test.ts  0 passed, 1 failed: did not run");
+  assert.equal(line("e-alone"), "✓ e-alone.test.ts  1 passed");
+  assert.equal(lines.at(-1), "3 passed, 3 failed");
 });
 
 for (const signal of ["SIGINT", "SIGTERM"] as const) {

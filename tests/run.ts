@@ -1,27 +1,40 @@
 import { readdirSync, rmSync } from "node:fs";
 import { availableParallelism } from "node:os";
-import { join, relative, resolve, sep } from "node:path";
+import { dirname, join, relative, resolve, sep } from "node:path";
 import { parseArgs } from "node:util";
 import { environment } from "../src/config.ts";
 import { compileTree } from "./support/compile.ts";
 import { startThrowAway } from "./support/postgres.ts";
-import { COMPILED, nodeArguments } from "./support/script.ts";
-import { type FileResult, runTestFile, type TestFile, timeoutOf } from "./support/test-file.ts";
+import { COMPILED, nodeArguments, scriptOf } from "./support/script.ts";
+import {
+  type FileResult,
+  isAlone,
+  runTestProcess,
+  type TestFile,
+  type TestProcess,
+  timeoutOf,
+} from "./support/test-process.ts";
 
 /**
- * Runs test files, each as a process of its own:
+ * Runs test files:
  *
  *     node --import tsx tests/run.ts [filter…] [--jobs 4] [--in folder…] [--source]
  *
  * A filter is a part of a file's path; without one, all run. More than a few are compiled first,
- * unless they are to run from source. Twice as many as this machine has cores run side by side, for
- * they wait half of their time. They share one Postgres, in which each makes databases of
- * its own. Exit status 0 only when something passed, nothing failed and no process was left behind.
+ * unless they are to run from source. Short files of one folder share a process, for most of their
+ * CPU goes into loading the service; the others have one of their own. Twice as many processes as
+ * this machine has cores run side by side, for they wait half of their time. They share one
+ * Postgres, in which each file makes databases of its own. Exit status 0 only when something
+ * passed, nothing failed and no process was left behind.
  */
 
 const ROOT = join(import.meta.dirname, "..");
 /** So few run by tsx before the tree is compiled. */
 const FEW = 3;
+/** So many files share a process at most: enough to load the service seldom, and to end in a minute. */
+const TOGETHER = 6;
+/** Folders whose files have a process each: they are about processes, or fail on purpose. */
+const APART = ["tests/processes/", "tests/cli/", "tests/prove/", "tests/fixtures/runner/"];
 
 const { values, positionals } = parseArgs({
   options: {
@@ -45,8 +58,11 @@ async function main(): Promise<number> {
   const server = given.STARBOARD_TEST_DATABASE_URL ? undefined : await startThrowAway();
   try {
     const env = server ? { ...given, STARBOARD_TEST_DATABASE_URL: server.url } : given;
-    const files = paths.map((path) => testFile(path, tree, compile || COMPILED));
-    return summarize(await runAll(longestFirst(files), env, stop.signal));
+    const files = paths.map((path) => ({ name: path, source: join(tree, path) }));
+    const processes = shareProcesses(longestFirst(files)).map((together) =>
+      testProcess(together, tree, compile || COMPILED),
+    );
+    return summarize(await runAll(processes, env, stop.signal));
   } finally {
     await server?.close();
     if (compile) rmSync(tree, { recursive: true, force: true });
@@ -65,9 +81,29 @@ function findFiles(folders: readonly string[], filters: readonly string[]): read
     .sort();
 }
 
-function testFile(name: string, tree: string, compiled: boolean): TestFile {
-  const source = join(tree, name);
-  return { name, source, arguments: nodeArguments(source, compiled) };
+function testProcess(files: readonly TestFile[], tree: string, compiled: boolean): TestProcess {
+  const [first, ...more] = files.map(({ source }) => source);
+  const script = more.length === 0 ? first : join(tree, "tests/support/files-process.ts");
+  const given = more.length === 0 ? [] : files.map(({ source }) => scriptOf(source, compiled));
+  return { files, arguments: [...nodeArguments(script ?? "", compiled), ...given] };
+}
+
+function shareProcesses(files: readonly TestFile[]): readonly (readonly TestFile[])[] {
+  const processes: TestFile[][] = [];
+  const open = new Map<string, TestFile[]>();
+  for (const file of files) {
+    const folder = dirname(file.name);
+    const isApart = isAlone(file) || APART.some((path) => file.name.startsWith(path));
+    const shared = isApart ? undefined : open.get(folder);
+    if (shared !== undefined && shared.length < TOGETHER) {
+      shared.push(file);
+      continue;
+    }
+    const started = [file];
+    processes.push(started);
+    if (!isApart) open.set(folder, started);
+  }
+  return processes;
 }
 
 /** Files that ask for more time start first, so that none of them runs alone at the end. */
@@ -76,22 +112,23 @@ function longestFirst(files: readonly TestFile[]): readonly TestFile[] {
 }
 
 async function runAll(
-  files: readonly TestFile[],
+  processes: readonly TestProcess[],
   env: Readonly<Record<string, string | undefined>>,
   stop: AbortSignal,
 ): Promise<readonly FileResult[]> {
-  const waiting = [...files];
+  const waiting = [...processes];
   const results: FileResult[] = [];
   const work = async (): Promise<void> => {
-    for (let file = waiting.shift(); file !== undefined; file = waiting.shift()) {
+    for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
       if (stop.aborted) return;
-      const result = await runTestFile(file, env, stop);
-      results.push(result);
-      print(describe(result));
+      const ended = await runTestProcess(next, env, stop);
+      results.push(...ended);
+      for (const result of ended) print(describe(result));
     }
   };
   await Promise.all(Array.from({ length: Math.max(1, Number(values.jobs) || 1) }, work));
-  if (stop.aborted) print(`interrupted; ${waiting.length} files did not run`);
+  if (stop.aborted)
+    print(`interrupted; ${waiting.flatMap(({ files }) => files).length} files did not run`);
   return results;
 }
 

@@ -31,6 +31,9 @@ const STEPS_MAX = 50_000;
   premiumVotes: votes.premium,
 });
 
+// Other files of this process have the rules as they are.
+test.after(() => void (rulesVersions as Rules[]).pop());
+
 const walks: readonly Walk[] = [
   walletDayWalk,
   eventDayWalk,

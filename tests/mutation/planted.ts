@@ -8,6 +8,7 @@
  * without a bug first. A bug is caught when one of its files fails; `--all` goes on to the others.
  * Exit status 0 only when each bug is caught.
  */
+import * as assert from "node:assert/strict";
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
@@ -15,7 +16,7 @@ import { environment } from "../../src/config.ts";
 import { compileTree } from "../support/compile.ts";
 import { startThrowAway } from "../support/postgres.ts";
 import { nodeArguments } from "../support/script.ts";
-import { type FileResult, runTestFile } from "../support/test-file.ts";
+import { type FileResult, runTestProcess } from "../support/test-process.ts";
 import { type PlantedBug, plant, readPlantedBugs } from "./patches.ts";
 
 /** Width of the column of names. */
@@ -51,13 +52,13 @@ async function main(): Promise<number> {
   const server = await startThrowAway();
   try {
     const env = { ...environment(), STARBOARD_TEST_DATABASE_URL: server.url };
-    const run = (tree: string, file: string): Promise<FileResult> => {
+    const run = async (tree: string, file: string): Promise<FileResult> => {
       const source = join(tree, file);
-      return runTestFile(
-        { name: file, source, arguments: nodeArguments(source, true) },
-        env,
-        stop.signal,
-      );
+      const files = [{ name: file, source }];
+      const given = { files, arguments: nodeArguments(source, true) };
+      const [result] = await runTestProcess(given, env, stop.signal);
+      assert.ok(result);
+      return result;
     };
     await passWithoutBugs(bugs, run);
     const caught = await inLanes(bugs, (bug) => tryBug(bug, run));

@@ -1,3 +1,4 @@
+// alone: it ends its process, which the timers of the SDK would keep.
 import * as assert from "node:assert/strict";
 import { sign } from "node:crypto";
 import {
@@ -31,7 +32,7 @@ const topicId = await createTopic();
 test.after(async () => {
   client.close();
   await network.close();
-  // The SDK's own ten-second timers (one per call) would keep this process.
+  // One of ten seconds for each call.
   setImmediate(() => process.exit());
 });
 

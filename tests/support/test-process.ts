@@ -6,13 +6,19 @@ import { setTimeout as delay } from "node:timers/promises";
 import { stripVTControlCharacters } from "node:util";
 import { temporaryFolder } from "./folder.ts";
 import { commandOf, findLeftovers } from "./leftovers.ts";
+import { NEXT_FILE } from "./next-file.ts";
 
-/** One test file, and how it runs. */
+/** One test file. */
 export interface TestFile {
   /** As it is shown. */
   readonly name: string;
   /** Its TypeScript source. */
   readonly source: string;
+}
+
+/** Test files that run one after another in a process of their own. */
+export interface TestProcess {
+  readonly files: readonly TestFile[];
   /** What follows `node`. */
   readonly arguments: readonly string[];
 }
@@ -34,6 +40,8 @@ type Environment = Readonly<Record<string, string | undefined>>;
 const TIMEOUT_SECONDS = 120;
 /** A file may ask for another limit in its first lines. */
 const TIMEOUT_LINE = /^\/\/ timeout: (\d+) s$/m;
+/** … or for a process of its own. */
+const ALONE_LINE = /^\/\/ alone: /m;
 const HEAD_CHARACTERS = 500;
 const COUNTS = /^ {2}Total: +(\d+)\n {2}Passed: +(\d+)\n {2}Skipped: +(\d+)$/m;
 /** A file whose tests failed may have left open what keeps it up; its tests are over. */
@@ -42,42 +50,53 @@ const FAILED_PATIENCE_MS = 3_000;
 const LAST_WORDS_MS = 1_000;
 
 /**
- * Runs one test file as a process of its own, in a process group of its own, so
- * that a watchdog can end it with everything it started: after its time, and soon
- * after its tests when one of them failed. What outlives it is ended and counts as
- * a failure.
+ * Runs test files as one process, in a process group of its own, so that a watchdog can end it
+ * with everything it started: after its time, and soon after its tests when one of them failed.
+ * What outlives it is ended and counts as a failure of the file that ran last.
  *
- * @param stop ends the file at once when aborted
+ * @param stop ends the process at once when aborted
+ * @returns what became of each file, in their order
  */
-export async function runTestFile(
-  file: TestFile,
+export async function runTestProcess(
+  given: TestProcess,
   env: Environment,
   stop: AbortSignal,
-): Promise<FileResult> {
-  const started = performance.now();
+): Promise<readonly FileResult[]> {
   const folder = temporaryFolder("test-file");
-  const run = await runProcess(file, { ...env, STARBOARD_TEST_FOLDER: folder }, stop);
+  const run = await runProcess(given, { ...env, STARBOARD_TEST_FOLDER: folder }, stop);
   const left = await endLeftovers(folder);
   rmSync(folder, { recursive: true, force: true });
   const failure = run.failure ?? (left.length === 0 ? undefined : `left behind ${left.join("; ")}`);
-  const seconds = (performance.now() - started) / 1_000;
-  return { name: file.name, seconds, output: run.output, ...judge(run.output, failure) };
+  const last = run.parts.length - 1;
+  return given.files.map(({ name }, index) => {
+    const { output, seconds } = run.parts[index] ?? { output: "", seconds: 0 };
+    const isOver = index < last && countsOf(output) !== undefined;
+    const reason = index > last ? "did not run" : isOver ? undefined : failure;
+    return { name, seconds, output, ...judge(output, reason) };
+  });
+}
+
+/** What one file printed, and how long it took. */
+interface Part {
+  readonly output: string;
+  readonly seconds: number;
 }
 
 interface Run {
-  readonly output: string;
+  /** Of each file that began. */
+  readonly parts: readonly Part[];
   /** Undefined when it ended well. */
   readonly failure: string | undefined;
 }
 
-async function runProcess(file: TestFile, env: Environment, stop: AbortSignal): Promise<Run> {
-  const child = spawn(process.execPath, file.arguments, {
+async function runProcess(given: TestProcess, env: Environment, stop: AbortSignal): Promise<Run> {
+  const child = spawn(process.execPath, given.arguments, {
     env,
     detached: true,
     stdio: ["ignore", "pipe", "pipe"],
   });
-  const output = collect(child.stdout, child.stderr);
-  const seconds = timeoutOf(file) ?? TIMEOUT_SECONDS;
+  const parts = collectParts(child.stdout, child.stderr);
+  const seconds = given.files.reduce((sum, file) => sum + (timeoutOf(file) ?? TIMEOUT_SECONDS), 0);
   let cut: string | undefined;
   const end = (why: string): void => {
     cut ??= why;
@@ -86,7 +105,8 @@ async function runProcess(file: TestFile, env: Environment, stop: AbortSignal): 
   const watchdog = setTimeout(() => end(`no end after ${seconds} s`), seconds * 1_000);
   let patience: NodeJS.Timeout | undefined;
   child.stdout.on("data", () => {
-    const counts = patience === undefined ? countsOf(output()) : undefined;
+    if (patience !== undefined || parts().length < given.files.length) return;
+    const counts = countsOf(parts().at(-1)?.output ?? "");
     if (counts === undefined || counts.passed === counts.total) return;
     patience = setTimeout(() => end("no end after its tests failed"), FAILED_PATIENCE_MS);
   });
@@ -97,7 +117,7 @@ async function runProcess(file: TestFile, env: Environment, stop: AbortSignal): 
   clearTimeout(watchdog);
   clearTimeout(patience);
   await Promise.race([once(child, "close"), delay(LAST_WORDS_MS)]);
-  return { output: output(), failure: cut ?? signal ?? (code ? `exit status ${code}` : undefined) };
+  return { parts: parts(), failure: cut ?? signal ?? (code ? `exit status ${code}` : undefined) };
 }
 
 async function endLeftovers(folder: string): Promise<readonly string[]> {
@@ -133,15 +153,38 @@ function judge(
 }
 
 /** The seconds that a file asks for; undefined where it asks for none. */
-export function timeoutOf({ source }: TestFile): number | undefined {
-  const asked = TIMEOUT_LINE.exec(readFileSync(source, "utf8").slice(0, HEAD_CHARACTERS));
+export function timeoutOf(file: TestFile): number | undefined {
+  const asked = TIMEOUT_LINE.exec(headOf(file));
   return asked === null ? undefined : Number(asked[1]);
 }
 
-function collect(...streams: readonly Readable[]): () => string {
-  const parts: string[] = [];
+/** Whether a file cannot share a process, as its first lines say: it asks for time, or says why. */
+export function isAlone(file: TestFile): boolean {
+  return timeoutOf(file) !== undefined || ALONE_LINE.test(headOf(file));
+}
+
+function headOf({ source }: TestFile): string {
+  return readFileSync(source, "utf8").slice(0, HEAD_CHARACTERS);
+}
+
+/** What arrives, parted where a line says that the next file begins. */
+function collectParts(...streams: readonly Readable[]): () => readonly Part[] {
+  const parts = [{ output: "", startedAt: performance.now(), endedAt: performance.now() }];
   for (const stream of streams) {
-    stream.setEncoding("utf8").on("data", (text: string) => void parts.push(text));
+    stream.setEncoding("utf8").on("data", (text: string) => {
+      const now = performance.now();
+      for (const [index, output] of text.split(NEXT_FILE).entries()) {
+        if (index > 0) parts.push({ output: "", startedAt: now, endedAt: now });
+        const part = parts.at(-1);
+        if (part === undefined) continue;
+        part.output += output;
+        part.endedAt = now;
+      }
+    });
   }
-  return () => parts.join("");
+  return () =>
+    parts.map(({ output, startedAt, endedAt }) => ({
+      output,
+      seconds: (endedAt - startedAt) / 1_000,
+    }));
 }
