@@ -62,14 +62,19 @@ export interface Goal {
   readonly wanted: string;
   readonly value: Spread;
   readonly isMet: boolean;
+  /** How much of the goal a figure is: 1 where it is just met, more where it is better. */
+  readonly reached: (figure: number) => number;
 }
 
 export function atLeast(name: string, least: number, value: Spread): Goal {
-  return { name, wanted: `≥ ${least}`, value, isMet: value.median >= least };
+  const reached = (figure: number): number => figure / least;
+  return { name, wanted: `≥ ${least}`, value, isMet: value.median >= least, reached };
 }
 
 export function atMost(name: string, most: number, value: Spread): Goal {
-  return { name, wanted: `≤ ${most}`, value, isMet: value.median <= most };
+  // Nothing at all of what there may be little of counts as reached many times over.
+  const reached = (figure: number): number => (figure <= 0 ? Number.MAX_VALUE : most / figure);
+  return { name, wanted: `≤ ${most}`, value, isMet: value.median <= most, reached };
 }
 
 /** Columns as wide as their widest cell; numbers to the right. */

@@ -14,13 +14,16 @@ import { type Goal, goalTable } from "./report.ts";
 import { benchScale, scaleGoals, showScale } from "./scale.ts";
 import { benchStars } from "./stars.ts";
 import { showStars, starGoals } from "./stars-report.ts";
+import { writeDocs } from "./write-docs.ts";
 
 /**
  * Measures, as ratios against ceilings of the same run; asserts nothing.
  *
  *     npm run bench -- stars|actors|publish|reads|scale [--rounds 3] [--seconds 8] [--quick] [--json]
  *                      [--only engine,plain] [--profile] [--against <commit or checkout>]
+ *                      [--write]
  *
+ * `--write` puts the goals, and a picture of them, into docs/benchmarks.md.
  * Real servers, thrown away at the end: a durable Postgres and a Redis. What is measured runs
  * compiled and in processes of its own, the clients in another. Progress goes to standard
  * error, the result to standard output.
@@ -34,6 +37,7 @@ const { values, positionals } = parseArgs({
     only: { type: "string" },
     profile: { type: "boolean", default: false },
     against: { type: "string" },
+    write: { type: "boolean", default: false },
   },
   allowPositionals: true,
 });
@@ -84,6 +88,17 @@ async function main(): Promise<number> {
         .join(" · "),
     );
     print(`\n${benchmark.show(bench.figures)}\n\n${goalTable(goals)}`);
+  }
+  if (values.write) {
+    const words = process.argv.slice(2).filter((word) => word !== "--write");
+    const { cores, memoryGiB, node, commit, loadBefore } = machine;
+    const load = [loadBefore[0], after.loadAfter[0]].map((each) => each?.toFixed(1)).join(" to ");
+    writeDocs({
+      name,
+      machine: `${cores} cores, ${memoryGiB} GiB, Node ${node}, commit ${commit}, load ${load}`,
+      command: `npm run bench -- ${words.join(" ")}`,
+      goals,
+    });
   }
   showProfiles(bench.options.profileInto);
   return 0;
