@@ -1,0 +1,343 @@
+import type { MirrorTopicMessage } from "../../src/ledger/mirror/schemas.ts";
+import { createOracle, type OraclePass, type OracleTarget } from "../support/oracle.ts";
+import type { Journal } from "./journal/statement.ts";
+import type { StarRow, Tables, TargetRow } from "./journal/tables.ts";
+
+/** A promise that was broken; its text names the promise as docs/ does. */
+export class Violation extends Error {
+  override readonly name = "Violation";
+}
+
+/** A defect of the service: what promises cannot be held with. */
+export function defect(what: string, error: unknown): Violation {
+  const detail = error instanceof Error ? (error.stack ?? error.message) : String(error);
+  return new Violation(`defect: ${what}: ${detail}`);
+}
+
+/** What a client was told. */
+export type Told =
+  | { readonly kind: "accepted" | "replayed"; readonly body: string }
+  | { readonly kind: "repeat"; readonly starId: string }
+  | { readonly kind: "exhausted"; readonly limit: number; readonly used: number };
+
+/** A request for a star, as its client knows it. */
+export interface Asked {
+  readonly wallet: number;
+  readonly target: { readonly type: string; readonly id: string };
+  readonly key: string | null;
+  /** By the world's time. */
+  readonly at: number;
+}
+
+/** A star that stands, and what was true at its commit. */
+interface Standing {
+  readonly row: StarRow;
+  readonly passes: Tables["passes"];
+  readonly total: number;
+}
+
+interface Reading {
+  readonly askedAt: number;
+  readonly serials: string;
+}
+
+export interface JudgeParts {
+  readonly journal: Journal;
+  readonly now: () => number;
+  readonly targets: ReadonlyMap<string, TargetRow>;
+  readonly topics: Readonly<Record<"event" | "asset", string>>;
+  readonly fail: (violation: Violation) => void;
+}
+
+const DAY_MS = 86_400_000;
+const dayOf = (at: number): string => new Date(at).toISOString().slice(0, 10);
+
+/** Longer than a request takes. */
+const REQUEST_MS = 4_000;
+/** Every process has noticed by then that the database's clock jumped. */
+const CLOCK_KNOWN_MS = 15_000;
+
+/**
+ * Holds what the service did against the promises, at every commit, every message and every
+ * answer. It shares no rule with the service: the rules are those of the oracle.
+ */
+export class Judge {
+  readonly #parts: JudgeParts;
+  /** In the order of their commits. */
+  #standing = new Map<string, Standing>();
+  readonly #ever = new Map<string, StarRow>();
+  #oracle = createOracle([]);
+  #passes: OraclePass[] = [];
+  readonly #acknowledged = new Set<string>();
+  readonly #replies = new Map<string, { readonly target: string; readonly body: string }>();
+  readonly #readings = new Map<number, Reading[]>();
+  /** Messages by text. */
+  readonly #messages = new Map<string, number>();
+  readonly #byMessage = new Map<string, StarRow>();
+  /** Requests by wallet and target, and stars that came of them. */
+  readonly #requests = new Map<string, number>();
+  /** When the database's clock jumped last, and the journal went back, by the world's time. */
+  #jumpedAt = Number.NEGATIVE_INFINITY;
+  #wentBackAt = Number.NEGATIVE_INFINITY;
+
+  constructor(parts: JudgeParts) {
+    this.#parts = parts;
+    this.#renewOracle();
+    parts.journal.onStored = (row, { total, passes, today }) =>
+      this.#stored(row, { total, passes, today });
+  }
+
+  get stars(): number {
+    return this.#standing.size;
+  }
+
+  /** Says which promise is broken; the run ends with the first. */
+  #deny(promise: string, what: string): void {
+    this.#parts.fail(new Violation(`${promise}: ${what}`));
+  }
+
+  #renewOracle(): void {
+    this.#passes = [];
+    this.#oracle = createOracle(this.#passes);
+  }
+
+  #stored(row: StarRow, commit: Omit<Standing, "row"> & { readonly today: string }): void {
+    const { id, wallet, day, at } = row;
+    if (this.#ever.has(id)) {
+      this.#deny("P1", `star ${id} is stored twice`);
+      return;
+    }
+    if (day !== commit.today || day !== dayOf(at)) {
+      this.#deny("P10", `star ${id} of ${day}, at ${at}, is stored on ${commit.today}`);
+    }
+    const off = this.#parts.journal.now() - at;
+    const isClockKnown = this.#parts.now() - this.#jumpedAt > CLOCK_KNOWN_MS;
+    if (isClockKnown && Math.abs(off) > REQUEST_MS)
+      this.#deny("P10", `star ${id} is ${off} ms old`);
+    const request = `${wallet} ${row.target_type}/${row.target_id}`;
+    const requests = (this.#requests.get(request) ?? 0) - 1;
+    this.#requests.set(request, requests);
+    if (requests < 0) this.#deny("P2", `${request}: more stars than requests`);
+    if (this.#byMessage.has(row.message))
+      this.#deny("P6", `two stars with the text ${row.message}`);
+    this.#ever.set(id, row);
+    this.#byMessage.set(row.message, row);
+    const standing = { row, passes: commit.passes, total: commit.total };
+    this.#standing.set(id, standing);
+    this.#askOracle(standing);
+    const serials = JSON.stringify([row.held_a, row.held_b]);
+    const since = this.#parts.now() - REQUEST_MS;
+    const known = this.#readings.get(wallet) ?? [];
+    const isRead = known.some((read) => read.serials === serials && read.askedAt >= since);
+    if (!isRead) this.#deny("P12", `star ${id} holds what no mirror node said: ${serials}`);
+  }
+
+  /** The same star again by the specification's own words: allowed, numbered, dated and weighed so. */
+  #askOracle({ row, passes, total }: Standing): void {
+    const { id, wallet, at, slot, weight, allowance_limit: limit } = row;
+    const { seasons } = this.#parts.journal.tables;
+    const own = (passes.get(wallet) ?? []).flatMap((season) => {
+      const span = seasons.get(season);
+      return span === undefined
+        ? []
+        : [{ wallet: String(wallet), from: span.startsAt, to: span.endsAt }];
+    });
+    this.#passes.splice(0, this.#passes.length, ...own);
+    const target = this.#oracleTarget(row);
+    const intent = { wallet: String(wallet), target, now: at, a: row.held_a, b: row.held_b };
+    const verdict = this.#oracle.star(intent);
+    if (verdict.code === "ALREADY_STARRED") {
+      this.#deny("P4", `star ${id} is a repeat`);
+      return;
+    }
+    if (verdict.code !== "ACCEPTED") {
+      this.#deny("P3", `star ${id} is over the allowance`);
+      return;
+    }
+    const { star } = verdict;
+    if (star.at !== at || star.day * DAY_MS !== Date.parse(`${row.day}T00:00:00Z`)) {
+      this.#deny("P10", `star ${id} at ${at} had to be at ${star.at}`);
+    }
+    if (star.slot !== slot || star.limit !== limit) {
+      this.#deny("P3", `star ${id} is ${slot} of ${limit}, not ${star.slot} of ${star.limit}`);
+    }
+    const nfts = [...row.claimed_a.map((serial) => `A${serial}`), ...bonusOf(row)].join();
+    const isCounted = row.target_type === "event";
+    if (star.weight !== weight || (isCounted && nfts !== star.nfts.join())) {
+      this.#deny("P5", `star ${id} weighs ${weight} (${nfts}), not ${star.weight} (${star.nfts})`);
+    }
+    // Of a batch each star is told the total after all of it.
+    if (total < this.#oracle.counter(target, at)) {
+      this.#deny("P8", `the counter of ${target.id} is ${total}`);
+    }
+  }
+
+  #oracleTarget({ target_type: type, target_id: id }: StarRow): OracleTarget {
+    const isMint = this.#parts.targets.get(`${type}/${id}`)?.eventKind === "FOREVER_MINT";
+    return { id: `${type}/${id}`, kind: isMint ? "mint" : type === "event" ? "event" : "asset" };
+  }
+
+  /** A mirror node said what a wallet holds. */
+  read(wallet: number, askedAt: number, serials: readonly (readonly number[])[]): void {
+    const since = this.#parts.now() - REQUEST_MS;
+    const recent = (this.#readings.get(wallet) ?? []).filter((each) => each.askedAt >= since);
+    recent.push({ askedAt, serials: JSON.stringify(serials) });
+    this.#readings.set(wallet, recent);
+  }
+
+  /** A message took effect on a topic. */
+  message({ topicId, bytes }: MirrorTopicMessage): void {
+    const text = bytes.toString();
+    const star = this.#byMessage.get(text);
+    if (star === undefined) {
+      this.#deny("P6", `a message without a star: ${text}`);
+      return;
+    }
+    if (topicId !== this.#parts.topics[star.topic]) this.#deny("P6", `${star.id} is on ${topicId}`);
+    const times = (this.#messages.get(text) ?? 0) + 1;
+    this.#messages.set(text, times);
+    if (times > 1) this.#deny("P6", `star ${star.id} has ${times} messages`);
+  }
+
+  /** A client asks for a star. */
+  asked({ wallet, target }: Asked): void {
+    const request = `${wallet} ${target.type}/${target.id}`;
+    this.#requests.set(request, (this.#requests.get(request) ?? 0) + 1);
+  }
+
+  /** The database's clock is another one from now on. */
+  clockJumped(): void {
+    this.#jumpedAt = this.#parts.now();
+  }
+
+  /** A client got its answer. */
+  told(asked: Asked, told: Told): void {
+    switch (told.kind) {
+      case "accepted":
+      case "replayed":
+        this.#toldStar(asked, told);
+        return;
+      case "repeat":
+        this.#toldRepeat(asked, told.starId);
+        return;
+      case "exhausted":
+        this.#toldExhausted(asked, told);
+        return;
+    }
+  }
+
+  #toldStar(asked: Asked, { kind, body }: { readonly kind: string; readonly body: string }): void {
+    const reply = JSON.parse(body) as {
+      star: { id: string; wallet: string; target: { type: string; id: string }; weight: number };
+      counter: { totalVotes: number };
+    };
+    const { star, counter } = reply;
+    const wasLost = this.#wentBackAt >= asked.at;
+    const standing = this.#standing.get(star.id);
+    if (standing === undefined) {
+      if (!wasLost || !this.#ever.has(star.id))
+        this.#deny("P1", `${kind} star ${star.id} is not stored`);
+      return;
+    }
+    const { row, total } = standing;
+    const isAsAsked =
+      row.wallet === asked.wallet &&
+      row.target_type === asked.target.type &&
+      row.target_id === asked.target.id &&
+      star.weight === row.weight;
+    if (!isAsAsked) this.#deny("P1", `the reply to ${asked.wallet} is about another star: ${body}`);
+    if (counter.totalVotes < total)
+      this.#deny("P8", `${star.id} was told ${counter.totalVotes}, not ${total}`);
+    this.#acknowledged.add(star.id);
+    if (asked.key === null) return;
+    const name = `${asked.wallet}/${asked.key}`;
+    const target = `${asked.target.type}/${asked.target.id}`;
+    const first = this.#replies.get(name);
+    if (first === undefined) this.#replies.set(name, { target, body });
+    else if (first.body !== body || first.target !== target) {
+      this.#deny("P2", `${name} is answered ${first.body} and ${body}`);
+    }
+  }
+
+  #toldRepeat({ wallet, target, at }: Asked, starId: string): void {
+    if (this.#wentBackAt >= at) return;
+    const row = this.#standing.get(starId)?.row;
+    const isIt =
+      row?.wallet === wallet && row.target_type === target.type && row.target_id === target.id;
+    if (!isIt)
+      this.#deny("P4", `${wallet} is refused for star ${starId}, which is none of its own`);
+  }
+
+  #toldExhausted(
+    { wallet, at }: Asked,
+    { limit, used }: { readonly limit: number; readonly used: number },
+  ): void {
+    if (this.#wentBackAt >= at) return;
+    const days = new Map<string, number>();
+    for (const { row } of this.#standing.values()) {
+      if (row.wallet === wallet) days.set(row.day, (days.get(row.day) ?? 0) + 1);
+    }
+    const most = Math.max(0, ...days.values());
+    if (used < limit || most < used) {
+      this.#deny("P3", `${wallet} is refused with ${used} of ${limit} votes used, and has ${most}`);
+    }
+  }
+
+  /** The journal went back in time: what is not in these rows is lost, and none of it is owed. */
+  wentBack(stars: Tables["stars"]): void {
+    this.#wentBackAt = this.#parts.now();
+    const kept = [...this.#standing].filter(([id]) => stars.has(id));
+    for (const id of this.#standing.keys()) if (!stars.has(id)) this.#acknowledged.delete(id);
+    this.#standing = new Map();
+    this.#renewOracle();
+    // Totals at a commit stand as they were.
+    for (const [id, standing] of kept) {
+      this.#standing.set(id, standing);
+      this.#askOracle(standing);
+    }
+    for (const [name, { body }] of this.#replies) {
+      const { star } = JSON.parse(body) as { star: { id: string } };
+      if (!stars.has(star.id)) this.#replies.delete(name);
+    }
+  }
+
+  /** Everything at rest: what was promised stands, and the sums add up. */
+  finish(): void {
+    const { tables } = this.#parts.journal;
+    for (const id of this.#acknowledged) {
+      if (!tables.stars.has(id)) this.#deny("P1", `acknowledged star ${id} is gone`);
+    }
+    if (tables.stars.size !== this.#standing.size) this.#deny("P1", "the journal lost stars");
+    const totals = new Map<string, number>();
+    for (const { row } of this.#standing.values()) {
+      const { target_type: type, target_id: id, day, weight } = row;
+      const key = type === "event" ? `event/${id}` : `${type}/${id}/${day}`;
+      totals.set(key, (totals.get(key) ?? 0) + weight);
+    }
+    for (const [key, total] of totals) {
+      const shown = key.startsWith("event/")
+        ? tables.eventTotals.get(key.slice("event/".length))
+        : tables.itemDays.get(key);
+      if (shown?.weight !== total) this.#deny("P8", `${key} shows ${shown?.weight}, not ${total}`);
+    }
+    this.#finishMessages(tables);
+  }
+
+  #finishMessages(tables: Tables): void {
+    for (const { row } of this.#standing.values()) {
+      const times = this.#messages.get(row.message) ?? 0;
+      if (times !== 1) this.#deny("P6", `star ${row.id} has ${times} messages`);
+      const box = tables.outbox.get(row.id);
+      if (box?.state !== "published") this.#deny("P6", `star ${row.id} is ${box?.state}`);
+      if (box?.message !== row.message) this.#deny("P6", `star ${row.id} has another text`);
+    }
+    for (const [place, finding] of tables.findings) {
+      const isAllowed = finding.kind === "lost" && Number.isFinite(this.#wentBackAt);
+      if (!isAllowed) this.#deny("P6", `the service found ${place}`);
+    }
+  }
+}
+
+function bonusOf({ claimed_b: serial }: StarRow): readonly string[] {
+  return serial === null ? [] : [`B${serial}`];
+}

@@ -1,0 +1,46 @@
+import type { Random } from "./random.ts";
+import { COLLECTIONS } from "./setting.ts";
+import type { VirtualTime } from "./virtual-time.ts";
+
+/** Who owns the NFTs, and who does as the mirror node shows it. */
+export class Nfts {
+  readonly #random: Random;
+  readonly #time: VirtualTime;
+  readonly #buyers: readonly number[];
+  readonly #lagMs: number;
+  readonly #owners = { A: new Map<number, number>(), B: new Map<number, number>() };
+  readonly #shown = { A: new Map<number, number>(), B: new Map<number, number>() };
+
+  /** Some of the wallets hold them at first, and some may get them. */
+  constructor(random: Random, time: VirtualTime, wallets: readonly number[]) {
+    this.#random = random;
+    this.#time = time;
+    this.#buyers = wallets.slice(0, Math.ceil(wallets.length / 2));
+    this.#lagMs = random.chance(0.5) ? random.between(0, 5_000) : 0;
+    const holders = wallets.slice(0, Math.max(4, Math.ceil(wallets.length / 4)));
+    for (const collection of ["A", "B"] as const) {
+      const serials = collection === "A" ? 2 * holders.length : holders.length;
+      for (let serial = 1; serial <= serials; serial += 1) {
+        const owner = random.pick(holders);
+        this.#owners[collection].set(serial, owner);
+        this.#shown[collection].set(serial, owner);
+      }
+    }
+  }
+
+  /** One NFT changes its wallet; the mirror node shows it a little later. */
+  move(): void {
+    const collection = this.#random.pick(["A", "B"] as const);
+    const serial = 1 + this.#random.below(this.#owners[collection].size);
+    const owner = this.#random.pick(this.#buyers);
+    this.#owners[collection].set(serial, owner);
+    this.#time.in(this.#lagMs, null, () => this.#shown[collection].set(serial, owner));
+  }
+
+  /** Serials that a wallet holds of a collection, as the mirror node shows them. */
+  heldBy(wallet: number, token: string): readonly number[] {
+    const shown = this.#shown[token === COLLECTIONS.A ? "A" : "B"];
+    const held = [...shown].filter(([, owner]) => owner === wallet).map(([serial]) => serial);
+    return held.sort((one, other) => one - other);
+  }
+}
