@@ -156,6 +156,13 @@ begin
   with said as materialized (
     select * from json_to_recordset(messages) as mirrored (sequence_number bigint,
       consensus_timestamp text, transaction_id text, running_hash text, bytes text)
+  ), locked as materialized (
+    -- In the order of the stars, as by the steps of publishing. All of them before the first is updated:
+    -- of a star with two messages the row could not be locked again after that, and one would go unjudged.
+    select outbox.star_id from said
+    join publish_attempt attempt using (transaction_id)
+    join outbox on outbox.star_id = attempt.star_id
+    order by outbox.star_id for update of outbox
   ), judged as materialized (
     select attempt.star_id, attempt.attempt, said.*,
       case
@@ -172,8 +179,7 @@ begin
     from said
     join publish_attempt attempt using (transaction_id)
     join outbox on outbox.star_id = attempt.star_id
-    -- Locked in the order of the stars, as by the steps of publishing.
-    order by attempt.star_id for update of outbox
+    where (select count(*) from locked) > 0
   ), published as (
     update outbox set state = 'published', topic_id = on_topic, transaction_id = judged.transaction_id,
       sequence_number = judged.sequence_number, consensus_timestamp = judged.consensus_timestamp,

@@ -11,6 +11,7 @@ import {
   storeReceipt,
   storeSigned,
 } from "../../src/publishing/attempts.ts";
+import { readTopicOn } from "../../src/publishing/confirm.ts";
 import {
   layAllBack,
   leaseStars,
@@ -19,6 +20,7 @@ import {
   pendingPublications,
   releaseStar,
 } from "../../src/publishing/outbox.ts";
+import type { Sql } from "../../src/store/postgres.ts";
 import { boxStar, eachOnRig, type Rig, TOPICS, timePasses } from "./rig.ts";
 
 /** What Postgres itself lets a publisher do, whatever the publisher believes. */
@@ -211,6 +213,29 @@ test("a refusal of a sending that an older copy of the journal lacks is not coun
   await assert.rejects(countRefusal(mine, twice), LeaseLost);
   await assert.rejects(giveUp(mine, twice, { outcome: "refused", evidence: "" }), LeaseLost);
   assert.equal((await countRefusal(mine, once)).refusals, 1);
+});
+
+test("a second message of a star that lies behind its first one is told of", async () => {
+  const gone = await sentAttempt();
+  await giveUp(mine, gone, { outcome: "absent", evidence: "" });
+  const again = await storeSigned(mine, await reserveId(mine, gone.starId, by), signed);
+  await countSend(mine, again);
+  const { topicId } = by;
+  const [star] = await rig.sql<{ message: string }[]>`select message from outbox`;
+  const page = [again, gone].map(({ transactionId }, n) => ({
+    ...{ topicId, sequenceNumber: n + 1, consensusTimestamp: `1795161600.00000000${n}` },
+    ...{ bytes: Buffer.from(star?.message ?? ""), payer: by.payer, runningHashVersion: 3 },
+    runningHash: Buffer.alloc(48, n).toString("base64"),
+    chunk: { transactionId, number: 1, total: 1 },
+  }));
+  const reading = { topicId, sequenceNumber: 0, runningHash: null, payer: by.payer };
+  const verdicts = await rig.sql.begin(async (sql) => {
+    // As on a long outbox: row by row.
+    await sql`set local enable_hashjoin = off`;
+    await sql`set local enable_mergejoin = off`;
+    return readTopicOn(sql as unknown as Sql, reading, page);
+  });
+  assert.deepEqual(verdicts.map(({ verdict }) => verdict).sort(), ["published", "returned"]);
 });
 
 test("facts once written down cannot be changed", async () => {
