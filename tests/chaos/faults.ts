@@ -23,6 +23,7 @@ export interface Fault {
 const CUTS = 4;
 const CUT_EVERY_MS = 400;
 const OUTAGE_MS = 5_000;
+const BACK_WITHIN_MS = 120_000;
 const HOUR_MS = 3_600_000;
 const CLOCKS_OFF_MS = [-600_000, -30_000, 30_000, 600_000] as const;
 
@@ -148,7 +149,7 @@ async function killRedis({ place }: Scene): Promise<void> {
   rmSync(join(place.folder, "redis/data/appendonlydir"), { recursive: true, force: true });
   const before = place.redis.pid();
   signal(before, "SIGKILL");
-  await until("redis is back", () => place.redis.pid() !== before);
+  await until("redis is back", () => place.redis.pid() !== before, BACK_WITHIN_MS);
 }
 
 async function skewPostgres({ place, draw }: Scene): Promise<void> {
@@ -220,7 +221,7 @@ async function rollingRestart({ place: { fleet } }: Scene): Promise<void> {
   const build = (fleet.members[0] as Member).version() === one.version ? next : one;
   for (const member of fleet.members) {
     await member.restart(build);
-    await until("it is back", () => member.isUp());
+    await until(`${member.name} is back`, member.isUp, BACK_WITHIN_MS);
   }
 }
 

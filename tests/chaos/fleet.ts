@@ -201,7 +201,8 @@ function supervise(given: {
     disturbedAt = performance.now();
     isUp = false;
     child.kill(signal);
-    if (signal === "SIGKILL") child.kill("SIGCONT");
+    // A frozen one hears nothing else.
+    child.kill("SIGCONT");
     await exited;
   };
   const orphan = (): void => void child.kill("SIGKILL");

@@ -1,6 +1,7 @@
 import { execFile } from "node:child_process";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
+import { until } from "../support/processes.ts";
 import { type Place, patiently } from "./place.ts";
 import type { Scene } from "./scene.ts";
 
@@ -9,6 +10,7 @@ const DUMP = "starboard_dump";
 /** Stars that the dump lacks: cast, and some of them published. */
 const VOTES_FOR_MS = 6_000;
 const TRIES = 10;
+const UP_WITHIN_MS = 120_000;
 const PAST_TRANSACTIONS_MS = 200_000;
 
 /**
@@ -22,6 +24,7 @@ export async function recoverJournal(
   { live }: { readonly live: boolean },
 ): Promise<void> {
   const { sql, server, proxies, fleet } = place;
+  const webs = fleet.members.filter(({ role }) => role === "serve");
   await dump(place);
   await pause(VOTES_FOR_MS);
   if (!live) await fleet.down();
@@ -59,7 +62,10 @@ export async function recoverJournal(
   }
   counts.slowestRecoverMs = Math.max(counts.slowestRecoverMs, performance.now() - beforeMs);
   proxies.postgres.pass();
-  if (!live) fleet.up();
+  if (!live) {
+    fleet.up();
+    await until("a web process is up", () => webs.some((web) => web.isUp()), UP_WITHIN_MS);
+  }
   // What waits for the end of the lost journal's transactions need not wait for ours.
   await place.clock.jump(PAST_TRANSACTIONS_MS);
 }

@@ -48,10 +48,12 @@ const { values } = parseArgs({
 const folder = resolve(values.folder);
 const sums = readSums(folder);
 const counts = noCounts();
+let isInterrupted = false;
 
 const KILL_EVERY_MS = 3_000;
 const FREEZE_MS = 35_000;
 const CALM_MS = 1_000;
+const CALM_MS_MAX = 8_000;
 const BACK_WITHIN_MS = 5_000;
 const NEVER_BACK_MS = 60_000;
 const SETTLED_WITHIN_MS = 240_000;
@@ -78,7 +80,7 @@ async function run(minutes: number, seed: number): Promise<void> {
   const scene: Scene = { place, voters, history, counts, draw, wallets };
   let isValid = false;
   let startedAt = performance.now();
-  const isOver = (): boolean => performance.now() - startedAt > minutes * 60_000;
+  const isOver = (): boolean => isInterrupted || performance.now() - startedAt > minutes * 60_000;
   try {
     await until("the first star is accepted", () => voters.figures.accepted > 0, 180_000);
     startedAt = performance.now();
@@ -92,6 +94,8 @@ async function run(minutes: number, seed: number): Promise<void> {
     process.exitCode = 1;
     say(error instanceof Error ? String(error.stack) : String(error));
   } finally {
+    // What runs beside a part that failed ends too.
+    isInterrupted = true;
     await voters.stop();
     counts.minutes += (performance.now() - startedAt) / 60_000;
     counts.runs += 1;
@@ -112,7 +116,7 @@ async function run(minutes: number, seed: number): Promise<void> {
   }
 }
 
-/** One fault after the other; each outage is followed by a calm as long as itself. */
+/** One fault after the other; each is followed by a calm as long as itself, within bounds. */
 async function befallAll(scene: Scene, isOver: () => boolean): Promise<void> {
   const chosen = values.only;
   while (!isOver()) {
@@ -142,7 +146,7 @@ async function befall(scene: Scene, fault: Fault): Promise<void> {
   say(
     `${new Date().toISOString().slice(11, 19)} ${fault.name}: ${Math.round(endedAt - beganAt)} ms, back after ${Math.round(backMs)} ms, ${accepted} of ${calls} accepted`,
   );
-  await pause(Math.max(CALM_MS, endedAt - beganAt));
+  await pause(Math.min(CALM_MS_MAX, Math.max(CALM_MS, endedAt - beganAt)));
 }
 
 /** Kills one process after the other, as long as another of its kind is up. */
@@ -218,7 +222,13 @@ function add(
   for (const line of [...errors.slice(0, 10), ...fleet.ownEnds.slice(0, 20)]) say(line);
 }
 
-for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => process.exit(130));
+// The first one ends the faults early, and what happened until then is checked and counted.
+for (const signal of ["SIGINT", "SIGTERM"] as const) {
+  process.once(signal, () => {
+    isInterrupted = true;
+    process.once(signal, () => process.exit(130));
+  });
+}
 
 if (values.report) say(reportOf(sums));
 else await run(Number(values.minutes), Number(values.seed ?? Date.now() % 1_000_000));

@@ -33,7 +33,7 @@ export interface Voters {
   stop(): Promise<void>;
 }
 
-type Web = Pick<Member, "url" | "disturbedAt">;
+type Web = Pick<Member, "url" | "isUp" | "disturbedAt">;
 
 export interface VotersGiven {
   readonly webs: readonly Web[];
@@ -98,11 +98,12 @@ export function startVoters(given: VotersGiven): Voters {
     const id = randomUUID();
     await history.add({ is: "invoke", attempt: id, ...call });
     const web = pick();
+    const wasUp = web.isUp();
     const startedAt = performance.now();
     const reply = await post(web.url, token, call);
     const ms = performance.now() - startedAt;
     figures.calls += 1;
-    const isFair = web.disturbedAt() < startedAt;
+    const isFair = wasUp && web.disturbedAt() < startedAt;
     if (isFair && ms > LATE_MS) figures.late += 1;
     if (isFair && !("why" in reply)) figures.slowestMs = Math.max(figures.slowestMs, ms);
     if ("why" in reply) {
