@@ -153,9 +153,9 @@ begin
 end
 $$;
 
--- Marks messages of which an export tells that they became conflicts after an earlier loss. `told` is
--- a JSON array. The star that was first must be known, and be of the same wallet's day or of the
--- same event. Returns the stars marked.
+-- Marks messages that became conflicts after an earlier loss, as an export says. `told` is a JSON array
+-- of id, conflicts_with and first_day, the day of the star that was first. That star must be known, and
+-- be of the same wallet's day or of the same event. Returns the stars marked.
 create function mark_conflicts(told json) returns setof uuid
 language sql as $$
   update recovery_message said set conflicts_with = line.conflicts_with

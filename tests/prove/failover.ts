@@ -13,7 +13,7 @@ import { parseArgs } from "node:util";
 import { openPostgres } from "../../src/store/postgres.ts";
 import { pause } from "../publishing/live.ts";
 import { temporaryFolder } from "../support/folder.ts";
-import { startNetwork } from "../support/network.ts";
+import { messagesOf, startNetwork } from "../support/network.ts";
 import { startProcess, until } from "../support/processes.ts";
 import { openRelay } from "../support/relay.ts";
 import { newWallet, send, signIn } from "../support/service.ts";
@@ -32,6 +32,8 @@ const WALLETS = 8;
 const TOKENS = 20;
 const SEASON = "5d2f0f5e-0000-7000-8000-000000000001";
 const PUBLISHED_BEFORE_KILL = 10;
+/** A standby looks every five seconds whether its primary has come back. */
+const PROMOTED_WITHIN_MS = 60_000;
 /** A copy's waiting stars wait 130 s for what the lost server may have sent. */
 const PUBLISHED_WITHIN_MS = 300_000;
 
@@ -101,7 +103,8 @@ async function addStandby(isSynchronous: boolean): Promise<PostgresServer> {
 }
 
 async function onServer(server: PostgresServer, statements: readonly string[]): Promise<void> {
-  const admin = openPostgres(server.urlOf("postgres"), { connections: 1 });
+  const options = { connections: 1, statementTimeoutMs: PROMOTED_WITHIN_MS };
+  const admin = openPostgres(server.urlOf("postgres"), options);
   for (const statement of statements) await admin.unsafe(statement);
   await admin.end({ timeout: 1 });
 }
@@ -269,16 +272,27 @@ async function setAsynchronous(): Promise<void> {
 
 try {
   await until("the service is up", () => journalIs("ok"), 120_000);
-  await synchronousRounds(Number(values.rounds));
-  await untilPublished();
-  await asynchronousRounds(Number(values.asynchronous));
-  await untilPublished();
-  const { stars, messages } = await checker.check();
-  process.stdout.write(`${stars} stars, ${messages} messages, none missing, none twice\n`);
+  if (Number(values.rounds) > 0) {
+    await synchronousRounds(Number(values.rounds));
+    await untilPublished();
+    const { stars, messages } = await checker.check();
+    process.stdout.write(`${stars} stars, ${messages} messages, none missing, none twice\n`);
+  }
+  if (Number(values.asynchronous) > 0) {
+    await asynchronousRounds(Number(values.asynchronous));
+    await untilPublished();
+    // The checker takes a finding of a loss for a fault; here it was one, and is resolved.
+    const told = (await messagesOf(network, topics.asset)).map(({ text }) => text);
+    const rows = await sql<{ message: string }[]>`select message from outbox`;
+    assert.deepEqual(told.sort(), rows.map(({ message }) => message).sort());
+    process.stdout.write(
+      `${rows.length} stars, ${told.length} messages, none missing, none twice\n`,
+    );
+  }
 } finally {
   await Promise.all([web.kill(), worker.kill()]);
-  await network.close();
   servers.stopAll();
-  await Promise.all([address.close(), line.close()]);
   rmSync(servers.folder, { recursive: true, force: true });
 }
+// What the network holds on to has lost its server, and ends with this process.
+process.exit();

@@ -1,14 +1,16 @@
 import { once } from "node:events";
 import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 
-/** An address that leads to a server, and can be led to another one, as a proxy or a name does. */
+/**
+ * An address that leads to a server, and can be led to another one, as a proxy or a name does. It
+ * ends with its process.
+ */
 export interface Relay {
   readonly port: number;
   /** From now on; connections that are open are cut. */
   leadTo(port: number): void;
   /** Cuts what is open and takes no more, as a network that is broken. */
   cut(): void;
-  close(): Promise<void>;
 }
 
 /** @param target a port of 127.0.0.1 */
@@ -49,11 +51,6 @@ export async function openRelay(target: number): Promise<Relay> {
     cut() {
       leadsTo = undefined;
       cutAll();
-    },
-    async close() {
-      cutAll();
-      server.close();
-      await once(server, "close");
     },
   };
 }

@@ -40,7 +40,7 @@ let isOver = false;
 let refused = 0;
 const acknowledged: string[] = [];
 
-/** Stars that go on, each repeated under its key at one web process or the other until it is told. */
+/** Stars that go on, each repeated under its key at one web process or the other until it is accepted. */
 async function vote(urls: readonly string[]): Promise<void> {
   for (let turn = 0; !isOver; turn += 1) {
     const wallet = await newWallet(network);
