@@ -5,8 +5,8 @@
  *     npm run prove:planted [-- --only races] [--all] [--list]
  *
  * `--only` takes the bugs whose name holds the text; names start with the kind. The files pass
- * without a bug first. A bug is caught when one of its files fails; `--all` goes on to the others.
- * Exit status 0 only when each bug is caught.
+ * without a bug first. A bug is caught when one of its files fails; `--all` goes on to the others,
+ * and says which bugs one file alone catches. Exit status 0 only when each bug is caught.
  */
 import * as assert from "node:assert/strict";
 import { rmSync } from "node:fs";
@@ -61,9 +61,14 @@ async function main(): Promise<number> {
       return result;
     };
     await passWithoutBugs(bugs, run);
-    const caught = await inLanes(bugs, (bug) => tryBug(bug, run));
-    print(`${caught.filter(Boolean).length} of ${bugs.length} planted bugs caught`);
-    return caught.every(Boolean) && !stop.signal.aborted ? 0 : 1;
+    const catches = await inLanes(bugs, (bug) => tryBug(bug, run));
+    const caught = catches.filter((files) => files > 0).length;
+    print(`${caught} of ${bugs.length} planted bugs caught`);
+    if (values.all) {
+      const alone = bugs.filter((_, index) => catches[index] === 1).map(({ name }) => name);
+      print(`${alone.length} by one file alone: ${alone.join(", ")}`);
+    }
+    return caught === bugs.length && !stop.signal.aborted ? 0 : 1;
   } finally {
     await server.close();
   }
@@ -88,8 +93,8 @@ async function passWithoutBugs(bugs: readonly PlantedBug[], run: Run): Promise<v
   }
 }
 
-/** @returns whether a test noticed the bug */
-async function tryBug(bug: PlantedBug, run: Run): Promise<boolean> {
+/** @returns how many test files noticed the bug */
+async function tryBug(bug: PlantedBug, run: Run): Promise<number> {
   const started = performance.now();
   const tree = compileTree((copy) => plant(bug, copy, "apply"));
   const caughtBy: string[] = [];
@@ -105,7 +110,7 @@ async function tryBug(bug: PlantedBug, run: Run): Promise<boolean> {
   const seconds = ((performance.now() - started) / 1_000).toFixed(0);
   const verdict = caughtBy.length === 0 ? "NOT CAUGHT" : `caught by ${caughtBy.join("; ")}`;
   print(`${bug.name.padEnd(NAME)} ${bug.promise.padEnd(4)} ${seconds.padStart(4)} s  ${verdict}`);
-  return caughtBy.length > 0;
+  return caughtBy.length;
 }
 
 function failuresOf({ output, complaint = "a hook" }: FileResult): string {
