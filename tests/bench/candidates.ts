@@ -89,6 +89,8 @@ export async function startServe(
       COLLECTION_B_KEY: "beta",
       API_RATE_LIMIT: "1000000",
       VOTING_RATE_LIMIT: "1000000",
+      // Their styles and scripts lie beside the sources, not beside what is compiled here.
+      PAGES: "off",
       ...given.settings,
     },
     profileInto: profileFolder(bench, given.name),
