@@ -1,5 +1,6 @@
 import { defineCommand } from "citty";
-import { withDatabase } from "../cli/database.ts";
+import { isLoopback } from "../addresses.ts";
+import { act } from "../cli/act.ts";
 import { demoVoterClient } from "../cli/demo-voting.ts";
 import { startVoters } from "../demo/voters.ts";
 import { makeSignInLink } from "../keys/sign-in-link.ts";
@@ -60,7 +61,11 @@ async function startAll({ json }: { readonly json: boolean }) {
       const voters = startVoters({ ...home, client: demoVoterClient(web.url), log });
       stops.push(() => voters.close());
     }
-    const link = await signInLink(home.settings.DATABASE_URL, web.url);
+    const link = await signInLink(home, web.url).catch((error: unknown) => {
+      // All else is up, and the operator's token signs in too.
+      log.warn({ err: error }, "no link to the console was made");
+      return null;
+    });
     const seconds = (performance.now() - startedAt) / 1_000;
     if (json) printJson(addresses(home, { url: web.url, link }));
     else process.stdout.write(`${welcome(home, { url: web.url, link }, seconds)}\n`);
@@ -74,11 +79,11 @@ async function startAll({ json }: { readonly json: boolean }) {
 /** What `--json` prints: where everything is, and what opens it. */
 function addresses(
   { demoKey, folder, settings }: LocalEnvironment,
-  { url, link }: { readonly url: string; readonly link: string },
+  { url, link }: { readonly url: string; readonly link: string | null },
 ) {
   return {
     url,
-    consoleUrl: link,
+    consoleUrl: link ?? `${url}/ops`,
     apiKey: demoKey,
     mirrorNodeUrl: settings.MIRROR_NODE_URL[0],
     databaseUrl: withoutPassword(settings.DATABASE_URL),
@@ -88,7 +93,7 @@ function addresses(
 
 function welcome(
   home: LocalEnvironment,
-  { url, link }: { readonly url: string; readonly link: string },
+  { url, link }: { readonly url: string; readonly link: string | null },
   seconds: number,
 ): string {
   const { demoKey: key, settings } = home;
@@ -97,7 +102,7 @@ function welcome(
 Starboard is up after ${seconds.toFixed(1)} s.
 
   Directory     ${settings.PAGES === "on" ? `${url}/` : "PAGES is off"}
-  Console       ${link} (signs you in once; then ${url}/ops)
+  Console       ${link === null ? `${url}/ops` : `${link} (signs you in once; then ${url}/ops)`}
   API docs      ${url}/docs
   Demo API key  ${key}
 
@@ -131,7 +136,12 @@ function withoutPassword(databaseUrl: string): string {
   return url.href;
 }
 
-/** A link to the console that the first who opens it within 15 minutes is signed in by. */
-function signInLink(databaseUrl: string, url: string): Promise<string> {
-  return withDatabase(databaseUrl, (sql) => makeSignInLink(sql, url));
+/**
+ * A link to the console that the first who opens it within 15 minutes is signed in by. None where
+ * others reach this machine's port: a screen that is shared, or a log, would let them in.
+ */
+async function signInLink({ settings }: LocalEnvironment, url: string): Promise<string | null> {
+  if (!isLoopback(settings.HOST)) return null;
+  const how = { name: "session.link", subject: "npm start" };
+  return act(settings.DATABASE_URL, how, (sql) => makeSignInLink(sql, url));
 }

@@ -2,6 +2,7 @@ import { randomBytes } from "node:crypto";
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { ownUrl } from "../addresses.ts";
+import { actOn } from "../cli/act.ts";
 import { followClock } from "../clock.ts";
 import {
   ConfigurationError,
@@ -181,7 +182,9 @@ function operatorToken(folder: string): string {
 
 async function issueDemoKey(sql: Sql): Promise<string> {
   for (const { id, name, revokedAt } of await listKeys(sql)) {
-    if (name === DEMO_KEY_NAME && revokedAt === null) await revokeKey(sql, id);
+    if (name !== DEMO_KEY_NAME || revokedAt !== null) continue;
+    await actOn(sql, { name: "keys.revoke", subject: id }, () => revokeKey(sql, id));
   }
-  return (await issueKey(sql, DEMO_KEY_NAME)).key;
+  const how = { name: "keys.issue", subject: DEMO_KEY_NAME };
+  return (await actOn(sql, how, () => issueKey(sql, DEMO_KEY_NAME))).key;
 }

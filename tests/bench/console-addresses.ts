@@ -128,6 +128,7 @@ export function consoleAddresses(at: Landmarks): Readonly<Record<string, readonl
     ],
     "/xp": [["xp", "/xp"]],
     "/keys": [["keys", "/keys"]],
+    "/operators": [["operators", "/operators"]],
     "/keys/revoke/*": [["revoke a key?", `/keys/revoke/${at.key}`]],
     "/log": [
       ["operator log", "/log"],

@@ -104,6 +104,17 @@ test("commands beside it find the port that it was given", async (context) => {
   assert.equal(status, 0, stderr);
 });
 
+test("what a start gives away stands in the operator log", async ({ folder }) => {
+  const { status, stdout } = await starboard(["operators", "log", "--json"], {}, folder);
+  assert.equal(status, 0);
+  const lines = JSON.parse(stdout) as readonly { action: string; phase: string; subject: string }[];
+  for (const action of ["keys.issue", "session.link"]) {
+    const phases = lines.filter((line) => line.action === action && line.subject === "npm start");
+    assert.deepEqual(phases.map(({ phase }) => phase).sort(), ["begun", "done"], action);
+  }
+  assert.ok(!stdout.includes("once="));
+});
+
 test("a first start has days behind it that an outsider finds true, and something on every page", async (context) => {
   const { port, folder, child } = context;
   const url = `http://127.0.0.1:${port}`;

@@ -1,5 +1,3 @@
-import { explorerUrl as explorerOf } from "../../addresses.ts";
-import type { LedgerNetwork } from "../../ledger/entity-id.ts";
 import { type Html, html } from "./markup.ts";
 
 /** The page of an actor, by its name. */
@@ -15,22 +13,6 @@ export function starLink(id: string, text: string = `…${id.slice(-6)}`): Html 
 /** Something long that people take along: one line of it, the whole in its title and to be copied. */
 export function copyable(text: string): Html {
   return html`<span class="copyable"><span class="code" title="${text}" data-copy="${text}">${text}</span></span>`;
-}
-
-/**
- * Where the public explorer shows a thing of the ledger.
- *
- * @param what `transaction/<consensus timestamp>`, `topic/0.0.n`, `account/0.0.n`
- * @returns null for a network that is not public
- */
-export function explorerUrl(network: LedgerNetwork, what: string): string | null {
-  const base = explorerOf({ HEDERA_NETWORK: network });
-  return base === null ? null : `${base}/${what}`;
-}
-
-/** A thing of the ledger, with the way to the public explorer where there is one. */
-export function onLedger(network: LedgerNetwork, what: string, text: string): Html {
-  return onExplorer(explorerOf({ HEDERA_NETWORK: network }), what, text);
 }
 
 /**

@@ -19,6 +19,7 @@ import { holdingsRunPage } from "./pages/holdings-run.ts";
 import { keyRevokePage } from "./pages/key-revoke.ts";
 import { keysPage } from "./pages/keys.ts";
 import { logPage } from "./pages/log.ts";
+import { operatorsPage } from "./pages/operators.ts";
 import { overviewPage } from "./pages/overview.ts";
 import { premiumPage } from "./pages/premium.ts";
 import { publishingPage } from "./pages/publishing.ts";
@@ -45,6 +46,8 @@ export interface PagesDeps {
   readonly resting: Resting;
   readonly refusals: RefusalTrail;
   readonly network: LedgerNetwork;
+  /** Base of the explorer's pages (`EXPLORER_URL`); null where there is none. */
+  readonly explorer: string | null;
   /** Epoch milliseconds by the one clock. */
   readonly now: () => number;
   readonly isDraining: () => boolean;
@@ -78,6 +81,7 @@ export function consolePages(deps: PagesDeps): readonly Page[] {
     xpPage(deps),
     keysPage(deps),
     keyRevokePage(deps),
+    operatorsPage(deps),
     logPage(deps),
     logExportPage(deps),
   ];

@@ -33,11 +33,14 @@ const BOARD_POLICY = [
 /** Names of files hold their hash. */
 const FILES_CACHE = "private, max-age=86400";
 
-/** What may be done, by what Bull Board's page sends. What empties or fills a queue is not among it. */
+/**
+ * What may be done, by what Bull Board's page sends. What empties or fills a queue is not among it,
+ * nor a job named `clean` or `retry`: there Bull Board sees an act on the whole queue.
+ */
 const ACTS: readonly (readonly [name: string, path: RegExp])[] = [
   ["queues.retry-failed", /^\/api\/queues\/([^/]+)\/retry\/failed$/],
-  ["queues.retry", /^\/api\/queues\/([^/]+\/[^/]+)\/retry$/],
-  ["queues.promote", /^\/api\/queues\/([^/]+\/[^/]+)\/promote$/],
+  ["queues.retry", /^\/api\/queues\/([^/]+\/(?!clean\/|retry\/)[^/]+)\/retry$/],
+  ["queues.promote", /^\/api\/queues\/([^/]+\/(?!clean\/|retry\/)[^/]+)\/promote$/],
 ];
 const SUBJECT_MAX = 200;
 const ACTS_NEED = "admin";
@@ -54,7 +57,8 @@ export function serveQueueBoard(app: Hono, deps: BoardRoutesDeps): void {
 
 async function answer(c: Context, deps: BoardRoutesDeps): Promise<Response> {
   const { gate, board, publicUrl } = deps;
-  const path = new URL(c.req.url).pathname.slice(BOARD_PATH.length);
+  // Decoded, as Bull Board's own routes will see it.
+  const path = c.req.path.slice(BOARD_PATH.length);
   // The page asks for numbers by itself: that keeps no session alive.
   const isQuiet = c.req.method === "GET" && path.startsWith("/api/");
   const signed = await gate.find(c, isQuiet ? "look" : "use");

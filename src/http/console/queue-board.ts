@@ -118,6 +118,18 @@ interface Open {
   readonly queues: readonly Queue[];
 }
 
+/** Bull Board takes completed jobs for retries too: done once more, a star would be rewarded twice. */
+class FailedRetries extends BullMQAdapter {
+  override async getJob(id: string) {
+    const job = await super.getJob(id);
+    if (job === undefined) return job;
+    const retry = job.retry.bind(job);
+    // BullMQ itself refuses where the job is in another state.
+    job.retry = () => retry("failed");
+    return job;
+  }
+}
+
 /** @param queues those of `QUEUES`, in that order */
 function makeBoard(queues: readonly Queue[], mayAct: boolean): Hono {
   const adapter = new HonoAdapter(serveStatic).setBasePath(BOARD_PATH);
@@ -130,7 +142,7 @@ function makeBoard(queues: readonly Queue[], mayAct: boolean): Hono {
         readOnlyMode: !hasRetries || !mayAct,
         allowCompletedRetries: false,
       };
-      const shown = new BullMQAdapter(queue, options);
+      const shown = new FailedRetries(queue, options);
       // Jobs of `rewards` may be of other producers too.
       shown.setFormatter("data", hideSecrets);
       shown.setFormatter("returnValue", hideSecrets);

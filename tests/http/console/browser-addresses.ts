@@ -74,6 +74,7 @@ export async function fillForBrowser(service: Service): Promise<Filled> {
     "/premium": [["premium", "/premium"]],
     "/xp": [["xp", "/xp"]],
     "/keys": [["keys", "/keys"]],
+    "/operators": [["operators", "/operators"]],
     "/keys/revoke/*": [["key-revoke", `/keys/revoke/${keyId}`]],
     "/log": [["operator-log", "/log"]],
   } as const satisfies Record<string, readonly Address[]>;

@@ -30,7 +30,7 @@ const RUN = "01a1f8c0-0000-7000-8000-00000000000f";
 const test = suite<Context>("/ops pages");
 
 test.before(async (context) => {
-  const service = await startService(CONSOLE);
+  const service = await startService({ ...CONSOLE, EXPLORER_URL: "https://explorer.example/x/" });
   const [one, two] = [await newWallet(service, { a: 2, b: 1 }), await newWallet(service)];
   const [voter, second] = [await signIn(service, one), await signIn(service, two)];
   context.stars = {};
@@ -311,6 +311,7 @@ test("a star's page tells what counted, and for whom the rest had counted before
   assert.match(text, /<a href="\/ops\/stars" aria-current="true">Stars<\/a>/);
   assert.match(text, /class="way-back"><a href="\/ops\/stars">/);
   assert.match(text, /collection A: all 2 held count/);
+  assert.ok(text.includes(`href="https://explorer.example/x/account/${wallet}"`));
   assert.match(text, /A 1, 2<[\s\S]*1 for each, by this star/);
   assert.match(text, /not handed to the ledger yet/);
   assert.match(text, /&quot;type&quot;: &quot;event_vote&quot;/);

@@ -196,6 +196,22 @@ test("all that failed is retried at once", async (context) => {
   await context.rewards.drain();
 });
 
+test("a job that is done is not done once more, though its address is known", async (context) => {
+  const { rewards, connect } = context;
+  const consumer = new Worker("rewards", async () => undefined, { connection: connect() });
+  await rewards.add("star", {}, { jobId: "done" });
+  await until("it is done", async () => (await rewards.getJobState("done")) === "completed");
+  await consumer.close();
+  const reply = await press(context, "/api/queues/rewards/done/retry");
+  assert.ok(!reply.ok, String(reply.status));
+  assert.equal(await rewards.getJobState("done"), "completed");
+  assert.equal(
+    (await logged(context)).at(-1),
+    "failed environment (Ada) queues.retry rewards/done",
+  );
+  await rewards.remove("done");
+});
+
 test("what fills, empties or stops a queue is refused", async (context) => {
   const { rewards } = context;
   await rewards.add("star", {}, { jobId: "kept" });
@@ -203,6 +219,8 @@ test("what fills, empties or stops a queue is refused", async (context) => {
   const acts = [
     ...["pause", "empty", "obliterate", "clean/waiting", "kept/clean", "concurrency"],
     ...["retry/completed", "promote"],
+    // Bull Board reads these as acts on the whole queue, in whichever spelling.
+    ...["clean/retry", "retry/retry", "clean/promote", "cle%61n/retry", "r%65try/promote"],
   ];
   for (const act of acts) {
     const reply = await press(context, `/api/queues/rewards/${act}`);

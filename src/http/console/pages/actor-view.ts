@@ -1,6 +1,5 @@
 import type { Resting } from "../../../hosting/inspect-actor.ts";
 import type { RefusalTrail } from "../../../journal/refusal-trail.ts";
-import type { LedgerNetwork } from "../../../ledger/entity-id.ts";
 import type { Sql } from "../../../store/postgres.ts";
 import { type Content, type Html, html, number, raw } from "../markup.ts";
 
@@ -8,7 +7,7 @@ export interface ActorDeps {
   readonly sql: Sql;
   readonly resting: Resting;
   readonly refusals: RefusalTrail;
-  readonly network: LedgerNetwork;
+  readonly explorer: string | null;
 }
 
 /** What a kind of actor brings to its page; the rest is the same for all. */

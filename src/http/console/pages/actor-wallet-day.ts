@@ -6,7 +6,7 @@ import { type ShownActor, showActor } from "../../../hosting/inspect-actor.ts";
 import { accountNumber } from "../../../journal/star-record.ts";
 import { type WalletDayStep, walkWalletDay } from "../../../journal/wallet-day-history.ts";
 import { receiptsOfDay, type StarReceipt } from "../../../reads/receipts.ts";
-import { onLedger, starLink } from "../links.ts";
+import { onExplorer, starLink } from "../links.ts";
 import {
   badge,
   type Content,
@@ -38,7 +38,7 @@ export async function walletDayActor(
   name: WalletDayName,
   { query, now }: PageRequest,
 ): Promise<ActorView> {
-  const { sql, resting, network } = deps;
+  const { sql, resting, explorer } = deps;
   const id = `wallet-day/${name.wallet}/${name.day}`;
   const [shown, steps, receipts, refusals] = await Promise.all([
     showActor(sql, resting, name),
@@ -59,7 +59,7 @@ export async function walletDayActor(
   }</p>
 <progress value="${Math.min(used, limit)}" max="${limit}" aria-label="Votes used"></progress>
 ${facts([
-  ["Wallet", onLedger(network, `account/${name.wallet}`, name.wallet)],
+  ["Wallet", onExplorer(explorer, `account/${name.wallet}`, name.wallet)],
   ["UTC day", name.day],
   ["Items starred", starredWords(steps)],
   [

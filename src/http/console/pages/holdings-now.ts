@@ -1,4 +1,3 @@
-import type { LedgerNetwork } from "../../../ledger/entity-id.ts";
 import type { HoldingsCheckByHand, KeptDryRun } from "../../../upkeep/holdings-check/by-hand.ts";
 import type { DryReport } from "../../../upkeep/holdings-check/dry-run.ts";
 import { actionForm } from "../forms.ts";
@@ -8,26 +7,26 @@ import { mintTable, openSection, removedSection } from "./holdings-tables.ts";
 
 export interface HoldingsNowDeps {
   readonly checks: HoldingsCheckByHand;
-  readonly network: LedgerNetwork;
+  readonly explorer: string | null;
 }
 
 /** Of one that is running: the browser asks again by itself, also without JavaScript. */
 const ASK_AGAIN_SECONDS = "3";
 
 /** What a check would remove now, and the question whether to run it. */
-export function holdingsNowPage({ checks, network }: HoldingsNowDeps): Page {
+export function holdingsNowPage({ checks, explorer }: HoldingsNowDeps): Page {
   return {
     path: "/holdings/now",
     below: "/holdings",
     async show(request) {
       const run = await checks.lastDryRun();
       if (run?.state === "running") request.context.header("Refresh", ASK_AGAIN_SECONDS);
-      return { title: "Check holdings now", body: body(request, run, network) };
+      return { title: "Check holdings now", body: body(request, run, explorer) };
     },
   };
 }
 
-function body(request: PageRequest, run: KeptDryRun | null, network: LedgerNetwork): Html {
+function body(request: PageRequest, run: KeptDryRun | null, explorer: string | null): Html {
   const again = (word: string): Html =>
     actionForm(
       request,
@@ -51,7 +50,7 @@ function body(request: PageRequest, run: KeptDryRun | null, network: LedgerNetwo
   const total = sumOf(run.report, "removed");
   const nothing = "No NFT counts on any forever mint, so there is nothing to check.";
   return html`${who}${section("What it would do", mintTable(mints, nothing))}
-${removedSection(releases, { title: "Would be removed", total, network })}${openSection(mints)}
+${removedSection(releases, { title: "Would be removed", total, explorer })}${openSection(mints)}
 ${section("Run the check?", question(request, run.report))}
 ${section("Not sure?", again("Make another dry run"))}`;
 }

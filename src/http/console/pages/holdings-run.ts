@@ -1,5 +1,4 @@
 import { TerminalError } from "../../../errors.ts";
-import type { LedgerNetwork } from "../../../ledger/entity-id.ts";
 import {
   findCheck,
   type ListedCheck,
@@ -16,11 +15,11 @@ import { mintTable, openSection, removedSection } from "./holdings-tables.ts";
 
 export interface HoldingsRunDeps {
   readonly sql: Sql;
-  readonly network: LedgerNetwork;
+  readonly explorer: string | null;
 }
 
 /** One run of the check: what it removed on which evidence, and what it left open. */
-export function holdingsRunPage({ sql, network }: HoldingsRunDeps): Page {
+export function holdingsRunPage({ sql, explorer }: HoldingsRunDeps): Page {
   return {
     path: "/holdings/runs/*",
     below: "/holdings",
@@ -35,7 +34,7 @@ export function holdingsRunPage({ sql, network }: HoldingsRunDeps): Page {
         title: `Holdings check of ${check.day}`,
         body: html`${summary(check, now)}
 ${section("By forever mint", mintTable(mints, "No forever mint was looked at."))}
-${removedSection(releases, { title: "Removed", total: check.removed, network })}${openSection(mints)}`,
+${removedSection(releases, { title: "Removed", total: check.removed, explorer })}${openSection(mints)}`,
       };
     },
   };

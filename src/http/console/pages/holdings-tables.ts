@@ -1,7 +1,6 @@
-import type { LedgerNetwork } from "../../../ledger/entity-id.ts";
 import type { CheckedMintRow, ReleasedNft } from "../../../reads/console-holdings.ts";
 import { LISTED_MAX } from "../../../upkeep/holdings-check/dry-run.ts";
-import { actorLink, onLedger, starLink } from "../links.ts";
+import { actorLink, onExplorer, starLink } from "../links.ts";
 import {
   badge,
   type Content,
@@ -47,7 +46,7 @@ export function mintTable(mints: readonly CheckedMintRow[], empty: string): Html
  */
 export function removedSection(
   releases: readonly ReleasedNft[],
-  given: { readonly title: string; readonly total: number; readonly network: LedgerNetwork },
+  given: { readonly title: string; readonly total: number; readonly explorer: string | null },
 ): Content {
   if (releases.length === 0) return null;
   const list = table({
@@ -64,7 +63,7 @@ export function removedSection(
     rows: releases.map((release) => [
       release.event,
       `${release.collection} ${number(release.serial)}`,
-      onLedger(given.network, `account/${release.wallet}`, release.wallet),
+      onExplorer(given.explorer, `account/${release.wallet}`, release.wallet),
       starLink(release.starId),
       lossWords(release.weight),
       evidence(release),

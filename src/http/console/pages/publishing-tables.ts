@@ -1,9 +1,8 @@
-import type { LedgerNetwork } from "../../../ledger/entity-id.ts";
 import type { RaisedAlarm } from "../../../publishing/alarms.ts";
 import type { Finding } from "../../../publishing/reconciliation-findings.ts";
 import type { WaitingStar } from "../../../reads/console-publishing.ts";
 import { actionButton } from "../forms.ts";
-import { onLedger, starLink } from "../links.ts";
+import { onExplorer, starLink } from "../links.ts";
 import { ago, badge, type Content, type Html, html, number, table } from "../markup.ts";
 import type { PageRequest } from "../page.ts";
 import { alarmWords, findingWords, troubleWords } from "../publishing-words.ts";
@@ -82,7 +81,10 @@ function reason(star: WaitingStar, now: number): Content {
 
 export function findingsTable(
   request: PageRequest,
-  { findings, network }: { readonly findings: readonly Finding[]; readonly network: LedgerNetwork },
+  {
+    findings,
+    explorer,
+  }: { readonly findings: readonly Finding[]; readonly explorer: string | null },
 ): Html {
   const openFirst = [...findings].sort(
     (a, b) => Number(a.resolvedAt !== null) - Number(b.resolvedAt !== null) || b.id - a.id,
@@ -97,18 +99,18 @@ export function findingsTable(
       { label: "Noticed", isWhole: true },
       { label: "", isAction: true },
     ],
-    rows: openFirst.map((finding) => findingRow(request, finding, network)),
+    rows: openFirst.map((finding) => findingRow(request, finding, explorer)),
     empty: "None: the topics hold what was accepted here, message by message.",
   });
 }
 
-function findingRow(request: PageRequest, finding: Finding, network: LedgerNetwork): Content[] {
+function findingRow(request: PageRequest, finding: Finding, explorer: string | null): Content[] {
   const { id, kind, topicId, sequenceNumber, starId, detail, noticedAt, resolvedAt } = finding;
   return [
     html`${badge(resolvedAt === null ? "bad" : "plain", resolvedAt === null ? "open" : "over")} ${findingWords(kind)} <span class="quiet">#${id}</span>`,
     topicId === null
       ? "–"
-      : onLedger(network, `topic/${topicId}`, `${topicId} #${sequenceNumber ?? "?"}`),
+      : onExplorer(explorer, `topic/${topicId}`, `${topicId} #${sequenceNumber ?? "?"}`),
     starId === null ? "–" : starLink(starId),
     troubleWords(detail),
     html`${ago(noticedAt, request.now)}${resolvedAt === null ? "" : html`<br><span class="quiet">over ${ago(resolvedAt, request.now)}</span>`}`,

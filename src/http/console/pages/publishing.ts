@@ -1,5 +1,4 @@
 import { TerminalError } from "../../../errors.ts";
-import type { LedgerNetwork } from "../../../ledger/entity-id.ts";
 import { type PublishingState, publishingState } from "../../../publishing/publishing-state.ts";
 import { resolveFinding } from "../../../publishing/reconciliation-findings.ts";
 import { redriveStar } from "../../../publishing/redrive.ts";
@@ -18,7 +17,7 @@ import { alarmsTable, findingsTable, waitingTable } from "./publishing-tables.ts
 
 export interface PublishingDeps {
   readonly sql: Sql;
-  readonly network: LedgerNetwork;
+  readonly explorer: string | null;
   readonly readNumbers: (now: number) => Promise<Numbers>;
   /** Wakes the workers. */
   readonly wake: () => void;
@@ -140,7 +139,7 @@ ${section(
 )}
 ${section(
   "Findings",
-  findingsTable(request, { findings: state.lastFindings, network: given.network }),
+  findingsTable(request, { findings: state.lastFindings, explorer: given.explorer }),
   state.lastFindings.length === 0
     ? null
     : html`<span class="hint">the newest ${number(state.lastFindings.length)}; set aside: somebody has looked at it, it stays written down</span>`,

@@ -1,6 +1,5 @@
-import type { LedgerNetwork } from "../../../ledger/entity-id.ts";
 import type { StarAttempt, StarStory } from "../../../reads/console-star.ts";
-import { copyable, explorerUrl, onLedger } from "../links.ts";
+import { copyable, onExplorer } from "../links.ts";
 import {
   badge,
   type Content,
@@ -20,7 +19,7 @@ import { outcomeWords, publicationWords } from "../words.ts";
 /** The message as it stands on the ledger, its receipt, and every attempt to get it there. */
 export function publicationSection(
   star: StarStory,
-  { network, now }: { readonly network: LedgerNetwork; readonly now: number },
+  { explorer, now }: { readonly explorer: string | null; readonly now: number },
 ): Html {
   return html`<div class="pair">
 ${section(
@@ -28,7 +27,7 @@ ${section(
   html`<pre class="message" tabindex="0" role="region" aria-label="The message, exactly as it is published">${pretty(star.message)}</pre>
 <p class="hint">Published as one line, ${number(Buffer.byteLength(star.message))} bytes; broken here to be read.</p>`,
 )}
-${section("Receipt", html`${facts(receipt(star, network))}${explorer(star, network)}`, badge(star.state === "published" ? "good" : "warn", publicationWords(star.state)))}
+${section("Receipt", html`${facts(receipt(star, explorer))}${explorerLink(star, explorer)}`, badge(star.state === "published" ? "good" : "warn", publicationWords(star.state)))}
 </div>
 ${section("Attempts to publish it", attempts(star.attempts, now))}`;
 }
@@ -42,10 +41,10 @@ function pretty(message: string): string {
   }
 }
 
-function receipt(star: StarStory, network: LedgerNetwork): [string, Content][] {
+function receipt(star: StarStory, explorer: string | null): [string, Content][] {
   const { topicId, transactionId, sequenceNumber, consensusTimestamp, runningHash } = star;
   const known: [string, Content | null][] = [
-    ["Topic", topicId === null ? null : onLedger(network, `topic/${topicId}`, topicId)],
+    ["Topic", topicId === null ? null : onExplorer(explorer, `topic/${topicId}`, topicId)],
     ["Sequence number", sequenceNumber === null ? null : number(sequenceNumber)],
     ["Transaction", transactionId === null ? null : copyable(transactionId)],
     [
@@ -70,13 +69,13 @@ function receipt(star: StarStory, network: LedgerNetwork): [string, Content][] {
     : shown;
 }
 
-function explorer({ consensusTimestamp }: StarStory, network: LedgerNetwork): Content {
+function explorerLink({ consensusTimestamp }: StarStory, explorer: string | null): Content {
   if (consensusTimestamp === null) return null;
-  if (network === "local") {
-    return html`<p class="hint">A local ledger has no public explorer.</p>`;
+  if (explorer === null) {
+    return html`<p class="hint">This ledger has no explorer (EXPLORER_URL).</p>`;
   }
-  const url = explorerUrl(network, `transaction/${consensusTimestamp}`) ?? "";
-  return html`<p><a class="button" href="${url}" rel="noopener noreferrer external">See it on HashScan</a></p>`;
+  const url = `${explorer}/transaction/${consensusTimestamp}`;
+  return html`<p><a class="button" href="${url}" rel="noopener noreferrer external">See it on the explorer</a></p>`;
 }
 
 function attempts(all: readonly StarAttempt[], now: number): Html {

@@ -2,7 +2,6 @@ import { type Day, dayOf } from "../../../../actors/day.ts";
 import { TerminalError } from "../../../errors.ts";
 import { dayOfStarId } from "../../../journal/star-id.ts";
 import { walletOf } from "../../../journal/star-record.ts";
-import type { LedgerNetwork } from "../../../ledger/entity-id.ts";
 import {
   claimsOnSerials,
   findStarStory,
@@ -11,7 +10,7 @@ import {
 } from "../../../reads/console-star.ts";
 import type { Sql } from "../../../store/postgres.ts";
 import { traceIdOf } from "../../../tracing.ts";
-import { actorLink, copyable, onLedger } from "../links.ts";
+import { actorLink, copyable, onExplorer } from "../links.ts";
 import { ago, type Content, facts, type Html, html, instant, number, section } from "../markup.ts";
 import type { Page } from "../page.ts";
 import { kindWords } from "../words.ts";
@@ -21,7 +20,7 @@ import { othersWords } from "./star-words.ts";
 
 export interface StarDeps {
   readonly sql: Sql;
-  readonly network: LedgerNetwork;
+  readonly explorer: string | null;
 }
 
 /** One star: why it weighs what it weighs, and where its message is. */
@@ -36,7 +35,7 @@ export function starPage(deps: StarDeps): Page {
       if (star === null) throw new TerminalError("NOT_FOUND", "There is no star with this id.");
       const claims = await claimsOf(deps.sql, star);
       const title = `Star on ${kindWords(star.type)} ${star.targetId}`;
-      return { title, body: page(star, { claims, now, network: deps.network }) };
+      return { title, body: page(star, { claims, now, explorer: deps.explorer }) };
     },
   };
 }
@@ -60,10 +59,10 @@ function page(
   given: {
     readonly claims: readonly SerialClaim[];
     readonly now: number;
-    readonly network: LedgerNetwork;
+    readonly explorer: string | null;
   },
 ): Html {
-  const { now, network } = given;
+  const { now, explorer } = given;
   const wallet = walletOf(star.wallet);
   const actors: Content = [
     actorLink(`wallet-day/${wallet}/${star.day}`, `wallet ${wallet} on ${star.day}`),
@@ -82,7 +81,7 @@ function page(
       : []),
   ];
   return html`<div class="lead"><p>${copyable(star.id)}</p>
-<p>by wallet ${onLedger(network, `account/${wallet}`, wallet)}, ${ago(star.at, now)}: weight ${number(star.weight)} of a voting power of ${number(star.votingPower)}</p></div>
+<p>by wallet ${onExplorer(explorer, `account/${wallet}`, wallet)}, ${ago(star.at, now)}: weight ${number(star.weight)} of a voting power of ${number(star.votingPower)}</p></div>
 <div class="pair">
 ${section("Why this weight", sum(star))}
 ${section(

@@ -2,13 +2,13 @@ import { dayOf } from "../../../../actors/day.ts";
 import { TerminalError } from "../../../errors.ts";
 import type { RefusalTrail } from "../../../journal/refusal-trail.ts";
 import { accountNumber } from "../../../journal/star-record.ts";
-import { isEntityId, type LedgerNetwork } from "../../../ledger/entity-id.ts";
+import { isEntityId } from "../../../ledger/entity-id.ts";
 import { listDaysOfWallet, type WalletDayRow } from "../../../reads/console-actors.ts";
 import { type ListedStar, listStars } from "../../../reads/console-star.ts";
 import { readWalletBooks, type WalletBooks } from "../../../reads/console-wallet.ts";
 import { readStanding, type Standing } from "../../../reads/leaderboard.ts";
 import type { Sql } from "../../../store/postgres.ts";
-import { actorLink, onLedger, starLink } from "../links.ts";
+import { actorLink, onExplorer, starLink } from "../links.ts";
 import {
   ago,
   badge,
@@ -29,7 +29,7 @@ import { targetName } from "./star-words.ts";
 export interface WalletDeps {
   readonly sql: Sql;
   readonly refusals: RefusalTrail;
-  readonly network: LedgerNetwork;
+  readonly explorer: string | null;
 }
 
 /** The newest of all wallets, in which this one's are looked for. */
@@ -41,7 +41,7 @@ const LINES_SHOWN = 100;
 interface Known {
   readonly wallet: string;
   readonly now: number;
-  readonly network: LedgerNetwork;
+  readonly explorer: string | null;
   readonly days: readonly WalletDayRow[];
   readonly stars: readonly ListedStar[];
   readonly books: WalletBooks;
@@ -50,7 +50,7 @@ interface Known {
 }
 
 /** A wallet across its days: what it did, what it has, and what it was refused. */
-export function walletPage({ sql, refusals, network }: WalletDeps): Page {
+export function walletPage({ sql, refusals, explorer }: WalletDeps): Page {
   return {
     path: "/wallets/*",
     below: "/actors",
@@ -65,7 +65,7 @@ export function walletPage({ sql, refusals, network }: WalletDeps): Page {
         refusals.newest(REFUSALS_SEARCHED),
       ]);
       const refused = groupRefusals(newest.filter((one) => one.wallet === wallet));
-      const known = { wallet, now, network, days, stars, books, standing, refused };
+      const known = { wallet, now, explorer, days, stars, books, standing, refused };
       return { title: `Wallet ${wallet}`, body: body(known) };
     },
   };
@@ -80,13 +80,13 @@ ${section("Days", dayTable(days, now), days.length < DAYS_SHOWN ? null : more)}
 ${section("Refusals", refusalTable(refused, { now, isDayKnown: false }), html`<span class="hint">recent ones, as far as they are kept; alike ones are counted</span>`)}`;
 }
 
-function summary({ wallet, now, network, days, books, standing }: Known): Html {
+function summary({ wallet, now, explorer, days, books, standing }: Known): Html {
   const today = days.find(({ day }) => day === dayOf(now));
   const { passes, credits, sessions } = books;
   const [newest] = sessions;
   const none = "none";
   return facts([
-    ["Account", onLedger(network, `account/${wallet}`, wallet)],
+    ["Account", onExplorer(explorer, `account/${wallet}`, wallet)],
     [
       "Today",
       html`${actorLink(`wallet-day/${wallet}/${dayOf(now)}`, `${number(today?.stars ?? 0)} stars`)}`,
