@@ -137,9 +137,12 @@ function changedStates(machine: string): readonly Mutant[] {
   });
 }
 
+/** Of the tree, what a test file needs. */
+const PARTS = ["actors", "src", "packages", "migrations", "tests", "package.json", "tsconfig.json"];
+
 function copyProject(): string {
   const copy = mkdtempSync(join(tmpdir(), "starboard-mutants-"));
-  for (const part of ["actors", "src", "migrations", "tests", "package.json", "tsconfig.json"]) {
+  for (const part of PARTS) {
     cpSync(join(root, part), join(copy, part), { recursive: true });
   }
   symlinkSync(join(root, "node_modules"), join(copy, "node_modules"));
