@@ -429,8 +429,7 @@ const signIns: Class = async (random, world) => {
   const { service, signers } = world;
   const wallet = random.pick(signers);
   const other = random.pick(signers);
-  const json = { wallet: wallet.id };
-  const { body } = await send(service, "POST /voting/challenges", { json });
+  const body = await challengeOf(service, wallet.id);
   const { scheme, signature } = signChallenge(wallet, body.message);
   const right: Record<string, unknown> = { challengeId: body.id, scheme, signature };
   const otherText = (from: string | RegExp, to: string): string =>
@@ -461,6 +460,14 @@ const signIns: Class = async (random, world) => {
     JSON.stringify(random.pick(wrong)()),
   );
 };
+
+/** A busy machine may be late with one: it is asked for until it comes. */
+async function challengeOf(service: World["service"], wallet: string) {
+  for (;;) {
+    const { status, body } = await send(service, "POST /voting/challenges", { json: { wallet } });
+    if (status === 201) return body;
+  }
+}
 
 function mutated(random: Dice, text: string): string {
   const at = random.below(text.length);
