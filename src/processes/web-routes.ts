@@ -161,6 +161,8 @@ function pageMounts(parts: Served, limited: Omit<RateLimitOptions, "name" | "lim
   return mounts;
 }
 
+const WALLETCONNECT_RELAY = "wss://relay.walletconnect.org";
+
 /** The directory's pages, to be mounted at "/". */
 function directory(parts: Served, given: Pick<PagesGiven, "assets" | "limit">): Hono {
   const { settings, sql, clock, log, voting } = parts;
@@ -171,6 +173,7 @@ function directory(parts: Served, given: Pick<PagesGiven, "assets" | "limit">): 
     clock,
     log,
     network: settings.HEDERA_NETWORK,
+    relays: settings.WALLETCONNECT_PROJECT_ID === undefined ? [] : [WALLETCONNECT_RELAY],
     findVisitor: visitorFinder({ ...voting, sql }),
     reading: {
       sql,

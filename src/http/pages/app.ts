@@ -12,7 +12,7 @@ import { type Assets, serveAssets } from "./assets.ts";
 import { directoryPages } from "./directory.ts";
 import { errorBody } from "./error-body.ts";
 import { type Asked, documentOf, type Site } from "./layout.ts";
-import type { Page, ShownPage, Visitor } from "./page.ts";
+import type { Page, Visitor } from "./page.ts";
 import type { Reading } from "./reading.ts";
 
 /** What the pages stand on. */
@@ -20,6 +20,8 @@ export interface PagesGiven {
   readonly reading: Reading;
   readonly assets: Assets;
   readonly network: string;
+  /** Where else every page's scripts may ask: what the wallets that sign in by a relay need. */
+  readonly relays: readonly string[];
   readonly clock: Clock;
   readonly log: Logger;
   /** Requests for pages, per client. */
@@ -93,7 +95,8 @@ async function answer(c: Context, given: Answering): Promise<Response> {
       now,
       visitor: asked.visitor,
     });
-    return await sendPage(c, shown, documentOf(site, shown, asked));
+    const connect = [...(shown.connect ?? []), ...given.relays];
+    return await sendPage(c, connect, documentOf(site, shown, asked));
   } catch (error) {
     const status = statusOf(error);
     const isOurs = error instanceof TerminalError || error instanceof RetryableError;
@@ -126,8 +129,8 @@ function secure(c: Context, connect: readonly string[] = []): void {
   c.header("X-Frame-Options", "DENY");
 }
 
-async function sendPage(c: Context, shown: ShownPage, page: Html): Promise<Response> {
-  secure(c, shown.connect);
+async function sendPage(c: Context, connect: readonly string[], page: Html): Promise<Response> {
+  secure(c, connect);
   const text = String(await page);
   // It shows whose votes are left, and what the counters say now.
   return send(c, representText(text), { cacheControl: "private, no-cache", type: HTML });

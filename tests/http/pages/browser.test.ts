@@ -18,6 +18,8 @@ import { temporaryFolder } from "../../support/folder.ts";
 import { type Child, startProcess, until } from "../../support/processes.ts";
 import { cast, newWallet, type Service, signIn, startService } from "../../support/service.ts";
 import { browserSuite, openTab, type Tab } from "./browser-place.ts";
+import { StandInRelay } from "./relay-stand-in.ts";
+import { type StandInWallet, startWallet } from "./stand-in-wallet.ts";
 
 interface Place {
   readonly service: Service;
@@ -31,7 +33,7 @@ interface Place {
 
 const test = browserSuite<Place>("the pages in a browser", async () => {
   const demoWallets: SigningWallet[] = [];
-  const service = await startService({}, { demoWallets });
+  const service = await startService({ WALLETCONNECT_PROJECT_ID: "project" }, { demoWallets });
   const demo = await newWallet(service, { a: 3, b: 1 });
   demoWallets.push(demo, await newWallet(service, { type: "ecdsa" }));
   const session = await signIn(service, await newWallet(service, { a: 12, b: 1 }));
@@ -261,6 +263,75 @@ test("by keys alone: past the navigation, signed in by a browser wallet, a star 
   await page.locator("[data-sign-in]").waitFor();
   await tab.close();
 });
+
+test("a Hedera wallet declines, then signs in by WalletConnect, from the code that the page shows", async (place) => {
+  const relay = new StandInRelay();
+  const account = await newWallet(place.service, { a: 2 });
+  const wallet = await startWallet(relay, { ...account, chainId: "hedera:local" });
+  const tab = await openTab(place, { width: 360 });
+  try {
+    await meetWallet({ place, tab, relay, wallet, account: account.id });
+  } finally {
+    await tab.close();
+    await wallet.close();
+  }
+});
+
+async function meetWallet(given: {
+  readonly place: Place;
+  readonly tab: Tab;
+  readonly relay: StandInRelay;
+  readonly wallet: StandInWallet;
+  readonly account: string;
+}): Promise<void> {
+  const { place, tab, relay, wallet, account } = given;
+  const { page } = tab;
+  await page.routeWebSocket("wss://relay.walletconnect.org/**", (socket) =>
+    relay.connectPage(socket),
+  );
+  const loaded: string[] = [];
+  page.on("request", (request) => loaded.push(request.url()));
+  const policy = (await page.goto(place.url))?.headers()["content-security-policy"] ?? "";
+  assert.match(policy, /connect-src 'self' wss:\/\/relay\.walletconnect\.org;/);
+  await tab.visit("/tokens/0.0.9007");
+  await page.getByRole("button", { name: "Sign in" }).click();
+  const dialog = page.getByRole("dialog");
+  const choice = dialog.getByRole("button", { name: "Hedera wallet" });
+  await choice.waitFor();
+  const before = loaded.length;
+  await choice.click();
+  const picture = dialog.getByRole("img", { name: "QR code for your wallet" });
+  await picture.waitFor();
+  const { y = 0, height = 0 } = (await picture.boundingBox()) ?? {};
+  assert.ok(y > 0 && y + height < 800, "the whole code is in sight");
+  assert.ok(loaded.length > before, "the library is loaded when the wallet is chosen, not before");
+  assert.equal(await sidewaysOf(page), 0);
+  assert.deepEqual(await violationsOn(page), []);
+  const link = dialog.getByRole("link", { name: "Open a wallet on this device" });
+  const readUri = async (): Promise<string> => {
+    const uri = await dialog.getByLabel("Or copy this into your wallet").inputValue();
+    assert.match(uri, /^wc:[0-9a-f]{64}@2\?/);
+    assert.equal(await link.getAttribute("href"), uri);
+    return uri;
+  };
+  wallet.declineNext();
+  await wallet.pair(await readUri());
+  await dialog.getByText("The wallet declined. Nothing was signed.").waitFor();
+  await choice.click();
+  await picture.waitFor();
+  await wallet.pair(await readUri());
+  await page.locator(".wallet").filter({ hasText: account }).waitFor();
+  await carries(page, "token/0.0.9007").filter({ hasText: "Would carry 3: 1 + 2 + 0." }).waitFor();
+  assert.ok(
+    loaded.every((url) => url.startsWith(place.url)),
+    "nothing comes from elsewhere",
+  );
+  assert.deepEqual(tab.complaints, []);
+  assert.deepEqual(
+    await page.evaluate("[...Object.keys(localStorage), ...Object.keys(sessionStorage)]"),
+    [],
+  );
+}
 
 test("one of this machine's demo wallets signs in by a click, at either name of this machine", async (place) => {
   const { demo, url } = place;

@@ -1,9 +1,10 @@
 import { type Config, StarboardError } from "../../../../packages/client/src/index.ts";
 import { browserWallets } from "./browser-wallets.ts";
+import { hederaWallet } from "./hedera-wallet.ts";
 import { now } from "./page-clock.ts";
 import { NO_ANSWER, refusalSentence } from "./refusals.ts";
 import { service } from "./service.ts";
-import type { Wallet } from "./wallets.ts";
+import type { Asking, Wallet } from "./wallets.ts";
 
 /** Asks which wallet to sign in with, and signs in; the page is then drawn for that wallet. */
 export async function signIn(): Promise<void> {
@@ -25,21 +26,29 @@ interface Group {
 async function findWallets(config: Config): Promise<readonly Group[]> {
   const inBrowser = await browserWallets();
   const demo = config.demoWallets ? await (await import("./demo-wallets.ts")).demoWallets() : [];
+  const { walletConnectProjectId: projectId, chainId } = config;
   return [
     { title: "Wallets in this browser", wallets: inBrowser },
+    {
+      title: "Wallets elsewhere",
+      wallets: projectId === null ? [] : [hederaWallet({ projectId, chainId })],
+    },
     { title: "Demo wallets of this machine", wallets: demo },
   ].filter(({ wallets }) => wallets.length > 0);
 }
 
-async function signInWith(wallet: Wallet): Promise<void> {
-  await service.signIn(await wallet.connect());
+async function signInWith(wallet: Wallet, asking: Asking): Promise<void> {
+  await service.signIn(await wallet.connect(asking));
   location.reload();
 }
 
-/** Wallets say no in their own words: `4001` is the code for "the person declined". */
+/** "The person declined": of wallets in a browser, and by WalletConnect. */
+const DECLINED = [4001, 5000, 5001, 5002];
+
+/** Wallets say no in their own words, and with a code. */
 function sentenceOf(error: unknown): string {
   if (error instanceof StarboardError) return refusalSentence(error, now());
-  if ((error as { code?: unknown } | null)?.code === 4001)
+  if (DECLINED.includes(Number((error as { code?: unknown } | null)?.code)))
     return "The wallet declined. Nothing was signed.";
   return error instanceof TypeError ? NO_ANSWER : "The wallet did not sign. Try again.";
 }
@@ -68,16 +77,30 @@ function openSheet() {
     textContent: "Close",
   });
   close.addEventListener("click", () => dialog.close());
-  dialog.append(heading, lead, list, note, close);
-  dialog.addEventListener("close", () => dialog.remove());
+  const more = document.createElement("div");
+  dialog.append(heading, lead, list, note, more, close);
+  const leaving = new AbortController();
+  dialog.addEventListener("close", () => {
+    leaving.abort();
+    dialog.remove();
+  });
   document.body.append(dialog);
   dialog.showModal();
   const say = (text: string): void => {
     note.textContent = text;
   };
+  const { signal } = leaving;
   const choose = async (wallet: Wallet): Promise<void> => {
     say(`Waiting for ${wallet.name}…`);
-    await signInWith(wallet).catch((error: unknown) => say(sentenceOf(error)));
+    const show = (...content: readonly HTMLElement[]): void => {
+      more.replaceChildren(...content);
+      list.hidden = content.length > 0;
+      more.querySelector("a")?.focus();
+    };
+    await signInWith(wallet, { show, signal }).catch((error: unknown) => {
+      show();
+      say(sentenceOf(error));
+    });
   };
   return {
     say,

@@ -10,5 +10,13 @@ export interface Wallet {
   /** What is said beside it. */
   readonly note?: string | undefined;
   /** Opens an account for this page; people may be asked by the wallet itself. */
-  connect(): Promise<Signer>;
+  connect(asking: Asking): Promise<Signer>;
+}
+
+/** Somebody before the page, who has chosen a wallet. */
+export interface Asking {
+  /** Shows what has to be done to reach the wallet. */
+  show(content: HTMLElement): void;
+  /** Aborts when it is no longer wanted. */
+  readonly signal: AbortSignal;
 }
