@@ -91,11 +91,6 @@ const mistakes: readonly Mistake[] = [
     'if (tables.passInForce(wallet, at) !== star.season_id) return "pass";',
     "",
   ]),
-  mistake("a star whose commit is unknown is decided again", [
-    "src/journal/send-batch.ts",
-    "if (row === undefined) each.reject(unknown);",
-    'if (row === undefined) each.resolve(unknown ? returned("day") : returned("day"));',
-  ]),
   mistake("a key is not bound", [
     "src/hosting/propose.ts",
     "const idempotency = intent.idempotency?.bind(star) ?? null;",

@@ -12,7 +12,8 @@ import { simulate } from "./world.ts";
  *     npm run prove:sim -- --seed 17 --votes 1000 --trace   # every step of it, on standard error
  *
  * `--votes` are shared out over the seeds. A seed that fails is written into `tests/sim/seeds.txt`,
- * whose seeds every run of the suite tries again. Exit status 0 only when no promise was broken.
+ * whose seeds every run of the suite tries again. A signal ends the run after the seed under way,
+ * with its sums. Exit status 0 only when no promise was broken.
  */
 
 const { values } = parseArgs({
@@ -34,8 +35,14 @@ async function main(): Promise<number> {
   const [seeds, first] = [Number(values.seeds), Number(values.seed)];
   const votes = Math.ceil(Number(values.votes) / seeds);
   if (values.trace) onTrace((text) => process.stderr.write(`${text}\n`));
-  const begun = performance.now();
-  let saidAt = begun;
+  let isStopped = false;
+  for (const signal of ["SIGINT", "SIGTERM"]) {
+    process.once(signal, () => {
+      isStopped = true;
+    });
+  }
+  const startedAt = performance.now();
+  let saidAt = startedAt;
   const sum = {
     seeds: 0,
     votes: 0,
@@ -46,7 +53,7 @@ async function main(): Promise<number> {
     violations: 0,
   };
   const faults = new Map<string, number>();
-  for (let seed = first; seed < first + seeds; seed += 1) {
+  for (let seed = first; seed < first + seeds && !isStopped; seed += 1) {
     const outcome = await simulate(seed, votes);
     sum.seeds += 1;
     for (const key of ["votes", "accepted", "published", "steps", "worldMs"] as const) {
@@ -63,7 +70,7 @@ async function main(): Promise<number> {
     saidAt = performance.now();
     console.log(`${sum.seeds} seeds, ${sum.votes} votes, ${sum.violations} violations`);
   }
-  const seconds = (performance.now() - begun) / 1_000;
+  const seconds = (performance.now() - startedAt) / 1_000;
   const cpu = process.cpuUsage();
   for (const [kind, count] of [...faults].sort())
     console.log(`${String(count).padStart(9)} ${kind}`);
