@@ -72,5 +72,7 @@ process.on("message", ({ id, order }: { id: number; order: LedgerOrder }) => {
     (error: Error) => process.send?.({ id, error: error.message }),
   );
 });
+// A signal to all of a run's processes (Ctrl-C, `timeout`) ends its faults; the witness stays to the end.
+for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => undefined);
 process.on("disconnect", () => void close().finally(() => process.exit()));
 process.send?.({ id: 0, result: place });

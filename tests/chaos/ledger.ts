@@ -60,8 +60,9 @@ export async function startLedger(folder: string, offsetMs: number): Promise<Led
     waiting.get(reply.id)?.(reply);
     waiting.delete(reply.id);
   });
-  child.once("exit", () => {
-    for (const settle of waiting.values()) settle({ error: "the ledger's process ended" });
+  child.once("exit", (code, signal) => {
+    const error = `the ledger's process ended: ${signal ?? code}`;
+    for (const settle of waiting.values()) settle({ error });
   });
   const answerOf = (id: number): Promise<unknown> =>
     new Promise((resolve, reject) => {
@@ -73,7 +74,10 @@ export async function startLedger(folder: string, offsetMs: number): Promise<Led
   const ask = (order: LedgerOrder): Promise<unknown> => {
     asked += 1;
     const answer = answerOf(asked);
-    child.send({ id: asked, order });
+    const id = asked;
+    child.send({ id, order }, (error) => {
+      if (error !== null) waiting.get(id)?.({ error: error.message });
+    });
     return answer;
   };
   return {
@@ -81,6 +85,7 @@ export async function startLedger(folder: string, offsetMs: number): Promise<Led
     wallets: (holdings) => ask({ do: "wallets", holdings }) as Promise<readonly LedgerWallet[]>,
     order: async (order) => void (await ask(order)),
     async close() {
+      if (!child.connected) return;
       const ended = once(child, "exit");
       child.disconnect();
       await ended;
