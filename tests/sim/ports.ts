@@ -18,8 +18,6 @@ export interface PortParts {
   readonly note: (what: string, detail?: () => unknown) => void;
   /** The process dies on the spot. */
   readonly crash: (owner: Owner) => void;
-  /** Called with what a process hears of the newest epoch. */
-  readonly remember: (owner: Owner, epoch: string | null) => void;
 }
 
 /** Postgres, as processes reach it: statements may get lost on the way there, and answers on the way back. */
@@ -91,11 +89,7 @@ export class JournalPort {
           const end = (): void =>
             attempt(() => {
               const rows = write();
-              answer(() => {
-                const [row] = rows as readonly { readonly epoch?: string | null }[];
-                if (row?.epoch !== undefined) this.#parts.remember(owner, row.epoch);
-                resolve(rows);
-              }, String(rows.length));
+              answer(() => resolve(rows), String(rows.length));
             });
           if (!faults.strikes("journal: statements overlap")) return end();
           time.in(faults.latency("journal"), null, end);

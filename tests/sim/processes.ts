@@ -32,8 +32,6 @@ export interface Process extends Owner {
   casting?: CastStarDeps;
   /** Called when the connections of its pool for casting end. */
   onClose?: () => void;
-  /** The newest epoch of the journal that it has seen. */
-  epoch?: string | null;
   /** What clients wait for: each is called when the process dies. */
   readonly asked: Set<() => void>;
 }

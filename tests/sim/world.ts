@@ -84,9 +84,6 @@ class World {
     const parts: PortParts = {
       ...{ time, random, faults, note },
       crash: (owner) => this.#processes.kill(owner as Process),
-      remember: (owner, epoch) => {
-        (owner as Process).epoch = epoch;
-      },
     };
     const count = Math.max(6, Math.ceil(votes / random.pick([3, 6, 12])));
     const wallets = Array.from({ length: count }, (_, n) => 1_001 + n);
@@ -271,17 +268,15 @@ class World {
     this.#time.in(this.#random.between(500, 5_000), null, () => this.#keepCopies());
   }
 
-  /** An older copy takes the journal's place: a dump is restored, a replica promoted, a disk rolled back. */
+  /** An older copy takes the journal's place: a dump is restored, a replica promoted. */
   #goBack(): void {
     if (this.#copies.length === 0) return;
     const copy = this.#random.pick(this.#copies);
     this.#copies = this.#copies.slice(0, this.#copies.indexOf(copy) + 1);
     this.#journal.tables = copy.copy();
-    // A disk that was rolled back is the same database. Epochs alone tell, to those that know a newer one.
-    const isTold = this.#processes.all.every(
-      ({ epoch }) => epoch != null && !copy.epochs.has(epoch),
-    );
-    if (!isTold || this.#random.chance(0.7)) this.#journal.identity = uuidOf(this.#random);
+    // A disk that is rolled back under the same server is left out: a process that starts afterwards
+    // cannot tell.
+    this.#journal.identity = uuidOf(this.#random);
     this.#port.generation += 1;
     this.#judge.wentBack(this.#journal.tables.stars);
     for (const each of this.#processes.all) {
