@@ -153,6 +153,27 @@ test("a season is added; a pass is granted for it and taken back", async (place)
   await tab.close();
 });
 
+test("an operator is added, its token shown once, and revoked after a question", async (place) => {
+  const tab = await open(place);
+  const { page } = tab;
+  await tab.visit("/operators");
+  await fill(tab, "/operators/add", { name: "Grace" });
+  await formOf(page, "/operators/add").locator("select[name=role]").selectOption("viewer");
+  await formOf(page, "/operators/add").getByRole("button").click();
+  await page.getByRole("heading", { name: "Token of Grace" }).waitFor();
+  const token = (await page.locator("main code.secret").innerText()).trim();
+  assert.ok(token.length >= 20);
+  await lookAt(tab, "operator-added");
+  await page.getByRole("link", { name: "back to the operators" }).click();
+  await page.waitForURL(/\/ops\/operators$/);
+  const text = await page.innerText("main table");
+  assert.ok(/Grace\s+viewer/.test(text) && !text.includes(token), text);
+  await page.locator('summary[aria-label*="Grace"]').click();
+  await submit(tab, "/operators/revoke", /Grace is revoked/);
+  await lookAt(tab, "operator-revoked");
+  await tab.close();
+});
+
 test("points are booked; a form that makes no sense comes back as it was, at the field that is wrong", async (place) => {
   const tab = await open(place);
   const { page } = tab;
@@ -231,6 +252,7 @@ test("by keys alone: sign in, issue a key, revoke it, sign out", async (place) =
   await keyboard.type(TOKEN);
   await keyboard.press("Enter");
   await formOf(page, "/keys/issue").waitFor();
+  await page.waitForLoadState(); // Its scripts have run then.
   await keyboard.press("/");
   assert.equal(await page.evaluate(`document.activeElement.matches(".top .search input")`), true);
   await tabTo("[name=name]");
