@@ -66,7 +66,10 @@ export async function runTestProcess(
   const run = await runProcess(given, { ...env, STARBOARD_TEST_FOLDER: folder }, stop);
   const left = await endLeftovers(folder);
   rmSync(folder, { recursive: true, force: true });
-  const failure = run.failure ?? (left.length === 0 ? undefined : `left behind ${left.join("; ")}`);
+  // The test library ends with 1 to say that tests failed, which the counts say already.
+  const isExplained = run.failure === "exit status 1" && run.parts.some(hasFailed);
+  const leftBehind = left.length === 0 ? undefined : `left behind ${left.join("; ")}`;
+  const failure = (isExplained ? undefined : run.failure) ?? leftBehind;
   const last = run.parts.length - 1;
   return given.files.map(({ name }, index) => {
     const { output, seconds } = run.parts[index] ?? { output: "", seconds: 0 };
@@ -106,8 +109,7 @@ async function runProcess(given: TestProcess, env: Environment, stop: AbortSigna
   let patience: NodeJS.Timeout | undefined;
   child.stdout.on("data", () => {
     if (patience !== undefined || parts().length < given.files.length) return;
-    const counts = countsOf(parts().at(-1)?.output ?? "");
-    if (counts === undefined || counts.passed === counts.total) return;
+    if (!parts().slice(-1).some(hasFailed)) return;
     patience = setTimeout(() => end("no end after its tests failed"), FAILED_PATIENCE_MS);
   });
   const onStop = (): void => end("interrupted");
@@ -138,16 +140,19 @@ function countsOf(
   return { total: Number(total), passed: Number(passed), skipped: Number(skipped) };
 }
 
+function hasFailed({ output }: Part): boolean {
+  const counts = countsOf(output);
+  return counts !== undefined && counts.passed < counts.total;
+}
+
 /** Puts what the file counted together with how it ended. */
 function judge(
   output: string,
   failure: string | undefined,
 ): Pick<FileResult, "passed" | "failed" | "skipped" | "complaint"> {
   const { total, passed, skipped } = countsOf(output) ?? { total: 0, passed: 0, skipped: 0 };
-  // The test library ends with 1 to say that tests failed, which the counts say already.
-  const explained = failure === "exit status 1" && passed < total;
   const empty = total + skipped === 0 ? "has no tests" : undefined;
-  const complaint = explained ? undefined : (failure ?? empty);
+  const complaint = failure ?? empty;
   const failed = total - passed + (complaint === undefined ? 0 : 1);
   return { passed, failed, skipped, complaint };
 }

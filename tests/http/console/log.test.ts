@@ -57,6 +57,8 @@ async function formsOf({ service, ada }: Context): Promise<readonly (readonly [s
     ["/xp/credit", { wallet: "0.0.1001", points: "5", reason: "Quest", id: "quest" }],
     ["/keys/issue", { name: "Another" }],
     ["/keys/revoke", { id: key?.id }],
+    ["/operators/add", { name: "Linus", role: "viewer" }],
+    ["/operators/revoke", { name: "Linus" }],
   ];
 }
 
