@@ -105,9 +105,10 @@ create trigger export_day_is_never_emptied before truncate on export_day
 create function follow_last_export() returns trigger
 language plpgsql as $$
 begin
-  -- Another worker was faster: the primary key decides.
-  if exists (select from export_day where day = new.day) then return new; end if;
-  if new.previous is distinct from coalesce(
+  -- Where another worker was faster the primary key decides. Asked in one look with the rest: between
+  -- two looks it may become faster.
+  if not exists (select from export_day where day = new.day)
+    and new.previous is distinct from coalesce(
     (select chain from export_day where day = new.day - 1),
     case when not exists (select from export_day) then repeat('0', 64) end)
     -- A day that is as it was before a loss follows the chain of then.
