@@ -46,8 +46,8 @@ test("200 stars under kill -9 of web and worker in turn: none lost, none twice o
       ({ ok }) => ok,
       () => false,
     );
-  web = startProcess("serve", settings);
-  worker = startProcess("work", network.settings);
+  web = startProcess(["serve", "--json"], settings);
+  worker = startProcess(["work", "--json"], network.settings);
   await until("the web process is up", isUp);
   // One after another: forty at once take a busy machine longer than a request may take.
   const tokens: string[] = [];
@@ -83,9 +83,9 @@ test("200 stars under kill -9 of web and worker in turn: none lost, none twice o
       () => isDone || told.size >= before + STARS_PER_LIFE,
       60_000,
     );
-    web = await restart(web, () => startProcess("serve", settings));
+    web = await restart(web, () => startProcess(["serve", "--json"], settings));
     await pause(500);
-    worker = await restart(worker, () => startProcess("work", network.settings));
+    worker = await restart(worker, () => startProcess(["work", "--json"], network.settings));
     await until("the web process is back", isUp);
   } while (!isDone && kills < 40);
   await voting;
@@ -121,6 +121,8 @@ test("200 stars under kill -9 of web and worker in turn: none lost, none twice o
     );
   }
   process.stdout.write(`# ${told.size} stars, ${kills} kills\n`);
+  // The last kill may be so new that a start is still under way.
+  await until("both are up", () => web?.said() !== "" && worker?.said() !== "");
   assert.equal(await web.stop(), 0, web.log());
   assert.equal(await worker.stop(), 0, worker.log());
 });
