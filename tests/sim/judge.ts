@@ -54,7 +54,7 @@ const dayOf = (at: number): string => new Date(at).toISOString().slice(0, 10);
 
 /** Longer than a request takes. */
 const REQUEST_MS = 4_000;
-/** Every process has noticed by then that the database's clock jumped. */
+/** Every process that runs, and reaches the database, has noticed by then that its clock jumped. */
 const CLOCK_KNOWN_MS = 15_000;
 
 /**
@@ -77,7 +77,7 @@ export class Judge {
   /** Requests by wallet and target, and stars that came of them. */
   readonly #requests = new Map<string, number>();
   /** When the database's clock jumped last, and the journal went back, by the world's time. */
-  #jumpedAt = Number.NEGATIVE_INFINITY;
+  #clockKnownAt = Number.NEGATIVE_INFINITY;
   #wentBackAt = Number.NEGATIVE_INFINITY;
 
   constructor(parts: JudgeParts) {
@@ -111,7 +111,7 @@ export class Judge {
       this.#deny("P10", `star ${id} of ${day}, at ${at}, is stored on ${commit.today}`);
     }
     const off = this.#parts.journal.now() - at;
-    const isClockKnown = this.#parts.now() - this.#jumpedAt > CLOCK_KNOWN_MS;
+    const isClockKnown = this.#parts.now() > this.#clockKnownAt;
     if (isClockKnown && Math.abs(off) > REQUEST_MS)
       this.#deny("P10", `star ${id} is ${off} ms old`);
     const request = `${wallet} ${row.target_type}/${row.target_id}`;
@@ -207,7 +207,13 @@ export class Judge {
 
   /** The database's clock is another one from now on. */
   clockJumped(): void {
-    this.#jumpedAt = this.#parts.now();
+    this.#clockKnownAt = this.#parts.now() + CLOCK_KNOWN_MS;
+  }
+
+  /** A process stands still until then: it notices a jump of before only afterwards. */
+  standsStill(untilMs: number): void {
+    if (this.#parts.now() > this.#clockKnownAt) return;
+    this.#clockKnownAt = Math.max(this.#clockKnownAt, untilMs + CLOCK_KNOWN_MS);
   }
 
   /** A client got its answer. */

@@ -198,6 +198,7 @@ class World {
         break;
       case "process: stands still":
         anyone.frozenUntil = this.#time.now + this.#faults.stillMs();
+        this.#judge.standsStill(anyone.frozenUntil);
         break;
       case "process: clock jumps":
         this.#processes.jump(anyone);
