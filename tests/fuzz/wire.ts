@@ -1,5 +1,6 @@
 import * as assert from "node:assert/strict";
 import { connect } from "node:net";
+import { brotliDecompressSync, gunzipSync } from "node:zlib";
 
 /** What goes over a raw socket. */
 export interface WireRequest {
@@ -73,11 +74,16 @@ export function repliesIn(wire: string, request: WireRequest): WireReply[] {
   return replies;
 }
 
+const DECODERS: Readonly<Record<string, (body: Buffer) => Buffer>> = {
+  gzip: gunzipSync,
+  br: brotliDecompressSync,
+};
+
 function bodyIn(rest: string, headers: Headers): { text: string; length: number } {
   const { bytes, length } = framed(rest, headers);
-  // What a client asked to get compressed says the same as what it did not.
-  const isPlain = !headers.has("content-encoding");
-  return { text: isPlain ? Buffer.from(bytes, "latin1").toString() : "", length };
+  const body = Buffer.from(bytes, "latin1");
+  const decode = DECODERS[headers.get("content-encoding") ?? ""];
+  return { text: String(decode === undefined || bytes === "" ? body : decode(body)), length };
 }
 
 function framed(rest: string, headers: Headers): { bytes: string; length: number } {
