@@ -91,8 +91,11 @@ create trigger outbox_published_stands before update on outbox
 
 -- Gives stars their next transaction ids, `0.0.n@s.nnnnnnnnn`: valid from `not_before` (nanoseconds,
 -- the caller's estimate of the ledger's time) or, where the payer has ids within the second
--- after it, from right after the newest of them. So a process whose clock runs ahead does not
+-- after it, from soon after the newest of them. So a process whose clock runs ahead does not
 -- carry others along. One reservation per payer at a time; all stars given have one payer.
+--
+-- How soon, at most 66 microseconds, the first star's own id says. In an older copy of the journal the
+-- newest id is an older one: right after it stand ids that lost stars have on the ledger.
 --
 -- `stars` is a JSON array (see src/publishing/shared-steps.ts). Returns no row for a star that is
 -- not the holder's, not pending, or has an open id.
@@ -117,7 +120,8 @@ begin
   where star_id = any (mine);
   if by_payer is null then return; end if;
   perform pg_advisory_xact_lock(hashtext('reserve_transaction'), hashtext(by_payer));
-  select coalesce(max(known.valid_start_ns) + 1, earliest_ns) into start_ns
+  select coalesce(max(known.valid_start_ns) + 1
+    + ('x' || right(mine[1]::text, 4))::bit(16)::integer, earliest_ns) into start_ns
   from publish_attempt known
   where known.payer = by_payer
     and known.valid_start_ns between earliest_ns and earliest_ns + 999999999;

@@ -93,10 +93,8 @@ test("ids of one payer never meet, however many reserve them for the same instan
   );
   assert.equal(attempts.length, stars.length);
   const starts = attempts.map(({ validStart }) => validStart).sort();
-  assert.deepEqual(
-    starts,
-    starts.map((_, i) => START + BigInt(i)),
-  );
+  assert.equal(starts[0], START);
+  assert.ok((starts.at(-1) ?? 0n) < START + 40n * 65_537n, "close together all the same");
   assert.equal(new Set(attempts.map(({ transactionId }) => transactionId)).size, 40);
 });
 

@@ -338,10 +338,7 @@ export class Judge {
       if (box?.message !== row.message) this.#deny("P6", `star ${row.id} has another text`);
     }
     for (const [place, finding] of tables.findings) {
-      // A new star may draw the id of a lost one: the service finds another message there, and gives it up.
-      const isAllowed =
-        Number.isFinite(this.#wentBackAt) &&
-        ["lost", "wrong bytes", "wrong topic"].includes(finding.kind);
+      const isAllowed = finding.kind === "lost" && Number.isFinite(this.#wentBackAt);
       if (!isAllowed) this.#deny("P6", `the service found ${place}`);
     }
   }

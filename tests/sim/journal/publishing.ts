@@ -198,7 +198,8 @@ function reserve(given: readonly never[], { tables, now }: Journal): readonly ob
   const starts = tables.validStarts.get(first.payer) ?? [];
   const notBefore = own.map((star) => BigInt(star.not_before)).reduce((a, b) => (a > b ? a : b));
   const newest = starts[starts.findLastIndex((start) => start <= notBefore + SECOND - 1n)];
-  let next = newest !== undefined && newest >= notBefore ? newest + 1n : notBefore;
+  const gap = 1n + BigInt(`0x${first.star_id.slice(-4)}`);
+  let next = newest !== undefined && newest >= notBefore ? newest + gap : notBefore;
   return own.flatMap(({ row, payer, topic_id: topicId }) => {
     const validStart = next;
     next += 1n;
