@@ -57,7 +57,7 @@ test("an answer that took long does not bend the clock, and one that proves it w
   assert.ok(Math.abs(error()) < 500, `off by ${error()} ms`);
 });
 
-test("whoever asks while the source is being asked shares the answer", async () => {
+test("a caller that asks while the source is being asked shares the answer", async () => {
   let looks = 0;
   const clock = await followClock(async () => {
     looks += 1;

@@ -34,7 +34,7 @@ test("a mint, a sale and a gift: half-open tenures, the last one open", () => {
   ]);
 });
 
-test("burned, wiped and deleted: nobody holds it afterwards", () => {
+test("burned, wiped and deleted: no wallet holds it afterwards", () => {
   const burn = row(30, "TOKENBURN", ALICE, null);
   assert.deepEqual(spans([mint, sale, burn], null), [
     [SHOP, 10, 20],
@@ -55,7 +55,7 @@ test("an allowance moves nothing", () => {
   ]);
 });
 
-test("of several hops in one transaction only the first is shown: whoever sends next held it", () => {
+test("of several hops in one transaction only the first is shown: the next sender held it", () => {
   const hops = row(30, "CRYPTOTRANSFER", ALICE, MALL);
   assert.deepEqual(spans([mint, sale, hops], BOB).at(-1), [BOB, 30, Number.POSITIVE_INFINITY]);
   const back = row(40, "CRYPTOTRANSFER", BOB, ALICE);

@@ -1,6 +1,6 @@
 /**
  * Goal: no page of the console goes unmeasured. Method: the bench's addresses held against the
- * table of pages and the routes of the operators' API, also with a page that nobody measures.
+ * table of pages and the routes of the operators' API, also with a page that is not measured.
  */
 import * as assert from "node:assert/strict";
 import { suite } from "uvu";

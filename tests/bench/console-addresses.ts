@@ -52,14 +52,14 @@ export function consoleAddresses(at: Landmarks): Readonly<Record<string, readonl
       ["live of a wallet", `/feed?wallet=${wallet}`],
       ["live of an event", "/feed?event=hot"],
       ["live of a quiet event", "/feed?event=e11"],
-      ["live of nobody", "/feed?wallet=0.0.7"],
+      ["live of an unknown wallet", "/feed?wallet=0.0.7"],
     ],
     "/actors": [
       ["actors", "/actors"],
       ["actors of a wallet", `/actors?q=${wallet}`],
       ["actors of a day", `/actors?q=${at.star.day}`],
       ["actors of an event", "/actors?q=e1033"],
-      ["actors of nobody", "/actors?q=0.0.7"],
+      ["actors of an unknown wallet", "/actors?q=0.0.7"],
       ["event days", "/actors?type=event-day"],
       ["event days of a day", `/actors?type=event-day&q=${at.star.day}`],
       ["events by a word", "/actors?type=event-day&q=busy"],
@@ -77,7 +77,7 @@ export function consoleAddresses(at: Landmarks): Readonly<Record<string, readonl
     ],
     "/wallets/*": [
       ["a wallet", `/wallets/${wallet}`],
-      ["nobody's wallet", "/wallets/0.0.7"],
+      ["an unknown wallet", "/wallets/0.0.7"],
     ],
     "/search": [["search for a star", `/search?q=${at.star.id}`]],
     // Those of actors with thousands of stars are refused.
@@ -89,7 +89,7 @@ export function consoleAddresses(at: Landmarks): Readonly<Record<string, readonl
       ["stars of an event", "/stars?q=hot"],
       ["stars of an event, far back", `/stars?q=hot&before=${at.middle.starOfEvent}`],
       ["stars of a wallet", `/stars?q=${wallet}`],
-      ["stars of nobody", "/stars?q=0.0.7"],
+      ["stars of an unknown wallet", "/stars?q=0.0.7"],
       ["stars of no event", "/stars?q=nothing"],
     ],
     "/stars/*": [

@@ -193,7 +193,7 @@ test("lets a wallet's votes through once each, however many arrive together", as
   assert.deepEqual({ ...row }, { stars: 5, last: 5 });
 });
 
-test("counts an NFT once, whoever brings it at the same time", async () => {
+test("counts an NFT once when two wallets bring it at the same time", async () => {
   const wallets = Array.from({ length: 24 }, (_, index) => `0.0.${1600 + index}`);
   for (const [index, wallet] of wallets.entries()) {
     const collectionA = [500 + (index % 4), 510 + (index % 3), 520 + index];

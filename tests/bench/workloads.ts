@@ -13,7 +13,7 @@ export type Workload =
       readonly kind: "round";
       readonly first: number;
       readonly wallets: number;
-      /** One round for ever, or from the first on. */
+      /** One round without end, or from the first on. */
       readonly round: number | null;
     }
   /** The same request without end. */
@@ -32,7 +32,7 @@ export const FIRST_WALLET = 1_000_001;
 export const FIRST_TOKEN = 10_001;
 export const FIRST_COLLECTION = 20_001;
 
-/** The two collection A serials of a wallet: nobody else's, so each star brings two fresh ones. */
+/** The two collection A serials of a wallet: no other wallet has them, so each star brings two fresh ones. */
 export function serialsOf(wallet: number): readonly [number, number] {
   const index = wallet - FIRST_WALLET;
   return [2 * index + 1, 2 * index + 2];

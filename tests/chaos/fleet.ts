@@ -51,7 +51,7 @@ export interface Fleet {
   down(): Promise<void>;
   /** Starts all that are down. */
   up(): void;
-  /** How often a process ended that nobody ended, with its last words. */
+  /** How often a process ended by itself, with its last words. */
   readonly ownEnds: readonly string[];
   close(): Promise<void>;
 }

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import type { SigningWallet } from "../../src/cli/demo-wallet.ts";
 import { NODE_FLAGS, scriptOf } from "../support/script.ts";
 
-/** Where the ledger is, and what it was begun with. */
+/** Where the ledger is, and what it was started with. */
 export interface LedgerPlace {
   readonly operatorId: string;
   readonly operatorKey: string;

@@ -14,7 +14,7 @@ export interface TcpProxy {
   swallow(): void;
   /**
    * Passes requests on and keeps back the replies to those that hold this text, then breaks their
-   * connection: what was asked is done, and whoever asked never hears of it.
+   * connection: what was asked is done, and the one who asked never hears of it.
    */
   keepReplies(to: string): void;
   /** How many connections lost a reply so. */

@@ -41,7 +41,7 @@ test("404 NOT_FOUND: a path that nothing answers", async () => {
   }
 });
 
-test("500 INTERNAL: a fault of ours is logged with its stack and told to nobody", async () => {
+test("500 INTERNAL: a fault of ours is logged with its stack and not shown", async () => {
   const { lines, log } = listening();
   const { app } = build(() => {
     throw new Error(`select * from ${SECRET} at /srv/${SECRET}.ts`);

@@ -268,7 +268,7 @@ test("one address holds 256 sockets at most, and an address that is not counted 
   await bounded.close(0);
 });
 
-test("an expectation that nobody knows is ignored, not answered without a body", async () => {
+test("an unknown expectation is ignored, not answered without a body", async () => {
   const reply = await raw(
     "GET /fast HTTP/1.1\r\nHost: x\r\nExpect: banana\r\nConnection: close\r\n\r\n",
   );

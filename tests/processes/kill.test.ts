@@ -107,7 +107,7 @@ test("200 stars under kill -9 of web and worker in turn: none lost, none twice o
     select id, weight, message, sequence_number as sequence, topic from star join outbox on star_id = id`;
   const journal = new Map(stars.map((row) => [row.id, row]));
   for (const { id, weight } of told.values()) assert.equal(journal.get(id)?.weight, weight);
-  assert.equal(stars.length, told.size, "no star that nobody was told of");
+  assert.equal(stars.length, told.size, "each star was told to its voter");
   for (const topic of ["event", "asset"] as const) {
     const onLedger = await messagesOf(network, network.topics[topic]);
     assert.deepEqual(

@@ -103,7 +103,7 @@ const move: fc.Arbitrary<Move> = fc.oneof(
 
 /** A season for some wallets: it begins and ends at, around or between the midnights. */
 const pass = fc.record({
-  // Whoever stars in bursts has use for one.
+  // A wallet that stars in bursts has use for one.
   holder: fc.constantFrom(...WALLETS, ...WALLETS.slice(0, 2)),
   startsAt: fc.constantFrom(-DAY_MS, 0, 3_600_000, 18 * 3_600_000 - 1, 18 * 3_600_000),
   lasts: fc.constantFrom(1, 3_600_000, 18 * 3_600_000, 18 * 3_600_000 + 1, 5 * DAY_MS),

@@ -106,7 +106,7 @@ export function advance(moment: Moment, n: number): Moment {
   return { ...moment, journal, processes, steps: moment.steps + 1 };
 }
 
-/** Whoever is not answered yet goes on, in lock step, so that second attempts race as well. */
+/** A wallet that is not answered yet goes on, in lock step, so that second attempts race as well. */
 export function settle(moment: Moment): Moment {
   let settling = moment;
   while (settling.processes.some(({ next }) => next !== "rest")) {

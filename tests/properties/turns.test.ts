@@ -104,7 +104,7 @@ async function race(scheduler: fc.Scheduler, votes: readonly Wish[], without: re
     return { vote: { wallet, target }, answer: answerOf(await takeTurn(deps, intent), holdings) };
   });
   const all = Promise.all(racing);
-  // It is awaited below; until then a failure must not look like nobody's.
+  // It is awaited below; until then a failure must not look unhandled.
   all.catch(() => undefined);
   await scheduler.waitIdle();
   const answers = await all;

@@ -17,7 +17,7 @@ export interface Auditor {
   close(): Promise<void>;
 }
 
-/** As `starboard audit` has them when nobody says otherwise. */
+/** As `starboard audit` has them by default. */
 const LATE_MS = 24 * 3_600_000;
 const SETTLE_MS = 30_000;
 

@@ -15,7 +15,7 @@ export interface Checked {
 export interface Checker {
   /**
    * @throws AssertionError when a star is missing, or there twice, or with other bytes, or under
-   *   another id or place than the outbox says; when a message is nobody's; when sequence
+   *   another id or place than the outbox says; when a message belongs to no star; when sequence
    *   numbers have a gap, times go back, or a running hash does not follow; when anything was
    *   noted as a finding
    */

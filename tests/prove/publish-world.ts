@@ -44,7 +44,7 @@ export async function openPublishWorld(): Promise<PublishWorld> {
   };
   return {
     async run(given) {
-      // The sweep finds stars that came after the first look, with nobody woken.
+      // The sweep finds stars that came after the first look, without a wake-up.
       const isSweep = given.at.startsWith("sweep.");
       const early = isSweep ? [] : await inTrouble(given.trouble);
       const victim = await (given.mode === "kill" ? startChild(await spares.take()) : startHere)(
@@ -82,7 +82,7 @@ function orderFor({ place }: Live, failpoint: Case): PublisherOrder {
   return { place, failpoint, sweepEveryMs: SWEEP_EVERY_MS };
 }
 
-/** What the database knows of them, for whoever has to find out what went wrong. */
+/** What the database knows of them, to find out what went wrong. */
 async function storyOf({ sql }: Live, stars: readonly string[]): Promise<string> {
   const rows = await sql`
     select state, tries, last_error, lease_until - now_ms() as leased_for,

@@ -21,7 +21,7 @@ export interface TruthfulLive {
 }
 
 const KEYS = { a: "alpha", b: "beta" };
-/** NFTs came to their wallets so long ago that nobody can have read them on their way. */
+/** NFTs came to their wallets so long ago that no reading can have met them on their way. */
 const HELD_SINCE_MS = 600_000;
 /** Of each collection; the first wallets hold so many, those that come later hold nothing. */
 const HELD = [

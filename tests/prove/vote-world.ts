@@ -24,7 +24,7 @@ const TARGETS = [
 const SETTLED_WITHIN_MS = 40_000;
 /**
  * Wallets that got their NFTs so long ago that nobody can have read them on their way: else no
- * audit could tell an event's total. Whoever comes after them holds nothing.
+ * audit could tell an event's total. Wallets after them hold nothing.
  */
 const HOLDERS = 24;
 const HELD_SINCE_MS = 600_000;

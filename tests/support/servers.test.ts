@@ -37,7 +37,7 @@ test("a migrated database has every migration, and is not the template itself", 
   await Promise.all([one.close(), other.close()]);
 });
 
-test("close drops the database, whoever is still connected", async () => {
+test("close drops the database, with clients still connected", async () => {
   const [one, other] = await Promise.all([testDatabase(), testDatabase()]);
   const name = new URL(one.url).pathname.slice(1);
   const connection = await one.sql.reserve();

@@ -12,14 +12,14 @@ test("a node that holds its connections open and never answers keeps none of the
   // Before the topic does it with its own, longer time.
   limitGrpcCalls(grpc, 400);
   const sessions = new Set<ServerHttp2Session>();
-  let begun = 0;
+  let started = 0;
   const node = createServer().listen(0, "127.0.0.1");
   node.on("session", (session) => {
     sessions.add(session);
     session.on("close", () => sessions.delete(session));
   });
   node.on("stream", (stream) => {
-    begun += 1;
+    started += 1;
     stream.on("error", () => undefined).resume();
   });
   await once(node, "listening");
@@ -36,7 +36,7 @@ test("a node that holds its connections open and never answers keeps none of the
   const message = { topicId: "0.0.9", message: "hello", memo: "", validStart };
   const { signedBytes } = await topic.prepareMessage(message);
   assert.deepEqual(await topic.send(signedBytes), { kind: "unknown", why: "no answer in time" });
-  assert.equal(begun, 1);
+  assert.equal(started, 1);
   topic.close();
 
   const until = performance.now() + 5_000;

@@ -1,6 +1,6 @@
 /**
  * Goal: an action of the console leaves two lines in the operator log, tells on the next page how
- * it ended, and runs for nobody but the session whose page sent the form. Method: the console with
+ * it ended, and runs only for the session whose page sent the form. Method: the console with
  * a table of one page that fails when it is told to.
  */
 import * as assert from "node:assert/strict";
@@ -192,7 +192,7 @@ test("a form that makes no sense is refused before anything is written down", as
   assert.deepEqual([after, runs], [before, []]);
 });
 
-test("nobody else's form runs: no session, another's token, another site", async ({
+test("no other form runs: no session, another's token, another site", async ({
   operator,
   server,
   runs,

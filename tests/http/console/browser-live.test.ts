@@ -1,6 +1,6 @@
 // timeout: 300 s
 /**
- * Goal: the console is there without JavaScript, by keys and live, and opens for nobody but
+ * Goal: the console is there without JavaScript, by keys and live, and opens only for
  * operators. Method: a headless Chromium, where there is one, before a console with something on
  * every page.
  */

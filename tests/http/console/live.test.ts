@@ -73,7 +73,7 @@ test("decisions of one process arrive at the other, accepted and refused, with r
   assert.deepEqual([refused.wallet, refused.why], [one?.wallet, "Already starred today"]);
 });
 
-test("whoever comes back with the last event's id gets what was accepted meanwhile, at any process", async ({
+test("a client that comes back with the last event's id gets what was accepted meanwhile, at any process", async ({
   here,
   there,
   operator,

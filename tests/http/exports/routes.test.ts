@@ -67,9 +67,7 @@ test("a star's line tells what its message does not", async ({ rig }) => {
   assert.equal(footer?.weight, 8 + 1 + 8 + 0 + 8);
 });
 
-test("a final day is kept for ever by whoever asks; a provisional one by nobody", async ({
-  rig,
-}) => {
+test("a final day may be cached without end; a provisional one not at all", async ({ rig }) => {
   const final = await get(rig, `/exports/${rig.day(1)}`);
   const text = await final.text();
   const [footer] = ofKind(text, "footer");

@@ -108,7 +108,7 @@ test("names of every kind stay text: no markup of theirs, no turned lines, no sc
   );
 });
 
-test("the star is a button named after its item; whoever is signed in sees votes and stars", async (context) => {
+test("the star is a button named after its item; a signed-in wallet sees votes and stars", async (context) => {
   const { text } = await get(context, "/tokens", { cookie: context.cookie });
   assert.match(text, /aria-pressed="false" aria-label="Star Token 9002"/);
   assert.match(text, /3 of 5 votes left/);

@@ -60,7 +60,7 @@ function judge(document: OpenApi, { schema, value, place }: Judged): string[] {
   return Object.entries(schema).flatMap(([keyword, says]) => {
     if (WORDS_ONLY.includes(keyword)) return [];
     const check = checks[keyword];
-    if (check === undefined) throw new Error(`the document says ${keyword}, which nobody checks`);
+    if (check === undefined) throw new Error(`the document says ${keyword}, which no check knows`);
     return check({ document, schema, value, place, says });
   });
 }

@@ -227,7 +227,7 @@ test("the same lines and the same metrics", async () => {
   assert.ok(fast.lines.some(({ requestId, status }) => requestId === "given-1" && status === 200));
 });
 
-test("each request counts once, whoever answers it", async () => {
+test("each request counts once, on either path", async () => {
   const side = await open(true, { limit: 5 });
   const remaining: unknown[] = [];
   const statuses: unknown[] = [];
@@ -251,7 +251,7 @@ test("each request counts once, whoever answers it", async () => {
   );
 });
 
-test("whoever hangs up before being counted is counted all the same", async () => {
+test("a client that hangs up before being counted is counted all the same", async () => {
   const { app, fastPath } = createServed({ sql: home.sql, clock: home.clock, rateLimit: 5 });
   const socket = { remoteAddress: "192.0.2.5" as string | undefined };
   const path = "/v1/tokens/top";
@@ -342,7 +342,7 @@ test("many at once are each told their own", async () => {
   );
 });
 
-test("while the database is away nobody is served, and a malformed key is still just that", async () => {
+test("while the database is away no key is served, and a malformed key is still just that", async () => {
   const clock = fakeClock();
   const away = await openHouse();
   const { app, fastPath } = createServed({ sql: away.sql, clock });

@@ -113,7 +113,7 @@ test("a body read while a change is under way is not kept under the state after 
   await importCatalog(house.sql, catalog, options);
   let halfWay = (): void => undefined;
   let goOn = (): void => undefined;
-  const begun = new Promise<void>((resolve) => {
+  const hasBegun = new Promise<void>((resolve) => {
     halfWay = resolve;
   });
   const allowed = new Promise<void>((resolve) => {
@@ -124,7 +124,7 @@ test("a body read while a change is under way is not kept under the state after 
     halfWay();
     await allowed;
   });
-  await begun;
+  await hasBegun;
   assert.doesNotMatch(await (await house.get("/tokens/top")).text(), /Half-way/);
   goOn();
   await changing;

@@ -58,7 +58,7 @@ const hears = (source: EventSource, id: string, totalVotes: number): Promise<voi
     source.events.some(({ data }) => data.id === id && data.totalVotes === totalVotes),
   );
 
-test("a star cast at one process is told by the other, to whoever listens", async () => {
+test("a star cast at one process is told by the other to each listener", async () => {
   const source = await live(webs[1]);
   assert.equal(source.status, 200);
   assert.equal(source.headers.get("content-type"), "text/event-stream");
@@ -74,7 +74,7 @@ test("a star cast at one process is told by the other, to whoever listens", asyn
   source.close();
 });
 
-test("whoever comes back hears of every item that changed meanwhile, once, and of no other", async () => {
+test("a client that comes back hears of every item that changed meanwhile, once, and of no other", async () => {
   const first = await live(webs[0]);
   await hears(first, "0.0.9002", await star(webs[0], "token/0.0.9002"));
   first.close();

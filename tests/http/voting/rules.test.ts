@@ -89,7 +89,7 @@ test("an event, unlike a forever mint, is starred once per UTC day", async ({ se
   assert.deepEqual([status, body.code], [409, "ALREADY_STARRED"]);
 });
 
-test("tokens, collections and projects carry the full voting power, whoever brought the NFTs before", async ({
+test("tokens, collections and projects carry the full voting power, whichever wallet brought the NFTs before", async ({
   service,
 }) => {
   const { ledger } = service.hedera;

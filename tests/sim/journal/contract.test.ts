@@ -283,7 +283,7 @@ class Walk {
 
   #outbox(sql: Sql, journal: Tested, holder: string): Outbox {
     const database = this.#databases.get(journal);
-    if (database === undefined) throw new Error("the walk has not begun");
+    if (database === undefined) throw new Error("the walk has not started");
     return { ...openOutbox(sql, { holder, leaseMs: 60_000 }), database };
   }
 

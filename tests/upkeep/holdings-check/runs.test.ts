@@ -1,5 +1,5 @@
 /**
- * Goal: the check takes place once per UTC day, late if nobody worked at 00:00, whoever calls
+ * Goal: the check takes place once per UTC day, late if no worker ran at 00:00, whichever process calls
  * and however often. Method: several workers with a clock that the test moves; no mirror node
  * is needed where nothing counts.
  */

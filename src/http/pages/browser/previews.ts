@@ -19,7 +19,7 @@ export function expectedWeight(key: string, scope: Scope): number | undefined {
   return known.get(nameOf(key, scope));
 }
 
-/** Forgets what stars would carry: one was given, or a day has begun. @param key all when absent */
+/** Forgets what stars would carry: one was given, or a new day is here. @param key all when absent */
 export function forgetPreviews(key?: string): void {
   if (key === undefined) {
     previews.clear();
