@@ -112,8 +112,9 @@ export class Judge {
     }
     const off = this.#parts.journal.now() - at;
     const isClockKnown = this.#parts.now() > this.#clockKnownAt;
-    if (isClockKnown && Math.abs(off) > REQUEST_MS)
+    if (isClockKnown && Math.abs(off) > REQUEST_MS && !this.#followsAt(row)) {
       this.#deny("P10", `star ${id} is ${off} ms old`);
+    }
     const request = `${wallet} ${row.target_type}/${row.target_id}`;
     const requests = (this.#requests.get(request) ?? 0) - 1;
     this.#requests.set(request, requests);
@@ -130,6 +131,13 @@ export class Judge {
     const known = this.#readings.get(wallet) ?? [];
     const isRead = known.some((read) => read.serials === serials && read.askedAt >= since);
     if (!isRead) this.#deny("P12", `star ${id} holds what no mirror node said: ${serials}`);
+  }
+
+  /** After the clock went back, a wallet's stars follow its last one, a millisecond each. */
+  #followsAt({ wallet, at }: StarRow): boolean {
+    return [...this.#standing.values()].some(
+      ({ row }) => row.wallet === wallet && row.at === at - 1,
+    );
   }
 
   /** The same star again by the specification's own words: allowed, numbered, dated and weighed so. */
