@@ -83,7 +83,7 @@ async function answer(c: Context, given: Answering): Promise<Response> {
   const verdict = await limit.take(limit.client(c));
   if (!verdict.accepted) {
     setReplyHeader(c, "Retry-After", String(Math.max(1, Math.ceil(verdict.waitMs / 1_000))));
-    return sendError(c, documentOf(site, errorBody(429), stranger), 429);
+    return sendError(c, documentOf(site, errorBody(429), { ...stranger, isError: true }), 429);
   }
   let asked = stranger;
   try {
@@ -106,7 +106,8 @@ async function answer(c: Context, given: Answering): Promise<Response> {
       setReplyHeader(c, "Retry-After", String(error.retryAfterSeconds));
     }
     const sentence = error instanceof TerminalError ? error.message : undefined;
-    return sendError(c, documentOf(site, errorBody(status, sentence), asked), status);
+    const body = errorBody(status, sentence);
+    return sendError(c, documentOf(site, body, { ...asked, isError: true }), status);
   }
 }
 

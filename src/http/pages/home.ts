@@ -30,7 +30,7 @@ export function homePage({ sql, share, siteName }: Reading): Page {
       return {
         title: "",
         body: html`<h1>What is on now</h1>
-<p class="lead">${siteName} lists what happens on the ledger. Wallets give stars, each weighs what the wallet holds, and every star can be checked by anyone.</p>
+<p class="lead">${siteName} lists what happens on the ledger, and wallets give it stars. A star weighs 1, and 1 more for each NFT of collection A, and 5 more with one of collection B. Every star is on the ledger, where anyone can check it.</p>
 ${part(
   "Events",
   "/events",

@@ -23,6 +23,8 @@ export interface Asked {
   /** Epoch milliseconds by the one clock. */
   readonly now: number;
   readonly visitor: Visitor | null;
+  /** It says what went wrong: its script does not read it anew. */
+  readonly isError?: boolean;
 }
 
 /** A whole page. */
@@ -43,7 +45,7 @@ export function documentOf(
 <link rel="stylesheet" href="${site.assets.style}">
 <script type="module" src="${site.assets.script}"></script>
 </head>
-<body data-now="${asked.now}" data-wallet="${asked.visitor?.wallet ?? ""}">
+<body data-now="${asked.now}" data-wallet="${asked.visitor?.wallet ?? ""}"${asked.isError === true ? html` data-error` : ""}>
 <a class="skip" href="#main">Skip to content</a>
 <header class="top">
 <a class="brand" href="/"><span aria-hidden="true">★</span> ${site.name}</a>

@@ -71,10 +71,14 @@ export async function openTab(
 }
 
 /** Keeps a picture of a page for the documentation where `PICTURES=1` asks for it. */
-export async function keepPicture({ page }: Tab, name: string): Promise<void> {
+export async function keepPicture(
+  { page }: Tab,
+  name: string,
+  { fullPage = false } = {},
+): Promise<void> {
   if (!environment().PICTURES) return;
   mkdirSync(PICTURES, { recursive: true });
-  await page.screenshot({ path: join(PICTURES, `${name}.png`) });
+  await page.screenshot({ path: join(PICTURES, `${name}.png`), fullPage });
 }
 
 /** A place that tests share: opened before the first, closed after the last. */

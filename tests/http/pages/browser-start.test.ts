@@ -63,26 +63,45 @@ test("a click signs in, a click gives a star, its receipt arrives on the ledger 
     .waitFor();
   assert.equal(await sidewaysOf(page), 0);
   assert.deepEqual(await violationsOn(page), []);
-  await keepPicture(tab, "receipt");
+  await keepPicture(tab, "receipt", { fullPage: true });
   assert.deepEqual(tab.complaints, []);
   const { context } = tab;
   const session = (await context.cookies()).find(({ name }) => name === "starboard")?.value ?? "";
+  await tab.visit("/collections");
+  const [collection = ""] = await page
+    .locator(".items h2 a")
+    .evaluateAll((links) => links.map((link) => link.getAttribute("href") ?? ""));
   await tab.close();
   for (const [path, name, width, colorScheme] of [
-    ["/", "home", 768, "light"],
+    ["/", "home", 1280, "light"],
     ["/", "home-dark", 360, "dark"],
     ["/events", "events", 768, "light"],
     ["/events/open-sea-forever", "event", 360, "light"],
     ["/tokens", "tokens", 768, "dark"],
+    ["/tokens/0.0.700001", "token", 360, "dark"],
     ["/collections", "collections", 360, "dark"],
-    ["/projects", "projects", 768, "light"],
+    [collection, "collection", 768, "light"],
+    ["/projects", "projects", 1280, "light"],
+    ["/projects/ferry", "project", 360, "light"],
     ["/leaderboard", "leaderboard", 360, "light"],
-    ["/stars", "stars", 768, "dark"],
+    ["/stars", "stars", 1280, "dark"],
   ] as const) {
     const look = await openTab(place, { width, colorScheme, session });
     assert.equal(await look.visit(path), 200, path);
     assert.equal(await sidewaysOf(look.page), 0, path);
+    // What a star would carry is read from the ledger.
+    const first = look.page.locator("[data-star][aria-pressed=false]").first();
+    if ((await first.count()) > 0) {
+      const key = await first.getAttribute("data-star");
+      await look.page.locator(`[data-carries="${key}"]`).filter({ hasText: /\S/ }).waitFor();
+    }
     await keepPicture(look, name);
     await look.close();
   }
+  const docs = await openTab(place, { width: 360, colorScheme: "dark" });
+  await docs.page.goto(`${place.url}/docs`);
+  await docs.page.locator("#voting-api .opblock").first().waitFor();
+  assert.equal(await sidewaysOf(docs.page), 0);
+  await keepPicture(docs, "docs");
+  await docs.close();
 });

@@ -1,14 +1,27 @@
 import { type SigningWallet, signChallenge } from "../../../src/cli/demo-wallet.ts";
 import type { StandInRelay } from "./relay-stand-in.ts";
 
+/** What a wallet may do but open its account and sign; with another's key it signs all the same. */
+type Answer =
+  | "declines"
+  | "lacks the network"
+  | "opens another network"
+  | "declines to sign"
+  | { readonly key: string };
+
 /** A wallet that a page reaches by WalletConnect. */
 export interface StandInWallet {
   /** Follows the address of a page's code. */
   pair(uri: string): Promise<void>;
-  /** The person who has it says no to the next page that asks. */
-  declineNext(): void;
+  /** How it answers the next page that asks; then it opens its account and signs again. */
+  answerNext(answer: Answer): void;
   close(): Promise<void>;
 }
+
+const REFUSALS: ReadonlyMap<Answer, { code: number; message: string }> = new Map([
+  ["declines", { code: 5000, message: "User rejected." }],
+  ["lacks the network", { code: 5100, message: "Unsupported chains." }],
+]);
 
 /**
  * A Hedera wallet of the library that real ones are made with, beside a relay of the test's own: it
@@ -28,30 +41,36 @@ export async function startWallet(
     telemetryEnabled: false,
     logger: "silent",
   });
-  let isDeclining = false;
+  let next: Answer | undefined;
   client.on("session_proposal", ({ id, params: { optionalNamespaces } }) => {
-    if (isDeclining) {
-      isDeclining = false;
-      void client.reject({ id, reason: { code: 5000, message: "User rejected." } });
+    const refusal = next === undefined ? undefined : REFUSALS.get(next);
+    if (refusal !== undefined) {
+      next = undefined;
+      void client.reject({ id, reason: refusal });
       return;
     }
     const { methods = [], events = [] } = optionalNamespaces.hedera ?? {};
-    const accounts = [`${given.chainId}:${given.id}`];
-    const hedera = { chains: [given.chainId], methods, events, accounts };
+    const chainId = next === "opens another network" ? "hedera:mainnet" : given.chainId;
+    if (chainId !== given.chainId) next = undefined;
+    const hedera = { chains: [chainId], methods, events, accounts: [`${chainId}:${given.id}`] };
     void client.approve({ id, namespaces: { hedera } });
   });
   client.on("session_request", ({ id, topic, params: { request } }) => {
+    const answer = next;
+    next = undefined;
     const isOurs = request.params.signerAccountId === `${given.chainId}:${given.id}`;
-    const reply =
-      request.method === "hedera_signMessage" && isOurs
-        ? { result: { signatureMap: signChallenge(given, request.params.message).signature } }
-        : { error: { code: 5001, message: "User rejected methods." } };
+    const isSigned =
+      request.method === "hedera_signMessage" && isOurs && answer !== "declines to sign";
+    const signer = typeof answer === "object" ? { ...given, ...answer } : given;
+    const reply = isSigned
+      ? { result: { signatureMap: signChallenge(signer, request.params.message).signature } }
+      : { error: { code: 5001, message: "User rejected methods." } };
     void client.respond({ topic, response: { id, jsonrpc: "2.0", ...reply } });
   });
   return {
     pair: async (uri) => void (await client.pair({ uri })),
-    declineNext() {
-      isDeclining = true;
+    answerNext(answer) {
+      next = answer;
     },
     async close() {
       await client.core.relayer.transportClose();

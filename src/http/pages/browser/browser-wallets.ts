@@ -1,4 +1,4 @@
-import type { Wallet } from "./wallets.ts";
+import { type Wallet, WalletError } from "./wallets.ts";
 
 /** EIP-1193, as far as signing in needs it. */
 interface Provider {
@@ -35,7 +35,8 @@ function walletOf({ info, provider }: Announcement): Wallet {
     async connect() {
       const accounts = (await provider.request({ method: "eth_requestAccounts" })) as string[];
       const [address] = accounts;
-      if (address === undefined) throw new Error("The wallet opened no account.");
+      if (address === undefined)
+        throw new WalletError("The wallet opened no account. Open one there, and try again.");
       return {
         wallet: address,
         async sign(message) {

@@ -4,13 +4,26 @@ import { reread } from "./reread.ts";
 import { say } from "./said.ts";
 import { service } from "./service.ts";
 import { wakeStars } from "./stars.ts";
+import { forgetWish, keepWish, showWish } from "./wish.ts";
 
 /** What every page does: its time, its counters, its stars. The rest is loaded where it is needed. */
-keepTime(() => void reread());
-followLive({ reread: () => void reread() });
-wakeStars(openSignIn);
-wakeButton("[data-sign-in]", openSignIn);
+if ("error" in document.body.dataset) {
+  // It has nothing that changes; read anew, it would fail once more.
+  keepTime(() => location.reload());
+} else {
+  keepTime(() => void reread());
+  followLive({ reread: () => void reread() });
+}
+wakeStars((star, why) => {
+  keepWish(star);
+  openSignIn(why);
+});
+wakeButton("[data-sign-in]", () => {
+  forgetWish();
+  openSignIn();
+});
 wakeButton("[data-sign-out]", () => void signOut());
+showWish();
 if (document.querySelector("[data-journey]") !== null) void import("./receipt.ts");
 
 function wakeButton(selector: string, press: () => void): void {
@@ -20,8 +33,11 @@ function wakeButton(selector: string, press: () => void): void {
   }
 }
 
-function openSignIn(): void {
-  void import("./sign-in.ts").then(({ signIn }) => signIn());
+function openSignIn(why?: string): void {
+  void import("./sign-in.ts").then(
+    ({ signIn }) => signIn(why),
+    () => say("That could not be loaded. Check your connection and reload the page."),
+  );
 }
 
 async function signOut(): Promise<void> {

@@ -19,6 +19,11 @@ export function reread(): Promise<void> {
   return reading;
 }
 
+/** Something has changed on this page: what is being read may have been drawn before it. */
+export function outdateReread(): void {
+  isWanted = reading !== undefined;
+}
+
 /** Runs once more where it was asked for while it ran: what changed since may be newer. */
 async function readWhileWanted(): Promise<void> {
   while (isWanted) {
@@ -30,7 +35,9 @@ async function readWhileWanted(): Promise<void> {
 async function readOnce(): Promise<void> {
   const response = await fetch(location.href, { headers: { Accept: "text/html" } });
   if (!response.ok) return;
-  const fresh = new DOMParser().parseFromString(await response.text(), "text/html");
+  const text = await response.text();
+  if (isWanted) return;
+  const fresh = new DOMParser().parseFromString(text, "text/html");
   const { now, wallet } = fresh.body.dataset;
   // Signed in or out elsewhere: the whole page is another.
   if (wallet !== document.body.dataset.wallet) return location.reload();

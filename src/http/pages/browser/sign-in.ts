@@ -2,13 +2,17 @@ import { type Config, StarboardError } from "../../../../packages/client/src/ind
 import { browserWallets } from "./browser-wallets.ts";
 import { hederaWallet } from "./hedera-wallet.ts";
 import { now } from "./page-clock.ts";
-import { NO_ANSWER, refusalSentence } from "./refusals.ts";
+import { refusalSentence } from "./refusals.ts";
 import { service } from "./service.ts";
-import type { Asking, Wallet } from "./wallets.ts";
+import { type Asking, type Wallet, WalletError } from "./wallets.ts";
 
-/** Asks which wallet to sign in with, and signs in; the page is then drawn for that wallet. */
-export async function signIn(): Promise<void> {
-  const sheet = openSheet();
+/**
+ * Asks which wallet to sign in with, and signs in; the page is then drawn for that wallet.
+ *
+ * @param why it is asked, where something was refused
+ */
+export async function signIn(why?: string): Promise<void> {
+  const sheet = openSheet(why);
   try {
     const config = await service.config();
     const groups = await findWallets(config);
@@ -42,22 +46,34 @@ async function signInWith(wallet: Wallet, asking: Asking): Promise<void> {
   location.reload();
 }
 
-/** "The person declined": of wallets in a browser, and by WalletConnect. */
-const DECLINED = [4001, 5000, 5001, 5002];
+const NO_ANSWER = "No answer came. Check your connection and try again.";
+const DECLINED = "The wallet declined. Nothing was signed.";
+const NOT_HERE = "This wallet does not know this network, or cannot sign in on it. Choose another.";
+/** What wallets say no with: in a browser (EIP-1193), and by WalletConnect. */
+const WALLET_SENTENCES: Readonly<Record<number, string>> = {
+  4001: DECLINED,
+  [-32002]: "The wallet has a question open already. Answer it there, and try again.",
+  5000: DECLINED,
+  5001: DECLINED,
+  5002: DECLINED,
+  5100: NOT_HERE,
+  5101: NOT_HERE,
+  5104: NOT_HERE,
+};
 
-/** Wallets say no in their own words, and with a code. */
 function sentenceOf(error: unknown): string {
   if (error instanceof StarboardError) return refusalSentence(error, now());
-  if (DECLINED.includes(Number((error as { code?: unknown } | null)?.code)))
-    return "The wallet declined. Nothing was signed.";
-  return error instanceof TypeError ? NO_ANSWER : "The wallet did not sign. Try again.";
+  if (error instanceof WalletError) return error.message;
+  if (error instanceof TypeError) return NO_ANSWER;
+  const code = Number((error as { code?: unknown } | null)?.code);
+  return WALLET_SENTENCES[code] ?? "The wallet did not sign. Try again.";
 }
 
 const NO_WALLET =
   "No wallet was found in this browser. Install one that supports Hedera or EVM accounts, and open this page again.";
 
 /** A dialog of the browser's own: it holds the focus, and Escape closes it. */
-function openSheet() {
+function openSheet(why?: string) {
   const dialog = document.createElement("dialog");
   dialog.setAttribute("aria-labelledby", "sign-in-title");
   const heading = Object.assign(document.createElement("h2"), {
@@ -66,7 +82,7 @@ function openSheet() {
   });
   const lead = Object.assign(document.createElement("p"), {
     className: "lead",
-    textContent: "Your wallet signs a text. That costs nothing and moves nothing.",
+    textContent: why ?? "Your wallet signs a text. That costs nothing and moves nothing.",
   });
   const list = document.createElement("div");
   list.className = "wallets";

@@ -8,22 +8,37 @@ import { counterOf, expectCounter, setCounter, wasSetSince } from "./counters.ts
 import { now } from "./page-clock.ts";
 import { expectedWeight, forgetPreviews, showPreview } from "./previews.ts";
 import { NO_ANSWER, refusalSentence } from "./refusals.ts";
+import { outdateReread, reread } from "./reread.ts";
 import { say } from "./said.ts";
 import { service, targetOf } from "./service.ts";
+import { readVotes, setVotes, spendVote } from "./votes.ts";
 
 const isSignedIn = (): boolean => document.body.dataset.wallet !== "";
 const starsOnPage = (): NodeListOf<HTMLButtonElement> =>
   document.querySelectorAll<HTMLButtonElement>("[data-star]");
 
+/** Asks for a wallet, because of a star that somebody wants to give. @param why they are asked */
+export type AskForWallet = (star: HTMLButtonElement, why?: string) => void;
+
 /** Lets stars be pressed, and says what each would carry once it is in sight. */
-export function wakeStars(signIn: () => void): void {
+export function wakeStars(askForWallet: AskForWallet): void {
   for (const star of starsOnPage()) {
     star.disabled = false;
-    star.addEventListener("click", () => void (isSignedIn() ? press(star) : signIn()));
+    // A double click is one press, and so is a key that is held down.
+    star.addEventListener("click", ({ detail }) => {
+      if (detail > 1) return;
+      if (isSignedIn()) void press(star, askForWallet);
+      else askForWallet(star);
+    });
+    star.addEventListener("keydown", (event) => {
+      if (event.repeat && event.key !== "Tab") event.preventDefault();
+    });
   }
   if (!isSignedIn()) return;
+  readVotes();
   lookAhead();
   document.addEventListener("reread", () => {
+    readVotes();
     forgetPreviews();
     lookAhead();
   });
@@ -52,7 +67,7 @@ function lookAhead(): void {
 const keys = new Map<string, string>();
 
 /** Shows the star as given at once; what the service says then stands. */
-async function press(star: HTMLButtonElement): Promise<void> {
+async function press(star: HTMLButtonElement, askForWallet: AskForWallet): Promise<void> {
   const { star: key = "", scope = "none" } = star.dataset;
   if (star.dataset.pending !== undefined) return;
   const wasGiven = star.getAttribute("aria-pressed") === "true";
@@ -62,28 +77,32 @@ async function press(star: HTMLButtonElement): Promise<void> {
   }
   const pressedAt = performance.now();
   const before = counterOf(key);
-  const votesBefore = votesText();
   star.dataset.pending = "";
   star.setAttribute("aria-pressed", "true");
   star.classList.add("just-given");
   const weight = expectedWeight(key, scope as Scope) ?? 0;
   if (before !== undefined) expectCounter(key, before + weight);
-  spendOne();
+  const endVote = spendVote();
   const attempt = `${nextMidnight(now())} ${key}`;
   const idempotencyKey = keys.get(attempt) ?? newIdempotencyKey();
   keys.set(attempt, idempotencyKey);
   try {
     const reply = await service.star(targetOf(key), { idempotencyKey });
+    outdateReread();
     keys.delete(attempt);
     if (!wasSetSince(key, pressedAt)) setCounter(key, reply.counter.totalVotes);
     confirm(star, reply);
   } catch (error) {
-    const isKnown = error instanceof StarboardError && error.code === "ALREADY_STARRED";
-    star.setAttribute("aria-pressed", String(wasGiven || isKnown));
+    const code = error instanceof StarboardError ? error.code : null;
+    star.setAttribute("aria-pressed", String(wasGiven || code === "ALREADY_STARRED"));
     if (before !== undefined && !wasSetSince(key, pressedAt)) expectCounter(key, before);
-    showVotes(votesBefore);
-    say(error instanceof StarboardError ? refusalSentence(error, now()) : NO_ANSWER);
+    const why = error instanceof StarboardError ? refusalSentence(error, now()) : NO_ANSWER;
+    if (code === "INVALID_SESSION" || code === "MISSING_SESSION") askForWallet(star, why);
+    else say(why);
+    // The wallet has voted elsewhere meanwhile.
+    if (code === "ALREADY_STARRED" || code === "ALLOWANCE_EXHAUSTED") void reread();
   } finally {
+    endVote();
     delete star.dataset.pending;
     star.classList.remove("just-given");
   }
@@ -94,7 +113,7 @@ function confirm(star: HTMLButtonElement, { star: given, allowance }: StarReply)
   const { star: key = "", scope = "none" } = star.dataset;
   const name = (star.getAttribute("aria-label") ?? "").replace(/^Star /, "");
   forgetPreviews(key);
-  showVotes(votesLeft(allowance));
+  setVotes(allowance);
   say(`Your star for ${name} carried ${given.weight}. ${votesLeft(allowance)}.`);
   const place = document.querySelector(`[data-carries="${CSS.escape(key)}"]`);
   const receipt = Object.assign(document.createElement("a"), {
@@ -117,19 +136,4 @@ function sayNoVotes(): void {
     const place = document.querySelector(`[data-carries="${CSS.escape(key)}"]`);
     if (place !== null) place.textContent = noVotes(now());
   }
-}
-
-function votesText(): string {
-  return document.querySelector("[data-votes]")?.textContent ?? "";
-}
-
-function showVotes(text: string): void {
-  for (const place of document.querySelectorAll("[data-votes]")) place.textContent = text;
-}
-
-/** As if the vote were spent already. */
-function spendOne(): void {
-  const [, left, limit] = /^(\d+) of (\d+) /.exec(votesText()) ?? [];
-  const remaining = Math.max(0, Number(left) - 1);
-  if (left !== undefined) showVotes(votesLeft({ remaining, limit: Number(limit) }));
 }

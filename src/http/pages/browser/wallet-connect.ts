@@ -1,7 +1,7 @@
 import { SignClient } from "@walletconnect/sign-client";
 import { renderSVG } from "uqr";
 import type { Signer } from "../../../../packages/client/src/index.ts";
-import type { Asking } from "./wallets.ts";
+import { type Asking, WalletError } from "./wallets.ts";
 
 const SIGN = "hedera_signMessage";
 /** WalletConnect's code for "the session is over". */
@@ -13,6 +13,13 @@ export interface Network {
   /** `hedera:mainnet` */
   readonly chainId: string;
 }
+
+/** A relay that is there answers within a second or two; one that is not may never. */
+const RELAY_WITHIN_MS = 15_000;
+const LEAVE_WITHIN_MS = 1_000;
+const NO_RELAY =
+  "WalletConnect cannot be reached. Check your connection and try again, or use another wallet.";
+const TOO_LATE = "The wallet did not answer within five minutes. Try again.";
 
 type Client = Awaited<ReturnType<typeof SignClient.init>>;
 /** The library is one for a page: it goes on where somebody asks again. */
@@ -39,23 +46,17 @@ export async function openAccount(
   { projectId, chainId }: Network,
   { show, signal }: Asking,
 ): Promise<Signer> {
-  client ??= openClient(projectId).catch((error: unknown) => {
-    client = undefined;
-    throw error;
-  });
-  const relay = await client;
-  const { uri = "", approval } = await relay.connect({
-    optionalNamespaces: {
-      hedera: { chains: [chainId], methods: [SIGN], events: ["accountsChanged", "chainChanged"] },
-    },
-  });
+  const { relay, uri, approval } = await within(RELAY_WITHIN_MS, invite({ projectId, chainId }));
   show(invitation(uri));
-  const { topic, namespaces } = await approval();
-  const end = () => relay.disconnect({ topic, reason: DONE }).catch(() => undefined);
+  const { topic, namespaces } = await approval().catch(sayIfLate);
+  const end = () => leave(relay.disconnect({ topic, reason: DONE }));
   const account = namespaces.hedera?.accounts.find((each) => each.startsWith(`${chainId}:`));
   if (account === undefined || signal.aborted) {
     await end();
-    throw new Error("The wallet opened no account of this network, or is no longer asked.");
+    const network = chainId.replace("hedera:", "");
+    throw new WalletError(
+      `The wallet opened no account of the network ${network}. Choose one there.`,
+    );
   }
   show(lookAtWallet());
   return {
@@ -64,13 +65,55 @@ export async function openAccount(
       const params = { signerAccountId: account, message };
       const asked = { topic, chainId, request: { method: SIGN, params } };
       try {
-        const { signatureMap } = await relay.request<{ signatureMap: string }>(asked);
+        const { signatureMap } = await relay
+          .request<{ signatureMap: string }>(asked)
+          .catch(sayIfLate);
         return { scheme: "hip820", signature: signatureMap };
       } finally {
         await end();
       }
     },
   };
+}
+
+/** Asks the relay for a meeting place. */
+async function invite({ projectId, chainId }: Network) {
+  client ??= openClient(projectId).catch((error: unknown) => {
+    client = undefined;
+    throw error;
+  });
+  const relay = await client;
+  const events = ["accountsChanged", "chainChanged"];
+  const optionalNamespaces = { hedera: { chains: [chainId], methods: [SIGN], events } };
+  const { uri = "", approval } = await relay.connect({ optionalNamespaces });
+  return { relay, uri, approval };
+}
+
+/** A wallet that cannot be told of the end any more keeps nobody waiting. */
+function leave(told: Promise<void>): Promise<void> {
+  return within(LEAVE_WITHIN_MS, told).catch(() => undefined);
+}
+
+/** @throws WalletError when the relay does not answer in time, or says no */
+async function within<T>(ms: number, work: Promise<T>): Promise<T> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(reject, ms);
+  });
+  try {
+    return await Promise.race([work, late]);
+  } catch (cause) {
+    throw new WalletError(NO_RELAY, { cause });
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** The library's own words for it differ from step to step. */
+function sayIfLate(error: unknown): never {
+  throw /expired/i.test(String((error as Error | null)?.message))
+    ? new WalletError(TOO_LATE)
+    : error;
 }
 
 /** How the wallet names this page. */

@@ -3,6 +3,9 @@ import type { Signer } from "../../../../packages/client/src/index.ts";
 /** A challenge's text as a wallet signed it. */
 export type Signed = Awaited<ReturnType<Signer["sign"]>>;
 
+/** A wallet that cannot sign in; its message is a sentence for people. */
+export class WalletError extends Error {}
+
 /** A wallet that can be chosen: the one shape for every kind of them. */
 export interface Wallet {
   /** What people call it. */

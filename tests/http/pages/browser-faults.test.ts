@@ -1,0 +1,253 @@
+// timeout: 600 s
+/**
+ * Goal: a page that stays open goes on, whatever goes away under it: Redis, a web process, the mirror
+ * node, the network, an answer, the session, the day. Method: a real service before a headless
+ * Chromium; its parts are taken away and brought back.
+ */
+import * as assert from "node:assert/strict";
+import { rmSync } from "node:fs";
+import { freePort } from "../../../src/local/free-port.ts";
+import { startRedis } from "../../../src/local/redis.ts";
+import { temporaryFolder } from "../../support/folder.ts";
+import { type Child, startProcess, until } from "../../support/processes.ts";
+import { cast, newWallet, signIn } from "../../support/service.ts";
+import { browserSuite, openTab } from "./browser-place.ts";
+import { carries, counter, openPlace, type Place, said, starOf } from "./served-pages.ts";
+
+const test = browserSuite<Place>("open pages in trouble", openPlace);
+
+/** A web process of its own beside the service, that can be killed and comes back on its port. */
+async function startProcesses({ service }: Place) {
+  const dataDir = temporaryFolder("pages-redis");
+  let redis = await startRedis({ dataDir });
+  const port = String(await freePort());
+  const url = `http://127.0.0.1:${port}`;
+  const settings = {
+    PORT: port,
+    DATABASE_URL: service.databaseUrl,
+    REDIS_URL: redis.url,
+    MIRROR_NODE_URL: service.hedera.mirrorUrl,
+    COLLECTION_A_ID: service.collectionA,
+    COLLECTION_A_KEY: "alpha",
+    COLLECTION_B_ID: service.collectionB,
+    COLLECTION_B_KEY: "beta",
+  };
+  const startWeb = async (): Promise<Child> => {
+    const child = startProcess("serve", settings);
+    const isUp = () => fetch(`${url}/healthz`).then(Boolean, () => false);
+    await until("the web process is up", isUp, 60_000);
+    return child;
+  };
+  let web = await startWeb();
+  return {
+    url,
+    killWeb: () => web.kill(),
+    async startWeb() {
+      web = await startWeb();
+    },
+    killRedis: () => redis.close(),
+    async startRedis() {
+      redis = await startRedis({ dataDir });
+    },
+    async close() {
+      await web.kill();
+      await redis.close();
+      rmSync(dataDir, { recursive: true, force: true });
+    },
+  };
+}
+
+test("Redis dies, then the web process: an open page says what is away, and goes on when it is back", async (place) => {
+  const { service } = place;
+  const other = await signIn(service, await newWallet(service));
+  const session = await signIn(service, await newWallet(service, { a: 1 }));
+  const processes = await startProcesses(place);
+  const tab = await openTab({ ...place, url: processes.url }, { width: 360, session });
+  try {
+    await tab.visit("/tokens");
+    const { page } = tab;
+    const shows = (id: string, votes: string): Promise<void> =>
+      counter(page, `token/${id}`).filter({ hasText: votes }).waitFor();
+    await processes.killRedis();
+    await cast(service, other, "token/0.0.9030");
+    await shows("0.0.9030", "1");
+    await starOf(page, "Token 9031").click();
+    await said(tab, "Your star for Token 9031 carried 2. 4 of 5 votes left.");
+    await processes.startRedis();
+    await cast(service, other, "token/0.0.9032");
+    await shows("0.0.9032", "1");
+    assert.deepEqual(tab.complaints, []);
+
+    await processes.killWeb();
+    await starOf(page, "Token 9033").click();
+    await said(tab, /^No answer came\. Check your connection and press again: a star counts once/);
+    assert.equal(await starOf(page, "Token 9033").getAttribute("aria-pressed"), "false");
+    await shows("0.0.9033", "0");
+    assert.equal(await page.innerText("[data-votes]"), "4 of 5 votes left");
+    // What the page misses it is told of when it comes back.
+    await cast(service, other, "token/0.0.9034");
+    await processes.startWeb();
+    await shows("0.0.9034", "1");
+    await starOf(page, "Token 9033").click();
+    await said(tab, "Your star for Token 9033 carried 2. 3 of 5 votes left.");
+    await cast(service, other, "token/0.0.9035");
+    await shows("0.0.9035", "1");
+  } finally {
+    await tab.close();
+    await processes.close();
+  }
+});
+
+test("an answer that is lost is asked for by the same key: one star, one vote", async (place) => {
+  const { service } = place;
+  const session = await signIn(service, await newWallet(service));
+  const tab = await openTab(place, { width: 360, session });
+  const { page } = tab;
+  await tab.visit("/tokens");
+  const keys: string[] = [];
+  await page.route("**/voting/stars", async (route) => {
+    keys.push(route.request().headers()["idempotency-key"] ?? "");
+    // The service has it; the page never hears.
+    await route.fetch();
+    await route.abort();
+  });
+  await starOf(page, "Token 9036").click();
+  await said(tab, "No answer came.");
+  await page.unroute("**/voting/stars");
+  await starOf(page, "Token 9036").click();
+  await said(tab, "Your star for Token 9036 carried 1. 4 of 5 votes left.");
+  assert.deepEqual([keys.length, new Set(keys).size], [2, 1]);
+  await tab.close();
+});
+
+test("a session that ends while a page is open: the star asks for a wallet, and is given after it", async (place) => {
+  const { service, demo } = place;
+  const session = await signIn(service, demo);
+  const tab = await openTab(place, { width: 360, session });
+  const { page } = tab;
+  await tab.visit("/tokens/0.0.9022");
+  await carries(page, "token/0.0.9022").filter({ hasText: "Would carry 9" }).waitFor();
+  await service.sql`update session set expires_at = 0 where wallet = ${Number(demo.id.slice(4))}`;
+  const star = starOf(page, "Token 9022");
+  await star.click();
+  const dialog = page.getByRole("dialog");
+  await dialog.getByText("You are signed out. Sign in again to give this star.").waitFor();
+  assert.equal(await star.getAttribute("aria-pressed"), "false");
+  assert.equal(await counter(page, "token/0.0.9022").innerText(), "0");
+  await dialog.getByRole("button", { name: demo.id }).click();
+  await said(tab, "You are signed in. Press the star once more to give it to Token 9022.");
+  assert.equal(await page.locator(":focus").getAttribute("data-star"), "token/0.0.9022");
+  await page.keyboard.press("Enter");
+  await said(tab, /^Your star for Token 9022 carried 9\. /);
+  assert.equal(await page.evaluate("history.state"), null);
+  await tab.close();
+});
+
+test("signed out elsewhere: an open page, and one that the way back leads to, are drawn anew", async (place) => {
+  const { service } = place;
+  const session = await signIn(service, await newWallet(service));
+  const tab = await openTab(place, { width: 768, session });
+  const { page } = tab;
+  await tab.visit("/tokens");
+  await page.getByRole("link", { name: "Projects" }).click();
+  await page.waitForURL("**/projects");
+  await page.getByRole("button", { name: "Sign out" }).click();
+  await page.getByRole("button", { name: "Sign in" }).waitFor();
+  await page.goBack();
+  await page.waitForURL("**/tokens");
+  await page.getByRole("button", { name: "Sign in" }).waitFor();
+  assert.equal(await page.locator("[data-votes]").count(), 0);
+  await tab.close();
+});
+
+test("without a network nothing is given and nothing lost; with it the page catches up", async (place) => {
+  const { service } = place;
+  const session = await signIn(service, await newWallet(service));
+  const other = await signIn(service, await newWallet(service));
+  const tab = await openTab(place, { width: 360, session });
+  const { page, context } = tab;
+  await tab.visit("/tokens");
+  await context.setOffline(true);
+  await starOf(page, "Token 9024").click();
+  await said(tab, "No answer came. Check your connection and press again");
+  assert.equal(await starOf(page, "Token 9024").getAttribute("aria-pressed"), "false");
+  assert.equal(await page.innerText("[data-votes]"), "5 of 5 votes left");
+  await cast(service, other, "token/0.0.9025");
+  await context.setOffline(false);
+  await counter(page, "token/0.0.9025").filter({ hasText: /^1$/ }).waitFor();
+  await starOf(page, "Token 9024").click();
+  await said(tab, "Your star for Token 9024 carried 1. 4 of 5 votes left.");
+  await tab.close();
+});
+
+test("a mirror node that is silent: the page is read, the star goes back, and is given later", async (place) => {
+  const { service } = place;
+  const { faults } = service.hedera.mirror;
+  const session = await signIn(service, await newWallet(service, { a: 2 }));
+  const tab = await openTab(place, { width: 360, session });
+  const { page } = tab;
+  faults.inject({ kind: "hang" });
+  try {
+    await tab.visit("/tokens/0.0.9026");
+    const unread =
+      "What your wallet holds cannot be read right now. Nothing was spent; try again in";
+    await carries(page, "token/0.0.9026").filter({ hasText: unread }).waitFor();
+    await starOf(page, "Token 9026").click();
+    await said(tab, unread);
+    assert.equal(await starOf(page, "Token 9026").getAttribute("aria-pressed"), "false");
+    assert.equal(await page.innerText("[data-votes]"), "5 of 5 votes left");
+  } finally {
+    faults.heal();
+  }
+  await starOf(page, "Token 9026").click();
+  await said(tab, "Your star for Token 9026 carried 3. 4 of 5 votes left.");
+  await tab.close();
+});
+
+test("two stars on their way at once: the one that fails takes no vote along", async (place) => {
+  const { service } = place;
+  const session = await signIn(service, await newWallet(service));
+  const tab = await openTab(place, { width: 360, session });
+  const { page } = tab;
+  await tab.visit("/tokens");
+  let release: () => void = () => undefined;
+  const held = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  await page.route("**/voting/stars", async (route) => {
+    if (!route.request().postData()?.includes("0.0.9027")) return route.continue();
+    await held;
+    await route.fulfill({ status: 404, json: { error: "…", code: "NOT_FOUND" } });
+  });
+  await starOf(page, "Token 9027").click();
+  await starOf(page, "Token 9028").click();
+  await said(tab, "Your star for Token 9028 carried 1. 4 of 5 votes left.");
+  assert.equal(await page.innerText("[data-votes]"), "3 of 5 votes left");
+  release();
+  await said(tab, "This is no longer in the directory. Nothing was spent.");
+  assert.equal(await page.innerText("[data-votes]"), "4 of 5 votes left");
+  await tab.close();
+});
+
+test("midnight passes before an open page: votes, counters, stars and countdown turn by themselves", async (place) => {
+  const { service } = place;
+  const [before] = await service.sql<{ left: number }[]>`
+    select 86400000 - now_ms() % 86400000 - 12000 as left`;
+  // Twelve seconds before midnight; every clock of the service follows this one.
+  await service.sql.unsafe(`
+    create or replace function now_ms() returns bigint language sql volatile as $$
+      select floor(extract(epoch from clock_timestamp()) * 1000)::bigint + ${before?.left} $$`);
+  const session = await signIn(service, await newWallet(service, { a: 1 }));
+  await cast(service, session, "token/0.0.9020");
+  const tab = await openTab(place, { width: 360, session });
+  await tab.visit("/tokens");
+  const { page } = tab;
+  const votes = page.locator("[data-votes]");
+  await votes.filter({ hasText: "5 of 5 votes left" }).waitFor();
+  await counter(page, "token/0.0.9020").filter({ hasText: /^0$/ }).waitFor();
+  assert.equal(await starOf(page, "Token 9020").getAttribute("aria-pressed"), "false");
+  await page.locator("[data-countdown]").filter({ hasText: "23 hours 59 minutes" }).waitFor();
+  await starOf(page, "Token 9020").click();
+  await said(tab, "Your star for Token 9020 carried 2. 4 of 5 votes left.");
+  await tab.close();
+});

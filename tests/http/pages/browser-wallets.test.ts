@@ -1,0 +1,180 @@
+// timeout: 600 s
+/**
+ * Goal: each kind of wallet signs in by the same button and the same code, nothing is loaded from
+ * elsewhere, and each way in which it can fail is said. Method: a real service before a headless
+ * Chromium; wallets of the test's own, that of WalletConnect made with its library, behind a relay of
+ * the test's own.
+ */
+import * as assert from "node:assert/strict";
+import type { Page, WebSocketRoute } from "playwright-core";
+import { sidewaysOf, violationsOn } from "../../support/browser.ts";
+import { newWallet } from "../../support/service.ts";
+import { browserSuite, openTab } from "./browser-place.ts";
+import { installWallet, newEvmWallet } from "./evm-wallet.ts";
+import { StandInRelay } from "./relay-stand-in.ts";
+import { carries, openPlace, type Place, said, starOf } from "./served-pages.ts";
+import { type StandInWallet, startWallet } from "./stand-in-wallet.ts";
+
+interface WalletPlace extends Place {
+  readonly relay: StandInRelay;
+  /** One for all tests: its library bears no second one in a process. */
+  readonly wallet: StandInWallet;
+  readonly account: string;
+}
+
+const test = browserSuite<WalletPlace>("wallets", async () => {
+  const place = await openPlace();
+  const relay = new StandInRelay();
+  const account = await newWallet(place.service, { a: 2 });
+  const wallet = await startWallet(relay, { ...account, chainId: "hedera:local" });
+  const close = async (): Promise<void> => {
+    await wallet.close();
+    await place.close();
+  };
+  return { ...place, relay, wallet, account: account.id, close };
+});
+
+/** Where a page looks for WalletConnect's relay. */
+const relayed = (page: Page, connect: (socket: WebSocketRoute) => void): Promise<void> =>
+  page.routeWebSocket("wss://relay.walletconnect.org/**", connect);
+
+test("a Hedera wallet declines, then signs in by WalletConnect, from the code that the page shows", async (place) => {
+  const { relay, wallet, account } = place;
+  const tab = await openTab(place, { width: 360 });
+  const { page } = tab;
+  await relayed(page, (socket) => relay.connectPage(socket));
+  const loaded: string[] = [];
+  page.on("request", (request) => loaded.push(request.url()));
+  const policy = (await page.goto(place.url))?.headers()["content-security-policy"] ?? "";
+  assert.match(policy, /connect-src 'self' wss:\/\/relay\.walletconnect\.org;/);
+  await tab.visit("/tokens/0.0.9007");
+  await page.getByRole("button", { name: "Sign in" }).click();
+  const dialog = page.getByRole("dialog");
+  const choice = dialog.getByRole("button", { name: "Hedera wallet" });
+  await choice.waitFor();
+  const before = loaded.length;
+  await choice.click();
+  const picture = dialog.getByRole("img", { name: "QR code for your wallet" });
+  await picture.waitFor();
+  const { y = 0, height = 0 } = (await picture.boundingBox()) ?? {};
+  assert.ok(y > 0 && y + height < 800, "the whole code is in sight");
+  assert.ok(loaded.length > before, "the library is loaded when the wallet is chosen, not before");
+  assert.equal(await sidewaysOf(page), 0);
+  assert.deepEqual(await violationsOn(page), []);
+  const link = dialog.getByRole("link", { name: "Open a wallet on this device" });
+  const readUri = async (): Promise<string> => {
+    const uri = await dialog.getByLabel("Or copy this into your wallet").inputValue();
+    assert.match(uri, /^wc:[0-9a-f]{64}@2\?/);
+    assert.equal(await link.getAttribute("href"), uri);
+    return uri;
+  };
+  wallet.answerNext("declines");
+  await wallet.pair(await readUri());
+  await dialog.getByText("The wallet declined. Nothing was signed.").waitFor();
+  await choice.click();
+  await picture.waitFor();
+  await wallet.pair(await readUri());
+  await page.locator(".wallet").filter({ hasText: account }).waitFor();
+  await carries(page, "token/0.0.9007").filter({ hasText: "Would carry 3: 1 + 2 + 0." }).waitFor();
+  assert.ok(
+    loaded.every((url) => url.startsWith(place.url)),
+    "nothing comes from elsewhere",
+  );
+  assert.deepEqual(tab.complaints, []);
+  assert.deepEqual(
+    await page.evaluate("[...Object.keys(localStorage), ...Object.keys(sessionStorage)]"),
+    [],
+  );
+  await tab.close();
+});
+
+test("each way in which a Hedera wallet fails is said, and the next try is free", async (place) => {
+  const { relay, wallet, account } = place;
+  const { key } = await newWallet(place.service);
+  const tab = await openTab(place, { width: 360 });
+  const { page } = tab;
+  await relayed(page, (socket) => relay.connectPage(socket));
+  await tab.visit("/tokens/0.0.9008");
+  await page.getByRole("button", { name: "Sign in" }).click();
+  const dialog = page.getByRole("dialog");
+  for (const [answer, sentence] of [
+    ["lacks the network", "This wallet does not know this network, or cannot sign in on it."],
+    [
+      "opens another network",
+      "The wallet opened no account of the network local. Choose one there.",
+    ],
+    ["declines to sign", "The wallet declined. Nothing was signed."],
+    [{ key }, "The signature does not fit this wallet. Sign in once more."],
+  ] as const) {
+    wallet.answerNext(answer);
+    await dialog.getByRole("button", { name: "Hedera wallet" }).click();
+    const uri = dialog.getByLabel("Or copy this into your wallet");
+    await wallet.pair(await uri.inputValue());
+    await dialog.getByText(sentence).waitFor();
+    await uri.waitFor({ state: "detached" });
+  }
+  await dialog.getByRole("button", { name: "Hedera wallet" }).click();
+  await wallet.pair(await dialog.getByLabel("Or copy this into your wallet").inputValue());
+  await page.locator(".wallet").filter({ hasText: account }).waitFor();
+  // The service's answer to the signature of another key.
+  assert.deepEqual(
+    tab.complaints.filter((text) => !text.includes("401")),
+    [],
+  );
+  await tab.close();
+});
+
+test("where WalletConnect's relay is away or silent that is said, and another wallet can be chosen", async (place) => {
+  for (const relay of ["away", "silent"]) {
+    const tab = await openTab(place, { width: 360 });
+    const { page } = tab;
+    await relayed(page, (socket) => (relay === "away" ? void socket.close() : undefined));
+    await tab.visit("/tokens/0.0.9008");
+    await page.getByRole("button", { name: "Sign in" }).click();
+    const dialog = page.getByRole("dialog");
+    await dialog.getByRole("button", { name: "Hedera wallet" }).click();
+    await dialog.getByText("WalletConnect cannot be reached.").waitFor({ timeout: 60_000 });
+    await dialog.getByRole("button", { name: place.demo.id }).click();
+    await page.locator(".wallet").filter({ hasText: place.demo.id }).waitFor();
+    await tab.close();
+  }
+});
+
+test("one of this machine's demo wallets signs in by a click, at either name of this machine", async (place) => {
+  const { demo, url } = place;
+  for (const host of ["127.0.0.1", "localhost"]) {
+    const tab = await openTab({ ...place, url: url.replace("127.0.0.1", host) }, { width: 360 });
+    await tab.visit("/projects/dex");
+    // A star that is pressed by somebody who is not signed in asks for a wallet first.
+    await starOf(tab.page, "Dex").click();
+    const choice = tab.page.getByRole("dialog").getByRole("button", { name: demo.id });
+    await choice.filter({ hasText: "holds 3 of A, 1 of B" }).click();
+    await tab.page.locator(".wallet").filter({ hasText: demo.id }).waitFor();
+    await carries(tab.page, "project/dex")
+      .filter({ hasText: /carr(y|ied) 9/ })
+      .waitFor();
+    if (host === "127.0.0.1") {
+      await starOf(tab.page, "Dex").click();
+      await said(tab, "Your star for Dex carried 9. 4 of 5 votes left.");
+    }
+    assert.deepEqual(tab.complaints, []);
+    await tab.close();
+  }
+});
+
+test("a wallet that declines, and one that no ledger knows, are told in words", async (place) => {
+  const { wallet } = await newEvmWallet(place.service);
+  const tab = await openTab(place, { width: 360 });
+  await installWallet(tab, `0x${"ab".repeat(20)}`, wallet);
+  await tab.visit("/");
+  const dialog = tab.page.getByRole("dialog");
+  await tab.page.getByRole("button", { name: "Sign in" }).click();
+  await dialog.getByRole("button", { name: "Test Wallet" }).click();
+  await dialog.getByText("The ledger knows no such account.").waitFor();
+  assert.deepEqual(await violationsOn(tab.page), []);
+  assert.equal(await sidewaysOf(tab.page), 0);
+  await tab.page.evaluate("window.signForTest = async () => { throw { code: 4001 }; }");
+  await dialog.getByRole("button", { name: "Test Wallet" }).click();
+  await dialog.getByText("The wallet declined. Nothing was signed.").waitFor();
+  await tab.close();
+});
