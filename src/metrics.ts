@@ -88,7 +88,7 @@ function starMetrics(registry: Registry) {
     }),
     rewardsPending: new Gauge({
       name: "starboard_rewards_pending",
-      help: "Accepted stars that the queue `rewards` has not accepted yet.",
+      help: "Accepted stars that the queue `rewards` has not accepted yet, counted up to 100,000.",
       registers,
     }),
     rewardsOldestPending: new Gauge({

@@ -4,20 +4,23 @@ import type { Metrics } from "../metrics.ts";
 import { pendingPublications } from "../publishing/outbox.ts";
 import { connectionUse, type Sql } from "../store/postgres.ts";
 import { pendingRewards } from "../upkeep/reward-hand-off.ts";
-import { readVerdict } from "../upkeep/service-verdict.ts";
+import { isAway, readVerdict } from "../upkeep/service-verdict.ts";
 
 /**
  * Sets what Postgres and the queues alone know, whichever process did the work; asked for at each
  * scrape.
  *
  * @param board absent where no Redis is fit for BullMQ
- * @throws RetryableError `UNAVAILABLE` when Postgres is out of reach
+ * Where Postgres does not answer, the check `postgres` says so, and the rest stays as last known.
  */
 export async function refreshMetrics(
   sql: Sql,
   metrics: Metrics,
   board: Pick<QueueBoard, "countJobs"> | undefined,
 ): Promise<void> {
+  const verdict = await readVerdict(sql);
+  for (const { name, ok } of verdict.checks) metrics.checkFailing.set({ check: name }, ok ? 0 : 1);
+  if (isAway(verdict)) return;
   // Redis may be away: the queues then have no samples, and the rest goes on.
   const counting = board?.countJobs().catch(() => []) ?? [];
   const publishing = await pendingPublications(sql);
@@ -29,8 +32,6 @@ export async function refreshMetrics(
   const exports = await exportAlarms(sql);
   metrics.exportsDiffering.set(exports.differing);
   metrics.exportsOverdue.set(exports.overdue);
-  const { checks } = await readVerdict(sql);
-  for (const { name, ok } of checks) metrics.checkFailing.set({ check: name }, ok ? 0 : 1);
   const { states, max } = await connectionUse(sql);
   metrics.postgresConnections.reset();
   for (const { state, count } of states) metrics.postgresConnections.set({ state }, count);

@@ -4,6 +4,7 @@ import { ConfigurationError } from "../config.ts";
 import { coerceError } from "../errors.ts";
 import type { Logger } from "../log.ts";
 import { isOutage } from "../store/postgres.ts";
+import { letSignalsBe, onStopSignal } from "./stop-signals.ts";
 
 /** Something that has started and can be stopped. */
 interface Started {
@@ -20,11 +21,13 @@ export function printJson(document: object): void {
 const STOPPED_WITHIN_MS = bounds.drainMs + 5_000;
 
 /**
- * Starts a process and stops it in order on SIGTERM and SIGINT, with exit status 0. What
- * cannot start says why in one line and exits 1; a defect (an uncaught error) drains too, and
- * exits 1.
+ * Starts a process and stops it in order on SIGTERM and SIGINT, with exit status 0: one that is
+ * still starting as soon as it is up, for what has started may have work in hand. A second signal
+ * ends it at once. What cannot start says why in one line and exits 1; a defect (an uncaught
+ * error) drains too, and exits 1.
  */
 export async function runUntilStopped(start: () => Promise<Started>): Promise<void> {
+  const asked = stopsWhileStarting();
   let started: Started;
   try {
     started = await start();
@@ -34,7 +37,7 @@ export async function runUntilStopped(start: () => Promise<Started>): Promise<vo
     process.stderr.write(
       `starboard: ${isOurs ? error.message : `cannot start: ${error.message}`}\n`,
     );
-    process.exit(1);
+    process.exit(asked.signal() === undefined ? 1 : 0);
   }
   const { log, close } = started;
   const options = { delay: STOPPED_WITHIN_MS, skip: ["unhandledRejection" as const] };
@@ -50,4 +53,27 @@ export async function runUntilStopped(start: () => Promise<Started>): Promise<vo
     if (!isOutage(reason)) throw reason;
     log.warn({ err: reason }, "a connection was cut while it was opened");
   });
+  const signal = asked.signal();
+  asked.over();
+  if (signal !== undefined) process.kill(process.pid, signal);
+}
+
+/** Remembers a signal that comes before there is anything to stop. */
+function stopsWhileStarting() {
+  let asked: NodeJS.Signals | undefined;
+  let hanging: NodeJS.Timeout | undefined;
+  onStopSignal((signal) => {
+    if (asked !== undefined) process.exit(1);
+    asked = signal;
+    // A start that hangs has served nobody.
+    hanging = setTimeout(() => process.exit(0), STOPPED_WITHIN_MS).unref();
+  });
+  return {
+    signal: () => asked,
+    /** From here on others take the signals. */
+    over() {
+      clearTimeout(hanging);
+      letSignalsBe();
+    },
+  };
 }

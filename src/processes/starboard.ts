@@ -3,7 +3,10 @@ import { defineCommand } from "citty";
 import { runCommandLine } from "../cli/command-line.ts";
 import { ownVersion } from "../version.ts";
 import { subCommandsFor } from "./commands.ts";
+import { heedSignals } from "./stop-signals.ts";
 
+/** What runs until it is stopped. */
+const PROCESSES: ReadonlySet<string> = new Set(["serve", "work", "dev"]);
 const words = process.argv.slice(2);
 
 /** `npx starboard <command>` */
@@ -15,4 +18,6 @@ const starboard = defineCommand({
   subCommands: subCommandsFor(words),
 });
 
+// A check is no process to drain: a signal ends it as it ends any command.
+if (PROCESSES.has(words[0] ?? "") && !words.includes("--check")) heedSignals();
 await runCommandLine(starboard, words, ownVersion());

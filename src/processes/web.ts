@@ -31,8 +31,8 @@ import type { Service } from "../service.ts";
 import { followCommitWatermark } from "../store/commit-watermark.ts";
 import { type ContradictionAlarm, contradictionAlarm } from "../upkeep/contradiction-alarm.ts";
 import { checkByHand } from "../upkeep/holdings-check/by-hand.ts";
+import { createOwnTroubles, type OwnTroubles, watchRoom } from "../upkeep/own-troubles.ts";
 import { startProcessReport } from "../upkeep/report-process.ts";
-import { createRoomWatch, type RoomWatch } from "../upkeep/room-watch.ts";
 import { ownVersion } from "../version.ts";
 import { castStar } from "../voting/cast-star.ts";
 import { createEngine } from "../voting/engine.ts";
@@ -80,7 +80,7 @@ export async function startWeb(
     settings,
     metrics,
     publicUrl: ownUrl(settings),
-    room: createRoomWatch(),
+    troubles: createOwnTroubles(),
   };
   const snapshots = createSnapshots(redis);
   const refusals = createRefusalTrail(redis);
@@ -116,7 +116,6 @@ export async function startWeb(
     version: ownVersion(),
     sql: reader,
     countActors: engine.casting.host.count,
-    isDatabaseFull: given.room.isFull,
   });
   const { HOST: host, PORT: port } = settings;
   const sockets = socketAddress(settings.TRUSTED_PROXIES);
@@ -143,7 +142,7 @@ interface Given extends WebConnections {
   readonly metrics: Metrics;
   readonly wake: () => void;
   readonly publicUrl: string;
-  readonly room: RoomWatch;
+  readonly troubles: OwnTroubles;
   readonly demoWallets?: readonly SigningWallet[] | undefined;
 }
 
@@ -177,7 +176,7 @@ function openEngine(
     readonly contradiction: ContradictionAlarm;
   },
 ) {
-  const { settings, holdings, metrics, wake, room } = given;
+  const { settings, holdings, metrics, wake, troubles } = given;
   return createEngine({
     ...given,
     readHoldings: holdings.read,
@@ -185,7 +184,7 @@ function openEngine(
     xpPerStar: settings.XP_PER_STAR,
     onAccepted: (star) => {
       metrics.starsAccepted.inc({ target: star.target.type });
-      room.stored();
+      troubles.note("databaseFullSince", false);
       wake();
     },
     onBatch: (stars) => metrics.commitBatch.observe(stars),
@@ -202,7 +201,7 @@ function votingOperations(
     readonly engine: ReturnType<typeof createEngine>;
   },
 ): VotingDeps {
-  const { settings, sql, clock, mirror, journal, metrics, publicUrl, refusals, room } = given;
+  const { settings, sql, clock, mirror, journal, metrics, publicUrl, refusals, troubles } = given;
   const { casting, loadWalletDay, findTarget, findSession } = given.engine;
   const network = settings.HEDERA_NETWORK;
   const own = ownOrigins(publicUrl, settings);
@@ -235,10 +234,7 @@ function votingOperations(
     readAllowance: (wallet) => readAllowance({ clock, loadWalletDay }, wallet),
     previewStar: (wallet, target) => previewStar(previewing, wallet, target),
     async castStar(cast) {
-      const result = await castStar(admitting, cast).catch((error: unknown) => {
-        room.refused(error);
-        throw error;
-      });
+      const result = await watchRoom(troubles, castStar(admitting, cast));
       if (result.kind === "refused") {
         const { wallet, decision } = result;
         metrics.starsRefused.inc({ code: decision.code });

@@ -30,6 +30,8 @@ export interface ProcessReport {
   readonly redisMayEvictSince?: number | null;
   readonly mirrorAwaySince?: number | null;
   readonly databaseFullSince?: number | null;
+  readonly rewardsStuckSince?: number | null;
+  readonly exportsFailSince?: number | null;
   /** Workers alone look at it. */
   readonly operator?: OperatorReport | null;
 }

@@ -1,4 +1,5 @@
 import type { Day } from "../../actors/day.ts";
+import { RetryableError } from "../errors.ts";
 import {
   daysToCheck,
   type ExportSettings,
@@ -13,17 +14,20 @@ import { type WrittenExport, writeExport } from "../journal/write-export.ts";
 import type { Logger } from "../log.ts";
 import { every, type Service } from "../service.ts";
 import { followCommitWatermark, settleJournal } from "../store/commit-watermark.ts";
-import type { Sql } from "../store/postgres.ts";
+import { isOutOfRoom, type Sql } from "../store/postgres.ts";
+import type { OwnTroubles } from "./own-troubles.ts";
 
 export interface ExportsDeps {
   readonly sql: Sql;
   readonly log: Logger;
   readonly settings: ExportSettings;
+  /** Told where a day cannot be made final though Postgres answers. */
+  readonly troubles?: Pick<OwnTroubles, "note">;
   readonly everyMs?: number;
 }
 
 /** A day is final a minute after the last of its stars is published. */
-const EVERY_MS = 10_000;
+const EVERY_MS = 5_000;
 /** The newest final day and an older one are made again this often, and compared. */
 const CHECK_EVERY_MS = 3_600_000;
 /** A commit is there at once; one that hangs is asked for again in the next round. */
@@ -41,10 +45,16 @@ export function startExportsUpkeep(deps: ExportsDeps): Service {
   const round = async (): Promise<void> => {
     await finalizeDueDays(deps, stop.signal);
     await checkFinalDays(deps, stop.signal);
+    deps.troubles?.note("exportsFailSince", false);
   };
   const rounds = every(deps.everyMs ?? EVERY_MS, round, {
     firstAfterMs: 0,
-    onFailure: (error) => deps.log.warn({ err: error }, "exports could not be made final"),
+    onFailure(error) {
+      // Postgres away is told elsewhere, and passes.
+      const isAway = error instanceof RetryableError && !isOutOfRoom(error);
+      if (!isAway) deps.troubles?.note("exportsFailSince", true);
+      deps.log.warn({ err: error }, "exports could not be made final");
+    },
   });
   return {
     close() {

@@ -3,7 +3,7 @@ import type { KnownProcess, ServiceProcess } from "../store/service-report.ts";
 import { daysLeft, starsLeft } from "./operator-balance.ts";
 import { counted, type VerdictCheck, well, wrong } from "./verdict-check.ts";
 
-/** Three reports that did not come. */
+/** Reports that did not come, six in a row. */
 const SILENT_AFTER_MS = 30_000;
 /** A restart, or a short outage, needs no person. */
 const PATIENCE_MS = 60_000;
@@ -18,9 +18,7 @@ const START = { web: "starboard serve", worker: "starboard work" } as const;
  * @param known every process that reported lately, those that stopped included
  */
 export function judgeReports(known: readonly KnownProcess[], now: number): readonly VerdictCheck[] {
-  const atWork = known.filter(
-    ({ seenAt, stoppedAt }) => stoppedAt === null && now - seenAt <= SILENT_AFTER_MS,
-  );
+  const atWork = atWorkOf(known, now);
   return [
     judgeProcesses(known, atWork, now),
     judgePostgres(atWork),
@@ -28,6 +26,13 @@ export function judgeReports(known: readonly KnownProcess[], now: number): reado
     judgeMirror(atWork, now),
     judgeBalance(atWork),
   ];
+}
+
+/** The processes that reported lately and did not stop. */
+export function atWorkOf(known: readonly KnownProcess[], now: number): readonly KnownProcess[] {
+  return known.filter(
+    ({ seenAt, stoppedAt }) => stoppedAt === null && now - seenAt <= SILENT_AFTER_MS,
+  );
 }
 
 /** Of a kind that never reported nothing is expected. */
@@ -52,7 +57,15 @@ function judgeProcesses(
   });
 }
 
-/** Where Postgres does not answer at all, there is no verdict. */
+/** Where Postgres does not answer, there is nothing else to judge by. */
+export function judgePostgresAway(): VerdictCheck {
+  return wrong("postgres", {
+    message: "Postgres does not answer: it is down, out of reach, or its log found no room",
+    since: null,
+    fix: "its own log says why; see that its disk has room",
+  });
+}
+
 function judgePostgres(atWork: readonly KnownProcess[]): VerdictCheck {
   const full = sinceOf(atWork, "web", ({ databaseFullSince }) => databaseFullSince);
   if (full === null) return well("postgres", "Postgres has room for stars");
@@ -120,7 +133,7 @@ function judgeBalance(atWork: readonly KnownProcess[]): VerdictCheck {
 }
 
 /** Since when the first process of a role sees something; null where none does. */
-function sinceOf(
+export function sinceOf(
   atWork: readonly KnownProcess[],
   role: ServiceProcess["role"],
   of: (report: KnownProcess["report"]) => number | null | undefined,

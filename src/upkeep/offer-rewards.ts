@@ -1,8 +1,10 @@
 import { randomUUID } from "node:crypto";
+import { RetryableError } from "../errors.ts";
 import { type Logger, oncePerOutage } from "../log.ts";
 import { every, type Service } from "../service.ts";
 import { followCommitWatermark } from "../store/commit-watermark.ts";
 import type { Sql } from "../store/postgres.ts";
+import type { OwnTroubles } from "./own-troubles.ts";
 import {
   type HandOff,
   noteHandOff,
@@ -17,12 +19,16 @@ export interface RewardsDeps {
   /** Where the queue lives; absent where no Redis is fit for BullMQ. */
   readonly redisUrl: string | undefined;
   readonly log: Logger;
+  /** Told where Redis answers and the queue takes no stars. */
+  readonly troubles?: Pick<OwnTroubles, "note">;
   readonly pollEveryMs?: number;
   readonly openQueue?: (url: string, log: Logger) => RewardsQueue;
 }
 
 /** Rewards are in no hurry: one look at Postgres and one at Redis, each second. */
 const POLL_EVERY_MS = 1_000;
+/** A single round may meet a Redis that is just being emptied or replaced. */
+const STUCK_AFTER = 2;
 /** About 0.2 MB to Redis at once. */
 const BATCH = 500;
 /** Numbers looked at for it; no plan can then read a whole backlog for one batch. */
@@ -50,8 +56,23 @@ export function startRewards(deps: RewardsDeps): Service {
   const outage = oncePerOutage(log, "rewards cannot be handed off just now");
   const queue = openQueue(redisUrl, log);
   const relay = createRelay(sql, queue, log);
+  let failures = 0;
+  const failed = async (error: unknown): Promise<void> => {
+    const isAnswered = await queue.recall().then(
+      () => true,
+      () => false,
+    );
+    // Postgres or Redis away is told elsewhere.
+    failures = isAnswered && !(error instanceof RetryableError) ? failures + 1 : 0;
+    deps.troubles?.note("rewardsStuckSince", failures >= STUCK_AFTER);
+  };
   const handOff = async (): Promise<void> => {
-    const hasMore = await relay.step();
+    const hasMore = await relay.step().catch(async (error: unknown) => {
+      await failed(error);
+      throw error;
+    });
+    failures = 0;
+    deps.troubles?.note("rewardsStuckSince", false);
     outage.over();
     if (hasMore) handingOff.wake();
   };

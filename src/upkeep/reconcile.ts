@@ -14,10 +14,10 @@ export interface ReconcileDeps {
 }
 
 /** A message that is not ours is known within seconds; two requests to the mirror node each time. */
-const EVERY_MS = 10_000;
+const EVERY_MS = 5_000;
 
 /**
- * Holds the outbox against the topics, every ten seconds. A topic is read to its end even while
+ * Holds the outbox against the topics, every five seconds. A topic is read to its end even while
  * no star is on its way, so that what others put there is noticed; reading it is what
  * compares it (`src/publishing/topic-follower.ts`). Then the books are gone through by one
  * window. Any number of workers may do it: what one found the others do not find again.

@@ -19,6 +19,7 @@ import {
   writeStop,
 } from "../store/service-report.ts";
 import { metricDeltas } from "./metric-deltas.ts";
+import type { OwnTrouble, OwnTroubles } from "./own-troubles.ts";
 
 export interface ReportDeps {
   readonly role: ServiceProcess["role"];
@@ -32,16 +33,16 @@ export interface ReportDeps {
   readonly metrics: Metrics;
   /** Wallet-day actors in this process' memory. */
   readonly countActors?: () => number;
-  /** Whether stars find no room in Postgres. */
-  readonly isDatabaseFull?: () => boolean;
+  /** What this process meets by its own work; a change is reported at once. */
+  readonly troubles?: OwnTroubles;
   /** A worker's look at the account that pays. */
   readonly lookAtOperator?: () => Promise<OperatorReport | null>;
 }
 
-/** A process without a report for three of these counts as lost. */
-const REPORT_EVERY_MS = 10_000;
+/** What a process sees is told to a person within 15 s; this is the longest part of the way. */
+const REPORT_EVERY_MS = 5_000;
 /** "Reported lately": a report that was missed changes nothing yet. */
-const LATELY_MS = 3 * REPORT_EVERY_MS;
+const LATELY_MS = 30_000;
 /** By then connections have been made, and the first report is a true one. */
 const FIRST_AFTER_MS = 1_000;
 /** A day and an hour: charts show an hour, people ask about yesterday. */
@@ -51,9 +52,9 @@ const FORGET_EVERY_MS = 600_000;
 const PROBE_MS = 2_000;
 
 /**
- * Reports every ten seconds that this process lives, what it sees of the others, and what it
+ * Reports every five seconds that this process lives, what it sees of the others, and what it
  * counted: what the console shows of all processes comes from here. Best effort: counts of a
- * process that is killed are lost for up to ten seconds, and none of it ever holds up a star.
+ * process that is killed are lost for up to five seconds, and none of it ever holds up a star.
  *
  * @returns says how many web processes reported lately, at least 1 and as last known; says that
  *   this process stops when it is closed
@@ -90,6 +91,7 @@ export function startProcessReport(deps: ReportDeps): Service & { webProcesses()
     onFailure: outage.failed,
     firstAfterMs: FIRST_AFTER_MS,
   });
+  deps.troubles?.listen(reporting.wake);
   return {
     webProcesses: () => webProcesses,
     async close() {
@@ -100,7 +102,7 @@ export function startProcessReport(deps: ReportDeps): Service & { webProcesses()
 }
 
 /** What a process sees that is not as it should be. */
-type Trouble = "redisAwaySince" | "redisMayEvictSince" | "mirrorAwaySince" | "databaseFullSince";
+type Trouble = "redisAwaySince" | "redisMayEvictSince" | "mirrorAwaySince" | OwnTrouble;
 
 /** Since when each trouble has stood, seen at every look. */
 function rememberSince(clock: Clock) {
@@ -120,7 +122,7 @@ async function look({
   mirror,
   clock,
   countActors,
-  isDatabaseFull,
+  troubles,
   lookAtOperator,
 }: ReportDeps): Promise<{
   readonly report: ProcessReport;
@@ -150,16 +152,16 @@ async function look({
     mirrorBehindMs: blockAt === null ? null : Math.max(0, Math.round(clock.now() - blockAt)),
     ...(operator && { operator }),
   };
-  const redisAwaySince = redis !== undefined && redisMs === null;
-  const mirrorAwaySince = mirrorMs === null;
-  const databaseFullSince = isDatabaseFull?.() ?? false;
+  const met = (trouble: OwnTrouble): boolean => troubles?.isThere(trouble) ?? false;
   return {
     report,
     trouble: {
-      redisAwaySince,
-      mirrorAwaySince,
-      databaseFullSince,
+      redisAwaySince: redis !== undefined && redisMs === null,
       redisMayEvictSince: redisMayEvict,
+      mirrorAwaySince: mirrorMs === null,
+      databaseFullSince: met("databaseFullSince"),
+      rewardsStuckSince: met("rewardsStuckSince"),
+      exportsFailSince: met("exportsFailSince"),
     },
   };
 }

@@ -90,8 +90,12 @@ export async function offersOfDay(
   return rows.map(offerOf);
 }
 
+/** Every page of the console asks, and a hand-off that never was leaves the whole journal to count. */
+const COUNTED_MAX = 100_000;
+
 /** What rewards have not been offered yet. */
 export interface PendingRewards {
+  /** Counted up to 100,000. */
   readonly pending: number;
   /** Age of the oldest of them; null when there is none. */
   readonly oldestPendingSeconds: number | null;
@@ -102,7 +106,8 @@ export interface PendingRewards {
 export async function pendingRewards(sql: Sql): Promise<PendingRewards> {
   const rows = await runStatement(sql<{ pending: number; age: number | null; started: boolean }[]>`
     select
-      (select count(*) from star where seq > offered_seq) as pending,
+      (select count(*) from (select from star where seq > offered_seq limit ${COUNTED_MAX}) as waiting)
+        as pending,
       (select now_ms() - at from star where seq > offered_seq order by seq limit 1) as age,
       queue_memory is not null as started
     from reward_hand_off`);

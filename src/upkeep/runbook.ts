@@ -26,14 +26,17 @@ export const RUNBOOK = {
     ],
   },
   postgres: {
-    title: "Postgres has no room",
-    means: "The last star was not stored because the disk of Postgres is full (SQLSTATE 53100).",
-    meanwhile: "Stars are answered 503 and spend nothing. Reads go on.",
+    title: "Postgres has no room, or is away",
+    means:
+      "The last star was not stored because the disk of Postgres is full (SQLSTATE 53100), or Postgres does not answer: a write-ahead log without room stops it.",
+    meanwhile:
+      "Stars are answered 503 and spend nothing. Reads go on, unless Postgres does not answer at all.",
     todo: [
+      "Where it does not answer: its own log says why; `starboard doctor` says how it is reached.",
       "`df` on the server, for the data folder and for the write-ahead log.",
       "A log that grows is kept for somebody: a replication slot without a standby (`select * from pg_replication_slots`), or an `archive_command` that fails.",
       "Make room, or enlarge the disk. Never delete files of `pg_wal` by hand.",
-      "The next star that is stored clears it.",
+      "A disk that was full is cleared by the next star that is stored; Postgres that was away by its first answer.",
     ],
   },
   redis: {

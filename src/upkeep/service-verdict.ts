@@ -1,13 +1,14 @@
 import { DAY_MS, dayOf, startOfDay } from "../../actors/day.ts";
+import { RetryableError } from "../errors.ts";
 import { type ExportAlarms, exportAlarms } from "../journal/export-days.ts";
 import { type PublishingState, publishingState } from "../publishing/publishing-state.ts";
 import { oldestOpenFinding } from "../publishing/reconciliation-findings.ts";
 import { type ListedCheck, listChecks } from "../reads/console-holdings.ts";
 import { readDatabaseClock, type Sql } from "../store/postgres.ts";
 import { readProcesses } from "../store/service-report.ts";
-import { judgeReports } from "./judge-reports.ts";
+import { atWorkOf, judgePostgresAway, judgeReports, sinceOf } from "./judge-reports.ts";
 import { type PendingRewards, pendingRewards } from "./reward-hand-off.ts";
-import { counted, type VerdictCheck, well, wrong } from "./verdict-check.ts";
+import { type CheckName, counted, type VerdictCheck, well, wrong } from "./verdict-check.ts";
 
 /** Whether the service does its work (contract, section 7: `status` and `/ops/api/health`). */
 export interface Verdict {
@@ -23,13 +24,29 @@ const EXPORT_LATE_MS = 30 * 60_000;
 /** A day's check starts at 00:00 UTC and takes minutes. */
 const CHECK_LATE_MS = 3_600_000;
 
+/** A check that is made wherever Postgres answers. */
+const ANSWERED: CheckName = "publishing";
+
+/** Whether Postgres did not answer, and nothing else could be judged. */
+export function isAway({ checks }: Verdict): boolean {
+  return !checks.some(({ name }) => name === ANSWERED);
+}
+
 /**
  * The one verdict: console, `/ops/api/health` and `starboard status` say the same, since this alone
- * judges. All of it is read from Postgres, and every age is by its clock.
- *
- * @throws RetryableError `UNAVAILABLE` when Postgres is out of reach
+ * judges. All of it is read from Postgres, and every age is by its clock; where Postgres does not
+ * answer, that is all there is to say.
  */
 export async function readVerdict(sql: Sql): Promise<Verdict> {
+  try {
+    return await judgeAll(sql);
+  } catch (error) {
+    if (!(error instanceof RetryableError)) throw error;
+    return { ok: false, checks: [judgePostgresAway()] };
+  }
+}
+
+async function judgeAll(sql: Sql): Promise<Verdict> {
   const [now, processes, publishing, findingAt, rewards, exports, [check]] = await Promise.all([
     readDatabaseClock(sql),
     readProcesses(sql, 0),
@@ -39,12 +56,15 @@ export async function readVerdict(sql: Sql): Promise<Verdict> {
     exportAlarms(sql),
     listChecks(sql, { before: undefined, limit: 1 }),
   ]);
+  const atWork = atWorkOf(processes, now);
+  const stuckSince = sinceOf(atWork, "worker", ({ rewardsStuckSince }) => rewardsStuckSince);
+  const failSince = sinceOf(atWork, "worker", ({ exportsFailSince }) => exportsFailSince);
   const checks = [
     judgeAlarms(publishing),
     judgeFindings(publishing, findingAt),
     judgePublishing(publishing, now),
-    judgeRewards(rewards, now),
-    judgeExports(exports, now),
+    judgeRewards(rewards, stuckSince, now),
+    judgeExports(exports, failSince, now),
     judgeHoldingsCheck(check, now),
     ...judgeReports(processes, now),
   ];
@@ -82,19 +102,30 @@ function judgePublishing(state: PublishingState, now: number): VerdictCheck {
   });
 }
 
-function judgeRewards(rewards: PendingRewards, now: number): VerdictCheck {
+/** @param stuckSince since when the queue takes no stars though Redis answers; null where it does */
+function judgeRewards(
+  rewards: PendingRewards,
+  stuckSince: number | null,
+  now: number,
+): VerdictCheck {
   const age = rewards.oldestPendingSeconds ?? 0;
   const waiting = `${counted(rewards.pending, "star")} to be offered to rewards`;
   if (!rewards.isStarted) return well("rewards", `${waiting}; no hand-off has taken place yet`);
-  if (age <= LATE_SECONDS) return well("rewards", waiting);
+  const isLate = age > LATE_SECONDS;
+  if (!isLate && stuckSince === null) return well("rewards", waiting);
   return wrong("rewards", {
-    message: `${waiting}, the oldest for ${Math.round(age)} s`,
-    since: now - age * 1_000,
+    message: `${waiting}, ${isLate ? `the oldest for ${Math.round(age)} s` : "and the queue takes none"}`,
+    since: stuckSince ?? now - age * 1_000,
     fix: "see that a worker runs and reaches Redis, and that the queue `rewards` is consumed",
   });
 }
 
-function judgeExports({ differing, overdue }: ExportAlarms, now: number): VerdictCheck {
+/** @param failSince since when a worker cannot make days final; null where none fails */
+function judgeExports(
+  { differing, overdue }: ExportAlarms,
+  failSince: number | null,
+  now: number,
+): VerdictCheck {
   if (differing > 0) {
     return wrong("exports", {
       message: `the journal of ${counted(differing, "final day")} was changed`,
@@ -104,7 +135,12 @@ function judgeExports({ differing, overdue }: ExportAlarms, now: number): Verdic
   }
   const since = startOfDay(dayOf(now)) - (overdue - 1) * DAY_MS;
   if (overdue === 0 || now - since <= EXPORT_LATE_MS) {
-    return well("exports", "each day that is over is final");
+    if (failSince === null) return well("exports", "each day that is over is final");
+    return wrong("exports", {
+      message: "a worker fails to make days final, or to check those that are",
+      since: failSince,
+      fix: "the worker's log says why: `exports could not be made final`",
+    });
   }
   return wrong("exports", {
     message: `${counted(overdue, "day")} of the journal not final yet`,

@@ -76,6 +76,14 @@ test("`serve --check` asks nothing of the operator, `work --check` wants the key
   assert.ok(wrong.some(({ name, fix }) => name === "operator-key" && fix?.includes("_KEY")));
 });
 
+test("`serve --check` refuses an address that others reach without the URL they know", async ({
+  network: { settings },
+}) => {
+  const open = await starboard(["serve", "--check", "--json"], { ...settings, HOST: "0.0.0.0" });
+  assert.deepEqual([open.status, open.stdout], [1, ""]);
+  assert.match(open.stderr, /^PUBLIC_URL is missing: HOST is not a loopback address\n$/);
+});
+
 test("an environment that names nothing is wrong in every check, and says what to set", async () => {
   const { ok, checks } = await examine(readSettings({}));
   assert.equal(ok, false);

@@ -1,10 +1,27 @@
 import * as assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
+import { type AddressInfo, createServer } from "node:net";
 import { test } from "uvu";
+import { startProcess } from "../support/processes.ts";
 import { nodeArguments } from "../support/script.ts";
 
 const FIXTURE = new URL("../fixtures/rejecting.ts", import.meta.url);
+const STARTING = new URL("../fixtures/starting.ts", import.meta.url);
+/** Enough to start by, though nothing is there. */
+const SETTINGS = {
+  REDIS_URL: "redis://127.0.0.1:1",
+  MIRROR_NODE_URL: "http://127.0.0.1:1",
+  COLLECTION_A_ID: "0.0.1001",
+  COLLECTION_A_KEY: "alpha",
+  COLLECTION_B_ID: "0.0.1002",
+  COLLECTION_B_KEY: "beta",
+  HEDERA_OPERATOR_ID: "0.0.2",
+  HEDERA_OPERATOR_KEY: "1".repeat(64),
+  EVENT_VOTES_TOPIC_ID: "0.0.1003",
+  ASSET_VOTES_TOPIC_ID: "0.0.1004",
+  LOG_LEVEL: "error",
+};
 
 function start(kind: "outage" | "defect") {
   return spawn(process.execPath, [...nodeArguments(FIXTURE), kind], {
@@ -24,5 +41,36 @@ test("a rejection that is a defect drains the process and ends it with exit stat
   const [status] = await once(start("defect"), "exit");
   assert.equal(status, 1);
 });
+
+test("a signal while it starts stops it in order as soon as it is up, with exit status 0", async () => {
+  const child = spawn(process.execPath, nodeArguments(STARTING), {
+    stdio: ["pipe", "pipe", "inherit"],
+  });
+  let said = "";
+  child.stdout.on("data", (text) => {
+    said += text;
+  });
+  await once(child.stdout, "data");
+  child.kill("SIGTERM");
+  // It is up when it is told to be: by then the signal has come.
+  setTimeout(() => child.stdin.end(), 300);
+  assert.deepEqual(await once(child, "exit"), [0, null]);
+  assert.equal(said, "starting\nclosed\n");
+});
+
+for (const command of ["serve", "work"] as const) {
+  test(`${command} ends with exit status 0 also by a signal while Postgres has not answered yet`, async () => {
+    const silent = createServer().listen(0, "127.0.0.1");
+    await once(silent, "listening");
+    const { port } = silent.address() as AddressInfo;
+    const child = startProcess(command, {
+      ...SETTINGS,
+      DATABASE_URL: `postgres://nobody@127.0.0.1:${port}/none`,
+    });
+    await once(silent, "connection");
+    assert.equal(await child.stop(), 0, child.log());
+    silent.close();
+  });
+}
 
 test.run();

@@ -42,6 +42,7 @@ export async function openRelay(target: number): Promise<Relay> {
   });
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
+  server.unref();
   return {
     port: (server.address() as AddressInfo).port,
     leadTo(port) {

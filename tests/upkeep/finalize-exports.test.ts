@@ -14,8 +14,10 @@ import {
   finalizeDueDays,
   startExportsUpkeep,
 } from "../../src/upkeep/finalize-exports.ts";
+import { createOwnTroubles } from "../../src/upkeep/own-troubles.ts";
 import { bodyOf, verdictOf } from "../support/engine.ts";
 import { type ExportRig, ofKind, SETTINGS, startExportRig } from "../support/export-rig.ts";
+import { until } from "../support/processes.ts";
 
 const NOON = DAY_MS / 2;
 const test = suite<{ rig: ExportRig }>();
@@ -219,6 +221,24 @@ test("a header stands though the settings change, and the worker does all of it 
   await upkeep.close();
   const [header] = ofKind(await get(rig, rig.day(1)), "header");
   assert.deepEqual([header?.final, header?.excludedWallets], [true, ["0.0.5", "0.0.6"]]);
+});
+
+test("a day that cannot be made final is told by the worker as long as that lasts", async ({
+  rig,
+}) => {
+  await rig.setClock(1, NOON);
+  bodyOf(await rig.engine.cast("0.0.11", "token/0.0.9001"));
+  await rig.publish();
+  await rig.setClock(2, NOON);
+  await rig.owner`create function no_room() returns trigger language plpgsql as $$ begin
+    raise exception 'No space left on device' using errcode = '53100'; end $$`;
+  await rig.owner`create trigger no_room before insert on export_day execute function no_room()`;
+  const troubles = createOwnTroubles();
+  const upkeep = startExportsUpkeep({ ...rig.upkeep, troubles, everyMs: 10 });
+  await until("it is told", () => troubles.isThere("exportsFailSince"));
+  await rig.owner`drop trigger no_room on export_day`;
+  await until("it is over", () => !troubles.isThere("exportsFailSince"));
+  await upkeep.close();
 });
 
 test.run();

@@ -15,6 +15,7 @@ import { silentLogger } from "../../src/log.ts";
 import type { Service } from "../../src/service.ts";
 import { openPostgres, type Sql } from "../../src/store/postgres.ts";
 import { reofferDay, startRewards } from "../../src/upkeep/offer-rewards.ts";
+import { createOwnTroubles } from "../../src/upkeep/own-troubles.ts";
 import { pendingRewards } from "../../src/upkeep/reward-hand-off.ts";
 import { openRewardsQueue } from "../../src/upkeep/rewards-queue.ts";
 import { bodyOf, type Engine, seedDirectory, startEngine } from "../support/engine.ts";
@@ -66,11 +67,17 @@ async function emptyRedis(): Promise<string> {
   return redis.url;
 }
 
-function relay({ sql, stops }: Stage, redisUrl: string, openQueue = openRewardsQueue): Service {
+function relay(
+  { sql, stops }: Stage,
+  redisUrl: string,
+  openQueue = openRewardsQueue,
+  troubles = createOwnTroubles(),
+): Service {
   const rewards = startRewards({
     sql,
     redisUrl,
     log: silentLogger,
+    troubles,
     pollEveryMs: 50,
     openQueue,
   });
@@ -95,6 +102,31 @@ function consumerQueue(stage: Stage, url: string): Queue {
 
 const waiting = async (queue: Queue): Promise<string[]> =>
   (await queue.getWaiting(0, -1)).map(({ id = "" }) => id).sort();
+
+test("a queue that takes nothing is told as long as that lasts; a Redis that is away is another matter", async (stage) => {
+  const redisUrl = await emptyRedis();
+  const [away, stuck] = [createOwnTroubles(), createOwnTroubles()];
+  let isTried = false;
+  relay(
+    stage,
+    "redis://127.0.0.1:1",
+    (url, log) => {
+      const queue = openRewardsQueue(url, log);
+      return { ...queue, recall: () => queue.recall().finally(() => (isTried = true)) };
+    },
+    away,
+  );
+  const client = await createClient({ url: redisUrl }).connect();
+  stage.stops.unshift(async () => client.destroy());
+  await client.set("bull:rewards:id", "a word");
+  await stars(stage, 1);
+  relay(stage, redisUrl, openRewardsQueue, stuck);
+  await until("it is told", () => stuck.isThere("rewardsStuckSince"));
+  await until("Redis was asked", () => isTried);
+  assert.ok(!away.isThere("rewardsStuckSince"));
+  await client.del("bull:rewards:id");
+  await until("it is over", () => !stuck.isThere("rewardsStuckSince"));
+});
 
 test("a job is the contract's five fields under the star's id, and nothing else", async (stage) => {
   const redisUrl = await emptyRedis();

@@ -37,16 +37,16 @@ export interface ConsoleDeps extends GateDeps {
  * @param pages the table of pages: routes and navigation are made from it
  */
 export function consoleRoutes(deps: ConsoleDeps, pages: readonly Page[]): Hono {
-  const { log } = deps;
   const app = new Hono();
   serveAssets(app);
   const gate = createGate(deps);
   const house: House = { ...deps, gate, pages };
-  const show = (page: Page) => (c: Context) => guarded(c, log, () => showPage(c, house, page));
-  const act = (run: FormHandler) => (c: Context) => guarded(c, log, () => acceptForm(c, gate, run));
+  const show = (page: Page) => (c: Context) => guarded(c, deps, () => showPage(c, house, page));
+  const act = (run: FormHandler) => (c: Context) =>
+    guarded(c, deps, () => acceptForm(c, gate, run));
 
-  app.get("/sign-in", (c) => guarded(c, log, () => gate.open(c)));
-  app.post("/sign-in", (c) => guarded(c, log, () => gate.signIn(c)));
+  app.get("/sign-in", (c) => guarded(c, deps, () => gate.open(c)));
+  app.post("/sign-in", (c) => guarded(c, deps, () => gate.signIn(c)));
   app.post(
     "/sign-out",
     act((c, signed) => gate.signOut(c, signed)),

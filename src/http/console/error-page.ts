@@ -4,16 +4,20 @@ import type { OperatorSession } from "../../keys/operator-session.ts";
 import type { Role } from "../../keys/operators.ts";
 import type { Logger } from "../../log.ts";
 import { sentenceOf } from "../../store/logged-act.ts";
+import type { Sql } from "../../store/postgres.ts";
+import { RUNBOOK } from "../../upkeep/runbook.ts";
+import { isAway, readVerdict, type Verdict } from "../../upkeep/service-verdict.ts";
 import { statusOf } from "../problem.ts";
-import { barePage } from "./frame.ts";
-import { type Html, html } from "./markup.ts";
+import { banner, barePage } from "./frame.ts";
+import { type Content, type Html, html } from "./markup.ts";
+import { entryOf } from "./pages/alarms.ts";
 import { sendPage } from "./reply.ts";
 import { localPath } from "./sign-in.ts";
 
 /** Answers, or says on a page what went wrong: people at a console read no JSON. */
 export async function guarded(
   c: Context,
-  log: Logger,
+  { log, sql }: { readonly log: Logger; readonly sql: Sql },
   answer: () => Promise<Response>,
 ): Promise<Response> {
   try {
@@ -22,10 +26,21 @@ export async function guarded(
     if (!(error instanceof TerminalError)) {
       log.error({ err: error, requestId: c.get("requestId") }, "console request failed");
     }
-    const text = html`<p>${sentenceOf(error)}</p>${waysOn(c)}`;
-    const title = error instanceof RetryableError ? "Not available just now" : "That did not work";
+    const isRetryable = error instanceof RetryableError;
+    const verdict = isRetryable ? await readVerdict(sql).catch(() => undefined) : undefined;
+    const text = html`${withoutPostgres(verdict)}<p>${sentenceOf(error)}</p>${waysOn(c)}`;
+    const title = isRetryable ? "Not available just now" : "That did not work";
     return sendPage(c, barePage(title, text), statusOf(error));
   }
+}
+
+/**
+ * Without Postgres nobody can be known, so that no page can be shown but this: it says what to do
+ * itself. `/readyz` tells as much to everyone.
+ */
+function withoutPostgres(verdict: Verdict | undefined): Content {
+  if (verdict === undefined || !isAway(verdict)) return "";
+  return html`${banner(verdict)}${entryOf("postgres", RUNBOOK.postgres)}`;
 }
 
 /** Back to the console's page that led here, if one did, and to the overview. */

@@ -76,7 +76,7 @@ ${shown.body}
 }
 
 /** What is wrong, on every page, and what to do; nothing where all is well. */
-function banner(verdict: Verdict | undefined): Content {
+export function banner(verdict: Verdict | undefined): Content {
   const wrong = verdict?.checks.filter(({ ok }) => !ok) ?? [];
   if (wrong.length === 0) return "";
   return html`<div class="notice bad" role="alert" data-verdict>${wrong.map(

@@ -50,7 +50,7 @@ const ACTS_NEED = "admin";
  * acts come from our own pages alone, and each has its lines in the operator log.
  */
 export function serveQueueBoard(app: Hono, deps: BoardRoutesDeps): void {
-  const handle = (c: Context) => guarded(c, deps.log, () => answer(c, deps));
+  const handle = (c: Context) => guarded(c, deps, () => answer(c, deps));
   app.all("/queues/board", handle);
   app.all("/queues/board/*", handle);
 }

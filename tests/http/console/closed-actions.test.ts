@@ -88,6 +88,26 @@ test("an empty or senseless form is refused on its own page, in words, and leave
   assert.equal(await linesOf(service), 0);
 });
 
+test("operators publish again, check holdings and approve; admins do the rest", () => {
+  const ofOperators = ACTIONS.filter(({ needs }) => needs === "operator").map(({ path }) => path);
+  assert.deepEqual(ofOperators.sort(), [
+    "/catalogue/approve",
+    "/holdings/dry-run",
+    "/holdings/run",
+    "/publishing/redrive",
+  ]);
+  const ofAdmins = ACTIONS.filter(({ needs }) => needs === "admin").map(({ path }) => path);
+  for (const path of [
+    "/catalogue/reject",
+    "/publishing/resolve",
+    "/keys/issue",
+    "/operators/add",
+  ]) {
+    assert.ok(ofAdmins.includes(path), path);
+  }
+  assert.equal(ofOperators.length + ofAdmins.length, ACTIONS.length);
+});
+
 test("what a role does not allow has no form on the pages, and is refused by a page that names the role", async ({
   service,
 }) => {

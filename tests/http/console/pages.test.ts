@@ -176,6 +176,9 @@ test("a wallet across its days: stars, refusals counted, passes, credits, sessio
   }
   assert.match(text, new RegExp(`href="/ops/actors/wallet-day/${wallet}/${day}"`));
   assert.match(text, /<dt>Rank<\/dt><dd>1, with /);
+  await service.sql`insert into season_score (season_id, wallet, points, stars, weight) values (${RUN}, 7, 999, 0, 0)`;
+  assert.match((await operator.get(path)).text, /<dt>Rank<\/dt><dd>2, with /);
+  await service.sql`delete from season_score where wallet = 7`;
   assert.match((await operator.get("/ops/wallets/0.0.7")).text, /Nothing is known of this wallet/);
   assert.equal((await operator.get("/ops/wallets/me")).status, 404);
   await service.sql`delete from premium_pass`;

@@ -6,8 +6,10 @@
 import * as assert from "node:assert/strict";
 import { gunzipSync } from "node:zlib";
 import { suite } from "uvu";
+import { DAY_MS, dayOf } from "../../../actors/day.ts";
 import type { SigningWallet } from "../../../src/cli/demo-wallet.ts";
 import { issueKey } from "../../../src/keys/issue-key.ts";
+import { seedDay } from "../../support/export-seed.ts";
 import {
   cast,
   newWallet,
@@ -122,6 +124,32 @@ test("the star is a button named after its item; a signed-in wallet sees votes a
   assert.match(stars.text, new RegExp(`href="/stars/${context.star}"`));
   const board = await get(context, "/leaderboard", { cookie: context.cookie });
   assert.match(board.text, /You are at rank 1 with 2 points and 2 stars\./);
+});
+
+test("a receipt leads to the mirror node's row and the explorer; an address with an access key is nowhere", async (context) => {
+  const { service } = context;
+  const day = dayOf(Date.now() - 2 * DAY_MS);
+  await seedDay(service.sql, day, 1);
+  const [star] = await service.sql`select id from star where day = ${day}`;
+  const row = `${service.hedera.mirrorUrl}/api/v1/topics/0.0.502/messages/1`;
+  const { text } = await get(context, `/stars/${star?.id}`);
+  assert.ok(
+    text.includes(`href="${row}" rel="noopener noreferrer external">See the mirror node’s row`),
+  );
+  const keyed = await startService({
+    MIRROR_NODE_URL: "http://ours:a-password@127.0.0.1:1/an-access-key",
+    EXPLORER_URL: "https://explorer.example/x/",
+  });
+  await seedDay(keyed.sql, day, 1);
+  for (const path of ["/voting/config", "/voting/openapi.json", ...paths({ star: star?.id })]) {
+    const reply = await get({ ...context, service: keyed }, path);
+    const all = `${reply.text} ${JSON.stringify([...reply.headers])}`;
+    assert.doesNotMatch(all, /an-access-key|a-password|127\.0\.0\.1:1\//, path);
+  }
+  const receipt = await get({ ...context, service: keyed }, `/stars/${star?.id}`);
+  assert.match(receipt.text, /href="https:\/\/explorer\.example\/x\/transaction\/1\.000000001"/);
+  assert.doesNotMatch(receipt.text, /See the mirror node’s row/);
+  await keyed.close();
 });
 
 test("premium shows 20 votes and until when", async (context) => {

@@ -1,19 +1,22 @@
 import { RUNBOOK, type RunbookEntry } from "../../../upkeep/runbook.ts";
-import { html, section } from "../markup.ts";
+import { type Html, html, section } from "../markup.ts";
 import type { Page } from "../page.ts";
 
 /** The runbook: what each alarm means, and what to do. */
 export function alarmsPage(): Page {
   const entries: readonly (readonly [string, RunbookEntry])[] = Object.entries(RUNBOOK);
   const body = html`<p class="lead">What each line of the verdict and each alert means, and what to do. The same stands in <code>docs/operating/alarms.md</code>.</p>
-${entries.map(
-  ([anchor, { title, means, meanwhile, todo }]) =>
-    html`<div id="${anchor}">${section(
-      title,
-      html`<p>${means}</p><p><strong>Meanwhile:</strong> ${meanwhile}</p><ol>${todo.map((step) => html`<li>${withoutMarks(step)}</li>`)}</ol>`,
-    )}</div>`,
-)}`;
+${entries.map(([anchor, entry]) => entryOf(anchor, entry))}`;
   return { path: "/alarms", nav: "Alarms", show: async () => ({ title: "Alarms", body }) };
+}
+
+/** What is done about one check or alert. */
+export function entryOf(anchor: string, { title, means, meanwhile, todo }: RunbookEntry): Html {
+  const steps = todo.map((step) => html`<li>${withoutMarks(step)}</li>`);
+  return html`<div id="${anchor}">${section(
+    title,
+    html`<p>${means}</p><p><strong>Meanwhile:</strong> ${meanwhile}</p><ol>${steps}</ol>`,
+  )}</div>`;
 }
 
 /** The words of a line of Markdown: links lose their addresses, code its marks. */
