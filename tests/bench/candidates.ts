@@ -8,8 +8,25 @@ import type { ServerOrder } from "./server.ts";
 import type { Database } from "./world.ts";
 
 /** A candidate on a fresh database of its own. */
-export interface Running extends Candidate {
+export interface Running extends Candidate, Stoppable {
+  readonly processes: readonly Child[];
+}
+
+interface Stoppable {
   stop(): Promise<void>;
+}
+
+/** Starts a candidate, works with it and stops it. */
+export async function use<T extends Stoppable>(
+  starting: Promise<T>,
+  work: (running: T) => Promise<void>,
+): Promise<void> {
+  const running = await starting;
+  try {
+    await work(running);
+  } finally {
+    await running.stop();
+  }
 }
 
 export interface StartOrder
@@ -31,7 +48,7 @@ export async function startServer(bench: Bench, order: StartOrder): Promise<Runn
   const { world } = bench;
   await emptyRedis(world);
   const database = await world.clone(template);
-  if (kind === "plain") await onDatabase(database, installPlain);
+  if (kind === "plain" || kind === "dbos") await onDatabase(database, installPlain);
   const started = await Promise.all(
     Array.from({ length: processes }, async () => {
       const port = await freePort();

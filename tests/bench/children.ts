@@ -12,6 +12,7 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Checkout, compiled } from "./checkout.ts";
+import { cpuOfTree } from "./machine.ts";
 import type { Usage } from "./observe.ts";
 
 /** A measured process: compiled, apart from this one, and gone with it at the latest. */
@@ -102,6 +103,31 @@ export async function launch(given: Launch): Promise<Child> {
     ask: (message) => ask(message, READY_WITHIN_MS * 10),
     answersAt: (url) => untilAnswering(url, () => hasEnded(child), lastWords),
     stop: () => stop(child),
+  };
+}
+
+/** A program that is none of ours. */
+export type Program = Pick<Child, "pid" | "usage" | "stop">;
+
+/** Starts a program; what it has used is what the kernel says of it. */
+export function launchProgram(
+  program: string,
+  words: readonly string[],
+  settings: Readonly<Record<string, string>>,
+): Program & { readonly complaint: () => string } {
+  launched += 1;
+  const log = join(logs, String(launched));
+  const output = openSync(log, "w");
+  const child = spawn(program, words, { env: settings, stdio: ["ignore", output, output] });
+  closeSync(output);
+  living.add(child);
+  child.once("exit", () => living.delete(child));
+  const pid = child.pid ?? 0;
+  return {
+    pid,
+    usage: async () => ({ cpuUs: cpuOfTree(pid), rssBytes: 0, heapBytes: 0, counts: {} }),
+    stop: () => stop(child),
+    complaint: () => readFileSync(log, "utf8").slice(-LAST_WORDS),
   };
 }
 

@@ -19,6 +19,8 @@ export interface Options {
   readonly profileInto: string | undefined;
   /** Only candidates whose name holds this. */
   readonly only: string | undefined;
+  /** Measures what a user could take instead as well; its packages are installed for it. */
+  readonly peers: boolean;
   /** An older tree, measured in turns with this one. */
   readonly against: Checkout | undefined;
 }
@@ -55,7 +57,7 @@ export async function startBench(options: Options): Promise<Bench> {
 /** One or several processes that answer the same requests on one database. */
 export interface Candidate {
   readonly urls: readonly string[];
-  readonly processes: readonly Child[];
+  readonly processes: readonly Pick<Child, "pid" | "usage">[];
   readonly database: Database | undefined;
   /** A mirror node that works for it on the same machine. */
   readonly mirror?: Child;
@@ -95,7 +97,10 @@ export async function measure(bench: Bench, candidate: Candidate, phase: Phase):
   const after = await readMeters(bench, candidate);
   keep(bench.figures, phase, { report, before, after });
   const others = Object.entries(report.byStatus).filter(([status]) => status !== phase.status);
-  const aside = others.length === 0 ? "" : `  other replies ${JSON.stringify(report.byStatus)}`;
+  const aside =
+    others.length === 0
+      ? ""
+      : `  other replies ${JSON.stringify(report.byStatus)} ${report.strangest.slice(0, 300)}`;
   const rate = Math.round((report.byStatus[phase.status] ?? 0) / report.seconds);
   bench.note(`  ${phase.name}: ${rate}/s, p50 ${report.p50Ms.toFixed(2)} ms${aside}`);
   return from + report.answered;

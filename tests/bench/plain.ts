@@ -23,6 +23,21 @@ export interface PlainParts {
   readonly sql: Sql;
   readonly readHoldings: (wallet: string) => Promise<Holdings>;
   readonly collectionKeys: CollectionKeys;
+  /** Runs the transaction by way of something else; as it is when absent. */
+  readonly cast?: (order: CastOrder) => Promise<Outcome>;
+}
+
+/** What a star's transaction is given: plain values, so that they can be kept. */
+export interface CastOrder {
+  readonly wallet: number;
+  readonly target: TargetName;
+  readonly kind: EventKind | null;
+  readonly ledgerId: string | null;
+  readonly holdings: Holdings;
+  readonly key: string | null;
+  /** Of the request, in hex. */
+  readonly hash: string;
+  readonly collectionKeys: CollectionKeys;
 }
 
 /** Puts the rival's functions into a migrated database that nothing else uses. */
@@ -84,7 +99,7 @@ interface PlainCast {
   readonly wallet: number;
 }
 
-interface Outcome {
+export interface Outcome {
   readonly outcome:
     | "stored"
     | "replayed"
@@ -98,8 +113,8 @@ interface Outcome {
   readonly resets_at: number;
 }
 
-async function castPlain(c: Context, parts: PlainParts, cast: PlainCast): Promise<Response> {
-  const { target, key, look, wallet } = cast;
+async function castPlain(c: Context, parts: PlainParts, given: PlainCast): Promise<Response> {
+  const { target, key, look, wallet } = given;
   const hash = createHash("sha256")
     .update(JSON.stringify([target.type, target.id]))
     .digest("hex");
@@ -113,20 +128,32 @@ async function castPlain(c: Context, parts: PlainParts, cast: PlainCast): Promis
   if (look.earlier !== null) return refuse(c, "ALREADY_STARRED", look);
   if (look.used >= look.vote_limit) return refuse(c, "ALLOWANCE_EXHAUSTED", look);
 
-  const held = await parts.readHoldings(walletOf(wallet));
-  const { a, b } = parts.collectionKeys;
-  const [row] = await runStatement(
-    parts.sql<Outcome[]>`select * from plain_cast(${wallet}, ${target.type}, ${target.id},
-      ${look.kind}, ${look.ledger_id}, ${[...held.collectionA]}::bigint[],
-      ${[...held.collectionB]}::bigint[], ${held.readAt}, ${key},
-      ${key === null ? null : Buffer.from(hash, "hex")}, ${a}, ${b})`,
-  );
-  if (row === undefined) throw new Error("plain_cast answered nothing");
+  const cast = parts.cast ?? ((order) => castInOneTransaction(parts.sql, order));
+  const row = await cast({
+    ...{ wallet, target, key, hash },
+    kind: look.kind,
+    ledgerId: look.ledger_id,
+    holdings: await parts.readHoldings(walletOf(wallet)),
+    collectionKeys: parts.collectionKeys,
+  });
   if (row.outcome === "KEY_REUSED") throw reused();
   if (row.outcome === "stored" || row.outcome === "replayed") {
     return accepted(c, row.body ?? "", row.outcome === "replayed");
   }
   return refuse(c, row.outcome, row);
+}
+
+export async function castInOneTransaction(sql: Sql, order: CastOrder): Promise<Outcome> {
+  const { wallet, target, kind, ledgerId, holdings, key, hash, collectionKeys } = order;
+  const { collectionA, collectionB, readAt } = holdings;
+  const [row] = await runStatement(
+    sql<Outcome[]>`select * from plain_cast(${wallet}, ${target.type}, ${target.id},
+      ${kind}, ${ledgerId}, ${[...collectionA]}::bigint[], ${[...collectionB]}::bigint[],
+      ${readAt}, ${key}, ${key === null ? null : Buffer.from(hash, "hex")},
+      ${collectionKeys.a}, ${collectionKeys.b})`,
+  );
+  if (row === undefined) throw new Error("plain_cast answered nothing");
+  return row;
 }
 
 function accepted(c: Context, body: string, isReplay: boolean): Response {

@@ -77,6 +77,18 @@ export function atMost(name: string, most: number, value: Spread): Goal {
   return { name, wanted: `≤ ${most}`, value, isMet: value.median <= most, reached };
 }
 
+/** One system among those that do the same. */
+export interface Rival {
+  readonly name: string;
+  readonly isOurs: boolean;
+  readonly perSecond: Spread;
+  readonly p50Ms: Spread;
+  /** Of its servers and its database, for one star. */
+  readonly cpuUs: Spread;
+  /** How many times as fast ours is at the same work. */
+  readonly times: Spread;
+}
+
 /** Columns as wide as their widest cell; numbers to the right. */
 export function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
   const all = [head, ...rows];

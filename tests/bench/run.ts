@@ -10,10 +10,10 @@ import { type Bench, type Options, startBench } from "./measure.ts";
 import { hotspotsOf, showHotspots } from "./profile.ts";
 import { benchPublish, publishGoals, showPublish } from "./publish.ts";
 import { benchReads, readGoals, showReads } from "./reads.ts";
-import { type Goal, goalTable } from "./report.ts";
+import { type Goal, goalTable, type Rival } from "./report.ts";
 import { benchScale, scaleGoals, showScale } from "./scale.ts";
 import { benchStars } from "./stars.ts";
-import { showStars, starGoals } from "./stars-report.ts";
+import { showStars, starGoals, starRivals } from "./stars-report.ts";
 import { writeDocs } from "./write-docs.ts";
 
 /**
@@ -21,9 +21,10 @@ import { writeDocs } from "./write-docs.ts";
  *
  *     npm run bench -- stars|actors|publish|reads|scale [--rounds 3] [--seconds 8] [--quick] [--json]
  *                      [--only engine,plain] [--profile] [--against <commit or checkout>]
- *                      [--write]
+ *                      [--peers] [--write]
  *
- * `--write` puts the goals, and a picture of them, into docs/benchmarks.md.
+ * `--peers` measures stars beside what a user could take instead; the packages of that are installed
+ * for it, apart from the product's. `--write` puts the goals, and a picture of them, into docs/benchmarks.md.
  * Real servers, thrown away at the end: a durable Postgres and a Redis. What is measured runs
  * compiled and in processes of its own, the clients in another. Progress goes to standard
  * error, the result to standard output.
@@ -37,6 +38,7 @@ const { values, positionals } = parseArgs({
     only: { type: "string" },
     profile: { type: "boolean", default: false },
     against: { type: "string" },
+    peers: { type: "boolean", default: false },
     write: { type: "boolean", default: false },
   },
   allowPositionals: true,
@@ -46,10 +48,11 @@ interface Benchmark {
   readonly run: (bench: Bench) => Promise<void>;
   readonly show: (figures: Bench["figures"]) => string;
   readonly goals: (figures: Bench["figures"]) => readonly Goal[];
+  readonly rivals?: (figures: Bench["figures"]) => readonly Rival[];
 }
 
 const BENCHMARKS: Readonly<Record<string, Benchmark>> = {
-  stars: { run: benchStars, show: showStars, goals: starGoals },
+  stars: { run: benchStars, show: showStars, goals: starGoals, rivals: starRivals },
   actors: { run: benchActors, show: showActors, goals: actorGoals },
   publish: { run: benchPublish, show: showPublish, goals: publishGoals },
   reads: { run: benchReads, show: showReads, goals: readGoals },
@@ -98,6 +101,7 @@ async function main(): Promise<number> {
       machine: `${cores} cores, ${memoryGiB} GiB, Node ${node}, commit ${commit}, load ${load}`,
       command: `npm run bench -- ${words.join(" ")}`,
       goals,
+      rivals: benchmark.rivals?.(bench.figures) ?? [],
     });
   }
   showProfiles(bench.options.profileInto);
@@ -105,12 +109,13 @@ async function main(): Promise<number> {
 }
 
 async function readOptions(): Promise<Options> {
-  const { quick, profile, only, against } = values;
+  const { quick, profile, only, against, peers } = values;
   const profileInto = profile ? join(tmpdir(), `starboard-profiles-${process.pid}`) : undefined;
   if (profileInto !== undefined) mkdirSync(profileInto, { recursive: true });
   return {
     quick,
     only,
+    peers,
     against: against === undefined ? undefined : await checkOut(against),
     profileInto,
     rounds: Number(values.rounds ?? (quick ? 1 : 3)),

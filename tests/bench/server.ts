@@ -15,7 +15,7 @@ import { closeRedis, openRedis } from "../../src/store/redis.ts";
 import { castStar } from "../../src/voting/cast-star.ts";
 import { createEngine } from "../../src/voting/engine.ts";
 import { count } from "./observe.ts";
-import { plainRoutes } from "./plain.ts";
+import { type PlainParts, plainRoutes } from "./plain.ts";
 import { serialsOf } from "./workloads.ts";
 
 /**
@@ -23,7 +23,7 @@ import { serialsOf } from "./workloads.ts";
  * the holdings are given, so that the engine is measured and not a mirror node.
  */
 export interface ServerOrder {
-  readonly kind: "echo" | "house" | "engine" | "plain";
+  readonly kind: "echo" | "house" | "engine" | "plain" | "dbos";
   readonly port: number;
   readonly databaseUrl: string;
   readonly redisUrl: string;
@@ -64,6 +64,7 @@ interface Built {
 function build(): Promise<Built> {
   if (order.kind === "engine") return engine();
   if (order.kind === "plain") return plain();
+  if (order.kind === "dbos") return plainUnderDbos();
   return Promise.resolve(echo());
 }
 
@@ -143,15 +144,29 @@ async function engine(): Promise<Built> {
   };
 }
 
-async function plain(): Promise<Built> {
+/** The plain service, with each star's transaction as a step of a durable workflow. */
+async function plainUnderDbos(): Promise<Built> {
+  // Only now: its packages are installed where it was asked for.
+  const { castAsWorkflow } = await import("./peers/dbos.ts");
+  return plain((sql) => castAsWorkflow(sql, order.databaseUrl));
+}
+
+type Durably = (
+  sql: Sql,
+) => Promise<{ readonly cast: NonNullable<PlainParts["cast"]>; close(): Promise<void> }>;
+
+async function plain(durably?: Durably): Promise<Built> {
   // As the tables' owner: the product's role may write stars through `cast_stars` alone.
   const pools = await openPools(PLAIN_CONNECTIONS);
   const clock = await followClock(
     () => readDatabaseClock(pools.sql),
     () => undefined,
   );
+  const sql = counted(pools.writer);
+  const durable = await durably?.(sql);
   const routes = plainRoutes({
-    sql: counted(pools.writer),
+    ...(durable === undefined ? {} : { cast: durable.cast }),
+    sql,
     collectionKeys: COLLECTION_KEYS,
     readHoldings: (wallet) => Promise.resolve(givenHoldings(wallet, clock.now())),
   });
@@ -159,6 +174,7 @@ async function plain(): Promise<Built> {
     mounts: [{ path: "/voting", app: routes }],
     close: async () => {
       clock.stop();
+      await durable?.close();
       await pools.end();
     },
   };

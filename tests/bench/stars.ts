@@ -1,11 +1,10 @@
 import type { Sql } from "../../src/store/postgres.ts";
-import { type Running, startServe, startServer } from "./candidates.ts";
+import { startServe, startServer, use } from "./candidates.ts";
+import { ceilingOfApp, ceilingOfHttp, ceilingOfMirror, ceilingOfPostgres } from "./ceilings.ts";
 import type { Checkout } from "./checkout.ts";
 import { type BenchMirror, startMirror } from "./ledger.ts";
-import type { LoadReport } from "./load.ts";
-import { cpuOfTree } from "./machine.ts";
 import { type Bench, type Candidate, measure, prepareStars } from "./measure.ts";
-import { findPgbench, pgbench } from "./pgbench.ts";
+import { installPeers, underDbos, underRestate } from "./peers.ts";
 import { seedForStars } from "./seed.ts";
 import { FIRST_WALLET, WARM_ROUNDS } from "./workloads.ts";
 
@@ -19,6 +18,8 @@ import { FIRST_WALLET, WARM_ROUNDS } from "./workloads.ts";
  *   engine    the product, holdings given
  *   per star  the product, one commit for each star
  *   plain     the straightforward service with the same rules (`plain.ts`)
+ *   dbos      the same, each star a durable workflow (`--peers`)
+ *   restate   the wallet's day as Restate's virtual object (`--peers`)
  *   two       two engines, each request to one of them by chance
  *   full      `starboard serve`, holdings read from a mirror node over HTTP
  *   older     engine and full of another commit, right after this one's (`--against`)
@@ -65,12 +66,13 @@ export async function benchStars(bench: Bench): Promise<void> {
     ? await startMirror(bench, sizes.ledgerWallets)
     : undefined;
   const candidates: Record<string, () => Promise<void>> = {
-    echo: () => echo(bench, sizes),
-    house: () => house(bench, sizes),
-    pgbench: () => ceilingOfPostgres(bench),
+    echo: () => ceilingOfHttp(bench, start(bench, "echo"), sizes),
+    house: () => ceilingOfApp(bench, start(bench, "house"), sizes),
+    pgbench: () => ceilingOfPostgres(bench, TEMPLATE),
     engine: () => inTurns(against, (checkout) => engine(bench, sizes, checkout)),
     "per star": () => perStar(bench, sizes),
     plain: () => plain(bench, sizes),
+    ...peersOf(bench, sizes),
     two: () => twoProcesses(bench, sizes),
     full: () => fullPath(bench, sizes, mirror),
   };
@@ -89,17 +91,16 @@ export async function benchStars(bench: Bench): Promise<void> {
   }
 }
 
-function isWanted({ options }: Bench, name: string): boolean {
-  return options.only === undefined || options.only.split(",").includes(name);
+function peersOf(bench: Bench, { wallets }: Sizes): Record<string, () => Promise<void>> {
+  if (!bench.options.peers || !installPeers(bench.note)) return {};
+  return {
+    dbos: () => underDbos(bench, TEMPLATE, wallets),
+    restate: () => underRestate(bench),
+  };
 }
 
-async function use(starting: Promise<Running>, work: (running: Running) => Promise<void>) {
-  const running = await starting;
-  try {
-    await work(running);
-  } finally {
-    await running.stop();
-  }
+function isWanted({ options }: Bench, name: string): boolean {
+  return options.only === undefined || options.only.split(",").includes(name);
 }
 
 const start = (
@@ -121,50 +122,6 @@ async function inTurns(
 ): Promise<void> {
   await work();
   if (against !== undefined) await work(against);
-}
-
-async function echo(bench: Bench, { connections, wallets }: Sizes): Promise<void> {
-  await use(start(bench, "echo"), async (candidate) => {
-    // Numbers without a meaning here: the echo knows no wallets.
-    for (const each of connections) {
-      const workload = { kind: "random", first: FIRST_WALLET, wallets } as const;
-      const phase = {
-        workload,
-        connections: each,
-        status: "201",
-        wallets: Number.MAX_SAFE_INTEGER,
-      };
-      await measure(bench, candidate, { ...phase, name: `echo ${each}`, from: 0 });
-    }
-  });
-}
-
-async function house(bench: Bench, { wallets }: Sizes): Promise<void> {
-  await use(start(bench, "house"), async (candidate) => {
-    const workload = { kind: "random", first: FIRST_WALLET, wallets } as const;
-    const phase = { workload, connections: 64, status: "201", wallets: Number.MAX_SAFE_INTEGER };
-    await measure(bench, candidate, { ...phase, name: "house 64", from: 0 });
-  });
-}
-
-async function ceilingOfPostgres({ world, options, figures, note }: Bench): Promise<void> {
-  const program = findPgbench();
-  if (program === undefined) {
-    note("  there is no pgbench on this machine: its rows are left out");
-    return;
-  }
-  const database = await world.clone(TEMPLATE);
-  for (const claims of [false, true]) {
-    for (const clients of [1, 64]) {
-      const given = { program, url: database.url, folder: world.folder, clients, claims };
-      const report = await pgbench({ ...given, seconds: options.seconds });
-      const name = `pgbench turn${claims ? " with NFTs" : ""} ${clients}`;
-      figures.add(`${name} /s`, report.perSecond);
-      figures.add(`${name} p50 ms`, report.latencyMs);
-      note(`  ${name}: ${Math.round(report.perSecond)}/s`);
-    }
-  }
-  await database.drop();
 }
 
 /** Cold at every number of connections, then warm, then one hot mint. */
@@ -290,31 +247,4 @@ async function full(
     const watched = { ...candidate, mirror: mirror.process };
     await accepting(bench, watched, name, { ...sizes, wallets: sizes.ledgerWallets });
   });
-}
-
-/** What the mirror node itself can answer: two readings are one star's. */
-async function ceilingOfMirror(
-  { load, options, figures, note, world }: Bench,
-  mirror: BenchMirror,
-) {
-  const path = `/api/v1/accounts/0.0.${FIRST_WALLET}/nfts?token.id=${mirror.collectionA}&limit=100&order=asc`;
-  const meters = async () => ({
-    mirror: (await mirror.process.usage()).cpuUs,
-    postgres: cpuOfTree(world.postgres.pid()),
-  });
-  const before = await meters();
-  const report = await load.ask<LoadReport>({
-    urls: [mirror.url],
-    connections: 64,
-    seconds: options.seconds,
-    from: 0,
-    workload: { kind: "get", path, headers: {} },
-  });
-  const after = await meters();
-  const answered = (report.byStatus["200"] ?? 0) / 2;
-  const pairs = answered / report.seconds;
-  figures.add("mirror pairs 64 /s", pairs);
-  figures.add("mirror pairs 64 mirror µs", (after.mirror - before.mirror) / answered);
-  figures.add("mirror pairs 64 postgres µs", (after.postgres - before.postgres) / answered);
-  note(`  mirror node alone: ${Math.round(pairs)} pairs of readings/s`);
 }

@@ -1,5 +1,19 @@
-/** What clients send: which wallet stars what, as a function of the number of the request. */
+/** What clients send, as a function of the number of the request. */
 export type Workload =
+  | StarWorkload
+  /** The stars of another workload, as calls to Restate's objects (`peers/restate.ts`). */
+  | { readonly kind: "restate"; readonly call: RestateCall; readonly stars: StarWorkload }
+  /** The same request without end. */
+  | {
+      readonly kind: "get";
+      readonly path: string;
+      readonly headers: Readonly<Record<string, string>>;
+    };
+
+export type RestateCall = "walletDay" | "bareDay" | "bareItem";
+
+/** Which wallet stars what. */
+export type StarWorkload =
   /** Every star comes from a wallet never seen before, to one of 1,000 events. */
   | { readonly kind: "cold"; readonly first: number }
   /** Wallets take turns: five stars each, on every kind of target; four of five find them known. */
@@ -15,12 +29,6 @@ export type Workload =
       readonly wallets: number;
       /** One round without end, or from the first on. */
       readonly round: number | null;
-    }
-  /** The same request without end. */
-  | {
-      readonly kind: "get";
-      readonly path: string;
-      readonly headers: Readonly<Record<string, string>>;
     };
 
 export const EVENTS = 1_000;
@@ -46,9 +54,30 @@ export function tokenOf(wallet: number): string {
 /** The bytes of request number `index`. */
 export function requestOf(workload: Workload, index: number): string {
   if (workload.kind === "get") return get(workload.path, workload.headers);
+  if (workload.kind === "restate") return callOf(workload.call, starOf(workload.stars, index));
   const { wallet, type, id } = starOf(workload, index);
   const body = `{"target":{"type":"${type}","id":"${id}"}}`;
-  return `POST /voting/stars HTTP/1.1\r\nHost: bench\r\nAuthorization: Bearer ${tokenOf(wallet)}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
+  return post("/voting/stars", `Authorization: Bearer ${tokenOf(wallet)}\r\n`, body);
+}
+
+/** What the product looks up stands in the call: the wallet behind the session, holdings, time. */
+function callOf(call: RestateCall, { wallet, type, id }: Star): string {
+  const item = `${type}/${id}`;
+  switch (call) {
+    case "walletDay": {
+      const [one, other] = serialsOf(wallet);
+      const body = `{"target":{"type":"${type}","id":"${id}"},"collectionA":[${one},${other}],"at":${Date.now()}}`;
+      return post(`/walletDay/${wallet}/star`, "", body);
+    }
+    case "bareDay":
+      return post(`/bareDay/${wallet}/star`, "", `{"item":"${item}","at":${Date.now()}}`);
+    case "bareItem":
+      return post(`/bareItem/${encodeURIComponent(item)}/count`, "", `{"weight":3}`);
+  }
+}
+
+function post(path: string, headers: string, body: string): string {
+  return `POST ${path} HTTP/1.1\r\nHost: bench\r\n${headers}Content-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
 }
 
 function get(path: string, headers: Readonly<Record<string, string>>): string {
@@ -62,7 +91,7 @@ interface Star {
   readonly id: string;
 }
 
-function starOf(workload: Exclude<Workload, { kind: "get" }>, index: number): Star {
+function starOf(workload: StarWorkload, index: number): Star {
   const { first } = workload;
   switch (workload.kind) {
     case "cold":

@@ -1,7 +1,7 @@
 import * as assert from "node:assert/strict";
 import { suite } from "uvu";
 import { atLeast, atMost } from "./report.ts";
-import { draw, withSection } from "./write-docs.ts";
+import { draw, drawRivals, withSection } from "./write-docs.ts";
 
 const test = suite("bench figures in docs");
 
@@ -23,7 +23,7 @@ test("bars end where the goal is reached, whichever way it points, and what was 
     atLeast("all of it", 3, spread(3)),
     atLeast("not measured", 1, spread(Number.NaN)),
   ];
-  const svg = draw({ name: "stars", machine: "", command: "", goals });
+  const svg = draw({ name: "stars", goals });
   const widths = [...svg.matchAll(/<rect x="400"[^>]* width="(?<width>[\d.]+)"/g)].map(
     ({ groups }) => Number(groups?.width),
   );
@@ -32,6 +32,23 @@ test("bars end where the goal is reached, whichever way it points, and what was 
   assert.equal(half, otherHalf);
   assert.ok(Math.abs((half ?? 0) * 2 - (whole ?? 0)) < 0.2);
   assert.ok(svg.includes("half of it &amp; more") && !svg.includes("not measured"));
+});
+
+test("the fastest rival has the longest bar, and ours are told apart", () => {
+  const spread = (median: number) => ({ median, least: median, most: median });
+  const rival = (name: string, perSecond: number, times: number) => ({
+    ...{ name, isOurs: name === "ours", p50Ms: spread(1), cpuUs: spread(1) },
+    perSecond: spread(perSecond),
+    times: spread(times),
+  });
+  const svg = drawRivals({ name: "stars", rivals: [rival("ours", 40, 1), rival("a & b", 10, 4)] });
+  const bars = [
+    ...svg.matchAll(/<rect x="400"[^>]* width="(?<width>[\d.]+)"[^>]* fill="(?<fill>[^"]+)"/g),
+  ].map(({ groups }) => groups);
+  assert.equal(bars.length, 2);
+  assert.equal(Number(bars[0]?.width), 4 * Number(bars[1]?.width));
+  assert.notEqual(bars[0]?.fill, bars[1]?.fill);
+  assert.ok(svg.includes("a &amp; b") && svg.includes("40/s"));
 });
 
 test.run();

@@ -110,7 +110,9 @@ function makeBuilds(folder: string): readonly [Build, Build] {
   const next = join(folder, "next");
   rmSync(next, { recursive: true, force: true });
   mkdirSync(next, { recursive: true });
-  cpSync(join(ROOT, "dist"), join(next, "dist"), { recursive: true });
+  // What benchmarks compile and install lies there too, and is large.
+  const isOfService = (path: string): boolean => path !== join(ROOT, "dist/bench");
+  cpSync(join(ROOT, "dist"), join(next, "dist"), { recursive: true, filter: isOfService });
   cpSync(join(ROOT, "migrations"), join(next, "migrations"), { recursive: true });
   symlinkSync(join(ROOT, "node_modules"), join(next, "node_modules"));
   const nextVersion = `${version}-next`;
