@@ -1,63 +1,147 @@
 /**
- * Goal: what is published is small, and works as it is. Method: the package is built and packed; the
- * tarball is measured, unpacked where packages are looked for, and loaded by plain Node.
+ * Goal: what is published is small, and works as it is in Node, Deno and browsers. Method: the package
+ * is built and packed; the tarball is measured, unpacked where packages are looked for, and loaded by
+ * plain Node, by Deno and by a headless Chromium where there are such, against a server that answers
+ * by hand.
  */
 import * as assert from "node:assert/strict";
-import { execFileSync } from "node:child_process";
-import { cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync } from "node:fs";
+import { execFile, execFileSync, spawnSync } from "node:child_process";
+import {
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
+import { createServer, type Server } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { test } from "uvu";
+import { promisify } from "node:util";
+import { suite } from "uvu";
+import { CHROMIUM, launchChromium } from "../../../tests/support/browser.ts";
 
 const MOST_PACKED_BYTES = 15_000;
 const root = fileURLToPath(new URL("..", import.meta.url));
 
-/** Asks a service that answers by hand, as a program that has only the package would. */
-const PROGRAM = `
-import { data, StarboardError, voting } from "@starboard/client";
-const asked = [];
-const send = async (url, { method = "GET" } = {}) => {
-  asked.push(method + " " + url);
-  return Response.json({ error: "No.", code: "NOT_FOUND" }, { status: 404 });
-};
-const site = { baseUrl: "https://x.example", fetch: send };
-for (const call of [
-  () => data({ ...site, apiKey: "k" }).get("/tokens/top"),
-  () => voting({ ...site, token: "t" }).star({ type: "token", id: "0.0.7" }),
-]) {
-  const error = await call().catch((error) => error);
-  if (!(error instanceof StarboardError) || error.code !== "NOT_FOUND") throw error;
+interface Context {
+  /** Where `@starboard/client` is found, as a program of its own would have it. */
+  folder: string;
+  /** Of the tarball. */
+  bytes: number;
+  server: Server;
+  url: string;
 }
-process.stdout.write(asked.join());`;
 
-test("the packed tarball is small, and its client runs in plain Node", () => {
+const test = suite<Context>("the packed client");
+
+test.before(async (context) => {
   const folder = mkdtempSync(join(tmpdir(), "starboard-client-"));
-  try {
-    const compiler = fileURLToPath(import.meta.resolve("typescript/package.json"));
-    const tsc = join(compiler, "../bin/tsc");
-    const made = join(folder, "made");
-    execFileSync(process.execPath, [tsc, "-p", root, "--outDir", join(made, "dist")]);
-    for (const name of ["package.json", "README.md"]) cpSync(join(root, name), join(made, name));
-    execFileSync("npm", ["pack", "--silent", "--offline", "--pack-destination", folder], {
-      cwd: made,
-    });
-    const tarball = join(folder, readdirSync(folder).find((name) => name.endsWith(".tgz")) ?? "");
-    const { size } = statSync(tarball);
-    assert.ok(size <= MOST_PACKED_BYTES, `${size} bytes`);
+  const compiler = fileURLToPath(import.meta.resolve("typescript/package.json"));
+  const made = join(folder, "made");
+  const tsc = join(compiler, "../bin/tsc");
+  execFileSync(process.execPath, [tsc, "-p", root, "--outDir", join(made, "dist")]);
+  for (const name of ["package.json", "README.md"]) cpSync(join(root, name), join(made, name));
+  const pack = ["pack", "--silent", "--offline", "--pack-destination", folder];
+  execFileSync("npm", pack, { cwd: made });
+  const tarball = join(folder, readdirSync(folder).find((name) => name.endsWith(".tgz")) ?? "");
+  const installed = join(folder, "node_modules/@starboard/client");
+  mkdirSync(installed, { recursive: true });
+  execFileSync("tar", ["-xzf", tarball, "--strip-components=1", "-C", installed]);
+  const server = answeringServer(installed);
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const address = server.address();
+  const url = `http://127.0.0.1:${typeof address === "object" ? address?.port : ""}`;
+  Object.assign(context, { folder, bytes: statSync(tarball).size, server, url });
+});
+test.after(({ folder, server }) => {
+  server.closeAllConnections();
+  server.close();
+  rmSync(folder, { recursive: true, force: true });
+});
 
-    const installed = join(folder, "node_modules/@starboard/client");
-    mkdirSync(installed, { recursive: true });
-    execFileSync("tar", ["-xzf", tarball, "--strip-components=1", "-C", installed]);
-    const said = execFileSync(process.execPath, ["--input-type=module", "-e", PROGRAM], {
-      cwd: folder,
-      encoding: "utf8",
-    });
-    const [top, star] = said.split(",");
-    assert.equal(top, "GET https://x.example/v1/tokens/top");
-    assert.equal(star, "POST https://x.example/voting/stars");
+/** Answers the client's requests, and gives a browser the package's own files. */
+function answeringServer(installed: string): Server {
+  return createServer(({ method, url = "" }, reply) => {
+    const json = (status: number, body: object): void => {
+      reply.writeHead(status, { "content-type": "application/json" });
+      reply.end(JSON.stringify(body));
+    };
+    if (url === "/") return reply.setHeader("content-type", "text/html").end("<!doctype html>");
+    if (url.startsWith("/dist/")) {
+      reply.setHeader("content-type", "text/javascript");
+      return reply.end(readFileSync(join(installed, url)));
+    }
+    if (url === "/voting/live") {
+      reply.writeHead(200, { "content-type": "text/event-stream" });
+      return reply.end(
+        'id: 1\nevent: counter\ndata: {"type":"token","id":"0.0.7","totalVotes":9,"day":"2026-11-20"}\n\n',
+      );
+    }
+    if (method === "POST") return json(409, { error: "No.", code: "ALREADY_STARRED", starId: "s" });
+    const offset = Number(new URL(url, "http://x").searchParams.get("offset") ?? 0);
+    json(200, { events: [{ id: `e${offset}` }], hasMore: offset < 2, limit: 1, offset, total: 3 });
+  });
+}
+
+/** What every platform has to do with it: pages, a refusal, the stream. It returns what came of it. */
+const program = (from: string, url: string): string => `
+import { data, StarboardError, voting } from "${from}";
+const ids = [];
+for await (const { id } of data({ baseUrl: "${url}", apiKey: "k" }).each("/events", { limit: 1 })) ids.push(id);
+const client = voting({ baseUrl: "${url}", token: "t" });
+const refused = await client.star({ type: "token", id: "0.0.7" }).catch((error) => error);
+let seen = 0;
+for await (const { data } of client.live()) { seen = data.totalVotes; break; }
+export const said = [ids.join("+"), refused instanceof StarboardError, refused.code, refused.starId, seen].join();`;
+const SAID = "e0+e1+e2,true,ALREADY_STARRED,s,9";
+
+test("the tarball is small", ({ bytes }) => {
+  assert.ok(bytes <= MOST_PACKED_BYTES, `${bytes} bytes`);
+});
+
+test("it runs in plain Node", async ({ folder, url }) => {
+  const text = `${program("@starboard/client", url)}\nprocess.stdout.write(said);`;
+  const { stdout } = await promisify(execFile)(
+    process.execPath,
+    ["--input-type=module", "-e", text],
+    { cwd: folder },
+  );
+  assert.equal(stdout, SAID);
+});
+
+test("it runs in Deno, with leave to reach the service alone", async ({ folder, url }) => {
+  if (spawnSync("deno", ["--version"]).status !== 0) {
+    process.stdout.write("SKIPPED: no Deno on this machine\n");
+    return;
+  }
+  const file = join(folder, "program.ts");
+  const from = "./node_modules/@starboard/client/dist/index.js";
+  writeFileSync(file, `${program(from, url)}\nconsole.log(said);`);
+  const reach = `--allow-net=${new URL(url).host}`;
+  const asked = ["run", "--no-prompt", "--no-config", "--no-lock", reach, file];
+  const { stdout } = await promisify(execFile)("deno", asked, { cwd: folder });
+  assert.equal(stdout.trim(), SAID);
+});
+
+test("it runs in a browser", async ({ url }) => {
+  if (CHROMIUM === undefined) {
+    process.stdout.write("SKIPPED: no Chromium on this machine\n");
+    return;
+  }
+  const browser = await launchChromium(CHROMIUM);
+  try {
+    const page = await browser.newPage();
+    await page.goto(url);
+    const text = program(`${url}/dist/index.js`, url);
+    const said = await page.evaluate(`
+      import(URL.createObjectURL(new Blob([${JSON.stringify(text)}], { type: "text/javascript" }))).then(({ said }) => said)`);
+    assert.equal(said, SAID);
   } finally {
-    rmSync(folder, { recursive: true, force: true });
+    await browser.close();
   }
 });
 

@@ -6,6 +6,10 @@
  */
 import * as assert from "node:assert/strict";
 import { rmSync } from "node:fs";
+import { refusalSentence } from "../../../src/http/pages/browser/refusals.ts";
+import { nextMidnight } from "../../../src/http/pages/words.ts";
+import { PROBLEM_CODES, type ProblemCode, standingReply } from "../../../src/http/problem.ts";
+import { votingDocument } from "../../../src/http/voting/openapi.ts";
 import { freePort } from "../../../src/local/free-port.ts";
 import { startRedis } from "../../../src/local/redis.ts";
 import { temporaryFolder } from "../../support/folder.ts";
@@ -117,6 +121,50 @@ test("an answer that is lost is asked for by the same key: one star, one vote", 
   await starOf(page, "Token 9036").click();
   await said(tab, "Your star for Token 9036 carried 1. 4 of 5 votes left.");
   assert.deepEqual([keys.length, new Set(keys).size], [2, 1]);
+  await tab.close();
+});
+
+/** Every code of the voting API, as its own document lists them. */
+function votingCodes(): readonly ProblemCode[] {
+  const { components } = votingDocument("http://s.test") as unknown as {
+    components: { schemas: { Refusal: { properties: { code: { enum: ProblemCode[] } } } } };
+  };
+  return components.schemas.Refusal.properties.code.enum.filter((code) =>
+    PROBLEM_CODES.includes(code),
+  );
+}
+
+test("every refusal of the service is said as a sentence, and the star goes back", async (place) => {
+  const { service } = place;
+  const session = await signIn(service, await newWallet(service));
+  const tab = await openTab(place, { width: 768, session });
+  const { page } = tab;
+  const resetsAt = new Date(nextMidnight(Date.now())).toISOString();
+  const codes = votingCodes();
+  assert.ok(codes.length > 15, `${codes}`);
+  for (const [index, code] of codes.entries()) {
+    // Anew: a code may have signed the page out, or shown the star as given.
+    await tab.visit("/tokens");
+    await page.route("**/voting/stars", (route) =>
+      route.fulfill({
+        status: standingReply(code).status,
+        headers: { "retry-after": "3" },
+        json: { error: "…", code, resetsAt, limit: 5, used: 5, starId: null },
+      }),
+    );
+    const key = `token/0.0.90${10 + index}`;
+    const before = await counter(page, key).innerText();
+    const star = page.locator(`[data-star="${key}"]`);
+    await star.click();
+    const [sentence = ""] = refusalSentence(
+      { code, resetsAt, limit: 5, retryAfterSeconds: 3 },
+      Date.now(),
+    ).split(", in ");
+    await page.locator("[data-said], dialog .lead").filter({ hasText: sentence }).waitFor();
+    await page.unroute("**/voting/stars");
+    assert.equal(await counter(page, key).innerText(), before, code);
+    assert.equal(await page.innerText("[data-votes]"), "5 of 5 votes left", code);
+  }
   await tab.close();
 });
 
