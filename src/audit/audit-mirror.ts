@@ -8,7 +8,9 @@ export type AuditMirror = Pick<
 >;
 
 /** No star waits for an audit, and public nodes have been out for minutes. */
-const PATIENCE = { attemptMs: 15_000, firstAnswerMs: 5_000, deadlineMs: 240_000 } as const;
+const PATIENCE = { attemptMs: 15_000, deadlineMs: 240_000 } as const;
+/** A mistyped URL is reported soon. */
+const FIRST_ANSWER_MS = 5_000;
 
 /** What public mirror nodes allow. */
 export const REQUESTS_PER_SECOND = 50;
@@ -24,5 +26,10 @@ export function openAuditMirror(options: {
   readonly requestsPerSecond?: number | undefined;
 }): MirrorNode {
   const { requestsPerSecond = REQUESTS_PER_SECOND } = options;
-  return createMirrorNode({ ...options, requestsPerSecond, patience: PATIENCE });
+  return createMirrorNode({
+    ...options,
+    requestsPerSecond,
+    firstAnswerMs: FIRST_ANSWER_MS,
+    usual: PATIENCE,
+  });
 }

@@ -7,6 +7,7 @@ import { test } from "uvu";
 import { openAuditMirror } from "../../src/audit/audit-mirror.ts";
 import { readOwnership } from "../../src/audit/read-ownership.ts";
 import { replayTopics } from "../../src/audit/replay-topic.ts";
+import { MirrorError, type MirrorFault } from "../../src/ledger/mirror/error.ts";
 import { silentLogger } from "../../src/log.ts";
 import {
   type MirrorStub,
@@ -19,6 +20,9 @@ import {
 
 const A = "0.0.5001";
 const TOPIC = "0.0.8001";
+
+const faultOf = (fault: MirrorFault) => (error: unknown) =>
+  error instanceof MirrorError && error.fault === fault;
 
 async function withMirror(
   reply: Reply,
@@ -65,6 +69,17 @@ test("a page that was on its way when the audit failed is not asked for again on
   await stub.close();
   const timers = process.getActiveResourcesInfo().filter((name) => name === "Timeout");
   assert.deepEqual(timers, []);
+});
+
+test("a node that never answers is given up while an audit would still wait for it", async () => {
+  const stub = await mirrorStub(() => undefined);
+  const silent = openAuditMirror({ urls: [stub.url], log: silentLogger });
+  const gone = openAuditMirror({ urls: ["http://127.0.0.1:9"], log: silentLogger });
+  await Promise.all([
+    assert.rejects(silent.topicMessages(TOPIC, {}), faultOf("timeout")),
+    assert.rejects(gone.topicMessages(TOPIC, {}), faultOf("network")),
+  ]);
+  await Promise.all([silent.close(), gone.close(), stub.close()]);
 });
 
 test("no second sees more than 50 requests", async () => {

@@ -62,7 +62,8 @@ async function startFarMirror(): Promise<FarMirror> {
     left = Math.min(REQUESTS_PER_SECOND, left + ((now - at) * REQUESTS_PER_SECOND) / 1_000);
     at = now;
     const isOver = far.isLimited && left < 1;
-    if (!isOver) left -= 1;
+    // What was asked without a limit is not owed once there is one.
+    if (!isOver) left = Math.max(0, left - 1);
     await delay(ANSWER_MS);
     if (isOver) {
       far.refused += 1;
@@ -245,7 +246,9 @@ async function together(service: Service, far: FarMirror): Promise<void> {
   );
 }
 
-async function audit(_service: Service, far: FarMirror): Promise<void> {
+/** Behind a node of its own, which no service asks meanwhile. */
+async function audit(): Promise<void> {
+  const far = await startFarMirror();
   const entry = fileURLToPath(new URL("../bench/audit-mirror.ts", import.meta.url));
   const child = spawn(
     process.execPath,
@@ -255,7 +258,6 @@ async function audit(_service: Service, far: FarMirror): Promise<void> {
   try {
     const [url] = await once(child.stdout, "data");
     Object.assign(far, { target: String(url).trim(), isLimited: true });
-    Object.assign(far, { asked: 0, refused: 0, most: 0 });
     const mirror = openAuditMirror({
       urls: [far.url],
       log: silentLogger,
@@ -285,6 +287,7 @@ async function audit(_service: Service, far: FarMirror): Promise<void> {
     );
   } finally {
     child.kill();
+    await far.close();
   }
 }
 

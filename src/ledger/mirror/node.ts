@@ -96,34 +96,21 @@ export interface MirrorNode {
   close(): Promise<void>;
 }
 
-/** How long each read is tried that names no limits of its own. */
-export interface Patience {
-  /** For one request. */
-  readonly attemptMs: number;
-  /** For a read, as long as the node has never answered: a mistyped URL is reported soon. */
-  readonly firstAnswerMs: number;
-  /** For a read from then on. */
-  readonly deadlineMs: number;
-}
-
-/** @throws RangeError without a URL */
+/**
+ * @param options.usual limits of each read that names none of its own
+ * @throws RangeError without a URL
+ */
 export function createMirrorNode({
-  patience,
+  usual = {},
   ...options
-}: TransportOptions & { readonly patience?: Patience }): MirrorNode {
+}: TransportOptions & { readonly usual?: ReadLimits }): MirrorNode {
   const transport = new MirrorTransport(options);
   const reader = new MirrorReader(transport);
-
-  const usual = (): ReadLimits => {
-    if (patience === undefined) return {};
-    const { attemptMs, firstAnswerMs, deadlineMs } = patience;
-    return { attemptMs, deadlineMs: transport.hasAnswered ? deadlineMs : firstAnswerMs };
-  };
 
   /** One thing under its own id: a node that answers with another is not believed. */
   const one = <T>(
     { path, schema, isIt }: Thing<T>,
-    limits: ReadLimits = usual(),
+    limits: ReadLimits = usual,
   ): Promise<T | null> =>
     within(limits, async (budget) => {
       const answer = await reader.one(path, schema, budget);
@@ -139,20 +126,19 @@ export function createMirrorNode({
     topic: async (id, limits) => one(things.topic(id), limits),
     topicMessage: async (topic, sequence, limits) =>
       one(things.topicMessage(topic, sequence), limits),
-    nftsOf: (account, tokens, limits = usual()) =>
-      readHoldings(reader, { account, tokens }, limits),
-    nftOwners: (token, limits) => readOwners(reader, token, () => limits ?? usual()),
+    nftsOf: (account, tokens, limits = usual) => readHoldings(reader, { account, tokens }, limits),
+    nftOwners: (token, limits) => readOwners(reader, token, () => limits ?? usual),
     nftTransactions: (token, serial, { until, ...limits } = {}) =>
-      within({ ...usual(), ...limits }, (budget) =>
+      within({ ...usual, ...limits }, (budget) =>
         readNftTransactions(reader, { token, serial, until, budget }),
       ),
-    topicMessages: (topic, from, limits = usual()) =>
+    topicMessages: (topic, from, limits = usual) =>
       within(limits, (budget) => readMessages(reader, { topic, from, budget })),
-    transactions: (id, limits = usual()) =>
+    transactions: (id, limits = usual) =>
       within(limits, (budget) => readTransactions(reader, id, budget)),
     messageMemos: (payer, span, limits) =>
-      readMemos(reader, { payer, ...span }, () => limits ?? usual()),
-    newestBlock: (limits = usual()) => within(limits, (budget) => readNewestBlock(reader, budget)),
+      readMemos(reader, { payer, ...span }, () => limits ?? usual),
+    newestBlock: (limits = usual) => within(limits, (budget) => readNewestBlock(reader, budget)),
     exchangeRate: async (limits) => one(things.exchangeRate, limits),
     close: () => transport.close(),
   };

@@ -16,6 +16,11 @@ export interface TransportOptions {
   readonly log: Logger;
   /** The rate the node allows; requests stay a tenth under it. Absent: as fast as it answers. */
   readonly requestsPerSecond?: number | undefined;
+  /**
+   * How long a request is tried while no node has ever answered, if only that it is busy: a
+   * mistyped URL is reported soon. Absent: as long as its reader waits.
+   */
+  readonly firstAnswerMs?: number | undefined;
   /** Hears of every request that was sent, with its route and how it ended. */
   readonly onRequest?: OnRequest | undefined;
 }
@@ -71,20 +76,22 @@ export class MirrorTransport {
   /** Between two requests, when a rate is given. */
   readonly #spacingMs: number;
   readonly #onRequest: OnRequest | undefined;
+  readonly #firstAnswerMs: number;
   #nextAt = 0;
-  /** Whether any node has ever answered, if only that it is busy. */
-  hasAnswered = false;
+  #hasAnswered = false;
 
   constructor({
     urls,
     log,
     requestsPerSecond = Number.POSITIVE_INFINITY,
+    firstAnswerMs = Number.POSITIVE_INFINITY,
     onRequest,
   }: TransportOptions) {
     if (urls.length === 0) throw new RangeError("at least one mirror node URL is needed");
     this.#endpoints = urls.map(readEndpoint);
     this.#log = log;
     this.#onRequest = onRequest;
+    this.#firstAnswerMs = firstAnswerMs;
     this.#spacingMs = 1_000 / (requestsPerSecond * RATE_SHARE);
   }
 
@@ -110,17 +117,20 @@ export class MirrorTransport {
    */
   async #askUntilAnswered<T>(request: Request<T>): Promise<Answer<T> | null> {
     const { budget } = request;
+    const silentUntil = performance.now() + this.#firstAnswerMs;
     const inOrder = this.#failover.inOrder(this.#endpoints);
     const turns: Turn[] = inOrder.map((endpoint) => ({ endpoint, tries: 0, notBefore: 0 }));
     for (let turn = turns.shift(); turn !== undefined; turn = turns.shift()) {
       const pauseMs = turn.tries === 0 ? 0 : pauseBefore(turn, budget);
       if (this.#closing.isOver) break;
-      if (performance.now() + pauseMs > budget.endsAt - TIMER_EARLY_MS) continue;
+      const endsAt = this.#hasAnswered ? budget.endsAt : Math.min(budget.endsAt, silentUntil);
+      if (performance.now() + pauseMs > endsAt - TIMER_EARLY_MS) continue;
       if (pauseMs > 0) await pauseUnlessOver(pauseMs, [budget, this.#closing]);
       if (budget.isOver) throw new MirrorError("aborted", "not asked again, its reader is gone");
       try {
         return await this.#askOnce(turn.endpoint, {
           ...request,
+          endsAt,
           untried: turns.filter(({ tries }) => tries === 0).length,
         });
       } catch (error) {
@@ -139,7 +149,13 @@ export class MirrorTransport {
   /** One attempt at one node. @throws MirrorError and nothing else */
   async #askOnce<T>(
     endpoint: Endpoint,
-    { target, schema, budget, untried }: Request<T> & { readonly untried: number },
+    {
+      target,
+      schema,
+      budget,
+      endsAt,
+      untried,
+    }: Request<T> & { readonly endsAt: number; readonly untried: number },
   ): Promise<Answer<T> | null> {
     const node = endpoint.origin;
     let sentAt = performance.now();
@@ -148,11 +164,10 @@ export class MirrorTransport {
     try {
       if (this.#spacingMs > 0) await this.#keepToRate(budget);
       sentAt = performance.now();
-      const leftMs = budget.endsAt - sentAt;
-      const shareMs = Math.max(1, Math.min(leftMs / (untried + 1), budget.attemptMs));
-      const withinMs = shareMs < leftMs ? shareMs : undefined;
+      const shareMs = Math.max(1, Math.min((endsAt - sentAt) / (untried + 1), budget.attemptMs));
+      const withinMs = shareMs < budget.endsAt - sentAt ? shareMs : undefined;
       const raw = await exchange(this.#agent, { endpoint, target, budget, withinMs });
-      this.hasAnswered = true;
+      this.#hasAnswered = true;
       const answer = judgeAnswer(target, schema, raw);
       budget.lastFailure = undefined;
       heard(answer === null ? "not found" : "ok");

@@ -106,4 +106,28 @@ test("a client that is closed ends what waits to be asked again", async () => {
   await stub.close();
 });
 
+test("a node that is busy from the start is asked on; one that never answers is given up sooner", async () => {
+  let busyUntil: number | undefined;
+  const busy = await mirrorStub((...request) => {
+    busyUntil ??= performance.now() + 1_000;
+    if (performance.now() < busyUntil) request[0].writeHead(503).end();
+    else answers(...request);
+  });
+  const silent = await mirrorStub(() => undefined);
+  const limits = { deadlineMs: 20_000 };
+  const read = async ({ url }: { readonly url: string }) => {
+    const mirror = createMirrorNode({ urls: [url], log: silentLogger, firstAnswerMs: 200 });
+    try {
+      return await serialsOf(mirror, WALLET, A, limits);
+    } finally {
+      await mirror.close();
+    }
+  };
+  const startedAt = performance.now();
+  await assert.rejects(read(silent), faultOf("timeout"));
+  assert.ok(performance.now() - startedAt < limits.deadlineMs / 2);
+  assert.deepEqual(await read(busy), [1, 2, 3]);
+  await Promise.all([busy.close(), silent.close()]);
+});
+
 test.run();
