@@ -1,7 +1,7 @@
 import { createMintSnapshots } from "../hosting/mint-snapshots.ts";
 import { createSnapshots } from "../hosting/snapshots.ts";
 import { silentLogger } from "../log.ts";
-import { closeRedis, openRedis } from "../store/redis.ts";
+import { closeRedis, openRedis, readySoon } from "../store/redis.ts";
 
 const READY_WITHIN_MS = 1_000;
 
@@ -15,7 +15,7 @@ export async function withRestingActors<T>(
 ): Promise<T> {
   const redis = openRedis(url, silentLogger);
   try {
-    await readySoon(redis);
+    await readySoon(redis, READY_WITHIN_MS);
     return await work(restingActors(redis));
   } finally {
     await closeRedis(redis);
@@ -24,15 +24,4 @@ export async function withRestingActors<T>(
 
 function restingActors(redis: ReturnType<typeof openRedis>) {
   return { snapshots: createSnapshots(redis), mintSnapshots: createMintSnapshots(redis) };
-}
-
-async function readySoon(redis: ReturnType<typeof openRedis>): Promise<void> {
-  if (redis.isReady) return;
-  await new Promise<void>((resolve) => {
-    const timer = setTimeout(resolve, READY_WITHIN_MS);
-    redis.once("ready", () => {
-      clearTimeout(timer);
-      resolve();
-    });
-  });
 }

@@ -17,8 +17,9 @@ import { createMetrics, type Metrics } from "../metrics.ts";
 import { startPublisher } from "../publishing/publisher.ts";
 import type { WakeQueue } from "../publishing/queue.ts";
 import type { Service } from "../service.ts";
+import { createEpochWitness } from "../store/epoch-witness.ts";
 import { openPostgres, readDatabaseClock, type Sql } from "../store/postgres.ts";
-import { closeRedis, openRedis } from "../store/redis.ts";
+import { closeRedis, openRedis, type Redis } from "../store/redis.ts";
 import { startExportsUpkeep } from "../upkeep/finalize-exports.ts";
 import { createHoldingsCheck } from "../upkeep/holdings-check/check.ts";
 import { startHousekeeping } from "../upkeep/housekeeping.ts";
@@ -79,6 +80,7 @@ export async function startWorker(
   const { log, queue, queueUrl } = given;
   const role = await prepareDatabase(settings.DATABASE_URL, log);
   const sql = openPostgres(settings.DATABASE_URL, { role });
+  const redis = openRedis(settings.REDIS_URL, log);
   const clock = await followClock(
     () => readDatabaseClock(sql),
     (error) => log.warn({ err: error }, "the clock could not be measured"),
@@ -86,16 +88,10 @@ export async function startWorker(
   const { metrics = createMetrics({ process: true }) } = given;
   const urls = settings.MIRROR_NODE_URL;
   const mirror = createMirrorNode({ urls, log, onRequest: observeMirror(metrics) });
-  const account = settings.HEDERA_OPERATOR_ID;
-  const hederaTopic = await createHederaTopic({
-    network: settings.HEDERA_NETWORK,
-    nodes: settings.HEDERA_NODES,
-    operatorId: account,
-    operatorKey: settings.HEDERA_OPERATOR_KEY,
-  });
-  const topic = observedTopic(hederaTopic, metrics);
+  const topic = observedTopic(await openTopic(settings), metrics);
   const publisher = await startPublisher({
     sql,
+    witness: createEpochWitness(redis),
     topic,
     mirror,
     topics: { event: settings.EVENT_VOTES_TOPIC_ID, asset: settings.ASSET_VOTES_TOPIC_ID },
@@ -121,11 +117,11 @@ export async function startWorker(
   const exports = startExportsUpkeep({ sql: exportsSql, log, settings: exportsOf, troubles });
   const version = ownVersion();
   const outside = { sql, mirror, clock, log, metrics, troubles };
-  const lookAtOperator = watchOperator({ ...outside, account });
+  const lookAtOperator = watchOperator({ ...outside, account: settings.HEDERA_OPERATOR_ID });
   const report = startProcessReport({ role: "worker", version, ...outside, lookAtOperator });
   const reconciler = startReconciler({ sql, log, metrics, publisher });
   let isDraining = false;
-  const port = await openPort({ settings, sql, clock, log, metrics, isDraining: () => isDraining });
+  const port = await openPort({ ...outside, settings, redis, isDraining: () => isDraining });
   const parts = [reconciler, report, publisher, housekeeping, schedule, refresh, rewards, exports];
   return {
     url: port?.url ?? null,
@@ -136,9 +132,19 @@ export async function startWorker(
       clock.stop();
       topic.close();
       await mirror.close();
-      await Promise.all([sql.end({ timeout: 1 }), exportsSql.end({ timeout: 1 })]);
+      const pools = [sql, exportsSql].map((pool) => pool.end({ timeout: 1 }));
+      await Promise.all([...pools, closeRedis(redis)]);
     },
   };
+}
+
+function openTopic(settings: WorkerSettings): ReturnType<typeof createHederaTopic> {
+  return createHederaTopic({
+    network: settings.HEDERA_NETWORK,
+    nodes: settings.HEDERA_NODES,
+    operatorId: settings.HEDERA_OPERATOR_ID,
+    operatorKey: settings.HEDERA_OPERATOR_KEY,
+  });
 }
 
 /**
@@ -148,15 +154,15 @@ export async function startWorker(
 async function openPort(parts: {
   readonly settings: WorkerSettings;
   readonly sql: Sql;
+  readonly redis: Redis;
   readonly clock: Clock;
   readonly log: Logger;
   readonly metrics: Metrics;
   readonly isDraining: () => boolean;
 }): Promise<(Service & { readonly url: string }) | undefined> {
-  const { settings, sql, log, metrics } = parts;
+  const { settings, sql, redis, log, metrics } = parts;
   const { HOST: host, WORKER_PORT: port } = settings;
   if (port === undefined) return undefined;
-  const redis = openRedis(settings.REDIS_URL, log);
   const access = operatorAccess({
     ...parts,
     operatorToken: settings.OPERATOR_TOKEN,
@@ -170,9 +176,6 @@ async function openPort(parts: {
   const server = await serveHttp(app, { host, port });
   return {
     url: server.url,
-    async close() {
-      await server.close(bounds.drainMs);
-      await closeRedis(redis);
-    },
+    close: () => server.close(bounds.drainMs),
   };
 }

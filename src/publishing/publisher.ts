@@ -10,6 +10,7 @@ import type { Topic } from "../ledger/topic.ts";
 import { parseTimestamp } from "../ledger/transaction-id.ts";
 import { type Logger, oncePerOutage } from "../log.ts";
 import { every, type Service } from "../service.ts";
+import type { EpochWitness } from "../store/epoch-witness.ts";
 import type { Sql } from "../store/postgres.ts";
 import { bound } from "../tracing.ts";
 import { tellAlarms } from "./alarms.ts";
@@ -33,6 +34,7 @@ import { createTopicKnowledge, type TopicKnowledge } from "./topic-knowledge.ts"
 /** What a publisher is made from; none of it is closed with it. */
 export interface PublisherParts {
   readonly sql: Sql;
+  readonly witness: EpochWitness;
   readonly topic: Topic;
   readonly mirror: MirrorNode;
   readonly topics: Readonly<Record<TopicKind, string>>;
@@ -76,17 +78,16 @@ const KNOW_EVERY_MS = 2_000;
  * @throws RetryableError when Postgres is out of reach
  */
 export async function startPublisher(parts: PublisherParts): Promise<Publisher> {
-  const { sql, topics, log } = parts;
+  const { sql, witness, topics, log } = parts;
   const closing = new AbortController();
   // Every star in hand listens, and not one more.
   setMaxListeners(bounds.publishBatchMax, closing.signal);
   const alerts = createNotices(log, parts.metrics);
   const { context, followers } = compose(parts, alerts, closing.signal);
   const readiness = createReadiness({ ...parts, alerts });
-  const knowledge = createTopicKnowledge({ ...context, sql, topics, isReady: readiness.isReady });
-  const drain = createDrain(context, (kind) =>
-    readiness.isReady(kind) ? knowledge.of(kind) : undefined,
-  );
+  const { isReady } = readiness;
+  const knowledge = createTopicKnowledge({ ...context, sql, witness, topics, isReady });
+  const drain = createDrain(context, (kind) => (isReady(kind) ? knowledge.of(kind) : undefined));
   await Promise.all([readiness.check(), learnLedgerTime(context)]);
   const knowing = keepKnowing(knowledge, { ...context, onLook: drain.soon });
   await Promise.race([knowing.firstLook, delay(MIRROR_PATIENCE_MS)]);
@@ -123,7 +124,7 @@ export async function startPublisher(parts: PublisherParts): Promise<Publisher> 
   return {
     drainNow: () => drain.untilNothingIsDue(),
     async readTopics() {
-      const kinds = TOPIC_KINDS.filter(readiness.isReady);
+      const kinds = TOPIC_KINDS.filter(isReady);
       await Promise.all(kinds.map((kind) => context.readToEnd(topics[kind])));
       return kinds.map((kind) => topics[kind]);
     },

@@ -3,9 +3,11 @@ import { parseTimestamp } from "../ledger/transaction-id.ts";
 import {
   type KnownDatabase,
   lookAtDatabase,
+  markCopy,
   renewEpoch,
   settleIn,
 } from "../store/database-identity.ts";
+import type { EpochWitness } from "../store/epoch-witness.ts";
 import type { Sql } from "../store/postgres.ts";
 import { type PublishContext, TOPIC_KINDS, type TopicKind } from "./context.ts";
 
@@ -21,6 +23,9 @@ export interface SendingGround {
  * What a publisher knows of its topics. A database may be older than what was sent from it: a
  * dump was restored, a standby promoted. So nothing is sent before each topic has been read to its
  * end in this very database, and what was sent already is adopted by that reading.
+ *
+ * A worker that starts knows it by where workers last settled in, and by the epoch that they kept
+ * outside of the database.
  *
  * *Unread*: nothing is sent. *Copy*: the topics were read, but the database is a copy of the one
  * that workers knew, and what that one sent may still be on its way: stars accepted before the
@@ -41,6 +46,7 @@ export interface TopicKnowledge {
 export interface TopicKnowledgeParts
   extends Pick<PublishContext, "clock" | "mirror" | "readToEnd" | "alerts"> {
   readonly sql: Sql;
+  readonly witness: EpochWitness;
   readonly topics: Readonly<Record<TopicKind, string>>;
   readonly isReady: (kind: TopicKind) => boolean;
 }
@@ -50,7 +56,7 @@ const IN_FLIGHT_NS = (BigInt(bounds.transactionValidSeconds) + 10n) * 1_000_000_
 const READ = { deadlineMs: 5_000, background: true } as const;
 
 export function createTopicKnowledge(parts: TopicKnowledgeParts): TopicKnowledge {
-  const { sql, topics, clock, mirror, alerts } = parts;
+  const { sql, witness, topics, clock, mirror, alerts } = parts;
   let database: KnownDatabase | undefined;
   const read = new Set<TopicKind>();
   let copy: { readonly since: number; readonly settledAt: bigint } | undefined;
@@ -65,11 +71,15 @@ export function createTopicKnowledge(parts: TopicKnowledgeParts): TopicKnowledge
   };
 
   const lookWhere = async (): Promise<void> => {
+    const remembered = database ?? (await witness.recall());
     await renewEpoch(sql);
-    const { identity, epoch, home, isRemembered, now } = await lookAtDatabase(sql, database);
+    const { identity, epoch, home, isRemembered, now } = await lookAtDatabase(sql, remembered);
     if (home === null) await settleIn(sql, identity);
-    const isCopy = database === undefined ? home !== null && home !== identity : !isRemembered;
+    const isElsewhere = home !== null && home !== identity;
+    const wentBack = remembered?.identity === identity && !isRemembered;
+    const isCopy = database === undefined ? isElsewhere || wentBack : !isRemembered;
     if (isCopy) {
+      await markCopy(sql);
       read.clear();
       copy = { since: now, settledAt: clock.now() + IN_FLIGHT_NS };
       alerts.log.warn(
@@ -78,6 +88,7 @@ export function createTopicKnowledge(parts: TopicKnowledgeParts): TopicKnowledge
       );
     }
     database = { identity, epoch };
+    void witness.keep(database);
   };
 
   return {

@@ -52,6 +52,14 @@ export async function renewEpoch(sql: Sql): Promise<void> {
     insert into journal_epoch default values`);
 }
 
+/** No database's identity. */
+const NOWHERE = "a copy";
+
+/** Writes down that this is a copy: workers that start here wait as well, until one has settled in. */
+export function markCopy(sql: Sql): Promise<void> {
+  return settleIn(sql, NOWHERE);
+}
+
 /** Writes down that workers know the topics in this database. */
 export async function settleIn(sql: Sql, identity: string): Promise<void> {
   await runStatement(sql`

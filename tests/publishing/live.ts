@@ -11,6 +11,7 @@ import { openPostgres, type Sql } from "../../src/store/postgres.ts";
 import { type TestNetwork, testNetwork } from "../local/hedera/network.ts";
 import { testDatabase } from "../support/postgres.ts";
 import { boxStar } from "./rig.ts";
+import { forgetful } from "./witness.ts";
 
 /** Where a publisher finds everything; also what a publisher process is told. */
 export interface Place {
@@ -169,6 +170,7 @@ export async function openPublisher(place: Place, change: Partial<PublisherParts
   try {
     const publisher = await startPublisher({
       sql,
+      witness: forgetful,
       topic,
       mirror,
       topics: place.topics,

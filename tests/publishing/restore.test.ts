@@ -22,6 +22,7 @@ import { lookAtDatabase, settleIn } from "../../src/store/database-identity.ts";
 import type { SendFault } from "../support/fake-topic.ts";
 import { testDatabase } from "../support/postgres.ts";
 import { boxStar, Crash, createRig, openRigs, type Rig, TOPICS, timePasses } from "./rig.ts";
+import { forgetful } from "./witness.ts";
 
 const { values } = parseArgs({
   options: { moments: { type: "string" }, seed: { type: "string" } },
@@ -109,7 +110,8 @@ function drawing(seed: number): (below: number) => number {
 function openProcess(rig: Rig, { passing, topic }: { passing: Passing; topic: Topic }) {
   const context = { ...rig.publisher(passing).context, topic };
   const { sql } = rig;
-  const knowledge = createTopicKnowledge({ ...context, sql, topics: TOPICS, isReady: () => true });
+  const parts = { ...context, sql, witness: forgetful, topics: TOPICS };
+  const knowledge = createTopicKnowledge({ ...parts, isReady: () => true });
   const work = async (kind: TopicKind): Promise<void> => {
     const ground = knowledge.of(kind);
     if (ground === undefined) return;

@@ -3,6 +3,7 @@ import * as assert from "node:assert/strict";
 import { suite } from "uvu";
 import { createTopicKnowledge } from "../../src/publishing/topic-knowledge.ts";
 import { eachOnRig, type Rig, TOPICS } from "./rig.ts";
+import { forgetful, witness } from "./witness.ts";
 
 const test = suite("topic knowledge");
 let rig: Rig;
@@ -11,10 +12,21 @@ eachOnRig(test, (made) => {
 });
 
 /** What a publisher knows that has just been started. */
-function started() {
+function started(by = forgetful) {
   const { context } = rig.publisher();
-  return createTopicKnowledge({ ...context, sql: rig.sql, topics: TOPICS, isReady: () => true });
+  const parts = { ...context, sql: rig.sql, witness: by, topics: TOPICS };
+  return createTopicKnowledge({ ...parts, isReady: () => true });
 }
+
+/** A copy of the disk is put back under the same server: nothing of this later epoch is in it. */
+async function rollBack(): Promise<void> {
+  await rig.sql`delete from journal_epoch
+    where id = (select id from journal_epoch order by at desc, id limit 1)`;
+}
+
+/** When stars of before may be sent: `at once`, or not before the ledger has come further. */
+const sends = (knowledge: ReturnType<typeof started>): string =>
+  knowledge.of("event")?.since === 0 ? "at once" : "later";
 
 test("nothing may be sent before the topics were read, and then everything", async () => {
   const knowledge = started();
@@ -36,6 +48,45 @@ test("on a copy, what was accepted before waits until all that was on its way ha
   rig.ledger.advance(120);
   await knowledge.check();
   assert.deepEqual([knowledge.of("event")?.since, knowledge.of("asset")?.since], [0, 0]);
+});
+
+test("a worker that starts on a disk that was rolled back under its server waits, as on any copy", async () => {
+  const redis = witness();
+  await started(redis).check();
+  await rollBack();
+  const knowledge = started(redis);
+  await knowledge.check();
+  assert.equal(sends(knowledge), "later");
+  rig.ledger.advance(180);
+  await knowledge.check();
+  assert.equal(sends(knowledge), "at once");
+});
+
+test("workers that start later on a rolled-back disk wait too, though the first one has ended", async () => {
+  const redis = witness();
+  await started(redis).check();
+  await rollBack();
+  await started(redis).check();
+  const next = started();
+  await next.check();
+  assert.equal(sends(next), "later");
+  rig.ledger.advance(180);
+  await next.check();
+  const last = started();
+  await last.check();
+  assert.deepEqual([sends(next), sends(last)], ["at once", "at once"]);
+});
+
+test("a worker that starts again on the same database, or beside another installation's, does not wait", async () => {
+  const redis = witness();
+  await started(redis).check();
+  const again = started(redis);
+  await again.check();
+  assert.equal(sends(again), "at once");
+  await redis.keep({ identity: "another", epoch: "01a1f88e-2c92-4a00-9861-bc1879f11b22" });
+  const beside = started(redis);
+  await beside.check();
+  assert.equal(sends(beside), "at once");
 });
 
 test.run();

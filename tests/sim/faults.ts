@@ -139,7 +139,7 @@ export class Faults {
   }
 
   /** Whether this seed has that kind. */
-  isPlanned(kind: Sudden): boolean {
+  isPlanned(kind: Sudden | Lasting): boolean {
     return this.#intervals.some(([each]) => each === kind);
   }
 

@@ -18,6 +18,8 @@ export interface PortParts {
   readonly note: (what: string, detail?: () => unknown) => void;
   /** The process dies on the spot. */
   readonly crash: (owner: Owner) => void;
+  /** Called with what a process hears of the newest epoch. */
+  readonly remember: (owner: Owner, epoch: string | null) => void;
 }
 
 /** Postgres, as processes reach it: statements may get lost on the way there, and answers on the way back. */
@@ -89,7 +91,11 @@ export class JournalPort {
           const end = (): void =>
             attempt(() => {
               const rows = write();
-              answer(() => resolve(rows), String(rows.length));
+              answer(() => {
+                const [row] = rows as readonly { readonly epoch?: string | null }[];
+                if (row?.epoch !== undefined) this.#parts.remember(owner, row.epoch);
+                resolve(rows);
+              }, String(rows.length));
             });
           if (!faults.strikes("journal: statements overlap")) return end();
           time.in(faults.latency("journal"), null, end);
@@ -112,12 +118,14 @@ export class JournalPort {
   }
 }
 
-/** Redis with snapshots alone, as processes reach it: it may forget, lie, or be away. */
+/** Redis, as processes reach it: it may forget, be away, or lie about snapshots. */
 export class RedisPort {
   readonly #parts: PortParts;
   readonly #now = new Map<string, Map<string, string>>();
   readonly #before = new Map<string, Map<string, string>>();
   readonly #targets: readonly string[];
+  /** Plain keys. */
+  readonly #texts = new Map<string, string>();
 
   /** @param targets keys of what a forger may say was starred */
   constructor(parts: PortParts, targets: readonly string[]) {
@@ -127,6 +135,12 @@ export class RedisPort {
 
   flush(): void {
     this.#now.clear();
+    this.#texts.clear();
+  }
+
+  /** The epoch that a worker kept last. */
+  get epoch(): string | undefined {
+    return [...this.#texts.values()][0]?.split(" ")[1];
   }
 
   client(owner: Owner): Redis {
@@ -143,6 +157,10 @@ export class RedisPort {
       hmGet: (key: string, fields: readonly string[]) =>
         call(() => fields.map((field) => this.#read(key, field))),
       pExpireAt: () => call(() => true),
+      get: (key: string) => call(() => this.#texts.get(key) ?? null),
+      set: (key: string, text: string) => call(() => void this.#texts.set(key, text)),
+      once: () => undefined,
+      off: () => undefined,
     } as unknown as Redis;
   }
 

@@ -7,6 +7,7 @@ import { silentLogger } from "../../src/log.ts";
 import { createMetrics } from "../../src/metrics.ts";
 import { watchJournal } from "../../src/publishing/journal-watch.ts";
 import { startPublisher } from "../../src/publishing/publisher.ts";
+import { createEpochWitness } from "../../src/store/epoch-witness.ts";
 import { readDatabaseClock } from "../../src/store/postgres.ts";
 import type { CastStarDeps } from "../../src/voting/cast-star.ts";
 import { createEngine } from "../../src/voting/engine.ts";
@@ -32,6 +33,8 @@ export interface Process extends Owner {
   casting?: CastStarDeps;
   /** Called when the connections of its pool for casting end. */
   onClose?: () => void;
+  /** The newest epoch of the journal that it has seen. */
+  epoch?: string | null;
   /** What clients wait for: each is called when the process dies. */
   readonly asked: Set<() => void>;
 }
@@ -144,9 +147,10 @@ export class Processes {
 
   /** As `worker.ts` of `src/processes` puts the publishing together. */
   async #launchWorker(born: Process): Promise<void> {
-    const { journal, wake, ledger } = this.#parts.outside();
+    const { journal, redis, wake, ledger } = this.#parts.outside();
     await startPublisher({
       sql: journal.pool(born),
+      witness: createEpochWitness(redis.client(born)),
       topic: ledger.topicFor(born),
       mirror: ledger.mirrorFor(born),
       topics: TOPICS,

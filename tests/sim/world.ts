@@ -84,6 +84,9 @@ class World {
     const parts: PortParts = {
       ...{ time, random, faults, note },
       crash: (owner) => this.#processes.kill(owner as Process),
+      remember: (owner, epoch) => {
+        (owner as Process).epoch = epoch;
+      },
     };
     const count = Math.max(6, Math.ceil(votes / random.pick([3, 6, 12])));
     const wallets = Array.from({ length: count }, (_, n) => 1_001 + n);
@@ -269,20 +272,34 @@ class World {
     this.#time.in(this.#random.between(500, 5_000), null, () => this.#keepCopies());
   }
 
-  /** An older copy takes the journal's place: a dump is restored, a replica promoted. */
+  /** An older copy takes the journal's place: a dump is restored, a replica promoted, a disk rolled back. */
   #goBack(): void {
     if (this.#copies.length === 0) return;
-    const copy = this.#random.pick(this.#copies);
+    const told = this.#copies.filter((copy) => this.#isTold(copy));
+    const isSameServer = told.length > 0 && this.#random.chance(0.7);
+    const copy = this.#random.pick(isSameServer ? told : this.#copies);
     this.#copies = this.#copies.slice(0, this.#copies.indexOf(copy) + 1);
     this.#journal.tables = copy.copy();
-    // A disk that is rolled back under the same server is left out: a process that starts afterwards
-    // cannot tell.
-    this.#journal.identity = uuidOf(this.#random);
+    if (!isSameServer) this.#journal.identity = uuidOf(this.#random);
     this.#port.generation += 1;
     this.#judge.wentBack(this.#journal.tables.stars);
     for (const each of this.#processes.all) {
       this.#time.in(this.#random.between(0, 1_000), each, () => each.onClose?.());
     }
+    // Who puts a disk back stops everything.
+    if (!isSameServer || this.#random.chance(0.5)) return;
+    for (const each of this.#processes.all) this.#processes.kill(each);
+  }
+
+  /**
+   * A disk that was rolled back is the same database. Epochs alone tell, to processes that know a
+   * newer one, and to a Redis that keeps it: no worker knows of a way back within one epoch.
+   */
+  #isTold(copy: Tables): boolean {
+    if (this.#faults.isPlanned("redis: flushed") || this.#faults.isPlanned("redis: away"))
+      return false;
+    const known = [this.#redis.epoch, ...this.#processes.all.map(({ epoch }) => epoch)];
+    return known.every((epoch) => epoch != null && !copy.epochs.has(epoch));
   }
 
   /** The operator goes on without the stars that the journal lost, as the runbook says. */

@@ -1,0 +1,39 @@
+import type { KnownDatabase } from "./database-identity.ts";
+import { type Redis, readySoon, runCommand } from "./redis.ts";
+
+/**
+ * Keeps outside of the database too which epoch its workers wrote last. The copy of a disk that is
+ * put back under the same server has that server's identity, and knows nothing of what came after
+ * it: only what is kept elsewhere tells a worker that starts on it.
+ */
+export interface EpochWitness {
+  /** @returns what was kept last; undefined where nothing is known. Never rejects */
+  recall(): Promise<KnownDatabase | undefined>;
+  /** Never rejects. */
+  keep(database: KnownDatabase): Promise<void>;
+}
+
+const KEY = "starboard:journal-epoch";
+/** By then whatever was on its way when the last worker stopped has long landed or expired. */
+const KEPT_MS = 600_000;
+const DEADLINE_MS = 1_000;
+
+/** Redis as the witness. It may be away or forget: then a copy is not noticed, and nothing else is lost. */
+export function createEpochWitness(redis: Redis): EpochWitness {
+  return {
+    async recall() {
+      try {
+        await readySoon(redis, DEADLINE_MS);
+        const [identity, epoch] = (await runCommand(redis.get(KEY), DEADLINE_MS))?.split(" ") ?? [];
+        return identity && epoch ? { identity, epoch } : undefined;
+      } catch {
+        return undefined;
+      }
+    },
+    async keep({ identity, epoch }) {
+      if (epoch === undefined) return;
+      const kept = redis.set(KEY, `${identity} ${epoch}`, { PX: KEPT_MS });
+      await runCommand(kept, DEADLINE_MS).catch(() => undefined);
+    },
+  };
+}
