@@ -6,6 +6,7 @@ import { Notes, PIECE, PIECE_WITHIN_MS, type Recovered, type Recovery } from "./
 import { renewDays } from "./renew-days.ts";
 import { stageMessages } from "./stage-messages.ts";
 import { markToldConflicts } from "./told-conflicts.ts";
+import { keepToldLosses, leaveToldLosses } from "./told-losses.ts";
 
 /**
  * Brings back what the journal lost: reads the topics to their ends, gives stars that wait the
@@ -21,6 +22,7 @@ export async function recover(recovery: Recovery): Promise<Recovered> {
   const { sql, isDryRun, accepts } = recovery;
   const notes = new Notes();
   await stageMessages(recovery, notes);
+  const losses = await leaveToldLosses(recovery, notes);
   await markToldConflicts(recovery, notes);
   const ownerships = await readOwnerships(recovery);
   const planned = new Notes();
@@ -34,6 +36,7 @@ export async function recover(recovery: Recovery): Promise<Recovered> {
     const none = { exact: [], renewed: [], written: false };
     return { recovered, adopted, conflicts, unprovable: doubts, ignored: planned.ignored, ...none };
   }
+  await keepToldLosses(sql, losses);
   const adopted = await adopt(sql);
   const aside = await settleRepeats(sql);
   await runStatement(sql`select reopen_days()`, PIECE_WITHIN_MS);

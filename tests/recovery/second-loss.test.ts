@@ -2,13 +2,16 @@
 /**
  * Goal: what a first loss left as conflicts stays so after a second one. Method: a star is lost,
  * others are accepted that break a rule beside it, and the journal is recovered; then it is lost
- * once more, and an empty database gets it back from the topics and the exports that were kept.
+ * once more, and an empty database gets it back from the topics and the exports that were kept. So
+ * does one that went on without stars whose loss was accepted.
  */
 import * as assert from "node:assert/strict";
 import { test } from "uvu";
 import type { ExportSource } from "../../src/audit/export-source.ts";
+import { acceptLoss, countLost, journalStatus } from "../../src/publishing/journal-behind.ts";
 import { recover } from "../../src/recovery/recover.ts";
 import type { Sql } from "../../src/store/postgres.ts";
+import { until } from "../support/processes.ts";
 import { openLostWorld, stateOf } from "./world.ts";
 
 const HOUR_MS = 3_600_000;
@@ -96,6 +99,39 @@ test("a conflict that nothing bears out is listed, and nothing is written", asyn
     ),
     JSON.stringify(told.unprovable),
   );
+});
+
+test("a loss that was accepted stays accepted, where that is accepted once more", async () => {
+  // Nothing comes back here: wallets go on from nothing, and star again what they starred before.
+  const going = await world.freshDatabase();
+  await world.publish(going.url);
+  await until("the topics are read", async () => (await countLost(going.sql)) === 5, 20_000);
+  await acceptLoss(going.sql);
+  await world.cast(going.url, [{ wallet: first, target: "token/0.0.9001" }]);
+  await world.publish(going.url);
+  const kept = await world.keepExports(going.sql);
+  const exports = { source: kept, days: await kept.days() };
+
+  const fresh = await world.freshDatabase();
+  const refused = await recover(world.recovery(fresh.sql, { exports }));
+  assert.equal(refused.written, false);
+  assert.equal(refused.unprovable.length, 5);
+  const [line = ""] = refused.unprovable;
+  assert.match(line, /message \d on \S+ stays without its star, whose loss was accepted$/);
+  assert.equal((await journalStatus(fresh.sql)).lost, 0);
+
+  // Beside a service that is up, and has noticed them.
+  await world.publish(fresh.url);
+  const told = await recover(world.recovery(fresh.sql, { exports, accepts: true }));
+  assert.deepEqual([told.written, told.recovered, told.conflicts], [true, 1, 0]);
+  assert.equal(await countLost(fresh.sql), 0);
+  assert.deepEqual(
+    await stateOf(fresh.sql, { numbers: true }),
+    await stateOf(going.sql, { numbers: true }),
+  );
+  const { ok, known, mismatches } = await world.audit(fresh.sql);
+  assert.equal(ok, true, JSON.stringify(mismatches[0]));
+  assert.equal(known.filter(({ kind }) => kind === "lost").length, 5);
 });
 
 test.run();
