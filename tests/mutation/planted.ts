@@ -2,11 +2,13 @@
  * Goal: a green suite says something. Method: plant known bugs, one at a time in a copy of the
  * tree, and run the test files that are expected to notice them:
  *
- *     npm run prove:planted [-- --only races] [--all] [--list]
+ *     npm run prove:planted [-- --only races,bounds-no-deadline] [--all] [--list] [--state FOLDER]
  *
- * `--only` takes the bugs whose name holds the text; names start with the kind. The files pass
- * without a bug first. A bug is caught when one of its files fails; `--all` goes on to the others,
- * and says which bugs one file alone catches. Exit status 0 only when each bug is caught.
+ * `--only` takes the bugs whose name holds one of the texts; names start with the kind. The files
+ * pass without a bug first. A bug is caught when one of its files fails; `--all` goes on to the others,
+ * and says which bugs one file alone catches. `--state` keeps each verdict in a folder, and a run
+ * that was interrupted goes on from there as long as the sources are the same. Exit status 0 only
+ * when each bug is caught.
  */
 import * as assert from "node:assert/strict";
 import { rmSync } from "node:fs";
@@ -17,6 +19,7 @@ import { compileTree } from "../support/compile.ts";
 import { startThrowAway } from "../support/postgres.ts";
 import { nodeArguments } from "../support/script.ts";
 import { type FileResult, runTestProcess } from "../support/test-process.ts";
+import { type KeptVerdicts, keepVerdicts } from "./kept-verdicts.ts";
 import { type PlantedBug, plant, readPlantedBugs } from "./patches.ts";
 
 /** Width of the column of names. */
@@ -29,6 +32,7 @@ const { values } = parseArgs({
     only: { type: "string", default: "" },
     list: { type: "boolean", default: false },
     all: { type: "boolean", default: false },
+    state: { type: "string" },
     /** Bugs side by side. */
     lanes: { type: "string", default: "2" },
   },
@@ -37,7 +41,8 @@ const { values } = parseArgs({
 process.exitCode = await main();
 
 async function main(): Promise<number> {
-  const bugs = readPlantedBugs().filter(({ name }) => name.includes(values.only));
+  const wanted = values.only.split(",");
+  const bugs = readPlantedBugs().filter(({ name }) => wanted.some((text) => name.includes(text)));
   if (bugs.length === 0) {
     print(`no planted bug's name holds "${values.only}"`);
     return 2;
@@ -52,7 +57,7 @@ async function main(): Promise<number> {
   const server = await startThrowAway();
   try {
     const env = { ...environment(), STARBOARD_TEST_DATABASE_URL: server.url };
-    const run = async (tree: string, file: string): Promise<FileResult> => {
+    const run: Given["run"] = async (tree, file) => {
       const source = join(tree, file);
       const files = [{ name: file, source }];
       const given = { files, arguments: nodeArguments(source, true) };
@@ -60,29 +65,52 @@ async function main(): Promise<number> {
       assert.ok(result);
       return result;
     };
-    await passWithoutBugs(bugs, run);
-    const catches = await inLanes(bugs, (bug) => tryBug(bug, run));
-    const caught = catches.filter((files) => files > 0).length;
+    const given: Given = {
+      run,
+      stop: stop.signal,
+      kept: keepVerdicts(values.state, values.all ? "all" : "first"),
+    };
+    await passWithoutBugs(bugs, given);
+    const catches = await inLanes(bugs, stop.signal, (bug) => verdictOn(bug, given));
+    if (stop.signal.aborted) {
+      print(
+        `stopped: ${catches.filter((files) => files !== undefined).length} of ${bugs.length} tried`,
+      );
+      return 1;
+    }
+    const caught = catches.filter((files = 0) => files > 0).length;
     print(`${caught} of ${bugs.length} planted bugs caught`);
     if (values.all) {
       const alone = bugs.filter((_, index) => catches[index] === 1).map(({ name }) => name);
       print(`${alone.length} by one file alone: ${alone.join(", ")}`);
     }
-    return caught === bugs.length && !stop.signal.aborted ? 0 : 1;
+    return caught === bugs.length ? 0 : 1;
   } finally {
     await server.close();
   }
 }
 
-type Run = (tree: string, file: string) => Promise<FileResult>;
+interface Given {
+  /** Runs a test file of a compiled tree. */
+  readonly run: (tree: string, file: string) => Promise<FileResult>;
+  readonly stop: AbortSignal;
+  readonly kept: KeptVerdicts;
+}
 
 /** A file that fails anyway would catch everything. */
-async function passWithoutBugs(bugs: readonly PlantedBug[], run: Run): Promise<void> {
+async function passWithoutBugs(bugs: readonly PlantedBug[], given: Given): Promise<void> {
+  const { run, stop, kept } = given;
   const files = [...new Set(bugs.flatMap(({ tests }) => tests))];
+  const left = files.filter((file) => kept.find(file) === undefined);
   const tree = compileTree();
   try {
-    const results = await inLanes(files, (file) => run(tree, file));
-    const failed = results.filter((result) => result.failed > 0);
+    const results = await inLanes(left, stop, async (file) => {
+      const result = await run(tree, file);
+      if (result.failed === 0 && !stop.aborted) kept.keep(file, []);
+      return result;
+    });
+    if (stop.aborted) return;
+    const failed = results.flatMap((result) => (result && result.failed > 0 ? [result] : []));
     for (const { output } of failed) print(output);
     if (failed.length > 0) {
       throw new Error(`without a bug: ${failed.map(({ name }) => name).join(", ")} failed`);
@@ -93,24 +121,34 @@ async function passWithoutBugs(bugs: readonly PlantedBug[], run: Run): Promise<v
   }
 }
 
-/** @returns how many test files noticed the bug */
-async function tryBug(bug: PlantedBug, run: Run): Promise<number> {
+/** @returns how many test files noticed the bug, in this run or in the one it goes on from */
+async function verdictOn(bug: PlantedBug, given: Given): Promise<number> {
   const started = performance.now();
+  const known = given.kept.find(bug.name);
+  const caughtBy = known ?? (await tryBug(bug, given));
+  if (given.stop.aborted) return 0;
+  if (known === undefined) given.kept.keep(bug.name, caughtBy);
+  const seconds = ((performance.now() - started) / 1_000).toFixed(0);
+  const verdict = caughtBy.length === 0 ? "NOT CAUGHT" : `caught by ${caughtBy.join("; ")}`;
+  print(`${bug.name.padEnd(NAME)} ${bug.promise.padEnd(4)} ${seconds.padStart(4)} s  ${verdict}`);
+  return caughtBy.length;
+}
+
+/** @returns the test files that noticed the bug, with what they said */
+async function tryBug(bug: PlantedBug, { run, stop }: Given): Promise<readonly string[]> {
   const tree = compileTree((copy) => plant(bug, copy, "apply"));
   const caughtBy: string[] = [];
   try {
     for (const file of bug.tests) {
       const result = await run(tree, file);
+      if (stop.aborted) break;
       if (result.failed > 0) caughtBy.push(`${file}: ${failuresOf(result)}`);
       if (caughtBy.length > 0 && !values.all) break;
     }
+    return caughtBy;
   } finally {
     rmSync(tree, { recursive: true, force: true });
   }
-  const seconds = ((performance.now() - started) / 1_000).toFixed(0);
-  const verdict = caughtBy.length === 0 ? "NOT CAUGHT" : `caught by ${caughtBy.join("; ")}`;
-  print(`${bug.name.padEnd(NAME)} ${bug.promise.padEnd(4)} ${seconds.padStart(4)} s  ${verdict}`);
-  return caughtBy.length;
 }
 
 function failuresOf({ output, complaint = "a hook" }: FileResult): string {
@@ -120,17 +158,20 @@ function failuresOf({ output, complaint = "a hook" }: FileResult): string {
   return others.length === 0 ? first : `${first} and ${others.length} more`;
 }
 
-/** Runs work on each item, a few side by side; answers in their order. */
+/** Runs work on each item, a few side by side; answers in their order, none for those after a stop. */
 async function inLanes<Item, Result>(
   items: readonly Item[],
+  stop: AbortSignal,
   work: (item: Item) => Promise<Result>,
-): Promise<readonly Result[]> {
-  const results: Result[] = [];
+): Promise<readonly (Result | undefined)[]> {
+  const results = items.map((): Result | undefined => undefined);
   const waiting = [...items.entries()];
   const lane = async (): Promise<void> => {
     for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
       const [index, item] = next;
-      results[index] = await work(item);
+      const result = await work(item);
+      if (stop.aborted) return;
+      results[index] = result;
     }
   };
   await Promise.all(Array.from({ length: Math.max(1, Number(values.lanes) || 1) }, lane));
