@@ -2,7 +2,7 @@ import { createReadStream } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { exportList } from "../journal/export-format.ts";
-import { fetchWithRetry } from "./fetch-with-retry.ts";
+import { fetchWithRetry, jsonOf } from "./fetch-with-retry.ts";
 
 /** Where the day exports of the journal are read from. */
 export interface ExportSource {
@@ -34,8 +34,8 @@ function fromFolder(folder: string): ExportSource {
 function fromUrl(url: string): ExportSource {
   return {
     async days() {
-      const { body } = await fetchWithRetry(url);
-      const list = exportList.safeParse(await body.json().catch(() => undefined));
+      const reply = await fetchWithRetry(url);
+      const list = exportList.safeParse(await jsonOf(reply).catch(() => undefined));
       if (!list.success) throw new Error(`${url}: not a list of exports`);
       return list.data.exports.map(({ day }) => day).sort();
     },

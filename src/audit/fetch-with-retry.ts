@@ -1,5 +1,7 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { type Dispatcher, request } from "undici";
+import { coerceError } from "../errors.ts";
+import { readRetryAfter } from "../ledger/mirror/answer.ts";
 
 /** A reply that came with 200. */
 export type Reply = Pick<Dispatcher.ResponseData, "headers" | "body">;
@@ -7,13 +9,19 @@ export type Reply = Pick<Dispatcher.ResponseData, "headers" | "body">;
 const TIMEOUT_MS = 60_000;
 /** Limits are windows of a minute: a service that refuses for longer is not limiting. */
 const PATIENCE_MS = 10 * 60_000;
-const WAIT_SECONDS_MAX = 120;
+/** A restart takes seconds; a mistyped address is reported soon. */
+const PATIENCE_UNTOLD_MS = 10_000;
+const WAIT_MS_MAX = 120_000;
+const SECOND_MS = 1_000;
 /** What of a refusal is repeated. */
 const SAID_MAX = 200;
-const SECOND_MS = 1_000;
+/** A page of 100 records with their longest texts is a tenth of it. */
+const BODY_BYTES_MAX = 16 * 1024 * 1024;
+/** What a service under load, or the gateway before one that restarts, answers. */
+const MAY_PASS = new Set([429, 502, 503, 504]);
 
 /**
- * GET that obeys `Retry-After` for ten minutes at most.
+ * GET that obeys `Retry-After` for ten minutes at most, and outlives a restart of the service.
  *
  * @throws Error in one line for any other answer than 200
  */
@@ -21,21 +29,58 @@ export async function fetchWithRetry(
   address: string,
   headers: Readonly<Record<string, string>> = {},
 ): Promise<Reply> {
-  const endsAt = performance.now() + PATIENCE_MS;
+  const { pathname } = new URL(address);
+  const startedAt = performance.now();
   for (;;) {
-    const reply = await request(address, {
+    const reply = await ask(address, headers);
+    if (!(reply instanceof Error) && reply.statusCode === 200) return reply;
+    const told = reply instanceof Error ? undefined : reply.headers["retry-after"]?.toString();
+    const waitMs = told === undefined ? 0 : readRetryAfter(told);
+    const mayPass = reply instanceof Error || MAY_PASS.has(reply.statusCode);
+    const why = reply instanceof Error ? reply.message : await refusalIn(reply);
+    const patienceMs = told === undefined ? PATIENCE_UNTOLD_MS : PATIENCE_MS;
+    if (!mayPass || waitMs > WAIT_MS_MAX || performance.now() - startedAt >= patienceMs) {
+      throw new Error(`${pathname}: ${why}`);
+    }
+    await pause(Math.max(waitMs, SECOND_MS));
+  }
+}
+
+/** The whole of a reply, as JSON. @throws Error when it is none, breaks off or is too long */
+export async function jsonOf({ body }: Reply): Promise<unknown> {
+  const text = await readText(body, BODY_BYTES_MAX);
+  if (text.length > BODY_BYTES_MAX) throw new Error("more bytes than any answer has");
+  return JSON.parse(text);
+}
+
+/** @returns the reply, or why none came */
+async function ask(
+  address: string,
+  headers: Readonly<Record<string, string>>,
+): Promise<Dispatcher.ResponseData | Error> {
+  try {
+    return await request(address, {
       headers: { ...headers },
       headersTimeout: TIMEOUT_MS,
       bodyTimeout: TIMEOUT_MS,
     });
-    if (reply.statusCode === 200) return reply;
-    const said = (await reply.body.text()).slice(0, SAID_MAX);
-    const seconds = Number(reply.headers["retry-after"]);
-    const isRefused = reply.statusCode === 429 || reply.statusCode === 503;
-    // `NaN` where nothing is said of when to come again.
-    if (!isRefused || !(seconds <= WAIT_SECONDS_MAX) || performance.now() >= endsAt) {
-      throw new Error(`${new URL(address).pathname}: HTTP ${reply.statusCode} ${said}`);
-    }
-    await pause(Math.max(1, seconds) * SECOND_MS);
+  } catch (error) {
+    return coerceError(error);
   }
+}
+
+async function refusalIn({ statusCode, body }: Dispatcher.ResponseData): Promise<string> {
+  const said = await readText(body, SAID_MAX).catch(() => "");
+  return `HTTP ${statusCode} ${said.slice(0, SAID_MAX)}`;
+}
+
+/** Text up to a number of characters, and a little more where there is more: the rest is not read. */
+async function readText(body: Reply["body"], most: number): Promise<string> {
+  const decoder = new TextDecoder();
+  let text = "";
+  for await (const chunk of body) {
+    text += decoder.decode(chunk, { stream: true });
+    if (text.length > most) break;
+  }
+  return text;
 }

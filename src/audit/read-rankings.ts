@@ -1,6 +1,6 @@
 import { z } from "zod";
 import type { Reading } from "./counters.ts";
-import { fetchWithRetry } from "./fetch-with-retry.ts";
+import { fetchWithRetry, jsonOf } from "./fetch-with-retry.ts";
 
 /** What the public API publishes, and when it was read. */
 export interface Rankings {
@@ -120,7 +120,7 @@ async function allPages<T>(
 
 /** @returns the body and the reply's `Date` (this machine's clock where there is none) */
 async function ask(address: string, key: string): Promise<{ body: unknown; at: number }> {
-  const { headers, body } = await fetchWithRetry(address, { authorization: `Bearer ${key}` });
-  const dated = Date.parse(String(headers.date ?? ""));
-  return { body: await body.json(), at: Number.isFinite(dated) ? dated : Date.now() };
+  const reply = await fetchWithRetry(address, { authorization: `Bearer ${key}` });
+  const dated = Date.parse(String(reply.headers.date ?? ""));
+  return { body: await jsonOf(reply), at: Number.isFinite(dated) ? dated : Date.now() };
 }

@@ -50,7 +50,7 @@ export function asMirrorError(thrown: unknown, target: string): MirrorError {
 }
 
 /** Whole seconds or a date (RFC 9110), in milliseconds from now; 0 when it says nothing. */
-function readRetryAfter(header = ""): number {
+export function readRetryAfter(header = ""): number {
   const ms = /^\d{1,9}$/.test(header) ? Number(header) * 1_000 : Date.parse(header) - Date.now();
   return Math.max(0, ms || 0);
 }

@@ -1,0 +1,97 @@
+/**
+ * Goal: an audit outlives a limit and a restart of the service it asks, and reads no more of a reply
+ * than one may have. Method: a server that answers as it is told.
+ */
+import * as assert from "node:assert/strict";
+import { once } from "node:events";
+import { createServer, type RequestListener, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { test } from "uvu";
+import { fetchWithRetry, jsonOf } from "../../src/audit/fetch-with-retry.ts";
+
+const OK: RequestListener = (_request, response) => void response.end('{"days":[]}');
+
+async function serve(listener: RequestListener, port = 0) {
+  const server = createServer(listener);
+  server.listen(port, "127.0.0.1");
+  await once(server, "listening");
+  const address = server.address() as AddressInfo;
+  return {
+    port: address.port,
+    url: `http://127.0.0.1:${address.port}/exports`,
+    async close() {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
+
+/** Answers each of these in turn, and then well. */
+function inTurn(...refusals: readonly ((response: ServerResponse) => void)[]) {
+  const asked: number[] = [];
+  const listener: RequestListener = (request, response) => {
+    const refuse = refusals[asked.length];
+    asked.push(performance.now());
+    if (refuse === undefined) OK(request, response);
+    else refuse(response);
+  };
+  return { asked, listener };
+}
+
+const refuse = (status: number, headers: Record<string, string> = {}) => {
+  return (response: ServerResponse) => void response.writeHead(status, headers).end("busy");
+};
+
+test("a gateway before a service that restarts is asked again, whether or not it says when", async () => {
+  const { asked, listener } = inTurn(
+    refuse(502),
+    refuse(503),
+    refuse(429, { "retry-after": new Date(Date.now() + 3_000).toUTCString() }),
+  );
+  const server = await serve(listener);
+  assert.deepEqual(await jsonOf(await fetchWithRetry(server.url)), { days: [] });
+  assert.equal(asked.length, 4);
+  await server.close();
+});
+
+test("a service that is not up yet is asked again", async () => {
+  const before = await serve(OK);
+  await before.close();
+  const reply = fetchWithRetry(before.url);
+  await new Promise((resolve) => setTimeout(resolve, 500));
+  const after = await serve(OK, before.port);
+  assert.deepEqual(await jsonOf(await reply), { days: [] });
+  await after.close();
+});
+
+test("what will not pass is told at once, in one line", async () => {
+  const { asked, listener } = inTurn(refuse(404), refuse(429, { "retry-after": "86400" }));
+  const server = await serve(listener);
+  await assert.rejects(fetchWithRetry(server.url), /^Error: \/exports: HTTP 404 busy$/);
+  await assert.rejects(fetchWithRetry(server.url), /^Error: \/exports: HTTP 429 busy$/);
+  assert.equal(asked.length, 2);
+  await server.close();
+});
+
+for (const status of [200, 500]) {
+  test(`a reply ${status} without an end is not read to its end`, async () => {
+    let hungUp = (): void => undefined;
+    const gone = new Promise<void>((resolve) => {
+      hungUp = resolve;
+    });
+    const server = await serve((_request, response) => {
+      response.writeHead(status);
+      const more = (): void => {
+        while (!response.destroyed && response.write(" ".repeat(65_536)));
+      };
+      response.on("drain", more).on("close", hungUp);
+      more();
+    });
+    const read = fetchWithRetry(server.url).then(jsonOf);
+    await assert.rejects(read, status === 200 ? /more bytes than any answer/ : /HTTP 500/);
+    await gone;
+    await server.close();
+  });
+}
+
+test.run();
