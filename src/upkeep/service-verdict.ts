@@ -5,7 +5,7 @@ import { type PublishingState, publishingState } from "../publishing/publishing-
 import { oldestOpenFinding } from "../publishing/reconciliation-findings.ts";
 import { type ListedCheck, listChecks } from "../reads/console-holdings.ts";
 import { readDatabaseClock, type Sql } from "../store/postgres.ts";
-import { readProcesses } from "../store/service-report.ts";
+import { type KnownProcess, readProcesses } from "../store/service-report.ts";
 import { atWorkOf, judgePostgresAway, judgeReports, sinceOf } from "./judge-reports.ts";
 import { type PendingRewards, pendingRewards } from "./reward-hand-off.ts";
 import { type CheckName, counted, type VerdictCheck, well, wrong } from "./verdict-check.ts";
@@ -65,7 +65,7 @@ async function judgeAll(sql: Sql): Promise<Verdict> {
     judgePublishing(publishing, now),
     judgeRewards(rewards, stuckSince, now),
     judgeExports(exports, failSince, now),
-    judgeHoldingsCheck(check, now),
+    judgeHoldingsCheck(check, processes, now),
     ...judgeReports(processes, now),
   ];
   return { ok: checks.every(({ ok }) => ok), checks };
@@ -149,11 +149,22 @@ function judgeExports(
   });
 }
 
-function judgeHoldingsCheck(check: ListedCheck | undefined, now: number): VerdictCheck {
-  if (check === undefined) return well("holdings-check", "none yet; it runs daily at 00:00 UTC");
+function judgeHoldingsCheck(
+  check: ListedCheck | undefined,
+  processes: readonly KnownProcess[],
+  now: number,
+): VerdictCheck {
   const fix = "see that the mirror node answers, then `starboard holdings-check run`";
-  const { state, deferred, startedAt } = check;
   const fail = (message: string, since: number) => wrong("holdings-check", { message, since, fix });
+  if (check === undefined) {
+    // A worker begins one within seconds of its start.
+    const workers = processes.filter(({ role }) => role === "worker");
+    const waited = workers.filter(({ startedAt, seenAt }) => seenAt - startedAt > CHECK_LATE_MS);
+    if (waited.length === 0) return well("holdings-check", "none yet; it runs daily at 00:00 UTC");
+    const since = Math.min(...waited.map(({ startedAt }) => startedAt));
+    return fail("none yet, though a worker has been up for an hour", since);
+  }
+  const { state, deferred, startedAt } = check;
   if (deferred > 0) return fail(`${counted(deferred, "part")} left open`, startedAt);
   if (state === "incomplete") return fail("the last run ended with parts left open", startedAt);
   if (state === "running" && now - startedAt > CHECK_LATE_MS) {

@@ -1,5 +1,6 @@
 import type { Context } from "hono";
 import { type SSEStreamingApi, streamSSE } from "hono/streaming";
+import { createSeats } from "../stream-seats.ts";
 import { figuresOf } from "./figures.ts";
 import { healthOf } from "./health.ts";
 import type { Numbers } from "./numbers.ts";
@@ -21,12 +22,13 @@ const TICK_MS = 1_000;
 const SESSION_EVERY_MS = 15_000;
 /** A stream ends by itself; the browser asks again, and is checked again. */
 const STREAM_MAX_MS = 15 * 60_000;
-/** Connections are few on some proxies, and operators are few too. */
+/** Connections are few on some proxies, and operators are few too: none takes all of them. */
 const STREAMS_MAX = 50;
+const STREAMS_PER_OPERATOR_MAX = 10;
 /** Browsers wait this long before they ask again. */
 const RETRY_MS = 3_000;
 
-let streams = 0;
+const seats = createSeats(STREAMS_MAX, STREAMS_PER_OPERATOR_MAX);
 
 /**
  * Sends what `beat` has to send, each second, until the process drains, the browser is gone, the
@@ -36,14 +38,15 @@ export function stream(
   c: Context,
   given: {
     readonly isDraining: () => boolean;
+    readonly operator: string;
     readonly isSignedIn: () => Promise<boolean>;
     readonly beat: (out: SSEStreamingApi, elapsedMs: number) => Promise<void>;
   },
 ): Response {
   // Nothing reads what would be written, so the stream would never end.
   if (c.req.method === "HEAD") return secured(c).body(null, 200);
-  if (streams >= STREAMS_MAX) return c.text("Too many live pages are open.", 503);
-  streams += 1;
+  const leave = seats.take(given.operator);
+  if (typeof leave !== "function") return c.text("Too many live pages are open.", 503);
   return streamSSE(secured(c), async (out) => {
     const startedAt = performance.now();
     let lookedAt = startedAt;
@@ -62,7 +65,7 @@ export function stream(
     } catch {
       // The browser asks again after any error: an open page is no place for its text.
     } finally {
-      streams -= 1;
+      leave();
     }
   });
 }
@@ -72,10 +75,11 @@ export function liveNumbersPage({ readNumbers, network, now, isDraining }: LiveD
   return {
     path: "/live/numbers",
     isQuiet: true,
-    show: async ({ context, isSignedIn }) => {
+    show: async ({ context, session, isSignedIn }) => {
       let sentAt = Number.NEGATIVE_INFINITY;
       return stream(context, {
         isDraining,
+        operator: session.operator,
         isSignedIn,
         async beat(out, elapsedMs) {
           if (elapsedMs - sentAt < NUMBERS_EVERY_MS) return;

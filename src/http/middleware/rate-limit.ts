@@ -23,6 +23,8 @@ export interface RateLimit {
   take(client: string): Promise<CountedVerdict>;
   /** Whether the client was far from its limit when it was last counted: this one will pass. */
   hasRoom(client: string): boolean;
+  /** Counts a refusal. @returns when to come again, whole seconds: waiting so long helps */
+  refused(verdict: CountedVerdict): number;
   /** The rate headers, names and values in turn. */
   headers(verdict: Verdict): readonly [string, string, string, string];
 }
@@ -54,18 +56,23 @@ export function rateLimit(options: RateLimitOptions): RateLimit {
     setReplyHeader(c, name, value);
   };
 
+  const refused: RateLimit["refused"] = ({ countedBy, waitMs }) => {
+    metrics?.rateLimited.inc({ limit: name, counted_by: countedBy });
+    const seconds = Math.ceil((waitMs + RETRY_SLACK_MS) / 1000);
+    return Math.min(Math.max(1, seconds), windowSeconds);
+  };
+
   return {
     client,
     take: window.take,
     hasRoom: window.hasRoom,
     headers,
+    refused,
     async middleware(c, next) {
       const verdict = precheckedOf(c)?.counted ?? (await window.take(client(c)));
       announce(c, verdict);
       if (verdict.accepted) return next();
-      metrics?.rateLimited.inc({ limit: name, counted_by: verdict.countedBy });
-      const seconds = Math.ceil((verdict.waitMs + RETRY_SLACK_MS) / 1000);
-      const retryAfterSeconds = Math.min(Math.max(1, seconds), windowSeconds);
+      const retryAfterSeconds = refused(verdict);
       return code === undefined
         ? tooManyRequests(c, retryAfterSeconds)
         : problem(c, code, { retryAfterSeconds });

@@ -82,7 +82,7 @@ async function answer(c: Context, given: Answering): Promise<Response> {
   const stranger: Asked = { path: c.req.path, now, visitor: null };
   const verdict = await limit.take(limit.client(c));
   if (!verdict.accepted) {
-    setReplyHeader(c, "Retry-After", String(Math.max(1, Math.ceil(verdict.waitMs / 1_000))));
+    setReplyHeader(c, "Retry-After", String(limit.refused(verdict)));
     return sendError(c, documentOf(site, errorBody(429), { ...stranger, isError: true }), 429);
   }
   let asked = stranger;

@@ -5,10 +5,10 @@ import type { LiveEvent } from "../../voting/live-ring.ts";
 import type { ClientAddress } from "../middleware/client-address.ts";
 import { problem } from "../problem.ts";
 import { outgoingOf } from "../reply-header.ts";
+import { createSeats } from "../stream-seats.ts";
 import { type EventStream, openEventStream } from "./event-stream.ts";
 import { operations } from "./operations.ts";
 import { readVotingQuery } from "./read-query.ts";
-import { createSeats } from "./stream-seats.ts";
 
 export interface LiveDeps {
   readonly counters: LiveCounters;

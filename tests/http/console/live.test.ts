@@ -134,6 +134,22 @@ test("a stream keeps no session alive, and none opens without one", async ({
   assert.equal(after?.at, before?.at);
 });
 
+test("one operator's open pages leave room for another's", async ({ here, operator }) => {
+  const open: AbortController[] = [];
+  const openOne = async ({ cookie }: Visitor): Promise<number> => {
+    const controller = new AbortController();
+    open.push(controller);
+    const url = `${here.url}/ops/live/numbers`;
+    const reply = await fetch(url, { headers: { cookie }, signal: controller.signal });
+    return reply.status;
+  };
+  const statuses: number[] = [];
+  for (let n = 0; n < 51; n += 1) statuses.push(await openOne(operator));
+  assert.ok(statuses.includes(503));
+  assert.equal(await openOne(await signInOperator(here, "Bea")), 200);
+  for (const controller of open) controller.abort();
+});
+
 test("a look at a stream's headers takes no seat", async ({ here, operator }) => {
   const cookie = { cookie: operator.cookie };
   for (let n = 0; n < 60; n += 1) {

@@ -102,6 +102,15 @@ test("a foreign message on a topic is on every page", async (context) => {
   await assertFailed(context, ["findings"]);
 });
 
+test("a worker that has been up for hours without any daily check is no peace", async (context) => {
+  const { sql } = context.service;
+  await sql`
+    insert into service_process (id, role, version, host, pid, started_at, seen_at, report)
+    values (${WORKER}, 'worker', '1', 'here', 1, now_ms() - 7200000, now_ms(), '{}')`;
+  await assertFailed(context, ["holdings-check"]);
+  await sql`delete from service_process where id = ${WORKER}`;
+});
+
 test("a star that waits for 93 s is late, and the lag is not the mean of the others", async (context) => {
   const { sql } = context.service;
   await sql.begin(async (changing) => {

@@ -40,13 +40,14 @@ export function liveDecisionsPage({ feed, now, isDraining }: FeedDeps): Page {
   return {
     path: "/live/decisions",
     isQuiet: true,
-    async show({ query, context, isSignedIn }) {
+    async show({ query, context, session, isSignedIn }) {
       const filter = readFilter(query);
       const sent = new Map<string, number>();
       let isFirst = true;
       let from = resumeAt(context.req.header("last-event-id") ?? query.get("since")) ?? now();
       return stream(context, {
         isDraining,
+        operator: session.operator,
         isSignedIn,
         async beat(out) {
           const at = now();
