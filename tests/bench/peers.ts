@@ -39,10 +39,14 @@ export function installPeers(note: (line: string) => void): boolean {
   for (const name of ["package.json", "package-lock.json"]) {
     copyFileSync(join(SOURCES, name), join(INSTALLED, name));
   }
-  const { status, stderr, error } = spawnSync("npm", ["ci", "--ignore-scripts"], {
-    cwd: INSTALLED,
-    encoding: "utf8",
-  });
+  const { status, stderr, error } = spawnSync(
+    "npm",
+    ["ci", "--ignore-scripts", "--loglevel=error"],
+    {
+      cwd: INSTALLED,
+      encoding: "utf8",
+    },
+  );
   if (status === 0) return true;
   note(`the peers are left out, npm could not install them: ${stderr || error?.message}`);
   return false;
