@@ -27,7 +27,10 @@ export function demoRoutes({ wallets, readHoldings, requireOwnPage }: DemoSignin
   app.get("/wallets", async (c) => {
     const shown = wallets.map(async ({ id }) => {
       const { collectionA, collectionB } = await readHoldings(id);
-      return { id, holds: `holds ${collectionA.length} of A, ${collectionB.length} of B` };
+      return {
+        id,
+        holds: `holds ${collectionA.length} of collection A, ${collectionB.length} of collection B`,
+      };
     });
     c.header("Cache-Control", "no-store");
     return c.json(await Promise.all(shown));
