@@ -58,6 +58,7 @@ async function prove(mayMount: boolean): Promise<void> {
     await prometheus?.close();
     await scene.close();
     await postgres?.close();
+    disk?.close();
   }
 }
 

@@ -9,6 +9,7 @@ export interface SmallDisk {
   readonly folder: string;
   fill(): void;
   empty(): void;
+  close(): void;
 }
 
 const BYTES = 512 * 1024 ** 2;
@@ -51,5 +52,9 @@ export function mountSmallDisk(): SmallDisk {
       execFileSync("fallocate", ["-l", String(bavail * bsize), ballast], { stdio: "ignore" });
     },
     empty: () => rmSync(ballast, { force: true }),
+    close() {
+      execFileSync("umount", [folder]);
+      rmSync(folder, { recursive: true });
+    },
   };
 }
