@@ -53,7 +53,7 @@ async function main(): Promise<number> {
   process.once("SIGTERM", () => stop.abort());
   const paths = findFiles(values.in, positionals);
   const compile = !COMPILED && !values.source && paths.length > FEW;
-  const tree = compile ? compileTree() : ROOT;
+  const tree = compile ? await compileTree() : ROOT;
   const given = environment();
   const server = given.STARBOARD_TEST_DATABASE_URL ? undefined : await startThrowAway();
   try {

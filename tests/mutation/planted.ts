@@ -102,7 +102,7 @@ async function passWithoutBugs(bugs: readonly PlantedBug[], given: Given): Promi
   const { run, stop, kept } = given;
   const files = [...new Set(bugs.flatMap(({ tests }) => tests))];
   const left = files.filter((file) => kept.find(file) === undefined);
-  const tree = compileTree();
+  const tree = await compileTree();
   try {
     const results = await inLanes(left, stop, async (file) => {
       const result = await run(tree, file);
@@ -136,7 +136,7 @@ async function verdictOn(bug: PlantedBug, given: Given): Promise<number> {
 
 /** @returns the test files that noticed the bug, with what they said */
 async function tryBug(bug: PlantedBug, { run, stop }: Given): Promise<readonly string[]> {
-  const tree = compileTree((copy) => plant(bug, copy, "apply"));
+  const tree = await compileTree((copy) => plant(bug, copy, "apply"));
   const caughtBy: string[] = [];
   try {
     for (const file of bug.tests) {

@@ -29,7 +29,7 @@ assert.deepEqual(more, []);
 const server = await servers.create("server");
 process.env.STARBOARD_TEST_DATABASE_URL = server.urlOf("postgres");
 const network = await startNetwork();
-const next = compileTree();
+const next = await compileTree();
 writeFileSync(join(next, "migrations/999.do.next.sql"), NEXT_MIGRATION);
 const about = JSON.parse(readFileSync(join(next, "package.json"), "utf8"));
 writeFileSync(join(next, "package.json"), JSON.stringify({ ...about, version: "99.0.0" }));
