@@ -56,7 +56,7 @@ export async function sidewaysOf(page: Page): Promise<number> {
 /** What axe-core finds: how grave, which rule, and the first place of it. */
 export async function violationsOn(page: Page): Promise<readonly string[]> {
   await page.evaluate(AXE);
-  const found = (await page.evaluate("axe.run()")) as {
+  const found = (await page.evaluate(`axe.run({ resultTypes: ["violations"] })`)) as {
     violations: { id: string; impact: string; nodes: { target: string[] }[] }[];
   };
   return found.violations.map(({ id, impact, nodes }) => `${impact}: ${id} at ${nodes[0]?.target}`);
