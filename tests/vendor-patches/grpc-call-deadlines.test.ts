@@ -10,7 +10,7 @@ import { limitGrpcCalls } from "../../src/vendor-patches/grpc-call-deadlines.ts"
 
 test("a node that holds its connections open and never answers keeps none of them", async () => {
   // Before the topic does it with its own, longer time.
-  limitGrpcCalls(grpc, 400);
+  limitGrpcCalls(grpc, 3_000);
   const sessions = new Set<ServerHttp2Session>();
   let started = 0;
   const node = createServer().listen(0, "127.0.0.1");
@@ -30,7 +30,7 @@ test("a node that holds its connections open and never answers keeps none of the
     nodes: [{ address: `127.0.0.1:${port}`, account: "0.0.3" }],
     operatorId: "0.0.2",
     operatorKey: privateKey.export({ format: "der", type: "pkcs8" }).toString("hex"),
-    callDeadlineMs: 200,
+    callDeadlineMs: 2_000,
   });
   const validStart = BigInt(Date.now()) * 1_000_000n;
   const message = { topicId: "0.0.9", message: "hello", memo: "", validStart };
