@@ -4,6 +4,7 @@
  * its topic. Method: real `serve` and `work` processes; a client that repeats each star under its
  * Idempotency-Key until it is told; web and worker are killed in turn meanwhile; then journal and
  * topics, as the mirror node shows them, are held against what the client was told.
+ * `npm run prove:chaos` kills hundreds of times.
  */
 import * as assert from "node:assert/strict";
 import { test } from "uvu";
@@ -13,7 +14,7 @@ import { newWallet, signIn } from "../support/service.ts";
 
 const WALLETS = 40;
 const STARS_EACH = 5;
-const STARS_PER_LIFE = 30;
+const STARS_PER_LIFE = 50;
 const TARGETS = [
   "token/0.0.9001",
   "event/meetup",

@@ -1,7 +1,8 @@
 // timeout: 120 s
 /**
- * Goal: no failpoint of voting and publishing leaves a star without its one message. Method: what `npm run prove:publish` does in full, for every other place in
- * one mode, another choice every day; the day is printed, and SAMPLE_DAY=n repeats it.
+ * Goal: no failpoint of voting and publishing leaves a star without its one message. Method: what
+ * `npm run prove:publish` does in full, for every fourth place in one mode, another choice every
+ * day; the day is printed, and SAMPLE_DAY=n repeats it.
  */
 import * as assert from "node:assert/strict";
 import { test } from "uvu";
