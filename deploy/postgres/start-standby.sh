@@ -7,4 +7,4 @@ if [ ! -s "$PGDATA/PG_VERSION" ]; then
   chmod 0700 "$PGDATA"
   echo "primary_conninfo = '$from password=$PGPASSWORD'" >> "$PGDATA/postgresql.auto.conf"
 fi
-exec postgres -c hot_standby=on
+exec "$@"

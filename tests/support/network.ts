@@ -35,30 +35,17 @@ export async function startNetwork(
   ]);
   const sql = openPostgres(database.url, { connections: 4 });
   await seedDirectory(sql);
-  const hedera = await startLocalHedera({ now: () => Date.now(), ...options });
-  const { ledger } = hedera;
-  const operator = newKey("ed25519");
-  const operatorId = await ledger.createAccount({ key: operator.publicKey });
-  const treasury = await ledger.createAccount({ key: null });
-  const collectionA = await ledger.createCollection({ treasury, name: "A", symbol: "A" });
-  const collectionB = await ledger.createCollection({ treasury, name: "B", symbol: "B" });
-  const topics = {
-    event: await ledger.createTopic({ submitKey: operator.publicKey }),
-    asset: await ledger.createTopic({ submitKey: operator.publicKey }),
-  };
+  const {
+    hedera,
+    collectionA,
+    collectionB,
+    topics,
+    settings: onLedger,
+  } = await startLedger(options);
   const settings = {
     DATABASE_URL: database.url,
     REDIS_URL: redis.url,
-    MIRROR_NODE_URL: hedera.mirrorUrl,
-    HEDERA_NODES: hedera.nodes.map(({ address, account }) => `${address}=${account}`).join(","),
-    HEDERA_OPERATOR_ID: operatorId,
-    HEDERA_OPERATOR_KEY: operator.key,
-    EVENT_VOTES_TOPIC_ID: topics.event,
-    ASSET_VOTES_TOPIC_ID: topics.asset,
-    COLLECTION_A_ID: collectionA,
-    COLLECTION_A_KEY: "alpha",
-    COLLECTION_B_ID: collectionB,
-    COLLECTION_B_KEY: "beta",
+    ...onLedger,
     VOTING_RATE_LIMIT: "1000000",
     LOG_LEVEL: "warn",
   };
@@ -79,6 +66,41 @@ export async function startNetwork(
   };
 }
 
+/** The ledger of a network, and what processes need to know of it. */
+export type NetworkLedger = Pick<Network, "hedera" | "collectionA" | "collectionB" | "topics"> & {
+  readonly settings: Readonly<Record<string, string>>;
+};
+
+/** Starts a ledger with an operator, two collections and two topics. */
+export async function startLedger(
+  options: { readonly now?: () => number } = {},
+): Promise<NetworkLedger> {
+  const hedera = await startLocalHedera({ now: () => Date.now(), ...options });
+  const { ledger } = hedera;
+  const operator = newKey("ed25519");
+  const operatorId = await ledger.createAccount({ key: operator.publicKey });
+  const treasury = await ledger.createAccount({ key: null });
+  const collectionA = await ledger.createCollection({ treasury, name: "A", symbol: "A" });
+  const collectionB = await ledger.createCollection({ treasury, name: "B", symbol: "B" });
+  const topics = {
+    event: await ledger.createTopic({ submitKey: operator.publicKey }),
+    asset: await ledger.createTopic({ submitKey: operator.publicKey }),
+  };
+  const settings = {
+    MIRROR_NODE_URL: hedera.mirrorUrl,
+    HEDERA_NODES: hedera.nodes.map(({ address, account }) => `${address}=${account}`).join(","),
+    HEDERA_OPERATOR_ID: operatorId,
+    HEDERA_OPERATOR_KEY: operator.key,
+    EVENT_VOTES_TOPIC_ID: topics.event,
+    ASSET_VOTES_TOPIC_ID: topics.asset,
+    COLLECTION_A_ID: collectionA,
+    COLLECTION_A_KEY: "alpha",
+    COLLECTION_B_ID: collectionB,
+    COLLECTION_B_KEY: "beta",
+  };
+  return { hedera, collectionA, collectionB, topics, settings };
+}
+
 /** A message as the ledger's mirror node shows it. */
 export interface TopicMessage {
   readonly sequence: number;
@@ -86,7 +108,10 @@ export interface TopicMessage {
 }
 
 /** All messages of a topic, read from the mirror node alone. */
-export async function messagesOf({ hedera }: Network, topic: string): Promise<TopicMessage[]> {
+export async function messagesOf(
+  { hedera }: Pick<Network, "hedera">,
+  topic: string,
+): Promise<TopicMessage[]> {
   const messages: TopicMessage[] = [];
   let next: string | null = `/api/v1/topics/${topic}/messages?limit=100`;
   while (next !== null) {

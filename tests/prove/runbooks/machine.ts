@@ -13,9 +13,14 @@ import type { PostgresServers } from "../postgres-servers.ts";
 const ENTRY = new URL("../../../src/processes/starboard.ts", import.meta.url);
 type Settings = Readonly<Record<string, string>>;
 
-/** The `sh` blocks of a page, without the indent of a list. */
+/** The `sh` blocks of a page of docs/operating. */
 export function blocksOf(page: string): readonly string[] {
-  const file = fileURLToPath(new URL(`../../../docs/operating/${page}.md`, import.meta.url));
+  return shellBlocks(`docs/operating/${page}.md`);
+}
+
+/** The `sh` blocks of a file of the tree. */
+export function shellBlocks(path: string): readonly string[] {
+  const file = fileURLToPath(new URL(`../../../${path}`, import.meta.url));
   const found = readFileSync(file, "utf8").matchAll(/^( *)```sh\n([\s\S]*?)^ *```$/gm);
   return [...found].map(([, indent = "", text = ""]) => text.replaceAll(`\n${indent}`, "\n"));
 }

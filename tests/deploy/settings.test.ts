@@ -1,0 +1,100 @@
+/**
+ * Goal: what `deploy/` sets is a setting, and what it names in one file is there in the other.
+ * Method: the names that its files give, held against the configuration's and each other's.
+ */
+import * as assert from "node:assert/strict";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "uvu";
+import { parse, parseAllDocuments } from "yaml";
+import { settings } from "../../src/config.ts";
+
+const DEPLOY = join(import.meta.dirname, "../../deploy");
+const read = (path: string): string => readFileSync(join(DEPLOY, path), "utf8");
+// biome-ignore lint/suspicious/noExplicitAny: files of several shapes
+type Yaml = any;
+const compose: Yaml = parse(read("compose.yaml"), { merge: true });
+const services: [string, Yaml][] = Object.entries(compose.services);
+/** Read by Node and its libraries, not by the configuration. */
+const NOT_OURS = ["NODE_ENV"];
+
+test("every name in the examples, the compose file, the manifests and the images is a setting", () => {
+  const examples = [
+    "starboard.env.example",
+    "operator.env.example",
+    "systemd/starboard.env.example",
+  ];
+  const named = examples.flatMap((path) =>
+    [...read(path).matchAll(/^([A-Z_]+)=/gm)].map(([, name = ""]) => name),
+  );
+  const units = readdirSync(join(DEPLOY, "systemd")).filter((name) => name.endsWith(".service"));
+  for (const unit of units) {
+    named.push(
+      ...[...read(`systemd/${unit}`).matchAll(/^Environment=(\w+)=/gm)].map(([, n = ""]) => n),
+    );
+  }
+  for (const [, { image, environment = {} }] of services) {
+    if (/^starboard-/.test(image)) named.push(...Object.keys(environment));
+  }
+  for (const document of parseAllDocuments(read("kubernetes/settings.yaml"))) {
+    named.push(...Object.keys(document.toJS().data));
+    named.push(
+      ...[...read("kubernetes/settings.yaml").matchAll(/literal=([A-Z_]+)/g)].map(
+        ([, n = ""]) => n,
+      ),
+    );
+  }
+  for (const [, line = ""] of read("Dockerfile").matchAll(/^ENV (.*)$/gm)) {
+    named.push(...line.split(" ").map((pair) => pair.split("=")[0] ?? ""));
+  }
+  assert.ok(named.length > 40);
+  const known = [...Object.keys(settings.shape), ...NOT_OURS];
+  assert.deepEqual([...new Set(named.filter((name) => !known.includes(name)))], []);
+});
+
+test("the operator's key is at the workers alone", () => {
+  const withKey = services.filter(([, { env_file: files = [] }]) => files.includes("operator.env"));
+  assert.deepEqual(
+    withKey.map(([name]) => name),
+    ["work"],
+  );
+  assert.doesNotMatch(read("systemd/starboard-serve@.service"), /^EnvironmentFile.*operator/m);
+  assert.doesNotMatch(read("kubernetes/web.yaml"), /starboard-operator/);
+});
+
+test("compose: pinned images, files that are there, and processes that may nothing", () => {
+  for (const [name, { image, volumes = [], ...service }] of services) {
+    for (const volume of volumes) {
+      const [from = ""] = volume.split(":");
+      const isThere = from.startsWith(".")
+        ? existsSync(join(DEPLOY, from))
+        : from in compose.volumes;
+      // Secrets are made by the steps.
+      assert.ok(isThere || from.startsWith("./secrets/"), `${name}: ${volume}`);
+    }
+    if (!/^starboard-/.test(image)) {
+      assert.match(image, /:v?\d+\.\d+(\.\d+)?(-[a-z]+)?$/, name);
+      continue;
+    }
+    assert.deepEqual([service.read_only, service.cap_drop], [true, ["ALL"]], name);
+    assert.deepEqual(service.security_opt, ["no-new-privileges:true"], name);
+    // A process finishes its requests within ten seconds of SIGTERM.
+    assert.equal(service.stop_grace_period, "20s", name);
+  }
+});
+
+test("Prometheus asks the services of the compose file at the ports of the images", () => {
+  const { scrape_configs: configs }: Yaml = parse(read("prometheus/prometheus.yaml"));
+  const asked = configs[0].dns_sd_configs.map((each: Yaml) => [each.names[0], each.port]);
+  const exposed = [...read("Dockerfile").matchAll(/^EXPOSE (\d+)/gm)].map(([, port]) =>
+    Number(port),
+  );
+  assert.deepEqual(
+    asked.map(([name]: [string]) => name),
+    ["serve", "work"],
+  );
+  assert.deepEqual(asked.map(([, port]: [string, number]) => port).sort(), exposed.sort());
+  for (const [name] of asked) assert.ok(name in compose.services);
+});
+
+test.run();
