@@ -17,6 +17,7 @@ import { checkFiles } from "./check-files.ts";
 import { makeRoot } from "./clean-root.ts";
 import { proveCompose } from "./compose.ts";
 import { ENGINE_PACKAGES, type Engine, startEngine } from "./engine.ts";
+import { proveSystemd } from "./systemd.ts";
 
 const ROOT = join(import.meta.dirname, "../../..");
 /** `slirp4netns` answers names there. */
@@ -26,7 +27,7 @@ const NPM = "npm@10.9.0";
 /** The stand-ins, by the images that they stand for. */
 const STAND_INS = ["postgres", "redis", "prometheus", "grafana"];
 const SUITES = ["bookworm", "trixie"];
-const PROOFS = { checks: checkFiles, compose: proveCompose };
+const PROOFS = { checks: checkFiles, compose: proveCompose, systemd: proveSystemd };
 
 /** What containers say of themselves after a failure. */
 const LOOK_BACK = `for id in $(docker ps -aq); do
@@ -126,6 +127,7 @@ async function makeStandIns(engine: Engine): Promise<void> {
   const images = [...text("compose.yaml").matchAll(/image: (\S+:\S+)/g)].map(([, image]) => image);
   const tags: [string, string | undefined][] = [
     ["node", node],
+    ["server", "server"],
     ["linters", "linters"],
     ...STAND_INS.map((name): [string, string | undefined] => [
       name,
