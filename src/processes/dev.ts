@@ -36,7 +36,6 @@ async function startAll({ json }: { readonly json: boolean }) {
     for (const stop of stops.splice(0).reverse()) await stop();
   };
   try {
-    if (!json) process.stdout.write("\nStarting the servers and the service…\n");
     const home = await openLocalEnvironment((stop) => stops.push(stop));
     const log = createLogger(home.settings.LOG_LEVEL, "dev", traceFields(home.settings));
     const tracing = await startTracing(home.settings, { role: "dev", log });

@@ -243,7 +243,7 @@ test("what fills, empties or stops a queue is refused", async (context) => {
 
 for (const role of ["viewer", "operator"] as const) {
   test(`who is ${role} looks at the queues and retries nothing: that is for admins`, async (context) => {
-    const { token } = await addOperator(context.service.sql, { name: `Vera, ${role}`, role });
+    const { token } = await addOperator(context.service.sql, { name: `Vera ${role}`, role });
     const visitor = { ...context, operator: await signInOperator(context.service, "", token) };
     const queues = await visitor.operator.get(`${BOARD}/api/queues`);
     const listed: { readOnlyMode: boolean }[] = JSON.parse(queues.text).queues;
