@@ -48,6 +48,8 @@ export function stream(
   const leave = seats.take(given.operator);
   if (typeof leave !== "function") return c.text("Too many live pages are open.", 503);
   return streamSSE(secured(c), async (out) => {
+    // Not at the next tick: someone who turns pages quickly would have all seats.
+    out.onAbort(leave);
     const startedAt = performance.now();
     let lookedAt = startedAt;
     try {
