@@ -8,10 +8,10 @@ import { isAway, readVerdict } from "../upkeep/service-verdict.ts";
 
 /**
  * Sets what Postgres and the queues alone know, whichever process did the work; asked for at each
- * scrape.
+ * scrape. Where Postgres does not answer, the check `postgres` says so, and the rest stays as last
+ * known.
  *
  * @param board absent where no Redis is fit for BullMQ
- * Where Postgres does not answer, the check `postgres` says so, and the rest stays as last known.
  */
 export async function refreshMetrics(
   sql: Sql,

@@ -1,3 +1,5 @@
+import { dayOf } from "../../../actors/day.ts";
+import { rulesOn } from "../../../actors/rules.ts";
 import { topProjects } from "../../reads/directory-items.ts";
 import { listEvents } from "../../reads/events.ts";
 import { topCollections, topTokens } from "../../reads/markets.ts";
@@ -27,10 +29,11 @@ export function homePage({ sql, share, siteName }: Reading): Page {
         ]),
       );
       const part = partsFor(request);
+      const { base, flatBonus } = rulesOn(dayOf(now));
       return {
         title: "",
         body: html`<h1>What is on now</h1>
-<p class="lead">${siteName} lists what happens on the ledger, and wallets give it stars. A star weighs 1, and 1 more for each NFT of collection A, and 5 more with one of collection B. Every star is on the ledger, where anyone can check it.</p>
+<p class="lead">${siteName} lists what happens on the ledger, and wallets give it stars. A star weighs ${base}, and 1 more for each NFT of collection A, and ${flatBonus} more with one of collection B. Every star is on the ledger, where anyone can check it.</p>
 ${part(
   "Events",
   "/events",
