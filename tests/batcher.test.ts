@@ -73,7 +73,7 @@ function heldCalls() {
 
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 
-test("with calls bounded, the next call takes all that was asked while it waited", async () => {
+test("with calls bounded, the next call takes all that was asked while it waited (A19 herd)", async () => {
   const { calls, load } = heldCalls();
   const ask = batcher(load, { keysMax: 10, callsMax: 1, waitMsMax: 60_000 });
   const first = ask(1);

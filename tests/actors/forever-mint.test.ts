@@ -399,7 +399,7 @@ test("a star's date is that of the wallet's last vote, whatever it adds", () => 
   });
 });
 
-test("commands and facts go as XState's own transition, whatever has happened", () => {
+test("commands and facts go as XState's own transition, whatever has happened (A25 model)", () => {
   fc.assert(
     fc.property(histories, (moves) => {
       const world = new World();

@@ -96,7 +96,7 @@ const accepted = (slot: number, at: number) => ({
   seasonId: null,
 });
 
-test("forty instants: each belongs to its day, and that day ends when the next begins", () => {
+test("forty instants: each belongs to its day, and that day ends when the next begins (A13 midnight, P10)", () => {
   assert.equal(instants.length, 40);
   assert.equal(new Set(instants.map(({ text }) => text)).size, 40);
   for (const { text, at, day, nextDay } of instants) {

@@ -187,7 +187,7 @@ for (const walk of walks) {
     process.stdout.write(`${name}: ${wayTo.size} states, ${edges.length} steps\n`);
   });
 
-  test(`${name}: every path ends where machine and oracle say`, () => {
+  test(`${name}: every path ends where machine and oracle say (A25 model)`, () => {
     // A command leads nowhere else, so no path that passes each state once has one in it.
     const facts = (state: never) =>
       walk.fewerEvents(state).filter((event) => !walk.isCommand(event));

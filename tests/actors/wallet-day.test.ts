@@ -167,7 +167,7 @@ test("in any order of stars: never over the limit, never twice, instants rise, r
   );
 });
 
-test("the shared scope decides and evolves exactly as XState's own transition()", () => {
+test("the shared scope decides and evolves exactly as XState's own transition() (A25 model)", () => {
   fc.assert(
     fc.property(fc.array(anyStar, { maxLength: 30 }), (plan) => {
       let ours = walletDay.initial({ wallet: "0.0.1001", day: DAY });

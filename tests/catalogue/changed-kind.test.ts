@@ -91,7 +91,11 @@ async function hold(sql: Sql, statement: string): Promise<() => Promise<void>> {
   };
 }
 
-const waiting = async (sql: Sql) => (await sql`select from pg_locks where not granted`).length;
+const waiting = async (sql: Sql) =>
+  (
+    await sql`select from pg_stat_activity
+      where wait_event_type = 'Lock' and datname = current_database()`
+  ).length;
 
 test("a star that is stored while an import is under way keeps the event's kind", async ({
   sql,

@@ -1,10 +1,9 @@
-import { execFileSync } from "node:child_process";
 import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { createClient } from "redis";
 import { DAY_MS } from "../../actors/day.ts";
-import { until } from "../support/processes.ts";
+import { childrenOf, until } from "../support/processes.ts";
 import type { Member } from "./fleet.ts";
 import { patiently } from "./place.ts";
 import type { TcpProxy } from "./proxy.ts";
@@ -223,15 +222,6 @@ async function rollingRestart({ place: { fleet } }: Scene): Promise<void> {
     await member.restart(build);
     await until(`${member.name} is back`, member.isUp, BACK_WITHIN_MS);
   }
-}
-
-function childrenOf(parent: number): readonly number[] {
-  const found = execFileSync("ps", ["-A", "-o", "pid=,ppid="], { encoding: "utf8" });
-  return found
-    .split("\n")
-    .map((line) => line.trim().split(/\s+/).map(Number))
-    .filter(([, ppid]) => ppid === parent)
-    .map(([pid = 0]) => pid);
 }
 
 /** One that has ended already needs no signal. */

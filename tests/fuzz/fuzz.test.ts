@@ -92,7 +92,7 @@ const failures: string[] = [];
 const slowest: { ms: number; at: string }[] = [];
 let late = 0;
 
-test(`${requests} odd requests of seed ${seed}: no 5xx, every error in shape, nothing leaked`, async () => {
+test(`${requests} odd requests of seed ${seed}: no 5xx, every error in shape, nothing leaked (P15)`, async () => {
   world = await openWorld(log, VOTERS);
   try {
     await run(world);

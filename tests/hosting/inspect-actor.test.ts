@@ -94,7 +94,7 @@ test("an actor is shown by its public name: state, context, version, source", as
   assert.deepEqual([unknown.state, unknown.version, unknown.source], ["open", 0, "journal"]);
 });
 
-test("what the journal makes equals what is live", async (c) => {
+test("what the journal makes equals what is live (A26 replay, P8)", async (c) => {
   for (const id of [
     `wallet-day/${WALLET}/${c.day}`,
     `event-day/meetup/${c.day}`,

@@ -96,7 +96,7 @@ test("a missing snapshot is no loss", async (c) => {
   assert.deepEqual(next.opened, ["journal", "memory"]);
 });
 
-test("a stale snapshot lets no sixth star through and refuses no fifth", async (c) => {
+test("a stale snapshot lets no sixth star through and refuses no fifth (A11 redis-stale)", async (c) => {
   const key = await castBefore(c, 2);
   const old = await c.redis.hGet(key, WALLET);
   const second = await c.newProcess();
@@ -110,7 +110,7 @@ test("a stale snapshot lets no sixth star through and refuses no fifth", async (
   assert.deepEqual(third.opened, ["journal", "memory", "memory"]);
 });
 
-test("a snapshot ahead of the journal invents no star: nothing is refused for it, no slot is skipped", async (c) => {
+test("a snapshot ahead of the journal invents no star: nothing is refused for it, no slot is skipped (A6 pg-failover-lossy, A11 redis-future)", async (c) => {
   const key = await castBefore(c, 4);
   const ahead = await c.redis.hGet(key, WALLET);
   // The journal lost its last stars, as after a failover to a standby that missed them.
@@ -142,7 +142,7 @@ const odd: Readonly<Record<string, (good: string) => string>> = {
 };
 
 for (const [name, change] of Object.entries(odd)) {
-  test(`a snapshot that is ${name} is thrown away and folded again`, async (c) => {
+  test(`a snapshot that is ${name} is thrown away and folded again (A11 redis-future, A24 machine-upgrade)`, async (c) => {
     const key = await castBefore(c, 2);
     await spoil(c, key, change);
     const next = await c.newProcess();
@@ -193,7 +193,7 @@ test("a pass granted or taken back counts at once, whatever the snapshot was mad
   assert.deepEqual(next.opened, ["snapshot", "memory"]);
 });
 
-test("stars go on without Redis", async (c) => {
+test("stars go on without Redis (A11 redis-kill-20s)", async (c) => {
   const engine = await c.newProcess();
   assert.equal(verdictOf(await engine.cast(WALLET, "token/0.0.9001")), "accepted");
   c.redis.destroy();

@@ -27,7 +27,10 @@ test.before.each(async (context) => {
 });
 test.after.each((context) => context.close());
 
-test("two processes race on one wallet: five stars are accepted between them", async ({ a, b }) => {
+test("two processes race on one wallet: five stars are accepted between them (A1 two-heads, P3)", async ({
+  a,
+  b,
+}) => {
   const results = await Promise.all(
     Array.from({ length: 40 }, (_, n) => (n % 2 ? a : b).cast("0.0.501", `token/0.0.${9001 + n}`)),
   );
@@ -41,7 +44,7 @@ test("two processes race on one wallet: five stars are accepted between them", a
   );
 });
 
-test("two processes race on one item: one star, and losers and late comers get the same reason", async ({
+test("two processes race on one item: one star, and losers and late comers get the same reason (P4)", async ({
   a,
   b,
 }) => {
@@ -61,7 +64,7 @@ test("two processes race on one item: one star, and losers and late comers get t
   );
 });
 
-test("two processes race on one serial: it counts once, and each reply tells its true weight", async ({
+test("two processes race on one serial: it counts once, and each reply tells its true weight (P5)", async ({
   a,
   b,
 }) => {
@@ -83,7 +86,33 @@ test("two processes race on one serial: it counts once, and each reply tells its
   assert.deepEqual({ ...total }, { weight: 28, stars: 20 });
 });
 
-test("concurrent twins under one key get one outcome, byte for byte, in every process", async ({
+test("sixty-four wallets star one mint in two processes: each NFT counts once, and the total is what counted (A2 hot-mint, P5)", async ({
+  a,
+  b,
+}) => {
+  const wallets = Array.from({ length: 64 }, (_, n) => `0.0.${600 + n}`);
+  for (const [n, wallet] of wallets.entries()) {
+    // Each NFT is brought by four wallets that stand beside each other.
+    const serials = [0, 1, 2, 3].map((next) => 1 + ((n + next) % wallets.length));
+    for (const engine of [a, b]) {
+      engine.holdings.set(wallet, { collectionA: serials, collectionB: n % 8 ? [] : [1 + n] });
+    }
+  }
+  const stars = await Promise.all(
+    wallets.map((wallet, n) => (n % 2 ? a : b).cast(wallet, "event/mint")),
+  );
+  // One for each wallet, one for each A, five for each B.
+  const total = 64 + 64 + 5 * 8;
+  assert.equal(
+    stars.reduce((sum, star) => sum + bodyOf(star).star.weight, 0),
+    total,
+  );
+  const [row] = await a.sql`select weight from event_total where event_id = 'mint'`;
+  assert.equal(row?.weight, total);
+  assert.deepEqual([...a.contradictions, ...b.contradictions], []);
+});
+
+test("concurrent twins under one key get one outcome, byte for byte, in every process (P2)", async ({
   a,
   b,
 }) => {
@@ -116,7 +145,7 @@ test("a memory that is behind another process never accepts a sixth star", async
   assert.equal(verdictOf(await a.cast("0.0.507", "token/0.0.9004")), "ALREADY_STARRED");
 });
 
-test("a pass granted after an exhausted day was remembered counts at once, in every process", async ({
+test("a pass granted after an exhausted day was remembered counts at once, in every process (A17 premium-edge)", async ({
   a,
   b,
 }) => {
@@ -144,7 +173,9 @@ test("a pass granted while the wallet is remembered shows in the very next reply
   );
 });
 
-test("a pass taken back between decision and commit is not used", async ({ a }) => {
+test("a pass taken back between decision and commit is not used (A17 premium-edge, P3)", async ({
+  a,
+}) => {
   await a.sql`insert into season (id, name, starts_at, ends_at)
     values ('00000000-0000-7000-8000-000000000002', 'Two', 0, 4102444800000)`;
   await a.sql`insert into premium_pass values (509, '00000000-0000-7000-8000-000000000002', 0)`;
@@ -273,7 +304,7 @@ function urlOf({ sql }: Engine): string {
   return `postgres://${user}:${encodeURIComponent(String(pass ?? ""))}@${host[0]}:${port[0]}/${database}`;
 }
 
-test("the database's clock jumps over midnight: the next star is the new day's, in every process", async ({
+test("the database's clock jumps over midnight: the next star is the new day's, in every process (A13 midnight, P10)", async ({
   a,
   b,
 }) => {

@@ -37,7 +37,7 @@ test("503 when a newer schema is needed", async ({ service }) => {
   assert.deepEqual([status, body.dependencies.postgres], [503, "down"]);
 });
 
-test("503 when Redis may evict", async ({ service }) => {
+test("503 when Redis may evict (A12 evicting-redis)", async ({ service }) => {
   const redis = openRedis(service.redisUrl, silentLogger);
   if (!redis.isReady) await new Promise((resolve) => redis.once("ready", resolve));
   await redis.configSet("maxmemory-policy", "allkeys-lru");

@@ -171,7 +171,7 @@ test("408 REQUEST_TIMEOUT: a body that dribbles in is cut off after 10 s", async
   assertProblem(reply, 408, "REQUEST_TIMEOUT");
 });
 
-test("a server holds so many connections and no more", async () => {
+test("a server holds so many connections and no more (A20 overload)", async () => {
   // Node tells which server a request came to; to open some 8,000 sockets would take seconds of CPU.
   let bound: number | undefined;
   const look = (message: unknown): void => {

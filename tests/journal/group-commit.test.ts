@@ -48,7 +48,7 @@ test.before.each(async (context) => {
 });
 test.after.each((context) => context.close());
 
-test("stars decided in one tick share one commit, and each learns its counter", async (c) => {
+test("stars decided in one tick share one commit, and each learns its counter (A19 herd)", async (c) => {
   const outcomes = await Promise.all(
     Array.from({ length: 50 }, () => c.commit(decidedStar({ wallet: newWallet(), now: c.now }))),
   );
@@ -169,7 +169,7 @@ test("a month without a partition gets one by itself", async (c) => {
   assert.equal(outcome.kind, "stored");
 });
 
-test("one bad row among many fails alone", async (c) => {
+test("one bad row among many fails alone (A9 poison-row)", async (c) => {
   const poison = decidedStar({ wallet: newWallet(), now: c.now });
   const bad = { ...poison, star: { ...poison.star, weight: -3 } };
   const results = await Promise.allSettled([
@@ -190,7 +190,7 @@ test("a statement that starts after its deadline writes nothing; heard in time, 
   assert.equal(row?.stars, 0);
 });
 
-test("a commit whose answer is lost is looked up, and reported as stored", async (c) => {
+test("a commit whose answer is lost is looked up, and reported as stored (A7 unknown-commit, P1)", async (c) => {
   // The pool hears nothing of its first statement's success: the reply is torn off.
   let torn = false;
   const cut = new Proxy(c.sql, {
@@ -208,7 +208,7 @@ test("a commit whose answer is lost is looked up, and reported as stored", async
   assert.deepEqual(outcome, { kind: "stored", totalVotes: 1, keptReply: null });
 });
 
-test("the loser of a deadlock was rolled back for certain, and is sent again", async (c) => {
+test("the loser of a deadlock was rolled back for certain, and is sent again (A8 deadlock-hunt)", async (c) => {
   let deadlocks = 2;
   const unlucky = new Proxy(c.sql, {
     apply(target, thisArg, args: Parameters<Sql>) {
@@ -234,7 +234,7 @@ test("a database that is gone gives 503, never a guess", async (c) => {
   await gone.end({ timeout: 0 });
 });
 
-test("neither the app's role nor the owner changes or deletes a star", async (c) => {
+test("neither the app's role nor the owner changes or deletes a star (P9)", async (c) => {
   const target = { type: "event", id: "meetup", eventKind: "OTHER", ledgerId: null } as const;
   const claims = { a: [1], b: null };
   await c.commit(decidedStar({ wallet: newWallet(), now: c.now, target, claims }));

@@ -89,7 +89,7 @@ test("a wallet's day is loaded under the pass in force, to the millisecond", asy
   }
 });
 
-test("a star is stored under the pass of its own instant, and handed back under any other", async ({
+test("a star is stored under the pass of its own instant, and handed back under any other (A17 premium-edge, P3)", async ({
   sql,
 }) => {
   const [row] = await sql<{ now: number }[]>`select now_ms() as now`;

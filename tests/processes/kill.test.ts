@@ -39,7 +39,7 @@ test.after(async () => {
   await network?.close();
 });
 
-test("200 stars under kill -9 of web and worker in turn: none lost, none twice on the topic", async () => {
+test("200 stars under kill -9 of web and worker in turn: none lost, none twice on the topic (A3 kill9-everywhere, P1, P6)", async () => {
   const settings = await network.webSettings();
   const url = `http://127.0.0.1:${settings.PORT}`;
   const isUp = () =>

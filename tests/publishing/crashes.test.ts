@@ -118,13 +118,13 @@ async function sleepOnce(trouble: Trouble, at: PublishFailpoint): Promise<boolea
 const passed = new Set<PublishFailpoint>();
 
 for (const trouble of troubles) {
-  test(`killed at any step while the trouble is: ${trouble.name}`, async () => {
+  test(`killed at any step while the trouble is: ${trouble.name} (A3 kill9-everywhere, P6)`, async () => {
     for (const at of failpoints) {
       for (let hit = 1; await crashOnce(trouble, { at, hit }); hit++) passed.add(at);
     }
   });
 
-  test(`asleep at any step, and overtaken, while the trouble is: ${trouble.name}`, async () => {
+  test(`asleep at any step, and overtaken, while the trouble is: ${trouble.name} (A22 stalled-worker, P6)`, async () => {
     for (const at of failpoints) await sleepOnce(trouble, at);
   });
 }

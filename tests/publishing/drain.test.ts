@@ -21,7 +21,7 @@ async function drainWith(change: Partial<PublishContext>, isKnown = true): Promi
   await drain.idle();
 }
 
-test("a long queue is worked through, oldest first, a bounded number at a time", async () => {
+test("a long queue is worked through, oldest first, a bounded number at a time (A21 outbox-gap, P7)", async () => {
   const stars: string[] = [];
   for (let i = 0; i < 450; i++) stars.push(await rig.box(i % 3 === 0 ? "asset" : "event"));
   let inHand = 0;

@@ -76,7 +76,7 @@ test("the topics are read again where the rows are older than the process", asyn
   await says("behind");
 });
 
-test("after a lost connection nothing is admitted before the database was looked at", async () => {
+test("after a lost connection nothing is admitted before the database was looked at (A6 pg-failover-lossy)", async () => {
   open();
   await says("ok");
   watch.lookAgain();

@@ -28,7 +28,7 @@ test("lost answers, silence, BUSY and false DUPLICATEs end with each star there 
   await publisher.close();
 });
 
-test("within five seconds after all nodes were silent, publishing goes on by itself", async () => {
+test("within five seconds after all nodes were silent, publishing goes on by itself (P17)", async () => {
   const publisher = await openPublisher(live.place);
   for (const { faults } of live.network.hedera.nodes) faults.inject({ kind: "drop", calls: "all" });
   const stars = await live.box(40);

@@ -21,7 +21,7 @@ test.before(async () => {
 test.after(() => live.close());
 test.after.each(() => live.heal());
 
-test("a star is published within two seconds of its acceptance", async () => {
+test("a star is published within two seconds of its acceptance (P7)", async () => {
   const publisher = await openPublisher(live.place);
   for (let i = 0; i < 5; i++) {
     const stars = await live.box(1);
@@ -62,7 +62,7 @@ test("with Redis there, a wake-up of another process is enough", async () => {
   await redis.close();
 });
 
-test("two publishers on one outbox publish each star once", async () => {
+test("two publishers on one outbox publish each star once (P6)", async () => {
   const publishers = [await openPublisher(live.place), await openPublisher(live.place)];
   const stars = await live.box(100);
   for (const { wake } of publishers) wake();

@@ -119,7 +119,7 @@ test("within one process a wake-up is heard at once, by all, and after closing b
   assert.deepEqual([publisher.count, other.count], [1, 1]);
 });
 
-test("wake-ups work again within five seconds after Redis is back, empty", async () => {
+test("wake-ups work again within five seconds after Redis is back, empty (A11 redis-flush)", async () => {
   const dataDir = temporaryFolder("queue-redis");
   const first = await startRedis({ dataDir });
   const [web, worker, calls] = [

@@ -265,7 +265,7 @@ async function judge({ sql, ledger }: Rig, run: string): Promise<void> {
   assert.equal(await countLost(sql), lost.length, `${run}: lost messages`);
 }
 
-test(`no message twice, from ${moments} moments`, async () => {
+test(`no message twice, from ${moments} moments (A6 pg-failover-lossy, P6)`, async () => {
   const startedAt = performance.now();
   for (let seed = firstSeed; seed < firstSeed + moments; seed++) {
     await runOnce(seed);

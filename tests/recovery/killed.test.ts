@@ -37,7 +37,7 @@ async function lock(sql: Sql, table: string): Promise<() => Promise<void>> {
 async function waiting(sql: Sql): Promise<number> {
   const [row] = await sql<{ waiting: number }[]>`
     select count(distinct pid)::int as waiting from pg_locks join pg_stat_activity using (pid)
-    where not granted and datname = current_database() 
+    where not granted and datname = current_database()
       and query ~ 'stage_messages|adopt_messages|recover_stars|insert into export_day'`;
   return row?.waiting ?? 0;
 }
@@ -72,23 +72,32 @@ test("a recovery killed at each of its stages and made again, while the service 
     );
   await until("the service says that it is behind", async () => (await ready()) === "behind");
   const args = ["journal", "recover", "--export", folder, "--json"];
-  const meets = (what: string, commands: number) =>
-    until(what, async () => (await waiting(fresh.sql)) === commands, 60_000);
+  const meets = (what: string, commands: number, child: Child) => {
+    let isOver = false;
+    void child.exited.then(() => {
+      isOver = true;
+    });
+    const isMet = async (): Promise<boolean> => {
+      assert.equal(isOver, false, `${what}: it ended: ${child.said()}${child.log()}`);
+      return (await waiting(fresh.sql)) === commands;
+    };
+    return until(what, isMet, 60_000);
+  };
   const release = await lock(fresh.sql, "recovery_message");
   const first = startProcess(args, own);
-  await meets("the first reads", 1);
+  await meets("the first reads", 1, first);
   await first.kill();
   await release();
   const releaseStars = await lock(fresh.sql, "mint_star");
   const second = startProcess(args, own);
-  await meets("the second writes stars", 1);
+  await meets("the second writes stars", 1, second);
   await second.kill();
   // The third meets the stars that the second left under way.
   const third = startProcess(args, own);
-  await meets("the third waits for them", 2);
+  await meets("the third waits for them", 2, third);
   const releaseDays = await lock(fresh.sql, "export_day");
   await releaseStars();
-  await meets("the third makes days final", 1);
+  await meets("the third makes days final", 1, third);
   await third.kill();
   await releaseDays();
   const { status, stdout, stderr } = await starboard(args, own);

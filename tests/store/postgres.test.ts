@@ -23,7 +23,7 @@ test("no pool lets Postgres compile its plans: with scans off that took a second
   }
 });
 
-test("the pools that look everything up by key never scan", async () => {
+test("the pools that look everything up by key never scan (A10 plan-flip)", async () => {
   assert.equal(await settingOf("enable_seqscan", {}), "on");
   for (const options of [{ writer: true }, { byKey: true }]) {
     assert.equal(await settingOf("enable_seqscan", options), "off", JSON.stringify(options));

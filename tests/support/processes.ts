@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from "node:child_process";
+import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
 import { nodeArguments } from "./script.ts";
 
@@ -62,6 +62,15 @@ async function finish(child: ChildProcess, signal: "SIGKILL" | "SIGTERM"): Promi
   child.kill(signal);
   await exited;
   return child.exitCode;
+}
+
+/** The process ids of a process' children, as they are now. */
+export function childrenOf(parent: number): readonly number[] {
+  return execFileSync("ps", ["-A", "-o", "pid=,ppid="], { encoding: "utf8" })
+    .split("\n")
+    .map((line) => line.trim().split(/\s+/).map(Number))
+    .filter(([, ppid]) => ppid === parent)
+    .map(([pid = 0]) => pid);
 }
 
 /** Waits until something is so, looking every 50 ms. */

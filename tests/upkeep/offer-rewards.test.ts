@@ -155,7 +155,7 @@ test("every star is one job, though three workers hand off while stars are cast"
   assert.deepEqual(await waiting(queue), ids.sort());
 });
 
-test("a star whose commit comes after that of a later number is not passed over", async (stage) => {
+test("a star whose commit comes after that of a later number is not passed over (A21 outbox-gap)", async (stage) => {
   const redisUrl = await emptyRedis();
   const [early = ""] = await stars(stage, 1);
   const late = openPostgres(stage.url, { connections: 1 });

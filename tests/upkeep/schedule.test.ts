@@ -116,7 +116,7 @@ test("workers that start together set up one schedule, and none of them complain
   await redis.close();
 });
 
-test("FLUSHALL takes the schedule along; it is put back, and the tick goes on meanwhile", async () => {
+test("FLUSHALL takes the schedule along; it is put back, and the tick goes on meanwhile (A11 redis-flush)", async () => {
   const redis = await testRedis({ own: true });
   const check = calledCheck();
   const schedule = startHoldingsCheckSchedule({
@@ -180,7 +180,7 @@ test("what was left open is tried again when it said, not at the next tick", asy
   assert.equal(check.calls(), 2);
 });
 
-test("workers stopped over 00:00 and started at 09:00 make one run, eight of them at once", async () => {
+test("workers stopped over 00:00 and started at 09:00 make one run, eight of them at once (A23 scheduler-storm)", async () => {
   const [redis, database] = [
     await testRedis({ own: true }),
     await testDatabase({ migrated: true }),

@@ -186,7 +186,7 @@ test("when Redis dies the limit stands, no request hangs, and its return opens n
   await closeRedis(client);
 });
 
-test("while Redis is away four processes let a quarter through each, and waiting as told helps", async () => {
+test("while Redis is away four processes let a quarter through each, and waiting as told helps (P14)", async () => {
   const own = await testRedis({ own: true });
   const client = await connected(own.url);
   const clock = fakeClock();
@@ -254,7 +254,7 @@ test("a foreign value under the key does not break the limit", async () => {
   assert.equal(await accepted(() => one.ask(), 9), 3);
 });
 
-test("in any 60 s at most the limit is accepted, and one more whenever that leaves room", () => {
+test("in any 60 s at most the limit is accepted, and one more whenever that leaves room (P14)", () => {
   fc.assert(
     fc.property(
       fc.array(fc.integer({ min: 0, max: 20_000 }), { maxLength: 200 }),

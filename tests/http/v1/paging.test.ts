@@ -54,7 +54,7 @@ for (const [path, list, count, order] of [
   ["/events", "events", EVENTS, "startsAt"],
   ["/ecosystem", "projects", PROJECTS, "createdAt"],
 ] as const) {
-  test(`${path}: each record once, for any page size`, async () => {
+  test(`${path}: each record once, for any page size (P16)`, async () => {
     const whole = await walk(path, list, 100);
     assert.equal(new Set(whole.map(({ id }) => id)).size, count);
     await fc.assert(

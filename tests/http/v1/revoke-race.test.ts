@@ -81,7 +81,7 @@ async function keepAsking(url: string, race: Race, seen: Map<string, number>): P
   }
 }
 
-test(`${rounds} keys revoked under load: no late answer of any process`, async () => {
+test(`${rounds} keys revoked under load: no late answer of any process (P13)`, async () => {
   const seen = new Map<string, number>();
   for (let round = 0; round < rounds; round++) {
     const { id, key } = await issueKey(network.sql, "race");

@@ -52,7 +52,7 @@ test("a star that the journal hands back for no reason is an error at once, and 
   assert.equal((await cast(service, token, "token/0.0.9001")).status, 201);
 });
 
-test("recorded stars fold, are shown and exported under their rules; votes go on under the new ones", async ({
+test("recorded stars fold, are shown and exported under their rules; votes go on under the new ones (A24 machine-upgrade, P18)", async ({
   service,
 }) => {
   const ann = await newWallet(service, { a: 2, b: 1 });
@@ -99,7 +99,7 @@ test("recorded stars fold, are shown and exported under their rules; votes go on
   assert.deepEqual(await rules(next), [2, 2, 2, 2]);
 });
 
-test("replay decides each star again under its own rules", async ({ service }) => {
+test("replay decides each star again under its own rules (A26 replay, P8)", async ({ service }) => {
   const { replayActor } = await import("../../../src/hosting/inspect-actor.ts");
   const mint = await replayActor(service.sql, {}, { type: "forever-mint", event: "mint" });
   assert.deepEqual([mint.equal, mint.differences, mint.rules], [true, [], [1, 2]]);

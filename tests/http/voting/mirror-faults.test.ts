@@ -51,7 +51,7 @@ const faults: Readonly<Record<string, MirrorFault>> = {
 };
 
 for (const [name, given] of Object.entries(faults)) {
-  test(`503 HOLDINGS_UNAVAILABLE, nothing spent, when the mirror node ${name}`, async ({
+  test(`503 HOLDINGS_UNAVAILABLE, nothing spent, when the mirror node ${name} (A16 slow-mirror, P12)`, async ({
     service,
     token,
   }) => {
@@ -85,7 +85,7 @@ test("a repeat and an exhausted allowance are refused without any mirror node", 
   assert.equal((await cast(service, token, "token/0.0.9030")).body.code, "ALLOWANCE_EXHAUSTED");
 });
 
-test("other wallets' refusals and reads go on while a wallet's reading hangs", async ({
+test("other wallets' refusals and reads go on while a wallet's reading hangs (A16 slow-mirror, P17)", async ({
   service,
   token,
 }) => {

@@ -147,7 +147,7 @@ function stoppable() {
 const begin = (mirror: MirrorNode, count: number, limits: object) =>
   Array.from({ length: count }, (_, i) => outcome(serialsOf(mirror, `0.0.${2000 + i}`, A, limits)));
 
-test("requests in flight and waiting are bounded; one more is refused at once", async () => {
+test("requests in flight and waiting are bounded; one more is refused at once (A20 overload)", async () => {
   const { held, reply, letGo } = gate();
   await withStubs([reply], async (mirror, [stub]) => {
     const reads = begin(mirror, 700, { deadlineMs: 60_000 });

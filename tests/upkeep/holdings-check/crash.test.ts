@@ -76,7 +76,7 @@ const failpoints = [
 ];
 
 for (const failpoint of failpoints) {
-  test(`stopped at ${failpoint}, at each time it is reached, the run is finished once`, async ({
+  test(`stopped at ${failpoint}, at each time it is reached, the run is finished once (P11)`, async ({
     stage,
   }) => {
     for (let hit = 1; ; hit += 1) {

@@ -108,7 +108,9 @@ const faults: readonly {
 ];
 
 for (const { name, fault, open } of faults) {
-  test(`a mirror node that ${name} removes nothing, and is tried again`, async ({ stage }) => {
+  test(`a mirror node that ${name} removes nothing, and is tried again (A15 sweep-vs-vote, P11)`, async ({
+    stage,
+  }) => {
     const voter = await sellOut(stage);
     const before = await stage.total();
     stage.hedera.mirror.faults.inject(fault(stage));

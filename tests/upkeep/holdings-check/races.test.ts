@@ -189,7 +189,7 @@ test("two checks at once, and eight workers: each attribution ends once", async 
   assert.equal(await stage.total(), before - 6 * (2 + 5));
 });
 
-test("stars, transfers and two checks at once, many rounds: some order of commits explains all", async ({
+test("stars, transfers and two checks at once, many rounds: some order of commits explains all (A15 sweep-vs-vote, P11)", async ({
   stage,
 }) => {
   const random = generator(20_261_120);

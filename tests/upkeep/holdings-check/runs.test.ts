@@ -87,7 +87,7 @@ test("stopped over 00:00 and started at 09:00, a worker makes one run; after day
   ]);
 });
 
-test("eight workers that boot together, twenty days in a row, make one run a day", async ({
+test("eight workers that boot together, twenty days in a row, make one run a day (A23 scheduler-storm, P11)", async ({
   sql,
   clock,
   worker,

@@ -1,0 +1,139 @@
+/**
+ * Goal: whatever becomes of Postgres under votes, what a voter was told is true, and a voter who
+ * was told nothing learns the truth by the same key. Method: two engines on a Postgres of their
+ * own, which is killed, or stopped for longer than a star may take, while forty wallets vote.
+ */
+import * as assert from "node:assert/strict";
+import { rmSync } from "node:fs";
+import { setTimeout as delay } from "node:timers/promises";
+import { suite } from "uvu";
+import { RetryableError } from "../../src/errors.ts";
+import { type LocalPostgres, startPostgres } from "../../src/local/postgres.ts";
+import { migrate } from "../../src/store/migrate.ts";
+import type { CastResult } from "../../src/voting/cast-star.ts";
+import { bodyOf, type Engine, seedDirectory, startEngine, verdictOf } from "../support/engine.ts";
+import { temporaryFolder } from "../support/folder.ts";
+import { childrenOf } from "../support/processes.ts";
+
+const WALLETS = Array.from({ length: 40 }, (_, n) => `0.0.${700 + n}`);
+/** One more than a free day has. */
+const STARS_EACH = 6;
+const TRIES_MAX = 200;
+
+interface Stage {
+  postgres: LocalPostgres;
+  engines: readonly [Engine, Engine];
+  close: () => Promise<void>;
+}
+
+const test = suite<Stage>("postgres-faults");
+
+test.before.each(async (context) => {
+  const dataDir = temporaryFolder("postgres-faults");
+  const postgres = await startPostgres({ dataDir });
+  await migrate(postgres.url);
+  const engines = [await startEngine(postgres.url), await startEngine(postgres.url)] as const;
+  await seedDirectory(engines[0].sql);
+  Object.assign(context, {
+    postgres,
+    engines,
+    close: async () => {
+      await Promise.all(engines.map((engine) => engine.close()));
+      await postgres.close();
+      rmSync(dataDir, { recursive: true, force: true });
+    },
+  });
+});
+test.after.each((context) => context.close());
+
+/** Repeats a star under its key until it is settled. */
+async function castUntilSettled(
+  engines: Stage["engines"],
+  [wallet, n]: readonly [wallet: string, n: number],
+): Promise<CastResult> {
+  for (let attempt = 0; attempt < TRIES_MAX; attempt += 1) {
+    const engine = engines[(n + attempt) % 2] as Engine;
+    try {
+      return await engine.cast(wallet, `token/0.0.${9001 + n}`, `${wallet} ${n}`);
+    } catch (error) {
+      assert.ok(error instanceof RetryableError, String(error));
+      await delay(25);
+    }
+  }
+  throw new Error(`${wallet} never learned what became of star ${n}`);
+}
+
+/** All wallets vote at once, each one star after the other; `onAccepted` hears how many there are. */
+async function voteAll(engines: Stage["engines"], onAccepted: (count: number) => void) {
+  const told: { id: string; weight: number }[] = [];
+  const refusals: string[] = [];
+  const vote = async (wallet: string): Promise<void> => {
+    for (let n = 0; n < STARS_EACH; n += 1) {
+      const result = await castUntilSettled(engines, [wallet, n]);
+      if (result.kind === "refused") refusals.push(verdictOf(result));
+      else onAccepted(told.push(bodyOf(result).star));
+    }
+  };
+  await Promise.all(WALLETS.map(vote));
+  return { told, refusals };
+}
+
+async function assertTrue(
+  { engines }: Stage,
+  { told, refusals }: Awaited<ReturnType<typeof voteAll>>,
+) {
+  const rows = await engines[0].sql<{ id: string; weight: number; wallet: number; slot: number }[]>`
+    select id::text, weight, wallet, slot from star order by wallet, slot`;
+  const byId = (all: readonly { id: string; weight: number }[]) =>
+    all.map(({ id, weight }) => `${id} weighs ${weight}`).sort();
+  assert.deepEqual(byId(told), byId(rows));
+  const slots = WALLETS.flatMap(() => [1, 2, 3, 4, 5]);
+  assert.deepEqual(
+    rows.map(({ slot }) => slot),
+    slots,
+  );
+  assert.deepEqual(
+    refusals,
+    WALLETS.map(() => "ALLOWANCE_EXHAUSTED"),
+  );
+  assert.deepEqual(
+    engines.flatMap(({ contradictions }) => contradictions),
+    [],
+  );
+}
+
+test("Postgres is killed with SIGKILL under votes: what was told is stored, what was not is learned (A4 pg-crash, P1, P2)", async (stage) => {
+  const kills = [30, 90, 150];
+  const votes = await voteAll(stage.engines, (count) => {
+    if (!kills.includes(count)) return;
+    process.kill(stage.postgres.pid(), "SIGKILL");
+  });
+  await assertTrue(stage, votes);
+});
+
+test("Postgres stands still for longer than a star may take: 503, and then the truth (A5 pg-stall, P17)", async (stage) => {
+  let stopped: readonly number[] = [];
+  const refused: string[] = [];
+  const stall = async (): Promise<void> => {
+    const postmaster = stage.postgres.pid();
+    stopped = [postmaster, ...childrenOf(postmaster)];
+    for (const pid of stopped) process.kill(pid, "SIGSTOP");
+    // Each ends by its own deadline, long before Postgres goes on.
+    const asked = WALLETS.map((wallet) =>
+      stage.engines[0]
+        .cast(wallet, "token/0.0.9001", `${wallet} 0`)
+        .then(verdictOf, ({ code }) => code),
+    );
+    refused.push(...(await Promise.all(asked)));
+    for (const pid of stopped) process.kill(pid, "SIGCONT");
+  };
+  let stalled: Promise<void> | undefined;
+  const votes = await voteAll(stage.engines, (count) => {
+    if (count === 60) stalled = stall();
+  });
+  await stalled;
+  assert.deepEqual(new Set(refused), new Set(["UNAVAILABLE"]));
+  await assertTrue(stage, votes);
+});
+
+test.run();
