@@ -2,23 +2,28 @@
 
 -- Stars, weight and distinct wallets per item over the last 24 hours, 7 days and 30 days, exact to
 -- the millisecond (contract, section 5). Each window is a part of its own, whose bounds are known
--- before the first row is read, so the partitions of older months are never opened.
+-- before the first row is read, so the partitions of older months are never opened. Wallets are
+-- counted of each item's own list: `count(distinct wallet)` beside the sums would sort all stars of
+-- the window by item and wallet, which takes longer than reading them.
 create view attention as
 with clock as materialized (select now_ms() as now)
 select target_type, target_id, '24h' as "window",
-  count(*) as stars, sum(weight) as weight, count(distinct wallet) as wallets
+  count(*) as stars, sum(weight) as weight,
+  (select count(distinct wallet_of) from unnest(array_agg(wallet)) wallet_of) as wallets
 from star
 where day >= (select utc_day(now - 86400000) from clock) and at > (select now - 86400000 from clock)
 group by target_type, target_id
 union all
 select target_type, target_id, '7d' as "window",
-  count(*) as stars, sum(weight) as weight, count(distinct wallet) as wallets
+  count(*) as stars, sum(weight) as weight,
+  (select count(distinct wallet_of) from unnest(array_agg(wallet)) wallet_of) as wallets
 from star
 where day >= (select utc_day(now - 604800000) from clock) and at > (select now - 604800000 from clock)
 group by target_type, target_id
 union all
 select target_type, target_id, '30d' as "window",
-  count(*) as stars, sum(weight) as weight, count(distinct wallet) as wallets
+  count(*) as stars, sum(weight) as weight,
+  (select count(distinct wallet_of) from unnest(array_agg(wallet)) wallet_of) as wallets
 from star
 where day >= (select utc_day(now - 2592000000) from clock) and at > (select now - 2592000000 from clock)
 group by target_type, target_id;
