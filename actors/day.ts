@@ -28,6 +28,20 @@ export function instant(at: number): string {
   return new Date(at).toISOString();
 }
 
+/** A row whose instants are text. */
+type WithInstants<T> = {
+  readonly [K in keyof T]: K extends `${string}At` ? string | Extract<T[K], null> : T[K];
+};
+
+/** A row as JSON shows it: every field named `…At` as text (`instant`); null stays null. */
+export function withInstants<T extends object>(row: T): WithInstants<T> {
+  const fields = Object.entries(row).map(([name, value]) => [
+    name,
+    name.endsWith("At") && value !== null ? instant(value) : value,
+  ]);
+  return Object.fromEntries(fields);
+}
+
 /** Whether the text is a real date from year 1 to 9999, `YYYY-MM-DD`: what the journal can hold. */
 export function isDay(text: string): text is Day {
   if (!/^\d{4}-\d\d-\d\d$/.test(text) || text.startsWith("0000")) return false;

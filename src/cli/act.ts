@@ -2,27 +2,25 @@ import { userInfo } from "node:os";
 import { type Act, type ActEnd, actLogged } from "../store/logged-act.ts";
 import type { Actor } from "../store/operator-log.ts";
 import type { Sql } from "../store/postgres.ts";
-import { withDatabase } from "./database.ts";
+import { type CommandPool, withDatabase } from "./database.ts";
 
 /** An act of the command line, as the operator log names it. */
 type CommandAct<T> = Omit<Act, "actor"> & {
   /** How it ended; the log's sentence where it needs one. */
   readonly end?: ((result: T) => Partial<Pick<ActEnd, "notice" | "details">>) | undefined;
-  readonly pool?: Parameters<typeof withDatabase>[2];
+  readonly pool?: CommandPool;
 };
 
 /**
  * Does something on the database of a command, with its lines in the operator log.
  *
- * @param url of the database
  * @throws what `work` throws
  */
 export async function act<T>(
-  url: string,
   { end, pool, ...given }: CommandAct<T>,
   work: (sql: Sql) => Promise<T>,
 ): Promise<T> {
-  return withDatabase(url, (sql) => actOn(sql, { ...given, end }, work), pool);
+  return withDatabase((sql) => actOn(sql, { ...given, end }, work), pool);
 }
 
 /** The same where the command has opened the database for more than this. */

@@ -1,10 +1,11 @@
 import { defineCommand } from "citty";
+import { withInstants } from "../../actors/day.ts";
 import { ACTOR_TYPES, type ActorName, parseActorName } from "../hosting/actor-name.ts";
 import { type Replay, type Resting, replayActor, showActor } from "../hosting/inspect-actor.ts";
 import { listActors } from "../hosting/list-actors.ts";
 import type { Sql } from "../store/postgres.ts";
 import { withDatabase } from "./database.ts";
-import { command, instantOrNull, table } from "./output.ts";
+import { command, table } from "./output.ts";
 import { readCommandSettings } from "./settings.ts";
 
 const ID = {
@@ -34,11 +35,8 @@ const list = command({
     if (!Number.isInteger(most) || most < 1 || most > LIMIT_MAX) {
       throw new Error(`--limit must be a whole number from 1 to ${LIMIT_MAX}`);
     }
-    const { DATABASE_URL } = readCommandSettings(["DATABASE_URL"]);
-    const actors = await withDatabase(DATABASE_URL, (sql) =>
-      listActors(sql, { type: wanted, q, limit: most }),
-    );
-    return actors.map((actor) => ({ ...actor, lastAt: instantOrNull(actor.lastAt) }));
+    const actors = await withDatabase((sql) => listActors(sql, { type: wanted, q, limit: most }));
+    return actors.map(withInstants);
   },
   text: (actors) =>
     table(
@@ -90,9 +88,8 @@ async function inspect<T>(
   from: "snapshots" | "journal",
   look: (sql: Sql, resting: Resting, name: ActorName) => Promise<T>,
 ): Promise<T> {
-  const { DATABASE_URL, REDIS_URL } = readCommandSettings(["DATABASE_URL"]);
-  const inspected = (resting: Resting) =>
-    withDatabase(DATABASE_URL, (sql) => look(sql, resting, name));
+  const { REDIS_URL } = readCommandSettings(["DATABASE_URL"]);
+  const inspected = (resting: Resting) => withDatabase((sql) => look(sql, resting, name));
   if (from === "journal" || REDIS_URL === undefined) return inspected({});
   const { withRestingActors } = await import("./resting-actors.ts");
   return withRestingActors(REDIS_URL, inspected);

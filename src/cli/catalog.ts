@@ -1,5 +1,6 @@
 import { readFile, stat } from "node:fs/promises";
 import { defineCommand } from "citty";
+import { withInstants } from "../../actors/day.ts";
 import { type Approval, approveRecord, rejectRecord } from "../catalogue/approve-records.ts";
 import { type Imported, importCatalog, STORED_NOTICE } from "../catalogue/import-catalog.ts";
 import { listRecords } from "../catalogue/list-records.ts";
@@ -8,7 +9,7 @@ import { readRecordType } from "../catalogue/record-type.ts";
 import { TerminalError } from "../errors.ts";
 import { act } from "./act.ts";
 import { withDatabase } from "./database.ts";
-import { command, instantOrNull, table } from "./output.ts";
+import { command, table } from "./output.ts";
 import { progressBar, type Terminal } from "./progress-bar.ts";
 import { readCommandSettings } from "./settings.ts";
 
@@ -26,7 +27,7 @@ const importFile = command({
     approve: { type: "boolean", description: "Make the records visible.", default: false },
   },
   async work({ file, approve, json }) {
-    const { DATABASE_URL, EVENT_SOURCES } = readCommandSettings(["DATABASE_URL"]);
+    const { EVENT_SOURCES } = readCommandSettings(["DATABASE_URL"]);
     const catalog = await readJsonFile(file);
     const progress = importProgress(json ? NOWHERE : process.stderr);
     const options = { approve, eventSources: EVENT_SOURCES ?? [], onChecked: progress.begin };
@@ -37,7 +38,7 @@ const importFile = command({
         pool: { onNotice: progress.onNotice },
         end: (details: Imported) => ({ details: { ...details } }),
       };
-      return await act(DATABASE_URL, how, (sql) => importCatalog(sql, catalog, options));
+      return await act(how, (sql) => importCatalog(sql, catalog, options));
     } finally {
       progress.end();
     }
@@ -75,8 +76,7 @@ const list = command({
   args: { type: record.type },
   async work({ type }) {
     const recordType = readRecordType(type);
-    const { DATABASE_URL } = readCommandSettings(["DATABASE_URL"]);
-    return withDatabase(DATABASE_URL, (sql) => listRecords(sql, recordType));
+    return withDatabase((sql) => listRecords(sql, recordType));
   },
   text: (records) =>
     table(
@@ -115,10 +115,9 @@ async function onRecord(
   change: typeof approveRecord,
 ) {
   const recordType = readRecordType(type);
-  const { DATABASE_URL } = readCommandSettings(["DATABASE_URL"]);
   const how = { name, subject: `${recordType}/${id}` };
-  const changed: Approval = await act(DATABASE_URL, how, (sql) => change(sql, recordType, id));
-  return { ...changed, approvedAt: instantOrNull(changed.approvedAt) };
+  const changed: Approval = await act(how, (sql) => change(sql, recordType, id));
+  return withInstants(changed);
 }
 
 async function readJsonFile(path: string): Promise<unknown> {

@@ -1,20 +1,26 @@
 import { openPostgres, type Sql } from "../store/postgres.ts";
+import { readCommandSettings } from "./settings.ts";
 
 /** A command works alone and may take its time: bulk work is not held to a request's deadline. */
 const STATEMENT_TIMEOUT_MS = 120_000;
 
 /** How a command's pool differs from the plain one. */
-interface CommandPool {
+export interface CommandPool {
+  /** The database, where it is not the one of `DATABASE_URL`. */
+  readonly url?: string;
   /** Called with the notices that statements raise while they run. */
   readonly onNotice?: (message: string) => void;
   readonly statementTimeoutMs?: number;
 }
 
-/** Runs something with a small pool of connections, and closes the pool also where it throws. */
+/**
+ * Runs something with a small pool of connections, and closes the pool also where it throws.
+ *
+ * @throws ConfigurationError where no database is set; what `work` throws
+ */
 export async function withDatabase<T>(
-  url: string,
   work: (sql: Sql) => Promise<T>,
-  pool: CommandPool = {},
+  { url = readCommandSettings(["DATABASE_URL"]).DATABASE_URL, ...pool }: CommandPool = {},
 ): Promise<T> {
   const statementTimeoutMs = STATEMENT_TIMEOUT_MS;
   const sql = openPostgres(url, { connections: 2, statementTimeoutMs, ...pool });

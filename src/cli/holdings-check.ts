@@ -53,7 +53,7 @@ async function checkNow(): Promise<CheckReport> {
     "COLLECTION_B_ID",
   ]);
   const log = createLogger(settings.LOG_LEVEL, "holdings-check");
-  return withDatabase(settings.DATABASE_URL, async (sql) => {
+  return withDatabase(async (sql) => {
     const clock = await followClock(
       () => readDatabaseClock(sql),
       (error) => log.warn({ err: error }, "the clock could not be measured"),

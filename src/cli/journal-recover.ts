@@ -70,9 +70,7 @@ export const recoverCommand = command({
             bar.bar.show(done, total);
           },
         });
-      const recovered = args["dry-run"]
-        ? await withDatabase(settings.DATABASE_URL, work)
-        : await act(settings.DATABASE_URL, HOW, work);
+      const recovered = args["dry-run"] ? await withDatabase(work) : await act(HOW, work);
       if (!recovered.written && !args["dry-run"]) process.exitCode = 1;
       return recovered;
     } finally {

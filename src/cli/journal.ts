@@ -4,15 +4,13 @@ import { act } from "./act.ts";
 import { withDatabase } from "./database.ts";
 import { recoverCommand } from "./journal-recover.ts";
 import { command, table } from "./output.ts";
-import { readCommandSettings } from "./settings.ts";
 
 const status = command({
   name: "status",
   description: "Show how far topics and journal agree, as far as the topics were read.",
   args: {},
   async work() {
-    const { DATABASE_URL } = readCommandSettings(["DATABASE_URL"]);
-    return withDatabase(DATABASE_URL, journalStatus);
+    return withDatabase(journalStatus);
   },
   text({ lost, topics }) {
     const rows = topics.map((topic) => [
@@ -39,7 +37,6 @@ const accept = command({
   },
   async work({ reason }) {
     if (reason.trim() === "") throw new Error("--reason is empty");
-    const { DATABASE_URL } = readCommandSettings(["DATABASE_URL"]);
     const how = {
       name: "journal.accept-loss",
       subject: "journal",
@@ -49,7 +46,7 @@ const accept = command({
         details: { accepted },
       }),
     };
-    return { accepted: await act(DATABASE_URL, how, acceptLoss), reason };
+    return { accepted: await act(how, acceptLoss), reason };
   },
   text: ({ accepted }) => `${accepted} messages are known to have no star in this journal`,
 });

@@ -1,11 +1,11 @@
 import { defineCommand } from "citty";
+import { withInstants } from "../../actors/day.ts";
 import { type IssuedKey, issueKey } from "../keys/issue-key.ts";
 import { listKeys } from "../keys/list-keys.ts";
 import { revokeKey } from "../keys/revoke-key.ts";
 import { act } from "./act.ts";
 import { withDatabase } from "./database.ts";
-import { command, instantOrNull, table } from "./output.ts";
-import { readCommandSettings } from "./settings.ts";
+import { command, table } from "./output.ts";
 
 const issue = command({
   name: "issue",
@@ -14,14 +14,13 @@ const issue = command({
     name: { type: "string", description: "Whose key it is.", valueHint: "name", required: true },
   },
   async work({ name }) {
-    const { DATABASE_URL } = readCommandSettings(["DATABASE_URL"]);
     const how = {
       name: "keys.issue",
       subject: name,
       end: ({ id }: IssuedKey) => ({ details: { id } }),
     };
-    const issued = await act(DATABASE_URL, how, (sql) => issueKey(sql, name));
-    return { ...issued, createdAt: instantOrNull(issued.createdAt) };
+    const issued = await act(how, (sql) => issueKey(sql, name));
+    return withInstants(issued);
   },
   text: ({ id, name, key }) =>
     `${key}\n\nThe key of ${name}. Keep it: it is not stored and cannot be shown again.\nTo revoke it: starboard keys revoke ${id}`,
@@ -32,14 +31,8 @@ const list = command({
   description: "List all keys ever issued.",
   args: {},
   async work() {
-    const { DATABASE_URL } = readCommandSettings(["DATABASE_URL"]);
-    const keys = await withDatabase(DATABASE_URL, listKeys);
-    return keys.map((key) => ({
-      ...key,
-      createdAt: instantOrNull(key.createdAt),
-      lastUsedAt: instantOrNull(key.lastUsedAt),
-      revokedAt: instantOrNull(key.revokedAt),
-    }));
+    const keys = await withDatabase(listKeys);
+    return keys.map(withInstants);
   },
   text: (keys) =>
     table(
@@ -66,10 +59,9 @@ const revoke = command({
     },
   },
   async work({ id }) {
-    const { DATABASE_URL } = readCommandSettings(["DATABASE_URL"]);
     const how = { name: "keys.revoke", subject: id };
-    const revoked = await act(DATABASE_URL, how, (sql) => revokeKey(sql, id));
-    return { id: revoked.id, revokedAt: instantOrNull(revoked.revokedAt) };
+    const revoked = await act(how, (sql) => revokeKey(sql, id));
+    return withInstants(revoked);
   },
   text: ({ id, revokedAt }) => `${id} is revoked since ${revokedAt}`,
 });

@@ -1,4 +1,5 @@
 import { defineCommand } from "citty";
+import { instant, withInstants } from "../../actors/day.ts";
 import {
   addOperator,
   changeRole,
@@ -9,8 +10,7 @@ import {
 import { readOperatorLog } from "../store/operator-log.ts";
 import { act } from "./act.ts";
 import { withDatabase } from "./database.ts";
-import { command, instantOrNull, table } from "./output.ts";
-import { readCommandSettings } from "./settings.ts";
+import { command, table } from "./output.ts";
 
 const NAME = {
   name: { type: "positional", description: "The operator's name.", required: true },
@@ -32,10 +32,9 @@ const add = command({
   description: "Add an operator; the token is shown only now.",
   args: NAME_AND_ROLE,
   async work({ name, role }) {
-    const { DATABASE_URL } = readCommandSettings(["DATABASE_URL"]);
     const how = { name: "operators.add", subject: name, end: () => ({ details: { role } }) };
-    const added = await act(DATABASE_URL, how, (sql) => addOperator(sql, { name, role }));
-    return { ...added, createdAt: instantOrNull(added.createdAt) };
+    const added = await act(how, (sql) => addOperator(sql, { name, role }));
+    return withInstants(added);
   },
   text: ({ name, role, token }) =>
     `${token}\n\nThe token of ${name}, ${role}. Keep it: it is not stored and cannot be shown again.\nTo revoke it: starboard operators revoke ${JSON.stringify(name)}`,
@@ -46,14 +45,8 @@ const list = command({
   description: "List all operators, revoked ones too; not the bearer of OPERATOR_TOKEN.",
   args: {},
   async work() {
-    const { DATABASE_URL } = readCommandSettings(["DATABASE_URL"]);
-    const operators = await withDatabase(DATABASE_URL, listOperators);
-    return operators.map((operator) => ({
-      ...operator,
-      createdAt: instantOrNull(operator.createdAt),
-      lastUsedAt: instantOrNull(operator.lastUsedAt),
-      revokedAt: instantOrNull(operator.revokedAt),
-    }));
+    const operators = await withDatabase(listOperators);
+    return operators.map(withInstants);
   },
   text: (operators) =>
     table(
@@ -73,9 +66,8 @@ const change = command({
   description: "Give an operator another role; it counts at once.",
   args: NAME_AND_ROLE,
   work({ name, role }) {
-    const { DATABASE_URL } = readCommandSettings(["DATABASE_URL"]);
     const how = { name: "operators.change", subject: name, end: () => ({ details: { role } }) };
-    return act(DATABASE_URL, how, (sql) => changeRole(sql, { name, role }));
+    return act(how, (sql) => changeRole(sql, { name, role }));
   },
   text: ({ name, role }) => `${name} is ${role} now`,
 });
@@ -85,10 +77,9 @@ const revoke = command({
   description: "Revoke an operator; token and sessions end at once.",
   args: NAME,
   async work({ name }) {
-    const { DATABASE_URL } = readCommandSettings(["DATABASE_URL"]);
     const how = { name: "operators.revoke", subject: name };
-    const revoked = await act(DATABASE_URL, how, (sql) => revokeOperator(sql, name));
-    return { name: revoked.name, revokedAt: instantOrNull(revoked.revokedAt) };
+    const revoked = await act(how, (sql) => revokeOperator(sql, name));
+    return withInstants(revoked);
   },
   text: ({ name, revokedAt }) => `${name} is revoked since ${revokedAt}`,
 });
@@ -104,9 +95,8 @@ const log = command({
     if (!(most >= 1 && most <= LINES_MAX)) {
       throw new Error(`--limit must be a whole number from 1 to ${LINES_MAX}`);
     }
-    const { DATABASE_URL } = readCommandSettings(["DATABASE_URL"]);
-    const lines = await withDatabase(DATABASE_URL, (sql) => readOperatorLog(sql, { limit: most }));
-    return lines.map((line) => ({ ...line, at: instantOrNull(line.at) }));
+    const lines = await withDatabase((sql) => readOperatorLog(sql, { limit: most }));
+    return lines.map((line) => ({ ...line, at: instant(line.at) }));
   },
   text: (lines) =>
     table(

@@ -1,5 +1,4 @@
 import { type ArgsDef, type CommandDef, defineCommand, type ParsedArgs } from "citty";
-import { instant } from "../../actors/day.ts";
 import { coerceError, RetryableError } from "../errors.ts";
 
 /** A command as one file of `cli/` describes it; `--json` comes with it. */
@@ -66,11 +65,6 @@ export function table(
         .trimEnd(),
     )
     .join("\n");
-}
-
-/** As text (`instant`); null stays null. */
-export function instantOrNull<T extends number | null>(at: T): string | (T & null) {
-  return at === null ? (at as T & null) : instant(at);
 }
 
 /** SQLSTATEs of a table, a column and a function that is not there. */

@@ -1,4 +1,5 @@
 import { defineCommand } from "citty";
+import { withInstants } from "../../actors/day.ts";
 import {
   grantPass,
   listPasses,
@@ -9,8 +10,7 @@ import {
 import type { Sql } from "../store/postgres.ts";
 import { act } from "./act.ts";
 import { withDatabase } from "./database.ts";
-import { command, instantOrNull, table } from "./output.ts";
-import { readCommandSettings } from "./settings.ts";
+import { command, table } from "./output.ts";
 
 const grant = passCommand("grant", "Give a wallet a pass for one season.", grantPass);
 const revoke = passCommand("revoke", "Take a wallet's pass back.", revokePass);
@@ -20,8 +20,7 @@ const list = command({
   description: "List all passes.",
   args: {},
   async work() {
-    const { DATABASE_URL } = readCommandSettings(["DATABASE_URL"]);
-    return (await withDatabase(DATABASE_URL, listPasses)).map(shown);
+    return (await withDatabase(listPasses)).map(withInstants);
   },
   text: (passes) =>
     table(
@@ -49,20 +48,15 @@ function passCommand(
       season: { type: "string", description: "Id of the season.", required: true },
     },
     async work({ wallet, season }) {
-      const { DATABASE_URL } = readCommandSettings(["DATABASE_URL"]);
       const pass = { wallet, seasonId: season };
       const how = {
         name: `premium.${name}`,
         subject: wallet,
         end: () => ({ details: { season } }),
       };
-      return shown(await act(DATABASE_URL, how, (sql) => change(sql, pass)));
+      return withInstants(await act(how, (sql) => change(sql, pass)));
     },
     text: ({ wallet, seasonId }) =>
       `${name === "grant" ? "granted" : "revoked"}: ${wallet}, season ${seasonId}`,
   });
-}
-
-function shown(pass: Pass) {
-  return { ...pass, grantedAt: instantOrNull(pass.grantedAt) };
 }

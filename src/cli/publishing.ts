@@ -1,12 +1,11 @@
 import { defineCommand } from "citty";
 import { TerminalError } from "../errors.ts";
-import { publishingState } from "../publishing/publishing-state.ts";
+import { publishingBody, publishingState } from "../publishing/publishing-state.ts";
 import { resolveFinding } from "../publishing/reconciliation-findings.ts";
 import { redriveStar } from "../publishing/redrive.ts";
 import { act } from "./act.ts";
 import { withDatabase } from "./database.ts";
-import { command, instantOrNull, table } from "./output.ts";
-import { readCommandSettings } from "./settings.ts";
+import { command, table } from "./output.ts";
 
 const refused = (message: string) => new TerminalError("NOT_FOUND", message);
 const STAR_ID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
@@ -16,21 +15,7 @@ const status = command({
   description: "Show what is left to publish, alarms, and where outbox and topics differ.",
   args: {},
   async work() {
-    const { DATABASE_URL } = readCommandSettings(["DATABASE_URL"]);
-    const { lastFindings, alarms, ...state } = await withDatabase(DATABASE_URL, publishingState);
-    return {
-      ...state,
-      lastFindings: lastFindings.map((finding) => ({
-        ...finding,
-        noticedAt: instantOrNull(finding.noticedAt),
-        resolvedAt: instantOrNull(finding.resolvedAt),
-      })),
-      alarms: alarms.map(({ reason, raisedAt, ...alarm }) => ({
-        kind: reason,
-        ...alarm,
-        raisedAt: instantOrNull(raisedAt),
-      })),
-    };
+    return publishingBody(await withDatabase(publishingState));
   },
   text({ pending, oldestPendingSeconds, findings, lastFindings, alarms }) {
     const age = oldestPendingSeconds === null ? "" : `, the oldest for ${oldestPendingSeconds} s`;
@@ -58,10 +43,9 @@ const redrive = command({
   args: { star: { type: "positional", description: "Id of the star.", required: true } },
   async work({ star }) {
     if (!STAR_ID.test(star)) throw new Error(`${star.slice(0, 60)} is not the id of a star`);
-    const { DATABASE_URL } = readCommandSettings(["DATABASE_URL"]);
     const how = { name: "publishing.redrive", subject: star };
     // Workers look every few seconds, so none has to be woken.
-    const redriven = await act(DATABASE_URL, how, async (sql) => {
+    const redriven = await act(how, async (sql) => {
       const found = await redriveStar({ sql, wake: () => undefined }, star);
       if (found.kind === "unknown") throw refused(`there is no star ${star}`);
       return found;
@@ -78,9 +62,8 @@ const resolve = command({
   async work({ finding }) {
     const id = Number(finding);
     if (!/^\d{1,15}$/.test(finding)) throw new Error(`${finding.slice(0, 60)} is not a number`);
-    const { DATABASE_URL } = readCommandSettings(["DATABASE_URL"]);
     const how = { name: "publishing.resolve", subject: finding };
-    await act(DATABASE_URL, how, async (sql) => {
+    await act(how, async (sql) => {
       if (!(await resolveFinding(sql, id))) throw refused(`there is no open finding ${id}`);
     });
     return { finding: id };

@@ -16,7 +16,7 @@ const reoffer = command({
   },
   async work({ day }) {
     if (!isDay(day)) throw new Error("--day must be a date such as 2026-11-20");
-    const { DATABASE_URL, REDIS_URL } = readCommandSettings(["DATABASE_URL", "REDIS_URL"]);
+    const { REDIS_URL } = readCommandSettings(["DATABASE_URL", "REDIS_URL"]);
     const queue = openRewardsQueue(REDIS_URL, silentLogger);
     try {
       await queue.ready();
@@ -25,7 +25,7 @@ const reoffer = command({
         subject: day,
         end: (offered: number) => ({ details: { offered } }),
       };
-      return { day, offered: await act(DATABASE_URL, how, (sql) => reofferDay(sql, queue, day)) };
+      return { day, offered: await act(how, (sql) => reofferDay(sql, queue, day)) };
     } finally {
       await queue.close();
     }

@@ -1,9 +1,9 @@
 import { defineCommand } from "citty";
+import { withInstants } from "../../actors/day.ts";
 import { addSeason, FOLD_TIMEOUT_MS, listSeasons, type Season } from "../catalogue/seasons.ts";
 import { act } from "./act.ts";
 import { withDatabase } from "./database.ts";
-import { command, instantOrNull, table } from "./output.ts";
-import { readCommandSettings } from "./settings.ts";
+import { command, table } from "./output.ts";
 
 const add = command({
   name: "add",
@@ -19,14 +19,13 @@ const add = command({
       startsAt: readInstant("starts", starts),
       endsAt: readInstant("ends", ends),
     };
-    const { DATABASE_URL } = readCommandSettings(["DATABASE_URL"]);
     const how = {
       name: "seasons.add",
       subject: name,
       pool: { statementTimeoutMs: FOLD_TIMEOUT_MS },
       end: (details: Season) => ({ details: { ...details } }),
     };
-    return shown(await act(DATABASE_URL, how, (sql) => addSeason(sql, season)));
+    return withInstants(await act(how, (sql) => addSeason(sql, season)));
   },
   text: ({ id, name, startsAt, endsAt }) => `${id}  ${name}: ${startsAt} to ${endsAt}`,
 });
@@ -36,8 +35,7 @@ const list = command({
   description: "List all seasons.",
   args: {},
   async work() {
-    const { DATABASE_URL } = readCommandSettings(["DATABASE_URL"]);
-    return (await withDatabase(DATABASE_URL, listSeasons)).map(shown);
+    return (await withDatabase(listSeasons)).map(withInstants);
   },
   text: (seasons) =>
     table(
@@ -51,14 +49,6 @@ export const seasonsCommand = defineCommand({
   meta: { name: "seasons", description: "Seasons: of the leaderboard and of premium passes." },
   subCommands: { add, list },
 });
-
-function shown(season: Season) {
-  return {
-    ...season,
-    startsAt: instantOrNull(season.startsAt),
-    endsAt: instantOrNull(season.endsAt),
-  };
-}
 
 const RFC_3339 = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d{1,3})?)?(Z|[+-]\d\d:\d\d)$/;
 

@@ -4,7 +4,6 @@ import { revokeSessions } from "../keys/revoke-sessions.ts";
 import { isEntityId } from "../ledger/entity-id.ts";
 import { act } from "./act.ts";
 import { command } from "./output.ts";
-import { readCommandSettings } from "./settings.ts";
 
 const revoke = command({
   name: "revoke",
@@ -16,13 +15,12 @@ const revoke = command({
     if (!isEntityId(wallet)) {
       throw new TerminalError("INVALID_REQUEST", "the wallet must be an account id like 0.0.1001");
     }
-    const { DATABASE_URL } = readCommandSettings(["DATABASE_URL"]);
     const how = {
       name: "sessions.revoke",
       subject: wallet,
       end: (revoked: number) => ({ details: { revoked } }),
     };
-    const revoked = await act(DATABASE_URL, how, (sql) => revokeSessions(sql, wallet));
+    const revoked = await act(how, (sql) => revokeSessions(sql, wallet));
     return { wallet, revoked };
   },
   text: ({ wallet, revoked }) => `ended ${revoked} sessions of ${wallet}`,

@@ -1,7 +1,6 @@
 import { readVerdict } from "../upkeep/service-verdict.ts";
 import { withDatabase } from "./database.ts";
 import { command, table } from "./output.ts";
-import { readCommandSettings } from "./settings.ts";
 
 /** `starboard status`: the verdict that the console shows too. */
 export const statusCommand = command({
@@ -9,8 +8,7 @@ export const statusCommand = command({
   description: "Say whether the service does its work, and what to do where it does not.",
   args: {},
   async work() {
-    const { DATABASE_URL } = readCommandSettings(["DATABASE_URL"]);
-    const verdict = await withDatabase(DATABASE_URL, readVerdict);
+    const verdict = await withDatabase(readVerdict);
     if (!verdict.ok) process.exitCode = 1;
     return verdict;
   },

@@ -21,7 +21,7 @@ const create = command({
       operatorKey: settings.HEDERA_OPERATOR_KEY,
     });
     try {
-      return await withLines(settings.DATABASE_URL, () => createBoth(topic));
+      return await withLines(settings.DATABASE_URL !== undefined, () => createBoth(topic));
     } finally {
       topic.close();
     }
@@ -56,11 +56,9 @@ async function createBoth(topic: Topic): Promise<Topics> {
 }
 
 /** Topics may be made before there is a database, and then leave no line. */
-async function withLines(url: string | undefined, work: () => Promise<Topics>): Promise<Topics> {
-  if (url === undefined) return work();
-  return withDatabase(url, async (sql) => {
-    return (await canLog(sql)) ? actOn(sql, HOW, work) : work();
-  });
+async function withLines(hasDatabase: boolean, work: () => Promise<Topics>): Promise<Topics> {
+  if (!hasDatabase) return work();
+  return withDatabase(async (sql) => ((await canLog(sql)) ? actOn(sql, HOW, work) : work()));
 }
 
 const HOW = {

@@ -1,8 +1,8 @@
 import { defineCommand } from "citty";
+import { withInstants } from "../../actors/day.ts";
 import { type BookedCredit, creditXp } from "../catalogue/credit-xp.ts";
 import { act } from "./act.ts";
-import { command, instantOrNull } from "./output.ts";
-import { readCommandSettings } from "./settings.ts";
+import { command } from "./output.ts";
 
 const credit = command({
   name: "credit",
@@ -15,14 +15,13 @@ const credit = command({
   },
   async work({ wallet, points, reason, id }) {
     const asked = { id, wallet, points: readPoints(points), reason };
-    const { DATABASE_URL } = readCommandSettings(["DATABASE_URL"]);
     const how = {
       name: "xp.credit",
       subject: wallet,
       reason,
       end: (booked: BookedCredit) => ({ details: { ...booked } }),
     };
-    return shown(await act(DATABASE_URL, how, (sql) => creditXp(sql, asked)));
+    return withInstants(await act(how, (sql) => creditXp(sql, asked)));
   },
   text: ({ wallet, points, seasonId }) =>
     `booked: ${points} to ${wallet}, ${seasonId === null ? "while no season is on" : `season ${seasonId}`}`,
@@ -33,10 +32,6 @@ export const xpCommand = defineCommand({
   meta: { name: "xp", description: "Points of the leaderboard that stars do not bring." },
   subCommands: { credit },
 });
-
-function shown(booked: BookedCredit) {
-  return { ...booked, creditedAt: instantOrNull(booked.creditedAt) };
-}
 
 /** What is no such number becomes NaN, which is refused. */
 function readPoints(text: string): number {

@@ -142,6 +142,6 @@ function withoutPassword(databaseUrl: string): string {
  */
 async function signInLink({ settings }: LocalEnvironment, url: string): Promise<string | null> {
   if (!isLoopback(settings.HOST)) return null;
-  const how = { name: "session.link", subject: "npm start" };
-  return act(settings.DATABASE_URL, how, (sql) => makeSignInLink(sql, url));
+  const how = { name: "session.link", subject: "npm start", pool: { url: settings.DATABASE_URL } };
+  return act(how, (sql) => makeSignInLink(sql, url));
 }

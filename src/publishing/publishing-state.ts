@@ -1,3 +1,4 @@
+import { withInstants } from "../../actors/day.ts";
 import type { Sql } from "../store/postgres.ts";
 import { listAlarms, type RaisedAlarm } from "./alarms.ts";
 import { type PendingPublications, pendingPublications } from "./outbox.ts";
@@ -25,4 +26,13 @@ export async function publishingState(sql: Sql): Promise<PublishingState> {
   ]);
   const findings = [...counts.values()].reduce((sum, open) => sum + open, 0);
   return { ...pending, findings, lastFindings: last, alarms };
+}
+
+/** The same as JSON: what `publishing status --json` and `/ops/api/publishing` answer. */
+export function publishingBody({ lastFindings, alarms, ...state }: PublishingState) {
+  return {
+    ...state,
+    lastFindings: lastFindings.map(withInstants),
+    alarms: alarms.map(({ reason, ...alarm }) => ({ kind: reason, ...withInstants(alarm) })),
+  };
 }

@@ -1,11 +1,11 @@
 import { type Context, Hono } from "hono";
-import { instant } from "../../../actors/day.ts";
+import { instant, withInstants } from "../../../actors/day.ts";
 import { TerminalError } from "../../errors.ts";
 import type { HistoryStar } from "../../hosting/actor-history.ts";
 import { ACTOR_TYPES, type ActorName, parseActorName } from "../../hosting/actor-name.ts";
 import type { ShownActor } from "../../hosting/inspect-actor.ts";
 import type { ActorQuery, ListedActor } from "../../hosting/list-actors.ts";
-import type { PublishingState } from "../../publishing/publishing-state.ts";
+import { type PublishingState, publishingBody } from "../../publishing/publishing-state.ts";
 import { type AttentionQuery, type AttentionRow, WINDOWS } from "../../reads/attention.ts";
 import type { Verdict } from "../../upkeep/service-verdict.ts";
 import type { OperatorAccess } from "../operator-access.ts";
@@ -38,7 +38,7 @@ export function opsApi(deps: OpsApiDeps): Hono {
     const actors = found.slice(0, query.limit);
     const last = actors.at(-1);
     return c.json({
-      actors: actors.map((actor) => ({ ...actor, lastAt: instant(actor.lastAt) })),
+      actors: actors.map(withInstants),
       cursor: found.length > actors.length && last !== undefined ? cursorOf(last) : null,
     });
   });
@@ -52,22 +52,7 @@ export function opsApi(deps: OpsApiDeps): Hono {
   });
   app.get("/health", async (c) => c.json(await deps.verdict()));
   app.get("/attention", async (c) => c.json({ attention: await deps.attention(readWanted(c)) }));
-  app.get("/publishing", async (c) => {
-    const { lastFindings, alarms, ...state } = await deps.publishing();
-    return c.json({
-      ...state,
-      lastFindings: lastFindings.map((finding) => ({
-        ...finding,
-        noticedAt: instant(finding.noticedAt),
-        resolvedAt: finding.resolvedAt === null ? null : instant(finding.resolvedAt),
-      })),
-      alarms: alarms.map(({ reason, raisedAt, ...alarm }) => ({
-        kind: reason,
-        ...alarm,
-        raisedAt: instant(raisedAt),
-      })),
-    });
-  });
+  app.get("/publishing", async (c) => c.json(publishingBody(await deps.publishing())));
   return app;
 }
 
