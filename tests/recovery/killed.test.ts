@@ -8,7 +8,7 @@
  */
 import * as assert from "node:assert/strict";
 import { test } from "uvu";
-import { dayOf, startOfDay } from "../../actors/day.ts";
+import { type Day, dayOf, startOfDay } from "../../actors/day.ts";
 import { issueKey } from "../../src/keys/issue-key.ts";
 import type { Sql } from "../../src/store/postgres.ts";
 import { type Child, startProcess, until } from "../support/processes.ts";
@@ -24,21 +24,32 @@ test.after(async () => {
 });
 
 /** Keeps a table from being written. @returns lets it be written again */
-async function lock(sql: Sql, table: string): Promise<() => Promise<void>> {
+const lock = (sql: Sql, table: string) =>
+  hold(sql, `lock table ${table} in share row exclusive mode`);
+
+/** Keeps a day from being made final, and nothing else. @returns lets it become final */
+const lockDay = (sql: Sql, day: Day) =>
+  hold(
+    sql,
+    `insert into export_day (day, header, stars, releases, bytes, sha256, previous, chain)
+      select '${day}', '', 0, 0, 1, zeros, zeros, encode(sha256(convert_to(zeros || zeros, 'UTF8')), 'hex')
+      from repeat('0', 64) as zeros`,
+  );
+
+async function hold(sql: Sql, statement: string): Promise<() => Promise<void>> {
   const holder = await sql.reserve();
-  await holder.unsafe(`begin; lock table ${table} in share row exclusive mode`);
+  await holder.unsafe(`begin; ${statement}`);
   return async () => {
-    await holder.unsafe("commit");
+    await holder.unsafe("rollback");
     holder.release();
   };
 }
 
-/** How many of the commands' statements wait for a lock. */
-async function waiting(sql: Sql): Promise<number> {
+/** How many statements of that kind wait for a lock. */
+async function waiting(sql: Sql, kind: string): Promise<number> {
   const [row] = await sql<{ waiting: number }[]>`
     select count(distinct pid)::int as waiting from pg_locks join pg_stat_activity using (pid)
-    where not granted and datname = current_database()
-      and query ~ 'stage_messages|adopt_messages|recover_stars|insert into export_day'`;
+    where not granted and datname = current_database() and query ~ ${kind}`;
   return row?.waiting ?? 0;
 }
 
@@ -61,6 +72,9 @@ test("a recovery killed at each of its stages and made again, while the service 
   await world.finalize(sql);
   const { folder } = await world.keepExports(sql);
   const before = await stateOf(sql, { numbers: true });
+  const [{ oldest } = { oldest: "" }] = await sql<
+    { oldest: Day }[]
+  >`select min(day)::text as oldest from export_day`;
 
   const fresh = await world.freshDatabase();
   const own = { ...(await network.webSettings()), DATABASE_URL: fresh.url };
@@ -72,34 +86,34 @@ test("a recovery killed at each of its stages and made again, while the service 
     );
   await until("the service says that it is behind", async () => (await ready()) === "behind");
   const args = ["journal", "recover", "--export", folder, "--json"];
-  const meets = (what: string, commands: number, child: Child) => {
+  const meets = (what: string, child: Child, [kind, commands]: readonly [string, number]) => {
     let isOver = false;
     void child.exited.then(() => {
       isOver = true;
     });
     const isMet = async (): Promise<boolean> => {
       assert.equal(isOver, false, `${what}: it ended: ${child.said()}${child.log()}`);
-      return (await waiting(fresh.sql)) === commands;
+      return (await waiting(fresh.sql, kind)) === commands;
     };
     return until(what, isMet, 60_000);
   };
   const release = await lock(fresh.sql, "recovery_message");
   const first = startProcess(args, own);
-  await meets("the first reads", 1, first);
+  await meets("the first reads", first, ["stage_messages", 1]);
   await first.kill();
   await release();
   const releaseStars = await lock(fresh.sql, "mint_star");
   const second = startProcess(args, own);
-  await meets("the second writes stars", 1, second);
+  await meets("the second writes stars", second, ["recover_stars", 1]);
   await second.kill();
-  // The third meets the stars that the second left under way.
+  // The statement that the second left under way goes on beside the third.
   const third = startProcess(args, own);
-  await meets("the third waits for them", 2, third);
-  const releaseDays = await lock(fresh.sql, "export_day");
+  await meets("the third waits for it", third, ["recover_stars|adopt_messages", 2]);
+  const releaseDay = await lockDay(fresh.sql, oldest);
   await releaseStars();
-  await meets("the third makes days final", 1, third);
+  await meets("the third makes days final", third, ["insert into export_day", 1]);
   await third.kill();
-  await releaseDays();
+  await releaseDay();
   const { status, stdout, stderr } = await starboard(args, own);
   assert.equal(status, 0, stdout + stderr);
   assert.deepEqual(JSON.parse(stdout).unprovable, []);
