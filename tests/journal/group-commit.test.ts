@@ -5,6 +5,7 @@
 import * as assert from "node:assert/strict";
 import { suite } from "uvu";
 import { DAY_MS } from "../../actors/day.ts";
+import { bounds } from "../../src/bounds.ts";
 import { RetryableError } from "../../src/errors.ts";
 import { createGroupCommit, type GroupCommit } from "../../src/journal/group-commit.ts";
 import { openPostgres, type Sql } from "../../src/store/postgres.ts";
@@ -159,6 +160,16 @@ test("a star whose caller has given up is not sent, and its neighbour is", async
   assert.ok(late.status === "rejected" && late.reason instanceof RetryableError);
   assert.equal(timely.status === "fulfilled" && timely.value.kind, "stored");
   assert.deepEqual(c.batches, [1]);
+});
+
+test("a star beyond those that may wait is refused at once, and the others are stored (A20 overload)", async (c) => {
+  const cast = () => c.commit(decidedStar({ wallet: newWallet(), now: c.now }));
+  const waiting = Array.from({ length: bounds.turnsWaitingMax }, cast);
+  await assert.rejects(cast(), { code: "UNAVAILABLE", message: "too many stars are waiting" });
+  assert.deepEqual(c.batches, []);
+  const outcomes = await Promise.all(waiting);
+  assert.ok(outcomes.every(({ kind }) => kind === "stored"));
+  assert.equal((await c.commit(decidedStar({ wallet: newWallet(), now: c.now }))).kind, "stored");
 });
 
 test("a month without a partition gets one by itself", async (c) => {
