@@ -26,10 +26,11 @@ export interface Assets {
  * The bundled scripts and style sheet: as the build left them, or bundled now when it runs from
  * source.
  *
+ * @param built where the build left them, if it did
  * @throws Error when the build left a part out
  */
-export async function loadAssets(): Promise<Assets> {
-  const texts = existsSync(BUILT) ? await readBuilt() : await bundleNow();
+export async function loadAssets(built = BUILT): Promise<Assets> {
+  const texts = existsSync(built) ? await readBuilt(built) : await bundleNow();
   const files = new Map(texts.map(([name, text]) => [name, representText(text)]));
   files.set("icon.svg", representText(await readFile(ICON, "utf8")));
   const path = (start: string, end: string): string => {
@@ -42,10 +43,10 @@ export async function loadAssets(): Promise<Assets> {
 
 type Texts = readonly (readonly [name: string, text: string])[];
 
-async function readBuilt(): Promise<Texts> {
-  const names = await readdir(BUILT);
+async function readBuilt(built: URL): Promise<Texts> {
+  const names = await readdir(built);
   return Promise.all(
-    names.map(async (name) => [name, await readFile(new URL(name, BUILT), "utf8")] as const),
+    names.map(async (name) => [name, await readFile(new URL(name, built), "utf8")] as const),
   );
 }
 

@@ -27,10 +27,15 @@ export async function bundle(): Promise<readonly (readonly [name: string, text: 
   return outputFiles.map(({ path, text }) => [basename(path), text]);
 }
 
-/** `node --import tsx src/http/pages/bundle.ts <folder>`: a step of each build. */
-const [, script, folder] = process.argv;
-if (script !== undefined && here("./bundle.ts") === script && folder !== undefined) {
+/** Leaves in a folder what `bundle` makes, and nothing else. */
+export async function bundleInto(folder: string): Promise<void> {
   await rm(folder, { recursive: true, force: true });
   await mkdir(folder, { recursive: true });
   for (const [name, text] of await bundle()) await writeFile(join(folder, name), text);
+}
+
+/** `node --import tsx src/http/pages/bundle.ts <folder>`: a step of each build. */
+const [, script, folder] = process.argv;
+if (script !== undefined && here("./bundle.ts") === script && folder !== undefined) {
+  await bundleInto(folder);
 }

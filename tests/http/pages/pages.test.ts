@@ -4,12 +4,17 @@
  * hostile names, read as a browser without JavaScript reads it.
  */
 import * as assert from "node:assert/strict";
+import { rmSync } from "node:fs";
+import { pathToFileURL } from "node:url";
 import { gunzipSync } from "node:zlib";
 import { suite } from "uvu";
 import { DAY_MS, dayOf } from "../../../actors/day.ts";
 import type { SigningWallet } from "../../../src/cli/demo-wallet.ts";
+import { loadAssets } from "../../../src/http/pages/assets.ts";
+import { bundleInto } from "../../../src/http/pages/bundle.ts";
 import { issueKey } from "../../../src/keys/issue-key.ts";
 import { seedDay } from "../../support/export-seed.ts";
+import { temporaryFolder } from "../../support/folder.ts";
 import {
   cast,
   newWallet,
@@ -347,6 +352,16 @@ test("this machine signs for demo wallets alone, for its own pages alone, and on
     assert.match(reply.headers.get("content-type") ?? "", /^application\/json/, path);
   }
   await service.close();
+});
+
+test("pages load the same scripts from source as from a build", async () => {
+  const folder = temporaryFolder("assets");
+  await bundleInto(folder);
+  const built = await loadAssets(pathToFileURL(`${folder}/`));
+  rmSync(folder, { recursive: true });
+  const bundled = await loadAssets(pathToFileURL(`${folder}/`));
+  assert.deepEqual([...built.files.keys()].sort(), [...bundled.files.keys()].sort());
+  assert.deepEqual(built.paths, bundled.paths);
 });
 
 test.run();
