@@ -80,10 +80,10 @@ export interface Release {
 /**
  * The attributions that losses end, one release per loss. First all that is lost becomes free,
  * then spares are chosen: two wallets that swapped their carriers both keep the bonus. A serial
- * that counted for another wallet, or for none, is not this wallet's to lose, so the same
- * losses a second time end nothing.
+ * that counted for another wallet, or for none, is passed over, so the same losses a second time
+ * end nothing.
  *
- * @param counted entries for serials neither lost nor held are of no matter
+ * @param counted entries for serials that are not lost and not held do not matter
  */
 export function releaseLost(losses: readonly Loss[], counted: Counted): readonly Release[] {
   const ended = losses.map(({ wallet, lostA, lostB }) => ({

@@ -19,8 +19,8 @@ import type { Attribution } from "./nft-accounting.ts";
 
 /**
  * Event actors kept whole, for folds and audits. Commands and facts go through the machine on the
- * slice they are about: to copy a mint of 100,000 wallets for each of its stars would take the
- * square of their number.
+ * slice they are about, because copying a mint of 100,000 wallets for each of its stars would take
+ * quadratic time.
  */
 
 /** What an event's actor holds: plain data that grows in place. */

@@ -5,7 +5,7 @@
  */
 import { every } from "./service.ts";
 
-/** Answers the time that rules go by. */
+/** Gives the time that rules use. */
 export interface Clock {
   /** Milliseconds since the Unix epoch, UTC, whole. */
   now(): number;
@@ -13,7 +13,7 @@ export interface Clock {
 
 /** A clock that can look at its source again. */
 export interface FollowedClock extends Clock {
-  /** Measures the offset anew; rejects when the source does not answer. */
+  /** Measures the offset again; rejects when the source does not answer. */
   measure(): Promise<void>;
   /**
    * Compares this clock with a time that an answer of the source carried, and measures where they
@@ -28,9 +28,9 @@ export interface FollowedClock extends Clock {
 }
 
 const MEASURE_EVERY_MS = 10_000;
-/** The source answered some time within a measurement's duration: a longer one says too little. */
+/** The source answered at an unknown moment within a measurement: a longer one is too inexact. */
 const PRECISE_MS = 100;
-/** More than two good clocks that follow each other ever differ by. */
+/** Two correct clocks never differ by more. */
 const DIFFERENCE_MAX_MS = 100;
 
 /**

@@ -33,7 +33,7 @@ const count = (fallback: number, min: number, max: number) =>
     .transform(Number)
     .pipe(z.number().min(min).max(max));
 
-/** Begins with a letter, so it is no name that JSON objects have by birth (`__proto__`). */
+/** Begins with a letter, so it is no inherited property such as `__proto__`. */
 const MESSAGE_KEY = /^[A-Za-z][A-Za-z0-9_-]{0,39}$/;
 
 const NODE = /^(?<address>[^=\s]+:\d{1,5})=(?<account>0\.0\.\d{1,12})$/;

@@ -63,9 +63,9 @@ const HANG_MS = 5_000;
  */
 export let failpoint: ((name: string) => Promise<void> | undefined) | undefined;
 
-/** What a place that is hit does besides what the mode says. */
+/** What happens at a place beside what its mode says. */
 export interface FailpointHooks {
-  /** Called before anything befalls the process. */
+  /** Called before the process is killed, fails or hangs. */
   readonly onHit?: (order: FailpointOrder) => void;
   /** The error of a dependency whose answer was lost. */
   readonly lost: (message: string) => Error;
@@ -87,7 +87,7 @@ export function hookOf(
     hits += 1;
     if (hits !== order.hit) return undefined;
     onHit?.(order);
-    return befall(order, lost);
+    return trigger(order, lost);
   };
 }
 
@@ -100,7 +100,7 @@ export function parseFailpoint(text: string): FailpointOrder | undefined {
   return /^[1-9]\d{0,5}$/.test(count) ? { at, mode, hit: Number(count) } : undefined;
 }
 
-async function befall({ at, mode }: FailpointOrder, lost: FailpointHooks["lost"]): Promise<void> {
+async function trigger({ at, mode }: FailpointOrder, lost: FailpointHooks["lost"]): Promise<void> {
   switch (mode) {
     case "kill":
       // What started just before is on its way by then: a statement, a request.

@@ -33,7 +33,7 @@ const STANDARD_ERROR = 2;
  * Lines of a busy process are written together, because a system call for each request's line
  * costs an eighth of a refused star; from a warning on nothing waits.
  *
- * @param fields what every line bears besides its own, asked at each
+ * @param fields gives what every line has beside its own fields; called for each line
  */
 export function createLogger(
   level: string,
@@ -84,7 +84,7 @@ export interface Gathered {
 
 /**
  * Writes lines to a file descriptor, many at a time, in their order and never in the way of the
- * event loop. Pino's own destination measures all that waits anew with each line, which costs
+ * event loop. Pino's own destination measures all that waits again with each line, which costs
  * more than the line.
  */
 export function gathered(descriptor: number): Gathered {

@@ -19,10 +19,10 @@ export interface AuditState {
   readonly counters: Counters;
   /** Days for which messages may still come. */
   readonly books: Map<Day, DayBook>;
-  /** Days up to this one are done with. */
+  /** Days up to this one are judged. */
   closedThrough: Day | null;
   readonly accounts: EventAccounts;
-  /** What came last to each forever mint: the next day may still put something before it. */
+  /** The last facts of each forever mint: the next day's export may still place one before them. */
   readonly mints: Map<string, MintHappening[]>;
   /** A project by what messages call it: `project/0.0.n` → `project/id`. */
   readonly aliases: Map<string, string>;

@@ -46,7 +46,7 @@ export function readCheckpoint(file: string, identity: AuditIdentity): AuditStat
   const [first = "", body = ""] = text.split("\n", 2);
   const [format, checksum] = first.split(" ");
   if (format !== FORMAT) throw new Error(`${file} is no checkpoint of this audit`);
-  // What was written whole needs no further look: the checksum covers every byte.
+  // The checksum covers every byte, so the content needs no further check.
   if (checksum !== digest(body)) throw new Error(`${file} is damaged`);
   const kept = JSON.parse(body, intoMaps) as { identity: AuditIdentity; state: AuditState };
   if (JSON.stringify(kept.identity) !== JSON.stringify(identity)) {

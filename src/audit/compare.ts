@@ -24,8 +24,8 @@ export interface Comparison {
 }
 
 /**
- * Compares every published counter with the one the records give. Of stars that came to the
- * topics after the reading, anything between without and with them will do.
+ * Compares every published counter with the one the records give. Stars that reached the topics
+ * after the reading may be in a counter or not: any value between is right.
  */
 export function compareRankings(
   state: AuditState,
@@ -86,7 +86,7 @@ function sum(parts: readonly ItemBounds[], field: keyof ItemBounds): Bounds {
   };
 }
 
-/** What messages call an item otherwise. */
+/** The other name of an item in messages. */
 function namesOf(state: AuditState, item: string): readonly string[] {
   if (!item.startsWith("project/")) return [];
   return [...state.aliases].filter(([, id]) => id === item).map(([name]) => name);

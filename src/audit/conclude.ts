@@ -11,7 +11,7 @@ import { addLine, addMismatches, type KnownMatter, type Mismatch } from "./repor
 import { compareBoard } from "./season-board.ts";
 import type { TopicChain } from "./topic-chain.ts";
 
-/** What an audit says in the end. */
+/** The result of an audit. */
 export interface Conclusion {
   readonly ok: boolean;
   readonly checked: Checked & { readonly rankings: number; readonly wallets: number };
@@ -30,8 +30,8 @@ export interface Conclusion {
 }
 
 /**
- * Judges the days that are still open as far as they have come, and holds everything against the
- * rankings; on a copy, because those days go on.
+ * Judges the open days up to now and compares everything with the rankings. It works on a copy,
+ * because those days are not over.
  */
 export async function conclude(
   kept: AuditState,

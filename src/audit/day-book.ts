@@ -6,7 +6,7 @@ import type { MirrorTopicMessage } from "../ledger/mirror/schemas.ts";
 import type { StarMessage } from "../publishing/message.ts";
 import type { Mismatch, Place } from "./report.ts";
 
-/** What the messages of one UTC day say, kept until nothing more can be said of it; plain data. */
+/** What the messages of one UTC day say, kept until the day is judged; plain data. */
 export interface DayBook {
   readonly day: Day;
   readonly wallets: Map<string, WalletDay>;
@@ -35,7 +35,7 @@ export interface EventStars {
   }[];
 }
 
-/** Twice what a day may hold: beyond it, what a forged topic adds to a wallet is reported, not kept. */
+/** Twice the most stars of a day: more, on a forged topic, are reported and not kept. */
 const ENTRIES_PER_VOTE = 2;
 
 export function openDayBook(day: Day): DayBook {
@@ -98,7 +98,7 @@ function enterEventStar(
   event.stars.push({ wallet: star.wallet, at: star.timestamp, topic, sequenceNumber });
 }
 
-/** Keeps what the day's export will be held against. */
+/** Keeps what the day's export is compared with. */
 export function enterMessage(book: DayBook, message: MirrorTopicMessage): void {
   const topic = book.messages.get(message.topicId) ?? new Map<number, string>();
   book.messages.set(message.topicId, topic);

@@ -14,7 +14,7 @@ import {
 import type { Bounds, Reading } from "./counters.ts";
 import { noBoard, type SeasonBoard, score } from "./season-board.ts";
 
-/** What has counted where: the totals of events, by the machines that the service decides with. */
+/** The totals of events and the NFTs that counted in them, by the machines of the service. */
 export interface EventAccounts {
   readonly totals: Map<string, EventTotal>;
   /** By event and day; dropped with the day. */

@@ -34,11 +34,12 @@ export async function fetchWithRetry(
   for (;;) {
     const reply = await ask(address, headers);
     if (!(reply instanceof Error) && reply.statusCode === 200) return reply;
-    const told = reply instanceof Error ? undefined : reply.headers["retry-after"]?.toString();
-    const waitMs = told === undefined ? 0 : readRetryAfter(told);
+    const retryAfter =
+      reply instanceof Error ? undefined : reply.headers["retry-after"]?.toString();
+    const waitMs = retryAfter === undefined ? 0 : readRetryAfter(retryAfter);
     const mayPass = reply instanceof Error || MAY_PASS.has(reply.statusCode);
     const why = reply instanceof Error ? reply.message : await refusalIn(reply);
-    const patienceMs = told === undefined ? PATIENCE_UNTOLD_MS : PATIENCE_MS;
+    const patienceMs = retryAfter === undefined ? PATIENCE_UNTOLD_MS : PATIENCE_MS;
     if (!mayPass || waitMs > WAIT_MS_MAX || performance.now() - startedAt >= patienceMs) {
       throw new Error(`${pathname}: ${why}`);
     }

@@ -29,7 +29,7 @@ export interface ExportJudge {
 
 /**
  * Judges one day's export against the messages of that day and against the NFTs' histories, and
- * counts the events' weights from it. The book of the day is used up.
+ * counts the events' weights from it. The day book is empty afterwards.
  */
 export async function judgeExportDay(
   judge: ExportJudge,
@@ -149,7 +149,7 @@ async function matchMessage(
   }
   const isNew = msOf(consensusTimestamp ?? "") > judge.reading.from - LAG_MS;
   if (sequenceNumber > followed.sequenceNumber && isNew) {
-    // Published since the topics were read: the next audit's affair.
+    // Published since the topics were read: the next audit judges it.
     state.checked.pendingStars += 1;
     return [];
   }

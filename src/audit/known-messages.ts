@@ -24,7 +24,7 @@ export async function readKnown(
 ): Promise<KnownMessages> {
   const known = new Map<string, Map<number, Apart>>();
   for (const day of days) {
-    for (const line of await linesApart(source, day)) {
+    for (const line of await exceptionLines(source, day)) {
       const apart = line.kind === "lost" ? ofLost(line, day) : ofConflict(line, day);
       const { topic, sequenceNumber } = apart.matter;
       if (topic === null || sequenceNumber === null) continue;
@@ -36,7 +36,7 @@ export async function readKnown(
 }
 
 /** The lines of a day that stand apart from its stars; none where it cannot be read. */
-export async function linesApart(
+export async function exceptionLines(
   source: ExportSource,
   day: Day,
 ): Promise<readonly (ExportConflict | ExportLost)[]> {

@@ -43,7 +43,7 @@ const paged = { hasMore: z.boolean() };
 
 /** The most of one page; of tokens and collections there is no second. */
 export const PAGE = 100;
-/** 100,000 events: a directory is far smaller. */
+/** 100,000 events: any real directory is far smaller. */
 const PAGES_MAX = 1_000;
 /** Stars are dated by the database's clock, replies by the web server's, and that in whole seconds. */
 export const CLOCK_DOUBT_MS = 5_000;

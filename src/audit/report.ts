@@ -65,7 +65,7 @@ export interface KnownMatter {
 
 /** Mismatches kept in full; beyond them they are only counted, so that memory stays bounded. */
 const KEPT_MAX = 1_000;
-/** Notes and unprovable matters are one line each; more different ones than this help no reader. */
+/** Notes and unprovable matters are one line each; a reader needs no more than this many. */
 const LINES_MAX = 200;
 
 /** Everything an audit has found so far; plain data, a part of the checkpoint. */

@@ -47,7 +47,7 @@ export function followLink(chain: TopicChain, message: MirrorTopicMessage): read
     const expected = `after ${chain.consensusTimestamp}`;
     found.push({ ...at, kind: "consensus-order", expected, found: message.consensusTimestamp });
   }
-  // After a gap there is nothing to hold the hash against.
+  // After a gap there is no previous hash to compare with.
   else if (sequenceNumber === next) found.push(...checkHash(chain, message, at));
   chain.sequenceNumber = sequenceNumber;
   chain.runningHash = message.runningHash;
@@ -72,7 +72,7 @@ function checkHash(
     sequenceNumber: message.sequenceNumber,
     message: message.bytes,
   };
-  // What fitted before fits again, nearly always: one hash per message.
+  // The layout of the last message nearly always fits again: one hash per message.
   const order: readonly Framing[] =
     chain.framings.plain > chain.framings.stream ? ["plain", "stream"] : ["stream", "plain"];
   for (const framing of order) {

@@ -14,8 +14,8 @@ export interface ImportOptions {
 }
 
 /**
- * What the pool's `onNotice` hears for every so many records that are stored. Nothing is stored
- * for good before the last.
+ * The notice that the pool's `onNotice` gets for every so many records. Nothing is stored for good
+ * before the last.
  */
 export const STORED_NOTICE = {
   text: "starboard: 1000 more records stored",

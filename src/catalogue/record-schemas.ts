@@ -11,7 +11,7 @@ import { categories, eventTypes } from "../store/enumerations.ts";
 const TEXT_CHARACTERS_MAX = 300;
 const DESCRIPTION_CHARACTERS_MAX = 4_000;
 
-/** They show the text around them in another order than it is stored: names of someone else. */
+/** They change the order in which text is shown, so that one name could look like another. */
 const BIDIRECTIONAL_OVERRIDE = /[\u202a-\u202e\u2066-\u2069]/;
 
 const storable = (max: number) =>

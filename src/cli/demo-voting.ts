@@ -27,7 +27,7 @@ export async function castOrCode(
   }
 }
 
-/** As `starboard demo` votes, and as quietly as a voter of flesh and blood. */
+/** Votes as `starboard demo` does, and prints nothing. */
 export function demoVoterClient(url: string) {
   return {
     async signIn(wallet: SigningWallet): Promise<string> {

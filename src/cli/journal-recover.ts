@@ -103,18 +103,20 @@ async function openExports(
   return { source, days: await source.days() };
 }
 
-function recoveredText(told: Recovered): string {
-  const { recovered, adopted, conflicts } = told;
-  const did = told.written ? "" : "nothing is written; would be: ";
+function recoveredText(report: Recovered): string {
+  const { recovered, adopted, conflicts } = report;
+  const did = report.written ? "" : "nothing is written; would be: ";
   const days = (what: string, list: readonly string[]): string[] =>
     list.length === 0 ? [] : [`${what}: ${list.join(", ")}`];
   return [
     `${did}${recovered} stars recovered, ${adopted} adopted, ${conflicts} conflicts`,
-    ...days("final with their old hash", told.exact),
-    ...days("final with a new hash; the chain breaks after them", told.renewed),
-    ...told.ignored.map((line) => `ignored: ${line}`),
-    ...told.unprovable.map((line) => `unprovable: ${line}`),
-    ...(told.written || told.unprovable.length === 0 ? [] : ["--accept writes them as they stand"]),
+    ...days("final with their old hash", report.exact),
+    ...days("final with a new hash; the chain breaks after them", report.renewed),
+    ...report.ignored.map((line) => `ignored: ${line}`),
+    ...report.unprovable.map((line) => `unprovable: ${line}`),
+    ...(report.written || report.unprovable.length === 0
+      ? []
+      : ["--accept writes them as they stand"]),
     "Stars that were accepted and not yet published leave no trace, nor do idempotency keys.",
     "Passes, seasons, XP credits, keys and the catalogue come from the last dump.",
   ].join("\n");

@@ -39,7 +39,8 @@ const status = command({
 
 const redrive = command({
   name: "redrive",
-  description: "Have a star that waits for its next try taken up now; never sends it anew.",
+  description:
+    "Have a star that waits for its next try taken up now; never sends it under a new transaction.",
   args: { star: { type: "positional", description: "Id of the star.", required: true } },
   async work({ star }) {
     if (!STAR_ID.test(star)) throw new Error(`${star.slice(0, 60)} is not the id of a star`);

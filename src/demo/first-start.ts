@@ -107,8 +107,8 @@ export async function isDirectoryEmpty(sql: Sql): Promise<boolean> {
 }
 
 /**
- * Brings the stars on the ledger's topics into a journal without any, by the very recovery that a
- * lost journal comes back with: rules, claims, totals and exports follow from the public record.
+ * Brings the stars on the ledger's topics into an empty journal, by the code of `journal recover`:
+ * rules, claims, totals and exports follow from the public record.
  */
 export async function bringBackPast(
   { sql, settings, log }: DemoPlace,

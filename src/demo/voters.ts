@@ -13,7 +13,7 @@ export interface VotingClient {
 
 const FIRST_PAUSE_MS = 6_000;
 const PAUSE_MS_MAX = 600_000;
-/** Lively while somebody looks, ever calmer afterwards: some 40 stars in the first 15 minutes. */
+/** Often at first, then less and less: some 40 stars in the first 15 minutes. */
 const CALMER = 1.04;
 const REFUSALS_MAX = 5;
 

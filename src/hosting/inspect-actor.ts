@@ -144,8 +144,8 @@ function holdersOf(tables: EventTables): Record<"A" | "B", Record<number, string
 }
 
 /**
- * Rebuilds an actor from the journal and holds it against what is live: a wallet-day against
- * its snapshot, an event's actor against its claims and its total.
+ * Rebuilds an actor from the journal and compares it with what is live: a wallet-day with its
+ * snapshot, an event's actor with its claims and its total.
  *
  * @throws RetryableError `UNAVAILABLE` when Postgres is out of reach
  */
@@ -194,7 +194,7 @@ async function replayWalletDay(
   return { id, equal: all.length === 0, differences: all, rules, replayed };
 }
 
-/** Differences are shown, not poured out. */
+/** A few differences are enough to show. */
 const SHOWN_MAX = 20;
 
 async function replayEventDay(sql: Sql, id: string, key: EventDayKey): Promise<Replay> {

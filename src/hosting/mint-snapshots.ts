@@ -5,7 +5,7 @@ import { instantOfStarId } from "../journal/star-id.ts";
 import { type Redis, runCommand } from "../store/redis.ts";
 
 /**
- * Forever mints at rest in Redis: the way back for what is shown and replayed, at a position of
+ * Snapshots of forever mints in Redis: the way back for what is shown and replayed, at a position of
  * the mint's history; what happened since is folded on top. A star is decided on the claims of the
  * serials at hand, which no snapshot beats. Anything odd is no snapshot.
  */

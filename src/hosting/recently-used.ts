@@ -11,7 +11,7 @@ export interface RecentlyUsed<V> {
 /**
  * Two generations instead of an order of use: what is used moves into the young one, and when
  * that holds half of what is allowed, the old one is dropped as a whole. An exact order would
- * cost two writes to a map for every look, and maps of 100,000 entries do not like that.
+ * cost two writes to a map for every look-up, which is slow in maps of 100,000 entries.
  *
  * @param max most entries ever held; at least the `max / 2` used last are there
  */

@@ -12,7 +12,7 @@ import { type DayVersion, isAt } from "../journal/load.ts";
 import { type Redis, runCommand } from "../store/redis.ts";
 
 /**
- * Wallet-day actors at rest in Redis: the way back into memory after a restart, after passivation
+ * Snapshots of wallet-day actors in Redis: the way back into memory after a restart, after passivation
  * and from another process. A snapshot is the facts of the day, so restoring it is the same fold as
  * the journal's. It counts only at the very version that the journal names, under the same machine
  * and rules; anything odd is no snapshot, and the journal is folded instead. So it may be lost,
@@ -23,7 +23,7 @@ export interface Snapshots {
   read(key: WalletDayKey, version: DayVersion): Promise<readonly DayStar[] | null>;
   /** Writes after a commit, some time soon; all of a tick in one command. */
   write(key: WalletDayKey, state: WalletDayState): void;
-  /** Resolves when what was handed in is written or given up. */
+  /** Resolves when every snapshot given so far is written or dropped. */
   settled(): Promise<void>;
 }
 

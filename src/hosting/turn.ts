@@ -51,7 +51,7 @@ export type TurnResult =
 
 export type Refusal = Extract<WalletDecision, { code: "ALREADY_STARRED" | "ALLOWANCE_EXHAUSTED" }>;
 
-/** A decision that did not come to stand, and what it rested on. */
+/** A decision that was not stored, and what it rested on. */
 interface Undone {
   /** `unproved`: a refusal that rested on memory or on a snapshot; `midnight`: another day's star. */
   readonly reason: ReturnReason | "unproved" | "midnight";
@@ -76,10 +76,10 @@ export function askFirst(state: WalletDayState, target: Target, now: number): Re
 
 /**
  * One star's turn: the wallet-day actor decides whether, the event's actor decides how much,
- * both in one synchronous step; then the journal disposes. The wallet's mailbox is held
- * meanwhile, nothing else is. A decision that lost a race is made again from the journal. Each
- * lost race proves another accepted star of the wallet, or another of its serials counted, so
- * the attempts are bounded and contention alone never refuses a star.
+ * both in one synchronous step; then the journal stores the star or hands it back. Only the
+ * wallet's mailbox is held meanwhile. A decision that lost a race is made again from the journal.
+ * Each lost race proves another accepted star of the wallet, or another of its serials counted,
+ * so the attempts are bounded, and contention alone never refuses a star.
  *
  * @throws RetryableError `UNAVAILABLE` when the journal does not confirm
  * @throws Error when machine and journal contradict each other

@@ -25,9 +25,9 @@ export interface AppDeps {
 }
 
 /**
- * The house: what every request has in common, whichever part answers it. A request has an
- * id, leaves one line in the log, gets safe headers, and an error of any kind becomes the
- * reply that `problem.ts` has for it.
+ * Makes the application: what every request has in common, whichever part answers it. A request
+ * has an id and one line in the log; its reply has safe headers. Any error becomes the reply that
+ * `problem.ts` has for it.
  */
 export function createApp({ log, metrics, mounts, now = Date.now }: AppDeps): Hono {
   const app = new Hono();

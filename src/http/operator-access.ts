@@ -10,7 +10,7 @@ import { problem } from "./problem.ts";
 /** Where an operator's token opens something. */
 export type OperatorDoor = "sign-in" | "api" | "metrics";
 
-/** What is said to a token; a shut client waits `retryAfterSeconds`. */
+/** The answer to a token; a client that is shut out waits `retryAfterSeconds`. */
 export type OperatorVerdict = { readonly kind: "right"; readonly operator: Operator } | Refused;
 
 type Refused =
@@ -35,9 +35,9 @@ export interface OperatorAccessOptions
   extends Pick<SharedWindowOptions, "clock" | "redis" | "processes"> {
   /** Of `environment`, an admin. */
   readonly operatorToken: string | undefined;
-  /** The operator of a named token, read anew each time. */
+  /** The operator of a named token, read from the database each time. */
   readonly findOperator: (token: string) => Promise<Operator | null>;
-  /** Opens `metrics` alone, and there stands in the operator token's place. */
+  /** Opens `metrics` alone, and replaces the operator's token there. */
   readonly metricsToken?: string | undefined;
   readonly client: ClientAddress;
   readonly log: Logger;

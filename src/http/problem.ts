@@ -53,7 +53,7 @@ const problems: Readonly<Record<ProblemCode, readonly [ContentfulStatusCode, str
   UNSUPPORTED_MEDIA_TYPE: [415, "The body must be uncompressed application/json."],
 };
 
-/** Every code that a reply may bear. */
+/** Every code that a reply may have. */
 export const PROBLEM_CODES = Object.keys(problems) as readonly ProblemCode[];
 
 /** What may differ from a code's standing reply. */
@@ -77,7 +77,7 @@ export function standingReply(code: ProblemCode): { status: ContentfulStatusCode
   return { status, text };
 }
 
-/** 405. The public API's table of codes has none for it, so its bodies bear none. */
+/** 405. The public API's table of codes has none for it, so its bodies have no code. */
 export function methodNotAllowed(
   c: Context,
   { allow, code }: { readonly allow: string; readonly code?: "METHOD_NOT_ALLOWED" },

@@ -5,8 +5,8 @@ const READS_AT_ONCE = 4;
 const READS_WAITING_MAX = 64;
 
 /**
- * A gate for reads that need no key: a search counts all items, and no more than a few at once may
- * stand before the votes, which share the connections.
+ * Bounds reads that need no key: a search counts all items, and votes share the connections, so
+ * only a few run at once.
  *
  * @returns a function that reads in its turn; it throws RetryableError `UNAVAILABLE` where too many wait
  */

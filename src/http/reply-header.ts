@@ -3,7 +3,7 @@ import type { Context } from "hono";
 
 /**
  * Sets a header of the reply; a handler that sets the same one later wins. Once the reply has
- * left (a deadline answered first) it is too late, and no matter.
+ * left (a deadline answered first) it is too late, which does no harm.
  *
  * Behind our server it goes straight to Node's own reply. `c.header` makes a `Headers` object
  * of the reply instead, which is then copied twice: with the headers that every reply carries

@@ -135,8 +135,8 @@ function refuseUnparsed(error: ParserError, socket: Duplex): void {
 function parserProblem({ code, rawPacket }: ParserError): Parameters<typeof bareProblem>[0] {
   if (code === "HPE_HEADER_OVERFLOW") return "HEADERS_TOO_LARGE";
   if (code === "ERR_HTTP_REQUEST_TIMEOUT") return "REQUEST_TIMEOUT";
-  // A method word that Node does not know is still "a method other than GET".
-  // Where it knows the first word of a packet, it stumbled over what follows the request.
+  // A method that Node does not know is still "a method other than GET". Where Node knows the first
+  // word, the error is in the bytes after this request.
   const [, word] = /^(\S+) \/v1[/? ]/.exec(rawPacket?.toString("latin1", 0, 200) ?? "") ?? [];
   const isUnknownWord = word !== undefined && !METHODS.includes(word);
   return code === "HPE_INVALID_METHOD" && isUnknownWord ? "METHOD_NOT_ALLOWED" : "INVALID_REQUEST";

@@ -34,8 +34,8 @@ const PAGE_WITHIN_MS = 30_000;
 
 /**
  * All stars that an event has on one day when it is asked, in the journal's order, page by page.
- * No index has that order for one event, and to sort its day for each page would take the square
- * of its stars: so their numbers are read first, in order, and each page is looked up by them.
+ * No index has that order for one event, and sorting its day for each page would take quadratic
+ * time. So their numbers are read first, in order, and each page is looked up by them.
  */
 export async function* starsOfEventDay(
   sql: Sql,

@@ -13,7 +13,7 @@ import type { WrittenExport } from "./write-export.ts";
 /** A day is closed no earlier than this after its end: a statement lasts 1.8 s at most. */
 const CLOSED_AFTER_MS = 5_000;
 
-/** What of the settings stands in a header. */
+/** The settings that are in a header. */
 export type ExportSettings = Pick<
   ExportHeader,
   "network" | "topics" | "collections" | "excludedWallets" | "xpPerStar"

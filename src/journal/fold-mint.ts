@@ -28,7 +28,7 @@ export interface FoldedMint {
   readonly differences: readonly string[];
 }
 
-/** A fold, and the projection it ought to equal. */
+/** A fold, and the projection that must equal it. */
 export interface MintComparison extends FoldedMint {
   readonly live: EventTables;
 }
@@ -36,8 +36,8 @@ export interface MintComparison extends FoldedMint {
 const DIFFERENCES_MAX = 20;
 
 /**
- * Folds a mint's history and holds it against the live claims and the total, both as of one
- * commit: stars may go on meanwhile.
+ * Folds a mint's history and compares it with the live claims and the total, both as of one
+ * commit. Stars may go on meanwhile.
  *
  * @throws RetryableError `UNAVAILABLE` when Postgres is out of reach
  */
@@ -95,7 +95,7 @@ function judgeStar(mint: string, tables: EventTables, star: MintStar): string | 
   return now === then ? null : `star ${starId}: recorded ${then}, decided ${now}`;
 }
 
-/** What a star of an event came to, in one line. */
+/** What a star of an event added, in one line. */
 export function decisionOf({
   weight,
   breakdown: { base, collectionA, collectionB },

@@ -10,7 +10,7 @@ export interface GroupCommit {
    * @param answerBy when the voter stops waiting, by `performance.now()`: a star still in the
    *   queue then is not sent
    * @throws RetryableError `UNAVAILABLE` when the queue is full, or when the database did not
-   *   answer and the star was not found either; the star may then still come to stand
+   *   answer and the star was not found either; the star may then still be stored
    */
   commit(decided: DecidedStar, answerBy?: number): Promise<CommitOutcome>;
   /** Resolves when nothing is waiting or in flight. */
@@ -70,7 +70,7 @@ export function createGroupCommit(options: GroupCommitOptions): GroupCommit {
         continue;
       }
       const { keys } = next;
-      // What ends with a star concerns the others of its mint: it flies alone.
+      // The attributions that end with a star concern other stars of its mint: it is sent alone.
       const isAlone = next.decided.ends.length > 0;
       if (isAlone && flight.batch.length > 0) {
         passedOver.push(next);

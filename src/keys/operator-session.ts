@@ -18,7 +18,7 @@ export interface OperatorSession {
 
 export interface OperatorSessions {
   /**
-   * @param alias what the bearer of the shared token goes by; others have a name
+   * @param alias the name that the bearer of the shared token gave; others have a name
    * @returns the secret for the cookie: shown once, stored as a hash alone
    */
   open(operator: Operator, alias?: string): Promise<OperatorSession & { readonly secret: string }>;

@@ -119,7 +119,7 @@ export function isOperatorToken(text: string): boolean {
 }
 
 /**
- * The operator of a token, read anew each time: one that is revoked stops at once, and a changed
+ * The operator of a token, read from the database each time: one that is revoked stops at once, and a changed
  * role counts at once. The use is written down.
  *
  * @throws RetryableError `UNAVAILABLE` when Postgres is out of reach: no answer, never a guess

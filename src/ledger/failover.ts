@@ -11,8 +11,8 @@ export interface Failover<Node> {
 }
 
 /**
- * How long a node that failed is asked last. Longer would leave work on a fallback that may be
- * poorer; shorter would have more stars wait for a dead node.
+ * How long a node that failed is asked last. Longer would keep work on a worse node; shorter would
+ * make more stars wait for a dead one.
  */
 const REST_MS = 10_000;
 

@@ -257,7 +257,7 @@ interface Request<Answer> {
   execute(client: Sdk.Client): Promise<Answer>;
 }
 
-/** Asks one node once; a connection that may be a dead one is made anew before. */
+/** Asks one node once; a connection that may be dead is replaced before. */
 async function call<Answer>(
   {
     sdk,
@@ -280,7 +280,7 @@ async function call<Answer>(
     if (status === undefined) failover.failed(node);
     else failover.answered(node);
     const why = error instanceof Error ? error.message.slice(0, 200) : String(error);
-    // UNKNOWN is the status of a node that cannot tell.
+    // UNKNOWN is the status of a node that does not know.
     return { status: status === "UNKNOWN" ? undefined : status, why };
   }
 }

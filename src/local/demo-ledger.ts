@@ -11,7 +11,7 @@ const walletSchema = z.object({
   key: z.string(),
 });
 
-/** Who lives on the local ledger: an operator, two collections, two topics, wallets, voters. */
+/** What the demo has on the local ledger: an operator, two collections, two topics, wallets, voters. */
 const demoLedgerSchema = z.object({
   operator: z.object({ id: z.string(), key: z.string() }),
   collectionA: z.string(),
@@ -49,8 +49,8 @@ const VOTERS: readonly HeldNfts[] = Array.from({ length: 16 }, (_, index) => ({
 }));
 
 /**
- * Settles the local ledger, or finds it settled. The private keys of this play money are kept
- * in `file` (mode 0600), because the demo signs with them.
+ * Creates the demo's accounts, collections and topics on the local ledger, unless they exist. The
+ * private keys are kept in `file` (mode 0600), because the demo signs with them.
  */
 export async function settleDemoLedger(ledger: Ledger, file: string): Promise<DemoLedger> {
   const kept = readKept(file);
@@ -87,7 +87,7 @@ export async function settleDemoLedger(ledger: Ledger, file: string): Promise<De
   return settled;
 }
 
-/** The settled ledger of an earlier start; undefined when there is none. */
+/** The demo's ledger of an earlier start; undefined when there is none. */
 export function readKept(file: string): DemoLedger | undefined {
   try {
     return demoLedgerSchema.parse(JSON.parse(readFileSync(file, "utf8")));

@@ -19,7 +19,7 @@ export interface ServerKind {
   launch(port: number): Launch;
   /** Whether it answers; asked again and again while it starts. */
   isReady(port: number, pid: number): Promise<boolean>;
-  /** Puts right what a server that was never stopped left in its data. */
+  /** Repairs what a server that was never stopped left in its data. */
   clearAfter?(dead: ProcessReference): void;
 }
 

@@ -32,7 +32,7 @@ async function startAll({ json }: { readonly json: boolean }) {
   const startedAt = performance.now();
   const stops: (() => Promise<void>)[] = [];
   const close = async (): Promise<void> => {
-    // Last started, first stopped: no part loses what it stands on.
+    // Last started, first stopped: no part loses what it depends on.
     for (const stop of stops.splice(0).reverse()) await stop();
   };
   try {

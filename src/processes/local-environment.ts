@@ -27,7 +27,7 @@ import { fillDemo, type OnStop, ownLedger, type Variables } from "./own-ledger.t
 import { WEB_SETTINGS, type WebSettings } from "./web-settings.ts";
 import { WORKER_SETTINGS, type WorkerSettings } from "./worker.ts";
 
-/** One machine's worth of servers, and the settings that lead to them. */
+/** The servers of `npm start`, and the settings that name them. */
 export interface LocalEnvironment {
   /** Where the data is kept. */
   readonly folder: string;
@@ -42,10 +42,10 @@ export interface LocalEnvironment {
   readonly demoWallets: DemoLedger["wallets"] | undefined;
   /** Newly issued; the one of the last start is revoked. */
   readonly demoKey: string;
-  /** What opens the console, in words: the token itself is for no screen. */
+  /** Where the operator's token is, in words: the token itself is never printed. */
   readonly operatorToken: string;
   /**
-   * Lets commands in other terminals find this home (`.starboard/environment.json`).
+   * Lets commands in other terminals find these servers (`.starboard/environment.json`).
    *
    * @param url where the web process answers
    */

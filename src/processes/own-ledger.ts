@@ -37,8 +37,8 @@ export interface OwnLedger {
 }
 
 /**
- * Starts the ledger of this machine. A first one is made with its past, so that the directory can
- * be filled with stars that its topics bear.
+ * Starts the ledger of this machine. At the first start its topics get stars of past days, which
+ * the demo's directory then shows.
  */
 export async function ownLedger({
   sql,

@@ -65,7 +65,7 @@ function stopsWhileStarting() {
   onStopSignal((signal) => {
     if (asked !== undefined) process.exit(1);
     asked = signal;
-    // A start that hangs has served nobody.
+    // A start that hangs has no request in hand: it may end at once.
     hanging = setTimeout(() => process.exit(0), STOPPED_WITHIN_MS).unref();
   });
   return {

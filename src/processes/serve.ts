@@ -39,7 +39,7 @@ export const serveCommand = defineCommand({
   },
 });
 
-/** As a start reads them; what is missing is a check's to tell. */
+/** As a start reads them; a check reports what is missing. */
 function checkedSettings(): Settings {
   const settings = readSettings(environment());
   ownUrl(settings);

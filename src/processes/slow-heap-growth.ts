@@ -3,8 +3,8 @@ import { setFlagsFromString } from "node:v8";
 /**
  * How much the heap may grow between two full collections, percent of what the last one left.
  * V8 takes up to 300 where the machine has memory: a worker that keeps 50 MB then swings between
- * 220 and 350 MB, for a star is in hand for about a second, just long enough to be moved among
- * what is old. At 30 it stays below 200 MB, at the same rate and CPU per message.
+ * 220 and 350 MB, because a star lives for about a second, just long enough to be moved to the
+ * old generation. At 30 it stays below 200 MB, at the same rate and CPU per message.
  */
 const GROWTH_PERCENT = 30;
 

@@ -13,7 +13,7 @@ export function isTraced(settings: Settings): boolean {
   return exporter === undefined ? isAddressed : exporter === "otlp";
 }
 
-/** What each log line of a traced piece of work bears; undefined where nothing is traced. */
+/** The field of each log line that names its trace; undefined where nothing is traced. */
 export function traceFields(settings: Settings): (() => { traceId?: string }) | undefined {
   if (!isTraced(settings)) return undefined;
   return () => {

@@ -21,11 +21,11 @@ const CHECK_TIMEOUT_MS = 60_000;
 /** Most topics are compared by then; where one takes longer, stars are refused meanwhile. */
 const FIRST_STATE_MS = 2_000;
 
-/** The outside of a web process: its pools, each by what it is for, Redis, the clock, the mirror node. */
+/** The connections of a web process: its pools by purpose, Redis, the clock, the mirror node. */
 export type WebConnections = Awaited<ReturnType<typeof connectWeb>>;
 
 /**
- * @param onWriterClose hears that a connection of the writer ended
+ * @param onWriterClose called when a connection of the writer ended
  * @throws Error when Postgres is out of reach: a process that does not know the time dates no star
  */
 export async function connectWeb(

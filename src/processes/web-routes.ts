@@ -40,7 +40,7 @@ import { readVerdict } from "../upkeep/service-verdict.ts";
 import type { WebConnections } from "./web-connections.ts";
 import type { WebSettings } from "./web-settings.ts";
 
-/** What the routes stand on. */
+/** What the routes need. */
 interface Served extends WebConnections {
   readonly settings: WebSettings;
   readonly publicUrl: string;

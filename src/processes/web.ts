@@ -168,7 +168,7 @@ function openLive({ reader, clock, log, metrics }: Given, client: ClientAddress)
   return liveRoutes({ counters, client, metrics });
 }
 
-/** The voting engine, heard by the metrics and the publishers. */
+/** The voting engine; metrics and publishers are called for what it does. */
 function openEngine(
   given: Given & {
     readonly snapshots: Snapshots;

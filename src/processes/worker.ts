@@ -67,8 +67,8 @@ export interface WorkerParts {
 
 /**
  * Starts a worker: it publishes what is stored, hands it to rewards, checks holdings daily,
- * makes the journal's days final, refreshes the catalogue and keeps the house. It alone has the
- * operator's key and loads the ledger SDK.
+ * makes the journal's days final, refreshes the catalogue and deletes what has expired. Only a
+ * worker has the operator's key and loads the ledger SDK.
  *
  * @returns with the address of its own port; null where `WORKER_PORT` asks for none
  * @throws ConfigurationError when a topic is not fit for stars, or the key is none

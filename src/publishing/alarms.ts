@@ -14,7 +14,7 @@ export interface RaisedAlarm {
 const SILENT_AFTER_MS = 30_000;
 
 /** Lets every process see what this worker has raised, and nothing that it has cleared. */
-export async function tellAlarms(
+export async function reportAlarms(
   sql: Sql,
   worker: string,
   raised: readonly RaisedAlarm[],

@@ -10,7 +10,7 @@ export interface Attempt {
   readonly validStart: bigint;
   /** The only bytes that may be sent, and when they stop being valid (as `validStart`). */
   readonly signed: { readonly bytes: Uint8Array; readonly validUntil: bigint } | null;
-  /** Counted before each sending; `refusals` after each that certainly came to nothing. */
+  /** Counted before each sending; `refusals` after each that certainly had no effect. */
   readonly sends: number;
   readonly refusals: number;
   readonly receipt: Receipt | null;

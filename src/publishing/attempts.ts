@@ -13,16 +13,17 @@ import type { Reservation, StepReceipt } from "./shared-steps.ts";
  */
 export type GivenUp = "never sent" | "refused" | "failed" | "foreign" | "absent";
 
-/** The star is somebody else's by now, or settled; nothing was written. */
+/** Another worker has the star by now, or it is settled; nothing was written. */
 export class LeaseLost extends Error {
   override readonly name = "LeaseLost";
 }
 
 /**
  * Each function below is one statement, or its star's part of one (`shared-steps.ts`). It writes
- * down a step before the next one is taken, and only while the lease holds; else it throws LeaseLost. It names the transaction and not its
- * number: in an older copy of the journal the same number may be another transaction. RetryableError `UNAVAILABLE`
- * means that the step may or may not be written: the star is to be taken up anew.
+ * a step before the next one is taken, and only while the lease holds; else it throws LeaseLost.
+ * It names the transaction and not the attempt's number: in an older copy of the journal the same
+ * number may be another transaction. RetryableError `UNAVAILABLE` means that the step may or may
+ * not be written: the star is leased again and continues from what the journal says.
  */
 
 /** Gives a pending star its next id, dated at `notBefore` or just after. */

@@ -5,7 +5,7 @@ import { type Tracing, tracing } from "../tracing.ts";
 import { type Inspected, inspectMessages } from "./inspect-message.ts";
 
 /**
- * What comparing a message with what was sent came to, for one star (see
+ * The result of comparing a message with what was sent, for one star (see
  * `confirm_messages` and `adopt_sent_messages` in migrations/):
  * - `published`: our id, our bytes: the star is done
  * - `adopted`: the bytes of a star that waits, sent by a journal that went further than this

@@ -27,7 +27,7 @@ const IN_HAND_MAX = bounds.publishBatchMax / 2;
 const OUTAGE_DELAY_MS = 1_000;
 const FAULT_DELAY_MS = 60_000;
 
-/** @param groundOf where stars of a topic may be sent; undefined: nowhere yet */
+/** @param groundOf the condition under which stars of a topic may be sent; undefined: not yet */
 export function createDrain(
   context: PublisherContext,
   groundOf: (kind: TopicKind) => SendingGround | undefined,

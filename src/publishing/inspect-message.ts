@@ -2,7 +2,7 @@ import { z } from "zod";
 import type { MirrorTopicMessage } from "../ledger/mirror/schemas.ts";
 import { FIRST_RUNNING_HASH, type Framing, runningHash } from "../ledger/running-hash.ts";
 
-/** What is known of a message without the books. */
+/** What a message shows by itself, without the database. */
 export interface Inspected {
   /** It is no star of any kind. */
   readonly malformed: boolean;
@@ -12,7 +12,7 @@ export interface Inspected {
   readonly saidAt: number | null;
 }
 
-/** What every star's message has; the service's own are compared with the books byte for byte. */
+/** What every star's message has; our own messages are compared with the outbox byte for byte. */
 const anyStar = z.looseObject({
   type: z.enum(["event_vote", "asset_vote"]),
   version: z.int(),

@@ -5,7 +5,7 @@ export interface TopicAgreement {
   readonly topicId: string;
   /** Messages read and compared, from the first one. */
   readonly read: number;
-  /** Messages of ours that no star bears and no one has accepted as lost. */
+  /** Messages of ours whose star the journal lacks, and whose loss was not accepted. */
   readonly lost: number;
   /** Lost messages that an operator accepted, or that were recovered. */
   readonly known: number;
@@ -20,8 +20,8 @@ export interface JournalStatus {
 }
 
 /**
- * Messages of ours, on any topic, that no star of the journal bears; 0 where topics and journal
- * agree as far as they were read.
+ * Counts messages of ours, on any topic, whose star the journal lacks; 0 where topics and journal
+ * agree as far as the topics were read.
  *
  * @throws RetryableError `UNAVAILABLE` when Postgres is out of reach
  */

@@ -4,14 +4,14 @@ import type { Logger } from "../log.ts";
 import { every, type Service } from "../service.ts";
 import { type KnownDatabase, lookAtDatabase } from "../store/database-identity.ts";
 import type { Sql } from "../store/postgres.ts";
-import { type RaisedAlarm, tellAlarms } from "./alarms.ts";
+import { type RaisedAlarm, reportAlarms } from "./alarms.ts";
 import { beginReading } from "./confirm.ts";
 import { type PublishContext, wait } from "./context.ts";
 import { countLost } from "./journal-behind.ts";
 import { createLedgerClock } from "./ledger-clock.ts";
 import { followTopic } from "./topic-follower.ts";
 
-/** `behind`: the topics hold messages of ours that no star bears. `unread`: not compared yet. */
+/** `behind`: the topics hold messages of stars that the journal lacks. `unread`: not compared yet. */
 export type JournalState = "ok" | "behind" | "unread";
 
 /**
@@ -107,7 +107,7 @@ export function watchJournal(parts: JournalWatchParts): JournalWatch {
     if (state === "behind" && before !== "behind") {
       log.error({ lost }, "the journal lacks stars that are on its topics: no star is accepted");
     }
-    await tellAlarms(sql, worker, !isRead && state === "ok" ? [unreadAlarm()] : []);
+    await reportAlarms(sql, worker, !isRead && state === "ok" ? [unreadAlarm()] : []);
   };
   const looking = every(lookEveryMs, look, {
     firstAfterMs: 0,

@@ -65,7 +65,7 @@ export function createLedgerClock(machineNow: () => bigint = monotonicNow): Ledg
       ceiling = undefined;
     },
     refusedAsEarly(validStart) {
-      // Dated by a guess that is given up by now: what followed from it has been drawn already.
+      // Dated by an earlier guess, whose refusal has been counted already.
       if (validStart + START_BEHIND > machineNow() + offset + SAME_GUESS) return;
       ceiling = validStart - machineNow();
       if (floor !== undefined && floor >= ceiling) {

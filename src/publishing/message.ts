@@ -2,7 +2,7 @@ import type { EventKind, TargetRecord, TargetType } from "../../actors/content.t
 import { bounds } from "../bounds.ts";
 import { isEntityId } from "../ledger/entity-id.ts";
 
-/** What of a star stands on the ledger; a journal's star record is one. */
+/** The part of a star that is on the ledger; a journal's star record is one. */
 export interface MessageStar {
   readonly wallet: string;
   /** Epoch milliseconds: the message's `timestamp`. */

@@ -9,39 +9,39 @@ export type Next =
   /** Its id was given up, by proof. */
   | { readonly kind: "new id" }
   /** Nothing, for a while. */
-  | { readonly kind: "lay back"; readonly delayMs: number; readonly why: string | null };
+  | { readonly kind: "release"; readonly delayMs: number; readonly why: string | null };
 
 const FIRST_DELAY_MS = 500;
 /** A star that keeps failing is still looked at every minute. */
 const DELAY_MS_MAX = 60_000;
 
 /**
- * Lays a star back, for longer the oftener that happened; spread, so that stars do not march in
- * step. While nothing is sent at all it is the gate that sets the pace: a star that has probed
- * for hours must be there when the trouble ends.
+ * Releases a star, for longer each time, with jitter, so that stars do not come back together.
+ * While the gate is shut, the gate sets the delay: a star that has probed for hours must be due when
+ * the trouble ends.
  */
 export function releaseFor(
   { random, lanes }: Pick<PublishContext, "random" | "lanes">,
   { tries, topic }: LeasedStar,
   why: string,
-): Extract<Next, { kind: "lay back" }> {
+): Extract<Next, { kind: "release" }> {
   const { gate } = lanes[topic];
   const longest = gate.isShut ? Math.max(gate.retryInMs(), FIRST_DELAY_MS) : DELAY_MS_MAX;
   const delayMs = Math.min(FIRST_DELAY_MS * 2 ** Math.min(tries, 16), longest);
-  return { kind: "lay back", delayMs: delayMs * (0.75 + random() / 2), why };
+  return { kind: "release", delayMs: delayMs * (0.75 + random() / 2), why };
 }
 
-/** Lays a star back until its id can no longer take effect. */
+/** Releases a star until its id can no longer take effect. */
 export function untilOver(
   { clock }: Pick<PublishContext, "clock">,
   attempt: Attempt,
   why: string,
-): Extract<Next, { kind: "lay back" }> {
+): Extract<Next, { kind: "release" }> {
   const end = attempt.signed?.validUntil ?? attempt.validStart;
   const leftMs = Number((end - clock.now()) / 1_000_000n);
   // Asked before its end nothing can be proved; later than a minute after it is too late to help.
   return {
-    kind: "lay back",
+    kind: "release",
     delayMs: Math.min(Math.max(leftMs + 1_000, 1_000), DELAY_MS_MAX),
     why,
   };

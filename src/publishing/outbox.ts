@@ -32,7 +32,7 @@ export interface LeasedStar {
   readonly starId: string;
   readonly topic: "event" | "asset";
   readonly message: string;
-  /** How often it was laid back before. */
+  /** How often it was released before. */
   readonly tries: number;
   /** The trace of the request that cast it; null where none was made. */
   readonly traceparent: string | null;
@@ -81,7 +81,7 @@ export async function leaseStars(
 }
 
 /**
- * Lays a star back; it is due again after the delay. Nothing happens when it is not ours.
+ * Releases a star; it is due again after the delay. Nothing happens when another holder has it.
  *
  * @param back.why what went wrong; null when nothing did
  */
@@ -93,7 +93,7 @@ export async function releaseStar(
   await steps.release({ starId, ...back });
 }
 
-/** Lays everything back that this holder still has. */
+/** Releases every star that this holder still has. */
 export async function layAllBack({ sql, holder }: Pick<Outbox, "sql" | "holder">): Promise<void> {
   await runStatement(sql`
     update outbox set lease_owner = null, lease_until = 0

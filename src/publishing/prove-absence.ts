@@ -3,7 +3,7 @@ import type { Attempt } from "./attempt.ts";
 import { countAbsence, type GivenUp } from "./attempts.ts";
 import type { PublishContext } from "./context.ts";
 
-/** What asking the mirror node about an id that may have taken effect came to. */
+/** What the mirror node showed about an id that may have taken effect. */
 export type Finding =
   /** Our message is on the topic: its row only has to be read. */
   | { readonly kind: "landed" }

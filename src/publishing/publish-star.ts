@@ -48,22 +48,22 @@ const SENDS_PER_TURN_MAX = 3;
 /** Nodes refuse what is valid for less than ten seconds; the rest is for the way there. */
 const LAST_SEND_BEFORE_END = 15_000_000_000n;
 
-type LaidBack = Extract<Next, { kind: "lay back" }>;
+type Released = Extract<Next, { kind: "release" }>;
 
-async function pursueIds(context: PublishContext, star: LeasedStar): Promise<LaidBack> {
+async function pursueIds(context: PublishContext, star: LeasedStar): Promise<Released> {
   const { outbox, topic, clock, failpoint } = context;
   const { topicId } = context.lanes[star.topic];
   await failpoint("pub.claimed");
   let { attempt } = star;
   for (let ids = 0; ids < IDS_PER_TURN_MAX; ids++) {
-    if (context.closing.aborted) return { kind: "lay back", delayMs: 0, why: null };
+    if (context.closing.aborted) return { kind: "release", delayMs: 0, why: null };
     if (attempt === null) {
       const by = { payer: topic.payer, topicId, notBefore: clock.nextStart() };
       attempt = await reserveId(outbox, star.starId, by);
       await failpoint("pub.id_reserved");
     }
     const next = await pursue(context, star, attempt);
-    if (next.kind === "lay back") return next;
+    if (next.kind === "release") return next;
     attempt = null;
   }
   return releaseFor(context, star, "its ids were refused");
@@ -126,9 +126,9 @@ async function send(
       ? untilOver(context, attempt, "sent, and too late to send again")
       : newId(context, attempt, "its time is over");
   }
-  if (closing.aborted) return { kind: "lay back", delayMs: 0, why: null };
+  if (closing.aborted) return { kind: "release", delayMs: 0, why: null };
   if (!lane.gate.enter()) {
-    return { kind: "lay back", delayMs: lane.gate.retryInMs(), why: null };
+    return { kind: "release", delayMs: lane.gate.retryInMs(), why: null };
   }
   let counted = attempt;
   const outcome = await context.call(async () => {

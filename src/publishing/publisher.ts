@@ -13,7 +13,7 @@ import { every, type Service } from "../service.ts";
 import type { EpochWitness } from "../store/epoch-witness.ts";
 import type { Sql } from "../store/postgres.ts";
 import { bound } from "../tracing.ts";
-import { tellAlarms } from "./alarms.ts";
+import { reportAlarms } from "./alarms.ts";
 import {
   type PublishContext,
   type PublisherContext,
@@ -31,7 +31,7 @@ import { createSendGate } from "./send-gate.ts";
 import { followTopic, type TopicFollower } from "./topic-follower.ts";
 import { createTopicKnowledge, type TopicKnowledge } from "./topic-knowledge.ts";
 
-/** What a publisher is made from; none of it is closed with it. */
+/** What a publisher uses; closing the publisher closes none of it. */
 export interface PublisherParts {
   readonly sql: Sql;
   readonly witness: EpochWitness;
@@ -59,7 +59,7 @@ export interface Publisher {
    * @throws MirrorError, or RetryableError when Postgres is away
    */
   readTopics(): Promise<readonly string[]>;
-  /** Finishes the steps in hand and lays everything else back for others. */
+  /** Finishes the steps in hand and releases everything else for others. */
   close(): Promise<void>;
 }
 
@@ -101,7 +101,7 @@ export async function startPublisher(parts: PublisherParts): Promise<Publisher> 
       },
     );
     alerts.pending(await pendingPublications(sql));
-    await tellAlarms(sql, context.outbox.holder, alerts.raised());
+    await reportAlarms(sql, context.outbox.holder, alerts.raised());
   };
   const sweep = async (): Promise<void> => {
     await context.failpoint("sweep.scan");
@@ -117,7 +117,7 @@ export async function startPublisher(parts: PublisherParts): Promise<Publisher> 
     isSweeping = false;
   }, parts.sweepEveryMs ?? bounds.sweepEveryMs);
   parts.queue.onWake(() => drain.soon());
-  // Another process may have left messages on their way, and stars behind.
+  // Another process may have left messages on their way, and stars that wait.
   for (const follower of followers) follower.poke();
   drain.soon();
 
@@ -134,7 +134,7 @@ export async function startPublisher(parts: PublisherParts): Promise<Publisher> 
       await knowing.close();
       const inHand = Promise.all([drain.idle(), ...followers.map((each) => each.close())]);
       await Promise.race([inHand, delay(bounds.drainMs, undefined, { ref: false })]);
-      await tellAlarms(sql, context.outbox.holder, []).catch(() => undefined);
+      await reportAlarms(sql, context.outbox.holder, []).catch(() => undefined);
       await layAllBack(context.outbox).catch((error: unknown) =>
         log.warn({ err: error }, "leases were not given back; they run out by themselves"),
       );
@@ -155,7 +155,7 @@ function keepKnowing(
     const lost = await countLost(outbox.sql);
     if (lost === 0) return alerts.clear("journal-behind");
     alerts.raise("journal-behind", `the journal lacks ${lost} stars that are on the topics`);
-    await tellAlarms(outbox.sql, outbox.holder, alerts.raised());
+    await reportAlarms(outbox.sql, outbox.holder, alerts.raised());
   };
   let looked = (): void => undefined;
   const firstLook = new Promise<void>((resolve) => {

@@ -14,7 +14,7 @@ export type Alarm =
   | "contradiction"
   /** A message that was proved absent is there after all. */
   | "returned"
-  /** The topics hold messages of ours that no star of the journal bears. */
+  /** The topics hold messages of ours that belong to no star of the journal. */
   | "journal-behind"
   /** A star has waited for more than a minute. */
   | "overdue";

@@ -11,8 +11,8 @@ import type { PublishingAlerts } from "./publishing-alerts.ts";
 export interface Readiness {
   isReady(kind: TopicKind): boolean;
   /**
-   * Looks at every topic not found fit by this process yet, and every 10 s at the others. While the mirror node is away,
-   * one that was found fit by an earlier process is used, any other waits.
+   * Checks each topic that this process has not found fit yet, and the others every 10 s. While the
+   * mirror node is away, a topic that an earlier process found fit is used; any other waits.
    *
    * @throws ConfigurationError when a topic is not fit for stars; it is used no more
    * @throws RetryableError when Postgres is out of reach

@@ -1,10 +1,10 @@
 import { runStatement, type Sql } from "../store/postgres.ts";
 
-/** What re-driving a star came to. */
+/** What re-driving a star did. */
 export type Redriven =
   /** It is due now; the next worker that looks takes it up where it stands. */
   | { readonly kind: "due"; readonly state: string; readonly lastError: string | null }
-  /** A worker has it in hand until then, epoch ms; it is due as soon as that one lays it back. */
+  /** A worker has it in hand until then, epoch ms; it is due as soon as that worker releases it. */
   | { readonly kind: "in hand"; readonly leaseUntil: number }
   | { readonly kind: "published" }
   | { readonly kind: "unknown" };
@@ -12,7 +12,7 @@ export type Redriven =
 /**
  * Takes up a star again that waits for its next try: its delay is over now. That is all it
  * does. Its transaction id, its bytes and its state stay, so what was sent is asked for and
- * never sent anew under another id; a publisher that has it leased keeps it.
+ * never sent again under another id; a publisher that has it leased keeps it.
  *
  * @param wake wakes the workers
  * @throws RetryableError `UNAVAILABLE` when Postgres is out of reach

@@ -2,8 +2,8 @@
 export type Obstacle = "outage" | "configuration";
 
 /**
- * Keeps a topic's queue from being burnt while sending is hopeless: every id that is tried
- * in vain must be proved absent before the star gets the next one.
+ * Stops sending to a topic while it is hopeless: every id that is tried in vain must be proved
+ * absent before the star gets the next one.
  *
  * *Open*: everything may be sent. It shuts at the first refusal that only a person can cure
  * (`configuration`), or after a few sends in a row without a good answer (`outage`).
@@ -34,12 +34,12 @@ export interface SendGateOptions {
   readonly onOpen: () => void;
 }
 
-/** So many failures in a row are no coincidence, with several nodes to ask. */
+/** Several nodes are asked, so this many failures in a row are an outage. */
 const FAILURES_MAX = 5;
 /** Everything works again within five seconds after a fault ends. */
 const PROBE_EVERY_MS: Readonly<Record<Obstacle, number>> = { outage: 1_000, configuration: 4_000 };
 
-/** Probes that cost money come ever more rarely: at 0.0008 USD each, 2 USD a day. */
+/** The longest pause between probes that cost money: at 0.0008 USD each, 2 USD a day. */
 const CHARGED_PROBE_MS_MAX = 32_000;
 
 /** Not every star taken up has something to send: some only ask. */

@@ -8,7 +8,7 @@ import { proveAbsence, QUIET_ROUND_APART_MS, readTransaction } from "./prove-abs
 
 /** Nodes keep receipts for 180 s after consensus, which came after the start. */
 const RECEIPTS_KEPT = 180_000_000_000n;
-/** Consensus takes about three seconds; on a machine of one's own, milliseconds. */
+/** Consensus takes about three seconds; on the local ledger, milliseconds. */
 const RECEIPT_WAITS_MS = [100, 200, 400, 800, 1_500, 2_000] as const;
 /** The reading of the topic confirms a star long before, or something is wrong. */
 const CHECK_UP_MS = 8_000;
@@ -26,17 +26,17 @@ export async function awaitReceipt(
   for (const waitMs of RECEIPT_WAITS_MS) {
     await context.failpoint("pub.receipt_wait");
     await context.wait(waitMs, context.closing);
-    if (context.closing.aborted) return { kind: "lay back", delayMs: 0, why: null };
+    if (context.closing.aborted) return { kind: "release", delayMs: 0, why: null };
     const known = await askReceipt(context, star, attempt);
     if (known.receipt === null) continue;
     if (known.receipt.status !== "SUCCESS") return untilOver(context, known, known.receipt.status);
-    return { kind: "lay back", delayMs: CHECK_UP_MS, why: null };
+    return { kind: "release", delayMs: CHECK_UP_MS, why: null };
   }
-  return { kind: "lay back", delayMs: ASK_AGAIN_MS, why: "no receipt yet" };
+  return { kind: "release", delayMs: ASK_AGAIN_MS, why: "no receipt yet" };
 }
 
 /**
- * Asks what became of bytes that may be anywhere.
+ * Asks whether bytes that may have reached a node took effect.
  *
  * @returns `send` when no node knows them and they may be sent again
  */
@@ -98,14 +98,17 @@ async function readBack(
   if (verdicts.length > 0 || row?.chunk?.transactionId === attempt.transactionId) {
     return releaseFor(context, star, "read back");
   }
-  // Somebody else's message, or none at all, was what the receipt spoke of.
+  // The receipt was for somebody else's message, or for no message.
   const finding = await readTransaction(context, attempt);
   if (finding.kind === "absent") return reissue(context, attempt, finding);
-  alerts.raise("contradiction", `the receipt of ${attempt.transactionId} is not borne out`);
+  alerts.raise(
+    "contradiction",
+    `the receipt of ${attempt.transactionId} is contradicted by the mirror node`,
+  );
   return releaseFor(context, star, "receipt and mirror node contradict each other");
 }
 
-/** Its time is over without a word: only proof helps. */
+/** Its time is over and no receipt came: only proof helps. */
 async function settleOverdue(context: PublishContext, attempt: Attempt): Promise<Next> {
   await context.failpoint("pub.expired");
   const finding = await proveAbsence(context, attempt);
@@ -114,7 +117,7 @@ async function settleOverdue(context: PublishContext, attempt: Attempt): Promise
   // One star that gets through settles all that stand behind it: they need not ask as often.
   const older = await countOlder(context.outbox, attempt);
   const delayMs = Math.min(QUIET_ROUND_APART_MS * (1 + older), OVERDUE_DELAY_MS_MAX);
-  return { kind: "lay back", delayMs: delayMs + 500 * context.random(), why };
+  return { kind: "release", delayMs: delayMs + 500 * context.random(), why };
 }
 
 async function reissue(

@@ -34,11 +34,11 @@ export interface FollowerParts extends Pick<PublishContext, "mirror" | "clock" |
   readonly onVerdict: (verdict: Verdict) => void;
   /** Called with how long after consensus a star was confirmed, milliseconds. */
   readonly onConfirmLag?: (milliseconds: number) => void;
-  /** Called with why a look came to nothing. */
+  /** Called with why a read failed. */
   readonly onFailure: (error: unknown) => void;
 }
 
-/** A message takes longer than this to get there, everywhere. */
+/** On every network a message takes longer than this to reach the mirror node. */
 const FIRST_LOOK_MS = 80;
 /** Five requests a second per topic are a tenth of what public mirror nodes allow. */
 const LOOK_EVERY_MS = 200;
@@ -69,7 +69,7 @@ export function followTopic(parts: FollowerParts): TopicFollower {
     if (running !== undefined || closing.signal.aborted) return;
     running = run().finally(() => {
       running = undefined;
-      // Poked while it was on its way out.
+      // Woken while it was stopping.
       if (poked.signal.aborted) start();
     });
   };

@@ -25,8 +25,8 @@ export interface AttentionQuery {
 const DEADLINE_MS = 30_000;
 
 /**
- * Star history per item, shorter windows first, then by weight. How windows are weighed against each
- * other is the reader's affair.
+ * Star history per item, shorter windows first, then by weight. How to weigh the windows is the
+ * reader's choice.
  *
  * @param sql a pool whose statements may take their time
  * @throws RetryableError `UNAVAILABLE`

@@ -2,7 +2,7 @@ import { heldAt, heldBetween } from "../audit/ownership.ts";
 import { certainHoldings, LAG_MS, LEAD_MS, type Ownerships } from "../audit/rebuild-weights.ts";
 import type { StarMessage } from "../publishing/message.ts";
 
-/** What a wallet held when it starred, as far as the NFTs' histories tell. */
+/** What a wallet held when it starred, as far as the NFTs' histories show. */
 export interface HeldThen {
   readonly A: readonly number[];
   readonly B: readonly number[];
@@ -11,9 +11,9 @@ export interface HeldThen {
 }
 
 /**
- * The serials of a star from its NFTs' histories. Of an asset star the message tells how many there
- * were; of an event's star it does not, so there an NFT that moved in the minute in which it may
- * have been read leaves a doubt.
+ * The serials of a star from its NFTs' histories. The message of an asset star says how many
+ * there were. That of an event's star does not: there an NFT that moved in the minute in which it
+ * may have been read leaves a doubt.
  */
 export function heldThen(
   star: StarMessage,

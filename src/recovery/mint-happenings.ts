@@ -9,8 +9,8 @@ export type NextOfMint =
   | { readonly releases: readonly ExportRelease[] };
 
 /**
- * What exports tell of forever mints and is not taken in yet. Stars and releases around midnight
- * may stand in the exports of two days the other way round, so a day is whole only with the next.
+ * Stars and releases of forever mints that exports record and that are not written yet. Those around
+ * midnight may be in the exports of two days in swapped order, so a day is whole only with the next.
  */
 export class MintHappenings {
   #byMint = new Map<string, MintHappening[]>();
@@ -26,7 +26,7 @@ export class MintHappenings {
     addRelease(this.#of(release.mint), release, day);
   }
 
-  /** Gives away what is told up to the last place of the days before this one, in the order of commits. */
+  /** Takes what exports record up to the last place before this day, in the order of commits. */
   takeBefore(day: Day): readonly NextOfMint[] {
     const all = [...this.#byMint].flatMap(([mint, happenings]) =>
       happenings.map((happening) => ({ mint, happening })),

@@ -106,7 +106,7 @@ class Walk {
     for (const [event, tables] of this.#machines.mints()) {
       if (!this.#undated.has(event) || !hasMoved(tables, this.#parts.ownerships)) continue;
       this.#parts.notes.doubt(
-        `event/${event}: an NFT that counts has left its wallet; only an export tells when its weight went`,
+        `event/${event}: an NFT that counts has left its wallet; only an export says when its weight went`,
       );
     }
   }
@@ -198,7 +198,7 @@ class Walk {
     isWithoutDoubt(line, judgeDecision(line, decision, { A: [], B: false }), this.#parts.notes);
   }
 
-  /** Takes in what exports told of mints on days before this one. */
+  /** Writes what exports record of mints on days before this one. */
   async #takeMints(before: Day): Promise<void> {
     const { writer } = this.#parts;
     for (const next of this.#mints.takeBefore(before)) {

@@ -1,12 +1,12 @@
 import { readOwnership } from "../audit/read-ownership.ts";
 import { LAG_MS, type Ownerships } from "../audit/rebuild-weights.ts";
 import { runStatement, type Sql } from "../store/postgres.ts";
+import { excludeAcceptedLosses, storeAcceptedLosses } from "./accepted-losses.ts";
+import { markExportedConflicts } from "./exported-conflicts.ts";
 import { recoverDays } from "./recover-days.ts";
 import { Notes, PIECE, PIECE_WITHIN_MS, type Recovered, type Recovery } from "./recovery.ts";
 import { renewDays } from "./renew-days.ts";
 import { stageMessages } from "./stage-messages.ts";
-import { markToldConflicts } from "./told-conflicts.ts";
-import { keepToldLosses, leaveToldLosses } from "./told-losses.ts";
 
 /**
  * Brings back what the journal lost: reads the topics to their ends, gives stars that wait the
@@ -22,8 +22,8 @@ export async function recover(recovery: Recovery): Promise<Recovered> {
   const { sql, isDryRun, accepts } = recovery;
   const notes = new Notes();
   await stageMessages(recovery, notes);
-  const losses = await leaveToldLosses(recovery, notes);
-  await markToldConflicts(recovery, notes);
+  const losses = await excludeAcceptedLosses(recovery, notes);
+  await markExportedConflicts(recovery, notes);
   const ownerships = await readOwnerships(recovery);
   const planned = new Notes();
   const plan = isDryRun || !accepts;
@@ -36,7 +36,7 @@ export async function recover(recovery: Recovery): Promise<Recovered> {
     const none = { exact: [], renewed: [], written: false };
     return { recovered, adopted, conflicts, unprovable: doubts, ignored: planned.ignored, ...none };
   }
-  await keepToldLosses(sql, losses);
+  await storeAcceptedLosses(sql, losses);
   const adopted = await adopt(sql);
   const aside = await settleRepeats(sql);
   await runStatement(sql`select reopen_days()`, PIECE_WITHIN_MS);

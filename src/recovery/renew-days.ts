@@ -38,7 +38,7 @@ export async function renewDays(
   }
 }
 
-/** The hash that the footer of a given export tells. */
+/** The hash in the footer of a given export. */
 async function hashOf(exports: Recovery["exports"], day: Day): Promise<string | null> {
   let last = "";
   if (exports !== null) for await (const line of exports.source.lines(day)) last = line;

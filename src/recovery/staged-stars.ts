@@ -92,7 +92,7 @@ function columns(sql: Sql) {
     is_forever_mint as "isForeverMint", message, conflicts_with as "conflictsWith"`;
 }
 
-/** A star as its export tells it. */
+/** A star as its export records it. */
 export function rowOfLine(line: ExportStar, staged: StagedStar, xp: number): RecoveredStar {
   const rules = rulesOn(staged.day);
   return {
@@ -115,7 +115,7 @@ export function rowOfLine(line: ExportStar, staged: StagedStar, xp: number): Rec
   };
 }
 
-/** A star as its message and its NFTs' histories tell it; an event's as the machine decides. */
+/** A star from its message and its NFTs' histories; an event's star as the machine decides. */
 export function rowOfHistory(
   staged: StagedStar,
   star: StarMessage,

@@ -2,9 +2,9 @@ import type { KnownDatabase } from "./database-identity.ts";
 import { type Redis, readySoon, runCommand } from "./redis.ts";
 
 /**
- * Keeps outside of the database too which epoch its workers wrote last. The copy of a disk that is
- * put back under the same server has that server's identity, and knows nothing of what came after
- * it: only what is kept elsewhere tells a worker that starts on it.
+ * Keeps the epoch that workers wrote last outside of the database too. A copy of the disk that is
+ * put back under the same server has that server's identity and none of the later rows: a worker
+ * that starts on it can notice only by what is kept elsewhere.
  */
 export interface EpochWitness {
   /** @returns what was kept last; undefined where nothing is known. Never rejects */

@@ -19,8 +19,8 @@ export interface PoolOptions {
   /**
    * The writer's statements look everything up by key, so one plan serves them all: it never
    * scans, though the tables may be empty when the plan is made, and it plans each statement once
-   * per connection. By its own estimate Postgres would plan an admission anew at each call, which
-   * takes four times as long as to run it.
+   * per connection. By its own estimate Postgres would plan an admission at each call, which takes four
+   * times as long as running it.
    */
   readonly writer?: boolean;
   /** Looks everything up by key, as the writer does, without regard to the tables' sizes. */
@@ -54,8 +54,8 @@ export function openPostgres(url: string, options: PoolOptions = {}): Sql {
     connection: {
       application_name: "starboard",
       statement_timeout: options.statementTimeoutMs ?? bounds.statementTimeoutMs,
-      // A scan that cannot be avoided though scans are off looks immensely dear to Postgres 17 and
-      // before, dear enough to be compiled: that made 1.4 s of the millisecond a star takes.
+      // With scans off, Postgres 17 and before give an unavoidable scan a very high cost, and
+      // compile it because of that: a star then took 1.4 s instead of a millisecond.
       jit: "off",
       ...(options.role === undefined ? {} : { role: options.role }),
       ...(options.writer || options.byKey ? { enable_seqscan: "off" } : {}),

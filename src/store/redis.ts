@@ -164,7 +164,7 @@ function watchConnection(redis: Redis, log: Logger): void {
     missed = answered ? 0 : missed + 1;
     if (missed < PINGS_MISSED_MAX || !redis.isOpen) return;
     missed = 0;
-    log.warn("redis is silent, connecting anew");
+    log.warn("redis does not answer, connecting again");
     redis.destroy();
     connect(redis);
   });

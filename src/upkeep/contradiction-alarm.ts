@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import type { Clock } from "../clock.ts";
 import { type Logger, oncePerOutage } from "../log.ts";
 import type { Metrics } from "../metrics.ts";
-import { type RaisedAlarm, tellAlarms } from "../publishing/alarms.ts";
+import { type RaisedAlarm, reportAlarms } from "../publishing/alarms.ts";
 import { every, type Service } from "../service.ts";
 import type { Sql } from "../store/postgres.ts";
 
@@ -32,7 +32,7 @@ export function contradictionAlarm(given: {
   const tell = async (): Promise<void> => {
     if (raised === undefined) return;
     const isOver = clock.now() >= clearsAt;
-    await tellAlarms(sql, holder, isOver ? [] : [raised]);
+    await reportAlarms(sql, holder, isOver ? [] : [raised]);
     outage.over();
     if (isOver) raised = undefined;
   };
@@ -49,7 +49,7 @@ export function contradictionAlarm(given: {
     },
     async close() {
       await telling.close();
-      if (raised !== undefined) await tellAlarms(sql, holder, []).catch(() => undefined);
+      if (raised !== undefined) await reportAlarms(sql, holder, []).catch(() => undefined);
     },
   };
 }

@@ -21,7 +21,7 @@ export interface ExportsDeps {
   readonly sql: Sql;
   readonly log: Logger;
   readonly settings: ExportSettings;
-  /** Told where a day cannot be made final though Postgres answers. */
+  /** Called where a day cannot be made final though Postgres answers. */
   readonly troubles?: Pick<OwnTroubles, "note">;
   readonly everyMs?: number;
 }
@@ -50,7 +50,7 @@ export function startExportsUpkeep(deps: ExportsDeps): Service {
   const rounds = every(deps.everyMs ?? EVERY_MS, round, {
     firstAfterMs: 0,
     onFailure(error) {
-      // Postgres away is told elsewhere, and passes.
+      // Another check reports that Postgres is away, and it passes.
       const isAway = error instanceof RetryableError && !isOutOfRoom(error);
       if (!isAway) deps.troubles?.note("exportsFailSince", true);
       deps.log.warn({ err: error }, "exports could not be made final");

@@ -14,19 +14,19 @@ export interface HousekeepingDeps {
 }
 
 /**
- * Keeps the house in order, hourly: makes the journal's partitions a month ahead, forgets
- * sessions and challenges that have ended and idempotency keys past their time. Any number of
- * workers may do it; a round that fails is made up for by the next.
+ * Makes the journal's partitions a month ahead and deletes expired sessions, challenges and
+ * idempotency keys, every hour. Any number of workers may do it; the next round does what a
+ * failed one left.
  */
 export function startHousekeeping(deps: HousekeepingDeps): Service {
-  return every(bounds.housekeepingEveryMs, () => keepHouse(deps), {
+  return every(bounds.housekeepingEveryMs, () => cleanUp(deps), {
     onFailure: (error) => deps.log.warn({ err: error }, "housekeeping failed"),
     firstAfterMs: 0,
   });
 }
 
 /** One round. */
-export async function keepHouse({ sql, clock }: HousekeepingDeps): Promise<void> {
+export async function cleanUp({ sql, clock }: HousekeepingDeps): Promise<void> {
   const now = clock.now();
   await runStatement(ensureStarPartitions(sql, dayOf(now)));
   await forgetIdempotencyKeys(sql, now - bounds.idempotencyKeptMs);

@@ -20,7 +20,7 @@ export interface MidnightOptions {
   readonly onError: (error: unknown) => void;
 }
 
-/** The queue that rings, under the prefix of all our own. */
+/** The queue that wakes workers, under the prefix of all our queues. */
 export const UPKEEP_QUEUE = { name: "upkeep", prefix: OWN_PREFIX } as const;
 const SCHEDULER = "holdings-check";
 const AT_MIDNIGHT = { pattern: "0 0 * * *", tz: "UTC" } as const;

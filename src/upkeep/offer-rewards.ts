@@ -19,7 +19,7 @@ export interface RewardsDeps {
   /** Where the queue lives; absent where no Redis is fit for BullMQ. */
   readonly redisUrl: string | undefined;
   readonly log: Logger;
-  /** Told where Redis answers and the queue takes no stars. */
+  /** Called where Redis answers and the queue takes no stars. */
   readonly troubles?: Pick<OwnTroubles, "note">;
   readonly pollEveryMs?: number;
   readonly openQueue?: (url: string, log: Logger) => RewardsQueue;
@@ -62,7 +62,7 @@ export function startRewards(deps: RewardsDeps): Service {
       () => true,
       () => false,
     );
-    // Postgres or Redis away is told elsewhere.
+    // Other checks report that Postgres or Redis is away.
     failures = isAnswered && !(error instanceof RetryableError) ? failures + 1 : 0;
     deps.troubles?.note("rewardsStuckSince", failures >= STUCK_AFTER);
   };

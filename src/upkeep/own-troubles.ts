@@ -7,7 +7,7 @@ export type OwnTrouble = "databaseFullSince" | "rewardsStuckSince" | "exportsFai
 export interface OwnTroubles {
   note(trouble: OwnTrouble, isThere: boolean): void;
   isThere(trouble: OwnTrouble): boolean;
-  /** Told at each change. */
+  /** Called at each change. */
   listen(listener: () => void): void;
 }
 

@@ -1,7 +1,11 @@
 import type { Logger } from "../log.ts";
 import type { Metrics } from "../metrics.ts";
 import type { Publisher } from "../publishing/publisher.ts";
-import { auditBooks, countFindings, FINDING_KINDS } from "../publishing/reconciliation-findings.ts";
+import {
+  auditTopics,
+  countFindings,
+  FINDING_KINDS,
+} from "../publishing/reconciliation-findings.ts";
 import { every, type Service } from "../service.ts";
 import type { Sql } from "../store/postgres.ts";
 
@@ -13,14 +17,14 @@ export interface ReconcileDeps {
   readonly everyMs?: number;
 }
 
-/** A message that is not ours is known within seconds; two requests to the mirror node each time. */
+/** A message that is not ours is found within seconds; a round costs two requests to the mirror node. */
 const EVERY_MS = 5_000;
 
 /**
- * Holds the outbox against the topics, every five seconds. A topic is read to its end even while
- * no star is on its way, so that what others put there is noticed; reading it is what
- * compares it (`src/publishing/topic-follower.ts`). Then the books are gone through by one
- * window. Any number of workers may do it: what one found the others do not find again.
+ * Compares the outbox with the topics, every five seconds. A topic is read to its end even while
+ * no star is on its way, so that messages of others are noticed; reading compares it
+ * (`src/publishing/topic-follower.ts`). Then one window of older places is checked against the
+ * journal. Any number of workers may do it: a finding is written once.
  */
 export function startReconciler(deps: ReconcileDeps): Service {
   const { log, metrics, everyMs = EVERY_MS } = deps;
@@ -46,7 +50,7 @@ export function startReconciler(deps: ReconcileDeps): Service {
  */
 export async function reconcile({ sql, metrics, publisher }: ReconcileDeps): Promise<number> {
   const topics = await publisher.readTopics();
-  await auditBooks(sql, topics);
+  await auditTopics(sql, topics);
   const open = await countFindings(sql);
   for (const kind of FINDING_KINDS) metrics.publishingFindings.set({ kind }, open.get(kind) ?? 0);
   return [...open.values()].reduce((sum, count) => sum + count, 0);

@@ -39,11 +39,11 @@ export interface ReportDeps {
   readonly lookAtOperator?: () => Promise<OperatorReport | null>;
 }
 
-/** What a process sees is told to a person within 15 s; this is the longest part of the way. */
+/** A person sees a trouble within 15 s; waiting for the report is the longest part of that. */
 const REPORT_EVERY_MS = 5_000;
 /** "Reported lately": a report that was missed changes nothing yet. */
 const LATELY_MS = 30_000;
-/** By then connections have been made, and the first report is a true one. */
+/** By then connections are open, so the first report is true. */
 const FIRST_AFTER_MS = 1_000;
 /** A day and an hour: charts show an hour, people ask about yesterday. */
 const KEPT_MS = 25 * 3_600_000;

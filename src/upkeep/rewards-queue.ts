@@ -54,7 +54,7 @@ const ANSWER_WITHIN_MS = 4_000;
 const HOUR_SECONDS = 3_600;
 
 /**
- * What a consumer may rely on: a job that throws is tried again for about 17 minutes, and then
+ * What a consumer may rely on: a job that throws is tried again for about 8.5 minutes, and then
  * kept for a month to be looked at. A finished one is kept for an hour, so that a star offered
  * twice (a worker died in between) is still one job.
  */

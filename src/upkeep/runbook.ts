@@ -136,7 +136,7 @@ export const RUNBOOK = {
     meanwhile: "That star is answered 500 and not stored. Others go on.",
     todo: [
       "It is a defect: keep the error log, which names the actor.",
-      "`starboard actors replay <id>` says where journal and machine part.",
+      "`starboard actors replay <id>` says where journal and machine differ.",
     ],
   },
   down: {

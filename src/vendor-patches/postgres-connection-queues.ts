@@ -14,11 +14,11 @@ interface Statement {
 const TAKEN_MAX = 256;
 
 /**
- * postgres.js 3.4.9 (`src/queue.js`) takes connections from a queue by counting on, and gives the
- * places in front back only when a queue runs empty. The queue of free connections does not while
- * one of them is left, that of busy ones hardly ever: eight bytes a statement without end, and
- * each statement searches through all of them, which after some millions takes milliseconds. A
- * queue that is emptied and filled again begins anew, and keeps its connections in their order.
+ * postgres.js 3.4.9 (`src/queue.js`) takes connections from an array by raising an index, and
+ * frees the used places only when the queue is empty. The queue of free connections is rarely
+ * empty, that of busy ones hardly ever. So it grows by eight bytes a statement without end, and
+ * each statement searches through all of it: milliseconds after some millions of statements.
+ * Emptying the queue and filling it again in the same order frees the places.
  *
  * @returns the pool, whose templates see to that
  */

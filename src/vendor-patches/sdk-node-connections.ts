@@ -21,12 +21,12 @@ export interface NodeConnections {
 const RENEW_EVERY_MS = 1_000;
 
 /**
- * Takes habits off the client of `@hashgraph/sdk` 2.81.0. Two would keep publishing down long
- * after an outage: it rests a node that failed for 16 s to an hour, and gRPC waits up to two
- * minutes between attempts to connect, and without end on a connection that was cut silently.
- * One costs memory (mended in 2.87): its deadline of a call goes on running after the answer, and
- * holds request and answer until then, some thousand of them at full speed. Every caller has a
- * deadline of its own, that ends with the call.
+ * Changes three behaviours of the client of `@hashgraph/sdk` 2.81.0. Two would keep publishing
+ * down long after an outage: the client does not ask a node that failed for 16 s to an hour, and
+ * gRPC waits up to two minutes between attempts to connect, and without end on a connection that
+ * was cut silently. The third costs memory (fixed in 2.87): a call's deadline timer runs on after
+ * the answer and holds request and answer, some thousand of them at full speed. Every caller here
+ * has a deadline of its own, which ends with the call.
  *
  * @param now a monotonic clock in milliseconds
  */

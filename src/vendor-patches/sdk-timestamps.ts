@@ -8,9 +8,9 @@ interface TimestampMaker<Timestamp> {
 
 /**
  * `@hashgraph/sdk` 2.81.0 (2.87.0 alike) generates a timestamp for every query, even a free one,
- * and keeps all of them in a set of its module, lest it generate one twice: 0.4 KB a message, a
- * worker's whole memory in some days. Our transaction ids come from Postgres and read none of
- * these, so they need not differ.
+ * and keeps all of them in a set of its module, so that no two are equal: 0.4 KB a message, a
+ * worker's whole memory in some days. Our transaction ids come from Postgres and do not use these
+ * timestamps, so two may be equal.
  */
 export function keepNoTimestamps<Timestamp>({ Timestamp }: TimestampMaker<Timestamp>): void {
   Timestamp.generate = () => Timestamp.fromDate(new Date());

@@ -13,7 +13,7 @@ import { type AdmissionQuery, loadAdmissions } from "./admission.ts";
 import type { CastStarDeps } from "./cast-star.ts";
 import { findSessions } from "./session.ts";
 
-/** What the voting engine stands on, and what it reports to. */
+/** What the voting engine needs, and what it reports to. */
 export interface EngineOptions {
   /** The pool for reading. */
   readonly sql: Sql;

@@ -39,7 +39,7 @@ export interface Listener {
 export interface Following {
   /** What an id stands for at the start. */
   readonly id: string;
-  /** False when what happened since the given id cannot be known: read everything anew. */
+  /** False when what happened since the given id cannot be known: read everything again. */
   readonly isResumed: boolean;
   /** The UTC day that began since the given id; null where there is none. */
   readonly newDay: Day | null;
@@ -53,7 +53,7 @@ const POLL_EVERY_MS = 250;
 /** Listeners woken together; a thousand are woken over a second, so that votes come in between. */
 const WOKEN_AT_ONCE = 100;
 const WAKE_PAUSE_MS = 100;
-/** Stars between two positions that are added up at once (some 0.2 s); beyond it, begin anew. */
+/** Stars between two positions that are added up at once (some 0.2 s); beyond it, start with a new ring. */
 const CHANGES_MAX = 100_000;
 const SETTLED_WITHIN_MS = 2_000;
 
@@ -131,7 +131,7 @@ export class LiveCounters {
   async #readOn(to: JournalPosition): Promise<LiveRing> {
     const { now, loadChanges } = this.#source;
     const ring = this.#ring;
-    // Behind what it was: another database, which may count anew.
+    // Lower than before: another database, whose numbers may start again.
     const isLost =
       ring && (isBeyond(ring.position, to) || distance(ring.position, to) > CHANGES_MAX);
     if (ring === undefined || isLost) {

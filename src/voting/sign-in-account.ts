@@ -16,7 +16,7 @@ export type ReadSignInAccount = (wallet: string) => Promise<SignInAccount>;
 
 /** A sign-in never waits longer for the mirror node: the whole answer is due within 2 s. */
 const DEADLINE_MS = 1_500;
-/** Accounts read at once; and while stars read holdings, who have signed, one at a time. */
+/** Accounts read at once; one at a time while stars wait for holdings, because their wallets signed. */
 const READS_AT_ONCE = 4;
 const READS_BEHIND_STARS = 1;
 const READS_WAITING_MAX = 64;
@@ -38,7 +38,7 @@ export function createSignInAccounts(
 ): ReadSignInAccount {
   const gate = bulkhead(READS_AT_ONCE, READS_WAITING_MAX);
   const behindStars = bulkhead(READS_BEHIND_STARS, READS_AT_ONCE);
-  /** Rising in age from the end. */
+  /** Oldest first. */
   const useless = new Map<string, { readonly account: SignInAccount; readonly until: number }>();
 
   const remember = (wallet: string, account: SignInAccount): void => {

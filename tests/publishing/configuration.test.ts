@@ -5,7 +5,7 @@
  */
 import * as assert from "node:assert/strict";
 import { suite } from "uvu";
-import { listAlarms, tellAlarms } from "../../src/publishing/alarms.ts";
+import { listAlarms, reportAlarms } from "../../src/publishing/alarms.ts";
 import { redriveStar } from "../../src/publishing/redrive.ts";
 import { eachOnRig, type Rig } from "./rig.ts";
 
@@ -133,10 +133,10 @@ test("alarms are everybody's to see while their worker lives and says so", async
     "00000000-0000-4000-8000-000000000002",
   ];
   const alarm = { reason: "configuration", subject: "0.0.1", detail: "UNAUTHORIZED", raisedAt: 5 };
-  await tellAlarms(rig.sql, one, [alarm]);
-  await tellAlarms(rig.sql, other, [{ ...alarm, raisedAt: 7 }]);
+  await reportAlarms(rig.sql, one, [alarm]);
+  await reportAlarms(rig.sql, other, [{ ...alarm, raisedAt: 7 }]);
   assert.deepEqual([...(await listAlarms(rig.sql))], [alarm]);
-  await tellAlarms(rig.sql, one, []);
+  await reportAlarms(rig.sql, one, []);
   assert.equal((await listAlarms(rig.sql)).length, 1);
   await rig.sql`update publishing_alarm set seen_at = seen_at - 40000`;
   assert.deepEqual([...(await listAlarms(rig.sql))], []);

@@ -68,7 +68,7 @@ test("a holder gets back what it no longer works on; others only when the lease 
   assert.deepEqual(await idsOf(lease(other)), [starId]);
 });
 
-test("what is laid back is due after its delay, and what is laid back by a stranger is not", async () => {
+test("a released star is due after its delay, and only its holder can release it", async () => {
   const starId = await rig.box();
   await lease(mine);
   await releaseStar(other, starId, { delayMs: 0, why: "not mine" });

@@ -8,7 +8,7 @@ import { suite } from "uvu";
 import { acceptLoss, journalStatus } from "../../src/publishing/journal-behind.ts";
 import { publishingState } from "../../src/publishing/publishing-state.ts";
 import {
-  auditBooks,
+  auditTopics,
   countFindings,
   lastFindings,
   resolveFinding,
@@ -33,8 +33,8 @@ const say = (message: string, topicId: string = TOPICS.event): void =>
 test("stars alone leave no finding, however often the books are gone through", async () => {
   for (let i = 0; i < 5; i++) await rig.box(i % 2 === 0 ? "event" : "asset");
   await rig.publisher().run();
-  assert.equal(await auditBooks(rig.sql, Object.values(TOPICS)), 5);
-  assert.equal(await auditBooks(rig.sql, Object.values(TOPICS)), 0);
+  assert.equal(await auditTopics(rig.sql, Object.values(TOPICS)), 5);
+  assert.equal(await auditTopics(rig.sql, Object.values(TOPICS)), 0);
   assert.deepEqual(await kindsOf(), []);
 });
 
@@ -144,9 +144,9 @@ test("a place that was read past without being written down is found by going th
   // As an earlier release left it: the stranger's message was read without a finding.
   say("hello");
   await rig.sql`update topic_reading set sequence_number = 4 where topic_id = ${TOPICS.event}`;
-  assert.equal(await auditBooks(rig.sql, [TOPICS.event], 2), 2);
+  assert.equal(await auditTopics(rig.sql, [TOPICS.event], 2), 2);
   assert.deepEqual(await kindsOf(), []);
-  assert.equal(await auditBooks(rig.sql, [TOPICS.event], 2), 2);
+  assert.equal(await auditTopics(rig.sql, [TOPICS.event], 2), 2);
   assert.equal((await lastFindings(rig.sql, 1))[0]?.sequenceNumber, 4);
   assert.deepEqual(await kindsOf(), ["missing"]);
 });
@@ -158,7 +158,7 @@ test("an overdue star is missing until it is published; then that is over by its
   assert.deepEqual(await kindsOf(), ["missing"]);
   assert.equal((await publishingState(rig.sql)).findings, 1);
   await rig.publisher().run();
-  await auditBooks(rig.sql, Object.values(TOPICS));
+  await auditTopics(rig.sql, Object.values(TOPICS));
   const state = await publishingState(rig.sql);
   assert.deepEqual([state.findings, state.lastFindings[0]?.starId], [0, starId]);
   assert.ok(state.lastFindings[0]?.resolvedAt);

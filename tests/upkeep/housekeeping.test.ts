@@ -2,7 +2,7 @@ import * as assert from "node:assert/strict";
 import { test } from "uvu";
 import { silentLogger } from "../../src/log.ts";
 import { openPostgres } from "../../src/store/postgres.ts";
-import { keepHouse } from "../../src/upkeep/housekeeping.ts";
+import { cleanUp } from "../../src/upkeep/housekeeping.ts";
 import { testDatabase } from "../support/postgres.ts";
 
 const NOW = Date.UTC(2031, 0, 31, 23, 59);
@@ -21,7 +21,7 @@ test("a round makes partitions ahead and forgets only what is past its time", as
   ] as const) {
     await sql`insert into idempotency_key values (1, ${key}, ${hash}, ${id}, '{}', ${at})`;
   }
-  await keepHouse({ sql, clock: { now: () => NOW }, log: silentLogger });
+  await cleanUp({ sql, clock: { now: () => NOW }, log: silentLogger });
   const [left] = await sql`
     select (select count(*) from session) as sessions, (select count(*) from challenge) as challenges,
       (select string_agg(key, ',') from idempotency_key) as keys,

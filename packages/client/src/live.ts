@@ -17,7 +17,7 @@ export type LiveEvent = { readonly lastEventId: string } & (
   | { readonly event: "counter"; readonly data: Counter }
   /** 00:00 UTC: counters of tokens, collections and projects are zero. */
   | { readonly event: "day"; readonly data: { readonly day: string } }
-  /** What happened meanwhile is not known: read anew what you show. */
+  /** What happened meanwhile is not known: read again what you show. */
   | { readonly event: "reset"; readonly data: object }
 );
 
@@ -25,7 +25,7 @@ export interface LiveOptions extends CallOptions {
   /** Goes on behind this event. */
   readonly lastEventId?: string;
   /**
-   * Runs when a stream has opened. One that does not resume tells nothing of what was before: read
+   * Runs when a stream has opened. One that does not resume sends nothing of what was before: read
    * then what you show.
    */
   readonly onOpen?: (isResumed: boolean) => void;

@@ -20,7 +20,7 @@ import { serveQueueBoard } from "./queue-board-routes.ts";
 import { goTo, sendPage } from "./reply.ts";
 import { formToken } from "./session-cookie.ts";
 
-/** What the console itself stands on; its pages bring their own. */
+/** What the console itself needs; its pages have needs of their own. */
 export interface ConsoleDeps extends GateDeps {
   readonly network: string;
   /** Whether the topics hold stars that the journal lacks: every page says so. */
@@ -32,7 +32,7 @@ export interface ConsoleDeps extends GateDeps {
 
 /**
  * The operators' console, to be mounted at `/ops`: sign-in, the frame around every page, and what
- * is checked before any of them answers. `/ops/api` is not its business.
+ * is checked before any of them answers. It does not answer `/ops/api`.
  *
  * @param pages the table of pages: routes and navigation are made from it
  */
@@ -40,8 +40,8 @@ export function consoleRoutes(deps: ConsoleDeps, pages: readonly Page[]): Hono {
   const app = new Hono();
   serveAssets(app);
   const gate = createGate(deps);
-  const house: House = { ...deps, gate, pages };
-  const show = (page: Page) => (c: Context) => guarded(c, deps, () => showPage(c, house, page));
+  const parts: ConsoleParts = { ...deps, gate, pages };
+  const show = (page: Page) => (c: Context) => guarded(c, deps, () => showPage(c, parts, page));
   const act = (run: FormHandler) => (c: Context) =>
     guarded(c, deps, () => acceptForm(c, gate, run));
 
@@ -57,7 +57,7 @@ export function consoleRoutes(deps: ConsoleDeps, pages: readonly Page[]): Hono {
     for (const action of page.actions ?? []) {
       app.post(
         action.path,
-        act((c, signed, form) => acceptAction(c, house, { page, action, signed, form })),
+        act((c, signed, form) => acceptAction(c, parts, { page, action, signed, form })),
       );
     }
   }
@@ -68,7 +68,7 @@ export function consoleRoutes(deps: ConsoleDeps, pages: readonly Page[]): Hono {
   return app;
 }
 
-interface House extends ConsoleDeps {
+interface ConsoleParts extends ConsoleDeps {
   readonly gate: Gate;
   readonly pages: readonly Page[];
 }
@@ -79,14 +79,14 @@ function isApi(c: Context): boolean {
   return c.req.path === "/ops/api" || c.req.path.startsWith("/ops/api/");
 }
 
-async function showPage(c: Context, house: House, page: Page): Promise<Response> {
-  const signed = await house.gate.find(c, page.isQuiet ? "look" : "use");
-  return signed === null ? house.gate.refuse(c) : answerPage(c, house, { page, signed });
+async function showPage(c: Context, parts: ConsoleParts, page: Page): Promise<Response> {
+  const signed = await parts.gate.find(c, page.isQuiet ? "look" : "use");
+  return signed === null ? parts.gate.refuse(c) : answerPage(c, parts, { page, signed });
 }
 
 async function answerPage(
   c: Context,
-  { gate, ...house }: House,
+  { gate, ...parts }: ConsoleParts,
   asked: {
     readonly page: Page;
     readonly signed: Signed;
@@ -96,11 +96,11 @@ async function answerPage(
   const { page, refused } = asked;
   const { session, secret } = asked.signed;
   const query = new URL(c.req.url).searchParams;
-  const actions = house.pages.flatMap(({ actions = [] }) => actions);
+  const actions = parts.pages.flatMap(({ actions = [] }) => actions);
   const request = {
     query,
     rest: restOf(c, page),
-    now: house.clock.now(),
+    now: parts.clock.now(),
     session,
     lacksRoleFor: (path: string) => {
       const needed = actions.find((action) => action.path === path)?.role;
@@ -114,15 +114,15 @@ async function answerPage(
   const [shown, verdict, notice] = await Promise.all([
     page.show(request).catch(nothingFound),
     // A page that can be shown is shown, also where the verdict cannot be read in time.
-    readVerdict(house.sql).catch(() => undefined),
+    readVerdict(parts.sql).catch(() => undefined),
     refused === undefined
-      ? noticeOf(house.sql, query.get("done"), session.id)
+      ? noticeOf(parts.sql, query.get("done"), session.id)
       : { text: refused.text, isFailure: true },
   ]);
   if (shown instanceof Response) return shown;
   const around = { current: page.below ?? page.path, isBelow: page.below !== undefined };
   const { formToken: token, now } = request;
-  const framed = framedPage(house, {
+  const framed = framedPage(parts, {
     ...around,
     shown,
     session,
@@ -130,7 +130,7 @@ async function answerPage(
     notice,
     formToken: token,
     now,
-    isBehind: house.isBehind?.() ?? false,
+    isBehind: parts.isBehind?.() ?? false,
   });
   return sendPage(c, framed, refused?.status ?? (shown.isMissing ? 404 : 200));
 }
@@ -151,11 +151,15 @@ interface AskedAction {
 }
 
 /** Runs an action; what makes no sense comes back with its page, filled in as it was. */
-async function acceptAction(c: Context, house: House, asked: AskedAction): Promise<Response> {
+async function acceptAction(
+  c: Context,
+  parts: ConsoleParts,
+  asked: AskedAction,
+): Promise<Response> {
   const { page, action, signed, form } = asked;
   if (!allows(signed.session.role, action.role)) return notAllowed(c, signed.session, action.role);
   try {
-    return await runAction(c, house, asked);
+    return await runAction(c, parts, asked);
   } catch (error) {
     if (!(error instanceof TerminalError)) throw error;
     const { field } = error.details;
@@ -166,23 +170,23 @@ async function acceptAction(c: Context, house: House, asked: AskedAction): Promi
       field: typeof field === "string" ? field : undefined,
       status: statusOf(error),
     };
-    return answerPage(c, house, { page, signed, refused });
+    return answerPage(c, parts, { page, signed, refused });
   }
 }
 
 /** Runs an action between two lines of the operator log. */
-async function runAction(c: Context, house: House, asked: AskedAction): Promise<Response> {
+async function runAction(c: Context, parts: ConsoleParts, asked: AskedAction): Promise<Response> {
   const { action, form } = asked;
   const { session, actor } = asked.signed;
   const { name } = action;
   const act = { actor, name, subject: action.subject(form), reason: action.reason?.(form) };
-  const run = () => action.run({ form, now: house.clock.now(), session });
-  const { goTo: next, actionId } = await actLogged(house.sql, act, run);
+  const run = () => action.run({ form, now: parts.clock.now(), session });
+  const { goTo: next, actionId } = await actLogged(parts.sql, act, run);
   if (typeof next === "string") {
     return goTo(c, `/ops${next}${next.includes("?") ? "&" : "?"}done=${actionId}`);
   }
   const once = { path: asked.page.path, show: () => Promise.resolve(next) };
-  return answerPage(c, house, { page: once, signed: asked.signed });
+  return answerPage(c, parts, { page: once, signed: asked.signed });
 }
 
 async function noticeOf(

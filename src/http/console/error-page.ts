@@ -35,8 +35,8 @@ export async function guarded(
 }
 
 /**
- * Without Postgres nobody can be known, so that no page can be shown but this: it says what to do
- * itself. `/readyz` tells as much to everyone.
+ * Without Postgres no session can be checked, so this is the only page there is, and it says what
+ * to do. It shows no more than `/readyz` shows to everyone.
  */
 function withoutPostgres(verdict: Verdict | undefined): Content {
   if (verdict === undefined || !isAway(verdict)) return "";

@@ -2,7 +2,7 @@ import { processHealth, publishingHealth } from "./health.ts";
 import { type Content, duration, html, type Mood, number } from "./markup.ts";
 import type { Numbers } from "./numbers.ts";
 
-/** A large number of the overview; the live stream sends them anew. */
+/** A large number of the overview; the live stream sends it again when it changes. */
 export interface Figure {
   readonly key: string;
   readonly label: string;

@@ -3,7 +3,7 @@ import type { Role } from "../../keys/operators.ts";
 import { type Content, type Html, html } from "./markup.ts";
 import type { PageRequest, RefusedForm } from "./page.ts";
 
-/** What a form stands on: the page's request. */
+/** What a form needs of the page's request. */
 export type FormRequest = Pick<PageRequest, "formToken" | "refused" | "lacksRoleFor">;
 
 /**

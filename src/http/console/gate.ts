@@ -38,15 +38,15 @@ export interface Signed {
   readonly actor: Actor;
 }
 
-/** Who comes in. Neither API keys nor voters' sessions are ever looked at. */
+/** Checks who is signed in. API keys and voters' sessions open nothing here. */
 export interface Gate {
   /** @param use `look` where a page asks by itself: that keeps no session alive */
   find(c: Context, use?: "use" | "look"): Promise<Signed | null>;
-  /** The sign-in, in place of what was asked for. */
+  /** Answers with the sign-in page in place of the page asked for. */
   refuse(c: Context): Promise<Response>;
   /** The form, when a page of this very session sent it; null otherwise. */
   formOf(c: Context, signed: Signed): Promise<URLSearchParams | null>;
-  /** The sign-in form; a link that brings a secret, `?once=`, signs in. */
+  /** The sign-in form; a link with a secret, `?once=`, signs in. */
   open(c: Context): Promise<Response>;
   signIn(c: Context): Promise<Response>;
   signOut(c: Context, signed: Signed): Promise<Response>;

@@ -19,7 +19,7 @@ export interface NamedHealth extends Health {
   readonly page: string;
 }
 
-/** Three reports that did not come. */
+/** Six reports that did not come. */
 const LOST_AFTER_MS = 30_000;
 /** A mirror node shows a star's message some seconds after its consensus. */
 const BEHIND_MS = 30_000;
@@ -28,7 +28,7 @@ const BEHIND_MS = 30_000;
 const PROCESSES = "/ops#processes";
 
 /**
- * What the service stands on and does, as the overview shows it; the live stream sends it again.
+ * The state of the service and of what it depends on, as the overview shows it; the live stream sends it again.
  *
  * @param network a local ledger's mirror node may fall behind without harm
  */

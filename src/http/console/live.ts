@@ -1,6 +1,6 @@
 import type { Context } from "hono";
 import { type SSEStreamingApi, streamSSE } from "hono/streaming";
-import { createSeats } from "../stream-seats.ts";
+import { createStreamLimit } from "../stream-limit.ts";
 import { figuresOf } from "./figures.ts";
 import { healthOf } from "./health.ts";
 import type { Numbers } from "./numbers.ts";
@@ -14,7 +14,7 @@ export interface LiveDeps {
   readonly isDraining: () => boolean;
 }
 
-/** The numbers change with the processes' reports, every ten seconds each. */
+/** The numbers change with the processes' reports, every five seconds each. */
 const NUMBERS_EVERY_MS = 5_000;
 /** A stream looks this often whether it should end: the process drains, the operator is gone. */
 const TICK_MS = 1_000;
@@ -28,7 +28,7 @@ const STREAMS_PER_OPERATOR_MAX = 10;
 /** Browsers wait this long before they ask again. */
 const RETRY_MS = 3_000;
 
-const seats = createSeats(STREAMS_MAX, STREAMS_PER_OPERATOR_MAX);
+const streamLimit = createStreamLimit(STREAMS_MAX, STREAMS_PER_OPERATOR_MAX);
 
 /**
  * Sends what `beat` has to send, each second, until the process drains, the browser is gone, the
@@ -45,10 +45,10 @@ export function stream(
 ): Response {
   // Nothing reads what would be written, so the stream would never end.
   if (c.req.method === "HEAD") return secured(c).body(null, 200);
-  const leave = seats.take(given.operator);
+  const leave = streamLimit.take(given.operator);
   if (typeof leave !== "function") return c.text("Too many live pages are open.", 503);
   return streamSSE(secured(c), async (out) => {
-    // Not at the next tick: someone who turns pages quickly would have all seats.
+    // Not at the next tick: an operator who changes pages quickly would hold every stream.
     out.onAbort(leave);
     const startedAt = performance.now();
     let lookedAt = startedAt;

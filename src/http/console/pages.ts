@@ -32,7 +32,7 @@ import { walletPage } from "./pages/wallet.ts";
 import { xpPage } from "./pages/xp.ts";
 import type { QueueBoard } from "./queue-board.ts";
 
-/** What the pages stand on. */
+/** What the pages need. */
 export interface PagesDeps {
   /** The console's own small pool. */
   readonly sql: Sql;

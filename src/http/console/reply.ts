@@ -35,7 +35,7 @@ export async function sendPage(
   return secured(c).html(await page, status);
 }
 
-/** After a form: the browser asks for the next page anew. */
+/** After a form: the browser asks for the next page. */
 export function goTo(c: Context, path: string): Response {
   return secured(c).redirect(path, 303);
 }

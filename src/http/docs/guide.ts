@@ -57,7 +57,7 @@ ${sample(`curl -H 'Content-Type: application/json' -d '{"wallet":"0.0.1005"}' "$
 <p><code>POST /voting/sessions</code> takes <code>{"challengeId","scheme","signature"}</code> and gives a
 <code>token</code>. <code>POST /voting/stars</code> takes it as <code>Authorization: Bearer</code>, with
 <code>{"target":{"type":"token","id":"0.0.700001"}}</code>; with an <code>Idempotency-Key</code> it may be sent as
-often as you like. The counters tell of each star as it is cast:</p>
+often as you like. The counters change with each star:</p>
 ${sample(`curl --no-buffer "${url}/voting/live"`)}
 
 <h2 id="day-exports">Exports</h2>

@@ -14,7 +14,7 @@ import type { Sql } from "../../store/postgres.ts";
 import { type RateLimitOptions, rateLimit } from "../middleware/rate-limit.ts";
 import { methodNotAllowed, problem } from "../problem.ts";
 import { outgoingOf, setReplyHeader } from "../reply-header.ts";
-import { createSeats } from "../stream-seats.ts";
+import { createStreamLimit } from "../stream-limit.ts";
 import { none, readQuery } from "../v1/parameters.ts";
 import { clientHas, GZIP_SUFFIX, represent, send, takesGzip } from "../v1/representation.ts";
 import { type ByteRange, byteRange, sliceBytes } from "./byte-range.ts";
@@ -57,7 +57,7 @@ export function exportRoutes(deps: ExportRoutesDeps): Hono {
     c.header("Access-Control-Allow-Origin", "*");
     return send(c, represent({ exports: await listExports(sql) }), { cacheControl: LIST });
   });
-  const seats = createSeats(STREAMS_MAX, STREAMS_PER_CLIENT_MAX);
+  const streamLimit = createStreamLimit(STREAMS_MAX, STREAMS_PER_CLIENT_MAX);
   app.get("/:day", async (c) => {
     readQuery(none, searchOf(c));
     const day = c.req.param("day");
@@ -75,16 +75,16 @@ export function exportRoutes(deps: ExportRoutesDeps): Hono {
       describe(c, { final, isGzip, range });
       return c.body(null, isKnown ? 304 : 200);
     }
-    const seat = seats.take(deps.client(c));
-    if (typeof seat !== "function") {
-      const { code, message } = seat;
+    const release = streamLimit.take(deps.client(c));
+    if (typeof release !== "function") {
+      const { code, message } = release;
       return problem(c, code, { message, retryAfterSeconds: RETRY_AFTER_SECONDS });
     }
     const text = writeExport(sql, final?.header ?? headerOf(day, settings, null), final?.sha256);
     const body = await streamText(range === undefined ? text : sliceBytes(text, range), {
       isGzip,
       onEnd: (error) => {
-        seat();
+        release();
         if (error !== undefined) log.error({ err: error, day }, "an export broke off");
       },
     });

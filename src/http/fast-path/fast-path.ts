@@ -9,7 +9,7 @@ import { PlainRequest } from "./plain-request.ts";
 import type { Prechecked } from "./prechecked.ts";
 
 /**
- * The fast path: requests that come all the time and whose answer lies ready are answered past
+ * The fast path: frequent requests whose answer is ready are answered past
  * the adapter and Hono's layers, which cost as much as all of our own work: without it the data
  * endpoints serve some 0.8 of what they do. It knows one outcome, the good one. In any other case
  * the app is asked, with what was already found out (`Prechecked`), so that a request is counted

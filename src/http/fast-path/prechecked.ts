@@ -2,7 +2,7 @@ import type { KeyVerdict } from "../../keys/verify-key.ts";
 import type { CountedVerdict } from "../middleware/shared-window.ts";
 import type { RequestLike } from "./request-like.ts";
 
-/** What the fast path found out about a request that it hands to the app, which asks none of it again. */
+/** What the fast path found out about a request that it hands to the app; the app does not ask again. */
 export interface Prechecked {
   /** When the request arrived, by `performance.now()`. */
   readonly startedAt: number;

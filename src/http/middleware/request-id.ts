@@ -3,7 +3,7 @@ import type { MiddlewareHandler } from "hono";
 import type { RequestLike } from "../fast-path/request-like.ts";
 import { setReplyHeader } from "../reply-header.ts";
 
-/** What a proxy may hand on: short, and nothing that bends a line of the log. */
+/** What a proxy may hand on: short, and no character that breaks a line of the log. */
 const GIVEN = /^[\w\-=]{1,255}$/;
 
 /** The name of a request: its `X-Request-Id` where a proxy has given it one, else a new one. */

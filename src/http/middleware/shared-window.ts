@@ -31,10 +31,10 @@ export interface SharedWindowOptions extends WindowSize {
 const REDIS_DEADLINE_MS = 250;
 /** … and after one such wait the next requests do not ask for a while. */
 const REDIS_PAUSE_MS = 1_000;
-/** A key must outlive its newest entry by the clocks' disagreement. */
+/** A key must outlive its newest entry by the difference between the clocks. */
 const EXPIRY_SLACK_MS = 1_000;
 
-/** Clients known to be far from their limit: forgotten, one waits for one answer more. */
+/** Clients known to be far from their limit. One that is forgotten waits for one more answer. */
 const ROOMY_MAX = 10_000;
 /** One call is on its way while the other is made ready or read. */
 const BATCHING = { keysMax: 1_000, callsMax: 2 };
@@ -42,7 +42,7 @@ const BATCHING = { keysMax: 1_000, callsMax: 2 };
 /**
  * The instants of accepted requests in a list, newest first, at most `limit` of them: one round
  * trip for all that a client asked in one tick, O(1) each but for what has expired. Entries leave
- * in the order in which they came, so clocks that differ a little make it stricter for as little,
+ * in the order in which they came, so clocks that differ a little make the limit a little stricter,
  * never looser.
  */
 const SLIDE = redisScript(`

@@ -15,7 +15,7 @@ import { type Asked, documentOf, type Site } from "./layout.ts";
 import type { Page, Visitor } from "./page.ts";
 import type { Reading } from "./reading.ts";
 
-/** What the pages stand on. */
+/** What the pages need. */
 export interface PagesGiven {
   readonly reading: Reading;
   readonly assets: Assets;
@@ -58,12 +58,12 @@ export function pageRoutes(given: PagesGiven): Hono {
   serveAssets(app, given.assets);
   for (const page of pages) app.get(page.path, (c) => answer(c, { ...given, site, page }));
   refuseOtherMethods(app);
-  // After the methods' refusal: what is no page at all has no methods either.
+  // After the 405s: an unknown path has no methods to refuse.
   app.get("*", (c, next) => (isForPeople(c) ? answer(c, { ...given, site }) : next()));
   return app;
 }
 
-/** Whether somebody with a browser has lost the way among the pages. */
+/** Whether a browser asks for a page that does not exist, and so gets a page as answer. */
 function isForPeople(c: Context): boolean {
   const [, realm = ""] = c.req.path.split("/", 2);
   return !OTHER_REALMS.has(realm) && /\btext\/html\b/i.test(c.req.header("accept") ?? "");

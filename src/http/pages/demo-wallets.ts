@@ -18,7 +18,7 @@ export interface DemoSigning {
 const asked = z.strictObject({ wallet: z.string(), message: z.string() });
 
 /**
- * `/demo`: signs in a visitor's stead, so that a first star needs no wallet to be installed. It is
+ * `/demo`: signs for the visitor, so that a first star needs no wallet to be installed. It is
  * there only where `npm start` brought its own ledger; it signs for pages of ours, for the wallets
  * of that ledger, and nothing but a text to sign in with.
  */

@@ -23,7 +23,7 @@ export interface Asked {
   /** Epoch milliseconds by the one clock. */
   readonly now: number;
   readonly visitor: Visitor | null;
-  /** It says what went wrong: its script does not read it anew. */
+  /** It says what went wrong: its script does not read it again. */
   readonly isError?: boolean;
 }
 

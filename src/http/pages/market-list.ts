@@ -9,7 +9,7 @@ import { marketTabs } from "./market-items.ts";
 import type { Page } from "./page.ts";
 import { type Reading, readFilters } from "./reading.ts";
 
-/** What tells the markets list's two tabs apart. */
+/** What differs between the markets list's two tabs. */
 interface Market<R> {
   readonly path: "/tokens" | "/collections";
   /** Its word in the navigation. */

@@ -14,7 +14,7 @@ export interface Reading {
   readonly explorerUrl: string | null;
   /** Where browsers may ask for the ledger's own rows; null where there is no such place. */
   readonly mirrorNodeUrl: string | null;
-  /** Lets equal reads at the same time be one, and a few at once stand before the votes. */
+  /** Joins equal reads at the same time, and bounds how many run at once beside the votes. */
   share<V>(question: string, read: () => Promise<V>): Promise<V>;
 }
 

@@ -1,6 +1,6 @@
 /**
  * What the pages say of votes and time, for the server that draws a page first and for the scripts
- * that keep it true. It stands on nothing.
+ * that keep it true. It imports nothing.
  */
 
 const MINUTE_MS = 60_000;

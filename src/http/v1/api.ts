@@ -35,7 +35,7 @@ export interface PublicApiDeps extends EndpointDeps {
 
 export interface PublicApi {
   readonly app: Hono;
-  /** Finds answers that lie ready, for the server's fast path. */
+  /** Finds ready answers for the server's fast path. */
   readonly find: FindAnswer;
 }
 

@@ -35,7 +35,7 @@ export function answerWithin(): MiddlewareHandler<{ Variables: DeadlineVariables
     const allowedMs = timeFor(c);
     let answerBy = performance.now() + allowedMs;
     let isClientsTime = false;
-    // Armed anew only when it rings: hardly any request lets it come to that.
+    // Set again only when it fires, which is rare.
     const ring = (): void => {
       const left = answerBy - performance.now();
       if (isClientsTime) timer = setTimeout(ring, LOOK_AGAIN_MS);

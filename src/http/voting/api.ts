@@ -27,7 +27,7 @@ export function votingApi(given: {
 }
 
 /**
- * CORS for requests that bear an `Origin`. Hono's handler copies the headers of each reply, and
+ * CORS for requests with an `Origin`. Hono's handler copies the headers of each reply, and
  * a client that is no browser pays nothing for it.
  */
 function crossOrigin(origins: readonly string[]): MiddlewareHandler {

@@ -5,7 +5,7 @@ import type { LiveEvent } from "../../voting/live-ring.ts";
 import type { ClientAddress } from "../middleware/client-address.ts";
 import { problem } from "../problem.ts";
 import { outgoingOf } from "../reply-header.ts";
-import { createSeats } from "../stream-seats.ts";
+import { createStreamLimit } from "../stream-limit.ts";
 import { type EventStream, openEventStream } from "./event-stream.ts";
 import { operations } from "./operations.ts";
 import { readVotingQuery } from "./read-query.ts";
@@ -46,12 +46,12 @@ const HEADERS = {
  *
  * A client that comes back with the last id gets every counter that changed since. Where that
  * cannot be known (an id that is none, of an earlier day, or more than 100,000 stars old) an
- * event `reset` comes first: read anew what you show. `day` says that a new UTC day is here, and
+ * event `reset` comes first: read again what you show. `day` says that a new UTC day is here, and
  * the counters of tokens, collections and projects are at zero.
  */
 export function liveRoutes(deps: LiveDeps): LiveRoutes {
   const { counters, client, metrics, heartbeatEveryMs = HEARTBEAT_EVERY_MS } = deps;
-  const seats = createSeats();
+  const streamLimit = createStreamLimit();
   const streams = new Set<EventStream>();
   let isClosed = false;
   const app = new Hono();
@@ -61,19 +61,19 @@ export function liveRoutes(deps: LiveDeps): LiveRoutes {
     if (c.req.method === "HEAD") return c.body(null, 200, HEADERS);
     const refuse = (code: "RATE_LIMITED" | "UNAVAILABLE", message: string): Response =>
       problem(c, code, { message, retryAfterSeconds: RETRY_AFTER_SECONDS });
-    const seat = seats.take(client(c));
-    if (typeof seat !== "function") return refuse(seat.code, seat.message);
+    const release = streamLimit.take(client(c));
+    if (typeof release !== "function") return refuse(release.code, release.message);
     let stream: EventStream | undefined;
     const end = (): void => stream?.end();
     const listener = { wake: () => stream?.wake(), end };
     const lastEventId = c.req.header("last-event-id") ?? "";
     const following = await counters.follow(listener, lastEventId).catch((error: unknown) => {
-      seat();
+      release();
       throw error;
     });
     const leave = (): void => {
       following.stop();
-      seat();
+      release();
       if (stream !== undefined) streams.delete(stream);
       metrics?.liveStreams.set(streams.size);
     };

@@ -51,7 +51,7 @@ export function createLanes(now: () => number): EnterLane {
 
 /**
  * After failures in a row, lets one request through per break until one
- * succeeds. Ours, because the policy library's breaker goes by the machine
+ * succeeds. Ours, because the policy library's breaker uses the machine
  * clock: set back an hour, it would stay open for that hour.
  */
 function createBreaker(now: () => number): <T>(request: () => Promise<T>) => Promise<T> {

@@ -20,7 +20,7 @@ export interface ReadLimits {
 /** For readers that name none: a slow page and its retries fit in, and a draining worker can wait it out. */
 const DEADLINE_MS = 10_000;
 
-/** Something that ends, and tells so. */
+/** Something that ends, and calls back when it does. */
 export class Ending {
   isOver = false;
   readonly #callbacks = new Set<() => void>();
@@ -46,8 +46,8 @@ export class Ending {
  * The limits of one read in progress; over once the deadline passed, the caller gave up, or the
  * read has settled: then nothing waits for it any more.
  *
- * A set of callbacks, where an abort signal would say it shorter: signals made, joined and fired
- * for every request were a third of what a reading of holdings cost.
+ * It is a set of callbacks and no abort signal, which would be shorter: making, joining and firing
+ * signals for every request was a third of the cost of reading holdings.
  */
 export class Budget extends Ending {
   readonly deadlineMs: number;
@@ -68,8 +68,8 @@ export class Budget extends Ending {
 }
 
 /**
- * Runs a read within its limits. It settles when they end even if the read does not, and what
- * the read still holds is let go of then.
+ * Runs a read within its limits. It settles when they end even if the read does not; the read then
+ * gives up its connections.
  *
  * @throws MirrorError at the limits: the last failure of what is being tried again, else "timeout"
  *   or "aborted"; before them what the read throws

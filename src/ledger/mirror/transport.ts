@@ -21,7 +21,7 @@ export interface TransportOptions {
    * mistyped URL is reported soon. Absent: as long as its reader waits.
    */
   readonly firstAnswerMs?: number | undefined;
-  /** Hears of every request that was sent, with its route and how it ended. */
+  /** Called for every request that was sent, with its route and how it ended. */
   readonly onRequest?: OnRequest | undefined;
 }
 
@@ -31,7 +31,7 @@ export type OnRequest = (route: string, outcome: string, seconds: number) => voi
 /** Pauses between attempts grow from this, with jitter, to an eighth of the reader's deadline. */
 const PAUSE_MS = 100;
 const PAUSE_SHARE_MAX = 1 / 8;
-/** Those who were put off together do not come back together. */
+/** Requests that were refused together do not come back together. */
 const SPREAD_MS = 50;
 /** A node that takes longer even to accept a connection cannot serve a star. */
 const CONNECT_TIMEOUT_MS = 2_000;
@@ -159,7 +159,7 @@ export class MirrorTransport {
   ): Promise<Answer<T> | null> {
     const node = endpoint.origin;
     let sentAt = performance.now();
-    const heard = (outcome: string): void =>
+    const report = (outcome: string): void =>
       this.#onRequest?.(routeOf(target), outcome, (performance.now() - sentAt) / 1_000);
     try {
       if (this.#spacingMs > 0) await this.#keepToRate(budget);
@@ -170,12 +170,12 @@ export class MirrorTransport {
       this.#hasAnswered = true;
       const answer = judgeAnswer(target, schema, raw);
       budget.lastFailure = undefined;
-      heard(answer === null ? "not found" : "ok");
+      report(answer === null ? "not found" : "ok");
       if (this.#failover.answered(endpoint)) this.#log.info({ node }, "mirror node answers again");
       return answer;
     } catch (thrown) {
       const error = asMirrorError(thrown, target);
-      heard(error.fault);
+      report(error.fault);
       const isUnwanted = budget.isOver && performance.now() < budget.endsAt - TIMER_EARLY_MS;
       // One line when a node starts to fail; the rest is for those who look closer.
       const starts = !isUnwanted && this.#failover.failed(endpoint);

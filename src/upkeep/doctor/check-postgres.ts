@@ -82,7 +82,7 @@ function judgeServer(server: Server, network: Settings["HEDERA_NETWORK"]): Findi
     synchronous_commit: server.synchronousCommit,
     full_page_writes: server.fullPageWrites,
   }).filter(([, value]) => value === "off");
-  // What is lost of a ledger of play money is lost with it.
+  // A crash may lose the last commits of a local ledger, which holds no real money.
   if (careless.length === 0 || network === "local") return undefined;
   const names = careless.map(([name]) => name).join(", ");
   return wrong(`${names} off: accepted stars can be lost`, `turn ${names} on`);

@@ -42,7 +42,8 @@ const CONSENSUS_WITHIN_MS = 60_000;
 const NOT_FOR_WEB = well("a web process needs none; `work --check` asks");
 
 /**
- * Asks everything that an environment names, and changes nothing but a key in Redis that ends within a minute. Never rejects for what it finds.
+ * Asks everything that an environment names, and writes nothing but one key in Redis, which
+ * expires within a minute. Does not reject because of what it finds.
  *
  * @param forProcess which process is to start with these settings; both when absent
  */

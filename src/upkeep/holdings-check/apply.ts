@@ -6,7 +6,7 @@ import type { MintEnd } from "../../journal/mint-end.ts";
 import { RAISED, runStatement, type Sql } from "../../store/postgres.ts";
 import { type DeferredPart, deferClaim } from "./claims.ts";
 
-/** `release_claims` gave way to a star that waits for it. */
+/** `release_claims` stopped because a star waits for it. */
 const GAVE_WAY = ["55P03", "40P01"];
 /** On a busy mint stars queue for its total, and the check among them. */
 const TRIES_MAX = 3;
@@ -20,7 +20,7 @@ const BUSY = "the mint is so busy that the check could not get at it";
  *
  * @returns the parts to be looked at again: decided on what is no longer so, or never let through
  * @throws RetryableError `UNAVAILABLE` when the journal does not confirm; what was asked for
- *   may have come to stand, and asking again is safe
+ *   may have been stored, and asking again is safe
  */
 export async function applyReleases(
   deps: { readonly sql: Sql; readonly clock: Clock },

@@ -15,7 +15,10 @@ export interface KeptDryRun {
   readonly report: DryReport | null;
 }
 
-/** The check as an operator runs it: dry at first, then in earnest. Closing it ends what is under way early and in order. */
+/**
+ * The check as an operator runs it: first a dry run, then the real one. Closing it ends a run
+ * early and in order.
+ */
 export interface HoldingsCheckByHand extends Service {
   /** @throws RetryableError `UNAVAILABLE` when Redis is out of reach */
   lastDryRun(): Promise<KeptDryRun | null>;
@@ -26,7 +29,7 @@ export interface HoldingsCheckByHand extends Service {
    */
   startDryRun(operator: string): Promise<void>;
   /**
-   * Starts a run in earnest, and waits a moment for it.
+   * Starts a real run, and waits a moment for it.
    *
    * @returns whether it has ended
    * @throws TerminalError `INVALID_REQUEST` while any process makes one; RetryableError

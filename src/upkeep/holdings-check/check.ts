@@ -57,7 +57,7 @@ export interface HoldingsCheck extends Service {
   runNow(): Promise<CheckReport>;
   /**
    * Reads, verifies and plans as a check does, and writes nothing: no run, no progress, no
-   * release. NFTs may move between this and a run: the run reads anew.
+   * release. NFTs may move between this and a run: the run reads again.
    *
    * @throws RetryableError as above
    */

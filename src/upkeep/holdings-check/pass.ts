@@ -108,7 +108,7 @@ async function* claimsOf(
     if (serial === null || starId === null) return yield* readClaims(sql, given);
     asked.set(serial, starId);
   }
-  // Attributed anew since it was deferred: another run's affair.
+  // Attributed again since it was deferred: left to a later run.
   for await (const page of findClaims(sql, { ...given, serials: [...asked.keys()] })) {
     const same = page.filter(({ serial, starId }) => asked.get(serial) === starId);
     if (same.length > 0) yield same;

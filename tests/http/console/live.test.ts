@@ -150,7 +150,7 @@ test("one operator's open pages leave room for another's", async ({ here, operat
   for (const controller of open) controller.abort();
 });
 
-test("a look at a stream's headers takes no seat", async ({ here, operator }) => {
+test("a look at a stream's headers counts as no open stream", async ({ here, operator }) => {
   const cookie = { cookie: operator.cookie };
   for (let n = 0; n < 60; n += 1) {
     const reply = await fetch(`${here.url}/ops/live/numbers`, { method: "HEAD", headers: cookie });

@@ -6,7 +6,7 @@ import * as assert from "node:assert/strict";
 import { suite } from "uvu";
 import { figuresOf } from "../../../src/http/console/figures.ts";
 import { numbersReader } from "../../../src/http/console/numbers.ts";
-import { tellAlarms } from "../../../src/publishing/alarms.ts";
+import { reportAlarms } from "../../../src/publishing/alarms.ts";
 import type { Verdict } from "../../../src/upkeep/service-verdict.ts";
 import {
   cast,
@@ -37,7 +37,7 @@ test.before(async (context) => {
 });
 test.after(({ service }) => service.close());
 test.after.each(async ({ service: { sql } }) => {
-  await tellAlarms(sql, WORKER, []);
+  await reportAlarms(sql, WORKER, []);
   await sql`update publishing_finding set resolved_at = now_ms() where resolved_at is null`;
 });
 
@@ -87,7 +87,7 @@ test("all is well: no banner, no badge, exit status 0", async (context) => {
 test("an alarm is on every page, and publishing is not ok", async (context) => {
   const { service, operator } = context;
   const raisedAt = Date.now() - 1_000;
-  await tellAlarms(service.sql, WORKER, [
+  await reportAlarms(service.sql, WORKER, [
     { reason: "configuration", subject: "", detail: "INVALID_SIGNATURE", raisedAt },
   ]);
   await assertFailed(context, ["alarms"]);

@@ -6,7 +6,7 @@ import * as assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { suite } from "uvu";
 import { addOperator } from "../../../src/keys/operators.ts";
-import { tellAlarms } from "../../../src/publishing/alarms.ts";
+import { reportAlarms } from "../../../src/publishing/alarms.ts";
 import {
   cast,
   newWallet,
@@ -134,7 +134,7 @@ test("publishing tells what differs between outbox and topics, and what workers 
   await service.sql`
     insert into publishing_finding (kind, topic_id, sequence_number, detail)
     values ('foreign', '0.0.7', 3, 'transaction 0.0.9@1.000000000')`;
-  await tellAlarms(service.sql, randomUUID(), [
+  await reportAlarms(service.sql, randomUUID(), [
     { reason: "configuration", subject: "0.0.7", detail: "UNAUTHORIZED", raisedAt: 0 },
   ]);
   const { body } = await send(service, "GET /ops/api/publishing", { token: TOKEN });

@@ -7,7 +7,7 @@ import * as assert from "node:assert/strict";
 import { connect } from "node:net";
 import { suite } from "uvu";
 import { serveHttp } from "../../../src/http/serve.ts";
-import { createSeats } from "../../../src/http/stream-seats.ts";
+import { createStreamLimit } from "../../../src/http/stream-limit.ts";
 import { liveRoutes } from "../../../src/http/voting/live.ts";
 import { silentLogger } from "../../../src/log.ts";
 import type { CounterChange } from "../../../src/reads/counter-changes.ts";
@@ -188,14 +188,14 @@ test("a resume from an earlier day begins with the day and a reset, at every pro
   await close();
 });
 
-test("seats are bounded per client and in all, and are given back once", () => {
-  const seats = createSeats(3, 2);
+test("open streams are bounded per client and in all, and are given back once", () => {
+  const streamLimit = createStreamLimit(3, 2);
   const codes = (...clients: string[]) =>
     clients.map((client) => {
-      const seat = seats.take(client);
-      return typeof seat === "function" ? "taken" : seat.code;
+      const release = streamLimit.take(client);
+      return typeof release === "function" ? "taken" : release.code;
     });
-  const leave = seats.take("a");
+  const leave = streamLimit.take("a");
   assert.deepEqual(codes("a", "a"), ["taken", "RATE_LIMITED"]);
   assert.deepEqual(codes("b", "c"), ["taken", "UNAVAILABLE"]);
   if (typeof leave === "function") for (let n = 0; n < 3; n += 1) leave();

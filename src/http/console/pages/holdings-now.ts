@@ -63,8 +63,8 @@ function question(request: PageRequest, report: DryReport): Html {
   const [removed, weight] = [sumOf(report, "removed"), sumOf(report, "weight")];
   const what =
     removed === 0
-      ? html`<p>By the dry run nothing would be removed. NFTs may have moved since: the check reads the ledger anew.</p>`
-      : html`<p>It would remove <strong>${number(removed)}</strong> ${removed === 1 ? "attribution" : "attributions"} and lower totals by <strong>${number(weight)}</strong>. The check reads the ledger anew, so what it removes may differ by what has moved since. What is removed is written down with its evidence and does not come back by itself: only another star brings it.</p>`;
+      ? html`<p>By the dry run nothing would be removed. NFTs may have moved since: the check reads the ledger again.</p>`
+      : html`<p>It would remove <strong>${number(removed)}</strong> ${removed === 1 ? "attribution" : "attributions"} and lower totals by <strong>${number(weight)}</strong>. The check reads the ledger again, so what it removes may differ by what has moved since. What is removed is written down with its evidence and does not come back by itself: only another star brings it.</p>`;
   return html`${what}${actionForm(
     request,
     { path: "/holdings/run", kind: "row" },

@@ -38,7 +38,7 @@ export function publishingPage(deps: PublishingDeps): Page {
       }
       const [state, verdict, shared, found] = await Promise.all([
         publishingState(deps.sql),
-        // Read anew: what an operator has just set aside is gone.
+        // Read again: what an operator has just set aside is gone.
         readVerdict(deps.sql),
         deps.readNumbers(request.now),
         waitingStars(deps.sql, { after: after === "" ? null : after, limit: PER_PAGE + 1 }),

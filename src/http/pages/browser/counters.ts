@@ -10,7 +10,7 @@ export function counterOf(key: string): number | undefined {
   return text == null ? undefined : Number(text.replaceAll(",", ""));
 }
 
-/** Shows a counter as the service told it. */
+/** Shows a counter as the service sent it. */
 export function setCounter(key: string, value: number): void {
   setTimes.set(key, performance.now());
   show(key, value);
@@ -21,7 +21,7 @@ export function expectCounter(key: string, value: number): void {
   show(key, value);
 }
 
-/** Whether the service told this counter after a moment of `performance.now()`. */
+/** Whether the service sent this counter after a moment of `performance.now()`. */
 export function wasSetSince(key: string, moment: number): boolean {
   return (setTimes.get(key) ?? Number.NEGATIVE_INFINITY) > moment;
 }

@@ -6,13 +6,13 @@ const AGAIN_AFTER_MS = 5_000;
 
 /** What the live stream brings besides counters. */
 export interface LiveNews {
-  /** What the page shows may be old: read it anew. */
+  /** What the page shows may be old: read it again. */
   reread(): void;
 }
 
 /**
  * Follows the counters as they change, while the page is seen. A page that comes back, and one
- * whose stream begins, is read anew: between its drawing and the stream something may have
+ * whose stream begins, is read again: between its drawing and the stream something may have
  * happened.
  */
 export function followLive(news: LiveNews): void {
@@ -35,7 +35,7 @@ export function followLive(news: LiveNews): void {
 }
 
 async function follow({ reread }: LiveNews, signal: AbortSignal): Promise<void> {
-  // A stream that was resumed tells what was missed itself.
+  // A resumed stream sends what was missed.
   const onOpen = (isResumed: boolean): void => {
     if (!isResumed) reread();
   };

@@ -8,7 +8,7 @@ import { forgetWish, keepWish, showWish } from "./wish.ts";
 
 /** What every page does: its time, its counters, its stars. The rest is loaded where it is needed. */
 if ("error" in document.body.dataset) {
-  // It has nothing that changes; read anew, it would fail once more.
+  // An error page has nothing that changes; reading it again would fail again.
   keepTime(() => location.reload());
 } else {
   keepTime(() => void reread());

@@ -5,7 +5,7 @@ import { service } from "./service.ts";
 type Publication = Star["publication"];
 
 const STEPS: readonly Publication["state"][] = ["stored", "submitted", "published"];
-/** Quick at first, for eyes that wait; patient when the ledger is away. */
+/** Often at first, because a person waits; less often when the ledger is away. */
 const ASK_EVERY_MS = { first: 400, most: 10_000, factor: 1.3 };
 
 const journey = document.querySelector<HTMLElement>("[data-journey]");

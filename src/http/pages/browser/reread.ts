@@ -8,7 +8,7 @@ let reading: Promise<void> | undefined;
 let isWanted = false;
 
 /**
- * Reads this very page anew and shows what has changed of counters, votes and stars: the service
+ * Reads this page again and shows what has changed of counters, votes and stars: the service
  * draws a page in one way, first and later.
  */
 export function reread(): Promise<void> {

@@ -3,7 +3,7 @@ const SHOWN_MS = 9_000;
 
 let timer: ReturnType<typeof setTimeout> | undefined;
 
-/** Says something, for eyes and for screen readers; it goes by itself. */
+/** Shows a message, to screen readers too; it disappears by itself. */
 export function say(text: string): void {
   const place = document.querySelector("[data-said]");
   if (place === null) return;

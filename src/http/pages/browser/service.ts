@@ -1,8 +1,8 @@
 import { type StarTarget, voting } from "../../../../packages/client/src/index.ts";
 
 /**
- * The voting API as these pages use it; the session is their cookie. Somebody waits before the page:
- * what the service asks to be left alone for longer than a second is said, not waited for.
+ * The voting API as these pages use it; the session is their cookie. A person waits, so
+ * a `Retry-After` of more than a second is shown and not waited for.
  */
 export const service = voting({
   baseUrl: "",

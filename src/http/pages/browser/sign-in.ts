@@ -49,7 +49,7 @@ async function signInWith(wallet: Wallet, asking: Asking): Promise<void> {
 const NO_ANSWER = "No answer came. Check your connection and try again.";
 const DECLINED = "The wallet declined. Nothing was signed.";
 const NOT_HERE = "This wallet does not know this network, or cannot sign in on it. Choose another.";
-/** What wallets say no with: in a browser (EIP-1193), and by WalletConnect. */
+/** Error codes of wallets: in a browser (EIP-1193), and by WalletConnect. */
 const WALLET_SENTENCES: Readonly<Record<number, string>> = {
   4001: DECLINED,
   [-32002]: "The wallet has a question open already. Answer it there, and try again.",

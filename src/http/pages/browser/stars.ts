@@ -46,7 +46,7 @@ export function wakeStars(askForWallet: AskForWallet): void {
 
 let watching: IntersectionObserver | undefined;
 
-/** A long list asks for what is seen of it alone. */
+/** In a long list, asks only for the previews of stars in sight. */
 function lookAhead(): void {
   watching?.disconnect();
   const watch = new IntersectionObserver((seen) => {
@@ -61,12 +61,12 @@ function lookAhead(): void {
 }
 
 /**
- * Of stars that were not accepted, as far as this page knows: an answer may have been lost. Pressed
- * again on the same day they ask about the same star; the service keeps no key of a star it refused.
+ * Idempotency keys of stars that this page does not know to be accepted: an answer may have been
+ * lost. A second press on the same day sends the same key. The service keeps no key of a refusal.
  */
 const keys = new Map<string, string>();
 
-/** Shows the star as given at once; what the service says then stands. */
+/** Shows the star as given at once, and then what the service answers. */
 async function press(star: HTMLButtonElement, askForWallet: AskForWallet): Promise<void> {
   const { star: key = "", scope = "none" } = star.dataset;
   if (star.dataset.pending !== undefined) return;

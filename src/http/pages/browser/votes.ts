@@ -1,19 +1,19 @@
 import { nextMidnight, votesLeft } from "../words.ts";
 import { now } from "./page-clock.ts";
 
-interface Told {
+interface Allowance {
   readonly remaining: number;
   readonly limit: number;
 }
 
-interface Votes extends Told {
+interface Votes extends Allowance {
   /** The 00:00 UTC at which there are new ones, epoch milliseconds. */
   readonly until: number;
 }
 
 /** Stars that the page shows as given, and that the service has not answered yet. */
 let pending = 0;
-let told: Votes | undefined;
+let newest: Votes | undefined;
 
 const places = (): NodeListOf<Element> => document.querySelectorAll("[data-votes]");
 
@@ -24,7 +24,7 @@ export function readVotes(): void {
   take({ remaining: Number(remaining), limit: Number(limit), until: nextMidnight(now()) });
 }
 
-/** As if a vote were spent already. @returns to be called when it is answered, however it is */
+/** Shows one vote less. @returns to be called when the star is answered, accepted or not */
 export function spendVote(): () => void {
   pending += 1;
   show();
@@ -35,22 +35,22 @@ export function spendVote(): () => void {
 }
 
 /** Takes what a star's reply says. */
-export function setVotes({ remaining, limit, resetsAt }: Told & { resetsAt: string }): void {
+export function setVotes({ remaining, limit, resetsAt }: Allowance & { resetsAt: string }): void {
   take({ remaining, limit, until: Date.parse(resetsAt) });
 }
 
-/** Replies may overtake each other: of one day's, that with fewer votes is the later one. */
+/** Replies may overtake each other: of one day's replies, the one with fewer votes is the newest. */
 function take(votes: Votes): void {
   const { until, limit, remaining } = votes;
   if (until <= now()) return;
-  const isOlder = told?.until === until && told.limit === limit && told.remaining < remaining;
-  if (!isOlder) told = votes;
+  const isOlder = newest?.until === until && newest.limit === limit && newest.remaining < remaining;
+  if (!isOlder) newest = votes;
   show();
 }
 
 function show(): void {
-  if (told === undefined) return;
-  const { remaining, limit } = told;
+  if (newest === undefined) return;
+  const { remaining, limit } = newest;
   const text = votesLeft({ remaining: Math.max(0, remaining - pending), limit });
   for (const place of places()) if (place.textContent !== text) place.textContent = text;
 }

@@ -14,7 +14,7 @@ export interface Network {
   readonly chainId: string;
 }
 
-/** A relay that is there answers within a second or two; one that is not may never. */
+/** A relay that works answers within a second or two. */
 const RELAY_WITHIN_MS = 15_000;
 const LEAVE_WITHIN_MS = 1_000;
 const NO_RELAY =
@@ -22,7 +22,7 @@ const NO_RELAY =
 const TOO_LATE = "The wallet did not answer within five minutes. Try again.";
 
 type Client = Awaited<ReturnType<typeof SignClient.init>>;
-/** The library is one for a page: it goes on where somebody asks again. */
+/** One client for each page: a second sign-in uses the first one's client. */
 let client: Promise<Client> | undefined;
 
 async function openClient(projectId: string): Promise<Client> {
@@ -33,7 +33,8 @@ async function openClient(projectId: string): Promise<Client> {
     telemetryEnabled: false,
     logger: "silent",
   });
-  // It would frame a page of theirs; the text to sign names this site, and the service checks it.
+  // Off, because it loads a page of WalletConnect in a frame. The text to sign names this site, and
+  // the service checks it.
   opened.core.verify.register = async () => "";
   return opened;
 }
@@ -76,7 +77,7 @@ export async function openAccount(
   };
 }
 
-/** Asks the relay for a meeting place. */
+/** Asks the relay for a pairing. */
 async function invite({ projectId, chainId }: Network) {
   client ??= openClient(projectId).catch((error: unknown) => {
     client = undefined;
@@ -89,9 +90,9 @@ async function invite({ projectId, chainId }: Network) {
   return { relay, uri, approval };
 }
 
-/** A wallet that cannot be told of the end any more keeps nobody waiting. */
-function leave(told: Promise<void>): Promise<void> {
-  return within(LEAVE_WITHIN_MS, told).catch(() => undefined);
+/** Waits a moment for the wallet to hear of the session's end, and no longer. */
+function leave(disconnected: Promise<void>): Promise<void> {
+  return within(LEAVE_WITHIN_MS, disconnected).catch(() => undefined);
 }
 
 /** @throws WalletError when the relay does not answer in time, or says no */

@@ -16,7 +16,7 @@ export interface Wallet {
   connect(asking: Asking): Promise<Signer>;
 }
 
-/** Somebody before the page, who has chosen a wallet. */
+/** The person who has chosen a wallet. */
 export interface Asking {
   /** Shows what has to be done to reach the wallet. */
   show(content: HTMLElement): void;

@@ -41,7 +41,7 @@ export interface NodeSettings {
 const same = (bytes: Buffer): Buffer => bytes;
 /**
  * Bytes in, bytes out: what does not decode must become a precheck code, not a gRPC error,
- * so decoding is the handler's affair.
+ * so the handler decodes.
  */
 const method = (path: string) => ({
   path,

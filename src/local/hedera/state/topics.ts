@@ -47,7 +47,7 @@ export function createTopic(given: NewTopic): Step<string> {
 }
 
 /**
- * Adds the topic and nothing else: its transaction is the caller's affair.
+ * Adds the topic and nothing else: the caller adds the transaction.
  *
  * @returns its number
  */

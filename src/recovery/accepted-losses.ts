@@ -1,9 +1,9 @@
-import { linesApart } from "../audit/known-messages.ts";
+import { exceptionLines } from "../audit/known-messages.ts";
 import { runStatement, type Sql } from "../store/postgres.ts";
 import { type Notes, PIECE_WITHIN_MS, type Recovery } from "./recovery.ts";
 
 /** A message whose star stays lost. */
-export interface ToldLoss {
+export interface AcceptedLoss {
   readonly topic_id: string;
   readonly sequence_number: number;
   /** When an operator went on without the star, epoch milliseconds. */
@@ -11,19 +11,18 @@ export interface ToldLoss {
 }
 
 /**
- * Takes those messages out of what is brought back whose loss an operator accepted earlier: stars
- * that came later counted without theirs. The word of an export is all there is for it, so each is
- * a doubt.
+ * Removes messages whose loss an operator accepted earlier from what is brought back: later stars
+ * were counted without theirs. Only an export says so, so each is reported as a doubt.
  */
-export async function leaveToldLosses(
+export async function excludeAcceptedLosses(
   { sql, exports }: Pick<Recovery, "sql" | "exports">,
   notes: Notes,
-): Promise<readonly ToldLoss[]> {
+): Promise<readonly AcceptedLoss[]> {
   if (exports === null) return [];
-  const left: ToldLoss[] = [];
+  const left: AcceptedLoss[] = [];
   for (const day of exports.days) {
-    const apart = await linesApart(exports.source, day);
-    const told = apart.flatMap((line) =>
+    const exceptions = await exceptionLines(exports.source, day);
+    const lost = exceptions.flatMap((line) =>
       line.kind === "lost"
         ? {
             topic_id: line.topicId,
@@ -32,11 +31,11 @@ export async function leaveToldLosses(
           }
         : [],
     );
-    if (told.length === 0) continue;
+    if (lost.length === 0) continue;
     const taken = await runStatement(
-      sql<ToldLoss[]>`
+      sql<AcceptedLoss[]>`
         delete from recovery_message said
-        using json_to_recordset(${JSON.stringify(told)}::text::json)
+        using json_to_recordset(${JSON.stringify(lost)}::text::json)
           as line (topic_id text, sequence_number bigint, accepted_at bigint)
         where (said.topic_id, said.sequence_number) = (line.topic_id, line.sequence_number)
         returning line.topic_id, line.sequence_number, line.accepted_at`,
@@ -52,8 +51,11 @@ export async function leaveToldLosses(
   return left;
 }
 
-/** Writes accepted losses down, as they were accepted then. */
-export async function keepToldLosses(sql: Sql, losses: readonly ToldLoss[]): Promise<void> {
+/** Stores accepted losses with the instant at which each was accepted. */
+export async function storeAcceptedLosses(
+  sql: Sql,
+  losses: readonly AcceptedLoss[],
+): Promise<void> {
   await runStatement(
     sql`
       insert into publishing_finding (kind, topic_id, sequence_number, detail, noticed_at, resolved_at)

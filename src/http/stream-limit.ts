@@ -1,24 +1,24 @@
 /** Why a stream may not be opened. */
-export interface NoSeat {
+export interface StreamRefusal {
   readonly code: "RATE_LIMITED" | "UNAVAILABLE";
   readonly message: string;
 }
 
 /** Bounds how many streams are open, in all and per client. */
-export interface Seats {
-  /** @returns what gives the seat back; calling it again changes nothing */
-  take(client: string): (() => void) | NoSeat;
+export interface StreamLimit {
+  /** @returns what releases the stream; calling it again changes nothing */
+  take(client: string): (() => void) | StreamRefusal;
 }
 
 /** Per process, beside 8,192 connections in all; waking them all takes some 10 ms. */
-const SEATS_MAX = 1_000;
+const STREAMS_MAX = 1_000;
 /** A page in a few tabs, or a few people behind one address. */
-const SEATS_PER_CLIENT_MAX = 20;
+const STREAMS_PER_CLIENT_MAX = 20;
 
-export function createSeats(
-  max: number = SEATS_MAX,
-  perClientMax: number = SEATS_PER_CLIENT_MAX,
-): Seats {
+export function createStreamLimit(
+  max: number = STREAMS_MAX,
+  perClientMax: number = STREAMS_PER_CLIENT_MAX,
+): StreamLimit {
   const perClient = new Map<string, Set<symbol>>();
   let taken = 0;
   return {
@@ -29,11 +29,11 @@ export function createSeats(
         return { code: "RATE_LIMITED", message };
       }
       if (taken >= max) return { code: "UNAVAILABLE", message: "Too many streams are open." };
-      const seat = Symbol();
+      const stream = Symbol();
       taken += 1;
-      perClient.set(client, own.add(seat));
+      perClient.set(client, own.add(stream));
       return () => {
-        if (!own.delete(seat)) return;
+        if (!own.delete(stream)) return;
         taken -= 1;
         if (own.size === 0) perClient.delete(client);
       };

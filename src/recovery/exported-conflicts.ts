@@ -1,27 +1,27 @@
-import { linesApart } from "../audit/known-messages.ts";
+import { exceptionLines } from "../audit/known-messages.ts";
 import { dayOfStarId } from "../journal/star-id.ts";
 import { runStatement } from "../store/postgres.ts";
 import { type Notes, PIECE_WITHIN_MS, type Recovery } from "./recovery.ts";
 import { findStars } from "./staged-stars.ts";
 
 /**
- * Marks the messages that exports tell as conflicts of an earlier loss: most of those rest on what
- * the journal lacked then, so messages alone do not show them. One whose first star is not known,
- * or shares no rule with it, is a doubt.
+ * Marks the messages that exports name as conflicts of an earlier loss. Most conflicts rest on what
+ * the journal lacked then, so messages alone do not show them. A conflict whose first star is
+ * unknown, or breaks no rule with it, is a doubt.
  */
-export async function markToldConflicts(
+export async function markExportedConflicts(
   { sql, exports }: Pick<Recovery, "sql" | "exports">,
   notes: Notes,
 ): Promise<void> {
   if (exports === null) return;
   for (const day of exports.days) {
-    const apart = await linesApart(exports.source, day);
-    const conflicts = apart.flatMap((line) => (line.kind === "conflict" ? [line] : []));
+    const exceptions = await exceptionLines(exports.source, day);
+    const conflicts = exceptions.flatMap((line) => (line.kind === "conflict" ? [line] : []));
     if (conflicts.length === 0) continue;
     const ids = conflicts.map(({ id }) => id);
     const { staged, known } = await findStars(sql, ids);
-    const told = conflicts.filter(({ id, message }) => staged.get(id)?.message === message);
-    const rows = told.map(({ id, conflictsWith }) => {
+    const exported = conflicts.filter(({ id, message }) => staged.get(id)?.message === message);
+    const rows = exported.map(({ id, conflictsWith }) => {
       return { id, conflicts_with: conflictsWith, first_day: dayOfStarId(conflictsWith) };
     });
     const marked = await runStatement(
