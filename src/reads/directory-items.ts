@@ -9,7 +9,8 @@ import type { TargetName } from "./targets.ts";
 
 /** Single records of the directory, as its own pages show them. */
 
-interface ItemQuery {
+/** One record, and its counters at an instant. */
+export interface ItemQuery {
   readonly id: string;
   /** Epoch milliseconds. */
   readonly now: number;

@@ -7,6 +7,7 @@ import {
   type PublicationRow,
   publicationOf,
 } from "../store/publication-state.ts";
+import { READ_DEADLINE_MS } from "./deadline.ts";
 
 export type { Publication };
 
@@ -80,6 +81,15 @@ export async function receiptsOfDay(
       where day = ${day} and wallet = ${account} order by slot desc`,
   );
   return rows.map(receiptOf);
+}
+
+/** The text that a star has on the ledger, or will have; undefined where there is no such star. */
+export async function readStarMessage(sql: Sql, id: string): Promise<string | undefined> {
+  const [row] = await runStatement(
+    sql<{ message: string }[]>`select message from outbox where star_id = ${id}`,
+    READ_DEADLINE_MS,
+  );
+  return row?.message;
 }
 
 /** The UTC day of a wallet's last star on a target; null before the first. */

@@ -1,7 +1,7 @@
 import { TerminalError } from "../../errors.ts";
 import type { Role } from "../../keys/operators.ts";
-import { type Content, type Html, html } from "./markup.ts";
-import type { PageRequest, RefusedForm } from "./page.ts";
+import { type Content, type Html, html, section } from "./markup.ts";
+import type { PageRequest, RefusedForm, ShownPage } from "./page.ts";
 
 /** What a form needs of the page's request. */
 export type FormRequest = Pick<PageRequest, "formToken" | "refused" | "lacksRoleFor">;
@@ -138,3 +138,28 @@ export function flawIn(field: string, message: string): TerminalError {
 }
 
 export const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
+
+/**
+ * The only page that ever shows a secret: it comes with the reply to the form and is stored nowhere.
+ *
+ * @param given.owner who is to have it
+ * @param given.list the page to go back to, below `/ops`
+ */
+export function shownOnce(given: {
+  readonly title: string;
+  readonly secret: string;
+  readonly owner: string;
+  readonly list: "keys" | "operators";
+}): ShownPage {
+  const { title, secret, owner, list } = given;
+  return {
+    title,
+    body: section(
+      "This is the only time it is shown",
+      html`<p>Copy it now and hand it to ${owner} by a safe way. Only a hash of it is stored, so it cannot be looked up later.</p>
+<code class="secret">${secret}</code>
+<p class="hint">Do not reload this page: that would send the form again.</p>
+<p><a class="button" href="/ops/${list}">I have copied it: back to the ${list}</a></p>`,
+    ),
+  };
+}

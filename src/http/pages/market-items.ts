@@ -1,5 +1,5 @@
 import type { CollectionRow, TokenRow } from "../../reads/markets.ts";
-import { type Content, type Html, html, number } from "../console/markup.ts";
+import { type Content, html, number } from "../console/markup.ts";
 import type { Item } from "./items.ts";
 import { dollars, name } from "./text.ts";
 
@@ -46,13 +46,6 @@ export function collectionItem({
     scope: "none",
     kind: ["NFT collection", ...figures].filter(Boolean).join(" · "),
   };
-}
-
-/** The markets list's two tabs. */
-export function marketTabs(current: "/tokens" | "/collections"): Html {
-  const tab = (path: string, word: string): Html =>
-    html`<a href="${path}"${path === current ? html` aria-current="page"` : ""}>${word}</a>`;
-  return html`<nav class="tabs" aria-label="Markets">${tab("/tokens", "Tokens")}${tab("/collections", "NFTs")}</nav>`;
 }
 
 /** What an item was given lately. */

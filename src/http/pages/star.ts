@@ -1,7 +1,11 @@
 import { dayOfStarId } from "../../journal/star-id.ts";
 import { itemNames } from "../../reads/directory-items.ts";
-import { findReceipt, type Publication, type StarReceipt } from "../../reads/receipts.ts";
-import { readStarMessage } from "../../reads/star-message.ts";
+import {
+  findReceipt,
+  type Publication,
+  readStarMessage,
+  type StarReceipt,
+} from "../../reads/receipts.ts";
 import { type Content, facts, type Html, html, number, section } from "../console/markup.ts";
 import { itemPath } from "./items.ts";
 import type { Page } from "./page.ts";

@@ -1,4 +1,4 @@
-import { Hono } from "hono";
+import { Hono, type MiddlewareHandler } from "hono";
 import { bounds } from "../../bounds.ts";
 import type { Clock } from "../../clock.ts";
 import type { VerifyKey } from "../../keys/verify-key.ts";
@@ -10,8 +10,8 @@ import type { FindAnswer } from "../fast-path/fast-path.ts";
 import { readyAnswers } from "../fast-path/ready-answers.ts";
 import { requireApiKey } from "../middleware/api-key.ts";
 import type { ClientAddress } from "../middleware/client-address.ts";
-import { getOnly } from "../middleware/get-only.ts";
 import { rateLimit } from "../middleware/rate-limit.ts";
+import { methodNotAllowed } from "../problem.ts";
 import { describedTable } from "./directory.ts";
 import type { Endpoint, EndpointDeps } from "./endpoint.ts";
 import { dataEndpoints } from "./endpoints.ts";
@@ -70,6 +70,14 @@ export function publicApi(deps: PublicApiDeps): PublicApi {
   }
   return { app, find: readyAnswers({ queries, limit, verifyKey, responses, ...DATA_CACHE }) };
 }
+
+/**
+ * "Only GET is accepted": every other method, HEAD and OPTIONS included, is 405 on every path.
+ * It comes after the rate limit, for which every request counts.
+ */
+const getOnly: MiddlewareHandler = async function getOnly(c, next) {
+  return c.req.method === "GET" ? next() : methodNotAllowed(c, { allow: "GET" });
+};
 
 interface Answering {
   readonly queries: ParsedQueries;

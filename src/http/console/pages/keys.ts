@@ -2,9 +2,9 @@ import { issueKey } from "../../../keys/issue-key.ts";
 import { type ListedKey, newestKeys } from "../../../keys/list-keys.ts";
 import { revokeKey } from "../../../keys/revoke-key.ts";
 import type { Sql } from "../../../store/postgres.ts";
-import { actionForm, fieldOf, filledIn, flawIn, UUID } from "../forms.ts";
+import { actionForm, fieldOf, filledIn, flawIn, shownOnce, UUID } from "../forms.ts";
 import { ago, badge, type Content, html, section, table } from "../markup.ts";
-import type { Action, Page, PageRequest, ShownPage } from "../page.ts";
+import type { Action, Page, PageRequest } from "../page.ts";
 import { older, textOf } from "../paging.ts";
 
 const ISSUE = "/keys/issue";
@@ -37,24 +37,15 @@ function issuing(sql: Sql): Action {
       const { id, name, key } = await issueKey(sql, nameOf(form));
       return {
         notice: `A key for ${name} was issued.`,
-        goTo: shownOnce(name, key),
+        goTo: shownOnce({
+          title: `Key for ${name}`,
+          secret: key,
+          owner: "its owner",
+          list: "keys",
+        }),
         details: { id },
       };
     },
-  };
-}
-
-/** The only page that ever shows a key: it comes with the reply to the form and is stored nowhere. */
-function shownOnce(name: string, key: string): ShownPage {
-  return {
-    title: `Key for ${name}`,
-    body: section(
-      "This is the only time it is shown",
-      html`<p>Copy it now and hand it to its owner by a safe way. Only a hash of it is stored, so it cannot be looked up later.</p>
-<code class="secret">${key}</code>
-<p class="hint">Do not reload this page: that would issue another key.</p>
-<p><a class="button" href="/ops/keys">I have copied it: back to the keys</a></p>`,
-    ),
   };
 }
 

@@ -6,9 +6,9 @@ import {
   revokeOperator,
 } from "../../../keys/operators.ts";
 import type { Sql } from "../../../store/postgres.ts";
-import { actionForm, askingButton, fieldOf, filledIn, needsRole } from "../forms.ts";
+import { actionForm, askingButton, fieldOf, filledIn, needsRole, shownOnce } from "../forms.ts";
 import { ago, badge, type Content, type Html, html, section, table } from "../markup.ts";
-import type { Action, Page, PageRequest, ShownPage } from "../page.ts";
+import type { Action, Page, PageRequest } from "../page.ts";
 
 const ADD = "/operators/add";
 const REVOKE = "/operators/revoke";
@@ -41,23 +41,15 @@ function adding(sql: Sql): Action {
       const { name, role, token } = await addOperator(sql, given);
       return {
         notice: `${name} is an operator, ${role}.`,
-        goTo: shownOnce(name, token),
+        goTo: shownOnce({
+          title: `Token of ${name}`,
+          secret: token,
+          owner: name,
+          list: "operators",
+        }),
         details: { role },
       };
     },
-  };
-}
-
-/** The only page that ever shows a token: it comes with the reply to the form and is stored nowhere. */
-function shownOnce(name: string, token: string): ShownPage {
-  return {
-    title: `Token of ${name}`,
-    body: section(
-      "This is the only time it is shown",
-      html`<p>Copy it now and hand it to ${name} by a safe way. Only a hash of it is stored, so it cannot be looked up later.</p>
-<code class="secret">${token}</code>
-<p><a class="button" href="/ops/operators">I have copied it: back to the operators</a></p>`,
-    ),
   };
 }
 

@@ -1,0 +1,136 @@
+import { z } from "zod";
+import { isEntityId } from "../../ledger/entity-id.ts";
+import { type ItemQuery, readCollection, readToken } from "../../reads/directory-items.ts";
+import {
+  type CollectionRow,
+  listCollections,
+  listTokens,
+  type RankingPage,
+  type RankingQuery,
+  type TokenRow,
+} from "../../reads/markets.ts";
+import type { Sql } from "../../store/postgres.ts";
+import { onExplorer } from "../console/links.ts";
+import { type Content, facts, type Html, html, number, section } from "../console/markup.ts";
+import { limit, namePart, offset } from "../v1/parameters.ts";
+import { filterForm, pager } from "./filters.ts";
+import { type Item, itemHead, itemList } from "./items.ts";
+import { collectionItem, tokenItem, windowFacts } from "./market-items.ts";
+import type { Page } from "./page.ts";
+import { found, type Reading, readFilters } from "./reading.ts";
+import { dollars, name } from "./text.ts";
+
+/** What differs between the markets list's two tabs, and the pages of their items. */
+interface Market<R extends TokenRow | CollectionRow> {
+  readonly path: "/tokens" | "/collections";
+  /** Its word in the navigation. */
+  readonly nav: string;
+  readonly title: string;
+  /** What one of them is called. */
+  readonly one: string;
+  readonly list: (sql: Sql, query: RankingQuery) => Promise<RankingPage<R>>;
+  readonly read: (sql: Sql, asked: ItemQuery) => Promise<R | undefined>;
+  readonly item: (row: R) => Item;
+  /** What its page says of it, before the stars it was given lately. */
+  readonly details: (row: R, ledgerId: Html) => readonly (readonly [string, Content])[];
+}
+
+const tokens: Market<TokenRow> = {
+  path: "/tokens",
+  nav: "Tokens",
+  title: "Tokens",
+  one: "token",
+  list: listTokens,
+  read: readToken,
+  item: tokenItem,
+  details: ({ symbol, price, marketCap }, ledgerId) => [
+    ["Symbol", name(symbol)],
+    ["Ledger id", ledgerId],
+    ["Price", price === null ? "not known" : dollars(price)],
+    ["Market cap", marketCap === null ? "not known" : dollars(marketCap)],
+  ],
+};
+
+const collections: Market<CollectionRow> = {
+  path: "/collections",
+  nav: "NFTs",
+  title: "NFT collections",
+  one: "NFT collection",
+  list: listCollections,
+  read: readCollection,
+  item: collectionItem,
+  details: ({ owners, supply }, ledgerId) => [
+    ["Ledger id", ledgerId],
+    ["Owners", owners === null ? "not known" : number(owners)],
+    ["NFTs", supply === null ? "not known" : number(supply)],
+  ],
+};
+
+/** `/tokens` and `/collections`, the markets list's two tabs, each with the pages of its items. */
+export function marketPages(reading: Reading): readonly Page[] {
+  return [
+    listPage(tokens, reading),
+    itemPage(tokens, reading),
+    listPage(collections, reading),
+    itemPage(collections, reading),
+  ];
+}
+
+const shape = z.strictObject({ q: namePart(), limit: limit(50), offset: offset() });
+
+/** A tab of the markets list: all items by today's stars, page by page, or those with a name. */
+function listPage<R extends TokenRow | CollectionRow>(
+  { path, nav, title, one, list, item }: Market<R>,
+  { sql, share }: Reading,
+): Page {
+  return {
+    path,
+    nav,
+    async show({ query, now, visitor }) {
+      const given = readFilters(shape, query);
+      const q = given.q?.trim() || undefined;
+      const asked = { ...given, q };
+      const { rows, total } = await share(`${path} ${JSON.stringify(asked)}`, () =>
+        list(sql, { ...asked, now }),
+      );
+      const search = { parameter: "q", label: "Name", written: q };
+      const empty = q === undefined ? `No ${one} is listed yet.` : `No ${one} has such a name.`;
+      return {
+        title,
+        body: html`<h1>Markets</h1>
+${tabs(path)}
+${filterForm(path, `Which ${one}s`, [search])}
+${itemList(rows.map(item), { visitor, now }, { empty })}
+${pager(path, { q, limit: query.get("limit") ?? undefined }, { ...given, total })}`,
+      };
+    },
+  };
+}
+
+function tabs(current: string): Html {
+  const tab = ({ path, nav }: { readonly path: string; readonly nav: string }): Html =>
+    html`<a href="${path}"${path === current ? html` aria-current="page"` : ""}>${nav}</a>`;
+  return html`<nav class="tabs" aria-label="Markets">${tab(tokens)}${tab(collections)}</nav>`;
+}
+
+/** `/tokens/{id}` or `/collections/{id}` */
+function itemPage<R extends TokenRow | CollectionRow>(
+  { path, one, read, item, details }: Market<R>,
+  { sql, share, explorerUrl }: Reading,
+): Page {
+  return {
+    path: `${path}/:id`,
+    async show({ id, now, visitor }) {
+      const row = isEntityId(id)
+        ? await share(`${one} ${id}`, () => read(sql, { id, now }))
+        : undefined;
+      const shown = found(row, one);
+      const ledgerId = onExplorer(explorerUrl, `token/${id}`, id);
+      return {
+        title: shown.name,
+        body: html`${itemHead(item(shown), { visitor, now })}
+${section("Details", facts([...details(shown, ledgerId), ...windowFacts(shown)]))}`,
+      };
+    },
+  };
+}
