@@ -205,6 +205,15 @@ export const settings = z.object({
 export type Settings = z.output<typeof settings>;
 export type SettingName = keyof Settings;
 
+/** What says which NFTs add weight, and how messages name them. */
+export const COLLECTION_SETTINGS = [
+  "COLLECTION_A_ID",
+  "COLLECTION_A_KEY",
+  "COLLECTION_B_ID",
+  "COLLECTION_B_KEY",
+] as const;
+export type CollectionSetting = (typeof COLLECTION_SETTINGS)[number];
+
 /** A setting is missing or wrong; the message names each one. Nothing has started. */
 export class ConfigurationError extends Error {
   override readonly name = "ConfigurationError";

@@ -7,7 +7,7 @@ import { countWithoutExport } from "./events-without-export.ts";
 import { type ExportJudge, judgeExportDay } from "./judge-export.ts";
 import { isBeyondFree } from "./judge-star.ts";
 import type { Ownerships } from "./rebuild-weights.ts";
-import { addLine, addMismatches } from "./report.ts";
+import { addLine, addMismatches, elsewhere } from "./report.ts";
 
 /** What a day is judged by when it is over. */
 export interface DayJudge {
@@ -60,11 +60,8 @@ async function closeWithExports(
   const [first] = days;
   const last = days.at(-1);
   if (first !== undefined && last !== undefined && first < book.day && book.day < last) {
-    const place = { topic: null, sequenceNumber: null, message: null, where: book.day };
-    const expected = "days without a gap";
-    addMismatches(state.findings, [
-      { ...place, kind: "export", expected, found: "no export of this day" },
-    ]);
+    const differing = { expected: "days without a gap", found: "no export of this day" };
+    addMismatches(state.findings, [elsewhere("export", book.day, differing)]);
   }
   addLine(state.findings.unprovable, `events on ${book.day}: there is no export of that day`);
   for (const event of book.events.keys()) {

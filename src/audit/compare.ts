@@ -3,7 +3,7 @@ import type { AuditState } from "./audit-state.ts";
 import { type Bounds, countersOf, type ItemBounds, type Reading } from "./counters.ts";
 import { boundsOfEvent } from "./event-accounts.ts";
 import { PAGE, type Ranked, type Rankings } from "./read-rankings.ts";
-import type { Mismatch } from "./report.ts";
+import { elsewhere, type Mismatch, orderMismatches } from "./report.ts";
 
 /** One published number beside what the records give. */
 export interface ComparedCounter {
@@ -116,44 +116,20 @@ function eventCounters(state: AuditState, { events }: Rankings) {
   return { counters, unprovable };
 }
 
-function mismatchOf({ item, field, expected, found }: ComparedCounter): Mismatch {
-  const { low, high } = expected;
-  return {
-    kind: "ranking",
-    topic: null,
-    sequenceNumber: null,
-    message: null,
-    where: `${field} of ${item}`,
-    expected: low === high ? low : `${low} to ${high}`,
-    found,
-  };
+function mismatchOf({ item, field, expected: { low, high }, found }: ComparedCounter): Mismatch {
+  const expected = low === high ? low : `${low} to ${high}`;
+  return elsewhere("ranking", `${field} of ${item}`, { expected, found });
 }
 
 /** "totalVotes descending, then votes30d descending, then id (ledger ids by their number)". */
 function orderOf(list: string, rows: readonly Ranked[]): readonly Mismatch[] {
-  const found = rows.findIndex((row, index) => {
-    const next = rows[index + 1];
-    return next !== undefined && inOrder(row, next) >= 0;
+  return orderMismatches(`${list}/top`, rows, {
+    compare: (one, other) =>
+      other.totalVotes - one.totalVotes ||
+      other.votes30d - one.votes30d ||
+      compareEntityIds(one.id, other.id),
+    nameOf: ({ id }) => id,
   });
-  const [one, other] = [rows[found], rows[found + 1]];
-  if (one === undefined || other === undefined) return [];
-  const place = { topic: null, sequenceNumber: null, message: null, where: `${list}/top` };
-  return [
-    {
-      ...place,
-      kind: "order-of-ranking",
-      expected: `${other.id} before ${one.id}`,
-      found: `${one.id} at ${found + 1}, ${other.id} at ${found + 2}`,
-    },
-  ];
-}
-
-function inOrder(one: Ranked, other: Ranked): number {
-  return (
-    other.totalVotes - one.totalVotes ||
-    other.votes30d - one.votes30d ||
-    compareEntityIds(one.id, other.id)
-  );
 }
 
 /** A list that ends where the API's page ends may leave items out: they are not compared. */

@@ -11,7 +11,7 @@ import { judgeSlots, judgeStar } from "./judge-star.ts";
 import { addRelease, foldMint, judgeRelease, lastOrderOf, overdueRemovals } from "./mint-order.ts";
 import { type ExportChain, readExport } from "./read-export.ts";
 import { judgeSerials, LAG_MS, type Ownerships } from "./rebuild-weights.ts";
-import { addKnown, addLine, addMismatches, type Mismatch } from "./report.ts";
+import { addKnown, addLine, addMismatches, elsewhere, type Mismatch } from "./report.ts";
 import { msOf } from "./topic-chain.ts";
 
 /** What judging exports needs besides what the state remembers. */
@@ -241,6 +241,5 @@ function pendingOf(state: AuditState, mint: string) {
 }
 
 function broken(day: Day, differing: Pick<Mismatch, "expected" | "found">): Mismatch {
-  const place = { topic: null, sequenceNumber: null, message: null, where: day };
-  return { ...place, kind: "export", ...differing };
+  return elsewhere("export", day, differing);
 }

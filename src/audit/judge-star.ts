@@ -6,7 +6,7 @@ import type { ExportStar } from "../journal/export-format.ts";
 import { starMessage } from "../publishing/message.ts";
 import { parseStarMessage } from "../publishing/parse-message.ts";
 import { placeOf } from "./judge-decision.ts";
-import type { Mismatch } from "./report.ts";
+import { elsewhere, type Mismatch } from "./report.ts";
 
 /**
  * Whether an exported star agrees with itself: its message is the one its facts give, its power
@@ -76,8 +76,7 @@ export function judgeSlots(
     if (isRising) return [];
     const found = slots.map(({ slot, at }) => `${slot} at ${at}`).join(", ");
     const expected = `places 1 to ${slots.length} at rising instants`;
-    const place = { topic: null, sequenceNumber: null, message: null, where: `${wallet} ${day}` };
-    return [{ ...place, kind: "allowance" as const, expected, found }];
+    return [elsewhere("allowance", `${wallet} ${day}`, { expected, found })];
   });
 }
 

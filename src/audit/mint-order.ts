@@ -7,7 +7,7 @@ import { countMintStar, type EventAccounts, mintOf, releaseFromMint } from "./ev
 import { accountedOf, judgeDecision } from "./judge-decision.ts";
 import { heldBetween } from "./ownership.ts";
 import { LAG_MS, type Ownerships } from "./rebuild-weights.ts";
-import type { Mismatch } from "./report.ts";
+import { elsewhere, type Mismatch } from "./report.ts";
 
 /** A star of a forever mint, or attributions that ended together. */
 export type MintHappening = {
@@ -147,6 +147,5 @@ function removal(
   { mint, wallet }: Pick<ExportRelease, "mint" | "wallet">,
   differing: Pick<Mismatch, "expected" | "found">,
 ): Mismatch {
-  const where = `event/${mint} ${wallet}`;
-  return { kind: "removal", topic: null, sequenceNumber: null, message: null, where, ...differing };
+  return elsewhere("removal", `event/${mint} ${wallet}`, differing);
 }

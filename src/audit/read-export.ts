@@ -9,7 +9,7 @@ import {
   exportLine,
 } from "../journal/export-format.ts";
 import type { ExportSource } from "./export-source.ts";
-import type { Mismatch } from "./report.ts";
+import { elsewhere, type Mismatch } from "./report.ts";
 
 /** Takes what an export holds, line by line. */
 export interface ExportReader {
@@ -44,7 +44,7 @@ export async function readExport(
   reader: ExportReader,
 ): Promise<ExportChain> {
   const broken = (expected: string | number, found: string | number): void =>
-    reader.broken({ ...NOWHERE, kind: "export", where: day, expected, found });
+    reader.broken(elsewhere("export", day, { expected, found }));
   const tally: MetricDelta = { lines: 0, stars: 0, weight: 0, releases: 0, seq: 0, unpublished: 0 };
   const hash = createHash("sha256");
   const unread = { day, hash: null, isRecovered: false };
@@ -159,5 +159,3 @@ function joint(
   }
   return [[`header.previous ${expected}`, header.previous]];
 }
-
-const NOWHERE = { topic: null, sequenceNumber: null, message: null } as const;

@@ -39,6 +39,41 @@ export interface Mismatch {
   readonly message: string | null;
 }
 
+/** A mismatch that is about no one message. @param where to look: a ranking's field, an export's day */
+export function elsewhere(
+  kind: MismatchKind,
+  where: string,
+  { expected, found }: Pick<Mismatch, "expected" | "found">,
+): Mismatch {
+  return { kind, topic: null, sequenceNumber: null, message: null, where, expected, found };
+}
+
+/**
+ * The first neighbours of a ranking that stand the wrong way round.
+ *
+ * @param compare below 0 where the one stands before the other
+ */
+export function orderMismatches<Row>(
+  where: string,
+  rows: readonly Row[],
+  {
+    compare,
+    nameOf,
+  }: {
+    readonly compare: (one: Row, other: Row) => number;
+    readonly nameOf: (row: Row) => string;
+  },
+): readonly Mismatch[] {
+  for (const [index, one] of rows.entries()) {
+    const other = rows[index + 1];
+    if (other === undefined || compare(one, other) < 0) continue;
+    const expected = `${nameOf(other)} before ${nameOf(one)}`;
+    const found = `${nameOf(one)} at ${index + 1}, ${nameOf(other)} at ${index + 2}`;
+    return [elsewhere("order-of-ranking", where, { expected, found })];
+  }
+  return [];
+}
+
 /** A message as mismatches name it. */
 export interface Place {
   readonly topic: string;

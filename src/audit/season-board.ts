@@ -1,6 +1,6 @@
 import { compareEntityIds } from "../ledger/entity-id.ts";
 import { PAGE, type RankedWallet, type Season } from "./read-rankings.ts";
-import type { Mismatch } from "./report.ts";
+import { elsewhere, type Mismatch, orderMismatches } from "./report.ts";
 
 /** Stars and their weight by wallet, within the season whose leaderboard is published; plain data. */
 export interface SeasonBoard {
@@ -106,35 +106,15 @@ export function compareBoard(
 }
 
 function orderOf(entries: readonly RankedWallet[]): readonly Mismatch[] {
-  const at = entries.findIndex((one, index) => {
-    const other = entries[index + 1];
-    return other !== undefined && inOrder(one, other) >= 0;
+  return orderMismatches("leaderboard", entries, {
+    compare: (one, other) =>
+      other.points - one.points ||
+      other.stars - one.stars ||
+      compareEntityIds(one.wallet, other.wallet),
+    nameOf: ({ wallet }) => wallet,
   });
-  const [one, other] = [entries[at], entries[at + 1]];
-  if (one === undefined || other === undefined) return [];
-  const found = `${one.wallet} at ${at + 1}, ${other.wallet} at ${at + 2}`;
-  return [
-    { ...wrong("", `${other.wallet} before ${one.wallet}`, found), kind: "order-of-ranking" },
-  ];
 }
 
-function inOrder(one: RankedWallet, other: RankedWallet): number {
-  return (
-    other.points - one.points ||
-    other.stars - one.stars ||
-    compareEntityIds(one.wallet, other.wallet)
-  );
-}
-
-function wrong(field: string, expected: string | number, found: string | number): Mismatch {
-  const where = `leaderboard ${field}`.trim();
-  return {
-    kind: "ranking",
-    topic: null,
-    sequenceNumber: null,
-    message: null,
-    where,
-    expected,
-    found,
-  };
+function wrong(field: string, expected: string | number, found: number): Mismatch {
+  return elsewhere("ranking", `leaderboard ${field}`, { expected, found });
 }

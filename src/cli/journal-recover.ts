@@ -1,5 +1,6 @@
 import { openAuditMirror } from "../audit/audit-mirror.ts";
 import { openExportSource } from "../audit/export-source.ts";
+import { COLLECTION_SETTINGS } from "../config.ts";
 import { exportSettings } from "../journal/export-days.ts";
 import { silentLogger } from "../log.ts";
 import { recover } from "../recovery/recover.ts";
@@ -40,10 +41,7 @@ export const recoverCommand = command({
       "DATABASE_URL",
       "EVENT_VOTES_TOPIC_ID",
       "ASSET_VOTES_TOPIC_ID",
-      "COLLECTION_A_ID",
-      "COLLECTION_A_KEY",
-      "COLLECTION_B_ID",
-      "COLLECTION_B_KEY",
+      ...COLLECTION_SETTINGS,
       ...(args.mirror === undefined ? (["MIRROR_NODE_URL"] as const) : []),
     ]);
     const mirror = openAuditMirror({

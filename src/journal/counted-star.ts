@@ -19,8 +19,9 @@ export interface CountedStar {
 }
 
 /** postgres.js leaves the elements of a bigint array as text. */
-type Serials = readonly string[] | readonly number[];
+export type Serials = readonly (string | number)[];
 
+/** The same as columns of `star`. */
 export interface CountedStarRow {
   readonly id: string;
   readonly wallet: number;

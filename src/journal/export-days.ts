@@ -1,5 +1,5 @@
 import { type Day, dayOf, endOfDay } from "../../actors/day.ts";
-import type { With } from "../config.ts";
+import type { CollectionSetting, With } from "../config.ts";
 import { runStatement, type Sql } from "../store/postgres.ts";
 import {
   EXPORT_FORMAT,
@@ -19,9 +19,7 @@ export type ExportSettings = Pick<
   "network" | "topics" | "collections" | "excludedWallets" | "xpPerStar"
 >;
 
-type Collections = "COLLECTION_A_ID" | "COLLECTION_A_KEY" | "COLLECTION_B_ID" | "COLLECTION_B_KEY";
-
-export function exportSettings(settings: With<Collections>): ExportSettings {
+export function exportSettings(settings: With<CollectionSetting>): ExportSettings {
   return {
     network: settings.HEDERA_NETWORK,
     topics: {

@@ -1,6 +1,7 @@
 import { type Day, instant } from "../../actors/day.ts";
 import { runStatement, type Sql } from "../store/postgres.ts";
 import { type PublicationRow, publicationOf } from "../store/publication-state.ts";
+import type { CountedStarRow, Serials } from "./counted-star.ts";
 import type { ExportRelease, ExportStar } from "./export-format.ts";
 import { walletOf } from "./star-record.ts";
 
@@ -12,35 +13,20 @@ const RELEASES_PER_PAGE = 250;
 /** A page takes milliseconds; one that waits for a busy server may take its time. */
 const PAGE_WITHIN_MS = 10_000;
 
-interface StarRow extends PublicationRow {
+interface StarRow extends CountedStarRow, PublicationRow {
   readonly seq: number;
-  readonly id: string;
-  readonly wallet: number;
-  readonly at: number;
   readonly slot: number;
   readonly allowance_limit: 5 | 20;
   readonly season_id: string | null;
   readonly target_type: ExportStar["target"]["type"];
   readonly target_id: string;
   readonly is_forever_mint: boolean;
-  readonly rules: number;
   readonly mint_order: number | null;
   readonly voting_power: number;
-  readonly weight: number;
-  readonly base: number;
-  readonly counted_a: number;
-  readonly bonus_b: number;
-  readonly claimed_a: Serials;
-  readonly claimed_b: number | null;
-  readonly held_a: Serials;
-  readonly held_b: Serials;
   readonly holdings_read_at: number;
   readonly topic: "event" | "asset";
   readonly message: string;
 }
-
-/** postgres.js leaves the elements of a bigint array as text. */
-type Serials = readonly (string | number)[];
 
 /**
  * The stars of a day by their number in the journal, page by page, each page a statement of its

@@ -1,6 +1,6 @@
 import { bounds } from "../bounds.ts";
 import { type Clock, followClock } from "../clock.ts";
-import type { With } from "../config.ts";
+import { COLLECTION_SETTINGS, type With } from "../config.ts";
 import { failpoint } from "../failpoint.ts";
 import { createApp } from "../http/app.ts";
 import { checkPostgres } from "../http/dependencies.ts";
@@ -40,10 +40,7 @@ export const LEDGER_SETTINGS = [
   "HEDERA_OPERATOR_KEY",
   "EVENT_VOTES_TOPIC_ID",
   "ASSET_VOTES_TOPIC_ID",
-  "COLLECTION_A_ID",
-  "COLLECTION_A_KEY",
-  "COLLECTION_B_ID",
-  "COLLECTION_B_KEY",
+  ...COLLECTION_SETTINGS,
 ] as const;
 
 /** What a worker cannot do without. */

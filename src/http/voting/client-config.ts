@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { explorerUrl, publicMirrorUrl } from "../../addresses.ts";
-import type { With } from "../../config.ts";
+import type { CollectionSetting, With } from "../../config.ts";
+import { exportSettings } from "../../journal/export-days.ts";
 
 const text = z.string();
 const topic = text.nullable();
@@ -25,35 +26,22 @@ export const clientConfig = z
   .meta({ id: "Config" });
 export type ClientConfig = z.output<typeof clientConfig>;
 
-type Needed =
-  | "MIRROR_NODE_URL"
-  | "COLLECTION_A_ID"
-  | "COLLECTION_A_KEY"
-  | "COLLECTION_B_ID"
-  | "COLLECTION_B_KEY";
-
 /** @param given.publicUrl where clients find us */
 export function clientConfigOf(given: {
-  readonly settings: Readonly<With<Needed>>;
+  readonly settings: Readonly<With<CollectionSetting | "MIRROR_NODE_URL">>;
   readonly publicUrl: string;
   readonly demoWallets?: boolean;
 }): ClientConfig {
   const { settings, publicUrl, demoWallets = false } = given;
-  const network = settings.HEDERA_NETWORK;
+  const { network, topics, collections } = exportSettings(settings);
   return {
     network,
     chainId: `hedera:${network}`,
     publicUrl: withoutSlash(publicUrl),
     mirrorNodeUrl: publicMirrorUrl(settings),
     explorerUrl: explorerUrl(settings),
-    topics: {
-      event: settings.EVENT_VOTES_TOPIC_ID ?? null,
-      asset: settings.ASSET_VOTES_TOPIC_ID ?? null,
-    },
-    collections: {
-      a: { id: settings.COLLECTION_A_ID, key: settings.COLLECTION_A_KEY },
-      b: { id: settings.COLLECTION_B_ID, key: settings.COLLECTION_B_KEY },
-    },
+    topics,
+    collections,
     demoWallets,
     walletConnectProjectId: settings.WALLETCONNECT_PROJECT_ID ?? null,
   };
