@@ -3,16 +3,8 @@ import { type SSEStreamingApi, streamSSE } from "hono/streaming";
 import { createStreamLimit } from "../stream-limit.ts";
 import { figuresOf } from "./figures.ts";
 import { healthOf } from "./health.ts";
-import type { Numbers } from "./numbers.ts";
-import type { Page } from "./page.ts";
+import type { Page, PagesDeps } from "./page.ts";
 import { secured } from "./reply.ts";
-
-export interface LiveDeps {
-  readonly network: string;
-  readonly readNumbers: (now: number) => Promise<Numbers>;
-  readonly now: () => number;
-  readonly isDraining: () => boolean;
-}
 
 /** The numbers change with the processes' reports, every five seconds each. */
 const NUMBERS_EVERY_MS = 5_000;
@@ -73,7 +65,7 @@ export function stream(
 }
 
 /** The overview's numbers as they change: figures and health as text, and the charts' newest points. */
-export function liveNumbersPage({ readNumbers, network, now, isDraining }: LiveDeps): Page {
+export function liveNumbersPage({ readNumbers, network, now, isDraining }: PagesDeps): Page {
   return {
     path: "/live/numbers",
     isQuiet: true,

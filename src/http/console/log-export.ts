@@ -1,13 +1,13 @@
 import { instant } from "../../../actors/day.ts";
 import { operatorLogRows } from "../../store/operator-log.ts";
 import type { Sql } from "../../store/postgres.ts";
-import type { Page } from "./page.ts";
+import type { Page, PagesDeps } from "./page.ts";
 import { secured } from "./reply.ts";
 
 const ROWS_AT_ONCE = 1_000;
 
 /** The whole operator log, oldest first, a line of JSON for each row: `/ops/log.ndjson`. */
-export function logExportPage({ sql }: { readonly sql: Sql }): Page {
+export function logExportPage({ sql }: PagesDeps): Page {
   return {
     path: "/log.ndjson",
     async show({ context }) {

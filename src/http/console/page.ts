@@ -1,8 +1,41 @@
 import type { Context } from "hono";
+import type { Resting } from "../../hosting/inspect-actor.ts";
+import type { RefusalTrail } from "../../journal/refusal-trail.ts";
 import type { OperatorSession } from "../../keys/operator-session.ts";
 import type { Role } from "../../keys/operators.ts";
+import type { LedgerNetwork } from "../../ledger/entity-id.ts";
 import type { ActEnd } from "../../store/logged-act.ts";
+import type { Sql } from "../../store/postgres.ts";
+import type { HoldingsCheckByHand } from "../../upkeep/holdings-check/by-hand.ts";
+import type { DecisionFeed } from "./decisions.ts";
 import type { Html } from "./markup.ts";
+import type { Numbers } from "./numbers.ts";
+import type { QueueBoard } from "./queue-board.ts";
+
+/** What the pages need. */
+export interface PagesDeps {
+  /** The console's own small pool. */
+  readonly sql: Sql;
+  /** One whose statements may take their time. */
+  readonly patientSql: Sql;
+  readonly checks: HoldingsCheckByHand;
+  /** Absent where no Redis is fit for BullMQ. */
+  readonly board: QueueBoard | undefined;
+  /** Wakes the publishers. */
+  readonly wake: () => void;
+  readonly resting: Resting;
+  readonly refusals: RefusalTrail;
+  readonly network: LedgerNetwork;
+  /** Base of the explorer's pages (`EXPLORER_URL`); null where there is none. */
+  readonly explorer: string | null;
+  /** Epoch milliseconds by the one clock. */
+  readonly now: () => number;
+  readonly isDraining: () => boolean;
+  /** What the overview shows, as of an instant in epoch milliseconds. */
+  readonly readNumbers: (now: number) => Promise<Numbers>;
+  /** Decisions as they are made. */
+  readonly feed: DecisionFeed;
+}
 
 /** What a page is asked with. */
 export interface PageRequest {

@@ -1,13 +1,8 @@
-import type { Resting } from "../../hosting/inspect-actor.ts";
-import type { RefusalTrail } from "../../journal/refusal-trail.ts";
-import type { LedgerNetwork } from "../../ledger/entity-id.ts";
-import type { Sql } from "../../store/postgres.ts";
-import type { HoldingsCheckByHand } from "../../upkeep/holdings-check/by-hand.ts";
 import { decisionFeed } from "./decisions.ts";
 import { liveNumbersPage } from "./live.ts";
 import { logExportPage } from "./log-export.ts";
 import { numbersReader } from "./numbers.ts";
-import type { Page } from "./page.ts";
+import type { Page, PagesDeps } from "./page.ts";
 import { actorJsonPage, actorPage } from "./pages/actor.ts";
 import { actorsPage } from "./pages/actors.ts";
 import { alarmsPage } from "./pages/alarms.ts";
@@ -30,38 +25,17 @@ import { starPage } from "./pages/star.ts";
 import { starsPage } from "./pages/stars.ts";
 import { walletPage } from "./pages/wallet.ts";
 import { xpPage } from "./pages/xp.ts";
-import type { QueueBoard } from "./queue-board.ts";
-
-/** What the pages need. */
-export interface PagesDeps {
-  /** The console's own small pool. */
-  readonly sql: Sql;
-  /** One whose statements may take their time. */
-  readonly patientSql: Sql;
-  readonly checks: HoldingsCheckByHand;
-  /** Absent where no Redis is fit for BullMQ. */
-  readonly board: QueueBoard | undefined;
-  /** Wakes the publishers. */
-  readonly wake: () => void;
-  readonly resting: Resting;
-  readonly refusals: RefusalTrail;
-  readonly network: LedgerNetwork;
-  /** Base of the explorer's pages (`EXPLORER_URL`); null where there is none. */
-  readonly explorer: string | null;
-  /** Epoch milliseconds by the one clock. */
-  readonly now: () => number;
-  readonly isDraining: () => boolean;
-}
 
 /** The table of pages: routes and navigation are made from it, in this order. */
-export function consolePages(deps: PagesDeps): readonly Page[] {
-  const readNumbers = numbersReader(deps.sql);
-  const feed = decisionFeed({ sql: deps.sql, trail: deps.refusals });
+export function consolePages(given: Omit<PagesDeps, "readNumbers" | "feed">): readonly Page[] {
+  const { sql, refusals } = given;
+  const feed = decisionFeed({ sql, trail: refusals });
+  const deps: PagesDeps = { ...given, readNumbers: numbersReader(sql), feed };
   return [
-    overviewPage({ ...deps, readNumbers }),
-    liveNumbersPage({ ...deps, readNumbers }),
-    feedPage({ ...deps, feed }),
-    liveDecisionsPage({ ...deps, feed }),
+    overviewPage(deps),
+    liveNumbersPage(deps),
+    feedPage(deps),
+    liveDecisionsPage(deps),
     actorsPage(deps),
     actorPage(deps),
     actorJsonPage(deps),
@@ -69,7 +43,7 @@ export function consolePages(deps: PagesDeps): readonly Page[] {
     searchPage(deps),
     starsPage(deps),
     starPage(deps),
-    publishingPage({ ...deps, readNumbers }),
+    publishingPage(deps),
     alarmsPage(),
     queuesPage(deps),
     holdingsPage(deps),

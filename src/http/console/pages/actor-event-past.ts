@@ -3,13 +3,14 @@ import { type ActorName, formatActorName } from "../../../hosting/actor-name.ts"
 import { eventDayAfter, foreverMintAfter } from "../../../hosting/time-travel.ts";
 import type { EventNumbers } from "../../../reads/console-event.ts";
 import { type Content, facts, type Html, html, number } from "../markup.ts";
-import { type ActorDeps, type ActorView, pastState, STEPS_MAX } from "./actor-view.ts";
+import type { PagesDeps } from "../page.ts";
+import { type ActorView, pastState, STEPS_MAX } from "./actor-view.ts";
 
 type EventName = Exclude<ActorName, { type: "wallet-day" }>;
 
 /** The actor as it stood after so many of its events: folded by the machine, not remembered. */
 export async function eventPast(
-  sql: ActorDeps["sql"],
+  sql: PagesDeps["sql"],
   name: EventName,
   { asked, numbers }: { readonly asked: number | undefined; readonly numbers: EventNumbers },
 ): Promise<ActorView["past"]> {

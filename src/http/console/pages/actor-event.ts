@@ -23,11 +23,11 @@ import {
   section,
   table,
 } from "../markup.ts";
-import type { PageRequest } from "../page.ts";
+import type { PageRequest, PagesDeps } from "../page.ts";
 import { older, textOf, wholeNumber } from "../paging.ts";
 import { serialsText } from "../serials.ts";
 import { eventPast } from "./actor-event-past.ts";
-import { type ActorDeps, type ActorView, afterLink, STEPS_MAX } from "./actor-view.ts";
+import { type ActorView, afterLink, STEPS_MAX } from "./actor-view.ts";
 import { weightWords } from "./star-words.ts";
 
 type EventName = Exclude<ActorName, { type: "wallet-day" }>;
@@ -37,7 +37,7 @@ const EVENTS_PER_PAGE = 50;
 
 /** An event's actor in words: which NFTs have counted, for whom, and what each star brought. */
 export async function eventActor(
-  { sql }: ActorDeps,
+  { sql }: PagesDeps,
   name: EventName,
   { query, now }: PageRequest,
 ): Promise<ActorView> {

@@ -1,14 +1,4 @@
-import type { Resting } from "../../../hosting/inspect-actor.ts";
-import type { RefusalTrail } from "../../../journal/refusal-trail.ts";
-import type { Sql } from "../../../store/postgres.ts";
 import { type Content, type Html, html, number, raw } from "../markup.ts";
-
-export interface ActorDeps {
-  readonly sql: Sql;
-  readonly resting: Resting;
-  readonly refusals: RefusalTrail;
-  readonly explorer: string | null;
-}
 
 /** What a kind of actor brings to its page; the rest is the same for all. */
 export interface ActorView {

@@ -20,11 +20,11 @@ import {
   section,
   table,
 } from "../markup.ts";
-import type { PageRequest } from "../page.ts";
+import type { PageRequest, PagesDeps } from "../page.ts";
 import { wholeNumber } from "../paging.ts";
 import { groupRefusals, refusalTable } from "../refusal-groups.ts";
 import { kindWords, stateWords } from "../words.ts";
-import { type ActorDeps, type ActorView, afterLink, pastState } from "./actor-view.ts";
+import { type ActorView, afterLink, pastState } from "./actor-view.ts";
 import { breakdownWords, targetName } from "./star-words.ts";
 
 /** The newest of all wallets, in which this one's are looked for. */
@@ -34,7 +34,7 @@ type WalletDayName = Extract<ActorName, { type: "wallet-day" }>;
 
 /** A wallet's day in words: what is left of its votes, what it starred. */
 export async function walletDayActor(
-  deps: ActorDeps,
+  deps: PagesDeps,
   name: WalletDayName,
   { query, now }: PageRequest,
 ): Promise<ActorView> {

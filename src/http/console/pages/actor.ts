@@ -5,16 +5,16 @@ import { type Replay, replayActor, showActor } from "../../../hosting/inspect-ac
 import { eventNumbers } from "../../../reads/console-event.ts";
 import { copyable } from "../links.ts";
 import { badge, type Html, html, number, section } from "../markup.ts";
-import type { Page, PageRequest } from "../page.ts";
+import type { Page, PageRequest, PagesDeps } from "../page.ts";
 import { secured } from "../reply.ts";
 import { stateChart } from "../state-chart.ts";
 import { stateWords } from "../words.ts";
 import { eventActor } from "./actor-event.ts";
-import { type ActorDeps, type ActorView, STEPS_MAX } from "./actor-view.ts";
+import { type ActorView, STEPS_MAX } from "./actor-view.ts";
 import { walletDayActor } from "./actor-wallet-day.ts";
 
 /** One actor: its machine, its state in words, how it came to be, and whether that is true. */
-export function actorPage(deps: ActorDeps): Page {
+export function actorPage(deps: PagesDeps): Page {
   return {
     path: "/actors/*",
     below: "/actors",
@@ -33,7 +33,7 @@ export function actorPage(deps: ActorDeps): Page {
 }
 
 /** An actor as JSON, as `starboard actors show` prints it. */
-export function actorJsonPage(deps: ActorDeps): Page {
+export function actorJsonPage(deps: PagesDeps): Page {
   return {
     path: "/raw/actors/*",
     async show({ rest, context }) {
@@ -52,7 +52,7 @@ export function actorJsonPage(deps: ActorDeps): Page {
 }
 
 /** A wallet's day has 20 at most. */
-async function starsOf({ sql }: ActorDeps, name: ActorName): Promise<number> {
+async function starsOf({ sql }: PagesDeps, name: ActorName): Promise<number> {
   if (name.type === "wallet-day") return 0;
   const day = name.type === "event-day" ? name.day : null;
   return (await eventNumbers(sql, name.event, day)).stars;
@@ -95,7 +95,7 @@ function chart(title: string, drawing: Html): Html {
 }
 
 async function replayed(
-  deps: ActorDeps,
+  deps: PagesDeps,
   name: ActorName,
   { request, version }: { readonly request: PageRequest; readonly version: number },
 ): Promise<Html> {

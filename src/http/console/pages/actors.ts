@@ -1,6 +1,5 @@
 import { type Day, isDay } from "../../../../actors/day.ts";
 import { ACTOR_TYPES, type ActorType, parseActorName } from "../../../hosting/actor-name.ts";
-import type { Resting } from "../../../hosting/inspect-actor.ts";
 import { accountNumber, walletOf } from "../../../journal/star-record.ts";
 import { isEntityId } from "../../../ledger/entity-id.ts";
 import {
@@ -13,15 +12,10 @@ import type { Sql } from "../../../store/postgres.ts";
 import { UUID } from "../forms.ts";
 import { actorLink } from "../links.ts";
 import { ago, badge, type Content, type Html, html, number, section, table } from "../markup.ts";
-import type { Page } from "../page.ts";
+import type { Page, PagesDeps } from "../page.ts";
 import { older, textOf } from "../paging.ts";
 import { goTo } from "../reply.ts";
 import { kindWords } from "../words.ts";
-
-export interface ActorsDeps {
-  readonly sql: Sql;
-  readonly resting: Resting;
-}
 
 /** What somebody looks for. */
 interface Search {
@@ -44,7 +38,7 @@ interface Found {
 const PER_PAGE = 50;
 
 /** The actors of every process, live or at rest: an actor exists when it is named. */
-export function actorsPage(deps: ActorsDeps): Page {
+export function actorsPage(deps: PagesDeps): Page {
   return {
     path: "/actors",
     nav: "Actors",
@@ -69,11 +63,11 @@ function readSearch(q: string, query: URLSearchParams): Omit<Search, "now"> {
   return { type, q, wallet, day, text, after: textOf(query, "after") };
 }
 
-function find(deps: ActorsDeps, search: Search): Promise<Found> {
+function find(deps: PagesDeps, search: Search): Promise<Found> {
   return search.type === "wallet-day" ? walletDays(deps, search) : events(deps, search);
 }
 
-async function walletDays({ sql, resting }: ActorsDeps, search: Search): Promise<Found> {
+async function walletDays({ sql, resting }: PagesDeps, search: Search): Promise<Found> {
   const { wallet, day, after, now } = search;
   const [afterDay = "", starId = ""] = after.split(" ");
   const limit = PER_PAGE + 1;
@@ -114,7 +108,7 @@ async function walletDays({ sql, resting }: ActorsDeps, search: Search): Promise
   };
 }
 
-async function events({ sql }: ActorsDeps, search: Search): Promise<Found> {
+async function events({ sql }: PagesDeps, search: Search): Promise<Found> {
   const { type, day, text, after, now } = search;
   const isForeverMint = type === "forever-mint";
   const all = await listEvents(sql, {

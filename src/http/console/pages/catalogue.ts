@@ -9,7 +9,7 @@ import {
 import type { Sql } from "../../../store/postgres.ts";
 import { actionForm, flawIn, needsRole } from "../forms.ts";
 import { ago, type Content, type Html, html, number, section, table } from "../markup.ts";
-import type { Action, Page, PageRequest } from "../page.ts";
+import type { Action, Page, PageRequest, PagesDeps } from "../page.ts";
 import { older, textOf } from "../paging.ts";
 import { kindWords, upperFirst } from "../words.ts";
 import { isWeb, wholeRecord } from "./catalogue-record.ts";
@@ -18,7 +18,7 @@ const PER_PAGE = 50;
 const URL_SHOWN = 30;
 
 /** The directory's records: those that wait for an approval, and those that are shown. */
-export function cataloguePage({ sql }: { readonly sql: Sql }): Page {
+export function cataloguePage({ sql }: PagesDeps): Page {
   return {
     path: "/catalogue",
     nav: "Catalogue",

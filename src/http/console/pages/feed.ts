@@ -1,19 +1,13 @@
 import { TerminalError } from "../../../errors.ts";
 import { isEntityId } from "../../../ledger/entity-id.ts";
-import type { Decision, DecisionFeed, DecisionFilter } from "../decisions.ts";
+import type { Decision, DecisionFilter } from "../decisions.ts";
 import { stream } from "../live.ts";
 import { ago, badge, type Html, html, number, section } from "../markup.ts";
-import type { Page } from "../page.ts";
+import type { Page, PagesDeps } from "../page.ts";
 import { textOf } from "../paging.ts";
 
-export interface FeedDeps {
-  readonly feed: DecisionFeed;
-  readonly now: () => number;
-  readonly isDraining: () => boolean;
-}
-
 /** Decisions as they are made, accepted and refused. */
-export function feedPage({ feed }: FeedDeps): Page {
+export function feedPage({ feed }: PagesDeps): Page {
   return {
     path: "/feed",
     nav: "Live",
@@ -36,7 +30,7 @@ const REMEMBERED_MS = 30_000;
  * The same as a stream. Its events carry their instant as id: a page that comes back with it gets
  * what was decided since, and five seconds more; it knows by the decisions' own ids what it has.
  */
-export function liveDecisionsPage({ feed, now, isDraining }: FeedDeps): Page {
+export function liveDecisionsPage({ feed, now, isDraining }: PagesDeps): Page {
   return {
     path: "/live/decisions",
     isQuiet: true,

@@ -1,20 +1,15 @@
-import type { HoldingsCheckByHand, KeptDryRun } from "../../../upkeep/holdings-check/by-hand.ts";
+import type { KeptDryRun } from "../../../upkeep/holdings-check/by-hand.ts";
 import type { DryReport } from "../../../upkeep/holdings-check/dry-run.ts";
 import { actionForm } from "../forms.ts";
 import { ago, type Html, html, number, section } from "../markup.ts";
-import type { Page, PageRequest } from "../page.ts";
+import type { Page, PageRequest, PagesDeps } from "../page.ts";
 import { mintTable, openSection, removedSection } from "./holdings-tables.ts";
-
-export interface HoldingsNowDeps {
-  readonly checks: HoldingsCheckByHand;
-  readonly explorer: string | null;
-}
 
 /** Of one that is running: the browser asks again by itself, also without JavaScript. */
 const ASK_AGAIN_SECONDS = "3";
 
 /** What a check would remove now, and the question whether to run it. */
-export function holdingsNowPage({ checks, explorer }: HoldingsNowDeps): Page {
+export function holdingsNowPage({ checks, explorer }: PagesDeps): Page {
   return {
     path: "/holdings/now",
     below: "/holdings",

@@ -5,21 +5,15 @@ import {
   mintsOfCheck,
   releasesOfCheck,
 } from "../../../reads/console-holdings.ts";
-import type { Sql } from "../../../store/postgres.ts";
 import { LISTED_MAX } from "../../../upkeep/holdings-check/dry-run.ts";
 import { UUID } from "../forms.ts";
 import { ago, facts, type Html, html, instant, number, section } from "../markup.ts";
-import type { Page } from "../page.ts";
+import type { Page, PagesDeps } from "../page.ts";
 import { checkBadge } from "./holdings.ts";
 import { mintTable, openSection, removedSection } from "./holdings-tables.ts";
 
-export interface HoldingsRunDeps {
-  readonly sql: Sql;
-  readonly explorer: string | null;
-}
-
 /** One run of the check: what it removed on which evidence, and what it left open. */
-export function holdingsRunPage({ sql, explorer }: HoldingsRunDeps): Page {
+export function holdingsRunPage({ sql, explorer }: PagesDeps): Page {
   return {
     path: "/holdings/runs/*",
     below: "/holdings",

@@ -1,22 +1,15 @@
 import { type ListedCheck, listChecks } from "../../../reads/console-holdings.ts";
-import type { Sql } from "../../../store/postgres.ts";
-import type { HoldingsCheckByHand } from "../../../upkeep/holdings-check/by-hand.ts";
 import { actionForm, flawIn } from "../forms.ts";
 import { badge, type Content, duration, html, moment, number, section, table } from "../markup.ts";
-import type { Action, Page } from "../page.ts";
+import type { Action, Page, PagesDeps } from "../page.ts";
 import { older, wholeNumber } from "../paging.ts";
 import { checkWords } from "../words.ts";
 import { lossWords } from "./holdings-tables.ts";
 
-export interface HoldingsDeps {
-  readonly sql: Sql;
-  readonly checks: HoldingsCheckByHand;
-}
-
 const PER_PAGE = 30;
 
 /** What the daily checks did, and the way to one by hand. */
-export function holdingsPage(deps: HoldingsDeps): Page {
+export function holdingsPage(deps: PagesDeps): Page {
   return {
     path: "/holdings",
     nav: "Holdings checks",
@@ -77,7 +70,7 @@ export function checkBadge({ state, deferred }: Pick<ListedCheck, "state" | "def
   return badge(state === "incomplete" || deferred > 0 ? "warn" : "plain", checkWords(state));
 }
 
-function dryRunning({ checks }: HoldingsDeps): Action {
+function dryRunning({ checks }: PagesDeps): Action {
   return {
     path: "/holdings/dry-run",
     name: "holdings.dry-run",
@@ -90,7 +83,7 @@ function dryRunning({ checks }: HoldingsDeps): Action {
   };
 }
 
-function running({ checks }: HoldingsDeps): Action {
+function running({ checks }: PagesDeps): Action {
   return {
     path: "/holdings/run",
     name: "holdings.run",

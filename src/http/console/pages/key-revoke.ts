@@ -1,12 +1,11 @@
 import { TerminalError } from "../../../errors.ts";
 import { findKey } from "../../../keys/list-keys.ts";
-import type { Sql } from "../../../store/postgres.ts";
 import { actionForm, UUID } from "../forms.ts";
 import { ago, facts, html, instant, section } from "../markup.ts";
-import type { Page } from "../page.ts";
+import type { Page, PagesDeps } from "../page.ts";
 
 /** Asks before a key is revoked: nothing brings it back. */
-export function keyRevokePage({ sql }: { readonly sql: Sql }): Page {
+export function keyRevokePage({ sql }: PagesDeps): Page {
   return {
     path: "/keys/revoke/*",
     below: "/keys",

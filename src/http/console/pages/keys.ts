@@ -4,7 +4,7 @@ import { revokeKey } from "../../../keys/revoke-key.ts";
 import type { Sql } from "../../../store/postgres.ts";
 import { actionForm, fieldOf, filledIn, flawIn, shownOnce, UUID } from "../forms.ts";
 import { ago, badge, type Content, html, section, table } from "../markup.ts";
-import type { Action, Page, PageRequest } from "../page.ts";
+import type { Action, Page, PageRequest, PagesDeps } from "../page.ts";
 import { older, textOf } from "../paging.ts";
 
 const ISSUE = "/keys/issue";
@@ -12,7 +12,7 @@ const REVOKE = "/keys/revoke";
 const PER_PAGE = 50;
 
 /** API keys: all that were ever issued, and a form for another one. */
-export function keysPage({ sql }: { readonly sql: Sql }): Page {
+export function keysPage({ sql }: PagesDeps): Page {
   return {
     path: "/keys",
     nav: "Keys",

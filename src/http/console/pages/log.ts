@@ -1,15 +1,14 @@
 import { type KeptEntry, readOperatorLog } from "../../../store/operator-log.ts";
-import type { Sql } from "../../../store/postgres.ts";
 import { UUID } from "../forms.ts";
 import { badge, type Content, type Html, html, moment, section, table } from "../markup.ts";
-import type { Page } from "../page.ts";
+import type { Page, PagesDeps } from "../page.ts";
 import { older, wholeNumber } from "../paging.ts";
 import { actionWords } from "../words.ts";
 
 const PER_PAGE = 50;
 
 /** What operators did here, newest first. */
-export function logPage({ sql }: { readonly sql: Sql }): Page {
+export function logPage({ sql }: PagesDeps): Page {
   return {
     path: "/log",
     nav: "Operator log",

@@ -8,13 +8,13 @@ import {
 import type { Sql } from "../../../store/postgres.ts";
 import { actionForm, askingButton, fieldOf, filledIn, needsRole, shownOnce } from "../forms.ts";
 import { ago, badge, type Content, type Html, html, section, table } from "../markup.ts";
-import type { Action, Page, PageRequest } from "../page.ts";
+import type { Action, Page, PageRequest, PagesDeps } from "../page.ts";
 
 const ADD = "/operators/add";
 const REVOKE = "/operators/revoke";
 
 /** Named operators: who they are, a form for another one, and their end. For admins alone. */
-export function operatorsPage({ sql }: { readonly sql: Sql }): Page {
+export function operatorsPage({ sql }: PagesDeps): Page {
   return {
     path: "/operators",
     nav: "Operators",

@@ -2,13 +2,8 @@ import { figureList, figuresOf } from "../figures.ts";
 import { healthOf, processHealth } from "../health.ts";
 import { ago, badge, duration, type Html, html, number, raw, section, table } from "../markup.ts";
 import { type Numbers, type Point, SERIES } from "../numbers.ts";
-import type { Page } from "../page.ts";
+import type { Page, PagesDeps } from "../page.ts";
 import { limitWords, refusalWords } from "../words.ts";
-
-export interface OverviewDeps {
-  readonly readNumbers: (now: number) => Promise<Numbers>;
-  readonly network: string;
-}
 
 /** The charts: a title, which of `SERIES` they draw, and the page with what they count. */
 const CHARTS = [
@@ -21,7 +16,7 @@ const CHARTS = [
 ] as const;
 
 /** How everything is, at a glance; its figures and charts move by themselves. */
-export function overviewPage({ readNumbers, network }: OverviewDeps): Page {
+export function overviewPage({ readNumbers, network }: PagesDeps): Page {
   return {
     path: "",
     nav: "Overview",

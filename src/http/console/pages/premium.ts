@@ -5,14 +5,14 @@ import { type ListedPass, passesOf } from "../../../reads/console-seasons.ts";
 import type { Sql } from "../../../store/postgres.ts";
 import { actionForm, askingButton, fieldOf, filledIn, flawIn, UUID } from "../forms.ts";
 import { ago, type Html, html, section, table } from "../markup.ts";
-import type { Action, Page, PageRequest } from "../page.ts";
+import type { Action, Page, PageRequest, PagesDeps } from "../page.ts";
 import { older, wholeNumber } from "../paging.ts";
 
 const GRANT = "/premium/grant";
 const PER_PAGE = 50;
 
 /** Premium passes: who has 20 votes a day, in which season. */
-export function premiumPage({ sql }: { readonly sql: Sql }): Page {
+export function premiumPage({ sql }: PagesDeps): Page {
   return {
     path: "/premium",
     nav: "Premium",

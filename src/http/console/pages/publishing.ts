@@ -3,31 +3,22 @@ import { type PublishingState, publishingState } from "../../../publishing/publi
 import { resolveFinding } from "../../../publishing/reconciliation-findings.ts";
 import { redriveStar } from "../../../publishing/redrive.ts";
 import { type WaitingStar, waitingStars } from "../../../reads/console-publishing.ts";
-import type { Sql } from "../../../store/postgres.ts";
 import { readVerdict } from "../../../upkeep/service-verdict.ts";
 import { figureList, figuresOf } from "../figures.ts";
 import { filledIn, UUID } from "../forms.ts";
 import { publishingHealth } from "../health.ts";
 import { badge, type Html, html, instantText, number, section } from "../markup.ts";
 import type { Numbers } from "../numbers.ts";
-import type { Action, Page, PageRequest } from "../page.ts";
+import type { Action, Page, PageRequest, PagesDeps } from "../page.ts";
 import { older, textOf } from "../paging.ts";
 import { publicationWords } from "../words.ts";
 import { alarmsTable, findingsTable, waitingTable } from "./publishing-tables.ts";
-
-export interface PublishingDeps {
-  readonly sql: Sql;
-  readonly explorer: string | null;
-  readonly readNumbers: (now: number) => Promise<Numbers>;
-  /** Wakes the workers. */
-  readonly wake: () => void;
-}
 
 const PER_PAGE = 50;
 const FIGURES = ["pending", "lag"];
 
 /** Whether publishing is healthy: what waits and why, what differs, what workers complain of. */
-export function publishingPage(deps: PublishingDeps): Page {
+export function publishingPage(deps: PagesDeps): Page {
   return {
     path: "/publishing",
     nav: "Publishing",
@@ -50,7 +41,7 @@ export function publishingPage(deps: PublishingDeps): Page {
   };
 }
 
-function redriving({ sql, wake }: PublishingDeps): Action {
+function redriving({ sql, wake }: PagesDeps): Action {
   const starOf = (form: URLSearchParams): string =>
     filledIn(form, "star", { what: "The star's id", form: UUID });
   return {
@@ -78,7 +69,7 @@ function drivenWords(driven: Driven): string {
   return `its next try is now. It goes on where it stands (${publicationWords(driven.state)}), with the transaction id it has.`;
 }
 
-function resolving({ sql }: PublishingDeps): Action {
+function resolving({ sql }: PagesDeps): Action {
   const findingOf = (form: URLSearchParams): string =>
     filledIn(form, "finding", { what: "The finding's number", form: /^\d{1,15}$/ });
   return {
@@ -111,7 +102,7 @@ function operatorFigure({ checks }: Numbers["verdict"]) {
 
 function body(
   request: PageRequest,
-  given: PublishingDeps & {
+  given: PagesDeps & {
     readonly state: PublishingState;
     readonly numbers: Numbers;
     readonly found: readonly WaitingStar[];

@@ -1,9 +1,9 @@
 import { html, section } from "../markup.ts";
-import type { Page } from "../page.ts";
-import { BOARD_PATH, QUEUES, type QueueBoard } from "../queue-board.ts";
+import type { Page, PagesDeps } from "../page.ts";
+import { BOARD_PATH, QUEUES } from "../queue-board.ts";
 
 /** What BullMQ's queues are for, and the way to them: they are wake-ups and hand-offs. */
-export function queuesPage({ board }: { readonly board: QueueBoard | undefined }): Page {
+export function queuesPage({ board }: Pick<PagesDeps, "board">): Page {
   const way =
     board === undefined
       ? html`<p class="notice" role="status">There are no queues here: this Redis is not fit for BullMQ. Web and worker are one process and wake each other directly, and stars for rewards wait in Postgres.</p>`

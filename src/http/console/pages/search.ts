@@ -5,7 +5,7 @@ import { isEntityId } from "../../../ledger/entity-id.ts";
 import { findEvent } from "../../../reads/console-actors.ts";
 import { starOfMessage, starOfTransaction } from "../../../reads/console-wallet.ts";
 import type { Sql } from "../../../store/postgres.ts";
-import type { Page } from "../page.ts";
+import type { Page, PagesDeps } from "../page.ts";
 import { textOf } from "../paging.ts";
 import { goTo } from "../reply.ts";
 
@@ -15,7 +15,7 @@ const TRANSACTION = /^(0\.0\.\d{1,12})[@-](\d{1,12})[.-](\d{1,9})$/;
 const MESSAGE = /^(0\.0\.\d{1,12})[#/](\d{1,15})$/;
 
 /** The one search box: whatever is named, the way leads to its page. */
-export function searchPage({ sql }: { readonly sql: Sql }): Page {
+export function searchPage({ sql }: PagesDeps): Page {
   return {
     path: "/search",
     async show({ query, context }) {

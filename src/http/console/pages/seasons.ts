@@ -2,19 +2,19 @@ import { addSeason, listSeasons, type Season } from "../../../catalogue/seasons.
 import type { Sql } from "../../../store/postgres.ts";
 import { actionForm, fieldOf, filledIn, flawIn } from "../forms.ts";
 import { badge, type Content, type Html, html, instantText, section, table } from "../markup.ts";
-import type { Action, Page, PageRequest } from "../page.ts";
+import type { Action, Page, PageRequest, PagesDeps } from "../page.ts";
 
 const ADD = "/seasons/add";
 
 /** Seasons of the leaderboard and of premium passes. */
-export function seasonsPage(deps: { readonly sql: Sql; readonly patientSql: Sql }): Page {
+export function seasonsPage({ sql, patientSql }: PagesDeps): Page {
   return {
     path: "/seasons",
     nav: "Seasons",
     async show(request) {
-      return { title: "Seasons", body: body(request, await listSeasons(deps.sql)) };
+      return { title: "Seasons", body: body(request, await listSeasons(sql)) };
     },
-    actions: [adding(deps.patientSql)],
+    actions: [adding(patientSql)],
   };
 }
 

@@ -12,19 +12,14 @@ import type { Sql } from "../../../store/postgres.ts";
 import { traceIdOf } from "../../../tracing.ts";
 import { actorLink, copyable, onExplorer } from "../links.ts";
 import { ago, type Content, facts, type Html, html, instant, number, section } from "../markup.ts";
-import type { Page } from "../page.ts";
+import type { Page, PagesDeps } from "../page.ts";
 import { kindWords } from "../words.ts";
 import { publicationSection } from "./star-publication.ts";
 import { SERIALS_SHOWN, serialsSection } from "./star-serials.ts";
 import { othersWords } from "./star-words.ts";
 
-export interface StarDeps {
-  readonly sql: Sql;
-  readonly explorer: string | null;
-}
-
 /** One star: why it weighs what it weighs, and where its message is. */
-export function starPage(deps: StarDeps): Page {
+export function starPage(deps: PagesDeps): Page {
   return {
     path: "/stars/*",
     below: "/stars",

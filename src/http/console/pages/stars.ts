@@ -3,10 +3,9 @@ import { dayOfStarId } from "../../../journal/star-id.ts";
 import { accountNumber, walletOf } from "../../../journal/star-record.ts";
 import { isEntityId } from "../../../ledger/entity-id.ts";
 import { listStars } from "../../../reads/console-star.ts";
-import type { Sql } from "../../../store/postgres.ts";
 import { actorLink, starLink } from "../links.ts";
 import { ago, html, number, section, table } from "../markup.ts";
-import type { Page } from "../page.ts";
+import type { Page, PagesDeps } from "../page.ts";
 import { older, textOf } from "../paging.ts";
 import { goTo } from "../reply.ts";
 import { targetName } from "./star-words.ts";
@@ -14,7 +13,7 @@ import { targetName } from "./star-words.ts";
 const PER_PAGE = 50;
 
 /** Stars of the journal, newest first; each leads to why it weighs what it weighs. */
-export function starsPage({ sql }: { readonly sql: Sql }): Page {
+export function starsPage({ sql }: PagesDeps): Page {
   return {
     path: "/stars",
     nav: "Stars",

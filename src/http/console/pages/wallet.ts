@@ -1,13 +1,11 @@
 import { dayOf } from "../../../../actors/day.ts";
 import { TerminalError } from "../../../errors.ts";
-import type { RefusalTrail } from "../../../journal/refusal-trail.ts";
 import { accountNumber } from "../../../journal/star-record.ts";
 import { isEntityId } from "../../../ledger/entity-id.ts";
 import { listDaysOfWallet, type WalletDayRow } from "../../../reads/console-actors.ts";
 import { type ListedStar, listStars } from "../../../reads/console-star.ts";
 import { readWalletBooks, type WalletBooks } from "../../../reads/console-wallet.ts";
 import { readStanding, type Standing } from "../../../reads/leaderboard.ts";
-import type { Sql } from "../../../store/postgres.ts";
 import { actorLink, onExplorer, starLink } from "../links.ts";
 import {
   ago,
@@ -21,16 +19,10 @@ import {
   section,
   table,
 } from "../markup.ts";
-import type { Page } from "../page.ts";
+import type { Page, PagesDeps } from "../page.ts";
 import { groupRefusals, type RefusalGroup, refusalTable } from "../refusal-groups.ts";
 import { refusalWords } from "../words.ts";
 import { targetName } from "./star-words.ts";
-
-export interface WalletDeps {
-  readonly sql: Sql;
-  readonly refusals: RefusalTrail;
-  readonly explorer: string | null;
-}
 
 /** The newest of all wallets, in which this one's are looked for. */
 const REFUSALS_SEARCHED = 500;
@@ -50,7 +42,7 @@ interface Known {
 }
 
 /** A wallet across its days: what it did, what it has, and what it was refused. */
-export function walletPage({ sql, refusals, explorer }: WalletDeps): Page {
+export function walletPage({ sql, refusals, explorer }: PagesDeps): Page {
   return {
     path: "/wallets/*",
     below: "/actors",

@@ -4,7 +4,7 @@ import { type ListedCredit, lastCredits } from "../../../reads/console-seasons.t
 import type { Sql } from "../../../store/postgres.ts";
 import { actionForm, fieldOf, filledIn, flawIn } from "../forms.ts";
 import { ago, type Html, html, number, section, table } from "../markup.ts";
-import type { Action, Page, PageRequest } from "../page.ts";
+import type { Action, Page, PageRequest, PagesDeps } from "../page.ts";
 
 const CREDIT = "/xp/credit";
 const SHOWN = 50;
@@ -12,7 +12,7 @@ const SHOWN = 50;
 const REFERENCE_SHOWN = 40;
 
 /** Points of the leaderboard that stars do not bring. */
-export function xpPage({ sql }: { readonly sql: Sql }): Page {
+export function xpPage({ sql }: PagesDeps): Page {
   return {
     path: "/xp",
     nav: "XP",
