@@ -10,7 +10,6 @@ export interface StarAttempt {
   readonly sentAt: number | null;
   readonly sends: number;
   readonly receiptStatus: string | null;
-  readonly closedAt: number | null;
   readonly outcome: string | null;
   readonly evidence: string | null;
 }
@@ -47,7 +46,6 @@ export interface StarStory {
   readonly runningHash: string | null;
   readonly tries: number;
   readonly lastError: string | null;
-  readonly submittedAt: number | null;
   readonly publishedAt: number | null;
   /** Of the request that cast it; null where it was not traced. */
   readonly traceparent: string | null;
@@ -69,10 +67,10 @@ export async function findStarStory(sql: Sql, id: string, day: Day): Promise<Sta
       topic, message, state, topic_id as "topicId", transaction_id as "transactionId",
       sequence_number as "sequenceNumber", consensus_timestamp as "consensusTimestamp",
       running_hash as "runningHash", tries, last_error as "lastError",
-      submitted_at as "submittedAt", published_at as "publishedAt", traceparent,
+      published_at as "publishedAt", traceparent,
       (select coalesce(json_agg(json_build_object('attempt', attempt, 'transactionId', transaction_id,
           'reservedAt', reserved_at, 'sentAt', sent_at, 'sends', sends, 'receiptStatus', receipt_status,
-          'closedAt', closed_at, 'outcome', outcome, 'evidence', evidence) order by attempt), '[]')
+          'outcome', outcome, 'evidence', evidence) order by attempt), '[]')
         from publish_attempt where star_id = star.id) as attempts
     from star join outbox on outbox.star_id = star.id where star.day = ${day} and star.id = ${id}`);
   if (row === undefined) return null;

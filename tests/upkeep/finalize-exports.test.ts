@@ -30,6 +30,13 @@ const get = async (rig: ExportRig, day: string) =>
   (await rig.app().request(`/exports/${day}`)).text();
 const sha = (text: string): string => createHash("sha256").update(text).digest("hex");
 
+/** One star on day 1, published at once. */
+async function publishOnDay1(rig: ExportRig): Promise<void> {
+  await rig.setClock(1, NOON);
+  bodyOf(await rig.engine.cast("0.0.11", "token/0.0.9001"));
+  await rig.publish();
+}
+
 /** Everything but the last line. */
 function body(text: string): string {
   return text.slice(0, text.lastIndexOf("\n", text.length - 2) + 1);
@@ -66,9 +73,7 @@ test("three days in a chain, the one without stars too, the same bytes from ever
 });
 
 test("two workers at once make one chain", async ({ rig }) => {
-  await rig.setClock(1, NOON);
-  bodyOf(await rig.engine.cast("0.0.11", "token/0.0.9001"));
-  await rig.publish();
+  await publishOnDay1(rig);
   await rig.setClock(4, NOON);
   await Promise.all([finalizeDueDays(rig.upkeep), finalizeDueDays(rig.upkeep)]);
   const [row] = await rig.owner`select count(*) as days from export_day`;
@@ -76,9 +81,7 @@ test("two workers at once make one chain", async ({ rig }) => {
 });
 
 test("a day is closed five seconds after its end, by the database's clock", async ({ rig }) => {
-  await rig.setClock(1, NOON);
-  bodyOf(await rig.engine.cast("0.0.11", "token/0.0.9001"));
-  await rig.publish();
+  await publishOnDay1(rig);
   await rig.setClock(2, 1_000);
   assert.deepEqual(await finalizeDueDays(rig.upkeep), []);
   assert.equal(ofKind(await get(rig, rig.day(1)), "header")[0]?.final, false);
@@ -89,18 +92,14 @@ test("a day is closed five seconds after its end, by the database's clock", asyn
 test("a day is over by the database's clock alone, though the machine's is days behind", async ({
   rig,
 }) => {
-  await rig.setClock(1, NOON);
-  bodyOf(await rig.engine.cast("0.0.11", "token/0.0.9001"));
-  await rig.publish();
+  await publishOnDay1(rig);
   await rig.setClock(3, NOON);
   assert.ok(Date.now() < startOfDay(rig.day(1)));
   assert.deepEqual(await finalizeDueDays(rig.upkeep), [rig.day(1), rig.day(2)]);
 });
 
 test("a star that is still being committed is waited for", async ({ rig }) => {
-  await rig.setClock(1, NOON);
-  bodyOf(await rig.engine.cast("0.0.11", "token/0.0.9001"));
-  await rig.publish();
+  await publishOnDay1(rig);
   const late = await rig.owner.reserve();
   // A commit that hangs: it holds the lock that every writer takes before it draws a number.
   await late.unsafe("begin; lock table star in row exclusive mode");
@@ -112,9 +111,7 @@ test("a star that is still being committed is waited for", async ({ rig }) => {
 });
 
 test("a star published late keeps its day, and those after it, provisional", async ({ rig }) => {
-  await rig.setClock(1, NOON);
-  bodyOf(await rig.engine.cast("0.0.11", "token/0.0.9001"));
-  await rig.publish();
+  await publishOnDay1(rig);
   bodyOf(await rig.engine.cast("0.0.11", "token/0.0.9002"));
   await rig.setClock(3, NOON);
   assert.deepEqual(await finalizeDueDays(rig.upkeep), []);
@@ -141,9 +138,7 @@ test("a star published late keeps its day, and those after it, provisional", asy
 });
 
 test("a final day takes no star, though the clock is set back over midnight", async ({ rig }) => {
-  await rig.setClock(1, NOON);
-  bodyOf(await rig.engine.cast("0.0.11", "token/0.0.9001"));
-  await rig.publish();
+  await publishOnDay1(rig);
   await rig.setClock(2, NOON);
   await finalizeDueDays(rig.upkeep);
   await rig.setClock(1, NOON);
@@ -185,9 +180,7 @@ test("a changed journal is noticed, and no reader gets a whole export of it", as
 });
 
 test("a frozen row cannot be changed, skipped or forged", async ({ rig }) => {
-  await rig.setClock(1, NOON);
-  bodyOf(await rig.engine.cast("0.0.11", "token/0.0.9001"));
-  await rig.publish();
+  await publishOnDay1(rig);
   await rig.setClock(3, NOON);
   await finalizeDueDays(rig.upkeep);
   const { owner } = rig;
@@ -207,9 +200,7 @@ test("a frozen row cannot be changed, skipped or forged", async ({ rig }) => {
 test("a header stands though the settings change, and the worker does all of it unasked", async ({
   rig,
 }) => {
-  await rig.setClock(1, NOON);
-  bodyOf(await rig.engine.cast("0.0.11", "token/0.0.9001"));
-  await rig.publish();
+  await publishOnDay1(rig);
   await rig.setClock(2, NOON);
   const settings = { ...SETTINGS, excludedWallets: ["0.0.5", "0.0.6"] };
   const upkeep = startExportsUpkeep({ ...rig.upkeep, settings, everyMs: 10 });
@@ -226,9 +217,7 @@ test("a header stands though the settings change, and the worker does all of it 
 test("a day that cannot be made final is told by the worker as long as that lasts", async ({
   rig,
 }) => {
-  await rig.setClock(1, NOON);
-  bodyOf(await rig.engine.cast("0.0.11", "token/0.0.9001"));
-  await rig.publish();
+  await publishOnDay1(rig);
   await rig.setClock(2, NOON);
   await rig.owner`create function no_room() returns trigger language plpgsql as $$ begin
     raise exception 'No space left on device' using errcode = '53100'; end $$`;

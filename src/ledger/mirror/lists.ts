@@ -6,12 +6,10 @@ import { walkPages } from "./pages.ts";
 import { checkId, checkNumber, type MirrorReader, nftPath } from "./reader.ts";
 import * as schemas from "./schemas.ts";
 
-/** Where a page of topic messages begins: at the first one when neither is given. */
+/** Where a page of topic messages begins: at the first one when nothing is given. */
 export interface MessagesFrom {
   /** Only messages with a higher sequence number; 0 for all. */
   readonly afterSequence?: number | undefined;
-  /** Only messages at or after this consensus timestamp, `s.nnnnnnnnn`. */
-  readonly fromTimestamp?: string | undefined;
   /** At most so many: 1 to 100, by default 100. */
   readonly limit?: number | undefined;
   /** The newest ones first. */
@@ -66,12 +64,11 @@ export async function readMessages(
   reader: MirrorReader,
   { topic, from, budget }: { topic: string; from: MessagesFrom; budget: Budget },
 ) {
-  const { afterSequence = 0, fromTimestamp, limit = PAGE, newestFirst = false } = from;
+  const { afterSequence = 0, limit = PAGE, newestFirst = false } = from;
   const query = [
     `limit=${Math.min(checkNumber(limit), PAGE)}`,
     `order=${newestFirst ? "desc" : "asc"}`,
     ...(afterSequence === 0 ? [] : [`sequencenumber=gt:${checkNumber(afterSequence)}`]),
-    ...(fromTimestamp === undefined ? [] : [`timestamp=gte:${checkTimestamp(fromTimestamp)}`]),
   ].join("&");
   const path = `/topics/${checkId(topic)}/messages`;
   const body = await reader.list(`${path}?${query}`, schemas.topicMessagesSchema, budget);

@@ -55,10 +55,6 @@ for (const [from, query] of [
   [{ afterSequence: 0 }, "limit=100&order=asc"],
   [{ afterSequence: 4, limit: 25 }, "limit=25&order=asc&sequencenumber=gt:4"],
   [{ limit: 1_000 }, "limit=100&order=asc"],
-  [
-    { fromTimestamp: "1700000001.000000042" },
-    "limit=100&order=asc&timestamp=gte:1700000001.000000042",
-  ],
 ] as [MessagesFrom, string][]) {
   test(`messages from ${JSON.stringify(from)} are asked for as ${query}`, async () => {
     const rows = [messageRow(5), messageRow(7)];
