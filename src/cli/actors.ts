@@ -38,11 +38,7 @@ const list = command({
     const actors = await withDatabase((sql) => listActors(sql, { type: wanted, q, limit: most }));
     return actors.map(withInstants);
   },
-  text: (actors) =>
-    table(
-      ["actor", "stars", "last star"],
-      actors.map(({ id, version, lastAt }) => [id, String(version), lastAt]),
-    ),
+  text: (actors) => table(actors, { actor: "id", stars: "version", "last star": "lastAt" }),
 });
 
 const show = command({

@@ -35,26 +35,26 @@ function checkedTable({ checked, margins }: Omit<Conclusion, "isAhead">): string
     "holdings true at the star's instant": margins.exact,
     "holdings true within the minute before": margins.needed,
   };
-  return table(
-    ["checked", "number"],
-    Object.entries(rows).map(([name, number]) => [name, number.toLocaleString("en")]),
-  );
+  return table(Object.entries(rows), {
+    checked: ([name]) => name,
+    number: ([, number]) => number.toLocaleString("en"),
+  });
 }
 
 function topicsTable({ topics }: Omit<Conclusion, "isAhead">): string {
-  return table(
-    ["topic", "messages", "hash as the network's", "hash as documented", "up to"],
-    topics.map(({ topic, sequenceNumber, framings, consensusTimestamp }) => [
-      topic,
-      ...[sequenceNumber, framings.stream, framings.plain].map((each) => each.toLocaleString("en")),
-      consensusTimestamp,
-    ]),
-  );
+  return table(topics, {
+    topic: "topic",
+    messages: ({ sequenceNumber }) => sequenceNumber.toLocaleString("en"),
+    "hash as the network's": ({ framings }) => framings.stream.toLocaleString("en"),
+    "hash as documented": ({ framings }) => framings.plain.toLocaleString("en"),
+    "up to": "consensusTimestamp",
+  });
 }
 
 function kindsTable({ byKind }: Omit<Conclusion, "isAhead">): string {
-  const rows = Object.entries(byKind).map(([kind, count]) => [kind, String(count)]);
-  return rows.length === 0 ? "" : table(["mismatch", "times"], rows);
+  const rows = Object.entries(byKind);
+  if (rows.length === 0) return "";
+  return table(rows, { mismatch: ([kind]) => kind, times: ([, count]) => count });
 }
 
 function firstOf([first]: readonly Mismatch[]): string {

@@ -79,10 +79,11 @@ const list = command({
     return withDatabase((sql) => listRecords(sql, recordType));
   },
   text: (records) =>
-    table(
-      ["id", "name", "approved"],
-      records.map(({ id, title, name, approvedAt }) => [id, String(title ?? name), approvedAt]),
-    ),
+    table(records, {
+      id: "id",
+      name: ({ title, name }) => title ?? name,
+      approved: "approvedAt",
+    }),
 });
 
 /** `catalog import | approve | reject | list`. */

@@ -69,8 +69,10 @@ async function diagnose(settings: Settings, forProcess?: "serve" | "work"): Prom
 }
 
 function diagnosisText({ checks }: Diagnosis): string {
-  return table(
-    ["check", "", "what", "what to do"],
-    checks.map(({ name, ok, message, fix }) => [name, ok ? "ok" : "WRONG", message, fix]),
-  );
+  return table(checks, {
+    check: "name",
+    "": ({ ok }) => (ok ? "ok" : "WRONG"),
+    what: "message",
+    "what to do": "fix",
+  });
 }

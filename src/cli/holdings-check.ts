@@ -71,38 +71,36 @@ async function checkNow(): Promise<CheckReport> {
 }
 
 function summary(mints: readonly MintReport[]): string {
-  return table(
-    ["mint", "removed", "kept", "deferred"],
-    mints.map(({ id, removed, kept, deferred }) =>
-      [id, removed.length, kept, deferred.length].map(String),
-    ),
-  );
+  return table(mints, {
+    mint: "id",
+    removed: ({ removed }) => removed.length,
+    kept: "kept",
+    deferred: ({ deferred }) => deferred.length,
+  });
 }
 
 function removals(mints: readonly MintReport[]): string {
-  const rows = mints.flatMap(({ id, removed }) =>
-    removed.map(({ wallet, collection, serial, weight, spare, evidence }) => [
-      id,
-      wallet,
-      `${collection} #${serial}`,
-      String(-weight),
-      spare === null ? null : `B #${spare}`,
-      evidence.deleted ? "deleted" : evidence.owner,
-      evidence.readAt,
-    ]),
-  );
-  if (rows.length === 0) return "";
-  return table(["mint", "wallet", "NFT", "weight", "+5 now by", "held by", "seen"], rows);
+  const all = mints.flatMap(({ id, removed }) => removed.map((one) => ({ ...one, mint: id })));
+  if (all.length === 0) return "";
+  return table(all, {
+    mint: "mint",
+    wallet: "wallet",
+    NFT: ({ collection, serial }) => `${collection} #${serial}`,
+    weight: ({ weight }) => -weight,
+    "+5 now by": ({ spare }) => (spare === null ? null : `B #${spare}`),
+    "held by": ({ evidence }) => (evidence.deleted ? "deleted" : evidence.owner),
+    seen: ({ evidence }) => evidence.readAt,
+  });
 }
 
 function deferrals(mints: readonly MintReport[]): string {
-  const rows = mints.flatMap(({ id, deferred }) =>
-    deferred.map(({ collection, serial, wallet, reason }) => [
-      id,
-      wallet,
+  const all = mints.flatMap(({ id, deferred }) => deferred.map((one) => ({ ...one, mint: id })));
+  if (all.length === 0) return "";
+  return table(all, {
+    mint: "mint",
+    wallet: "wallet",
+    deferred: ({ collection, serial }) =>
       `${collection} ${serial === null ? "(all)" : `#${serial}`}`,
-      reason,
-    ]),
-  );
-  return rows.length === 0 ? "" : table(["mint", "wallet", "deferred", "reason"], rows);
+    reason: "reason",
+  });
 }

@@ -13,18 +13,13 @@ const status = command({
     return withDatabase(journalStatus);
   },
   text({ lost, topics }) {
-    const rows = topics.map((topic) => [
-      topic.topicId,
-      String(topic.read),
-      String(topic.lost),
-      String(topic.known),
-    ]);
+    const columns = { topic: "topicId", read: "read", lost: "lost", known: "known" } as const;
     return [
       lost === 0
         ? "the journal holds every star that its topics hold"
         : `the journal lacks ${lost} stars that are on its topics; no star is accepted until ` +
           "`starboard journal recover` or `starboard journal accept-loss`",
-      ...(rows.length === 0 ? [] : [table(["topic", "read", "lost", "known"], rows)]),
+      ...(topics.length === 0 ? [] : [table(topics, columns)]),
     ].join("\n");
   },
 });

@@ -19,8 +19,7 @@ const issue = command({
       subject: name,
       end: ({ id }: IssuedKey) => ({ details: { id } }),
     };
-    const issued = await act(how, (sql) => issueKey(sql, name));
-    return withInstants(issued);
+    return withInstants(await act(how, (sql) => issueKey(sql, name)));
   },
   text: ({ id, name, key }) =>
     `${key}\n\nThe key of ${name}. Keep it: it is not stored and cannot be shown again.\nTo revoke it: starboard keys revoke ${id}`,
@@ -31,21 +30,17 @@ const list = command({
   description: "List all keys ever issued.",
   args: {},
   async work() {
-    const keys = await withDatabase(listKeys);
-    return keys.map(withInstants);
+    return (await withDatabase(listKeys)).map(withInstants);
   },
   text: (keys) =>
-    table(
-      ["id", "name", "key", "created", "last used", "revoked"],
-      keys.map((key) => [
-        key.id,
-        key.name,
-        `${key.prefix}…`,
-        key.createdAt,
-        key.lastUsedAt,
-        key.revokedAt,
-      ]),
-    ),
+    table(keys, {
+      id: "id",
+      name: "name",
+      key: ({ prefix }) => `${prefix}…`,
+      created: "createdAt",
+      "last used": "lastUsedAt",
+      revoked: "revokedAt",
+    }),
 });
 
 const revoke = command({
@@ -60,8 +55,7 @@ const revoke = command({
   },
   async work({ id }) {
     const how = { name: "keys.revoke", subject: id };
-    const revoked = await act(how, (sql) => revokeKey(sql, id));
-    return withInstants(revoked);
+    return withInstants(await act(how, (sql) => revokeKey(sql, id)));
   },
   text: ({ id, revokedAt }) => `${id} is revoked since ${revokedAt}`,
 });

@@ -33,8 +33,7 @@ const add = command({
   args: NAME_AND_ROLE,
   async work({ name, role }) {
     const how = { name: "operators.add", subject: name, end: () => ({ details: { role } }) };
-    const added = await act(how, (sql) => addOperator(sql, { name, role }));
-    return withInstants(added);
+    return withInstants(await act(how, (sql) => addOperator(sql, { name, role })));
   },
   text: ({ name, role, token }) =>
     `${token}\n\nThe token of ${name}, ${role}. Keep it: it is not stored and cannot be shown again.\nTo revoke it: starboard operators revoke ${JSON.stringify(name)}`,
@@ -45,20 +44,16 @@ const list = command({
   description: "List all operators, revoked ones too; not the bearer of OPERATOR_TOKEN.",
   args: {},
   async work() {
-    const operators = await withDatabase(listOperators);
-    return operators.map(withInstants);
+    return (await withDatabase(listOperators)).map(withInstants);
   },
   text: (operators) =>
-    table(
-      ["name", "role", "created", "last used", "revoked"],
-      operators.map(({ name, role, ...at }) => [
-        name,
-        role,
-        at.createdAt,
-        at.lastUsedAt,
-        at.revokedAt,
-      ]),
-    ),
+    table(operators, {
+      name: "name",
+      role: "role",
+      created: "createdAt",
+      "last used": "lastUsedAt",
+      revoked: "revokedAt",
+    }),
 });
 
 const change = command({
@@ -78,8 +73,7 @@ const revoke = command({
   args: NAME,
   async work({ name }) {
     const how = { name: "operators.revoke", subject: name };
-    const revoked = await act(how, (sql) => revokeOperator(sql, name));
-    return withInstants(revoked);
+    return withInstants(await act(how, (sql) => revokeOperator(sql, name)));
   },
   text: ({ name, revokedAt }) => `${name} is revoked since ${revokedAt}`,
 });
@@ -99,17 +93,15 @@ const log = command({
     return lines.map((line) => ({ ...line, at: instant(line.at) }));
   },
   text: (lines) =>
-    table(
-      ["when", "who", "from", "act", "about", "how it ended"],
-      lines.map(({ at, operator, origin, action, subject, phase, notice, reason }) => [
-        at,
-        operator,
-        origin,
-        action,
-        subject,
-        [phase, notice, reason ?? ""].filter(Boolean).join(" · "),
-      ]),
-    ),
+    table(lines, {
+      when: "at",
+      who: "operator",
+      from: "origin",
+      act: "action",
+      about: "subject",
+      "how it ended": ({ phase, notice, reason }) =>
+        [phase, notice, reason].filter(Boolean).join(" · "),
+    }),
 });
 
 /** `starboard operators add|list|change|revoke|log` */

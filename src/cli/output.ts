@@ -47,13 +47,24 @@ export function refuse(error: unknown): void {
   process.exitCode = 1;
 }
 
-/** Rows in columns, for people; with headings only when there are rows. */
-export function table(
-  headings: readonly string[],
-  rows: readonly (readonly (string | null)[])[],
+/** What a column shows: a field, or what is said of the row. */
+type Cell<Row> = keyof Row | ((row: Row) => unknown);
+
+/**
+ * Rows in columns, for people; with headings only when there are rows.
+ *
+ * @param columns by their headings; null and undefined are shown as `-`
+ */
+export function table<Row>(
+  rows: readonly Row[],
+  columns: Readonly<Record<string, Cell<Row>>>,
 ): string {
   if (rows.length === 0) return "nothing yet";
-  const lines = [headings, ...rows].map((row) => row.map((cell) => cell ?? "-"));
+  const headings = Object.keys(columns);
+  const cells = Object.values(columns);
+  const textOf = (row: Row) => (cell: Cell<Row>) =>
+    String((typeof cell === "function" ? cell(row) : row[cell]) ?? "-");
+  const lines = [headings, ...rows.map((row) => cells.map(textOf(row)))];
   const widths = headings.map((_, column) =>
     Math.max(...lines.map((line) => (line[column] ?? "").length)),
   );

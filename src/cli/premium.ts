@@ -22,11 +22,7 @@ const list = command({
   async work() {
     return (await withDatabase(listPasses)).map(withInstants);
   },
-  text: (passes) =>
-    table(
-      ["wallet", "season", "granted"],
-      passes.map(({ wallet, seasonId, grantedAt }) => [wallet, seasonId, grantedAt]),
-    ),
+  text: (passes) => table(passes, { wallet: "wallet", season: "seasonId", granted: "grantedAt" }),
 });
 
 /** `starboard premium grant|revoke|list` */

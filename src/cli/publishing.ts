@@ -19,20 +19,19 @@ const status = command({
   },
   text({ pending, oldestPendingSeconds, findings, lastFindings, alarms }) {
     const age = oldestPendingSeconds === null ? "" : `, the oldest for ${oldestPendingSeconds} s`;
-    const places = lastFindings.map(({ id, kind, topicId, sequenceNumber, ...rest }) => [
-      String(id),
-      kind,
-      topicId === null ? rest.starId : `${topicId} #${sequenceNumber}`,
-      rest.noticedAt,
-      rest.resolvedAt,
-      rest.detail,
-    ]);
+    const found = table(lastFindings, {
+      id: "id",
+      finding: "kind",
+      where: ({ topicId, sequenceNumber, starId }) =>
+        topicId === null ? starId : `${topicId} #${sequenceNumber}`,
+      noticed: "noticedAt",
+      resolved: "resolvedAt",
+      detail: "detail",
+    });
     return [
       `${pending} stars wait to be published${age}; ${findings} open findings`,
       ...alarms.map(({ kind, subject, detail }) => `ALARM ${kind} ${subject} ${detail}`),
-      ...(places.length === 0
-        ? []
-        : [table(["id", "finding", "where", "noticed", "resolved", "detail"], places)]),
+      ...(lastFindings.length === 0 ? [] : [found]),
     ].join("\n");
   },
 });

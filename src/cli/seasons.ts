@@ -37,11 +37,7 @@ const list = command({
   async work() {
     return (await withDatabase(listSeasons)).map(withInstants);
   },
-  text: (seasons) =>
-    table(
-      ["id", "name", "starts", "ends"],
-      seasons.map(({ id, name, startsAt, endsAt }) => [id, name, startsAt, endsAt]),
-    ),
+  text: (seasons) => table(seasons, { id: "id", name: "name", starts: "startsAt", ends: "endsAt" }),
 });
 
 /** `starboard seasons add|list` */

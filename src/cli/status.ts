@@ -13,16 +13,13 @@ export const statusCommand = command({
     return verdict;
   },
   text: ({ checks }) =>
-    table(
-      ["check", "", "what", "since", "meanwhile", "what to do", "runbook"],
-      checks.map(({ name, ok, message, since, meanwhile, fix, runbook }) => [
-        name,
-        ok ? "ok" : "WRONG",
-        message,
-        since,
-        meanwhile,
-        fix,
-        runbook,
-      ]),
-    ),
+    table(checks, {
+      check: "name",
+      "": ({ ok }) => (ok ? "ok" : "WRONG"),
+      what: "message",
+      since: "since",
+      meanwhile: "meanwhile",
+      "what to do": "fix",
+      runbook: "runbook",
+    }),
 });
