@@ -5,6 +5,7 @@ import postgres, { type Sql } from "postgres";
 import { environment } from "../../src/config.ts";
 import { type LocalPostgres, startPostgres } from "../../src/local/postgres.ts";
 import { temporaryFolder } from "./folder.ts";
+import { memoryFolder } from "./memory-folder.ts";
 
 export interface TestDatabase {
   readonly url: string;
@@ -54,9 +55,14 @@ async function testServer(): Promise<string> {
   return (await ownServer).url;
 }
 
-/** Starts a Postgres whose data need not survive; it goes when this process does. */
+/**
+ * Starts a Postgres whose data need not survive; it goes when this process does. A test file that
+ * the runner started has a place for it; else it is in memory, where there is room.
+ */
 export async function startThrowAway(): Promise<LocalPostgres> {
-  const dataDir = temporaryFolder("test-postgres");
+  const isWatched = environment().STARBOARD_TEST_FOLDER !== undefined;
+  const inMemory = isWatched ? undefined : memoryFolder();
+  const dataDir = inMemory ?? temporaryFolder("test-postgres");
   const server = await startPostgres({ dataDir, disposable: true });
   const remove = (): void => rmSync(dataDir, { recursive: true, force: true });
   const close = async (): Promise<void> => {
