@@ -172,7 +172,9 @@ function isStorable(given: string): boolean {
   return !given.includes("\0") && !/\p{Cs}/u.test(given);
 }
 
-function hasCredentials(url: string): boolean {
-  const { username, password } = new URL(url);
+/** Asked of every text: what is no URL was named as that already. */
+function hasCredentials(given: string): boolean {
+  if (!URL.canParse(given)) return false;
+  const { username, password } = new URL(given);
   return username !== "" || password !== "";
 }

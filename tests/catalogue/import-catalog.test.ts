@@ -191,6 +191,8 @@ test("titles are not blank, urls are plain, and no text turns its surroundings a
     [{ events: [{ ...event, url: "https://a.example/b c" }] }, /url has a space/],
     [{ events: [{ ...event, url: " https://a.example" }] }, /url has a space/],
     [{ events: [{ ...event, url: "https://me:secret@a.example" }] }, /url bears credentials/],
+    [{ events: [{ ...event, url: "", imageUrl: "u" }] }, /imageUrl is no http.* url is no http/],
+    [{ tokens: [{ ...token, iconUrl: "//a.example/i.png" }] }, /iconUrl is no http\(s\) URL/],
     [{ projects: [{ ...project, slug: "a b" }] }, /slug is not 1–64/],
     [{ projects: [{ ...project, slug: "" }] }, /slug is not 1–64/],
   ];
