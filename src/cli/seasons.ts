@@ -1,5 +1,5 @@
 import { defineCommand } from "citty";
-import { withInstants } from "../../actors/day.ts";
+import { isDay, withInstants } from "../../actors/day.ts";
 import { addSeason, FOLD_TIMEOUT_MS, listSeasons, type Season } from "../catalogue/seasons.ts";
 import { act } from "./act.ts";
 import { withDatabase } from "./database.ts";
@@ -46,12 +46,15 @@ export const seasonsCommand = defineCommand({
   subCommands: { add, list },
 });
 
-const RFC_3339 = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d{1,3})?)?(Z|[+-]\d\d:\d\d)$/;
+/** As RFC 3339 has it; the seconds may be left out. */
+const TIME = /^([01]\d|2[0-3]):\d\d(:\d\d(\.\d{1,3})?)?(Z|[+-]\d\d:\d\d)$/;
 
 /** A date alone means 00:00 UTC. */
 function readInstant(option: string, text: string): number {
-  const isDate = /^\d{4}-\d\d-\d\d$/.test(text);
-  const at = isDate || RFC_3339.test(text) ? Date.parse(text) : Number.NaN;
+  // `Date.parse` reads 30 February as 2 March, and 24:00 as the next day.
+  const [date = "", time] = text.split("T");
+  const isInstant = isDay(date) && (time === undefined || TIME.test(time));
+  const at = isInstant ? Date.parse(text) : Number.NaN;
   if (Number.isNaN(at))
     throw new Error(`--${option} must be an instant such as 2026-11-20T00:00:00Z`);
   return at;

@@ -44,7 +44,9 @@ test("a bad instant, an empty span and a missing option are refused", async ({ d
   const settings = { DATABASE_URL: database.url };
   const refused = await Promise.all(
     [
-      span("2026-02-30T00:00:00Z", "2026-03-01"),
+      span("2029-02-30T00:00:00Z", "2029-04-01"),
+      span("2029-02-01", "2029-02-30"),
+      span("2029-02-01T24:00:00Z", "2029-04-01"),
       span("soon", "later"),
       span("2029-01-02", "2029-01-01"),
       ["--starts", "2029-01-01"],
