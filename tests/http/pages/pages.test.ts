@@ -265,6 +265,7 @@ test("programs keep their JSON, HEAD works, and other methods are refused", asyn
   }
   for (const path of ["/v1/nothing", "/voting/nothing", "/exports/nothing", "/assets/nothing"]) {
     const reply = await get(context, path);
+    assert.equal(reply.status, path.startsWith("/exports") ? 400 : 404, path);
     assert.match(reply.headers.get("content-type") ?? "", /^application\/json/, path);
   }
   const head = await fetch(`${service.url}/events`, { method: "HEAD", headers: HTML });
