@@ -5,6 +5,7 @@ import {
   type WalletDayState,
 } from "../../actors/wallet-day.ts";
 import { type EventDayKey, type EventTables, eventDayState } from "../../actors/whole.ts";
+import { TerminalError } from "../errors.ts";
 import { claimsOfEventDay, foldEventDay, totalsOfEvent } from "../journal/event-history.ts";
 import { compareMint, foldMint } from "../journal/fold-mint.ts";
 import { readLiveMint } from "../journal/live-mint.ts";
@@ -51,12 +52,14 @@ export interface Resting {
 
 /**
  * Shows an actor as it is now. An actor exists when named: one that nothing has happened to is
- * shown in its first state.
+ * shown in its first state. An event has actors of one kind alone.
  *
+ * @throws TerminalError `NOT_FOUND` where the event is of the other kind
  * @throws RetryableError `UNAVAILABLE` when Postgres is out of reach
  */
 export async function showActor(sql: Sql, resting: Resting, name: ActorName): Promise<ShownActor> {
   const id = formatActorName(name);
+  await refuseOtherKind(sql, name);
   if (name.type === "wallet-day") {
     const { state, source } = await findWalletDay(sql, resting, name);
     const { value, context } = state;
@@ -68,6 +71,23 @@ export async function showActor(sql: Sql, resting: Resting, name: ActorName): Pr
   }
   const { tables, source } = await findMint(sql, resting, name.event);
   return { id, ...shownMint(name.event, tables), source };
+}
+
+/**
+ * A forever mint has no event-days, and any other event is no mint: such an actor would be made of stars
+ * that another one decided, and differ from it.
+ */
+async function refuseOtherKind(sql: Sql, name: ActorName): Promise<void> {
+  if (name.type === "wallet-day") return;
+  const [event] = await runStatement(
+    sql<{ isForeverMint: boolean }[]>`
+      select is_forever_mint as "isForeverMint" from event where id = ${name.event}`,
+  );
+  if (event === undefined || event.isForeverMint === (name.type === "forever-mint")) return;
+  const flaw = event.isForeverMint
+    ? `is a forever mint: its actor is forever-mint/${name.event}`
+    : `is no forever mint: its actors are event-day/${name.event}/DAY`;
+  throw new TerminalError("NOT_FOUND", `${name.event} ${flaw}`);
 }
 
 /** The wallet's day at the journal's version: from memory, from its snapshot, else folded. */
@@ -147,10 +167,12 @@ function holdersOf(tables: EventTables): Record<"A" | "B", Record<number, string
  * Rebuilds an actor from the journal and compares it with what is live: a wallet-day with its
  * snapshot, an event's actor with its claims and its total.
  *
+ * @throws TerminalError `NOT_FOUND` where the event is of the other kind
  * @throws RetryableError `UNAVAILABLE` when Postgres is out of reach
  */
 export async function replayActor(sql: Sql, resting: Resting, name: ActorName): Promise<Replay> {
   const id = formatActorName(name);
+  await refuseOtherKind(sql, name);
   if (name.type === "wallet-day") return replayWalletDay(sql, resting, { id, key: name });
   if (name.type === "event-day") return replayEventDay(sql, id, name);
   const { tables, rules, differences } = await replayedMint(sql, resting, name.event);

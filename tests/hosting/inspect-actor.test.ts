@@ -244,6 +244,14 @@ test("actors are listed newest first, by type and by text", async (c) => {
   assert.deepEqual(await listActors(c.engine.sql, { q: "%", limit: 50 }), []);
 });
 
+test("an event's actors are of its own kind alone", async (c) => {
+  for (const look of [show, replay]) {
+    await assert.rejects(look(c, "forever-mint/meetup"), /meetup is no forever mint/);
+    await assert.rejects(look(c, `event-day/mint/${c.day}`), /mint is a forever mint/);
+  }
+  assert.equal((await show(c, "forever-mint/unknown")).version, 0);
+});
+
 test("what names no actor is none", () => {
   for (const text of [
     "",
