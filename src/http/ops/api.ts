@@ -67,6 +67,7 @@ function nameIn(c: Context): string {
 }
 
 function readQuery(c: Context): ActorQuery {
+  refuseOthers(c, ["type", "q", "limit", "cursor"]);
   const { type, q, limit = String(LIMIT_DEFAULT), cursor } = c.req.query();
   // A NUL byte is no text to Postgres.
   if (q?.includes("\u0000")) throw invalid("q");
@@ -75,15 +76,20 @@ function readQuery(c: Context): ActorQuery {
 }
 
 function readWanted(c: Context): AttentionQuery {
-  for (const [name, values] of Object.entries(c.req.queries())) {
-    if (!["window", "type", "limit"].includes(name) || values.length > 1) throw invalid(name);
-  }
+  refuseOthers(c, ["window", "type", "limit"]);
   const { window, type, limit = String(LIMIT_MAX) } = c.req.query();
   return {
     window: oneOf("window", window, WINDOWS),
     type: oneOf("type", type, TARGET_TYPES),
     limit: readLimit(limit, ATTENTION_LIMIT_MAX),
   };
+}
+
+/** A parameter that is not known, or there twice, is a mistake that is better told. */
+function refuseOthers(c: Context, known: readonly string[]): void {
+  for (const [name, values] of Object.entries(c.req.queries())) {
+    if (!known.includes(name) || values.length > 1) throw invalid(name);
+  }
 }
 
 function oneOf<T extends string>(

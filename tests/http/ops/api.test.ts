@@ -107,6 +107,8 @@ test("bad parameters are named, unknown actors are not found", async ({ service 
     ["type=x", "type"],
     ["limit=0", "limit"],
     ["limit=101", "limit"],
+    ["day=2026-11-20", "day"],
+    ["q=a&q=b", "q"],
     ["cursor=%00", "cursor"],
     ["q=%00", "q"],
   ]) {
