@@ -12,8 +12,8 @@ const onSignal = (signal: NodeJS.Signals): void => heed(signal);
  */
 export function heedSignals(): void {
   for (const signal of SIGNALS) {
-    process.off(signal, onSignal);
-    process.on(signal, onSignal);
+    // Never off and on again: Node then drops a signal that came since its loop last turned.
+    if (!process.listeners(signal).includes(onSignal)) process.on(signal, onSignal);
   }
 }
 

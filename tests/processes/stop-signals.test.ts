@@ -1,0 +1,20 @@
+/**
+ * Goal: a signal to stop is never lost, whenever it comes. Method: this process signals itself in the
+ * middle of synchronous work, where a start loads its modules, and only then says what a signal does.
+ */
+import * as assert from "node:assert/strict";
+import { setTimeout as sleep } from "node:timers/promises";
+import { suite } from "uvu";
+import { heedSignals, letSignalsBe, onStopSignal } from "../../src/processes/stop-signals.ts";
+
+const test = suite("signals to stop");
+test.after(letSignalsBe);
+
+test("one that comes while modules load is told to what has started since", async () => {
+  heedSignals();
+  process.kill(process.pid, "SIGTERM");
+  const told = new Promise<string>((resolve) => onStopSignal(resolve));
+  assert.equal(await Promise.race([told, sleep(5_000, "none")]), "SIGTERM");
+});
+
+test.run();
