@@ -8,6 +8,12 @@ import { z } from "zod";
 const ENTITY = /^0\.0\.[1-9]\d{0,11}$/;
 const entityId = z.string().regex(ENTITY, "must be a ledger id such as 0.0.1001");
 const httpUrl = z.url({ protocol: /^https?$/, error: "must be an http(s) URL" });
+/** Published as it is, and paths are put behind it. */
+const publicUrl = httpUrl.refine((text) => {
+  if (!URL.canParse(text)) return true; // Named as that already.
+  const { origin, pathname, href } = new URL(text);
+  return href === `${origin}${pathname}`;
+}, "must have no credentials, query or fragment");
 /** One origin as browsers write it; a pattern, `*` and `null` name none. */
 const origin = z.string().transform((text, context) => {
   const url = URL.canParse(text) ? new URL(text) : undefined;
@@ -40,7 +46,8 @@ const NODE = /^(?<address>[^=\s]+:\d{1,5})=(?<account>0\.0\.\d{1,12})$/;
 const nodes = z.string().transform((text, context) =>
   list(text).map((entry) => {
     const { address, account } = NODE.exec(entry)?.groups ?? {};
-    if (address === undefined || account === undefined) {
+    const port = Number(address?.split(":").at(-1));
+    if (address === undefined || account === undefined || port > 65_535) {
       context.addIssue({ code: "custom", message: `"${entry}" is not host:port=0.0.n` });
       return z.NEVER;
     }
@@ -59,7 +66,7 @@ export const settings = z.object({
     .optional()
     .describe("Port of the worker's /healthz, /readyz and /metrics; unset: none."),
   HOST: z.string().min(1).default("127.0.0.1").describe("Address that web and worker bind."),
-  PUBLIC_URL: httpUrl.optional().describe("URL clients use; default http://HOST:PORT."),
+  PUBLIC_URL: publicUrl.optional().describe("URL clients use; default http://HOST:PORT."),
   DATABASE_URL: z
     // Of several hosts the driver tries one after the other without a pause or an end.
     .url({
@@ -116,6 +123,7 @@ export const settings = z.object({
     .string()
     .transform(list)
     .pipe(z.array(z.string().regex(/^[A-Z][A-Z0-9_]{0,39}$/)).length(2))
+    .refine(([one, other]) => one !== other, "must be two names")
     .optional()
     .describe("The two external event sources, upper-case names, comma-separated."),
   OPERATOR_TOKEN: z
@@ -214,6 +222,13 @@ export const COLLECTION_SETTINGS = [
 ] as const;
 export type CollectionSetting = (typeof COLLECTION_SETTINGS)[number];
 
+/** Where one value for both would mix what is apart on the ledger. */
+const DIFFERENT = [
+  ["ASSET_VOTES_TOPIC_ID", "EVENT_VOTES_TOPIC_ID"],
+  ["COLLECTION_B_ID", "COLLECTION_A_ID"],
+  ["COLLECTION_B_KEY", "COLLECTION_A_KEY"],
+] as const;
+
 /** A setting is missing or wrong; the message names each one. Nothing has started. */
 export class ConfigurationError extends Error {
   override readonly name = "ConfigurationError";
@@ -242,9 +257,11 @@ export function readSettings<Name extends SettingName = never>(
   const wrong = parsed.success
     ? needed.filter((name) => parsed.data[name] === undefined).map((name) => `${name} is missing`)
     : parsed.error.issues.map((issue) => `${String(issue.path[0])} ${issue.message}`);
-  const { COLLECTION_A_KEY: keyA, COLLECTION_B_KEY: keyB } = parsed.data ?? {};
-  if (keyA !== undefined && keyA === keyB)
-    wrong.push("COLLECTION_B_KEY must not be COLLECTION_A_KEY");
+  for (const [name, other] of DIFFERENT) {
+    const value = parsed.data?.[name];
+    if (value !== undefined && value === parsed.data?.[other])
+      wrong.push(`${name} must not be ${other}`);
+  }
   if (parsed.data?.FAILPOINT !== undefined && environment.NODE_ENV === "production")
     wrong.push("FAILPOINT is for tests and refused while NODE_ENV is production");
   if (!parsed.success || wrong.length > 0) throw new ConfigurationError(wrong.join("; "));

@@ -77,7 +77,9 @@ test("lists and nodes are read, and what is no node is refused", () => {
     refusal({ HEDERA_NODES: "127.0.0.2:5000" }),
     /HEDERA_NODES "127.0.0.2:5000" is not host:port=0.0.n/,
   );
+  assert.match(refusal({ HEDERA_NODES: "127.0.0.2:65536=0.0.3" }), /^HEDERA_NODES /);
   assert.match(refusal({ EVENT_SOURCES: "only-one" }), /EVENT_SOURCES/);
+  assert.match(refusal({ EVENT_SOURCES: "SAME,SAME" }), /^EVENT_SOURCES must be two names$/);
 });
 
 test("the two keys of a message's holdings are names, and differ", () => {
@@ -86,6 +88,24 @@ test("the two keys of a message's holdings are names, and differ", () => {
     refusal({ COLLECTION_A_KEY: "same", COLLECTION_B_KEY: "same" }),
     /^COLLECTION_B_KEY must not be COLLECTION_A_KEY$/,
   );
+});
+
+test("topics differ, collections too: one for both would mix what is apart on the ledger", () => {
+  assert.equal(
+    refusal({ EVENT_VOTES_TOPIC_ID: "0.0.7", ASSET_VOTES_TOPIC_ID: "0.0.7" }),
+    "ASSET_VOTES_TOPIC_ID must not be EVENT_VOTES_TOPIC_ID",
+  );
+  assert.equal(
+    refusal({ COLLECTION_A_ID: "0.0.7", COLLECTION_B_ID: "0.0.7" }),
+    "COLLECTION_B_ID must not be COLLECTION_A_ID",
+  );
+});
+
+test("PUBLIC_URL is published: it bears no credentials, query or fragment", () => {
+  for (const PUBLIC_URL of ["https://a:b@c.example", "https://c.example?q", "https://c.example/#a"])
+    assert.match(refusal({ PUBLIC_URL }), /^PUBLIC_URL must have no credentials/, PUBLIC_URL);
+  for (const PUBLIC_URL of ["HTTPS://C.example:443", "https://c.example/stars/"])
+    assert.equal(readSettings({ PUBLIC_URL }).PUBLIC_URL, PUBLIC_URL);
 });
 
 test("voting origins are origins: no *, no null, no path, no pattern; a trailing slash is dropped", () => {
