@@ -62,7 +62,7 @@ export function findPostgres(): PostgresPackage {
     const { version } = JSON.parse(readFileSync(join(folder, "package.json"), "utf8"));
     return { native: join(folder, "native"), version: String(version) };
   } catch (cause) {
-    throw new Error(`npm brought no Postgres for this machine (${name}); set DATABASE_URL`, {
+    throw new Error(`npm installed no Postgres for this machine (${name}); set DATABASE_URL`, {
       cause,
     });
   }

@@ -108,5 +108,6 @@ function warn(
   }
   if (found.adminKey !== null)
     log.warn({ topicId }, "the topic has an admin key: it can be deleted");
-  if (found.feeScheduleKey !== null) log.warn({ topicId }, "fees may be put on the topic later");
+  if (found.feeScheduleKey !== null)
+    log.warn({ topicId }, "the topic has a fee schedule key: fees can be added later");
 }

@@ -112,7 +112,7 @@ function createAlarms(
       if (!up.delete(keyOf(alarm, subject))) return;
       const isUp = [...up.values()].some(({ reason }) => reason === alarm);
       if (!isUp) metrics.publishingAlarm.set({ reason: alarm }, 0);
-      log.info({ alarm, subject }, "publishing is well again");
+      log.info({ alarm, subject }, "publishing works again");
     },
   };
 }

@@ -2,7 +2,7 @@ import { runStatement, type Sql } from "../store/postgres.ts";
 import type { ListedCredit, ListedPass } from "./console-seasons.ts";
 
 /** What stands of a wallet beside its stars. Instants are epoch milliseconds. */
-export interface WalletBooks {
+export interface WalletRecords {
   /** Newest first. */
   readonly passes: readonly ListedPass[];
   /** Newest first, as many as were asked for. */
@@ -18,11 +18,11 @@ export interface WalletBooks {
  * @param asked.limit of the credits; a wallet has as many passes as seasons, and 20 sessions
  * @throws RetryableError `UNAVAILABLE` when Postgres is out of reach
  */
-export async function readWalletBooks(
+export async function readWalletRecords(
   sql: Sql,
   account: number,
   { now, limit }: { readonly now: number; readonly limit: number },
-): Promise<WalletBooks> {
+): Promise<WalletRecords> {
   const [passes, credits, sessions] = await Promise.all([
     runStatement(sql<ListedPass[]>`
       select '0.0.' || wallet as wallet, wallet as number, season_id as "seasonId",

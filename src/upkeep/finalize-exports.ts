@@ -26,7 +26,7 @@ export interface ExportsDeps {
   readonly everyMs?: number;
 }
 
-/** A day is final a minute after the last of its stars is published. */
+/** A day is final seconds after the last of its stars is published. */
 const EVERY_MS = 5_000;
 /** The newest final day and an older one are made again this often, and compared. */
 const CHECK_EVERY_MS = 3_600_000;

@@ -47,7 +47,7 @@ export async function refreshCollections(deps: CollectionRefreshDeps): Promise<R
       failures = 0;
       if (typeof reading === "string") {
         kept += 1;
-        log.warn({ collection: id, reason: reading }, "a collection's reading makes no sense");
+        log.warn({ collection: id, reason: reading }, "a collection's reading is inconsistent");
       } else {
         await store(sql, id, reading);
         refreshed += 1;

@@ -22,7 +22,7 @@ export const RUNBOOK = {
     todo: [
       "See whether the process runs, and read its last log lines: a start that fails says why in one line.",
       "Run `starboard work --check` or `starboard serve --check` with its settings.",
-      "Start it again. What was left is taken up by itself.",
+      "Start it again. It continues with the work that was left.",
     ],
   },
   postgres: {
@@ -34,16 +34,16 @@ export const RUNBOOK = {
     todo: [
       "Where it does not answer: its own log says why; `starboard doctor` says how it is reached.",
       "`df` on the server, for the data folder and for the write-ahead log.",
-      "A log that grows is kept for somebody: a replication slot without a standby (`select * from pg_replication_slots`), or an `archive_command` that fails.",
+      "Postgres keeps a growing log for a consumer: a replication slot without a standby (`select * from pg_replication_slots`), or an `archive_command` that fails.",
       "Make room, or enlarge the disk. Never delete files of `pg_wal` by hand.",
-      "A disk that was full is cleared by the next star that is stored; Postgres that was away by its first answer.",
+      "The alarm of a full disk clears with the next star that is stored; that of an absent Postgres with its first answer.",
     ],
   },
   redis: {
     title: "Redis may evict, or is away",
     means: "Redis has another policy than `noeviction`, or has not answered for a minute.",
     meanwhile:
-      "Stars go on. With a policy that evicts, `/readyz` answers 503, for queued rewards may vanish; while Redis is away rewards wait in Postgres and limits hold per process.",
+      "Stars go on. With a policy that evicts, `/readyz` answers 503, because queued rewards may vanish; while Redis is away rewards wait in Postgres and limits hold per process.",
     todo: [
       "`redis-cli config set maxmemory-policy noeviction`, and the same in its configuration file.",
       "Where it is away: start it; every process connects again within seconds.",
@@ -73,7 +73,7 @@ export const RUNBOOK = {
       "The ledger refuses for a reason that only a person can cure (key, funds, topic), a transaction id was used by somebody else, consensus and mirror nodes contradict each other, the topics hold stars that the journal lacks, or machine and journal contradict each other.",
     meanwhile: "Stars are accepted and wait. Where the journal lacks stars, none is accepted.",
     todo: [
-      "`starboard publishing status` names the reason; `starboard doctor` asks key, balance and topics.",
+      "`starboard publishing status` names the reason; `starboard doctor` checks key, balance and topics.",
       "`configuration`: cure what it names. Sending goes on by itself within seconds.",
       "`journal-behind`: see [the journal comes back](recover.md).",
       "`foreign`, `returned`, `contradiction`: keep the logs and look at the star's page in the console.",
@@ -94,7 +94,8 @@ export const RUNBOOK = {
   publishing: {
     title: "Stars wait for the ledger",
     means: "The oldest accepted star is not confirmed on its topic after a minute.",
-    meanwhile: "Stars are accepted and are published oldest first when the way is free.",
+    meanwhile:
+      "Stars are accepted, and are published oldest first as soon as the ledger takes them.",
     todo: [
       "Is there an alarm beside it? Cure that first.",
       "See that a worker runs, and that it reaches the consensus nodes and the mirror node: `starboard doctor`.",
@@ -124,7 +125,7 @@ export const RUNBOOK = {
     title: "The daily holdings check is not done",
     means: "The check of forever mints did not run today, has not ended, or left parts open.",
     meanwhile:
-      "Serials that wallets no longer hold keep their weight until the check has done them; a star that brings such a serial elsewhere releases it first.",
+      "Serials that wallets no longer hold keep their weight until the check has done them; a star by the new holder of such a serial releases it first.",
     todo: [
       "See that the mirror node answers; the check goes on by itself.",
       "`starboard holdings-check run` checks now and names what stays open.",
@@ -132,7 +133,7 @@ export const RUNBOOK = {
   },
   contradiction: {
     title: "Machine and journal contradict each other",
-    means: "A star was handed back by the journal although a new reading differs in nothing.",
+    means: "The journal handed a star back although a new reading of it is the same.",
     meanwhile: "That star is answered 500 and not stored. Others go on.",
     todo: [
       "It is a defect: keep the error log, which names the actor.",

@@ -19,7 +19,7 @@ export interface Verdict {
 
 /** Publishing and hand-off take seconds: "alarm when the oldest is more than a minute old". */
 const LATE_SECONDS = 60;
-/** A day is final a minute after its last star is published; this leaves room for a busy worker. */
+/** A day is final seconds after its last star is published; a busy worker may take longer. */
 const EXPORT_LATE_MS = 30 * 60_000;
 /** A day's check starts at 00:00 UTC and takes minutes. */
 const CHECK_LATE_MS = 3_600_000;

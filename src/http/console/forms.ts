@@ -156,7 +156,7 @@ export function shownOnce(given: {
     title,
     body: section(
       "This is the only time it is shown",
-      html`<p>Copy it now and hand it to ${owner} by a safe way. Only a hash of it is stored, so it cannot be looked up later.</p>
+      html`<p>Copy it now and send it to ${owner} safely. Only a hash of it is stored, so it cannot be looked up later.</p>
 <code class="secret">${secret}</code>
 <p class="hint">Do not reload this page: that would send the form again.</p>
 <p><a class="button" href="/ops/${list}">I have copied it: back to the ${list}</a></p>`,

@@ -36,7 +36,7 @@ ${given.flaw === undefined ? "" : html`<p class="notice bad" role="alert">${give
 <input type="hidden" name="next" value="${given.next}">
 <div class="field"><label for="operator">Your name <span class="quiet">(optional)</span></label>
 <input id="operator" name="operator" maxlength="60" autocomplete="username" aria-describedby="operator-hint" value="${given.operator ?? ""}">
-<p class="hint" id="operator-hint">With the shared token of the environment it stands beside what you do in the operator log. A token of your own brings its name.</p></div>
+<p class="hint" id="operator-hint">With the shared OPERATOR_TOKEN, the operator log shows this name beside what you do. A token of your own has its name.</p></div>
 <div class="field"><label for="operator-token">Operator token</label>
 <input id="operator-token" name="operatorToken" type="password" required autocomplete="current-password"></div>
 <button class="primary">Sign in</button>

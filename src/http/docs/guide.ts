@@ -28,19 +28,19 @@ ${sample(`curl ${bearer} "${url}/v1/events?status=all&limit=2&offset=2"`)}
 <h2 id="limits">Limits</h2>
 <ul>
 <li>100 requests per client in any 60 seconds, unless this service sets another number. A client is an address;
-an IPv6 client is its /64. Every reply says in <code>RateLimit</code> how it stands, and a 429 says in
+an IPv6 client is its /64. Every reply says in <code>RateLimit</code> what is left, and a 429 says in
 <code>Retry-After</code> how long to wait.</li>
 <li>Every reply has an <code>ETag</code>. Send it as <code>If-None-Match</code>: what has not changed costs a 304.</li>
 <li>A wallet has 5 stars a day, 20 with a premium pass, until 00:00 UTC.</li>
 </ul>
 
 <h2 id="errors">Errors</h2>
-<p>An error is <code>{"error","code"}</code>: words for people, and a code that stays.</p>
+<p>An error is <code>{"error","code"}</code>: a text for people, and a stable code.</p>
 <table>
 <thead><tr><th>Status</th><th>Code</th><th>When</th></tr></thead>
 <tbody>
 <tr><td>400</td><td><code>INVALID_PARAMETER</code></td><td>A value that is not allowed; <code>parameter</code> and <code>allowed</code> say which and what is. Under <code>/voting</code> <code>INVALID_REQUEST</code> with <code>field</code>.</td></tr>
-<tr><td>401</td><td><code>MISSING_API_KEY</code>, <code>INVALID_API_KEY</code>, <code>REVOKED_API_KEY</code></td><td>No key, an unknown one, one that was taken back.</td></tr>
+<tr><td>401</td><td><code>MISSING_API_KEY</code>, <code>INVALID_API_KEY</code>, <code>REVOKED_API_KEY</code></td><td>No key, an unknown key, a revoked key.</td></tr>
 <tr><td>404</td><td><code>NOT_FOUND</code></td><td>No such path or record.</td></tr>
 <tr><td>405</td><td>none</td><td>Another method than GET.</td></tr>
 <tr><td>429</td><td>none</td><td>Too many requests.</td></tr>
@@ -61,9 +61,9 @@ often as you like. The counters change with each star:</p>
 ${sample(`curl --no-buffer "${url}/voting/live"`)}
 
 <h2 id="day-exports">Exports</h2>
-<p>The journal of each UTC day, a line of JSON per star, to check us by; no key. A day that is over
-becomes final: its hash stands in the list, its bytes change no more, and the chain of hashes binds all days.
-<code>npx starboard audit</code> holds exports, rankings and the public topics against each other.</p>
+<p>The journal of each UTC day, a line of JSON per star, for auditors; no key. A day that is over
+becomes final: its bytes no longer change, its hash is in the list, and a chain of hashes links all days.
+<code>npx starboard audit</code> compares exports, rankings and the public topics.</p>
 ${sample(`curl "${url}/exports"`)}
 ${sample(`day=$(curl -s "${url}/exports" | grep -o '[0-9]\\{4\\}-[0-9][0-9]-[0-9][0-9]' | head -n 1)
 curl --compressed "${url}/exports/$day"`)}

@@ -85,7 +85,7 @@ export function exportRoutes(deps: ExportRoutesDeps): Hono {
       isGzip,
       onEnd: (error) => {
         release();
-        if (error !== undefined) log.error({ err: error, day }, "an export broke off");
+        if (error !== undefined) log.error({ err: error, day }, "an export's reply was aborted");
       },
     });
     const outgoing = outgoingOf(c);

@@ -114,7 +114,7 @@ function proof(star: StarReceipt, message: string, mirrorNodeUrl: string | null)
   const text = html`<pre class="message" data-message>${message}</pre>`;
   if (mirrorNodeUrl === null) return text;
   return html`${text}
-<p class="lead">Your browser can ask the mirror node for this row itself and hold both against each other.</p>
+<p class="lead">Your browser can ask the mirror node for this row itself and compare both.</p>
 <p><button type="button" data-compare="${star.id}" data-mirror="${mirrorNodeUrl}" disabled>Compare with the ledger</button></p>
 <div class="outcome" role="status" data-outcome></div>`;
 }

@@ -44,7 +44,7 @@ async function readServer(sql: Sql): Promise<Server> {
       pg_is_in_recovery() or current_setting('default_transaction_read_only') = 'on' as "isReplica",
       current_setting('max_connections')::int as connections`;
   const [server] = await runStatement(asking, STATEMENT_WITHIN_MS);
-  if (server === undefined) throw new Error("the database did not say how it is set");
+  if (server === undefined) throw new Error("the database did not answer with its settings");
   return server;
 }
 

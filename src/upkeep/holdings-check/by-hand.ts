@@ -62,7 +62,9 @@ export function checkByHand(
   const start = (kind: "dry" | "run", work: () => Promise<void>): Promise<"done" | "started"> => {
     const done = work().finally(() => underWay.delete(kind));
     underWay.set(kind, done);
-    done.catch((error: unknown) => log.warn({ err: error, kind }, "a check by hand broke off"));
+    done.catch((error: unknown) =>
+      log.warn({ err: error, kind }, "a holdings check started by an operator failed"),
+    );
     const patience = delay(PATIENCE_MS, "started" as const, { ref: false });
     return Promise.race([done.then(() => "done" as const), patience]);
   };

@@ -154,7 +154,7 @@ function history(
     rows: rows.reverse(),
     empty: "No star yet. The first one shows here as soon as it is accepted.",
   })}
-<p class="hint">A refused star changes nothing and is not in the journal. Recent refusals, as far as they are kept, are on the <a href="/ops/feed?wallet=${given.wallet}">live page</a>.</p>`;
+<p class="hint">A refused star changes nothing and is not in the journal. The newest refusals are on the <a href="/ops/feed?wallet=${given.wallet}">live page</a>.</p>`;
 }
 
 function past(

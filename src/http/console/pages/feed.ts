@@ -99,7 +99,7 @@ ${section(
 ${decisions.length === 0 ? html`<p class="empty" data-empty>${wallet === "" && event === "" ? "Nothing was decided in the last 24 hours." : "Nothing that fits was decided in the last 24 hours."} Leave this page open: decisions show here as they are made.</p>` : ""}`,
   html`<span class="hint" data-live-state role="status"><noscript>As of when this page was loaded</noscript></span>`,
 )}
-<p class="hint">Accepted stars come from the journal: all of them are here. Refusals are kept for a while only, as far as they fit: look at them, but do not count them.</p>`;
+<p class="hint">Accepted stars come from the journal: all of them are here. Only the newest refusals are kept, so do not count them.</p>`;
 }
 
 function entry(decision: Decision, now: number): Html {

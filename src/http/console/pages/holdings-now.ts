@@ -31,7 +31,7 @@ function body(request: PageRequest, run: KeptDryRun | null, explorer: string | n
   if (run === null) {
     return section(
       "No dry run",
-      html`<p>There is none of the last hour. Start one to see what a check would remove.</p>${again("Start a dry run")}`,
+      html`<p>There was none in the last hour. Start one to see what a check would remove.</p>${again("Start a dry run")}`,
     );
   }
   const who = html`<p class="lead">Dry run by ${run.operator}, started ${ago(run.startedAt, request.now)}. Nothing was written down.</p>`;

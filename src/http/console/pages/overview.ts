@@ -48,7 +48,7 @@ ${section("Last minutes in numbers", minutes(numbers.points))}`;
 }
 
 function liveState(): Html {
-  return html`<span class="hint" data-live-state role="status"><noscript>As of when this page was loaded; without JavaScript it stands still.</noscript></span>`;
+  return html`<span class="hint" data-live-state role="status"><noscript>As of when this page was loaded; without JavaScript it does not update.</noscript></span>`;
 }
 
 /** A line of a chart with its newest number, which the page's script keeps. */

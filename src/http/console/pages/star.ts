@@ -125,7 +125,7 @@ function sum(star: StarStory): Html {
 ${line(base, base === 1 ? "for the wallet itself" : "for the wallet: it had starred this forever mint before")}
 ${line(countedA, partA(star, heldA.length))}
 ${line(bonusB, partB(star, heldB.length))}
-</tbody><tfoot><tr><td class="number"><strong>${number(weight)}</strong></td><td>is its weight: so much was added to the counter</td></tr></tfoot></table>
+</tbody><tfoot><tr><td class="number"><strong>${number(weight)}</strong></td><td>is its weight: the counter rose by it</td></tr></tfoot></table>
 <p class="hint">${ruleOf(star)}</p>`;
 }
 

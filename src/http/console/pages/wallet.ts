@@ -4,7 +4,7 @@ import { accountNumber } from "../../../journal/star-record.ts";
 import { isEntityId } from "../../../ledger/entity-id.ts";
 import { listDaysOfWallet, type WalletDayRow } from "../../../reads/console-actors.ts";
 import { type ListedStar, listStars } from "../../../reads/console-star.ts";
-import { readWalletBooks, type WalletBooks } from "../../../reads/console-wallet.ts";
+import { readWalletRecords, type WalletRecords } from "../../../reads/console-wallet.ts";
 import { readStanding, type Standing } from "../../../reads/leaderboard.ts";
 import { actorLink, onExplorer, starLink } from "../links.ts";
 import {
@@ -36,7 +36,7 @@ interface Known {
   readonly explorer: string | null;
   readonly days: readonly WalletDayRow[];
   readonly stars: readonly ListedStar[];
-  readonly books: WalletBooks;
+  readonly records: WalletRecords;
   readonly standing: Standing | null;
   readonly refused: readonly RefusalGroup[];
 }
@@ -49,15 +49,15 @@ export function walletPage({ sql, refusals, explorer }: PagesDeps): Page {
     async show({ rest: wallet, now }) {
       if (!isEntityId(wallet)) throw new TerminalError("NOT_FOUND", "This names no wallet.");
       const account = accountNumber(wallet);
-      const [days, stars, books, standing, newest] = await Promise.all([
+      const [days, stars, records, standing, newest] = await Promise.all([
         listDaysOfWallet(sql, { wallet: account, limit: DAYS_SHOWN }),
         listStars(sql, { wallet: account, limit: LINES_SHOWN }),
-        readWalletBooks(sql, account, { now, limit: LINES_SHOWN }),
+        readWalletRecords(sql, account, { now, limit: LINES_SHOWN }),
         readStanding(sql, { account, now }),
         refusals.newest(REFUSALS_SEARCHED),
       ]);
       const refused = groupRefusals(newest.filter((one) => one.wallet === wallet));
-      const known = { wallet, now, explorer, days, stars, books, standing, refused };
+      const known = { wallet, now, explorer, days, stars, records, standing, refused };
       return { title: `Wallet ${wallet}`, body: body(known) };
     },
   };
@@ -72,9 +72,9 @@ ${section("Days", dayTable(days, now), days.length < DAYS_SHOWN ? null : more)}
 ${section("Refusals", refusalTable(refused, { now, isDayKnown: false }), html`<span class="hint">recent ones, as far as they are kept; alike ones are counted</span>`)}`;
 }
 
-function summary({ wallet, now, explorer, days, books, standing }: Known): Html {
+function summary({ wallet, now, explorer, days, records, standing }: Known): Html {
   const today = days.find(({ day }) => day === dayOf(now));
-  const { passes, credits, sessions } = books;
+  const { passes, credits, sessions } = records;
   const [newest] = sessions;
   const none = "none";
   return facts([
@@ -136,7 +136,7 @@ function timeLine(known: Known): Html {
   });
 }
 
-function linesOf({ stars, books, refused }: Known): Line[] {
+function linesOf({ stars, records, refused }: Known): Line[] {
   return [
     ...stars.map(
       ({ id, at, type, targetId, weight }): Line => ({
@@ -152,21 +152,21 @@ function linesOf({ stars, books, refused }: Known): Line[] {
         outcome: html`${badge("warn", "refused")} ${refusalWords(code)}${count === 1 ? "" : `, ${number(count)} times that day`}`,
       }),
     ),
-    ...books.passes.map(
+    ...records.passes.map(
       ({ grantedAt, season, seasonId }): Line => ({
         at: grantedAt,
         what: "premium pass granted",
         outcome: html`<a href="/ops/premium?season=${seasonId}">${season}</a>`,
       }),
     ),
-    ...books.credits.map(
+    ...records.credits.map(
       ({ at, points, reason }): Line => ({
         at,
         what: `${points > 0 ? "+" : "−"}${number(Math.abs(points))} XP booked`,
         outcome: reason,
       }),
     ),
-    ...books.sessions.map((at): Line => ({ at, what: "signed in", outcome: "still open" })),
+    ...records.sessions.map((at): Line => ({ at, what: "signed in", outcome: "still open" })),
   ];
 }
 

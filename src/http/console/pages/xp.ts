@@ -86,7 +86,7 @@ ${fieldOf(request, CREDIT, {
 })}
 <button class="primary">Book the credit</button>`,
   );
-  return html`<p class="lead">Stars earn points by themselves. What comes from elsewhere, and corrections, are booked here; a credit is never changed or removed.</p>
+  return html`<p class="lead">Stars earn points by themselves. Points from elsewhere, and corrections, are credited here; a credit is never changed or removed.</p>
 ${section("Book a credit", form)}
 ${section(
   "Newest credits",

@@ -19,7 +19,7 @@ interface Ending {
 
 const FAULT = "That is our fault, and nothing was spent. Reload the page and try again.";
 
-/** One sentence for every code that voting knows, with the time at which it ends where it does. */
+/** One sentence for every code of the voting API, with the time at which the refusal ends. */
 const SENTENCES: Readonly<Record<string, (ending: Ending) => string>> = {
   ALREADY_STARRED: ({ midnight }) => `You have starred this today. It opens again ${midnight}.`,
   ALLOWANCE_EXHAUSTED: ({ midnight, limit }) =>
@@ -34,7 +34,7 @@ const SENTENCES: Readonly<Record<string, (ending: Ending) => string>> = {
   INVALID_SESSION: () => "You are signed out. Sign in again to give this star.",
   INVALID_SIGNATURE: () => "The signature does not fit this wallet. Sign in once more.",
   JOURNAL_BEHIND: ({ soon }) =>
-    `Stars are being brought back after a fault, and none is taken meanwhile. Nothing was spent; try again ${soon}.`,
+    `Lost stars are being restored, and no star is accepted until then. Nothing was spent; try again ${soon}.`,
   METHOD_NOT_ALLOWED: () => FAULT,
   MISSING_SESSION: () => "Sign in to give this star.",
   NOT_FOUND: () => "This is no longer in the directory. Nothing was spent.",
@@ -52,7 +52,7 @@ const SENTENCES: Readonly<Record<string, (ending: Ending) => string>> = {
 /** The codes that have a sentence. */
 export const KNOWN_REFUSALS: readonly string[] = Object.keys(SENTENCES);
 
-/** Without any answer, it is not known what became of a star; the same key asks again. */
+/** Without an answer, it is not known whether a star was accepted; the same key asks again. */
 export const NO_ANSWER =
   "No answer came. Check your connection and press again: a star counts once, however often you ask.";
 
