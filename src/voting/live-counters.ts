@@ -121,7 +121,8 @@ export class LiveCounters {
     if (this.#ring !== undefined && this.#caughtUpAt >= moment) return this.#ring;
     const startedAt = performance.now();
     const to = await settleJournal(this.#source.lookAtJournal, SETTLED_WITHIN_MS);
-    if (to === null) throw new RetryableError("UNAVAILABLE", "the journal's writers did not finish in time");
+    if (to === null)
+      throw new RetryableError("UNAVAILABLE", "the journal's writers did not finish in time");
     const ring = await this.#readOn(to);
     this.#caughtUpAt = startedAt;
     return ring;
