@@ -8,7 +8,6 @@
  * [--rounds 20] [--asynchronous 3] [--seed 1]`.
  */
 import * as assert from "node:assert/strict";
-import { rmSync } from "node:fs";
 import { parseArgs } from "node:util";
 import { openPostgres } from "../../src/store/postgres.ts";
 import { pause } from "../publishing/live.ts";
@@ -301,8 +300,7 @@ try {
   }
 } finally {
   await Promise.all([web.kill(), worker.kill()]);
-  servers.stopAll();
-  rmSync(servers.folder, { recursive: true, force: true });
+  servers.close();
 }
 // What the network holds on to has lost its server, and ends with this process.
 process.exit();

@@ -6,6 +6,7 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
+  rmSync,
 } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
@@ -61,8 +62,8 @@ export interface PostgresServers {
   create(name: string, settings?: readonly string[]): Promise<PostgresServer>;
   /** The server of a data folder that is there, or will be. */
   at(data: string): Promise<PostgresServer>;
-  /** Stops what runs. */
-  stopAll(): void;
+  /** Stops what runs, and removes the folder. */
+  close(): void;
 }
 
 /** @param folder empty, and open to other users */
@@ -115,12 +116,13 @@ export function openServers(folder: string, programs: string): PostgresServers {
       await server.start();
       return server;
     },
-    stopAll() {
+    close() {
       for (const { data } of all) {
         // One that does not run, or was never made, is no matter.
         const stop = ["-D", data, "-m", "immediate", "stop"];
         spawnSync(join(programs, "pg_ctl"), stop, { cwd: folder, stdio: "ignore", ...user });
       }
+      rmSync(folder, { recursive: true, force: true });
     },
   };
 }

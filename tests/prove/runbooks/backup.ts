@@ -1,6 +1,6 @@
 /** `docs/operating/backup.md`: some stars before the dump, some after it; all of them come back. */
 import * as assert from "node:assert/strict";
-import { mkdirSync, rmSync } from "node:fs";
+import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { openPostgres } from "../../../src/store/postgres.ts";
 import { openLostWorld, stateOf } from "../../recovery/world.ts";
@@ -54,6 +54,5 @@ try {
 } finally {
   await machine.close();
   await world.close();
-  servers.stopAll();
-  rmSync(servers.folder, { recursive: true, force: true });
+  servers.close();
 }

@@ -3,7 +3,6 @@
  * stars, by the page's commands; `npm run prove:failover` does it many times and counts.
  */
 import * as assert from "node:assert/strict";
-import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { freePort } from "../../../src/local/free-port.ts";
 import { openPostgres } from "../../../src/store/postgres.ts";
@@ -68,9 +67,8 @@ try {
   await promoted.end();
 } finally {
   await machine.close();
-  servers.stopAll();
+  servers.close();
   await network.close().catch(() => undefined);
-  rmSync(servers.folder, { recursive: true, force: true });
 }
 // The network was closed without its database, which went with the primary.
 process.exit(0);

@@ -3,7 +3,7 @@
  * the new one does; stars before and after another operator's key are all published, and audited.
  */
 import * as assert from "node:assert/strict";
-import { readFileSync, rmSync, writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { freePort } from "../../../src/local/free-port.ts";
 import { seedDirectory } from "../../support/engine.ts";
@@ -124,6 +124,5 @@ try {
 } finally {
   await machine.close();
   await network.close();
-  servers.stopAll();
-  rmSync(servers.folder, { recursive: true, force: true });
+  servers.close();
 }

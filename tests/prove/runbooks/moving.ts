@@ -1,6 +1,5 @@
 /** `docs/operating/moving.md`: a service that takes stars until it is stopped has all of them on the new server. */
 import * as assert from "node:assert/strict";
-import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { freePort } from "../../../src/local/free-port.ts";
 import { openPostgres } from "../../../src/store/postgres.ts";
@@ -61,9 +60,8 @@ try {
   await moved.end();
 } finally {
   await machine.close();
-  servers.stopAll();
+  servers.close();
   await network.close().catch(() => undefined);
-  rmSync(servers.folder, { recursive: true, force: true });
 }
 // The network was closed without its database, whose server has stopped.
 process.exit(0);

@@ -3,7 +3,7 @@
  * instant has no mistake, and gets the later stars back from the ledger.
  */
 import * as assert from "node:assert/strict";
-import { cpSync, rmSync } from "node:fs";
+import { cpSync } from "node:fs";
 import { join } from "node:path";
 import { openPostgres } from "../../../src/store/postgres.ts";
 import { openLostWorld, stateOf } from "../../recovery/world.ts";
@@ -73,6 +73,5 @@ try {
 } finally {
   await machine.close();
   await world.close();
-  servers.stopAll();
-  rmSync(servers.folder, { recursive: true, force: true });
+  servers.close();
 }

@@ -127,6 +127,6 @@ try {
   isOver = true;
   await machine.close();
   await network.close();
-  servers.stopAll();
-  for (const folder of [servers.folder, next]) rmSync(folder, { recursive: true, force: true });
+  servers.close();
+  rmSync(next, { recursive: true, force: true });
 }
