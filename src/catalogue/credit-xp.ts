@@ -1,5 +1,5 @@
 import { TerminalError } from "../errors.ts";
-import { isEntityId } from "../ledger/entity-id.ts";
+import { entityNumber, isEntityId } from "../ledger/entity-id.ts";
 import { RAISED, runStatement, type Sql } from "../store/postgres.ts";
 
 /** Points booked from outside: the rewards feature's, or a correction. */
@@ -42,9 +42,7 @@ export async function creditXp(sql: Sql, credit: XpCredit): Promise<BookedCredit
   const [booked] = await runStatement(sql<BookedCredit[]>`
     select ${id} as id, '0.0.' || wallet as wallet, points, reason, season_id as "seasonId",
       at as "creditedAt"
-    from credit_xp(${id}, ${Number(wallet.slice("0.0.".length))}, ${points}, ${reason})`).catch(
-    explain,
-  );
+    from credit_xp(${id}, ${entityNumber(wallet)}, ${points}, ${reason})`).catch(explain);
   if (booked === undefined) throw new Error("credit_xp returned no credit");
   if (booked.wallet !== wallet || booked.points !== points || booked.reason !== reason) {
     throw new TerminalError(

@@ -1,5 +1,5 @@
 import { TerminalError } from "../errors.ts";
-import { isEntityId } from "../ledger/entity-id.ts";
+import { entityNumber, isEntityId } from "../ledger/entity-id.ts";
 import { runStatement, type Sql } from "../store/postgres.ts";
 
 /** A paid pass: 20 votes a day while its season is on. */
@@ -66,5 +66,5 @@ function read({ wallet, seasonId }: PassName): { number: number; seasonId: strin
     throw new TerminalError("INVALID_REQUEST", `${wallet} is no account id such as 0.0.1001`);
   }
   if (!UUID.test(seasonId)) throw new TerminalError("NOT_FOUND", "no season has this id");
-  return { number: Number(wallet.slice("0.0.".length)), seasonId };
+  return { number: entityNumber(wallet), seasonId };
 }

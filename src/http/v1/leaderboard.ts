@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { instant } from "../../../actors/day.ts";
+import { withInstants } from "../../../actors/day.ts";
 import { readLeaderboard } from "../../reads/leaderboard.ts";
 import { type Endpoint, type EndpointDeps, endpoint } from "./endpoint.ts";
 import { ranked } from "./page.ts";
@@ -23,13 +23,10 @@ export function readLeaderboardEndpoint({ sql }: EndpointDeps): Endpoint {
       .meta({ id: "Leaderboard" }),
     async answer({ limit }, now) {
       const { season, scores, until } = await readLeaderboard(sql, { limit, now });
-      const shown = season && {
-        id: season.id,
-        name: season.name,
-        startsAt: instant(season.startsAt),
-        endsAt: instant(season.endsAt),
+      return {
+        body: { season: season && withInstants(season), leaderboard: ranked(scores) },
+        until,
       };
-      return { body: { season: shown, leaderboard: ranked(scores) }, until };
     },
   });
 }
