@@ -32,14 +32,6 @@ export async function newestKeys(
     where ${before === null ? sql`true` : sql`id < ${before}`} order by id desc limit ${limit}`);
 }
 
-/** @returns null where no key has this id */
-export async function findKey(sql: Sql, id: string): Promise<ListedKey | null> {
-  const [key] = await runStatement(
-    sql<ListedKey[]>`select ${columns(sql)} from api_key where id = ${id}`,
-  );
-  return key ?? null;
-}
-
 function columns(sql: Sql) {
   return sql`id, name, prefix, created_at as "createdAt", last_used_at as "lastUsedAt",
     revoked_at as "revokedAt"`;

@@ -18,7 +18,6 @@ export interface Landmarks {
   readonly middle: { readonly starOfEvent: string; readonly seq: number; readonly entry: number };
   readonly check: string;
   readonly checkBefore: number;
-  readonly key: string;
   readonly season: string;
   readonly waiting: string;
 }
@@ -129,7 +128,6 @@ export function consoleAddresses(at: Landmarks): Readonly<Record<string, readonl
     "/xp": [["xp", "/xp"]],
     "/keys": [["keys", "/keys"]],
     "/operators": [["operators", "/operators"]],
-    "/keys/revoke/*": [["revoke a key?", `/keys/revoke/${at.key}`]],
     "/log": [
       ["operator log", "/log"],
       ["operator log, far back", `/log?before=${at.middle.entry}`],
@@ -198,7 +196,6 @@ export async function findLandmarks(sql: Sql): Promise<Landmarks> {
         'entry', (select id from operator_log order by id offset 1000 limit 1)) as middle,
       (select id from holdings_check_run order by started_at desc limit 1) as check,
       (select started_at from holdings_check_run order by started_at offset 100 limit 1) as "checkBefore",
-      (select id from api_key where revoked_at is null limit 1) as key,
       (select id from season order by starts_at desc limit 1) as season,
       (select star_id from outbox where state <> 'published' order by star_id desc offset 100 limit 1) as waiting`;
   if (row === undefined) throw new Error("the journal is empty");

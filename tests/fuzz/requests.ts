@@ -138,7 +138,7 @@ const RECORDS = [
   ...["/voting/preview?type=token&id=", "/exports/", "/events/", "/tokens/", "/collections/"],
   ...["/projects/", "/stars/", "/ops/api/actors/", "/ops/api/actors/wallet-day/", "/ops/stars/"],
   ...["/ops/api/actors/event-day/meetup/", "/ops/api/actors/forever-mint/", "/ops/actors/"],
-  ...["/ops/actors/wallet-day/", "/ops/wallets/", "/ops/holdings/runs/", "/ops/keys/revoke/"],
+  ...["/ops/actors/wallet-day/", "/ops/wallets/", "/ops/holdings/runs/"],
   ...["/ops/raw/actors/", "/ops/search?q=", "/assets/", "/ops/assets/", "/docs/", "/ops/queues/"],
 ];
 const PATHS = [

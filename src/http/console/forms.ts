@@ -67,7 +67,7 @@ export function askingButton(
 ): Html {
   const { word, label, question, sure } = given;
   if (request.lacksRoleFor(given.path) !== null) return html``;
-  return html`<details class="ask"><summary class="button small danger" aria-label="${label}">${word} …</summary><p>${question}</p>${actionButton(request, { ...given, word: sure, kind: "danger" })}</details>`;
+  return html`<details class="ask"><summary class="button small danger" aria-label="${label}">${word} …</summary><p>${question}</p>${actionButton(request, { ...given, word: sure, label: sure, kind: "danger" })}</details>`;
 }
 
 /** A field of a form. */

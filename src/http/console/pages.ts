@@ -11,7 +11,6 @@ import { feedPage, liveDecisionsPage } from "./pages/feed.ts";
 import { holdingsPage } from "./pages/holdings.ts";
 import { holdingsNowPage } from "./pages/holdings-now.ts";
 import { holdingsRunPage } from "./pages/holdings-run.ts";
-import { keyRevokePage } from "./pages/key-revoke.ts";
 import { keysPage } from "./pages/keys.ts";
 import { logPage } from "./pages/log.ts";
 import { operatorsPage } from "./pages/operators.ts";
@@ -54,7 +53,6 @@ export function consolePages(given: Omit<PagesDeps, "readNumbers" | "feed">): re
     premiumPage(deps),
     xpPage(deps),
     keysPage(deps),
-    keyRevokePage(deps),
     operatorsPage(deps),
     logPage(deps),
     logExportPage(deps),

@@ -36,7 +36,7 @@ export async function fillForBrowser(service: Service): Promise<Filled> {
   const voter = await signIn(service, wallet);
   const { body } = await cast(service, voter, "event/meetup");
   await cast(service, voter, "event/mint");
-  const { keyId } = await fillConsole(service);
+  await fillConsole(service);
   const operator = await signInOperator(service);
   await operator.post("/ops/holdings/dry-run", {});
   await operator.post("/ops/holdings/run", { confirmed: "yes" });
@@ -75,7 +75,6 @@ export async function fillForBrowser(service: Service): Promise<Filled> {
     "/xp": [["xp", "/xp"]],
     "/keys": [["keys", "/keys"]],
     "/operators": [["operators", "/operators"]],
-    "/keys/revoke/*": [["key-revoke", `/keys/revoke/${keyId}`]],
     "/log": [["operator-log", "/log"]],
   } as const satisfies Record<string, readonly Address[]>;
   return { voter, star, addresses };

@@ -19,7 +19,7 @@ const SHOWN = [
     "catalogue-projects",
     "catalogue-collections",
   ],
-  ...["seasons", "premium", "xp", "keys", "key-revoke", "operator-log", "holdings-now"],
+  ...["seasons", "premium", "xp", "keys", "operator-log", "holdings-now"],
 ];
 
 const test = browserSuite<Filled>("/ops markup in a browser", async ({ service }) => {

@@ -7,7 +7,7 @@ import { newWallet, type Service } from "../../support/service.ts";
 const DAY_MS = 86_400_000;
 
 /** Something of everything for the operators' pages. The stars of a mint lose an NFT. */
-export async function fillConsole(service: Service): Promise<{ readonly keyId: string }> {
+export async function fillConsole(service: Service): Promise<void> {
   const { sql, hedera, collectionA } = service;
   const now = Date.now();
   await addSeason(sql, { name: "Summer", startsAt: now - 90 * DAY_MS, endsAt: now - DAY_MS });
@@ -16,7 +16,7 @@ export async function fillConsole(service: Service): Promise<{ readonly keyId: s
   for (const wallet of ["0.0.1001", "0.0.1002", "0.0.24680"]) {
     await grantPass(sql, { wallet, seasonId: season.id });
   }
-  const { id: keyId } = await issueKey(sql, "Explorer of the ecosystem");
+  await issueKey(sql, "Explorer of the ecosystem");
   await revokeKey(sql, (await issueKey(sql, "A prototype that is over")).id);
   await sql`insert into xp_credit (key, wallet, points, reason, at)
     values ('quest-7/0.0.1001', 1001, 250, 'Quest 7 finished', ${now - 3_600_000}),
@@ -36,5 +36,4 @@ export async function fillConsole(service: Service): Promise<{ readonly keyId: s
     from outbox order by star_id limit 1`;
   const buyer = await newWallet(service);
   await hedera.ledger.transfer(collectionA, 1, buyer.id);
-  return { keyId };
 }

@@ -2,7 +2,7 @@ import { issueKey } from "../../../keys/issue-key.ts";
 import { type ListedKey, newestKeys } from "../../../keys/list-keys.ts";
 import { revokeKey } from "../../../keys/revoke-key.ts";
 import type { Sql } from "../../../store/postgres.ts";
-import { actionForm, fieldOf, filledIn, flawIn, shownOnce, UUID } from "../forms.ts";
+import { actionForm, askingButton, fieldOf, filledIn, flawIn, shownOnce, UUID } from "../forms.ts";
 import { ago, badge, type Content, html, section, table } from "../markup.ts";
 import type { Action, Page, PageRequest, PagesDeps } from "../page.ts";
 import { older, textOf } from "../paging.ts";
@@ -68,7 +68,6 @@ function revoking(sql: Sql): Action {
 }
 
 function body(request: PageRequest, found: readonly ListedKey[]) {
-  const { now, lacksRoleFor } = request;
   const keys = found.slice(0, PER_PAGE);
   const last = found.length > PER_PAGE ? keys.at(-1)?.id : undefined;
   const form = actionForm(
@@ -95,14 +94,15 @@ ${section(
       { label: "Last used", isWhole: true },
       { label: "", isAction: true },
     ],
-    rows: keys.map((key) => row(key, now, lacksRoleFor(REVOKE) === null)),
+    rows: keys.map((key) => row(request, key)),
     empty:
       "No key was issued yet: the public API refuses every request. Issue the first one above.",
   })}${older(last === undefined ? null : `/ops/keys?before=${last}`)}`,
 )}`;
 }
 
-function row(key: ListedKey, now: number, mayRevoke: boolean): Content[] {
+function row(request: PageRequest, key: ListedKey): Content[] {
+  const { now } = request;
   const { id, name, prefix, createdAt, lastUsedAt, revokedAt } = key;
   return [
     name,
@@ -112,8 +112,16 @@ function row(key: ListedKey, now: number, mayRevoke: boolean): Content[] {
       : html`${badge("plain", "revoked")} <span class="quiet">${ago(revokedAt, now)}</span>`,
     ago(createdAt, now),
     lastUsedAt === null ? "never" : ago(lastUsedAt, now),
-    revokedAt === null && mayRevoke
-      ? html`<a class="button small danger" href="/ops/keys/revoke/${id}" aria-label="Revoke … the key of ${name}">Revoke …</a>`
+    revokedAt === null
+      ? askingButton(request, {
+          path: REVOKE,
+          word: "Revoke",
+          label: `Revoke … the key of ${name}`,
+          question:
+            "From that moment every request with it is refused, in every process. A revoked key cannot be brought back; its owner would need a new one.",
+          sure: "Revoke this key",
+          fields: { id },
+        })
       : "",
   ];
 }
