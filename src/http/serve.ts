@@ -35,6 +35,9 @@ const CONNECTIONS_MAX = 8_192;
 /** How often a draining server hangs up on connections that have become idle. */
 const HANG_UP_EVERY_MS = 50;
 
+/** The host is for requests that name none. */
+const LISTENER = { hostname: "localhost", errorHandler: answerUnfit };
+
 /** Where a server listens, and what it looks at before it asks its app. */
 export interface ServeOptions {
   readonly host: string;
@@ -50,13 +53,12 @@ export async function serveHttp(
   app: Hono,
   { host, port, fastPath, socketAddress }: ServeOptions,
 ): Promise<HttpServer> {
-  const answer = getRequestListener(app.fetch, { errorHandler: answerUnfit });
+  const answer = getRequestListener(app.fetch, LISTENER);
   const askApp: AskApp = (incoming, outgoing, prechecked) => {
     if (prechecked === undefined) return void answer(incoming, outgoing);
     // A listener of its own hands on by argument what is known of this one request.
-    void getRequestListener((request, env) => app.fetch(request, { ...env, prechecked }), {
-      errorHandler: answerUnfit,
-    })(incoming, outgoing);
+    const listener = (request: Request, env: object) => app.fetch(request, { ...env, prechecked });
+    void getRequestListener(listener, LISTENER)(incoming, outgoing);
   };
   let isDraining = false;
   const server = createServer(SERVER_OPTIONS, (request, response) => {
@@ -107,13 +109,16 @@ function urlOf(server: Server): string {
   return `http://${family === "IPv6" ? `[${address}]` : address}:${port}`;
 }
 
-/** With two, a request is smuggled past a proxy that reads the other one. */
-function hasOneHost({ rawHeaders }: IncomingMessage): boolean {
+/**
+ * With two, a request is smuggled past a proxy that reads the other one. HTTP/1.0 knows no hosts, and
+ * load balancers still check a server's health by it.
+ */
+function hasOneHost({ rawHeaders, httpVersion }: IncomingMessage): boolean {
   let hosts = 0;
   for (let index = 0; index < rawHeaders.length; index += 2) {
     if (rawHeaders[index]?.toLowerCase() === "host") hosts++;
   }
-  return hosts === 1;
+  return hosts === 1 || (hosts === 0 && httpVersion === "1.0");
 }
 
 /** What the adapter refuses (a Host or target that makes no URL), and errors that went uncaught. */

@@ -98,6 +98,12 @@ test("400 INVALID_REQUEST for no host, two hosts, and a host that is none", asyn
   }
 });
 
+test("HTTP/1.0 needs no host, and has one at most", async () => {
+  assert.match(await raw("GET /fast HTTP/1.0\r\n\r\n"), /^HTTP\/1\.1 200 .*\r\n\r\nfast$/s);
+  const two = await raw("GET /fast HTTP/1.0\r\nHost: a\r\nHost: b\r\n\r\n");
+  assertProblem(two, 400, "INVALID_REQUEST");
+});
+
 test("431 HEADERS_TOO_LARGE for headers above 16 KiB", async () => {
   const reply = await raw(`GET /fast HTTP/1.1\r\nHost: x\r\nX: ${"x".repeat(17_000)}\r\n\r\n`);
   assertProblem(reply, 431, "HEADERS_TOO_LARGE");
