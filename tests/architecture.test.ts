@@ -72,7 +72,7 @@ function room(path: string): string {
 const rowOf = (path: string): number => rows.findIndex((row) => row.includes(room(path)));
 const all = sources("src", "actors").flatMap(importsOf);
 
-test("every file of src stands in a row", () => {
+test("every file of src belongs to a row", () => {
   const homeless = sources("src").filter((file) => rowOf(file) === -1);
   assert.deepEqual(homeless, []);
 });
@@ -141,7 +141,7 @@ test("no statement is put together from text", () => {
   assert.deepEqual(users, ["src/store/migrate.ts"]);
 });
 
-test("actors stand on the ground: they import xstate and each other, nothing else", () => {
+test("actors import xstate and each other, nothing else", () => {
   const outside = all.filter(
     ({ from, to }) => from.startsWith("actors/") && !to.startsWith("actors/") && to !== "xstate",
   );

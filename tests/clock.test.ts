@@ -21,7 +21,7 @@ test("a jump of the source is followed at the next look", async () => {
   assert.ok(clock.now() >= 90_000_000 && clock.now() < 90_001_000);
 });
 
-test("a time told in passing is compared: a jump either way is looked into, agreement is not", async () => {
+test("a time in an answer is compared: after a jump the clock is measured again, else not", async () => {
   let source = 1_000_000;
   let looks = 0;
   const clock = await followClock(async () => {

@@ -16,7 +16,7 @@ function refusal(
   return "accepted";
 }
 
-test("with nothing set, the defaults of the contract stand", () => {
+test("with nothing set, the defaults of the contract apply", () => {
   const { PORT, HOST, HEDERA_NETWORK, API_RATE_LIMIT, VOTING_RATE_LIMIT, XP_PER_STAR } =
     readSettings({});
   assert.deepEqual(
@@ -101,7 +101,7 @@ test("topics differ, collections too: one for both would mix what is apart on th
   );
 });
 
-test("PUBLIC_URL is published: it bears no credentials, query or fragment", () => {
+test("PUBLIC_URL is published: it has no credentials, query or fragment", () => {
   for (const PUBLIC_URL of ["https://a:b@c.example", "https://c.example?q", "https://c.example/#a"])
     assert.match(refusal({ PUBLIC_URL }), /^PUBLIC_URL must have no credentials/, PUBLIC_URL);
   for (const PUBLIC_URL of ["HTTPS://C.example:443", "https://c.example/stars/"])

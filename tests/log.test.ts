@@ -39,7 +39,7 @@ const SETUP = (log: string) => `
 const numbers = (lines: readonly Line[]) => lines.map(({ n }) => n);
 const upTo = (count: number) => Array.from({ length: count }, (_, n) => n);
 
-test("a process that ends by itself has said everything, in order", async () => {
+test("a process that ends by itself has written every log line, in order", async () => {
   const { status, lines } = await run(
     `for (let n = 0; n < 3000; n++) log.info({ n }, "a word, ünd ein Wort");`,
   );

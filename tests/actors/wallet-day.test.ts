@@ -83,7 +83,7 @@ test("a pass bought after the fifth star opens the day again; one that ended clo
   assert.equal(closed.value, "spent");
 });
 
-test("a limit leaves a vote, or none: open and spent change places by the pass alone", () => {
+test("a limit that leaves a vote opens the day, one that leaves none ends it: by the pass alone", () => {
   const stars = Array.from({ length: 5 }, (_, n) => ({ id: `${n}`, target: `token/${n}`, at: n }));
   const states = (seasons: readonly (string | null)[], count: number) => {
     let state = foldWalletDay({ wallet: "0.0.1001", day: DAY }, stars.slice(0, count), null);

@@ -75,7 +75,7 @@ test("the windows: today from 00:00, 7 and 30 days from the full hour", () => {
   assert.deepEqual(votes7d, { low: 56, high: 124 });
 });
 
-test("a chain is followed in either framing, which is told; another version is not", () => {
+test("a chain is followed in either framing, and the report names it; another version is not", () => {
   for (const framing of ["stream", "plain"] as Framing[]) {
     const chain = startOfChain("0.0.8001");
     let previous: Uint8Array = Buffer.alloc(48);

@@ -64,7 +64,7 @@ test("a service that is not up yet is asked again", async () => {
   await after.close();
 });
 
-test("what will not pass is told at once, in one line", async () => {
+test("a failure that will not pass is reported at once, in one line", async () => {
   const { asked, listener } = inTurn(refuse(404), refuse(429, { "retry-after": "86400" }));
   const server = await serve(listener);
   await assert.rejects(fetchWithRetry(server.url), /^Error: \/exports: HTTP 404 busy$/);

@@ -175,14 +175,14 @@ test("a ranking in the wrong order", () => {
 });
 
 test("a message in more than one piece, or on the other topic, is none of ours", () => {
-  const nobody = buildOwnership().build();
+  const emptyOwnership = buildOwnership().build();
   const judge: MessageJudge = {
     kinds: new Map([
       ["0.0.8001", "event_vote"],
       ["0.0.8002", "asset_vote"],
     ]),
     keys: KEYS,
-    ownerships: { A: nobody, B: nobody },
+    ownerships: { A: emptyOwnership, B: emptyOwnership },
     excluded: new Set(),
     reading: { from: 0, until: 0, ends: null },
     day: null,

@@ -35,7 +35,7 @@ test("it asks for every page of the table and every route of the API", () => {
   assert.deepEqual(leftOut(PAGES, API, LANDMARKS), []);
 });
 
-test("a page that it does not ask for is told, and so is a place without a page", () => {
+test("a page that it does not time fails, and so does a path without a page", () => {
   const added: Page = { path: "/new", show: () => Promise.reject(new Error("never shown")) };
   const without = PAGES.filter(({ path }) => path !== "/log");
   assert.deepEqual(leftOut([...without, added], API, LANDMARKS), ["/new", "/log"]);

@@ -34,7 +34,7 @@ test("bars end where the goal is reached, whichever way it points, and what was 
   assert.ok(svg.includes("half of it &amp; more") && !svg.includes("not measured"));
 });
 
-test("the fastest rival has the longest bar, and ours are told apart", () => {
+test("the fastest rival has the longest bar, and ours have another colour", () => {
   const spread = (median: number) => ({ median, least: median, most: median });
   const rival = (name: string, perSecond: number, times: number) => ({
     ...{ name, isOurs: name === "ours", p50Ms: spread(1), cpuUs: spread(1) },

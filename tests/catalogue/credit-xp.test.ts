@@ -166,7 +166,7 @@ test("a season is over in the millisecond in which it ends: nothing of it is tak
   assert.deepEqual(await foldedScores(sql), await scores(sql));
 });
 
-test("while no season is on, points stand in the ledger alone, and none can be taken back", async ({
+test("while no season is on, points are stored and on no leaderboard, and none can be taken back", async ({
   sql,
   now,
 }) => {

@@ -199,7 +199,7 @@ test("titles are not blank, urls are plain, and no text turns its surroundings a
   for (const [given, pattern] of named) assert.match(await refusal(given), pattern);
 });
 
-test("no instant is after the year 9999, a default end neither", async () => {
+test("no instant is after the year 9999, and no default end", async () => {
   const late = { ...event, startsAt: "9999-12-28T00:00:00Z" };
   const mint = { ...late, eventType: "MINT_EVENT" };
   assert.match(await refusal({ events: [mint] }), /endsAt is needed: .* after the year 9999/);

@@ -11,12 +11,12 @@ import { recoverJournal } from "./restore.ts";
 import type { Scene } from "./scene.ts";
 import type { Voter } from "./voters.ts";
 
-/** A fault; it is over when `befall` resolves. */
+/** A fault; it is over when `inject` resolves. */
 export interface Fault {
   readonly name: string;
   /** How often it comes in a round of all. */
   readonly times: number;
-  befall(scene: Scene): Promise<void>;
+  inject(scene: Scene): Promise<void>;
 }
 
 const CUTS = 4;
@@ -33,12 +33,12 @@ export const FAULTS: readonly Fault[] = [
   {
     name: "postgres killed",
     times: 4,
-    befall: (scene) => killPostgres(scene, () => scene.place.postgres.pid()),
+    inject: (scene) => killPostgres(scene, () => scene.place.postgres.pid()),
   },
   {
     name: "postgres backend killed",
     times: 2,
-    befall: async (scene) => {
+    inject: async (scene) => {
       const [row] = await patiently(
         () => scene.place.sql<{ pid: number }[]>`
           select pid from pg_stat_activity where application_name = 'starboard'
@@ -47,39 +47,39 @@ export const FAULTS: readonly Fault[] = [
       await killPostgres(scene, () => row?.pid ?? scene.place.postgres.pid());
     },
   },
-  { name: "postgres frozen", times: 1, befall: freezePostgres },
-  { name: "postgres cut", times: 2, befall: (scene) => cut(scene, [scene.place.proxies.postgres]) },
+  { name: "postgres frozen", times: 1, inject: freezePostgres },
+  { name: "postgres cut", times: 2, inject: (scene) => cut(scene, [scene.place.proxies.postgres]) },
   {
     name: "postgres' replies to commits kept back",
     times: 3,
-    befall: (scene) => keepReplies(scene, [scene.place.proxies.postgres], "holdings_read_at"),
+    inject: (scene) => keepReplies(scene, [scene.place.proxies.postgres], "holdings_read_at"),
   },
-  { name: "postgres silent", times: 1, befall: ({ place }) => silence([place.proxies.postgres]) },
-  { name: "redis flushed", times: 4, befall: flush },
-  { name: "redis killed, back empty", times: 1, befall: killRedis },
-  { name: "redis cut", times: 1, befall: (scene) => cut(scene, [scene.place.proxies.redis]) },
-  { name: "redis silent", times: 1, befall: ({ place }) => silence([place.proxies.redis]) },
-  { name: "nodes cut", times: 1, befall: (scene) => cut(scene, scene.place.proxies.nodes) },
+  { name: "postgres silent", times: 1, inject: ({ place }) => silence([place.proxies.postgres]) },
+  { name: "redis flushed", times: 4, inject: flush },
+  { name: "redis killed, back empty", times: 1, inject: killRedis },
+  { name: "redis cut", times: 1, inject: (scene) => cut(scene, [scene.place.proxies.redis]) },
+  { name: "redis silent", times: 1, inject: ({ place }) => silence([place.proxies.redis]) },
+  { name: "nodes cut", times: 1, inject: (scene) => cut(scene, scene.place.proxies.nodes) },
   {
     name: "nodes' replies kept back",
     times: 1,
-    befall: (scene) => keepReplies(scene, scene.place.proxies.nodes, "submitMessage"),
+    inject: (scene) => keepReplies(scene, scene.place.proxies.nodes, "submitMessage"),
   },
-  { name: "nodes silent", times: 1, befall: ({ place }) => silence(place.proxies.nodes) },
-  { name: "mirror cut", times: 1, befall: (scene) => cut(scene, [scene.place.proxies.mirror]) },
-  { name: "mirror silent", times: 1, befall: ({ place }) => silence([place.proxies.mirror]) },
-  { name: "postgres' clock off", times: 1, befall: skewPostgres },
-  { name: "a process' clock off", times: 2, befall: shiftProcess },
-  { name: "midnight", times: 1, befall: midnight },
-  { name: "NFTs move", times: 1, befall: moveNfts },
-  { name: "disk full", times: 1, befall: fillDisk },
+  { name: "nodes silent", times: 1, inject: ({ place }) => silence(place.proxies.nodes) },
+  { name: "mirror cut", times: 1, inject: (scene) => cut(scene, [scene.place.proxies.mirror]) },
+  { name: "mirror silent", times: 1, inject: ({ place }) => silence([place.proxies.mirror]) },
+  { name: "postgres' clock off", times: 1, inject: skewPostgres },
+  { name: "a process' clock off", times: 2, inject: shiftProcess },
+  { name: "midnight", times: 1, inject: midnight },
+  { name: "NFTs move", times: 1, inject: moveNfts },
+  { name: "disk full", times: 1, inject: fillDisk },
   {
     name: "restored under running processes",
     times: 1,
-    befall: (scene) => restore(scene, { live: true }),
+    inject: (scene) => restore(scene, { live: true }),
   },
-  { name: "restored by the runbook", times: 1, befall: (scene) => restore(scene, { live: false }) },
-  { name: "rolling restart", times: 1, befall: rollingRestart },
+  { name: "restored by the runbook", times: 1, inject: (scene) => restore(scene, { live: false }) },
+  { name: "rolling restart", times: 1, inject: rollingRestart },
 ];
 
 /** All faults as often as they come in a round, in an order of the seed's. */

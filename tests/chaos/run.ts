@@ -1,5 +1,5 @@
 /**
- * Goal: no fault that befalls the processes and servers makes the service lose, double or make up a
+ * Goal: no fault of processes and servers makes the service lose, double or make up a
  * star, and each is over seconds after it ends. Method: two `serve`, two `work`, Postgres and Redis of
  * their own behind proxies, and the local ledger in a process that is never touched; clients that
  * write down each attempt before it is sent; faults drawn from a seed; then a checker that knows the
@@ -84,7 +84,7 @@ async function run(minutes: number, seed: number): Promise<void> {
   try {
     await until("the first star is accepted", () => voters.figures.accepted > 0, 180_000);
     startedAt = performance.now();
-    await Promise.all([befallAll(scene, isOver), killing(scene, isOver), freezing(scene, isOver)]);
+    await Promise.all([injectAll(scene, isOver), killing(scene, isOver), freezing(scene, isOver)]);
     for (const member of place.fleet.members) shiftClock(member, 0);
     await voters.stop();
     await settle(place);
@@ -117,20 +117,20 @@ async function run(minutes: number, seed: number): Promise<void> {
 }
 
 /** One fault after the other; each is followed by a calm as long as itself, within bounds. */
-async function befallAll(scene: Scene, isOver: () => boolean): Promise<void> {
+async function injectAll(scene: Scene, isOver: () => boolean): Promise<void> {
   const chosen = values.only;
   while (!isOver()) {
     const round = chosen ? FAULTS.filter(({ name }) => chosen.includes(name)) : roundOf(scene.draw);
     for (const fault of round) {
       if (isOver()) return;
-      await befall(scene, fault);
+      await inject(scene, fault);
     }
   }
 }
 
-async function befall(scene: Scene, fault: Fault): Promise<void> {
+async function inject(scene: Scene, fault: Fault): Promise<void> {
   const beganAt = performance.now();
-  await fault.befall(scene);
+  await fault.inject(scene);
   const endedAt = performance.now();
   const backAt = await Promise.race([
     scene.voters.acceptedAfter(endedAt),

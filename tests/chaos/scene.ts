@@ -3,7 +3,7 @@ import type { Place } from "./place.ts";
 import type { Counts } from "./sums.ts";
 import type { Voter, Voters } from "./voters.ts";
 
-/** What faults befall, and where they are counted. */
+/** What faults inject, and where they are counted. */
 export interface Scene {
   readonly place: Place;
   readonly voters: Voters;

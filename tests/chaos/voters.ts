@@ -13,7 +13,7 @@ export interface Figures {
   accepted: number;
   /** By code or reason; attempts that were not accepted. */
   refused: Record<string, number>;
-  /** Answers that took over 3.5 s, or never came, of processes that nothing befell meanwhile. */
+  /** Answers that took over 3.5 s, or never came, of processes without a fault meanwhile. */
   late: number;
   /** The slowest of these processes' answers, milliseconds. */
   slowestMs: number;

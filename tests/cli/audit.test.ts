@@ -24,7 +24,7 @@ test.after(async () => {
   rmSync(folder, { recursive: true });
 });
 
-test("flags alone: topics and collections told, the keys read off the topic, no exports", async () => {
+test("flags alone: topics and collections from flags, the keys from the topic, no exports", async () => {
   const told = await run("--mirror", served.url, ...TOLD, "--json");
   assert.equal(told.stderr, "");
   assert.equal(told.status, 0);

@@ -47,7 +47,7 @@ test("an unknown option is named, and a missing one too", async () => {
   assert.doesNotMatch(await refusal("keys", "issue", "--name", "--x"), /no option/);
 });
 
-test("a negative number without `--` is told where to stand", async () => {
+test("a negative number without `--` is refused with the right place for it", async () => {
   const said = await refusal("xp", "credit", "0.0.1001", "-1", "--reason", "r", "--id", "i");
   assert.match(said, /^-1 reads as an option: put a negative number last, as in `-- -1`$/);
 });

@@ -211,7 +211,7 @@ test("each act of the command line has its lines in the operator log, and nothin
   for (const { action } of acts) assert.notEqual(actionWords(action), action);
 });
 
-test("actors replay tells an id that nothing has happened to from one that holds", async () => {
+test("actors replay reports an actor without stars differently from one that is equal", async () => {
   const id = "forever-mint/no-such-mint";
   const told = await runCli(actorsCommand, ["replay", id]);
   assert.equal(told.stdout, `${id} has no star in the journal: is it the one you mean?\n`);

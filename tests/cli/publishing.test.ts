@@ -22,7 +22,7 @@ test.after(async () => {
 const run = (...args: readonly string[]) => runCli(publishingCommand, args);
 const NONE = "01a00000-0000-7000-8000-000000000000";
 
-test("status tells what waits and what differs; resolve sets a finding aside, once", async () => {
+test("status shows what waits and what differs; resolve sets a finding aside, once", async () => {
   assert.match((await run("status")).stdout, /^0 stars wait to be published; 0 open findings\n$/);
   await boxStar(sql, "event", Date.now());
   const [finding] = await sql<{ id: number }[]>`
@@ -37,7 +37,7 @@ test("status tells what waits and what differs; resolve sets a finding aside, on
   assert.match((await run("resolve", "x")).stderr, /^x is not a number\n$/);
 });
 
-test("redrive makes a star due, and refuses what is none", async () => {
+test("redrive makes a star due, and refuses an unknown one", async () => {
   const starId = await boxStar(sql, "asset", Date.now());
   await sql`update outbox set next_try_at = 4102444800000 where star_id = ${starId}`;
   const { kind, state } = JSON.parse((await run("redrive", starId, "--json")).stdout);

@@ -79,7 +79,7 @@ test("what is no credit is refused in one line", async () => {
   }
 });
 
-test("a database that was never migrated is told in one line", async () => {
+test("a database that was never migrated is reported in one line", async () => {
   const empty = await testDatabase();
   const { status, stderr } = await starboard(["xp", "credit", "0.0.1", "1", ...once], {
     DATABASE_URL: empty.url,

@@ -113,7 +113,7 @@ test("a web process shows what is in its memory, as long as the journal says the
   assert.equal(shown.source, "memory");
 });
 
-test("a forever mint shows where each wallet stands and when it voted last", async (c) => {
+test("a forever mint shows each wallet's state and when it voted last", async (c) => {
   const { context } = await show(c, "forever-mint/mint");
   assert.deepEqual(context, {
     event: "mint",
@@ -252,7 +252,7 @@ test("an event's actors are of its own kind alone", async (c) => {
   assert.equal((await show(c, "forever-mint/unknown")).version, 0);
 });
 
-test("what names no actor is none", () => {
+test("a text that names no actor is not found", () => {
   for (const text of [
     "",
     "wallet-day",

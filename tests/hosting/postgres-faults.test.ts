@@ -102,7 +102,7 @@ async function assertTrue(
   );
 }
 
-test("Postgres is killed with SIGKILL under votes: what was told is stored, what was not is learned (A4 pg-crash, P1, P2)", async (stage) => {
+test("Postgres is killed with SIGKILL under votes: acknowledged stars are stored, lost answers are looked up (A4 pg-crash, P1, P2)", async (stage) => {
   const kills = [30, 90, 150];
   const votes = await voteAll(stage.engines, (count) => {
     if (!kills.includes(count)) return;
@@ -111,7 +111,7 @@ test("Postgres is killed with SIGKILL under votes: what was told is stored, what
   await assertTrue(stage, votes);
 });
 
-test("Postgres stands still for longer than a star may take: 503, and then the truth (A5 pg-stall, P17)", async (stage) => {
+test("Postgres is frozen for longer than a star may take: 503, and a retry gets the outcome (A5 pg-stall, P17)", async (stage) => {
   let stopped: readonly number[] = [];
   const refused: string[] = [];
   const stall = async (): Promise<void> => {

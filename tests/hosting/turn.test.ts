@@ -64,7 +64,7 @@ test("two processes race on one item: one star, and losers and late comers get t
   );
 });
 
-test("two processes race on one serial: it counts once, and each reply tells its true weight (P5)", async ({
+test("two processes race on one serial: it counts once, and each reply has its true weight (P5)", async ({
   a,
   b,
 }) => {

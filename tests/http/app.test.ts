@@ -77,7 +77,7 @@ test("503: a sentence for the caller takes the place of the standing one", async
   assert.deepEqual(body, { error: "Too many NFTs.", code: "HOLDINGS_UNAVAILABLE" });
 });
 
-test("a terminal error tells its own sentence and its details", async () => {
+test("a terminal error shows its own sentence and its details", async () => {
   const { app } = build(() => {
     throw new TerminalError("INVALID_REQUEST", "day must be a date", { field: "day" });
   });

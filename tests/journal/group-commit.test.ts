@@ -235,7 +235,7 @@ test("the loser of a deadlock was rolled back for certain, and is sent again (A8
   assert.deepEqual([outcome.kind, deadlocks], ["stored", 0]);
 });
 
-test("a database that is gone gives 503, never a guess", async (c) => {
+test("a database that is away gives 503, never a guess", async (c) => {
   const gone = openPostgres("postgres://nobody@127.0.0.1:9/nothing", { connections: 1 });
   const { commit } = createGroupCommit({ sql: gone, now: () => c.now });
   await assert.rejects(

@@ -5,7 +5,7 @@ import { dayOfStarId, newStarId } from "../../src/journal/star-id.ts";
 
 const NOW = Date.UTC(2026, 10, 20, 23, 59, 59, 999);
 
-test("a star's id tells its day, and ids sort by their instants", () => {
+test("a star's id contains its day, and ids sort by their instants", () => {
   const [first, second] = [newStarId(NOW), newStarId(NOW + 1)];
   assert.equal(dayOfStarId(first), "2026-11-20");
   assert.equal(dayOfStarId(second), "2026-11-21");

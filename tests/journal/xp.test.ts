@@ -146,7 +146,7 @@ test("what is not stored earns nothing: a star too many, another day, a lost ser
   assert.equal(ledger?.points, 1);
 });
 
-test("a season added late finds what was earned since its start; moved, it is folded anew", async ({
+test("a season added late finds what was earned since its start; a moved season is folded again", async ({
   sql,
   now,
   cast,

@@ -58,7 +58,7 @@ test("the checksum is CRC-32 of all that is before it, in base62", () => {
   assert.ok(isKey(body + text));
 });
 
-test("what is stored is the SHA-256, what is shown tells little", () => {
+test("only the SHA-256 is stored, and lists show only the first characters", () => {
   const key = makeKey();
   assert.equal(hashOf(key).length, 32);
   assert.equal(shownPrefix(key), key.slice(0, 19));

@@ -38,7 +38,7 @@ test("issue: a name is needed", async () => {
   }
 });
 
-test("verify: valid, unknown and revoked are told apart", async () => {
+test("verify: valid, unknown and revoked keys get different answers", async () => {
   const used: string[] = [];
   const verify = keyVerifier(sql, (id) => used.push(id));
   const { id, key } = await issueKey(sql, "a");

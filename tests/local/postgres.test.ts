@@ -187,7 +187,7 @@ test("a Postgres left running is stopped before the next one starts", async () =
   await server.close();
 });
 
-test("a process that took a dead Postgres' number is neither stopped nor in the way", async () => {
+test("a process that got a dead Postgres' pid is not stopped and does not block the start", async () => {
   const holder = await holdServer("postgres", dataDir);
   await holder.kill({ guards: true });
   process.kill(holder.pid, "SIGKILL");

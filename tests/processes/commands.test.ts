@@ -13,7 +13,7 @@ for (const [name, { description, load }] of Object.entries(commands)) {
   });
 }
 
-test("the command that is named is loaded, wherever options stand; the others are only told of", () => {
+test("the named command is loaded, wherever options stand; the others are only listed", () => {
   for (const words of [
     ["actors", "show"],
     ["--json", "actors"],

@@ -104,7 +104,7 @@ test("commands beside it find the port that it was given", async (context) => {
   assert.equal(status, 0, stderr);
 });
 
-test("what a start gives away stands in the operator log", async ({ folder }) => {
+test("what a start hands out is in the operator log", async ({ folder }) => {
   const { status, stdout } = await starboard(["operators", "log", "--json"], {}, folder);
   assert.equal(status, 0);
   const lines = JSON.parse(stdout) as readonly { action: string; phase: string; subject: string }[];

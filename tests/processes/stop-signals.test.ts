@@ -10,7 +10,7 @@ import { heedSignals, letSignalsBe, onStopSignal } from "../../src/processes/sto
 const test = suite("signals to stop");
 test.after(letSignalsBe);
 
-test("one that comes while modules load is told to what has started since", async () => {
+test("a signal that comes while modules load reaches the process that started since", async () => {
   heedSignals();
   process.kill(process.pid, "SIGTERM");
   const told = new Promise<string>((resolve) => onStopSignal(resolve));

@@ -35,7 +35,7 @@ function alerts(): ReadonlyMap<string, string> {
   );
 }
 
-test("all come, each is told at every place, all are cured, and none is told any more", async (scene) => {
+test("each trouble shows at every place, and clears after its cure", async (scene) => {
   const { service, voter } = scene;
   assert.equal((await cast(service, voter, "event/meetup")).status, 201);
   await service.untilWell();

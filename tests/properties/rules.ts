@@ -191,7 +191,7 @@ export const rules: Readonly<Record<string, Rule>> = {
         fc.property(nearMidnight, nearMidnight, fc.constantFrom(...daily), (one, other, target) => {
           const [first, second] = one <= other ? [one, other] : [other, one];
           const { outcomes } = play(core, {
-            intents: [first, second].map((now) => ({ ...nobody, target, now })),
+            intents: [first, second].map((now) => ({ ...voterWithoutNfts, target, now })),
             passes: {},
           });
           const [, again] = outcomes;
@@ -203,14 +203,14 @@ export const rules: Readonly<Record<string, Rule>> = {
       ),
 };
 
-const nobody = {
+const voterWithoutNfts = {
   wallet: WALLETS[0],
   holdings: { collectionA: [], collectionB: [], readAt: BEGINNING },
 };
 const wish = fc.record({
   wallet: fc.constantFrom(...WALLETS),
   target: fc.constantFrom(...TARGETS),
-  holdings: fc.constant(nobody.holdings),
+  holdings: fc.constant(voterWithoutNfts.holdings),
 });
 const nearMidnight = fc
   .tuple(fc.integer({ min: 1, max: 40_000 }), fc.integer({ min: -3, max: 3 }))

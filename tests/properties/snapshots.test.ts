@@ -228,7 +228,7 @@ const propertyWith = (hostAs: Given["hostAs"], seen: Given["seen"]) =>
     assert.equal(await play({ scheduler, nextLie, hostAs, seen }, all), null);
   });
 
-test("whatever snapshots say, no decision is wrong and every refusal is borne out by the journal", async () => {
+test("whatever snapshots say, no decision is wrong and the journal agrees with every refusal", async () => {
   const seen = new Map<string, number>();
   await fc.assert(
     propertyWith((host) => host, seen),

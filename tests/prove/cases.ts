@@ -5,7 +5,7 @@ import {
   type FailpointMode,
 } from "../../src/failpoint.ts";
 
-/** One thing to try: what befalls whom, in which trouble. */
+/** One case: which fault hits which process, in which trouble. */
 export interface Case {
   readonly at: Failpoint;
   readonly mode: FailpointMode;
@@ -15,7 +15,7 @@ export interface Case {
 
 /**
  * What is wrong besides. `none`: nothing. `answer lost`: nodes take transactions and say nothing.
- * `overdue`: nobody took them, and their time is over.
+ * `overdue`: no node took them, and their time is over.
  */
 export type Trouble = "none" | "answer lost" | "overdue";
 

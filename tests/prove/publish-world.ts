@@ -129,7 +129,7 @@ function keepHelping({ sql }: Live, stars: readonly string[]): { stop(): void } 
   };
 }
 
-/** Whom the failpoint befalls. */
+/** The process with the failpoint. */
 interface Victim {
   readonly hit: Promise<unknown>;
   /** Lets it finish what it has in hand; resolves when it is gone, however it went. */

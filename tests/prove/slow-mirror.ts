@@ -154,7 +154,7 @@ async function starSteadily(service: Service, tokens: readonly string[]): Promis
 }
 
 /**
- * Clients that ask for challenges, and answer them with signatures of nobody, as fast as they may.
+ * Clients that ask for challenges, and answer them with invalid signatures, as fast as they may.
  *
  * @returns a function that ends it and says how often they asked
  */

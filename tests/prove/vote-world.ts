@@ -29,7 +29,7 @@ const SETTLED_WITHIN_MS = 40_000;
 const HOLDERS = 24;
 const HELD_SINCE_MS = 600_000;
 
-/** A whole service whose web process the failpoints befall; a publisher puts its stars out. */
+/** A whole service whose web process has the failpoints; a publisher puts its stars out. */
 export async function openVoteWorld() {
   const time = { offset: -HELD_SINCE_MS };
   const network = await startNetwork({ now: () => Date.now() + time.offset });

@@ -213,7 +213,7 @@ test("a refusal of a sending that an older copy of the journal lacks is not coun
   assert.equal((await countRefusal(mine, once)).refusals, 1);
 });
 
-test("a second message of a star that lies behind its first one is told of", async () => {
+test("a second message of a star, later than its first one, is a finding", async () => {
   const gone = await sentAttempt();
   await giveUp(mine, gone, { outcome: "absent", evidence: "" });
   const again = await storeSigned(mine, await reserveId(mine, gone.starId, by), signed);

@@ -74,7 +74,7 @@ test("two publishers on one outbox publish each star once (P6)", async () => {
   for (const publisher of publishers) await publisher.close();
 });
 
-test("kill -9 in the middle of a hundred stars loses none and doubles none", async () => {
+test("kill -9 in the middle of a hundred stars: no star is lost or published twice", async () => {
   const stars = await live.box(100);
   for (const goal of [70, 40, 10]) {
     const child = await startProcess(live.place);

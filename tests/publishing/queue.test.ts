@@ -106,7 +106,7 @@ test("without a Redis, waking costs nothing, and closing does not wait", async (
   assert.ok(performance.now() - closing < SLACK_MS, `${performance.now() - closing} ms`);
 });
 
-test("within one process a wake-up is heard at once, by all, and after closing by none", async () => {
+test("within one process a wake-up reaches every listener at once, and none after closing", async () => {
   const queue = createDirectWakeQueue();
   const [publisher, other] = [new Calls(), new Calls()];
   queue.wake();

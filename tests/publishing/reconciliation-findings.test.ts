@@ -30,7 +30,7 @@ const say = (message: string, topicId: string = TOPICS.event): void =>
     message,
   });
 
-test("stars alone leave no finding, however often the books are gone through", async () => {
+test("a topic of stars only gives no finding, however often it is audited", async () => {
   for (let i = 0; i < 5; i++) await rig.box(i % 2 === 0 ? "event" : "asset");
   await rig.publisher().run();
   assert.equal(await auditTopics(rig.sql, Object.values(TOPICS)), 5);
@@ -96,7 +96,7 @@ test("a stranger's message with the text of a star that waits is foreign, not on
   assert.equal((await rig.row(starId)).state, "pending");
 });
 
-test("our message that no star bears is lost, until the loss is accepted", async () => {
+test("a message of ours without a star is lost, until the loss is accepted", async () => {
   rig.ledger.foreign("0.0.1002@1795161599.000000008", {
     topicId: TOPICS.asset,
     message: textOf("asset", 1_700_000_000_001),
@@ -151,7 +151,7 @@ test("a place that was read past without being written down is found by going th
   assert.deepEqual(await kindsOf(), ["missing"]);
 });
 
-test("an overdue star is missing until it is published; then that is over by itself", async () => {
+test("an overdue star is a finding until it is published, which resolves it", async () => {
   const starId = await rig.box();
   // As in ten minutes from its instant on.
   for (let i = 0; i < 2; i++) await rig.sql`select note_missing_stars(1_795_161_700_000, 10)`;

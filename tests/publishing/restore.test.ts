@@ -3,7 +3,7 @@
  * message is on a topic twice, ever, and every star of the journal gets its message. Method: the
  * real steps of publishing over an honest ledger in memory whose mirror node lags. A run is drawn
  * from a seed: when dumps are taken, at which passing of which failpoint one of them is restored,
- * whether the process in hand dies there, what befalls its transactions. A restore replaces every
+ * whether the process in hand dies there, what happens to its transactions. A restore replaces every
  * row, and the database's identity, in one transaction; that a restored database has another
  * identity is held against Postgres itself.
  */
@@ -145,7 +145,7 @@ function openProcess(rig: Rig, { passing, topic }: { passing: Passing; topic: To
 }
 type Passing = PublishContext["failpoint"];
 
-/** What befalls a sending, now and then. */
+/** Faults of a sending. */
 const FAULTS: readonly SendFault[] = [
   { kind: "answer lost" },
   { kind: "dropped" },
@@ -278,7 +278,7 @@ test(`no message twice, from ${moments} moments (A6 pg-failover-lossy, P6)`, asy
   }
 });
 
-test("a restored database has another identity: a copy on the same server, and tables made anew", async () => {
+test("a restored database has another identity: a copy on the same server, and recreated tables", async () => {
   const one = await testDatabase({ migrated: true });
   const other = await testDatabase({ migrated: true });
   const identity = async (sql: typeof one.sql): Promise<string> =>

@@ -84,7 +84,7 @@ export async function createRig(sql: Sql) {
     topics: { ...TOPICS } as { event: string; asset: string },
     /** How far this machine's clock is from the ledger's, seconds. */
     clockOff: 0,
-    /** A publisher of its own: a name, a clock, gates; with what befalls it. */
+    /** A publisher of its own: a name, a clock, gates and faults. */
     publisher: (fate?: Fate | PublishContext["failpoint"]) => newProcess(rig, fate),
     box: (kind: TopicKind = "event") => boxStar(sql, kind, starAt++),
     async row(starId: string): Promise<OutboxRow> {

@@ -77,7 +77,7 @@ test("conflicts come back as conflicts, and the day with its hash", async () => 
   assert.deepEqual(unprovable, []);
 });
 
-test("a conflict that nothing bears out is listed, and nothing is written", async () => {
+test("a conflict that nothing proves is listed, and nothing is written", async () => {
   const fresh = await world.freshDatabase();
   const [aside] = await conflictsOf(recovered.sql);
   const unknown = aside?.conflicts_with.replace(/.{12}$/, "000000000000");

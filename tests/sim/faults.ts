@@ -109,14 +109,14 @@ export class Faults {
   }
 
   /** Lets what happens by itself happen, until the faults are over. */
-  start(befall: (kind: Sudden) => void): void {
+  start(inject: (kind: Sudden) => void): void {
     for (const [kind, everyMs] of this.#intervals) {
       const next = (): void => {
         this.#time.in(everyMs * this.#random.between(0.2, 1.8), null, () => {
           if (this.#isOver) return;
           next();
           if (kind in LASTING) this.#last(kind as Lasting);
-          else befall(kind as Sudden);
+          else inject(kind as Sudden);
         });
       };
       next();

@@ -168,7 +168,7 @@ class World {
   async #play(): Promise<void> {
     const clients = this.#clients;
     this.#processes.startAll();
-    this.#faults.start((kind) => this.#befall(kind));
+    this.#faults.start((kind) => this.#inject(kind));
     if (this.#faults.isPlanned("journal: goes back")) {
       this.#keepCopies();
       this.#operate();
@@ -190,7 +190,7 @@ class World {
     return this.#time.run(() => this.#violation !== null || isSo());
   }
 
-  #befall(kind: Sudden): void {
+  #inject(kind: Sudden): void {
     this.#faults.count(kind);
     this.#trace.note(kind);
     const random = this.#random;

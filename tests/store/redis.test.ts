@@ -56,7 +56,7 @@ test("a script runs in one round trip, and again after the server forgot it", as
   await server.close();
 });
 
-test("a cut connection is made anew by itself", async () => {
+test("a cut connection is opened again by itself", async () => {
   const server = await testRedis({ own: true });
   const [redis, other] = [openRedis(server.url, silentLogger), openRedis(server.url, silentLogger)];
   await Promise.all([ready(redis), ready(other)]);
@@ -69,7 +69,7 @@ test("a cut connection is made anew by itself", async () => {
   await server.close();
 });
 
-test("a silent connection is given up within seconds and made anew", async () => {
+test("a silent connection is given up within seconds and opened again", async () => {
   const server = await testRedis({ own: true });
   const [redis, other] = [openRedis(server.url, silentLogger), openRedis(server.url, silentLogger)];
   await Promise.all([ready(redis), ready(other)]);

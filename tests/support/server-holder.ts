@@ -47,7 +47,7 @@ export async function holdServer(
       return ended(child);
     },
     kill: async ({ guards } = { guards: false }) => {
-      // Stopped first, lest it start again what it takes for a crash.
+      // Stopped first, or it would take the end for a crash and start it again.
       child.kill("SIGSTOP");
       for (const guard of guards ? guardsOf(holder) : []) process.kill(guard, "SIGKILL");
       child.kill("SIGKILL");
@@ -58,7 +58,7 @@ export async function holdServer(
 
 const holders = new Set<ChildProcess>();
 
-/** After every test, lest a failed one leaves its holder to the next. */
+/** After every test, or a failed one would leave its holder to the next. */
 export async function killHolders(): Promise<void> {
   for (const child of holders) {
     child.kill("SIGKILL");

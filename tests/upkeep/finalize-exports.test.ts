@@ -197,7 +197,7 @@ test("a frozen row cannot be changed, skipped or forged", async ({ rig }) => {
   await assert.rejects(add(rig.day(3), GENESIS, chained(GENESIS)), /does not follow/);
 });
 
-test("a header stands though the settings change, and the worker does all of it unasked", async ({
+test("a final day's header stays when settings change, and the worker makes days final by itself", async ({
   rig,
 }) => {
   await publishOnDay1(rig);
@@ -214,7 +214,7 @@ test("a header stands though the settings change, and the worker does all of it 
   assert.deepEqual([header?.final, header?.excludedWallets], [true, ["0.0.5", "0.0.6"]]);
 });
 
-test("a day that cannot be made final is told by the worker as long as that lasts", async ({
+test("a day that cannot be made final is reported by the worker as long as that lasts", async ({
   rig,
 }) => {
   await publishOnDay1(rig);

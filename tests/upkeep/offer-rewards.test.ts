@@ -103,7 +103,7 @@ function consumerQueue(stage: Stage, url: string): Queue {
 const waiting = async (queue: Queue): Promise<string[]> =>
   (await queue.getWaiting(0, -1)).map(({ id = "" }) => id).sort();
 
-test("a queue that takes nothing is told as long as that lasts; a Redis that is away is another matter", async (stage) => {
+test("a queue that takes nothing is reported as long as that lasts; a Redis that is away is not", async (stage) => {
   const redisUrl = await emptyRedis();
   const [away, stuck] = [createOwnTroubles(), createOwnTroubles()];
   let isTried = false;

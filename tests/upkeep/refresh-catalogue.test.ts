@@ -196,7 +196,7 @@ test("prices: an equal price moves no revision", async () => {
   assert.deepEqual({ ...(await revision())[0] }, { ...before });
 });
 
-test("prices: a URL that is none is refused at the start, and not repeated", () => {
+test("prices: an invalid URL is refused at the start, and not repeated", () => {
   for (const url of ["", "prices", "ftp://host/secret", "//secret"]) {
     assert.throws(
       () => priceSource(url),

@@ -72,7 +72,7 @@ async function until(holds: () => Promise<boolean>): Promise<void> {
   }
 }
 
-test("the schedule stands for 00:00 UTC, and its ringing calls the check", async () => {
+test("the schedule is for 00:00 UTC, and its job calls the check", async () => {
   const redis = await testRedis({ own: true });
   const check = calledCheck();
   const schedule = startHoldingsCheckSchedule({
@@ -97,7 +97,7 @@ test("the schedule stands for 00:00 UTC, and its ringing calls the check", async
   await redis.close();
 });
 
-test("workers that start together set up one schedule, and none of them complains", async () => {
+test("workers that start together set up one schedule, without an error", async () => {
   const redis = await testRedis({ own: true });
   const complaints: unknown[] = [];
   const onError = (error: unknown) => complaints.push(error);

@@ -24,7 +24,7 @@ const heard = (ring: LiveRing, from: number): unknown[] =>
     return `${item} ${totalVotes} ${id.slice(DAY.length + 1)}`;
   });
 
-test("an item is heard once with its newest value, and only the last bears the new position", () => {
+test("an item is sent once with its newest value, and only the last event has the new position", () => {
   const ring = new LiveRing(at(10), DAY);
   ring.append([change("a", 1), change("b", 1)], at(12));
   ring.append([change("b", 2), change("c", 1)], at(14));
@@ -46,7 +46,7 @@ test("what lies before the floor comes first, unless it changed later", () => {
   assert.deepEqual(heard(ring, walking), ["c 1 13-0"]);
 });
 
-test("the oldest are forgotten: who stands there cannot go on, and the floor says so", () => {
+test("the oldest entries are dropped: a stream behind the floor cannot go on", () => {
   const ring = new LiveRing(at(0), DAY);
   const late = ring.end;
   for (let star = 1; star <= 50_001; star += 1)
@@ -107,7 +107,7 @@ function openRoute() {
   return { journal, listen, star, close };
 }
 
-test("00:00 UTC is told by `day`, and no daily counter of an earlier day after it", async () => {
+test("00:00 UTC sends `day`, and no daily counter of an earlier day after it", async () => {
   const { journal, listen, star, close } = openRoute();
   const source = await listen();
   await source.hear(/retry/);

@@ -90,7 +90,7 @@ test("a star whose answer is lost is sent again, and is one star", async ({ serv
   assert.equal((await client.stars()).length, 1);
 });
 
-test("live tells of a star, and goes on at another process behind what it told", async ({
+test("live sends a star's counter, and goes on at another process after the last id", async ({
   service,
 }) => {
   const voter = voting({ baseUrl: service.url });

@@ -124,7 +124,7 @@ async function tokenOf(operator: Visitor): Promise<string> {
   return /name="token" value="([^"]+)"/.exec(text)?.[1] ?? "";
 }
 
-test("what is done is written down before and after, with who, and told once on the next page", async ({
+test("an act has a log line before and after, with its operator, and is shown once on the next page", async ({
   operator,
   sql,
   runs,
@@ -146,7 +146,7 @@ test("what is done is written down before and after, with who, and told once on 
   );
 });
 
-test("a notice is told to its own session alone", async ({ operator, server }) => {
+test("a notice is shown to its own session only", async ({ operator, server }) => {
   const token = await tokenOf(operator);
   const reply = await operator.post("/ops/paint/over", { token, colour: "blue" });
   const stranger = await signInOperator(server, "Eve");
@@ -155,10 +155,7 @@ test("a notice is told to its own session alone", async ({ operator, server }) =
   assert.doesNotMatch(seen.text, /Painted/);
 });
 
-test("a failure is told and written down in words that were meant for people", async ({
-  operator,
-  sql,
-}) => {
+test("a failure is shown and logged in words for people", async ({ operator, sql }) => {
   const token = await tokenOf(operator);
   const dry = await operator.post("/ops/paint/over", { token, colour: "dry" });
   assert.equal(dry.status, 404);

@@ -296,7 +296,7 @@ test("signing out ends at the sign-in, and the way back is closed", async (place
   await tab.close();
 });
 
-test("every action of the table was done by a click above, and stands in the operator log", async (place) => {
+test("every action of the table was done by a click above, and is in the operator log", async (place) => {
   const actions = PAGES.flatMap(({ actions: own = [] }) => own);
   const paths = ["/sign-in", "/sign-out", ...actions.map(({ path }) => path)];
   assert.deepEqual([...performed].sort(), paths.sort());

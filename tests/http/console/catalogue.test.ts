@@ -47,7 +47,7 @@ test("one click approves one record, and rejects it again", async ({ service, op
   assert.deepEqual(await approved(service), []);
 });
 
-test("chosen records are approved together; unknown ones are told", async ({
+test("chosen records are approved together; unknown ones are named", async ({
   service,
   operator,
 }) => {

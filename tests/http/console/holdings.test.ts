@@ -54,7 +54,7 @@ async function dryRun({ service, operator }: Context): Promise<string> {
   return text;
 }
 
-test("a dry run tells what would go, and where the +5 would go on, and writes nothing", async (context) => {
+test("a dry run shows what would be removed and which NFT would carry the +5, and writes nothing", async (context) => {
   const before = await written(context.service);
   const text = await dryRun(context);
   assert.match(text, /It would remove <strong>2<\/strong> attributions/);
@@ -72,7 +72,7 @@ test("a check is never run without the question", async ({ service, operator }) 
   assert.deepEqual(await written(service), before);
 });
 
-test("the check removes just what the dry run told, with the evidence on its page", async (context) => {
+test("the check removes exactly what the dry run showed, with the evidence on its page", async (context) => {
   const { service, operator, buyer } = context;
   await operator.post("/ops/holdings/run", { confirmed: "yes" });
   await until("the run is done", async () => {

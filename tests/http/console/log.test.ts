@@ -119,7 +119,7 @@ test("the log is exported whole, a line of JSON for each row", async ({ service,
   assert.equal((await sendPlain(service, "/ops/log.ndjson")).status, 401);
 });
 
-test("an act that never ended is shown as begun", async ({ service, ada }) => {
+test("an act without an end is shown as `begun`", async ({ service, ada }) => {
   await service.sql`
     insert into operator_log (action_id, phase, operator, session_id, action, subject, notice, details)
     select gen_random_uuid(), 'begun', 'Eve', session_id, 'keys.revoke', 'a key', '', '{}'

@@ -52,9 +52,7 @@ test("an operator is added with a role, signs in by the token shown once, and is
   assert.ok(!JSON.stringify(stored).includes(token));
 });
 
-test("a name that is taken and a role that is none are named at their fields", async ({
-  operator,
-}) => {
+test("a taken name and an invalid role are named at their fields", async ({ operator }) => {
   await operator.post("/ops/operators/add", { name: "Cem", role: "operator" });
   const taken = await operator.post("/ops/operators/add", { name: "Cem", role: "viewer" });
   assert.equal(taken.status, 400);
@@ -64,7 +62,7 @@ test("a name that is taken and a role that is none are named at their fields", a
   assert.match(role.text, /id="field-role-flaw">/);
 });
 
-test("who is no admin sees no operator, adds none and ends none", async ({ service }) => {
+test("only admins see, add and revoke operators", async ({ service }) => {
   const { token } = await addOperator(service.sql, { name: "Eve", role: "operator" });
   const eve = await signInOperator(service, "Eve", token);
   const page = await eve.get("/ops/operators");

@@ -303,7 +303,7 @@ test("actors are found by wallet, event and day, each list by its own way", asyn
   assert.equal(named.headers.get("location"), `/ops/actors/${mine}`);
 });
 
-test("a star's page tells what counted, and for whom the rest had counted before", async ({
+test("a star's page shows which NFTs counted, and for whom the rest had counted before", async ({
   operator,
   stars,
   wallet,
@@ -370,7 +370,7 @@ test("stored markup shows as text on every page", async (context) => {
   await sql`update event set approved_at = 0 where id = 'meetup'`;
 });
 
-test("the overview tells of this process, its dependencies and what was refused", async ({
+test("the overview shows this process, its dependencies and refusals", async ({
   operator,
   service,
   voter,

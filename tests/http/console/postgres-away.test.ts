@@ -53,7 +53,7 @@ test("verdict, metric, page and command name it while it lasts", async (context)
   );
   assert.match(checks[0]?.message ?? "", /Postgres does not answer/);
   assert.equal(await metricOf(service), "1");
-  // Nobody can be known, so the page says itself what else the runbook says.
+  // No session can be checked, so the page itself says what the runbook would.
   const page = await operator.get("/ops/log");
   assert.equal(page.status, 503);
   assert.match(

@@ -51,7 +51,7 @@ test("a star that waits says why in words; re-driving ends its delay and nothing
   assert.match(unknown.text, /There is no star 01a1f8c0/);
 });
 
-test("a finding is told in words and set aside once", async ({ service, operator }) => {
+test("a finding is explained in words and set aside once", async ({ service, operator }) => {
   await service.sql`insert into publishing_finding (kind, topic_id, sequence_number, detail)
     values ('foreign', '0.0.5', 41, 'transaction unknown')`;
   assert.match(

@@ -3,7 +3,7 @@ import * as assert from "node:assert/strict";
 import { test } from "uvu";
 import { serialsText } from "../../../src/http/console/serials.ts";
 
-test("serials in a row are one, the others stand alone", () => {
+test("consecutive serials are one range, the others are single", () => {
   assert.equal(serialsText([]), "");
   assert.equal(serialsText([7]), "7");
   assert.equal(serialsText([7, 8]), "7, 8");
@@ -11,7 +11,7 @@ test("serials in a row are one, the others stand alone", () => {
   assert.equal(serialsText([999, 1_000, 1_001]), "999 to 1,001");
 });
 
-test("serials that come in no order are told as they come", () => {
+test("unsorted serials are listed in their order", () => {
   assert.equal(serialsText([5, 4, 3]), "5, 4, 3");
 });
 

@@ -142,7 +142,7 @@ test("a form from another site, or without this session's token, does nothing", 
   assert.equal(planted.headers.get("set-cookie"), null);
 });
 
-test("signing out ends the session everywhere, and the log tells of both", async ({ service }) => {
+test("signing out ends the session everywhere, and the log has both lines", async ({ service }) => {
   const operator = await signInOperator(service, "Grace <script>alert(1)</script>");
   const out = await operator.post("/ops/sign-out", {});
   assert.equal(out.status, 303);
@@ -233,7 +233,7 @@ test("a sign-in link opens one session, once and in its time, and counts as a to
   assert.equal((await follow(good)).status, 303, "what is refused unread is not used up");
 });
 
-test("eleven attempts within a minute: the last one is told to wait", async () => {
+test("eleven attempts within a minute: the last one gets Retry-After", async () => {
   const service = await startService({ OPERATOR_TOKEN: TOKEN });
   const statuses: number[] = [];
   for (let n = 1; n <= 11; n += 1) {

@@ -46,7 +46,7 @@ for (const machine of [
   });
 }
 
-test("what moves stands at its arrow, what stays stands under its state", () => {
+test("transitions are labels of arrows, other handlers are listed under their state", () => {
   const machine = setup({
     types: { events: {} as { type: "dawn" } | { type: "dusk" } },
     actions: { toll: () => undefined, crow: () => undefined },

@@ -42,7 +42,7 @@ const page = async () => (await app.request("/docs")).text();
 const addresses = (html: string): string[] =>
   [...html.matchAll(/(?:src|href)="([^"#]+)"/g)].map(([, address = ""]) => address);
 
-test("the notices stand on the page, readable without JavaScript", async () => {
+test("the notices are on the page, readable without JavaScript", async () => {
   const html = await page();
   assert.ok(NOTICES.length >= 3);
   for (const notice of NOTICES) assert.ok(html.includes(notice.replaceAll("&", "&amp;")), notice);

@@ -38,7 +38,7 @@ test.after(({ rig }) => rig.close());
 
 const get = (rig: ExportRig, path: string, init?: RequestInit) => rig.app().request(path, init);
 
-test("a star's line tells what its message does not", async ({ rig }) => {
+test("a star's line has what its message leaves out", async ({ rig }) => {
   const text = await (await get(rig, `/exports/${rig.day(1)}`)).text();
   const [header] = ofKind(text, "header");
   assert.deepEqual(header?.excludedWallets, ["0.0.999"]);
@@ -179,7 +179,7 @@ test("requests of every method are limited per client", async ({ rig }) => {
   assert.ok(Number(refused.headers.get("retry-after")) >= 1);
 });
 
-test("HEAD of a final day tells what GET sends, and sends nothing", async ({ rig }) => {
+test("HEAD of a final day has the headers of GET and no body", async ({ rig }) => {
   const path = `/exports/${rig.day(1)}`;
   const [whole, head] = [await get(rig, path), await get(rig, path, { method: "HEAD" })];
   const text = await whole.text();
@@ -238,9 +238,7 @@ test("what names no single range of these bytes is answered with the whole", asy
   }
 });
 
-test("a client holds four streams at most, and another client is none the worse", async ({
-  rig,
-}) => {
+test("a client holds four streams at most, and other clients are not affected", async ({ rig }) => {
   let client = "one";
   const app = appOf(rig.sql, 1_000, () => client);
   const ask = () => app.request(`/exports/${rig.day(1)}`);

@@ -59,7 +59,7 @@ for (const isGzip of [false, true]) {
   }
 }
 
-test("a source that fails is told once, and breaks the stream off", async () => {
+test("a source that fails is reported once, and ends the stream", async () => {
   const { pieces, fails } = slowSource();
   const { told, onEnd } = endings();
   const reader = (await streamText(pieces, { isGzip: false, onEnd })).getReader();

@@ -69,7 +69,9 @@ test("10,000 stars become final and are streamed with flat memory", async ({ rig
   assert.equal(row?.bytes, bytes);
 });
 
-test("readers who stand still hold no statement, no memory and no vote", async ({ rig }) => {
+test("readers that read nothing hold no statement, no memory and delay no vote", async ({
+  rig,
+}) => {
   const app = appOf(rig.sql, 1_000_000, crowd(), { leastRate: PATIENT });
   const server = await serveHttp(app, { host: "127.0.0.1", port: 0 });
   const before = used();
@@ -100,7 +102,7 @@ test("readers who stand still hold no statement, no memory and no vote", async (
   await server.close(1_000);
 });
 
-test("a reader who stands still is cut, and its place is another's", async ({ rig }) => {
+test("a reader that reads nothing is cut, and another client gets its stream", async ({ rig }) => {
   const leastRate = { bytes: 64 * 1024, withinMs: 2_000 };
   const app = appOf(rig.sql, 1_000_000, undefined, { leastRate });
   const server = await serveHttp(app, { host: "127.0.0.1", port: 0 });
@@ -125,7 +127,7 @@ test("a reader who stands still is cut, and its place is another's", async ({ ri
   }
 });
 
-test("more streams than there is room for are told to come again", async ({ rig }) => {
+test("streams beyond the bound are refused with Retry-After", async ({ rig }) => {
   const app = appOf(rig.sql, 1_000_000, crowd());
   const open: Response[] = [];
   for (let n = 0; n < 32; n += 1) open.push(await app.request(`/exports/${rig.day(1)}`));

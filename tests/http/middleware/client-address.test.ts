@@ -136,7 +136,7 @@ test("sockets count for their address as its requests do, those of a trusted pro
   );
 });
 
-test("a range that is none stops the start with its name", () => {
+test("an invalid range stops the start with its name", () => {
   for (const range of [
     "999.0.0.1/8",
     "10.0.0.0/33",
@@ -149,7 +149,7 @@ test("a range that is none stops the start with its name", () => {
   }
 });
 
-test("a socket that is gone has no address, and one bucket for all of them", async () => {
+test("closed sockets have no address, and share one bucket", async () => {
   assert.equal(await addressOf({}), "unknown");
   assert.equal(await addressOf({ peer: "" }), "unknown");
 });

@@ -81,7 +81,7 @@ test("two processes together accept 100, and no more", async () => {
   assert.equal(replies.filter(({ status }) => status === 200).length, LIMIT);
 });
 
-test("100 at 0:59 leave none for 1:01: the window slides, it has no edge", async () => {
+test("100 requests at 0:59 leave none for 1:01: the window slides", async () => {
   const clock = fakeClock(NOW + 59 * SECOND);
   const [a, b] = pair(clock);
   assert.equal(await accepted(() => a.ask(), LIMIT), LIMIT);
@@ -93,7 +93,7 @@ test("100 at 0:59 leave none for 1:01: the window slides, it has no edge", async
   assert.equal(await accepted(() => b.ask(), LIMIT + 5), LIMIT);
 });
 
-test("refused requests do not count: who waits as told is accepted", async () => {
+test("refused requests do not count: a client that waits for Retry-After is accepted", async () => {
   const clock = fakeClock();
   const [a, b] = pair(clock, 3);
   await accepted(() => a.ask(), 3);
@@ -157,7 +157,7 @@ test("two clocks that differ a little keep one order, and a clock that runs back
   assert.equal((await b.ask()).status, 200);
 });
 
-test("memory of a client is bounded, and gone when its window is", async () => {
+test("memory of a client is bounded, and freed when its window is over", async () => {
   const clock = fakeClock();
   const name = `bounded-${names++}`;
   const one = instance({ clock, redis, name, limit: 5 });
@@ -173,7 +173,7 @@ test("without Redis a process limits alone, from its own memory", async () => {
   assert.equal(await accepted(() => alone.ask(), LIMIT + 20), LIMIT);
 });
 
-test("when Redis dies the limit stands, no request hangs, and its return opens nothing", async () => {
+test("when Redis dies the limit still holds and no request hangs", async () => {
   const own = await testRedis({ own: true });
   const client = await connected(own.url);
   const clock = fakeClock();
@@ -186,7 +186,7 @@ test("when Redis dies the limit stands, no request hangs, and its return opens n
   await closeRedis(client);
 });
 
-test("while Redis is away four processes let a quarter through each, and waiting as told helps (P14)", async () => {
+test("while Redis is away four processes let a quarter through each, and waiting for Retry-After helps (P14)", async () => {
   const own = await testRedis({ own: true });
   const client = await connected(own.url);
   const clock = fakeClock();

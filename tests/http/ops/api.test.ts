@@ -120,7 +120,7 @@ test("bad parameters are named, unknown actors are not found", async ({ service 
   }
 });
 
-test("publishing tells how many accepted stars are not yet published, and how old the oldest is", async ({
+test("publishing says how many accepted stars are not yet published, and how old the oldest is", async ({
   service,
 }) => {
   const { body } = await send(service, "GET /ops/api/publishing", { token: TOKEN });
@@ -130,7 +130,7 @@ test("publishing tells how many accepted stars are not yet published, and how ol
   assert.deepEqual([body.findings, body.lastFindings, body.alarms], [0, [], []]);
 });
 
-test("publishing tells what differs between outbox and topics, and what workers raised", async ({
+test("publishing lists the differences between outbox and topics, and the alarms of workers", async ({
   service,
 }) => {
   await service.sql`

@@ -191,7 +191,7 @@ test("a session that ends while a page is open: the star asks for a wallet, and 
   await tab.close();
 });
 
-test("signed out elsewhere: an open page, and one that the way back leads to, are drawn anew", async (place) => {
+test("signed out elsewhere: an open page, and one that the back button leads to, are rendered again", async (place) => {
   const { service } = place;
   const session = await signIn(service, await newWallet(service));
   const tab = await openTab(place, { width: 768, session });

@@ -40,7 +40,7 @@ async function remaining(service: Service, token: string): Promise<number> {
   return (await send(service, "GET /voting/allowance", { token })).body.remaining;
 }
 
-test("another site's page votes for nobody, by form, script or picture", async (place) => {
+test("another site's page cannot vote for a visitor, by form, script or picture", async (place) => {
   const { tab, left } = await signedIn(place);
   const { page } = tab;
   const star = JSON.stringify({ target: { type: "token", id: "0.0.9001" } });
@@ -84,7 +84,7 @@ test("no page of ours is shown inside another's", async (place) => {
   await tab.close();
 });
 
-test("a link from another site leads to the page of whoever is signed in, drawn at most twice", async (place) => {
+test("a link from another site leads to the page of the signed-in wallet, rendered at most twice", async (place) => {
   const { tab } = await signedIn(place);
   const { page } = tab;
   await withOtherSite(`<a href="${place.url}/tokens">Vote here</a>`, async (other) => {
@@ -139,7 +139,7 @@ test("a double click and a key held down give one star, also where more would co
   await tab.close();
 });
 
-test("two tabs of one wallet: what was given in one is told in the other, and nothing twice", async (place) => {
+test("two tabs of one wallet: a star given in one shows in the other, and is given once", async (place) => {
   const { service } = place;
   const { tab, session } = await signedIn(place);
   const second = await tab.context.newPage();

@@ -61,7 +61,7 @@ test("stored, sent, on the ledger: each step is marked as it is reached, without
   await tab.close();
 });
 
-test("a row with other bytes, another hash or no row at all is told apart", async (place) => {
+test("other bytes, another hash and a missing row get different sentences", async (place) => {
   const { tab, page, reach } = await openReceipt(place);
   const outcome = page.locator("[data-outcome]");
   const compare = async (sentence: string | RegExp): Promise<void> => {

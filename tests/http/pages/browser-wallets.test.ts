@@ -162,7 +162,7 @@ test("one of this machine's demo wallets signs in by a click, at either name of 
   }
 });
 
-test("a wallet that declines, and one that no ledger knows, are told in words", async (place) => {
+test("a wallet that declines, and one without an account, get a sentence", async (place) => {
   const { wallet } = await newEvmWallet(place.service);
   const tab = await openTab(place, { width: 360 });
   await installWallet(tab, `0x${"ab".repeat(20)}`, wallet);

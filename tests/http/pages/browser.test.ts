@@ -111,7 +111,7 @@ test("a star says what it would carry, is given at once, and says what it carrie
   await Promise.all([one.close(), other.close()]);
 });
 
-test("NFTs that have counted today are told before the star is pressed", async (place) => {
+test("the page names NFTs that have counted today before the star is pressed", async (place) => {
   const { service } = place;
   const first = await newWallet(service, { a: 12, b: 1 });
   await cast(service, await signIn(service, first), "event/hack");

@@ -1,4 +1,4 @@
-/** Goal: whoever asks for too many pages is told when to come again, and operators see it. */
+/** Goal: a client that asks for too many pages gets Retry-After, and operators see it. */
 import * as assert from "node:assert/strict";
 import { test } from "uvu";
 import { send, startService } from "../../support/service.ts";

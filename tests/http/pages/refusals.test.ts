@@ -44,7 +44,7 @@ test("a sentence is one for people: it ends, names no code, and says when it is 
   }
 });
 
-test("an answer that is not the service's own says that none came", () => {
+test("an answer that is not the service's own counts as no answer", () => {
   assert.equal(refusalSentence({ code: null }, NOW), NO_ANSWER);
 });
 

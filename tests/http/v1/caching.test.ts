@@ -44,7 +44,7 @@ test("gzip: the same body, compressed, with a tag of its own", async () => {
   assert.equal(gunzipSync(bytes).toString(), await plain.text());
 });
 
-test("gzip is not forced on those who refuse it, nor spent on small bodies", async () => {
+test("gzip is not used for clients that refuse it, nor for small bodies", async () => {
   for (const accepted of ["", "identity", "gzip;q=0", "br", "gzip;q=0, *"]) {
     const response = await get({ "Accept-Encoding": accepted });
     assert.equal(response.headers.has("content-encoding"), false, accepted);

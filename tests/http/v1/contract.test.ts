@@ -184,7 +184,7 @@ for (const path of ENDPOINTS) {
   });
 }
 
-test("404: an event that is not there, and a path that is none", async () => {
+test("404: an unknown event, and an unknown path", async () => {
   assert.equal((await judge("/events/{id}", await house.get("/events/none"))).status, 404);
   for (const path of ["/nothing", "/events/e/links", "/tokens", "//"]) {
     assert.equal((await judge(null, await house.get(path))).status, 404);

@@ -251,7 +251,7 @@ test("each request counts once, on either path", async () => {
   );
 });
 
-test("a client that hangs up before being counted is counted all the same", async () => {
+test("a client that hangs up before it is counted still counts", async () => {
   const { app, fastPath } = createServed({ sql: home.sql, clock: home.clock, rateLimit: 5 });
   const socket = { remoteAddress: "192.0.2.5" as string | undefined };
   const path = "/v1/tokens/top";
@@ -314,7 +314,7 @@ test("a key that is revoked is refused at once", async () => {
   assert.equal((await ask(fast, asked)).status, 401);
 });
 
-test("many at once are each told their own", async () => {
+test("many requests at once each get their own answer", async () => {
   const [fast] = sides;
   const statuses = await Promise.all(
     Array.from({ length: 60 }, (_, n) => {

@@ -251,7 +251,7 @@ test("bodies that are nearly empty are few too: keeping one costs memory of its 
   assert.equal(reads, questions + 1, "half of them had to go");
 });
 
-test("a small body keeps its own bytes in memory, and none of its neighbours'", async () => {
+test("a small kept body does not keep the buffer of its neighbours in memory", async () => {
   const small = represent({ events: [], total: 3 });
   assert.equal(small.bytes.buffer.byteLength, small.bytes.length);
   const compressed = await represent("x".repeat(2_000)).gzipped();
@@ -268,7 +268,7 @@ function counters() {
     select count(*) as rows from read_revision where kind = 'project'`;
 }
 
-test("a server that started anew has another revision", () => {
+test("a server that was restarted has another revision", () => {
   const kinds = ["token"] as const;
   assert.notEqual(
     revisionOf({ token: "1", server: "100" }, kinds),

@@ -42,7 +42,7 @@ const ask = (app: Hono, line: string, headers: Record<string, string> = {}) => {
   return app.request(`/voting${path}`, { method, headers });
 };
 
-test("an origin that is listed may read replies, another may not, and neither is told `*`", async () => {
+test("an origin that is listed may read replies, another may not, and neither gets `*`", async () => {
   const app = build();
   const allowed = await ask(app, "GET /live", { Origin: ORIGIN });
   assert.equal(allowed.headers.get("access-control-allow-origin"), ORIGIN);

@@ -110,7 +110,7 @@ test("replay decides each star again under its own rules (A26 replay, P8)", asyn
   assert.deepEqual([event.equal, event.rules], [true, [before?.version]]);
 });
 
-test("rules that are changed for a day that is recorded are reported, and fold all the same", async ({
+test("a rule changed for a recorded day is reported, and its stars still fold", async ({
   service,
 }) => {
   const { replayActor } = await import("../../../src/hosting/inspect-actor.ts");

@@ -262,7 +262,7 @@ test("signing out ends the session and clears its cookie, here and everywhere", 
   }
 });
 
-test("a cookie that is no session is told apart from none", async ({ service }) => {
+test("an invalid session cookie and a missing one get different codes", async ({ service }) => {
   for (const [cookie, code] of [
     ["other=1", "MISSING_SESSION"],
     ["starboard=", "MISSING_SESSION"],

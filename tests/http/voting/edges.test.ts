@@ -36,7 +36,7 @@ test("days before the year 1 are no days; the last day of the year 9999 is one w
   }
 });
 
-test("the id of a star far beyond the year 9999 names none", async ({ service }) => {
+test("an id with an instant beyond the year 9999 is no star's", async ({ service }) => {
   for (const id of [
     "ffffffff-ffff-7fff-bfff-ffffffffffff",
     "e677d21f-dc00-7000-8000-000000000000",

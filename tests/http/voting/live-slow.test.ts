@@ -132,7 +132,7 @@ async function startProcesses() {
   };
 }
 
-test("00:00 UTC is told, and no counter of a day that is over after it", async () => {
+test("00:00 UTC sends `day`, and no counter of an earlier day after it", async () => {
   const { journal, urls, close } = await startProcesses();
   const source = await openEvents(urls[0]);
   journal.star = 1;

@@ -58,7 +58,7 @@ const hears = (source: EventSource, id: string, totalVotes: number): Promise<voi
     source.events.some(({ data }) => data.id === id && data.totalVotes === totalVotes),
   );
 
-test("a star cast at one process is told by the other to each listener", async () => {
+test("a star cast at one process reaches every listener of the other", async () => {
   const source = await live(webs[1]);
   assert.equal(source.status, 200);
   assert.equal(source.headers.get("content-type"), "text/event-stream");
@@ -100,7 +100,7 @@ test("a client that comes back hears of every item that changed meanwhile, once,
   nothing.close();
 });
 
-test("an id that is none, or not yet, is answered with reset", async () => {
+test("an invalid id, and one of the future, are answered with reset", async () => {
   const today = new Date().toISOString().slice(0, 10);
   for (const id of ["nonsense", `${today}.999999999-0`, `${today}.0-999999999`, "4711-12"]) {
     const source = await live(webs[0], id);
@@ -141,7 +141,7 @@ test("a client may have twenty streams; what is left by one is free for the next
   for (const source of sources) source.close();
 });
 
-test("a process that is told to stop ends its streams in good order, and exits", async () => {
+test("a process that gets SIGTERM ends its streams in order, and exits", async () => {
   const sources = await Promise.all([live(webs[1]), live(webs[1]), live(webs[1])]);
   assert.equal(await webs[1].process.stop(), 0, webs[1].process.log());
   // A cut connection would reject: they were ended, not waited for until the drain was over.

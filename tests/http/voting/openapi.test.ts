@@ -194,8 +194,8 @@ test("real replies of every operation are those of the document, successes and r
   await ask("openSession", { json: signed });
   const { id } = await challenge(wallet.id);
   await ask("openSession", { json: { ...signed, challengeId: id } });
-  const nobody = await challenge(`0x${"cd".repeat(20)}`);
-  await ask("openSession", { json: { ...signed, challengeId: nobody.id } });
+  const unknown = await challenge(`0x${"cd".repeat(20)}`);
+  await ask("openSession", { json: { ...signed, challengeId: unknown.id } });
   const contract = await service.hedera.ledger.createAccount({
     key: newKey("ecdsa").publicKey,
     evmAddress: "ef".repeat(20),

@@ -19,7 +19,7 @@ const NOTHING = {
   runningHash: null,
 };
 
-test("a receipt tells every field of its publication, in each state", async () => {
+test("a receipt has every field of its publication, in each state", async () => {
   const network = await startNetwork();
   const settings = await network.webSettings();
   const service = { url: `http://127.0.0.1:${settings.PORT}` };

@@ -184,7 +184,7 @@ test("an EVM address is echoed in lower case and signed as it stands; the sessio
   }
 });
 
-test("an EVM address without an account, and one of a contract, are told at the session", async ({
+test("an EVM address without an account, and one of a contract, are refused at the session", async ({
   service,
 }) => {
   const wallet = await newWallet(service, { type: "ecdsa" });

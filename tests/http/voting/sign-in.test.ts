@@ -94,7 +94,7 @@ test("the challenge names domain, URI, chain, wallet, a 128-bit nonce, issue and
 });
 
 for (const type of ["ed25519", "ecdsa"] as const) {
-  test(`201: a wallet with an ${type} key signs in, and its session tells who it is`, async ({
+  test(`201: a wallet with an ${type} key signs in, and its session names the wallet`, async ({
     service,
   }) => {
     const wallet = await newWallet(service, { type });

@@ -190,7 +190,7 @@ for (const [name, json, field] of malformed) {
   });
 }
 
-test("400 INVALID_REQUEST: bytes that are no JSON, and an Idempotency-Key that is none", async ({
+test("400 INVALID_REQUEST: bytes that are no JSON, and an invalid Idempotency-Key", async ({
   service,
   token,
 }) => {

@@ -148,7 +148,7 @@ test("a collection's supply is exact beyond what JSON numbers carry", async () =
   assert.deepEqual([value?.decimals, value?.treasury, value?.deleted], [0, "0.0.1001", false]);
 });
 
-test("the newest block tells how far the node has come, and there may be none", async () => {
+test("the newest block shows how far the node has come, and there may be none", async () => {
   const timestamp = { from: "1651560386.060890949", to: "1651560386.661997287" };
   const body = { blocks: [{ number: 77, timestamp, count: 3 }], links: { next: null } };
   const { value, asked } = await answeredWith(body, (mirror) => mirror.newestBlock());

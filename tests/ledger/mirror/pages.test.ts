@@ -125,7 +125,7 @@ for (const [name, links] of [
   ["absent", {}],
   ["longer than any cursor", { next: `${FIRST}&${"x".repeat(3_000)}` }],
 ] as const) {
-  test(`a link that is ${name} makes the answer none`, async () => {
+  test(`an answer with a link that is ${name} is refused`, async () => {
     await withStubs(
       [(response) => sendJson(response, 200, { nfts: [nftRow(1)], links })],
       async (mirror) => assert.rejects(serialsOf(mirror, WALLET, A), faultOf("schema")),

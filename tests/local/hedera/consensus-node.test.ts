@@ -38,7 +38,7 @@ async function codeOf(more: Partial<Draft>): Promise<string> {
   return (await node.send(transactionBytes(draft(more)))).code;
 }
 
-test("a good message is accepted and its receipt tells sequence number and running hash", async () => {
+test("a good message is accepted and its receipt has sequence number and running hash", async () => {
   const given = draft();
   assert.equal((await node.send(transactionBytes(given))).code, "OK");
   const { header, status, receipt } = await node.receipts(operator.id, given.validStart);

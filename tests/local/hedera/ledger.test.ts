@@ -57,7 +57,7 @@ test("NFTs are minted to the treasury, or on to whom they are for", async () => 
   );
 });
 
-test("a transfer moves an NFT, and its history tells every hop", async () => {
+test("a transfer moves an NFT, and its history has every hop", async () => {
   const collection = await newCollection();
   const [from, to] = [await newAccount(), await newAccount()];
   await ledger.mint(collection, { count: 1, to: from });
@@ -291,7 +291,7 @@ test("blocks follow one another without a gap, and hold what happened between", 
   );
 });
 
-test("opened anew it is what it was; a folder that is open is refused until it is closed", async () => {
+test("a reopened ledger is unchanged; a folder in use is refused until it is closed", async () => {
   const options = { folder, now: () => clock.ms, blockEveryMs: 0 };
   const first = await openLedger(options);
   const owner = await first.createAccount({ key: null });

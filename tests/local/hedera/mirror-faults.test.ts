@@ -48,7 +48,7 @@ test("replica-flip: every second request sees the earlier state", async () => {
   );
 });
 
-test("late-start: of what was there before neither creation nor deletion is known", async () => {
+test("late-start: creation and deletion of earlier entities are unknown", async () => {
   const nft = `/tokens/${token}/nfts/1`;
   const before = (await get(`${nft}/transactions`)).body.transactions.length;
   await ledger.transfer(token, 1, treasury);
@@ -87,7 +87,7 @@ test("a fault strikes only where its pattern matches: page two, say", async () =
   assert.equal((await fetch(hedera.mirrorUrl + first.body.links.next)).status, 500);
 });
 
-test("hang: no answer comes, and closing the server ends it all the same", async () => {
+test("hang: no answer comes, and closing the server still ends the request", async () => {
   const heal = mirror.faults.inject({ kind: "hang" });
   await assert.rejects(fetch(url, { signal: AbortSignal.timeout(100) }), { name: "TimeoutError" });
   heal();

@@ -141,7 +141,7 @@ test("a message of three chunks becomes three messages in order", async () => {
   assert.equal((await messages()).slice(before).join(""), text);
 });
 
-test("frozen bytes sent again after a crash: DUPLICATE_TRANSACTION, and the receipt tells the rest", async () => {
+test("frozen bytes sent again after a crash: DUPLICATE_TRANSACTION, and the receipt has the outcome", async () => {
   const bytes = (await frozenMessage("once")).toBytes();
   await Transaction.fromBytes(bytes).execute(client);
   await receiptOf(Transaction.fromBytes(bytes));

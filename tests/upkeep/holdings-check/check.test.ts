@@ -149,7 +149,7 @@ test("sold in the collection's reading, bought back before its own: kept, after 
   assert.ok(stage.asked.some((path) => path.endsWith(`/nfts/${voter.a[0]}`)));
 });
 
-test("a scheduled run leaves open what moves, tells so, and settles it when it is tried again", async ({
+test("a scheduled run leaves moving NFTs open, reports them, and settles them at the next try", async ({
   stage,
 }) => {
   const voter = await stage.wallet(2);
