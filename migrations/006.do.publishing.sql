@@ -274,7 +274,7 @@ $$;
 --   missing        a star that is long overdue, or a place of a topic that was read but has no
 --                  star and no finding
 --   duplicate      a second message of a star
---   lost           a message of ours that no star of the journal bears: the journal is behind its
+--   lost           a message of ours without a star in the journal: the journal is behind its
 --                  topics (docs/operating). Resolved by recovering it, or by accepting the loss
 --   foreign        a message that this service did not send
 --   malformed      a message that is no star

@@ -77,7 +77,7 @@ create table service_process (
   host text not null,
   pid integer not null,
   started_at epoch_ms not null,
-  -- Updated every ten seconds; a process silent for longer has died.
+  -- Updated every five seconds; a process silent for much longer has died.
   seen_at epoch_ms not null,
   -- Set by a process that stopped in order.
   stopped_at epoch_ms,

@@ -1,8 +1,8 @@
 -- What `starboard journal recover` brings back from the topics into a journal that lost it
 -- (src/recovery, docs/operating/recover.md). Only the owner of the schema runs these functions.
 
--- One statement after the other: a run that was killed may have left one under way, which the next
--- run must have before its eyes.
+-- One statement after the other: a run that was killed may have left one under way, and the next
+-- run must see what it wrote.
 create function wait_for_recovery() returns void
 language sql volatile as $$ select pg_advisory_xact_lock(hashtext('recovery')) $$;
 
