@@ -38,9 +38,11 @@ test.run();
 /** @returns the path of that Node, or undefined where npm cannot bring it */
 function install(version: number): string | undefined {
   const place = join(folder, String(version));
-  const wanted = ["--no-audit", "--no-fund", `node@${version}`];
+  // What the package `node` fetches by a second npm.
+  const name = `node-${process.platform}-${process.arch}`;
+  const wanted = ["--no-audit", "--no-fund", `${name}@${version}`];
   spawnSync("npm", ["install", "--prefix", place, ...wanted], { timeout: 60_000 });
-  const node = join(place, "node_modules", "node", "bin", "node");
+  const node = join(place, "node_modules", name, "bin", "node");
   const { stdout } = spawnSync(node, ["--version"], { encoding: "utf8" });
   return stdout?.startsWith(`v${version}.`) ? node : undefined;
 }
