@@ -279,13 +279,14 @@ test("two stars on their way at once: the one that fails takes no vote along", a
 
 test("midnight passes before an open page: votes, counters, stars and countdown turn by themselves", async (place) => {
   const { service } = place;
+  // Signed in before the clock jumps, which would end a challenge.
+  const session = await signIn(service, await newWallet(service, { a: 1 }));
   const [before] = await service.sql<{ left: number }[]>`
     select 86400000 - now_ms() % 86400000 - 12000 as left`;
   // Twelve seconds before midnight; every clock of the service follows this one.
   await service.sql.unsafe(`
     create or replace function now_ms() returns bigint language sql volatile as $$
       select floor(extract(epoch from clock_timestamp()) * 1000)::bigint + ${before?.left} $$`);
-  const session = await signIn(service, await newWallet(service, { a: 1 }));
   await cast(service, session, "token/0.0.9020");
   const tab = await openTab(place, { width: 360, session });
   await tab.visit("/tokens");
