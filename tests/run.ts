@@ -59,7 +59,7 @@ async function main(): Promise<number> {
   try {
     const env = server ? { ...given, STARBOARD_TEST_DATABASE_URL: server.url } : given;
     const files = paths.map((path) => ({ name: path, source: join(tree, path) }));
-    const processes = shareProcesses(longestFirst(files)).map((together) =>
+    const processes = longestFirst(shareProcesses(files)).map((together) =>
       testProcess(together, tree, compile || COMPILED),
     );
     return summarize(await runAll(processes, env, stop.signal));
@@ -106,9 +106,16 @@ function shareProcesses(files: readonly TestFile[]): readonly (readonly TestFile
   return processes;
 }
 
-/** Files that ask for more time start first, so that none of them runs alone at the end. */
-function longestFirst(files: readonly TestFile[]): readonly TestFile[] {
-  return [...files].sort((a, b) => (timeoutOf(b) ?? 0) - (timeoutOf(a) ?? 0));
+/**
+ * Files that ask for more time start first, then the processes of most files, so that none of them
+ * runs alone at the end.
+ */
+function longestFirst(
+  processes: readonly (readonly TestFile[])[],
+): readonly (readonly TestFile[])[] {
+  const asked = ([first]: readonly TestFile[]): number =>
+    first === undefined ? 0 : (timeoutOf(first) ?? 0);
+  return [...processes].sort((a, b) => asked(b) - asked(a) || b.length - a.length);
 }
 
 async function runAll(
