@@ -13,8 +13,8 @@ import { processIdentity } from "../../src/local/process-identity.ts";
 
 const MEMORY = "/dev/shm";
 const MOUNTED = /^\S+ \/dev\/shm tmpfs (\S+)/m;
-/** Test databases take some 300 MB at a time; nothing else shall run short by them. */
-const ROOM_BYTES = 4 * 1024 ** 3;
+/** Test databases and their log take up to some 2 GB; nothing else shall run short by them. */
+const ROOM_BYTES = 8 * 1024 ** 3;
 
 /**
  * A new folder in memory, for files that come and go by the thousand: a disk can take longer to
