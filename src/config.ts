@@ -222,9 +222,8 @@ export const COLLECTION_SETTINGS = [
 ] as const;
 export type CollectionSetting = (typeof COLLECTION_SETTINGS)[number];
 
-/** Where one value for both would mix what is apart on the ledger. */
+/** Where one value for both would mix what is apart on the ledger; of topics the doctor tells it. */
 const DIFFERENT = [
-  ["ASSET_VOTES_TOPIC_ID", "EVENT_VOTES_TOPIC_ID"],
   ["COLLECTION_B_ID", "COLLECTION_A_ID"],
   ["COLLECTION_B_KEY", "COLLECTION_A_KEY"],
 ] as const;
