@@ -26,7 +26,8 @@ const REMEMBERED_MAX = 1_000;
 
 /**
  * Reads accounts, and remembers for seconds which are unknown or contracts: no signature changes
- * that, so asking again and again costs nothing. A key is never remembered.
+ * that, so asking again and again costs nothing. A key is never remembered; only readings of one
+ * account that overlap in time are one, so that many uses of one challenge do not fill the queue.
  *
  * @param isStarWaiting whether the mirror node is being asked for a star
  * @param now a monotonic clock in milliseconds
@@ -40,6 +41,7 @@ export function createSignInAccounts(
   const behindStars = bulkhead(READS_BEHIND_STARS, READS_AT_ONCE);
   /** Oldest first. */
   const useless = new Map<string, { readonly account: SignInAccount; readonly until: number }>();
+  const reading = new Map<string, Promise<SignInAccount>>();
 
   const remember = (wallet: string, account: SignInAccount): void => {
     useless.delete(wallet);
@@ -58,9 +60,7 @@ export function createSignInAccounts(
     return found;
   };
 
-  return async (wallet) => {
-    const known = useless.get(wallet);
-    if (known !== undefined && known.until > now()) return known.account;
+  const readInTurn = async (wallet: string): Promise<SignInAccount> => {
     try {
       return await gate.execute(() =>
         isStarWaiting() ? behindStars.execute(() => read(wallet)) : read(wallet),
@@ -69,5 +69,15 @@ export function createSignInAccounts(
       if (!(error instanceof MirrorError) && !isBulkheadRejectedError(error)) throw error;
       throw new RetryableError("UNAVAILABLE", "the account's key cannot be read now", 1, error);
     }
+  };
+
+  return async (wallet) => {
+    const known = useless.get(wallet);
+    if (known !== undefined && known.until > now()) return known.account;
+    const shared = reading.get(wallet);
+    if (shared !== undefined) return shared;
+    const own = readInTurn(wallet).finally(() => reading.delete(wallet));
+    reading.set(wallet, own);
+    return own;
   };
 }

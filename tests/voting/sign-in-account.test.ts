@@ -44,6 +44,14 @@ test("a key is never remembered", async () => {
   assert.equal(asked.length, 3);
 });
 
+test("a hundred readings of one account at once are one; the next reads anew", async () => {
+  const { asked, read } = stage();
+  await Promise.all(Array.from({ length: 100 }, () => read("0.0.1001")));
+  assert.deepEqual(asked, ["0.0.1001"]);
+  await read("0.0.1001");
+  assert.equal(asked.length, 2);
+});
+
 /** How many accounts are read at once of a hundred, and how many are read at all. */
 async function flood(isStarWaiting: () => boolean) {
   let inFlight = 0;
