@@ -13,6 +13,7 @@ import type { KeyBytes } from "../../../src/local/hedera/keys.ts";
 import { silentLogger } from "../../../src/log.ts";
 import { openRedis } from "../../../src/store/redis.ts";
 import { keyList, thresholdKey } from "../../support/key-lists.ts";
+import { until } from "../../support/processes.ts";
 import {
   cast,
   newKey,
@@ -184,9 +185,21 @@ test("410 CHALLENGE_EXPIRED: unknown, used, expired; of a hundred uses at once o
   );
   const { body } = await challenge(service, wallet.id);
   const signed = signChallenge(wallet, body.message);
-  const uses = await Promise.all(
+  // Held until several uses have found the challenge and are about to take it.
+  const holder = await service.sql.reserve();
+  await holder`begin`;
+  await holder`select from challenge where id = ${body.id} for update`;
+  const using = Promise.all(
     Array.from({ length: 100 }, () => open(service, { challengeId: body.id, ...signed })),
   );
+  await until("several uses wait", async () => {
+    const waiting = await service.sql`select from pg_stat_activity
+      where wait_event_type = 'Lock' and datname = current_database()`;
+    return waiting.length > 1;
+  });
+  await holder`rollback`;
+  holder.release();
+  const uses = await using;
   assert.equal(uses.filter(({ status }) => status === 201).length, 1);
   assert.equal(uses.filter(({ status }) => status === 410).length, 99);
   const old = (await challenge(service, wallet.id)).body;
