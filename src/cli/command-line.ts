@@ -24,6 +24,7 @@ export async function runCommandLine(
   words: readonly string[],
   version: string,
 ): Promise<void> {
+  heedClosedOutput();
   try {
     const command = await resolved(root);
     const found = await find({ command, name: (await metaOf(command)).name ?? "", words });
@@ -34,6 +35,26 @@ export async function runCommandLine(
   } catch (error) {
     refuse(error);
   }
+}
+
+/**
+ * A reader may close its end early, as in `| head -1`: the rest is dropped without a word. What
+ * was asked for did not arrive whole, so the exit status is 1, as after any other failed write.
+ */
+function heedClosedOutput(): void {
+  if (process.stdout.listeners("error").includes(onUnwritten)) return;
+  process.stdout.on("error", onUnwritten);
+  process.stderr.on("error", onUnheard);
+}
+
+function onUnwritten(error: NodeJS.ErrnoException): void {
+  if (error.code === "EPIPE") process.exitCode = 1;
+  else refuse(error);
+}
+
+/** Nobody is left to tell. */
+function onUnheard(): void {
+  process.exitCode = 1;
 }
 
 async function find({ command, name, words }: Found): Promise<Found> {

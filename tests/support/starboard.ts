@@ -17,10 +17,11 @@ export function starboard(
   args: readonly string[],
   environment: Readonly<Record<string, string>>,
   cwd?: string,
+  given: { readonly readsOutput?: boolean } = {},
 ): Promise<CommandResult> {
   return new Promise((resolve) => {
     const { PATH = "", HOME = "" } = process.env;
-    execFile(
+    const child = execFile(
       process.execPath,
       [...nodeArguments(ENTRY), ...args],
       { env: { PATH, HOME, ...environment }, ...(cwd === undefined ? {} : { cwd }) },
@@ -29,5 +30,7 @@ export function starboard(
         resolve({ status, stdout, stderr, json: () => JSON.parse(stdout) });
       },
     );
+    // As `| head -1` does once it has its line.
+    if (given.readsOutput === false) child.stdout?.destroy();
   });
 }
