@@ -31,16 +31,23 @@ const list = (text: string): string[] =>
     .split(",")
     .map((part) => part.trim())
     .filter(Boolean);
-const count = (fallback: number, min: number, max: number) =>
-  z
+const choice = <const Names extends readonly [string, ...string[]]>(names: Names) =>
+  z.enum(names, { error: `must be one of ${names.join(", ")}` });
+const whole = (min: number, max: number) => {
+  const error = `must be a whole number from ${min} to ${max}`;
+  return z
     .string()
-    .regex(/^\d{1,9}$/, "must be a whole number")
-    .default(String(fallback))
+    .regex(/^\d{1,9}$/, { error, abort: true })
     .transform(Number)
-    .pipe(z.number().min(min).max(max));
+    .pipe(z.number().min(min, error).max(max, error));
+};
+const count = (fallback: number, min: number, max: number) =>
+  whole(min, max).prefault(String(fallback));
 
 /** Begins with a letter, so it is no inherited property such as `__proto__`. */
 const MESSAGE_KEY = /^[A-Za-z][A-Za-z0-9_-]{0,39}$/;
+
+const SOURCE = /^[A-Z][A-Z0-9_]{0,39}$/;
 
 const NODE = /^(?<address>[^=\s]+:\d{1,5})=(?<account>0\.0\.\d{1,12})$/;
 const nodes = z.string().transform((text, context) =>
@@ -58,11 +65,7 @@ const nodes = z.string().transform((text, context) =>
 /** Every setting; the description becomes its line in `.env.example`. */
 export const settings = z.object({
   PORT: count(3000, 0, 65_535).describe("Port of the web process."),
-  WORKER_PORT: z
-    .string()
-    .regex(/^\d{1,5}$/, "must be a port")
-    .transform(Number)
-    .pipe(z.number().max(65_535))
+  WORKER_PORT: whole(0, 65_535)
     .optional()
     .describe("Port of the worker's /healthz, /readyz and /metrics; unset: none."),
   HOST: z.string().min(1).default("127.0.0.1").describe("Address that web and worker bind."),
@@ -82,8 +85,7 @@ export const settings = z.object({
     .describe(
       "Redis (maxmemory-policy noeviction). `npm start` brings its own when this is unset.",
     ),
-  HEDERA_NETWORK: z
-    .enum(["local", "testnet", "mainnet", "previewnet"])
+  HEDERA_NETWORK: choice(["local", "testnet", "mainnet", "previewnet"])
     .default("local")
     .describe(
       "Ledger network. `local` is a ledger on this machine that speaks the real protocols.",
@@ -94,7 +96,7 @@ export const settings = z.object({
   MIRROR_NODE_URL: z
     .string()
     .transform(list)
-    .pipe(z.array(httpUrl).min(1))
+    .pipe(z.array(httpUrl).min(1, "must name one URL at least"))
     .optional()
     .describe("Mirror node base URL, one or several, comma-separated."),
   HEDERA_OPERATOR_ID: entityId.optional().describe("Account that pays for messages. Worker only."),
@@ -122,8 +124,11 @@ export const settings = z.object({
   EVENT_SOURCES: z
     .string()
     .transform(list)
-    .pipe(z.array(z.string().regex(/^[A-Z][A-Z0-9_]{0,39}$/)).length(2))
-    .refine(([one, other]) => one !== other, "must be two names")
+    .refine(
+      ([one = "", other = "", ...more]) =>
+        SOURCE.test(one) && SOURCE.test(other) && one !== other && more.length === 0,
+      "must be two upper-case names, comma-separated",
+    )
     .optional()
     .describe("The two external event sources, upper-case names, comma-separated."),
   OPERATOR_TOKEN: z
@@ -157,7 +162,7 @@ export const settings = z.object({
   API_RATE_LIMIT: count(100, 1, 1_000_000).describe("Public API requests per client and 60 s."),
   VOTING_RATE_LIMIT: count(300, 1, 1_000_000).describe("Voting requests per client and 60 s."),
   PRICE_URL: httpUrl.optional().describe("Source of token prices and market caps."),
-  PAGES: z.enum(["on", "off"]).default("on").describe("The directory's pages at /; off: none."),
+  PAGES: choice(["on", "off"]).default("on").describe("The directory's pages at /; off: none."),
   SITE_NAME: z
     .string()
     .max(60, "must be at most 60 characters")
@@ -172,12 +177,10 @@ export const settings = z.object({
     .optional()
     .describe("Project of WalletConnect, by which Hedera wallets sign in; unset: they cannot."),
   XP_PER_STAR: count(1, 0, 1_000).describe("XP credited per accepted star."),
-  DEMO_VOTERS: z
-    .enum(["on", "off"])
+  DEMO_VOTERS: choice(["on", "off"])
     .default("on")
     .describe("Whether the demo of `npm start` has voters that vote by themselves."),
-  LOG_LEVEL: z
-    .enum(["fatal", "error", "warn", "info", "debug", "trace", "silent"])
+  LOG_LEVEL: choice(["fatal", "error", "warn", "info", "debug", "trace", "silent"])
     .default("info")
     .describe("Least severe level that is logged."),
   OTEL_EXPORTER_OTLP_ENDPOINT: httpUrl
@@ -263,7 +266,9 @@ export function readSettings<Name extends SettingName = never>(
   }
   if (parsed.data?.FAILPOINT !== undefined && environment.NODE_ENV === "production")
     wrong.push("FAILPOINT is for tests and refused while NODE_ENV is production");
-  if (!parsed.success || wrong.length > 0) throw new ConfigurationError(wrong.join("; "));
+  // Of a list, each entry may have the same flaw.
+  if (!parsed.success || wrong.length > 0)
+    throw new ConfigurationError([...new Set(wrong)].join("; "));
   return Object.freeze(parsed.data) as Readonly<With<Name>>;
 }
 

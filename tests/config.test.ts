@@ -52,6 +52,30 @@ test("every bad and every missing setting is named, in one message, without its 
   );
 });
 
+test("a value outside its set or range is answered by what is allowed", () => {
+  const said: readonly (readonly [Record<string, string>, string])[] = [
+    [{ PORT: "70000" }, "PORT must be a whole number from 0 to 65535"],
+    [{ PORT: "x" }, "PORT must be a whole number from 0 to 65535"],
+    [{ WORKER_PORT: "70000" }, "WORKER_PORT must be a whole number from 0 to 65535"],
+    [{ API_RATE_LIMIT: "0" }, "API_RATE_LIMIT must be a whole number from 1 to 1000000"],
+    [{ PAGES: "yes" }, "PAGES must be one of on, off"],
+    [
+      { HEDERA_NETWORK: "Testnet" },
+      "HEDERA_NETWORK must be one of local, testnet, mainnet, previewnet",
+    ],
+    [{ MIRROR_NODE_URL: "," }, "MIRROR_NODE_URL must name one URL at least"],
+    [{ MIRROR_NODE_URL: "a,b" }, "MIRROR_NODE_URL must be an http(s) URL"],
+    ...["one,TWO", "ONE", "ONE,ONE", "ONE,TWO,THREE"].map(
+      (names) =>
+        [
+          { EVENT_SOURCES: names },
+          "EVENT_SOURCES must be two upper-case names, comma-separated",
+        ] as const,
+    ),
+  ];
+  for (const [environment, message] of said) assert.equal(refusal(environment), message);
+});
+
 test("a database has one address, which moves in a failover", () => {
   for (const hosts of ["one.example,two.example", "one.example:5432,two.example:5432"]) {
     const message = refusal({ DATABASE_URL: `postgres://starboard@${hosts}/starboard` });
@@ -79,7 +103,10 @@ test("lists and nodes are read, and what is no node is refused", () => {
   );
   assert.match(refusal({ HEDERA_NODES: "127.0.0.2:65536=0.0.3" }), /^HEDERA_NODES /);
   assert.match(refusal({ EVENT_SOURCES: "only-one" }), /EVENT_SOURCES/);
-  assert.match(refusal({ EVENT_SOURCES: "SAME,SAME" }), /^EVENT_SOURCES must be two names$/);
+  assert.match(
+    refusal({ EVENT_SOURCES: "SAME,SAME" }),
+    /^EVENT_SOURCES must be two upper-case names/,
+  );
 });
 
 test("the two keys of a message's holdings are names, and differ", () => {
