@@ -20,6 +20,7 @@ import { type Notes, PIECE_WITHIN_MS, type Recovery } from "./recovery.ts";
 export async function stageMessages(recovery: Recovery, notes: Notes): Promise<void> {
   const { sql, mirror, settings, onProgress } = recovery;
   const name = await readNames(sql);
+  await forgetMisread(sql, [settings.topics.event, settings.topics.asset]);
   const ranges = await Promise.all(
     [settings.topics.event, settings.topics.asset].map(async (topic) => {
       const newest = await mirror.topicMessages(topic, { limit: 1, newestFirst: true });
@@ -45,6 +46,21 @@ export async function stageMessages(recovery: Recovery, notes: Notes): Promise<v
   if (piece.length > 0) await stage();
   // So many rows at once: what follows is planned for them, and not for an empty table.
   await runStatement(sql`analyze recovery_message`, PIECE_WITHIN_MS);
+}
+
+/**
+ * What an earlier run took in from other topics, or under a name that the catalogue lacked then, is
+ * not to be written: the former is forgotten, the latter read again.
+ */
+async function forgetMisread(sql: Sql, topics: readonly string[]): Promise<void> {
+  const isMisread = sql`topic_id <> all(${topics}::text[]) or not case target_type
+    when 'event' then exists (select from event where id = target_id)
+    when 'token' then exists (select from token where id = target_id)
+    when 'collection' then exists (select from collection where id = target_id)
+    else exists (select from project where id = target_id) end`;
+  const found = sql`select from recovery_message where ${isMisread} limit 1`;
+  if ((await runStatement(found, PIECE_WITHIN_MS)).length === 0) return;
+  await runStatement(sql`delete from recovery_message where ${isMisread}`, PIECE_WITHIN_MS);
 }
 
 async function knownOf(sql: Sql, topic: string): Promise<number> {

@@ -129,6 +129,26 @@ test("a recovery that dies at any step is taken up, and one that is done does no
   assert.deepEqual(await stateOf(fresh.sql, { numbers: true }), before);
 });
 
+test("what an earlier run read under another catalogue, or from other topics, is not written", async () => {
+  const fresh = await world.freshDatabase();
+  const all = world.recovery(fresh.sql, { exports: await withExports() });
+  const [dex] =
+    await fresh.sql`delete from project where id = 'dex' returning to_jsonb(project) as row`;
+  const lacks = "project/0.0.7001: the catalogue lacks it; import it first";
+  for (const run of ["first", "second"]) {
+    const { written, unprovable } = await recover(all);
+    assert.deepEqual({ run, written }, { run, written: false });
+    assert.ok(unprovable.includes(lacks), `${run}: ${unprovable}`);
+  }
+  await fresh.sql`insert into project select * from jsonb_populate_record(null::project, ${JSON.stringify(dex?.row)}::text::jsonb)`;
+  await fresh.sql`
+    insert into recovery_message select (jsonb_populate_record(said, jsonb_build_object(
+      'topic_id', '0.0.99', 'star_id', gen_random_uuid()))).* from recovery_message said where topic = 'event'`;
+  const told = await recover(all);
+  assert.equal(told.recovered, before.stars.length);
+  assert.deepEqual(await stateOf(fresh.sql, { numbers: true }), before);
+});
+
 test("a day that is recovered without its final export breaks the chain, and the audit says so", async () => {
   const fresh = await world.freshDatabase();
   const [first, second] = world.days;
