@@ -102,6 +102,31 @@ test("Redis dies, then the web process: an open page says what is away, and goes
   }
 });
 
+test("what a star would carry is read late: beside a star given meanwhile stays what it carried", async (place) => {
+  const { service } = place;
+  const session = await signIn(service, await newWallet(service));
+  const tab = await openTab(place, { width: 360, session });
+  const { page } = tab;
+  let answer: () => void = () => undefined;
+  const late = new Promise<void>((resolve) => {
+    answer = resolve;
+  });
+  await page.route("**/voting/preview?*", async (route) => {
+    await late;
+    await route.continue();
+  });
+  const asked = page.waitForRequest("**/voting/preview?*");
+  await tab.visit("/tokens");
+  await asked;
+  await page.locator("[data-star]").first().click();
+  await said(tab, /carried 1\. 4 of 5 votes left\.$/);
+  answer();
+  const places = page.locator("[data-carries]");
+  await places.nth(1).filter({ hasText: "Would carry 1: 1 + 0 + 0." }).waitFor();
+  assert.match(await places.first().innerText(), /^Your star carried 1\..* Receipt$/);
+  await tab.close();
+});
+
 test("an answer that is lost is asked for by the same key: one star, one vote", async (place) => {
   const { service } = place;
   const session = await signIn(service, await newWallet(service));

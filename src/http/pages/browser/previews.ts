@@ -50,6 +50,7 @@ export async function showPreview(star: HTMLElement): Promise<void> {
   const place = document.querySelector(`[data-carries="${CSS.escape(key)}"]`);
   const isGiven = star.getAttribute("aria-pressed") === "true" && scope !== "forever-mint";
   if (place === null || isGiven) return;
+  const before = place.innerHTML;
   let text: string;
   try {
     const preview = await load(key, scope as Scope);
@@ -57,6 +58,6 @@ export async function showPreview(star: HTMLElement): Promise<void> {
   } catch (error) {
     text = error instanceof StarboardError ? refusalSentence(error, now()) : "";
   }
-  // It may have been pressed meanwhile, and says then what it has carried.
-  if (star.dataset.pending === undefined) place.textContent = text;
+  // What was written meanwhile is newer: that the star was given, or that there is no vote left.
+  if (place.innerHTML === before) place.textContent = text;
 }
