@@ -31,6 +31,11 @@ export async function countLost(sql: Sql): Promise<number> {
   return row?.lost ?? 0;
 }
 
+/** What the alarm `journal-behind` says, whoever raises it. */
+export function behindDetail(lost: number): string {
+  return `the journal lacks ${lost} stars that are on the topics`;
+}
+
 /** The same, topic by topic. */
 export async function journalStatus(sql: Sql): Promise<JournalStatus> {
   const topics = await runStatement(sql<TopicAgreement[]>`

@@ -7,7 +7,7 @@ import type { Sql } from "../store/postgres.ts";
 import { type RaisedAlarm, reportAlarms } from "./alarms.ts";
 import { beginReading } from "./confirm.ts";
 import { type PublishContext, wait } from "./context.ts";
-import { countLost } from "./journal-behind.ts";
+import { behindDetail, countLost } from "./journal-behind.ts";
 import { createLedgerClock } from "./ledger-clock.ts";
 import { followTopic } from "./topic-follower.ts";
 
@@ -107,7 +107,7 @@ export function watchJournal(parts: JournalWatchParts): JournalWatch {
     if (state === "behind" && before !== "behind") {
       log.error({ lost }, "the journal lacks stars that are on its topics: no star is accepted");
     }
-    await reportAlarms(sql, worker, !isRead && state === "ok" ? [unreadAlarm()] : []);
+    await reportAlarms(sql, worker, alarmsOf(lost, !isRead && state === "ok"));
   };
   const looking = every(lookEveryMs, look, {
     firstAfterMs: 0,
@@ -138,9 +138,16 @@ function refusalIn(state: "behind" | "unread"): RetryableError {
     : new RetryableError("JOURNAL_BEHIND", "the journal is behind", RETRY_AFTER_SECONDS);
 }
 
-function unreadAlarm(): RaisedAlarm {
-  const detail = "stars are accepted though the topics could not be compared with the journal";
-  return { reason: "topics-unread", subject: "", detail, raisedAt: Date.now() };
+const UNREAD = "stars are accepted though the topics could not be compared with the journal";
+
+function alarmsOf(lost: number, isUnread: boolean): readonly RaisedAlarm[] {
+  const alarm = (reason: string, detail: string): RaisedAlarm => {
+    return { reason, subject: "", detail, raisedAt: Date.now() };
+  };
+  return [
+    ...(lost > 0 ? [alarm("journal-behind", behindDetail(lost))] : []),
+    ...(isUnread ? [alarm("topics-unread", UNREAD)] : []),
+  ];
 }
 
 /** @returns reads every topic to its end; false when that was not possible, or one has a gap */

@@ -22,7 +22,7 @@ import {
   wait,
 } from "./context.ts";
 import { createDrain } from "./drain.ts";
-import { countLost } from "./journal-behind.ts";
+import { behindDetail, countLost } from "./journal-behind.ts";
 import { createLedgerClock, type LedgerClock } from "./ledger-clock.ts";
 import { layAllBack, openOutbox, pendingPublications } from "./outbox.ts";
 import { createNotices, type PublishingMetrics } from "./publishing-alerts.ts";
@@ -154,7 +154,7 @@ function keepKnowing(
     onLook();
     const lost = await countLost(outbox.sql);
     if (lost === 0) return alerts.clear("journal-behind");
-    alerts.raise("journal-behind", `the journal lacks ${lost} stars that are on the topics`);
+    alerts.raise("journal-behind", behindDetail(lost));
     await reportAlarms(outbox.sql, outbox.holder, alerts.raised());
   };
   let looked = (): void => undefined;

@@ -1,3 +1,4 @@
+import { TerminalError } from "../errors.ts";
 import { runStatement, type Sql } from "../store/postgres.ts";
 
 /** What can be wrong between outbox and topics; see `publishing_finding` in migrations/. */
@@ -87,8 +88,17 @@ export async function lastFindings(sql: Sql, limit: number): Promise<readonly Fi
  * Sets a finding aside: an operator has looked at it. It stays written down.
  *
  * @returns false when there is no such open finding
+ * @throws TerminalError where the finding is a lost star: to go on without it needs a reason
  */
 export async function resolveFinding(sql: Sql, id: number): Promise<boolean> {
+  const [found] = await runStatement(sql<{ kind: FindingKind }[]>`
+    select kind from publishing_finding where id = ${id} and resolved_at is null`);
+  if (found?.kind === "lost") {
+    throw new TerminalError(
+      "INVALID_REQUEST",
+      `finding ${id} is a star that the journal lacks: \`starboard journal recover\` or \`starboard journal accept-loss\``,
+    );
+  }
   const rows = await runStatement(sql`
     update publishing_finding set resolved_at = now_ms()
     where id = ${id} and resolved_at is null returning id`);

@@ -78,16 +78,28 @@ function judgeAlarms({ alarms }: PublishingState): VerdictCheck {
       .map(({ reason, subject, detail }) => [reason, subject, detail].filter(Boolean).join(": "))
       .join("; "),
     since: Math.min(...alarms.map(({ raisedAt }) => raisedAt)),
-    fix: "cure what the alarm names; `starboard publishing status` shows each",
+    fix: isBehind(alarms)
+      ? BEHIND_FIX
+      : "cure what the alarm names; `starboard publishing status` shows each",
   });
 }
 
-function judgeFindings({ findings }: PublishingState, since: number | null): VerdictCheck {
+/** Whether stars are refused because the journal lacks others. */
+function isBehind(alarms: PublishingState["alarms"]): boolean {
+  return alarms.some(({ reason }) => reason === "journal-behind");
+}
+
+const BEHIND_FIX =
+  "`starboard journal recover` brings the lost stars back, `starboard journal accept-loss` goes on without them";
+
+function judgeFindings({ findings, alarms }: PublishingState, since: number | null): VerdictCheck {
   if (findings === 0) return well("findings", "outbox and topics agree");
   return wrong("findings", {
     message: `outbox and topics differ in ${counted(findings, "place")}`,
     since,
-    fix: "look at each by `starboard publishing status`, then `starboard publishing resolve ID`",
+    fix: isBehind(alarms)
+      ? BEHIND_FIX
+      : "look at each by `starboard publishing status`, then `starboard publishing resolve ID`",
   });
 }
 

@@ -37,6 +37,18 @@ test("status shows what waits and what differs; resolve sets a finding aside, on
   assert.match((await run("resolve", "x")).stderr, /^x is not a number\n$/);
 });
 
+test("resolve leaves a lost star to the commands that recover it or accept its loss", async () => {
+  const [finding] = await sql<{ id: number }[]>`
+    insert into publishing_finding (kind, topic_id, sequence_number, detail)
+    values ('lost', '0.0.7', 4, 'transaction 0.0.9@1.000000001') returning id`;
+  const { exitCode, stderr } = await run("resolve", String(finding?.id));
+  assert.equal(exitCode, 1);
+  assert.match(stderr, /journal recover.*journal accept-loss/);
+  const open =
+    await sql`select from publishing_finding where kind = 'lost' and resolved_at is null`;
+  assert.equal(open.length, 1);
+});
+
 test("redrive makes a star due, and refuses an unknown one", async () => {
   const starId = await boxStar(sql, "asset", Date.now());
   await sql`update outbox set next_try_at = 4102444800000 where star_id = ${starId}`;

@@ -16,6 +16,7 @@ import {
   type JournalWatchParts,
   watchJournal,
 } from "../../src/publishing/journal-watch.ts";
+import { readVerdict } from "../../src/upkeep/service-verdict.ts";
 import { until } from "../support/processes.ts";
 import { eachOnRig, type Rig, TOPICS, textOf } from "./rig.ts";
 
@@ -62,9 +63,17 @@ test("while the journal is behind no star is admitted; accepting the loss ends i
   open();
   await says("behind");
   assert.equal(codeOf(), "JOURNAL_BEHIND");
+  const alarms = () => listAlarms(rig.sql);
+  await until("the alarm", async () => (await alarms())[0]?.reason === "journal-behind");
+  assert.match((await alarms())[0]?.detail ?? "", /lacks 1 stars/);
+  const { checks } = await readVerdict(rig.sql);
+  for (const name of ["alarms", "findings"]) {
+    assert.match(checks.find((check) => check.name === name)?.fix ?? "", /journal recover/, name);
+  }
   assert.equal(await acceptLoss(rig.sql), 1);
   await says("ok");
   assert.equal(codeOf(), "admitted");
+  await until("no alarm", async () => (await alarms()).length === 0);
 });
 
 test("the topics are read again where the rows are older than the process", async () => {
@@ -93,7 +102,10 @@ test("a mirror node that is away holds stars up for a while; then they go on, un
   await until("the alarm", async () => (await listAlarms(rig.sql))[0]?.reason === "topics-unread");
   rig.ledger.mirrorAway = false;
   await says("behind");
-  await until("no alarm", async () => (await listAlarms(rig.sql)).length === 0);
+  await until(
+    "another alarm",
+    async () => (await listAlarms(rig.sql))[0]?.reason === "journal-behind",
+  );
 });
 
 test.run();

@@ -114,7 +114,7 @@ function findingRow(request: PageRequest, finding: Finding, explorer: string | n
     starId === null ? "–" : starLink(starId),
     troubleWords(detail),
     html`${ago(noticedAt, request.now)}${resolvedAt === null ? "" : html`<br><span class="quiet">over ${ago(resolvedAt, request.now)}</span>`}`,
-    resolvedAt === null
+    resolvedAt === null && kind !== "lost"
       ? actionButton(request, {
           path: "/publishing/resolve",
           word: "Set aside",
