@@ -80,7 +80,8 @@ export async function importCatalog(
 
 /**
  * A wallet stars a ledger target once a day, so no two projects share one, approved or not; their
- * slugs differ too. The schema says the same to imports that meet.
+ * slugs differ too. The schema says the same to imports that meet. A ledger id that messages of one
+ * project bear stays that project's: the topics would give its stars to the other one.
  */
 async function takenByOthers(sql: Sql, { projects }: Catalog): Promise<readonly string[]> {
   const rows = await runStatement(
@@ -92,7 +93,15 @@ async function takenByOthers(sql: Sql, { projects }: Catalog): Promise<readonly 
       select given.id, project.id as other,
         case when project.ledger_id = given."ledgerId" then 'ledgerId' else 'slug' end as field
       from given join project on project.slug = given.slug or project.ledger_id = given."ledgerId"
-      where project.id not in (select id from given) order by given.id`,
+      where project.id not in (select id from given)
+      union
+      select given.id, star.target_id, 'ledgerId'
+      from star join outbox on outbox.star_id = star.id
+      join given on given."ledgerId" = outbox.message::json ->> 'target_id'
+      where star.target_type = 'project' and star.target_id <> given.id
+        and not exists (select from project
+          where project.id = given.id and project.ledger_id = given."ledgerId")
+      order by id`,
     IMPORT_DEADLINE_MS,
   );
   return rows.map(({ id, other, field }) => {

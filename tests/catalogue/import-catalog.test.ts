@@ -4,17 +4,21 @@ import { test } from "uvu";
 import { approveRecord, rejectRecord } from "../../src/catalogue/approve-records.ts";
 import { importCatalog } from "../../src/catalogue/import-catalog.ts";
 import { listRecords } from "../../src/catalogue/list-records.ts";
+import { createGroupCommit } from "../../src/journal/group-commit.ts";
 import { openPostgres, type Sql } from "../../src/store/postgres.ts";
+import { decidedStar } from "../support/engine.ts";
 import { type TestDatabase, testDatabase } from "../support/postgres.ts";
 
 let database: TestDatabase;
 let sql: Sql;
+let writer: Sql;
 test.before(async () => {
   database = await testDatabase({ migrated: true });
   sql = openPostgres(database.url, { connections: 3, statementTimeoutMs: 60_000 });
+  writer = openPostgres(database.url, { connections: 1, writer: true });
 });
 test.after(async () => {
-  await sql.end();
+  await Promise.all([sql.end(), writer.end()]);
   await database.close();
 });
 test.before.each(async () => {
@@ -242,6 +246,28 @@ test("no two projects share a ledger id or a slug, listed or not", async () => {
   await importCatalog(sql, { projects: exchanged }, waiting);
   const listed = await listRecords(sql, "project");
   assert.deepEqual(listed.map(({ slug }) => slug).sort(), ["b", "same"]);
+});
+
+test("a ledger id that messages of a project's stars bear goes to no other project", async () => {
+  const one = { id: "one", name: "One", category: "DATA" };
+  const two = { ...one, id: "two" };
+  await importCatalog(sql, { projects: [{ ...one, ledgerId: "0.0.7" }, two] }, waiting);
+  const now = Date.now();
+  const star = decidedStar({
+    wallet: "0.0.1001",
+    now,
+    target: { type: "project", id: "one", eventKind: null, ledgerId: "0.0.7" },
+  });
+  const message = '{"target_id":"0.0.7","target_type":"project"}';
+  const { commit } = createGroupCommit({ sql: writer, now: () => now });
+  assert.equal((await commit({ ...star, message })).kind, "stored");
+  await importCatalog(sql, { projects: [{ ...one, ledgerId: "0.0.8" }] }, waiting);
+  await assert.rejects(
+    importCatalog(sql, { projects: [{ ...two, ledgerId: "0.0.7" }] }, waiting),
+    /projects\[0\] \(id "two"\) ledgerId is that of project one/,
+  );
+  await importCatalog(sql, { projects: [{ ...two, ledgerId: "0.0.9" }] }, waiting);
+  await importCatalog(sql, { projects: [{ ...one, ledgerId: "0.0.7" }] }, waiting);
 });
 
 test("an event's source is one of EVENT_SOURCES, which must be set then", async () => {
