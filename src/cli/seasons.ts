@@ -23,7 +23,7 @@ const add = command({
       name: "seasons.add",
       subject: name,
       pool: { statementTimeoutMs: FOLD_TIMEOUT_MS },
-      end: (details: Season) => ({ details: { ...details } }),
+      end: (season: Season) => ({ details: withInstants(season) }),
     };
     return withInstants(await act(how, (sql) => addSeason(sql, season)));
   },

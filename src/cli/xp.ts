@@ -19,7 +19,7 @@ const credit = command({
       name: "xp.credit",
       subject: wallet,
       reason,
-      end: (booked: BookedCredit) => ({ details: { ...booked } }),
+      end: (booked: BookedCredit) => ({ details: withInstants(booked) }),
     };
     return withInstants(await act(how, (sql) => creditXp(sql, asked)));
   },

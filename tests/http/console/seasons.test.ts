@@ -35,6 +35,11 @@ test("a season is added in UTC and once; one that overlaps is refused at its fie
     starts_at: Date.UTC(2026, 9, 1),
     ends_at: Date.UTC(2099, 0, 1, 12, 30),
   });
+  const [added] = await logOf(service.sql, "seasons.add");
+  assert.deepEqual(added?.details, {
+    ...{ id: await seasonId(service), name: "Autumn" },
+    ...{ startsAt: "2026-10-01T00:00:00.000Z", endsAt: "2099-01-01T12:30:00.000Z" },
+  });
   const again = await operator.post("/ops/seasons/add", { ...AUTUMN, name: "Twice" });
   assert.equal(again.status, 400);
   assert.match(again.text, /id="field-starts-flaw">This season overlaps another one\./);

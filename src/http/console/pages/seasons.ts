@@ -1,3 +1,4 @@
+import { withInstants } from "../../../../actors/day.ts";
 import { addSeason, listSeasons, type Season } from "../../../catalogue/seasons.ts";
 import type { Sql } from "../../../store/postgres.ts";
 import { actionForm, fieldOf, filledIn, flawIn } from "../forms.ts";
@@ -38,7 +39,7 @@ function adding(sql: Sql): Action {
       return {
         notice: `Season ${name} was added: ${instantText(startsAt)} to ${instantText(endsAt)}.`,
         goTo: "/seasons",
-        details: { ...season },
+        details: withInstants(season),
       };
     },
   };

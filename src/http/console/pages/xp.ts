@@ -1,3 +1,4 @@
+import { withInstants } from "../../../../actors/day.ts";
 import { creditXp } from "../../../catalogue/credit-xp.ts";
 import { isEntityId } from "../../../ledger/entity-id.ts";
 import { type ListedCredit, lastCredits } from "../../../reads/console-seasons.ts";
@@ -50,7 +51,7 @@ function crediting(sql: Sql): Action {
       return {
         notice: `${number(Math.abs(points))} points ${points > 0 ? "to" : "from"} ${wallet} are booked, ${seasonId === null ? "while no season is on: the leaderboard does not show them" : "in the season that is on"}.`,
         goTo: "/xp",
-        details: { ...booked },
+        details: withInstants(booked),
       };
     },
   };
