@@ -11,6 +11,8 @@ import { categories, eventTypes } from "../store/enumerations.ts";
 const TEXT_CHARACTERS_MAX = 300;
 const DESCRIPTION_CHARACTERS_MAX = 4_000;
 
+/** Shows nothing: spaces, the blank of Braille, and what is drawn by no font. */
+const BLANK = /^[\s\u2800\p{Cf}\p{Default_Ignorable_Code_Point}]*$/u;
 /** They change the order in which text is shown, so that one name could look like another. */
 const BIDIRECTIONAL_OVERRIDE = /[\u202a-\u202e\u2066-\u2069]/;
 
@@ -21,7 +23,7 @@ const storable = (max: number) =>
     .refine(isStorable, "has characters that cannot be stored")
     .refine((given) => !BIDIRECTIONAL_OVERRIDE.test(given), "has bidirectional overrides");
 const text = storable(TEXT_CHARACTERS_MAX);
-const name = text.refine((given) => given.trim() !== "", "is blank");
+const name = text.refine((given) => !BLANK.test(given), "is blank");
 const optionalText = text.nullable().default(null);
 const description = storable(DESCRIPTION_CHARACTERS_MAX).nullable().default(null);
 const url = text

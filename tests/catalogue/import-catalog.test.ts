@@ -190,6 +190,7 @@ test("titles are not blank, urls are plain, and no text turns its surroundings a
     [{ events: [{ ...event, title: " \u00a0" }] }, /title is blank/],
     [{ events: [{ ...event, prizes: [{ title: "\t" }] }] }, /prizes\.0\.title is blank/],
     [{ tokens: [{ ...token, name: " " }] }, /name is blank/],
+    [{ tokens: [{ ...token, name: "\u200b \u2800\u3164\u00ad" }] }, /name is blank/],
     [{ tokens: [{ ...token, name: "a\u202eb" }] }, /name has bidirectional overrides/],
     [{ events: [{ ...event, description: "\u2067x" }] }, /description has bidirectional/],
     [{ events: [{ ...event, url: "https://a.example/b c" }] }, /url has a space/],
