@@ -74,8 +74,8 @@ export function createTopicKnowledge(parts: TopicKnowledgeParts): TopicKnowledge
     const remembered = database ?? (await witness.recall());
     await renewEpoch(sql);
     const { identity, epoch, home, isRemembered, now } = await lookAtDatabase(sql, remembered);
-    if (home === null) await settleIn(sql, identity);
-    const isElsewhere = home !== null && home !== identity;
+    // A dump of before any worker had settled in names no home: then the witness' word counts.
+    const isElsewhere = (home ?? remembered?.identity ?? identity) !== identity;
     const wentBack = remembered?.identity === identity && !isRemembered;
     const isCopy = database === undefined ? isElsewhere || wentBack : !isRemembered;
     if (isCopy) {
@@ -86,6 +86,8 @@ export function createTopicKnowledge(parts: TopicKnowledgeParts): TopicKnowledge
         { identity, home },
         "the database is a copy: what it holds is sent when the topics have been read",
       );
+    } else if (home === null) {
+      await settleIn(sql, identity);
     }
     database = { identity, epoch };
     void witness.keep(database);

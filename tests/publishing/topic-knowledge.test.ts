@@ -62,6 +62,19 @@ test("a worker that starts on a disk that was rolled back under its server waits
   assert.equal(sends(knowledge), "at once");
 });
 
+test("a worker that starts on a dump of before any worker had settled in waits, as on any copy", async () => {
+  const redis = witness();
+  await redis.keep({ identity: "the server before", epoch: "01a1f88e-2c92-4a00-9861-bc1879f11b22" });
+  await rig.sql`delete from journal_home`;
+  const [first, next] = [started(redis), started()];
+  await first.check();
+  await next.check();
+  assert.deepEqual([sends(first), sends(next)], ["later", "later"]);
+  rig.ledger.advance(180);
+  await first.check();
+  assert.equal(sends(first), "at once");
+});
+
 test("workers that start later on a rolled-back disk wait too, though the first one has ended", async () => {
   const redis = witness();
   await started(redis).check();
