@@ -162,6 +162,22 @@ test("one of this machine's demo wallets signs in by a click, at either name of 
   }
 });
 
+test("a sign-in for a star far down a list leads back to that star, in sight", async (place) => {
+  const tab = await openTab(place, { width: 360 });
+  const { page } = tab;
+  await tab.visit("/tokens");
+  const star = page.locator("[data-star]").nth(30);
+  await star.click();
+  await page.getByRole("dialog").getByRole("button", { name: place.demo.id }).click();
+  await said(tab, /^You are signed in\. Press the star once more/);
+  // By then the browser has scrolled wherever it does by itself.
+  await page.waitForLoadState("load");
+  await page.locator("html[data-reread]").waitFor();
+  const { y, height } = (await star.boundingBox()) ?? { y: -1, height: 0 };
+  assert.ok(y >= 0 && y + height <= 800, `the star stands at ${y}`);
+  await tab.close();
+});
+
 test("a wallet that declines, and one without an account, get a sentence", async (place) => {
   const { wallet } = await newEvmWallet(place.service);
   const tab = await openTab(place, { width: 360 });

@@ -19,6 +19,11 @@ export function showWish(): void {
   forgetWish();
   const star = document.querySelector<HTMLElement>(`[data-star="${CSS.escape(key)}"]`);
   if (star === null) return;
+  // The browser would scroll to where the shorter page, before the reload, was left.
+  history.scrollRestoration = "manual";
+  addEventListener("pagehide", () => {
+    history.scrollRestoration = "auto";
+  });
   star.focus();
   star.scrollIntoView({ block: "nearest" });
   const name = (star.getAttribute("aria-label") ?? "").replace(/^Star /, "");
