@@ -47,7 +47,7 @@ export async function creditXp(sql: Sql, credit: XpCredit): Promise<BookedCredit
   if (booked.wallet !== wallet || booked.points !== points || booked.reason !== reason) {
     throw new TerminalError(
       "IDEMPOTENCY_KEY_REUSED",
-      `${id} is another credit: ${booked.points} to ${booked.wallet}, ${booked.reason}`,
+      `the id ${id} is of another credit: ${booked.points} to ${booked.wallet}, ${booked.reason}`,
     );
   }
   return booked;

@@ -76,7 +76,7 @@ test("the id of another credit is refused, whatever differs, and books nothing",
   ]) {
     await assert.rejects(creditXp(sql, { ...mission, ...other }), {
       code: "IDEMPOTENCY_KEY_REUSED",
-      message: "mission-1 is another credit: 25 to 0.0.1001, a mission",
+      message: "the id mission-1 is of another credit: 25 to 0.0.1001, a mission",
     });
   }
   assert.deepEqual(await bookings(sql), [25]);

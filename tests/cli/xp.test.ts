@@ -49,7 +49,7 @@ test("two processes side by side: one booking, the same document from both, and 
 test("the id of another credit is refused in one line", async () => {
   const { stdout, stderr, exitCode } = await credit("0.0.1002", "25", ...once, "--json");
   assert.deepEqual([stdout, exitCode], ["", 1]);
-  assert.equal(stderr, "mission-1 is another credit: 25 to 0.0.1001, first mission\n");
+  assert.equal(stderr, "the id mission-1 is of another credit: 25 to 0.0.1001, first mission\n");
 });
 
 test("points are taken back behind `--`, down to nothing", async ({ database }) => {

@@ -112,7 +112,7 @@ test("points are booked once by their name, also when the form is sent twice", a
   assert.deepEqual([done?.phase, done?.subject], ["done", "0.0.1001"]);
   const other = await operator.post("/ops/xp/credit", { ...fields, points: "251" });
   assert.equal(other.status, 422);
-  assert.match(other.text, /Quest-7 is another credit/);
+  assert.match(other.text, /The id quest-7 is of another credit/);
   assert.match(other.text, /value="251"/);
   const zero = await operator.post("/ops/xp/credit", { ...fields, points: "0" });
   assert.match(zero.text, /id="field-points"[^>]*aria-invalid="true"/);
