@@ -64,7 +64,10 @@ test("a worker that starts on a disk that was rolled back under its server waits
 
 test("a worker that starts on a dump of before any worker had settled in waits, as on any copy", async () => {
   const redis = witness();
-  await redis.keep({ identity: "the server before", epoch: "01a1f88e-2c92-4a00-9861-bc1879f11b22" });
+  await redis.keep({
+    identity: "the server before",
+    epoch: "01a1f88e-2c92-4a00-9861-bc1879f11b22",
+  });
   await rig.sql`delete from journal_home`;
   const [first, next] = [started(redis), started()];
   await first.check();
