@@ -1,5 +1,5 @@
 /**
- * Goal: the data client asks what it is told to ask and reports what it is answered. Method: a
+ * Goal: the data client sends the right requests and returns what the service answers. Method: a
  * `fetch` that keeps the requests and answers by hand.
  */
 import * as assert from "node:assert/strict";
@@ -11,7 +11,7 @@ interface Asked {
   readonly init: RequestInit;
 }
 
-/** A client whose requests are answered in turn. */
+/** A client whose requests get these answers, one after the other. */
 function answered(...replies: readonly Response[]) {
   const asked: Asked[] = [];
   const waiting = [...replies];

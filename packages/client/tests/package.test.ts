@@ -1,8 +1,8 @@
 /**
  * Goal: what is published is small, and works as it is in Node, Deno and browsers. Method: the package
- * is built and packed; the tarball is measured, unpacked where packages are looked for, and loaded by
- * plain Node, by Deno and by a headless Chromium where there are such, against a server that answers
- * by hand.
+ * is built and packed; the tarball is measured, unpacked where programs look for packages, and
+ * loaded by plain Node, and by Deno and a headless Chromium where they are installed, against a
+ * server that answers by hand.
  */
 import * as assert from "node:assert/strict";
 import { execFile, execFileSync, spawnSync } from "node:child_process";
@@ -28,9 +28,9 @@ const MOST_PACKED_BYTES = 15_000;
 const root = fileURLToPath(new URL("..", import.meta.url));
 
 interface Context {
-  /** Where `@starboard/client` is found, as a program of its own would have it. */
+  /** Where a separate program finds `@starboard/client`. */
   folder: string;
-  /** Of the tarball. */
+  /** The size of the tarball. */
   bytes: number;
   server: Server;
   url: string;
@@ -87,7 +87,7 @@ function answeringServer(installed: string): Server {
   });
 }
 
-/** What every platform has to do with it: pages, a refusal, the stream. It returns what came of it. */
+/** What every platform runs: pages, a refusal, the stream. Returns the results. */
 const program = (from: string, url: string): string => `
 import { data, StarboardError, voting } from "${from}";
 const ids = [];
@@ -113,7 +113,7 @@ test("it runs in plain Node", async ({ folder, url }) => {
   assert.equal(stdout, SAID);
 });
 
-test("it runs in Deno, with leave to reach the service alone", async ({ folder, url }) => {
+test("it runs in Deno, allowed to reach the service alone", async ({ folder, url }) => {
   if (spawnSync("deno", ["--version"]).status !== 0) {
     process.stdout.write("SKIPPED: no Deno on this machine\n");
     return;

@@ -1,6 +1,6 @@
 /**
- * Goal: the voting client asks what it is told to ask, repeats what may be repeated and nothing else,
- * and goes on with a stream where it was cut. Method: a `fetch` that keeps the requests and answers
+ * Goal: the voting client sends the right requests, repeats what may be repeated and nothing else,
+ * and resumes a stream where it was cut. Method: a `fetch` that keeps the requests and answers
  * by hand.
  */
 import * as assert from "node:assert/strict";
@@ -20,7 +20,7 @@ interface Asked {
 }
 type Answer = Response | Error | (() => Response);
 
-/** A client whose requests are answered in turn. */
+/** A client whose requests get these answers, one after the other. */
 function answered(answers: readonly Answer[], options: Partial<VotingOptions> = {}) {
   const asked: Asked[] = [];
   const waiting = [...answers];
@@ -72,7 +72,7 @@ test("signing in asks, signs and trades; the token is kept and stays out of the 
   assert.deepEqual(tokens, [null, null, "Bearer t", "Bearer t", null]);
 });
 
-test("by cookie the session is asked for as one, and no request bears a token", async () => {
+test("a sign-in by cookie asks for a cookie, and no request carries a token", async () => {
   const { asked, client } = answered(
     [
       Response.json({ id: "c", message: "text" }, { status: 201 }),
@@ -89,7 +89,7 @@ test("by cookie the session is asked for as one, and no request bears a token", 
   assert.ok(asked.every(({ headers }) => !headers.has("authorization")));
 });
 
-test("a session that has ended already is signed out of; another refusal is told", async () => {
+test("signing out of an ended session succeeds, and any other refusal is thrown", async () => {
   const { asked, client } = answered([
     refusal(401, "INVALID_SESSION"),
     refusal(503, "UNAVAILABLE"),
@@ -121,7 +121,7 @@ test("each star has a key of its own, unless one is given", async () => {
   assert.equal(keys[2], "mine");
 });
 
-test("a refusal is told at once, with what it says; so is the last of too many failures", async () => {
+test("a refusal is thrown at once with its details; so is the last of too many failures", async () => {
   const details = { starId: "s", resetsAt: "2026-11-21T00:00:00.000Z" };
   const once = answered([refusal(409, "ALREADY_STARRED", details)]);
   await assert.rejects(once.client.star(TARGET), (error) => {
@@ -155,14 +155,14 @@ test("a 503 after a lost answer is no refusal: whether the star was cast is not 
   assert.equal((await proxy.client.star(TARGET)).star.id, "s");
 });
 
-test("a refusal that asks for more patience than there is is told at once", async () => {
+test("a refusal whose Retry-After exceeds the longest wait is thrown at once", async () => {
   const busy = refusal(503, "JOURNAL_BEHIND", {}, { "retry-after": "30" });
   const { asked, client } = answered([busy, accepted()], { retry: { mostWaitMs: 1_000 } });
   await assert.rejects(client.star(TARGET), { code: "JOURNAL_BEHIND", retryAfterSeconds: 30 });
   assert.equal(asked.length, 1);
 });
 
-test("a star that is given up is not sent again", async () => {
+test("an aborted star is not sent again", async () => {
   const abort = new AbortController();
   const { asked, client } = answered([
     () => {
@@ -191,7 +191,7 @@ test("lists, previews and receipts are asked for by their parameters", async () 
   );
 });
 
-/** A stream that says these pieces and ends. */
+/** A stream of these pieces that then ends. */
 const stream = (...pieces: readonly string[]): Response =>
   new Response(ReadableStream.from(pieces.map((piece) => new TextEncoder().encode(piece))));
 const counter = (id: string, item: string): string =>
@@ -203,9 +203,9 @@ async function hear(events: AsyncIterable<LiveEvent>, count: number): Promise<Li
   return heard;
 }
 
-test("live goes on behind the last event when a stream ends, fails or is refused for a while", async () => {
+test("live resumes after the last event when a stream ends, fails or is refused for a while", async () => {
   const { asked, client } = answered([
-    // Cut anywhere, also inside of a character.
+    // Cut anywhere, even inside a character.
     stream("retry: 1\nid: d.1-0\n\n:\n\neve", counter("d.2-0", "0.0.1").slice(3)),
     new TypeError("network"),
     refusal(503, "UNAVAILABLE", {}, { "retry-after": "0" }),
@@ -229,7 +229,7 @@ test("live goes on behind the last event when a stream ends, fails or is refused
   );
 });
 
-test("live begins behind an event that is given, ends with its signal, and tells a refusal", async () => {
+test("live starts after a given event, ends with its signal, and throws a refusal", async () => {
   const { asked, client } = answered([
     stream(counter("d.9-0", "0.0.1")),
     refusal(400, "INVALID_REQUEST"),
