@@ -1,5 +1,5 @@
 /**
- * Goal: the checker of chaos names what is wrong with a history, and nothing where nothing is.
+ * Goal: the chaos checker names each fault of a history, and none in a true one.
  * Method: a small true history, then forgeries of it, one at a time; each has to be named by its
  * kind. The queries that read the journal run on the real schema.
  */
@@ -127,13 +127,17 @@ function asked(row: StarRow, attempt = `a ${row.id}`): HistoryLine {
   return { is: "invoke", attempt, key: `key ${row.id}`, wallet: `0.0.${row.wallet}`, target };
 }
 
-function told({ id, day, at, weight }: StarRow, attempt = `a ${id}`, body = "hash"): HistoryLine {
+function answered(
+  { id, day, at, weight }: StarRow,
+  attempt = `a ${id}`,
+  body = "hash",
+): HistoryLine {
   return { is: "ok", attempt, star: id, day, at, weight, body };
 }
 
-const called = (row: StarRow): HistoryLine[] => [asked(row), told(row)];
+const called = (row: StarRow): HistoryLine[] => [asked(row), answered(row)];
 
-/** Adds a star with everything that belongs to it, but no word of it to a client. */
+/** Adds a star with everything that belongs to it, but no reply to a client. */
 function store(world: Forgery, row: StarRow, message: string): void {
   world.stars.push(row);
   const topic = row.type === "event" ? "event" : "asset";
@@ -181,7 +185,7 @@ test("an attempt without an answer may have been stored once, and need not have 
   }
 });
 
-test("what went with a restored journal before it had a message is given up, and nothing else", () => {
+test("a star that a restore lost before it had a message is given up, and no other", () => {
   const world = truth();
   const [row] = token(10);
   world.history.push(...called(row), { is: "restore", unpublished: [row.id] });
@@ -194,7 +198,7 @@ test("what went with a restored journal before it had a message is given up, and
 
 const FORGERIES: readonly (readonly [string, readonly string[], (world: Forgery) => void])[] = [
   [
-    "a star that a client was told of is gone",
+    "an acknowledged star is gone",
     ["lost"],
     (world) => world.history.push(...called(token(10)[0])),
   ],
@@ -318,7 +322,7 @@ const FORGERIES: readonly (readonly [string, readonly string[], (world: Forgery)
     (world) => world.topics.event.push(eventMessage(1009, "meetup", "ECOSYSTEM_MEETUP", AT)),
   ],
   [
-    "twins that were told of two stars",
+    "twins acknowledged with two stars",
     ["twins"],
     (world) => {
       const row = star(10, { type: "event", target: "mint", slot: 3, weight: 0 });
@@ -327,7 +331,7 @@ const FORGERIES: readonly (readonly [string, readonly string[], (world: Forgery)
         [row, "one"],
         [twin, "other"],
       ] as const) {
-        world.history.push(asked(row, attempt), told(each, attempt));
+        world.history.push(asked(row, attempt), answered(each, attempt));
         store(world, each, eventMessage(1001, "mint", "FOREVER_MINT", each.at));
       }
     },
@@ -337,7 +341,7 @@ const FORGERIES: readonly (readonly [string, readonly string[], (world: Forgery)
     ["twins"],
     (world) => {
       const [first] = world.stars;
-      if (first) world.history.push(asked(first, "twin"), told(first, "twin", "another hash"));
+      if (first) world.history.push(asked(first, "twin"), answered(first, "twin", "another hash"));
     },
   ],
   [
@@ -353,7 +357,7 @@ const FORGERIES: readonly (readonly [string, readonly string[], (world: Forgery)
     },
   ],
   [
-    "a weight that is not what the client was told",
+    "a weight other than that of the client's reply",
     ["untrue"],
     (world) => {
       const event = world.stars[2];

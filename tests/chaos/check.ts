@@ -1,18 +1,18 @@
-import type { Evidence, HistoryLine, Invoke, Journal, StarRow, Told } from "./evidence.ts";
+import type { Acknowledged, Evidence, HistoryLine, Invoke, Journal, StarRow } from "./evidence.ts";
 
 /**
  * What can be wrong with what a service did.
  *
- * - `lost`: a client was told of a star that the journal lacks
+ * - `lost`: an acknowledged star that the journal lacks
  * - `phantom`: a star that no client asked for, or a message that is no star's
  * - `double`: more stars than calls, or a star's message twice on its topic
  * - `over allowance`: more votes than five, or twenty with a pass, of a wallet on a UTC day
  * - `repeat`: an item starred twice by a wallet on a UTC day
  * - `nft`: an NFT that counted twice for an event on a day, or for a forever mint while it counts
  * - `topic`: a star without its message, with other bytes, or at another place than the outbox says
- * - `twins`: attempts of one call that were told different things
+ * - `twins`: attempts of one call that got different replies
  * - `day`: a star dated to another UTC day than its instant's
- * - `untrue`: a star that stands in the journal otherwise than the client was told
+ * - `untrue`: a star that differs between the journal and the client's reply
  * - `total`: a counter that is not the sum of its stars, or a voting power not that of its holdings
  */
 export interface Violation {
@@ -31,12 +31,12 @@ export interface Violation {
   readonly what: string;
 }
 
-/** What a history amounts to. */
+/** The verdict on a history. */
 export interface Verdict {
   readonly violations: readonly Violation[];
-  /** Stars that clients were told of. */
+  /** Acknowledged stars. */
   readonly acknowledged: number;
-  /** Of these, stars that went with a restored journal before they had a message. */
+  /** Of these, stars that a restore lost before they had a message. */
   readonly givenUp: number;
 }
 
@@ -50,25 +50,25 @@ const KEYS = { a: "alpha", b: "beta" };
 export function judge({ history, journal, topics }: Evidence): Verdict {
   const calls = callsOf(history);
   const messages = compareTopics(journal, topics);
-  const told = judgeTold(calls, journal, { history, topics });
+  const judged = judgeAcknowledged(calls, journal, { history, topics });
   return {
     violations: [
-      ...told.violations,
+      ...judged.violations,
       ...judgeCalls(calls, journal),
       ...judgeDays(journal),
       ...judgeNfts(journal),
       ...judgeTotals(journal),
       ...messages,
     ],
-    acknowledged: told.acknowledged,
-    givenUp: told.givenUp,
+    acknowledged: judged.acknowledged,
+    givenUp: judged.givenUp,
   };
 }
 
 interface Call {
   readonly invoke: Invoke;
-  readonly told: Told[];
-  /** Whether any attempt may have been stored without a word of it. */
+  readonly replies: Acknowledged[];
+  /** Whether any attempt may have been stored without a reply. */
   isUnknown: boolean;
 }
 
@@ -79,14 +79,14 @@ function callsOf(history: readonly HistoryLine[]): ReadonlyMap<string, Call> {
   for (const line of history) {
     if (line.is === "restore") continue;
     if (line.is === "invoke") {
-      const call = calls.get(line.key) ?? { invoke: line, told: [], isUnknown: false };
+      const call = calls.get(line.key) ?? { invoke: line, replies: [], isUnknown: false };
       calls.set(line.key, call);
       open.set(line.attempt, call);
       continue;
     }
     const call = open.get(line.attempt);
     if (call === undefined) continue;
-    if (line.is === "ok") call.told.push(line);
+    if (line.is === "ok") call.replies.push(line);
     if (line.is === "unknown") call.isUnknown = true;
     open.delete(line.attempt);
   }
@@ -94,7 +94,7 @@ function callsOf(history: readonly HistoryLine[]): ReadonlyMap<string, Call> {
   return calls;
 }
 
-function judgeTold(
+function judgeAcknowledged(
   calls: ReadonlyMap<string, Call>,
   journal: Journal,
   { history, topics }: Pick<Evidence, "history" | "topics">,
@@ -106,12 +106,12 @@ function judgeTold(
     history.flatMap((line) => (line.is === "restore" ? line.unpublished : [])),
   );
   const onTopics = new Set([...topics.event, ...topics.asset].map(walletAndInstant));
-  const stars = new Map<string, { readonly told: Told; readonly invoke: Invoke }>();
-  for (const [key, { told, invoke }] of calls) {
-    const [first] = told;
+  const stars = new Map<string, { readonly reply: Acknowledged; readonly invoke: Invoke }>();
+  for (const [key, { replies, invoke }] of calls) {
+    const [first] = replies;
     if (first === undefined) continue;
-    for (const each of told) stars.set(each.star, { told: each, invoke });
-    const differs = told.find(({ star, body }) => star !== first.star || body !== first.body);
+    for (const reply of replies) stars.set(reply.star, { reply, invoke });
+    const differs = replies.find(({ star, body }) => star !== first.star || body !== first.body);
     if (differs) violations.push({ kind: "twins", what: `${key}: ${first.star}, ${differs.star}` });
     const bound = boundTo.get(key);
     if (bound !== undefined && bound !== first.star) {
@@ -119,19 +119,19 @@ function judgeTold(
     }
   }
   let givenUp = 0;
-  for (const [id, { told, invoke }] of stars) {
+  for (const [id, { reply, invoke }] of stars) {
     const row = rows.get(id);
     if (row === undefined) {
       // It left no trace to recover it from; one that did must be back.
-      const isGone = unpublished.has(id) && !onTopics.has(`${invoke.wallet} ${told.at}`);
+      const isGone = unpublished.has(id) && !onTopics.has(`${invoke.wallet} ${reply.at}`);
       if (isGone) givenUp += 1;
       else violations.push({ kind: "lost", what: `${id} of ${invoke.wallet}, ${invoke.target}` });
       continue;
     }
-    const said = [invoke.wallet, invoke.target, told.at, told.day, told.weight];
+    const said = [invoke.wallet, invoke.target, reply.at, reply.day, reply.weight];
     const stands = [`0.0.${row.wallet}`, `${row.type}/${row.target}`, row.at, row.day, row.weight];
     if (said.join() !== stands.join()) {
-      violations.push({ kind: "untrue", what: `${id}: told ${said}, stands ${stands}` });
+      violations.push({ kind: "untrue", what: `${id}: answered ${said}, stands ${stands}` });
     }
   }
   return { violations, acknowledged: stars.size, givenUp };
@@ -146,10 +146,10 @@ function walletAndInstant(message: string): string {
 function judgeCalls(calls: ReadonlyMap<string, Call>, { stars }: Journal): Violation[] {
   const asked = new Map<string, number>();
   const known = new Set<string>();
-  for (const { invoke, told, isUnknown } of calls.values()) {
-    for (const { star } of told) known.add(star);
+  for (const { invoke, replies, isUnknown } of calls.values()) {
+    for (const { star } of replies) known.add(star);
     const place = `${invoke.wallet} ${invoke.target}`;
-    const mayStand = told.length === 0 && isUnknown ? 1 : 0;
+    const mayStand = replies.length === 0 && isUnknown ? 1 : 0;
     asked.set(place, (asked.get(place) ?? 0) + mayStand);
   }
   const violations: Violation[] = [];

@@ -53,7 +53,7 @@ export function mountDisk(folder: string): Disk | null {
     fill() {
       const { bavail, bsize } = statfsSync(place);
       let offset = 0;
-      // What the disk keeps for its own tables is not to be had in one piece.
+      // The space of the disk's own tables cannot be taken in one piece.
       for (let piece = bavail * bsize; piece >= bsize; piece = Math.floor(piece / 2)) {
         try {
           run("fallocate", "-o", String(offset), "-l", String(piece), ballast);

@@ -18,7 +18,7 @@ export type TopicKind = "event" | "asset";
  * A line of the history. A call is one star that a client wants, named by its Idempotency-Key; it
  * makes one attempt or several, and each of them ends in one way.
  */
-export type HistoryLine = Invoke | Told | Failed | Unknown | Restored;
+export type HistoryLine = Invoke | Acknowledged | Failed | Unknown | Restored;
 
 export interface Invoke {
   readonly is: "invoke";
@@ -30,7 +30,7 @@ export interface Invoke {
 }
 
 /** A 201. */
-export interface Told {
+export interface Acknowledged {
   readonly is: "ok";
   readonly attempt: string;
   readonly star: string;

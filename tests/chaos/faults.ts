@@ -214,7 +214,7 @@ async function restore(scene: Scene, { live }: { live: boolean }): Promise<void>
   counts.restores += 1;
 }
 
-/** One process after the other goes to the other build, and the last ones meet the first. */
+/** Moves one process after the other to the other build: both builds run side by side meanwhile. */
 async function rollingRestart({ place: { fleet } }: Scene): Promise<void> {
   const [one, next] = fleet.builds;
   const build = (fleet.members[0] as Member).version() === one.version ? next : one;

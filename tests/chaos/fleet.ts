@@ -203,7 +203,7 @@ function supervise(given: {
     disturbedAt = performance.now();
     isUp = false;
     child.kill(signal);
-    // A frozen one hears nothing else.
+    // A frozen process reacts to no other signal.
     child.kill("SIGCONT");
     await exited;
   };

@@ -5,7 +5,7 @@ import { newKey } from "../support/service.ts";
 import type { LedgerOrder, LedgerPlace, LedgerWallet } from "./ledger.ts";
 
 /**
- * The ledger, in a process that chaos never touches: what stands here is what happened. Its folder
+ * The ledger, in a process that chaos never touches: it holds what really happened. Its folder
  * keeps it from run to run.
  */
 const [folder = "", offset = "0"] = process.argv.slice(2);
@@ -72,7 +72,8 @@ process.on("message", ({ id, order }: { id: number; order: LedgerOrder }) => {
     (error: Error) => process.send?.({ id, error: error.message }),
   );
 });
-// A signal to all of a run's processes (Ctrl-C, `timeout`) ends its faults; the witness stays to the end.
+// A signal to all of a run's processes (Ctrl-C, `timeout`) ends its faults; the ledger stays to the
+// end.
 for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => undefined);
 process.on("disconnect", () => void close().finally(() => process.exit()));
 process.send?.({ id: 0, result: place });

@@ -13,8 +13,8 @@ export interface TcpProxy {
   /** Takes connections and bytes, and passes nothing on, either way. */
   swallow(): void;
   /**
-   * Passes requests on and keeps back the replies to those that hold this text, then breaks their
-   * connection: what was asked is done, and the one who asked never hears of it.
+   * Passes requests on, drops the replies to those that hold this text, and breaks their
+   * connection: the request takes effect and its client gets no reply.
    */
   keepReplies(to: string): void;
   /** How many connections lost a reply so. */
@@ -28,7 +28,7 @@ interface Link {
   isMuted: boolean;
 }
 
-/** From the first reply kept back to the end of the connection: the rest of the reply is in it. */
+/** From the first dropped reply to the end of the connection: the rest of the reply is in it. */
 const CUT_AFTER_MS = 50;
 
 /** Opens a proxy on a free port of `host` before a server. */

@@ -1,9 +1,9 @@
 /**
  * Goal: no fault of processes and servers makes the service lose, double or make up a
- * star, and each is over seconds after it ends. Method: two `serve`, two `work`, Postgres and Redis of
- * their own behind proxies, and the local ledger in a process that is never touched; clients that
- * write down each attempt before it is sent; faults drawn from a seed; then a checker that knows the
- * specification alone reads history, journal and topics.
+ * star, and service is back seconds after it ends. Method: two `serve`, two `work`, Postgres and
+ * Redis of their own behind proxies, and the local ledger in a process that is never touched;
+ * clients that write down each attempt before it is sent; faults drawn from a seed; then a checker
+ * that knows the specification alone reads history, journal and topics.
  *
  *     npm run prove:chaos -- --minutes N [--seed S] [--folder F] [--only NAME]
  *     npm run prove:chaos -- --report [--folder F]

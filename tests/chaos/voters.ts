@@ -42,7 +42,7 @@ export interface VotersGiven {
   readonly draw: (below: number) => number;
   /** Between two stars of a client, on the average; 60 when absent. */
   readonly pauseMs?: number;
-  /** A wallet that has votes left today; what it is given is not in other hands. */
+  /** A wallet that has votes left today and that no other client uses. */
   takeWallet(): Promise<Voter>;
 }
 
@@ -172,7 +172,10 @@ export function startVoters(given: VotersGiven): Voters {
     return "";
   };
 
-  /** Repeats a call under its key until it is told; gives up where the journal went back meanwhile. */
+  /**
+   * Repeats a call under its key until it is answered; gives up where the journal was restored
+   * meanwhile.
+   */
   const cast = async (voter: Voter, session: { token: string }, target: string): Promise<void> => {
     const call = { key: randomUUID(), wallet: voter.id, target };
     const mine = generation;
@@ -192,7 +195,7 @@ export function startVoters(given: VotersGiven): Voters {
   const spendVotes = async (voter: Voter): Promise<void> => {
     const session = { token: await openSession(voter) };
     const starred: string[] = [];
-    // One more than it has, now and then: refused.
+    // Now and then one more than it has, which is refused.
     const wanted = voter.votes + (draw(4) === 0 ? 1 : 0);
     for (let n = 0; n < wanted && !isStopped; n += 1) {
       while (isHeld && !isStopped) await pause(20);

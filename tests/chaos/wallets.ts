@@ -14,7 +14,7 @@ export function drawing(seed: number): (below: number) => number {
   };
 }
 
-/** What there is to star, events as often as all else: the rules of NFTs are theirs. */
+/** What there is to star: half of it events, to which the rules of NFTs apply. */
 export async function targetsOf({ sql }: Place): Promise<readonly string[]> {
   const rows = await sql<{ target: string }[]>`
     select 'token/' || id as target from token union all select 'collection/' || id from collection
@@ -25,7 +25,7 @@ export async function targetsOf({ sql }: Place): Promise<readonly string[]> {
 }
 
 /**
- * Gives out wallets in turn: those that have votes left today, else new ones.
+ * Gives out wallets one after the other: those that have votes left today, else new ones.
  *
  * @param all gets every wallet that is made
  */
