@@ -2,7 +2,7 @@ import { bounds } from "../../src/bounds.ts";
 import { RetryableError, TerminalError } from "../../src/errors.ts";
 import { castStar } from "../../src/voting/cast-star.ts";
 import { withDeadline } from "../../src/with-deadline.ts";
-import { type Asked, defect, type Judge, type Told, Violation } from "./judge.ts";
+import { type Asked, defect, type Judge, type Reply, Violation } from "./judge.ts";
 import type { Process, Processes } from "./processes.ts";
 import type { Random } from "./random.ts";
 import { TARGET_KEYS, tokenOf } from "./setting.ts";
@@ -29,7 +29,7 @@ export interface ClientsParts {
   readonly fail: (violation: Violation) => void;
 }
 
-/** Voters: they vote, repeat what was not answered, and tell the judge what they hear. */
+/** Voters: they vote, repeat what was not answered, and report the answers to the judge. */
 export class Clients {
   readonly wallets: readonly number[];
   /** Requests that were made, and stars that were accepted. */
@@ -74,7 +74,7 @@ export class Clients {
     return { wallet, target, key: random.chance(0.7) || isReused ? `key-${key}` : null };
   }
 
-  /** One try of a vote; an answer that says nothing is followed by another try with the same key. */
+  /** One try of a vote; a try without an outcome is followed by another one with the same key. */
   ask(wanted: Wanted, tries = 1): void {
     const { time, random, processes, judge, fail } = this.#parts;
     this.asked += 1;
@@ -104,10 +104,10 @@ export class Clients {
       fail(new Violation(`P17: ${web.name} is silent for ${ANSWER_WITHIN_MS} ms`));
     });
     this.#castOn(web, wanted, {
-      told: (told) => {
+      answered: (reply) => {
         if (!web.isAlive || !close()) return;
         this.#open -= 1;
-        this.#hear(asked, told);
+        this.#hear(asked, reply);
       },
       failed: (error) => {
         if (web.isAlive && close()) this.#hearError(wanted, tries, error);
@@ -118,7 +118,7 @@ export class Clients {
   #castOn(
     web: Process,
     { wallet, target, key }: Wanted,
-    hear: { readonly told: (told: Told) => void; readonly failed: (error: unknown) => void },
+    hear: { readonly answered: (reply: Reply) => void; readonly failed: (error: unknown) => void },
   ): void {
     const { casting } = web;
     if (casting === undefined) throw new Error(`${web.name} serves nothing`);
@@ -129,14 +129,14 @@ export class Clients {
       // As `answerWithin` of `src/http` answers in the end, whatever the waits add up to.
       const late = () => new RetryableError("UNAVAILABLE", "the answer took too long");
       const answer = withDeadline(casts, bounds.starDeadlineMs, late);
-      answer.then((result) => hear.told(toldBy(result)), hear.failed);
+      answer.then((result) => hear.answered(replyOf(result)), hear.failed);
     });
   }
 
-  #hear(asked: Asked, told: Told): void {
-    this.#parts.note(`${asked.wallet} hears ${told.kind}`);
-    if (told.kind === "accepted") this.accepted += 1;
-    this.#parts.judge.told(asked, told);
+  #hear(asked: Asked, reply: Reply): void {
+    this.#parts.note(`${asked.wallet} hears ${reply.kind}`);
+    if (reply.kind === "accepted") this.accepted += 1;
+    this.#parts.judge.answered(asked, reply);
   }
 
   #hearError(wanted: Wanted, tries: number, error: unknown): void {
@@ -164,7 +164,7 @@ export class Clients {
   }
 }
 
-function toldBy(result: Awaited<ReturnType<typeof castStar>>): Told {
+function replyOf(result: Awaited<ReturnType<typeof castStar>>): Reply {
   if (result.kind !== "refused") return result;
   const { decision } = result;
   return decision.code === "ALREADY_STARRED"

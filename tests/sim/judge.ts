@@ -14,8 +14,8 @@ export function defect(what: string, error: unknown): Violation {
   return new Violation(`defect: ${what}: ${detail}`);
 }
 
-/** What a client was told. */
-export type Told =
+/** A reply to a client. */
+export type Reply =
   | { readonly kind: "accepted" | "replayed"; readonly body: string }
   | { readonly kind: "repeat"; readonly starId: string }
   | { readonly kind: "exhausted"; readonly limit: number; readonly used: number };
@@ -174,7 +174,7 @@ export class Judge {
     if (star.weight !== weight || (isCounted && nfts !== star.nfts.join())) {
       this.#deny("P5", `star ${id} weighs ${weight} (${nfts}), not ${star.weight} (${star.nfts})`);
     }
-    // Of a batch each star is told the total after all of it.
+    // Each star of a batch gets the total after all of it.
     if (total < this.#oracle.counter(target, at)) {
       this.#deny("P8", `the counter of ${target.id} is ${total}`);
     }
@@ -218,29 +218,29 @@ export class Judge {
     this.#clockKnownAt = this.#parts.now() + CLOCK_KNOWN_MS;
   }
 
-  /** A process stands still until then: it notices a jump of before only afterwards. */
+  /** A process stands still until then: it notices an earlier jump only afterwards. */
   standsStill(untilMs: number): void {
     if (this.#parts.now() > this.#clockKnownAt) return;
     this.#clockKnownAt = Math.max(this.#clockKnownAt, untilMs + CLOCK_KNOWN_MS);
   }
 
   /** A client got its answer. */
-  told(asked: Asked, told: Told): void {
-    switch (told.kind) {
+  answered(asked: Asked, reply: Reply): void {
+    switch (reply.kind) {
       case "accepted":
       case "replayed":
-        this.#toldStar(asked, told);
+        this.#judgeStar(asked, reply);
         return;
       case "repeat":
-        this.#toldRepeat(asked, told.starId);
+        this.#judgeRepeat(asked, reply.starId);
         return;
       case "exhausted":
-        this.#toldExhausted(asked, told);
+        this.#judgeExhausted(asked, reply);
         return;
     }
   }
 
-  #toldStar(asked: Asked, { kind, body }: { readonly kind: string; readonly body: string }): void {
+  #judgeStar(asked: Asked, { kind, body }: { readonly kind: string; readonly body: string }): void {
     const reply = JSON.parse(body) as {
       star: { id: string; wallet: string; target: { type: string; id: string }; weight: number };
       counter: { totalVotes: number };
@@ -261,7 +261,7 @@ export class Judge {
       star.weight === row.weight;
     if (!isAsAsked) this.#deny("P1", `the reply to ${asked.wallet} is about another star: ${body}`);
     if (counter.totalVotes < total)
-      this.#deny("P8", `${star.id} was told ${counter.totalVotes}, not ${total}`);
+      this.#deny("P8", `${star.id} was answered ${counter.totalVotes}, not ${total}`);
     this.#acknowledged.add(star.id);
     if (asked.key === null) return;
     const name = `${asked.wallet}/${asked.key}`;
@@ -273,7 +273,7 @@ export class Judge {
     }
   }
 
-  #toldRepeat({ wallet, target, at }: Asked, starId: string): void {
+  #judgeRepeat({ wallet, target, at }: Asked, starId: string): void {
     if (this.#wentBackAt >= at) return;
     const row = this.#standing.get(starId)?.row;
     const isIt =
@@ -282,7 +282,7 @@ export class Judge {
       this.#deny("P4", `${wallet} is refused for star ${starId}, which is none of its own`);
   }
 
-  #toldExhausted(
+  #judgeExhausted(
     { wallet, at }: Asked,
     { limit, used }: { readonly limit: number; readonly used: number },
   ): void {

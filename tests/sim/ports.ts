@@ -18,7 +18,7 @@ export interface PortParts {
   readonly note: (what: string, detail?: () => unknown) => void;
   /** The process dies on the spot. */
   readonly crash: (owner: Owner) => void;
-  /** Called with what a process hears of the newest epoch. */
+  /** Called with the newest epoch that a process learns. */
   readonly remember: (owner: Owner, epoch: string | null) => void;
 }
 

@@ -1,6 +1,6 @@
 // timeout: 240 s
 /**
- * Goal: no promise breaks in a simulated world, and a seed names a world for good. Method: a
+ * Goal: no promise breaks in a simulated world, and a seed always gives the same world. Method: a
  * sample of seeds, other ones on the next day, and each seed that ever failed; one of them twice.
  * `npm run prove:sim` runs as many as wanted (docs/proofs.md).
  */

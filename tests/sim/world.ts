@@ -275,9 +275,9 @@ class World {
   /** An older copy takes the journal's place: a dump is restored, a replica promoted, a disk rolled back. */
   #goBack(): void {
     if (this.#copies.length === 0) return;
-    const told = this.#copies.filter((copy) => this.#isTold(copy));
-    const isSameServer = told.length > 0 && this.#random.chance(0.7);
-    const copy = this.#random.pick(isSameServer ? told : this.#copies);
+    const noticed = this.#copies.filter((copy) => this.#isNoticed(copy));
+    const isSameServer = noticed.length > 0 && this.#random.chance(0.7);
+    const copy = this.#random.pick(isSameServer ? noticed : this.#copies);
     this.#copies = this.#copies.slice(0, this.#copies.indexOf(copy) + 1);
     this.#journal.tables = copy.copy();
     if (!isSameServer) this.#journal.identity = uuidOf(this.#random);
@@ -286,16 +286,16 @@ class World {
     for (const each of this.#processes.all) {
       this.#time.in(this.#random.between(0, 1_000), each, () => each.onClose?.());
     }
-    // Who puts a disk back stops everything.
+    // An operator who puts a disk back stops everything.
     if (!isSameServer || this.#random.chance(0.5)) return;
     for (const each of this.#processes.all) this.#processes.kill(each);
   }
 
   /**
-   * A disk that was rolled back is the same database. Epochs alone tell, to processes that know a
-   * newer one, and to a Redis that keeps it: no worker knows of a way back within one epoch.
+   * A disk that was rolled back is the same database. Epochs alone show it, to processes that know
+   * a newer one, and to a Redis that keeps it: no worker notices a way back within one epoch.
    */
-  #isTold(copy: Tables): boolean {
+  #isNoticed(copy: Tables): boolean {
     if (this.#faults.isPlanned("redis: flushed") || this.#faults.isPlanned("redis: away"))
       return false;
     const known = [this.#redis.epoch, ...this.#processes.all.map(({ epoch }) => epoch)];

@@ -145,7 +145,7 @@ class Walk {
     const steps = [
       ...[this.#cast, this.#cast, this.#cast, this.#look, this.#lease, this.#lease],
       ...[this.#publish, this.#publish, this.#publish, this.#publishTogether, this.#lease],
-      ...[this.#read, this.#read, this.#confirm, this.#pass, this.#figures, this.#layBack],
+      ...[this.#read, this.#read, this.#confirm, this.#pass, this.#figures, this.#releaseStars],
     ];
     await random.pick(steps).call(this);
   }
@@ -484,7 +484,7 @@ class Walk {
     if (this.#random.chance(0.2)) await this.#both((sql) => acceptLoss(sql));
   }
 
-  async #layBack(): Promise<void> {
+  async #releaseStars(): Promise<void> {
     const holder = this.#random.pick(HOLDERS);
     if (this.#random.chance(0.3)) {
       await this.#both((sql) => layAllBack({ sql, holder }));

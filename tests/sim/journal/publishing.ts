@@ -44,7 +44,7 @@ function atOnce(
 /** The statements of publishing: what they answer and write, as the SQL of src and migrations/ does. */
 export const publishStatements: readonly Statement[] = [
   atOnce("lease stars", "from due where outbox.star_id = due.star_id", leaseStars),
-  atOnce("lay stars back", "lease_until = 0, tries = tries +", layBack),
+  atOnce("release stars", "lease_until = 0, tries = tries +", releaseStars),
   atOnce("lay all back", "update outbox set lease_owner = null, lease_until = 0 where", layAllBack),
   atOnce("pending", "select count(*) as pending", pending),
   atOnce("reserve ids", "from reserve_transactions(", reserve),
@@ -150,7 +150,7 @@ function stepsOf<T>(given: readonly never[]): readonly [steps: readonly T[], hol
   return [JSON.parse(text) as readonly T[], holder];
 }
 
-function layBack(given: readonly never[], { tables, now }: Journal): readonly object[] {
+function releaseStars(given: readonly never[], { tables, now }: Journal): readonly object[] {
   const [stars, holder] = stepsOf<{ star_id: string; delay_ms: number; why: string | null }>(given);
   return stars.flatMap(({ star_id, delay_ms: delayMs, why }) => {
     const row = tables.waiting.get(star_id);
@@ -431,15 +431,15 @@ function confirm(
   const verdicts: VerdictRow[] = [];
   for (const { said, attempt, row, verdict } of judged) {
     const { sequence_number: sequenceNumber, transaction_id: transactionId } = said;
-    const told = { starId: row.starId, verdict, sequenceNumber, lagMs: null, detail: null };
+    const common = { starId: row.starId, verdict, sequenceNumber, lagMs: null, detail: null };
     const isOnItsWay = row.state !== "pending" && row.state !== "published";
     if (verdict === "published" && isOnItsWay) {
       publish(tables, row, { topicId, said });
       const lagMs = now() - (JSON.parse(row.message).timestamp as number);
-      verdicts.push({ ...told, lagMs });
+      verdicts.push({ ...common, lagMs });
     } else if (verdict === "foreign" && row.state !== "published") {
       tables.keepOutbox({ ...row, ...UNSENT, ...UNLEASED, nextTryAt: 0 });
-      verdicts.push({ ...told, detail: transactionId });
+      verdicts.push({ ...common, detail: transactionId });
     } else continue;
     if (attempt.outcome === null) {
       tables.keepAttempt({ ...attempt, signedBytes: null, outcome: verdict });
