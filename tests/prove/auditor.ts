@@ -35,7 +35,7 @@ export function openAuditor(given: {
   });
   return {
     async audit({ messages, api = null }) {
-      const told = await runAudit({
+      const conclusion = await runAudit({
         mirror,
         topics: { event: [given.topics.event], asset: [given.topics.asset] },
         collections: given.collections,
@@ -50,12 +50,15 @@ export function openAuditor(given: {
         now: Date.now,
         onProgress: () => undefined,
       });
-      const [first] = told.mismatches;
-      const counts = JSON.stringify(told.byKind);
-      assert.ok(told.ok, `the audit found ${counts}, first ${JSON.stringify(first, null, 2)}`);
-      assert.equal(told.checked.messages, messages, "messages that the audit judged");
+      const [first] = conclusion.mismatches;
+      const counts = JSON.stringify(conclusion.byKind);
+      assert.ok(
+        conclusion.ok,
+        `the audit found ${counts}, first ${JSON.stringify(first, null, 2)}`,
+      );
+      assert.equal(conclusion.checked.messages, messages, "messages that the audit judged");
       // What it leaves in doubt it has not proved.
-      assert.deepEqual(told.unprovable, [], "what the audit could not prove");
+      assert.deepEqual(conclusion.unprovable, [], "what the audit could not prove");
     },
     async close() {
       await mirror.close();

@@ -1,9 +1,9 @@
 /**
- * Goal: `deploy/` makes a service by its own text. Method: clean roots of Debian packages; in one of
- * them a Docker engine, which checks the files, builds the images and runs `compose.yaml` with the
- * local ledger, to a release under load; then a server
- * under systemd, to the same. Everything has namespaces of its own and ends with them;
- * this machine's network and processes stay as they are.
+ * Goal: the steps in `deploy/` make a working service. Method: clean roots of Debian packages; in
+ * one of them a Docker engine, which checks the files, builds the images and runs `compose.yaml`
+ * with the local ledger, to a release under load; then a server under systemd, to the same.
+ * Everything has namespaces of its own and ends with them; this machine's network and processes
+ * stay as they are.
  * `npm run prove:deploy -- [--roots F] [--only checks|compose|systemd]`, as root.
  */
 import { execFileSync, spawn } from "node:child_process";

@@ -220,12 +220,12 @@ async function synchronousRounds(rounds: number): Promise<void> {
   let acknowledged = 0;
   let lost = 0;
   for (let n = 1; n <= rounds; n += 1) {
-    const told = await round(true);
-    acknowledged += told.acknowledged;
-    lost += told.lost.length;
+    const result = await round(true);
+    acknowledged += result.acknowledged;
+    lost += result.lost.length;
     process.stdout.write(
-      `synchronous ${n}: ${told.acknowledged} acknowledged, ${told.lost.length} lost; promoted after ` +
-        `${seconds(told.promotedAt - told.killedAt)}, journal known ${seconds(told.knownAt - told.promotedAt)} later\n`,
+      `synchronous ${n}: ${result.acknowledged} acknowledged, ${result.lost.length} lost; promoted after ` +
+        `${seconds(result.promotedAt - result.killedAt)}, journal known ${seconds(result.knownAt - result.promotedAt)} later\n`,
     );
     assert.ok(await journalIs("ok"), "the journal has all that its topics have");
   }
@@ -238,10 +238,10 @@ async function synchronousRounds(rounds: number): Promise<void> {
 async function asynchronousRounds(rounds: number): Promise<void> {
   for (let n = 1; n <= rounds; n += 1) {
     if (standby !== undefined) await setAsynchronous();
-    const told = await round(false);
+    const result = await round(false);
     const found = now();
     await until("the service says that it is behind", () => journalIs("behind"));
-    const behindAfter = now() - found + told.knownAt - told.promotedAt;
+    const behindAfter = now() - found + result.knownAt - result.promotedAt;
     const [token = ""] = await openVoters();
     const star = () => {
       const json = { target: { type: "token", id: "0.0.9001" } };
@@ -257,11 +257,11 @@ async function asynchronousRounds(rounds: number): Promise<void> {
     assert.equal(recovery.status, 0, recovery.stdout + recovery.stderr);
     const rows = await sql<
       { id: string }[]
-    >`select id from star where id = any(${told.lost}::uuid[])`;
+    >`select id from star where id = any(${result.lost}::uuid[])`;
     process.stdout.write(
-      `asynchronous ${n}: ${told.acknowledged} acknowledged, ${told.lost.length} lost with the line cut, ` +
+      `asynchronous ${n}: ${result.acknowledged} acknowledged, ${result.lost.length} lost with the line cut, ` +
         `found ${seconds(behindAfter)} after the promotion; ${rows.length} came back from the ledger, ` +
-        `${told.lost.length - rows.length} had not reached it\n`,
+        `${result.lost.length - rows.length} had not reached it\n`,
     );
     await until("the service accepts stars again", () => journalIs("ok"));
     await until("a star is accepted", async () => {
@@ -291,11 +291,11 @@ try {
     await asynchronousRounds(Number(values.asynchronous));
     await untilPublished();
     // The checker takes a finding of a loss for a fault; here it was one, and is resolved.
-    const told = (await messagesOf(network, topics.asset)).map(({ text }) => text);
+    const texts = (await messagesOf(network, topics.asset)).map(({ text }) => text);
     const rows = await sql<{ message: string }[]>`select message from outbox`;
-    assert.deepEqual(told.sort(), rows.map(({ message }) => message).sort());
+    assert.deepEqual(texts.sort(), rows.map(({ message }) => message).sort());
     process.stdout.write(
-      `${rows.length} stars, ${told.length} messages, none missing, none twice\n`,
+      `${rows.length} stars, ${texts.length} messages, none missing, none twice\n`,
     );
   }
 } finally {

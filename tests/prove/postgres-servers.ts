@@ -118,7 +118,7 @@ export function openServers(folder: string, programs: string): PostgresServers {
     },
     close() {
       for (const { data } of all) {
-        // One that does not run, or was never made, is no matter.
+        // A server that does not run, or was never made, needs no stop.
         const stop = ["-D", data, "-m", "immediate", "stop"];
         spawnSync(join(programs, "pg_ctl"), stop, { cwd: folder, stdio: "ignore", ...user });
       }

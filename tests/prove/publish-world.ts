@@ -56,7 +56,8 @@ export async function openPublishWorld(): Promise<PublishWorld> {
       try {
         const done = live.published(stars, SETTLED_WITHIN_MS);
         const isHit = await Promise.race([victim.hit.then(() => true), done.then(() => false)]);
-        // One that is killed or hangs is overtaken; one that failed goes on by itself or not.
+        // Another publisher takes over from one that is killed or hangs; one that failed may go on
+        // by itself.
         const rescuer = isHit ? await openPublisher(place, { sweepEveryMs: SWEEP_EVERY_MS }) : null;
         await done;
         await victim.end();
@@ -107,7 +108,7 @@ async function loseAll(
   await jump(JUMP_MS);
 }
 
-/** What an operator would do who has no patience: nothing may depend on how long it waits. */
+/** What an impatient operator does: nothing may depend on the length of the wait. */
 function keepHelping({ sql }: Live, stars: readonly string[]): { stop(): void } {
   let isHelping = true;
   const help = async (): Promise<void> => {

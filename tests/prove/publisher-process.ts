@@ -5,7 +5,7 @@ import { silentLogger } from "../../src/log.ts";
 import { createWakeQueue } from "../../src/publishing/queue.ts";
 import { openPublisher, type Place } from "../publishing/live.ts";
 
-/** What a publisher process is told to be. */
+/** The order to a publisher process. */
 export interface PublisherOrder {
   readonly place: Place;
   readonly failpoint?: FailpointOrder | undefined;

@@ -2,7 +2,7 @@
  * Goal: a rolling restart under load fails no request beyond a retry, and loses and doubles no star.
  * Method: two `serve` and two `work` processes under voters and readers; meanwhile each process is
  * stopped by SIGTERM and started again, one after the other. Then the journal and the topics are
- * held against what the voters were told. `npm run prove:rolling -- --rounds 2`.
+ * compared with the acknowledged stars. `npm run prove:rolling -- --rounds 2`.
  */
 import * as assert from "node:assert/strict";
 import { setTimeout as pause } from "node:timers/promises";

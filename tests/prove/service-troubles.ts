@@ -1,8 +1,8 @@
 /**
- * Goal: each trouble that needs a person is told at every place within 15 s, and nowhere any more
+ * Goal: each trouble that needs a person shows at every place within 15 s, and at no place
  * within 15 s of its cure. Method: one trouble after the other happens to a web process and a worker
  * with the intervals that they always have; the places are asked four times a second. The last
- * troubles are a disk that is full in truth, once where the data find no room and once where the
+ * troubles are a disk that is really full, once where the data find no room and once where the
  * write-ahead log finds none: Postgres has a small one of its own, for which this needs the right to
  * mount (`unshare`). A Prometheus, where there is one, judges by the files of `deploy/`. Ends with 1
  * where a place takes longer. `npm run prove:troubles -- --only "disk" --prometheus prometheus`.
@@ -50,7 +50,7 @@ async function prove(mayMount: boolean): Promise<void> {
   ].filter(({ name }) => name.includes(values.only));
   assert.equal((await cast(scene.service, scene.voter, "event/meetup")).status, 201);
   await scene.service.untilWell();
-  print(`${"".padEnd(40)} seconds until told, and until told no more`);
+  print(`${"".padEnd(40)} seconds until shown, and until shown no more`);
   try {
     for (const trouble of troubles) await measure({ scene, operator, prometheus, trouble });
   } finally {
@@ -72,16 +72,16 @@ interface Measured {
 async function measure(given: Measured): Promise<void> {
   const { scene, trouble } = given;
   await trouble.happen(scene);
-  const told = await secondsUntil(given, true);
+  const shown = await secondsUntil(given, true);
   await trouble.cure(scene);
   const gone = await secondsUntil(given, false);
   const text = (seconds: Readonly<Record<Place, number>>) =>
     placesOf(given)
       .map((place) => `${place} ${seconds[place].toFixed(1)}`)
       .join(", ");
-  print(`${trouble.name.padEnd(40)} ${text(told)}`);
+  print(`${trouble.name.padEnd(40)} ${text(shown)}`);
   print(`${"  … cured".padEnd(40)} ${text(gone)}`);
-  const slowest = Math.max(...Object.values(told), ...Object.values(gone));
+  const slowest = Math.max(...Object.values(shown), ...Object.values(gone));
   if (slowest > GOAL_S) {
     print(`${"".padEnd(40)} above ${GOAL_S} s`);
     process.exitCode = 1;
@@ -93,15 +93,15 @@ function placesOf({ prometheus }: Measured): readonly Place[] {
   return PLACES.filter((place) => place !== "alarm" || prometheus !== null);
 }
 
-/** How long each place takes to tell a trouble, or to be silent about it, from now on. */
+/** How long each place takes from now on to show a trouble, or to stop showing it. */
 async function secondsUntil(
   given: Measured,
-  isTold: boolean,
+  isShown: boolean,
 ): Promise<Readonly<Record<Place, number>>> {
   const startedAt = performance.now();
   const found = await Promise.all(
     placesOf(given).map(async (place) => {
-      while ((await tells(given, place).catch(() => !isTold)) !== isTold) {
+      while ((await shows(given, place).catch(() => !isShown)) !== isShown) {
         if (performance.now() - startedAt > PATIENCE_MS) return [place, Infinity];
         await pause(LOOK_EVERY_MS);
       }
@@ -111,8 +111,8 @@ async function secondsUntil(
   return Object.fromEntries(found);
 }
 
-/** Whether a place tells a trouble now. */
-async function tells(
+/** Whether a place shows a trouble now. */
+async function shows(
   { scene, operator, prometheus, trouble }: Measured,
   place: Place,
 ): Promise<boolean> {

@@ -62,7 +62,7 @@ async function startFarMirror(): Promise<FarMirror> {
     left = Math.min(REQUESTS_PER_SECOND, left + ((now - at) * REQUESTS_PER_SECOND) / 1_000);
     at = now;
     const isOver = far.isLimited && left < 1;
-    // What was asked without a limit is not owed once there is one.
+    // Requests without a limit do not count once there is one.
     if (!isOver) left = Math.max(0, left - 1);
     await delay(ANSWER_MS);
     if (isOver) {

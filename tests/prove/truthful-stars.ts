@@ -11,7 +11,7 @@ import { type Checked, createChecker } from "./check.ts";
 
 /** `Live` on a ledger whose time can jump, with stars that the product's audit has to accept. */
 export interface TruthfulLive {
-  /** `box` lays stars of both kinds in turn, from one call to the next. */
+  /** `box` inserts stars, the two kinds alternating from call to call. */
   readonly live: Live;
   /** The ledger's time jumps ahead. */
   jump(milliseconds: number): Promise<void>;

@@ -23,8 +23,8 @@ const TARGETS = [
 ] as const;
 const SETTLED_WITHIN_MS = 40_000;
 /**
- * Wallets that got their NFTs so long ago that nobody can have read them on their way: else no
- * audit could tell an event's total. Wallets after them hold nothing.
+ * Wallets that got their NFTs so long ago that no reading can have met the transfer: else no
+ * audit could prove an event's total. Wallets after them hold nothing.
  */
 const HOLDERS = 24;
 const HELD_SINCE_MS = 600_000;
@@ -67,10 +67,16 @@ export async function openVoteWorld() {
       try {
         const wallet = holders.shift() ?? (await newWallet(network));
         const token = await signIn(web, wallet);
-        const told = await Promise.all(TARGETS.map((target) => castUntilTold(web, token, target)));
+        const acknowledged = await Promise.all(
+          TARGETS.map((target) => castUntilAcknowledged(web, token, target)),
+        );
         const rows = await sql<{ id: string }[]>`
           select id from star where wallet = ${Number(wallet.id.split(".")[2])}`;
-        assert.deepEqual(rows.map(({ id }) => id).sort(), [...told].sort(), "journal and replies");
+        assert.deepEqual(
+          rows.map(({ id }) => id).sort(),
+          [...acknowledged].sort(),
+          "journal and replies",
+        );
         await untilPublished();
         const { messages } = await checker.check();
         await auditor.audit({ messages, api: { url: web.url, key } });
@@ -161,8 +167,10 @@ function isUp(url: string): Promise<boolean> {
   );
 }
 
-/** Repeats one star under its key, as a client does that was not told. @returns the star's id */
-async function castUntilTold(
+/**
+ * Repeats one star under its key until it is acknowledged, as a client does. @returns the star's id
+ */
+async function castUntilAcknowledged(
   service: { readonly url: string },
   token: string,
   target: (typeof TARGETS)[number],
@@ -181,5 +189,5 @@ async function castUntilTold(
     last = reply?.text ?? last;
     await pause(100);
   }
-  throw new Error(`a star was never told: ${last}`);
+  throw new Error(`a star was never acknowledged: ${last}`);
 }

@@ -33,8 +33,8 @@ export interface VotingLoad {
   /** Begins to vote and to read. */
   begin(): Promise<void>;
   /**
-   * Ends the load, waits until every star is published, and holds journal and topics against what
-   * the voters were told.
+   * Ends the load, waits until every star is published, and compares journal and topics with the
+   * acknowledged stars.
    *
    * @throws Error when a request failed beyond its retries
    * @returns a line with the figures
@@ -51,14 +51,14 @@ interface Web {
 }
 
 /**
- * Asks web processes in turn, leaves out one that is not ready, and repeats elsewhere what is not
- * answered or answered 503, a star by its `Idempotency-Key`.
+ * Asks one web process after the other, leaves out those not ready, and repeats elsewhere what is
+ * not answered or answered 503, a star by its `Idempotency-Key`.
  */
 export function votingLoad(network: LoadedNetwork, urls: readonly string[]): VotingLoad {
   const figures = { stars: 0, reads: 0, retries: {} as Record<string, number>, slowestMs: 0 };
   const webs: Web[] = urls.map((url) => ({ url, generation: 0, isReady: false }));
   const at = (url: string): Web => webs.find((web) => web.url === url) as Web;
-  const told = new Map<string, number>();
+  const acknowledged = new Map<string, number>();
   let load: Promise<unknown> = Promise.resolve();
   let isOver = false;
 
@@ -118,7 +118,7 @@ export function votingLoad(network: LoadedNetwork, urls: readonly string[]): Vot
         });
         assert.equal(status, 201, text);
         const { star } = JSON.parse(text) as { star: { id: string; weight: number } };
-        told.set(star.id, star.weight);
+        acknowledged.set(star.id, star.weight);
         figures.stars += 1;
         await pause(PAUSE_MS);
       }
@@ -155,7 +155,7 @@ export function votingLoad(network: LoadedNetwork, urls: readonly string[]): Vot
     async finish() {
       await stop();
       await load;
-      const messages = await untilPublished(network, told);
+      const messages = await untilPublished(network, acknowledged);
       return (
         `${figures.stars} stars, ${figures.reads} reads, none failed; ` +
         `${messages} messages, each once; retries ${JSON.stringify(figures.retries)}; ` +
@@ -166,10 +166,10 @@ export function votingLoad(network: LoadedNetwork, urls: readonly string[]): Vot
   };
 }
 
-/** @returns how many messages there are: one of each star that the voters were told of */
+/** @returns how many messages there are: one of each acknowledged star */
 async function untilPublished(
   network: LoadedNetwork,
-  told: ReadonlyMap<string, number>,
+  acknowledged: ReadonlyMap<string, number>,
 ): Promise<number> {
   const { sql, topics } = network;
   const isPublished = async (): Promise<boolean> => {
@@ -179,11 +179,11 @@ async function untilPublished(
   };
   await until("every star is published", isPublished, 120_000);
   const stars = await sql<{ id: string; weight: number }[]>`select id, weight from star`;
-  assert.deepEqual(new Map(stars.map(({ id, weight }) => [id, weight])), new Map(told));
+  assert.deepEqual(new Map(stars.map(({ id, weight }) => [id, weight])), new Map(acknowledged));
   const messages = await Promise.all(
     Object.values(topics).map((topic) => messagesOf(network, topic)),
   );
   const texts = messages.flat().map(({ text }) => text);
-  assert.deepEqual([texts.length, new Set(texts).size], [told.size, told.size]);
+  assert.deepEqual([texts.length, new Set(texts).size], [acknowledged.size, acknowledged.size]);
   return texts.length;
 }

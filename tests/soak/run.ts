@@ -140,7 +140,7 @@ try {
   rmSync(folder, { recursive: true, force: true });
 }
 
-/** One reader: its share of the reads, at pages and data in turn. */
+/** One reader: its share of the reads, alternately of pages and data. */
 async function read(
   webs: readonly Member[],
   key: string,

@@ -71,7 +71,7 @@ export async function proveCompose({ engine, ledger, say }: Place): Promise<void
   });
   say("compose: a standby confirms each commit");
 
-  // Told as they happen: the engine remembers only so many events.
+  // Read as they happen: the engine remembers only so many events.
   const format = `{{index .Actor.Attributes "com.docker.compose.service"}} {{.Actor.Attributes.exitCode}}`;
   const ends = "/run/ends";
   await run(`docker events --filter event=die --format '${format}' > ${ends} 2>&1 < /dev/null &`);

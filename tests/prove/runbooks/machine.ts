@@ -121,16 +121,16 @@ for unit in "$@"; do curl -sS --fail-with-body -X POST "http://127.0.0.1:${port}
     async run(block, { asServer = false } = {}) {
       const options = { env: machine.env, cwd: servers.folder, ...(asServer ? servers.user : {}) };
       // A server that a block starts keeps the block's output open: it goes to a file.
-      const told = join(folder, "told");
-      writeFileSync(told, "");
-      chmodSync(told, 0o666);
-      const script = `exec > '${told}' 2>&1\n${block}`;
+      const output = join(folder, "output");
+      writeFileSync(output, "");
+      chmodSync(output, 0o666);
+      const script = `exec > '${output}' 2>&1\n${block}`;
       const shell = spawn("bash", ["-eu", "-o", "pipefail", "-c", script], {
         ...options,
         stdio: "ignore",
       });
       const [status] = await once(shell, "exit");
-      const text = readFileSync(told, "utf8");
+      const text = readFileSync(output, "utf8");
       const said = [...logs].map(([unit, lines]) => `${unit}: ${lines}`).join("\n");
       assert.equal(status, 0, `${block}\n${text}\n${said}`);
       return text;

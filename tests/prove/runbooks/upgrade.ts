@@ -48,7 +48,7 @@ async function vote(urls: readonly string[]): Promise<void> {
     for (const id of ["0.0.9001", "0.0.9002", "0.0.9003"]) {
       const headers = { "idempotency-key": randomUUID() };
       const json = { target: { type: "token", id } };
-      const told = await patiently(async () => {
+      const star = await patiently(async () => {
         turn += 1;
         const reply = await send({ url: urls[turn % 2] ?? "" }, "POST /voting/stars", {
           token,
@@ -58,7 +58,7 @@ async function vote(urls: readonly string[]): Promise<void> {
         if (reply.status !== 201) throw new Error(`${reply.status} ${reply.text}`);
         return reply.body.star.id as string;
       });
-      acknowledged.push(told);
+      acknowledged.push(star);
     }
   }
 }
