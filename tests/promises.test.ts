@@ -1,6 +1,6 @@
 /**
- * Goal: the page on promises and scenarios is true. Method: each row's test files have a test
- * that is named by it.
+ * Goal: the page on promises and scenarios is true. Method: each test file of a row has a test
+ * whose title names the row.
  */
 import * as assert from "node:assert/strict";
 import { readFileSync } from "node:fs";

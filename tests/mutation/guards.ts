@@ -151,7 +151,7 @@ function copyProject(): string {
 
 /** How uvu marks a test that failed, as soon as it did. */
 const FAILED = "✘";
-/** A mutant may make a test wait for good. */
+/** A mutant may make a test hang. */
 const FILE_SECONDS = 120;
 
 /** Runs one test file up to its first failure; true when it passes whole. */

@@ -15,7 +15,7 @@ export interface KeptVerdicts {
 }
 
 /**
- * Keeps verdicts in a folder, a file for each. What was found of other sources counts no more.
+ * Keeps verdicts in a folder, a file for each. Verdicts on other sources do not count.
  *
  * @param folder undefined: nothing is kept
  * @param how the kind of run; verdicts of another kind are of no use

@@ -1,5 +1,5 @@
 /**
- * Goal: a green suite says something. Method: plant known bugs, one at a time in a copy of the
+ * Goal: the suite notices bugs. Method: plant known bugs, one at a time in a copy of the
  * tree, and run the test files that are expected to notice them:
  *
  *     npm run prove:planted [-- --only races,bounds-no-deadline] [--all] [--list] [--state FOLDER]
