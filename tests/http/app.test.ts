@@ -69,7 +69,7 @@ test("503: a passing failure says when to come back, and nothing of its cause", 
   assert.doesNotMatch(text, new RegExp(SECRET));
 });
 
-test("503: a sentence for the caller takes the place of the standing one", async () => {
+test("503: a sentence for the caller replaces the standard one", async () => {
   const { app } = build(() => {
     throw new RetryableError("HOLDINGS_UNAVAILABLE", SECRET, 2, undefined, "Too many NFTs.");
   });

@@ -84,7 +84,7 @@ test("Postgres is ok with this build's schema, down with an older one or without
   for (const [url, state] of [
     [migrated.url, "ok"],
     [empty.url, "down"],
-    ["postgres://nobody@127.0.0.1:1/nowhere", "down"],
+    ["postgres://absent@127.0.0.1:1/nowhere", "down"],
   ] as const) {
     const sql = openPostgres(url, { connections: 1 });
     assert.equal(await checkPostgres(sql)(), state, url);
@@ -113,7 +113,7 @@ test("Redis is ok when it never evicts, down when it may, degraded when it is aw
   await closeRedis(redis);
 });
 
-test("/readyz: all who ask within a second share one look", async () => {
+test("/readyz: requests within a second share one look", async () => {
   let looks = 0;
   const postgres: DependencyCheck = async () => {
     looks += 1;

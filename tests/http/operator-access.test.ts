@@ -1,5 +1,5 @@
 /**
- * Goal: an operator's token cannot be guessed, at whichever door or process one tries, and who
+ * Goal: an operator's token cannot be guessed at any door or process, and a client that
  * has the right one is never shut out by using it. Method: real web processes on one Redis for the
  * doors; for the order of a burst, the judge by itself.
  */
@@ -69,7 +69,9 @@ test("ten wrong tokens over all doors shut every door to that client, for right 
   assert.ok(Number(refused.headers.get("retry-after")) >= 1);
 });
 
-test("right tokens do not count, and a request without a token is no try", async ({ service }) => {
+test("right tokens do not count, and neither does a request without a token", async ({
+  service,
+}) => {
   const mine = "192.0.2.3";
   for (let n = 0; n < 15; n += 1) {
     assert.equal(await doors.api(service, mine, TOKEN), 200);
@@ -148,7 +150,7 @@ function alone() {
   return { knock, clock, lines };
 }
 
-test("a burst learns no more than ten tries one after another", async () => {
+test("a burst reveals no more than ten attempts one after the other", async () => {
   const { knock } = alone();
   const guesses = Array.from({ length: 200 }, (_, n) => (n === 120 ? TOKEN : `guess ${n}`));
   const statuses = await Promise.all(guesses.map((guess) => knock(guess)));

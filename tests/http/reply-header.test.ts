@@ -1,4 +1,4 @@
-/** Headers that go straight to Node's reply: what happens when it has left already. */
+/** Headers that go straight to Node's reply: what happens when it is already sent. */
 import * as assert from "node:assert/strict";
 import { setTimeout as wait } from "node:timers/promises";
 import { Hono } from "hono";
@@ -15,7 +15,7 @@ test("a refusal that comes after the deadline has answered is no fault of ours",
   const lines: string[] = [];
   const log = pino({ level: "error" }, { write: (line: string) => void lines.push(line) });
   let refuse = (): void => undefined;
-  const told = new Promise<void>((resolve) => {
+  const refused = new Promise<void>((resolve) => {
     refuse = resolve;
   });
   let end: Promise<unknown> = Promise.resolve();
@@ -26,7 +26,7 @@ test("a refusal that comes after the deadline has answered is no fault of ours",
       throw new RetryableError("UNAVAILABLE", "the answer took too long");
     })
     .get("/", async (c) => {
-      await told;
+      await refused;
       return problem(c, "ALREADY_STARRED");
     });
   const metrics = createMetrics();

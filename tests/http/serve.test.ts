@@ -178,7 +178,7 @@ test("408 REQUEST_TIMEOUT: a body that dribbles in is cut off after 10 s", async
 });
 
 test("a server holds so many connections and no more (A20 overload)", async () => {
-  // Node tells which server a request came to; to open some 8,000 sockets would take seconds of CPU.
+  // Node reports which server a request came to; to open some 8,000 sockets would take seconds of CPU.
   let bound: number | undefined;
   const look = (message: unknown): void => {
     bound = (message as { readonly server: Server }).server.maxConnections;
@@ -240,7 +240,7 @@ test("draining: what does not finish within the grace is cut", async () => {
   assert.ok(waited >= 190 && waited < 200 + SLACK_MS, `${waited} ms`);
 });
 
-test("a port that is taken is an error, not a silence", async () => {
+test("a port that is taken is an error", async () => {
   const port = Number(new URL(server.url).port);
   await assert.rejects(serveHttp(build().app, { host: "127.0.0.1", port }), /EADDRINUSE/);
 });
@@ -268,7 +268,7 @@ test("one address holds 256 sockets at most, and an address that is not counted 
   assert.deepEqual(await Promise.all(others.map(isClosed)), new Array(8).fill(false));
   const [first] = held;
   await new Promise((resolve) => first?.once("close", resolve).end());
-  // The server hears of the close a moment later.
+  // The server notices the close a moment later.
   while ((await isClosed(await connected("127.0.0.1"))) === true);
   for (const socket of [...held, ...others]) socket.destroy();
   await bounded.close(0);

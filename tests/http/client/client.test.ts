@@ -1,6 +1,6 @@
 // timeout: 180 s
 /**
- * Goal: the typed client is that of the API as it is. Method: its types are generated anew and
+ * Goal: the typed client matches the API. Method: its types are generated anew and
  * compared with the committed ones; the client then reads a running server, every endpoint,
  * successes and refusals.
  */
@@ -49,7 +49,7 @@ const client = (apiKey = house.key) => data({ baseUrl: server.url, apiKey });
 test("the committed types are what the OpenAPI documents say now", async () => {
   const generated = await generateTypes().catch((error: Error) => error);
   if (generated instanceof Error) {
-    // Told apart from a generator that fails: nothing but the registry may be away.
+    // A generator that fails is an error: only the registry may be away.
     assert.match(generated.message, /ENOTFOUND|ECONNREFUSED|ETIMEDOUT|EAI_AGAIN|E40\d|ENOTCACHED/);
     process.stdout.write("skipped: the generator's packages cannot be fetched here\n");
     return;

@@ -46,7 +46,7 @@ const head = ({ of }: TypedDocument): string => `/**
 
 /** The document as any deployment publishes it, but for what settings add to it. */
 async function publicDocument(): Promise<object> {
-  const sql = openPostgres("postgres://nobody@127.0.0.1:1/nowhere");
+  const sql = openPostgres("postgres://absent@127.0.0.1:1/nowhere");
   const table = describedTable(dataEndpoints({ sql, eventSources: [] }), PUBLIC_URL);
   const row = table.find(({ path }) => path === "/openapi.json");
   const shown = await row?.bind({}, new URLSearchParams()).answer(0);

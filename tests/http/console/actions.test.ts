@@ -1,7 +1,7 @@
 /**
- * Goal: an action of the console leaves two lines in the operator log, tells on the next page how
+ * Goal: an action of the console leaves two lines in the operator log, shows on the next page how
  * it ended, and runs only for the session whose page sent the form. Method: the console with
- * a table of one page that fails when it is told to.
+ * a table of one page whose action fails on demand.
  */
 import * as assert from "node:assert/strict";
 import { suite } from "uvu";
@@ -133,12 +133,12 @@ test("an act has a log line before and after, with its operator, and is shown on
   const reply = await operator.post("/ops/paint/over", { token, colour: EVIL });
   assert.equal(reply.status, 303);
   assert.deepEqual(runs, [EVIL]);
-  const [done, begun] = await phases(sql);
+  const [last, first] = await phases(sql);
   assert.deepEqual(
-    [begun?.phase, begun?.operator, begun?.subject],
+    [first?.phase, first?.operator, first?.subject],
     ["begun", "environment (Ada)", EVIL],
   );
-  assert.deepEqual([done?.phase, done?.details], ["done", { colour: EVIL }]);
+  assert.deepEqual([last?.phase, last?.details], ["done", { colour: EVIL }]);
   const next = await operator.get(reply.headers.get("location") ?? "");
   assert.match(
     next.text,
@@ -173,7 +173,7 @@ test("a failure is shown and logged in words for people", async ({ operator, sql
   assert.equal((await phases(sql))[0]?.notice, "Something went wrong on our side.");
 });
 
-test("a form that makes no sense is refused before anything is written down", async ({
+test("an invalid form is refused before anything is written down", async ({
   operator,
   sql,
   runs,

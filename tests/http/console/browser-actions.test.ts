@@ -72,7 +72,7 @@ async function lookAt(tab: Tab, name: string): Promise<void> {
   assert.deepEqual(tab.complaints, [], name);
 }
 
-test("a key is issued and shown once, and revoked after a question", async (place) => {
+test("a key is issued and shown once, and revoked after a confirmation", async (place) => {
   const tab = await open(place);
   const { page } = tab;
   await tab.visit("/keys");
@@ -152,7 +152,7 @@ test("a season is added; a pass is granted for it and taken back", async (place)
   await tab.close();
 });
 
-test("an operator is added, its token shown once, and revoked after a question", async (place) => {
+test("an operator is added, its token shown once, and revoked after a confirmation", async (place) => {
   const tab = await open(place);
   const { page } = tab;
   await tab.visit("/operators");
@@ -183,7 +183,7 @@ test("points are booked; a form that makes no sense comes back as it was, at the
   const form = formOf(page, "/xp/credit");
   assert.equal(await form.locator("[name=reason]").inputValue(), EVIL);
   assert.equal(await form.locator("[aria-invalid=true]").getAttribute("name"), "wallet");
-  // The browser itself tells of the 400.
+  // The browser itself reports the 400.
   assert.deepEqual(
     tab.complaints.splice(0).filter((text) => !text.includes("400")),
     [],
@@ -212,7 +212,7 @@ test("holdings are checked dry, and then in earnest", async (place) => {
   await tab.close();
 });
 
-test("a message is driven again, and a finding set aside", async (place) => {
+test("a message is published again, and a finding set aside", async (place) => {
   const { sql } = place.service;
   const tab = await open(place);
   await sql`update outbox set last_error = ${EVIL}, next_try_at = now_ms() + 600000`;
@@ -237,7 +237,7 @@ test("by keys alone: sign in, issue a key, revoke it, sign out", async (place) =
   const { page } = tab;
   const { keyboard } = page;
   await tab.visit("/keys");
-  tab.complaints.length = 0; // The browser itself tells of the 401.
+  tab.complaints.length = 0; // The browser itself reports the 401.
   const tabTo = async (css: string): Promise<void> => {
     for (let presses = 0; presses < 60; presses += 1) {
       await keyboard.press("Tab");

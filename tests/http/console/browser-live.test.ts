@@ -28,7 +28,7 @@ test("guests, voters and key holders see the sign-in in place of every page", as
   const { key } = await issueKey(place.service.sql, "a consumer");
   const bearers = [{}, { Authorization: `Bearer ${place.voter}` }, { "x-api-key": key }];
   for (const headers of [...bearers, { Authorization: `Bearer ${key}` }]) {
-    // What a browser shows of the reply is looked at once, and that all others are the same reply.
+    // One reply is looked at in the browser; all others must equal it.
     const tab = await openTab(place, DESKTOP, headers);
     assert.equal(await tab.visit("/"), 401);
     assert.equal(await formOf(tab.page, "/sign-in").count(), 1);
@@ -100,7 +100,7 @@ test("the live page shows a star that is cast while it is open, once, and of tho
   await entry(tab, asked.star.id).waitFor();
   await entry(other, unasked.star.id).waitFor();
   await tab.picture("live-filtered");
-  // Two more beats of the stream, which tell what was decided lately again.
+  // Two more events of the stream, which repeat the latest decisions.
   await page.waitForTimeout(2_500);
   assert.equal(await entry(tab, asked.star.id).count(), 1);
   assert.equal(await entry(tab, unasked.star.id).count(), 0);

@@ -95,7 +95,7 @@ test("marks in any stored text show as text, on every page that shows it", async
   }
   const missing = SHOWN.filter((name) => !showing.includes(name));
   assert.deepEqual(missing, [], "the marks are seen there as text");
-  // The browser itself tells of the page that is not there.
+  // The browser itself reports the missing page.
   assert.deepEqual(
     tab.complaints.filter((complaint) => !complaint.includes("404")),
     [],
@@ -103,7 +103,7 @@ test("marks in any stored text show as text, on every page that shows it", async
   await tab.close();
 });
 
-test("what somebody typed at the door comes back as text", async (place) => {
+test("what somebody typed at the sign-in comes back as text", async (place) => {
   const reply = await send(place.service, "POST /ops/sign-in", {
     headers: { origin: place.service.url, "content-type": "application/x-www-form-urlencoded" },
     body: new URLSearchParams({ operator: EVIL, operatorToken: "wrong", next: EVIL }).toString(),

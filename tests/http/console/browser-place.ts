@@ -9,7 +9,7 @@ import { type Service, startService } from "../../support/service.ts";
 import { CONSOLE, TOKEN } from "./browser-session.ts";
 
 const OUTPUT = join(import.meta.dirname, "../../../test-output/console");
-/** Far more than any page takes here; a step that waits for longer waits for nothing. */
+/** Far more than any page takes here; a step that takes longer has failed. */
 const STEP_MS = 15_000;
 /** What a failed setup left open holds the process no longer than this. */
 const LAST_WORDS_MS = 2_000;
@@ -42,7 +42,7 @@ export function browserSuite<T>(
     failure?: unknown;
   }
   const test: Test<Context> = suite<Context>(name);
-  // Once the file has told all its tests.
+  // Once the file has named all its tests.
   setTimeout(() => test.run());
   const chromium = CHROMIUM;
   if (chromium === undefined) {

@@ -20,7 +20,7 @@ function bodyOf(fields: Fields): URLSearchParams {
 /** What a browser does by itself: it keeps the cookie and says where a form came from. */
 export interface Visitor {
   get(path: string): Promise<Reply>;
-  /** Sends a form as a page of ours would, with this session's token unless told otherwise. */
+  /** Sends a form as a page of the console does, with this session's token by default. */
   post(path: string, fields: Fields, headers?: Record<string, string>): Promise<Reply>;
   readonly cookie: string;
 }

@@ -51,14 +51,14 @@ test("chosen records are approved together; unknown ones are named", async ({
   service,
   operator,
 }) => {
-  const id = ["p1", "p2", "p3", "nobody"];
+  const id = ["p1", "p2", "p3", "absent"];
   const reply = await operator.post("/ops/catalogue/approve", { ...list, id });
   assert.deepEqual(await approved(service), ["p1", "p2", "p3"]);
   const { text } = await operator.get(reply.headers.get("location") ?? "");
   assert.match(text, /3 records are shown and can be starred now\. 1 could not be found\./);
   const [done] = await logOf(service.sql, "catalogue.approve");
   assert.deepEqual(done?.details, { type: "project", ids: ["p1", "p2", "p3"] });
-  const unknown = await operator.post("/ops/catalogue/approve", { ...list, only: "nobody" });
+  const unknown = await operator.post("/ops/catalogue/approve", { ...list, only: "absent" });
   assert.equal(unknown.status, 404);
 });
 

@@ -1,7 +1,7 @@
 /**
- * Goal: a dry run tells what the check would remove and writes nothing; the check then removes
- * just that, after a question. Method: a forever mint with a star whose NFTs were sold and burned,
- * the pages over HTTP, and everything the check may write compared before and after.
+ * Goal: a dry run shows what the check would remove and writes nothing; the check then removes
+ * just that, after a confirmation. Method: a forever mint with a star whose NFTs were sold and
+ * burned, the pages over HTTP, and everything the check may write compared before and after.
  */
 import * as assert from "node:assert/strict";
 import { suite } from "uvu";
@@ -64,7 +64,7 @@ test("a dry run shows what would be removed and which NFT would carry the +5, an
   assert.deepEqual(await written(context.service), before);
 });
 
-test("a check is never run without the question", async ({ service, operator }) => {
+test("a check is never run without the confirmation", async ({ service, operator }) => {
   const before = await written(service);
   const reply = await operator.post("/ops/holdings/run", {});
   assert.equal(reply.status, 400);
@@ -92,15 +92,15 @@ test("the check removes exactly what the dry run showed, with the evidence on it
   const [, path = ""] = /href="(\/ops\/holdings\/runs\/[^"]+)"/.exec(runs.text) ?? [];
   const { text } = await operator.get(path);
   assert.match(text, new RegExp(`It is with ${buyer}; the \\+5 goes on with B 2`));
-  const [done, begun] = await logOf(service.sql, "holdings.run");
+  const [last, first] = await logOf(service.sql, "holdings.run");
   assert.deepEqual(
-    [begun?.phase, done?.phase, done?.operator],
+    [first?.phase, last?.phase, last?.operator],
     ["begun", "done", "environment (Ada)"],
   );
   assert.match(await dryRun(context), /By the dry run nothing would be removed/);
 });
 
-test("a mirror node that is away leaves all in doubt, and nothing goes", async (context) => {
+test("while the mirror node is away everything is in doubt, and nothing is removed", async (context) => {
   const { service, operator } = context;
   const before = await service.sql`select * from serial_claim order by serial`;
   await service.hedera.close();

@@ -41,18 +41,18 @@ test("a key is shown once, works, and is written down nowhere", async (context) 
   for (const path of ["/ops/keys", "/ops/log"]) {
     assert.ok(!(await operator.get(path)).text.includes(key), path);
   }
-  const [done, begun] = await logOf(service.sql, "keys.issue");
+  const [last, first] = await logOf(service.sql, "keys.issue");
   assert.deepEqual(
-    [begun?.phase, begun?.operator, begun?.subject],
+    [first?.phase, first?.operator, first?.subject],
     ["begun", "environment (Ada)", "Consumer"],
   );
-  assert.deepEqual([done?.phase, done?.details], ["done", { id }]);
+  assert.deepEqual([last?.phase, last?.details], ["done", { id }]);
   const rows = await service.sql`select row_to_json(api_key) as row from api_key`;
   const log = await service.sql`select row_to_json(operator_log) as row from operator_log`;
   assert.ok(!JSON.stringify([rows, log]).includes(key));
 });
 
-test("it is revoked after a question, and refused at once", async (context) => {
+test("it is revoked after a confirmation, and refused at once", async (context) => {
   const { service, operator } = context;
   const { key, id } = await issue(context, "Gone soon");
   const question = await operator.get("/ops/keys");
@@ -97,7 +97,7 @@ test("markup in a name shows as text", async (context) => {
   }
 });
 
-test("many keys are turned over page by page, newest first, each once", async (context) => {
+test("many keys are listed page by page, newest first, each once", async (context) => {
   const { service, operator } = context;
   await service.sql`
     insert into api_key (id, name, prefix, hash, created_at)

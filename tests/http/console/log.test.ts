@@ -1,5 +1,5 @@
 /**
- * Goal: the log tells of every action of the console who did what and when, each once, with how
+ * Goal: the log has who did what and when for every action of the console, each once, with how
  * it ended. Method: every action of the table of pages, over HTTP, by two operators.
  */
 import * as assert from "node:assert/strict";

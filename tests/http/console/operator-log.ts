@@ -1,6 +1,6 @@
 import type { Sql } from "../../../src/store/postgres.ts";
 
-/** What the operator log tells of an action, newest first: phase, who, about what, how it ended. */
+/** The lines of the operator log about an action, newest first: phase, who, about what, how it ended. */
 export async function logOf(
   sql: Sql,
   action: string,

@@ -1,5 +1,5 @@
 /**
- * Goal: admins add operators at the console, see their token once, and end them at once; others
+ * Goal: admins add operators at the console, see their token once, and revoke them at once; others
  * neither see nor do it. Method: the page over HTTP, a real web process, its database.
  */
 import * as assert from "node:assert/strict";

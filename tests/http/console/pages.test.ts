@@ -1,5 +1,5 @@
 /**
- * Goal: each page shows operators, and them alone, the truth in words. Method: a real
+ * Goal: each page shows the truth in words, to operators alone. Method: a real
  * web process with real stars, read as a browser without JavaScript reads it.
  */
 import * as assert from "node:assert/strict";
@@ -104,7 +104,7 @@ test("every page of the table answers an operator, and pages that are not there 
   );
 });
 
-test("addresses that make no sense are refused with a sentence, never with a 5xx", async ({
+test("invalid addresses are refused with a sentence, never with a 5xx", async ({
   operator,
   service,
   wallet,
@@ -378,7 +378,7 @@ test("the overview shows this process, its dependencies and refusals", async ({
   day,
 }) => {
   await cast(service, voter, "event/meetup");
-  await until("the refusal is told", async () => {
+  await until("the refusal is shown", async () => {
     const { text } = await operator.get(`/ops/actors/wallet-day/${wallet}/${day}`);
     return /Recent refusals[\s\S]*Already starred today/.test(text);
   });

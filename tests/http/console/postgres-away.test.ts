@@ -1,5 +1,5 @@
 /**
- * Goal: where Postgres does not answer, every place says so and what to do, and none any more when it
+ * Goal: where Postgres does not answer, every place says so and what to do, and stops when Postgres
  * answers again. Method: a real web process whose way to Postgres is cut and mended.
  */
 import * as assert from "node:assert/strict";
@@ -61,9 +61,9 @@ test("verdict, metric, page and command name it while it lasts", async (context)
     /data-verdict[\s\S]*<strong>postgres<\/strong>: Postgres does not answer/,
   );
   assert.match(page.text, /<div id="postgres">[\s\S]*<ol><li>/);
-  const told = await starboard(["status", "--json"], { DATABASE_URL: url });
-  assert.equal(told.status, 1);
-  assert.deepEqual(told.json<Verdict>(), body);
+  const statusCommand = await starboard(["status", "--json"], { DATABASE_URL: url });
+  assert.equal(statusCommand.status, 1);
+  assert.deepEqual(statusCommand.json<Verdict>(), body);
 
   relay.leadTo(Number(new URL(database.url).port));
   await until("it is well", async () => (await metricOf(service)) === "0");

@@ -42,8 +42,8 @@ test("a star that waits says why in words; re-driving ends its delay and nothing
   assert.equal(reply.status, 303);
   assert.deepEqual(await outboxOf(service), { ...before, next_try_at: 0 });
   assert.equal(service.wakes(), wakes + 1);
-  const [done, begun] = await logOf(service.sql, "publishing.redrive");
-  assert.deepEqual([begun?.phase, done?.phase, done?.subject], ["begun", "done", star]);
+  const [last, first] = await logOf(service.sql, "publishing.redrive");
+  assert.deepEqual([first?.phase, last?.phase, last?.subject], ["begun", "done", star]);
   const unknown = await operator.post("/ops/publishing/redrive", {
     star: "01a1f8c0-0000-7000-8000-000000000000",
   });

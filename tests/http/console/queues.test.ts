@@ -196,7 +196,7 @@ test("all that failed is retried at once", async (context) => {
   await context.rewards.drain();
 });
 
-test("a job that is done is not done once more, though its address is known", async (context) => {
+test("a finished job is not retried, not even by its address", async (context) => {
   const { rewards, connect } = context;
   const consumer = new Worker("rewards", async () => undefined, { connection: connect() });
   await rewards.add("star", {}, { jobId: "done" });
@@ -242,7 +242,7 @@ test("what fills, empties or stops a queue is refused", async (context) => {
 });
 
 for (const role of ["viewer", "operator"] as const) {
-  test(`who is ${role} looks at the queues and retries nothing: that is for admins`, async (context) => {
+  test(`the role ${role} sees the queues and retries nothing: that is for admins`, async (context) => {
     const { token } = await addOperator(context.service.sql, { name: `Vera ${role}`, role });
     const visitor = { ...context, operator: await signInOperator(context.service, "", token) };
     const queues = await visitor.operator.get(`${BOARD}/api/queues`);

@@ -25,7 +25,7 @@ test.after(({ service }) => service.close());
 const seasonId = async ({ sql }: Service): Promise<string> =>
   String((await sql`select id from season where name = 'Autumn'`)[0]?.id);
 
-test("a season is added in UTC and once; one that overlaps is refused at its field", async ({
+test("a season is added once and in UTC; one that overlaps is refused at its field", async ({
   service,
   operator,
 }) => {
@@ -66,8 +66,8 @@ test("a pass is granted, listed and taken back", async ({ service, operator }) =
   assert.equal((await operator.post("/ops/premium/revoke", fields)).status, 303);
   assert.equal((await service.sql`select from premium_pass`).length, 0);
   for (const action of ["premium.grant", "premium.revoke"]) {
-    const [done, begun] = await logOf(service.sql, action);
-    assert.deepEqual([begun?.phase, done?.phase, done?.subject], ["begun", "done", "0.0.1001"]);
+    const [last, first] = await logOf(service.sql, action);
+    assert.deepEqual([first?.phase, last?.phase, last?.subject], ["begun", "done", "0.0.1001"]);
   }
   const gone = await operator.post("/ops/premium/revoke", fields);
   assert.equal(gone.status, 404);

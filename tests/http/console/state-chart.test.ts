@@ -1,5 +1,5 @@
 /**
- * Goal: the drawing of an actor tells what its machine does, all of it and nothing else. Method:
+ * Goal: the drawing of an actor shows what its machine does, all of it and nothing else. Method:
  * each machine's states, transitions and guards are looked for in what is drawn.
  */
 import * as assert from "node:assert/strict";
@@ -66,7 +66,7 @@ test("transitions are labels of arrows, other handlers are listed under their st
   assert.match(dot, /"day" -> "night" \[label="dusk"\]/);
 });
 
-test("a machine that is changed is drawn otherwise: nothing here knows it", () => {
+test("the drawing follows the machine alone: a changed machine is drawn with its changes", () => {
   const machine = setup({
     types: { events: {} as { type: "dawn" } | { type: "dusk" } },
     guards: { isClear: () => true },

@@ -1,6 +1,6 @@
 /**
- * Goal: where publishing stands still, nothing says that it is well. Method: a real web process; the
- * same trouble is read at every page, at `/ops/api/health` and by `starboard status`.
+ * Goal: where publishing stands still, no place says that all is well. Method: a real web process;
+ * the same trouble is read at every page, at `/ops/api/health` and by `starboard status`.
  */
 import * as assert from "node:assert/strict";
 import { suite } from "uvu";
@@ -102,7 +102,7 @@ test("a foreign message on a topic is on every page", async (context) => {
   await assertFailed(context, ["findings"]);
 });
 
-test("a worker that has been up for hours without any daily check is no peace", async (context) => {
+test("a worker that has been up for hours without any daily check is a failure", async (context) => {
   const { sql } = context.service;
   await sql`
     insert into service_process (id, role, version, host, pid, started_at, seen_at, report)

@@ -72,7 +72,7 @@ test("every file that the page names is served from here, with its type", async 
   }
 });
 
-test("its policy lets this host alone be asked, and nothing inline run", async () => {
+test("its policy allows requests to this host alone, and no inline script", async () => {
   for (const path of ["/docs", "/docs/page.js", "/docs/swagger-ui-bundle.js"]) {
     const policy = (await app.request(path)).headers.get("content-security-policy") ?? "";
     const directives = new Map(
@@ -172,7 +172,7 @@ test("each endpoint has an example for curl and for TypeScript, as samples and i
   }
 });
 
-test("large files travel compressed, and a known one not at all", async () => {
+test("large files are sent compressed, and a cached one is not sent again", async () => {
   const plain = await app.request("/docs/swagger-ui-bundle.js");
   const packed = await app.request("/docs/swagger-ui-bundle.js", {
     headers: { "Accept-Encoding": "gzip" },

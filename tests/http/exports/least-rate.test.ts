@@ -1,4 +1,4 @@
-/** A reader that sips is cut; one that waits for us is not. Method: a bare server, small figures. */
+/** A reader that reads too slowly is cut; one that waits for the service is not. Method: a bare server, small figures. */
 import * as assert from "node:assert/strict";
 import { createServer, get, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -34,7 +34,7 @@ test("a client that takes nothing of what waits for it is hung up on", async () 
   await close();
 });
 
-test("while our side has nothing to send, no client is slow", async () => {
+test("while the service has nothing to send, no client is slow", async () => {
   const { reply, close } = await ask(async (outgoing) => {
     outgoing.write("first");
     await wait(LEAST.withinMs * 4);

@@ -133,11 +133,11 @@ test("the list names every day, without a gap", async ({ rig }) => {
   assert.equal(same.status, 304);
 });
 
-test("days without an export are 404, what is no day is 400, other methods are 405", async ({
+test("days without an export are 404, invalid days are 400, other methods are 405", async ({
   rig,
 }) => {
   for (const day of [rig.day(0), rig.day(4), "0001-01-01", "9999-12-31"]) {
-    const { status, body } = await told(get(rig, `/exports/${day}`));
+    const { status, body } = await read(get(rig, `/exports/${day}`));
     assert.deepEqual([status, body.code], [404, "NOT_FOUND"], day);
   }
   for (const day of [
@@ -149,11 +149,11 @@ test("days without an export are 404, what is no day is 400, other methods are 4
     "%00",
     "%zz",
   ]) {
-    const { status, body } = await told(get(rig, `/exports/${day}`));
+    const { status, body } = await read(get(rig, `/exports/${day}`));
     assert.deepEqual([status, body.code, body.parameter], [400, "INVALID_PARAMETER", "day"], day);
     assert.equal(body.allowed, "date YYYY-MM-DD");
   }
-  const odd = await told(get(rig, `/exports/${rig.day(1)}?format=csv`));
+  const odd = await read(get(rig, `/exports/${rig.day(1)}?format=csv`));
   assert.deepEqual([odd.status, odd.body.parameter], [400, "format"]);
   const allowed = {
     "/exports": "GET",
@@ -224,7 +224,9 @@ test("a cut download of a final day goes on: a single range of the plain bytes, 
   }
 });
 
-test("what names no single range of these bytes is answered with the whole", async ({ rig }) => {
+test("a header that names no single range of these bytes gets the whole export", async ({
+  rig,
+}) => {
   const ranges = ["bytes=1-2,4-5", "bytes=9-1", "bytes=-", "lines=1-2", "bytes=a-b"];
   const asked = ranges.map((range) => [rig.day(1), { range }] as const);
   const others = [
@@ -247,7 +249,7 @@ test("a client holds four streams at most, and other clients are not affected", 
   assert.deepEqual(
     [
       refused.status,
-      (await told(Promise.resolve(refused))).body.code,
+      (await read(Promise.resolve(refused))).body.code,
       refused.headers.get("cache-control"),
     ],
     [429, "RATE_LIMITED", "no-store"],
@@ -271,7 +273,7 @@ test("the chain is checked with head, tail and sha256sum", async ({ rig }) => {
   assert.equal(createHash("sha256").update(before).digest("hex"), footer?.sha256);
 });
 
-async function told(reply: Response | Promise<Response>) {
+async function read(reply: Response | Promise<Response>) {
   const response = await reply;
   const body = (await response.json()) as Record<string, unknown>;
   return { status: response.status, body };

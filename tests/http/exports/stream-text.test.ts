@@ -7,12 +7,12 @@ import { test } from "uvu";
 import { streamText } from "../../../src/http/exports/stream-text.ts";
 
 /** Ends of a stream, as they were reported. */
-function endings() {
-  const told: (string | undefined)[] = [];
-  return { told, onEnd: (error?: Error) => void told.push(error?.message) };
+function recordEnds() {
+  const ends: (string | undefined)[] = [];
+  return { ends, onEnd: (error?: Error) => void ends.push(error?.message) };
 }
 
-/** Two pieces; the second comes when it is let go, or fails then. */
+/** Two pieces; the test decides when the second one comes or fails. */
 function slowSource() {
   let settle: { resolve(piece: string): void; reject(error: Error): void } | undefined;
   const made = new Promise<string>((resolve, reject) => {
@@ -32,18 +32,18 @@ function slowSource() {
 for (const isGzip of [false, true]) {
   const how = isGzip ? "compressed" : "plain";
 
-  test(`a reader that takes all ends a stream once, ${how}`, async () => {
+  test(`a reader that reads everything ends a stream once, ${how}`, async () => {
     const { pieces, comes } = slowSource();
     comes();
-    const { told, onEnd } = endings();
+    const { ends, onEnd } = recordEnds();
     await new Response(await streamText(pieces, { isGzip, onEnd })).arrayBuffer();
-    assert.deepEqual(told, [undefined]);
+    assert.deepEqual(ends, [undefined]);
   });
 
   for (const lastly of ["comes", "fails"] as const) {
     test(`leaving while the next piece is made ends it once; the piece ${lastly} (${how})`, async () => {
       const source = slowSource();
-      const { told, onEnd } = endings();
+      const { ends, onEnd } = recordEnds();
       const reader = (await streamText(source.pieces, { isGzip, onEnd })).getReader();
       if (!isGzip) await reader.read();
       const waiting = reader.read().catch(() => undefined);
@@ -52,22 +52,22 @@ for (const isGzip of [false, true]) {
       source[lastly]();
       await Promise.all([waiting, left]);
       await new Promise((resolve) => setTimeout(resolve, 20));
-      // Compression hears of a failing source before it hears of a leaving reader.
+      // Compression notices a failing source before it notices a leaving reader.
       const isFailure = isGzip && lastly === "fails";
-      assert.deepEqual(told, [isFailure ? "the source failed" : undefined]);
+      assert.deepEqual(ends, [isFailure ? "the source failed" : undefined]);
     });
   }
 }
 
 test("a source that fails is reported once, and ends the stream", async () => {
   const { pieces, fails } = slowSource();
-  const { told, onEnd } = endings();
+  const { ends, onEnd } = recordEnds();
   const reader = (await streamText(pieces, { isGzip: false, onEnd })).getReader();
   await reader.read();
   fails();
   await assert.rejects(reader.read(), /the source failed/);
   await reader.cancel().catch(() => undefined);
-  assert.deepEqual(told, ["the source failed"]);
+  assert.deepEqual(ends, ["the source failed"]);
 });
 
 test.run();

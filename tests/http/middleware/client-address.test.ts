@@ -57,7 +57,7 @@ test("a chain of trusted proxies is walked from the right to the first stranger"
   assert.equal(await addressOf({ peer, trusted, forwarded: " 9.9.9.9 " }), "9.9.9.9");
 });
 
-test("what a trusted proxy did not write as an address stands for the proxy before it", async () => {
+test("an entry of a trusted proxy that is no address counts as that proxy itself", async () => {
   for (const junk of ["", "unknown", "_hidden", "999.1.1.1", "1.1.1", "9.9.9.9;", "a, b", "::g"]) {
     assert.equal(await addressOf({ peer: PROXY, trusted, forwarded: junk }), PROXY, junk);
     assert.equal(
@@ -79,7 +79,7 @@ test("ports, brackets and zones are not part of an address", async () => {
   }
 });
 
-test("500 hops end somewhere, at an address that a proxy wrote", async () => {
+test("a chain of 500 hops ends at an address that a proxy wrote", async () => {
   const forwarded = `6.6.6.6, ${new Array(500).fill("10.7.7.7").join(",")}`;
   assert.equal(await addressOf({ peer: PROXY, trusted, forwarded }), "10.7.7.7");
 });
@@ -126,7 +126,7 @@ test("a proxy that arrives IPv4-mapped is trusted by its IPv4 range, and the oth
   assert.equal(await addressOf(six), "9.9.9.9");
 });
 
-test("sockets count for their address as its requests do, those of a trusted proxy for nothing", () => {
+test("a socket counts for the same client as its requests, and one of a trusted proxy for none", () => {
   const nameOf = socketAddress(["10.0.0.0/8"]);
   assert.equal(nameOf("192.0.2.7"), "192.0.2.7");
   assert.equal(nameOf("2001:db8:0:7::9"), "2001:db8:0:7::/64");

@@ -110,7 +110,7 @@ test("refused requests do not count: a client that waits for Retry-After is acce
   }
 });
 
-test("headers: the policy, what remains, and until when; clients know nothing of each other", async () => {
+test("headers: the policy, what remains, and until when; clients do not affect each other", async () => {
   const clock = fakeClock();
   const [a, b] = pair(clock, 2);
   const first = await a.ask();
@@ -270,7 +270,11 @@ test("in any 60 s at most the limit is accepted, and one more whenever that leav
           assert.equal(verdict.accepted, recent < limit);
           if (!verdict.accepted) {
             now += verdict.waitMs;
-            assert.equal(window.take("x", now).accepted, true, "who waits as told is accepted");
+            assert.equal(
+              window.take("x", now).accepted,
+              true,
+              "a client that waits for Retry-After is accepted",
+            );
           }
           instants.push(now);
         }

@@ -83,7 +83,7 @@ test("413 PAYLOAD_TOO_LARGE: more than 4 KiB, announced or chunked", async () =>
   assert.ok(sent < 20_000, "reading stops at the limit");
 });
 
-test("400 INVALID_REQUEST: what is no JSON has no field", async () => {
+test("400 INVALID_REQUEST: invalid JSON has no field", async () => {
   const bodies = [
     "",
     " ",
@@ -137,7 +137,7 @@ test("400 INVALID_REQUEST: the field is named by its path", async () => {
   for (const [body, field] of cases) assert.deepEqual(await refused(body), invalid(field), body);
 });
 
-test("400 INVALID_REQUEST: names that mean something to objects are unknown fields, and change none", async () => {
+test("400 INVALID_REQUEST: names such as `__proto__` are unknown fields, and change no object", async () => {
   for (const name of ["__proto__", "constructor", "prototype", "toString", "hasOwnProperty"]) {
     const body = `{"wallet":"0.0.1","${name}":{"polluted":true}}`;
     assert.deepEqual(await refused(body), invalid(name), name);

@@ -22,7 +22,7 @@ test("the JSON is that of JSON.stringify, whatever the size", async () => {
   }
 });
 
-test("others get their turn between the pieces", async () => {
+test("other work runs between the pieces", async () => {
   let turns = 0;
   let isDone = false;
   const count = (): void => {

@@ -88,7 +88,7 @@ test("Redis dies, then the web process: an open page says what is away, and goes
     assert.equal(await starOf(page, "Token 9033").getAttribute("aria-pressed"), "false");
     await shows("0.0.9033", "0");
     assert.equal(await page.innerText("[data-votes]"), "4 of 5 votes left");
-    // What the page misses it is told of when it comes back.
+    // The page gets what it missed when it reconnects.
     await cast(service, other, "token/0.0.9034");
     await processes.startWeb();
     await shows("0.0.9034", "1");
@@ -102,7 +102,7 @@ test("Redis dies, then the web process: an open page says what is away, and goes
   }
 });
 
-test("what a star would carry is read late: beside a star given meanwhile stays what it carried", async (place) => {
+test("a late preview does not replace what a star given meanwhile carried", async (place) => {
   const { service } = place;
   const session = await signIn(service, await newWallet(service));
   const tab = await openTab(place, { width: 360, session });
@@ -127,7 +127,7 @@ test("what a star would carry is read late: beside a star given meanwhile stays 
   await tab.close();
 });
 
-test("an answer that is lost is asked for by the same key: one star, one vote", async (place) => {
+test("a star whose answer is lost is sent again with the same key: one star, one vote", async (place) => {
   const { service } = place;
   const session = await signIn(service, await newWallet(service));
   const tab = await openTab(place, { width: 360, session });
@@ -136,7 +136,7 @@ test("an answer that is lost is asked for by the same key: one star, one vote", 
   const keys: string[] = [];
   await page.route("**/voting/stars", async (route) => {
     keys.push(route.request().headers()["idempotency-key"] ?? "");
-    // The service has it; the page never hears.
+    // The service has the star; the page gets no answer.
     await route.fetch();
     await route.abort();
   });

@@ -1,6 +1,6 @@
 // timeout: 300 s
 /**
- * Goal: no other page votes for a visitor or shows ours as its own, and a trembling hand votes once.
+ * Goal: no other page votes for a visitor or shows ours as its own, and a double click votes once.
  * Method: a page of another site beside a real service, in a headless Chromium that holds the cookie
  * of somebody signed in.
  */

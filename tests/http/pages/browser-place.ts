@@ -5,7 +5,7 @@ import { suite, type Test } from "uvu";
 import { environment } from "../../../src/config.ts";
 import { CHROMIUM, complaintsOf, launchChromium } from "../../support/browser.ts";
 
-/** Far more than any page takes here; a step that waits for longer waits for nothing. */
+/** Far more than any page takes here; a step that takes longer has failed. */
 const STEP_MS = 20_000;
 
 const PICTURES = join(import.meta.dirname, "../../../docs/pictures");

@@ -1,8 +1,9 @@
 // timeout: 300 s
 /**
- * Goal: a receipt travels before one's eyes, and the comparison with the ledger tells a true row from
- * any other. Method: a real service whose answers and whose mirror node are changed on their way to a
- * headless Chromium. The comparison with a true row is made in `browser-start.test.ts`.
+ * Goal: an open receipt shows each step at once, and the comparison with the ledger tells a true
+ * row from any other. Method: a real service whose answers and whose mirror node are changed on
+ * their way to a headless Chromium. The comparison with a true row is made in
+ * `browser-start.test.ts`.
  */
 import * as assert from "node:assert/strict";
 import { cast, newWallet, signIn } from "../../support/service.ts";

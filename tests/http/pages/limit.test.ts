@@ -5,7 +5,7 @@ import { send, startService } from "../../support/service.ts";
 
 const OPERATOR_TOKEN = "operator-token-of-the-limit-test";
 
-test("a page too many is refused in words, with a time, and counted", async () => {
+test("a page beyond the limit is refused in words, with a time, and counted", async () => {
   const service = await startService({ VOTING_RATE_LIMIT: "2", OPERATOR_TOKEN });
   const page = () => send(service, "GET /no-such-page", { headers: { accept: "text/html" } });
   assert.equal((await page()).status, 404);

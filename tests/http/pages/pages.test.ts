@@ -26,7 +26,7 @@ import {
 } from "../../support/service.ts";
 
 const EVIL = `"'><script>alert(1)</script><img src=x onerror=alert(2)>`;
-/** Turns what follows around, in the eyes of readers. */
+/** Shows the text after it from right to left. */
 const TURN = "\u202egnp.exe";
 const HTML = { accept: "text/html,application/xhtml+xml,*/*;q=0.8" };
 
@@ -166,7 +166,7 @@ test("premium shows 20 votes and until when", async (context) => {
   assert.match(text, /Premium until \d+ \w+ \d{4}/);
 });
 
-test("lists are filtered and paged by their address; what is not theirs is ignored", async (context) => {
+test("lists are filtered and paged by their address; unknown parameters are ignored", async (context) => {
   const ended = await get(context, "/events?status=ended&eventType=HACKATHON&source=&utm_source=x");
   assert.match(ended.text, /href="\/events\/hack"/);
   assert.doesNotMatch(ended.text, /href="\/events\/meetup"/);
@@ -217,7 +217,7 @@ test("the markets are searched by name and symbol, a page at a time, and say whe
     assert.equal((await get(context, `/tokens?q=${q}`)).status, 400);
 });
 
-test("odd addresses are pages that say so, never a fault", async (context) => {
+test("an invalid address gets a page that says so, never a 5xx", async (context) => {
   const odd: readonly (readonly [string, number])[] = [
     ["/events/nothing", 404],
     ["/events/hidden", 404],
@@ -256,7 +256,7 @@ test("odd addresses are pages that say so, never a fault", async (context) => {
   }
 });
 
-test("programs keep their JSON, HEAD works, and other methods are refused", async (context) => {
+test("programs get JSON, HEAD works, and other methods are refused", async (context) => {
   const { service } = context;
   for (const path of ["/no-such-page", "/v1/nothing", "/voting/nothing", "/ops/api/nothing"]) {
     const reply = await send(service, `GET ${path}`, { headers: { accept: "application/json" } });

@@ -47,7 +47,7 @@ export class StandInRelay {
     return {
       receive: (text) => {
         const request = JSON.parse(text) as Request;
-        // What bears no method answers a delivery.
+        // A message without a method answers a delivery.
         if (request.method === undefined) return;
         const { id, params } = request;
         tell({ id, result: this.#answer(request, topics) });

@@ -1,7 +1,9 @@
 import { type SigningWallet, signChallenge } from "../../../src/cli/demo-wallet.ts";
 import type { StandInRelay } from "./relay-stand-in.ts";
 
-/** What a wallet may do but open its account and sign; with another's key it signs all the same. */
+/**
+ * What a wallet may do in place of opening its account and signing; `key` signs with another's key.
+ */
 type Answer =
   | "declines"
   | "lacks the network"

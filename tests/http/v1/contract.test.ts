@@ -166,7 +166,7 @@ for (const path of ENDPOINTS) {
 
   test(`503: ${path} while the database is away; 500 when it is not what it should be`, async () => {
     const { clock } = house;
-    const away = openPostgres("postgres://nobody@127.0.0.1:1/nowhere");
+    const away = openPostgres("postgres://absent@127.0.0.1:1/nowhere");
     const empty = await testDatabase();
     const bare = openPostgres(empty.url, { connections: 1 });
     for (const [sql, status] of [

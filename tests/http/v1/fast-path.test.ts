@@ -2,7 +2,7 @@
  * Goal: the fast path of the data endpoints changes nothing but the time it takes. Method: two
  * servers over the same database, of which one has no fast path, are asked the same; replies,
  * lines of the log and metrics are held against each other. That the fast path was taken at all
- * is seen by the app, which then hears nothing of the request.
+ * is seen by the app, which then gets no such request.
  */
 import * as assert from "node:assert/strict";
 import { request } from "node:http";
@@ -25,7 +25,7 @@ type Line = Readonly<Record<string, unknown>>;
 interface Side {
   readonly server: HttpServer;
   readonly lines: Line[];
-  /** Requests of which the app heard. */
+  /** Requests that reached the app. */
   readonly heard: string[];
 }
 
@@ -96,7 +96,7 @@ interface Reply {
 interface Ask {
   readonly path: string;
   readonly method?: string;
-  /** Names and values in turn; the key where it is not said. */
+  /** Names and values, alternating; the key by default. */
   readonly headers?: readonly string[];
 }
 
@@ -272,7 +272,7 @@ test("a client that hangs up before it is counted still counts", async () => {
   assert.equal(await remaining(), "2");
 });
 
-test("a slow look-up of some keys holds up the look-up of the others by nothing", async () => {
+test("a slow look-up of some keys does not delay the look-up of others", async () => {
   const looked: string[] = [];
   const find = readyAnswers({
     queries: { find: () => ({}) },
@@ -295,7 +295,7 @@ test("a slow look-up of some keys holds up the look-up of the others by nothing"
   assert.deepEqual(looked, ["far", "near"]);
 });
 
-test("what is shown is what stands: a star is in the next reply", async () => {
+test("a star is in the next reply", async () => {
   const [fast] = sides;
   const path = "/v1/tokens/top?limit=1";
   for (let weight = 1; weight < 6; weight++) {
@@ -342,7 +342,7 @@ test("many requests at once each get their own answer", async () => {
   );
 });
 
-test("while the database is away no key is served, and a malformed key is still just that", async () => {
+test("while the database is away no key is served, and a malformed key is still refused as malformed", async () => {
   const clock = fakeClock();
   const away = await openHouse();
   const { app, fastPath } = createServed({ sql: away.sql, clock });

@@ -1,4 +1,4 @@
-/** Any bytes give 2xx or 4xx: no fault of ours can be had by asking oddly, and nothing leaks. */
+/** Any bytes give 2xx or 4xx: odd requests cause no fault of the service, and nothing leaks. */
 import * as assert from "node:assert/strict";
 import { gunzipSync } from "node:zlib";
 import fc from "fast-check";

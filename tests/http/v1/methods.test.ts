@@ -60,7 +60,7 @@ test("every request counts for the rate limit, of any method, and 429 comes befo
   assert.deepEqual(replies, [...counts, [429, "0"]]);
 });
 
-test("bytes behind a GET that it did not announce are a bad request, not another method", async () => {
+test("unannounced bytes after a GET are a bad request, not another method", async () => {
   const reply = await raw('GET /v1/events HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n{"a":1}');
   assert.match(reply, /HTTP\/1\.1 400 .*"code":"INVALID_REQUEST"/s);
 });

@@ -85,7 +85,7 @@ export function testRefusals(path: string, house: () => House): void {
   });
 
   test(`503 UNAVAILABLE: ${path} while the database is away`, async () => {
-    const sql = openPostgres("postgres://nobody@127.0.0.1:1/nowhere");
+    const sql = openPostgres("postgres://absent@127.0.0.1:1/nowhere");
     const { clock, key } = house();
     const app = createHouse({ sql, clock });
     const response = await app.request(full, { headers: { Authorization: `Bearer ${key}` } });

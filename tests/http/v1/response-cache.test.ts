@@ -231,7 +231,7 @@ test("bodies are kept up to a size, the oldest go first; a failed read is not ke
   assert.equal(reads, 6);
 });
 
-test("bodies that are nearly empty are few too: keeping one costs memory of its own", async () => {
+test("the number of nearly empty bodies is bounded too: keeping one costs memory of its own", async () => {
   const questions = 500;
   const show = asker(fakeClock(), (questions / 2) * KEPT_BYTES);
   let reads = 0;

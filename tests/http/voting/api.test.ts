@@ -114,7 +114,7 @@ test("400 INVALID_REQUEST naming a query parameter that an operation does not ha
   }
 });
 
-test("without a session a query parameter too many is first of all that", async () => {
+test("an unknown query parameter is refused before a missing session", async () => {
   const replies = ["GET /allowance?x=1", "POST /stars?x=1"].map((line) => ask(build(), line));
   for (const reply of await Promise.all(replies)) assert.equal(reply.status, 401);
 });

@@ -77,7 +77,7 @@ test("recorded stars fold, are shown and exported under their rules; votes go on
     create or replace function now_ms() returns bigint language sql volatile as $$
       select floor(extract(epoch from clock_timestamp()) * 1000)::bigint + 86400000 $$`);
 
-  // Its session ended with the day, and the service hears of the new time on the way.
+  // Its session ended with the day, and the service learns the new time on the way.
   assert.equal((await cast(service, token, "project/wiki")).status, 401);
   token = await signIn(service, bob);
   const star = await cast(service, token, "event/mint");

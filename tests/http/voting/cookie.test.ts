@@ -178,7 +178,7 @@ test("a change by cookie is refused from every other page, and changes nothing",
   assert.equal(await remaining(service, cookie), 5);
 });
 
-test("what a form can send is no star: other media types, and methods in disguise", async ({
+test("a form cannot cast a star: other media types and disguised methods are refused", async ({
   service,
 }) => {
   const { cookie } = await signedIn(service);
@@ -197,10 +197,10 @@ test("what a form can send is no star: other media types, and methods in disguis
     }
   }
   const disguises = { "x-http-method-override": "DELETE", "x-http-method": "DELETE" };
-  const told = await send(service, "POST /voting/sessions/current", {
+  const disguised = await send(service, "POST /voting/sessions/current", {
     headers: { ...own, ...disguises },
   });
-  assert.equal(told.status, 405);
+  assert.equal(disguised.status, 405);
   const asked = await send(service, "GET /voting/sessions/current?_method=DELETE", {
     headers: { ...own, ...disguises },
   });

@@ -204,7 +204,7 @@ test("400 INVALID_REQUEST names the parameter that is bad, missing, unknown or o
   assert.deepEqual([status, body.field], [400, "x"]);
 });
 
-test("a reply is asked again by its tag, and caches learn that it varies by origin", async ({
+test("a reply is revalidated by its tag, and caches learn that it varies by origin", async ({
   service,
 }) => {
   for (const path of ["/voting/config", "/voting/items?type=token"]) {

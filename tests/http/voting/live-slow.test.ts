@@ -1,7 +1,8 @@
 /**
- * Goal: a client that reads slowly, or not at all, costs this process nothing and holds up no one
- * from hearing the latest values; at 00:00 UTC daily counters are over, for every client. Method: the route on a real server, over a journal that we
- * make up; one client on a raw socket that stops reading, others that read.
+ * Goal: a client that reads slowly, or not at all, costs this process nothing and keeps no one
+ * from the latest values; at 00:00 UTC daily counters are over, for every client. Method: the route
+ * on a real server, over a journal that we make up; one client on a raw socket that stops reading,
+ * others that read.
  */
 import * as assert from "node:assert/strict";
 import { connect } from "node:net";
@@ -47,7 +48,7 @@ function busyJournal() {
 
 const test = suite("slow readers of live counters");
 
-test("one that reads nothing is cut, and the others hear the latest of every item", async () => {
+test("a client that reads nothing is cut, and the others get the latest of every item", async () => {
   const journal = busyJournal();
   let open = 0;
   const routes = liveRoutes({
@@ -82,7 +83,7 @@ test("one that reads nothing is cut, and the others hear the latest of every ite
   await server.close(1_000);
 });
 
-test("nothing happens: heartbeats alone, and the stream stays", async () => {
+test("without changes a stream gets heartbeats alone, and stays open", async () => {
   const journal = busyJournal();
   const routes = liveRoutes({
     counters: new LiveCounters(journal.deps),

@@ -1,7 +1,7 @@
 /**
- * Goal: `GET /voting/live` tells every changed counter, from whichever process, through a Redis
+ * Goal: `GET /voting/live` sends every changed counter, from any process, through a Redis
  * outage, and from where a client left off. Method: two real `serve` processes on one Postgres;
- * stars are cast over HTTP at one and heard at the other.
+ * stars are cast over HTTP at one and received at the other.
  */
 import * as assert from "node:assert/strict";
 import { suite } from "uvu";
@@ -51,9 +51,9 @@ async function star(web: Web, target: string, weight = 1): Promise<number> {
 
 const live = (web: Web, lastEventId?: string): Promise<EventSource> =>
   openEvents(`${web.url}/voting/live`, lastEventId);
-const told = (source: EventSource): unknown[] =>
+const changesOf = (source: EventSource): unknown[] =>
   source.events.map(({ event, data }) => [event, `${data.type}/${data.id}`, data.totalVotes]);
-const hears = (source: EventSource, id: string, totalVotes: number): Promise<void> =>
+const receives = (source: EventSource, id: string, totalVotes: number): Promise<void> =>
   until(`${id} is ${totalVotes}`, () =>
     source.events.some(({ data }) => data.id === id && data.totalVotes === totalVotes),
   );
@@ -66,7 +66,7 @@ test("a star cast at one process reaches every listener of the other", async () 
   assert.equal(source.headers.get("x-accel-buffering"), "no");
   assert.equal(source.headers.get("content-encoding"), null);
   const totalVotes = await star(webs[0], "token/0.0.9001", 3);
-  await hears(source, "0.0.9001", totalVotes);
+  await receives(source, "0.0.9001", totalVotes);
   const day = new Date().toISOString().slice(0, 10);
   assert.deepEqual(source.events[0]?.data, { type: "token", id: "0.0.9001", totalVotes, day });
   assert.equal(source.events[0]?.event, "counter");
@@ -74,9 +74,9 @@ test("a star cast at one process reaches every listener of the other", async () 
   source.close();
 });
 
-test("a client that comes back hears of every item that changed meanwhile, once, and of no other", async () => {
+test("a client that comes back gets every item that changed meanwhile, once, and no other", async () => {
   const first = await live(webs[0]);
-  await hears(first, "0.0.9002", await star(webs[0], "token/0.0.9002"));
+  await receives(first, "0.0.9002", await star(webs[0], "token/0.0.9002"));
   first.close();
   await star(webs[0], "event/meetup", 2);
   await star(webs[1], "token/0.0.9003");
@@ -85,9 +85,9 @@ test("a client that comes back hears of every item that changed meanwhile, once,
   let place = "";
   for (const web of webs) {
     const again = await live(web, first.lastId());
-    await hears(again, "meetup", event);
-    await hears(again, "0.0.9003", latest);
-    assert.deepEqual(told(again).sort(), [
+    await receives(again, "meetup", event);
+    await receives(again, "0.0.9003", latest);
+    assert.deepEqual(changesOf(again).sort(), [
       ["counter", "event/meetup", event],
       ["counter", "token/0.0.9003", latest],
     ]);
@@ -95,7 +95,7 @@ test("a client that comes back hears of every item that changed meanwhile, once,
     place = again.lastId();
   }
   const nothing = await live(webs[0], place);
-  await hears(nothing, "wiki", await star(webs[0], "project/wiki"));
+  await receives(nothing, "wiki", await star(webs[0], "project/wiki"));
   assert.equal(nothing.events.length, 1);
   nothing.close();
 });
@@ -104,10 +104,10 @@ test("an invalid id, and one of the future, are answered with reset", async () =
   const today = new Date().toISOString().slice(0, 10);
   for (const id of ["nonsense", `${today}.999999999-0`, `${today}.0-999999999`, "4711-12"]) {
     const source = await live(webs[0], id);
-    await until("it is told", () => source.events.length > 0);
+    await until("an event arrives", () => source.events.length > 0);
     assert.equal(source.events[0]?.event, "reset", id);
     const votes = await star(webs[0], "project/dex");
-    await hears(source, "dex", votes);
+    await receives(source, "dex", votes);
     source.close();
   }
 });
@@ -117,14 +117,14 @@ test("HEAD opens no stream, and an outage of Redis changes nothing", async () =>
   assert.equal(head.status, 200);
   const source = await live(webs[0]);
   await network.cutRedis();
-  await hears(source, "0.0.9005", await star(webs[1], "token/0.0.9005"));
+  await receives(source, "0.0.9005", await star(webs[1], "token/0.0.9005"));
   const opened = await live(webs[1]);
-  await hears(opened, "0.0.9006", await star(webs[0], "token/0.0.9006"));
+  await receives(opened, "0.0.9006", await star(webs[0], "token/0.0.9006"));
   source.close();
   opened.close();
 });
 
-test("a client may have twenty streams; what is left by one is free for the next", async () => {
+test("a client may have twenty streams, and a closed one frees its place", async () => {
   const sources: EventSource[] = [];
   for (let n = 0; n < 20; n += 1) sources.push(await live(webs[0]));
   assert.ok(sources.every(({ status }) => status === 200));

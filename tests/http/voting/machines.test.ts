@@ -231,7 +231,7 @@ test("a forever mint counts a wallet once; its +5 comes, stays, goes with its ca
   await assertReplays(service, "forever-mint/mint", 10);
 });
 
-test("a star whose instant slips over midnight is the next day's: no repeat, and not one too many", async ({
+test("a star whose instant slips over midnight is the next day's: it is no repeat, and within the limit", async ({
   service,
 }) => {
   const { sql, databaseUrl } = service;

@@ -1,6 +1,6 @@
 /**
  * Goal: with a star's id anyone can follow its message to the ledger. Method: real `serve` and
- * `work` processes over a local ledger; each state is held still by what is wrong just then, and
+ * `work` processes over a local ledger; each state is held still by a fault, and
  * the receipt is compared with what the mirror node says.
  */
 import * as assert from "node:assert/strict";
@@ -72,11 +72,11 @@ test("a receipt has every field of its publication, in each state", async () => 
   network.hedera.mirror.faults.heal();
   for (const { id, topic } of stars) {
     await until("a star is published", async () => (await publicationOf(id)).state === "published");
-    const told = await publicationOf(id);
-    assert.ok(Number.isInteger(told.sequenceNumber));
-    const row = await messageOf(network.hedera.mirrorUrl, topic, told.sequenceNumber);
+    const publication = await publicationOf(id);
+    assert.ok(Number.isInteger(publication.sequenceNumber));
+    const row = await messageOf(network.hedera.mirrorUrl, topic, publication.sequenceNumber);
     const { account_id, transaction_valid_start } = row.chunk_info.initial_transaction_id;
-    assert.deepEqual(told, {
+    assert.deepEqual(publication, {
       state: "published",
       topicId: topic,
       transactionId: `${account_id}@${transaction_valid_start}`,
@@ -84,8 +84,8 @@ test("a receipt has every field of its publication, in each state", async () => 
       consensusTimestamp: row.consensus_timestamp,
       runningHash: row.running_hash,
     });
-    assert.match(told.consensusTimestamp, /^\d{10}\.\d{9}$/);
-    assert.equal(Buffer.from(told.runningHash, "base64").length, 48);
+    assert.match(publication.consensusTimestamp, /^\d{10}\.\d{9}$/);
+    assert.equal(Buffer.from(publication.runningHash, "base64").length, 48);
   }
   await assertExported(service, stars, publicationOf);
   assert.equal(await web.stop(), 0);

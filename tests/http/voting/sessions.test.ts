@@ -72,7 +72,7 @@ test("an expired session is refused by every operation that needs one", async ({
   }
 });
 
-test("pages of listed origins may read replies, of no other, and none sends cookies along", async ({
+test("pages of listed origins alone may read replies, and none sends cookies along", async ({
   service,
 }) => {
   for (const [origin, allowed] of [

@@ -123,7 +123,7 @@ test("201: nested key lists need every part of theirs", async ({ service }) => {
   isProblem(await signInWith(service, key, [b, c]), 401, "INVALID_SIGNATURE");
 });
 
-test("a key rotated after the challenge decides: the old one is refused, the new one signs in", async ({
+test("after a rotation the account's new key signs in and the old one is refused, also for an older challenge", async ({
   service,
 }) => {
   const wallet = await newWallet(service);

@@ -358,7 +358,7 @@ test("GET /voting/stars lists the wallet's stars of a day, newest first", async 
   }
 });
 
-test("GET /voting/allowance and /voting/preview tell what a star would carry, and spend nothing", async ({
+test("GET /voting/allowance and /voting/preview show what a star would carry, and spend nothing", async ({
   service,
   token,
   wallet,
