@@ -43,7 +43,7 @@ async function measureAll(order: FiguresOrder): Promise<ActorFigures> {
   };
 }
 
-/** As the journal tells it: strings of its own for each, nothing shared. */
+/** As the journal gives it: each has strings of its own, nothing is shared. */
 function factsOf(index: number): WalletDayFacts {
   const stars = Array.from({ length: WARM_ROUNDS }, (_, slot) => ({
     id: newStarId(NOON + slot),

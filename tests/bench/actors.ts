@@ -142,8 +142,8 @@ async function showMint({ world, figures, note }: Bench): Promise<void> {
       settings,
     );
     if (shown.status === 0) figures.add(`full mint shown, ${turn} ms`, shown.ms);
-    const told = shown.status === 0 ? `${shown.stdoutBytes} bytes` : shown.complaint;
-    note(`  actors show, ${turn}: ${shown.ms.toFixed(0)} ms, ${told}`);
+    const summary = shown.status === 0 ? `${shown.stdoutBytes} bytes` : shown.complaint;
+    note(`  actors show, ${turn}: ${shown.ms.toFixed(0)} ms, ${summary}`);
   }
   await database.drop();
 }

@@ -18,7 +18,7 @@ const look = (): void => {
 const startedAt = performance.now();
 let pausedMs = 0;
 let looked = 0;
-const told = await runAudit({
+const conclusion = await runAudit({
   mirror,
   topics: { event: ["0.0.8001"], asset: ["0.0.8002"] },
   collections: { a: A, b: B },
@@ -43,6 +43,6 @@ const ms = performance.now() - startedAt - pausedMs;
 look();
 await mirror.close();
 const { maxRSS } = process.resourceUsage();
-const { ok, checked } = told;
+const { ok, checked } = conclusion;
 const result = { ok, messages: checked.messages, ms, heapMax, rssMax: maxRSS * 1_024 };
 process.stdout.write(`${JSON.stringify(result)}\n`);

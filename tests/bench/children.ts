@@ -15,7 +15,7 @@ import { type Checkout, compiled } from "./checkout.ts";
 import { cpuOfTree } from "./machine.ts";
 import type { Usage } from "./observe.ts";
 
-/** A measured process: compiled, apart from this one, and gone with it at the latest. */
+/** A measured process, compiled and separate; it ends with this one at the latest. */
 export interface Child {
   readonly pid: number;
   usage(): Promise<Usage>;
@@ -25,7 +25,7 @@ export interface Child {
   ask<T>(message: object): Promise<T>;
   /** Waits until it answers HTTP; rejects with its last words when it ends instead. */
   answersAt(url: string): Promise<void>;
-  /** SIGTERM, then its end; SIGKILL for one that does not hear. */
+  /** SIGTERM, then its end; SIGKILL for one that does not react. */
   stop(): Promise<void>;
 }
 
@@ -106,10 +106,10 @@ export async function launch(given: Launch): Promise<Child> {
   };
 }
 
-/** A program that is none of ours. */
+/** A program from elsewhere. */
 export type Program = Pick<Child, "pid" | "usage" | "stop">;
 
-/** Starts a program; what it has used is what the kernel says of it. */
+/** Starts a program; the kernel reports what it has used. */
 export function launchProgram(
   program: string,
   words: readonly string[],

@@ -25,7 +25,7 @@ const LANDMARKS: Landmarks = {
   ...{ middle: { starOfEvent: "s", seq: 1, entry: 1 }, check: "c", key: "k", season: "s" },
 };
 const PAGES = consolePages({} as Parameters<typeof consolePages>[0]);
-/** The doors are asked for while the routes are told; no request comes. */
+/** Registering the routes asks for their guards; no request comes. */
 const DEPS = { access: { guard: () => () => undefined } } as unknown as Parameters<
   typeof opsApi
 >[0];

@@ -4,9 +4,9 @@
  *     npm run bench:console -- [--quick] [--only pages|voters]
  *
  * Asks every page of the table of pages, and every GET of the operators' API, one after another of
- * a `serve` process; a page it knows no address of ends it at once. Stars are cast by an engine of
- * this process, in turns with and without a console that asks for a page each second and holds two
- * streams. Ends with 1 when a page misses its goal.
+ * a `serve` process; a page without a known address ends the run at once. Stars are cast by an
+ * engine of this process, alternately with and without a console that asks for a page each second
+ * and holds two streams. Ends with 1 when a page misses its goal.
  */
 import { parseArgs } from "node:util";
 import { consolePages } from "../../src/http/console/pages.ts";
@@ -55,7 +55,7 @@ const IN_FLIGHT = 64;
 
 /** Addresses that were not answered as they should, with what they said instead. */
 const failed = new Set<string>();
-// Ended early, it takes the processes it started with it.
+// When ended early, it ends the processes that it started.
 for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => process.exit(1));
 const network = await startNetwork();
 note(`filling the journal: ${SIZE.stars} stars`);
@@ -93,7 +93,7 @@ try {
 /** Every page, and what follows it; an address that answers anything but 200 misses the goal. */
 async function pages(visitor: Visitor, at: Landmarks): Promise<void> {
   const table = consolePages({} as Parameters<typeof consolePages>[0]);
-  // Its doors are asked for while the routes are told; no request comes.
+  // Registering the routes asks for their guards; no request comes.
   const noDoor = { access: { guard: () => () => undefined } };
   const api = opsApi(noDoor as unknown as Parameters<typeof opsApi>[0]);
   const forgotten = leftOut(table, api, at);
@@ -210,7 +210,7 @@ async function voters(visitor: Visitor): Promise<void> {
   const alone: number[] = [];
   const together: number[] = [];
   for (let n = 0; n < ROUNDS; n += 1) {
-    // The other one begins each round: whatever drifts, it meets both.
+    // The order changes each round, so that any drift affects both.
     if (n % 2 === 0) alone.push(await round());
     together.push(await watched());
     if (n % 2 === 1) alone.push(await round());

@@ -8,7 +8,7 @@ import { requestOf, type Workload } from "./workloads.ts";
  * it measures.
  */
 export interface LoadOrder {
-  /** `http://host:port`; with several, each request goes to one of them by chance. */
+  /** `http://host:port`; with several, each request goes to one of them at random. */
   readonly urls: readonly string[];
   readonly connections: number;
   /** Ends after this time, or … */

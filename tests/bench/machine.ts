@@ -71,7 +71,7 @@ function readStat(pid: string): { parent: number; ticks: number } | undefined {
     const fields = readFileSync(`/proc/${pid}/stat`, "utf8")
       .replace(/^.*\) /s, "")
       .split(" ");
-    // Its own time, and that of children it has buried.
+    // Its own time, and that of its ended children.
     const times = [11, 12, 13, 14].map((index) => Number(fields[index] ?? 0));
     return { parent: Number(fields[1]), ticks: times.reduce((sum, each) => sum + each, 0) };
   } catch {

@@ -21,7 +21,7 @@ export interface Options {
   readonly only: string | undefined;
   /** Measures what a user could take instead as well; its packages are installed for it. */
   readonly peers: boolean;
-  /** An older tree, measured in turns with this one. */
+  /** An older tree, measured alternately with this one. */
   readonly against: Checkout | undefined;
 }
 

@@ -28,7 +28,7 @@ if (process.send !== undefined) {
       process.send?.(usage());
     }
   });
-  // Neither may the channel keep a process running that wants to end.
+  // The channel must not keep a process running that is about to end.
   process.channel?.unref();
   process.on("disconnect", () => process.exit(1));
 }

@@ -26,7 +26,7 @@ import { FIRST_WALLET, type RestateCall, type StarWorkload } from "./workloads.t
 const SOURCES = fileURLToPath(new URL("./peers/", import.meta.url));
 const INSTALLED = dirname(compiled(new URL("./peers/restate.ts", import.meta.url)));
 
-/** Installs them where that was not done yet; where it cannot be done, says why. */
+/** Installs them where they are missing; where that fails, notes why. */
 export function installPeers(note: (line: string) => void): boolean {
   const lock = readFileSync(join(SOURCES, "package-lock.json"), "utf8");
   const copy = join(INSTALLED, "package-lock.json");

@@ -106,11 +106,11 @@ async function askPlain(wallet: string, target: string, key?: string): Promise<A
 /** Without what no two services can have in common: the id and the instant. */
 function comparable(body: string): unknown {
   const { star, ...rest } = JSON.parse(body);
-  const { id, at, ...told } = star;
+  const { id, at, ...fields } = star;
   assert.match(id, /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
   assert.equal(Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16), Date.parse(at));
   // Order of fields is part of the reply.
-  return JSON.stringify({ star: told, ...rest });
+  return JSON.stringify({ star: fields, ...rest });
 }
 
 /** The same numbers on every run. */
@@ -217,7 +217,7 @@ test("gives concurrent twins of one key one outcome", async () => {
   assert.equal(new Set(answers.map(({ body }) => body)).size, 1);
 });
 
-test("turns strangers away", async () => {
+test("refuses an unknown session", async () => {
   const answer = await askPlain("0.0.999999", "project/dex");
   assert.equal(answer.verdict, "INVALID_SESSION");
 });

@@ -236,7 +236,7 @@ function keepMemory({ figures, note }: Bench, name: string, all: readonly Memory
   }
 }
 
-/** Of a day long past, a millisecond apart: `from` counts those laid before. */
+/** Of a day long past, a millisecond apart: `from` counts those inserted before. */
 function boxMany(sql: Sql, from: number, stars: number): Promise<void> {
   return box(
     sql,
@@ -244,7 +244,7 @@ function boxMany(sql: Sql, from: number, stars: number): Promise<void> {
   );
 }
 
-/** Lays stars into the outbox, as accepting them does, of both kinds in turn. */
+/** Inserts stars into the outbox as accepting them does, the two kinds alternating. */
 async function box(sql: Sql, instants: readonly number[]): Promise<void> {
   const keys = { a: "alpha", b: "beta" };
   const holdings = { collectionA: [1, 2], collectionB: [] };

@@ -37,7 +37,7 @@ export async function benchReads(bench: Bench): Promise<void> {
     await bench.world.template(`bench_reads_${size}`, (sql) => seedForReads(sql, given));
   }
   for (let round = 0; round < bench.options.rounds; round += 1) {
-    // The other one begins each round: whatever drifts, it meets both.
+    // The order changes each round, so that any drift affects both.
     for (const [size] of round % 2 === 0 ? sizes : sizes.toReversed()) {
       bench.note(`round ${round + 1} of ${bench.options.rounds}: ${size}`);
       await measureSize(bench, size);

@@ -72,7 +72,7 @@ export function atLeast(name: string, least: number, value: Spread): Goal {
 }
 
 export function atMost(name: string, most: number, value: Spread): Goal {
-  // Nothing at all of what there may be little of counts as reached many times over.
+  // A figure of zero, where less is better, counts as the goal reached many times over.
   const reached = (figure: number): number => (figure <= 0 ? Number.MAX_VALUE : most / figure);
   return { name, wanted: `≤ ${most}`, value, isMet: value.median <= most, reached };
 }

@@ -41,7 +41,7 @@ export async function benchScale(bench: Bench): Promise<void> {
     if (wanted("shares")) for (const count of PROCESSES) await shares(bench, count, wallets);
     if (!wanted("journal")) continue;
     const sizes = Object.entries(TEMPLATES);
-    // The other one begins each round: whatever drifts, it meets both.
+    // The order changes each round, so that any drift affects both.
     for (const [size, template] of round % 2 === 0 ? sizes : sizes.toReversed()) {
       await withEngine(bench, { template, name: `journal ${size}` }, (engine) =>
         measure(bench, engine, {

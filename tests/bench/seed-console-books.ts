@@ -89,7 +89,7 @@ async function seedChecks(sql: Sql, { entries, releases }: BooksSize): Promise<v
     insert into holdings_check_mint (run_id, event_id, kept, deferred)
     select id, 'full', 100, case when place = 1 then (select json_agg(json_build_object('collection', 'A',
         'serial', n, 'starId', gen_random_uuid(), 'wallet', '0.0.' || n,
-        'reason', 'the mirror node told two stories')) from generate_series(1, 500) n) else '[]' end
+        'reason', 'the mirror node gave two answers')) from generate_series(1, 500) n) else '[]' end
     from (select id, row_number() over (order by started_at desc) as place from holdings_check_run) runs`;
   await sql`
     insert into claim_release (event_id, seq, run_id, collection, serial, wallet, star_id, weight, owner,

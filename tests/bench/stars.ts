@@ -20,7 +20,7 @@ import { FIRST_WALLET, WARM_ROUNDS } from "./workloads.ts";
  *   plain     the straightforward service with the same rules (`plain.ts`)
  *   dbos      the same, each star a durable workflow (`--peers`)
  *   restate   the wallet's day as Restate's virtual object (`--peers`)
- *   two       two engines, each request to one of them by chance
+ *   two       two engines, each request to one of them at random
  *   full      `starboard serve`, holdings read from a mirror node over HTTP
  *   older     engine and full of another commit, right after this one's (`--against`)
  */
@@ -79,7 +79,7 @@ export async function benchStars(bench: Bench): Promise<void> {
   try {
     for (let round = 0; round < options.rounds; round += 1) {
       const names = Object.keys(candidates);
-      // Another one begins each round: whatever drifts, it meets all of them.
+      // The order changes each round, so that any drift affects all of them.
       const order = [...names.slice(round % names.length), ...names.slice(0, round % names.length)];
       for (const name of order.filter((each) => isWanted(bench, each))) {
         bench.note(`round ${round + 1} of ${options.rounds}: ${name}`);

@@ -20,7 +20,7 @@ export type StarWorkload =
   | { readonly kind: "warm"; readonly first: number; readonly wallets: number }
   /** Every star comes from a new wallet, all to one forever mint. */
   | { readonly kind: "hot"; readonly first: number; readonly mint: string }
-  /** Wallets and events by chance: what a load balancer without stickiness sees. */
+  /** Wallets and events at random: what a load balancer without stickiness sees. */
   | { readonly kind: "random"; readonly first: number; readonly wallets: number }
   /** Wallets star in rounds, another event each; the round is given, so it can be repeated. */
   | {
