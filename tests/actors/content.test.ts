@@ -66,7 +66,7 @@ test("exactly one row governs every kind of target, and ruleOf finds it", () => 
     assert.equal(ruleOf(target), governing[0]);
     return ruleOf(target);
   });
-  assert.deepEqual(new Set(found), new Set(contentRules), "no row governs nothing");
+  assert.deepEqual(new Set(found), new Set(contentRules), "every row governs a target");
 });
 
 test("each kind of event is governed by the row that names it", () => {

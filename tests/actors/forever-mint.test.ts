@@ -90,7 +90,7 @@ test("a sold carrier of the +5 is replaced by the lowest free B serial the walle
   });
 });
 
-test("a sold carrier without a spare takes the 5 along, and the next star may bring it again", () => {
+test("the loss of a carrier without a spare removes the 5, and the next star may add it again", () => {
   const [weight, decision] = lose(lost(ANN, { b: [4] }), star(ANN, [1], [4]));
   assert.equal(weight, 2);
   assert.deepEqual(decision, {
@@ -102,12 +102,12 @@ test("a sold carrier without a spare takes the 5 along, and the next star may br
   assert.equal(back[0].context.weight, 1 + 1 + 5);
 });
 
-test("B serials that carry nothing are no loss", () => {
+test("losing B serials that carry nothing changes nothing", () => {
   const [weight, decision] = lose(lost(ANN, { b: [5, 6], held: [4] }), star(ANN, [], [4, 5, 6]));
   assert.deepEqual([weight, decision.weight, decision.releases[0]?.b], [6, 0, null]);
 });
 
-test("what one wallet loses is free for another's bonus: a swap of carriers costs no one", () => {
+test("a serial that one wallet loses is free for another's bonus: a swap of carriers changes no total", () => {
   const swap = all(lost(ANN, { b: [4], held: [5] }), lost(BOB, { b: [5], held: [4] }));
   const [weight, decision] = lose(swap, star(ANN, [], [4]), star(BOB, [], [5]));
   assert.deepEqual([weight, decision.weight], [12, 0]);
@@ -123,13 +123,13 @@ test("one serial carries one bonus, even if two wallets are said to hold it", ()
   assert.equal(weight, 1 + 5 + 1);
 });
 
-test("the base 1 never goes, not even with the last NFT", () => {
+test("the base 1 stays, even when the last NFT is lost", () => {
   const state = play(star(ANN, [1], [4]), lost(ANN, { a: [1], b: [4] }));
   assert.equal(state.context.weight, 1);
-  assert.equal(step(state, star(ANN, []))[1].weight, 0, "nor does it count again");
+  assert.equal(step(state, star(ANN, []))[1].weight, 0, "it does not count again");
 });
 
-test("what is attributed to another wallet is not this wallet's to lose", () => {
+test("a wallet loses only what is attributed to it", () => {
   const [weight, decision] = lose(lost(BOB, { a: [1], b: [4] }), star(ANN, [1], [4]));
   assert.deepEqual([weight, decision.weight], [7, 0]);
 });
@@ -139,7 +139,7 @@ test("an empty mint has nothing to lose and stays empty", () => {
   assert.deepEqual([state.value, state.context.weight, decision.weight], ["collecting", 0, 0]);
 });
 
-test("a star has a decision of a star, a loss of a loss, and nothing else moves the machine", () => {
+test("a star gets the decision of a star, a loss that of a loss, and nothing else moves the machine", () => {
   const state = play(star(ANN, [1]));
   assert.equal(step(state, star(ANN, [2]))[1].type, "counted");
   assert.equal(step(state, lost(ANN, { a: [1] }))[1].type, "released");
@@ -260,7 +260,7 @@ test("after stars and checks of everyone, each NFT held by a voter counts once, 
   );
 });
 
-test("a check of everyone takes the +5 from those alone who hold no collection B NFT any more", () => {
+test("a check of everyone removes the +5 only from wallets that hold no collection B NFT any more", () => {
   fc.assert(
     fc.property(histories, (moves) => {
       const world = new World();
@@ -391,7 +391,7 @@ test("a star's date is that of the wallet's last vote, whatever it adds", () => 
     [ANN]: "carrying 2026-11-23",
     [BOB]: "carrying 2026-11-23",
   });
-  // A loss is no vote: it moves where the wallet stands and not the date.
+  // A loss is no vote: it changes the wallet's state and not the date.
   const loss = lost(ANN, { b: [4] });
   assert.deepEqual(dates(...first, later(star(BOB, [2])), loss), {
     [ANN]: `counted ${DAY}`,
@@ -399,7 +399,7 @@ test("a star's date is that of the wallet's last vote, whatever it adds", () => 
   });
 });
 
-test("commands and facts go as XState's own transition, whatever has happened (A25 model)", () => {
+test("commands and facts act as in XState's own transition, after any history (A25 model)", () => {
   fc.assert(
     fc.property(histories, (moves) => {
       const world = new World();

@@ -58,7 +58,7 @@ const INSTANTS: readonly (readonly [string, string, string])[] = [
   // A leap second was inserted after this one: Unix time, and so the day, does not see it.
   ["2016-12-31T23:59:59.999Z", "2016-12-31", "2017-01-01"],
   ["2017-01-01T00:00:00.000Z", "2017-01-01", "2017-01-02"],
-  // The ends of the number line we might meet.
+  // The most extreme instants that may occur.
   ["1970-01-01T00:00:00.000Z", "1970-01-01", "1970-01-02"],
   ["1969-12-31T23:59:59.999Z", "1969-12-31", "1970-01-01"],
   ["9999-12-30T23:59:59.999Z", "9999-12-30", "9999-12-31"],
@@ -107,7 +107,7 @@ test("forty instants: each belongs to its day, and that day ends when the next b
   }
 });
 
-test("a star is taken by its own day's actor alone, at its own instant", () => {
+test("only the actor of a star's own day takes it, at its own instant", () => {
   for (const { text, at, day, nextDay } of instants) {
     assert.deepEqual(cast(day, star(at))[1], [accepted(1, at)], text);
     const dayBefore = dayOf(startOfDay(day) - 1);
@@ -142,7 +142,7 @@ test("an item starred in the day's last millisecond may be starred again in the 
   }
 });
 
-test("unused and used votes stay behind at 00:00:00.000: an exhausted day is followed by a fresh one", () => {
+test("no vote, used or unused, is carried over 00:00:00.000: a fresh day follows an exhausted one", () => {
   for (const { text, day, nextDay } of instants) {
     const five = [1, 2, 3, 4, 5].map((n) => star(startOfDay(day), `${n}`));
     const late = star(endOfDay(day) - 1, "6");

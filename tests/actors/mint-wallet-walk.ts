@@ -37,7 +37,7 @@ const commands: readonly MintWalletStar[] = NOONS.flatMap((at) =>
   ),
 );
 
-/** The journal holds no second bonus of a wallet, and none is lost that was not there. */
+/** The journal holds one bonus of a wallet at most, and only a bonus that exists is lost. */
 function events({ value }: MintWalletState): readonly Event[] {
   const facts = NOONS.flatMap((at) =>
     (value === "carrying" ? [null] : [null, 9]).map((b): EventStarred => {

@@ -1,5 +1,5 @@
 /**
- * Goal: nothing a machine can do is left unseen. Method: XState's own graph tools walk every
+ * Goal: everything a machine can do is seen. Method: XState's own graph tools walk every
  * state and every path that small inputs allow, by commands and facts, with a scope that is not
  * ours; each step is then taken again by the exported functions and held against the oracle.
  */
@@ -19,7 +19,7 @@ import { mintWalletWalk } from "./mint-wallet-walk.ts";
 import type { Walk } from "./walk.ts";
 import { DAY, votes, walletDayWalk } from "./wallet-day-walk.ts";
 
-/** Far above what the small inputs reach: a walk that gets here has run wild. */
+/** Far above what the small inputs reach: a walk that gets here is out of control. */
 const STEPS_MAX = 50_000;
 
 // The versions are read-only for all but this test, which needs a day that is spent by few stars.
@@ -104,7 +104,7 @@ function guardsOf(machine: AnyStateMachine): readonly string[] {
   return transitions.flatMap(({ guard }) => (typeof guard === "string" ? [guard] : []));
 }
 
-/** How many ways there are through a walk's model, each state passed once: without the machine. */
+/** Counts the ways through a walk's model that pass each state once, without the machine. */
 function countPaths(walk: Walk, path: readonly EventObject[], passed: ReadonlySet<string>): number {
   const { state } = walk.expected(path as never);
   let count = 0;
@@ -121,7 +121,7 @@ function keyOf(walk: Walk, path: readonly EventObject[]): string {
   return `${value} ${walk.memory(context as never)}`;
 }
 
-/** What is written of a state above its machine. */
+/** The prose about a state above its machine. */
 function prose({ file }: Walk, state: string): string | undefined {
   const source = readFileSync(new URL(`../../actors/${file}.ts`, import.meta.url), "utf8");
   const text = source.replace(/\n \* ?/g, "\n").replace(/(?<!\n)\n(?!\n)/g, " ");
@@ -169,7 +169,7 @@ for (const walk of walks) {
     );
   });
 
-  test(`${name}: in every state every command has one decision, the oracle's, and every fact is taken`, () => {
+  test(`${name}: in every state the machine decides every command as the oracle does, and takes every fact`, () => {
     const { serializeState } = optionsOf(walk);
     const wayTo = new Map(
       pathsOf(walk, getShortestPaths).map(({ state, events }) => [serializeState(state), events]),
@@ -188,7 +188,7 @@ for (const walk of walks) {
   });
 
   test(`${name}: every path ends where machine and oracle say (A25 model)`, () => {
-    // A command leads nowhere else, so no path that passes each state once has one in it.
+    // A command changes no state, so no path that passes each state once contains one.
     const facts = (state: never) =>
       walk.fewerEvents(state).filter((event) => !walk.isCommand(event));
     const fewer = { ...walk, events: facts, fewerEvents: facts };

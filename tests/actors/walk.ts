@@ -4,7 +4,7 @@ import type { DecideEvolve, State } from "../../actors/decide-evolve.ts";
 /** A machine, the inputs it is walked with, and what the oracle says of a path. */
 export interface Walk {
   readonly name: string;
-  /** Where its prose stands, in `actors/`. */
+  /** The file of `actors/` with its prose. */
   readonly file: string;
   readonly machine: AnyStateMachine;
   readonly logic: DecideEvolve<never, unknown, never, unknown, never>;

@@ -69,7 +69,7 @@ function mayFollow(context: WalletDayContext, target: Target, now: number): bool
   );
 }
 
-/** What the oracle makes of the facts, and of the command after them. */
+/** The oracle's state after the facts, and its decision on the command after them. */
 function expected(path: readonly Event[]): Expected {
   const oracle = createOracle([], { free: votes.premium, premium: votes.premium });
   let seasonId: string | null = null;
@@ -78,8 +78,8 @@ function expected(path: readonly Event[]): Expected {
     if (event.type === "starred") oracle.star(intentOf(event.target, event.at));
   }
   const stars = oracle.stars.map(({ target, at }) => {
-    const told = path.find((event) => event.type === "starred" && event.at === at);
-    return { id: (told as WalletDayFact & { id: string }).id, target: target.id, at };
+    const fact = path.find((event) => event.type === "starred" && event.at === at);
+    return { id: (fact as WalletDayFact & { id: string }).id, target: target.id, at };
   });
   const limit = seasonId === null ? votes.free : votes.premium;
   const context = { wallet: WALLET, day: DAY, stars, limit, seasonId };
@@ -92,7 +92,7 @@ function expected(path: readonly Event[]): Expected {
   const verdict = now.star(intentOf(last.target.key, last.now));
   const refused = (rest: object) => ({ state, decision: { type: "refused", ...rest } });
   if (verdict.code === "ALLOWANCE_EXHAUSTED") {
-    // The oracle asks the wallet; the actor, its day alone.
+    // The oracle judges by the whole wallet, the actor by its day alone.
     return instantOf(context, last.now) >= MIDNIGHT
       ? refused({ code: "OTHER_DAY" })
       : refused(verdict);

@@ -61,7 +61,7 @@ test("one star per wallet per item per UTC day, and the refusal names the first 
   assert.equal(state.context.stars.length, 1);
 });
 
-test("a repeat is named before an exhausted allowance", () => {
+test("a repeat is refused as a repeat, also when the allowance is exhausted", () => {
   const [, decision] = play(...["1", "2", "3", "4", "5"].map((id) => star(id)), star("1"));
   assert.equal(decision.type === "refused" && decision.code, "ALREADY_STARRED");
 });
@@ -83,7 +83,7 @@ test("a pass bought after the fifth star opens the day again; one that ended clo
   assert.equal(closed.value, "spent");
 });
 
-test("a limit that leaves a vote opens the day, one that leaves none ends it: by the pass alone", () => {
+test("a pass opens the day where its limit leaves a vote, and its end spends the day where none is left", () => {
   const stars = Array.from({ length: 5 }, (_, n) => ({ id: `${n}`, target: `token/${n}`, at: n }));
   const states = (seasons: readonly (string | null)[], count: number) => {
     let state = foldWalletDay({ wallet: "0.0.1001", day: DAY }, stars.slice(0, count), null);
@@ -102,7 +102,7 @@ test("a limit that leaves a vote opens the day, one that leaves none ends it: by
   assert.deepEqual(states(["s", null], 4), ["open 20", "open 5"]);
 });
 
-test("a command moves nothing, and what is no fact of the machine is an error", () => {
+test("a command changes nothing, and an event that is no fact of the machine is an error", () => {
   const state = foldWalletDay({ wallet: "0.0.1001", day: DAY }, [], null);
   const odd = (event: unknown) => event as never;
   assert.throws(() => walletDay.evolve(state, odd({ type: "unknown" })), /has no handler/);

@@ -3,7 +3,7 @@
  * Goal: the accounting and the allowance hold in every interleaving. Method: three votes of
  * five steps each, run in all 15! / (5!)³ = 756,756 orders, with the real deciders over a
  * journal that has nothing but its unique keys; the end of each is judged by the invariants
- * and by the oracle, which is told the stars in the order of their commits. Equal moments are
+ * and by the oracle, which gets the stars in the order of their commits. Equal moments are
  * merged; that merging loses no end is shown here by a sample run without it, and by
  * `npm run prove:interleavings` in full.
  */

@@ -14,8 +14,8 @@ import { claimKeys } from "../../src/journal/star-rows.ts";
 
 /**
  * The journal as a value: accepted stars in the order of their commits, and the unique keys
- * that the migrations give the tables. It knows no rule; two processes that both decided
- * rightly are told apart by keys alone.
+ * that the migrations give the tables. It knows no rule: where two processes both decided
+ * rightly, keys alone choose between them.
  */
 export interface Journal {
   readonly stars: readonly DecidedStar[];

@@ -16,7 +16,7 @@ type Oracle = ReturnType<typeof createOracle>;
 type Star = Journal["stars"][number]["star"];
 
 /**
- * Judges an end: the oracle, told the stars in the order of their commits, dates, numbers,
+ * Judges an end: the oracle, given the stars in the order of their commits, dates, numbers,
  * limits and weighs each as the journal does (so there is an order in which the votes came
  * one after the other); every counter is the sum of its stars; every answer is true.
  *
@@ -90,7 +90,7 @@ function lieIn(
   }
   const { decision, now, holdings } = answer;
   if (decision.code !== "ALREADY_STARRED") return null;
-  // Stars stand for good: a repeat once refused is one for the rest of the day.
+  // Stars are never removed: a repeat once refused is one for the rest of the day.
   if (oracle.star(intentOf(vote, now, holdings)).code !== decision.code) return "it was no repeat";
   const named = stars.find(({ star }) => star.id === decision.starId)?.star;
   const isIt = named?.wallet === vote.wallet && keyOf(named) === keyOf(vote);

@@ -39,7 +39,7 @@ function test(mutant: string, isSeen: () => void): void {
   if (turn++ % ONE_OF === 0) runTest(mutant, isSeen);
 }
 
-/** A mutant must fall, not fall small. */
+/** A mutant's failure need not be shrunk. */
 const endOnFailure = true;
 
 /** The first sentence that fails with a core; undefined when it survives. */

@@ -215,8 +215,8 @@ test("the shared scope takes commands and facts as XState's transition(), twice 
         stepBoth(foreverMintMachine, foreverMint, { state: mint, event });
         const standing = eventBefore.context.wallets[wallet] ?? UNSTARRED;
         const { counted } = eventBefore.context;
-        const told = { ...event, counted };
-        stepBoth(mintWalletMachine, mintWallet, { state: standing, event: told });
+        const mintEvent = { ...event, counted };
+        stepBoth(mintWalletMachine, mintWallet, { state: standing, event: mintEvent });
       } else {
         const day = eventBefore as State<typeof eventBefore.context>;
         stepBoth(eventDayMachine, eventDay, { state: day, event });

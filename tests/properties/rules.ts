@@ -48,7 +48,7 @@ export const rules: Readonly<Record<string, Rule>> = {
       const { collectionA: a, collectionB: b } = holdings;
       const verdict = oracle.star({ wallet, target: oracleTarget(target), now, a, b });
       if (verdict.code === "ACCEPTED") idOf.set(verdict.star, `star-${n}`);
-      assert.deepEqual(told(outcome), asTold(verdict, idOf));
+      assert.deepEqual(summaryOf(outcome), expectedSummary(verdict, idOf));
     }
     for (const target of TARGETS) {
       for (const day of new Set(world.rows.map((row) => row.day))) {
@@ -236,13 +236,13 @@ function check<T>(parameters: Runs, property: fc.IProperty<T>): void {
 }
 
 /** A machine's answer and the oracle's, in the same words. */
-function told({ decision, row }: Outcome) {
+function summaryOf({ decision, row }: Outcome) {
   if (decision.type === "refused") return decision;
   const { type, slot, at, limit } = decision;
   return { type, slot, at, day: row?.day, limit, weight: row?.weight, nfts: nftsOf(row) };
 }
 
-function asTold(verdict: OracleVerdict, idOf: ReadonlyMap<OracleStar, string>) {
+function expectedSummary(verdict: OracleVerdict, idOf: ReadonlyMap<OracleStar, string>) {
   if (verdict.code === "ALLOWANCE_EXHAUSTED") return { type: "refused", ...verdict };
   const { slot, at, limit, weight, nfts, target } = verdict.star;
   return verdict.code === "ALREADY_STARRED"

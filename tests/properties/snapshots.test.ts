@@ -90,15 +90,15 @@ const lieNames = fc.infiniteStream(fc.constantFrom(...Object.keys(lies), AWAY));
 /** A Redis that holds the snapshots of a day and lies about them. */
 function lyingRedis(nextLie: () => string, handedOut: (lie: string) => void) {
   const written = new Map<string, string[]>();
-  const tell = (wallet: string): string | null => {
+  const answer = (wallet: string): string | null => {
     const texts = written.get(wallet);
     if (texts === undefined) return null;
     const name = nextLie();
     if (name === AWAY) throw new Error("Redis is away");
     handedOut(name);
     const [stored, first] = [texts.at(-1), texts[0]].map((text) => JSON.parse(text ?? "null"));
-    const told = lies[name]?.(stored, first) ?? null;
-    return told === null || typeof told === "string" ? told : JSON.stringify(told);
+    const lie = lies[name]?.(stored, first) ?? null;
+    return lie === null || typeof lie === "string" ? lie : JSON.stringify(lie);
   };
   const redis = {
     isReady: true,
@@ -108,7 +108,7 @@ function lyingRedis(nextLie: () => string, handedOut: (lie: string) => void) {
       }
     },
     pExpireAt: async () => 1,
-    hmGet: async (_: string, wallets: readonly string[]) => wallets.map(tell),
+    hmGet: async (_: string, wallets: readonly string[]) => wallets.map(answer),
   };
   return { redis: redis as unknown as Redis, flush: () => written.clear() };
 }
@@ -182,7 +182,7 @@ const HOLDINGS = { collectionA: [1, 2], collectionB: [1], readAt: NOON };
 async function play(given: Given, all: readonly Round[]) {
   const { open, flush, ending, count } = openProcesses(given);
   const processes = Array.from({ length: PROCESSES }, (_, n) => open(n));
-  const told: { vote: Pick<Wish, "wallet" | "target">; result: CastResult }[] = [];
+  const results: { vote: Pick<Wish, "wallet" | "target">; result: CastResult }[] = [];
   for (const { wishes, restarts, isFlushed } of all) {
     for (const n of restarts) processes[n] = open(n);
     if (isFlushed) flush();
@@ -191,14 +191,14 @@ async function play(given: Given, all: readonly Round[]) {
       assert.ok(deps);
       const answerBy = performance.now() + NO_HURRY_MS;
       const cast = { voter: { wallet }, target, idempotencyKey: null, answerBy };
-      told.push({ vote: { wallet, target }, result: await castStar(deps, cast) });
+      results.push({ vote: { wallet, target }, result: await castStar(deps, cast) });
     });
     await given.scheduler.waitFor(Promise.all(racing));
     // What is waiting for Redis goes out: the next round finds it there.
     await new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
   }
   const { journal, contradictions } = ending();
-  const answers = told.map(({ vote, result }) => {
+  const answers = results.map(({ vote, result }) => {
     const answer = answerOf(result, journal.stars);
     count(answer?.kind === "refused" ? answer.decision.code : "accepted");
     return { vote, answer };
@@ -228,7 +228,7 @@ const propertyWith = (hostAs: Given["hostAs"], seen: Given["seen"]) =>
     assert.equal(await play({ scheduler, nextLie, hostAs, seen }, all), null);
   });
 
-test("whatever snapshots say, no decision is wrong and the journal agrees with every refusal", async () => {
+test("with any snapshots, no decision is wrong and the journal agrees with every refusal", async () => {
   const seen = new Map<string, number>();
   await fc.assert(
     propertyWith((host) => host, seen),
@@ -241,7 +241,7 @@ test("whatever snapshots say, no decision is wrong and the journal agrees with e
   ];
   for (const what of expected) process.stdout.write(`${seen.get(what) ?? 0} × ${what}\n`);
   const rare = expected.filter((what) => (seen.get(what) ?? 0) < 10);
-  assert.deepEqual(rare, [], "lies that are seldom told prove nothing");
+  assert.deepEqual(rare, [], "a lie that seldom occurs proves nothing");
 });
 
 test("a host that takes a snapshot for the journal is found out", async () => {

@@ -32,13 +32,13 @@ type Action = typeof action extends fc.Arbitrary<infer Each> ? Each : never;
 type Key = `${"A" | "B"}${number}`;
 
 /** Who carries what since when, as plain entries; `B` entries are the +5s. */
-interface Told {
+interface Model {
   readonly by: Map<Key, { wallet: string; day: string }>;
   readonly starred: Set<string>;
 }
 
-/** What a star brings by the rule's words; the entries stand so afterwards. */
-function tell({ by, starred }: Told, wallet: string, world: World): number {
+/** The weight of a star by the rule's words; updates the entries. */
+function applyRule({ by, starred }: Model, wallet: string, world: World): number {
   const held = (of: string, who: string) =>
     [...world.owner].filter(([key, owner]) => key[0] === of && owner === who).map(([key]) => key);
   const mine = [...held("A", wallet), ...held("B", wallet)].sort();
@@ -149,7 +149,7 @@ async function star(claims: Claims, world: World, wallet: string, at: number): P
 
 async function play(actions: readonly Action[]): Promise<number> {
   const world: World = { day: dayOf(START), isChecked: true, owner: new Map() };
-  const told: Told = { by: new Map(), starred: new Set() };
+  const model: Model = { by: new Map(), starred: new Set() };
   const claims = new Claims();
   let at = START;
   for (const each of actions) {
@@ -165,13 +165,13 @@ async function play(actions: readonly Action[]): Promise<number> {
       world.owner.set(`${each.nft.of as "A" | "B"}${each.nft.serial}`, WALLETS[each.wallet] ?? "");
     } else if ("wallet" in each) {
       const wallet = WALLETS[each.wallet] ?? "";
-      const due = tell(told, wallet, world);
+      const due = applyRule(model, wallet, world);
       assert.equal(await star(claims, world, wallet, at), due);
       const carriers = (entries: Iterable<readonly [Key, { wallet: string }]>) =>
         [...entries].map(([key, entry]) => `${key} ${entry.wallet}`).sort();
-      assert.deepEqual(carriers(claims.live), carriers(told.by));
-      const bonuses = [...told.by.keys()].filter((key) => key[0] === "B").length;
-      assert.equal(claims.total, told.starred.size + told.by.size + 4 * bonuses);
+      assert.deepEqual(carriers(claims.live), carriers(model.by));
+      const bonuses = [...model.by.keys()].filter((key) => key[0] === "B").length;
+      assert.equal(claims.total, model.starred.size + model.by.size + 4 * bonuses);
     }
   }
   return claims.ended;

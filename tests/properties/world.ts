@@ -149,7 +149,7 @@ export function underPass(
   return core.walletDay.evolve(state, { type: "limitSet", seasonId });
 }
 
-/** Asks the event's actor, where the target has one, and tells it of the star. */
+/** Decides at the event's actor, where the target has one, and gives it the fact of the star. */
 function count(
   core: Core,
   { events }: World,
