@@ -49,7 +49,7 @@ const message = (sequence: number) => ({
   topic_id: TOPIC,
 });
 
-test("a page that was on its way when the audit failed is not asked for again once it is closed", async () => {
+test("a closed audit does not retry a page that was being fetched", async () => {
   // The first page comes; the second one, fetched ahead, meets a node that has gone.
   const reply: Reply = (response, path) =>
     path.includes("sequencenumber")
@@ -71,7 +71,7 @@ test("a page that was on its way when the audit failed is not asked for again on
   assert.deepEqual(timers, []);
 });
 
-test("a node that never answers is given up while an audit would still wait for it", async () => {
+test("a node that never answers, and one that is down, are given up with the right fault", async () => {
   const stub = await mirrorStub(() => undefined);
   const silent = openAuditMirror({ urls: [stub.url], log: silentLogger });
   const gone = openAuditMirror({ urls: ["http://127.0.0.1:9"], log: silentLogger });

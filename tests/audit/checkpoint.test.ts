@@ -1,5 +1,5 @@
 /**
- * Goal: an audit that is broken off goes on where it was and says the same in the end; a damaged
+ * Goal: an interrupted audit resumes where it stopped and reports the same in the end; a damaged
  * or foreign checkpoint is refused. Method: a made-up history that is read in two halves.
  */
 import * as assert from "node:assert/strict";
@@ -27,12 +27,12 @@ function earlier(world: World, share: number): World {
   return { ...world, topics: { event: cut(world.topics.event), asset: cut(world.topics.asset) } };
 }
 
-function essence({ isAhead: _, ...told }: Conclusion) {
-  return told;
+function essence({ isAhead: _, ...rest }: Conclusion) {
+  return rest;
 }
 
 for (const withExports of [true, false]) {
-  test(`an audit in three parts says what one in a piece says, ${withExports ? "with" : "without"} exports`, async () => {
+  test(`an audit in three parts reports what a single audit reports, ${withExports ? "with" : "without"} exports`, async () => {
     const world = truth();
     const whole = await auditWorld(world, { withExports });
     const stateFile = join(folder, `parts-${withExports}`);

@@ -1,5 +1,5 @@
 /**
- * Goal: what one message breaks is named, and nothing else; counters are those of the contract's
+ * Goal: a message's fault is named, and no other; counters are those of the contract's
  * windows. Method: stars and messages by hand.
  */
 import * as assert from "node:assert/strict";

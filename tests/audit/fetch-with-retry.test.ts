@@ -1,6 +1,6 @@
 /**
- * Goal: an audit outlives a limit and a restart of the service it asks, and reads no more of a reply
- * than one may have. Method: a server that answers as it is told.
+ * Goal: an audit survives a rate limit and a restart of the service it asks, and reads no more of a
+ * reply than its limit allows. Method: a server that gives the answers of each test.
  */
 import * as assert from "node:assert/strict";
 import { once } from "node:events";
@@ -26,8 +26,8 @@ async function serve(listener: RequestListener, port = 0) {
   };
 }
 
-/** Answers each of these in turn, and then well. */
-function inTurn(...refusals: readonly ((response: ServerResponse) => void)[]) {
+/** Gives these answers one after the other, then succeeds. */
+function inSequence(...refusals: readonly ((response: ServerResponse) => void)[]) {
   const asked: number[] = [];
   const listener: RequestListener = (request, response) => {
     const refuse = refusals[asked.length];
@@ -42,8 +42,8 @@ const refuse = (status: number, headers: Record<string, string> = {}) => {
   return (response: ServerResponse) => void response.writeHead(status, headers).end("busy");
 };
 
-test("a gateway before a service that restarts is asked again, whether or not it says when", async () => {
-  const { asked, listener } = inTurn(
+test("a gateway's refusal during a restart is retried, with and without Retry-After", async () => {
+  const { asked, listener } = inSequence(
     refuse(502),
     refuse(503),
     refuse(429, { "retry-after": new Date(Date.now() + 3_000).toUTCString() }),
@@ -64,8 +64,8 @@ test("a service that is not up yet is asked again", async () => {
   await after.close();
 });
 
-test("a failure that will not pass is reported at once, in one line", async () => {
-  const { asked, listener } = inTurn(refuse(404), refuse(429, { "retry-after": "86400" }));
+test("a permanent failure is reported at once, in one line", async () => {
+  const { asked, listener } = inSequence(refuse(404), refuse(429, { "retry-after": "86400" }));
   const server = await serve(listener);
   await assert.rejects(fetchWithRetry(server.url), /^Error: \/exports: HTTP 404 busy$/);
   await assert.rejects(fetchWithRetry(server.url), /^Error: \/exports: HTTP 429 busy$/);
@@ -74,7 +74,7 @@ test("a failure that will not pass is reported at once, in one line", async () =
 });
 
 for (const status of [200, 500]) {
-  test(`a reply ${status} without an end is not read to its end`, async () => {
+  test(`an endless reply ${status} is not read to its end`, async () => {
     let hungUp = (): void => undefined;
     const gone = new Promise<void>((resolve) => {
       hungUp = resolve;

@@ -303,7 +303,7 @@ forgery("11 export edited: a weight in a file, and a file out of another history
   await caught(truth(), ["export"], { onExports: swap });
 });
 
-forgery("12 running hash edited: one link, told once", async () => {
+forgery("12 running hash edited: one link, reported once", async () => {
   const world = truth();
   const { event } = world.topics;
   const message = event.messages[middle(event)];

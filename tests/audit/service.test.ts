@@ -16,7 +16,7 @@ import { starboard } from "../support/starboard.ts";
 
 const TARGETS = ["token/0.0.9001", "event/meetup", "event/mint", "project/dex"];
 
-interface Told {
+interface Report {
   readonly ok: boolean;
   readonly checked: Record<string, number>;
   readonly mismatches: readonly { kind: string; where?: string; expected: number; found: number }[];
@@ -35,10 +35,10 @@ const voters: { readonly wallet: string; readonly token: string }[] = [];
 
 const audit = async (...more: readonly string[]) => {
   const args = ["audit", "--mirror", network.hedera.mirrorUrl, "--settle", "0", "--json", ...more];
-  // No environment of ours, nor any file.
+  // Without this process' environment and files.
   const result = await starboard(args, {}, folder);
   assert.equal(result.stderr, "");
-  return { status: result.status, ...result.json<Told>() };
+  return { status: result.status, ...result.json<Report>() };
 };
 
 const published = () =>
@@ -90,17 +90,17 @@ test.after(async () => {
 });
 
 test("with nothing but two URLs and a key, every star and ranking is proved", async () => {
-  const told = await audit("--api", `${url}/v1`, "--key", key);
-  assert.equal(told.ok, true, JSON.stringify(told.mismatches));
-  assert.equal(told.status, 0);
-  assert.equal(told.checked.messages, 12);
-  assert.equal(told.checked.exportedStars, 12);
-  assert.deepEqual(told.unprovable, []);
-  assert.ok((told.checked.rankings ?? 0) > 10);
-  for (const { framings } of told.topics) assert.deepEqual(framings, { stream: 6, plain: 0 });
+  const report = await audit("--api", `${url}/v1`, "--key", key);
+  assert.equal(report.ok, true, JSON.stringify(report.mismatches));
+  assert.equal(report.status, 0);
+  assert.equal(report.checked.messages, 12);
+  assert.equal(report.checked.exportedStars, 12);
+  assert.deepEqual(report.unprovable, []);
+  assert.ok((report.checked.rankings ?? 0) > 10);
+  for (const { framings } of report.topics) assert.deepEqual(framings, { stream: 6, plain: 0 });
 });
 
-test("an NFT that changes hands counts where it is, and what the daily check took away is proved", async () => {
+test("an NFT that changes hands counts for its holder, and what the daily check removed is proved", async () => {
   const [seller, , buyer] = voters;
   assert.ok(seller !== undefined && buyer !== undefined);
   await network.hedera.ledger.transfer(network.collectionA, 1, buyer.wallet);
@@ -110,24 +110,24 @@ test("an NFT that changes hands counts where it is, and what the daily check too
   assert.equal(check.json<{ mints: { removed: unknown[] }[] }>().mints[0]?.removed.length, 2);
   assert.equal((await cast({ url }, buyer.token, "event/mint")).status, 201);
   await published();
-  const told = await audit("--api", url, "--key", key);
-  assert.equal(told.ok, true, JSON.stringify(told.mismatches));
-  assert.deepEqual(told.unprovable, []);
-  assert.equal(told.checked.messages, 13);
+  const report = await audit("--api", url, "--key", key);
+  assert.equal(report.ok, true, JSON.stringify(report.mismatches));
+  assert.deepEqual(report.unprovable, []);
+  assert.equal(report.checked.messages, 13);
 });
 
 test("a counter edited in the database is refuted", async () => {
   await network.sql`update event_total set weight = weight + 3 where event_id = 'meetup'`;
   await network.sql`update item_day set weight = weight - 1 where target_id = '0.0.9001'`;
-  // Past whatever the web process keeps.
+  // The web process refreshes what it caches.
   const { status } = await send({ url }, "GET /v1/events", {
     headers: { authorization: `Bearer ${key}` },
   });
   assert.equal(status, 200);
-  const told = await audit("--api", url, "--key", key);
-  assert.equal(told.ok, false);
-  assert.equal(told.status, 1);
-  const wrong = told.mismatches.map(({ kind, where, expected, found }) => [
+  const report = await audit("--api", url, "--key", key);
+  assert.equal(report.ok, false);
+  assert.equal(report.status, 1);
+  const wrong = report.mismatches.map(({ kind, where, expected, found }) => [
     kind,
     where,
     found - expected,

@@ -1,5 +1,5 @@
 /**
- * Goal: also what is forged so that everything around it agrees is found. Method: as in
+ * Goal: a forgery is found even where everything around it agrees. Method: as in
  * forgeries.test.ts, one small thing at a time, and the exact number of mismatches where one
  * check alone can see it.
  */
@@ -141,17 +141,17 @@ test("a mirror node that has more messages than it gives", async () => {
     if (from.newestFirst) return page;
     return { ...page, messages: page.messages.filter(({ sequenceNumber }) => sequenceNumber < 60) };
   };
-  const told = await auditWorld(world, {
+  const conclusion = await auditWorld(world, {
     mirror: { ...mirror, topicMessages },
     withExports: false,
     withApi: false,
   });
   await served.close();
-  const gaps = told.mismatches.map(({ kind, expected, found }) => [kind, expected, found]);
+  const gaps = conclusion.mismatches.map(({ kind, expected, found }) => [kind, expected, found]);
   assert.deepEqual(gaps[0], ["gap", last, 59]);
 });
 
-test("stars within a minute of a transfer leave an event's total open, and that is said", async () => {
+test("stars within a minute of a transfer leave an event's total unproved, and the audit says so", async () => {
   const { unprovable } = await auditWorld(truth(), { withExports: false });
   assert.ok(unprovable.some((line) => line.includes("an NFT moved within a minute of a star")));
 });
@@ -174,7 +174,7 @@ test("a ranking in the wrong order", () => {
   );
 });
 
-test("a message in more than one piece, or on the other topic, is none of ours", () => {
+test("a message in more than one piece, or on the other topic, is foreign", () => {
   const emptyOwnership = buildOwnership().build();
   const judge: MessageJudge = {
     kinds: new Map([

@@ -35,7 +35,7 @@ test("random true histories always pass", async () => {
   );
 });
 
-test("without moves nothing about events needs an export", async () => {
+test("without transfers no event's total needs an export", async () => {
   const world = makeWorld({ seed: 3, days: 4, starsPerDay: 60, moves: false });
   const { ok, unprovable } = await auditWorld(world, { withExports: false });
   assert.equal(ok, true);
@@ -96,14 +96,14 @@ test("a star that rankings show and the ledger does not yet is waited for", asyn
   assert.equal(found.ok, true, JSON.stringify(found.mismatches[0]));
 });
 
-test("and is a mismatch when it does not come", async () => {
+test("a star that rankings show and the ledger never does is a mismatch", async () => {
   const { world } = beforeLast();
   const found = await auditWorld(world, { withExports: false, settleMs: 0 });
   assert.equal(found.ok, false);
   assert.deepEqual(Object.keys(found.byKind), ["ranking"]);
 });
 
-test("exports that begin late, or leave a day out, are of use for what they tell, and no more", async () => {
+test("exports that begin late, or leave a day out, prove what they contain and no more", async () => {
   const world = makeWorld({ seed: 21, days: 6, starsPerDay: 60 });
   const drop = (index: number) => (folder: string) => {
     rmSync(join(folder, readdirSync(folder).sort()[index] ?? ""));

@@ -1,10 +1,10 @@
 // timeout: 180 s
 /**
  * Goal: a recovery that dies in the middle of a statement leaves nothing behind that the next one
- * cannot take up, also while the service is up, and ends as one that was let be. Method: the real
- * command as a process of its own, which meets a locked table at each of its stages and is killed
- * there; the statement it left goes on when the lock goes, beside the next run. At the end an outsider
- * audits the service that was up all the time.
+ * cannot take up, also while the service is up, and ends as an undisturbed one does. Method: the
+ * real command as a process of its own, which meets a locked table at each of its stages and is
+ * killed there; the statement it left goes on when the lock goes, beside the next run. At the end
+ * an outsider audits the service that was up all the time.
  */
 import * as assert from "node:assert/strict";
 import { test } from "uvu";

@@ -63,16 +63,16 @@ const withExports = async () => ({ source, days: await source.days() });
 
 test("an empty database gets everything back, with the hashes of the days that were final", async () => {
   const fresh = await world.freshDatabase();
-  const told = await recover(world.recovery(fresh.sql, { exports: await withExports() }));
-  assert.deepEqual(told.unprovable, []);
-  assert.deepEqual(told.ignored, []);
-  assert.equal(told.recovered, before.stars.length);
-  assert.deepEqual([told.adopted, told.conflicts], [0, 0]);
-  assert.deepEqual(told.exact, world.days.slice(0, 2));
+  const report = await recover(world.recovery(fresh.sql, { exports: await withExports() }));
+  assert.deepEqual(report.unprovable, []);
+  assert.deepEqual(report.ignored, []);
+  assert.equal(report.recovered, before.stars.length);
+  assert.deepEqual([report.adopted, report.conflicts], [0, 0]);
+  assert.deepEqual(report.exact, world.days.slice(0, 2));
   assert.deepEqual(await stateOf(fresh.sql, { numbers: true }), before);
 });
 
-test("a journal that is behind is led on, and a star that waits adopts its message", async () => {
+test("a journal that is behind gets its missing stars, and a star that waits adopts its message", async () => {
   const fresh = await world.freshDatabase();
   const exports = await withExports();
   const all = world.recovery(fresh.sql, { exports });
@@ -90,9 +90,9 @@ test("a journal that is behind is led on, and a star that waits adopts its messa
     [dry.recovered, dry.adopted, dry.written],
     [before.stars.length - 120, 7, false],
   );
-  const told = await recover(all);
+  const report = await recover(all);
   assert.deepEqual(
-    [told.recovered, told.adopted, told.conflicts],
+    [report.recovered, report.adopted, report.conflicts],
     [before.stars.length - 120, 7, 0],
   );
   assert.deepEqual(await stateOf(fresh.sql, { numbers: true }), before);
@@ -144,8 +144,8 @@ test("what an earlier run read under another catalogue, or from other topics, is
   await fresh.sql`
     insert into recovery_message select (jsonb_populate_record(said, jsonb_build_object(
       'topic_id', '0.0.99', 'star_id', gen_random_uuid()))).* from recovery_message said where topic = 'event'`;
-  const told = await recover(all);
-  assert.equal(told.recovered, before.stars.length);
+  const report = await recover(all);
+  assert.equal(report.recovered, before.stars.length);
   assert.deepEqual(await stateOf(fresh.sql, { numbers: true }), before);
 });
 
@@ -153,10 +153,10 @@ test("a day that is recovered without its final export breaks the chain, and the
   const fresh = await world.freshDatabase();
   const [first, second] = world.days;
   const days = [...world.days].filter((day) => day !== first);
-  const told = await recover(
+  const report = await recover(
     world.recovery(fresh.sql, { exports: { source, days }, accepts: true }),
   );
-  assert.deepEqual([told.exact, told.renewed], [[second], [first]]);
+  assert.deepEqual([report.exact, report.renewed], [[second], [first]]);
   const { ok, known, mismatches } = await world.audit(fresh.sql);
   assert.equal(ok, true, JSON.stringify(mismatches[0]));
   assert.deepEqual(known, [{ kind: "chain", topic: null, sequenceNumber: null, day: second }]);
@@ -216,10 +216,10 @@ test("without exports, histories decide, and what they leave open has to be acce
   assert.ok(refused.unprovable.length > 0);
   const [row] = await fresh.sql`select count(*) as stars from star`;
   assert.equal(row?.stars, 0);
-  const told = await recover({ ...all, accepts: true });
-  assert.deepEqual([told.written, told.recovered], [true, before.stars.length]);
-  assert.deepEqual(told.unprovable, refused.unprovable);
-  assert.ok(told.unprovable.every((line) => line.startsWith("event/mint")));
+  const report = await recover({ ...all, accepts: true });
+  assert.deepEqual([report.written, report.recovered], [true, before.stars.length]);
+  assert.deepEqual(report.unprovable, refused.unprovable);
+  assert.ok(report.unprovable.every((line) => line.startsWith("event/mint")));
   const after = await stateOf(fresh.sql, { numbers: false });
   const { days, hours, receipts } = before;
   assert.deepEqual({ ...after, days, hours, receipts }, after);
@@ -234,7 +234,7 @@ test("without exports, histories decide, and what they leave open has to be acce
   assert.deepEqual(slots(after.stars), slots(before.stars));
 });
 
-test("who starred again after the loss keeps a receipt, and the later star counts nowhere", async () => {
+test("a wallet that starred again after the loss keeps its receipt, and the later star counts nowhere", async () => {
   const fresh = await world.freshDatabase();
   const all = world.recovery(fresh.sql, { exports: await withExports() });
   await recover({ ...all, mirror: world.mirrorUpTo(60) });
@@ -244,8 +244,8 @@ test("who starred again after the loss keeps a receipt, and the later star count
     { wallet: second, target: "token/0.0.9001" },
     { wallet: third, target: "token/0.0.9006" },
   ]);
-  const told = await recover(all);
-  assert.deepEqual([told.recovered, told.conflicts], [before.stars.length - 120, 2]);
+  const report = await recover(all);
+  assert.deepEqual([report.recovered, report.conflicts], [before.stars.length - 120, 2]);
   const aside = await fresh.sql<{ id: string; day: string }[]>`select id, day from star_conflict`;
   for (const { id, day } of aside) {
     const receipt = await findReceipt(fresh.sql, id, day);
@@ -258,7 +258,7 @@ test("who starred again after the loss keeps a receipt, and the later star count
   assert.deepEqual(others(after.days), before.days);
   assert.deepEqual(others(after.hours), before.hours);
   assert.deepEqual([after.events, after.claims], [before.events, before.claims]);
-  // Its message stands on the topic for good: exports tell of it, and an audit takes it for known.
+  // Its message stays on the topic: exports list it, and an audit takes it for known.
   await world.publish(fresh.url);
   const conclusion = await world.audit(fresh.sql);
   assert.equal(conclusion.ok, true, JSON.stringify(conclusion.mismatches[0]));

@@ -44,8 +44,8 @@ test.before(async () => {
     { wallet: first, target: "token/0.0.9001" },
   ]);
   await world.publish(recovered.url);
-  const told = await recover(world.recovery(recovered.sql));
-  assert.deepEqual([told.recovered, told.conflicts, told.unprovable], [2, 2, []]);
+  const report = await recover(world.recovery(recovered.sql));
+  assert.deepEqual([report.recovered, report.conflicts, report.unprovable], [2, 2, []]);
   // Set aside, it counts no more: its wallet stars the event again.
   await world.goTo(recovered.sql, 0, 8 * HOUR_MS);
   await world.cast(recovered.url, [{ wallet: second, target: "event/meetup" }]);
@@ -58,10 +58,10 @@ test.before(async () => {
 test("conflicts come back as conflicts, and the day with its hash", async () => {
   const fresh = await world.freshDatabase();
   const exports = { source, days: await source.days() };
-  const told = await recover(world.recovery(fresh.sql, { exports }));
-  assert.deepEqual([told.unprovable, told.ignored], [[], []]);
-  assert.deepEqual([told.recovered, told.conflicts], [3, 2]);
-  assert.deepEqual(told.exact, [world.days[0]]);
+  const report = await recover(world.recovery(fresh.sql, { exports }));
+  assert.deepEqual([report.unprovable, report.ignored], [[], []]);
+  assert.deepEqual([report.recovered, report.conflicts], [3, 2]);
+  assert.deepEqual(report.exact, [world.days[0]]);
   const aside = await conflictsOf(fresh.sql);
   assert.deepEqual([...aside], [...(await conflictsOf(recovered.sql))]);
   // An hour whose only star was set aside keeps its row.
@@ -91,13 +91,13 @@ test("a conflict that nothing proves is listed, and nothing is written", async (
     },
   };
   const exports = { source: forged, days: await source.days() };
-  const told = await recover(world.recovery(fresh.sql, { exports }));
-  assert.equal(told.written, false);
+  const report = await recover(world.recovery(fresh.sql, { exports }));
+  assert.equal(report.written, false);
   assert.ok(
-    told.unprovable.includes(
+    report.unprovable.includes(
       `export of ${world.days[0]}: nothing shows that star ${aside?.id} conflicts with ${unknown}`,
     ),
-    JSON.stringify(told.unprovable),
+    JSON.stringify(report.unprovable),
   );
 });
 
@@ -122,8 +122,8 @@ test("a loss that was accepted stays accepted, where that is accepted once more"
 
   // Beside a service that is up, and has noticed them.
   await world.publish(fresh.url);
-  const told = await recover(world.recovery(fresh.sql, { exports, accepts: true }));
-  assert.deepEqual([told.written, told.recovered, told.conflicts], [true, 1, 0]);
+  const report = await recover(world.recovery(fresh.sql, { exports, accepts: true }));
+  assert.deepEqual([report.written, report.recovered, report.conflicts], [true, 1, 0]);
   assert.equal(await countLost(fresh.sql), 0);
   assert.deepEqual(
     await stateOf(fresh.sql, { numbers: true }),
