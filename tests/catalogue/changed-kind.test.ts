@@ -81,7 +81,7 @@ const contradictions = async (sql: Sql) => [
     where star.is_forever_mint <> event.is_forever_mint`),
 ];
 
-/** Holds a row until it is let go of. */
+/** Locks a row until it is released. */
 async function hold(sql: Sql, statement: string): Promise<() => Promise<void>> {
   const connection = await sql.reserve();
   await connection.unsafe(`begin; ${statement}`);
@@ -102,11 +102,11 @@ test("a star that is stored while an import is under way keeps the event's kind"
   cast,
 }) => {
   // An import stores events before tokens: it has seen no star.
-  const letGo = await hold(sql, "select from token for update");
+  const release = await hold(sql, "select from token for update");
   const importing = outcome(importCatalog(sql, catalog(["mint"], true), options));
   await until("the import waits", async () => (await waiting(sql)) > 0);
   assert.equal(await cast("mint", "ordinary"), "stored");
-  await letGo();
+  await release();
   assert.match(await importing, REFUSED);
   assert.deepEqual(await contradictions(sql), []);
 });
@@ -115,18 +115,18 @@ test("an import that comes while a star is being stored waits for it, and is ref
   sql,
   cast,
 }) => {
-  const letGo = await hold(sql, "insert into event_total values ('mint', 1, 1)");
+  const release = await hold(sql, "insert into event_total values ('mint', 1, 1)");
   const casting = cast("mint", "ordinary");
   await until("the star is being stored", async () => (await waiting(sql)) > 0);
   const importing = outcome(importCatalog(sql, catalog(["mint"], true), options));
   await until("the import waits as well", async () => (await waiting(sql)) > 1);
-  await letGo();
+  await release();
   assert.equal(await casting, "stored");
   assert.match(await importing, REFUSED);
   assert.deepEqual(await contradictions(sql), []);
 });
 
-test("a star that comes after a change is not stored by the rule that was", async ({
+test("a star that comes after a change is not stored under the former rule", async ({
   sql,
   cast,
 }) => {
@@ -156,11 +156,11 @@ test("many imports and stars at once: each event's stars are of its kind", async
     );
     const stars = [cast(id, "ordinary"), cast(id, "forever"), cast(id, "ordinary")];
     for (const kind of await Promise.all(stars)) if (kind === "kind") changed += 1;
-    for (const told of await Promise.all(flips)) if (told !== "done") refusals.push(told);
+    for (const result of await Promise.all(flips)) if (result !== "done") refusals.push(result);
   }
   assert.deepEqual(await contradictions(sql), []);
   assert.ok(changed > 0 && refusals.length > 0, `${changed} changed, ${refusals.length} refused`);
-  for (const told of refusals) assert.match(told, /^already starred/);
+  for (const result of refusals) assert.match(result, /^already starred/);
 });
 
 test.run();

@@ -44,7 +44,7 @@ const bookings = async (sql: Sql) =>
     ({ points }) => points,
   );
 
-test("booked in the season that is on, once per id; again, the same outcome", async ({
+test("a credit is booked in the current season, once per id, and a repeat has the same outcome", async ({
   sql,
   now,
 }) => {
@@ -179,8 +179,8 @@ test("while no season is on, points are stored and on no leaderboard, and none c
   assert.deepEqual(await scores(sql), []);
 });
 
-test("what is no credit is refused before the database is asked", async () => {
-  const nobody = openPostgres("postgres://nobody@127.0.0.1:1/nowhere");
+test("an invalid credit is refused before the database is asked", async () => {
+  const absent = openPostgres("postgres://absent@127.0.0.1:1/nowhere");
   for (const [field, wrong] of [
     ["wallet", { wallet: "1001" }],
     ["wallet", { wallet: "0.0.01001" }],
@@ -196,12 +196,12 @@ test("what is no credit is refused before the database is asked", async () => {
     ["reason", { reason: "x".repeat(301) }],
     ["reason", { reason: "two\nlines" }],
   ] as const) {
-    await assert.rejects(creditXp(nobody, { ...mission, ...wrong }), {
+    await assert.rejects(creditXp(absent, { ...mission, ...wrong }), {
       code: "INVALID_REQUEST",
       details: { field },
     });
   }
-  await nobody.end();
+  await absent.end();
 });
 
 test.run();

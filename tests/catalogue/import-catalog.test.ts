@@ -66,7 +66,7 @@ test("says how many of each were imported, and how many approved", async () => {
   assert.deepEqual(await importCatalog(sql, {}, approved), { imported: none, approved: 0 });
 });
 
-test("what is listed can be imported again and is the same then", async () => {
+test("an exported list can be imported again and changes nothing", async () => {
   const whole = {
     id: "whole",
     title: "Ж “quoted” \\ \u2028 💫",
@@ -164,7 +164,7 @@ test("every bad field is named by its record's index and id, all at once", async
   assert.doesNotMatch(message, /\n/);
 });
 
-test("refused are also: ids that are there twice, texts that cannot be stored, odd files", async () => {
+test("duplicate ids, texts that cannot be stored and malformed files are refused", async () => {
   assert.match(
     await refusal({ tokens: [token, token] }),
     /tokens\[1\] \(id "0\.0\.1"\) id is there twice/,
@@ -184,7 +184,7 @@ test("refused are also: ids that are there twice, texts that cannot be stored, o
   assert.match(await refusal({ events: {} }), /events must be array/);
 });
 
-test("titles are not blank, urls are plain, and no text turns its surroundings around", async () => {
+test("blank titles, urls that are not plain http(s) and texts with bidirectional overrides are refused", async () => {
   const project = { id: "p", name: "P", category: "DATA" };
   const named: readonly [object, RegExp][] = [
     [{ events: [{ ...event, title: " \u00a0" }] }, /title is blank/],

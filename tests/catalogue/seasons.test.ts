@@ -51,7 +51,7 @@ test.after.each((context) => context.close());
 
 const spanOf = (now: number) => ({ name: "s", startsAt: now - 600_000, endsAt: now + 600_000 });
 
-/** Makes folds wait until the key is let go of. */
+/** Makes folds wait until the key is released. */
 async function holdUp(sql: Sql): Promise<() => Promise<void>> {
   await sql.unsafe(`alter function xp_between rename to xp_between_freely;
     create function xp_between(move season_move, after xp_place, up_to xp_place)
@@ -75,20 +75,20 @@ const waiting = async (sql: Sql) =>
       where wait_event_type = 'Lock' and datname = current_database()`
   ).length;
 
-test("a season that is removed while it is moved holds up no voter, and both come to pass", async ({
+test("a season that is removed while it is moved holds up no voter, and both changes take effect", async ({
   sql,
   now,
   cast,
 }) => {
   await addSeason(sql, spanOf(now));
   await cast(1);
-  const letGo = await holdUp(sql);
+  const release = await holdUp(sql);
   const moving = sql`update season set starts_at = starts_at - 1 returning id`.execute();
   await until("the move is under way", async () => (await waiting(sql)) === 1);
   const removing = sql`delete from season returning id`.execute();
   await until("the removal waits", async () => (await waiting(sql)) === 2);
   assert.equal(await cast(2), "stored");
-  await letGo();
+  await release();
   assert.equal((await moving).length, 1);
   assert.equal((await removing).length, 1);
   assert.equal((await listSeasons(sql)).length, 0);
@@ -119,11 +119,11 @@ test("a season stands although the client that adds it is stopped, and holds up 
   const client = openPostgres(line.url, { connections: 1 });
   try {
     await cast(1);
-    const letGo = await holdUp(sql);
+    const release = await holdUp(sql);
     const adding = addSeason(client, spanOf(now));
     await until("the fold is under way", async () => (await waiting(sql)) === 1);
     line.stop();
-    await letGo();
+    await release();
     const isSeen = async () => (await listSeasons(sql)).length === 1;
     await until("the season is there", isSeen, 5_000);
     assert.equal(await cast(2), "stored");
@@ -170,7 +170,7 @@ test("a season with a correction in it, but without what that corrects, is refus
   await addSeason(sql, { ...late, startsAt: now - 25 });
 });
 
-/** A way to the server on which, while stopped, nothing that a client says arrives. */
+/** A connection to the server that, while stopped, passes on nothing from the client. */
 async function stoppable(url: string) {
   const to = new URL(url);
   const ways: { stop(): void; goOn(): void }[] = [];

@@ -95,7 +95,7 @@ test("reads of one wallet at the same time share one answer; the next read asks 
   });
 });
 
-test("a failed read is not remembered, and fails all who shared it", async () => {
+test("a failed read is not remembered, and fails every caller that shared it", async () => {
   let down = true;
   const lists = nftLists({ [A]: [1], [B]: [] });
   const reply: Reply = (response, ...rest) =>

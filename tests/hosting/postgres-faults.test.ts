@@ -1,6 +1,6 @@
 /**
- * Goal: whatever becomes of Postgres under votes, what a voter was told is true, and a voter who
- * was told nothing learns the truth by the same key. Method: two engines on a Postgres of their
+ * Goal: whatever happens to Postgres under votes, an acknowledged star is stored, and a voter
+ * without an answer gets the outcome by the same key. Method: two engines on a Postgres of their
  * own, which is killed, or stopped for longer than a star may take, while forty wallets vote.
  */
 import * as assert from "node:assert/strict";
@@ -63,30 +63,30 @@ async function castUntilSettled(
   throw new Error(`${wallet} never learned what became of star ${n}`);
 }
 
-/** All wallets vote at once, each one star after the other; `onAccepted` hears how many there are. */
+/** All wallets vote at once, each one star after the other; `onAccepted` gets the count so far. */
 async function voteAll(engines: Stage["engines"], onAccepted: (count: number) => void) {
-  const told: { id: string; weight: number }[] = [];
+  const acknowledged: { id: string; weight: number }[] = [];
   const refusals: string[] = [];
   const vote = async (wallet: string): Promise<void> => {
     for (let n = 0; n < STARS_EACH; n += 1) {
       const result = await castUntilSettled(engines, [wallet, n]);
       if (result.kind === "refused") refusals.push(verdictOf(result));
-      else onAccepted(told.push(bodyOf(result).star));
+      else onAccepted(acknowledged.push(bodyOf(result).star));
     }
   };
   await Promise.all(WALLETS.map(vote));
-  return { told, refusals };
+  return { acknowledged, refusals };
 }
 
 async function assertTrue(
   { engines }: Stage,
-  { told, refusals }: Awaited<ReturnType<typeof voteAll>>,
+  { acknowledged, refusals }: Awaited<ReturnType<typeof voteAll>>,
 ) {
   const rows = await engines[0].sql<{ id: string; weight: number; wallet: number; slot: number }[]>`
     select id::text, weight, wallet, slot from star order by wallet, slot`;
   const byId = (all: readonly { id: string; weight: number }[]) =>
     all.map(({ id, weight }) => `${id} weighs ${weight}`).sort();
-  assert.deepEqual(byId(told), byId(rows));
+  assert.deepEqual(byId(acknowledged), byId(rows));
   const slots = WALLETS.flatMap(() => [1, 2, 3, 4, 5]);
   assert.deepEqual(
     rows.map(({ slot }) => slot),

@@ -186,7 +186,7 @@ test("a pass taken back between decision and commit is not used (A17 premium-edg
   assert.equal(verdictOf(await a.cast("0.0.509", "token/0.0.9006")), "ALLOWANCE_EXHAUSTED");
 });
 
-test("a memory that is behind stars under a pass that ended says what they are, and how many", async ({
+test("after a pass ended, a process that missed stars under it refuses with their true reason and count", async ({
   a,
   b,
 }) => {
@@ -205,7 +205,7 @@ test("a memory that is behind stars under a pass that ended says what they are, 
   assert.deepEqual([other.decision.limit, other.decision.used], [5, 8]);
 });
 
-test("a pass that came and went without this process' knowing leaves its stars what they are", async ({
+test("after a pass came and went unnoticed by a process, it refuses with the true reason and count", async ({
   a,
   b,
 }) => {
@@ -228,7 +228,7 @@ test("a pass that came and went without this process' knowing leaves its stars w
   assert.ok(other.kind === "refused" && other.decision.code === "ALLOWANCE_EXHAUSTED");
   assert.deepEqual([other.decision.limit, other.decision.used], [5, 8]);
 
-  // Between the early question and the turn: the fifth star of this process comes first.
+  // Between the early check and the turn: the fifth star of this process comes first.
   let isFirst = true;
   a.beforeTurn = async () => {
     if (!isFirst) return;
@@ -284,7 +284,7 @@ test("with Postgres out of reach a star is refused as unavailable, and nothing i
   const killer = openPostgres(a.sql.options.host.length ? urlOf(a) : "", { connections: 1 });
   await a.cast("0.0.515", "token/0.0.9001");
   a.beforeTurn = async () => {
-    // Every connection of the writer is cut between the early question and the turn.
+    // Every connection of the writer is cut between the early check and the turn.
     await killer`select pg_terminate_backend(pid) from pg_stat_activity
       where datname = current_database() and pid <> pg_backend_pid()`;
   };
@@ -323,9 +323,9 @@ test("the database's clock jumps over midnight: the next star is the new day's, 
 });
 
 test("twins under one key on two sides of midnight are one star", async ({ a, b }) => {
-  let letGo = (): void => undefined;
+  let release = (): void => undefined;
   const midnight = new Promise<void>((resolve) => {
-    letGo = resolve;
+    release = resolve;
   });
   let late: Promise<string> = Promise.resolve("");
   await new Promise<void>((admitted) => {
@@ -339,7 +339,7 @@ test("twins under one key on two sides of midnight are one star", async ({ a, b 
   await a.sql.unsafe(`
     create or replace function now_ms() returns bigint language sql volatile as $$
       select floor(extract(epoch from clock_timestamp()) * 1000)::bigint + 86400000 $$`);
-  letGo();
+  release();
   // By its key alone: the item is free again on the new day.
   assert.equal(await late, "replayed");
   const [row] = await a.sql`select count(*) as stars from star where wallet = 525`;
@@ -352,31 +352,31 @@ test("an event that becomes a forever mint takes no star decided before", async 
     await a.sql`update event set is_forever_mint = true, event_type = 'MINT_EVENT', ends_at = null where id = 'meetup'`;
   };
   a.beforeTurn = turnOver;
-  const told = await a.cast("0.0.526", "event/meetup").then(verdictOf, ({ code }) => code);
-  assert.equal(told, "UNAVAILABLE");
+  const outcome = await a.cast("0.0.526", "event/meetup").then(verdictOf, ({ code }) => code);
+  assert.equal(outcome, "UNAVAILABLE");
   a.beforeTurn = () => Promise.resolve();
   assert.equal(bodyOf(await a.cast("0.0.526", "event/meetup")).star.weight, 8);
   const rows = await a.sql`select is_forever_mint, weight from star where wallet = 526`;
   assert.deepEqual([...rows], [{ is_forever_mint: true, weight: 8 }]);
 });
 
-test("a turn that comes up after its caller got 503 spends no vote", async ({ a }) => {
+test("a turn that starts after its caller got 503 spends no vote", async ({ a }) => {
   await a.cast("0.0.522", "event/mint");
   const connection = await a.sql.reserve();
   await connection.unsafe("begin; lock table star in access exclusive mode");
-  const told = await Promise.all(
+  const outcomes = await Promise.all(
     [1, 2, 3].map(() => a.cast("0.0.522", "event/mint").then(verdictOf, ({ code }) => code)),
   );
   await connection.unsafe("rollback");
   connection.release();
-  assert.deepEqual(told, ["UNAVAILABLE", "UNAVAILABLE", "UNAVAILABLE"]);
+  assert.deepEqual(outcomes, ["UNAVAILABLE", "UNAVAILABLE", "UNAVAILABLE"]);
   await a.parts.casting.host.inMailbox("0.0.522", () => Promise.resolve());
   await a.parts.settled();
   const [row] = await a.sql`select count(*) as stars from star where wallet = 522`;
   assert.equal(row?.stars, 1);
 });
 
-test("while no new star is taken, a kept reply is given again and a bad session named first", async ({
+test("while no new star is taken, a stored reply is replayed and an invalid session is still refused as such", async ({
   a,
 }) => {
   const first = await a.cast("0.0.590", "token/0.0.9001", "kept");

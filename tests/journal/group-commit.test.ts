@@ -95,7 +95,7 @@ test("the same item twice on one day is stored once even in another slot", async
   assert.deepEqual([first.kind, second.kind], ["stored", "returned"]);
 });
 
-test("a star that lost a serial is stored not at all, and the rest of its batch is stored", async (c) => {
+test("a star that lost a serial is not stored at all, and the rest of its batch is", async (c) => {
   const target = { type: "event", id: "meetup", eventKind: "OTHER", ledgerId: null } as const;
   const winner = decidedStar({
     wallet: newWallet(),
@@ -193,7 +193,7 @@ test("one bad row among many fails alone (A9 poison-row)", async (c) => {
   );
 });
 
-test("a statement that starts after its deadline writes nothing; heard in time, it says that the clocks differ", async (c) => {
+test("a statement that starts after its deadline writes nothing; its answer in time says that the clocks differ", async (c) => {
   const { commit } = createGroupCommit({ sql: c.sql, now: () => c.now - 60_000 });
   const outcome = await commit(decidedStar({ wallet: newWallet(), now: c.now }));
   assert.deepEqual(outcome, { kind: "returned", reason: "day" });
@@ -202,7 +202,7 @@ test("a statement that starts after its deadline writes nothing; heard in time, 
 });
 
 test("a commit whose answer is lost is looked up, and reported as stored (A7 unknown-commit, P1)", async (c) => {
-  // The pool hears nothing of its first statement's success: the reply is torn off.
+  // The reply to the pool's first statement is cut off, though the statement succeeds.
   let torn = false;
   const cut = new Proxy(c.sql, {
     apply(target, thisArg, args: Parameters<Sql>) {
@@ -236,7 +236,7 @@ test("the loser of a deadlock was rolled back for certain, and is sent again (A8
 });
 
 test("a database that is away gives 503, never a guess", async (c) => {
-  const gone = openPostgres("postgres://nobody@127.0.0.1:9/nothing", { connections: 1 });
+  const gone = openPostgres("postgres://absent@127.0.0.1:9/nothing", { connections: 1 });
   const { commit } = createGroupCommit({ sql: gone, now: () => c.now });
   await assert.rejects(
     commit(decidedStar({ wallet: newWallet(), now: c.now })),

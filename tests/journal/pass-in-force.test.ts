@@ -116,9 +116,9 @@ test("a star is stored under the pass of its own instant, and handed back under 
   const { id, startsAt, endsAt } = season;
   const instants = [startsAt - 1, startsAt, endsAt - 1, endsAt];
   const outcomes = async (seasonId: string | null, passes: readonly Season[]) => {
-    const told = [];
-    for (const at of instants) told.push(await cast(at, seasonId, passes));
-    return told;
+    const results = [];
+    for (const at of instants) results.push(await cast(at, seasonId, passes));
+    return results;
   };
   assert.deepEqual(await outcomes(id, [season]), ["pass", "stored", "stored", "pass"]);
   assert.deepEqual(await outcomes(null, [season]), ["stored", "pass", "pass", "stored"]);

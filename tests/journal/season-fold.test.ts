@@ -110,7 +110,7 @@ for (const part of ["first", "later"] as const) {
     await creditXp(sql, credit("before", 2, 40));
     // The first part of a long ledger: what follows it is not yet the last part.
     await sql`select setval('journal_seq', 5000)`;
-    const letGo = await holdUp(sql, part);
+    const release = await holdUp(sql, part);
     let isAdded = false;
     const span = { name: "s", startsAt: now - 600_000, endsAt: now + 600_000 };
     const adding = addSeason(sql, span).then(() => {
@@ -121,7 +121,7 @@ for (const part of ["first", "later"] as const) {
     assert.equal(await cast(3), "stored");
     await creditXp(sql, credit("meanwhile", 2, 5));
     assert.equal(isAdded, false, "no voter waited for the season");
-    await letGo();
+    await release();
     await adding;
     assert.equal(await cast(3, 2), "stored");
     assert.deepEqual(await foldedScores(sql), await scores(sql));
@@ -145,7 +145,7 @@ test("what is being booked when a fold begins is in it", async ({ sql, now }) =>
   );
 });
 
-test("a season that is moved meanwhile loses and wins what it should", async ({
+test("a season that is moved during a fold ends with the right scores", async ({
   sql,
   now,
   cast,
@@ -154,14 +154,14 @@ test("a season that is moved meanwhile loses and wins what it should", async ({
   await cast(1, 1, now);
   await cast(2, 1, now + 500);
   await cast(3, 1, now + 1_500);
-  const letGo = await holdUp(sql, "first");
+  const release = await holdUp(sql, "first");
   const moving =
     sql`update season set starts_at = ${now + 400}, ends_at = ${now + 2_000}`.execute();
   await until("the fold is under way", () => someoneWaits(sql));
   await cast(1, 2, now + 1);
   await cast(2, 2, now + 501);
   await cast(3, 2, now + 1_501);
-  await letGo();
+  await release();
   await moving;
   assert.deepEqual(await foldedScores(sql), await scores(sql));
   assert.deepEqual(

@@ -86,7 +86,7 @@ test("a busy day comes star by star in the journal's order, each once", async ({
   }
 });
 
-test("to fold a busy day fetches each of its stars twice, not once for every page", async ({
+test("folding a busy day fetches each of its stars twice, not once for every page", async ({
   sql,
 }) => {
   const before = await starsFetched(sql);

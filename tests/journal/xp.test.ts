@@ -128,7 +128,7 @@ test("stars of one batch: many wallets, and several stars of one", async ({ sql,
   assert.deepEqual(await foldedScores(sql), await scores(sql));
 });
 
-test("what is not stored earns nothing: a star too many, another day, a lost serial", async ({
+test("a star that is not stored earns nothing: one too many, another day, a lost serial", async ({
   sql,
   now,
   cast,

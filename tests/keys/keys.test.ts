@@ -21,7 +21,7 @@ test.after(async () => {
   await database.close();
 });
 
-const nobody = (): void => undefined;
+const ignoreUse = (): void => undefined;
 
 test("issue: the key is shown now, and only its hash is stored", async () => {
   const issued = await issueKey(sql, "  Ada's explorer ");
@@ -49,12 +49,12 @@ test("verify: valid, unknown and revoked keys get different answers", async () =
   assert.deepEqual(await verify("nonsense"), { state: "unknown" });
   await revokeKey(sql, id);
   assert.deepEqual(await verify(key), { state: "revoked", keyId: id });
-  assert.deepEqual(used, [id], "only a valid use is a use");
+  assert.deepEqual(used, [id], "only a valid key counts as used");
 });
 
-test("verify: what was never issued by its form costs no statement", async () => {
-  const away = openPostgres("postgres://nobody@127.0.0.1:1/nowhere");
-  const verify = keyVerifier(away, nobody);
+test("verify: a key of an invalid form costs no statement", async () => {
+  const away = openPostgres("postgres://absent@127.0.0.1:1/nowhere");
+  const verify = keyVerifier(away, ignoreUse);
   const { key } = await issueKey(sql, "b");
   const mistyped = `${key.slice(0, -1)}${key.endsWith("0") ? "1" : "0"}`;
   assert.deepEqual(await verify(mistyped), { state: "unknown" });
@@ -74,7 +74,7 @@ test("verify: the keys of one tick share a statement, each with its own answer",
       return Reflect.apply(target, self, given);
     },
   });
-  const verify = keyVerifier(proxied, nobody);
+  const verify = keyVerifier(proxied, ignoreUse);
   const keys = [good.key, bad.key, makeKey(), good.key];
   const verdicts = await Promise.all(keys.map((key) => verify(key)));
   assert.deepEqual(
@@ -87,7 +87,7 @@ test("verify: the keys of one tick share a statement, each with its own answer",
 
 test("revoke: a check that begins after it returned is refused, 300 times out of 300", async () => {
   const other = openPostgres(database.url, { connections: 2 });
-  const [here, there] = [keyVerifier(sql, nobody), keyVerifier(other, nobody)];
+  const [here, there] = [keyVerifier(sql, ignoreUse), keyVerifier(other, ignoreUse)];
   for (let round = 0; round < 300; round++) {
     const { id, key } = await issueKey(sql, "race");
     const early = Promise.all([here(key), there(key)]);
@@ -148,8 +148,8 @@ test("last use: written in a batch, never backwards, and on close", async () => 
   assert.equal(await lastUsedAt(a.id), now + 5_000);
 });
 
-test("last use: what could not be written is kept for the next time", async () => {
-  const away = openPostgres("postgres://nobody@127.0.0.1:1/nowhere");
+test("last use: a use that could not be written is kept for the next time", async () => {
+  const away = openPostgres("postgres://absent@127.0.0.1:1/nowhere");
   const failures: unknown[] = [];
   const used = lastUsed(away, { now: () => 1 }, (error) => failures.push(error));
   used.note("00000000-0000-7000-8000-000000000000");

@@ -85,7 +85,7 @@ test("nothing is settled while a writer who began before may still commit someth
   const before = await place();
   const slow = openPostgres(database.url, { connections: 1 });
   await slow`begin`;
-  await slow`update event_total set stars = stars where event_id = 'nobody'`;
+  await slow`update event_total set stars = stars where event_id = 'absent'`;
   await star("token/0.0.9002");
   assert.deepEqual(await place(), before, "it held its lock when the star's number was drawn");
   assert.deepEqual((await look()).drawn.star > before.star, true);
@@ -94,7 +94,7 @@ test("nothing is settled while a writer who began before may still commit someth
   await slow`rollback`;
   const late = openPostgres(database.url, { connections: 1 });
   await late`begin`;
-  await late`update event_total set stars = stars where event_id = 'nobody'`;
+  await late`update event_total set stars = stars where event_id = 'absent'`;
   const after = await place();
   assert.ok(after.star > before.star);
   await late`rollback`;

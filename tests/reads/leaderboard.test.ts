@@ -72,7 +72,7 @@ test("a wallet without points and stars is no entry", async () => {
 
 /** Rows of `season_score` that were read so far, by the server's own count. */
 async function rowsRead(): Promise<{ scanned: number; byIndex: number }> {
-  // The connection that reads tells what it counted when its next statement ends.
+  // The connection that reads reports its counts when its next statement ends.
   await sql`select pg_stat_force_next_flush()`;
   await sql`select 1`;
   const [row] = await sql<{ scanned: number; byIndex: number }[]>`

@@ -49,7 +49,7 @@ test("starboard migrate refuses a database of another build", async ({ url, sql 
   assertRefused(refused, "set DATABASE_URL to it and run `starboard migrate`");
 });
 
-test("so do web and worker processes", async ({ url, sql }) => {
+test("web and worker processes refuse a database of another build", async ({ url, sql }) => {
   await sql`update schema_version set md5 = repeat('0', 32) where version = 3`;
   await assert.rejects(prepareDatabase(url, silentLogger), OtherBuildError);
 });

@@ -30,7 +30,7 @@ test("the pools that look everything up by key never scan (A10 plan-flip)", asyn
   }
 });
 
-test("when a commit counts is the server's to say: no pool asks for less", async () => {
+test("no pool weakens the server's setting of when a commit counts", async () => {
   for (const options of [{}, { writer: true }, { byKey: true }]) {
     const sql = openPostgres(database.url, { connections: 1, ...options });
     const rows = await sql`select name from pg_settings where source = 'client'

@@ -1,4 +1,7 @@
-/** Redis may be away: nothing hangs, nothing throws out of turn, and it is used again when it is back. */
+/**
+ * Redis may be away: nothing hangs, nothing throws unexpectedly, and it is used again when it is
+ * back.
+ */
 import * as assert from "node:assert/strict";
 import { createServer, type Socket } from "node:net";
 import { test } from "uvu";

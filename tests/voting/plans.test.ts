@@ -125,7 +125,7 @@ async function grow(admin: Sql): Promise<void> {
 
 /** Rows that were fetched so far from each table that has grown; partitions count for themselves. */
 async function rowsFetched(admin: Sql): Promise<ReadonlyMap<string, number>> {
-  // A connection tells what it counted at its next statement.
+  // A connection reports its counts at its next statement.
   await admin`select pg_stat_force_next_flush()`;
   const rows = await admin<{ table: string; rows: number }[]>`
     select relname as table, coalesce(seq_tup_read, 0) + coalesce(idx_tup_fetch, 0) as rows
