@@ -18,7 +18,7 @@ test("calls go round, so that each node gets its share", () => {
   assert.deepEqual([...roster.inOrder(NODES)].sort(), NODES);
 });
 
-test("a node that failed stands behind the others, and is never left out", () => {
+test("a node that failed comes after the others, and is never left out", () => {
   const roster = createRoster(() => 0);
   roster.failed("0.0.4");
   assert.ok(roster.isFailing("0.0.4"));

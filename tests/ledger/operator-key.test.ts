@@ -50,7 +50,7 @@ test("the same 64 digits are two keys: without 0x ED25519, with it ECDSA", () =>
   assert.equal(readOperatorKey(`0x${digits}`).kind, "ecdsa");
 });
 
-test("what is no private key is refused, and never repeated", () => {
+test("an invalid private key is refused, and never repeated", () => {
   const p256 = generateKeyPairSync("ec", { namedCurve: "P-256" }).privateKey;
   const texts = [
     hex(p256, "pkcs8"),

@@ -178,7 +178,7 @@ test("personal_sign with an ED25519 key does not", () => {
   assert.equal(signsPersonally(account, signatureMap([key])), false);
 });
 
-test("a signature of one scheme is worth nothing in the other", () => {
+test("a signature of one scheme is invalid in the other", () => {
   const key = ecdsa();
   const account = mirrorKey(key);
   assert.equal(signs(account, personalSign(key)), false);

@@ -49,7 +49,7 @@ test("links between libraries that an install without scripts left out are made"
   assert.match(versionOf(initdb), /^initdb \(PostgreSQL\) 18/);
 });
 
-test("what cannot run where npm put it runs from a copy", () => {
+test("a program that cannot run where npm put it runs from a copy", () => {
   const native = installWithoutScripts("closed");
   // For root a home that Postgres' user cannot enter, for others programs that may not run.
   chmodSync(join(native, "bin", "postgres"), 0o600);

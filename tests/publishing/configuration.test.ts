@@ -127,7 +127,7 @@ test("re-driving leaves a star in hand to its holder, and knows what is done or 
   assert.equal(wakes, 1);
 });
 
-test("alarms are everybody's to see while their worker lives and says so", async () => {
+test("an alarm is listed while its worker lives and reports it", async () => {
   const [one, other] = [
     "00000000-0000-4000-8000-000000000001",
     "00000000-0000-4000-8000-000000000002",

@@ -13,7 +13,7 @@ import { testDatabase } from "../support/postgres.ts";
 import { boxStar } from "./rig.ts";
 import { forgetful } from "./witness.ts";
 
-/** Where a publisher finds everything; also what a publisher process is told. */
+/** Where a publisher finds everything; also the order to a publisher process. */
 export interface Place {
   readonly databaseUrl: string;
   readonly mirrorUrl: string;
@@ -29,7 +29,7 @@ export interface Live {
   readonly network: TestNetwork;
   readonly place: Place;
   readonly sql: Sql;
-  /** Lays so many stars into the outbox, of both kinds in turn, and says which. */
+  /** Inserts so many stars into the outbox, the two kinds alternating, and returns their ids. */
   box(count: number): Promise<readonly string[]>;
   /** Resolves when all of these are published; rejects when that takes too long. */
   published(stars: readonly string[], withinMs: number): Promise<void>;

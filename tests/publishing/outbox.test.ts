@@ -82,7 +82,7 @@ test("a released star is due after its delay, and only its holder can release it
   assert.deepEqual(await idsOf(lease(other)), [starId]);
 });
 
-test("ids of one payer never meet, however many reserve them for the same instant", async () => {
+test("ids of one payer never collide, however many reserve them for the same instant", async () => {
   const stars = await Promise.all(Array.from({ length: 40 }, () => rig.box()));
   const outboxes = [mine, other];
   const halves = await Promise.all(outboxes.map((outbox) => lease(outbox, 20)));
@@ -138,7 +138,7 @@ test("a star that Postgres refuses fails alone", async () => {
   assert.deepEqual(await idsOf(lease(other)), [before, after]);
 });
 
-test("a process whose clock runs ahead takes no one else's ids along", async () => {
+test("a process whose clock runs ahead does not delay the ids of others", async () => {
   const [ahead, right] = [await rig.box(), await rig.box()];
   await lease(mine);
   const hour = 3_600_000_000_000n;

@@ -37,7 +37,7 @@ test("a star goes from pending to published, its row copied from the mirror node
   });
 });
 
-test("a lost answer means ask: the message that landed is found, not sent again under another id", async () => {
+test("after a lost answer the message that landed is found, not sent again under another id", async () => {
   rig.ledger.sendFaults.push({ kind: "answer lost" });
   const starId = await rig.box();
   await rig.publisher().run({ steps: 2 });
@@ -53,7 +53,7 @@ test("a message that reached no node is sent again, the same bytes, until it lan
   assert.equal((await rig.attempts(starId)).length, 1);
 });
 
-test("DUPLICATE after a crash means ask, and is settled by the receipt of the same id", async () => {
+test("DUPLICATE after a crash is settled by the receipt of the same id", async () => {
   const starId = await rig.box();
   await assert.rejects(rig.publisher({ at: "pub.after_submit", hit: 1 }).run());
   // The answer was never seen, and no node has a receipt yet: the bytes are sent once more.
@@ -149,7 +149,7 @@ test("a mirror node that is away delays the confirmation, and sending goes on", 
   for (const [i, starId] of stars.entries()) await assertPublished(starId, i + 1);
 });
 
-test("what is stuck without a word on a busy topic is proved absent by a later message", async () => {
+test("an unanswered message on a busy topic is proved absent by a later message", async () => {
   rig.ledger.sendFaults.push({ kind: "vanished" });
   rig.ledger.receiptsAway = true;
   const lost = await rig.box();
@@ -343,7 +343,7 @@ test("a message sent to a topic of earlier settings is settled there", async () 
   assert.equal(rig.ledger.messages.length, 2);
 });
 
-test("an id that another sender used up for a message is never taken for ours", async () => {
+test("another sender's message under the star's id never counts as the star's", async () => {
   const starId = await rig.box();
   await assert.rejects(rig.publisher({ at: "pub.bytes_stored", hit: 1 }).run());
   const { transaction_id: stolen } = await rig.row(starId);

@@ -97,7 +97,7 @@ async function startProcess(place: Place): Promise<ChildProcess> {
   return child;
 }
 
-test("a publisher that closes lays back what it has not sent", async () => {
+test("a publisher that closes releases the stars that it has not sent", async () => {
   const publisher = await openPublisher({ ...live.place, leaseMs: 60_000 });
   for (const { faults } of live.network.hedera.nodes) faults.inject({ kind: "drop", calls: "all" });
   const stars = await live.box(10);

@@ -58,7 +58,7 @@ test("a wake-up of one process reaches another", async () => {
   await woken;
 });
 
-test("a thousand wake-ups are a few, and one comes after the last", async () => {
+test("a thousand wake-ups merge into a few, and one of them comes after the last", async () => {
   const [web, worker, calls] = [newQueue(), newQueue(), new Calls()];
   worker.onWake(calls.hear);
   const first = calls.next();

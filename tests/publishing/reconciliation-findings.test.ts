@@ -138,7 +138,7 @@ test("a running hash that does not follow is a broken chain", async () => {
   );
 });
 
-test("a place that was read past without being written down is found by going through the books", async () => {
+test("a message that was read without a finding is found by the audit of the topics", async () => {
   for (let i = 0; i < 3; i++) await rig.box();
   await rig.publisher().run();
   // As an earlier release left it: the stranger's message was read without a finding.

@@ -30,14 +30,14 @@ export class Crash extends Error {
   override readonly name = "Crash";
 }
 
-/** What happens at the nth passing of a failpoint: it hangs as long as told, or else crashes. */
+/** What happens at the nth passing of a failpoint: it hangs for the given time, or else crashes. */
 export interface Fate {
   readonly at: PublishFailpoint;
   readonly hit: number;
   readonly hang?: () => Promise<void>;
 }
 
-/** Lays a star into the outbox, as accepting it does. @returns its id */
+/** Inserts a star into the outbox, as accepting it does. @returns its id */
 export async function boxStar(sql: Sql, kind: TopicKind, at: number): Promise<string> {
   const starId = newStarId(at);
   await sql`insert into outbox (star_id, topic, message) values (${starId}, ${kind}, ${textOf(kind, at)})`;

@@ -3,11 +3,11 @@ import { test } from "uvu";
 import { createSendGate } from "../../src/publishing/send-gate.ts";
 
 function newGate() {
-  const world = { now: 1_000, told: [] as string[] };
+  const world = { now: 1_000, changes: [] as string[] };
   const gate = createSendGate({
     now: () => world.now,
-    onShut: (obstacle) => void world.told.push(obstacle),
-    onOpen: () => void world.told.push("open"),
+    onShut: (obstacle) => void world.changes.push(obstacle),
+    onOpen: () => void world.changes.push("open"),
   });
   return { world, gate };
 }
@@ -20,13 +20,13 @@ test("an open gate lets everything through, and a few failures do not shut it", 
   gate.passed();
   for (let i = 0; i < 4; i++) gate.failed("outage", "no answer");
   assert.equal(gate.isShut, false);
-  assert.deepEqual(world.told, []);
+  assert.deepEqual(world.changes, []);
 });
 
 test("five failures in a row shut it; then one probe a second passes until one succeeds", () => {
   const { gate, world } = newGate();
   for (let i = 0; i < 7; i++) gate.failed("outage", "no answer");
-  assert.deepEqual(world.told, ["outage"]);
+  assert.deepEqual(world.changes, ["outage"]);
   assert.equal(gate.takeRoom(), 0);
   assert.equal(gate.enter(), false);
   assert.equal(gate.retryInMs(), 1_000);
@@ -40,7 +40,7 @@ test("five failures in a row shut it; then one probe a second passes until one s
   assert.equal(gate.enter(), true);
   gate.passed();
   assert.ok(gate.enter() && gate.enter());
-  assert.deepEqual(world.told, ["outage", "open"]);
+  assert.deepEqual(world.changes, ["outage", "open"]);
 });
 
 test("stars that only ask do not use the probe up", () => {
@@ -57,12 +57,12 @@ test("one refusal for the configuration shuts it, and an outage meanwhile does n
   const { gate, world } = newGate();
   gate.failed("configuration", "INVALID_SIGNATURE");
   for (let i = 0; i < 6; i++) gate.failed("outage", "no answer");
-  assert.deepEqual(world.told, ["configuration"]);
+  assert.deepEqual(world.changes, ["configuration"]);
   assert.equal(gate.retryInMs(), 4_000);
   world.now += 4_000;
   assert.equal(gate.enter(), true);
   gate.tookEffect();
-  assert.deepEqual(world.told, ["configuration", "open"]);
+  assert.deepEqual(world.changes, ["configuration", "open"]);
 });
 
 test("what a node takes does not end a fault of the configuration: consensus has the last word", () => {
@@ -97,7 +97,7 @@ test("an outage that turns out to be the configuration says so", () => {
   const { gate, world } = newGate();
   for (let i = 0; i < 5; i++) gate.failed("outage", "no answer");
   gate.failed("configuration", "TOPIC_EXPIRED");
-  assert.deepEqual(world.told, ["outage", "configuration"]);
+  assert.deepEqual(world.changes, ["outage", "configuration"]);
 });
 
 test.run();

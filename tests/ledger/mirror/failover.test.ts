@@ -86,7 +86,7 @@ test("a page walk goes on at another node where the first one left it", async ()
   });
 });
 
-test("a node that failed stands last for ten seconds, then one request tries it", () => {
+test("a node that failed comes last for ten seconds, then one request tries it", () => {
   let now = 0;
   const endpoints = createFailover<string>(() => now);
   const [a, b, c] = ["a", "b", "c"] as const;
@@ -124,12 +124,12 @@ test("a base URL may end in a slash, a path, or the interface's own path", async
 function gate() {
   const held: { response: ServerResponse; path: string }[] = [];
   const reply: Reply = (response, path) => void held.push({ response, path });
-  const letGo = (count: number) => {
+  const release = (count: number) => {
     for (const { response } of held.splice(0, count)) {
       sendJson(response, 200, { nfts: [], links: { next: null } });
     }
   };
-  return { held, reply, letGo };
+  return { held, reply, release };
 }
 
 const outcome = (read: Promise<unknown>) =>
@@ -148,7 +148,7 @@ const begin = (mirror: MirrorNode, count: number, limits: object) =>
   Array.from({ length: count }, (_, i) => outcome(serialsOf(mirror, `0.0.${2000 + i}`, A, limits)));
 
 test("requests in flight and waiting are bounded; one more is refused at once (A20 overload)", async () => {
-  const { held, reply, letGo } = gate();
+  const { held, reply, release } = gate();
   await withStubs([reply], async (mirror, [stub]) => {
     const reads = begin(mirror, 700, { deadlineMs: 60_000 });
     const refused = await Promise.race(reads);
@@ -161,7 +161,7 @@ test("requests in flight and waiting are bounded; one more is refused at once (A
     while (!settled) {
       assert.ok((await stub.connections()) <= connectionsMax);
       assert.ok(held.length <= bounds.mirrorRequestsInFlightMax);
-      letGo(held.length);
+      release(held.length);
       await turnOfLoop();
     }
     const outcomes = await Promise.all(reads);
@@ -170,7 +170,7 @@ test("requests in flight and waiting are bounded; one more is refused at once (A
   });
 });
 
-test("background work that hangs does not stand before a star's read", async () => {
+test("background work that hangs does not delay a star's read", async () => {
   const replies: Reply = (response, path, request) =>
     path.includes("/accounts/0.0.1001/") && answers(response, path, request);
   await withStubs([replies], async (mirror, [stub]) => {
@@ -184,8 +184,8 @@ test("background work that hangs does not stand before a star's read", async () 
   });
 });
 
-test("waiting reads whose reader gave up do not hold up the next", async () => {
-  const { held, reply, letGo } = gate();
+test("waiting reads whose reader gave up do not delay the next", async () => {
+  const { held, reply, release } = gate();
   await withStubs([reply], async (mirror) => {
     const busy = begin(mirror, LANE, { deadlineMs: 60_000 });
     await until(() => held.length === LANE);
@@ -194,9 +194,9 @@ test("waiting reads whose reader gave up do not hold up the next", async () => {
     const last = outcome(serialsOf(mirror, WALLET, A, { deadlineMs: 60_000 }));
     reader.abort();
     assert.deepEqual(await Promise.all(given), Array(5).fill("aborted"));
-    letGo(1);
+    release(1);
     await until(() => held.some(({ path }) => path.includes(WALLET)));
-    letGo(LANE);
+    release(LANE);
     assert.equal(await last, "answered");
     assert.deepEqual(await Promise.all(busy), Array(LANE).fill("answered"));
   });

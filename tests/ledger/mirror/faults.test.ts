@@ -11,7 +11,7 @@ import { MirrorTransport } from "../../../src/ledger/mirror/transport.ts";
 import { silentLogger } from "../../../src/log.ts";
 import { SLACK_MS } from "../../support/slack.ts";
 import {
-  inTurn,
+  inSequence,
   NOT_FOUND,
   nftLists,
   nftRow,
@@ -101,7 +101,7 @@ test("a node that never finishes its TLS handshake holds no reader past the dead
 });
 
 test("a reader that gives up is answered at once, and the node is not blamed", async () => {
-  await withStubs([inTurn(hangs, ANSWERS), ANSWERS], async (mirror, [first, second]) => {
+  await withStubs([inSequence(hangs, ANSWERS), ANSWERS], async (mirror, [first, second]) => {
     const reader = new AbortController();
     const read = serialsOf(mirror, WALLET, A, { signal: reader.signal });
     while (first.asked.length === 0) await new Promise((resolve) => setImmediate(resolve));
@@ -132,7 +132,7 @@ for (const [name, reply] of [
   ],
 ] as [string, Reply][]) {
   test(`${name} is asked again, and the answer then given counts`, async () => {
-    await withStubs([inTurn(reply, reply, ANSWERS)], async (mirror, [stub]) => {
+    await withStubs([inSequence(reply, reply, ANSWERS)], async (mirror, [stub]) => {
       assert.deepEqual(await serialsOf(mirror, WALLET, A, { deadlineMs: 2_500 }), [1, 2, 3]);
       assert.equal(stub.asked.length, 3);
     });
@@ -260,7 +260,7 @@ test("a fault on the second page leaves no answer", async () => {
         nfts: [nftRow(9)],
         links: { next: `${first}&serialnumber=lt:9` },
       });
-    await withStubs([inTurn(firstPage, reply)], async (mirror) => {
+    await withStubs([inSequence(firstPage, reply)], async (mirror) => {
       await assert.rejects(
         serialsOf(mirror, WALLET, A, { deadlineMs: reply === hangs ? 200 : 2_500 }),
         faultOf(fault),

@@ -1,5 +1,5 @@
 /**
- * Goal: a node that puts us off is asked again until the reader's deadline, when it asked to be.
+ * Goal: a node that answers 429 or 503 is asked again when it says, until the reader's deadline.
  * Method: stubs that count what they are asked, and one that allows 50 requests a second.
  */
 import * as assert from "node:assert/strict";
@@ -9,12 +9,12 @@ import { createHoldingsReader } from "../../../src/holdings/read-holdings.ts";
 import { MirrorError, type MirrorFault } from "../../../src/ledger/mirror/error.ts";
 import { createMirrorNode } from "../../../src/ledger/mirror/node.ts";
 import { silentLogger } from "../../../src/log.ts";
-import { inTurn, mirrorStub, nftLists, type Reply, serialsOf, withStubs } from "./stub.ts";
+import { inSequence, mirrorStub, nftLists, type Reply, serialsOf, withStubs } from "./stub.ts";
 
 const WALLET = "0.0.1001";
 const [A, B] = ["0.0.5001", "0.0.5002"];
 const answers = nftLists({ [A]: [1, 2, 3], [B]: [] });
-const putsOff =
+const tooManyRequests =
   (retryAfter: string): Reply =>
   (response) =>
     response.writeHead(429, { "retry-after": retryAfter }).end("<html>");
@@ -43,14 +43,14 @@ for (const [name, header] of [
 ] as const) {
   test(`Retry-After ${name} is obeyed: nothing is asked before`, async () => {
     const at: number[] = [];
-    const hears =
+    const timed =
       (reply: Reply): Reply =>
       (...request) => {
         at.push(performance.now());
         reply(...request);
       };
-    const first: Reply = (...request) => putsOff(header())(...request);
-    await withStubs([hears(inTurn(first, answers))], async (mirror) => {
+    const first: Reply = (...request) => tooManyRequests(header())(...request);
+    await withStubs([timed(inSequence(first, answers))], async (mirror) => {
       const limits = { deadlineMs: 5_000 };
       assert.deepEqual(await serialsOf(mirror, WALLET, A, limits), [1, 2, 3]);
       assert.equal(at.length, 2);
@@ -62,14 +62,14 @@ for (const [name, header] of [
 }
 
 test("a node that asks for more time than there is is not waited for", async () => {
-  await withStubs([putsOff("60")], async (mirror, [stub]) => {
+  await withStubs([tooManyRequests("60")], async (mirror, [stub]) => {
     await assert.rejects(serialsOf(mirror, WALLET, A, { deadlineMs: 60_000 }), faultOf("busy"));
     assert.equal(stub.asked.length, 1);
   });
 });
 
 test("while one node asks to be left alone, the other is asked", async () => {
-  await withStubs([putsOff("60"), answers], async (mirror, [first, second]) => {
+  await withStubs([tooManyRequests("60"), answers], async (mirror, [first, second]) => {
     assert.deepEqual(await serialsOf(mirror, WALLET, A), [1, 2, 3]);
     assert.deepEqual([first.asked.length, second?.asked.length], [1, 1]);
   });
@@ -94,7 +94,7 @@ for (const retryAfter of ["1", undefined]) {
 }
 
 test("a client that is closed ends what waits to be asked again", async () => {
-  const stub = await mirrorStub(putsOff("30"));
+  const stub = await mirrorStub(tooManyRequests("30"));
   const mirror = createMirrorNode({ urls: [stub.url], log: silentLogger });
   const read = mirror.account(WALLET, { deadlineMs: 60_000 }).catch((error) => error);
   while (stub.asked.length === 0) await new Promise((resolve) => setImmediate(resolve));

@@ -45,11 +45,11 @@ export function sendJson(response: ServerResponse, status: number, body: unknown
   response.end(JSON.stringify(body));
 }
 
-/** What a mirror node says when there is no such thing. */
+/** The mirror node's answer about an unknown entity. */
 export const NOT_FOUND = { _status: { messages: [{ message: "Not found" }] } };
 
 /** Replies one after the other; the last one for all further requests. */
-export function inTurn(...replies: readonly Reply[]): Reply {
+export function inSequence(...replies: readonly Reply[]): Reply {
   let turn = 0;
   return (response, path, request) =>
     replies[Math.min(turn++, replies.length - 1)]?.(response, path, request);

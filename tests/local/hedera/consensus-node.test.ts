@@ -117,7 +117,7 @@ test("a wrong signature, and none, is INVALID_SIGNATURE", async () => {
   assert.equal(await codeOf({ signers: [] }), "INVALID_SIGNATURE");
 });
 
-test("a key rotated away signs no more", async () => {
+test("a replaced key signs no more", async () => {
   const holder = await newHolder(hedera);
   assert.equal(await codeOf({ payer: holder }), "OK");
   const next = generateKeyPairSync("ed25519");

@@ -6,7 +6,7 @@ import type { Holder } from "./network.ts";
 
 const { proto } = hapi;
 
-/** A transaction to be, with whatever a test wants to be wrong about it. */
+/** A transaction to build, with the faults that a test asks for. */
 export interface Draft {
   readonly payer: Holder;
   readonly node: string;
