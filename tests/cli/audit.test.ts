@@ -15,7 +15,7 @@ const folder = mkdtempSync(join(tmpdir(), "audit-cli-"));
 const world = makeWorld({ seed: 2, days: 3, starsPerDay: 30 });
 const served: Served = await serveWorld(world);
 const IDS = ["--event-topic", "0.0.8001", "--asset-topic", "0.0.8002", "--collection-a", A];
-const TOLD = [...IDS, "--collection-b", B, "--excluded", TREASURY];
+const FLAGS = [...IDS, "--collection-b", B, "--excluded", TREASURY];
 
 const run = (...args: readonly string[]) => starboard(["audit", ...args], {}, folder);
 
@@ -25,10 +25,10 @@ test.after(async () => {
 });
 
 test("flags alone: topics and collections from flags, the keys from the topic, no exports", async () => {
-  const told = await run("--mirror", served.url, ...TOLD, "--json");
-  assert.equal(told.stderr, "");
-  assert.equal(told.status, 0);
-  const { ok, checked, mismatches } = told.json<{
+  const result = await run("--mirror", served.url, ...FLAGS, "--json");
+  assert.equal(result.stderr, "");
+  assert.equal(result.status, 0);
+  const { ok, checked, mismatches } = result.json<{
     ok: boolean;
     checked: { messages: number };
     mismatches: unknown[];
@@ -38,13 +38,13 @@ test("flags alone: topics and collections from flags, the keys from the topic, n
   assert.deepEqual(mismatches, []);
 });
 
-test("exports tell everything but the mirror node", async () => {
+test("exports give every setting but the mirror node", async () => {
   const exports = join(folder, "exports");
   writeExports(world, exports);
-  const told = await run("--mirror", served.url, "--export", exports);
-  assert.equal(told.status, 0, told.stderr);
-  assert.match(told.stdout, /^Everything that was checked holds\./);
-  assert.match(told.stdout, new RegExp(`stars of exports +${world.stars.length}`));
+  const result = await run("--mirror", served.url, "--export", exports);
+  assert.equal(result.status, 0, result.stderr);
+  assert.match(result.stdout, /^Everything that was checked holds\./);
+  assert.match(result.stdout, new RegExp(`stars of exports +${world.stars.length}`));
 });
 
 test("the first mismatch is printed in full, and the status is 1", async () => {
@@ -52,30 +52,33 @@ test("the first mismatch is printed in full, and the status is 1", async () => {
   assert.ok(message !== undefined);
   const { hash } = message;
   message.hash = Buffer.alloc(48).toString("base64");
-  const told = await run("--mirror", served.url, ...TOLD);
+  const result = await run("--mirror", served.url, ...FLAGS);
   message.hash = hash;
-  assert.equal(told.status, 1);
-  assert.match(told.stdout, /The first:\n {2}kind +chain\n {2}topic +0\.0\.8002\n {2}message +1\n/);
-  assert.ok(told.stdout.includes(`expected ${hash}`));
-  assert.ok(told.stdout.includes(message.text));
+  assert.equal(result.status, 1);
+  assert.match(
+    result.stdout,
+    /The first:\n {2}kind +chain\n {2}topic +0\.0\.8002\n {2}message +1\n/,
+  );
+  assert.ok(result.stdout.includes(`expected ${hash}`));
+  assert.ok(result.stdout.includes(message.text));
 });
 
 for (const [what, args, line] of [
   ["nothing", [], /EVENT_VOTES_TOPIC_ID is missing/],
   [
     "no mirror node there",
-    ["--mirror", "http://127.0.0.2:9", ...TOLD],
+    ["--mirror", "http://127.0.0.2:9", ...FLAGS],
     /^mirror node: .*ECONNREFUSED/,
   ],
-  ["a mirror node that is no URL", ["--mirror", "nowhere", ...TOLD], /nowhere is not an http/],
+  ["a mirror node that is no URL", ["--mirror", "nowhere", ...FLAGS], /nowhere is not an http/],
   [
     "no such day",
-    ["--mirror", "http://127.0.0.2:9", ...TOLD, "--day", "2026-02-30"],
+    ["--mirror", "http://127.0.0.2:9", ...FLAGS, "--day", "2026-02-30"],
     /--day must be/,
   ],
   [
     "an API without a key",
-    ["--mirror", "http://127.0.0.2:9", ...TOLD, "--api", "http://127.0.0.2:9"],
+    ["--mirror", "http://127.0.0.2:9", ...FLAGS, "--api", "http://127.0.0.2:9"],
     /--api needs --key/,
   ],
   [
@@ -84,23 +87,23 @@ for (const [what, args, line] of [
     /^exports cannot be read: /,
   ],
   [
-    "an id that is none",
-    ["--mirror", "http://127.0.0.2:9", ...TOLD, "--event-topic", "8001"],
+    "an invalid id",
+    ["--mirror", "http://127.0.0.2:9", ...FLAGS, "--event-topic", "8001"],
     /--event-topic must be a ledger id/,
   ],
   [
-    "hours that are none",
-    ["--mirror", "http://127.0.0.2:9", ...TOLD, "--late-hours", "-1"],
+    "invalid hours",
+    ["--mirror", "http://127.0.0.2:9", ...FLAGS, "--late-hours", "-1"],
     /--late-hours must be/,
   ],
-  ["an option that is none", ["--mirrors", "x"], /there is no option --mirrors/],
+  ["an unknown option", ["--mirrors", "x"], /there is no option --mirrors/],
 ] as const) {
   test(`refused in one line: ${what}`, async () => {
-    const told = await run(...args);
-    assert.equal(told.status, 1);
-    assert.equal(told.stdout, "");
-    assert.match(told.stderr, line);
-    assert.equal(told.stderr.trim().split("\n").length, 1);
+    const result = await run(...args);
+    assert.equal(result.status, 1);
+    assert.equal(result.stdout, "");
+    assert.match(result.stderr, line);
+    assert.equal(result.stderr.trim().split("\n").length, 1);
   });
 }
 

@@ -52,7 +52,7 @@ test("a negative number without `--` is refused with the right place for it", as
   assert.match(said, /^-1 reads as an option: put a negative number last, as in `-- -1`$/);
 });
 
-test("a reader that has closed its end is no crash: nothing more is said, and it did not arrive", async () => {
+test("a closed output pipe is no crash: the command prints nothing more and exits with status 1", async () => {
   for (const args of [["--help"], ["keys", "issue", "--help"], ["--version"]]) {
     const { status, stderr } = await starboard(args, {}, undefined, { readsOutput: false });
     assert.deepEqual([status, stderr], [1, ""]);

@@ -154,7 +154,7 @@ test("migrate: applies what is missing, and nothing the second time", async () =
 });
 
 test("a database that is away, or not configured, is one line", async () => {
-  process.env.DATABASE_URL = "postgres://nobody@127.0.0.1:1/nowhere";
+  process.env.DATABASE_URL = "postgres://absent@127.0.0.1:1/nowhere";
   assertRefused(await keys("list", "--json"), /the database is out of reach: .*ECONNREFUSED/);
   process.env.DATABASE_URL = "http://x";
   assertRefused(await keys("list"), /DATABASE_URL must be a postgres:\/\/ URL/);
@@ -213,9 +213,9 @@ test("each act of the command line has its lines in the operator log, and nothin
 
 test("actors replay reports an actor without stars differently from one that is equal", async () => {
   const id = "forever-mint/no-such-mint";
-  const told = await runCli(actorsCommand, ["replay", id]);
-  assert.equal(told.stdout, `${id} has no star in the journal: is it the one you mean?\n`);
-  assert.equal(told.exitCode, 0);
+  const result = await runCli(actorsCommand, ["replay", id]);
+  assert.equal(result.stdout, `${id} has no star in the journal: is it the one you mean?\n`);
+  assert.equal(result.exitCode, 0);
   assert.equal(documentOf(await runCli(actorsCommand, ["replay", id, "--json"])).equal, true);
 });
 

@@ -1,5 +1,5 @@
 /**
- * Goal: what is wrong with an environment is named before the first start, with what to do. Method:
+ * Goal: every fault of an environment is named before the first start, with what to do. Method:
  * real servers, of which one at a time is set wrong or is away; the commands once each.
  */
 import * as assert from "node:assert/strict";
@@ -50,7 +50,7 @@ async function failed(
   return new Map(wrong.map(({ name, message, fix }) => [name, { message, fix }]));
 }
 
-test("all is well: by the command, with every name, and exit status 0", async ({ network }) => {
+test("a good environment passes every check by name, with exit status 0", async ({ network }) => {
   const { status, stderr, json } = await starboard(["doctor", "--json"], network.settings);
   const { ok, checks } = json<Diagnosis>();
   assert.deepEqual([status, ok], [0, true], JSON.stringify(checks) + stderr);
@@ -84,13 +84,13 @@ test("`serve --check` refuses an address that others reach without the URL they 
   assert.match(open.stderr, /^PUBLIC_URL is missing: HOST is not a loopback address\n$/);
 });
 
-test("an environment that names nothing is wrong in every check, and says what to set", async () => {
+test("an empty environment fails every check, and each says what to set", async () => {
   const { ok, checks } = await examine(readSettings({}));
   assert.equal(ok, false);
   for (const { name, ok, fix } of checks) assert.ok(!ok && fix?.startsWith("set "), name);
 });
 
-test("another key than the account's: the key, and the topics that ask for the right one", async ({
+test("a key other than the account's fails the key's check and that of the topics", async ({
   network,
 }) => {
   const wrong = await failed(network, { HEDERA_OPERATOR_KEY: newKey("ed25519").key });

@@ -47,14 +47,14 @@ function drawn(columns: number | undefined) {
   return { bar, written };
 }
 
-test("what has no known end is counted, and never shown as done", () => {
+test("progress without a known end is counted, and never shown as done", () => {
   const { bar, written } = drawn(100);
   bar.show(1_200, null);
   assert.match(written.join(""), /1,200 /);
   assert.doesNotMatch(written.join(""), /%|#/);
 });
 
-test("a bar shows the share and both numbers, redraws only what changed, and goes at the end", () => {
+test("a bar shows the share and both numbers, redraws only what changed, and disappears at the end", () => {
   const { bar, written } = drawn(100);
   bar.show(0, 2_000);
   bar.show(1_000, 2_000);
@@ -79,7 +79,7 @@ test("no line is wider than its terminal, however narrow; no records are all rec
   }
 });
 
-test("what is no terminal gets nothing", () => {
+test("an output that is no terminal gets no bar", () => {
   const written: string[] = [];
   const bar = progressBar({ write: (text) => written.push(text) }, "records");
   bar.show(1, 2);

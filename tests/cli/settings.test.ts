@@ -26,7 +26,7 @@ function announce(content: string): void {
   writeFileSync(join(folder, ".starboard", "environment.json"), content);
 }
 
-test("what is unset comes from the running `npm start`", () => {
+test("an unset setting comes from the running `npm start`", () => {
   announce(JSON.stringify(OWN));
   const settings = readCommandSettings(["DATABASE_URL"], folder);
   assert.equal(settings.DATABASE_URL, OWN.DATABASE_URL);
@@ -34,7 +34,7 @@ test("what is unset comes from the running `npm start`", () => {
   assert.equal(settings.PORT, 4_000);
 });
 
-test("what is set wins over it, and an empty variable counts as unset", () => {
+test("a given setting wins over it, and an empty variable counts as unset", () => {
   announce(JSON.stringify(OWN));
   process.env.PORT = "5000";
   process.env.DATABASE_URL = " ";
@@ -51,13 +51,13 @@ test("where all that is needed is set, another process's settings are left alone
   assert.equal(settings.EVENT_SOURCES, undefined);
 });
 
-test("on a public network nothing comes from it", () => {
+test("on a public network no setting comes from it", () => {
   announce(JSON.stringify(OWN));
   process.env.HEDERA_NETWORK = "mainnet";
   assert.throws(() => readCommandSettings(["DATABASE_URL"], folder), /DATABASE_URL is missing/);
 });
 
-test("without it, and with one that is damaged, the message says what is wrong", () => {
+test("where its file is missing or damaged, the message says what is wrong", () => {
   assert.throws(() => readCommandSettings(["DATABASE_URL"], folder), /DATABASE_URL is missing/);
   announce("{");
   assert.throws(

@@ -64,7 +64,7 @@ test("points are taken back behind `--`, down to nothing", async ({ database }) 
   assert.equal(row?.points, 5);
 });
 
-test("what is no credit is refused in one line", async () => {
+test("an invalid credit is refused in one line", async () => {
   for (const args of [
     ["1001", "5", ...once],
     ["0.0.1001", "0", ...once],

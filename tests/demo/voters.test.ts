@@ -1,6 +1,6 @@
 /**
- * Goal: demo voters use the voting API as any client does, and nothing that it answers ends them.
- * Method: a client and a die of the test's own, and a pause that ends when the test says so.
+ * Goal: demo voters use the voting API as any client does, and no answer ends them.
+ * Method: a client and random numbers of the test's own, and a pause that the test ends.
  */
 import * as assert from "node:assert/strict";
 import { test } from "uvu";
@@ -55,7 +55,7 @@ test("a voter signs in once, then votes at each turn, ever more calmly", async (
   );
 });
 
-test("what was starred already is followed by another try, any other refusal by none", async () => {
+test("an item already starred leads to another try, any other refusal to none", async () => {
   const { asked } = await turns(1, ["ALREADY_STARRED", "ALLOWANCE_EXHAUSTED", undefined]);
   assert.equal(asked.filter((line) => line.includes("stars")).length, 2);
 });
@@ -68,7 +68,7 @@ test("tries are bounded where everything was starred already", async () => {
   assert.ok(asked.length < 10);
 });
 
-test("an ended session is opened again, and an outage is outlived", async () => {
+test("an ended session is opened again, and voting goes on after an outage", async () => {
   const { asked } = await turns(3, ["INVALID_SESSION", new Error("nothing answers"), undefined]);
   assert.equal(asked.filter((line) => line.startsWith("sign in")).length, 2);
   assert.equal(asked.filter((line) => line.includes("stars")).length, 3);

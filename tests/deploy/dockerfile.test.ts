@@ -117,14 +117,14 @@ const BROKEN: readonly (readonly [string, RegExp | string, string])[] = [
 ];
 
 for (const [fault, from, to] of BROKEN) {
-  test(`it would be noticed: ${fault} (${to.trim().split("\n")[0]})`, () => {
+  test(`a Dockerfile with this fault is refused: ${fault} (${to.trim().split("\n")[0]})`, () => {
     const broken = dockerfile.replace(from, to);
     assert.notEqual(broken, dockerfile);
     assert.ok(faultsOf(broken).includes(fault), faultsOf(broken).join());
   });
 }
 
-test("a mistake of syntax would be noticed", () => {
+test("a syntax error is noticed", () => {
   assert.ok(validate(dockerfile.replace("EXPOSE 3000", "EXPOSED 3000")).length > 0);
   assert.ok(validate(dockerfile.replace("--interval=10s", "--intervall=10s")).length > 0);
 });

@@ -57,7 +57,7 @@ test("each manifest has its kind's fields, no other ones, and of the right types
   assert.equal(complaints(manifests), "");
 });
 
-test("a misspelt, a missing and a mistyped field would be noticed", () => {
+test("a misspelt, a missing and a mistyped field are noticed", () => {
   const broken = (change: (deployment: Manifest) => void): Manifest => {
     const deployment = structuredClone(manifests.find(({ kind }) => kind === "Deployment"));
     change(deployment);
@@ -85,7 +85,7 @@ test("kustomize has every file, and the images of this version", () => {
   );
 });
 
-test("every pod runs as the image's user, reads its root only, and may nothing", () => {
+test("every pod runs as the image's user, has a read-only root, and has no privileges", () => {
   const dockerfile = readFileSync(join(ROOT, "deploy/Dockerfile"), "utf8");
   const [, user] = /^USER (\d+):/m.exec(dockerfile) ?? [];
   for (const { spec } of pods) {

@@ -62,7 +62,7 @@ test("the operator's key is at the workers alone", () => {
   assert.doesNotMatch(read("kubernetes/web.yaml"), /starboard-operator/);
 });
 
-test("compose: pinned images, files that are there, and processes that may nothing", () => {
+test("compose: pinned images, existing files, and processes without privileges", () => {
   for (const [name, { image, volumes = [], ...service }] of services) {
     for (const volume of volumes) {
       const [from = ""] = volume.split(":");

@@ -1,6 +1,7 @@
 /**
- * Goal: the list of commands says of each what it says of itself, and loads none of them. Method:
- * the table is held against the commands; then the process is asked what it has loaded.
+ * Goal: the list of commands describes each as the command describes itself, and loads none of
+ * them. Method: the table is held against the commands; then the process is asked what it has
+ * loaded.
  */
 import * as assert from "node:assert/strict";
 import { test } from "uvu";
@@ -27,7 +28,7 @@ test("the named command is loaded, wherever options stand; the others are only l
   }
 });
 
-test("what every object has is no command", () => {
+test("properties that every object has are no commands", () => {
   for (const word of ["constructor", "toString", "__proto__"]) {
     assert.equal(subCommandsFor([word])[word], undefined);
   }

@@ -1,7 +1,8 @@
 // timeout: 300 s
 /**
- * `npm start` with settings of the caller's own: what runs beside it finds it, and what stands in
- * its way is said before anything is started. Method: real processes in a folder of their own.
+ * `npm start` with settings of the caller's own: what runs beside it finds it, and a port or a
+ * folder in use is reported before anything is started. Method: real processes in a folder of their
+ * own.
  */
 import * as assert from "node:assert/strict";
 import { execFile } from "node:child_process";
@@ -104,7 +105,9 @@ test("commands beside it find the port that it was given", async (context) => {
   assert.equal(status, 0, stderr);
 });
 
-test("what a start hands out is in the operator log", async ({ folder }) => {
+test("the key and the sign-in link that a start issues are in the operator log", async ({
+  folder,
+}) => {
   const { status, stdout } = await starboard(["operators", "log", "--json"], {}, folder);
   assert.equal(status, 0);
   const lines = JSON.parse(stdout) as readonly { action: string; phase: string; subject: string }[];
@@ -119,7 +122,7 @@ test("what a start hands out is in the operator log", async ({ folder }) => {
   assert.ok(!stdout.includes("once="));
 });
 
-test("a first start has days behind it that an outsider finds true, and something on every page", async (context) => {
+test("a first start has past days that an outside audit accepts, and content on every page", async (context) => {
   const { port, folder, child } = context;
   const url = `http://127.0.0.1:${port}`;
   const key = /Demo API key +(\S+)/.exec(child.said())?.[1] ?? "";
@@ -191,7 +194,7 @@ test("the addresses of Postgres and the mirror node stay from start to start", a
   assert.equal((await fetch(`${url}/v1/events`, { headers: { authorization } })).status, 200);
 });
 
-test("a port in use is said before anything is started", async () => {
+test("a port in use is reported before anything is started", async () => {
   const folder = mkdtempSync(join(tmpdir(), "starboard-dev-"));
   const server = createServer();
   const port = await new Promise<number>((resolve) => {

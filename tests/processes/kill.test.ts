@@ -2,8 +2,8 @@
 /**
  * Goal: `kill -9` of web and worker processes loses no acknowledged star and puts none twice on
  * its topic. Method: real `serve` and `work` processes; a client that repeats each star under its
- * Idempotency-Key until it is told; web and worker are killed in turn meanwhile; then journal and
- * topics, as the mirror node shows them, are held against what the client was told.
+ * Idempotency-Key until it is acknowledged; meanwhile web and worker are killed alternately; then
+ * journal and topics, as the mirror node shows them, are compared with the acknowledged stars.
  * `npm run prove:chaos` kills hundreds of times.
  */
 import * as assert from "node:assert/strict";
@@ -23,7 +23,7 @@ const TARGETS = [
   "project/dex",
 ];
 
-interface Told {
+interface Star {
   readonly id: string;
   readonly weight: number;
 }
@@ -39,7 +39,7 @@ test.after(async () => {
   await network?.close();
 });
 
-test("200 stars under kill -9 of web and worker in turn: none lost, none twice on the topic (A3 kill9-everywhere, P1, P6)", async () => {
+test("200 stars under alternate kill -9 of web and worker: none lost, none twice on the topic (A3 kill9-everywhere, P1, P6)", async () => {
   const settings = await network.webSettings();
   const url = `http://127.0.0.1:${settings.PORT}`;
   const isUp = () =>
@@ -57,12 +57,12 @@ test("200 stars under kill -9 of web and worker in turn: none lost, none twice o
     tokens.push(await signIn({ url }, wallet));
   }
 
-  const told = new Map<string, Told>();
+  const acknowledged = new Map<string, Star>();
   let isDone = false;
   const voting = Promise.all(
     tokens.map(async (token, n) => {
       for (const target of TARGETS.slice(0, STARS_EACH)) {
-        told.set(`${n}/${target}`, await castUntilTold(url, token, target));
+        acknowledged.set(`${n}/${target}`, await castUntilAcknowledged(url, token, target));
       }
     }),
   ).finally(() => {
@@ -78,10 +78,10 @@ test("200 stars under kill -9 of web and worker in turn: none lost, none twice o
   };
   do {
     // Each life of the processes moves the work on, however slowly this machine starts them.
-    const before = told.size;
+    const before = acknowledged.size;
     await until(
-      "some stars are told",
-      () => isDone || told.size >= before + STARS_PER_LIFE,
+      "some stars are acknowledged",
+      () => isDone || acknowledged.size >= before + STARS_PER_LIFE,
       60_000,
     );
     web = await restart(web, () => startProcess(["serve", "--json"], settings));
@@ -90,7 +90,7 @@ test("200 stars under kill -9 of web and worker in turn: none lost, none twice o
     await until("the web process is back", isUp);
   } while (!isDone && kills < 40);
   await voting;
-  assert.equal(told.size, WALLETS * STARS_EACH);
+  assert.equal(acknowledged.size, WALLETS * STARS_EACH);
   assert.ok(kills >= 6, `${kills} kills`);
 
   await until(
@@ -107,8 +107,8 @@ test("200 stars under kill -9 of web and worker in turn: none lost, none twice o
   >`
     select id, weight, message, sequence_number as sequence, topic from star join outbox on star_id = id`;
   const journal = new Map(stars.map((row) => [row.id, row]));
-  for (const { id, weight } of told.values()) assert.equal(journal.get(id)?.weight, weight);
-  assert.equal(stars.length, told.size, "each star was told to its voter");
+  for (const { id, weight } of acknowledged.values()) assert.equal(journal.get(id)?.weight, weight);
+  assert.equal(stars.length, acknowledged.size, "each stored star is acknowledged");
   for (const topic of ["event", "asset"] as const) {
     const onLedger = await messagesOf(network, network.topics[topic]);
     assert.deepEqual(
@@ -121,7 +121,7 @@ test("200 stars under kill -9 of web and worker in turn: none lost, none twice o
       stored.map(({ sequence, message }) => `${sequence} ${message}`).sort(),
     );
   }
-  process.stdout.write(`# ${told.size} stars, ${kills} kills\n`);
+  process.stdout.write(`# ${acknowledged.size} stars, ${kills} kills\n`);
   // The last kill may be so new that a start is still under way.
   await until("both are up", () => web?.said() !== "" && worker?.said() !== "");
   assert.equal(await web.stop(), 0, web.log());
@@ -129,7 +129,7 @@ test("200 stars under kill -9 of web and worker in turn: none lost, none twice o
 });
 
 /** Repeats one star until a 201 comes back, as a client does after a lost reply. */
-async function castUntilTold(url: string, token: string, target: string): Promise<Told> {
+async function castUntilAcknowledged(url: string, token: string, target: string): Promise<Star> {
   const [type, id] = target.split("/");
   const key = `${token.slice(0, 8)} ${target}`;
   for (let attempt = 0; attempt < 2_000; attempt += 1) {
@@ -142,14 +142,14 @@ async function castUntilTold(url: string, token: string, target: string): Promis
       },
       body: JSON.stringify({ target: { type, id } }),
     }).catch(() => undefined);
-    if (reply?.status === 201) return ((await reply.json()) as { star: Told }).star;
+    if (reply?.status === 201) return ((await reply.json()) as { star: Star }).star;
     if (reply !== undefined && reply.status < 500) {
       throw new Error(`${target}: ${reply.status} ${await reply.text()}`);
     }
     await reply?.text();
     await pause(100);
   }
-  throw new Error(`${target} was never told`);
+  throw new Error(`${target} was never acknowledged`);
 }
 
 function pause(ms: number): Promise<void> {

@@ -46,9 +46,7 @@ test("a web process has a young generation of 64 MB twice, one half to move into
   assert.equal(youngBytes(folder, "serve"), 128 * MB);
 });
 
-test("a worker's stays as Node makes it: it moves what it has in hand in any case", ({
-  folder,
-}) => {
+test("a worker has the young generation of Node's default", ({ folder }) => {
   assert.equal(youngBytes(folder, "work"), 32 * MB);
 });
 

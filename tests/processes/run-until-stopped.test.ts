@@ -52,7 +52,7 @@ test("a signal while it starts stops it in order as soon as it is up, with exit 
   });
   await once(child.stdout, "data");
   child.kill("SIGTERM");
-  // It is up when it is told to be: by then the signal has come.
+  // It is up when its standard input ends: by then the signal has come.
   setTimeout(() => child.stdin.end(), 300);
   assert.deepEqual(await once(child, "exit"), [0, null]);
   assert.equal(said, "starting\nclosed\n");
@@ -65,7 +65,7 @@ for (const command of ["serve", "work"] as const) {
     const { port } = silent.address() as AddressInfo;
     const child = startProcess(command, {
       ...SETTINGS,
-      DATABASE_URL: `postgres://nobody@127.0.0.1:${port}/none`,
+      DATABASE_URL: `postgres://absent@127.0.0.1:${port}/none`,
     });
     await once(silent, "connection");
     assert.equal(await child.stop(), 0, child.log());

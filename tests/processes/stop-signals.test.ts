@@ -13,8 +13,8 @@ test.after(letSignalsBe);
 test("a signal that comes while modules load reaches the process that started since", async () => {
   heedSignals();
   process.kill(process.pid, "SIGTERM");
-  const told = new Promise<string>((resolve) => onStopSignal(resolve));
-  assert.equal(await Promise.race([told, sleep(5_000, "none")]), "SIGTERM");
+  const signal = new Promise<string>((resolve) => onStopSignal(resolve));
+  assert.equal(await Promise.race([signal, sleep(5_000, "none")]), "SIGTERM");
 });
 
 test.run();

@@ -2,7 +2,7 @@
 /**
  * Goal: where `OTEL_*` asks for it, one trace goes from the voter's request to the confirmation on
  * the ledger, across both processes; else nothing is traced, sent or stored. Method: real `serve`
- * and `work` processes, and a collector of the test's own that hears what they send.
+ * and `work` processes, and a collector of the test's own that receives what they send.
  */
 import * as assert from "node:assert/strict";
 import { test } from "uvu";

@@ -1,7 +1,7 @@
 /**
- * Goal: a worker with a port of its own shows its health and its metrics there, and nothing else
- * to nobody. Method: a real `work` process beside a real ledger; a star is published, a message
- * of a stranger is put on the topic, and both are seen from outside.
+ * Goal: a worker with a port of its own serves its health there, its metrics to the operator,
+ * and nothing else. Method: a real `work` process beside a real ledger; a star is published, a
+ * message of a stranger is put on the topic, and both are seen from outside.
  */
 import * as assert from "node:assert/strict";
 import { test } from "uvu";

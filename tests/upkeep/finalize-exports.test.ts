@@ -155,7 +155,7 @@ test("a changed journal is noticed, and no reader gets a whole export of it", as
   await rig.setClock(2, NOON);
   await finalizeDueDays(rig.upkeep);
   assert.deepEqual(await checkFinalDays(rig.upkeep), []);
-  // Who owns the database can do anything: also switch the triggers off.
+  // The database's owner can do anything: also switch the triggers off.
   await rig.owner.unsafe(`
     alter table star disable trigger user; update star set weight = 2, counted_a = 1;
     alter table star enable trigger user`);
@@ -224,7 +224,7 @@ test("a day that cannot be made final is reported by the worker as long as that 
   await rig.owner`create trigger no_room before insert on export_day execute function no_room()`;
   const troubles = createOwnTroubles();
   const upkeep = startExportsUpkeep({ ...rig.upkeep, troubles, everyMs: 10 });
-  await until("it is told", () => troubles.isThere("exportsFailSince"));
+  await until("the failure is reported", () => troubles.isThere("exportsFailSince"));
   await rig.owner`drop trigger no_room on export_day`;
   await until("it is over", () => !troubles.isThere("exportsFailSince"));
   await upkeep.close();

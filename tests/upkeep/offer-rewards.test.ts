@@ -121,7 +121,7 @@ test("a queue that takes nothing is reported as long as that lasts; a Redis that
   await client.set("bull:rewards:id", "a word");
   await stars(stage, 1);
   relay(stage, redisUrl, openRewardsQueue, stuck);
-  await until("it is told", () => stuck.isThere("rewardsStuckSince"));
+  await until("the failure is reported", () => stuck.isThere("rewardsStuckSince"));
   await until("Redis was asked", () => isTried);
   assert.ok(!away.isThere("rewardsStuckSince"));
   await client.del("bull:rewards:id");

@@ -1,5 +1,5 @@
 /**
- * Goal: what processes tell of themselves adds up, and one that dies is noticed. Method: two
+ * Goal: what processes report of themselves adds up, and one that dies is noticed. Method: two
  * reporters on one database with metrics of their own, and what the console makes of them.
  */
 import * as assert from "node:assert/strict";

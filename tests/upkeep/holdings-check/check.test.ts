@@ -96,7 +96,9 @@ test("a sold carrier of the +5 is replaced by the lowest free B serial of that w
   assert.equal(await stage.star(voter), 0, "the wallet still carries its +5");
 });
 
-test("a sold carrier without a spare takes the 5 along, and the base stays", async ({ stage }) => {
+test("the sale of a carrier without a spare removes the 5, and the base stays", async ({
+  stage,
+}) => {
   const voter = await stage.wallet(0, 1);
   const [carrier = 0] = voter.b;
   await stage.star(voter);

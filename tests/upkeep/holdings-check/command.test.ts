@@ -113,7 +113,7 @@ test("a missing setting and a database out of reach are one line on standard err
   const missing = await run(stage, [], { COLLECTION_B_ID: "" });
   assert.deepEqual([missing.status, missing.stdout], [1, ""]);
   assert.equal(missing.stderr, "COLLECTION_B_ID is missing\n");
-  const gone = await run(stage, [], { DATABASE_URL: "postgres://nobody@127.0.0.1:9/nothing" });
+  const gone = await run(stage, [], { DATABASE_URL: "postgres://absent@127.0.0.1:9/nothing" });
   assert.deepEqual([gone.status, gone.stdout], [1, ""]);
   assert.match(gone.stderr, /^the database is out of reach: .*\n$/);
 });

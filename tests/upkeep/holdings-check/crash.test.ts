@@ -52,9 +52,9 @@ async function finish(stage: Stage, { removed, totals }: Arranged): Promise<void
   const outcome = await stage.check().runDue();
   assert.ok(outcome.kind === "checked" && outcome.retryAfterMs === null);
   for (const [n, mint] of MINTS.entries()) {
-    const told = brief(outcome.report, mint);
-    assert.deepEqual([...told.removed].sort(), removed, "before and after the crash, each once");
-    assert.deepEqual(told.deferred, []);
+    const report = brief(outcome.report, mint);
+    assert.deepEqual([...report.removed].sort(), removed, "before and after the crash, each once");
+    assert.deepEqual(report.deferred, []);
     assert.equal(await stage.total(mint), totals[n]);
     assert.deepEqual(await stage.differences(mint), []);
   }

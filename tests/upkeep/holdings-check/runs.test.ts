@@ -165,7 +165,7 @@ test("a clock that was ahead and went back holds no worker up", async ({ sql, cl
 });
 
 test("with Postgres out of reach a run is refused as unavailable", async ({ clock }) => {
-  const gone = openPostgres("postgres://nobody@127.0.0.1:9/nothing", { connections: 1 });
+  const gone = openPostgres("postgres://absent@127.0.0.1:9/nothing", { connections: 1 });
   const mirror = { nftOwners: () => assert.fail(), nft: () => assert.fail() };
   const collections = { A: "0.0.1", B: "0.0.2" };
   const check = createHoldingsCheck({ sql: gone, mirror, clock, log: silentLogger, collections });
