@@ -88,7 +88,7 @@ test("imports run strictly downward, and no row imports its own", () => {
   assert.deepEqual(upward, []);
 });
 
-/** The imports left when those that start or end a path are taken out, again and again. */
+/** Removes imports that start or end a path until only cycles are left. */
 function circular(imports: readonly Import[]): readonly string[] {
   const importers = new Set(imports.map(({ from }) => from));
   const imported = new Set(imports.map(({ to }) => to));
@@ -97,7 +97,7 @@ function circular(imports: readonly Import[]): readonly string[] {
   return imports.map(({ from, to }) => `${from} → ${to}`);
 }
 
-test("no file imports itself by way of others, not even for a type", () => {
+test("there is no import cycle, types included", () => {
   const imports = sources("src", "actors", "tests", "packages").flatMap(importsOf);
   assert.deepEqual(circular(imports), []);
 });
@@ -126,14 +126,14 @@ test("every file that a page names or links to is there", () => {
   assert.deepEqual(missing, []);
 });
 
-test("no file is named after nothing in particular", () => {
+test("every file has a specific name", () => {
   const vague = sources("src", "actors", "tests", "packages").filter((file) =>
     /(^|[/.-])(utils?|helpers?|managers?|common)[/.-]/.test(file),
   );
   assert.deepEqual(vague, []);
 });
 
-test("no statement is put together from text", () => {
+test("no SQL statement is built from text", () => {
   const users = sources("src").filter((file) =>
     /\.unsafe\(/.test(readFileSync(join(root, file), "utf8")),
   );

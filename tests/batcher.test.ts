@@ -92,7 +92,7 @@ test("with calls bounded, the next call takes all that was asked while it waited
   assert.deepEqual(await Promise.all([second, third]), [2, 3]);
 });
 
-test("a call that hangs holds up the next for a while and no longer", async () => {
+test("a call that hangs delays the next one for a bounded time", async () => {
   const { calls, load } = heldCalls();
   const ask = batcher(load, { keysMax: 10, callsMax: 1, waitMsMax: 1 });
   const hanging = ask(1);

@@ -85,7 +85,7 @@ test("a database has one address, which moves in a failover", () => {
   assert.equal(readSettings({ DATABASE_URL: url }).DATABASE_URL, url);
 });
 
-test("lists and nodes are read, and what is no node is refused", () => {
+test("lists and nodes are read, and an invalid node is refused", () => {
   const { HEDERA_NODES, EVENT_SOURCES, MIRROR_NODE_URL } = readSettings({
     HEDERA_NODES: "127.0.0.2:5000=0.0.3, node.example:50211=0.0.4",
     EVENT_SOURCES: "ONE,TWO",
@@ -117,7 +117,7 @@ test("the two keys of a message's holdings are names, and differ", () => {
   );
 });
 
-test("collections differ: one for both would mix what is apart on the ledger", () => {
+test("the two collections must differ", () => {
   assert.equal(
     refusal({ COLLECTION_A_ID: "0.0.7", COLLECTION_B_ID: "0.0.7" }),
     "COLLECTION_B_ID must not be COLLECTION_A_ID",

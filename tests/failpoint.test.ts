@@ -5,7 +5,7 @@ import { armFailpoint, failpoint, hookOf, parseFailpoint } from "../src/failpoin
 
 const lost = (message: string): Error => new Error(message);
 
-test("unarmed there is nothing to call; armed and disarmed is unarmed again", () => {
+test("the hook is undefined unless a failpoint is armed, and again after disarming", () => {
   assert.equal(failpoint, undefined);
   armFailpoint({ at: "pub.claimed", mode: "throw", hit: 1 }, { lost });
   assert.ok(failpoint);
@@ -13,7 +13,7 @@ test("unarmed there is nothing to call; armed and disarmed is unarmed again", ()
   assert.equal(failpoint, undefined);
 });
 
-test("only the nth passing of the named place is struck, and that once", async () => {
+test("the fault strikes only the nth passing of the named place, once", async () => {
   const hits: number[] = [];
   const hook = hookOf(
     { at: "vote.before_ack", mode: "throw", hit: 2 },

@@ -48,7 +48,7 @@ test("a process that ends by itself has written every log line, in order", async
   assert.ok(lines.every(({ msg }) => msg === "a word, ünd ein Wort"));
 });
 
-test("so has one that exits while lines are on their way", async () => {
+test("a process that exits while lines are on their way has written every line", async () => {
   const { status, lines } = await run(`
     for (let n = 0; n < 400; n++) log.info({ n }, "early");
     setImmediate(() => {

@@ -81,7 +81,7 @@ const NAMES = [
   ...CLASSES.map(([name]) => name),
   ...["mirror answers", "ledger answers", "Redis contents"],
 ];
-/** What says that a class reaches what it is about; else successes do. */
+/** What shows that a class reaches its subject; successes where absent. */
 const WELL_ANSWERED: Readonly<Record<string, readonly string[]>> = {
   methods: ["405"],
   "mirror answers": ["503"],

@@ -13,7 +13,10 @@ import { processIdentity } from "../../src/local/process-identity.ts";
 
 const MEMORY = "/dev/shm";
 const MOUNTED = /^\S+ \/dev\/shm tmpfs (\S+)/m;
-/** Test databases and their log take up to some 2 GB; nothing else shall run short by them. */
+/**
+ * Test databases and their log take up to some 2 GB; everything else must have enough room beside
+ * them.
+ */
 const ROOM_BYTES = 8 * 1024 ** 3;
 
 /**
@@ -26,7 +29,7 @@ export function memoryFolder(): string | undefined {
   try {
     const [, options = "noexec"] = MOUNTED.exec(readFileSync("/proc/mounts", "utf8")) ?? [];
     if (options.split(",").includes("noexec") || freeBytes() < ROOM_BYTES) return undefined;
-    // Only processes that we see can be told from those that are gone.
+    // Only where processes are visible can living ones be distinguished from ended ones.
     const ours = `starboard-${readlinkSync("/proc/self/ns/pid").replace(/\D/g, "")}-`;
     removeLeftBehind(ours);
     const folder = mkdtempSync(join(MEMORY, `${ours}${process.pid}-`));

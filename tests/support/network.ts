@@ -6,7 +6,7 @@ import { testDatabase } from "./postgres.ts";
 import { testRedis } from "./redis.ts";
 import { newKey } from "./service.ts";
 
-/** Everything `serve` and `work` processes need, living in the test's own process: the truth. */
+/** Everything `serve` and `work` processes need, inside the test's own process. */
 export interface Network {
   /** Settings of a web process on a port of its own, and of a worker. */
   readonly settings: Readonly<Record<string, string>>;
@@ -16,7 +16,7 @@ export interface Network {
   readonly collectionA: string;
   readonly collectionB: string;
   readonly topics: { readonly event: string; readonly asset: string };
-  /** Takes Redis away for good. */
+  /** Stops Redis, which does not come back. */
   cutRedis(): Promise<void>;
   close(): Promise<void>;
 }

@@ -5,7 +5,7 @@ export interface PremiumPass {
   readonly endsAt: number;
 }
 
-/** The season of the pass in force at an instant, as the journal's select tells it; null: none. */
+/** The season of the pass in force at an instant, as the journal's select gives it; null: none. */
 export function seasonAt(at: number, passes: readonly PremiumPass[]): string | null {
   const pass = passes.find(({ startsAt, endsAt }) => startsAt <= at && at < endsAt);
   return pass?.seasonId ?? null;

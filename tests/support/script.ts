@@ -2,7 +2,7 @@ import { fileURLToPath } from "node:url";
 
 /**
  * A test run compiles the tree once (`compile.ts`), each file beside its source; a single test
- * file runs by tsx. What a test starts as a process of its own goes the way of the test.
+ * file runs by tsx. What a test starts as a process of its own runs the same way.
  */
 export const COMPILED = import.meta.url.endsWith(".js");
 

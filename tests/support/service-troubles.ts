@@ -17,7 +17,7 @@ export interface Scene {
   close(): Promise<void>;
 }
 
-/** Something that needs a person, and the line of the verdict that tells it. */
+/** Something that needs a person, and the line of the verdict that names it. */
 export interface Trouble extends FailingLine {
   readonly name: string;
   happen(scene: Scene): Promise<unknown>;
