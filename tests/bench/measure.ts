@@ -166,7 +166,7 @@ function keep(
   }
   figures.add(`${name} transactions`, (after.commits - before.commits) / done);
   figures.add(`${name} wal syncs`, (after.walSyncs - before.walSyncs) / done);
-  for (const what of ["batches", "statements", "slot", "claim"]) {
+  for (const what of ["batches", "slot", "claim"]) {
     if (after.usage.counts[what] !== undefined) figures.add(`${name} ${what}`, counted(what));
   }
 }

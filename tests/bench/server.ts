@@ -105,8 +105,8 @@ async function engine(): Promise<Built> {
   const redis = openRedis(order.redisUrl, createLogger("warn", "bench"));
   const snapshots = createSnapshots(redis);
   const { casting, ...voting } = createEngine({
-    sql: counted(pools.sql),
-    writer: counted(pools.writer),
+    sql: pools.sql,
+    writer: pools.writer,
     clock,
     snapshots,
     collectionKeys: COLLECTION_KEYS,
@@ -162,7 +162,7 @@ async function plain(durably?: Durably): Promise<Built> {
     () => readDatabaseClock(pools.sql),
     () => undefined,
   );
-  const sql = counted(pools.writer);
+  const sql = pools.writer;
   const durable = await durably?.(sql);
   const routes = plainRoutes({
     ...(durable === undefined ? {} : { cast: durable.cast }),
@@ -188,17 +188,6 @@ async function openPools(connections: number, role?: string) {
     writer,
     end: () => Promise.all([sql.end({ timeout: 1 }), writer.end({ timeout: 1 })]),
   };
-}
-
-/** A pool that counts its statements. */
-function counted(sql: Sql): Sql {
-  return new Proxy(sql, {
-    apply(target, self, args: unknown[]) {
-      const [first] = args;
-      if (Array.isArray(first) && "raw" in first) count("statements");
-      return Reflect.apply(target, self, args);
-    },
-  });
 }
 
 function never(): never {
