@@ -51,15 +51,15 @@ export interface TopicKnowledgeParts
   readonly isReady: (kind: TopicKind) => boolean;
 }
 
-/** A transaction's whole time, and what two clocks may differ by. */
-const IN_FLIGHT_NS = (BigInt(bounds.transactionValidSeconds) + 10n) * 1_000_000_000n;
+/** A transaction's whole time, and what clocks may differ by and a mirror node be behind. */
+const IN_FLIGHT_NS = (BigInt(bounds.transactionValidSeconds) + 30n) * 1_000_000_000n;
 const READ = { deadlineMs: 5_000, background: true } as const;
 
 export function createTopicKnowledge(parts: TopicKnowledgeParts): TopicKnowledge {
   const { sql, witness, topics, clock, mirror, alerts } = parts;
   let database: KnownDatabase | undefined;
   const read = new Set<TopicKind>();
-  let copy: { readonly since: number; readonly settledAt: bigint } | undefined;
+  let copy: { readonly since: number; settledAt?: bigint } | undefined;
 
   const readAll = async (kinds: readonly TopicKind[]): Promise<boolean> => {
     const ends = kinds.map(async (kind) => {
@@ -81,7 +81,7 @@ export function createTopicKnowledge(parts: TopicKnowledgeParts): TopicKnowledge
     if (isCopy) {
       await markCopy(sql);
       read.clear();
-      copy = { since: now, settledAt: clock.now() + IN_FLIGHT_NS };
+      copy = { since: now };
       alerts.log.warn(
         { identity, home },
         "the database is a copy: what it holds is sent when the topics have been read",
@@ -103,7 +103,12 @@ export function createTopicKnowledge(parts: TopicKnowledgeParts): TopicKnowledge
       await readAll(TOPIC_KINDS.filter((kind) => parts.isReady(kind) && !read.has(kind)));
       if (copy === undefined || database === undefined || read.size < TOPIC_KINDS.length) return;
       const block = await mirror.newestBlock(READ);
-      if (block === null || parseTimestamp(block.to) < copy.settledAt) return;
+      if (block === null) return;
+      const reached = parseTimestamp(block.to);
+      // Counted from here: by now messages and blocks have corrected a machine's clock that was behind.
+      clock.sawConsensus(reached);
+      copy.settledAt ??= clock.now() + IN_FLIGHT_NS;
+      if (reached < copy.settledAt) return;
       // Whatever was on its way has landed by now, or never will.
       if (!(await readAll(TOPIC_KINDS))) return;
       copy = undefined;

@@ -33,7 +33,7 @@ const SEASON = "5d2f0f5e-0000-7000-8000-000000000001";
 const PUBLISHED_BEFORE_KILL = 10;
 /** A standby looks every five seconds whether its primary has come back. */
 const PROMOTED_WITHIN_MS = 60_000;
-/** A copy's waiting stars wait 130 s for what the lost server may have sent. */
+/** A copy's waiting stars wait 150 s for what the lost server may have sent. */
 const PUBLISHED_WITHIN_MS = 300_000;
 
 const programs = programsOrSkip();

@@ -50,6 +50,20 @@ test("on a copy, what was accepted before waits until all that was on its way ha
   assert.deepEqual([knowledge.of("event")?.since, knowledge.of("asset")?.since], [0, 0]);
 });
 
+test("on a copy, a worker whose clock is ten minutes behind waits as long", async () => {
+  await started().check();
+  await rig.sql`update journal_home set identity = 'the server it was copied from'`;
+  rig.clockOff = -600;
+  const knowledge = started();
+  await knowledge.check();
+  rig.ledger.advance(60);
+  await knowledge.check();
+  assert.equal(sends(knowledge), "later");
+  rig.ledger.advance(120);
+  await knowledge.check();
+  assert.equal(sends(knowledge), "at once");
+});
+
 test("a worker that starts on a disk that was rolled back under its server waits, as on any copy", async () => {
   const redis = witness();
   await started(redis).check();
