@@ -1,3 +1,4 @@
+import { execFile } from "node:child_process";
 import { readdirSync, rmSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { dirname, join, relative, resolve, sep } from "node:path";
@@ -18,21 +19,21 @@ import {
 /**
  * Runs test files:
  *
- *     node --import tsx tests/run.ts [filter…] [--jobs 4] [--in folder…] [--source]
+ *     node --import tsx tests/run.ts [filter…] [--jobs 4] [--in folder…] [--source] [--check]
  *
  * A filter is a part of a file's path; without one, all run. More than a few are compiled first,
  * unless they are to run from source. Short files of one folder share a process, for most of their
  * CPU goes into loading the service; the others have one of their own. Twice as many processes as
  * this machine has cores run side by side, for they wait half of their time. They share one
- * Postgres, in which each file makes databases of its own. Exit status 0 only when something
- * passed, nothing failed and no process was left behind.
+ * Postgres, in which each file makes databases of its own. `--check` runs `npm run check` beside
+ * them. Exit status 0 only when something passed, nothing failed and no process was left behind.
  */
 
 const ROOT = join(import.meta.dirname, "..");
 /** So few run by tsx before the tree is compiled. */
 const FEW = 3;
 /** So many files share a process at most: enough to load the service seldom, and to end in a minute. */
-const TOGETHER = 6;
+const TOGETHER = 10;
 /** Folders whose files have a process each: they are about processes, or fail on purpose. */
 const APART = ["tests/processes/", "tests/cli/", "tests/prove/", "tests/fixtures/runner/"];
 
@@ -41,6 +42,7 @@ const { values, positionals } = parseArgs({
     jobs: { type: "string", default: String(2 * availableParallelism()) },
     in: { type: "string", multiple: true, default: [join(ROOT, "tests"), join(ROOT, "packages")] },
     source: { type: "boolean", default: false },
+    check: { type: "boolean", default: false },
   },
   allowPositionals: true,
 });
@@ -51,6 +53,7 @@ async function main(): Promise<number> {
   const stop = new AbortController();
   process.once("SIGINT", () => stop.abort());
   process.once("SIGTERM", () => stop.abort());
+  const checking = values.check ? check(stop.signal) : undefined;
   const paths = findFiles(values.in, positionals);
   const compile = !COMPILED && !values.source && paths.length > FEW;
   const tree = compile ? await compileTree() : ROOT;
@@ -62,11 +65,34 @@ async function main(): Promise<number> {
     const processes = longestFirst(shareProcesses(files)).map((together) =>
       testProcess(together, tree, compile || COMPILED),
     );
-    return summarize(await runAll(processes, env, stop.signal));
+    const results = await runAll(processes, env, stop.signal);
+    const checked = await checking;
+    return summarize(checked === undefined ? results : [checked, ...results]);
   } finally {
     await server?.close();
     if (compile) rmSync(tree, { recursive: true, force: true });
   }
+}
+
+/** Lint, types, architecture and dead code, as one more file with one test. */
+async function check(signal: AbortSignal): Promise<FileResult> {
+  const startedAt = performance.now();
+  const failure = await new Promise<string | undefined>((resolve) => {
+    const done: Parameters<typeof execFile>[3] = (error, stdout, stderr) =>
+      resolve(error === null ? undefined : `${stdout}${stderr}`);
+    execFile("npm", ["run", "--silent", "check"], { signal }, done);
+  });
+  const result = {
+    name: "npm run check",
+    passed: failure === undefined ? 1 : 0,
+    failed: failure === undefined ? 0 : 1,
+    skipped: 0,
+    seconds: (performance.now() - startedAt) / 1_000,
+    complaint: undefined,
+    output: failure ?? "",
+  };
+  print(describe(result));
+  return result;
 }
 
 /** Test files below folders, by their path in the tree; `fixtures` are files that tests run. */
