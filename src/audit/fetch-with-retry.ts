@@ -10,7 +10,7 @@ const TIMEOUT_MS = 60_000;
 /** Limits are windows of a minute: a service that refuses for longer is not limiting. */
 const PATIENCE_MS = 10 * 60_000;
 /** A restart takes seconds; a mistyped address is reported soon. */
-const PATIENCE_UNTOLD_MS = 10_000;
+const PATIENCE_WITHOUT_HINT_MS = 10_000;
 const WAIT_MS_MAX = 120_000;
 const SECOND_MS = 1_000;
 /** What of a refusal is repeated. */
@@ -39,7 +39,7 @@ export async function fetchWithRetry(
     const waitMs = retryAfter === undefined ? 0 : readRetryAfter(retryAfter);
     const mayPass = reply instanceof Error || MAY_PASS.has(reply.statusCode);
     const why = reply instanceof Error ? reply.message : await refusalIn(reply);
-    const patienceMs = retryAfter === undefined ? PATIENCE_UNTOLD_MS : PATIENCE_MS;
+    const patienceMs = retryAfter === undefined ? PATIENCE_WITHOUT_HINT_MS : PATIENCE_MS;
     if (!mayPass || waitMs > WAIT_MS_MAX || performance.now() - startedAt >= patienceMs) {
       throw new Error(`${pathname}: ${why}`);
     }

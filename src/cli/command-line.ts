@@ -52,7 +52,7 @@ function onUnwritten(error: NodeJS.ErrnoException): void {
   else refuse(error);
 }
 
-/** Nobody is left to tell. */
+/** The reader of the output has closed it. */
 function onUnheard(): void {
   process.exitCode = 1;
 }

@@ -42,7 +42,7 @@ const GUARD = 'read -r _; kill -s "$1" "$2"';
  * reaches us alone and the server outlives our drain. A guard ends it when we
  * are killed. Neither keeps our event loop alive.
  *
- * @param stopSignals tried in turn until it has ended; the first is the kind one
+ * @param stopSignals tried one after the other until it has ended; the first is the kind one
  */
 export function startChild(
   launch: Launch,

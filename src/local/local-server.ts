@@ -11,7 +11,7 @@ export interface ServerKind {
   readonly name: string;
   /** Taken at the first start where it is free; any when absent. */
   readonly port?: number | undefined;
-  /** Sent in turn until it has ended; the first loses nothing. */
+  /** Sent one after the other until it has ended; the first loses nothing. */
   readonly stopSignals: readonly [NodeJS.Signals, ...NodeJS.Signals[]];
   /** Makes the data ready, once, when the folder is ours alone. */
   prepare?(): Promise<void>;

@@ -28,7 +28,7 @@ export type AskApp = (
   prechecked?: Prechecked,
 ) => void;
 
-/** A ready answer in JSON. Headers are names and values in turn. */
+/** A ready answer in JSON. Names and values of headers alternate. */
 export interface ReadyAnswer {
   readonly status: 200 | 304;
   readonly headers: readonly string[];

@@ -25,7 +25,7 @@ export interface RateLimit {
   hasRoom(client: string): boolean;
   /** Counts a refusal. @returns when to come again, whole seconds: waiting so long helps */
   refused(verdict: CountedVerdict): number;
-  /** The rate headers, names and values in turn. */
+  /** The rate headers, names and values alternate. */
   headers(verdict: Verdict): readonly [string, string, string, string];
 }
 

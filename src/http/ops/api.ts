@@ -85,7 +85,7 @@ function readWanted(c: Context): AttentionQuery {
   };
 }
 
-/** A parameter that is not known, or there twice, is a mistake that is better told. */
+/** A parameter that is not known, or there twice, is a mistake, and refused. */
 function refuseOthers(c: Context, known: readonly string[]): void {
   for (const [name, values] of Object.entries(c.req.queries())) {
     if (!known.includes(name) || values.length > 1) throw invalid(name);

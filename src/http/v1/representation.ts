@@ -50,7 +50,7 @@ export interface SendOptions {
 /** A reply ready to be sent. */
 export interface ReadyReply {
   readonly status: 200 | 304;
-  /** Names and values in turn; all but the body's type and length. */
+  /** Names and values alternate; all but the body's type and length. */
   readonly headers: readonly string[];
   readonly bytes: Uint8Array<ArrayBuffer> | null;
 }

@@ -22,7 +22,7 @@ export interface Compared {
 
 /**
  * Asks the mirror node for a star's row, and holds against it what the service says: the message
- * byte for byte, the running hash as it was told, and that hash as this browser makes it from the
+ * byte for byte, the running hash as the receipt says it, and that hash as this browser makes it from the
  * message before.
  *
  * @returns sentences for people
