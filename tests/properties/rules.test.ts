@@ -26,7 +26,7 @@ import { history } from "./histories.ts";
 import { rules, SEED } from "./rules.ts";
 import { dayStarOf, type EventState, type Outcome, playOnce, type Row, realCore } from "./world.ts";
 
-const RUNS = 250;
+const RUNS = 500;
 
 for (const [sentence, rule] of Object.entries(rules))
   test(sentence, () => rule(realCore, { numRuns: RUNS }));
