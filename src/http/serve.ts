@@ -1,4 +1,4 @@
-import { createServer, type IncomingMessage, METHODS, type Server, STATUS_CODES } from "node:http";
+import { createServer, type IncomingMessage, type Server, STATUS_CODES } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { Duplex } from "node:stream";
 import { getRequestListener, RequestError } from "@hono/node-server";
@@ -6,6 +6,7 @@ import type { Hono } from "hono";
 import type { AskApp, FastPath } from "./fast-path/fast-path.ts";
 import { type BareProblem, bareProblem } from "./problem.ts";
 import { boundSocketsPerAddress } from "./sockets-per-address.ts";
+import { tunnelRequest, unknownMethodRequest } from "./unknown-method.ts";
 
 export interface HttpServer {
   /** `http://host:port`, the port as it was really bound. */
@@ -74,11 +75,20 @@ export async function serveHttp(
   });
   server.maxConnections = CONNECTIONS_MAX;
   if (socketAddress !== undefined) boundSocketsPerAddress(server, socketAddress);
-  server.on("clientError", refuseUnparsed);
+  const answerUnknown = unknownMethods(app);
+  server.on("clientError", (error: ParserError, socket) => {
+    const isMethod = error.code === "HPE_INVALID_METHOD";
+    const request = isMethod ? unknownMethodRequest(error.rawPacket) : undefined;
+    if (!answerUnknown(request, socket)) refuseUnparsed(error, socket);
+  });
   // Node would answer 417 without a body; what is expected may as well be ignored (RFC 9110).
   server.on("checkExpectation", (request, response) => server.emit("request", request, response));
   // Node would hang up in silence: no tunnel is offered.
-  server.on("connect", (_request, socket) => hangUp(socket, bareProblem("METHOD_NOT_ALLOWED")));
+  server.on("connect", (request, socket) => {
+    if (!answerUnknown(tunnelRequest(request), socket)) {
+      hangUp(socket, bareProblem("METHOD_NOT_ALLOWED"));
+    }
+  });
   await listen(server, host, port);
   return {
     url: urlOf(server),
@@ -137,17 +147,47 @@ function refuseUnparsed(error: ParserError, socket: Duplex): void {
   else hangUp(socket, bareProblem(parserProblem(error)));
 }
 
-function parserProblem({ code, rawPacket }: ParserError): Parameters<typeof bareProblem>[0] {
+function parserProblem({ code }: ParserError): Parameters<typeof bareProblem>[0] {
   if (code === "HPE_HEADER_OVERFLOW") return "HEADERS_TOO_LARGE";
-  if (code === "ERR_HTTP_REQUEST_TIMEOUT") return "REQUEST_TIMEOUT";
-  // A method that Node does not know is still "a method other than GET". Where Node knows the first
-  // word, the error is in the bytes after this request.
-  const [, word] = /^(\S+) \/v1[/? ]/.exec(rawPacket?.toString("latin1", 0, 200) ?? "") ?? [];
-  const isUnknownWord = word !== undefined && !METHODS.includes(word);
-  return code === "HPE_INVALID_METHOD" && isUnknownWord ? "METHOD_NOT_ALLOWED" : "INVALID_REQUEST";
+  return code === "ERR_HTTP_REQUEST_TIMEOUT" ? "REQUEST_TIMEOUT" : "INVALID_REQUEST";
 }
 
-function hangUp(socket: Duplex, { status, headers, text }: BareProblem): void {
+/**
+ * Answers requests of unknown methods by the app.
+ *
+ * @returns a function that says whether the socket gets its answer by this
+ */
+function unknownMethods(app: Hono) {
+  // The parser reports an error for whatever bytes come next, too.
+  const answered = new WeakSet<Duplex>();
+  return (request: Request | undefined, socket: Duplex): boolean => {
+    if (answered.has(socket)) return true;
+    if (request === undefined || !socket.writable) return false;
+    answered.add(socket);
+    void hangUpWith(async () => app.fetch(request, { incoming: { socket } }), socket);
+    return true;
+  };
+}
+
+async function hangUpWith(answer: () => Promise<Response>, socket: Duplex): Promise<void> {
+  try {
+    const reply = await answer();
+    const text = await reply.text();
+    const headers = {
+      ...Object.fromEntries(reply.headers),
+      "content-length": String(Buffer.byteLength(text)),
+      connection: "close",
+    };
+    hangUp(socket, { status: reply.status, headers, text });
+  } catch {
+    socket.destroy();
+  }
+}
+
+function hangUp(
+  socket: Duplex,
+  { status, headers, text }: Omit<BareProblem, "status"> & { readonly status: number },
+): void {
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
   const head = [`HTTP/1.1 ${status} ${STATUS_CODES[status]}`, ...lines].join("\r\n");
   socket.end(`${head}\r\n\r\n${text}`, () => socket.destroy());

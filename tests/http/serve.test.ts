@@ -8,6 +8,7 @@ import { Hono } from "hono";
 import { test } from "uvu";
 import { z } from "zod";
 import { createApp } from "../../src/http/app.ts";
+import { refuseOtherMethods } from "../../src/http/middleware/other-methods.ts";
 import { readJson } from "../../src/http/middleware/read-json.ts";
 import { type HttpServer, serveHttp } from "../../src/http/serve.ts";
 import { silentLogger } from "../../src/log.ts";
@@ -83,6 +84,21 @@ test("400 INVALID_REQUEST in JSON for what is no HTTP request", async () => {
   ]) {
     assertProblem(await raw(bytes), 400, "INVALID_REQUEST");
   }
+});
+
+test("405 with `Allow` of the path under /voting for a method word that Node does not know", async () => {
+  const voting = new Hono().get("/stars", (c) => c.text("stars"));
+  refuseOtherMethods(voting);
+  const mounts = [{ path: "/voting", app: voting }];
+  const app = createApp({ log: silentLogger, metrics: createMetrics(), mounts });
+  const own = await serveHttp(app, ANYWHERE);
+  const socket = open(own);
+  socket.write("FOO /voting/stars HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\n");
+  setTimeout(() => socket.write("some body"), 20);
+  const reply = await text(socket);
+  await own.close(1_000);
+  assertProblem(reply, 405, "METHOD_NOT_ALLOWED");
+  assert.match(reply, /\r\nallow: GET, HEAD\r\n/i);
 });
 
 test("400 INVALID_REQUEST for no host, two hosts, and a host that is none", async () => {

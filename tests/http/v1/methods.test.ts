@@ -19,8 +19,8 @@ test.after(async () => {
 });
 
 /** Sends bytes as they are and reads until the server hangs up. */
-async function raw(request: string): Promise<string> {
-  const { hostname, port } = new URL(server.url);
+async function raw(request: string, to: HttpServer = server): Promise<string> {
+  const { hostname, port } = new URL(to.url);
   const socket = connect(Number(port), hostname);
   socket.write(request);
   return await text(socket);
@@ -58,6 +58,29 @@ test("every request counts for the rate limit, of any method, and 429 comes befo
   }
   const counts = [405, 401, 405, 405].map((status, index) => [status, String(3 - index)]);
   assert.deepEqual(replies, [...counts, [429, "0"]]);
+});
+
+test("words that Node does not know count as any method, and their replies say how the limit stands", async () => {
+  const given = { sql: house.sql, clock: house.clock, trustedProxies: ["127.0.0.1"] };
+  const app = createHouse({ ...given, rateLimit: 2 });
+  const limited = await serveHttp(app, { host: "127.0.0.1", port: 0 });
+  const client = "X-Forwarded-For: 192.0.2.7\r\n";
+  const replies = [];
+  for (const line of ["FOO /v1/events", "CONNECT /v1/events", "get /v1"]) {
+    replies.push(await raw(`${line} HTTP/1.1\r\nHost: x\r\n${client}\r\n`, limited));
+  }
+  await limited.close(1_000);
+  assert.deepEqual(
+    replies.map((reply) => [/^HTTP\/1\.1 (\d+)/.exec(reply)?.[1], /"ip";r=(\d+)/.exec(reply)?.[1]]),
+    [
+      ["405", "1"],
+      ["405", "0"],
+      ["429", "0"],
+    ],
+  );
+  assert.match(replies[2] ?? "", /\r\nretry-after: [1-9]/i);
+  const others = await app.request("/v1/events", {}, from("192.0.2.8"));
+  assert.equal(others.status, 401);
 });
 
 test("unannounced bytes after a GET are a bad request, not another method", async () => {

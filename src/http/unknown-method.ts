@@ -1,0 +1,53 @@
+import { type IncomingMessage, METHODS } from "node:http";
+
+/** The first line and the headers; the word is none that the parser knows. */
+const HEAD = /^(?<word>\S+) (?<target>\/\S*) (?:HTTP\/1\.[01]\r\n(?<headers>.*?)(?:\r\n\r\n|$))?/s;
+/** Paths whose wrong methods are answered and counted, of whatever word. */
+const ANSWERED = /^\/(?:v1|voting)(?:[/?]|$)/;
+/** Stands for each of them: words of a client's choice name no route, log line or metric. */
+const METHOD = "UNKNOWN";
+
+/**
+ * Makes a request of what the parser refused for its method alone, so that the app answers it as
+ * any wrong method: counted, with the rate headers, `Allow` and CORS.
+ *
+ * @param packet the bytes that the parser stopped in
+ * @returns undefined where they are no such request, or of no API
+ */
+export function unknownMethodRequest(packet: Buffer | undefined): Request | undefined {
+  const {
+    word,
+    target = "",
+    headers = "",
+  } = HEAD.exec(packet?.toString("latin1") ?? "")?.groups ?? {};
+  // Where the parser knows the first word, the error is in the bytes after this request.
+  if (word === undefined || METHODS.includes(word)) return undefined;
+  return requestOf(target, headers.split("\r\n").map(pairOf));
+}
+
+/** The same of a request for a tunnel, of which Node makes none for the app. */
+export function tunnelRequest({ url = "", rawHeaders }: IncomingMessage): Request | undefined {
+  const pairs = rawHeaders.flatMap((name, index) =>
+    index % 2 === 0 ? [[name, rawHeaders[index + 1] ?? ""] as const] : [],
+  );
+  return requestOf(url, pairs);
+}
+
+function pairOf(line: string): readonly [string, string] {
+  const colon = line.indexOf(":");
+  return [line.slice(0, colon), line.slice(colon + 1)];
+}
+
+function requestOf(
+  target: string,
+  pairs: readonly (readonly [string, string])[],
+): Request | undefined {
+  if (!ANSWERED.test(target)) return undefined;
+  try {
+    const headers = new Headers();
+    for (const [name, value] of pairs) if (name !== "") headers.append(name, value);
+    return new Request(new URL(target, "http://localhost"), { method: METHOD, headers });
+  } catch {
+    return undefined;
+  }
+}
