@@ -4,6 +4,7 @@ import { ACTOR_TYPES, type ActorName, parseActorName } from "../hosting/actor-na
 import { type Replay, type Resting, replayActor, showActor } from "../hosting/inspect-actor.ts";
 import { listActors } from "../hosting/list-actors.ts";
 import type { Sql } from "../store/postgres.ts";
+import { actorBody } from "./actor-body.ts";
 import { withDatabase } from "./database.ts";
 import { command, table } from "./output.ts";
 import { readCommandSettings } from "./settings.ts";
@@ -45,10 +46,11 @@ const show = command({
   name: "show",
   description: "Show an actor's state, context and version.",
   args: ID,
-  work({ id }) {
+  async work({ id }) {
     const name = readName(id);
     // An event's actors are read from the journal: a snapshot of a large mint takes longer.
-    return inspect(name, name.type === "wallet-day" ? "snapshots" : "journal", showActor);
+    const from = name.type === "wallet-day" ? "snapshots" : "journal";
+    return actorBody(await inspect(name, from, showActor));
   },
   text: (actor) => JSON.stringify(actor, null, 2),
 });
@@ -60,7 +62,7 @@ const replay = command({
   async work({ id }) {
     const replayed = await inspect(readName(id), "snapshots", replayActor);
     if (!replayed.equal) process.exitCode = 1;
-    return replayed;
+    return { ...replayed, replayed: actorBody(replayed.replayed) };
   },
   text: replayText,
 });

@@ -1,5 +1,6 @@
 import { type Context, Hono } from "hono";
 import { instant, withInstants } from "../../../actors/day.ts";
+import { actorBody } from "../../cli/actor-body.ts";
 import { TerminalError } from "../../errors.ts";
 import type { HistoryStar } from "../../hosting/actor-history.ts";
 import { ACTOR_TYPES, type ActorName, parseActorName } from "../../hosting/actor-name.ts";
@@ -47,7 +48,7 @@ export function opsApi(deps: OpsApiDeps): Hono {
     if (name === undefined) throw new TerminalError("NOT_FOUND", "this names no actor");
     const [actor, history] = await Promise.all([deps.showActor(name), deps.actorHistory(name)]);
     const shown = history.map((star) => ({ ...star, at: instant(star.at) }));
-    const json = await jsonInPieces({ ...actor, history: shown });
+    const json = await jsonInPieces({ ...actorBody(actor), history: shown });
     return c.body(json, 200, { "Content-Type": "application/json" });
   });
   app.get("/health", async (c) => c.json(await deps.verdict()));

@@ -56,6 +56,11 @@ test("an actor is shown as the command shows it, with its history", async ({
   assert.deepEqual(Object.keys(body), ["id", "state", "context", "version", "source", "history"]);
   assert.deepEqual([body.state, body.version, body.history.length], ["open", 2, 2]);
   assert.deepEqual(body.history[1].target, { type: "event", id: "meetup" });
+  const instants = body.history.map((star: { at: string }) => star.at).reverse();
+  assert.deepEqual(
+    body.context.stars.map((star: { at: string }) => star.at),
+    instants,
+  );
   const event = await send(service, `GET /ops/api/actors/event-day/meetup/${day}`, {
     token: TOKEN,
   });
