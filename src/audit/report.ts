@@ -30,9 +30,9 @@ export interface Mismatch {
   /** Null for what is not about one message. */
   readonly topic: string | null;
   readonly sequenceNumber: number | null;
-  readonly starId?: string;
+  readonly starId?: string | null;
   /** Where else to look: a ranking's field, an export's day. */
-  readonly where?: string;
+  readonly where?: string | null;
   readonly expected: string | number;
   readonly found: string | number;
   /** Text of the message, where there is one. */
@@ -94,8 +94,8 @@ export interface KnownMatter {
   /** The export's day that says so. */
   readonly day: Day;
   /** Of a conflict, and the star that was first on the ledger. */
-  readonly starId?: string;
-  readonly conflictsWith?: string;
+  readonly starId?: string | null;
+  readonly conflictsWith?: string | null;
 }
 
 /** Mismatches kept in full; beyond them they are only counted, so that memory stays bounded. */

@@ -1,10 +1,10 @@
 import { defineCommand } from "citty";
 import { withInstants } from "../../actors/day.ts";
+import { actorBody } from "../hosting/actor-body.ts";
 import { ACTOR_TYPES, type ActorName, parseActorName } from "../hosting/actor-name.ts";
 import { type Replay, type Resting, replayActor, showActor } from "../hosting/inspect-actor.ts";
 import { listActors } from "../hosting/list-actors.ts";
 import type { Sql } from "../store/postgres.ts";
-import { actorBody } from "./actor-body.ts";
 import { withDatabase } from "./database.ts";
 import { command, table } from "./output.ts";
 import { readCommandSettings } from "./settings.ts";

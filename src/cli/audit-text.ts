@@ -63,8 +63,8 @@ function firstOf([first]: readonly Mismatch[]): string {
   const facts = {
     kind,
     ...(topic === null ? {} : { topic, message: String(sequenceNumber) }),
-    ...(starId === undefined ? {} : { star: starId }),
-    ...(where === undefined ? {} : { where }),
+    ...(starId == null ? {} : { star: starId }),
+    ...(where == null ? {} : { where }),
     expected: String(expected),
     found: String(found),
     ...(message === null ? {} : { text: message }),

@@ -36,7 +36,13 @@ export const auditCommand = command({
     if (!conclusion.ok) process.exitCode = 1;
     const notes =
       exports?.note === undefined ? conclusion.notes : [exports.note, ...conclusion.notes];
-    return { ...conclusion, notes };
+    return {
+      ...conclusion,
+      // A missing value is null, never an absent field.
+      mismatches: conclusion.mismatches.map((one) => ({ starId: null, where: null, ...one })),
+      known: conclusion.known.map((one) => ({ starId: null, conflictsWith: null, ...one })),
+      notes,
+    };
   },
   text: auditText,
 });

@@ -53,7 +53,11 @@ test("the first mismatch is printed in full, and the status is 1", async () => {
   const { hash } = message;
   message.hash = Buffer.alloc(48).toString("base64");
   const result = await run("--mirror", served.url, ...FLAGS);
+  const json = await run("--mirror", served.url, ...FLAGS, "--json");
   message.hash = hash;
+  const [first] = json.json<{ mismatches: Record<string, unknown>[] }>().mismatches;
+  assert.equal(first?.where, null, "a missing value is null, never an absent field");
+  assert.ok("starId" in first);
   assert.equal(result.status, 1);
   assert.match(
     result.stdout,

@@ -1,7 +1,7 @@
 import { type Context, Hono } from "hono";
 import { instant, withInstants } from "../../../actors/day.ts";
-import { actorBody } from "../../cli/actor-body.ts";
 import { TerminalError } from "../../errors.ts";
+import { actorBody } from "../../hosting/actor-body.ts";
 import type { HistoryStar } from "../../hosting/actor-history.ts";
 import { ACTOR_TYPES, type ActorName, parseActorName } from "../../hosting/actor-name.ts";
 import type { ShownActor } from "../../hosting/inspect-actor.ts";

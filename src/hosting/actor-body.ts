@@ -1,5 +1,5 @@
 import { instant } from "../../actors/day.ts";
-import type { ShownActor } from "../hosting/inspect-actor.ts";
+import type { ShownActor } from "./inspect-actor.ts";
 
 /**
  * An actor as JSON shows it, at `actors show`, `actors replay` and `/ops/api/actors/<id>`: the
