@@ -2,6 +2,7 @@ import { defineCommand } from "citty";
 import { ownUrl } from "../addresses.ts";
 import { checkInstead, PROCESS_FLAGS } from "../cli/doctor.ts";
 import { environment, readSettings, type Settings } from "../config.ts";
+import { clientAddress } from "../http/middleware/client-address.ts";
 import { createLogger, type Logger } from "../log.ts";
 import { createWakeQueue } from "../publishing/queue.ts";
 import { openPostgres, ownsTables, runStatement } from "../store/postgres.ts";
@@ -19,6 +20,7 @@ export const serveCommand = defineCommand({
     if (await checkInstead(args, "serve", checkedSettings)) return;
     await runUntilStopped(async () => {
       const settings = readSettings(environment(), WEB_SETTINGS);
+      checkAddresses(settings);
       const log = createLogger(settings.LOG_LEVEL, "web", traceFields(settings));
       const tracing = await startTracing(settings, { role: "web", log });
       armFailpointFromSettings(settings, log);
@@ -42,8 +44,19 @@ export const serveCommand = defineCommand({
 /** As a start reads them; a check reports what is missing. */
 function checkedSettings(): Settings {
   const settings = readSettings(environment());
-  ownUrl(settings);
+  checkAddresses(settings);
   return settings;
+}
+
+/**
+ * Before anything outside is asked: what is wrong with a setting is not hidden by a server that is
+ * away.
+ *
+ * @throws ConfigurationError where `PUBLIC_URL` is missing, or a trusted proxy is no range
+ */
+function checkAddresses(settings: Settings): void {
+  ownUrl(settings);
+  clientAddress(settings.TRUSTED_PROXIES);
 }
 
 /**

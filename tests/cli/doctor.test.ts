@@ -84,6 +84,22 @@ test("`serve --check` refuses an address that others reach without the URL they 
   assert.match(open.stderr, /^PUBLIC_URL is missing: HOST is not a loopback address\n$/);
 });
 
+test("`serve` names a setting that cannot be before it asks any server, checked first or not", async ({
+  network: { settings },
+}) => {
+  const away = { ...settings, DATABASE_URL: "postgres://a@127.0.0.1:1/b" };
+  for (const [set, said] of [
+    [{ HOST: "0.0.0.0" }, "PUBLIC_URL is missing: HOST is not a loopback address"],
+    [{ TRUSTED_PROXIES: "10.0.0.0/33" }, "TRUSTED_PROXIES: 10.0.0.0/33 is no range"],
+  ] as const) {
+    for (const words of [["serve"], ["serve", "--check"]]) {
+      const { status, stdout, stderr } = await starboard(words, { ...away, ...set });
+      assert.deepEqual([status, stdout], [1, ""], said);
+      assert.match(stderr, new RegExp(`^(starboard: )?${said}\n$`));
+    }
+  }
+});
+
 test("an empty environment fails every check, and each says what to set", async () => {
   const { ok, checks } = await examine(readSettings({}));
   assert.equal(ok, false);
