@@ -56,6 +56,8 @@ const dayOf = (at: number): string => new Date(at).toISOString().slice(0, 10);
 const REQUEST_MS = 4_000;
 /** Every process that runs, and reaches the database, has noticed by then that its clock jumped. */
 const CLOCK_KNOWN_MS = 15_000;
+/** The database's clock is set back by so much at most: a statement on its way may commit as much later. */
+const SET_BACK_MS = 30_000;
 
 /**
  * Holds what the service did against the promises, at every commit, every message and every
@@ -127,7 +129,7 @@ export class Judge {
     this.#standing.set(id, standing);
     this.#askOracle(standing);
     const serials = JSON.stringify([row.held_a, row.held_b]);
-    const since = this.#parts.now() - REQUEST_MS;
+    const since = this.#parts.now() - REQUEST_MS - (isClockKnown ? 0 : SET_BACK_MS);
     const known = this.#readings.get(wallet) ?? [];
     const isRead = known.some((read) => read.serials === serials && read.askedAt >= since);
     if (!isRead) this.#deny("P12", `star ${id} holds what no mirror node said: ${serials}`);
@@ -187,7 +189,7 @@ export class Judge {
 
   /** A mirror node said what a wallet holds. */
   read(wallet: number, askedAt: number, serials: readonly (readonly number[])[]): void {
-    const since = this.#parts.now() - REQUEST_MS;
+    const since = this.#parts.now() - REQUEST_MS - SET_BACK_MS;
     const recent = (this.#readings.get(wallet) ?? []).filter((each) => each.askedAt >= since);
     recent.push({ askedAt, serials: JSON.stringify(serials) });
     this.#readings.set(wallet, recent);
