@@ -3,13 +3,26 @@ import { bounds } from "../bounds.ts";
 import { RetryableError } from "../errors.ts";
 import { keepQueuesShort } from "../vendor-patches/postgres-connection-queues.ts";
 import { withDeadline } from "../with-deadline.ts";
-
-/** A pool of connections; bigints arrive as numbers, dates as `YYYY-MM-DD` text. */
-export type Sql = postgres.Sql<{ bigint: number; date: string }>;
+import { ARRAY_TYPES, arrayType } from "./array-types.ts";
 
 const IDLE_SECONDS = 60;
 const INT8 = 20;
+const INT8_ARRAY = 1016;
 const DATE = 1082;
+
+const TYPES = {
+  // Every bigint of this schema (instants, serials, account numbers) stays far below 2^53.
+  bigint: { to: INT8, from: [INT8], serialize: String, parse: safeInteger },
+  bigints: arrayType(INT8_ARRAY, safeInteger),
+  // Text, not Date: a Date would bend the day by the machine's time zone.
+  date: { to: DATE, from: [DATE], serialize: String, parse: String },
+  ...ARRAY_TYPES,
+};
+
+/** A pool of connections; bigints arrive as numbers, dates as `YYYY-MM-DD` text. */
+export type Sql = postgres.Sql<{
+  [Name in keyof typeof TYPES]: ReturnType<(typeof TYPES)[Name]["parse"]>;
+}>;
 
 /** How a pool differs from the plain one. */
 export interface PoolOptions {
@@ -45,12 +58,7 @@ export function openPostgres(url: string, options: PoolOptions = {}): Sql {
     ...(options.writer ? { max_lifetime: null } : { idle_timeout: IDLE_SECONDS }),
     onclose: () => options.onClose?.(),
     onnotice: ({ message = "" }) => options.onNotice?.(message),
-    types: {
-      // Every bigint of this schema (instants, serials, account numbers) stays far below 2^53.
-      bigint: { to: INT8, from: [INT8], serialize: String, parse: safeInteger },
-      // Text, not Date: a Date would bend the day by the machine's time zone.
-      date: { to: DATE, from: [DATE], serialize: String, parse: String },
-    },
+    types: TYPES,
     connection: {
       application_name: "starboard",
       statement_timeout: options.statementTimeoutMs ?? bounds.statementTimeoutMs,

@@ -1,5 +1,7 @@
 /** How connections are set up: what Postgres itself says of them. */
 import * as assert from "node:assert/strict";
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
 import { test } from "uvu";
 import { openPostgres, runStatement } from "../../src/store/postgres.ts";
 import { type TestDatabase, testDatabase } from "../support/postgres.ts";
@@ -44,6 +46,45 @@ test("a statement that takes longer than its caller has is given up, though the 
   const sql = openPostgres(database.url, { connections: 1, statementTimeoutMs: 60_000 });
   await assert.rejects(runStatement(sql`select pg_sleep(3)`, 100), { code: "UNAVAILABLE" });
   await sql.end({ timeout: 0 });
+});
+
+const SRC = join(import.meta.dirname, "../../src");
+
+test("arrays go to the server and come back as they are, without the server's word on their types", async () => {
+  const sql = openPostgres(database.url, { connections: 1 });
+  // As if the server had refused to say them while it started.
+  sql.options.fetch_types = false;
+  const texts = ["", "a", 'a "b"', "a\\b", "a,b", "{}", "NULL", "a\nb", null];
+  const [row] = await sql`select ${texts}::text[] as texts, ${[1, -2, null]}::bigint[] as bigints,
+    ${[1]}::smallint[] as smallints, ${[2, 3]}::int[] as integers, ${["2026-11-20"]}::date[] as dates,
+    ${["01ab50ed-a728-765e-a7c8-70e35dc40ea7"]}::uuid[] as uuids, ${[]}::text[] as none`;
+  assert.deepEqual(row, {
+    texts,
+    bigints: [1, -2, null],
+    smallints: [1],
+    integers: [2, 3],
+    dates: ["2026-11-20"],
+    uuids: ["01ab50ed-a728-765e-a7c8-70e35dc40ea7"],
+    none: [],
+  });
+  await sql.end();
+});
+
+test("every array type of our statements and tables is known", async () => {
+  const { sql, close } = await testDatabase({ migrated: true });
+  const files = readdirSync(SRC, { recursive: true, encoding: "utf8" });
+  const texts = files.filter((path) => path.endsWith(".ts")).map((path) => join(SRC, path));
+  const named = texts.flatMap((path) => readFileSync(path, "utf8").match(/(?<=::)\w+\[\]/g) ?? []);
+  assert.ok(named.length > 20);
+  const used = await sql<{ oid: number; name: string }[]>`
+    select name::regtype::oid as oid, name from unnest(${[...new Set(named)]}::text[]) as name
+    union
+    select atttypid, format_type(atttypid, null) from pg_attribute
+    where attrelid in (select oid from pg_class where relnamespace = 'public'::regnamespace)
+      and atttypid in (select oid from pg_type where typcategory = 'A')`;
+  const { parsers, serializers } = openPostgres(database.url).options;
+  for (const { oid, name } of used) assert.ok(parsers[oid] && serializers[oid], name);
+  await close();
 });
 
 test.run();
