@@ -234,6 +234,11 @@ language sql immutable strict as $$
   select (lpad(to_hex(of_ms), 12, '0') || repeat('0', 20))::uuid
 $$;
 
+create function instant_of_star_id(star_id uuid) returns bigint
+language sql immutable strict as $$
+  select ('x' || left(replace(star_id::text, '-', ''), 12))::bit(48)::bigint
+$$;
+
 -- Publishes waiting stars whose messages are on the topic already, under an id that this journal
 -- does not know: it is an older copy of the one that sent them. Wallet, target and instant make
 -- the bytes unique. An id that was given up is known; its message is the star's as well, as long
@@ -501,6 +506,8 @@ $$;
 -- one is missing, the rows of the journal are older than the process.
 create table journal_epoch (
   id uuid primary key default gen_random_uuid(),
+  -- In the order in which they were added: the clock may have been set back since.
+  number bigint not null unique generated always as identity,
   at epoch_ms not null default now_ms()
 );
 create index journal_epoch_age on journal_epoch (at);

@@ -17,7 +17,7 @@ export interface DatabaseSeen extends KnownDatabase {
   readonly isRemembered: boolean;
   /** Where the workers last knew the topics: another identity means that this is a copy. */
   readonly home: string | null;
-  /** By its own clock, epoch milliseconds. */
+  /** Later than every star that waits in it now, whatever its clock says; epoch milliseconds. */
   readonly now: number;
 }
 
@@ -36,9 +36,13 @@ export async function lookAtDatabase(
 ): Promise<DatabaseSeen> {
   const { identity = "", epoch = null } = remembered ?? {};
   const [seen] = await runStatement(sql<(Omit<DatabaseSeen, "epoch"> & { epoch: string | null })[]>`
-    select now_ms() as now, database_identity() as identity,
+    select greatest(now_ms(), (
+        -- Its server's clock may be behind the one by which the stars were dated that came with a copy.
+        select instant_of_star_id(star_id) + 1 from outbox
+        where state <> 'published' order by star_id desc limit 1)) as now,
+      database_identity() as identity,
       (select identity from journal_home) as home,
-      (select id from journal_epoch order by at desc, id limit 1) as epoch,
+      (select id from journal_epoch order by number desc limit 1) as epoch,
       database_identity() = ${identity} and (${epoch}::uuid is null
         or exists (select from journal_epoch where id = ${epoch}::uuid)) as "isRemembered"`);
   if (seen === undefined) throw new Error("the database said nothing of itself");

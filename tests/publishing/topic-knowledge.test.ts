@@ -2,7 +2,7 @@
 import * as assert from "node:assert/strict";
 import { suite } from "uvu";
 import { createTopicKnowledge } from "../../src/publishing/topic-knowledge.ts";
-import { eachOnRig, type Rig, TOPICS } from "./rig.ts";
+import { boxStar, eachOnRig, type Rig, TOPICS } from "./rig.ts";
 import { forgetful, witness } from "./witness.ts";
 
 const test = suite("topic knowledge");
@@ -105,6 +105,32 @@ test("workers that start later on a rolled-back disk wait too, though the first 
   const last = started();
   await last.check();
   assert.deepEqual([sends(next), sends(last)], ["at once", "at once"]);
+});
+
+test("a disk that was rolled back is noticed though the database's clock had been set back", async () => {
+  await rig.sql`insert into journal_epoch (at) values (now_ms() + 600000)`;
+  const [before] = await rig.sql<
+    { ids: string[] }[]
+  >`select array_agg(id) as ids from journal_epoch`;
+  const redis = witness();
+  const running = started(redis);
+  await running.check();
+  await rig.sql`delete from journal_epoch where id <> all(${before?.ids ?? []}::uuid[])`;
+  const next = started(redis);
+  await next.check();
+  await running.check();
+  assert.deepEqual([sends(next), sends(running)], ["later", "later"]);
+});
+
+test("on a copy whose server's clock is behind, every star that came with it waits", async () => {
+  await started().check();
+  await rig.sql`update journal_home set identity = 'the server it was copied from'`;
+  const [row] = await rig.sql<{ now: string }[]>`select now_ms() as now`;
+  const at = Number(row?.now) + 180_000;
+  await boxStar(rig.sql, "event", at);
+  const knowledge = started();
+  await knowledge.check();
+  assert.ok(Number(knowledge.of("event")?.since) > at);
 });
 
 test("a worker that starts again on the same database, or beside another installation's, does not wait", async () => {

@@ -1,3 +1,4 @@
+import { instantOfStarId } from "../../../src/journal/star-id.ts";
 import type { Journal, Statement } from "./statement.ts";
 import {
   type AttemptRow,
@@ -62,7 +63,7 @@ export const publishStatements: readonly Statement[] = [
   atOnce("tell alarms", "insert into publishing_alarm", () => []),
   atOnce("count lost", "select count(*) as lost from publishing_finding", countLost),
   atOnce("accept loss", "where kind = 'lost' and resolved_at is null returning id", acceptLoss),
-  atOnce("look at database", "select now_ms() as now, database_identity()", lookAtDatabase),
+  atOnce("look at database", "database_identity() as identity", lookAtDatabase),
   atOnce("renew epoch", "insert into journal_epoch default values", renewEpoch),
   atOnce("settle in", "insert into journal_home", ([identity], { tables }) => {
     tables.home = identity ?? null;
@@ -584,16 +585,15 @@ function acceptLoss(_given: readonly never[], { tables }: Journal): readonly obj
 function lookAtDatabase(given: readonly never[], journal: Journal): readonly object[] {
   const [remembered, epoch] = given as unknown as [string, string | null];
   const { tables, now, identity } = journal;
-  const newest = [...tables.epochs].sort(
-    ([one, at], [other, since]) => since - at || (one < other ? -1 : 1),
-  )[0];
+  const newest = [...tables.epochs.keys()].at(-1) ?? null;
+  const instants = [...tables.waiting.keys()].map((starId) => instantOfStarId(starId) + 1);
   const isSame = identity === remembered;
   return [
     {
-      now: now(),
+      now: Math.max(now(), ...instants),
       identity,
       home: tables.home,
-      epoch: newest?.[0] ?? null,
+      epoch: newest,
       isRemembered: isSame && (epoch === null || tables.epochs.has(epoch)),
     },
   ];
