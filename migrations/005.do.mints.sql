@@ -84,7 +84,7 @@ create index claim_release_by_seq on claim_release (seq);
 create index claim_release_by_day on claim_release (utc_day(released_at), seq, collection, serial);
 
 create trigger claim_release_is_append_only before update or delete on claim_release
-  for each row execute function refuse_change();
+  for each row execute function keep_with_star();
 create trigger claim_release_is_never_emptied before truncate on claim_release
   for each statement execute function refuse_change();
 create trigger mint_star_is_append_only before update or delete on mint_star

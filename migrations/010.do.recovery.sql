@@ -126,11 +126,15 @@ language plpgsql as $$
 declare
   gone star;
   later record;
+  ended bigint;
 begin
   select * into strict gone from star where day = of_day and id = of_star;
   insert into star_conflict select gone.*, first_star, now_ms();
   delete from serial_claim where star_id = of_star;
   delete from mint_star where day = of_day and star_id = of_star;
+  -- The weight of NFTs that have left its wallet since went from the total then.
+  with taken as (delete from claim_release where star_id = of_star and gone.is_forever_mint returning weight)
+  select coalesce(sum(weight), 0) into ended from taken;
   delete from star where day = of_day and id = of_star;
   -- The places of a wallet's day have no gap: the next star's place follows from their number.
   for later in select id, slot from star
@@ -139,7 +143,8 @@ begin
     update star set slot = later.slot - 1 where day = of_day and id = later.id;
   end loop;
   if gone.target_type = 'event' then
-    update event_total set weight = weight - gone.weight, stars = stars - 1 where event_id = gone.target_id;
+    update event_total set weight = weight - (gone.weight - ended), stars = stars - 1
+    where event_id = gone.target_id;
   else
     update item_day set weight = weight - gone.weight, stars = stars - 1
     where day = gone.day and target_type = gone.target_type and target_id = gone.target_id;
@@ -320,8 +325,8 @@ begin
 end
 $$;
 
--- Sets those stars of the journal aside whose NFTs a recovered star had counted before them. Returns
--- how many.
+-- Sets those stars of the journal aside whose NFTs a recovered star had counted before them, by its
+-- instant or, where a clock was behind, by its place on the ledger. Returns how many.
 create function settle_claims(stars recovered_star[]) returns bigint
 language plpgsql as $$
 declare
@@ -340,8 +345,11 @@ begin
       and claim.day is not distinct from case when each.is_forever_mint then null else each.day end
       and claim.collection = wanted.collection and claim.serial = wanted.serial
       and claim.released_at is null and claim.star_id <> each.id
-    join star on star.id = claim.star_id and star.at > each.at
-    where each.target_type = 'event'
+    join star on star.id = claim.star_id
+    join outbox on outbox.star_id = star.id
+    where each.target_type = 'event' and (star.at > each.at
+      or exists (select from recovery_message said where said.star_id = each.id
+        and said.consensus_timestamp < coalesce(outbox.consensus_timestamp, '~')))
     order by claim.star_id, each.at
   loop
     perform set_aside_star(taken.star_id, taken.day, taken.first_star);

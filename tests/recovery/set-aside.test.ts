@@ -1,0 +1,75 @@
+// timeout: 120 s
+/**
+ * Goal: a star that gives way to one that came first on the ledger goes whole, whatever became of it
+ * meanwhile. Method: the star that came first is lost, the other one accepted on an empty database;
+ * then the daily check takes weight from it, or its clock turns out to have been behind, and the
+ * journal is recovered.
+ */
+import * as assert from "node:assert/strict";
+import { test } from "uvu";
+import { compareMint } from "../../src/journal/fold-mint.ts";
+import { recover } from "../../src/recovery/recover.ts";
+import { type LostWorld, openLostWorld } from "./world.ts";
+
+const HOUR_MS = 3_600_000;
+let world: LostWorld;
+test.before.each(async () => {
+  world = await openLostWorld({ wallets: 4, days: 2 });
+});
+test.after.each(() => world.close());
+
+/** A serial of collection A that the last of the wallets holds. */
+async function serialOf(world: LostWorld): Promise<number> {
+  const [, , , holder] = world.wallets;
+  const recovery = world.recovery(world.network.sql);
+  for await (const page of recovery.mirror.nftOwners(world.network.collectionA)) {
+    for (const { serial, owner } of page) if (owner === holder) return serial;
+  }
+  throw new Error("it holds none");
+}
+
+test("one whose NFT has left its wallet since: the mint loses the rest of its weight", async () => {
+  const { sql, settings } = world.network;
+  const [first = "", second = "", , holder = ""] = world.wallets;
+  await world.goTo(sql, 0, 2 * HOUR_MS);
+  await world.cast(settings.DATABASE_URL ?? "", [{ wallet: holder, target: "event/mint" }]);
+  await world.publish(settings.DATABASE_URL ?? "");
+  const serial = await serialOf(world);
+  const fresh = await world.freshDatabase();
+  await world.goTo(fresh.sql, 0, 4 * HOUR_MS);
+  await world.transfer("A", serial, second);
+  await world.goTo(fresh.sql, 0, 6 * HOUR_MS);
+  await world.cast(fresh.url, [{ wallet: second, target: "event/mint" }]);
+  await world.publish(fresh.url);
+  const [own] = await fresh.sql`
+    select serial from serial_claim where collection = 'A' and serial <> ${serial}`;
+  await world.transfer("A", Number(own?.serial), first);
+  await world.goTo(fresh.sql, 0, 8 * HOUR_MS);
+  await world.check(fresh.sql);
+  const report = await recover(world.recovery(fresh.sql, { accepts: true }));
+  assert.deepEqual([report.recovered, report.conflicts], [1, 1]);
+  assert.deepEqual((await compareMint(fresh.sql, "mint")).differences, []);
+  const { ok, mismatches } = await world.audit(fresh.sql);
+  assert.equal(ok, true, JSON.stringify(mismatches[0]));
+});
+
+test("one that a clock which was behind dated before it: its place on the ledger counts", async () => {
+  const { sql, settings } = world.network;
+  const [, second = "", , holder = ""] = world.wallets;
+  const serial = await serialOf(world);
+  const fresh = await world.freshDatabase();
+  await world.transfer("A", serial, second);
+  await world.goTo(fresh.sql, 0, HOUR_MS);
+  await world.cast(fresh.url, [{ wallet: second, target: "event/meetup" }]);
+  await world.transfer("A", serial, holder);
+  await world.goTo(sql, 0, 2 * HOUR_MS);
+  await world.cast(settings.DATABASE_URL ?? "", [{ wallet: holder, target: "event/meetup" }]);
+  await world.publish(settings.DATABASE_URL ?? "");
+  const source = await world.keepExports(sql);
+  await world.publish(fresh.url);
+  const exports = { source, days: await source.days() };
+  const report = await recover(world.recovery(fresh.sql, { exports, accepts: true }));
+  assert.deepEqual([report.recovered, report.conflicts], [1, 1], JSON.stringify(report));
+});
+
+test.run();
