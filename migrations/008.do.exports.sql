@@ -78,6 +78,12 @@ create table export_day (
   check (chain = encode(sha256(convert_to(previous || sha256, 'UTF8')), 'hex'))
 );
 
+-- An instant, or the first one after the days that are final: what is dated by it changes no final export.
+create function outside_final_days(at bigint) returns bigint
+language sql stable as $$
+  select greatest(at, (select (max(day) + 1 - date '1970-01-01')::bigint * 86400000 from export_day))
+$$;
+
 -- The hash found at the last check of a final day; another than the day's own is an alarm.
 create table export_check (
   day date primary key references export_day (day),

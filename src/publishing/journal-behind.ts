@@ -1,5 +1,8 @@
 import { runStatement, type Sql } from "../store/postgres.ts";
 
+/** A hundred thousand take some seconds on a busy server. */
+const ACCEPT_WITHIN_MS = 60_000;
+
 /** How far a topic was read, and what of it the journal lacks. */
 export interface TopicAgreement {
   readonly topicId: string;
@@ -56,8 +59,12 @@ export async function journalStatus(sql: Sql): Promise<JournalStatus> {
  * @returns how many there were
  */
 export async function acceptLoss(sql: Sql): Promise<number> {
-  const rows = await runStatement(sql`
-    update publishing_finding set resolved_at = now_ms()
-    where kind = 'lost' and resolved_at is null returning id`);
+  // The day's export says so; a clock that was set back over midnight must not change a final one.
+  const rows = await runStatement(
+    sql`
+      update publishing_finding set resolved_at = (select outside_final_days(now_ms()))
+      where kind = 'lost' and resolved_at is null returning id`,
+    ACCEPT_WITHIN_MS,
+  );
   return rows.length;
 }

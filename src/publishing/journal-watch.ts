@@ -63,6 +63,8 @@ export function watchJournal(parts: JournalWatchParts): JournalWatch {
   let isRead = topics.length === 0;
   let unreadSince = performance.now();
   let connectionsLost = 0;
+  /** How often the database turned out to be another one, or older: what was read before does not count. */
+  let timesReplaced = 0;
   let isReading = false;
   let resolveFirst = (): void => undefined;
   const firstState = new Promise<void>((resolve) => {
@@ -75,10 +77,10 @@ export function watchJournal(parts: JournalWatchParts): JournalWatch {
   const read = async (): Promise<void> => {
     if (isReading) return;
     isReading = true;
-    const began = database;
+    const began = timesReplaced;
     const isWhole = await readTopics();
     isReading = false;
-    isRead = isWhole && began?.identity === database?.identity;
+    isRead = isWhole && began === timesReplaced;
     if (isRead) looking.wake();
   };
   const judge = (lost: number): JournalState => {
@@ -89,10 +91,8 @@ export function watchJournal(parts: JournalWatchParts): JournalWatch {
     const lostBefore = connectionsLost;
     const seen = await lookAtDatabase(sql, database);
     if (database !== undefined && !seen.isRemembered) {
-      log.warn(
-        { identity: seen.identity },
-        "another database, or an older one: reading the topics",
-      );
+      log.warn({ identity: seen.identity }, "another database, or an older one: reading topics");
+      timesReplaced += 1;
       isRead = topics.length === 0;
       unreadSince = performance.now();
       state = "unread";

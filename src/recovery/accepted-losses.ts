@@ -51,7 +51,10 @@ export async function excludeAcceptedLosses(
   return left;
 }
 
-/** Stores accepted losses with the instant at which each was accepted. */
+/**
+ * Stores accepted losses with the instant at which each was accepted; where that day is final without
+ * them, they stand in the first one that is not.
+ */
 export async function storeAcceptedLosses(
   sql: Sql,
   losses: readonly AcceptedLoss[],
@@ -59,7 +62,8 @@ export async function storeAcceptedLosses(
   await runStatement(
     sql`
       insert into publishing_finding (kind, topic_id, sequence_number, detail, noticed_at, resolved_at)
-      select 'lost', topic_id, sequence_number, 'its loss was accepted before', accepted_at, accepted_at
+      select 'lost', topic_id, sequence_number, 'its loss was accepted before', accepted_at,
+        outside_final_days(accepted_at)
       from json_to_recordset(${JSON.stringify(losses)}::text::json)
         as line (topic_id text, sequence_number bigint, accepted_at bigint)
       on conflict (topic_id, sequence_number, kind) where topic_id is not null

@@ -36,10 +36,10 @@ export async function recover(recovery: Recovery): Promise<Recovered> {
     const none = { exact: [], renewed: [], written: false };
     return { recovered, adopted, conflicts, unprovable: doubts, ignored: planned.ignored, ...none };
   }
-  await storeAcceptedLosses(sql, losses);
   const adopted = await adopt(sql);
   const aside = await settleRepeats(sql);
   await runStatement(sql`select reopen_days()`, PIECE_WITHIN_MS);
+  await storeAcceptedLosses(sql, losses);
   const walked = await recoverDays(recovery, { ownerships, notes, writes: true });
   const days = await renewDays(recovery, notes);
   await noteLeftOver(sql, notes);

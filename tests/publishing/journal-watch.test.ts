@@ -85,6 +85,36 @@ test("the topics are read again where the rows are older than the process", asyn
   await says("behind");
 });
 
+test("a reading that began before the journal went back does not count after it", async () => {
+  await rig.sql`insert into journal_epoch default values`;
+  sayLost();
+  const mirror = rig.ledger.mirror();
+  let answer = (): void => undefined;
+  let hasAsked = false;
+  open({
+    mirror: {
+      ...mirror,
+      async topicMessages(topicId, from, limits) {
+        const page = await mirror.topicMessages(topicId, from, limits);
+        // The request for what comes after the last message: the journal goes back meanwhile.
+        if (from.afterSequence !== 1 || hasAsked) return page;
+        hasAsked = true;
+        await new Promise<void>((resolve) => {
+          answer = resolve;
+        });
+        return page;
+      },
+    },
+  });
+  await until("the last page is asked for", () => hasAsked);
+  assert.equal(await acceptLoss(rig.sql), 1);
+  await rig.sql.unsafe(`set local session_replication_role = replica; delete from publishing_finding;
+    update topic_reading set sequence_number = 0, running_hash = null; delete from journal_epoch`);
+  await new Promise((resolve) => setTimeout(resolve, 100));
+  answer();
+  await says("behind");
+});
+
 test("after a lost connection nothing is admitted before the database was looked at (A6 pg-failover-lossy)", async () => {
   open();
   await says("ok");

@@ -9,6 +9,7 @@ import { DAY_MS, startOfDay } from "../../actors/day.ts";
 import { serveHttp } from "../../src/http/serve.ts";
 import { exportAlarms } from "../../src/journal/export-days.ts";
 import { GENESIS } from "../../src/journal/export-format.ts";
+import { acceptLoss } from "../../src/publishing/journal-behind.ts";
 import {
   checkFinalDays,
   finalizeDueDays,
@@ -145,6 +146,21 @@ test("a final day takes no star, though the clock is set back over midnight", as
   await assert.rejects(rig.engine.cast("0.0.12", "token/0.0.9001"), { code: "UNAVAILABLE" });
   await rig.setClock(2, NOON);
   assert.equal(verdictOf(await rig.engine.cast("0.0.12", "token/0.0.9001")), "accepted");
+});
+
+test("a loss accepted while the clock is set back over midnight stands in the first day that is open", async ({
+  rig,
+}) => {
+  await publishOnDay1(rig);
+  await rig.owner`insert into publishing_finding (kind, topic_id, sequence_number, detail)
+    values ('lost', '0.0.502', 99, '')`;
+  await rig.setClock(2, NOON);
+  await finalizeDueDays(rig.upkeep);
+  await rig.setClock(1, NOON);
+  assert.equal(await acceptLoss(rig.owner), 1);
+  await rig.setClock(2, NOON);
+  assert.deepEqual(await checkFinalDays(rig.upkeep), []);
+  assert.equal(ofKind(await get(rig, rig.day(2)), "lost")[0]?.sequenceNumber, 99);
 });
 
 test("a changed journal is noticed, and no reader gets a whole export of it", async ({ rig }) => {
