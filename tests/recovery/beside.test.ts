@@ -11,6 +11,8 @@ import { silentLogger } from "../../src/log.ts";
 import { countLost } from "../../src/publishing/journal-behind.ts";
 import { watchJournal } from "../../src/publishing/journal-watch.ts";
 import { recover } from "../../src/recovery/recover.ts";
+import { startRewards } from "../../src/upkeep/offer-rewards.ts";
+import type { QueueMemory, RewardsQueue } from "../../src/upkeep/rewards-queue.ts";
 import { until } from "../support/processes.ts";
 import { openLostWorld } from "./world.ts";
 
@@ -51,6 +53,47 @@ test("what a process that reads the topics finds lost, while it comes back, is n
   assert.equal(await countLost(fresh.sql), 0);
   await watch.close();
   await mirror.close();
+});
+
+test("what comes back under numbers that were handed off as drawn is handed to rewards", async () => {
+  const fresh = await world.freshDatabase();
+  const source = await world.keepExports(sql);
+  // After a failover the sequence stands further than the stars that the standby had.
+  await fresh.sql`select setval('journal_seq', 32)`;
+  let offered = 0;
+  let memory: QueueMemory = { text: "", word: "", offeredSeq: 0 };
+  const queue: RewardsQueue = {
+    ready: async () => undefined,
+    recall: async () => memory,
+    remember: async (_before, next) => {
+      memory = { ...next, text: JSON.stringify(next) };
+    },
+    unfinished: async () => 0,
+    offer: async (offers) => {
+      offered += offers.length;
+    },
+    offerAgain: async () => undefined,
+    close: async () => undefined,
+  };
+  const handOff = () =>
+    startRewards({
+      sql: fresh.sql,
+      redisUrl: "redis://none",
+      log: silentLogger,
+      pollEveryMs: 20,
+      openQueue: () => queue,
+    });
+  const offeredSeq = async (): Promise<number> => {
+    const [row] = await fresh.sql`select offered_seq as seq from reward_hand_off`;
+    return Number(row?.seq);
+  };
+  const before = handOff();
+  await until("the hand-off has come to its end", async () => (await offeredSeq()) === 32);
+  await before.close();
+  await recover(world.recovery(fresh.sql, { exports: { source, days: await source.days() } }));
+  const after = handOff();
+  await until("all are handed off", () => offered === 4, 5_000);
+  await after.close();
 });
 
 test.run();
