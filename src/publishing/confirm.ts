@@ -46,6 +46,14 @@ export async function beginReading(sql: Sql, topicId: string): Promise<boolean> 
   return rows.length > 0;
 }
 
+/** The topics whose reading has started, those of earlier settings too. */
+export async function topicsBegun(sql: Sql): Promise<readonly string[]> {
+  const rows = await runStatement(
+    sql<{ id: string }[]>`select topic_id as id from topic_reading order by topic_id`,
+  );
+  return rows.map(({ id }) => id);
+}
+
 /** @returns undefined when the reading of that topic has not started */
 export async function findReading(sql: Sql, topicId: string): Promise<Reading | undefined> {
   const rows = await runStatement(sql<Reading[]>`

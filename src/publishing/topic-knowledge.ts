@@ -9,6 +9,7 @@ import {
 } from "../store/database-identity.ts";
 import type { EpochWitness } from "../store/epoch-witness.ts";
 import type { Sql } from "../store/postgres.ts";
+import { topicsBegun } from "./confirm.ts";
 import { type PublishContext, TOPIC_KINDS, type TopicKind } from "./context.ts";
 
 /** Under which condition stars may be sent. */
@@ -70,6 +71,13 @@ export function createTopicKnowledge(parts: TopicKnowledgeParts): TopicKnowledge
     return (await Promise.all(ends)).every(Boolean);
   };
 
+  /** What came with a copy may have been sent before the topics of today were set. */
+  const readEarlierTopics = async (): Promise<boolean> => {
+    const begun = await topicsBegun(sql);
+    const earlier = begun.filter((topicId) => !Object.values(topics).includes(topicId));
+    return (await Promise.all(earlier.map(parts.readToEnd))).every(Boolean);
+  };
+
   const lookWhere = async (): Promise<void> => {
     const remembered = database ?? (await witness.recall());
     await renewEpoch(sql);
@@ -102,6 +110,7 @@ export function createTopicKnowledge(parts: TopicKnowledgeParts): TopicKnowledge
       await lookWhere();
       await readAll(TOPIC_KINDS.filter((kind) => parts.isReady(kind) && !read.has(kind)));
       if (copy === undefined || database === undefined || read.size < TOPIC_KINDS.length) return;
+      if (copy.settledAt === undefined && !(await readEarlierTopics())) return;
       const block = await mirror.newestBlock(READ);
       if (block === null) return;
       const reached = parseTimestamp(block.to);
@@ -110,7 +119,7 @@ export function createTopicKnowledge(parts: TopicKnowledgeParts): TopicKnowledge
       copy.settledAt ??= clock.now() + IN_FLIGHT_NS;
       if (reached < copy.settledAt) return;
       // Whatever was on its way has landed by now, or never will.
-      if (!(await readAll(TOPIC_KINDS))) return;
+      if (!(await readAll(TOPIC_KINDS)) || !(await readEarlierTopics())) return;
       copy = undefined;
       await settleIn(sql, database.identity);
     },

@@ -1,8 +1,9 @@
 /** When stars may be sent on a database that is a copy. Method: the real tables, a ledger in memory. */
 import * as assert from "node:assert/strict";
 import { suite } from "uvu";
+import { beginReading } from "../../src/publishing/confirm.ts";
 import { createTopicKnowledge } from "../../src/publishing/topic-knowledge.ts";
-import { boxStar, eachOnRig, type Rig, TOPICS } from "./rig.ts";
+import { boxStar, eachOnRig, type Rig, TOPICS, textOf } from "./rig.ts";
 import { forgetful, witness } from "./witness.ts";
 
 const test = suite("topic knowledge");
@@ -131,6 +132,25 @@ test("on a copy whose server's clock is behind, every star that came with it wai
   const knowledge = started();
   await knowledge.check();
   assert.ok(Number(knowledge.of("event")?.since) > at);
+});
+
+test("on a copy of before the topics were changed, stars that are on the old ones are not sent again", async () => {
+  const [old, at] = ["0.0.6001", 1_795_161_700_000];
+  await beginReading(rig.sql, old);
+  const star = await boxStar(rig.sql, "event", at);
+  rig.ledger.foreign("0.0.1002@1795161599.000000001", {
+    topicId: old,
+    message: textOf("event", at),
+  });
+  await started().check();
+  await rig.sql`update journal_home set identity = 'the server it was copied from'`;
+  const knowledge = started();
+  await knowledge.check();
+  rig.ledger.advance(180);
+  await knowledge.check();
+  assert.equal(sends(knowledge), "at once");
+  const { state, topic_id: on } = await rig.row(star);
+  assert.deepEqual([state, on], ["published", old]);
 });
 
 test("a worker that starts again on the same database, or beside another installation's, does not wait", async () => {
