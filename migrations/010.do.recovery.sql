@@ -293,17 +293,43 @@ begin
 end
 $$;
 
+-- Sets those stars of the journal aside for which their wallets' days have no vote left: the last ones on
+-- the ledger, whatever a clock that was behind made of their instants. Returns how many.
+create function settle_days(stars recovered_star[], places place_of_star[]) returns bigint
+language plpgsql as $$
+declare
+  over record;
+  settled bigint := 0;
+begin
+  for over in
+    select id, day, first_star from (
+      select place.id, place.day, one.id as first_star, place.used - one.premium_votes as too_many,
+        row_number() over (partition by place.wallet, place.day
+          order by coalesce(outbox.consensus_timestamp, '~') desc, place.id desc) as from_last
+      from unnest(places) as place
+      join outbox on outbox.star_id = place.id
+      cross join lateral (select each.id, each.premium_votes from unnest(stars) as each
+        where each.wallet = place.wallet and each.day = place.day limit 1) as one
+      where place.was is not null and place.used > one.premium_votes
+    ) as late
+    where from_last <= too_many
+    order by id
+  loop
+    perform set_aside_star(over.id, over.day, over.first_star);
+    settled := settled + 1;
+  end loop;
+  return settled;
+end
+$$;
+
 -- Makes room among the slots: stars that the journal has move behind those that came before them.
--- One for which the day has no vote left is set aside. Returns how many were.
-create function move_slots(stars recovered_star[], places place_of_star[]) returns bigint
+create function move_slots(stars recovered_star[], places place_of_star[]) returns void
 language plpgsql as $$
 declare
   moved record;
-  settled bigint := 0;
 begin
   for moved in
-    select place.id, place.day, place.slot, votes, season, (one.first).id as first_star,
-      place.slot > (one.first).premium_votes as is_over
+    select place.id, place.day, place.slot, votes, season
     from unnest(places) as place
     cross join lateral (select each as first from unnest(stars) as each
       where each.wallet = place.wallet and each.day = place.day limit 1) as one
@@ -311,17 +337,11 @@ begin
     where place.was <> place.slot
     order by place.wallet, place.day, place.slot desc
   loop
-    if moved.is_over then
-      perform set_aside_star(moved.id, moved.day, moved.first_star);
-      settled := settled + 1;
-    else
-      update star set slot = moved.slot,
-        allowance_limit = case when moved.slot > allowance_limit then moved.votes else allowance_limit end,
-        season_id = case when moved.slot > allowance_limit then moved.season else season_id end
-      where day = moved.day and id = moved.id;
-    end if;
+    update star set slot = moved.slot,
+      allowance_limit = case when moved.slot > allowance_limit then moved.votes else allowance_limit end,
+      season_id = case when moved.slot > allowance_limit then moved.season else season_id end
+    where day = moved.day and id = moved.id;
   end loop;
-  return settled;
 end
 $$;
 
@@ -384,8 +404,9 @@ begin
   select array_agg(each) into kept from unnest(offered) as each where each.conflicts_with is null;
   settled := settle_claims(kept);
   places := array(select place from places_of_days(kept) as place);
-  moved_out := move_slots(kept, places);
+  moved_out := settle_days(kept, places);
   if moved_out > 0 then places := array(select place from places_of_days(kept) as place); end if;
+  perform move_slots(kept, places);
   perform setval('journal_seq', greatest((select last_value from journal_seq), max(each.seq)))
     from unnest(kept) as each having max(each.seq) is not null;
   perform setval('forever_mint_order', greatest((select last_value from forever_mint_order), max(each.mint_seq)))

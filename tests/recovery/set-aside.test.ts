@@ -72,4 +72,25 @@ test("one that a clock which was behind dated before it: its place on the ledger
   assert.deepEqual([report.recovered, report.conflicts], [1, 1], JSON.stringify(report));
 });
 
+test("one for which the day has no vote left: the votes go to those that came first on the ledger", async () => {
+  const { sql, settings } = world.network;
+  const [wallet = ""] = world.wallets;
+  const fresh = await world.freshDatabase();
+  await world.goTo(fresh.sql, 0, HOUR_MS);
+  await world.cast(fresh.url, [{ wallet, target: "token/0.0.9030" }]);
+  await world.goTo(sql, 0, 2 * HOUR_MS);
+  const stars = Array.from({ length: 20 }, (_, n) => ({ wallet, target: `token/0.0.${9001 + n}` }));
+  await world.cast(settings.DATABASE_URL ?? "", stars);
+  await world.publish(settings.DATABASE_URL ?? "");
+  await world.publish(fresh.url);
+  const report = await recover(world.recovery(fresh.sql, { piece: 7 }));
+  assert.deepEqual([report.recovered, report.conflicts], [20, 1]);
+  const [{ places } = {}] =
+    await fresh.sql`select array_agg(slot order by slot) as places from star`;
+  assert.deepEqual(
+    places,
+    stars.map((_, n) => n + 1),
+  );
+});
+
 test.run();
