@@ -67,6 +67,8 @@ export class LiveCounters {
   readonly #listeners = new Set<Listener>();
   /** Undefined while there is no listener. */
   #ring: LiveRing | undefined;
+  /** The ring's end when the listeners were last woken. */
+  #told = 0;
   #polling: Repeating | undefined;
   /** When the last reading of everything that was committed began. */
   #caughtUpAt = Number.NEGATIVE_INFINITY;
@@ -138,6 +140,7 @@ export class LiveCounters {
     if (ring === undefined || isLost) {
       for (const listener of [...this.#listeners]) listener.end();
       this.#ring = new LiveRing(to, dayOf(now()));
+      this.#told = 0;
       return this.#ring;
     }
     ring.turn(dayOf(now()));
@@ -150,6 +153,7 @@ export class LiveCounters {
     // No process can have written what is still to come.
     if (isBeyond(since, ring.position) || distance(since, ring.floor) > CHANGES_MAX) return false;
     if (isBeyond(ring.floor, since)) {
+      if (ring.hasForgotten) return false;
       const from = nearest(since, ring.floor);
       ring.prepend(await this.#source.loadChanges(from, ring.floor), from);
     }
@@ -164,13 +168,14 @@ export class LiveCounters {
   }
 
   async #poll(): Promise<void> {
-    const before = this.#ring?.end;
     await this.#inTurn(async () => {
       const { settled } = await this.#source.lookAtJournal();
       if (this.#listeners.size > 0) await this.#readOn(settled);
     });
     this.#outage.over();
-    if (this.#ring?.end === before) return;
+    // A client that came back may have had the ring read on.
+    if (this.#ring === undefined || this.#ring.end === this.#told) return;
+    this.#told = this.#ring.end;
     const listeners = [...this.#listeners];
     for (const [index, listener] of listeners.entries()) {
       const isPause = index > 0 && index % WOKEN_AT_ONCE === 0;

@@ -21,7 +21,7 @@ interface Entry extends LiveEvent {
   readonly upTo: JournalPosition;
 }
 
-/** Some 15 MB. A stream that is further behind ends; its client is served from Postgres again. */
+/** Some 15 MB. A stream that is further behind ends; its client reads again what it shows. */
 const ENTRIES_MAX = 50_000;
 
 /**
@@ -37,6 +37,8 @@ export class LiveRing {
   #entries: Entry[] = [];
   /** The number of the first entry. */
   #first = 0;
+  /** Whether entries were dropped: streams may still hold their numbers, so none is given out again. */
+  hasForgotten = false;
   readonly #newest = new Map<string, Entry>();
 
   /** An empty ring at a position of the journal. */
@@ -126,6 +128,7 @@ export class LiveRing {
   }
 
   #forgetOldest(): void {
+    this.hasForgotten = true;
     const gone = this.#entries.splice(0, this.#entries.length - ENTRIES_MAX / 2);
     for (const entry of gone) {
       if (this.#newest.get(entry.key) === entry) this.#newest.delete(entry.key);

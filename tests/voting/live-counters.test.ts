@@ -135,4 +135,25 @@ for (const seed of [1, 2, 3, 4]) {
   });
 }
 
+test("what is read for a client that comes back wakes the other streams too", async () => {
+  const journal = makeJournal(() => 0);
+  const seen = { star: 0, release: 0 };
+  const counters = new LiveCounters({
+    lookAtJournal: async () => ({ settled: { ...seen }, drawn: { ...seen } }),
+    loadChanges: async (after, upTo) => journal.load(after, upTo),
+    now: () => Date.UTC(2026, 10, 20),
+    log: silentLogger,
+    pollEveryMs: 20,
+  });
+  let woken = 0;
+  const stays = await counters.follow({ ...newListener(), wake: () => (woken += 1) }, "");
+  await pause(50);
+  journal.change();
+  Object.assign(seen, journal.drawn);
+  const back = await counters.follow(newListener(), stays.id);
+  await pause(100);
+  assert.equal(woken, 1);
+  for (const following of [stays, back]) following.stop();
+});
+
 test.run();

@@ -60,6 +60,34 @@ test("the oldest entries are dropped: a stream behind the floor cannot go on", (
   ]);
 });
 
+test("once entries were dropped, an id before the floor is answered with `reset`", async () => {
+  const ids: string[] = [];
+  let star = 1;
+  const counters = new LiveCounters({
+    lookAtJournal: async () => ({ settled: at(star), drawn: at(star) }),
+    loadChanges: async () => ids.splice(0).map((id) => change(id, star)),
+    now: () => Date.UTC(2026, 10, 20),
+    log: silentLogger,
+    pollEveryMs: 60_000,
+  });
+  const comeBack = (from: number) =>
+    counters.follow({ wake: () => undefined, end: () => undefined }, `${DAY}.${from}-0`);
+  const readOn = (...changed: readonly string[]) => {
+    ids.push(...changed);
+    star += 1;
+    return comeBack(star);
+  };
+  const many = (count: number) => Array.from({ length: count }, (_, n) => `${n % 9}`);
+  await readOn();
+  const slow = await readOn(...many(25_000));
+  await readOn("missed");
+  await readOn(...many(25_001));
+  ids.push("missed", "x", "y");
+  const back = await comeBack(1);
+  assert.equal(slow.take(1), undefined, "the number of an entry that was dropped leads to another");
+  assert.equal(back.isResumed, false);
+});
+
 const MIDNIGHT = Date.UTC(2026, 10, 21);
 
 /** The stream's route over a journal that we make up. */
