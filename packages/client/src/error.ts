@@ -36,7 +36,7 @@ export class StarboardError extends Error {
   readonly used: number | null;
   /** With `ALREADY_STARRED` and `ALLOWANCE_EXHAUSTED`: when the refusal ends. */
   readonly resetsAt: string | null;
-  /** With 429 and 503: whole seconds to wait before the next request. */
+  /** With 429 and 503: whole seconds to wait before the next request; null for a proxy's date. */
   readonly retryAfterSeconds: number | null;
 
   constructor(response: Response, body: Body) {
@@ -50,8 +50,8 @@ export class StarboardError extends Error {
     this.limit = body.limit ?? null;
     this.used = body.used ?? null;
     this.resetsAt = body.resetsAt ?? null;
-    const wait = response.headers.get("retry-after");
-    this.retryAfterSeconds = wait === null ? null : Number(wait);
+    const wait = response.headers.get("retry-after") ?? "";
+    this.retryAfterSeconds = /^\d+$/.test(wait) ? Number(wait) : null;
   }
 }
 

@@ -57,8 +57,8 @@ export async function* followLive(
       try {
         yield* readStream({ send, url, leaving: leaving.signal, onOpen }, position);
       } catch (error) {
-        const isFinal = error instanceof StarboardError && error.status < 500;
-        if (isFinal && error.retryAfterSeconds === null) throw error;
+        const isRefusal = error instanceof StarboardError && error.status < 500;
+        if (isRefusal && error.status !== 429) throw error;
         waitMs = error instanceof StarboardError ? (error.retryAfterSeconds ?? 0) * 1_000 : 0;
       }
       await wait(Math.max(waitMs, position.retryMs), leaving.signal);

@@ -1,4 +1,4 @@
-import { StarboardError } from "./error.ts";
+import { type ErrorCode, StarboardError } from "./error.ts";
 import { followLive, type LiveEvent, type LiveOptions } from "./live.ts";
 import { type CallOptions, readReply, type Send, urlOf } from "./request.ts";
 import type { components, operations } from "./voting-openapi.ts";
@@ -78,7 +78,8 @@ export interface Voting {
   preview(target: StarTarget, options?: CallOptions): Promise<Preview>;
   /**
    * Casts a star. What is not answered, and 503, is sent again with the same Idempotency-Key. Where
-   * it throws another error than StarboardError, it is not known whether the star was cast.
+   * it throws another error than a StarboardError with a code, it is not known whether the star was
+   * cast.
    */
   star(target: StarTarget, options?: StarOptions): Promise<StarReply>;
   /** The wallet's stars of a UTC day, newest first; of today when absent. */
@@ -152,6 +153,14 @@ export function voting(options: VotingOptions): Voting {
   };
 }
 
+/** Refusals that come after the look-up of the key: no star was cast with it. */
+const DECIDED: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
+  "ALLOWANCE_EXHAUSTED",
+  "ALREADY_STARRED",
+  "IDEMPOTENCY_KEY_REUSED",
+  "NOT_FOUND",
+]);
+
 /** Tries again what was not answered, and what is out of reach for now. */
 async function persist<T>(
   work: () => Promise<T>,
@@ -164,10 +173,13 @@ async function persist<T>(
       return await work();
     } catch (error) {
       const isRefusal = error instanceof StarboardError;
-      // 502 and 504 are a proxy's: it got no answer either.
-      if ((isRefusal && error.status < 502) || signal?.aborted) throw error;
+      // Without a code it is a proxy's, which got no answer either.
+      if (!isRefusal || error.code === null) unanswered ??= error;
+      if (signal?.aborted) throw error;
+      if (isRefusal && error.status < 502) {
+        throw error.code !== null && DECIDED.has(error.code) ? error : (unanswered ?? error);
+      }
       const asTold = isRefusal ? (error.retryAfterSeconds ?? 0) * 1_000 : 0;
-      if (!isRefusal) unanswered ??= error;
       // A 503 says nothing of a star that was sent before it.
       if (attempt >= attempts || asTold > mostWaitMs) throw unanswered ?? error;
       await wait(Math.max(asTold, waitMs * 2 ** (attempt - 1)), signal);

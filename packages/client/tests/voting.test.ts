@@ -155,6 +155,23 @@ test("a 503 after a lost answer is no refusal: whether the star was cast is not 
   assert.equal((await proxy.client.star(TARGET)).star.id, "s");
 });
 
+test("nor is what is refused before the key is looked up, or a proxy's answer in its place", async () => {
+  const lost = new TypeError("fetch failed");
+  for (const early of [
+    refusal(429, "RATE_LIMITED", {}, { "retry-after": "9" }),
+    refusal(401, "INVALID_SESSION"),
+    refusal(500, "INTERNAL"),
+  ]) {
+    const { client } = answered([lost, early]);
+    await assert.rejects(client.star(TARGET), lost, `${early.status}`);
+  }
+  const over = answered([lost, refusal(429, "ALLOWANCE_EXHAUSTED")]);
+  await assert.rejects(over.client.star(TARGET), { code: "ALLOWANCE_EXHAUSTED" });
+  const busy = refusal(503, "HOLDINGS_UNAVAILABLE", {}, { "retry-after": "90" });
+  const { client } = answered([new Response("<html>", { status: 504 }), busy]);
+  await assert.rejects(client.star(TARGET), { status: 504, code: null });
+});
+
 test("a refusal whose Retry-After exceeds the longest wait is thrown at once", async () => {
   const busy = refusal(503, "JOURNAL_BEHIND", {}, { "retry-after": "30" });
   const { asked, client } = answered([busy, accepted()], { retry: { mostWaitMs: 1_000 } });
@@ -227,6 +244,19 @@ test("live resumes after the last event when a stream ends, fails or is refused 
     asked.map(({ headers }) => headers.get("last-event-id")),
     [null, "d.2-0", "d.2-0", "d.2-0", "d.2-0", "e.2-0"],
   );
+});
+
+test("a proxy's Retry-After that is a date makes nobody hurry", async () => {
+  const date = { "retry-after": "Fri, 20 Nov 2026 08:00:00 GMT" };
+  const { asked, client } = answered([
+    stream("retry: 50\nid: d.1-0\n\n"),
+    ...[1, 2, 3, 4].map(() => new Response("<html>", { status: 503, headers: date })),
+    stream(counter("d.2-0", "0.0.1")),
+  ]);
+  const startedAt = performance.now();
+  await hear(client.live(), 1);
+  assert.equal(asked.length, 6);
+  assert.ok(performance.now() - startedAt >= 5 * 45, "it was asked without a pause");
 });
 
 test("live starts after a given event, ends with its signal, and throws a refusal", async () => {
