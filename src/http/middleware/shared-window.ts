@@ -65,8 +65,8 @@ return { accepted, math.max(0, limit - count), oldest and oldest + window - now 
 /**
  * Counts a client's requests over all processes that share a Redis. This process counts its
  * own as well: it is what still limits when Redis is away or was emptied, and a client that it
- * refuses costs Redis nothing. While Redis is away each process lets an equal share of the limit
- * through.
+ * refuses costs Redis nothing. While Redis is away, and for one window after, each process lets an
+ * equal share of the limit through.
  */
 export function sharedWindow(options: SharedWindowOptions): SharedWindow {
   const { name, limit, windowMs, clock, redis, processes = () => 1 } = options;
@@ -75,6 +75,12 @@ export function sharedWindow(options: SharedWindowOptions): SharedWindow {
 
   const canAsk = (): boolean => redis?.isReady === true && performance.now() >= pausedUntil;
   const share = (): number => Math.max(1, Math.floor(limit / processes()));
+  let isShareUntil = 0;
+  /** What Redis has not counted is in nobody's view but its process' own until it has left the window. */
+  const ownLimit = (): number => {
+    if (!canAsk()) isShareUntil = clock.now() + windowMs;
+    return clock.now() < isShareUntil ? share() : limit;
+  };
   const ask = async (client: string, requests: number): Promise<Answer | undefined> => {
     if (redis === undefined || !canAsk()) return undefined;
     const now = clock.now();
@@ -119,19 +125,19 @@ export function sharedWindow(options: SharedWindowOptions): SharedWindow {
     limit,
     windowMs,
     async take(client) {
-      const mine = own.take(client, clock.now(), canAsk() ? limit : share());
+      const mine = own.take(client, clock.now(), ownLimit());
       const ours = mine.accepted && canAsk() ? await askTogether(client) : undefined;
       room.note(client, ours?.remaining ?? 0);
       if (ours?.accepted) return ours;
       if (mine.accepted) own.giveBack(client);
       if (ours !== undefined) return ours;
-      return byProcess(mine.accepted ? own.take(client, clock.now(), share()) : mine);
+      return byProcess(mine.accepted ? own.take(client, clock.now(), ownLimit()) : mine);
     },
     async look(client) {
-      const mine = own.look(client, clock.now(), canAsk() ? limit : share());
+      const mine = own.look(client, clock.now(), ownLimit());
       const ours = mine.accepted ? await ask(client, 0) : undefined;
       if (ours === undefined) {
-        return byProcess(mine.accepted ? own.look(client, clock.now(), share()) : mine);
+        return byProcess(mine.accepted ? own.look(client, clock.now(), ownLimit()) : mine);
       }
       return { ...ours, accepted: ours.remaining > 0, countedBy: "redis" };
     },

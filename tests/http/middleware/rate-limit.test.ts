@@ -206,6 +206,24 @@ test("while Redis is away four processes let a quarter through each, and waiting
   await closeRedis(client);
 });
 
+test("when Redis comes back empty, what went through without it still counts (P14)", async () => {
+  let isAway = false;
+  const shaky = new Proxy(redis, {
+    get: (target, name) => (name === "isReady" ? !isAway : Reflect.get(target, name, target)),
+  });
+  const clock = fakeClock();
+  const given = { clock, redis: shaky, name: `back-${names++}`, processes: () => 2 };
+  const [a, b] = [instance(given), instance(given)];
+  isAway = true;
+  const alone = (await accepted(() => a.ask(), 60)) + (await accepted(() => b.ask(), 60));
+  assert.equal(alone, LIMIT);
+  isAway = false;
+  const after = (await accepted(() => a.ask(), 60)) + (await accepted(() => b.ask(), 60));
+  assert.equal(after, 0);
+  clock.set(clock.now() + WINDOW_MS);
+  assert.equal(await accepted(() => a.ask(), LIMIT), LIMIT);
+});
+
 test("more processes than requests: each lets one through", async () => {
   const few = instance({ clock: fakeClock(), limit: 3, processes: () => 8 });
   assert.equal(await accepted(() => few.ask(), 5), 1);
