@@ -135,7 +135,8 @@ function store(sql: Sql, catalog: Catalog, approve: boolean) {
 }
 
 /**
- * A known record keeps its date and, unless this import approves, its approval. Rows are sorted by
+ * A known record keeps its date and, unless this import approves, its approval, as it stands when
+ * the record is stored: an operator may have changed it since the import began. Rows are sorted by
  * key: two imports at once wait for each other, they do not deadlock. What sets the progress is a
  * volatile expression: it is computed after sorting, row by row as they are stored.
  */
@@ -145,21 +146,22 @@ function storeRecords(
   { records, approve }: { readonly records: readonly object[]; readonly approve: boolean },
 ) {
   const given = recordColumns[type];
-  const written = [...given, "created_at", "approved_at"];
+  const written = [...given, "created_at"];
   const list = (names: readonly string[]) =>
     names.map((name, index) => (index === 0 ? sql`${sql(name)}` : sql`, ${sql(name)}`));
   return sql`
-    insert into ${sql(type)} (id, ${list(written)})
+    insert into ${sql(type)} as stored (id, ${list(written)}, approved_at)
     select given.id, ${list(given.map((column) => `given.${column}`))},
       coalesce(given.created_at, known.created_at, (select now_ms())),
       case when tell_progress(given.ordinality)
-        then coalesce(known.approved_at, case when ${approve} then (select now_ms()) end) end
+        then case when ${approve} then (select now_ms()) end end
     from json_populate_recordset(null::${sql(type)}, ${inColumns(records)}::text::json)
       with ordinality as given
     left join ${sql(type)} as known on known.id = given.id
     where not exists (select from changed) order by given.id
-    on conflict (id) do update set (${list(written)})
-      = (${list(written.map((column) => `excluded.${column}`))})`;
+    on conflict (id) do update set (${list(written)}, approved_at)
+      = (${list(written.map((column) => `excluded.${column}`))},
+        coalesce(stored.approved_at, excluded.approved_at))`;
 }
 
 /** Records with their fields under the names of their columns: `imageUrl` is `image_url`. */

@@ -8,6 +8,7 @@ import { createGroupCommit } from "../../src/journal/group-commit.ts";
 import { openPostgres, type Sql } from "../../src/store/postgres.ts";
 import { decidedStar } from "../support/engine.ts";
 import { type TestDatabase, testDatabase } from "../support/postgres.ts";
+import { until } from "../support/processes.ts";
 
 let database: TestDatabase;
 let sql: Sql;
@@ -318,6 +319,27 @@ test("approve and reject one record; an unknown one is NOT_FOUND", async () => {
   });
   await assert.rejects(approveRecord(sql, "token", "p"), { code: "NOT_FOUND" });
   await assert.rejects(rejectRecord(sql, "event", "'"), { code: "NOT_FOUND" });
+});
+
+test("an approval that is given or withdrawn while an import runs outlives it", async () => {
+  const hidden = { ...event, id: "hidden" };
+  const catalog = { events: [event, hidden] };
+  await importCatalog(sql, catalog, waiting);
+  await approveRecord(sql, "event", "e");
+  const operator = await sql.reserve();
+  await operator`begin`;
+  await operator`update event set approved_at = case when id = 'hidden' then now_ms() end`;
+  const importing = importCatalog(sql, catalog, waiting);
+  await until("the import waits", async () => {
+    const [row] = await sql`select count(*) as waiting from pg_locks where not granted`;
+    return row?.waiting > 0;
+  });
+  await operator`commit`;
+  operator.release();
+  await importing;
+  const approvals = (await listRecords(sql, "event")).map(({ id, approvedAt }) => [id, approvedAt]);
+  assert.equal(approvals.find(([id]) => id === "e")?.[1], null);
+  assert.notEqual(approvals.find(([id]) => id === "hidden")?.[1], null);
 });
 
 test("100,000 records are one import", async () => {
