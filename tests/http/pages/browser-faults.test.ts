@@ -127,6 +127,23 @@ test("a late preview does not replace what a star given meanwhile carried", asyn
   await tab.close();
 });
 
+test("once the last vote is given, a star that comes in sight does not say what it would carry", async (place) => {
+  const { service } = place;
+  const session = await signIn(service, await newWallet(service));
+  for (const id of [9031, 9032, 9033, 9034]) await cast(service, session, `token/0.0.${id}`);
+  const tab = await openTab(place, { width: 360, session });
+  const { page } = tab;
+  await tab.visit("/tokens");
+  const places = page.locator("[data-carries]");
+  await places.filter({ hasText: "Would carry 1" }).first().waitFor();
+  await page.locator('[data-star][aria-pressed="false"]').first().click();
+  await said(tab, /0 of 5 votes left\.$/);
+  await page.locator("[data-star]").last().scrollIntoViewIfNeeded();
+  await page.waitForTimeout(300);
+  assert.match(await places.last().innerText(), /^No votes left today\./);
+  await tab.close();
+});
+
 test("a star whose answer is lost is sent again with the same key: one star, one vote", async (place) => {
   const { service } = place;
   const session = await signIn(service, await newWallet(service));

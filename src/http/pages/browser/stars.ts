@@ -128,8 +128,9 @@ function confirm(star: HTMLButtonElement, { star: given, allowance }: StarReply)
   if (allowance.remaining === 0) sayNoVotes();
 }
 
-/** All other stars say that there is no vote left. */
+/** All other stars say that there is no vote left, those that are not in sight yet too. */
 function sayNoVotes(): void {
+  forgetPreviews();
   for (const star of starsOnPage()) {
     const { star: key = "" } = star.dataset;
     if (star.getAttribute("aria-pressed") === "true") continue;
