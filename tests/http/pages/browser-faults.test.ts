@@ -270,6 +270,22 @@ test("without a network nothing is given and nothing lost; with it the page catc
   await tab.close();
 });
 
+test("after a sleep, in which a machine's timers stand still, the page tells the time again", async (place) => {
+  const tab = await openTab(place, { width: 360, session: place.session });
+  const { page } = tab;
+  const day = new Date().toISOString().slice(0, 10);
+  const cut = { contentType: "text/event-stream", body: `retry: 2000\nid: ${day}.1-0\n\n` };
+  await page.route("**/voting/live", (route) => route.fulfill(cut), { times: 1 });
+  await tab.visit("/tokens");
+  await page.evaluate(`
+    const awake = performance.now.bind(performance);
+    performance.now = () => awake() - 5 * 3_600_000;`);
+  await page.waitForRequest((request) => "last-event-id" in request.headers());
+  const read = await page.waitForResponse(`${place.url}/tokens`);
+  assert.equal(read.status(), 200);
+  await tab.close();
+});
+
 test("a mirror node that is silent: the page is read, the star goes back, and is given later", async (place) => {
   const { service } = place;
   const { faults } = service.hedera.mirror;

@@ -1,4 +1,5 @@
 import { setCounter } from "./counters.ts";
+import { hasSlept } from "./page-clock.ts";
 import { service } from "./service.ts";
 
 /** After a refusal that the client does not wait out. */
@@ -35,9 +36,9 @@ export function followLive(news: LiveNews): void {
 }
 
 async function follow({ reread }: LiveNews, signal: AbortSignal): Promise<void> {
-  // A resumed stream sends what was missed.
+  // A resumed stream sends what was missed, but not the time.
   const onOpen = (isResumed: boolean): void => {
-    if (!isResumed) reread();
+    if (hasSlept() || !isResumed) reread();
   };
   while (!signal.aborted) {
     try {

@@ -15,6 +15,18 @@ export function setClock(at: number): void {
   drawnWhen = performance.now();
 }
 
+/** How far this machine's clock is ahead of that timer, which stands still while the machine sleeps. */
+let ahead = Date.now() - performance.now();
+/** A countdown in minutes shows it. */
+const SLEPT_MS = 10_000;
+
+/** Whether this machine has slept since this was last asked: then `now` is behind. */
+export function hasSlept(): boolean {
+  const before = ahead;
+  ahead = Date.now() - performance.now();
+  return ahead - before > SLEPT_MS;
+}
+
 /** Often enough for a countdown in minutes. */
 const LOOK_EVERY_MS = 5_000;
 /** The service's clock may be a little behind: asked too early it would show the day that ends. */
