@@ -392,7 +392,7 @@ declare
   moved_out bigint;
 begin
   perform wait_for_recovery();
-  -- Nobody reads a topic on meanwhile: what is not committed yet would be a finding, and stay one.
+  -- No process reads a topic on meanwhile: what is not committed yet would be a finding, and stay one.
   lock table topic_reading in share mode;
   perform hold_seasons();
   select array_agg(each order by each.at, each.id) into offered

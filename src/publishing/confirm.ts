@@ -47,7 +47,7 @@ export async function beginReading(sql: Sql, topicId: string): Promise<boolean> 
 }
 
 /** The topics whose reading has started, those of earlier settings too. */
-export async function topicsBegun(sql: Sql): Promise<readonly string[]> {
+export async function startedTopics(sql: Sql): Promise<readonly string[]> {
   const rows = await runStatement(
     sql<{ id: string }[]>`select topic_id as id from topic_reading order by topic_id`,
   );

@@ -9,7 +9,7 @@ import {
 } from "../store/database-identity.ts";
 import type { EpochWitness } from "../store/epoch-witness.ts";
 import type { Sql } from "../store/postgres.ts";
-import { topicsBegun } from "./confirm.ts";
+import { startedTopics } from "./confirm.ts";
 import { type PublishContext, TOPIC_KINDS, type TopicKind } from "./context.ts";
 
 /** Under which condition stars may be sent. */
@@ -73,8 +73,8 @@ export function createTopicKnowledge(parts: TopicKnowledgeParts): TopicKnowledge
 
   /** What came with a copy may have been sent before the topics of today were set. */
   const readEarlierTopics = async (): Promise<boolean> => {
-    const begun = await topicsBegun(sql);
-    const earlier = begun.filter((topicId) => !Object.values(topics).includes(topicId));
+    const started = await startedTopics(sql);
+    const earlier = started.filter((topicId) => !Object.values(topics).includes(topicId));
     return (await Promise.all(earlier.map(parts.readToEnd))).every(Boolean);
   };
 

@@ -68,7 +68,7 @@ export class LiveCounters {
   /** Undefined while there is no listener. */
   #ring: LiveRing | undefined;
   /** The ring's end when the listeners were last woken. */
-  #told = 0;
+  #wokenAt = 0;
   #polling: Repeating | undefined;
   /** When the last reading of everything that was committed began. */
   #caughtUpAt = Number.NEGATIVE_INFINITY;
@@ -140,7 +140,7 @@ export class LiveCounters {
     if (ring === undefined || isLost) {
       for (const listener of [...this.#listeners]) listener.end();
       this.#ring = new LiveRing(to, dayOf(now()));
-      this.#told = 0;
+      this.#wokenAt = 0;
       return this.#ring;
     }
     ring.turn(dayOf(now()));
@@ -174,8 +174,8 @@ export class LiveCounters {
     });
     this.#outage.over();
     // A client that came back may have had the ring read on.
-    if (this.#ring === undefined || this.#ring.end === this.#told) return;
-    this.#told = this.#ring.end;
+    if (this.#ring === undefined || this.#ring.end === this.#wokenAt) return;
+    this.#wokenAt = this.#ring.end;
     const listeners = [...this.#listeners];
     for (const [index, listener] of listeners.entries()) {
       const isPause = index > 0 && index % WOKEN_AT_ONCE === 0;

@@ -154,20 +154,24 @@ async function killing({ place: { fleet }, draw }: Scene, isOver: () => boolean)
   while (!isOver()) {
     await pause(KILL_EVERY_MS / 2 + draw(KILL_EVERY_MS));
     const victim = fleet.members[draw(fleet.members.length)] as Member;
-    const others = fleet.members.filter(({ role }) => role === victim.role);
-    if (!others.every((member) => member.isUp())) continue;
+    if (!areAllUp(fleet.members, victim)) continue;
     await victim.kill();
     counts.kills += 1;
   }
 }
 
-/** Stops a process for longer than a worker's lock lasts. */
+/** Both processes of that kind: with one away and the other stopped for long, no service can be back. */
+function areAllUp(members: readonly Member[], { role }: Member): boolean {
+  return members.every((member) => member.role !== role || member.isUp());
+}
+
+/** Stops a process for longer than a worker's lock lasts, as long as another of its kind is up. */
 async function freezing({ place: { fleet }, draw }: Scene, isOver: () => boolean): Promise<void> {
   while (!isOver()) {
     await pause(10_000 + draw(20_000));
     if (isOver()) return;
     const member = fleet.members[draw(fleet.members.length)] as Member;
-    if (!member.isUp()) continue;
+    if (!areAllUp(fleet.members, member)) continue;
     member.freeze();
     await pause(FREEZE_MS);
     member.thaw();
