@@ -425,11 +425,12 @@ begin
   join unnest(places) as place on place.id = each.id
   cross join lateral proved_allowance(each, each.at, place.used) as proved
   order by coalesce(seq, 0), each.at, each.id;
-  -- A sequence may stand further than the stars, and the hand-off to rewards goes as far as it stands.
+  -- A sequence may stand further than the stars, and the hand-off to rewards goes as far as it stands. A
+  -- worker that is at it loses its lease: it has not seen these stars.
   update reward_hand_off set offered_seq = least(offered_seq, lowest - 1),
-    finished_seq = least(finished_seq, lowest - 1)
+    finished_seq = least(finished_seq, lowest - 1), lease_owner = null, lease_until = 0
   from (select min(star.seq) as lowest from unnest(kept) as each join star using (day, id)) as back
-  where offered_seq >= lowest;
+  where lowest is not null;
   insert into star_conflict (id, day, wallet, slot, at, target_type, target_id, is_forever_mint,
     voting_power, weight, base, counted_a, bonus_b, held_a, held_b, claimed_a, claimed_b,
     holdings_read_at, allowance_limit, season_id, rules, seq, xp, conflicts_with)

@@ -85,6 +85,8 @@ export async function serveHttp(
   server.on("checkExpectation", (request, response) => server.emit("request", request, response));
   // Node would hang up in silence: no tunnel is offered.
   server.on("connect", (request, socket) => {
+    // Node has taken its own listener off: a client that hangs up must not end the process.
+    socket.on("error", () => socket.destroy());
     if (!answerUnknown(tunnelRequest(request), socket)) {
       hangUp(socket, bareProblem("METHOD_NOT_ALLOWED"));
     }

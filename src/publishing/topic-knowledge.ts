@@ -75,7 +75,14 @@ export function createTopicKnowledge(parts: TopicKnowledgeParts): TopicKnowledge
   const readEarlierTopics = async (): Promise<boolean> => {
     const started = await startedTopics(sql);
     const earlier = started.filter((topicId) => !Object.values(topics).includes(topicId));
-    return (await Promise.all(earlier.map(parts.readToEnd))).every(Boolean);
+    const ends = earlier.map(async (topicId) => {
+      const isWhole = await parts.readToEnd(topicId).catch(() => false);
+      const detail = `older stars of a copy wait: ${topicId} cannot be read to its end`;
+      if (isWhole) alerts.clear("configuration", topicId);
+      else alerts.raise("configuration", detail, topicId);
+      return isWhole;
+    });
+    return (await Promise.all(ends)).every(Boolean);
   };
 
   const lookWhere = async (): Promise<void> => {

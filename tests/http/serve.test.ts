@@ -4,6 +4,7 @@ import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import { Agent, get, type Server } from "node:http";
 import { connect, type Socket } from "node:net";
 import { text } from "node:stream/consumers";
+import { setTimeout as pause } from "node:timers/promises";
 import { Hono } from "hono";
 import { test } from "uvu";
 import { z } from "zod";
@@ -295,6 +296,23 @@ test("an unknown expectation is ignored, not answered without a body", async () 
     "GET /fast HTTP/1.1\r\nHost: x\r\nExpect: banana\r\nConnection: close\r\n\r\n",
   );
   assert.match(reply, /^HTTP\/1\.1 200 [\s\S]*fast$/);
+});
+
+test("a client that resets its connection while an unknown method is answered ends nothing", async () => {
+  const slow = new Hono().all("/v1/*", async (c) => {
+    await pause(100);
+    return c.text("", 405);
+  });
+  const slowServer = await serveHttp(slow, ANYWHERE);
+  for (const word of ["CONNECT", "FOO"]) {
+    const socket = open(slowServer);
+    socket.write(`${word} /v1/x HTTP/1.1\r\nHost: a\r\n\r\n`);
+    await pause(50);
+    socket.resetAndDestroy();
+    await pause(150);
+  }
+  assert.equal((await fetch(`${slowServer.url}/v1/x`)).status, 405);
+  await slowServer.close(1_000);
 });
 
 test.run();

@@ -79,7 +79,9 @@ export function sharedWindow(options: SharedWindowOptions): SharedWindow {
   /** What Redis has not counted is in nobody's view but its process' own until it has left the window. */
   const ownLimit = (): number => {
     if (!canAsk()) isShareUntil = clock.now() + windowMs;
-    return clock.now() < isShareUntil ? share() : limit;
+    const leftMs = isShareUntil - clock.now();
+    // Further away than a window: the clock was set back since.
+    return leftMs > 0 && leftMs <= windowMs ? share() : limit;
   };
   const ask = async (client: string, requests: number): Promise<Answer | undefined> => {
     if (redis === undefined || !canAsk()) return undefined;
