@@ -2,6 +2,7 @@ import postgres from "postgres";
 import { bounds } from "../bounds.ts";
 import { RetryableError } from "../errors.ts";
 import { keepQueuesShort } from "../vendor-patches/postgres-connection-queues.ts";
+import { keepRowsInPlace } from "../vendor-patches/postgres-row-places.ts";
 import { withDeadline } from "../with-deadline.ts";
 import { ARRAY_TYPES, arrayType } from "./array-types.ts";
 
@@ -72,7 +73,7 @@ export function openPostgres(url: string, options: PoolOptions = {}): Sql {
         : {}),
     },
   });
-  return keepQueuesShort(pool);
+  return keepRowsInPlace(keepQueuesShort(pool));
 }
 
 function safeInteger(text: string): number {
