@@ -109,8 +109,11 @@ function createRelay(sql: Sql, queue: RewardsQueue, log: Logger) {
 
   /** One batch, under the lease. */
   const offerNext = async (taken: HandOff, upTo: number): Promise<HandOff> => {
-    const memory = await queue.recall();
-    const agreed = await agree(taken, memory);
+    const recalled = await queue.recall();
+    const agreed = await agree(taken, recalled);
+    const word = agreed.queueMemory ?? "";
+    // A Redis that is emptied once more after the jobs then differs from one emptied before them.
+    const memory = await queue.remember(recalled, { word, offeredSeq: agreed.offeredSeq });
     if ((await queue.unfinished()) >= UNFINISHED_MAX) return agreed;
     const to = Math.min(upTo, agreed.offeredSeq + SPAN);
     const batch = await offersBetween(sql, { after: agreed.offeredSeq, upTo: to, limit: BATCH });
@@ -118,7 +121,7 @@ function createRelay(sql: Sql, queue: RewardsQueue, log: Logger) {
     // No transaction draws a settled number any more: what is not there will never be.
     const last = batch.length < BATCH ? to : (batch.at(-1)?.seq ?? to);
     const offeredSeq = Math.max(agreed.offeredSeq, last);
-    await queue.remember(memory, { word: agreed.queueMemory ?? "", offeredSeq });
+    await queue.remember(memory, { word, offeredSeq });
     return { ...agreed, offeredSeq };
   };
 

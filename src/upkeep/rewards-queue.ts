@@ -15,10 +15,11 @@ export interface RewardsQueue extends Service {
   /**
    * Called after the jobs it speaks of are added: then Redis loses it no later than any of them.
    *
-   * @param before what `recall` returned before
+   * @param before what `recall` or `remember` returned before
+   * @returns what Redis remembers now
    * @throws Error when that is not what Redis remembers any more
    */
-  remember(before: QueueMemory, next: Omit<QueueMemory, "text">): Promise<void>;
+  remember(before: QueueMemory, next: Omit<QueueMemory, "text">): Promise<QueueMemory>;
   /** How many jobs are not finished. */
   unfinished(): Promise<number>;
   /** Adds a job per star; one whose id is there already stays as it is. */
@@ -105,10 +106,11 @@ export function openRewardsQueue(url: string, log: Logger): RewardsQueue {
       const [word = "", offeredSeq = "0"] = text.split("/");
       return { text, word, offeredSeq: Number(offeredSeq) };
     },
-    async remember({ text }, { word, offeredSeq }) {
-      const values = [text, `${word}/${offeredSeq}`];
-      const isSo = await ask(replace(redis, [MEMORY_KEY], values));
+    async remember(before, { word, offeredSeq }) {
+      const text = `${word}/${offeredSeq}`;
+      const isSo = await ask(replace(redis, [MEMORY_KEY], [before.text, text]));
       if (isSo !== 1) throw new Error("Redis was emptied or replaced just now");
+      return { text, word, offeredSeq };
     },
     unfinished: async () =>
       withDeadline((await queue()).getJobCountByTypes(...UNFINISHED), ANSWER_WITHIN_MS),

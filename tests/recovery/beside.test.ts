@@ -67,6 +67,7 @@ test("what comes back under numbers that were handed off as drawn is handed to r
     recall: async () => memory,
     remember: async (_before, next) => {
       memory = { ...next, text: JSON.stringify(next) };
+      return memory;
     },
     unfinished: async () => 0,
     offer: async (offers) => {

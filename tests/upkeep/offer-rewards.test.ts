@@ -250,6 +250,27 @@ test("Redis emptied between two batches is noticed, though the second one is acc
   assert.deepEqual(await waiting(queue), [...first, ...second].sort());
 });
 
+test("Redis emptied after the first batch that an empty one accepted is noticed", async (stage) => {
+  const redisUrl = await emptyRedis();
+  const ids = await stars(stage, 6);
+  let isEmptied = false;
+  relay(stage, redisUrl, (url, log) => {
+    const queue = openRewardsQueue(url, log);
+    return {
+      ...queue,
+      async offer(offers) {
+        await queue.offer(offers);
+        if (isEmptied || offers.length === 0) return;
+        await emptyRedis();
+        isEmptied = true;
+      },
+    };
+  });
+  const queue = consumerQueue(stage, redisUrl);
+  await until("all are back", async () => isEmptied && (await queue.getWaitingCount()) === 6);
+  assert.deepEqual(await waiting(queue), ids.sort());
+});
+
 test("a Redis that has lost its last moments gets these again, and nothing else is lost", async (stage) => {
   const redisUrl = await emptyRedis();
   const client = await createClient({ url: redisUrl }).connect();
