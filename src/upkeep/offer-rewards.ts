@@ -126,7 +126,8 @@ function createRelay(sql: Sql, queue: RewardsQueue, log: Logger) {
   };
 
   const isAsKnown = async (settled: number): Promise<boolean> => {
-    if (known === undefined || known.offeredSeq < settled) return false;
+    // Fewer are settled than were offered: the journal went back, and draws these numbers again.
+    if (known?.offeredSeq !== settled) return false;
     const { word, offeredSeq } = await queue.recall();
     if (word !== known.queueMemory || offeredSeq < known.offeredSeq) return false;
     return known.finishedSeq === known.offeredSeq || (await queue.unfinished()) > 0;

@@ -289,6 +289,27 @@ test("a Redis that has lost its last moments gets these again, and nothing else 
   assert.deepEqual(await waiting(queue), [...kept.slice(1), ...lost].sort());
 });
 
+test("stars of a journal that went back under a running worker are offered as they come", async (stage) => {
+  const redisUrl = await emptyRedis();
+  relay(stage, redisUrl);
+  const queue = consumerQueue(stage, redisUrl);
+  const before = await stars(stage, 10);
+  await until("these are noted", async () => (await pendingRewards(stage.sql)).pending === 0);
+  const owner = openPostgres(stage.url, { connections: 1 });
+  stage.stops.unshift(() => owner.end({ timeout: 1 }));
+  // As a standby that takes over and lacks the last moments would have it.
+  await owner.begin(async (own) => {
+    await own`alter table star disable trigger all`;
+    await own`delete from star where seq > 2`;
+    await own`alter table star enable trigger all`;
+    await own`update reward_hand_off set offered_seq = 2, finished_seq = 0`;
+    await own`select setval('journal_seq', 2)`;
+  });
+  const after = await stars(stage, 3);
+  await until("these are noted too", async () => (await pendingRewards(stage.sql)).pending === 0);
+  assert.deepEqual(await waiting(queue), [...before, ...after].sort());
+});
+
 test("reoffer: a finished day comes again under the same ids, and twice is once", async (stage) => {
   const redisUrl = await emptyRedis();
   relay(stage, redisUrl);
