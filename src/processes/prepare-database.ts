@@ -19,7 +19,7 @@ export async function prepareDatabase(url: string, log: Logger): Promise<string 
         "the database's schema is older than this build: run `starboard migrate`",
       );
     }
-    const role = await appRole(probe);
+    const role = await runStatement(appRole(probe));
     if (role === undefined) {
       log.warn("no role starboard_app for this login: triggers alone guard the journal");
     }

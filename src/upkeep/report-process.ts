@@ -6,7 +6,7 @@ import { type Logger, oncePerOutage } from "../log.ts";
 import type { Metrics } from "../metrics.ts";
 import { pendingPublications } from "../publishing/outbox.ts";
 import { every, type Service } from "../service.ts";
-import type { Sql } from "../store/postgres.ts";
+import { runStatement, type Sql } from "../store/postgres.ts";
 import { evictionPolicy, type Redis } from "../store/redis.ts";
 import {
   forgetReports,
@@ -131,7 +131,7 @@ async function look({
   let blockAt: number | null = null;
   let redisMayEvict = false;
   const [postgresMs, redisMs, mirrorMs, operator] = await Promise.all([
-    timed(() => sql`select 1`),
+    timed(() => runStatement(sql`select 1`)),
     redis === undefined
       ? null
       : timed(async () => {

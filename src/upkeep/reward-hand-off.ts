@@ -84,9 +84,9 @@ export async function offersOfDay(
   sql: Sql,
   { day, after, limit }: { readonly day: string; readonly after: string; readonly limit: number },
 ): Promise<readonly StarOffer[]> {
-  const rows = await sql<OfferRow[]>`
+  const rows = await runStatement(sql<OfferRow[]>`
     select seq, id, wallet, target_type, target_id, at, day from star
-    where day = ${day} and id > ${after} order by id limit ${limit}`;
+    where day = ${day} and id > ${after} order by id limit ${limit}`);
   return rows.map(offerOf);
 }
 

@@ -85,6 +85,19 @@ test("a process that stops in order says so; one that falls silent is lost", asy
   assert.equal(stopped && processHealth(stopped, Date.now() + 60_000).word, "stopped");
 });
 
+test("a connection on which nothing is answered does not silence a process", async ({ sql }) => {
+  const unanswered: Sql = new Proxy(sql, {
+    apply(target, self, parts: never) {
+      if (String(parts[0]) === "select 1") return new Promise(() => undefined);
+      return Reflect.apply(target, self, parts);
+    },
+  });
+  const reporter = start(unanswered, createMetrics(), "web");
+  await until("it has reported", async () => (await readProcesses(sql, 0)).length === 1);
+  await reporter.close();
+  assert.equal((await readProcesses(sql, 0))[0]?.report?.postgresMs, null);
+});
+
 test("web processes that reported lately are counted; workers, stopped and lost ones are not", async ({
   sql,
 }) => {

@@ -89,7 +89,7 @@ function judgeServer(server: Server, network: Settings["HEDERA_NETWORK"]): Findi
 }
 
 async function judgeLogin(sql: Sql): Promise<Finding> {
-  if ((await appRole(sql)) === undefined) {
+  if ((await runStatement(appRole(sql), STATEMENT_WITHIN_MS)) === undefined) {
     return wrong(
       "this login is no member of the role starboard_app: triggers alone guard the journal",
       "as the tables' owner: grant starboard_app to this login",
