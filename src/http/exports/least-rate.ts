@@ -16,7 +16,8 @@ const LOOKS_PER_WINDOW = 10;
  */
 export function cutWhenSlow(outgoing: ServerResponse, { bytes, withinMs } = LEAST): void {
   const { socket } = outgoing;
-  if (socket === null) return;
+  // A client may have left before there was a stream.
+  if (outgoing.destroyed || socket === null) return;
   const taken = (): number => socket.bytesWritten - socket.writableLength;
   const lookEveryMs = withinMs / LOOKS_PER_WINDOW;
   let before = taken();

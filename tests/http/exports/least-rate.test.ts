@@ -1,8 +1,10 @@
 /** A reader that reads too slowly is cut; one that waits for the service is not. Method: a bare server, small figures. */
 import * as assert from "node:assert/strict";
+import { once } from "node:events";
 import { createServer, get, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";
+import { mock } from "node:test";
 import { setTimeout as wait } from "node:timers/promises";
 import { test } from "uvu";
 import { cutWhenSlow } from "../../../src/http/exports/least-rate.ts";
@@ -42,6 +44,23 @@ test("while the service has nothing to send, no client is slow", async () => {
   });
   assert.equal(await text(reply), "first last");
   await close();
+});
+
+test("a reply whose client has left already is not watched", async () => {
+  const server = createServer((_, outgoing) => {
+    outgoing.once("close", () => {
+      const watch = mock.method(globalThis, "setInterval");
+      cutWhenSlow(outgoing, LEAST);
+      server.emit("looked", watch.mock.callCount());
+      mock.restoreAll();
+    });
+    outgoing.req.socket.destroy();
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const looked = once(server, "looked");
+  get({ port: (server.address() as AddressInfo).port }).on("error", () => undefined);
+  assert.deepEqual(await looked, [0]);
+  await new Promise((resolve) => server.close(resolve));
 });
 
 test.run();
