@@ -68,7 +68,12 @@ export class RetryableError extends Error {
   }
 }
 
-/** Turns anything a `catch` may hold into an `Error`. */
+/** Turns anything a `catch` may hold into an `Error` with a message. */
 export function coerceError(thrown: unknown): Error {
-  return thrown instanceof Error ? thrown : new Error(String(thrown));
+  const error = thrown instanceof Error ? thrown : new Error(String(thrown));
+  // A host with several addresses (`localhost`): Node leaves the message empty.
+  if (error instanceof AggregateError) {
+    error.message ||= error.errors.map((each) => coerceError(each).message).join("; ");
+  }
+  return error;
 }

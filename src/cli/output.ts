@@ -88,7 +88,7 @@ function reasonOf(thrown: unknown): string {
   }
   // Of an outage the cause says more: which host, which port.
   const cause = error instanceof RetryableError ? error.cause : undefined;
-  return cause instanceof Error ? `${error.message}: ${cause.message}` : error.message;
+  return cause instanceof Error ? `${error.message}: ${coerceError(cause).message}` : error.message;
 }
 
 function refuseMore(positionals: readonly string[], args: ArgsDef): void {

@@ -1,3 +1,5 @@
+import { coerceError } from "../../errors.ts";
+
 /** What a check of the doctor found. */
 export interface Finding {
   /** One sentence, for people; holds no secret. */
@@ -23,8 +25,7 @@ export function unset(setting: string): Finding {
 
 /** What a dependency threw, in one line and short; of an outage the cause says more. */
 export function reasonOf(thrown: unknown): string {
-  if (!(thrown instanceof Error)) return String(thrown);
-  const { cause } = thrown;
-  const text = cause instanceof Error && cause.message ? cause.message : thrown.message;
-  return (text || thrown.name).replace(/\s+/g, " ").slice(0, 200);
+  const error = coerceError(thrown);
+  const text = (error.cause instanceof Error && coerceError(error.cause).message) || error.message;
+  return (text || error.name).replace(/\s+/g, " ").slice(0, 200);
 }
