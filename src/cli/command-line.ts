@@ -96,13 +96,16 @@ function checkOptions(words: readonly string[], args: ArgsDef): void {
         `${word} reads as an option: put a negative number last, as in \`-- ${word}\``,
       );
     }
-    const [name = ""] = word.replace(/^--?(no-)?/, "").split("=", 1);
+    if (!word.startsWith("--")) throw new Error(`${word} has one dash: options begin with two`);
+    const [name = "", value] = word.slice(2).split("=", 2);
     const option = Object.hasOwn(args, name) ? args[name] : undefined;
     if (option === undefined || option.type === "positional") {
       throw new Error(`there is no option ${word}`);
     }
+    const isBoolean = option.type === "boolean";
+    if (isBoolean && value !== undefined) throw new Error(`--${name} takes no value`);
     // The next word is its value, however that begins.
-    if (option.type !== "boolean" && !word.includes("=")) index += 1;
+    if (!isBoolean && value === undefined) index += 1;
   }
 }
 

@@ -47,6 +47,16 @@ test("an unknown option is named, and a missing one too", async () => {
   assert.doesNotMatch(await refusal("keys", "issue", "--name", "--x"), /no option/);
 });
 
+test("an option with one dash is refused, and so is a value where an option takes none", async () => {
+  const one = (word: string) => `${word} has one dash: options begin with two`;
+  assert.equal(await refusal("audit", "-rate=7"), one("-rate=7"));
+  for (const name of ["serve", "work"]) assert.equal(await refusal(name, "-check"), one("-check"));
+  const recover = (word: string) => refusal("journal", "recover", word);
+  assert.equal(await recover("--accept=no"), "--accept takes no value");
+  assert.equal(await recover("--dry-run="), "--dry-run takes no value");
+  assert.equal(await recover("--no-mirror"), "there is no option --no-mirror");
+});
+
 test("a negative number without `--` is refused with the right place for it", async () => {
   const said = await refusal("xp", "credit", "0.0.1001", "-1", "--reason", "r", "--id", "i");
   assert.match(said, /^-1 reads as an option: put a negative number last, as in `-- -1`$/);
