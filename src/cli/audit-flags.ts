@@ -43,7 +43,10 @@ export type Wanted = Pick<AuditOptions, "day" | "api" | "lateMs" | "settleMs" | 
 
 /** @throws Error in one line naming a flag that is wrong */
 export function wantedOf(given: Given): Wanted {
-  for (const flag of ["event-topic", "asset-topic"] as const) idsOf(given[flag], `--${flag}`);
+  for (const flag of ["event-topic", "asset-topic"] as const) {
+    const ids = idsOf(given[flag], `--${flag}`);
+    if (given[flag] !== undefined && ids.length === 0) throw new Error(`--${flag} names no topic`);
+  }
   for (const flag of ["collection-a", "collection-b"] as const) {
     if (given[flag] !== undefined) idOf(given[flag], `--${flag}`);
   }

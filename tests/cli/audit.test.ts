@@ -95,6 +95,14 @@ for (const [what, args, line] of [
     ["--mirror", "http://127.0.0.2:9", ...FLAGS, "--event-topic", "8001"],
     /--event-topic must be a ledger id/,
   ],
+  ...(["--event-topic", "--asset-topic"] as const).map(
+    (flag) =>
+      [
+        `an empty ${flag}`,
+        ["--mirror", served.url, ...FLAGS, flag, ""],
+        new RegExp(`^${flag} names no topic`),
+      ] as const,
+  ),
   [
     "invalid hours",
     ["--mirror", "http://127.0.0.2:9", ...FLAGS, "--late-hours", "-1"],
