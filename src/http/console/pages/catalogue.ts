@@ -59,6 +59,7 @@ function listPath({ type, isApproved }: Omit<Asked, "after">, after = ""): strin
 function deciding(sql: Sql, isApproved: boolean): Action {
   const idsOf = (form: URLSearchParams): readonly string[] => {
     const only = form.get("only");
+    if (only === "") throw flawIn("id", "Press the button of a record, or the one below the list");
     const several = form.getAll(form.has("every") ? "listed" : "id");
     const ids = only === null ? [...new Set(several)] : [only];
     if (ids.length === 0) throw flawIn("id", "Choose at least one record");
@@ -130,7 +131,10 @@ function emptyWords({ isApproved, type }: Asked): string {
     : `No ${kind} wait. New ones come with the command catalog import.`;
 }
 
-/** One form for all rows: a row's own button sends its id alone. */
+/**
+ * One form for all rows: a row's own button sends its id alone. Enter in a check box presses the form's
+ * first button: a hidden one without an id, which is refused.
+ */
 function recordsForm(
   request: PageRequest,
   asked: Asked,
@@ -160,7 +164,7 @@ function recordsForm(
   return actionForm(
     request,
     { path, kind: "list" },
-    html`<input type="hidden" name="type" value="${asked.type}"><input type="hidden" name="view" value="${isApproved ? "shown" : "waiting"}">
+    html`<button hidden name="only"></button><input type="hidden" name="type" value="${asked.type}"><input type="hidden" name="view" value="${isApproved ? "shown" : "waiting"}">
 ${list}<div class="choices bulk">${isApproved ? rejectChosen() : approveSeveral(records.length)}</div>`,
   );
 }
