@@ -109,7 +109,7 @@ export interface EventHappening {
   readonly order: number;
 }
 
-/** An event's stars of a day, newest first; `before` is the `order` of the last one shown. */
+/** An event's stars of a day in the order of its fold, newest first; `before` is the `order` of the last one shown. */
 export async function starsOfEvent(
   sql: Sql,
   event: string,
@@ -120,7 +120,7 @@ export async function starsOfEvent(
     select ${starColumns(sql)}, seq as order from star
     where day = ${query.day} and target_type = 'event' and target_id = ${event}
       and at >= ${startOfDay(query.day)} and at < ${endOfDay(query.day)} and seq < ${before}::bigint
-    order by at desc, seq desc limit ${query.limit}`);
+    order by seq desc limit ${query.limit}`);
 }
 
 /** A forever mint's stars and releases in the order of their commits, newest first. */

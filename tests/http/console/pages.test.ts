@@ -391,4 +391,34 @@ test("the overview shows this process, its dependencies and refusals", async ({
   assert.match(text, /Mirror node<\/a><span class="badge good"[^>]*>ok/);
 });
 
+test("an event's history is walked in the order in which it is folded, whatever the instants say", async ({
+  operator,
+  service,
+}) => {
+  const day = "2020-01-02";
+  await service.sql`select ensure_star_partition(${day})`;
+  // In one commit stars are numbered by their wallets: here the later number has the earlier instant.
+  await service.sql`
+    insert into star (id, day, wallet, slot, at, target_type, target_id, is_forever_mint, voting_power, weight,
+      base, counted_a, bonus_b, held_a, held_b, holdings_read_at, allowance_limit, seq)
+    select gen_random_uuid(), ${day}, 70000 + n, 1, ${Date.parse(day) + 1_000}::bigint - n, 'event', 'busy', false, 1, 1,
+      1, 0, 0, '{}', '{}', ${Date.parse(day)}::bigint, 5, 1000000 + n from generate_series(1, 60) n`;
+  const walked: string[] = [];
+  let path: string | undefined = `/ops/actors/event-day/busy/${day}`;
+  while (path !== undefined) {
+    const { text } = await operator.get(path);
+    walked.push(
+      ...[...text.matchAll(/>0\.0\.7(\d{4})<[\s\S]*?>after (\d+)</g)].map(
+        ([, wallet, step]) => `${Number(wallet)} ${step}`,
+      ),
+    );
+    path = /href="([^"]+)" rel="next"/.exec(text)?.[1]?.replaceAll("&amp;", "&");
+  }
+  const numbers = Array.from({ length: 60 }, (_, index) => 60 - index);
+  assert.deepEqual(
+    walked,
+    numbers.map((n) => `${n} ${n}`),
+  );
+});
+
 test.run();
