@@ -109,13 +109,16 @@ export interface EventHappening {
   readonly order: number;
 }
 
-/** An event's stars of a day in the order of its fold, newest first; `before` is the `order` of the last one shown. */
+/** Where a page of happenings goes on: what ended together shares one `order`, and is told apart by NFT. */
+export type AfterHappening = Pick<EventHappening, "order" | "collection" | "serial">;
+
+/** An event's stars of a day in the order of its fold, newest first; `after` is the last one shown. */
 export async function starsOfEvent(
   sql: Sql,
   event: string,
-  query: { readonly day: Day; readonly before?: number | undefined; readonly limit: number },
+  query: { readonly day: Day; readonly after?: AfterHappening | undefined; readonly limit: number },
 ): Promise<readonly EventHappening[]> {
-  const before = query.before ?? Number.MAX_SAFE_INTEGER;
+  const before = query.after?.order ?? Number.MAX_SAFE_INTEGER;
   return runStatement(sql<EventHappening[]>`
     select ${starColumns(sql)}, seq as order from star
     where day = ${query.day} and target_type = 'event' and target_id = ${event}
@@ -127,9 +130,10 @@ export async function starsOfEvent(
 export async function happeningsOfMint(
   sql: Sql,
   mint: string,
-  query: { readonly before?: number | undefined; readonly limit: number },
+  query: { readonly after?: AfterHappening | undefined; readonly limit: number },
 ): Promise<readonly EventHappening[]> {
-  const { before = Number.MAX_SAFE_INTEGER, limit } = query;
+  const { after, limit } = query;
+  const before = after?.order ?? Number.MAX_SAFE_INTEGER;
   return runStatement(sql<EventHappening[]>`
     (select ${starColumns(sql)}, page.seq as order
       from (select seq, day, star_id from mint_star
@@ -138,9 +142,10 @@ export async function happeningsOfMint(
     union all
     (select 'release', run_id, released_at, wallet, 0, -weight, 0, 0, 0, 0, 0,
         collection, serial, spare, owner, deleted, seq
-      from claim_release where event_id = ${mint} and seq < ${before}::bigint
-      order by seq desc limit ${limit})
-    order by "order" desc, collection, serial limit ${limit}`);
+      from claim_release where event_id = ${mint}
+        and (seq, collection, serial) < (${before}::bigint, ${after?.collection ?? ""}, ${after?.serial ?? 0}::bigint)
+      order by seq desc, collection desc, serial desc limit ${limit})
+    order by "order" desc, collection desc, serial desc limit ${limit}`);
 }
 
 function starColumns(sql: Sql) {

@@ -421,4 +421,26 @@ test("an event's history is walked in the order in which it is folded, whatever 
   );
 });
 
+test("a forever mint's history shows each NFT of one release once, however many ended together", async ({
+  operator,
+  service,
+  stars,
+}) => {
+  await service.sql`
+    insert into claim_release (event_id, seq, run_id, collection, serial, wallet, star_id, weight, deleted,
+      listed_at, read_at, released_at)
+    select 'emptied', 1000 + n / 61, ${RUN}, case when n % 2 = 0 then 'A' else 'B' end, n, 1,
+      ${stars["one event/mint"] ?? ""}, 1, true, 0, 0, n from generate_series(1, 121) n`;
+  const walked: string[] = [];
+  let path: string | undefined = "/ops/actors/forever-mint/emptied";
+  while (path !== undefined) {
+    const { text } = await operator.get(path);
+    const rows = text.matchAll(/NFT [AB] (\d+) stopped counting[\s\S]*?>after (\d)</g);
+    walked.push(...[...rows].map(([, serial, step]) => `${serial} ${step}`));
+    path = /href="([^"]+)" rel="next"/.exec(text)?.[1]?.replaceAll("&amp;", "&");
+  }
+  const every = Array.from({ length: 121 }, (_, index) => `${index + 1} ${index < 60 ? 1 : 2}`);
+  assert.deepEqual([...walked].sort(), every.sort());
+});
+
 test.run();

@@ -3,6 +3,7 @@ import { type ActorName, formatActorName } from "../../../hosting/actor-name.ts"
 import { walletOf } from "../../../journal/star-record.ts";
 import { findEvent } from "../../../reads/console-actors.ts";
 import {
+  type AfterHappening,
   type CountedNft,
   type EventHappening,
   type EventNumbers,
@@ -42,14 +43,14 @@ export async function eventActor(
   { query, now }: PageRequest,
 ): Promise<ActorView> {
   const day = name.type === "event-day" ? name.day : null;
-  const before = wholeNumber(query, "before");
+  const after = readHappening(query);
   const [event, numbers, nfts, happenings] = await Promise.all([
     findEvent(sql, name.event),
     eventNumbers(sql, name.event, day),
     listCounted(sql, name.event, { day, after: readNft(query), limit: NFTS_PER_PAGE + 1 }),
     name.type === "event-day"
-      ? starsOfEvent(sql, name.event, { day: name.day, before, limit: EVENTS_PER_PAGE + 1 })
-      : happeningsOfMint(sql, name.event, { before, limit: EVENTS_PER_PAGE + 1 }),
+      ? starsOfEvent(sql, name.event, { day: name.day, after, limit: EVENTS_PER_PAGE + 1 })
+      : happeningsOfMint(sql, name.event, { after, limit: EVENTS_PER_PAGE + 1 }),
   ]);
   const title = event?.title ?? name.event;
   const total = numbers.stars + numbers.releases;
@@ -94,6 +95,17 @@ function inWords(name: EventName, numbers: EventNumbers, title: string): [string
 
 function nftWords(count: number): string {
   return count === 1 ? "NFT has" : "NFTs have";
+}
+
+/** Where a page of the history goes on: `12`, or `12/A/7` among what ended together. */
+function readHappening(query: URLSearchParams): AfterHappening | undefined {
+  const text = textOf(query, "before");
+  if (text === "") return undefined;
+  const [, order, collection, serial] = /^(\d{1,15})(?:\/(A|B)\/(\d{1,15}))?$/.exec(text) ?? [];
+  if (order === undefined)
+    throw new TerminalError("INVALID_REQUEST", "before must be as 12 or 12/A/7");
+  const nft = collection === "A" || collection === "B" ? collection : null;
+  return { order: Number(order), collection: nft, serial: nft === null ? null : Number(serial) };
 }
 
 /** The step that the first row of a page of the history is; pages after the first name it. */
@@ -158,10 +170,11 @@ function history(
   const id = formatActorName(name);
   // What the daily check ended together is one step.
   const steps = [...new Set(happenings.map(({ order }) => order))];
-  const next =
-    found.length > EVENTS_PER_PAGE && last !== undefined
-      ? `/ops/actors/${id}?before=${last.order}${newest === undefined ? "" : `&step=${newest - steps.length}`}`
-      : null;
+  const next = found[EVENTS_PER_PAGE];
+  const place =
+    last?.collection == null ? last?.order : `${last.order}/${last.collection}/${last.serial}`;
+  const shown = next?.order === last?.order ? steps.length - 1 : steps.length;
+  const step = newest === undefined ? "" : `&step=${newest - shown}`;
   const rowOf = (happening: EventHappening): Content[] => {
     const row =
       happening.kind === "star"
@@ -186,7 +199,7 @@ ${table({
   ],
   rows: happenings.map(rowOf),
   empty: "Nothing has happened yet. The first star shows here as soon as it is accepted.",
-})}${older(next)}`;
+})}${older(next === undefined ? null : `/ops/actors/${id}?before=${place}${step}`)}`;
 }
 
 function starRow(star: EventHappening, now: number, isDayKnown: boolean): Content[] {
