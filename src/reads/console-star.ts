@@ -49,6 +49,8 @@ export interface StarStory {
   readonly publishedAt: number | null;
   /** Of the request that cast it; null where it was not traced. */
   readonly traceparent: string | null;
+  /** Set where a recovery set the star aside: the star that was first on the ledger. It counts nowhere. */
+  readonly conflictsWith: string | null;
   readonly attempts: readonly StarAttempt[];
 }
 
@@ -67,12 +69,16 @@ export async function findStarStory(sql: Sql, id: string, day: Day): Promise<Sta
       topic, message, state, topic_id as "topicId", transaction_id as "transactionId",
       sequence_number as "sequenceNumber", consensus_timestamp as "consensusTimestamp",
       running_hash as "runningHash", tries, last_error as "lastError",
-      published_at as "publishedAt", traceparent,
+      published_at as "publishedAt", traceparent, conflicts_with as "conflictsWith",
       (select coalesce(json_agg(json_build_object('attempt', attempt, 'transactionId', transaction_id,
           'reservedAt', reserved_at, 'sentAt', sent_at, 'sends', sends, 'receiptStatus', receipt_status,
           'outcome', outcome, 'evidence', evidence) order by attempt), '[]')
         from publish_attempt where star_id = star.id) as attempts
-    from star join outbox on outbox.star_id = star.id where star.day = ${day} and star.id = ${id}`);
+    from (
+      select star.*, null as conflicts_with, null as noted_at from star where day = ${day} and id = ${id}
+      union all
+      select * from star_conflict where id = ${id}) star
+    join outbox on outbox.star_id = star.id`);
   if (row === undefined) return null;
   return { ...row, heldA: row.heldA.map(Number), heldB: row.heldB.map(Number) };
 }

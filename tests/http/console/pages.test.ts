@@ -443,4 +443,22 @@ test("a forever mint's history shows each NFT of one release once, however many 
   assert.deepEqual([...walked].sort(), every.sort());
 });
 
+test("a star that a recovery set aside has its page, which says that it counts nowhere", async ({
+  operator,
+  service,
+  stars,
+  day,
+}) => {
+  const [gone = "", first = ""] = [stars["one event/meetup"], stars["two event/meetup"]];
+  await service.sql`select set_aside_star(${gone}, ${day}, ${first})`;
+  const { status, text } = await operator.get(`/ops/stars/${gone}`);
+  assert.equal(status, 200);
+  assert.match(
+    text,
+    new RegExp(`counts nowhere: a recovery set it aside[^.]*href="/ops/stars/${first}"`),
+  );
+  assert.doesNotMatch(text, /the counter rose|NFTs it brought/);
+  assert.match((await operator.get(`/ops/stars/${first}`)).text, /the counter rose/);
+});
+
 test.run();

@@ -10,7 +10,7 @@ import {
 } from "../../../reads/console-star.ts";
 import type { Sql } from "../../../store/postgres.ts";
 import { traceIdOf } from "../../../tracing.ts";
-import { actorLink, copyable, onExplorer } from "../links.ts";
+import { actorLink, copyable, onExplorer, starLink } from "../links.ts";
 import { ago, type Content, facts, type Html, html, instant, number, section } from "../markup.ts";
 import type { Page, PagesDeps } from "../page.ts";
 import { kindWords } from "../words.ts";
@@ -77,6 +77,7 @@ function page(
   ];
   return html`<div class="lead"><p>${copyable(star.id)}</p>
 <p>by wallet ${onExplorer(explorer, `account/${wallet}`, wallet)}, ${ago(star.at, now)}: weight ${number(star.weight)} of a voting power of ${number(star.votingPower)}</p></div>
+${star.conflictsWith === null ? "" : html`<p class="notice warn">It counts nowhere: a recovery set it aside, because it breaks a rule beside star ${starLink(star.conflictsWith)}, which was first on the ledger.</p>`}
 <div class="pair">
 ${section("Why this weight", sum(star))}
 ${section(
@@ -103,7 +104,7 @@ ${section(
   ]),
 )}
 </div>
-${serialsSection(star, given.claims)}
+${star.conflictsWith === null ? serialsSection(star, given.claims) : ""}
 ${publicationSection(star, given)}`;
 }
 
@@ -125,7 +126,7 @@ function sum(star: StarStory): Html {
 ${line(base, base === 1 ? "for the wallet itself" : "for the wallet: it had starred this forever mint before")}
 ${line(countedA, partA(star, heldA.length))}
 ${line(bonusB, partB(star, heldB.length))}
-</tbody><tfoot><tr><td class="number"><strong>${number(weight)}</strong></td><td>is its weight: the counter rose by it</td></tr></tfoot></table>
+</tbody><tfoot><tr><td class="number"><strong>${number(weight)}</strong></td><td>${star.conflictsWith === null ? "is its weight: the counter rose by it" : "would be its weight: it counts nowhere"}</td></tr></tfoot></table>
 <p class="hint">${ruleOf(star)}</p>`;
 }
 
