@@ -19,6 +19,7 @@ const ASSETS: readonly (readonly [string, string, readonly URL[]])[] = [
   ["console.css", STYLE, [...STYLES.map((name) => own(`${name}.css`)), ofUplot("uPlot.min.css")]],
   ["console.js", SCRIPT, [own("console.js")]],
   ["times.js", SCRIPT, [own("times.js")]],
+  ["stream.js", SCRIPT, [own("stream.js")]],
   ["charts.js", SCRIPT, [own("charts.js")]],
   ["feed.js", SCRIPT, [own("feed.js")]],
   ["uplot.js", SCRIPT, [ofUplot("uPlot.esm.js")]],

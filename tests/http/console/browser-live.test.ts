@@ -81,6 +81,26 @@ test("the overview's numbers move without a reload", async (place) => {
   await tab.close();
 });
 
+test("a live page that was answered with an error is live again, until its session is over", async (place) => {
+  for (const [path, stream] of [
+    ["/", "**/ops/live/numbers"],
+    ["/feed", "**/ops/live/decisions?*"],
+  ] as const) {
+    const tab = await openSignedIn(place, DESKTOP);
+    const { page } = tab;
+    const state = page.locator("[data-live-state]");
+    await tab.visit("/keys"); // No stream is open then.
+    await page.route(stream, (route) => route.fulfill({ status: 503 }), { times: 1 });
+    await tab.visit(path);
+    await state.filter({ hasText: /^Not live/ }).waitFor();
+    await state.filter({ hasText: /^Live/ }).waitFor();
+    await page.route(stream, (route) => route.fulfill({ status: 401 }));
+    await tab.visit(path);
+    await state.filter({ hasText: "sign in again" }).waitFor();
+    await tab.close();
+  }
+});
+
 test("the live page shows a star that is cast while it is open, once, and of those asked for alone", async (place) => {
   const tab = await openSignedIn(place, PHONE);
   const { page } = tab;

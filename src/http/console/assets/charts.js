@@ -1,4 +1,5 @@
 // The overview's charts, figures and health, moved by server-sent events.
+import { openStream } from "./stream.js";
 import uPlot from "./uplot.js";
 
 const { series, points } = JSON.parse(document.getElementById("points").textContent);
@@ -133,8 +134,7 @@ function say(selector, text) {
   document.querySelector(selector).textContent = text;
 }
 
-const source = new EventSource("/ops/live/numbers");
-source.addEventListener("numbers", ({ data }) => {
+function takeNumbers({ data }) {
   const { figures, health, points: newest } = JSON.parse(data);
   for (const { key, value, note, mood } of figures) {
     say(`[data-figure="${key}"]`, value);
@@ -148,10 +148,5 @@ source.addEventListener("numbers", ({ data }) => {
   }
   take(newest);
   state.textContent = "Live, every 5 s";
-});
-source.addEventListener("error", () => {
-  state.textContent =
-    source.readyState === EventSource.CLOSED
-      ? "No longer live: sign in again by loading the page anew."
-      : "Not live just now; connecting again …";
-});
+}
+openStream("/ops/live/numbers", state, { numbers: takeNumbers });

@@ -1,4 +1,5 @@
 // The live page: decisions as they are made, newest on top.
+import { openStream } from "./stream.js";
 import { relative } from "./times.js";
 
 const list = document.querySelector("[data-live-feed]");
@@ -57,8 +58,7 @@ function place(item, at) {
 }
 
 const shown = new Set([...list.children].map(({ dataset }) => dataset.id));
-const source = new EventSource(list.dataset.liveFeed);
-source.addEventListener("decision", ({ data }) => {
+function takeDecision({ data }) {
   const decision = JSON.parse(data);
   if (shown.has(decision.id)) return;
   shown.add(decision.id);
@@ -68,16 +68,13 @@ source.addEventListener("decision", ({ data }) => {
     shown.delete(list.lastElementChild.dataset.id);
     list.lastElementChild.remove();
   }
-});
-source.addEventListener("left-out", ({ data }) => {
-  state.textContent = `Live; ${Number(data).toLocaleString("en")} more in the last second`;
-});
-source.addEventListener("hello", () => {
-  state.textContent = "Live";
-});
-source.addEventListener("error", () => {
-  state.textContent =
-    source.readyState === EventSource.CLOSED
-      ? "No longer live: sign in again by loading the page anew"
-      : "Not live just now; connecting again …";
+}
+openStream(list.dataset.liveFeed, state, {
+  decision: takeDecision,
+  "left-out": ({ data }) => {
+    state.textContent = `Live; ${Number(data).toLocaleString("en")} more in the last second`;
+  },
+  hello: () => {
+    state.textContent = "Live";
+  },
 });
