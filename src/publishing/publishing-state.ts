@@ -8,7 +8,7 @@ import { countFindings, type Finding, lastFindings } from "./reconciliation-find
 export interface PublishingState extends PendingPublications {
   /** Open differences between outbox and topics. */
   readonly findings: number;
-  /** The newest ones, resolved ones too. */
+  /** The open ones, then the newest that are resolved. */
   readonly lastFindings: readonly Finding[];
   /** What living workers want looked at. */
   readonly alarms: readonly RaisedAlarm[];

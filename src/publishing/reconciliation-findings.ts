@@ -76,12 +76,17 @@ export async function oldestOpenFinding(sql: Sql): Promise<number | null> {
   return row?.at ?? null;
 }
 
-/** The newest findings, resolved ones too, newest first. */
+/** More open ones follow when these are resolved. */
+const FINDINGS_MAX = 200;
+
+/** The open findings, then those of the newest `limit` that are resolved; newest first. */
 export async function lastFindings(sql: Sql, limit: number): Promise<readonly Finding[]> {
   return runStatement(sql<Finding[]>`
     select id, kind, topic_id as "topicId", sequence_number as "sequenceNumber",
       star_id as "starId", detail, noticed_at as "noticedAt", resolved_at as "resolvedAt"
-    from publishing_finding order by id desc limit ${limit}`);
+    from publishing_finding
+    where resolved_at is null or id in (select id from publishing_finding order by id desc limit ${limit})
+    order by resolved_at is not null, id desc limit ${FINDINGS_MAX}`);
 }
 
 /**

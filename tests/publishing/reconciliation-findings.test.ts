@@ -164,6 +164,19 @@ test("an overdue star is a finding until it is published, which resolves it", as
   assert.ok(state.lastFindings[0]?.resolvedAt);
 });
 
+test("an open finding is shown, however many newer ones are resolved", async () => {
+  await rig.sql`insert into publishing_finding (kind, topic_id, sequence_number, detail, resolved_at)
+    select 'foreign', ${TOPICS.event}, n, '', case when n > 30 then 1 end from generate_series(1, 60) n`;
+  const { findings, lastFindings: shown } = await publishingState(rig.sql);
+  const from = (first: number, last: number): number[] =>
+    Array.from({ length: first - last + 1 }, (_, index) => first - index);
+  assert.equal(findings, 30);
+  assert.deepEqual(
+    shown.map(({ sequenceNumber }) => sequenceNumber),
+    [...from(30, 1), ...from(60, 41)],
+  );
+});
+
 test("a finding stands: it can be set aside once, and never be changed or deleted", async () => {
   say("hello");
   await rig.publisher().context.readToEnd(TOPICS.event);

@@ -86,9 +86,6 @@ export function findingsTable(
     explorer,
   }: { readonly findings: readonly Finding[]; readonly explorer: string | null },
 ): Html {
-  const openFirst = [...findings].sort(
-    (a, b) => Number(a.resolvedAt !== null) - Number(b.resolvedAt !== null) || b.id - a.id,
-  );
   return table({
     caption: "Where the topics differ from what was accepted here, open ones first",
     columns: [
@@ -99,7 +96,7 @@ export function findingsTable(
       { label: "Noticed", isWhole: true },
       { label: "", isAction: true },
     ],
-    rows: openFirst.map((finding) => findingRow(request, finding, explorer)),
+    rows: findings.map((finding) => findingRow(request, finding, explorer)),
     empty: "None: the topics hold what was accepted here, message by message.",
   });
 }

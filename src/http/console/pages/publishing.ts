@@ -133,7 +133,7 @@ ${section(
   findingsTable(request, { findings: state.lastFindings, explorer: given.explorer }),
   state.lastFindings.length === 0
     ? null
-    : html`<span class="hint">the newest ${number(state.lastFindings.length)}; set aside: somebody has looked at it, it stays written down</span>`,
+    : html`<span class="hint">set aside: somebody has looked at it, it stays written down</span>`,
 )}
 <p><a class="button" href="/ops/queues">Look into the queues</a></p>`;
 }
