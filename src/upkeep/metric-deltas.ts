@@ -14,8 +14,14 @@ interface Valued {
   readonly metricName?: string;
 }
 
+/** What was counted, and the way to say that it is written: until then it is counted the next time too. */
+export interface Deltas {
+  readonly deltas: readonly MetricDelta[];
+  readonly written: () => void;
+}
+
 /**
- * What the metrics of this process counted since the last call. The names are a fixed list:
+ * What the metrics of this process counted since it was last written. The names are a fixed list:
  * `accepted <type>`, `refused <code>`, `limited <limit>`, `failed` (replies of 500 and above),
  * `published` (its total: seconds from star to ledger) and `publishing failed`. Each role counts its
  * own, for in one process they may share their metrics.
@@ -23,16 +29,20 @@ interface Valued {
 export function metricDeltas(
   metrics: Metrics,
   role: ServiceProcess["role"],
-): () => Promise<readonly MetricDelta[]> {
-  const before = new Map<string, Reading>();
+): () => Promise<Deltas> {
+  let before: ReadonlyMap<string, Reading> = new Map();
   return async () => {
     const readings = await (role === "web" ? readWeb(metrics) : readWorker(metrics));
     const deltas = readings.map((now) => {
       const then = before.get(now.name) ?? { count: 0, total: 0 };
-      before.set(now.name, now);
       return { name: now.name, count: now.count - then.count, total: now.total - then.total };
     });
-    return deltas.filter(({ count }) => count > 0);
+    return {
+      deltas: deltas.filter(({ count }) => count > 0),
+      written: () => {
+        before = new Map(readings.map((reading) => [reading.name, reading]));
+      },
+    };
   };
 }
 

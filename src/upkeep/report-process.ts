@@ -69,7 +69,7 @@ export function startProcessReport(deps: ReportDeps): Service & { webProcesses()
     pid: process.pid,
     startedAt: clock.now(),
   };
-  const takeDeltas = metricDeltas(deps.metrics, deps.role);
+  const readDeltas = metricDeltas(deps.metrics, deps.role);
   const outage = oncePerOutage(log, "this process could not report itself");
   let forgottenAt = 0;
   let webProcesses = 1;
@@ -77,10 +77,12 @@ export function startProcessReport(deps: ReportDeps): Service & { webProcesses()
   const report = async (): Promise<void> => {
     const seen = await look(deps);
     const report = { ...seen.report, ...since(seen.trouble) };
-    const deltas = [...(await takeDeltas()), ...probes(report)];
+    const counted = await readDeltas();
+    const deltas = [...counted.deltas, ...probes(report)];
     if (deps.role === "web") deltas.push(...(await sampleQueue(sql)));
     const now = clock.now();
     await writeReport(sql, self, { now, report, deltas });
+    counted.written();
     webProcesses = Math.max(1, await webProcessesSince(sql, now - LATELY_MS));
     outage.over();
     if (now - forgottenAt < FORGET_EVERY_MS) return;

@@ -73,6 +73,30 @@ test("counts of two processes add up, also where they share their metrics", asyn
   );
 });
 
+test("what could not be written is in the next report that is", async ({ sql }) => {
+  const metrics = createMetrics();
+  metrics.starsAccepted.inc({ target: "token" }, 3);
+  await sql`alter table service_minute rename to service_minute_away`;
+  const reporter = start(sql, metrics, "web");
+  const seenAt = async () => (await readProcesses(sql, 0))[0]?.seenAt ?? 0;
+  await until("it has reported", async () => (await seenAt()) > 0);
+  const first = await seenAt();
+  await until(
+    "it has reported again, so the first report is over",
+    async () => (await seenAt()) > first,
+  );
+  metrics.starsAccepted.inc({ target: "token" }, 2);
+  await sql`alter table service_minute_away rename to service_minute`;
+  const accepted = async (): Promise<number> =>
+    (await readDeltas(sql, 0)).reduce(
+      (total, { name, count }) => (name === "accepted token" ? total + count : total),
+      0,
+    );
+  await until("all are counted", async () => (await accepted()) >= 5);
+  await reporter.close();
+  assert.equal(await accepted(), 5);
+});
+
 test("a process that stops in order says so; one that falls silent is lost", async ({ sql }) => {
   const reporter = start(sql, createMetrics(), "web");
   await until("it has reported", async () => (await readProcesses(sql, 0)).length === 1);
