@@ -2,8 +2,8 @@
 -- this function enforces identity and uniqueness, and compares the versions they decided on.
 --
 -- `turns` is a JSON array, one object per star (see src/journal/star-rows.ts). A statement that
--- starts after `not_after` (epoch ms, this server's clock) stores nothing, so a caller that gave up
--- and finds no star knows that none will come.
+-- starts after `not_after` (epoch ms, this server's clock) stores nothing, and a star is not stored
+-- after its own `not_after`: a caller that gave up and finds no star knows that none will come.
 --
 -- `ends` is null, or `{ mint, entries }`: attributions on a forever mint (`claim_ending`, 005.do.mints.sql)
 -- that the star proves lost. They end with it and before it, or neither is written. Such a star comes
@@ -23,6 +23,7 @@
 --   key      another commit binds the idempotency key
 --   release  claims of the forever mint were released since the decision
 --   held     the wallet whose claims the star would end has starred since its reading
+--   late     the statement had to wait until after the star's `not_after`
 --
 -- Tables are read by unique keys alone, so a fresh table or partition needs no statistics. Rows
 -- are written in the order of their keys, so that two processes cannot deadlock.
@@ -38,6 +39,7 @@ declare
   day_starts_at bigint := (today - date '1970-01-01')::bigint * 86400000;
   turn record;
   lost text[] := '{}';
+  written_at bigint;
   ended_weight bigint := 0;
 begin
   if now_ms() > not_after then
@@ -54,7 +56,7 @@ begin
       is_forever_mint boolean, voting_power integer, weight integer, base smallint, counted_a integer,
       bonus_b smallint, held_a bigint[], held_b bigint[], claimed_a bigint[], claimed_b bigint,
       holdings_read_at bigint, allowance_limit smallint, season_id uuid, rules smallint,
-      releases bigint, xp smallint, topic text, message text, traceparent text,
+      releases bigint, xp smallint, not_after bigint, topic text, message text, traceparent text,
       idempotency json)
   ), judged as materialized (
     select offered.*, case
@@ -178,7 +180,7 @@ begin
   ), claim_counts as (
     select claimed.star_id as id, count(*) as claims from claimed group by claimed.star_id
   )
-  select judged.id as star_id, counted.total, coalesce(reason, case
+  select judged.id as star_id, judged.not_after, counted.total, coalesce(reason, case
       when counted.id is null then 'slot'
       when counted.claims <> coalesce(claim_counts.claims, 0) then 'claim'
       when is_overtaken then 'release'
@@ -190,6 +192,9 @@ begin
   left join claim_counts on claim_counts.id = judged.id
   left join bound on bound.star_id = judged.id
   loop
+    -- All rows are written before the first of them is read here.
+    written_at := coalesce(written_at, now_ms());
+    if turn.outcome = 'stored' and written_at > turn.not_after then turn.outcome := 'late'; end if;
     if turn.outcome <> 'stored' and (turn.is_written or ends is not null) then
       lost := lost || (turn.star_id || ' ' || turn.outcome);
     elsif ends is not null then

@@ -104,9 +104,12 @@ async function castStars(
   { sql, now, xpPerStar = 1 }: Sender,
   batch: readonly Waiting[],
 ): Promise<ReadonlyMap<string, OutcomeRow>> {
-  const turns = JSON.stringify(batch.map(({ decided }) => rowOf(decided, xpPerStar)));
-  const waits = Math.max(...batch.map(({ answerBy }) => answerBy)) - performance.now();
-  const notAfter = now() + Math.floor(Math.min(bounds.statementDeadlineMs, waits));
+  const deadlineOf = ({ answerBy }: Waiting) =>
+    now() + Math.floor(Math.min(bounds.statementDeadlineMs, answerBy - performance.now()));
+  const turns = JSON.stringify(
+    batch.map((each) => rowOf(each.decided, xpPerStar, deadlineOf(each))),
+  );
+  const notAfter = Math.max(...batch.map(deadlineOf));
   const answer = runStatement(
     sql<OutcomeRow[]>`
       select * from cast_stars(${turns}::text::json, ${notAfter}, ${endsOf(batch)}::text::json)`,
@@ -134,17 +137,21 @@ function returned(reason: ReturnReason): CommitOutcome {
   return { kind: "returned", reason };
 }
 
-/** What was claimed, bound or released meanwhile hands those stars back; the rest goes on. */
+/** What was claimed, bound or released meanwhile is handed back, what is late is refused; the rest goes on. */
 async function sendWithoutLosers(
   sender: Sender,
   batch: readonly Waiting[],
   detail: string,
 ): Promise<void> {
-  const lost = new Map(detail.split("\n").map((line) => line.split(" ") as [string, ReturnReason]));
+  const lost = new Map(
+    detail.split("\n").map((line) => line.split(" ") as [string, ReturnReason | "late"]),
+  );
   const rest = batch.filter(({ decided }) => !lost.has(decided.star.id));
   for (const { decided, resolve, reject } of batch) {
     const reason = lost.get(decided.star.id);
-    if (reason !== undefined) resolve(returned(reason));
+    if (reason === "late") {
+      reject(new RetryableError("UNAVAILABLE", "the star was not stored in time"));
+    } else if (reason !== undefined) resolve(returned(reason));
     // A detail that names none of this batch would send the same batch without end.
     else if (rest.length === batch.length) reject(new Error(`cast_stars lost others: ${detail}`));
   }

@@ -1,9 +1,15 @@
 import { accountNumber, type DecidedStar } from "./star-record.ts";
 
-/** One element of `cast_stars`' JSON array; names are the columns'. `xp`: points the star earns. */
+/**
+ * One element of `cast_stars`' JSON array; names are the columns'.
+ *
+ * @param xp points the star earns
+ * @param notAfter the last instant at which it may be stored, epoch ms
+ */
 export function rowOf(
   { star, claims, releases, message, idempotency, traceparent }: DecidedStar,
   xp: number,
+  notAfter: number,
 ): Record<string, unknown> {
   const { rule } = star.target;
   return {
@@ -30,6 +36,7 @@ export function rowOf(
     rules: star.rules,
     releases,
     xp,
+    not_after: notAfter,
     topic: rule.topic,
     message,
     traceparent,

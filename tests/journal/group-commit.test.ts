@@ -11,6 +11,7 @@ import { createGroupCommit, type GroupCommit } from "../../src/journal/group-com
 import { openPostgres, type Sql } from "../../src/store/postgres.ts";
 import { decidedStar } from "../support/engine.ts";
 import { testDatabase } from "../support/postgres.ts";
+import { until } from "../support/processes.ts";
 
 interface Context {
   url: string;
@@ -199,6 +200,38 @@ test("a statement that starts after its deadline writes nothing; its answer in t
   assert.deepEqual(outcome, { kind: "returned", reason: "day" });
   const [row] = await c.sql`select count(*) as stars from star`;
   assert.equal(row?.stars, 0);
+});
+
+test("a star of a statement that had to wait until after its caller's deadline is not stored, and its neighbour is", async (c) => {
+  const other = openPostgres(c.url, { connections: 1 });
+  const startedAt = performance.now();
+  const now = () => Math.floor(c.now + performance.now() - startedAt);
+  const { commit } = createGroupCommit({ sql: c.sql, now });
+  const [early, patient] = [newWallet(), newWallet()];
+  const [answerBy, deadline] = [performance.now() + 200, now() + 201];
+  const outcomes = await other.begin(async (sql) => {
+    await sql`select pg_advisory_xact_lock(hashtext('hold_seasons'))`;
+    const both = Promise.allSettled([
+      commit(decidedStar({ wallet: early, now: c.now }), answerBy),
+      commit(decidedStar({ wallet: patient, now: c.now })),
+    ]);
+    await until("the statement waits, and the first star's deadline passes", async () => {
+      const [row] = await c.sql<{ waits: boolean; now: number }[]>`
+        select now_ms() as now, exists (select from pg_stat_activity
+          where datname = current_database() and wait_event_type = 'Lock') as waits`;
+      return row?.waits === true && row.now > deadline;
+    });
+    return { both };
+  });
+  const [late, timely] = await outcomes.both;
+  await other.end();
+  assert.ok(late.status === "rejected" && late.reason.code === "UNAVAILABLE");
+  assert.deepEqual(timely, { status: "fulfilled", value: { kind: "stored", totalVotes: 1 } });
+  const stars = await c.sql<{ wallet: number }[]>`select wallet from star`;
+  assert.deepEqual(
+    stars.map(({ wallet }) => `0.0.${wallet}`),
+    [patient],
+  );
 });
 
 test("a commit whose answer is lost is looked up, and reported as stored (A7 unknown-commit, P1)", async (c) => {

@@ -22,6 +22,7 @@ export interface StarRow {
   readonly allowance_limit: number;
   readonly season_id: string | null;
   readonly releases: number;
+  readonly not_after: number;
   readonly topic: "event" | "asset";
   readonly message: string;
   readonly idempotency?: {

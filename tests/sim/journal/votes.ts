@@ -3,7 +3,7 @@ import { RAISED } from "../../../src/store/postgres.ts";
 import type { Journal, Statement } from "./statement.ts";
 import { claimKey, type StarRow, StatementError, type Tables, type Total } from "./tables.ts";
 
-type Reason = "day" | "kind" | "pass" | "slot" | "claim" | "release" | "key";
+type Reason = "day" | "kind" | "pass" | "slot" | "claim" | "release" | "key" | "late";
 
 /** The statements of voting: what they answer and write, as the SQL of src and migrations/ does. */
 export const voteStatements: readonly Statement[] = [
@@ -185,7 +185,9 @@ function castStars(turns: readonly StarRow[], notAfter: number, journal: Journal
     const totals = batch.addTotals(kept.map(({ star }) => star));
     const outcomes = judged.map(({ star, reason }) => {
       const isWritten = written.has(star.id);
-      const outcome = reason ?? (isWritten ? batch.outcome(star) : "slot");
+      const inBatch = isWritten ? batch.outcome(star) : "slot";
+      const isLate = inBatch === "stored" && now() > star.not_after;
+      const outcome = reason ?? (isLate ? "late" : inBatch);
       const total = isWritten ? (totals.get(counterKey(star))?.weight ?? null) : null;
       return { star_id: star.id, outcome, total_votes: total };
     });
