@@ -27,6 +27,12 @@ export interface HostedWalletDay {
   readonly isProved: boolean;
 }
 
+/** An actor under a pass that was just read. */
+export interface LoadedWalletDay extends HostedWalletDay {
+  /** When the pass was read, epoch ms by the database's clock. */
+  readonly readAt: number;
+}
+
 /**
  * The wallet-day actors of this process. An actor exists when named: it is taken from memory, or
  * restored from its snapshot, or folded from the journal, at the version that the journal names.
@@ -38,7 +44,7 @@ export interface Host {
   /** The actor as it is in memory; undefined when it is not. */
   recall(key: WalletDayKey): HostedWalletDay | undefined;
   /** The actor as the journal has it now. */
-  reload(key: WalletDayKey, notBefore?: number): Promise<HostedWalletDay>;
+  reload(key: WalletDayKey, notBefore?: number): Promise<LoadedWalletDay>;
   /** Keeps the actor after a commit. */
   keep(key: WalletDayKey, hosted: HostedWalletDay): void;
   /** Forgets the actor: its memory cannot be trusted. */
@@ -85,9 +91,9 @@ export function createHost({
     live.set(hosted.state.context.wallet, hosted);
     return hosted;
   };
-  const reload = async (key: WalletDayKey, notBefore = 0): Promise<HostedWalletDay> => {
-    const { stars, seasonId } = await load({ ...key, notBefore });
-    return remember({ state: foldWalletDay(key, stars, seasonId), isProved: true });
+  const reload = async (key: WalletDayKey, notBefore = 0): Promise<LoadedWalletDay> => {
+    const { stars, seasonId, readAt } = await load({ ...key, notBefore });
+    return { ...remember({ state: foldWalletDay(key, stars, seasonId), isProved: true }), readAt };
   };
   const restore = async (
     key: WalletDayKey,

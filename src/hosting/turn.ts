@@ -12,7 +12,7 @@ import { NO_CLAIMS, type Slice, type SliceKey } from "../journal/load.ts";
 import type { ReturnReason } from "../journal/send-batch.ts";
 import type { DecidedStar, StarRecord } from "../journal/star-record.ts";
 import { inSpan, tracing } from "../tracing.ts";
-import type { Host, HostedWalletDay } from "./host.ts";
+import type { Host, LoadedWalletDay } from "./host.ts";
 import { type Facts, propose, type StarIntent } from "./propose.ts";
 import { type SoldDeps, withSold } from "./sold-before-check.ts";
 
@@ -31,6 +31,8 @@ export interface TurnDeps extends SoldDeps {
 export interface TurnIntent extends StarIntent {
   /** The season of the wallet's pass in force after the request had arrived; null without one. */
   readonly seasonId: string | null;
+  /** When that pass was read, epoch ms by the database's clock. */
+  readonly readAt: number;
   /**
    * When the caller has its answer, by `performance.now()`. From then on the turn stores nothing:
    * a refused star spends no vote.
@@ -114,12 +116,15 @@ async function attemptTurn(
     undone === null ? recall(host, key, intent) : host.reload(key, undone.facts.now),
     readSlice(deps, intent, { day: key.day, isFirst: undone === null }),
   ]);
-  const facts: Facts = { state: hosted.state, slice, now: clock.now() };
+  // This clock may be some milliseconds behind the one by which the pass was in force.
+  const now = Math.max(clock.now(), hosted.readAt);
+  const facts: Facts = { state: hosted.state, slice, now };
   if (undone !== null) refuseContradiction(deps, undone, facts);
 
   const proposal = proposeOrEvict(deps, intent, facts);
   if ("type" in proposal) {
     if (proposal.code === "OTHER_DAY") {
+      await clock.measure().catch(() => undefined);
       await new Promise((resolve) => setTimeout(resolve, OTHER_DAY_PAUSE_MS));
       return { reason: "midnight", facts };
     }
@@ -171,11 +176,11 @@ function withTrace(decided: DecidedStar): DecidedStar {
 async function recall(
   host: Host,
   key: { readonly wallet: string; readonly day: Day },
-  { seasonId }: TurnIntent,
-): Promise<HostedWalletDay> {
+  { seasonId, readAt }: TurnIntent,
+): Promise<LoadedWalletDay> {
   const known = host.recall(key);
   if (known === undefined) return host.reload(key);
-  return { ...known, state: underPass(known.state, seasonId) };
+  return { ...known, state: underPass(known.state, seasonId), readAt };
 }
 
 /** A machine that fails on an actor says nothing of the star: the actor goes, the error stays. */

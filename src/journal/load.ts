@@ -31,11 +31,14 @@ export interface WalletDayFacts {
   readonly stars: readonly DayStar[];
   /** The season of the pass in force; null without one. */
   readonly seasonId: string | null;
+  /** When that was read, epoch ms by the database's clock. */
+  readonly readAt: number;
 }
 
 interface WalletDayRow {
   readonly stars: readonly { id: string; at: number; type: TargetType; target: string }[] | null;
   readonly season_id: string | null;
+  readonly now: number;
 }
 
 /**
@@ -56,20 +59,21 @@ export async function loadWalletDays(
         (select json_agg(json_build_object('id', id, 'at', at, 'type', target_type, 'target', target_id)
             order by slot)
           from star where star.day = key.day and star.wallet = key.wallet) as stars,
-        ${passInForce(sql)} as season_id
+        ${passInForce(sql)} as season_id, present.now
       from (select now_ms() as now offset 0) as present
       cross join unnest(${wallets}::bigint[], ${days}::date[], ${instants}::bigint[])
         with ordinality as key (wallet, day, not_before, n)
       cross join lateral (select key.wallet, greatest(present.now, key.not_before) as instant) as voter
       order by n`,
   );
-  return rows.map(({ stars, season_id: seasonId }) => ({
+  return rows.map(({ stars, season_id: seasonId, now: readAt }) => ({
     stars: (stars ?? []).map(({ id, at, type, target }) => ({
       id,
       at,
       target: targetKey(type, target),
     })),
     seasonId,
+    readAt,
   }));
 }
 

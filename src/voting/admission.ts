@@ -31,6 +31,8 @@ export interface Admission {
   readonly kept: KeptReply | null;
   /** The season of the wallet's pass in force; null without one. */
   readonly seasonId: string | null;
+  /** When all of this was read, epoch ms by the database's clock. */
+  readonly readAt: number;
   /** How far the wallet's day is in the journal. */
   readonly day: Day;
   readonly version: DayVersion;
@@ -125,6 +127,7 @@ function admissionOf(row: AdmissionRow, query: AdmissionQuery | undefined): Admi
     target: row.found ? targetOf({ ...query.target, eventKind, ledgerId }) : null,
     kept: requestHash === null || reply === null ? null : { requestHash, reply },
     seasonId: row.season_id,
+    readAt: row.now,
     day: query.day,
     version: { used: row.used ?? 0, lastAt: row.last_at },
   };

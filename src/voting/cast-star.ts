@@ -61,7 +61,7 @@ export async function castStar(deps: CastStarDeps, cast: CastStar): Promise<Cast
   const admission = await inSpan("admission", () =>
     deps.admit({ voter, target: cast.target, key, day }),
   );
-  const { wallet, target, kept: bound, seasonId } = admission;
+  const { wallet, target, kept: bound, seasonId, readAt } = admission;
   if (wallet === null) throw invalidSession();
   if (bound !== null) return replay(bound, cast.target);
   deps.admitStar?.();
@@ -85,6 +85,7 @@ export async function castStar(deps: CastStarDeps, cast: CastStar): Promise<Cast
         target,
         holdings,
         seasonId,
+        readAt,
         answerBy,
         idempotency:
           key === null

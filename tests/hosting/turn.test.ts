@@ -186,6 +186,40 @@ test("a pass taken back between decision and commit is not used (A17 premium-edg
   assert.equal(verdictOf(await a.cast("0.0.509", "token/0.0.9006")), "ALLOWANCE_EXHAUSTED");
 });
 
+test("a process whose clock is some ms behind the database's takes stars as a season starts and ends (A17 premium-edge)", async ({
+  a,
+}) => {
+  const [row] = await a.sql<{ now: number }[]>`select now_ms() as now`;
+  const now = row?.now ?? 0;
+  const [ended, started] = [
+    "00000000-0000-7000-8000-000000000006",
+    "00000000-0000-7000-8000-000000000007",
+  ];
+  await a.sql.unsafe(
+    `create or replace function now_ms() returns bigint language sql volatile as 'select ${now}::bigint'`,
+  );
+  await a.sql`insert into season (id, name, starts_at, ends_at)
+    values (${ended}, 'Six', 0, ${now - 10}), (${started}, 'Seven', ${now - 10}, ${now + 3_600_000})`;
+  a.clock.now = () => now - 30;
+  const grant = async (wallet: number, season: string) => {
+    await a.sql`insert into premium_pass values (${wallet}, ${season}, 0)`;
+  };
+  await grant(530, ended);
+  await grant(531, started);
+  a.beforeTurn = (wallet) => (wallet === "0.0.532" ? grant(532, started) : Promise.resolve());
+  const limits = [];
+  for (const wallet of ["0.0.530", "0.0.531", "0.0.532"]) {
+    const { star, allowance } = bodyOf(await a.cast(wallet, "token/0.0.9001"));
+    limits.push([Date.parse(star.at), allowance.limit]);
+  }
+  assert.deepEqual(limits, [
+    [now, 5],
+    [now, 20],
+    [now, 20],
+  ]);
+  assert.deepEqual(a.contradictions, []);
+});
+
 test("after a pass ended, a process that missed stars under it refuses with their true reason and count", async ({
   a,
   b,

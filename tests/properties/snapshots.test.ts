@@ -154,7 +154,7 @@ function openProcesses({ scheduler, nextLie, hostAs, seen }: Given) {
         const { stars } = walletDayFacts(journal, { wallet, day }, seasonId);
         const target = TARGETS.find((each) => each.type === type && each.id === id) ?? null;
         const version = { used: stars.length, lastAt: stars.at(-1)?.at ?? null };
-        return { wallet, target, kept: null, seasonId, day, version };
+        return { wallet, target, kept: null, seasonId, readAt: 0, day, version };
       }),
       ...NOTHING_SOLD,
       readHoldings: waiting(`holdings ${n}`, () => HOLDINGS),
@@ -260,7 +260,10 @@ test("a host that takes a snapshot for the journal is found out", async () => {
 test("a turn that refuses by a snapshot alone is found out", async () => {
   const forgetful = (host: Host): Host => ({
     ...host,
-    reload: async (key, notBefore) => host.recall(key) ?? host.reload(key, notBefore),
+    async reload(key, notBefore) {
+      const known = host.recall(key);
+      return known === undefined ? host.reload(key, notBefore) : { ...known, readAt: 0 };
+    },
   });
   const { failed } = await fc.check(propertyWith(forgetful, new Map()), {
     seed: SEED,

@@ -109,7 +109,8 @@ async function race(scheduler: fc.Scheduler, votes: readonly Wish[], setting: Se
     assert.ok(deps);
     const holdings = { collectionA: a, collectionB: b, readAt: NOON };
     const answerBy = Number.POSITIVE_INFINITY;
-    const intent = { wallet, target, holdings, answerBy, seasonId: null, idempotency: null };
+    const pass = { seasonId: null, readAt: 0 };
+    const intent = { wallet, target, holdings, answerBy, ...pass, idempotency: null };
     return { vote: { wallet, target }, answer: answerOf(await takeTurn(deps, intent), holdings) };
   });
   const all = Promise.all(racing);

@@ -49,7 +49,7 @@ export const voteStatements: readonly Statement[] = [
         wallets.map((wallet, n) => {
           const stars = tables.walletDays.get(`${wallet}/${days[n]}`);
           const season = tables.passInForce(wallet, Math.max(now(), instants[n] ?? 0));
-          return { stars: stars?.map(dayStar) ?? null, season_id: season };
+          return { stars: stars?.map(dayStar) ?? null, season_id: season, now: now() };
         });
     },
   },
