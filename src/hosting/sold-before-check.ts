@@ -48,7 +48,7 @@ export async function withSold(
   const claims = [...(await deps.claimsOn(mint, "A", a)), ...(await deps.claimsOn(mint, "B", b))];
   const sold = claims.filter((claim) => claim.wallet !== wallet && dayOf(claim.since) < day);
   const losers = sold.filter(({ collection }) => collection === "B").map((claim) => claim.wallet);
-  const held = new Map(
+  const readings = new Map(
     await Promise.all(
       losers.map(async (loser) => [loser, (await deps.readHoldings(loser)).collectionB] as const),
     ),
@@ -57,8 +57,15 @@ export async function withSold(
   const evidence = { owner: wallet, deleted: false, listedAt: readAt, readAt };
   const gone = sold
     // Two readings that both name a holder prove nothing.
-    .filter((claim) => claim.collection === "A" || !held.get(claim.wallet)?.includes(claim.serial))
+    .filter(
+      (claim) => claim.collection === "A" || !readings.get(claim.wallet)?.includes(claim.serial),
+    )
     .map((claim) => ({ ...claim, evidence }));
+  // Nor is such a serial the loser's to carry the +5 on: the star may claim it.
+  const own = new Set(holdings.collectionB);
+  const held = new Map(
+    [...readings].map(([loser, serials]) => [loser, serials.filter((serial) => !own.has(serial))]),
+  );
   const spares = [...held.values()].flat();
   const known = [...gone, ...(await deps.claimsOn(mint, "B", spares))];
   return { ...slice, ends: decideEnds({ mint, held, claims: known }, gone) };

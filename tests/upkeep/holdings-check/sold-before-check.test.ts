@@ -124,6 +124,33 @@ test("a seller's other NFT carries the +5 on, and the buyer brings a +5 of their
   assert.deepEqual([release?.weight, release?.spare], [0, seller.b[1]]);
 });
 
+test("an NFT that moves from the buyer to the seller between their two readings carries no +5 of the seller's", async (context) => {
+  const { stage } = context;
+  const { ledger, mirror } = stage.hedera;
+  const [other, buyer, seller] = [
+    await stage.wallet(0, 1),
+    await stage.wallet(0, 1),
+    await stage.wallet(0, 1),
+  ];
+  await stage.star(seller);
+  await ledger.transfer(stage.collections.B, other.b, seller.id);
+  await sell(stage, seller, buyer, { b: 1 });
+  await passMidnight(context);
+  const { strike } = mirror.faults;
+  mirror.faults.strike = (path) => {
+    if (path.includes(`/accounts/${seller.id}/nfts`)) {
+      mirror.faults.strike = strike;
+      void ledger.transfer(stage.collections.B, buyer.b, seller.id);
+    }
+    return strike(path);
+  };
+  const before = await stage.total();
+  assert.equal(await stage.star(buyer), 6);
+  assert.equal(await stage.total(), before + 6);
+  const [release] = await releasesOf(stage, seller);
+  assert.deepEqual([release?.weight, release?.spare], [0, other.b[0]]);
+});
+
 test("once the check has done the mint, and for what was attributed today, the next check decides", async (context) => {
   const { stage } = context;
   const [seller, buyer] = [await stage.wallet(1, 1), await stage.wallet()];
