@@ -52,8 +52,9 @@ create index star_by_target on star (target_type, target_id, at);
 create index star_by_seq on star (seq);
 create index star_by_day_and_seq on star (day, seq);
 
--- Makes the partition of the month of a day. Runs with its owner's rights, because the service's
--- role has no DDL.
+-- Makes the partition of the month of a day. Made first and attached then, it locks out neither stars
+-- nor readers (`partition of` waits for every reader, and every star for it). Runs with its owner's
+-- rights, because the service's role has no DDL.
 create function ensure_star_partition(of_day date) returns void
 language plpgsql security definer as $$
 declare
@@ -61,11 +62,12 @@ declare
   next_first date := (date_trunc('month', of_day) + interval '1 month')::date;
   partition_name text := 'star_' || to_char(first_day, 'YYYY_MM');
 begin
-  if to_regclass(partition_name) is null then
-    perform pg_advisory_xact_lock(hashtext('ensure_star_partition'));
-    execute format('create table if not exists %I partition of star for values from (%L) to (%L)',
-      partition_name, first_day, next_first);
-  end if;
+  if to_regclass(partition_name) is not null then return; end if;
+  perform pg_advisory_xact_lock(hashtext('ensure_star_partition'));
+  if to_regclass(partition_name) is not null then return; end if;
+  execute format('create table %I (like star including all)', partition_name);
+  execute format('alter table star attach partition %I for values from (%L) to (%L)',
+    partition_name, first_day, next_first);
 end
 $$;
 

@@ -10,7 +10,12 @@ import { suite } from "uvu";
 import { startPostgres } from "../../src/local/postgres.ts";
 import { silentLogger } from "../../src/log.ts";
 import { prepareDatabase } from "../../src/processes/prepare-database.ts";
-import { migrate, OtherBuildError, schemaState } from "../../src/store/migrate.ts";
+import {
+  ensureStarPartitions,
+  migrate,
+  OtherBuildError,
+  schemaState,
+} from "../../src/store/migrate.ts";
 import { openPostgres, type Sql } from "../../src/store/postgres.ts";
 import { temporaryFolder } from "../support/folder.ts";
 import { testDatabase } from "../support/postgres.ts";
@@ -67,6 +72,52 @@ test("more files than this build has, with other checksums: another build, not a
   await sql`update schema_version set md5 = md5(name) where version > 0`;
   await sql`insert into schema_version (version, name, md5) values (9999, 'later', 'x')`;
   assert.equal(await schemaState(sql), "other");
+});
+
+/** All that the catalogue holds on a partition, one line each. */
+async function catalogueOf(sql: Sql, partition: string): Promise<readonly string[]> {
+  const rows = await sql<{ line: string }[]>`
+    select concat_ws(' ', 'table', relowner, relacl, reloptions, relreplident, relpersistence,
+      pg_get_expr(relpartbound, oid)) as line
+    from pg_class where oid = ${partition}::regclass
+    union all
+    select concat_ws(' ', 'column', attnum, attname, atttypid::regtype, attnotnull, attislocal, attinhcount,
+      attstorage, attcompression, attidentity, attgenerated, attcollation, pg_get_expr(adbin, adrelid))
+    from pg_attribute left join pg_attrdef on adrelid = attrelid and adnum = attnum
+    where attrelid = ${partition}::regclass and attnum > 0
+    union all
+    select concat_ws(' ', 'constraint', conname, conislocal, coninhcount, convalidated,
+      conparentid::bigint > 0, pg_get_constraintdef(oid))
+    from pg_constraint where conrelid = ${partition}::regclass
+    union all
+    select concat_ws(' ', 'index', pg_get_indexdef(indexrelid), indisvalid, inhparent::regclass)
+    from pg_index left join pg_inherits on inhrelid = indexrelid
+    where indrelid = ${partition}::regclass
+    union all
+    select concat_ws(' ', 'trigger', tgparentid::bigint > 0, tgenabled, pg_get_triggerdef(oid))
+    from pg_trigger where tgrelid = ${partition}::regclass
+    order by 1`;
+  return rows.map(({ line }) => line);
+}
+
+test("a month's partition is made beside a long reader of the journal, as `partition of` makes it", async ({
+  url,
+  sql,
+}) => {
+  const reader = openPostgres(url, { connections: 1 });
+  await reader.begin(async (reading) => {
+    await reading`select count(*) from star`;
+    await ensureStarPartitions(sql, "2031-05-31");
+    await ensureStarPartitions(sql, "2031-05-31");
+  });
+  await reader.end();
+  const made = await catalogueOf(sql, "star_2031_05");
+  await sql.unsafe(`drop table star_2031_05;
+    create table star_2031_05 partition of star for values from ('2031-05-01') to ('2031-06-01')`);
+  assert.deepEqual(made, await catalogueOf(sql, "star_2031_05"));
+  assert.ok(made.some((line) => line.startsWith("trigger")));
+  const [next] = await sql`select to_regclass('star_2031_06') is not null as is_made`;
+  assert.equal(next?.is_made, true);
 });
 
 test("npm start names the data folder to remove", async () => {
