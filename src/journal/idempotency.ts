@@ -34,11 +34,3 @@ export async function findKeptReplies(
     hash === null || reply === null ? null : { requestHash: hash, reply },
   );
 }
-
-/** Forgets keys bound before an instant (epoch ms); answers how many. */
-export async function forgetIdempotencyKeys(sql: Sql, before: number): Promise<number> {
-  const rows = await runStatement(
-    sql`delete from idempotency_key where created_at < ${before} returning 1`,
-  );
-  return rows.length;
-}

@@ -1,9 +1,11 @@
 import * as assert from "node:assert/strict";
+import { pino } from "pino";
 import { test } from "uvu";
 import { silentLogger } from "../../src/log.ts";
 import { openPostgres } from "../../src/store/postgres.ts";
-import { cleanUp } from "../../src/upkeep/housekeeping.ts";
+import { cleanUp, startHousekeeping } from "../../src/upkeep/housekeeping.ts";
 import { testDatabase } from "../support/postgres.ts";
+import { SLACK_MS } from "../support/slack.ts";
 
 const NOW = Date.UTC(2031, 0, 31, 23, 59);
 
@@ -28,6 +30,42 @@ test("a round makes partitions ahead and forgets only what is past its time", as
       to_regclass('star_2031_01') is not null and to_regclass('star_2031_02') is not null as ahead`;
   assert.deepEqual({ ...left }, { sessions: 1, challenges: 0, keys: "young", ahead: true });
   await sql.end();
+  await database.close();
+});
+
+test("a backlog is deleted in slices, and the rest of a round outlives a part that fails", async () => {
+  const database = await testDatabase({ migrated: true });
+  const sql = openPostgres(database.url, { connections: 1, role: "starboard_app" });
+  const owner = openPostgres(database.url, { connections: 1 });
+  await owner.unsafe(`
+    insert into idempotency_key
+    select n, 'k', '', '00000000-0000-7000-8000-000000000000', '{}', 0 from generate_series(1, 25000) n;
+    insert into challenge
+    select gen_random_uuid(), '0.0.1', 'o', 'm', 0 from generate_series(1, 10001);
+    insert into session values (decode(repeat('00', 32), 'hex'), 1, 0, 0, decode(repeat('00', 32), 'hex'));
+    create function refuse_many() returns trigger language plpgsql as $$ begin
+      if (select count(*) from gone) > 10000 or tg_table_name = 'session' then
+        raise 'too much at once'; end if; return null; end $$;`);
+  for (const table of ["idempotency_key", "challenge", "session"]) {
+    await owner.unsafe(`create trigger refuse_many after delete on ${table}
+      referencing old table as gone for each statement execute function refuse_many()`);
+  }
+  const failed = new Set<unknown>();
+  const log = pino({ level: "error" }, { write: (line) => failed.add(JSON.parse(line).part) });
+  const housekeeping = startHousekeeping({ sql, clock: { now: () => NOW }, log });
+  const left = async (): Promise<object | undefined> => {
+    const [row] = await owner`
+      select (select count(*) from idempotency_key) as keys, (select count(*) from challenge) as challenges`;
+    return { ...row };
+  };
+  const until = performance.now() + SLACK_MS;
+  while (performance.now() < until && Object.values((await left()) ?? {}).some(Boolean)) {
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+  await housekeeping.close();
+  assert.deepEqual(await left(), { keys: 0, challenges: 0 });
+  assert.deepEqual([...failed], ["sessions"]);
+  await Promise.all([sql.end(), owner.end()]);
   await database.close();
 });
 
