@@ -1,7 +1,7 @@
 import { batcher } from "../../batcher.ts";
 import type { Clock } from "../../clock.ts";
 import { type Redis, redisScript, runCommand } from "../../store/redis.ts";
-import { localWindow, type Verdict, type WindowSize } from "./sliding-window.ts";
+import { AHEAD_MAX_MS, localWindow, type Verdict, type WindowSize } from "./sliding-window.ts";
 
 /** A sliding window over all processes; see `sharedWindow`. */
 export interface SharedWindow extends WindowSize {
@@ -43,10 +43,13 @@ const BATCHING = { keysMax: 1_000, callsMax: 2 };
  * The instants of accepted requests in a list, newest first, at most `limit` of them: one round
  * trip for all that a client asked in one tick, O(1) each but for what has expired. Entries leave
  * in the order in which they came, so clocks that differ a little make the limit a little stricter,
- * never looser.
+ * never looser. Those of before a clock was set back leave at once.
  */
 const SLIDE = redisScript(`
 local key, now, window, limit = KEYS[1], tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3])
+while (tonumber(redis.call('lindex', key, 0) or nil) or now) > now + ${AHEAD_MAX_MS} do
+  redis.call('lpop', key)
+end
 local oldest = tonumber(redis.call('lindex', key, -1) or nil)
 while oldest and now - oldest >= window do
   redis.call('rpop', key)

@@ -26,6 +26,9 @@ export interface LocalWindow {
   giveBack(client: string): void;
 }
 
+/** Clocks of processes differ by less: an instant further ahead is of before a clock was set back. */
+export const AHEAD_MAX_MS = 1_000;
+
 /** ~1 KB each at 100 requests: 10 MB at most. The client idle longest is forgotten first. */
 const CLIENTS_MAX = 10_000;
 
@@ -67,13 +70,14 @@ const MOVE_FROM = 64;
 
 /** Constant work per request on average, however large the limit. */
 function slide(accepted: Accepted, now: number, { windowMs }: WindowSize): Accepted {
+  while ((accepted.instants.at(-1) ?? now) > now + AHEAD_MAX_MS) accepted.instants.pop();
   let { instants, first } = accepted;
   while (now - (instants[first] ?? now) >= windowMs) first++;
   if (first > MOVE_FROM && first > instants.length / 2) {
     instants = instants.slice(first);
     first = 0;
   }
-  return { instants, first };
+  return { instants, first: Math.min(first, instants.length) };
 }
 
 function verdict(

@@ -157,6 +157,18 @@ test("two clocks that differ a little keep one order, and a clock that runs back
   assert.equal((await b.ask()).status, 200);
 });
 
+test("a clock that is set back far refuses no client that has waited", async () => {
+  for (const shared of [redis, undefined]) {
+    const clock = fakeClock();
+    const one = instance({ clock, ...(shared && { redis }), name: `back-${names++}`, limit: 100 });
+    for (let n = 0; n < 100; n++, clock.set(clock.now() + SECOND)) await one.ask();
+    clock.set(NOW - 3_600 * SECOND);
+    assert.equal(await accepted(() => one.ask(), 150), 100);
+    clock.set(clock.now() + WINDOW_MS);
+    assert.equal(await accepted(() => one.ask(), 150), 100);
+  }
+});
+
 test("memory of a client is bounded, and freed when its window is over", async () => {
   const clock = fakeClock();
   const name = `bounded-${names++}`;
