@@ -1,3 +1,4 @@
+import { setTimeout as pause } from "node:timers/promises";
 import type { MirrorTopicMessage } from "../ledger/mirror/schemas.ts";
 import type { AuditMirror } from "./audit-mirror.ts";
 import { compareTimestamps } from "./topic-chain.ts";
@@ -14,7 +15,8 @@ export interface TopicRange {
 /**
  * The messages of several topics in the order of consensus, in batches of at most a page; of each
  * topic one page is held and one more is on its way. A message that the mirror node leaves out is
- * simply not there: gaps are the reader's to judge.
+ * simply not there: gaps are the reader's to judge. All end where one topic gives nothing more
+ * before its last message, as on a node that is behind: what follows cannot be put in order.
  *
  * @throws MirrorError
  */
@@ -36,20 +38,23 @@ export async function* replayTopics(
       batch.push(next);
       owner.take();
     }
-    if (batch.length > 0) yield batch;
-    else if (cursors.every((cursor) => cursor.isReady())) return;
+    if (batch.length === 0) return;
+    yield batch;
     await Promise.all(cursors.map((cursor) => cursor.fill()));
   }
 }
 
 const BATCH = 100;
+/** Another node may answer each time, and one that is behind catches up within seconds. */
+const ASKS_MAX = 6;
+const ASK_AGAIN_MS = 1_000;
 
 interface Cursor {
   /** Whether its next message is at hand, or it has none any more. */
   isReady(): boolean;
   peek(): MirrorTopicMessage | undefined;
   take(): void;
-  /** Makes it ready. */
+  /** Makes it ready, unless the mirror node goes on giving nothing. */
   fill(): Promise<void>;
 }
 
@@ -71,15 +76,17 @@ function openCursor(
       index += 1;
     },
     async fill() {
-      if (!isEmpty() || isOver) return;
-      const { messages } = await (coming ?? ask());
-      page = messages.filter(({ sequenceNumber }) => sequenceNumber <= last);
-      index = 0;
-      readTo = messages.at(-1)?.sequenceNumber ?? last;
-      isOver = readTo >= last;
-      coming = isOver ? undefined : ask();
-      // Awaited when its turn comes; until then a failure is no one's.
-      coming?.catch(() => undefined);
+      for (let asks = 0; isEmpty() && !isOver && asks < ASKS_MAX; asks++) {
+        if (asks > 0) await pause(ASK_AGAIN_MS);
+        const { messages } = await (coming ?? ask());
+        page = messages.filter(({ sequenceNumber }) => sequenceNumber <= last);
+        index = 0;
+        readTo = messages.at(-1)?.sequenceNumber ?? readTo;
+        isOver = readTo >= last;
+        coming = isOver || isEmpty() ? undefined : ask();
+        // Awaited when its turn comes; until then a failure is no one's.
+        coming?.catch(() => undefined);
+      }
     },
   };
 }

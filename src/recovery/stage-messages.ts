@@ -15,7 +15,7 @@ import { type Notes, PIECE_WITHIN_MS, type Recovery } from "./recovery.ts";
  * a star that it does not know. The star's id stands in the transaction's memo; those come by the
  * hundred from the transactions of the account that paid.
  *
- * @throws MirrorError
+ * @throws MirrorError; Error in one line when the mirror node leaves out messages that it has
  */
 export async function stageMessages(recovery: Recovery, notes: Notes): Promise<void> {
   const { sql, mirror, settings, onProgress } = recovery;
@@ -39,11 +39,21 @@ export async function stageMessages(recovery: Recovery, notes: Notes): Promise<v
     piece = [];
     onProgress("messages", read, total);
   };
+  const given = new Map(ranges.map(({ topic, after }) => [topic, after]));
   for await (const page of replayTopics(mirror, ranges)) {
+    for (const { topicId, sequenceNumber } of page) {
+      if (given.get(topicId) === sequenceNumber - 1) given.set(topicId, sequenceNumber);
+    }
     piece.push(...page);
     if (piece.length >= recovery.piece) await stage();
   }
   if (piece.length > 0) await stage();
+  for (const { topic, last } of ranges) {
+    const gave = given.get(topic) ?? 0;
+    if (gave === last) continue;
+    const what = `the mirror node has ${last} messages of topic ${topic} and gave ${gave} without a gap`;
+    throw new Error(`${what}: run this again, or name another mirror node`);
+  }
   // So many rows at once: what follows is planned for them, and not for an empty table.
   await runStatement(sql`analyze recovery_message`, PIECE_WITHIN_MS);
 }

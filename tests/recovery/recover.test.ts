@@ -98,6 +98,32 @@ test("a journal that is behind gets its missing stars, and a star that waits ado
   assert.deepEqual(await stateOf(fresh.sql, { numbers: true }), before);
 });
 
+test("a mirror node that comes to be behind is asked again, and writes nothing where it stays so", async () => {
+  const fresh = await world.freshDatabase();
+  const all = world.recovery(fresh.sql, { exports: await withExports(), accepts: true });
+  const { mirror } = all;
+  let behind = Number.POSITIVE_INFINITY;
+  const topicMessages: typeof mirror.topicMessages = async (topic, from) => {
+    const page = await mirror.topicMessages(topic, from);
+    if (from.newestFirst || behind === 0) return page;
+    const messages = page.messages.filter(({ sequenceNumber }) => sequenceNumber <= 60);
+    if (messages.length === 0) behind -= 1;
+    return { messages, more: false };
+  };
+  const { messageMemos, nftOwners, nftTransactions } = mirror;
+  const lagging = { messageMemos, nftOwners, nftTransactions, topicMessages };
+  await assert.rejects(
+    recover({ ...all, mirror: lagging }),
+    /the mirror node has \d+ messages of topic 0\.0\.\d+ and gave 60 without a gap/,
+  );
+  const empty = await stateOf(fresh.sql, { numbers: true });
+  assert.deepEqual([empty.stars, empty.final], [[], []]);
+  behind = 2;
+  const { recovered } = await recover({ ...all, mirror: lagging });
+  assert.deepEqual([recovered, behind], [before.stars.length, 0]);
+  assert.deepEqual(await stateOf(fresh.sql, { numbers: true }), before);
+});
+
 test("a recovery that dies at any step is taken up, and one that is done does nothing", async () => {
   const fresh = await world.freshDatabase();
   const all = world.recovery(fresh.sql, { exports: await withExports() });
