@@ -15,7 +15,6 @@ import { readOwnership } from "./read-ownership.ts";
 import { readRankings } from "./read-rankings.ts";
 import { LAG_MS, type Ownerships } from "./rebuild-weights.ts";
 import { replayTopics } from "./replay-topic.ts";
-import { addMismatches } from "./report.ts";
 import { openBoard } from "./season-board.ts";
 import { msOf, textOf } from "./topic-chain.ts";
 import { newWalletsOf } from "./wallets.ts";
@@ -80,10 +79,14 @@ export async function runAudit(options: AuditOptions): Promise<Conclusion> {
       : new Map();
     const ownerships = await readOwnerships(options, state);
     const judges = judgesOf(options, { ownerships, reading, known });
-    await replay(options, { state, ends, judges, save });
-    noteMissingEnds(state, ends);
+    const missing = await replay(options, { state, ends, judges, save });
     save();
-    const conclusion = await conclude(state, { day: judges.day, rankings, single: options.day });
+    const conclusion = await conclude(state, {
+      day: judges.day,
+      missing,
+      rankings,
+      single: options.day,
+    });
     const hasTime = options.now() - startedAt < options.settleMs;
     if (!conclusion.isAhead || !hasTime) return conclusion;
     await pause(SETTLE_EVERY_MS);
@@ -188,7 +191,11 @@ interface Replay {
   readonly save: () => void;
 }
 
-async function replay(options: AuditOptions, { state, ends, judges, save }: Replay): Promise<void> {
+/** @returns the last sequence number of each topic of which the mirror node left messages out */
+async function replay(
+  options: AuditOptions,
+  { state, ends, judges, save }: Replay,
+): Promise<ReadonlyMap<string, number>> {
   const { mirror, onProgress } = options;
   const ranges = state.chains.map(({ topic, sequenceNumber }) => ({
     topic,
@@ -198,7 +205,10 @@ async function replay(options: AuditOptions, { state, ends, judges, save }: Repl
   const total =
     state.checked.messages + ranges.reduce((sum, { after, last }) => sum + last - after, 0);
   let saved = state.checked.messages;
-  for await (const batch of replayTopics(mirror, ranges)) {
+  const batches = replayTopics(mirror, ranges);
+  for (;;) {
+    const { done, value: batch } = await batches.next();
+    if (done) return batch;
     await newWalletsOf(mirror, { state, keys: options.keys }, batch);
     for (const message of batch) {
       await closeDaysBefore(judges.day, state, msOf(message.consensusTimestamp));
@@ -208,16 +218,6 @@ async function replay(options: AuditOptions, { state, ends, judges, save }: Repl
     if (state.checked.messages - saved < CHECKPOINT_EVERY) continue;
     saved = state.checked.messages;
     save();
-  }
-}
-
-/** A message that the mirror node has, but did not give: a gap at the end. */
-function noteMissingEnds(state: AuditState, ends: ReadonlyMap<string, number>): void {
-  for (const { topic, sequenceNumber } of state.chains) {
-    const last = ends.get(topic) ?? 0;
-    if (sequenceNumber >= last) continue;
-    const found = { topic, sequenceNumber, expected: last, found: sequenceNumber, message: null };
-    addMismatches(state.findings, [{ ...found, kind: "gap" }]);
   }
 }
 

@@ -25,7 +25,7 @@ export interface Conclusion {
   readonly known: readonly KnownMatter[];
   readonly knownCount: number;
   readonly notes: readonly string[];
-  /** A ranking shows more than the ledger: messages may still be on their way. */
+  /** A ranking shows more than was read of the ledger: messages may still be on their way. */
   readonly isAhead: boolean;
 }
 
@@ -37,11 +37,24 @@ export async function conclude(
   kept: AuditState,
   {
     day: judge,
+    missing,
     rankings,
     single,
-  }: { readonly day: DayJudge; readonly rankings: Rankings | null; readonly single: Day | null },
+  }: {
+    readonly day: DayJudge;
+    /** The last sequence number of each topic of which the mirror node left messages out. */
+    readonly missing: ReadonlyMap<string, number>;
+    readonly rankings: Rankings | null;
+    readonly single: Day | null;
+  },
 ): Promise<Conclusion> {
   const state = structuredClone(kept);
+  for (const { topic, sequenceNumber } of state.chains) {
+    const expected = missing.get(topic);
+    if (expected === undefined) continue;
+    const found = { expected, found: sequenceNumber, message: null };
+    addMismatches(state.findings, [{ kind: "gap", topic, sequenceNumber, ...found }]);
+  }
   await closeOpenDays(judge, state);
   if (judge.exports === null) doubtMints(state, judge.ownerships);
   const { findings, checked } = state;
@@ -86,7 +99,7 @@ export async function conclude(
     knownCount: findings.knownCount,
     notes: findings.notes,
     // Exports hold every star there is: with all their messages read, nothing is left to wait for.
-    isAhead: isAhead && (judge.exports === null || checked.pendingStars > 0),
+    isAhead: missing.size > 0 || (isAhead && (judge.exports === null || checked.pendingStars > 0)),
   };
 }
 

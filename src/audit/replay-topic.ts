@@ -18,12 +18,13 @@ export interface TopicRange {
  * simply not there: gaps are the reader's to judge. All end where one topic gives nothing more
  * before its last message, as on a node that is behind: what follows cannot be put in order.
  *
+ * @returns the last sequence number of each topic that gave nothing more before it
  * @throws MirrorError
  */
 export async function* replayTopics(
   mirror: Pick<AuditMirror, "topicMessages">,
   ranges: readonly TopicRange[],
-): AsyncGenerator<readonly MirrorTopicMessage[], void, undefined> {
+): AsyncGenerator<readonly MirrorTopicMessage[], ReadonlyMap<string, number>, undefined> {
   const cursors = ranges.map((range) => openCursor(mirror, range));
   await Promise.all(cursors.map((cursor) => cursor.fill()));
   for (;;) {
@@ -38,7 +39,10 @@ export async function* replayTopics(
       batch.push(next);
       owner.take();
     }
-    if (batch.length === 0) return;
+    if (batch.length === 0) {
+      const missing = ranges.filter((_, index) => cursors[index]?.isReady() === false);
+      return new Map(missing.map(({ topic, last }) => [topic, last]));
+    }
     yield batch;
     await Promise.all(cursors.map((cursor) => cursor.fill()));
   }

@@ -61,6 +61,34 @@ test("a checkpoint made without rankings cannot judge the leaderboard, and says 
   assert.deepEqual(unprovable, ["leaderboard: --state started when another season was on"]);
 });
 
+test("messages that a mirror node leaves out while it is behind are waited for, and no state keeps that", async () => {
+  const world = truth();
+  const whole = await auditWorld(world);
+  const served = await serveWorld(world);
+  const mirror = openAuditMirror({
+    urls: [served.url],
+    log: silentLogger,
+    requestsPerSecond: Number.POSITIVE_INFINITY,
+  });
+  let behind = Number.POSITIVE_INFINITY;
+  const topicMessages: typeof mirror.topicMessages = async (topic, from) => {
+    const page = await mirror.topicMessages(topic, from);
+    if (from.newestFirst || behind === 0) return page;
+    const messages = page.messages.filter(({ sequenceNumber }) => sequenceNumber < 60);
+    if (messages.length === 0) behind -= 1;
+    return { ...page, messages };
+  };
+  const stateFile = join(folder, "behind");
+  const given = { mirror: { ...mirror, topicMessages }, stateFile };
+  const short = await auditWorld(world, given);
+  assert.ok("gap" in short.byKind, JSON.stringify(short.byKind));
+  // So many empty answers are more than one reading asks for.
+  behind = 15;
+  const waited = await auditWorld(world, { ...given, settleMs: 60_000 });
+  assert.deepEqual([waited.ok, essence(waited), behind], [true, essence(whole), 0]);
+  await served.close();
+});
+
 test("what was verified is not read again", async () => {
   const world = truth();
   const stateFile = join(folder, "once");

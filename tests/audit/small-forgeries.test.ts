@@ -138,7 +138,7 @@ test("a mirror node that has more messages than it gives", async () => {
   const last = world.topics.event.messages.length;
   const topicMessages: typeof mirror.topicMessages = async (topic, from) => {
     const page = await mirror.topicMessages(topic, from);
-    if (from.newestFirst) return page;
+    if (from.newestFirst || topic !== world.topics.event.id) return page;
     return { ...page, messages: page.messages.filter(({ sequenceNumber }) => sequenceNumber < 60) };
   };
   const conclusion = await auditWorld(world, {
@@ -148,7 +148,7 @@ test("a mirror node that has more messages than it gives", async () => {
   });
   await served.close();
   const gaps = conclusion.mismatches.map(({ kind, expected, found }) => [kind, expected, found]);
-  assert.deepEqual(gaps[0], ["gap", last, 59]);
+  assert.deepEqual(gaps, [["gap", last, 59]]);
 });
 
 test("stars within a minute of a transfer leave an event's total unproved, and the audit says so", async () => {
