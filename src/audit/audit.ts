@@ -77,8 +77,9 @@ export async function runAudit(options: AuditOptions): Promise<Conclusion> {
     const known = options.exports
       ? await readKnown(options.exports.source, options.exports.days)
       : new Map();
+    const ownedAt = options.now();
     const ownerships = await readOwnerships(options, state);
-    const judges = judgesOf(options, { ownerships, reading, known });
+    const judges = judgesOf(options, { ownerships, ownedAt, reading, known });
     const missing = await replay(options, { state, ends, judges, save });
     save();
     const conclusion = await conclude(state, {
@@ -102,11 +103,12 @@ function judgesOf(
   options: AuditOptions,
   given: {
     readonly ownerships: Ownerships;
+    readonly ownedAt: number;
     readonly reading: Reading;
     readonly known: KnownMessages;
   },
 ): Judges {
-  const { ownerships, reading, known } = given;
+  const { ownerships, ownedAt, reading, known } = given;
   const { mirror, keys, collections, lateMs, exports } = options;
   const excluded = new Set(options.excluded);
   const kinds = new Map([
@@ -117,6 +119,7 @@ function judgesOf(
     ? {
         source: exports.source,
         ownerships,
+        ownedAt,
         reading,
         keys,
         collections,

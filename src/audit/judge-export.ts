@@ -10,7 +10,7 @@ import { accountedOf, judgeDecision, placeOf } from "./judge-decision.ts";
 import { judgeSlots, judgeStar } from "./judge-star.ts";
 import { addRelease, foldMint, judgeRelease, lastOrderOf, overdueRemovals } from "./mint-order.ts";
 import { type ExportChain, readExport } from "./read-export.ts";
-import { judgeSerials, LAG_MS, type Ownerships } from "./rebuild-weights.ts";
+import { judgeSerials, LAG_MS, LEAD_MS, type Ownerships } from "./rebuild-weights.ts";
 import { addKnown, addLine, addMismatches, elsewhere, type Mismatch } from "./report.ts";
 import { msOf } from "./topic-chain.ts";
 
@@ -18,6 +18,8 @@ import { msOf } from "./topic-chain.ts";
 export interface ExportJudge {
   readonly source: ExportSource;
   readonly ownerships: Ownerships;
+  /** When the reading of the NFTs began, epoch milliseconds: what came later the next audit judges. */
+  readonly ownedAt: number;
   readonly reading: Reading;
   readonly keys: { readonly a: string; readonly b: string };
   readonly collections: { readonly a: string; readonly b: string };
@@ -40,6 +42,7 @@ export async function judgeExportDay(
   const add = (found: readonly Mismatch[]): void => addMismatches(state.findings, found);
   const slots = new Map<string, { at: number; slot: number }[]>();
   const unpublished = new Set<string>();
+  const isBeforeNfts = (at: string): boolean => Date.parse(at) < judge.ownedAt - LEAD_MS;
   let excluded: ReadonlySet<string> = new Set();
   const before = state.exportChain;
   const chain = await readExport(
@@ -58,11 +61,13 @@ export async function judgeExportDay(
         const own = slots.get(star.wallet) ?? [];
         slots.set(star.wallet, own);
         own.push({ at: Date.parse(star.at), slot: star.slot });
-        add(judgeHeld(judge, { state, star, isExcluded: excluded.has(star.wallet) }));
+        if (isBeforeNfts(star.at)) {
+          add(judgeHeld(judge, { state, star, isExcluded: excluded.has(star.wallet) }));
+        }
         add(accountFor(judge, state, { star, day }));
       },
       release(release) {
-        add(judgeRelease(release, judge.ownerships));
+        if (isBeforeNfts(release.readAt)) add(judgeRelease(release, judge.ownerships));
         if (!hasHistory(judge, state)) return;
         addRelease(pendingOf(state, release.mint), release, day);
       },
