@@ -15,6 +15,11 @@ export function setClock(at: number): void {
   drawnWhen = performance.now();
 }
 
+/** Whether the page shows today: it may have been drawn before 00:00 UTC, and not been read since. */
+export function showsToday(): boolean {
+  return nextMidnight(drawnAt) === nextMidnight(now());
+}
+
 /** How far this machine's clock is ahead of that timer, which stands still while the machine sleeps. */
 let ahead = Date.now() - performance.now();
 /** A countdown in minutes shows it. */

@@ -1,11 +1,17 @@
+import { StarboardError } from "../../../../packages/client/src/index.ts";
 import { setCounter } from "./counters.ts";
 import { setClock } from "./page-clock.ts";
 
 /** Elements that change in place; each has a name by which the fresh page's is found. */
 const LIVING = ["data-votes", "data-carries", "data-star"] as const;
 
+/** After a failure: at 00:00 UTC every open page is read, and the service may refuse some. */
+const AGAIN_AFTER_MS = { first: 2_000, most: 30_000, factor: 2 };
+
 let reading: Promise<void> | undefined;
 let isWanted = false;
+let again: ReturnType<typeof setTimeout> | undefined;
+let waitMs = AGAIN_AFTER_MS.first;
 
 /**
  * Reads this page again and shows what has changed of counters, votes and stars: the service
@@ -28,12 +34,31 @@ export function outdateReread(): void {
 async function readWhileWanted(): Promise<void> {
   while (isWanted) {
     isWanted = false;
-    await readOnce().catch(() => undefined);
+    clearTimeout(again);
+    try {
+      await readOnce();
+      waitMs = AGAIN_AFTER_MS.first;
+    } catch (error) {
+      readLater(error);
+    }
   }
+}
+
+function readLater(error: unknown): void {
+  const askedMs = error instanceof StarboardError ? (error.retryAfterSeconds ?? 0) * 1_000 : 0;
+  again = setTimeout(
+    () => {
+      // A hidden page is read when it is seen again.
+      if (document.visibilityState === "visible") void reread();
+    },
+    Math.max(waitMs, askedMs),
+  );
+  waitMs = Math.min(AGAIN_AFTER_MS.most, waitMs * AGAIN_AFTER_MS.factor);
 }
 
 async function readOnce(): Promise<void> {
   const response = await fetch(location.href, { headers: { Accept: "text/html" } });
+  if (response.status === 429 || response.status >= 500) throw new StarboardError(response, {});
   if (!response.ok) return;
   const text = await response.text();
   if (isWanted) return;

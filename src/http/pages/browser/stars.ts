@@ -5,7 +5,7 @@ import {
 } from "../../../../packages/client/src/index.ts";
 import { carried, nextMidnight, noVotes, type Scope, votesLeft } from "../words.ts";
 import { counterOf, expectCounter, setCounter, wasSetSince } from "./counters.ts";
-import { now } from "./page-clock.ts";
+import { now, showsToday } from "./page-clock.ts";
 import { expectedWeight, forgetPreviews, showPreview } from "./previews.ts";
 import { NO_ANSWER, refusalSentence } from "./refusals.ts";
 import { outdateReread, reread } from "./reread.ts";
@@ -71,7 +71,7 @@ async function press(star: HTMLButtonElement, askForWallet: AskForWallet): Promi
   const { star: key = "", scope = "none" } = star.dataset;
   if (star.dataset.pending !== undefined) return;
   const wasGiven = star.getAttribute("aria-pressed") === "true";
-  if (wasGiven && scope !== "forever-mint") {
+  if (wasGiven && scope !== "forever-mint" && showsToday()) {
     const resetsAt = new Date(nextMidnight(now())).toISOString();
     return say(refusalSentence({ code: "ALREADY_STARRED", resetsAt }, now()));
   }
