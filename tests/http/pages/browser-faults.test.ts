@@ -127,6 +127,25 @@ test("a late preview does not replace what a star given meanwhile carried", asyn
   await tab.close();
 });
 
+test("an item that is gone says so for itself alone: the next one is asked for", async (place) => {
+  const { service } = place;
+  const session = await signIn(service, await newWallet(service));
+  const tab = await openTab(place, { width: 360, session });
+  const { page } = tab;
+  let first: string | undefined;
+  await page.route("**/voting/preview?*", (route) => {
+    const url = route.request().url();
+    first ??= url;
+    if (url !== first) return route.continue();
+    return route.fulfill({ status: 404, json: { error: "…", code: "NOT_FOUND" } });
+  });
+  await tab.visit("/tokens");
+  const places = page.locator("[data-carries]");
+  await places.nth(1).filter({ hasText: "Would carry 1: 1 + 0 + 0." }).waitFor();
+  await places.first().filter({ hasText: "This is no longer in the directory." }).waitFor();
+  await tab.close();
+});
+
 test("once the last vote is given, a star that comes in sight does not say what it would carry", async (place) => {
   const { service } = place;
   const session = await signIn(service, await newWallet(service));

@@ -33,7 +33,13 @@ export function forgetPreviews(key?: string): void {
 function load(key: string, scope: Scope): Promise<Preview> {
   const name = nameOf(key, scope);
   const asked = previews.get(name);
-  if (asked !== undefined) return asked;
+  if (asked !== undefined) {
+    return asked.catch((error) => {
+      // The item that was asked for is gone, and says nothing of this one.
+      if (error instanceof StarboardError && error.code === "NOT_FOUND") return load(key, scope);
+      throw error;
+    });
+  }
   const preview = queue.then(() => service.preview(targetOf(key)));
   queue = preview.catch(() => undefined);
   previews.set(name, preview);
