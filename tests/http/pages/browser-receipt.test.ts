@@ -103,3 +103,35 @@ test("other bytes, another hash and a missing row get different sentences", asyn
   await compare(`The ledger has another running hash: ${other}`);
   await tab.close();
 });
+
+test("a mirror node whose answers cannot be read, or do not come: the comparison can be made again", async (place) => {
+  const { tab, page, reach } = await openReceipt(place);
+  const button = page.getByRole("button", { name: "Compare with the ledger" });
+  const outcome = page.locator("[data-outcome]");
+  reach(2);
+  await page.locator('[data-journey][data-state="published"]').waitFor();
+  const answers = [
+    { body: "<html>Please log in</html>" },
+    { json: null },
+    { json: {} },
+    { json: { message: "no base64" } },
+  ];
+  for (const answer of answers) {
+    const answered = page.waitForResponse("**/api/v1/topics/**");
+    await page.route("**/api/v1/topics/**", (route) =>
+      route.fulfill({ headers: { "access-control-allow-origin": "*" }, ...answer }),
+    );
+    await button.click();
+    await answered;
+    await outcome.getByText("What the mirror node answered cannot be read. Try again.").waitFor();
+    await page.unroute("**/api/v1/topics/**");
+  }
+  await page.evaluate(`
+    const { timeout } = AbortSignal;
+    AbortSignal.timeout = () => timeout.call(AbortSignal, 1);`);
+  await page.route("**/api/v1/topics/**", () => undefined);
+  await button.click();
+  await outcome.getByText("The mirror node did not answer, or does not have this row").waitFor();
+  await page.locator("[data-compare]:enabled").waitFor();
+  await tab.close();
+});

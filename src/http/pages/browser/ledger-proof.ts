@@ -62,8 +62,12 @@ async function linkSentence(row: Row, messages: string): Promise<string> {
     : `Your browser makes another hash from message ${before} and this one: ${made}`;
 }
 
+/** A person waits. */
+const MIRROR_WITHIN_MS = 10_000;
+
 async function readRow(url: string): Promise<Row | undefined> {
-  const response = await fetch(url, { credentials: "omit" }).catch(() => undefined);
+  const signal = AbortSignal.timeout(MIRROR_WITHIN_MS);
+  const response = await fetch(url, { credentials: "omit", signal }).catch(() => undefined);
   return response?.ok ? ((await response.json()) as Row) : undefined;
 }
 

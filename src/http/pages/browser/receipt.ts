@@ -51,6 +51,8 @@ function show(journey: HTMLElement, publication: Publication): void {
   }
 }
 
+const UNREADABLE = "What the mirror node answered cannot be read. Try again.";
+
 /** The button that lets this browser check for itself. */
 function wakeComparison(button: HTMLButtonElement): void {
   const outcome = document.querySelector("[data-outcome]");
@@ -68,7 +70,7 @@ function wakeComparison(button: HTMLButtonElement): void {
     button.disabled = true;
     const { compare: id = "", mirror = "" } = button.dataset;
     const message = document.querySelector("[data-message]")?.textContent ?? "";
-    say(await compareWithLedger({ id, mirror, message }));
+    say(await compareWithLedger({ id, mirror, message }).catch(() => [UNREADABLE]));
     button.disabled = false;
   });
 }
