@@ -73,7 +73,7 @@ const event = (sources: readonly string[]) =>
         }
       },
       // Also beside other flaws: every bad field is named at once.
-      { when: () => true },
+      { when: ({ value }) => value instanceof Object },
     )
     .transform((given) => ({ ...given, endsAt: given.endsAt ?? defaultEnd(given) }));
 
@@ -147,9 +147,10 @@ function eventFlaws(event: Partial<EventTimes>): { path: string; message: string
   if (endsAt !== null && startsAt !== undefined && endsAt < startsAt) {
     flaws.push({ path: "endsAt", message: "is before startsAt" });
   }
-  // What is no instant is NaN here, and named as that.
-  if (eventType !== undefined && Number.isFinite(startsAt) && endsAt === null) {
-    const end = defaultEnd({ eventType, isForeverMint, startsAt: Number(startsAt) });
+  // What is no instant is named as that.
+  const isInstant = typeof startsAt === "number" && startsAt >= 0 && startsAt <= LAST_INSTANT;
+  if (eventType !== undefined && isInstant && endsAt === null) {
+    const end = defaultEnd({ eventType, isForeverMint, startsAt });
     if (end !== null && end > LAST_INSTANT) {
       flaws.push({ path: "endsAt", message: "is needed: the default is after the year 9999" });
     }
