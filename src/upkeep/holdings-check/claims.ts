@@ -28,7 +28,10 @@ export function deferClaim(claim: LiveClaim, reason: string): DeferredPart {
   return { collection, serial, starId, wallet, reason };
 }
 
-/** Every forever mint, approved or not, in the order of their ids. */
+/**
+ * Every forever mint, approved or not, in the order of their ids. Each look-up goes in the order of
+ * an index: Postgres would else read whole tables where it takes a match for likely.
+ */
 export async function listMints(sql: Sql): Promise<readonly CheckedMint[]> {
   const rows = await runStatement(
     sql<{ id: string; a: boolean; b: boolean }[]>`
@@ -38,14 +41,15 @@ export async function listMints(sql: Sql): Promise<readonly CheckedMint[]> {
         union
         -- What was starred as a forever mint stays one, even where its record says otherwise today.
         select event_id from event_total
-        where (select true from mint_star where mint_star.event_id = event_total.event_id limit 1)
+        where (select true from mint_star where mint_star.event_id = event_total.event_id
+          order by seq limit 1)
       ) mint
       cross join lateral (
         select
           (select true from serial_claim where event_id = mint.id and collection = 'A'
-            and day is null and released_at is null limit 1) is true as a,
+            and day is null and released_at is null order by serial limit 1) is true as a,
           (select true from serial_claim where event_id = mint.id and collection = 'B'
-            and day is null and released_at is null limit 1) is true as b
+            and day is null and released_at is null order by serial limit 1) is true as b
       ) counts
       order by mint.id`,
   );
