@@ -14,7 +14,7 @@ export interface AuditIdentity {
 }
 
 /** Raised when the state changes its shape. */
-const FORMAT = "starboard-audit-2";
+const FORMAT = "starboard-audit-3";
 
 /** Writes the state beside the file and then puts it in its place: a crash leaves the old one. */
 export function writeCheckpoint(file: string, identity: AuditIdentity, state: AuditState): void {

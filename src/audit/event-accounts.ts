@@ -150,13 +150,13 @@ function add(
   accounts: EventAccounts,
   { event, wallet, at, isSettled }: AccountedStar,
   weight: number,
-  { until }: Reading,
+  reading: Reading,
 ): void {
-  if (isSettled || at <= until) score(accounts.board, { wallet, at, stars: 0, weight, isSettled });
+  score(accounts.board, { wallet, at, stars: 0, weight, isSettled }, reading);
   const total = totalOf(accounts, event);
   total.stars += 1;
   if (isSettled) total.weight += weight;
-  else if (at <= until) total.edgeUp += weight;
+  else if (at <= reading.until) total.edgeUp += weight;
 }
 
 function commandOf({ wallet, at, held }: TurnOfEvent): EventStar {

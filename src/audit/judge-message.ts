@@ -71,10 +71,8 @@ function countStar({ reading }: MessageJudge, state: AuditState, { star, place }
   const settled = isSettled(reading, place.topic, place.sequenceNumber);
   // The weights of event stars are found out when their day is over.
   const weight = star.type === "asset_vote" ? star.votingPower : 0;
-  if (settled || at <= reading.until) {
-    const { wallet } = star;
-    score(state.accounts.board, { wallet, at, stars: 1, weight, isSettled: settled });
-  }
+  const scored = { wallet: star.wallet, at, stars: 1, weight, isSettled: settled } as const;
+  score(state.accounts.board, scored, reading);
   if (star.type !== "asset_vote") return;
   countWeight(state.counters, { item: itemOf(star), at, weight }, { isSettled: settled });
 }

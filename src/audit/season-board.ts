@@ -1,4 +1,5 @@
 import { compareEntityIds } from "../ledger/entity-id.ts";
+import type { Reading } from "./counters.ts";
 import { PAGE, type RankedWallet, type Season } from "./read-rankings.ts";
 import { elsewhere, type Mismatch, orderMismatches } from "./report.ts";
 
@@ -11,12 +12,17 @@ export interface SeasonBoard {
   isWhole: boolean;
 }
 
-/** `new…` is what the leaderboard may or may not have shown. */
-interface Score {
+interface Tally {
   stars: number;
   weight: number;
-  newStars: number;
-  newWeight: number;
+}
+
+/** What the leaderboard must have shown. */
+interface Score extends Tally {
+  /** What it may have shown. */
+  readonly edge: Tally;
+  /** What came after it was read. */
+  readonly later: Tally;
 }
 
 /** A star, or what was found out about one: its place and its weight come at different times. */
@@ -42,21 +48,31 @@ export function openBoard(board: SeasonBoard, season: Season | null, isNew: bool
     board.wallets.clear();
     board.isWhole = isNew;
   }
-  for (const score of board.wallets.values()) {
-    score.stars += score.newStars;
-    score.weight += score.newWeight;
-    score.newStars = 0;
-    score.newWeight = 0;
+  for (const own of board.wallets.values()) {
+    for (const tally of [own.edge, own.later]) {
+      own.stars += tally.stars;
+      own.weight += tally.weight;
+      Object.assign(tally, nothing());
+    }
   }
 }
 
-export function score({ season, wallets }: SeasonBoard, scored: Scored): void {
+export function score(
+  { season, wallets }: SeasonBoard,
+  scored: Scored,
+  { until }: Pick<Reading, "until">,
+): void {
   const { wallet, at, stars, weight, isSettled } = scored;
   if (season === null || at < season.startsAt || at >= season.endsAt) return;
-  const own = wallets.get(wallet) ?? { stars: 0, weight: 0, newStars: 0, newWeight: 0 };
+  const own = wallets.get(wallet) ?? { ...nothing(), edge: nothing(), later: nothing() };
   wallets.set(wallet, own);
-  own[isSettled ? "stars" : "newStars"] += stars;
-  own[isSettled ? "weight" : "newWeight"] += weight;
+  const tally = isSettled ? own : own[at <= until ? "edge" : "later"];
+  tally.stars += stars;
+  tally.weight += weight;
+}
+
+function nothing(): Tally {
+  return { stars: 0, weight: 0 };
 }
 
 /** What the leaderboard's comparison says. */
@@ -84,7 +100,7 @@ export function compareBoard(
     const own = board.wallets.get(entry.wallet);
     for (const field of fields) {
       const low = own?.[field] ?? 0;
-      const high = low + (own?.[field === "stars" ? "newStars" : "newWeight"] ?? 0);
+      const high = low + (own?.edge[field] ?? 0);
       const found = entry[field];
       if (found >= low && found <= high) continue;
       isAhead ||= found > high;
