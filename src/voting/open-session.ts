@@ -1,5 +1,5 @@
 import type { Clock } from "../clock.ts";
-import { TerminalError } from "../errors.ts";
+import { RetryableError, TerminalError } from "../errors.ts";
 import { accountNumber } from "../journal/star-record.ts";
 import { isEvmAddress } from "../ledger/entity-id.ts";
 import type { MirrorKey } from "../ledger/public-key.ts";
@@ -59,6 +59,8 @@ export interface SignedChallenge {
   readonly signature: string;
   /** The `Origin` header; null without one. */
   readonly origin: string | null;
+  /** When the caller has its answer, by `performance.now()`. From then on no challenge is spent. */
+  readonly answerBy: number;
 }
 
 /**
@@ -69,7 +71,7 @@ export interface SignedChallenge {
  *
  * @throws TerminalError `CHALLENGE_EXPIRED`, `INVALID_REQUEST` (another `Origin` than the
  *   challenge's), `INVALID_SIGNATURE`, `UNKNOWN_WALLET`, `UNSUPPORTED_KEY`
- * @throws RetryableError `UNAVAILABLE` when the mirror node or Postgres is out
+ * @throws RetryableError `UNAVAILABLE` when the mirror node or Postgres is out or slow
  */
 export async function openSession(deps: SignInDeps, signed: SignedChallenge): Promise<NewSession> {
   const { sql, clock } = deps;
@@ -81,6 +83,9 @@ export async function openSession(deps: SignInDeps, signed: SignedChallenge): Pr
     });
   }
   const account = await deps.readAccount(challenge.wallet);
+  if (performance.now() >= signed.answerBy) {
+    throw new RetryableError("UNAVAILABLE", "the account was read too late");
+  }
   if (!(await consumeChallenge(sql, { id: signed.challengeId, now: clock.now() }))) throw expired();
   if (account === null) throw new TerminalError("UNKNOWN_WALLET", "there is no such account");
   const { account: wallet } = account;

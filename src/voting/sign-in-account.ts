@@ -49,21 +49,26 @@ export function createSignInAccounts(
     const [oldest] = useless.keys();
     if (useless.size > REMEMBERED_MAX && oldest !== undefined) useless.delete(oldest);
   };
-  const read = async (wallet: string): Promise<SignInAccount> => {
-    const endsAt = performance.now() + DEADLINE_MS;
-    const account = await mirror.account(wallet, { deadlineMs: DEADLINE_MS });
+  const read = async (wallet: string, endsAt: number): Promise<SignInAccount> => {
+    const limits = () => {
+      const deadlineMs = endsAt - now();
+      if (deadlineMs > 0) return { deadlineMs };
+      throw new MirrorError("timeout", `no account within ${DEADLINE_MS} ms`);
+    };
+    const account = await mirror.account(wallet, limits());
     // An EVM address is known by its account from here on, and an unknown one costs one reading.
-    const limits = { deadlineMs: Math.max(1, endsAt - performance.now()) };
-    const isContract = account !== null && (await mirror.isContract(account.account, limits));
+    const isContract = account !== null && (await mirror.isContract(account.account, limits()));
     const found = account === null ? null : { ...account, isContract };
     if (found === null || isContract) remember(wallet, found);
     return found;
   };
 
   const readInTurn = async (wallet: string): Promise<SignInAccount> => {
+    // The wait for others counts too.
+    const endsAt = now() + DEADLINE_MS;
     try {
       return await gate.execute(() =>
-        isStarWaiting() ? behindStars.execute(() => read(wallet)) : read(wallet),
+        isStarWaiting() ? behindStars.execute(() => read(wallet, endsAt)) : read(wallet, endsAt),
       );
     } catch (error) {
       if (!(error instanceof MirrorError) && !isBulkheadRejectedError(error)) throw error;

@@ -75,6 +75,35 @@ test("four accounts are read at once, and the others wait or are refused", async
   assert.deepEqual(await flood(() => false), { inFlightMax: 4, read: 4 + 64 });
 });
 
+test("an account has 1.5 s with the wait for others; one whose time is up is not asked for", async () => {
+  let now = 0;
+  const asked: [string, number | undefined][] = [];
+  const waits = [800, 700];
+  const read = createSignInAccounts(
+    {
+      account: async (account, limits) => {
+        asked.push([account, limits?.deadlineMs]);
+        await new Promise((resolve) => setImmediate(resolve));
+        now += waits.shift() ?? 0;
+        return { account, deleted: false, key: KEY };
+      },
+      isContract: async () => false,
+    },
+    () => true,
+    () => now,
+  );
+  const reads = ["0.0.1", "0.0.2", "0.0.3"].map(read);
+  const [first, second, third] = await Promise.allSettled(reads);
+  assert.deepEqual(asked, [
+    ["0.0.1", 1_500],
+    ["0.0.2", 700],
+  ]);
+  assert.equal(first?.status, "fulfilled");
+  for (const late of [second, third]) {
+    assert.ok(late?.status === "rejected" && late.reason.code === "UNAVAILABLE");
+  }
+});
+
 test("while stars read holdings, one account is read at a time", async () => {
   assert.deepEqual(await flood(() => true), { inFlightMax: 1, read: 4 + 64 });
 });

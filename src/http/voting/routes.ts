@@ -123,7 +123,8 @@ function signInAnswers(
       readVotingQuery(c, query);
       const { cookie, ...signed } = await c.get("deadline").without(() => readJson(c, body));
       if (cookie) deps.tokens.requireOwnPage(c);
-      const opened = await deps.openSession({ ...signed, origin: originOf(c) });
+      const { answerBy } = c.get("deadline");
+      const opened = await deps.openSession({ ...signed, origin: originOf(c), answerBy });
       const { token, wallet } = opened;
       const expiresAt = instant(opened.expiresAt);
       if (!cookie) return c.json({ token, wallet, expiresAt }, 201);
