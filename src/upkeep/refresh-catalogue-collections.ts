@@ -1,3 +1,4 @@
+import { MirrorError } from "../ledger/mirror/error.ts";
 import type { MirrorNode } from "../ledger/mirror/node.ts";
 import type { Logger } from "../log.ts";
 import { runStatement, type Sql } from "../store/postgres.ts";
@@ -54,11 +55,16 @@ export async function refreshCollections(deps: CollectionRefreshDeps): Promise<R
       }
     } catch (error) {
       kept += 1;
-      failures += 1;
+      failures = isOfCollection(error) ? 0 : failures + 1;
       if (!signal?.aborted) log.warn({ err: error, collection: id }, "a collection was not read");
     }
   }
   return { refreshed, kept, isComplete: refreshed + kept === ids.length && failures === 0 };
+}
+
+/** The mirror node answers, and only this collection cannot be read. */
+function isOfCollection(error: unknown): boolean {
+  return error instanceof MirrorError && ["pages", "too-large", "schema"].includes(error.fault);
 }
 
 interface Reading {

@@ -316,6 +316,19 @@ test("collections: a mirror node that is away is not asked for all", async () =>
   assert.deepEqual([asked, report.isComplete], [3, false]);
 });
 
+test("collections: those that cannot be read hold up none after them", async () => {
+  await sql`insert into collection (id, name, created_at, approved_at)
+    select '0.0.' || n, 'C', 0, 1 from generate_series(1, 4) n`;
+  const unreadable = new MirrorError("pages", "does not end");
+  const mirror = fakeMirror({
+    pages: (id) => (id.length === 5 ? [nfts, unreadable] : [nfts]),
+  });
+  const report = await refreshCollections({ sql, log, mirror });
+  assert.deepEqual(report, { refreshed: 2, kept: 4, isComplete: true });
+  const { "0.0.11": before, "0.0.12": after } = await collections();
+  assert.deepEqual([before, after], [NEW["0.0.11"], NEW["0.0.12"]]);
+});
+
 test("rounds: jittered, never two at once, slower while the source fails, ended by close", async () => {
   const waits: number[] = [];
   let goOn = (): void => undefined;
