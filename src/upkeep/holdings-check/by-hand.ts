@@ -76,8 +76,8 @@ export function checkByHand(
     async startDryRun(operator) {
       if (underWay.has("dry")) throw busy();
       const running = { state: "running", operator, startedAt: clock.now(), report: null } as const;
-      await keep(running);
       await start("dry", async () => {
+        await keep(running);
         const refresh = every(REFRESH_EVERY_MS, () => keep(running));
         try {
           const report = await check.runDry();
@@ -91,8 +91,9 @@ export function checkByHand(
       });
     },
     async startRun() {
-      if (underWay.has("run") || (await isRunning(sql))) throw busy();
+      if (underWay.has("run")) throw busy();
       return start("run", async () => {
+        if (await isRunning(sql)) throw busy();
         await check.runNow();
       });
     },

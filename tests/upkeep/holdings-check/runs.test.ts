@@ -8,6 +8,8 @@ import { suite } from "uvu";
 import { dayOf } from "../../../actors/day.ts";
 import { silentLogger } from "../../../src/log.ts";
 import { openPostgres, type Sql } from "../../../src/store/postgres.ts";
+import type { Redis } from "../../../src/store/redis.ts";
+import { checkByHand, type HoldingsCheckByHand } from "../../../src/upkeep/holdings-check/by-hand.ts";
 import {
   createHoldingsCheck,
   type HoldingsCheck,
@@ -20,6 +22,7 @@ interface Setting {
   sql: Sql;
   clock: { at: number; now(): number };
   worker(): HoldingsCheck;
+  byHand: HoldingsCheckByHand;
 }
 
 const test = suite<Setting>("runs of the holdings check");
@@ -37,8 +40,10 @@ test.before.each(async (context) => {
     nft: () => assert.fail("nothing counts, so nothing is to be read"),
   };
   const collections = { A: "0.0.5001", B: "0.0.5002" };
-  const worker = () => createHoldingsCheck({ sql, mirror, clock, log: silentLogger, collections });
-  Object.assign(context, { database, sql, clock, worker });
+  const deps = { sql, mirror, clock, log: silentLogger, collections };
+  const worker = () => createHoldingsCheck(deps);
+  const redis = { set: async () => "OK" } as unknown as Redis;
+  Object.assign(context, { database, sql, clock, worker, byHand: checkByHand({ ...deps, redis }) });
 });
 test.after.each(async ({ sql, database }) => {
   await sql.end({ timeout: 1 });
@@ -125,6 +130,23 @@ test("runs by hand are any number, and count for no day", async ({ sql, clock, w
     "2026-11-21 manual done",
     "2026-11-21 scheduled done",
   ]);
+});
+
+test("of two presses of the button at once one starts a run, and so with dry runs", async ({
+  sql,
+  worker,
+  byHand,
+}) => {
+  await worker().runDue();
+  const runsStarted = [byHand.startRun(), byHand.startRun()];
+  const dryRunsStarted = [byHand.startDryRun("Ada"), byHand.startDryRun("Bob")];
+  for (const presses of [runsStarted, dryRunsStarted]) {
+    const [first, second] = await Promise.allSettled<unknown>(presses);
+    assert.equal(first?.status, "fulfilled");
+    assert.ok(second?.status === "rejected");
+    assert.equal(second.reason.code, "INVALID_REQUEST");
+  }
+  assert.deepEqual(await runs(sql), ["2026-11-20 scheduled skipped", "2026-11-20 manual done"]);
 });
 
 test("a run left open ends with its day, and one by hand that died ends too", async ({
