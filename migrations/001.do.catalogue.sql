@@ -87,6 +87,35 @@ create table project (
 );
 create index project_newest_first on project (created_at desc, id) where approved_at is not null;
 
+-- The project that had each ledger id last. While none of its stars' messages bears it, the ledger id
+-- may go to another project; afterwards the topics would show those stars as that one's.
+create table project_ledger_id (
+  ledger_id text primary key,
+  project_id text not null
+);
+-- The check runs at the commit, under the lock of `keep_starred_kind`.
+create function keep_starred_ledger_id() returns trigger
+language plpgsql as $$
+declare
+  last_project text := (select project_id from project_ledger_id where ledger_id = new.ledger_id);
+begin
+  if last_project = new.id then return null; end if;
+  if last_project is not null then
+    perform pg_advisory_xact_lock(hashtext('hold_seasons'));
+    if is_starred_as(last_project, new.ledger_id) then
+      raise exception 'project % is starred as % and keeps it', last_project, new.ledger_id
+        using errcode = 'SB409';
+    end if;
+  end if;
+  insert into project_ledger_id values (new.ledger_id, new.id)
+  on conflict (ledger_id) do update set project_id = excluded.project_id;
+  return null;
+end
+$$;
+create constraint trigger starred_project_keeps_its_ledger_id after insert or update of ledger_id on project
+  deferrable initially deferred for each row
+  when (new.ledger_id is not null) execute function keep_starred_ledger_id();
+
 -- "Forever mint" decides how stars are counted, so it cannot change once an event has stars. The
 -- check runs at the commit. Its lock waits for stars that are being stored (`cast_stars` holds it
 -- shared); later stars wait for the commit and then find the new rule.

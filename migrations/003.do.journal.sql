@@ -127,6 +127,15 @@ create table outbox (
 create index outbox_unpublished on outbox (star_id) where state <> 'published';
 create unique index outbox_sequence on outbox (topic_id, sequence_number) where state = 'published';
 
+-- Whether messages of a project's stars bear a ledger id.
+create function is_starred_as(of_project text, of_ledger_id text) returns boolean
+language sql stable as $$
+  select exists (
+    select from star join outbox on outbox.star_id = star.id
+    where star.target_type = 'project' and star.target_id = of_project
+      and outbox.message::json ->> 'target_id' = of_ledger_id)
+$$;
+
 -- Only an accepted star binds a key; its reply is kept byte for byte.
 create table idempotency_key (
   wallet bigint not null,

@@ -12,7 +12,7 @@
 -- Outcome per star: `stored` (the star, its claims, totals, points, message and idempotency key are
 -- written), or why it is handed back:
 --   day      it was decided for another UTC day than this server's
---   kind     the event became a forever mint, or stopped being one
+--   kind     the event became a forever mint, or stopped being one; or the project's ledger id changed
 --   pass     another pass of the wallet is in force at its instant, or none
 --   slot     it does not follow the wallet's last star, or its item was starred today
 --   claim    one of its NFTs has counted already on this event and day
@@ -53,7 +53,7 @@ begin
   with offered as materialized (
     select * from json_to_recordset(turns) as turn (
       id uuid, day date, wallet bigint, slot smallint, at bigint, target_type text, target_id text,
-      is_forever_mint boolean, voting_power integer, weight integer, base smallint, counted_a integer,
+      ledger_id text, is_forever_mint boolean, voting_power integer, weight integer, base smallint, counted_a integer,
       bonus_b smallint, held_a bigint[], held_b bigint[], claimed_a bigint[], claimed_b bigint,
       holdings_read_at bigint, allowance_limit smallint, season_id uuid, rules smallint,
       releases bigint, xp smallint, not_after bigint, topic text, message text, traceparent text,
@@ -61,6 +61,9 @@ begin
   ), judged as materialized (
     select offered.*, case
       when day <> today then 'day'
+      when target_type = 'project' and exists (
+        select from project where project.id = target_id and project.ledger_id is distinct from offered.ledger_id
+      ) then 'kind'
       when target_type = 'event' and exists (
         select from event where event.id = target_id and event.is_forever_mint <> offered.is_forever_mint
       ) then 'kind'

@@ -57,16 +57,14 @@ export async function importCatalog(
     projects: projects.length,
   };
   const total = Object.values(imported).reduce((sum, count) => sum + count, 0);
-  const taken = await takenByOthers(sql, catalog);
-  if (taken.length > 0) {
-    throw new TerminalError("INVALID_REQUEST", `the catalogue is not valid: ${taken.join("; ")}`);
-  }
+  await refuseTaken(sql, catalog);
   onChecked?.(total);
   const attempt = () => runStatement(store(sql, catalog, approve), IMPORT_DEADLINE_MS);
-  // Starred since the first look: stars never go, so the second one names every such event.
-  const changed = await attempt().catch((error) => {
-    if (isStarredMeanwhile(error)) return attempt();
-    throw error;
+  // Starred since the first look: stars never go, so the second one names every such record.
+  const changed = await attempt().catch(async (error) => {
+    if (!isStarredMeanwhile(error)) throw error;
+    await refuseTaken(sql, catalog);
+    return attempt();
   });
   if (changed.length > 0) {
     const ids = changed.map(({ id }) => id).join(", ");
@@ -80,10 +78,10 @@ export async function importCatalog(
 
 /**
  * A wallet stars a ledger target once a day, so no two projects share one, approved or not; their
- * slugs differ too. The schema says the same to imports that meet. A ledger id that messages of one
- * project bear stays that project's: the topics would give its stars to the other one.
+ * slugs differ too. A ledger id that messages of one project bear stays that project's: the topics
+ * would give its stars to the other one. The schema says the same to imports and stars that meet.
  */
-async function takenByOthers(sql: Sql, { projects }: Catalog): Promise<readonly string[]> {
+async function refuseTaken(sql: Sql, { projects }: Catalog): Promise<void> {
   const rows = await runStatement(
     sql<{ id: string; other: string; field: string }[]>`
       with given as (
@@ -95,19 +93,18 @@ async function takenByOthers(sql: Sql, { projects }: Catalog): Promise<readonly 
       from given join project on project.slug = given.slug or project.ledger_id = given."ledgerId"
       where project.id not in (select id from given)
       union
-      select given.id, star.target_id, 'ledgerId'
-      from star join outbox on outbox.star_id = star.id
-      join given on given."ledgerId" = outbox.message::json ->> 'target_id'
-      where star.target_type = 'project' and star.target_id <> given.id
-        and not exists (select from project
-          where project.id = given.id and project.ledger_id = given."ledgerId")
+      select given.id, last.project_id, 'ledgerId'
+      from given join project_ledger_id as last on last.ledger_id = given."ledgerId"
+      where last.project_id <> given.id and is_starred_as(last.project_id, last.ledger_id)
       order by id`,
     IMPORT_DEADLINE_MS,
   );
-  return rows.map(({ id, other, field }) => {
+  if (rows.length === 0) return;
+  const taken = rows.map(({ id, other, field }) => {
     const index = projects.findIndex((project) => project.id === id);
     return `projects[${index}] (id "${id}") ${field} is that of project ${other}`;
   });
+  throw new TerminalError("INVALID_REQUEST", `the catalogue is not valid: ${taken.join("; ")}`);
 }
 
 function isStarredMeanwhile(error: unknown): boolean {

@@ -157,7 +157,7 @@ async function attemptTurn(
   }
   host.drop(key);
   if (outcome.reason === "kind") {
-    throw new RetryableError("UNAVAILABLE", "the event changed while it was starred");
+    throw new RetryableError("UNAVAILABLE", "the item changed while it was starred");
   }
   if (outcome.reason === "held") {
     throw new RetryableError("HOLDINGS_UNAVAILABLE", "another wallet has held its NFT since");

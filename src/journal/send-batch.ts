@@ -31,7 +31,7 @@ export type ReturnReason =
   | "key"
   /** Decided by another time than the database's: look at the clock and decide again. */
   | "day"
-  /** The event came under another rule since. */
+  /** The event came under another rule since, or the project under another ledger id. */
   | "kind"
   /** A wallet whose attributions it would end has starred since: the star's reading is too old. */
   | "held"

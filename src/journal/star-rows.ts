@@ -20,6 +20,7 @@ export function rowOf(
     at: star.at,
     target_type: star.target.type,
     target_id: star.target.id,
+    ledger_id: star.target.ledgerId,
     is_forever_mint: rule.scope === "forever-mint",
     voting_power: star.votingPower,
     weight: star.weight,

@@ -1,6 +1,6 @@
 /**
- * Goal: an event that is starred stays under the rule its stars were counted by, whatever an import
- * and a star do at the same moment. Method: real connections; one of the two is held up in the
+ * Goal: an event that is starred stays under the rule its stars were counted by, and a ledger id with
+ * the project whose stars' messages bear it, whatever an import and a star do at the same moment. Method: real connections; one of the two is held up in the
  * middle by a lock that the test holds, and the other passes; then many of both at once.
  */
 import * as assert from "node:assert/strict";
@@ -18,6 +18,8 @@ interface Context {
   sql: Sql;
   /** Stores a star of another wallet each time, decided by the rule that is named. */
   cast(id: string, rule: "ordinary" | "forever"): Promise<string>;
+  /** The same, of the project `one` under a ledger id. */
+  castOnProject(ledgerId: string): Promise<string>;
   close(): Promise<void>;
 }
 
@@ -32,19 +34,28 @@ test.before.each(async (context) => {
   // A process for each: stars of one share their statement.
   const commits = [1, 2].map(() => createGroupCommit({ sql: writer, now: () => now }).commit);
   let wallet = 1_000;
+  const store = async (decided: ReturnType<typeof decidedStar>): Promise<string> => {
+    assert.equal(decided.star.day, dayOf(now));
+    const commit = commits[wallet % 2] as (typeof commits)[number];
+    const outcome = await commit(decided);
+    return outcome.kind === "stored" ? outcome.kind : outcome.reason;
+  };
   Object.assign(context, {
     sql,
-    async cast(id, rule) {
+    cast(id, rule) {
       wallet += 1;
       const eventKind = rule === "forever" ? "FOREVER_MINT" : "MINT_EVENT";
       const target: TargetRecord = { type: "event", id, eventKind, ledgerId: null };
       const claims = { a: [wallet], b: null };
       const star = decidedStar({ wallet: `0.0.${wallet}`, now, target, claims });
       assert.equal(ruleOf(target).scope === "forever-mint", rule === "forever");
-      assert.equal(star.star.day, dayOf(now));
-      const commit = commits[wallet % 2] as (typeof commits)[number];
-      const outcome = await commit(star);
-      return outcome.kind === "stored" ? outcome.kind : outcome.reason;
+      return store(star);
+    },
+    castOnProject(ledgerId) {
+      wallet += 1;
+      const target: TargetRecord = { type: "project", id: "one", eventKind: null, ledgerId };
+      const star = decidedStar({ wallet: `0.0.${wallet}`, now, target });
+      return store({ ...star, message: JSON.stringify({ target_id: ledgerId }) });
     },
     async close() {
       await Promise.all([sql.end({ timeout: 1 }), writer.end({ timeout: 1 })]);
@@ -140,6 +151,46 @@ test("no statement of any role changes the kind of a starred event", async ({ sq
   const change = sql`update event set is_forever_mint = true, ends_at = null where id = 'mint'`;
   await assert.rejects(change, { code: "SB409" });
   await sql`update event set title = 'Another', approved_at = null where id = 'mint'`;
+});
+
+const projects = (one: string | null, two: string | null) => ({
+  projects: [
+    { id: "one", name: "One", category: "DATA", ledgerId: one },
+    { id: "two", name: "Two", category: "DATA", ledgerId: two },
+  ],
+});
+
+test("a star under a ledger id that went to another project meanwhile is not stored", async ({
+  sql,
+  castOnProject,
+}) => {
+  await importCatalog(sql, projects("0.0.7", null), options);
+  await importCatalog(sql, projects(null, "0.0.7"), options);
+  assert.equal(await castOnProject("0.0.7"), "kind");
+});
+
+test("an import that takes a ledger id while a star under it is being stored waits, and is refused", async ({
+  sql,
+  castOnProject,
+}) => {
+  await importCatalog(sql, projects("0.0.7", null), options);
+  const release = await hold(
+    sql,
+    "insert into item_day values ('project', 'one', utc_day(now_ms()), 1, 1)",
+  );
+  const casting = castOnProject("0.0.7");
+  await until("the star is being stored", async () => (await waiting(sql)) > 0);
+  const importing = outcome(importCatalog(sql, projects(null, "0.0.7"), options));
+  await until("the import waits as well", async () => (await waiting(sql)) > 1);
+  await release();
+  assert.equal(await casting, "stored");
+  assert.match(await importing, /projects\[1\] \(id "two"\) ledgerId is that of project one$/);
+  // Nor later, in two steps.
+  await importCatalog(sql, projects(null, null), options);
+  assert.match(
+    await outcome(importCatalog(sql, projects(null, "0.0.7"), options)),
+    /ledgerId is that of project one$/,
+  );
 });
 
 test("many imports and stars at once: each event's stars are of its kind", async ({

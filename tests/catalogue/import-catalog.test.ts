@@ -279,6 +279,19 @@ test("a ledger id that messages of a project's stars bear goes to no other proje
   await importCatalog(sql, { projects: [{ ...one, ledgerId: "0.0.7" }] }, waiting);
 });
 
+test("an import that takes no ledger id from a project reads no messages", async () => {
+  const one = { id: "one", name: "One", category: "DATA" };
+  const two = { ...one, id: "two" };
+  await importCatalog(sql, { projects: [{ ...one, ledgerId: "0.0.11" }, two] }, waiting);
+  const operator = await sql.reserve();
+  await operator`begin`;
+  await operator`lock table outbox`;
+  await importCatalog(sql, { projects: [{ ...one, ledgerId: "0.0.11" }] }, waiting);
+  await importCatalog(sql, { projects: [{ ...two, ledgerId: "0.0.12" }] }, waiting);
+  await operator`rollback`;
+  operator.release();
+});
+
 test("an event's source is one of EVENT_SOURCES, which must be set then", async () => {
   const events = [{ ...event, source: "OTHER" }];
   assert.match(await refusal({ events }), /source must be one of SOURCE_A, SOURCE_B/);
