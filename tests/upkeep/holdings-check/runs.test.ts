@@ -9,7 +9,10 @@ import { dayOf } from "../../../actors/day.ts";
 import { silentLogger } from "../../../src/log.ts";
 import { openPostgres, type Sql } from "../../../src/store/postgres.ts";
 import type { Redis } from "../../../src/store/redis.ts";
-import { checkByHand, type HoldingsCheckByHand } from "../../../src/upkeep/holdings-check/by-hand.ts";
+import {
+  checkByHand,
+  type HoldingsCheckByHand,
+} from "../../../src/upkeep/holdings-check/by-hand.ts";
 import {
   createHoldingsCheck,
   type HoldingsCheck,
