@@ -31,6 +31,8 @@ export interface SharedWindowOptions extends WindowSize {
 const REDIS_DEADLINE_MS = 250;
 /** … and after one such wait the next requests do not ask for a while. */
 const REDIS_PAUSE_MS = 1_000;
+/** Requests are older than this only when Redis has answered, or was given up. */
+const SETTLED_MS = 1_000;
 /** A key must outlive its newest entry by the difference between the clocks. */
 const EXPIRY_SLACK_MS = 1_000;
 
@@ -69,7 +71,8 @@ return { accepted, math.max(0, limit - count), oldest and oldest + window - now 
  * Counts a client's requests over all processes that share a Redis. This process counts its
  * own as well: it is what still limits when Redis is away or was emptied, and a client that it
  * refuses costs Redis nothing. While Redis is away, and for one window after, each process lets an
- * equal share of the limit through.
+ * equal share of the limit through; also for one window once Redis is seen to have forgotten what
+ * this process counted.
  */
 export function sharedWindow(options: SharedWindowOptions): SharedWindow {
   const { name, limit, windowMs, clock, redis, processes = () => 1 } = options;
@@ -89,6 +92,8 @@ export function sharedWindow(options: SharedWindowOptions): SharedWindow {
   const ask = async (client: string, requests: number): Promise<Answer | undefined> => {
     if (redis === undefined || !canAsk()) return undefined;
     const now = clock.now();
+    // Without the newest, which Redis may not have answered, and those that another clock lets go.
+    const known = own.count(client, now - windowMs + SETTLED_MS, now - SETTLED_MS);
     // The braces are a hash tag: on a cluster all keys of a client share a slot.
     const key = `starboard:rate:${name}:{${client}}`;
     try {
@@ -97,7 +102,12 @@ export function sharedWindow(options: SharedWindowOptions): SharedWindow {
         [key],
         [String(now), String(windowMs), String(limit), String(requests)],
       );
-      return asAnswer(await runCommand(run, REDIS_DEADLINE_MS));
+      const answer = asAnswer(await runCommand(run, REDIS_DEADLINE_MS));
+      const isForgotten = limit - answer.remaining - answer.accepted < known;
+      // What was counted without Redis leaves the window within this time.
+      if (!isForgotten || ownLimit() < limit) return answer;
+      isShareUntil = clock.now() + windowMs;
+      return undefined;
     } catch {
       pausedUntil = performance.now() + REDIS_PAUSE_MS;
       return undefined;
@@ -106,12 +116,7 @@ export function sharedWindow(options: SharedWindowOptions): SharedWindow {
 
   /** All that one client asks at once is one question: they are distinguished by their turn. */
   const askAll = async (clients: readonly string[]) => {
-    const turns = new Map<string, number>();
-    const turnOf = clients.map((client) => {
-      const turn = turns.get(client) ?? 0;
-      turns.set(client, turn + 1);
-      return turn;
-    });
+    const { turns, turnOf } = turnsOf(clients);
     const answers = new Map(
       await Promise.all(
         [...turns].map(
@@ -148,6 +153,17 @@ export function sharedWindow(options: SharedWindowOptions): SharedWindow {
     },
     hasRoom: room.has,
   };
+}
+
+/** How often each client asks, and which of its requests each one is, from 0. */
+function turnsOf(clients: readonly string[]) {
+  const turns = new Map<string, number>();
+  const turnOf = clients.map((client) => {
+    const turn = turns.get(client) ?? 0;
+    turns.set(client, turn + 1);
+    return turn;
+  });
+  return { turns, turnOf };
 }
 
 /** Who had more than half of the limit left when last counted by all processes. */

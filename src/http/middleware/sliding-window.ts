@@ -22,6 +22,8 @@ export interface LocalWindow {
   take(client: string, now: number, limit?: number): Verdict;
   /** What `take` would answer, without counting. */
   look(client: string, now: number, limit?: number): Verdict;
+  /** How many were accepted after one instant and before another. */
+  count(client: string, after: number, before: number): number;
   /** Uncounts what `take` accepted last, because someone else refused it. */
   giveBack(client: string): void;
 }
@@ -58,6 +60,8 @@ export function localWindow(size: WindowSize): LocalWindow {
       const isAccepted = accepted.instants.length - accepted.first < limit;
       return verdict(isAccepted, accepted, now, { ...size, limit });
     },
+    count: (client, after, before) =>
+      clients.get(client)?.instants.filter((at) => at > after && at < before).length ?? 0,
     giveBack(client) {
       const accepted = clients.get(client);
       if (accepted && accepted.instants.length > accepted.first) accepted.instants.pop();

@@ -252,6 +252,27 @@ test("when Redis is emptied, this process still knows what it accepted", async (
   await own.close();
 });
 
+test("when Redis is emptied between two requests, each process lets its share through (P14)", async () => {
+  const own = await testRedis({ own: true });
+  const client = await connected(own.url);
+  const clock = fakeClock();
+  const given = { clock, redis: client, name: "emptied", processes: () => 2 };
+  const [a, b] = [instance(given), instance(given)];
+  const both = async (times: number): Promise<number> =>
+    (await accepted(() => a.ask(), times)) + (await accepted(() => b.ask(), times));
+  assert.equal(await both(50), LIMIT);
+  clock.set(NOW + 10 * SECOND);
+  await client.flushAll();
+  assert.equal(await both(60), 0);
+  clock.set(NOW + WINDOW_MS);
+  // Redis counted the two that found it empty: stricter, never looser.
+  assert.equal(await both(60), LIMIT - 2);
+  clock.set(NOW + 2 * WINDOW_MS);
+  assert.equal(await accepted(() => a.ask(), 120), LIMIT);
+  await closeRedis(client);
+  await own.close();
+});
+
 test("a Redis that does not answer costs a request 250 ms once, then nothing", async () => {
   const own = await testRedis({ own: true });
   const client = await connected(own.url);
