@@ -1,4 +1,5 @@
 import { defineCommand } from "citty";
+import { coerceError } from "../errors.ts";
 import { createTopic } from "../ledger/create-topic.ts";
 import { createHederaTopic } from "../ledger/hedera-topic.ts";
 import type { Topic } from "../ledger/topic.ts";
@@ -51,6 +52,9 @@ async function createBoth(topic: Topic): Promise<Topics> {
   const assetVotesTopicId = await createTopic(topic, {
     memo: "Starboard asset stars",
     nowMs: Date.now(),
+  }).catch((error: unknown) => {
+    const made = `EVENT_VOTES_TOPIC_ID=${eventVotesTopicId} is made and paid for`;
+    throw new Error(`${coerceError(error).message}; ${made}`);
   });
   return { eventVotesTopicId, assetVotesTopicId };
 }

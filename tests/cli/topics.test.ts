@@ -1,6 +1,6 @@
 import * as assert from "node:assert/strict";
 import { test } from "uvu";
-import { startNetwork } from "../support/network.ts";
+import { startLedger, startNetwork } from "../support/network.ts";
 import { starboard } from "../support/starboard.ts";
 
 test("both topics are made: submit key the operator's, no admin key, no fees; and printed", async () => {
@@ -38,6 +38,28 @@ test("both topics are made: submit key the operator's, no admin key, no fees; an
   assert.match(missing.stderr, /HEDERA_OPERATOR_ID is missing/);
   assert.doesNotMatch(refused.stderr + missing.stderr, new RegExp(settings.HEDERA_OPERATOR_KEY));
   await network.close();
+});
+
+test("where the second topic fails, the line names the first one", async () => {
+  const { hedera, settings } = await startLedger();
+  const [node] = hedera.nodes;
+  assert.ok(node !== undefined);
+  // The fault that is injected last strikes first: one transaction passes.
+  node.faults.inject({ kind: "refuse", code: "INSUFFICIENT_PAYER_BALANCE" });
+  node.faults.inject({ kind: "delay", ms: 0, times: 1 });
+  const { HEDERA_OPERATOR_ID, HEDERA_OPERATOR_KEY } = settings;
+  const { status, stdout, stderr } = await starboard(["topics", "create"], {
+    HEDERA_NODES: `${node.address}=${node.account}`,
+    HEDERA_OPERATOR_ID: HEDERA_OPERATOR_ID ?? "",
+    HEDERA_OPERATOR_KEY: HEDERA_OPERATOR_KEY ?? "",
+  });
+  const line = /: INSUFFICIENT_PAYER_BALANCE; EVENT_VOTES_TOPIC_ID=(\S+) is made and paid for\n$/;
+  const [, made = ""] = line.exec(stderr) ?? [];
+  const reply = await fetch(`${hedera.mirrorUrl}/api/v1/topics/${made}`);
+  const { memo } = (await reply.json()) as { memo?: string };
+  await hedera.close();
+  assert.deepEqual([status, stdout], [1, ""]);
+  assert.equal(memo, "Starboard event stars", stderr);
 });
 
 test.run();
