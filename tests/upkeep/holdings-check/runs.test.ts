@@ -141,10 +141,11 @@ test("of two presses of the button at once one starts a run, and so with dry run
   byHand,
 }) => {
   await worker().runDue();
-  const runsStarted = [byHand.startRun(), byHand.startRun()];
-  const dryRunsStarted = [byHand.startDryRun("Ada"), byHand.startDryRun("Bob")];
-  for (const presses of [runsStarted, dryRunsStarted]) {
-    const [first, second] = await Promise.allSettled<unknown>(presses);
+  const presses = await Promise.all([
+    Promise.allSettled([byHand.startRun(), byHand.startRun()]),
+    Promise.allSettled([byHand.startDryRun("Ada"), byHand.startDryRun("Bob")]),
+  ]);
+  for (const [first, second] of presses) {
     assert.equal(first?.status, "fulfilled");
     assert.ok(second?.status === "rejected");
     assert.equal(second.reason.code, "INVALID_REQUEST");
