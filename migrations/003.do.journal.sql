@@ -127,13 +127,16 @@ create table outbox (
 create index outbox_unpublished on outbox (star_id) where state <> 'published';
 create unique index outbox_sequence on outbox (topic_id, sequence_number) where state = 'published';
 
--- Whether messages of a project's stars bear a ledger id.
+-- Whether messages of a project's stars bear a ledger id. In plpgsql a statement that does not get
+-- here neither plans it nor waits for its tables.
 create function is_starred_as(of_project text, of_ledger_id text) returns boolean
-language sql stable as $$
-  select exists (
+language plpgsql stable as $$
+begin
+  return exists (
     select from star join outbox on outbox.star_id = star.id
     where star.target_type = 'project' and star.target_id = of_project
-      and outbox.message::json ->> 'target_id' = of_ledger_id)
+      and outbox.message::json ->> 'target_id' = of_ledger_id);
+end
 $$;
 
 -- Only an accepted star binds a key; its reply is kept byte for byte.
