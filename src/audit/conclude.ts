@@ -1,4 +1,4 @@
-import type { Day } from "../../actors/day.ts";
+import { type Day, dayOf } from "../../actors/day.ts";
 import type { AuditState, Checked } from "./audit-state.ts";
 import { closeDay, type DayJudge, exportsThrough } from "./close-day.ts";
 import { compareRankings, cutLists } from "./compare.ts";
@@ -98,9 +98,14 @@ export async function conclude(
     known: findings.known,
     knownCount: findings.knownCount,
     notes: findings.notes,
-    // Exports hold every star there is: with all their messages read, nothing is left to wait for.
-    isAhead: missing.size > 0 || (isAhead && (judge.exports === null || checked.pendingStars > 0)),
+    isAhead: missing.size > 0 || (isAhead && mayComeStill(judge, checked)),
   };
+}
+
+/** Exports up to the reading hold every star: with all their messages read, nothing is left to come. */
+function mayComeStill({ exports, reading }: DayJudge, { pendingStars }: Checked): boolean {
+  const newest = exports?.days.at(-1) ?? "";
+  return pendingStars > 0 || newest < dayOf(reading.until);
 }
 
 async function closeOpenDays(judge: DayJudge, state: AuditState): Promise<void> {

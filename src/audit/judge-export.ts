@@ -1,10 +1,11 @@
 import { type Day, endOfDay, startOfDay } from "../../actors/day.ts";
 import type { ExportHeader, ExportStar } from "../journal/export-format.ts";
 import { GENESIS } from "../journal/export-format.ts";
+import { parseStarMessage } from "../publishing/parse-message.ts";
 import type { AuditState } from "./audit-state.ts";
 import type { Reading } from "./counters.ts";
 import { type DayBook, digestOf } from "./day-book.ts";
-import { closeEventDay, countEventStar } from "./event-accounts.ts";
+import { closeEventDay, countEventStar, totalOf } from "./event-accounts.ts";
 import type { ExportSource } from "./export-source.ts";
 import { accountedOf, judgeDecision, placeOf } from "./judge-decision.ts";
 import { judgeSlots, judgeStar } from "./judge-star.ts";
@@ -44,6 +45,7 @@ export async function judgeExportDay(
   const unpublished = new Set<string>();
   const isBeforeNfts = (at: string): boolean => Date.parse(at) < judge.ownedAt - LEAD_MS;
   let excluded: ReadonlySet<string> = new Set();
+  let isFinal = true;
   const before = state.exportChain;
   const chain = await readExport(
     judge.source,
@@ -51,6 +53,7 @@ export async function judgeExportDay(
     {
       header(header) {
         excluded = new Set(header.excludedWallets);
+        isFinal = header.final;
         add(judgeHeader(judge, header));
         if (!followsOn(before, header)) state.hasAllExports = false;
       },
@@ -78,7 +81,7 @@ export async function judgeExportDay(
     },
   );
   add(judgeSlots(slots, day));
-  add(await leftOver(judge, book, unpublished));
+  add(await leftOver(judge, { state, book, unpublished, isFinal }));
   if (before !== null) foldMintsThrough(judge, state, before.day);
   closeEventDay(state.accounts, day);
   state.exportChain = chain;
@@ -176,11 +179,10 @@ async function matchMessage(
   return [{ ...placeOf(star), kind: "message-differs", expected, found: differing }];
 }
 
-/** Messages of the day that no star of its export has. */
+/** Messages of the day that no star of its export has: of a file that is not final, stars since. */
 async function leftOver(
   judge: ExportJudge,
-  book: DayBook,
-  unpublished: ReadonlySet<string>,
+  { state, book, unpublished, isFinal }: Matching & { readonly isFinal: boolean },
 ): Promise<readonly Mismatch[]> {
   const found: Mismatch[] = [];
   for (const [topic, messages] of book.messages) {
@@ -189,7 +191,14 @@ async function leftOver(
       // A star whose message the service itself has not yet seen there.
       if (message !== null && unpublished.has(message)) continue;
       const expected = `a star in the export of ${book.day}`;
-      found.push({ kind: "no-star", topic, sequenceNumber, expected, found: "none", message });
+      if (isFinal) {
+        found.push({ kind: "no-star", topic, sequenceNumber, expected, found: "none", message });
+        continue;
+      }
+      const doubt = `the export of ${book.day} is not final and lacks stars of its messages`;
+      addLine(state.findings.unprovable, doubt);
+      const star = parseStarMessage(Buffer.from(message ?? ""), judge.keys);
+      if (star?.type === "event_vote") totalOf(state.accounts, star.eventId).doubt ??= doubt;
     }
   }
   book.messages.clear();

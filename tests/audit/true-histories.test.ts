@@ -12,6 +12,7 @@ import { DAY_MS, type Day, dayOf } from "../../actors/day.ts";
 import { RULES, type Rules, rulesOn, rulesVersions } from "../../actors/rules.ts";
 import type { ExportStar } from "../../src/journal/export-format.ts";
 import { auditWorld } from "./audit-world.ts";
+import { writeExports } from "./serve-world.ts";
 import { makeWorld, type World } from "./world.ts";
 
 const RUNS = 12;
@@ -94,6 +95,30 @@ test("a star that rankings show and the ledger does not yet is waited for", asyn
   const found = await auditWorld(world, { withExports: false, settleMs: 20_000 });
   clearTimeout(timer);
   assert.equal(found.ok, true, JSON.stringify(found.mismatches[0]));
+});
+
+test("exports that end before the rankings were read leave stars to wait for", async () => {
+  const { world, arrive } = beforeLast();
+  // Today's export is not there.
+  const onExports = (folder: string) =>
+    rmSync(join(folder, readdirSync(folder).sort().at(-1) ?? ""));
+  const timer = setTimeout(arrive, 500);
+  const found = await auditWorld(world, { onExports, settleMs: 20_000 });
+  clearTimeout(timer);
+  assert.equal(found.ok, true, JSON.stringify(found.mismatches[0]));
+});
+
+test("an export kept before its day was over leaves that day's later stars unproved", async () => {
+  const world = makeWorld({ seed: 13, days: 3, starsPerDay: 60 });
+  const today = dayOf(Date.now());
+  const ofToday = world.stars.filter(({ at }) => at.startsWith(today));
+  assert.ok(ofToday.length > 3);
+  const kept = { ...world, stars: world.stars.filter((star) => !ofToday.slice(-3).includes(star)) };
+  const found = await auditWorld(world, { onExports: (folder) => writeExports(kept, folder) });
+  assert.deepEqual([found.ok, found.mismatches], [true, []]);
+  const doubt = `the export of ${today} is not final and lacks stars of its messages`;
+  assert.ok(found.unprovable.includes(doubt), String(found.unprovable));
+  assert.ok(found.unprovable.some((line) => line.startsWith("totalVotes of event/")));
 });
 
 test("a star that rankings show and the ledger never does is a mismatch", async () => {

@@ -134,7 +134,7 @@ async function makePass(deps: CheckDeps, run: CheckRun): Promise<CheckReport> {
   const open = await openMints(sql, run);
   const empty = open.filter(({ counts }) => counts.length === 0);
   await saveProgress(
-    sql,
+    deps,
     run,
     empty.map(({ id, kept }) => ({ mint: id, kept, deferred: [] })),
   );
@@ -152,7 +152,7 @@ async function makePass(deps: CheckDeps, run: CheckRun): Promise<CheckReport> {
       },
     });
     await failpoint?.("forever.mark");
-    await saveProgress(sql, run, [{ ...found, mint, kept: kept + found.kept }]);
+    await saveProgress(deps, run, [{ ...found, mint, kept: kept + found.kept }]);
     await failpoint?.("forever.marked");
   }
   return reportRun(sql, run);

@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { type Day, dayOf } from "../../../actors/day.ts";
 import type { Clock } from "../../clock.ts";
+import { RetryableError } from "../../errors.ts";
 import { every } from "../../service.ts";
 import { runStatement, type Sql } from "../../store/postgres.ts";
 import type { DeferredPart } from "./claims.ts";
@@ -97,25 +98,38 @@ export async function readProgress(
   return new Map(rows.map(({ event_id, ...progress }) => [event_id, progress]));
 }
 
-/** Writes down how far a run is with mints; the newest of a mint stands. */
+/**
+ * Writes down how far a run is with mints; the newest of a mint stands.
+ *
+ * @throws RetryableError `UNAVAILABLE` when the process stalled beyond its lease, and the run was
+ *   taken by another worker or has ended
+ */
 export async function saveProgress(
-  sql: Sql,
+  { sql, worker }: ProgressDeps,
   run: CheckRun,
   progress: readonly (MintProgress & { readonly mint: string })[],
 ): Promise<void> {
   if (progress.length === 0) return;
-  await runStatement(sql`
+  const { count } = await runStatement(sql`
     insert into holdings_check_mint (run_id, event_id, kept, deferred)
     select ${run.id}, mint, kept, deferred
     from json_to_recordset(${JSON.stringify(progress)}::text::json)
       as progress (mint text, kept integer, deferred json)
+    where exists (select from holdings_check_run
+      where id = ${run.id} and state = 'running' and lease_owner = ${worker})
     order by mint
     on conflict (run_id, event_id) do update set kept = excluded.kept, deferred = excluded.deferred`);
+  if (count === 0) {
+    throw new RetryableError(
+      "UNAVAILABLE",
+      "another worker has taken or ended this holdings check",
+    );
+  }
 }
 
 /** Ends a pass: writes its report down and lets go of the run. */
 export async function endPass(
-  { sql, clock }: ProgressDeps,
+  { sql, clock, worker }: ProgressDeps,
   run: CheckRun,
   { end, report }: { readonly end: RunEnd; readonly report: object },
 ): Promise<void> {
@@ -125,5 +139,5 @@ export async function endPass(
     update holdings_check_run
     set state = ${end.state}, finished_at = ${finishedAt}, next_try_at = ${nextTryAt},
       report = ${JSON.stringify(report)}::text::json, lease_owner = null, lease_until = 0
-    where id = ${run.id} and state = 'running'`);
+    where id = ${run.id} and state = 'running' and lease_owner = ${worker}`);
 }

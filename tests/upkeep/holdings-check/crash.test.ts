@@ -10,7 +10,7 @@ import { once } from "node:events";
 import { join } from "node:path";
 import { suite } from "uvu";
 import { nodeArguments } from "../../support/script.ts";
-import { brief, type Stage, setStage } from "./stage.ts";
+import { brief, gate, type Stage, setStage } from "./stage.ts";
 
 const test = suite<{ stage: Stage }>("holdings check crashes");
 
@@ -150,6 +150,25 @@ test("a run cut off from Postgres goes on where it was, in the same worker and a
   assert.ok(outcome.kind === "checked");
   assert.deepEqual([...brief(outcome.report).removed].sort(), arranged.removed);
   assert.equal(await stage.total(), arranged.totals[0]);
+});
+
+test("a worker that stalls beyond its lease changes nothing of what another one finished", async ({
+  stage,
+}) => {
+  const arranged = await arrange(stage);
+  const { pass, arrival, open } = gate();
+  const stalled = stage
+    .check({ failpoint: (name) => (name === "forever.mark" ? pass() : undefined) })
+    .runDue();
+  await arrival;
+  await finish(stage, arranged);
+  const written = () => stage.sql`
+    select event_id, kept, deferred::text from holdings_check_mint
+    where run_id = (select id from holdings_check_run order by day desc limit 1) order by event_id`;
+  const before = await written();
+  open();
+  await assert.rejects(stalled, { code: "UNAVAILABLE", message: /another worker/ });
+  assert.deepEqual(await written(), before);
 });
 
 test("after a lost answer a release happens once, and is in the report", async ({ stage }) => {
