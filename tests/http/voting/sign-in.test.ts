@@ -12,6 +12,7 @@ import { entityChecksum } from "../../../src/ledger/entity-id.ts";
 import type { KeyBytes } from "../../../src/local/hedera/keys.ts";
 import { silentLogger } from "../../../src/log.ts";
 import { openRedis } from "../../../src/store/redis.ts";
+import { openSession } from "../../../src/voting/open-session.ts";
 import { keyList, thresholdKey } from "../../support/key-lists.ts";
 import { until } from "../../support/processes.ts";
 import {
@@ -296,6 +297,23 @@ test("503 UNAVAILABLE while the mirror node is out, in time; the same challenge 
   }
   assert.equal((await open(service, signed)).status, 201);
   isProblem(await open(service, signed), 410, "CHALLENGE_EXPIRED");
+});
+
+test("an account that was read after the caller's deadline spends no challenge", async ({
+  service,
+}) => {
+  const wallet = await newWallet(service);
+  const { body } = await challenge(service, wallet.id);
+  const deps = {
+    sql: service.sql,
+    clock: { now: () => Date.now() },
+    readAccount: async () => null,
+    site: { publicUrl: "https://stars.example", origins: [], network: "local" },
+  };
+  const signed = { challengeId: body.id, ...signChallenge(wallet, body.message) };
+  const late = { ...signed, origin: null, answerBy: performance.now() };
+  await assert.rejects(openSession(deps, late), { code: "UNAVAILABLE" });
+  assert.equal((await open(service, signed)).status, 201);
 });
 
 test("sessions, challenges and idempotency keys survive the loss of all of Redis", async ({
