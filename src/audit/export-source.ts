@@ -6,6 +6,8 @@ import { fetchWithRetry, jsonOf } from "./fetch-with-retry.ts";
 
 /** Where the day exports of the journal are read from. */
 export interface ExportSource {
+  /** Whether a day that is not over is written when it is asked for, and so holds every star until then. */
+  readonly isLive: boolean;
   /** Exported days, oldest first. @throws Error when there is no list to be had */
   days(): Promise<readonly string[]>;
   /** A day's export, line by line, without the line ends. @throws Error when it cannot be read */
@@ -23,6 +25,7 @@ export function openExportSource(place: string): ExportSource {
 
 function fromFolder(folder: string): ExportSource {
   return {
+    isLive: false,
     async days() {
       const names = await readdir(folder);
       return names.flatMap((name) => FILE.exec(name)?.groups?.day ?? []).sort();
@@ -33,6 +36,7 @@ function fromFolder(folder: string): ExportSource {
 
 function fromUrl(url: string): ExportSource {
   return {
+    isLive: true,
     async days() {
       const reply = await fetchWithRetry(url);
       const list = exportList.safeParse(await jsonOf(reply).catch(() => undefined));

@@ -45,7 +45,7 @@ export async function judgeExportDay(
   const unpublished = new Set<string>();
   const isBeforeNfts = (at: string): boolean => Date.parse(at) < judge.ownedAt - LEAD_MS;
   let excluded: ReadonlySet<string> = new Set();
-  let isFinal = true;
+  let isWhole = true;
   const before = state.exportChain;
   const chain = await readExport(
     judge.source,
@@ -53,7 +53,7 @@ export async function judgeExportDay(
     {
       header(header) {
         excluded = new Set(header.excludedWallets);
-        isFinal = header.final;
+        isWhole = header.final || judge.source.isLive;
         add(judgeHeader(judge, header));
         if (!followsOn(before, header)) state.hasAllExports = false;
       },
@@ -81,7 +81,7 @@ export async function judgeExportDay(
     },
   );
   add(judgeSlots(slots, day));
-  add(await leftOver(judge, { state, book, unpublished, isFinal }));
+  add(await leftOver(judge, { state, book, unpublished, isWhole }));
   if (before !== null) foldMintsThrough(judge, state, before.day);
   closeEventDay(state.accounts, day);
   state.exportChain = chain;
@@ -179,10 +179,10 @@ async function matchMessage(
   return [{ ...placeOf(star), kind: "message-differs", expected, found: differing }];
 }
 
-/** Messages of the day that no star of its export has: of a file that is not final, stars since. */
+/** Messages of the day that no star of its export has: of a file kept before its day was over, stars since. */
 async function leftOver(
   judge: ExportJudge,
-  { state, book, unpublished, isFinal }: Matching & { readonly isFinal: boolean },
+  { state, book, unpublished, isWhole }: Matching & { readonly isWhole: boolean },
 ): Promise<readonly Mismatch[]> {
   const found: Mismatch[] = [];
   for (const [topic, messages] of book.messages) {
@@ -191,7 +191,7 @@ async function leftOver(
       // A star whose message the service itself has not yet seen there.
       if (message !== null && unpublished.has(message)) continue;
       const expected = `a star in the export of ${book.day}`;
-      if (isFinal) {
+      if (isWhole) {
         found.push({ kind: "no-star", topic, sequenceNumber, expected, found: "none", message });
         continue;
       }

@@ -15,13 +15,15 @@ export interface Auditing extends Partial<AuditOptions> {
   readonly withExports?: boolean;
   /** Whether its rankings are compared; default true. */
   readonly withApi?: boolean;
+  /** Whether the exports are those that a service writes just then; default false. */
+  readonly isLive?: boolean;
   /** Forges the exports' files. */
   readonly onExports?: (folder: string) => void;
 }
 
 /** Serves a world, audits it from outside, and says what the audit said. */
 export async function auditWorld(world: World, auditing: Auditing = {}): Promise<Conclusion> {
-  const { withExports = true, withApi = true, onExports, ...options } = auditing;
+  const { withExports = true, withApi = true, isLive = false, onExports, ...options } = auditing;
   const served = await serveWorld(world);
   const folder = mkdtempSync(join(tmpdir(), "audit-"));
   const mirror = openAuditMirror({
@@ -32,7 +34,7 @@ export async function auditWorld(world: World, auditing: Auditing = {}): Promise
   try {
     writeExports(world, folder);
     onExports?.(folder);
-    const source = openExportSource(folder);
+    const source = { ...openExportSource(folder), isLive };
     return await runAudit({
       mirror,
       topics: { event: [world.topics.event.id], asset: [world.topics.asset.id] },

@@ -123,6 +123,10 @@ test("an export kept before its day was over leaves that day's later stars unpro
   const doubt = `the export of ${yesterday} is not final and lacks stars of its messages`;
   assert.ok(unprovable.includes(doubt), String(unprovable));
   assert.ok(unprovable.some((line) => line.startsWith("totalVotes of") && line.endsWith(doubt)));
+  // What a service writes when it is asked holds every star: there such messages are of no star.
+  const live = await auditWorld(world, { onExports, isLive: true });
+  const noStar = live.mismatches.filter(({ kind }) => kind === "no-star");
+  assert.equal(noStar.length, since.length);
 });
 
 test("a star that rankings show and the ledger never does is a mismatch", async () => {
