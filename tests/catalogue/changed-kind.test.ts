@@ -32,7 +32,7 @@ test.before.each(async (context) => {
   const [row] = await sql<{ now: number }[]>`select now_ms() as now`;
   const now = row?.now ?? 0;
   // A process for each: stars of one share their statement.
-  const commits = [1, 2].map(() => createGroupCommit({ sql: writer, now: () => now }).commit);
+  const commits = [1, 2].map(() => createGroupCommit({ sql: writer, now: Date.now }).commit);
   let wallet = 1_000;
   const store = async (decided: ReturnType<typeof decidedStar>): Promise<string> => {
     assert.equal(decided.star.day, dayOf(now));
