@@ -158,13 +158,13 @@ begin
 end
 $$;
 
--- Marks messages that became conflicts after an earlier loss, as an export says. `told` is a JSON array
+-- Marks messages that became conflicts after an earlier loss, as an export says. `conflicts` is a JSON array
 -- of id, conflicts_with and first_day, the day of the star that was first. That star must be known, and
 -- be of the same wallet's day or of the same event. Returns the stars marked.
-create function mark_conflicts(told json) returns setof uuid
+create function mark_conflicts(conflicts json) returns setof uuid
 language sql as $$
   update recovery_message said set conflicts_with = line.conflicts_with
-  from json_to_recordset(told) as line (id uuid, conflicts_with uuid, first_day date)
+  from json_to_recordset(conflicts) as line (id uuid, conflicts_with uuid, first_day date)
   where said.star_id = line.id and exists (
     select from (
       select wallet, day, target_type, target_id from recovery_message where star_id = line.conflicts_with

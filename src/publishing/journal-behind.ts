@@ -34,7 +34,7 @@ export async function countLost(sql: Sql): Promise<number> {
   return row?.lost ?? 0;
 }
 
-/** What the alarm `journal-behind` says, whoever raises it. */
+/** What the alarm `journal-behind` says, from any process. */
 export function behindDetail(lost: number): string {
   return `the journal lacks ${lost} stars that are on the topics`;
 }

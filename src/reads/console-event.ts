@@ -109,7 +109,7 @@ export interface EventHappening {
   readonly order: number;
 }
 
-/** Where a page of happenings goes on: what ended together shares one `order`, and is told apart by NFT. */
+/** Where a page of happenings goes on: what ended together shares one `order`, and differs by NFT. */
 export type AfterHappening = Pick<EventHappening, "order" | "collection" | "serial">;
 
 /** An event's stars of a day in the order of its fold, newest first; `after` is the last one shown. */

@@ -246,7 +246,7 @@ test("live resumes after the last event when a stream ends, fails or is refused 
   );
 });
 
-test("a proxy's Retry-After that is a date makes nobody hurry", async () => {
+test("a proxy's Retry-After that is a date is no reason to hurry", async () => {
   const date = { "retry-after": "Fri, 20 Nov 2026 08:00:00 GMT" };
   const { asked, client } = answered([
     stream("retry: 50\nid: d.1-0\n\n"),

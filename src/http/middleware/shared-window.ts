@@ -82,7 +82,7 @@ export function sharedWindow(options: SharedWindowOptions): SharedWindow {
   const canAsk = (): boolean => redis?.isReady === true && performance.now() >= pausedUntil;
   const share = (): number => Math.max(1, Math.floor(limit / processes()));
   let isShareUntil = 0;
-  /** What Redis has not counted is in nobody's view but its process' own until it has left the window. */
+  /** What Redis has not counted only its own process knows, until it has left the window. */
   const ownLimit = (): number => {
     if (!canAsk()) isShareUntil = clock.now() + windowMs;
     const leftMs = isShareUntil - clock.now();

@@ -51,7 +51,7 @@ function entry({ id, at, isAccepted, wallet, what, why, weight }) {
   return item;
 }
 
-// Newest on top: what is told late, or once more after a pause, goes where it belongs.
+// Newest on top: what comes late, or once more after a pause, goes where it belongs.
 function place(item, at) {
   const later = [...list.children].find((other) => Number(other.dataset.at) <= at);
   list.insertBefore(item, later ?? null);
