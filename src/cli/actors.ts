@@ -24,7 +24,7 @@ const list = command({
   description: "List the actors starred most recently.",
   args: {
     type: { type: "string", description: `One of ${ACTOR_TYPES.join(", ")}.` },
-    q: { type: "string", description: "Text the id holds: a wallet, an event, a day." },
+    q: { type: "string", description: "A wallet, a day, or part of an event's id." },
     limit: { type: "string", description: `At most so many; default ${LIMIT_DEFAULT}.` },
   },
   async work({ type, q, limit }) {

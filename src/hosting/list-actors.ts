@@ -1,52 +1,156 @@
+import { DAY_MS, type Day, endOfDay, isDay, startOfDay } from "../../actors/day.ts";
+import { dayOfStarId, instantOfStarId } from "../journal/star-id.ts";
+import { accountNumber, walletOf } from "../journal/star-record.ts";
+import { isEntityId } from "../ledger/entity-id.ts";
+import { listWalletDays } from "../reads/console-actors.ts";
+import { namedLike } from "../reads/named-like.ts";
 import { runStatement, type Sql } from "../store/postgres.ts";
-import type { ActorType } from "./actor-name.ts";
+import { ACTOR_TYPES, type ActorType, parseActorName } from "./actor-name.ts";
 
 /** Which actors to list. */
 export interface ActorQuery {
   /** All types when absent. */
   readonly type?: ActorType | undefined;
-  /** Text that the id holds: a wallet, an event, a day. */
+  /** A type, a wallet, a day and part of an event's id, or some of them, as a name has them. */
   readonly q?: string | undefined;
   readonly limit: number;
   /** Only actors after this one, by the order of the list. */
-  readonly after?: Pick<ListedActor, "lastAt" | "id"> | undefined;
+  readonly after?: Place | undefined;
 }
 
 /** An actor in a list. */
 export interface ListedActor {
   readonly id: string;
   readonly type: ActorType;
+  /** How many stars it has accepted or counted. */
   readonly version: number;
   /** Instant of its last star, epoch milliseconds. */
   readonly lastAt: number;
+  readonly lastStar: string;
 }
 
-/** How many of the newest stars are searched without a query: lists stay cheap on any journal. */
-const RECENT_STARS = 20_000;
+type Place = Pick<ListedActor, "type" | "lastStar">;
 
-/** The actors that were starred most recently, newest first. */
+/** What is looked for: each part has an index of the whole journal. */
+interface Search {
+  readonly wallet: string | undefined;
+  readonly day: Day | undefined;
+  /** Part of an event's id, or all of it. */
+  readonly text: string;
+  readonly isWhole: boolean;
+  readonly limit: number;
+  readonly after: Place;
+}
+
+const START: Place = { type: "wallet-day", lastStar: "ffffffff-ffff-ffff-ffff-ffffffffffff" };
+
+/**
+ * The actors that a star has reached, the one starred last first. A star's id begins with its instant,
+ * so it gives the order; of the two actors of one star the wallet's comes first.
+ *
+ * @throws RetryableError `UNAVAILABLE` when Postgres is out of reach
+ */
 export async function listActors(
   sql: Sql,
-  { type, q = "", limit, after }: ActorQuery,
+  { type, q = "", limit, after = START }: ActorQuery,
 ): Promise<readonly ListedActor[]> {
-  const pattern = `%${q.replace(/[\\%_]/g, "\\$&")}%`;
-  const rows = await runStatement(
-    sql<ListedActor[]>`
-      with recent as (
-        select * from star order by day desc, id desc limit ${RECENT_STARS}
-      ), named as (
-        select 'wallet-day' as type, 'wallet-day/0.0.' || wallet || '/' || day as id, at from recent
-        union all
-        select 'event-day', 'event-day/' || target_id || '/' || day, at from recent
-          where target_type = 'event' and not is_forever_mint
-        union all
-        select 'forever-mint', 'forever-mint/' || target_id, at from recent where is_forever_mint
-      )
-      select id, type, count(*) as version, max(at) as "lastAt" from named
-      where id like ${pattern} ${type === undefined ? sql`` : sql`and type = ${type}`}
-      group by id, type
-      having ${after === undefined ? sql`true` : sql`(-max(at), id) > (${-after.lastAt}::bigint, ${after.id})`}
-      order by max(at) desc, id limit ${limit}`,
+  const words = q.split(/[\s/]+/).filter(Boolean);
+  const named = ACTOR_TYPES.find((known) => known === words[0]);
+  const [wallet, day] = [words.find(isEntityId), words.find(isDay)];
+  const text = words.filter((word) => ![named, wallet, day].includes(word)).join("/");
+  const isWhole = parseActorName(q) !== undefined;
+  const found = await Promise.all(
+    ACTOR_TYPES.filter((known) => [known, undefined].includes(type))
+      .filter((known) => [known, undefined].includes(named))
+      .map((known) => LISTS[known](sql, { wallet, day, text, isWhole, limit, after })),
   );
-  return [...rows];
+  return found.flat().sort(newestFirst).slice(0, limit);
+}
+
+function newestFirst(one: Place, other: Place): number {
+  const [first, second] = [one, other].map(({ lastStar, type }) => `${lastStar} ${type}`);
+  return (first ?? "") > (second ?? "") ? -1 : 1;
+}
+
+const LISTS: Readonly<Record<ActorType, typeof walletDays>> = {
+  "wallet-day": walletDays,
+  "event-day": eventDays,
+  "forever-mint": foreverMints,
+};
+
+async function walletDays(sql: Sql, search: Search): Promise<readonly ListedActor[]> {
+  const { wallet, day, text, limit, after } = search;
+  if (text !== "") return [];
+  const from = dayOfStarId(after.lastStar);
+  const rows = await listWalletDays(sql, {
+    wallet: wallet === undefined ? undefined : accountNumber(wallet),
+    day,
+    limit,
+    after: from === null ? undefined : { day: from, starId: after.lastStar },
+  });
+  return rows.map(({ wallet, day, stars, lastAt, starId }) => {
+    const id = `wallet-day/${walletOf(wallet)}/${day}`;
+    return { id, type: "wallet-day", version: stars, lastAt, lastStar: starId };
+  });
+}
+
+/**
+ * Each event's last star before the place where the page begins, then from day to day by key: a page
+ * costs a look-up per event, and those of its own days. A day whose last star is not before that
+ * place is of an earlier page.
+ */
+async function eventDays(sql: Sql, search: Search): Promise<readonly ListedActor[]> {
+  const { wallet, day, limit, after } = search;
+  if (wallet !== undefined) return [];
+  const [from, to] =
+    day === undefined ? [0, Number.MAX_SAFE_INTEGER] : [startOfDay(day), endOfDay(day)];
+  const at = instantOfStarId(after.lastStar);
+  const [today, tomorrow] = [at - (at % DAY_MS), at - (at % DAY_MS) + DAY_MS];
+  const place = sql`(${after.lastStar}::uuid, ${after.type})`;
+  return runStatement(sql<ListedActor[]>`
+    with recursive day as (
+      (select event_id, last.id, last.at, 1 as place
+        from event_total join event on event.id = event_id and not is_forever_mint
+        cross join lateral (
+          select id, at from star
+          where target_type = 'event' and target_id = event_id and (id, 'event-day') < ${place}
+            and at >= ${from}::bigint and at < least(${to}::bigint, case when exists (
+              select from star where target_type = 'event' and target_id = event_id
+                and at >= ${at}::bigint and at < ${tomorrow}::bigint and (id, 'event-day') >= ${place}
+            ) then ${today}::bigint else ${at + 1}::bigint end)
+          order by at desc, id desc limit 1) last
+        where ${named(sql, search)}
+        order by last.id desc limit ${limit})
+      union all
+      select event_id, earlier.id, earlier.at, place + 1 from day cross join lateral (
+        select id, at from star
+        where target_type = 'event' and target_id = event_id
+          and at >= ${from}::bigint and at < day.at / ${DAY_MS}::bigint * ${DAY_MS}::bigint
+        order by at desc, id desc limit 1) earlier
+      where place < ${limit}
+    )
+    select 'event-day/' || event_id || '/' || utc_day(at) as id, 'event-day' as type,
+      (select count(*) from star where target_type = 'event' and target_id = event_id
+        and star.at >= page.at / ${DAY_MS}::bigint * ${DAY_MS}::bigint and star.at <= page.at) as version,
+      at as "lastAt", id as "lastStar"
+    from (select * from day order by id desc limit ${limit}) page order by page.id desc`);
+}
+
+function named(sql: Sql, { text, isWhole }: Search) {
+  return isWhole ? sql`event_id = ${text}` : namedLike(sql, text, sql`event_id`);
+}
+
+async function foreverMints(sql: Sql, search: Search): Promise<readonly ListedActor[]> {
+  const { wallet, day, limit, after } = search;
+  if (wallet !== undefined || day !== undefined) return [];
+  return runStatement(sql<ListedActor[]>`
+    select 'forever-mint/' || event_id as id, 'forever-mint' as type, stars as version,
+      last.at as "lastAt", last.id as "lastStar"
+    from event_total join event on event.id = event_id and is_forever_mint
+    cross join lateral (
+      select id, at from star where target_type = 'event' and target_id = event_id
+      order by at desc, id desc limit 1) last
+    where ${named(sql, search)}
+      and (last.id, 'forever-mint') < (${after.lastStar}::uuid, ${after.type})
+    order by last.id desc limit ${limit}`);
 }

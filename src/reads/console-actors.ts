@@ -11,9 +11,6 @@ export interface WalletDayRow {
   readonly stars: number;
 }
 
-/** Where a page of wallet-days goes on: after this one, in the list's order. */
-export type AfterWalletDay = Pick<WalletDayRow, "day" | "starId">;
-
 /**
  * Wallet-days, the one starred last first. A star is its wallet-day's last one when the next slot
  * is empty, so a page costs its rows and a few look-ups by key, however long the journal is.
@@ -23,37 +20,23 @@ export type AfterWalletDay = Pick<WalletDayRow, "day" | "starId">;
 export async function listWalletDays(
   sql: Sql,
   query: {
+    /** Only those of this account. */
+    readonly wallet?: number | undefined;
     readonly day?: Day | undefined;
     readonly limit: number;
-    readonly after?: AfterWalletDay | undefined;
+    /** The list goes on after this one. */
+    readonly after?: Pick<WalletDayRow, "day" | "starId"> | undefined;
   },
 ): Promise<readonly WalletDayRow[]> {
-  const { day, after, limit } = query;
+  const { wallet, day, after, limit } = query;
   return runStatement(sql<WalletDayRow[]>`
     select wallet, day, id as "starId", at as "lastAt", slot as stars from star
-    where ${day === undefined ? sql`true` : sql`day = ${day}`}
+    where ${wallet === undefined ? sql`true` : sql`wallet = ${wallet}`}
+      and ${day === undefined ? sql`true` : sql`day = ${day}`}
       and ${after === undefined ? sql`true` : sql`day <= ${after.day} and (day, id) < (${after.day}, ${after.starId})`}
       and not exists (select from star later
         where later.wallet = star.wallet and later.day = star.day and later.slot = star.slot + 1)
     order by day desc, id desc limit ${limit}`);
-}
-
-/** The days of one wallet, newest first. */
-export async function listDaysOfWallet(
-  sql: Sql,
-  query: {
-    readonly wallet: number;
-    readonly day?: Day | undefined;
-    readonly before?: Day | undefined;
-    readonly limit: number;
-  },
-): Promise<readonly WalletDayRow[]> {
-  const { wallet, day, before, limit } = query;
-  return runStatement(sql<WalletDayRow[]>`
-    select wallet, day, max(slot) as stars, max(at) as "lastAt", max(id::text) as "starId" from star
-    where wallet = ${wallet} and ${day === undefined ? sql`true` : sql`day = ${day}`}
-      and ${before === undefined ? sql`true` : sql`day < ${before}`}
-    group by wallet, day order by day desc limit ${limit}`);
 }
 
 /** An event that has been starred, with its newest star. */

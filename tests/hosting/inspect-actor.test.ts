@@ -5,10 +5,10 @@
  */
 import * as assert from "node:assert/strict";
 import { suite } from "uvu";
-import { dayOf } from "../../actors/day.ts";
+import { DAY_MS, dayOf, startOfDay } from "../../actors/day.ts";
 import { type ActorName, formatActorName, parseActorName } from "../../src/hosting/actor-name.ts";
 import { replayActor, type ShownActor, showActor } from "../../src/hosting/inspect-actor.ts";
-import { listActors } from "../../src/hosting/list-actors.ts";
+import { type ActorQuery, type ListedActor, listActors } from "../../src/hosting/list-actors.ts";
 import {
   createMintSnapshots,
   MINT_SNAPSHOT_WEIGHT_MAX,
@@ -16,6 +16,7 @@ import {
   mintKey,
 } from "../../src/hosting/mint-snapshots.ts";
 import { createSnapshots, type Snapshots, snapshotKey } from "../../src/hosting/snapshots.ts";
+import { newStarId } from "../../src/journal/star-id.ts";
 import { silentLogger } from "../../src/log.ts";
 import { closeRedis, openRedis, type Redis } from "../../src/store/redis.ts";
 import { type Engine, seedDirectory, startEngine } from "../support/engine.ts";
@@ -243,6 +244,84 @@ test("actors are listed newest first, by type and by text", async (c) => {
   );
   assert.deepEqual(await listActors(c.engine.sql, { q: "%", limit: 50 }), []);
 });
+
+test("an actor is found among all stars, however many are newer, with all its stars", async (c) => {
+  const newer = 20_001;
+  await insertStars(
+    c,
+    Array.from({ length: newer }, (_, n) => [2_000_000 + n, "meetup", 0]),
+  );
+  const versions = async (query: Omit<ActorQuery, "limit">) =>
+    Object.fromEntries(
+      (await listActors(c.engine.sql, { ...query, limit: 50 })).map(({ id, version }) => [
+        id,
+        version,
+      ]),
+    );
+  const days = `event-day/meetup/${c.day}`;
+  assert.deepEqual(await versions({ q: WALLET }), { [`wallet-day/${WALLET}/${c.day}`]: 4 });
+  assert.deepEqual(await versions({ type: "event-day" }), { [days]: newer + 2 });
+  assert.deepEqual(await versions({ q: "MEET" }), { [days]: newer + 2 });
+  for (const id of [days, "forever-mint/mint", `wallet-day/0.0.802/${c.day}`]) {
+    assert.deepEqual(Object.keys(await versions({ q: id })), [id]);
+  }
+  for (const q of ["0.0.80", `event-day/meet/${c.day}`, "0.0.801/meetup", "%"]) {
+    assert.deepEqual(await versions({ q }), {}, q);
+  }
+});
+
+test("a list goes on where its page ended, each actor once, also of one millisecond", async (c) => {
+  const events = ["hack", "meetup", "hidden"];
+  await insertStars(
+    c,
+    Array.from({ length: 60 }, (_, n) => [3_000_000 + n, events[n % 3] ?? "", n % 4]),
+  );
+  for (const query of [{}, { type: "event-day" }, { q: c.day }, { q: "h" }] as const) {
+    const whole = await listActors(c.engine.sql, { ...query, limit: 1_000 });
+    const paged: ListedActor[] = [];
+    for (;;) {
+      const page = await listActors(c.engine.sql, { ...query, limit: 2, after: paged.at(-1) });
+      if (page.length === 0) break;
+      paged.push(...page);
+    }
+    assert.deepEqual(paged, whole);
+    assert.equal(new Set(whole.map(({ id }) => id)).size, whole.length);
+    const instants = whole.map(({ lastAt }) => lastAt);
+    assert.deepEqual(
+      instants,
+      instants.toSorted((one, other) => other - one),
+    );
+  }
+  const days = await listActors(c.engine.sql, { type: "event-day", limit: 1_000 });
+  assert.equal(days.length, 12);
+  const stars = days.reduce((sum, { version }) => sum + version, 0);
+  assert.equal(stars, 60 + 2);
+});
+
+/** Stars of wallets on events, so many days ago; those of one day in one millisecond. */
+async function insertStars(
+  { engine, day }: Context,
+  stars: readonly (readonly [wallet: number, event: string, daysAgo: number])[],
+): Promise<void> {
+  const now = startOfDay(day) + DAY_MS - 1;
+  const rows = stars.map(([wallet, event, daysAgo]) => {
+    const at = now - daysAgo * DAY_MS;
+    return { id: newStarId(at), day: dayOf(at), wallet, event, at };
+  });
+  for (const each of new Set(rows.map((row) => row.day))) {
+    await engine.sql`select ensure_star_partition(${each})`;
+  }
+  await engine.sql`
+    insert into star (id, day, wallet, slot, at, target_type, target_id, is_forever_mint, voting_power,
+      weight, base, counted_a, bonus_b, held_a, held_b, holdings_read_at, allowance_limit)
+    select id, day, wallet, 1, at, 'event', event, false, 1, 1, 1, 0, 0, '{}', '{}', at, 5
+    from json_to_recordset(${JSON.stringify(rows)}::text::json)
+      as given (id uuid, day date, wallet bigint, event text, at bigint)`;
+  await engine.sql`
+    insert into event_total (event_id, weight, stars)
+    select target_id, sum(weight), count(*) from star where target_type = 'event' group by target_id
+    on conflict (event_id) do update set stars = excluded.stars, weight = excluded.weight`;
+}
 
 test("an event's actors are of its own kind alone", async (c) => {
   for (const look of [show, replay]) {

@@ -6,6 +6,7 @@ import type { HistoryStar } from "../../hosting/actor-history.ts";
 import { ACTOR_TYPES, type ActorName, parseActorName } from "../../hosting/actor-name.ts";
 import type { ShownActor } from "../../hosting/inspect-actor.ts";
 import type { ActorQuery, ListedActor } from "../../hosting/list-actors.ts";
+import { dayOfStarId } from "../../journal/star-id.ts";
 import { type PublishingState, publishingBody } from "../../publishing/publishing-state.ts";
 import { type AttentionQuery, type AttentionRow, WINDOWS } from "../../reads/attention.ts";
 import type { Verdict } from "../../upkeep/service-verdict.ts";
@@ -108,16 +109,16 @@ function readLimit(text: string, max: number): number {
   throw invalid("limit");
 }
 
-function cursorOf({ lastAt, id }: ListedActor): string {
-  return Buffer.from(`${lastAt} ${id}`).toString("base64url");
+function cursorOf({ lastStar, type }: ListedActor): string {
+  return Buffer.from(`${lastStar} ${type}`).toString("base64url");
 }
 
 function readCursor(text: string | undefined): ActorQuery["after"] {
   if (text === undefined) return undefined;
-  const [, lastAt, id] =
-    /^(\d{1,15}) (\S{1,200})$/.exec(Buffer.from(text, "base64url").toString()) ?? [];
-  if (lastAt === undefined || id === undefined || id.includes("\u0000")) throw invalid("cursor");
-  return { lastAt: Number(lastAt), id };
+  const [lastStar = "", ...rest] = Buffer.from(text, "base64url").toString().split(" ");
+  const type = ACTOR_TYPES.find((known) => known === rest.join(" "));
+  if (type === undefined || dayOfStarId(lastStar) === null) throw invalid("cursor");
+  return { lastStar, type };
 }
 
 function invalid(field: string): TerminalError {

@@ -16,6 +16,7 @@ import {
   startService,
 } from "../../support/service.ts";
 
+const NO_STAR = "01a1f8c0-0000-7000-8000-00000000000f";
 const TOKEN = "operator-token-of-the-test";
 const test = suite<{ service: Service; wallet: string; voter: string; day: string }>("/ops/api");
 
@@ -115,6 +116,8 @@ test("bad parameters are named, unknown actors are not found", async ({ service 
     ["day=2026-11-20", "day"],
     ["q=a&q=b", "q"],
     ["cursor=%00", "cursor"],
+    [`cursor=${Buffer.from("x event-day").toString("base64url")}`, "cursor"],
+    [`cursor=${Buffer.from(`${NO_STAR} x`).toString("base64url")}`, "cursor"],
     ["q=%00", "q"],
   ]) {
     const { status, body } = await send(service, `GET /ops/api/actors?${query}`, { token: TOKEN });

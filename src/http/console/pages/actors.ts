@@ -2,12 +2,7 @@ import { type Day, isDay } from "../../../../actors/day.ts";
 import { ACTOR_TYPES, type ActorType, parseActorName } from "../../../hosting/actor-name.ts";
 import { accountNumber, walletOf } from "../../../journal/star-record.ts";
 import { isEntityId } from "../../../ledger/entity-id.ts";
-import {
-  listDaysOfEvent,
-  listDaysOfWallet,
-  listEvents,
-  listWalletDays,
-} from "../../../reads/console-actors.ts";
+import { listDaysOfEvent, listEvents, listWalletDays } from "../../../reads/console-actors.ts";
 import type { Sql } from "../../../store/postgres.ts";
 import { UUID } from "../forms.ts";
 import { actorLink } from "../links.ts";
@@ -70,20 +65,12 @@ function find(deps: PagesDeps, search: Search): Promise<Found> {
 async function walletDays({ sql, resting }: PagesDeps, search: Search): Promise<Found> {
   const { wallet, day, after, now } = search;
   const [afterDay = "", starId = ""] = after.split(" ");
-  const limit = PER_PAGE + 1;
-  const all =
-    wallet === undefined
-      ? await listWalletDays(sql, {
-          day,
-          limit,
-          after: isDay(afterDay) && UUID.test(starId) ? { day: afterDay, starId } : undefined,
-        })
-      : await listDaysOfWallet(sql, {
-          wallet: accountNumber(wallet),
-          day,
-          limit,
-          before: isDay(afterDay) ? afterDay : undefined,
-        });
+  const all = await listWalletDays(sql, {
+    wallet: wallet === undefined ? undefined : accountNumber(wallet),
+    day,
+    limit: PER_PAGE + 1,
+    after: isDay(afterDay) && UUID.test(starId) ? { day: afterDay, starId } : undefined,
+  });
   const rows = all.slice(0, PER_PAGE);
   const atRest = await Promise.all(
     rows.map(({ wallet, day, stars, lastAt }) =>

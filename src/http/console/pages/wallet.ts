@@ -2,7 +2,7 @@ import { dayOf } from "../../../../actors/day.ts";
 import { TerminalError } from "../../../errors.ts";
 import { accountNumber } from "../../../journal/star-record.ts";
 import { isEntityId } from "../../../ledger/entity-id.ts";
-import { listDaysOfWallet, type WalletDayRow } from "../../../reads/console-actors.ts";
+import { listWalletDays, type WalletDayRow } from "../../../reads/console-actors.ts";
 import { type ListedStar, listStars } from "../../../reads/console-star.ts";
 import { readWalletRecords, type WalletRecords } from "../../../reads/console-wallet.ts";
 import { readStanding, type Standing } from "../../../reads/leaderboard.ts";
@@ -50,7 +50,7 @@ export function walletPage({ sql, refusals, explorer }: PagesDeps): Page {
       if (!isEntityId(wallet)) throw new TerminalError("NOT_FOUND", "This names no wallet.");
       const account = accountNumber(wallet);
       const [days, stars, records, standing, newest] = await Promise.all([
-        listDaysOfWallet(sql, { wallet: account, limit: DAYS_SHOWN }),
+        listWalletDays(sql, { wallet: account, limit: DAYS_SHOWN }),
         listStars(sql, { wallet: account, limit: LINES_SHOWN }),
         readWalletRecords(sql, account, { now, limit: LINES_SHOWN }),
         readStanding(sql, { account, now }),
