@@ -6,7 +6,7 @@ import {
 } from "../../actors/wallet-day.ts";
 import { type EventDayKey, type EventTables, eventDayState } from "../../actors/whole.ts";
 import { TerminalError } from "../errors.ts";
-import { claimsOfEventDay, foldEventDay, totalsOfEvent } from "../journal/event-history.ts";
+import { compareEventDay, foldEventDay } from "../journal/event-history.ts";
 import { compareMint, foldMint } from "../journal/fold-mint.ts";
 import { readLiveMint } from "../journal/live-mint.ts";
 import { loadWalletDays } from "../journal/load.ts";
@@ -76,8 +76,10 @@ export async function showActor(sql: Sql, resting: Resting, name: ActorName): Pr
 /**
  * A forever mint has no event-days, and any other event is no mint: such an actor would be made of stars
  * that another one decided, and differ from it.
+ *
+ * @throws TerminalError `NOT_FOUND` where the event is of the other kind
  */
-async function refuseOtherKind(sql: Sql, name: ActorName): Promise<void> {
+export async function refuseOtherKind(sql: Sql, name: ActorName): Promise<void> {
   if (name.type === "wallet-day") return;
   const [event] = await runStatement(
     sql<{ isForeverMint: boolean }[]>`
@@ -184,7 +186,11 @@ async function replayedMint(sql: Sql, { mintSnapshots }: Resting, mint: string) 
   const snapshot = (await mintSnapshots?.read(mint)) ?? null;
   const compared = await compareMint(sql, mint);
   if (snapshot === null) return compared;
-  await foldMint(mint, snapshot.tables, readMintHistory(sql, mint, { after: snapshot.seq }));
+  await foldMint(
+    mint,
+    snapshot.tables,
+    readMintHistory(sql, mint, { after: snapshot.seq, upTo: compared.upTo }),
+  );
   const isNewer = snapshot.tables.stars > compared.tables.stars;
   if (isNewer || isDeepStrictEqual(snapshot.tables, compared.tables)) return compared;
   const difference = "the snapshot and what happened since make another mint";
@@ -220,9 +226,7 @@ async function replayWalletDay(
 const SHOWN_MAX = 20;
 
 async function replayEventDay(sql: Sql, id: string, key: EventDayKey): Promise<Replay> {
-  const claims = await claimsOfEventDay(sql, key);
-  const { tables, rules, contradiction } = await foldEventDay(sql, key);
-  const { stored, summed } = await totalsOfEvent(sql, key.event);
+  const { tables, rules, contradiction, claims, stored, summed } = await compareEventDay(sql, key);
   const differences = [
     ...(contradiction === null ? [] : [contradiction]),
     ...differencesIn("A", tables.A, claims.A),
@@ -241,13 +245,13 @@ async function replayEventDay(sql: Sql, id: string, key: EventDayKey): Promise<R
 function differencesIn(
   collection: "A" | "B",
   folded: EventTables["A"],
-  live: ReadonlyMap<number, string>,
+  live: Readonly<Record<number, string>>,
 ): string[] {
-  return [...new Set([...folded.keys(), ...live.keys()])]
-    .filter((serial) => folded.get(serial)?.wallet !== live.get(serial))
+  return [...new Set([...folded.keys(), ...Object.keys(live).map(Number)])]
+    .filter((serial) => folded.get(serial)?.wallet !== live[serial])
     .map(
       (serial) =>
         `${collection} ${serial}: the journal counts it for ${folded.get(serial)?.wallet ?? "none"}, ` +
-        `the claims for ${live.get(serial) ?? "none"}`,
+        `the claims for ${live[serial] ?? "none"}`,
     );
 }

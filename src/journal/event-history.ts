@@ -16,7 +16,6 @@ import {
   countedStarOf,
 } from "./counted-star.ts";
 import { decisionOf } from "./fold-mint.ts";
-import { walletOf } from "./star-record.ts";
 
 /** The actor as folded, and what the fold found on the way. */
 export interface FoldedEventDay {
@@ -39,16 +38,28 @@ const PAGE_WITHIN_MS = 30_000;
  */
 export async function* starsOfEventDay(
   sql: Sql,
-  { event, day }: EventDayKey,
+  key: EventDayKey,
 ): AsyncGenerator<readonly CountedStar[]> {
   const [row] = await runStatement(
-    sql<{ numbers: string }[]>`
-      select coalesce(string_agg(seq::text, ' ' order by seq), '') as numbers from star
-      where day = ${day} and target_type = 'event' and target_id = ${event}
-        and at >= ${startOfDay(day)} and at < ${endOfDay(day)}`,
+    sql<{ numbers: string }[]>`select ${numbersOf(sql, key)} as numbers`,
     PAGE_WITHIN_MS,
   );
-  const numbers = row === undefined || row.numbers === "" ? [] : row.numbers.split(" ");
+  yield* starsNumbered(sql, key, row?.numbers ?? "");
+}
+
+/** The numbers of an event's stars on a day, in order; a part of a select. */
+function numbersOf(sql: Sql, { event, day }: EventDayKey) {
+  return sql`(select coalesce(string_agg(seq::text, ' ' order by seq), '') from star
+    where day = ${day} and target_type = 'event' and target_id = ${event}
+      and at >= ${startOfDay(day)} and at < ${endOfDay(day)})`;
+}
+
+async function* starsNumbered(
+  sql: Sql,
+  { day }: EventDayKey,
+  text: string,
+): AsyncGenerator<readonly CountedStar[]> {
+  const numbers = text === "" ? [] : text.split(" ");
   for (let from = 0; from < numbers.length; from += PAGE) {
     const page = numbers.slice(from, from + PAGE).map(Number);
     const rows = await runStatement(
@@ -72,10 +83,18 @@ export async function foldEventDay(
   key: EventDayKey,
   starsMax = Number.POSITIVE_INFINITY,
 ): Promise<FoldedEventDay> {
+  return fold(key, starsOfEventDay(sql, key), starsMax);
+}
+
+async function fold(
+  key: EventDayKey,
+  pages: AsyncIterable<readonly CountedStar[]>,
+  starsMax = Number.POSITIVE_INFINITY,
+): Promise<FoldedEventDay> {
   const tables = emptyTables();
   const rules = new Set<number>();
   let contradiction: string | null = null;
-  for await (const page of starsOfEventDay(sql, key)) {
+  for await (const page of pages) {
     for (const star of page) {
       if (tables.stars === starsMax) return { tables, rules, contradiction };
       rules.add(star.rules);
@@ -96,34 +115,41 @@ function judgeStar(key: EventDayKey, tables: EventTables, star: CountedStar): st
   return now === then ? null : `star ${starId}: recorded ${then}, decided ${now}`;
 }
 
-/** What the claims say has counted on an event's day. */
-export async function claimsOfEventDay(
-  sql: Sql,
-  { event, day }: EventDayKey,
-): Promise<Readonly<Record<"A" | "B", ReadonlyMap<number, string>>>> {
-  const rows = await runStatement(
-    sql<{ collection: "A" | "B"; serial: number; wallet: number }[]>`
-      select collection, serial, wallet from serial_claim where event_id = ${event} and day = ${day}`,
-    PAGE_WITHIN_MS,
-  );
-  const counted = { A: new Map<number, string>(), B: new Map<number, string>() };
-  for (const { collection, serial, wallet } of rows) {
-    counted[collection].set(serial, walletOf(wallet));
-  }
-  return counted;
+/** A fold of an event's day, and the projections that must equal it. */
+export interface EventDayComparison extends FoldedEventDay {
+  /** The wallet that each serial counted for on the day, as the claims say. */
+  readonly claims: Readonly<Record<"A" | "B", Readonly<Record<number, string>>>>;
+  /** The event's stored counter. */
+  readonly stored: number;
+  /** What the event's stars of all days add up to. */
+  readonly summed: number;
 }
 
-/** An event's stored counter beside what its stars add up to. */
-export async function totalsOfEvent(
-  sql: Sql,
-  event: string,
-): Promise<{ readonly stored: number; readonly summed: number }> {
+/**
+ * Folds an event's day, and reads the claims and the total that it must equal, all as of one commit: one
+ * statement says which stars there are and what stands beside them. Stars may go on meanwhile.
+ *
+ * @throws RetryableError `UNAVAILABLE` when Postgres is out of reach
+ */
+export async function compareEventDay(sql: Sql, key: EventDayKey): Promise<EventDayComparison> {
+  const { event, day } = key;
+  const claimsOf = (collection: "A" | "B") => sql`coalesce(
+    json_object_agg(serial, '0.0.' || wallet) filter (where collection = ${collection}), '{}')`;
   const [row] = await runStatement(
-    sql<{ stored: number; summed: number }[]>`
-      select coalesce((select weight from event_total where event_id = ${event}), 0) as stored,
+    sql<(Omit<EventDayComparison, keyof FoldedEventDay> & { readonly numbers: string })[]>`
+      select ${numbersOf(sql, key)} as numbers,
+        json_build_object('A', ${claimsOf("A")}, 'B', ${claimsOf("B")}) as claims,
+        coalesce((select weight from event_total where event_id = ${event}), 0) as stored,
         (select coalesce(sum(weight), 0)::bigint from star
-          where target_type = 'event' and target_id = ${event}) as summed`,
+          where target_type = 'event' and target_id = ${event}) as summed
+      from serial_claim where event_id = ${event} and day = ${day}`,
     PAGE_WITHIN_MS,
   );
-  return row ?? { stored: 0, summed: 0 };
+  const { numbers, ...stood } = row ?? {
+    numbers: "",
+    claims: { A: {}, B: {} },
+    stored: 0,
+    summed: 0,
+  };
+  return { ...(await fold(key, starsNumbered(sql, key, numbers))), ...stood };
 }

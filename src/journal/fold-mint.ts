@@ -31,6 +31,8 @@ export interface FoldedMint {
 /** A fold, and the projection that must equal it. */
 export interface MintComparison extends FoldedMint {
   readonly live: EventTables;
+  /** The last position of the history that both are as of. */
+  readonly upTo: number;
 }
 
 const DIFFERENCES_MAX = 20;
@@ -45,7 +47,7 @@ export async function compareMint(sql: Sql, mint: string): Promise<MintCompariso
   const { upTo, live } = await readLiveMint(sql, mint);
   const folded = await replayMint(mint, readMintHistory(sql, mint, { upTo }));
   const differences = [...folded.differences, ...differencesOf(folded.tables, live)];
-  return { ...folded, live, differences: differences.slice(0, DIFFERENCES_MAX) };
+  return { ...folded, live, upTo, differences: differences.slice(0, DIFFERENCES_MAX) };
 }
 
 /** Takes recorded facts into a mint, in the order of commits. */

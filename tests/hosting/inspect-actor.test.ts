@@ -18,6 +18,7 @@ import {
 import { createSnapshots, type Snapshots, snapshotKey } from "../../src/hosting/snapshots.ts";
 import { newStarId } from "../../src/journal/star-id.ts";
 import { silentLogger } from "../../src/log.ts";
+import type { Sql } from "../../src/store/postgres.ts";
 import { closeRedis, openRedis, type Redis } from "../../src/store/redis.ts";
 import { type Engine, seedDirectory, startEngine } from "../support/engine.ts";
 import { testDatabase } from "../support/postgres.ts";
@@ -321,6 +322,53 @@ async function insertStars(
     insert into event_total (event_id, weight, stars)
     select target_id, sum(weight), count(*) from star where target_type = 'event' group by target_id
     on conflict (event_id) do update set stars = excluded.stars, weight = excluded.weight`;
+}
+
+test("what happens while a replay reads is no difference", async (c) => {
+  const { sql } = c.engine;
+  await show(c, "forever-mint/mint");
+  const [eventDay, mint] = [`event-day/meetup/${c.day}`, "forever-mint/mint"];
+  const replayed = (id: string, during: { says: string; happens: () => PromiseLike<unknown> }) =>
+    replayActor(after(sql, during), restingIn(c), named(id));
+  c.engine.holdings.set("0.0.803", { collectionA: [31], collectionB: [] });
+  const starred = await replayed(eventDay, {
+    says: "from serial_claim",
+    happens: () => c.engine.cast("0.0.803", "event/meetup"),
+  });
+  assert.deepEqual([starred.differences, starred.replayed.version], [[], 2]);
+  assert.equal((await replay(c, eventDay)).replayed.version, 3);
+  const released = await replayed(mint, {
+    says: "from claim_release\n      where",
+    happens: () => sql`
+      with run as (
+        insert into holdings_check_run (id, day, kind, state, started_at)
+        values (gen_random_uuid(), ${c.day}, 'manual', 'running', 0) returning id
+      )
+      insert into claim_release (event_id, seq, run_id, collection, serial, wallet, star_id, weight,
+        deleted, listed_at, read_at, released_at)
+      select event_id, nextval('forever_mint_order'), run.id, collection, serial, wallet, star_id, 1, true, 0, 0, 0
+      from run, serial_claim where event_id = 'mint' and collection = 'A' and serial = 1`,
+  });
+  assert.deepEqual(released.differences, []);
+});
+
+/** Lets something happen once, after the first statement that says a text. */
+function after(
+  sql: Sql,
+  { says, happens }: { says: string; happens: () => PromiseLike<unknown> },
+): Sql {
+  let isLeft = true;
+  return new Proxy(sql, {
+    apply(target, self, args) {
+      const query = Reflect.apply(target, self, args);
+      if (!isLeft || !(args[0] as readonly string[]).join("").includes(says)) return query;
+      isLeft = false;
+      return query.then(async (rows: unknown) => {
+        await happens();
+        return rows;
+      });
+    },
+  });
 }
 
 test("an event's actors are of its own kind alone", async (c) => {
