@@ -9,10 +9,14 @@ export { html, raw };
 
 const NUMBERS = new Intl.NumberFormat("en");
 
-/** `12,345`, or with so many places behind the point. */
+/** `12,345`, or with so many places behind the point, and so many significant digits where that is more. */
 export function number(value: number, places = 0): string {
   if (places === 0) return NUMBERS.format(value);
-  return value.toLocaleString("en", { maximumFractionDigits: places });
+  return value.toLocaleString("en", {
+    maximumFractionDigits: places,
+    maximumSignificantDigits: places,
+    roundingPriority: "morePrecision",
+  });
 }
 
 const SECOND = 1_000;

@@ -47,6 +47,15 @@ test("one click approves one record, and rejects it again", async ({ service, op
   assert.deepEqual(await approved(service), []);
 });
 
+test("a small price is shown with its digits", async ({ service, operator }) => {
+  await service.sql`
+    insert into token (id, symbol, name, price, market_cap, created_at)
+    values ('0.0.9900', 'S', 'Small', 0.0000004, 12345678.25, 0)`;
+  const { text } = await operator.get("/ops/catalogue?type=token&view=waiting");
+  assert.match(text, /<dt>Price<\/dt><dd>0\.0000004<\/dd>/);
+  assert.match(text, /<dt>Market cap<\/dt><dd>12,345,678\.25<\/dd>/);
+});
+
 test("chosen records are approved together; unknown ones are named", async ({
   service,
   operator,
