@@ -5,8 +5,8 @@ import type { ListedCredit, ListedPass } from "./console-seasons.ts";
 export interface WalletRecords {
   /** Newest first. */
   readonly passes: readonly ListedPass[];
-  /** Newest first, as many as were asked for. */
-  readonly credits: readonly ListedCredit[];
+  /** Newest first, as many as were asked for; each knows how many the wallet has. */
+  readonly credits: readonly (ListedCredit & { readonly total: number })[];
   /** When each voting session that is open was opened, newest first. */
   readonly sessions: readonly number[];
 }
@@ -29,8 +29,8 @@ export async function readWalletRecords(
         season.name as season, granted_at as "grantedAt"
       from premium_pass join season on season.id = season_id
       where wallet = ${account} order by granted_at desc`),
-    runStatement(sql<ListedCredit[]>`
-      select key as id, '0.0.' || wallet as wallet, points, reason, at from xp_credit
+    runStatement(sql<WalletRecords["credits"][number][]>`
+      select key as id, '0.0.' || wallet as wallet, points, reason, at, count(*) over () as total from xp_credit
       where wallet = ${account} order by at desc limit ${limit}`),
     runStatement(sql<{ at: number }[]>`
       select created_at as at from session

@@ -461,4 +461,16 @@ test("a star that a recovery set aside has its page, which says that it counts n
   assert.match((await operator.get(`/ops/stars/${first}`)).text, /the counter rose/);
 });
 
+test("a wallet's page counts all its credits, also where it shows the newest hundred", async ({
+  operator,
+  service,
+}) => {
+  await service.sql`
+    insert into xp_credit (key, wallet, points, reason, at)
+    select 'many ' || n, 8, 1, 'Quest', n from generate_series(1, 130) n`;
+  const { text } = await operator.get("/ops/wallets/0.0.8");
+  assert.match(text, /<dt>XP credits<\/dt><dd><a href="\/ops\/xp">130</);
+  assert.equal(text.match(/XP booked/g)?.length, 100);
+});
+
 test.run();

@@ -95,7 +95,7 @@ function summary({ wallet, now, explorer, days, records, standing }: Known): Htm
     ],
     [
       "XP credits",
-      credits.length === 0 ? none : html`<a href="/ops/xp">${number(credits.length)}</a>`,
+      credits[0] === undefined ? none : html`<a href="/ops/xp">${number(credits[0].total)}</a>`,
     ],
     [
       "Voting sessions",
