@@ -473,4 +473,27 @@ test("a wallet's page counts all its credits, also where it shows the newest hun
   assert.equal(text.match(/XP booked/g)?.length, 100);
 });
 
+test("an actor of the other kind is not found, whichever way it is asked for", async ({
+  operator,
+  service,
+  day,
+}) => {
+  for (const [event, wrong] of [
+    ["mint", `event-day/mint/${day}`],
+    ["meetup", "forever-mint/meetup"],
+  ] as const) {
+    await service.sql`update event_total set stars = stars + 5001 where event_id = ${event}`;
+    for (const path of [`actors/${wrong}`, `actors/${wrong}?at=1`, `raw/actors/${wrong}`]) {
+      const reply = await operator.get(`/ops/${path}`);
+      assert.equal(reply.status, 404, path);
+      assert.match(reply.text, new RegExp(`${event} is (a|no) forever mint: its`, "i"), path);
+    }
+    const api = await fetch(`${service.url}/ops/api/actors/${wrong}`, {
+      headers: { authorization: `Bearer ${TOKEN}` },
+    });
+    assert.equal(api.status, 404);
+    await service.sql`update event_total set stars = stars - 5001 where event_id = ${event}`;
+  }
+});
+
 test.run();

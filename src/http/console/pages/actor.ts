@@ -1,7 +1,12 @@
 import { TerminalError } from "../../../errors.ts";
 import { actorHistory } from "../../../hosting/actor-history.ts";
 import { type ActorName, formatActorName, parseActorName } from "../../../hosting/actor-name.ts";
-import { type Replay, replayActor, showActor } from "../../../hosting/inspect-actor.ts";
+import {
+  type Replay,
+  refuseOtherKind,
+  replayActor,
+  showActor,
+} from "../../../hosting/inspect-actor.ts";
 import { eventNumbers } from "../../../reads/console-event.ts";
 import { copyable } from "../links.ts";
 import { badge, type Html, html, number, section } from "../markup.ts";
@@ -19,8 +24,7 @@ export function actorPage(deps: PagesDeps): Page {
     path: "/actors/*",
     below: "/actors",
     async show(request) {
-      const name = parseActorName(request.rest);
-      if (name === undefined) throw new TerminalError("NOT_FOUND", "This names no actor.");
+      const name = await readName(deps, request);
       const view =
         name.type === "wallet-day"
           ? await walletDayActor(deps, name, request)
@@ -36,19 +40,25 @@ export function actorPage(deps: PagesDeps): Page {
 export function actorJsonPage(deps: PagesDeps): Page {
   return {
     path: "/raw/actors/*",
-    async show({ rest, context }) {
-      const name = parseActorName(rest);
-      if (name === undefined) throw new TerminalError("NOT_FOUND", "This names no actor.");
+    async show(request) {
+      const name = await readName(deps, request);
       if ((await starsOf(deps, name)) > STEPS_MAX) throw tooMany(name);
       const [actor, history] = await Promise.all([
         showActor(deps.sql, deps.resting, name),
         actorHistory(deps.sql, name),
       ]);
-      secured(context);
+      secured(request.context);
       const text = JSON.stringify({ ...actor, history }, null, 2);
-      return context.body(`${text}\n`, 200, { "Content-Type": "application/json" });
+      return request.context.body(`${text}\n`, 200, { "Content-Type": "application/json" });
     },
   };
+}
+
+async function readName({ sql }: PagesDeps, { rest }: PageRequest): Promise<ActorName> {
+  const name = parseActorName(rest);
+  if (name === undefined) throw new TerminalError("NOT_FOUND", "This names no actor.");
+  await refuseOtherKind(sql, name);
+  return name;
 }
 
 /** A wallet's day has 20 at most. */
