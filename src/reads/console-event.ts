@@ -5,8 +5,8 @@ import { runStatement, type Sql } from "../store/postgres.ts";
 export interface EventNumbers {
   readonly stars: number;
   readonly weight: number;
-  /** True where there are more stars than were counted: then both numbers are a beginning. */
-  readonly isMore: boolean;
+  /** True where not all stars were counted, or just all: then there are at least so many, and so much weight. */
+  readonly isSome: boolean;
   /** How often the daily check ended attributions; forever mints alone. */
   readonly releases: number;
   /** Wallets whose base counts; forever mints alone. */
@@ -32,36 +32,24 @@ export async function eventNumbers(
   event: string,
   day: Day | null,
 ): Promise<EventNumbers> {
-  const [claims, totals, [ended]] = await Promise.all([
-    runStatement(sql<{ collection: "base" | "A" | "B"; counted: number }[]>`
-      select collection, count(*) as counted from serial_claim
-      where event_id = ${event} and ${scope(sql, day)} group by collection`),
+  const total =
     day === null
-      ? runStatement(sql<{ stars: number; weight: number }[]>`
-          select stars, weight from event_total where event_id = ${event}`)
-      : runStatement(sql<{ stars: number; weight: number }[]>`
-          select count(*) as stars, coalesce(sum(weight), 0)::bigint as weight from (
-            select weight from star where day = ${day} and target_type = 'event' and target_id = ${event}
-              and at >= ${startOfDay(day)} and at < ${endOfDay(day)}
-            limit ${STARS_SUMMED_MAX}) as first`),
-    day === null
-      ? runStatement(sql<{ releases: number }[]>`
-          select count(distinct seq) as releases from (
-            select seq from claim_release where event_id = ${event} limit ${STARS_SUMMED_MAX}) as first`)
-      : [],
-  ]);
-  const of = (collection: string): number =>
-    claims.find((row) => row.collection === collection)?.counted ?? 0;
-  const { stars = 0, weight = 0 } = totals[0] ?? {};
-  return {
-    stars,
-    weight,
-    releases: ended?.releases ?? 0,
-    isMore: day !== null && stars === STARS_SUMMED_MAX,
-    wallets: of("base"),
-    countedA: of("A"),
-    countedB: of("B"),
-  };
+      ? sql`select stars, weight, releases from event_total where event_id = ${event}`
+      : sql`select count(*) as stars, coalesce(sum(weight), 0)::bigint as weight, 0 as releases from (
+          select weight from star where day = ${day} and target_type = 'event' and target_id = ${event}
+            and at >= ${startOfDay(day)} and at < ${endOfDay(day)}
+          limit ${STARS_SUMMED_MAX}) as first`;
+  const [row] = await runStatement(
+    sql<Omit<EventNumbers, "isSome">[]>`
+      select coalesce(stars, 0) as stars, coalesce(weight, 0) as weight, coalesce(releases, 0) as releases, claimed.*
+      from (
+        select count(*) filter (where collection = 'base') as wallets,
+          count(*) filter (where collection = 'A') as "countedA", count(*) filter (where collection = 'B') as "countedB"
+        from serial_claim where event_id = ${event} and ${scope(sql, day)}) as claimed
+      left join (${total}) as total on true`,
+  );
+  const numbers = row ?? { stars: 0, weight: 0, releases: 0, wallets: 0, countedA: 0, countedB: 0 };
+  return { ...numbers, isSome: day !== null && numbers.stars === STARS_SUMMED_MAX };
 }
 
 /** The NFTs that count, by collection and serial, after the one given. */
@@ -107,6 +95,8 @@ export interface EventHappening {
   readonly owner: string | null;
   readonly deleted: boolean | null;
   readonly order: number;
+  /** How many steps the whole history has, counted with it; an event's day: 20,000 at most. */
+  readonly steps: number;
 }
 
 /** Where a page of happenings goes on: what ended together shares one `order`, and differs by NFT. */
@@ -119,11 +109,12 @@ export async function starsOfEvent(
   query: { readonly day: Day; readonly after?: AfterHappening | undefined; readonly limit: number },
 ): Promise<readonly EventHappening[]> {
   const before = query.after?.order ?? Number.MAX_SAFE_INTEGER;
+  const ofDay = sql`from star where day = ${query.day} and target_type = 'event' and target_id = ${event}
+    and at >= ${startOfDay(query.day)} and at < ${endOfDay(query.day)}`;
   return runStatement(sql<EventHappening[]>`
-    select ${starColumns(sql)}, seq as order from star
-    where day = ${query.day} and target_type = 'event' and target_id = ${event}
-      and at >= ${startOfDay(query.day)} and at < ${endOfDay(query.day)} and seq < ${before}::bigint
-    order by seq desc limit ${query.limit}`);
+    select ${starColumns(sql)}, seq as order,
+      (select count(*) from (select ${ofDay} limit ${STARS_SUMMED_MAX}) as first) as steps
+    ${ofDay} and seq < ${before}::bigint order by seq desc limit ${query.limit}`);
 }
 
 /** A forever mint's stars and releases in the order of their commits, newest first. */
@@ -134,14 +125,15 @@ export async function happeningsOfMint(
 ): Promise<readonly EventHappening[]> {
   const { after, limit } = query;
   const before = after?.order ?? Number.MAX_SAFE_INTEGER;
+  const steps = sql`(select stars + releases from event_total where event_id = ${mint}) as steps`;
   return runStatement(sql<EventHappening[]>`
-    (select ${starColumns(sql)}, page.seq as order
+    (select ${starColumns(sql)}, page.seq as order, ${steps}
       from (select seq, day, star_id from mint_star
         where event_id = ${mint} and seq < ${before}::bigint order by seq desc limit ${limit}) page
       cross join lateral (select * from star where star.day = page.day and star.id = page.star_id limit 1) star)
     union all
     (select 'release', run_id, released_at, wallet, 0, -weight, 0, 0, 0, 0, 0,
-        collection, serial, spare, owner, deleted, seq
+        collection, serial, spare, owner, deleted, seq, ${steps}
       from claim_release where event_id = ${mint}
         and (seq, collection, serial) < (${before}::bigint, ${after?.collection ?? ""}, ${after?.serial ?? 0}::bigint)
       order by seq desc, collection desc, serial desc limit ${limit})

@@ -48,8 +48,10 @@ export async function seedForConsole(sql: Sql, size: ConsoleSize): Promise<void>
     union all
     select 'hot', day, 'A', wallet, wallet, id from star where target_id = 'hot'`;
   await sql`
-    insert into event_total select target_id, sum(weight), count(*) from star
-    where target_type = 'event' group by target_id`;
+    insert into event_total
+    select target_id, sum(weight), count(*),
+      (select count(distinct seq) from claim_release where event_id = target_id)
+    from star where target_type = 'event' group by target_id`;
   await insertMessages(sql, size.waiting);
 }
 

@@ -5,6 +5,8 @@
 import * as assert from "node:assert/strict";
 import { suite } from "uvu";
 import { snapshotKey } from "../../../src/hosting/snapshots.ts";
+import type { PageRequest, PagesDeps } from "../../../src/http/console/page.ts";
+import { eventActor } from "../../../src/http/console/pages/actor-event.ts";
 import { consolePages } from "../../../src/http/console/pages.ts";
 import { issueKey } from "../../../src/keys/issue-key.ts";
 import { silentLogger } from "../../../src/log.ts";
@@ -431,6 +433,7 @@ test("a forever mint's history shows each NFT of one release once, however many 
       listed_at, read_at, released_at)
     select 'emptied', 1000 + n / 61, ${RUN}, case when n % 2 = 0 then 'A' else 'B' end, n, 1,
       ${stars["one event/mint"] ?? ""}, 1, true, 0, 0, n from generate_series(1, 121) n`;
+  await service.sql`insert into event_total (event_id, weight, stars, releases) values ('emptied', 0, 0, 2)`;
   const walked: string[] = [];
   let path: string | undefined = "/ops/actors/forever-mint/emptied";
   while (path !== undefined) {
@@ -494,6 +497,44 @@ test("an actor of the other kind is not found, whichever way it is asked for", a
     assert.equal(api.status, 404);
     await service.sql`update event_total set stars = stars - 5001 where event_id = ${event}`;
   }
+});
+
+test("a day of very many stars says that it has at least those that were counted", async ({
+  operator,
+  service,
+}) => {
+  const day = "2020-01-03";
+  await service.sql`select ensure_star_partition(${day})`;
+  await service.sql`
+    insert into star (id, day, wallet, slot, at, target_type, target_id, is_forever_mint, voting_power, weight,
+      base, counted_a, bonus_b, held_a, held_b, holdings_read_at, allowance_limit)
+    select gen_random_uuid(), ${day}, 100000 + n, 1, ${Date.parse(day)}::bigint + n, 'event', 'crowded', false, 1, 1,
+      1, 0, 0, '{}', '{}', ${Date.parse(day)}::bigint, 5 from generate_series(1, 20001) n`;
+  const { status, text } = await operator.get(`/ops/actors/event-day/crowded/${day}`);
+  assert.equal(status, 200);
+  assert.match(text, /· at least 20,000 stars ·/);
+  assert.match(text, /<dt>Weight<\/dt><dd>at least 20,000</);
+});
+
+test("each row of a history stands beside its own step, also where a star comes meanwhile", async ({
+  service,
+  voter,
+}) => {
+  const { sql } = service;
+  const name = { type: "forever-mint", event: "mint" } as const;
+  const [before] = await sql<
+    { stars: number }[]
+  >`select stars from event_total where event_id = 'mint'`;
+  const read = Object.assign((strings: TemplateStringsArray, ...parts: never[]) => {
+    const query = sql(strings, ...parts);
+    if (!strings.join("").includes("from claim_release")) return query;
+    return cast(service, voter, "event/mint").then(() => query);
+  }, sql);
+  const deps = { sql: read } as unknown as PagesDeps;
+  const request = { query: new URLSearchParams(), now: Date.now() } as PageRequest;
+  const view = await eventActor(deps, name, request);
+  const stars = (before?.stars ?? 0) + 1;
+  assert.match(String(await view.history), new RegExp(`>after ${stars}<`));
 });
 
 test.run();

@@ -53,11 +53,12 @@ export async function eventActor(
       : happeningsOfMint(sql, name.event, { after, limit: EVENTS_PER_PAGE + 1 }),
   ]);
   const title = event?.title ?? name.event;
-  const total = numbers.stars + numbers.releases;
+  const [newest] = happenings;
   return {
     title: name.type === "event-day" ? `${title} on ${name.day}` : `Forever mint ${title}`,
     state: name.type === "event-day" ? "counting" : "collecting",
     version: numbers.stars,
+    isSome: numbers.isSome,
     source:
       name.type === "event-day"
         ? "its state was read from the journal"
@@ -67,15 +68,18 @@ export async function eventActor(
     history: history(name, {
       happenings,
       now,
-      newest: numbers.isMore || total > STEPS_MAX ? undefined : readNewest(query, total),
+      newest:
+        newest === undefined || newest.steps > STEPS_MAX
+          ? undefined
+          : readNewest(query, newest.steps),
     }),
     past: await eventPast(sql, name, { asked: wholeNumber(query, "at"), numbers }),
   } as ActorView;
 }
 
 function inWords(name: EventName, numbers: EventNumbers, title: string): [string, Content][] {
-  const { stars, weight, isMore } = numbers;
-  const some = isMore ? "more than " : "";
+  const { stars, weight, isSome } = numbers;
+  const some = isSome ? "at least " : "";
   return [
     ["Event", html`${title} <span class="code quiet">${name.event}</span>`],
     name.type === "event-day" ? ["UTC day", name.day] : ["Ends", "never: it is a forever mint"],

@@ -5,8 +5,9 @@ export interface ActorView {
   /** What it is, as people call it; its name stands below. */
   readonly title: string;
   readonly state: string;
-  /** How many stars it has accepted or counted. */
+  /** How many stars it has accepted or counted; at least so many where they are too many to be counted. */
   readonly version: number;
+  readonly isSome?: boolean;
   /** Where its state was read from, in words. */
   readonly source: string;
   /** The context in words. */
