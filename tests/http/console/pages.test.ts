@@ -7,9 +7,11 @@ import { suite } from "uvu";
 import { snapshotKey } from "../../../src/hosting/snapshots.ts";
 import type { PageRequest, PagesDeps } from "../../../src/http/console/page.ts";
 import { eventActor } from "../../../src/http/console/pages/actor-event.ts";
+import { walletDayActor } from "../../../src/http/console/pages/actor-wallet-day.ts";
 import { consolePages } from "../../../src/http/console/pages.ts";
 import { issueKey } from "../../../src/keys/issue-key.ts";
 import { silentLogger } from "../../../src/log.ts";
+import type { Sql } from "../../../src/store/postgres.ts";
 import { closeRedis, openRedis } from "../../../src/store/redis.ts";
 import { until } from "../../support/processes.ts";
 import { cast, newWallet, type Service, signIn, startService } from "../../support/service.ts";
@@ -516,6 +518,32 @@ test("a day of very many stars says that it has at least those that were counted
   assert.match(text, /<dt>Weight<\/dt><dd>at least 20,000</);
 });
 
+test("all days of an event are listed, page by page", async ({ operator, service }) => {
+  const { sql } = service;
+  await sql`
+    insert into event (id, title, event_type, starts_at, ends_at, created_at)
+    values ('long', 'Long', 'HACKATHON', 0, 1, 0)`;
+  await sql`insert into event_total (event_id, weight, stars) values ('long', 120, 120)`;
+  for (const month of [5, 6, 7, 8]) {
+    await sql`select ensure_star_partition(make_date(2020, ${month}::int, 1))`;
+  }
+  await sql`
+    insert into star (id, day, wallet, slot, at, target_type, target_id, is_forever_mint, voting_power, weight,
+      base, counted_a, bonus_b, held_a, held_b, holdings_read_at, allowance_limit)
+    select gen_random_uuid(), utc_day(at), 60000, 1, at, 'event', 'long', false, 1, 1,
+      1, 0, 0, '{}', '{}', at, 5
+    from (select ${Date.parse("2020-05-01")}::bigint + n * 86400000::bigint as at from generate_series(0, 119) n) given`;
+  const days: string[] = [];
+  let path: string | undefined = "/ops/actors?type=event-day&q=long";
+  while (path !== undefined) {
+    const { text } = await operator.get(path);
+    days.push(...[...text.matchAll(/event-day\/long\/([\d-]+)"/g)].map(([, day = ""]) => day));
+    path = /href="([^"]+)" rel="next"/.exec(text)?.[1]?.replaceAll("&amp;", "&");
+  }
+  assert.equal(days.length, 120);
+  assert.deepEqual(days, [...new Set(days)].sort().reverse());
+});
+
 test("each row of a history stands beside its own step, also where a star comes meanwhile", async ({
   service,
   voter,
@@ -525,16 +553,41 @@ test("each row of a history stands beside its own step, also where a star comes 
   const [before] = await sql<
     { stars: number }[]
   >`select stars from event_total where event_id = 'mint'`;
-  const read = Object.assign((strings: TemplateStringsArray, ...parts: never[]) => {
-    const query = sql(strings, ...parts);
-    if (!strings.join("").includes("from claim_release")) return query;
-    return cast(service, voter, "event/mint").then(() => query);
-  }, sql);
-  const deps = { sql: read } as unknown as PagesDeps;
+  const star = () => cast(service, voter, "event/mint");
+  const deps = { sql: starredBefore(sql, "from claim_release", star) } as unknown as PagesDeps;
   const request = { query: new URLSearchParams(), now: Date.now() } as PageRequest;
   const view = await eventActor(deps, name, request);
   const stars = (before?.stars ?? 0) + 1;
   assert.match(String(await view.history), new RegExp(`>after ${stars}<`));
 });
+
+test("a wallet's day says of its votes what it says of its stars, also where one comes meanwhile", async ({
+  service,
+  voter,
+  wallet,
+  day,
+}) => {
+  const star = () => cast(service, voter, "token/0.0.9002");
+  const deps = {
+    sql: starredBefore(service.sql, "join outbox", star),
+    resting: {},
+    refusals: { newest: async () => [] },
+    explorer: null,
+  } as unknown as PagesDeps;
+  const request = { query: new URLSearchParams(), now: Date.now() } as PageRequest;
+  const view = await walletDayActor(deps, { type: "wallet-day", wallet, day }, request);
+  const said = new RegExp(`<strong>${view.version} of 5</strong> votes used`);
+  assert.match(String(await view.context), said);
+});
+
+/** Casts a star before a statement with these words is sent. */
+function starredBefore(sql: Sql, words: string, star: () => Promise<unknown>): Sql {
+  return new Proxy(sql, {
+    apply(target, self, args) {
+      const query = Reflect.apply(target, self, args);
+      return String(args[0]).includes(words) ? star().then(() => query) : query;
+    },
+  });
+}
 
 test.run();

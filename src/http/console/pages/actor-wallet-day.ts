@@ -49,7 +49,7 @@ export async function walletDayActor(
   const refused = refusals.filter(
     (one) => one.wallet === name.wallet && dayOf(one.at) === name.day,
   );
-  const used = receipts.length;
+  const used = shown.version;
   const isOver = now >= endOfDay(name.day);
   const free = voteLimit(name.day, null);
   // Under the pass in force now; of a day that is over, the limit of its last star.

@@ -1,4 +1,4 @@
-import { type Day, isDay } from "../../../../actors/day.ts";
+import { type Day, dayOf, isDay } from "../../../../actors/day.ts";
 import { ACTOR_TYPES, type ActorType, parseActorName } from "../../../hosting/actor-name.ts";
 import { accountNumber, walletOf } from "../../../journal/star-record.ts";
 import { isEntityId } from "../../../ledger/entity-id.ts";
@@ -20,14 +20,16 @@ interface Search {
   readonly day?: Day | undefined;
   readonly text?: string | undefined;
   readonly after: string;
+  /** Only days of one event before this one. */
+  readonly before: Day | undefined;
   readonly now: number;
 }
 
 interface Found {
   readonly columns: Parameters<typeof table>[0]["columns"];
   readonly rows: readonly (readonly Content[])[];
-  /** Where the list goes on; null at its end. */
-  readonly next: string | null;
+  /** Where the list goes on, as the address says it; null at its end. */
+  readonly next: Readonly<Record<string, string>> | null;
 }
 
 const PER_PAGE = 50;
@@ -55,7 +57,8 @@ function readSearch(q: string, query: URLSearchParams): Omit<Search, "now"> {
   const asked = ACTOR_TYPES.find((type) => type === query.get("type"));
   const text = rest === "" ? undefined : rest;
   const type = asked ?? (text === undefined ? "wallet-day" : "event-day");
-  return { type, q, wallet, day, text, after: textOf(query, "after") };
+  const [after, before] = [textOf(query, "after"), textOf(query, "before")];
+  return { type, q, wallet, day, text, after, before: isDay(before) ? before : undefined };
 }
 
 function find(deps: PagesDeps, search: Search): Promise<Found> {
@@ -91,7 +94,8 @@ async function walletDays({ sql, resting }: PagesDeps, search: Search): Promise<
       ago(row.lastAt, now),
       atRest[index] ? badge("good", "live") : badge("plain", "stored"),
     ]),
-    next: all.length > PER_PAGE && last !== undefined ? `${last.day} ${last.starId}` : null,
+    next:
+      all.length > PER_PAGE && last !== undefined ? { after: `${last.day} ${last.starId}` } : null,
   };
 }
 
@@ -107,6 +111,8 @@ async function events({ sql }: PagesDeps, search: Search): Promise<Found> {
   });
   const rows = all.slice(0, PER_PAGE);
   const days = await daysOfTheOne(sql, search, rows);
+  const last = days === undefined ? rows.at(-1)?.id : days[PER_PAGE - 1]?.day;
+  const isMore = (days ?? all).length > PER_PAGE && last !== undefined;
   return {
     columns: [
       { label: "Actor", isWhole: true },
@@ -116,30 +122,32 @@ async function events({ sql }: PagesDeps, search: Search): Promise<Found> {
       { label: "Weight, all days", isNumber: true },
     ],
     rows: rows.flatMap((event) =>
-      (
-        days ?? [{ day: new Date(event.lastAt).toISOString().slice(0, 10), lastAt: event.lastAt }]
-      ).map(({ day: starred, lastAt }) => [
-        actorLink(isForeverMint ? `forever-mint/${event.id}` : `event-day/${event.id}/${starred}`),
-        event.title,
-        ago(lastAt, now),
-        number(event.stars),
-        number(event.weight),
-      ]),
+      (days?.slice(0, PER_PAGE) ?? [{ day: dayOf(event.lastAt), lastAt: event.lastAt }]).map(
+        ({ day: starred, lastAt }) => [
+          actorLink(
+            isForeverMint ? `forever-mint/${event.id}` : `event-day/${event.id}/${starred}`,
+          ),
+          event.title,
+          ago(lastAt, now),
+          number(event.stars),
+          number(event.weight),
+        ],
+      ),
     ),
-    next: all.length > PER_PAGE ? (rows.at(-1)?.id ?? null) : null,
+    next: isMore ? (days === undefined ? { after: last } : { after, before: last }) : null,
   };
 }
 
 /** Where a search leads to one event, all its days are listed instead of the newest. */
 async function daysOfTheOne(
   sql: Sql,
-  { type, day }: Search,
+  { type, day, before }: Search,
   [event, ...others]: readonly { readonly id: string }[],
 ) {
   if (type !== "event-day" || day !== undefined || event === undefined || others.length > 0) {
     return undefined;
   }
-  return listDaysOfEvent(sql, { event: event.id, limit: PER_PAGE });
+  return listDaysOfEvent(sql, { event: event.id, before, limit: PER_PAGE + 1 });
 }
 
 /** How a whole list is ordered. */
@@ -153,8 +161,7 @@ function page(search: Search, { columns, rows, next }: Found): Html {
   const { q, type } = search;
   const link = (other: ActorType): string =>
     `/ops/actors?${new URLSearchParams({ type: other, q })}`;
-  const more =
-    next === null ? null : `/ops/actors?${new URLSearchParams({ type, q, after: next })}`;
+  const more = next === null ? null : `/ops/actors?${new URLSearchParams({ type, q, ...next })}`;
   return html`<form class="row" method="get" action="/ops/actors" role="search">
 <div class="grow"><label for="q">Wallet, event, day, or a whole name</label>
 <input id="q" name="q" type="search" value="${q}" placeholder="0.0.1001 · 2026-11-20 · event-day/meetup/2026-11-20"></div>
