@@ -6,7 +6,7 @@ export interface EventNumbers {
   readonly stars: number;
   readonly weight: number;
   /** True where not all stars were counted, or just all: then there are at least so many, and so much weight. */
-  readonly isSome: boolean;
+  readonly isPartial: boolean;
   /** How often the daily check ended attributions; forever mints alone. */
   readonly releases: number;
   /** Wallets whose base counts; forever mints alone. */
@@ -40,7 +40,7 @@ export async function eventNumbers(
             and at >= ${startOfDay(day)} and at < ${endOfDay(day)}
           limit ${STARS_SUMMED_MAX}) as first`;
   const [row] = await runStatement(
-    sql<Omit<EventNumbers, "isSome">[]>`
+    sql<Omit<EventNumbers, "isPartial">[]>`
       select coalesce(stars, 0) as stars, coalesce(weight, 0) as weight, coalesce(releases, 0) as releases, claimed.*
       from (
         select count(*) filter (where collection = 'base') as wallets,
@@ -49,7 +49,7 @@ export async function eventNumbers(
       left join (${total}) as total on true`,
   );
   const numbers = row ?? { stars: 0, weight: 0, releases: 0, wallets: 0, countedA: 0, countedB: 0 };
-  return { ...numbers, isSome: day !== null && numbers.stars === STARS_SUMMED_MAX };
+  return { ...numbers, isPartial: day !== null && numbers.stars === STARS_SUMMED_MAX };
 }
 
 /** The NFTs that count, by collection and serial, after the one given. */

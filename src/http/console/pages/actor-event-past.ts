@@ -16,7 +16,7 @@ export async function eventPast(
 ): Promise<ActorView["past"]> {
   if (asked === undefined) return null;
   const id = formatActorName(name);
-  if (numbers.isSome || numbers.stars + numbers.releases > STEPS_MAX) {
+  if (numbers.isPartial || numbers.stars + numbers.releases > STEPS_MAX) {
     const tooLong = html`<p class="notice warn">More than ${number(STEPS_MAX)} events: this history is too long to be walked here.</p>`;
     return { state: null, section: tooLong };
   }

@@ -58,7 +58,7 @@ export async function eventActor(
     title: name.type === "event-day" ? `${title} on ${name.day}` : `Forever mint ${title}`,
     state: name.type === "event-day" ? "counting" : "collecting",
     version: numbers.stars,
-    isSome: numbers.isSome,
+    isPartial: numbers.isPartial,
     source:
       name.type === "event-day"
         ? "its state was read from the journal"
@@ -78,8 +78,8 @@ export async function eventActor(
 }
 
 function inWords(name: EventName, numbers: EventNumbers, title: string): [string, Content][] {
-  const { stars, weight, isSome } = numbers;
-  const some = isSome ? "at least " : "";
+  const { stars, weight, isPartial } = numbers;
+  const some = isPartial ? "at least " : "";
   return [
     ["Event", html`${title} <span class="code quiet">${name.event}</span>`],
     name.type === "event-day" ? ["UTC day", name.day] : ["Ends", "never: it is a forever mint"],

@@ -7,7 +7,7 @@ export interface ActorView {
   readonly state: string;
   /** How many stars it has accepted or counted; at least so many where they are too many to be counted. */
   readonly version: number;
-  readonly isSome?: boolean;
+  readonly isPartial?: boolean;
   /** Where its state was read from, in words. */
   readonly source: string;
   /** The context in words. */

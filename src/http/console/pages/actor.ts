@@ -78,12 +78,12 @@ function tooMany(name: ActorName): TerminalError {
 
 function page(
   name: ActorName,
-  { state, version, isSome, source, context, more, history, below, past }: ActorView,
+  { state, version, isPartial, source, context, more, history, below, past }: ActorView,
   { drawing, replay }: { readonly drawing: Html; readonly replay: Html },
 ): Html {
   const id = formatActorName(name);
   return html`<div class="lead"><p>${copyable(id)}</p>
-<p>${badge("plain", state)} ${stateWords(state)} · ${isSome ? "at least " : ""}${number(version)} ${version === 1 ? "star" : "stars"} · ${source}</p></div>
+<p>${badge("plain", state)} ${stateWords(state)} · ${isPartial ? "at least " : ""}${number(version)} ${version === 1 ? "star" : "stars"} · ${source}</p></div>
 ${past?.section}
 ${past === null ? "" : chart("State chart, at that time", drawing)}
 <div class="pair">
