@@ -33,6 +33,7 @@ const rows = [
   ],
   [
     "batcher.ts",
+    "load-once.ts",
     "service.ts",
     "version.ts",
     "with-deadline.ts",

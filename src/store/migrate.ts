@@ -3,6 +3,7 @@ import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import Postgrator from "postgrator";
 import { ConfigurationError } from "../config.ts";
+import { loadOnce } from "../load-once.ts";
 import { openPostgres, type Sql } from "./postgres.ts";
 
 /** One file of `migrations/` as it was applied. */
@@ -93,13 +94,10 @@ export async function schemaState(sql: Sql): Promise<"current" | "old" | "newer"
   return applied.size > files.length ? "newer" : "current";
 }
 
-let read: ReturnType<Postgrator["getMigrations"]> | undefined;
-
 /** The files of this build with their checksums, read once. */
-function migrationFiles() {
-  read ??= new Postgrator({ driver: "pg", migrationPattern: migrationPattern() }).getMigrations();
-  return read;
-}
+const migrationFiles = loadOnce(() =>
+  new Postgrator({ driver: "pg", migrationPattern: migrationPattern() }).getMigrations(),
+);
 
 /** The files of `migrations/` at the project's root, from source and from `dist` alike. */
 function migrationPattern(): string {

@@ -1,6 +1,7 @@
 import { readFile } from "node:fs/promises";
 import type { Hono } from "hono";
-import { type Representation, representText, send } from "../v1/representation.ts";
+import { loadOnce } from "../../load-once.ts";
+import { representText, send } from "../v1/representation.ts";
 
 const SCRIPT = "text/javascript; charset=utf-8";
 const STYLE = "text/css; charset=utf-8";
@@ -29,11 +30,10 @@ const ASSETS: readonly (readonly [string, string, readonly URL[]])[] = [
 /** `/ops/assets/…`: style and scripts. They hold nothing secret, and the sign-in needs them. */
 export function serveAssets(app: Hono): void {
   for (const [name, type, files] of ASSETS) {
-    let shown: Promise<Representation> | undefined;
+    const shown = loadOnce(async () => representText(await readAll(files)));
     app.get(`/assets/${name}`, async (c) => {
-      shown ??= readAll(files).then(representText);
       c.header("Cross-Origin-Resource-Policy", "same-origin");
-      return send(c, await shown, { cacheControl: CACHE, type });
+      return send(c, await shown(), { cacheControl: CACHE, type });
     });
   }
 }

@@ -5,6 +5,7 @@ import { serveStatic } from "@hono/node-server/serve-static";
 import type { Queue } from "bullmq";
 import { Hono } from "hono";
 import { RetryableError } from "../../errors.ts";
+import { loadOnce } from "../../load-once.ts";
 import { PUBLISHING_QUEUE } from "../../publishing/queue.ts";
 import type { Service } from "../../service.ts";
 import { connectQueues, type QueueConnection } from "../../store/queue-connection.ts";
@@ -77,8 +78,7 @@ const WITHOUT_REFUSED_BUTTONS = `<style>
  */
 export function openQueueBoard(redisUrl: string, isThere: () => boolean): QueueBoard {
   let connection: QueueConnection | undefined;
-  let opening: Promise<Open> | undefined;
-  const open = async (): Promise<Open> => {
+  const open = loadOnce(async (): Promise<Open> => {
     const opened = await connectQueues(redisUrl, { onError: () => undefined });
     connection = opened;
     const queues = QUEUES.map(({ name, prefix }) =>
@@ -88,14 +88,13 @@ export function openQueueBoard(redisUrl: string, isThere: () => boolean): QueueB
     const open = { acting: makeBoard(queues, true), looking: makeBoard(queues, false), queues };
     await opened.ready();
     return open;
-  };
+  });
   const opened = async <T>(use: (open: Open) => T | Promise<T>): Promise<T> => {
     if (!isThere()) throw away();
-    opening ??= open().catch((error: unknown) => {
-      opening = undefined;
+    const there = open().catch((error: unknown) => {
       throw away(error);
     });
-    return withDeadline(opening.then(use), ANSWER_WITHIN_MS, away);
+    return withDeadline(there.then(use), ANSWER_WITHIN_MS, away);
   };
   return {
     answer: (request, mayAct) =>

@@ -1,7 +1,8 @@
 import { readFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { type Context, Hono } from "hono";
-import { type Representation, representText, send } from "../v1/representation.ts";
+import { loadOnce } from "../../load-once.ts";
+import { representText, send } from "../v1/representation.ts";
 import { docsPage, PAGE_SCRIPT } from "./page.ts";
 import { PAGE_STYLE } from "./style.ts";
 
@@ -39,11 +40,8 @@ const ICON = "favicon-32x32.png";
 export function docsRoutes(publicUrl: string): Hono {
   const app = new Hono();
   const text = (path: string, type: string, make: () => string | Promise<string>): void => {
-    let shown: Promise<Representation> | undefined;
-    app.get(path, async (c) => {
-      shown ??= Promise.resolve(make()).then(representText);
-      return send(secured(c), await shown, { cacheControl: CACHE, type });
-    });
+    const shown = loadOnce(async () => representText(await make()));
+    app.get(path, async (c) => send(secured(c), await shown(), { cacheControl: CACHE, type }));
   };
   text("/docs", HTML, () => docsPage(publicUrl));
   text("/docs/page.js", SCRIPT, () => PAGE_SCRIPT);

@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { promisify } from "node:util";
 import { gzip } from "node:zlib";
 import type { Context } from "hono";
+import { loadOnce } from "../../load-once.ts";
 import type { RequestLike } from "../fast-path/request-like.ts";
 import { setReplyHeader, varyBy } from "../reply-header.ts";
 
@@ -30,15 +31,7 @@ export function representText(text: string): Representation {
   // Memory of its own: a small Buffer is a part of a piece of 8 KiB, and keeping it keeps all of that.
   const bytes = new TextEncoder().encode(text);
   const tag = createHash("sha256").update(bytes).digest("base64url").slice(0, 22);
-  let compressed: Promise<Uint8Array<ArrayBuffer>> | undefined;
-  return {
-    bytes,
-    tag,
-    gzipped() {
-      compressed ??= compress(bytes);
-      return compressed;
-    },
-  };
+  return { bytes, tag, gzipped: loadOnce(() => compress(bytes)) };
 }
 
 export interface SendOptions {

@@ -5,6 +5,8 @@
 import * as assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { rmSync, writeFileSync } from "node:fs";
+import fs from "node:fs/promises";
+import { syncBuiltinESMExports } from "node:module";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
@@ -170,6 +172,20 @@ test("each endpoint has an example for curl and for TypeScript, as samples and i
     await run(typescript ?? "");
     for (const source of [curl, typescript]) assert.ok(get.description.includes(source ?? "-"));
   }
+});
+
+test("a file whose first reading fails is read again by the next request", async () => {
+  const { readFile } = fs;
+  const broken = docsRoutes("http://starboard.test");
+  broken.onError((_, c) => c.text("", 500));
+  const ask = async () => (await broken.request("/docs/swagger-ui.css")).status;
+  const fail = () => Promise.reject(new Error("too many open files"));
+  Object.assign(fs, { readFile: fail });
+  syncBuiltinESMExports();
+  const failed = await ask();
+  Object.assign(fs, { readFile });
+  syncBuiltinESMExports();
+  assert.deepEqual([failed, await ask()], [500, 200]);
 });
 
 test("large files are sent compressed, and a cached one is not sent again", async () => {
