@@ -10,6 +10,7 @@ import { dayOfStarId } from "../../journal/star-id.ts";
 import { type PublishingState, publishingBody } from "../../publishing/publishing-state.ts";
 import { type AttentionQuery, type AttentionRow, WINDOWS } from "../../reads/attention.ts";
 import type { Verdict } from "../../upkeep/service-verdict.ts";
+import { refuseOtherMethods } from "../middleware/other-methods.ts";
 import type { OperatorAccess } from "../operator-access.ts";
 import { jsonInPieces } from "./json-in-pieces.ts";
 
@@ -55,6 +56,7 @@ export function opsApi(deps: OpsApiDeps): Hono {
   app.get("/health", async (c) => c.json(await deps.verdict()));
   app.get("/attention", async (c) => c.json({ attention: await deps.attention(readWanted(c)) }));
   app.get("/publishing", async (c) => c.json(publishingBody(await deps.publishing())));
+  refuseOtherMethods(app);
   return app;
 }
 

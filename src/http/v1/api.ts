@@ -60,11 +60,13 @@ export function publicApi(deps: PublicApiDeps): PublicApi {
     metrics,
   });
   const app = new Hono().basePath("/v1");
+  const table = describedTable(dataEndpoints(deps), deps.publicUrl);
+  for (const row of table) if (!row.key) app.on("ALL", routesOf(row), anyOrigin);
   app.use("*", limit.middleware, getOnly);
   const responses = responseCache(clock);
   const queries = parsedQueries();
   const { verifyKey } = deps;
-  for (const row of describedTable(dataEndpoints(deps), deps.publicUrl)) {
+  for (const row of table) {
     if (row.key) answerWithKey(app, row, { verifyKey, responses, queries });
     else answerOpenly(app, row);
   }
@@ -91,7 +93,7 @@ function answerWithKey(
   { queries, verifyKey, responses }: Answering,
 ): void {
   const parse = queries.of(row);
-  app.get(routeOf(row), requireApiKey(verifyKey), async (c) => {
+  app.on("GET", routesOf(row), requireApiKey(verifyKey), async (c) => {
     const { question, answer } = parse(c.req.param(), searchOf(c.req.url));
     const asked = { question, revision: revisionOf(c.get("revision"), row.shows), read: answer };
     const shown =
@@ -101,24 +103,25 @@ function answerWithKey(
   });
 }
 
-/** The directory and the OpenAPI document: "open to everyone, without a key", pages of others included. */
+/** "Open to everyone, without a key", pages of others included: refusals of any kind too. */
+const anyOrigin: MiddlewareHandler = async function anyOrigin(c, next) {
+  c.header("Access-Control-Allow-Origin", "*");
+  return next();
+};
+
+/** The directory and the OpenAPI document. */
 function answerOpenly(app: Hono, row: Endpoint): void {
-  // Hono reads "/" as `/v1` and "" as `/v1/`.
-  const paths = row.path === "/" ? ["/", ""] : [row.path];
   let shown: Representation | undefined;
-  for (const path of paths) {
-    app.get(path, async (c) => {
-      c.header("Access-Control-Allow-Origin", "*");
-      const { answer } = row.bind({}, new URLSearchParams(searchOf(c.req.url)));
-      shown ??= represent((await answer(0)).body);
-      return send(c, shown, OPEN_CACHE);
-    });
-  }
+  app.on("GET", routesOf(row), async (c) => {
+    const { answer } = row.bind({}, new URLSearchParams(searchOf(c.req.url)));
+    shown ??= represent((await answer(0)).body);
+    return send(c, shown, OPEN_CACHE);
+  });
 }
 
-/** `/events/{id}` as Hono spells it. */
-function routeOf(row: Endpoint): string {
-  return row.path.replace(/\{(\w+)\}/g, ":$1");
+/** `/events/{id}` as Hono spells it, which reads "/" as `/v1` and "" as `/v1/`. */
+function routesOf({ path }: Endpoint): string[] {
+  return path === "/" ? ["/", ""] : [path.replace(/\{(\w+)\}/g, ":$1")];
 }
 
 function searchOf(url: string): string {

@@ -105,10 +105,9 @@ function operation(row: Endpoint, { schemas, baseUrl }: Making): Json {
 export function parametersOf(shape: z.ZodObject, where: "path" | "query"): Json[] {
   return Object.entries(shape.shape).map(([name, schema]) => {
     const { $schema: _, description, ...json } = z.toJSONSchema(schema, { io: "output" });
-    // An enumeration whose values are a setting that is not set.
-    const shown = "not" in json ? { type: "string" } : json;
     const required = where === "path" || !schema.safeParse(undefined).success;
-    return { name, in: where, required, description, schema: shown };
+    // An enumeration whose values are a setting that is not set is `not: {}`, of no type.
+    return { name, in: where, required, description, schema: { type: "string", ...json } };
   });
 }
 

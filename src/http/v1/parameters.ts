@@ -138,6 +138,7 @@ function listed(name: string, where: "query" | "path", schema: z.core.$ZodType):
     default: typeof json.default === "number" ? json.default : null,
     minimum: json.minimum ?? null,
     maximum: json.maximum ?? null,
-    allowed: json.enum?.map(String) ?? null,
+    // An enumeration whose values are a setting that is not set allows nothing.
+    allowed: json.enum?.map(String) ?? (json.not === undefined ? null : []),
   };
 }

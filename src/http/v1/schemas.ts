@@ -243,7 +243,7 @@ export const invalidParameterSchema = z
         error: "The parameter limit is not valid.",
         code: "INVALID_PARAMETER",
         parameter: "limit",
-        allowed: "integer from 1 to 100",
+        allowed: "integer 1 to 100",
       },
     ],
   });

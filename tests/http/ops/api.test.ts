@@ -128,6 +128,26 @@ test("bad parameters are named, unknown actors are not found", async ({ service 
   }
 });
 
+test("405 with `Allow` for another method, and 404 where there is no path", async ({ service }) => {
+  for (const [path, status] of [
+    ["actors", 405],
+    ["actors/forever-mint/mint", 405],
+    ["health", 405],
+    ["attention", 405],
+    ["publishing", 405],
+    ["nothing", 404],
+  ] as const) {
+    for (const method of ["POST", "PUT", "DELETE"]) {
+      const reply = await send(service, `${method} /ops/api/${path}`, { token: TOKEN });
+      const shown = [reply.status, reply.body.code, reply.headers.get("allow")];
+      const wanted =
+        status === 405 ? [405, "METHOD_NOT_ALLOWED", "GET, HEAD"] : [404, "NOT_FOUND", null];
+      assert.deepEqual(shown, wanted, `${method} ${path}`);
+    }
+  }
+  assert.equal((await send(service, "POST /ops/api/actors")).status, 401);
+});
+
 test("publishing says how many accepted stars are not yet published, and how old the oldest is", async ({
   service,
 }) => {

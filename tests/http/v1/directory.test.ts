@@ -98,6 +98,7 @@ test("400 INVALID_PARAMETER: the open endpoints have no parameters", async () =>
   for (const path of ["/v1?limit=5", "/v1/openapi.json?x=", "/v1/?__proto__=1"]) {
     const response = await open(path);
     assert.equal(response.status, 400, path);
+    assert.equal(response.headers.get("access-control-allow-origin"), "*");
     assert.equal((await bodyOf(response)).code, "INVALID_PARAMETER");
   }
 });
@@ -108,17 +109,44 @@ test("405: the open endpoints accept GET alone, a preflight included", async () 
       const response = await house.app.request(path, { method });
       assert.equal(response.status, 405, `${method} ${path}`);
       assert.equal(response.headers.get("allow"), "GET");
+      assert.equal(response.headers.get("access-control-allow-origin"), "*", `${method} ${path}`);
     }
   }
 });
 
 test("429: the open endpoints count for the rate limit", async () => {
   const app = createHouse({ sql: house.sql, clock: house.clock, rateLimit: 2 });
-  const statuses: number[] = [];
-  for (const path of ["/v1", "/v1/openapi.json", "/v1"]) {
-    statuses.push((await app.request(path, {}, from("192.0.2.1"))).status);
+  const replies: unknown[] = [];
+  for (const path of ["/v1", "/v1/openapi.json", "/v1", "/v1/openapi.json", "/v1/", "/v1/events"]) {
+    const { status, headers } = await app.request(path, {}, from("192.0.2.1"));
+    replies.push([status, headers.get("access-control-allow-origin")]);
   }
-  assert.deepEqual(statuses, [200, 200, 429]);
+  const [open, refused] = [
+    [200, "*"],
+    [429, "*"],
+  ];
+  assert.deepEqual(replies, [open, open, refused, refused, refused, [429, null]]);
+});
+
+test("without EVENT_SOURCES no `source` is allowed: directory, document and refusal say so", async () => {
+  const { sql, clock, key } = house;
+  const app = createHouse({ sql, clock, eventSources: [] });
+  const ask = async (path: string) =>
+    bodyOf(await app.request(`/v1${path}`, { headers: { Authorization: `Bearer ${key}` } }));
+  const [, , events] = (await ask("")).endpoints as readonly Listed[];
+  assert.deepEqual(events?.parameters.find(({ name }) => name === "source")?.allowed, []);
+  const { paths } = (await ask("/openapi.json")) as unknown as OpenApi;
+  const source = paths["/events"]?.get.parameters.find(({ name }) => name === "source");
+  assert.deepEqual(source?.schema, { type: "string", not: {} });
+  const { error: _, ...refusal } = await ask("/events?source=SOURCE_A");
+  assert.deepEqual(refusal, { code: "INVALID_PARAMETER", parameter: "source", allowed: [] });
+});
+
+test("the document's example of a refusal is what the service answers", async () => {
+  const { examples } = (await openApi()).components.schemas.InvalidParameter as {
+    examples: readonly unknown[];
+  };
+  assert.deepEqual(examples, [await bodyOf(await house.get("/events?limit=0"))]);
 });
 
 test("304: the descriptions are cached by their tag", async () => {

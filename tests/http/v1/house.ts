@@ -54,6 +54,7 @@ export interface HouseOptions {
   readonly rateLimit?: number;
   readonly log?: Logger;
   readonly trustedProxies?: readonly string[];
+  readonly eventSources?: readonly string[];
 }
 
 export async function openHouse(options: HouseOptions = {}): Promise<House> {
@@ -105,7 +106,7 @@ export function createServed(given: Given): { app: Hono; fastPath: FastPath } {
     clock,
     redis,
     metrics,
-    eventSources: EVENT_SOURCES,
+    eventSources: given.eventSources ?? EVENT_SOURCES,
     verifyKey: keyVerifier(sql, (id) => used.push(id)),
     client: clientAddress(given.trustedProxies ?? []),
     rateLimit: given.rateLimit ?? 1_000_000,
