@@ -181,9 +181,19 @@ function starAnswers(
 /** Asked again each time, which costs a 304 while nothing has changed. */
 const OPEN_CACHE = { cacheControl: "no-cache" };
 
-/** Browsers name the page's origin with every request that is no GET. */
+/** A scheme, a host of at most 253 characters and a port are shorter. */
+const ORIGIN_CHARACTERS_MAX = 300;
+
+/**
+ * Browsers name the page's origin with every request that is no GET. It is stored with a challenge.
+ *
+ * @throws TerminalError `INVALID_REQUEST` where it is too long for an origin
+ */
 function originOf(c: Context): string | null {
-  return c.req.header("origin") ?? null;
+  const origin = c.req.header("origin") ?? null;
+  if (origin === null || origin.length <= ORIGIN_CHARACTERS_MAX) return origin;
+  const message = `Origin is longer than ${ORIGIN_CHARACTERS_MAX} characters`;
+  throw new TerminalError("INVALID_REQUEST", message, { field: "Origin" });
 }
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;

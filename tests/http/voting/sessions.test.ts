@@ -218,6 +218,24 @@ test("the text names the site of an allowed Origin, else that of PUBLIC_URL", as
   }
 });
 
+test("an Origin that is longer than any is refused by name, and not stored", async ({
+  service,
+}) => {
+  const wallet = await newWallet(service);
+  const longest = `https://${"x".repeat(292)}`;
+  const asked = await challenge(service, { wallet: wallet.id, origin: longest });
+  assert.equal(asked.status, 201);
+  for (const origin of [`${longest}x`, `https://${"x".repeat(15_000)}`]) {
+    const refused = await challenge(service, { wallet: wallet.id, origin });
+    const { code, field } = refused.body;
+    assert.deepEqual([refused.status, code, field], [400, "INVALID_REQUEST", "Origin"]);
+  }
+  const [row] = await service.sql`select max(length(origin)) as longest from challenge`;
+  assert.equal(row?.longest, 300);
+  assert.equal((await open(service, wallet, asked, `${longest}x`)).body.field, "Origin");
+  assert.equal((await open(service, wallet, asked, longest)).status, 201);
+});
+
 test("a session request with another Origin than its challenge's is refused, and spends nothing", async ({
   service,
 }) => {
