@@ -194,3 +194,26 @@ test("a wallet that declines, and one without an account, get a sentence", async
   await dialog.getByText("The wallet declined. Nothing was signed.").waitFor();
   await tab.close();
 });
+
+test("wallets that announce themselves badly are left out, and one that opens nothing is said", async (place) => {
+  const { wallet } = await newEvmWallet(place.service);
+  const tab = await openTab(place, { width: 360 });
+  const { page } = tab;
+  await page.addInitScript(`
+    const request = async () => null;
+    const announced = [{ provider: { request } }, { info: {}, provider: { request } }, { info: null }, null,
+      { info: { uuid: "u", name: "Empty Wallet", rdns: "r" }, provider: { request } }];
+    addEventListener("eip6963:requestProvider", () => {
+      for (const detail of announced) dispatchEvent(new CustomEvent("eip6963:announceProvider", { detail }));
+    });`);
+  await installWallet(tab, `0x${"ab".repeat(20)}`, wallet);
+  await tab.visit("/");
+  await page.getByRole("button", { name: "Sign in" }).click();
+  const dialog = page.getByRole("dialog");
+  await dialog.getByRole("button", { name: "Test Wallet" }).waitFor();
+  assert.equal(await dialog.getByText("in this browser", { exact: true }).count(), 2);
+  await dialog.getByRole("button", { name: "Empty Wallet" }).click();
+  await dialog.getByText("The wallet opened no account. Open one there").waitFor();
+  assert.deepEqual(tab.complaints, []);
+  await tab.close();
+});

@@ -19,7 +19,10 @@ export async function browserWallets(): Promise<readonly Wallet[]> {
   const found = new Map<string, Announcement>();
   const note = (event: Event): void => {
     const { detail } = event as CustomEvent<Announcement>;
-    if (typeof detail?.provider?.request === "function") found.set(detail.info.uuid, detail);
+    // A wallet without a name cannot be chosen.
+    const isWhole =
+      typeof detail?.info?.name === "string" && typeof detail.provider?.request === "function";
+    if (isWhole) found.set(detail.info.uuid, detail);
   };
   addEventListener("eip6963:announceProvider", note);
   dispatchEvent(new Event("eip6963:requestProvider"));
@@ -33,8 +36,8 @@ function walletOf({ info, provider }: Announcement): Wallet {
     name: info.name,
     note: "in this browser",
     async connect() {
-      const accounts = (await provider.request({ method: "eth_requestAccounts" })) as string[];
-      const [address] = accounts;
+      const accounts = await provider.request({ method: "eth_requestAccounts" });
+      const [address] = Array.isArray(accounts) ? accounts : [];
       if (address === undefined)
         throw new WalletError("The wallet opened no account. Open one there, and try again.");
       return {
