@@ -14,6 +14,7 @@ export {
   type CurrentAllowance,
   type ItemPage,
   type ItemQuery,
+  mayStand,
   newIdempotencyKey,
   type Preview,
   type Retry,

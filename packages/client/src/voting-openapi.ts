@@ -150,7 +150,7 @@ export interface paths {
     /** The wallet's stars of a UTC day, newest first. */
     get: operations["listStars"];
     put?: never;
-    /** Casts a star. With an Idempotency-Key it may be sent as often as needed. */
+    /** Casts a star. With an Idempotency-Key it may be sent as often as needed; after UNAVAILABLE, when the star may stand, the key gives the answer. */
     post: operations["castStar"];
     delete?: never;
     options?: never;

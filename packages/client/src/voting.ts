@@ -77,9 +77,8 @@ export interface Voting {
   /** What a star would carry now. */
   preview(target: StarTarget, options?: CallOptions): Promise<Preview>;
   /**
-   * Casts a star. What is not answered, and 503, is sent again with the same Idempotency-Key. Where
-   * it throws another error than a StarboardError with a code, it is not known whether the star was
-   * cast.
+   * Casts a star. What is not answered, and 503, is sent again with the same Idempotency-Key. Of
+   * what it throws, `mayStand` says whether the star may have been cast all the same.
    */
   star(target: StarTarget, options?: StarOptions): Promise<StarReply>;
   /** The wallet's stars of a UTC day, newest first; of today when absent. */
@@ -161,6 +160,19 @@ const DECIDED: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   "NOT_FOUND",
 ]);
 
+/**
+ * Whether a star may have been cast though `star` threw this: nothing of ours was answered, or the
+ * service does not know itself, as where the confirmation of a commit is lost. The same
+ * Idempotency-Key asks again.
+ *
+ * @param wasOpen whether the outcome of an earlier call with the key is not known
+ */
+export function mayStand(error: unknown, wasOpen = false): boolean {
+  // Without a code it is a proxy's, which got no answer either.
+  if (!(error instanceof StarboardError) || error.code === null) return true;
+  return wasOpen ? !DECIDED.has(error.code) : ["INTERNAL", "UNAVAILABLE"].includes(error.code);
+}
+
 /** Tries again what was not answered, and what is out of reach for now. */
 async function persist<T>(
   work: () => Promise<T>,
@@ -173,15 +185,12 @@ async function persist<T>(
       return await work();
     } catch (error) {
       const isRefusal = error instanceof StarboardError;
-      // Without a code it is a proxy's, which got no answer either.
-      if (!isRefusal || error.code === null) unanswered ??= error;
-      if (signal?.aborted) throw error;
-      if (isRefusal && error.status < 502) {
-        throw error.code !== null && DECIDED.has(error.code) ? error : (unanswered ?? error);
-      }
+      if (mayStand(error)) unanswered ??= error;
+      const outcome = mayStand(error, unanswered !== undefined) ? unanswered : error;
+      if (signal?.aborted) throw isRefusal ? outcome : error;
+      if (isRefusal && error.status < 502) throw outcome;
       const asTold = isRefusal ? (error.retryAfterSeconds ?? 0) * 1_000 : 0;
-      // A 503 says nothing of a star that was sent before it.
-      if (attempt >= attempts || asTold > mostWaitMs) throw unanswered ?? error;
+      if (attempt >= attempts || asTold > mostWaitMs) throw outcome;
       await wait(Math.max(asTold, waitMs * 2 ** (attempt - 1)), signal);
     }
   }

@@ -5,7 +5,13 @@
  */
 import * as assert from "node:assert/strict";
 import { test } from "uvu";
-import { type LiveEvent, StarboardError, type VotingOptions, voting } from "../src/index.ts";
+import {
+  type LiveEvent,
+  mayStand,
+  StarboardError,
+  type VotingOptions,
+  voting,
+} from "../src/index.ts";
 
 const TARGET = { type: "token", id: "0.0.7" } as const;
 const SIGNER = {
@@ -170,6 +176,46 @@ test("nor is what is refused before the key is looked up, or a proxy's answer in
   const busy = refusal(503, "HOLDINGS_UNAVAILABLE", {}, { "retry-after": "90" });
   const { client } = answered([new Response("<html>", { status: 504 }), busy]);
   await assert.rejects(client.star(TARGET), { status: 504, code: null });
+});
+
+test("UNAVAILABLE leaves it open: what follows settles it only after the look-up of the key", async () => {
+  const busy = (code: string): Response => refusal(503, code, {}, { "retry-after": "0" });
+  for (const later of [
+    () => busy("HOLDINGS_UNAVAILABLE"),
+    () => busy("JOURNAL_BEHIND"),
+    () => refusal(429, "RATE_LIMITED"),
+    () => refusal(401, "INVALID_SESSION"),
+  ]) {
+    const { client } = answered([busy("UNAVAILABLE"), later(), later()]);
+    const thrown = await client.star(TARGET).catch((error: unknown) => error);
+    assert.equal((thrown as StarboardError).code, "UNAVAILABLE");
+    assert.ok(mayStand(thrown));
+  }
+  const settled = answered([busy("UNAVAILABLE"), refusal(409, "ALREADY_STARRED")]);
+  await assert.rejects(settled.client.star(TARGET), { code: "ALREADY_STARRED" });
+  const stood = answered([busy("UNAVAILABLE"), accepted()]);
+  assert.equal((await stood.client.star(TARGET)).star.id, "s");
+});
+
+test("a star may stand where nothing was answered, or the service does not know; nowhere else", async () => {
+  const thrown = async (answer: Answer): Promise<unknown> => {
+    const { client } = answered([answer], { retry: { attempts: 1 } });
+    return client.star(TARGET).catch((error: unknown) => error);
+  };
+  for (const [answer, alone, after] of [
+    [new TypeError("fetch failed"), true, true],
+    [new Response("<html>", { status: 503 }), true, true],
+    [refusal(503, "UNAVAILABLE"), true, true],
+    [refusal(500, "INTERNAL"), true, true],
+    [refusal(503, "HOLDINGS_UNAVAILABLE"), false, true],
+    [refusal(503, "JOURNAL_BEHIND"), false, true],
+    [refusal(429, "RATE_LIMITED"), false, true],
+    [refusal(404, "NOT_FOUND"), false, false],
+    [refusal(429, "ALLOWANCE_EXHAUSTED"), false, false],
+  ] as const) {
+    const error = await thrown(answer);
+    assert.deepEqual([mayStand(error), mayStand(error, true)], [alone, after], String(error));
+  }
 });
 
 test("a refusal whose Retry-After exceeds the longest wait is thrown at once", async () => {

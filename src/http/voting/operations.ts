@@ -116,7 +116,8 @@ export const operations = {
     ...own,
     ...makes,
     path: "/stars",
-    description: "Casts a star. With an Idempotency-Key it may be sent as often as needed.",
+    description:
+      "Casts a star. With an Idempotency-Key it may be sent as often as needed; after UNAVAILABLE, when the star may stand, the key gives the answer.",
     body: starBody,
     response: starReplySchema,
     codes: [

@@ -71,6 +71,46 @@ test("what can be starred is listed with the fields of its type", async ({ servi
   assert.deepEqual([chainId, demoWallets], ["hedera:local", false]);
 });
 
+test("a star whose commit is confirmed too late is answered 503, stands, and its key gives it", async ({
+  service,
+}) => {
+  // Commits of one star take longer than its statement may: its triggers run as it commits.
+  await service.sql.unsafe(`
+    create sequence late_commit;
+    create function commit_late() returns trigger language plpgsql security definer as $$
+    begin
+      if nextval('public.late_commit') = 1 then perform pg_sleep(3.2); end if;
+      return null;
+    end $$;
+    create constraint trigger late after insert on outbox deferrable initially deferred
+      for each row execute function commit_late()`);
+  const keys = new Set<string | null>();
+  const statuses: number[] = [];
+  const client = voting({
+    baseUrl: service.url,
+    fetch: async (url, init) => {
+      const reply = await fetch(url, init);
+      if (!String(url).endsWith("/stars")) return reply;
+      keys.add(new Headers(init?.headers).get("idempotency-key"));
+      statuses.push(reply.status);
+      return reply;
+    },
+  });
+  try {
+    await client.signIn(signerOf(await newWallet(service)));
+    const { star, allowance } = await client.star(SOUP);
+    assert.deepEqual([statuses[0], statuses.at(-1), keys.size], [503, 201, 1]);
+    assert.equal(allowance.used, 1);
+    const given = await client.stars();
+    assert.deepEqual(
+      given.map(({ id }) => id),
+      [star.id],
+    );
+  } finally {
+    await service.sql`drop trigger late on outbox`;
+  }
+});
+
 test("a star whose answer is lost is sent again, and is one star", async ({ service }) => {
   const wallet = await newWallet(service);
   let lost = 0;

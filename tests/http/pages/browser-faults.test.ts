@@ -6,7 +6,9 @@
  */
 import * as assert from "node:assert/strict";
 import { rmSync } from "node:fs";
-import { refusalSentence } from "../../../src/http/pages/browser/refusals.ts";
+import type { Browser } from "playwright-core";
+import { mayStand, StarboardError } from "../../../packages/client/src/index.ts";
+import { openSentence, refusalSentence } from "../../../src/http/pages/browser/refusals.ts";
 import { nextMidnight } from "../../../src/http/pages/words.ts";
 import { PROBLEM_CODES, type ProblemCode, standingReply } from "../../../src/http/problem.ts";
 import { votingDocument } from "../../../src/http/voting/openapi.ts";
@@ -176,12 +178,97 @@ test("a star whose answer is lost is sent again with the same key: one star, one
     await route.fetch();
     await route.abort();
   });
+  await page.route(`${place.url}/tokens`, (route) => route.fulfill({ status: 503 }));
   await starOf(page, "Token 9036").click();
   await said(tab, "No answer came.");
   await page.unroute("**/voting/stars");
   await starOf(page, "Token 9036").click();
   await said(tab, "Your star for Token 9036 carried 1. 4 of 5 votes left.");
   assert.deepEqual([keys.length, new Set(keys).size], [2, 1]);
+  await tab.close();
+});
+
+test("a star that stands though it was answered 503: nobody says that nothing was spent, and the page shows it", async (place) => {
+  const { service } = place;
+  const session = await signIn(service, await newWallet(service));
+  const tab = await openTab(place, { width: 360, session });
+  const { page } = tab;
+  await tab.visit("/tokens");
+  await page.route("**/voting/stars", async (route) => {
+    await route.fetch();
+    const headers = { "retry-after": "3" };
+    await route.fulfill({ status: 503, headers, json: { error: "…", code: "UNAVAILABLE" } });
+  });
+  await starOf(page, "Token 9037").click();
+  await said(
+    tab,
+    "The service did not confirm your star, which may count. Press again in 3 seconds",
+  );
+  await page.locator('[data-star="token/0.0.9037"][aria-pressed="true"]').waitFor();
+  await page.locator("[data-votes]").filter({ hasText: "4 of 5 votes left" }).waitFor();
+  await counter(page, "token/0.0.9037").filter({ hasText: /^1$/ }).waitFor();
+  assert.match(
+    await carries(page, "token/0.0.9037").innerText(),
+    /^Your star carried 1\..* Receipt$/,
+  );
+  await tab.close();
+});
+
+test("a refusal of the second press settles nothing where the first one may stand", async (place) => {
+  const { service } = place;
+  const session = await signIn(service, await newWallet(service));
+  const tab = await openTab(place, { width: 360, session });
+  const { page } = tab;
+  await tab.visit("/tokens");
+  const answers = ["UNAVAILABLE", "RATE_LIMITED"] as const;
+  const keys: string[] = [];
+  await page.route("**/voting/stars", async (route) => {
+    const code = answers[keys.length] ?? "INTERNAL";
+    keys.push(route.request().headers()["idempotency-key"] ?? "");
+    const { status } = standingReply(code);
+    await route.fulfill({ status, headers: { "retry-after": "9" }, json: { error: "…", code } });
+  });
+  const star = starOf(page, "Token 9038");
+  for (const seconds of ["9 seconds", "9 seconds"]) {
+    await star.click();
+    await said(tab, `which may count. Press again in ${seconds}`);
+    await page.locator('[data-star="token/0.0.9038"][aria-pressed="false"]').waitFor();
+    await page.evaluate("document.querySelector('[data-said]').textContent = ''");
+  }
+  await page.unroute("**/voting/stars");
+  await star.click();
+  await said(tab, "Your star for Token 9038 carried 1. 4 of 5 votes left.");
+  assert.deepEqual([keys.length, new Set(keys).size], [2, 1]);
+  await tab.close();
+});
+
+test("a page that is read anew keeps what the live stream brought while it was on its way", async (place) => {
+  const { service } = place;
+  const session = await signIn(service, await newWallet(service));
+  const other = await signIn(service, await newWallet(service));
+  const tab = await openTab(place, { width: 360, session });
+  const { page } = tab;
+  await tab.visit("/tokens");
+  let release: () => void = () => undefined;
+  const held = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  let isRead = false;
+  await page.route(`${place.url}/tokens`, async (route) => {
+    const response = await route.fetch();
+    isRead = true;
+    await held;
+    await route.fulfill({ response });
+  });
+  await page.route("**/voting/stars", (route) => route.fulfill({ status: 500, json: {} }));
+  await starOf(page, "Token 9040").click();
+  await until("the page is read", () => isRead);
+  await cast(service, other, "token/0.0.9039");
+  await counter(page, "token/0.0.9039").filter({ hasText: /^1$/ }).waitFor();
+  await page.evaluate("document.documentElement.removeAttribute('data-reread')");
+  release();
+  await page.locator("html[data-reread]").waitFor();
+  assert.equal(await counter(page, "token/0.0.9039").innerText(), "1");
   await tab.close();
 });
 
@@ -217,10 +304,10 @@ test("every refusal of the service is said as a sentence, and the star goes back
     const before = await counter(page, key).innerText();
     const star = page.locator(`[data-star="${key}"]`);
     await star.click();
-    const [sentence = ""] = refusalSentence(
-      { code, resetsAt, limit: 5, retryAfterSeconds: 3 },
-      Date.now(),
-    ).split(", in ");
+    const refusal = { code, resetsAt, limit: 5, retryAfterSeconds: 3 };
+    const isOpen = mayStand(new StarboardError(new Response(), { code } as object));
+    const sentenceOf = isOpen ? openSentence : refusalSentence;
+    const [sentence = ""] = sentenceOf(refusal, Date.now()).split(", in ");
     await page.locator("[data-said], dialog .lead").filter({ hasText: sentence }).waitFor();
     await page.unroute("**/voting/stars");
     assert.equal(await counter(page, key).innerText(), before, code);
@@ -354,10 +441,29 @@ test("two stars on their way at once: the one that fails takes no vote along", a
   await tab.close();
 });
 
+/** Presses a star whose answer waits until it is let through. */
+async function pressSlowly(place: Place & { browser: Browser }, session: string, key: string) {
+  const tab = await openTab(place, { width: 360, session });
+  const { page } = tab;
+  let answer: () => void = () => undefined;
+  const held = new Promise<void>((resolve) => {
+    answer = resolve;
+  });
+  await page.route("**/voting/stars", async (route) => {
+    const response = await route.fetch();
+    await held;
+    await route.fulfill({ response });
+  });
+  await tab.visit("/tokens");
+  await page.locator(`[data-star="${key}"]`).click();
+  return { tab, answer };
+}
+
 test("midnight passes before an open page whose reading fails: stars can be given, and the page turns by itself later", async (place) => {
   const { service } = place;
   // Signed in before the clock jumps, which would end a challenge.
   const session = await signIn(service, await newWallet(service, { a: 1 }));
+  const other = await signIn(service, await newWallet(service));
   const [before] = await service.sql<{ left: number }[]>`
     select 86400000 - now_ms() % 86400000 - 12000 as left`;
   // Twelve seconds before midnight; every clock of the service follows this one.
@@ -366,6 +472,7 @@ test("midnight passes before an open page whose reading fails: stars can be give
       select floor(extract(epoch from clock_timestamp()) * 1000)::bigint + ${before?.left} $$`);
   await cast(service, session, "token/0.0.9020");
   await cast(service, session, "token/0.0.9021");
+  const slow = await pressSlowly(place, other, "token/0.0.9023");
   const tab = await openTab(place, { width: 360, session });
   await tab.visit("/tokens");
   const { page } = tab;
@@ -386,4 +493,14 @@ test("midnight passes before an open page whose reading fails: stars can be give
   await starOf(page, "Token 9021").click();
   await said(tab, "Your star for Token 9021 carried 2. 3 of 5 votes left.");
   await tab.close();
+
+  // A star of the day before whose answer comes now: it counts then, and is open today.
+  const late = slow.tab.page;
+  await counter(late, "token/0.0.9020").filter({ hasText: "2" }).waitFor();
+  assert.equal(await late.getAttribute('[data-star="token/0.0.9023"]', "aria-pressed"), "true");
+  slow.answer();
+  await late.locator('[data-star="token/0.0.9023"][aria-pressed="false"]').waitFor();
+  await counter(late, "token/0.0.9023").filter({ hasText: /^0$/ }).waitFor();
+  await late.locator("[data-votes]").filter({ hasText: "5 of 5 votes left" }).waitFor();
+  await slow.tab.close();
 });

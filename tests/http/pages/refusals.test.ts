@@ -1,9 +1,11 @@
 /** Every refusal that a voter can meet is a sentence, with the time at which it ends. */
 import * as assert from "node:assert/strict";
 import { test } from "uvu";
+import { mayStand, StarboardError } from "../../../packages/client/src/index.ts";
 import {
   KNOWN_REFUSALS,
   NO_ANSWER,
+  openSentence,
   refusalSentence,
 } from "../../../src/http/pages/browser/refusals.ts";
 import { noVotes, timeLeft, votesLeft, wouldCarry } from "../../../src/http/pages/words.ts";
@@ -35,13 +37,33 @@ test("a sentence is one for people: it ends, names no code, and says when it is 
     `All 20 votes of today are given. There are new ones ${midnight}.`,
   );
   for (const code of ["HOLDINGS_UNAVAILABLE", "JOURNAL_BEHIND", "RATE_LIMITED", "UNAVAILABLE"]) {
-    assert.match(
-      said(code, { retryAfterSeconds: 3 }),
-      /Nothing was spent; try again in 3 seconds\.$/,
-    );
-    assert.match(said(code, { retryAfterSeconds: 600 }), /try again in 10 minutes\.$/);
-    assert.match(said(code), /try again in 1 second\.$/);
+    assert.match(said(code, { retryAfterSeconds: 3 }), /[Tt]ry again in 3 seconds\.$/);
+    assert.match(said(code, { retryAfterSeconds: 600 }), /[Tt]ry again in 10 minutes\.$/);
+    assert.match(said(code), /[Tt]ry again in 1 second\.$/);
   }
+});
+
+test("a refusal says that nothing was spent only where that is certain", () => {
+  for (const code of KNOWN_REFUSALS) {
+    const error = new StarboardError(new Response(null, { status: 503 }), { code } as object);
+    const text = refusalSentence({ code }, NOW);
+    if (mayStand(error)) assert.doesNotMatch(text, /spent/, code);
+  }
+  assert.doesNotMatch(refusalSentence({ code: "SOMETHING_NEW" }, NOW), /spent/);
+});
+
+test("of a star that may stand it is said that it may, when to press again, and that it counts once", () => {
+  const end = "a star counts once, however often you ask.";
+  const may = "The service did not confirm your star, which may count.";
+  assert.equal(
+    openSentence({ code: "UNAVAILABLE", retryAfterSeconds: 3 }),
+    `${may} Press again in 3 seconds: ${end}`,
+  );
+  assert.equal(openSentence({ code: "INTERNAL" }), `${may} Press again in 1 second: ${end}`);
+  assert.equal(
+    openSentence({ code: null }),
+    `No answer came. Check your connection and press again: ${end}`,
+  );
 });
 
 test("an answer that is not the service's own counts as no answer", () => {

@@ -18,6 +18,8 @@ interface Ending {
 }
 
 const FAULT = "That is our fault, and nothing was spent. Reload the page and try again.";
+/** What was done is not known. */
+const UNKNOWN = "That is our fault. Reload the page and try again.";
 
 /** One sentence for every code of the voting API, with the time at which the refusal ends. */
 const SENTENCES: Readonly<Record<string, (ending: Ending) => string>> = {
@@ -29,7 +31,7 @@ const SENTENCES: Readonly<Record<string, (ending: Ending) => string>> = {
   HOLDINGS_UNAVAILABLE: ({ soon }) =>
     `What your wallet holds cannot be read right now. Nothing was spent; try again ${soon}.`,
   IDEMPOTENCY_KEY_REUSED: () => FAULT,
-  INTERNAL: () => FAULT,
+  INTERNAL: () => UNKNOWN,
   INVALID_REQUEST: () => FAULT,
   INVALID_SESSION: () => "You are signed out. Sign in again to give this star.",
   INVALID_SIGNATURE: () => "The signature does not fit this wallet. Sign in once more.",
@@ -42,8 +44,7 @@ const SENTENCES: Readonly<Record<string, (ending: Ending) => string>> = {
   RATE_LIMITED: ({ soon }) =>
     `Too many requests came from your address. Nothing was spent; try again ${soon}.`,
   REQUEST_TIMEOUT: () => "Your connection was too slow. Nothing was spent; press again.",
-  UNAVAILABLE: ({ soon }) =>
-    `The service cannot answer right now. Nothing was spent; try again ${soon}.`,
+  UNAVAILABLE: ({ soon }) => `The service cannot answer right now. Try again ${soon}.`,
   UNKNOWN_WALLET: () => "The ledger knows no such account.",
   UNSUPPORTED_KEY: () => "This account has no key that can sign in.",
   UNSUPPORTED_MEDIA_TYPE: () => FAULT,
@@ -52,9 +53,19 @@ const SENTENCES: Readonly<Record<string, (ending: Ending) => string>> = {
 /** The codes that have a sentence. */
 export const KNOWN_REFUSALS: readonly string[] = Object.keys(SENTENCES);
 
-/** Without an answer, it is not known whether a star was accepted; the same key asks again. */
-export const NO_ANSWER =
-  "No answer came. Check your connection and press again: a star counts once, however often you ask.";
+/** Where nothing of the service's own was answered. */
+export const NO_ANSWER = "No answer came. Check your connection and try again.";
+
+/**
+ * Of a star that may stand though it was answered so: the next press asks with the same key.
+ */
+export function openSentence(refusal: Refusal): string {
+  const what =
+    refusal.code === null
+      ? "No answer came. Check your connection and press again"
+      : `The service did not confirm your star, which may count. Press again ${soonOf(refusal)}`;
+  return `${what}: a star counts once, however often you ask.`;
+}
 
 /**
  * A refusal as a sentence, with the time at which it ends.
@@ -62,15 +73,17 @@ export const NO_ANSWER =
  * @param now epoch milliseconds by the service's clock
  */
 export function refusalSentence(refusal: Refusal, now: number): string {
-  const { code, resetsAt = null, limit = null, retryAfterSeconds } = refusal;
+  const { code, resetsAt = null, limit = null } = refusal;
   if (code === null) return NO_ANSWER;
   const left = resetsAt === null ? null : timeLeft(Date.parse(resetsAt) - now);
-  const seconds = Math.max(1, Math.ceil(retryAfterSeconds ?? 1));
-  const soon =
-    seconds < 120
-      ? `in ${seconds} second${seconds === 1 ? "" : "s"}`
-      : `in ${timeLeft(seconds * 1_000)}`;
   const midnight = `at 00:00 UTC${left === null ? "" : `, in ${left}`}`;
-  const sentence = SENTENCES[code] ?? (() => FAULT);
-  return sentence({ midnight, soon, limit });
+  const sentence = SENTENCES[code] ?? (() => UNKNOWN);
+  return sentence({ midnight, soon: soonOf(refusal), limit });
+}
+
+function soonOf({ retryAfterSeconds }: Refusal): string {
+  const seconds = Math.max(1, Math.ceil(retryAfterSeconds ?? 1));
+  return seconds < 120
+    ? `in ${seconds} second${seconds === 1 ? "" : "s"}`
+    : `in ${timeLeft(seconds * 1_000)}`;
 }

@@ -1,5 +1,5 @@
 import { StarboardError } from "../../../../packages/client/src/index.ts";
-import { setCounter } from "./counters.ts";
+import { setCounter, wasSetSince } from "./counters.ts";
 import { setClock } from "./page-clock.ts";
 
 /** Elements that change in place; each has a name by which the fresh page's is found. */
@@ -57,6 +57,7 @@ function readLater(error: unknown): void {
 }
 
 async function readOnce(): Promise<void> {
+  const askedAt = performance.now();
   const response = await fetch(location.href, { headers: { Accept: "text/html" } });
   if (response.status === 429 || response.status >= 500) throw new StarboardError(response, {});
   if (!response.ok) return;
@@ -69,7 +70,9 @@ async function readOnce(): Promise<void> {
   setClock(Number(now));
   for (const place of fresh.querySelectorAll<HTMLElement>("[data-counter]")) {
     const { counter = "" } = place.dataset;
-    setCounter(counter, Number(place.textContent?.replaceAll(",", "")));
+    // What the live stream brought meanwhile may be newer.
+    if (!wasSetSince(counter, askedAt))
+      setCounter(counter, Number(place.textContent?.replaceAll(",", "")));
   }
   for (const name of LIVING) replaceAll(fresh, name);
   document.dispatchEvent(new CustomEvent("reread"));

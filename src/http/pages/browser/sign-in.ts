@@ -2,7 +2,7 @@ import { type Config, StarboardError } from "../../../../packages/client/src/ind
 import { browserWallets } from "./browser-wallets.ts";
 import { hederaWallet } from "./hedera-wallet.ts";
 import { now } from "./page-clock.ts";
-import { refusalSentence } from "./refusals.ts";
+import { NO_ANSWER, refusalSentence } from "./refusals.ts";
 import { service } from "./service.ts";
 import { type Asking, type Wallet, WalletError } from "./wallets.ts";
 
@@ -46,7 +46,6 @@ async function signInWith(wallet: Wallet, asking: Asking): Promise<void> {
   location.reload();
 }
 
-const NO_CONNECTION = "No answer came. Check your connection and try again.";
 const DECLINED = "The wallet declined. Nothing was signed.";
 const NOT_HERE = "This wallet does not know this network, or cannot sign in on it. Choose another.";
 /** Error codes of wallets: in a browser (EIP-1193), and by WalletConnect. */
@@ -64,7 +63,7 @@ const WALLET_SENTENCES: Readonly<Record<number, string>> = {
 function sentenceOf(error: unknown): string {
   if (error instanceof StarboardError) return refusalSentence(error, now());
   if (error instanceof WalletError) return error.message;
-  if (error instanceof TypeError) return NO_CONNECTION;
+  if (error instanceof TypeError) return NO_ANSWER;
   const code = Number((error as { code?: unknown } | null)?.code);
   return WALLET_SENTENCES[code] ?? "The wallet did not sign. Try again.";
 }

@@ -1,4 +1,5 @@
 import {
+  mayStand,
   newIdempotencyKey,
   StarboardError,
   type StarReply,
@@ -7,7 +8,7 @@ import { carried, nextMidnight, noVotes, type Scope, votesLeft } from "../words.
 import { counterOf, expectCounter, setCounter, wasSetSince } from "./counters.ts";
 import { now, showsToday } from "./page-clock.ts";
 import { expectedWeight, forgetPreviews, showPreview } from "./previews.ts";
-import { NO_ANSWER, refusalSentence } from "./refusals.ts";
+import { openSentence, refusalSentence } from "./refusals.ts";
 import { outdateReread, reread } from "./reread.ts";
 import { say } from "./said.ts";
 import { service, targetOf } from "./service.ts";
@@ -61,8 +62,8 @@ function lookAhead(): void {
 }
 
 /**
- * Idempotency keys of stars that this page does not know to be accepted: an answer may have been
- * lost. A second press on the same day sends the same key. The service keeps no key of a refusal.
+ * Idempotency keys of stars that may stand though this page does not know it: an answer was lost. A
+ * second press on the same day sends the same key.
  */
 const keys = new Map<string, string>();
 
@@ -83,9 +84,10 @@ async function press(star: HTMLButtonElement, askForWallet: AskForWallet): Promi
   const weight = expectedWeight(key, scope as Scope) ?? 0;
   if (before !== undefined) expectCounter(key, before + weight);
   const endVote = spendVote();
-  const attempt = `${nextMidnight(now())} ${key}`;
+  const midnight = nextMidnight(now());
+  const attempt = `${midnight} ${key}`;
   const idempotencyKey = keys.get(attempt) ?? newIdempotencyKey();
-  keys.set(attempt, idempotencyKey);
+  let isDoubtful = false;
   try {
     const reply = await service.star(targetOf(key), { idempotencyKey });
     outdateReread();
@@ -93,18 +95,23 @@ async function press(star: HTMLButtonElement, askForWallet: AskForWallet): Promi
     if (!wasSetSince(key, pressedAt)) setCounter(key, reply.counter.totalVotes);
     confirm(star, reply);
   } catch (error) {
-    const code = error instanceof StarboardError ? error.code : null;
+    const refusal = error instanceof StarboardError ? error : { code: null };
+    const { code } = refusal;
     star.setAttribute("aria-pressed", String(wasGiven || code === "ALREADY_STARRED"));
     if (before !== undefined && !wasSetSince(key, pressedAt)) expectCounter(key, before);
-    const why = error instanceof StarboardError ? refusalSentence(error, now()) : NO_ANSWER;
-    if (code === "INVALID_SESSION" || code === "MISSING_SESSION") askForWallet(star, why);
-    else say(why);
-    // The wallet has voted elsewhere meanwhile.
-    if (code === "ALREADY_STARRED" || code === "ALLOWANCE_EXHAUSTED") void reread();
+    const isOpen = mayStand(error, keys.has(attempt));
+    if (isOpen) keys.set(attempt, idempotencyKey);
+    if (code === "INVALID_SESSION" || code === "MISSING_SESSION")
+      return askForWallet(star, refusalSentence(refusal, now()));
+    say(isOpen ? openSentence(refusal) : refusalSentence(refusal, now()));
+    // The star may stand, or the wallet has voted elsewhere meanwhile.
+    isDoubtful = isOpen || code === "ALREADY_STARRED" || code === "ALLOWANCE_EXHAUSTED";
   } finally {
     endVote();
     delete star.dataset.pending;
     star.classList.remove("just-given");
+    // A page that turned to a new day meanwhile has left this star as it was.
+    if (isDoubtful || midnight !== nextMidnight(now())) void reread();
   }
 }
 
