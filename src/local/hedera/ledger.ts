@@ -28,7 +28,7 @@ export interface Mint {
 }
 
 export interface LedgerOptions {
-  /** The ledger's clock, epoch milliseconds. */
+  /** The clock that the ledger's time follows, epoch milliseconds. */
   readonly now: () => number;
   /** Where everything is kept, made when absent; in memory alone when not given. */
   readonly folder?: string | undefined;
@@ -64,9 +64,7 @@ export interface Ledger extends Service {
   /** Consensus timestamp of the last thing that happened, `seconds.nnnnnnnnn`. */
   lastConsensus(): string;
 
-  /** For the nodes: the clock, epoch milliseconds. */
-  now(): number;
-  /** For the nodes: state and order. */
+  /** For the nodes: state, order and time. */
   readonly order: ConsensusOrder;
   /** For the nodes: what became of recent transactions. */
   readonly receipts: Receipts;
@@ -85,11 +83,10 @@ const IDLE_BLOCK_EVERY_MS = 10_000;
 export async function openLedger(options: LedgerOptions): Promise<Ledger> {
   const { now, folder, blockEveryMs = BLOCK_EVERY_MS } = options;
   const order = openOrder(now, folder);
-  const blocks = blockEveryMs > 0 ? closeBlocks(order, now, blockEveryMs) : undefined;
+  const blocks = blockEveryMs > 0 ? closeBlocks(order, blockEveryMs) : undefined;
   return {
-    now,
     order,
-    receipts: openReceipts(order.state, () => nanosOfMs(now())),
+    receipts: openReceipts(order.state, () => nanosOfMs(order.now())),
     ...operations(order),
     exists: (id) => entityExists(order.state, entityNum(id)),
     closeBlock: () => order.take(closeBlock),
@@ -103,7 +100,7 @@ export async function openLedger(options: LedgerOptions): Promise<Ledger> {
 
 type Operations = Omit<
   Ledger,
-  "exists" | "closeBlock" | "lastConsensus" | "now" | "order" | "receipts" | "close"
+  "exists" | "closeBlock" | "lastConsensus" | "order" | "receipts" | "close"
 >;
 
 function operations(order: ConsensusOrder): Operations {
@@ -142,11 +139,11 @@ function inGroups<T>(items: readonly T[]): T[][] {
   );
 }
 
-function closeBlocks(order: ConsensusOrder, now: () => number, everyMs: number): Service {
+function closeBlocks(order: ConsensusOrder, everyMs: number): Service {
   return every(everyMs, async () => {
     const { unblocked, blocks } = order.state;
     const end = newest(blocks)?.to ?? 0n;
-    const idle = nanosOfMs(now()) - end >= nanosOfMs(IDLE_BLOCK_EVERY_MS);
+    const idle = nanosOfMs(order.now()) - end >= nanosOfMs(IDLE_BLOCK_EVERY_MS);
     if (unblocked > 0 || idle) await order.take(closeBlock);
   });
 }

@@ -4,7 +4,12 @@ import hapi from "@hashgraph/proto";
 import { test } from "uvu";
 import { startConsensusNodes } from "../../../src/local/hedera/consensus-node.ts";
 import { ed25519Key } from "../../../src/local/hedera/keys.ts";
-import { nanosOfMs, SECOND, transactionIdText } from "../../../src/local/hedera/timestamps.ts";
+import {
+  nanosOfMs,
+  SECOND,
+  timestampText,
+  transactionIdText,
+} from "../../../src/local/hedera/timestamps.ts";
 import { type Draft, hapiClient, int64, submitMessage, transactionBytes } from "./hapi-client.ts";
 import { type Body, newHolder, rawPublicKey, testNetwork } from "./network.ts";
 
@@ -92,6 +97,29 @@ test("an unknown payer is PAYER_ACCOUNT_NOT_FOUND, a deleted one PAYER_ACCOUNT_D
   const gone = await newHolder(hedera);
   await ledger.deleteAccount(gone.id);
   assert.equal(await codeOf({ payer: gone }), "PAYER_ACCOUNT_DELETED");
+});
+
+test("where the clock is set back the ledger's time goes on, and takes transactions by it", async () => {
+  const machine = { ms: clock.ms };
+  const network = await testNetwork({ now: () => machine.ms, blockEveryMs: 0 });
+  const { ledger, nodes } = network.hedera;
+  const topic = await ledger.createTopic({});
+  machine.ms -= 86_400_000;
+  ledger.order.now();
+  machine.ms += 5_000;
+  const time = nanosOfMs(clock.ms + 5_000);
+  const node = hapiClient(nodes[0]?.address ?? "");
+  const given = draft({
+    payer: network.operator,
+    validStart: time - 10n * SECOND,
+    body: submitMessage(topic, Buffer.from("a day later by the ledger")),
+  });
+  assert.equal((await node.send(transactionBytes(given))).code, "OK");
+  const { status } = await node.receipts(network.operator.id, given.validStart);
+  assert.equal(status, "SUCCESS");
+  assert.equal(ledger.lastConsensus(), timestampText(time));
+  node.close();
+  await network.close();
 });
 
 test("a valid duration outside 15 to 180 seconds is INVALID_TRANSACTION_DURATION", async () => {

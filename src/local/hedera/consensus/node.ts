@@ -105,7 +105,7 @@ function accept(
       state: order.state,
       receipts,
       node: num,
-      now: nanosOfMs(ledger.now()),
+      now: nanosOfMs(order.now()),
       underWay: order.depth,
     });
     if (order.ended) throw new PrecheckFailure("PLATFORM_NOT_ACTIVE");

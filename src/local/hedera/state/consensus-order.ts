@@ -1,6 +1,7 @@
 import { coerceError } from "../../../errors.ts";
 import type { Service } from "../../../service.ts";
 import { LedgerRefusal } from "../refusal.ts";
+import { wholeMs } from "../timestamps.ts";
 import type { LedgerEvent } from "./events.ts";
 import { emptyState, evolve } from "./evolve.ts";
 import { openLedgerFile } from "./ledger-file.ts";
@@ -11,6 +12,11 @@ import { nextConsensus, type State, type Step } from "./state.ts";
  * is in the file before the state shows it and before its caller gets an answer.
  */
 export interface ConsensusOrder extends Service {
+  /**
+   * The ledger's time, epoch milliseconds. It never goes back, as the network's does not: where
+   * the clock is set back it goes on from the last step.
+   */
+  now(): number;
   /** Everything up to the last step; only steps change it. */
   readonly state: State;
   /** Steps that wait for their turn. */
@@ -34,11 +40,11 @@ interface Waiting {
 }
 
 /**
- * @param now the time, in epoch milliseconds
+ * @param clock the time, in epoch milliseconds
  * @param folder where the file is; without one the ledger lives in memory alone
  * @throws Error when the file is in use or damaged
  */
-export function openOrder(now: () => number, folder?: string): ConsensusOrder {
+export function openOrder(clock: () => number, folder?: string): ConsensusOrder {
   const state = emptyState();
   const replay = (events: readonly LedgerEvent[]): void => {
     for (const event of events) evolve(state, event);
@@ -46,6 +52,12 @@ export function openOrder(now: () => number, folder?: string): ConsensusOrder {
   const file = folder === undefined ? undefined : openLedgerFile(folder, replay);
   const waiting = new Set<Waiting>();
   let ended = false;
+  let aheadMs = 0;
+  const now = (): number => {
+    const reached = wholeMs(state.lastConsensus);
+    aheadMs = Math.max(aheadMs, reached - clock());
+    return clock() + aheadMs;
+  };
   const perform = <T>(step: Step<T>): T => {
     const events: LedgerEvent[] = [];
     const at = nextConsensus(state.lastConsensus, now());
@@ -55,6 +67,7 @@ export function openOrder(now: () => number, folder?: string): ConsensusOrder {
     return answer;
   };
   return {
+    now,
     state,
     get depth() {
       return waiting.size;
