@@ -32,12 +32,14 @@ export async function runUntilStopped(start: () => Promise<Started>): Promise<vo
   try {
     started = await start();
   } catch (thrown) {
+    // Ctrl-C also ends what the start has called in the same terminal: that is no failure.
+    if (asked.signal() !== undefined) process.exit(0);
     const error = coerceError(thrown);
     const isOurs = error instanceof ConfigurationError;
     process.stderr.write(
       `starboard: ${isOurs ? error.message : `cannot start: ${error.message}`}\n`,
     );
-    process.exit(asked.signal() === undefined ? 1 : 0);
+    process.exit(1);
   }
   const { log, close } = started;
   const options = { delay: STOPPED_WITHIN_MS, skip: ["unhandledRejection" as const] };

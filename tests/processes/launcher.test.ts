@@ -1,7 +1,7 @@
 /** `bin/starboard`, by which every documented way starts a process: the flags that Node takes at its start alone. */
 import * as assert from "node:assert/strict";
-import { execFileSync } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { execFileSync, spawnSync } from "node:child_process";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -53,9 +53,26 @@ test("a worker has the young generation of Node's default", ({ folder }) => {
 test("Procfile and npm start start processes by it; the package's command is JavaScript for plain Node", () => {
   const { bin, scripts } = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8"));
   assert.equal(bin.starboard, "./dist/src/processes/starboard.js");
-  assert.match(scripts.start, /&& bin\/starboard dev$/);
+  assert.match(scripts.start, /&& exec bin\/starboard dev$/);
   const lines = readFileSync(join(ROOT, "Procfile"), "utf8").trim().split("\n");
   for (const line of lines) assert.match(line, /^\w+: bin\/starboard \w+$/);
+});
+
+test("a signal to npm start reaches the process, not a shell that leaves it behind", ({
+  folder,
+}) => {
+  const { scripts } = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8"));
+  writeFileSync(join(folder, "npm"), "#!/bin/sh\n", { mode: 0o755 });
+  mkdirSync(join(folder, "bin"));
+  // Nothing but the process itself hears a signal that npm sends to what it has started.
+  writeFileSync(join(folder, "bin/starboard"), "#!/bin/sh\necho $$\n", { mode: 0o755 });
+  const env = { PATH: `${folder}:${process.env.PATH}` };
+  const { pid, stdout } = spawnSync("sh", ["-c", scripts.start], {
+    cwd: folder,
+    env,
+    encoding: "utf8",
+  });
+  assert.equal(Number(stdout), pid);
 });
 
 test.run();

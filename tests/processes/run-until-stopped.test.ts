@@ -58,9 +58,25 @@ test("a signal while it starts stops it in order as soon as it is up, with exit 
   assert.equal(said, "starting\nclosed\n");
 });
 
+test("a start that fails after a signal has nothing to report; one that fails by itself says why", async () => {
+  for (const isAsked of [true, false]) {
+    const child = spawn(process.execPath, [...nodeArguments(STARTING), "failing"]);
+    let complaint = "";
+    child.stderr.on("data", (text) => {
+      complaint += text;
+    });
+    await once(child.stdout, "data");
+    if (isAsked) child.kill("SIGINT");
+    setTimeout(() => child.stdin.end(), 300);
+    const [status] = await once(child, "close");
+    const expected = isAsked ? [0, ""] : [1, "starboard: cannot start: as asked\n"];
+    assert.deepEqual([status, complaint], expected);
+  }
+});
+
 for (const command of ["serve", "work"] as const) {
   test(`${command} ends with exit status 0 also by a signal while Postgres has not answered yet`, async () => {
-    const silent = createServer().listen(0, "127.0.0.1");
+    const silent = createServer().unref().listen(0, "127.0.0.1");
     await once(silent, "listening");
     const { port } = silent.address() as AddressInfo;
     const child = startProcess(command, {
