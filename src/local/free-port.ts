@@ -1,13 +1,18 @@
 import { readFileSync } from "node:fs";
 import { createServer } from "node:net";
 
+const LOOPBACK = "127.0.0.1";
+
 /**
- * A free TCP port of 127.0.0.1: the preferred one if it can
- * be had, else any. Another process may still take it before the caller does, so the
- * caller tries again when binding fails.
+ * A free TCP port: the preferred one if it can be had, else any. Another process may still take
+ * it before the caller does, so the caller tries again when binding fails.
+ *
+ * @throws Error when the host is no address of this machine
  */
-export async function freePort(preferred = 0): Promise<number> {
-  return (await tryPort(preferred)) ?? (await tryPort(0)) ?? failToFind();
+export async function freePort(preferred = 0, host = LOOPBACK): Promise<number> {
+  const found = (await tryPort(preferred, host)) ?? (await tryPort(0, host));
+  if (found === undefined) throw new Error(`no free TCP port on ${host}`);
+  return found;
 }
 
 /** Whether a server can listen there now; 0 always can. */
@@ -24,7 +29,7 @@ export function readPort(file: string): number {
   }
 }
 
-function tryPort(port: number, host = "127.0.0.1"): Promise<number | undefined> {
+function tryPort(port: number, host: string): Promise<number | undefined> {
   return new Promise((resolve) => {
     const server = createServer();
     server.once("error", () => resolve(undefined));
@@ -34,8 +39,4 @@ function tryPort(port: number, host = "127.0.0.1"): Promise<number | undefined> 
       server.close(() => resolve(found));
     });
   });
-}
-
-function failToFind(): never {
-  throw new Error("no free TCP port on 127.0.0.1");
 }

@@ -15,8 +15,8 @@ import { coerceError } from "../errors.ts";
 import type { UserIds } from "./child-process.ts";
 import { type LocalServer, runServer, type ServerKind } from "./local-server.ts";
 import { findPostgres, type NativePostgres, preparePostgres } from "./native-postgres.ts";
-import { keepPassword } from "./password-file.ts";
 import type { ProcessReference } from "./process-identity.ts";
+import { keepSecret } from "./secret-file.ts";
 import { enterableFolder, openForServer, serverUser } from "./server-user.ts";
 
 export interface PostgresOptions {
@@ -89,7 +89,7 @@ function findCluster(dataDir: string): Cluster {
   const data = join(folder, "data");
   const user = serverUser(data);
   const programs = preparePostgres(findPostgres(), user, folder);
-  return { folder, data, user, programs, password: keepPassword(dataDir) };
+  return { folder, data, user, programs, password: keepSecret(join(dataDir, "password")) };
 }
 
 function postgresKind(cluster: Cluster, disposable: boolean): ServerKind {

@@ -4,7 +4,7 @@ import { connect } from "node:net";
 import { delimiter, join, resolve } from "node:path";
 import { environment } from "../config.ts";
 import { type LocalServer, runServer, type ServerKind } from "./local-server.ts";
-import { keepPassword, passwordFileOf } from "./password-file.ts";
+import { keepSecret } from "./secret-file.ts";
 
 export interface RedisOptions {
   /** Ours alone. Holds the data, its password (0600), lock and log. */
@@ -58,7 +58,7 @@ const ANSWER_PATIENCE_MS = 1_000;
 export async function startRedis(options: RedisOptions): Promise<LocalRedis> {
   const folder = resolve(options.dataDir);
   mkdirSync(join(folder, "data"), { recursive: true, mode: 0o700 });
-  const password = keepPassword(folder);
+  const password = keepSecret(passwordFileOf(folder));
   const program = findProgram(options.path ?? environment().PATH ?? "", "redis-server");
   const server = await runServer(
     {
@@ -98,6 +98,10 @@ function launchJsRedis(folder: string): ServerKind["launch"] {
     cwd: join(folder, "data"),
     env: {},
   });
+}
+
+function passwordFileOf(folder: string): string {
+  return join(folder, "password");
 }
 
 function findProgram(path: string, name: string): string | undefined {

@@ -1,4 +1,3 @@
-import { randomBytes } from "node:crypto";
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { ownUrl } from "../addresses.ts";
@@ -21,6 +20,7 @@ import { lockFolder } from "../local/folder-lock.ts";
 import { freePort, isFree } from "../local/free-port.ts";
 import { startPostgres } from "../local/postgres.ts";
 import { startRedis } from "../local/redis.ts";
+import { keepSecret } from "../local/secret-file.ts";
 import { migrate } from "../store/migrate.ts";
 import { openPostgres, readDatabaseClock, type Sql } from "../store/postgres.ts";
 import { fillDemo, type OnStop, ownLedger, type Variables } from "./own-ledger.ts";
@@ -53,6 +53,7 @@ export interface LocalEnvironment {
 }
 
 const DEMO_KEY_NAME = "npm start";
+/** Kept between starts, so that a signed-in operator stays so. */
 const TOKEN_FILE = "operator-token";
 const ENVIRONMENT_FILE = "environment.json";
 /** Where a first start's Postgres listens, if no other process does. */
@@ -71,8 +72,11 @@ export async function openLocalEnvironment(onStop: OnStop): Promise<LocalEnviron
   const given = givenSettings(environment());
   const asked = readSettings(given);
   takeFolder(folder, onStop);
-  const found: Variables = { LOG_LEVEL: "warn", OPERATOR_TOKEN: operatorToken(folder) };
-  if (given.PORT === undefined) found.PORT = String(await freePort(asked.PORT));
+  const found: Variables = {
+    LOG_LEVEL: "warn",
+    OPERATOR_TOKEN: keepSecret(join(folder, TOKEN_FILE)),
+  };
+  if (given.PORT === undefined) found.PORT = String(await freePort(asked.PORT, asked.HOST));
   else if (!(await isFree(asked.PORT, asked.HOST))) {
     throw new ConfigurationError(
       `PORT ${asked.PORT} of ${asked.HOST} is in use; nothing is started`,
@@ -86,7 +90,7 @@ export async function openLocalEnvironment(onStop: OnStop): Promise<LocalEnviron
   const isOwn = asked.DATABASE_URL === undefined;
   await migrate(
     databaseUrl,
-    isOwn ? `remove it with \`rm -r ${folder}\` and start again` : undefined,
+    isOwn ? `remove it with \`rm -r "${folder}"\` and start again` : undefined,
   );
 
   const sql = openPostgres(databaseUrl, { connections: 4 });
@@ -166,18 +170,6 @@ async function ownRedis(folder: string, onStop: OnStop) {
   const redis = await startRedis({ dataDir: join(folder, "redis") });
   onStop(() => redis.close());
   return redis;
-}
-
-/** Kept between starts, so that a signed-in operator stays so. */
-function operatorToken(folder: string): string {
-  const file = join(folder, TOKEN_FILE);
-  try {
-    return readFileSync(file, "utf8");
-  } catch {
-    const token = randomBytes(24).toString("base64url");
-    writeFileSync(file, token, { mode: 0o600 });
-    return token;
-  }
 }
 
 async function issueDemoKey(sql: Sql): Promise<string> {

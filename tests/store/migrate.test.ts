@@ -130,7 +130,7 @@ test("npm start names the data folder to remove", async () => {
     insert into schema_version values (0, null, null), (1, 'catalogue', 'of an older build')`);
   await sql.end();
   await postgres.close();
-  assertRefused(await starboard(["dev"], {}, cwd), `rm -r ${folder}`);
+  assertRefused(await starboard(["dev"], {}, cwd), `rm -r "${folder}"`);
 });
 
 test.run();
