@@ -21,11 +21,6 @@ export interface ConsensusNodes extends Service {
 
 export interface ConsensusOptions {
   readonly ledger: Ledger;
-  /**
-   * 127.0.0.2 by default: at 127.0.0.1 the SDK believes in a developer's node and retries
-   * without end. Where that address cannot be bound (macOS) 127.0.0.1 is used after all.
-   */
-  readonly host?: string | undefined;
   /** How many nodes, one port each; one failure puts a client's only node out for 16 s. */
   readonly count?: number | undefined;
   /** Their ports, in order; free ones when absent. */
@@ -52,9 +47,10 @@ const RECEIPT_PATIENCE_MS = 200;
  * @throws Error when a port is taken, or is one the SDK treats specially
  */
 export async function startConsensusNodes(options: ConsensusOptions): Promise<ConsensusNodes> {
-  const { ledger, count = 3, ports = [], host = await loopback() } = options;
+  const { ledger, count = 3, ports = [] } = options;
   const { consensusDelayMs = CONSENSUS_DELAY_MS } = options;
   const { receiptPatienceMs = RECEIPT_PATIENCE_MS } = options;
+  const host = await loopback();
   const servers: Server[] = [];
   const nodes: ConsensusNode[] = [];
   const close = async (): Promise<void> => {
@@ -92,7 +88,11 @@ async function listen(
   return listen(settings, host, port);
 }
 
-/** @returns 127.0.0.2 where it can be bound, else 127.0.0.1 */
+/**
+ * At 127.0.0.1 the SDK believes in a developer's node and retries without end.
+ *
+ * @returns 127.0.0.2 where it can be bound; else (macOS) 127.0.0.1
+ */
 async function loopback(): Promise<string> {
   const probe = createServer();
   try {

@@ -23,8 +23,6 @@ export interface Mint {
   readonly count: number;
   /** Account that gets them; the treasury keeps them when absent. */
   readonly to?: string;
-  /** Bytes of each serial's metadata; a made-up link when absent. */
-  readonly metadata?: (serial: number) => Uint8Array;
 }
 
 export interface LedgerOptions {
@@ -111,11 +109,11 @@ function operations(order: ConsensusOrder): Operations {
   return {
     createAccount: (given) => order.take(createAccount(given)),
     createCollection: (given) => order.take(createCollection(given)),
-    async mint(collection, { count, to, metadata = link }) {
+    async mint(collection, { count, to }) {
       const groups = inGroups(Array.from({ length: count }, (_, index) => index));
       const minted = await Promise.all(
         groups.map(async ({ length }) => {
-          const serials = await order.take(mintNfts(collection, length, metadata));
+          const serials = await order.take(mintNfts(collection, length));
           if (to !== undefined) await transfer(collection, serials, to);
           return serials;
         }),
@@ -125,10 +123,6 @@ function operations(order: ConsensusOrder): Operations {
     transfer,
     createTopic: (given) => order.take(createTopic(given)),
   };
-}
-
-function link(serial: number): Uint8Array {
-  return Buffer.from(`ipfs://local/${serial}`);
 }
 
 /** As the network would have it: so many NFTs per transaction. */

@@ -15,8 +15,6 @@ export interface LocalHedera extends Service {
 }
 
 export interface LocalHederaOptions extends LedgerOptions {
-  /** Where the consensus nodes listen; 127.0.0.2, or 127.0.0.1 where that cannot be bound. */
-  readonly host?: string | undefined;
   readonly nodePorts?: readonly number[] | undefined;
   readonly mirrorPort?: number | undefined;
   readonly consensusDelayMs?: number | undefined;

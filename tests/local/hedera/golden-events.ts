@@ -66,7 +66,6 @@ const collections: LedgerEvent[] = [5001, 5002].map((num) => ({
   treasury: 1001,
   name: `Collection ${num}`,
   symbol: "C",
-  maxSupply: 0,
 }));
 
 function mint(

@@ -243,21 +243,6 @@ test("what the rules forbid changes nothing, takes no time and leaves no transac
   assert.equal(ledger.lastConsensus(), last);
 });
 
-test("a supply limit holds", async () => {
-  const collection = await ledger.createCollection({
-    treasury,
-    name: "Few",
-    symbol: "FEW",
-    maxSupply: 3,
-  });
-  await ledger.mint(collection, { count: 2 });
-  await assert.rejects(
-    ledger.mint(collection, { count: 2 }),
-    refusedWith("TOKEN_MAX_SUPPLY_REACHED"),
-  );
-  assert.deepEqual(await ledger.mint(collection, { count: 1 }), [3]);
-});
-
 test("consensus timestamps strictly increase, also when the clock stands still or goes back", async () => {
   const { body: before } = await get("/transactions?limit=1");
   clock.ms -= 60_000;

@@ -9,7 +9,7 @@ import { SECOND } from "../timestamps.ts";
 import { PrecheckFailure, type ResponseCode } from "./codes.ts";
 import { createTopic } from "./create-topic.ts";
 import { submitMessage } from "./submit-message.ts";
-import { isSignedFor, type SubmittedTransaction, topicNum } from "./transaction.ts";
+import { type SubmittedTransaction, topicNum } from "./transaction.ts";
 
 /** What the node that passed the transaction on adds to it. */
 export interface HandleOptions {
@@ -82,7 +82,7 @@ function outcome(
 
 /** What may have changed between the node's check and consensus. */
 function checkAgain(transaction: SubmittedTransaction, { state, at }: Turn): void {
-  const { payer, validStart, validDuration } = transaction;
+  const { payer, validStart, validDuration, signatures } = transaction;
   if (recentTransactions(state, transactionKey(payer, validStart), at).length > 0) {
     throw new PrecheckFailure("DUPLICATE_TRANSACTION");
   }
@@ -91,7 +91,7 @@ function checkAgain(transaction: SubmittedTransaction, { state, at }: Turn): voi
   }
   const account = newest(state.accounts.get(payer));
   if (account === undefined || account.deleted) throw new PrecheckFailure("PAYER_ACCOUNT_DELETED");
-  if (account.key === null || !isSignedFor(transaction, account.key)) {
+  if (account.key === null || !signatures.satisfy(account.key)) {
     throw new PrecheckFailure("INVALID_PAYER_SIGNATURE");
   }
 }

@@ -3,7 +3,7 @@ import { type Nanos, SECOND } from "../timestamps.ts";
 import { PrecheckFailure } from "./codes.ts";
 import { priceOf } from "./fees.ts";
 import type { Receipts } from "./receipts.ts";
-import { isSignedFor, type Operation, type SubmittedTransaction, topicNum } from "./transaction.ts";
+import { type Operation, type SubmittedTransaction, topicNum } from "./transaction.ts";
 
 /** Limits of the public network (`hedera.transaction.*`, `consensus.message.*`). */
 const DURATION_MIN_S = 15;
@@ -42,7 +42,7 @@ export function precheck(transaction: SubmittedTransaction, view: NodeView): num
   const payer = newest(view.state.accounts.get(transaction.payer));
   if (payer === undefined) throw new PrecheckFailure("PAYER_ACCOUNT_NOT_FOUND");
   if (payer.deleted) throw new PrecheckFailure("PAYER_ACCOUNT_DELETED");
-  if (payer.key === null || !isSignedFor(transaction, payer.key)) {
+  if (payer.key === null || !transaction.signatures.satisfy(payer.key)) {
     throw new PrecheckFailure("INVALID_SIGNATURE");
   }
   const price = priceOf(transaction, toCostlyTopic);

@@ -91,16 +91,12 @@ export function checkMemo(memo: string): Uint8Array {
   return bytes;
 }
 
-/** @param key hex of a protobuf `Key` */
-export function isSignedFor({ signatures }: SubmittedTransaction, key: string): boolean {
-  return signatures.satisfy(key);
-}
-
-/** @throws PrecheckFailure when there is a key and the transaction's signatures do not satisfy it */
-export function requireSignature(transaction: SubmittedTransaction, key: string | null): void {
-  if (key !== null && !isSignedFor(transaction, key)) {
-    throw new PrecheckFailure("INVALID_SIGNATURE");
-  }
+/**
+ * @param key hex of a protobuf `Key`
+ * @throws PrecheckFailure when there is a key and the transaction's signatures do not satisfy it
+ */
+export function requireSignature({ signatures }: SubmittedTransaction, key: string | null): void {
+  if (key !== null && !signatures.satisfy(key)) throw new PrecheckFailure("INVALID_SIGNATURE");
 }
 
 function decode(bytes: Uint8Array) {

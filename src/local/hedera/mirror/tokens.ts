@@ -42,11 +42,9 @@ export const getToken: Endpoint = ({ view, query, part }) => {
       deleted: deletedOf(view, versions, token),
       // In nanoseconds, unlike every other instant: a known oddity of the real one.
       expiry_timestamp: first.at + NINETY_DAYS_S * SECOND,
-      max_supply: String(token.maxSupply),
       memo: token.memo,
       modified_timestamp: timestampText(token.at),
       name: token.name,
-      supply_type: token.maxSupply === 0 ? "INFINITE" : "FINITE",
       symbol: token.symbol,
       token_id: entityId(num),
       total_supply: String(
@@ -66,11 +64,13 @@ const UNSET = {
   freeze_key: null,
   initial_supply: "0",
   kyc_key: null,
+  max_supply: "0",
   metadata: "",
   metadata_key: null,
   pause_key: null,
   pause_status: "NOT_APPLICABLE",
   supply_key: null,
+  supply_type: "INFINITE",
   type: "NON_FUNGIBLE_UNIQUE",
   wipe_key: null,
 } as const;

@@ -11,9 +11,6 @@ export interface NewCollection {
   readonly treasury: string;
   readonly name: string;
   readonly symbol: string;
-  readonly memo?: string;
-  /** Most NFTs there may ever be; any number when absent. */
-  readonly maxSupply?: number;
 }
 
 /** The network mints at most this many NFTs in one transaction, and transfers as many. */
@@ -28,11 +25,10 @@ export function createCollection(given: NewCollection): Step<string> {
       at: turn.at,
       num,
       deleted: false,
-      memo: given.memo ?? "",
+      memo: "",
       treasury: livingAccount(turn.state, given.treasury).num,
       name: given.name,
       symbol: given.symbol,
-      maxSupply: given.maxSupply ?? 0,
     });
     addOwnTransaction(turn, "TOKENCREATION", num);
     return entityId(num);
@@ -40,22 +36,14 @@ export function createCollection(given: NewCollection): Step<string> {
 }
 
 /**
- * Mints to the treasury.
+ * Mints to the treasury, with a made-up link as metadata.
  *
- * @param metadata the bytes that go with a serial
  * @returns the new serials, ascending; a serial is never used twice
  */
-export function mintNfts(
-  id: string,
-  count: number,
-  metadata: (serial: number) => Uint8Array,
-): Step<number[]> {
+export function mintNfts(id: string, count: number): Step<number[]> {
   return (turn) => {
     const { token, nfts } = livingCollection(turn.state, id);
     atMostOneTransaction(count);
-    if (token.maxSupply > 0 && nfts.length + count > token.maxSupply) {
-      throw new LedgerRefusal("TOKEN_MAX_SUPPLY_REACHED", `${id} has ${nfts.length} NFTs`);
-    }
     const serials = Array.from({ length: count }, (_, index) => nfts.length + 1 + index);
     for (const serial of serials) {
       turn.add({
@@ -65,7 +53,7 @@ export function mintNfts(
         serial,
         holder: token.treasury,
         hops: [{ from: null, to: token.treasury }],
-        metadata: Buffer.from(metadata(serial)).toString("base64"),
+        metadata: Buffer.from(`ipfs://local/${serial}`).toString("base64"),
       });
     }
     addOwnTransaction(turn, "TOKENMINT", token.num);

@@ -48,8 +48,6 @@ export interface CollectionVersion extends Version {
   readonly treasury: number;
   readonly name: string;
   readonly symbol: string;
-  /** 0: as many as one likes. */
-  readonly maxSupply: number;
 }
 
 /** A transfer as the record of a transaction lists it. */

@@ -2,7 +2,6 @@ import { FIRST_RUNNING_HASH, runningHash } from "../../../ledger/running-hash.ts
 import { entityId } from "../entity-id.ts";
 import { type KeyBytes, keyHex } from "../keys.ts";
 import { timestampText } from "../timestamps.ts";
-import { livingAccount } from "./accounts.ts";
 import type { Chunk, CustomFee, TopicVersion } from "./events.ts";
 import { newest, type Step, type Turn } from "./state.ts";
 import { addOwnTransaction } from "./transactions.ts";
@@ -14,8 +13,6 @@ export interface NewTopic {
   readonly adminKey?: KeyBytes | null;
   /** Without it anyone may write to the topic. */
   readonly submitKey?: KeyBytes | null;
-  readonly feeScheduleKey?: KeyBytes | null;
-  readonly autoRenewAccount?: string;
   readonly customFees?: readonly CustomFee[];
 }
 
@@ -31,13 +28,12 @@ const AUTO_RENEW_PERIOD_S = 7_890_000;
 /** @returns the new topic's id */
 export function createTopic(given: NewTopic): Step<string> {
   return (turn) => {
-    const { autoRenewAccount: renewer } = given;
     const num = addTopic(turn, {
       memo: given.memo ?? "",
       adminKey: keyHex(given.adminKey),
       submitKey: keyHex(given.submitKey),
-      feeScheduleKey: keyHex(given.feeScheduleKey),
-      autoRenewAccount: renewer === undefined ? null : livingAccount(turn.state, renewer).num,
+      feeScheduleKey: null,
+      autoRenewAccount: null,
       autoRenewPeriod: AUTO_RENEW_PERIOD_S,
       customFees: given.customFees ?? [],
     });
