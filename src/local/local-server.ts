@@ -128,7 +128,11 @@ class Starter {
     void child.exited.then((how) => {
       ended = how;
     });
-    if (child.pid !== 0) this.#note({ pid: child.pid, identity: child.identity });
+    try {
+      if (child.pid !== 0) this.#note({ pid: child.pid, identity: child.identity });
+    } catch {
+      // The disk is full: if we are killed its guard alone ends it.
+    }
     const deadline = performance.now() + START_DEADLINE_MS;
     while (ended === undefined && !(await isReady(port, child.pid))) {
       if (performance.now() > deadline) {

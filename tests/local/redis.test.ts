@@ -1,7 +1,7 @@
 import * as assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { rmSync, statSync } from "node:fs";
+import { mkdirSync, rmdirSync, rmSync, statSync } from "node:fs";
 import { connect } from "node:net";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
@@ -25,6 +25,17 @@ async function start(options: Partial<RedisOptions> = {}): Promise<LocalRedis> {
   const server = await startRedis({ dataDir, ...options });
   started.push(server);
   return server;
+}
+
+/** What a server that is being started says to a stranger, or how it did not come up. */
+async function answerWhenUp(port: number): Promise<string> {
+  const deadline = performance.now() + 10_000;
+  let answer = "";
+  while (!answer.startsWith("-NOAUTH") && performance.now() < deadline) {
+    await delay(20);
+    answer = await answerTo("PING", port);
+  }
+  return answer;
 }
 
 test.after.each(async () => {
@@ -120,17 +131,26 @@ for (const kind of ["redis-server", "js-redis-server"] as const) {
     const server = await start({ path });
     const killed = server.pid();
     process.kill(killed, "SIGKILL");
-    const deadline = performance.now() + 10_000;
-    let answer = "";
-    while (!answer.startsWith("-NOAUTH") && performance.now() < deadline) {
-      await delay(20);
-      answer = await answerTo("PING", server.port);
-    }
-    assert.match(answer, /^-NOAUTH/);
+    assert.match(await answerWhenUp(server.port), /^-NOAUTH/);
     assert.notEqual(server.pid(), killed);
     await server.close();
   });
 }
+
+test("a server that is started again while its lock cannot be written ends with close", async () => {
+  const server = await start();
+  // Stands for a full disk.
+  const draft = join(dataDir, `server.lock.${process.pid}`);
+  mkdirSync(draft);
+  process.kill(server.pid(), "SIGKILL");
+  const answer = await answerWhenUp(server.port);
+  // Long enough for another one to be started beside it.
+  await delay(1_000);
+  rmdirSync(draft);
+  await server.close();
+  assert.match(answer, /^-NOAUTH/);
+  assert.match(await answerTo("PING", server.port), /^Error/);
+});
 
 testInstalled("Ctrl-C leaves Redis up until its holder has drained", async () => {
   const holder = await holdServer("redis", dataDir);
