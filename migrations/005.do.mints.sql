@@ -37,7 +37,6 @@ create table holdings_check_run (
   -- Which worker has the run, and until when.
   lease_owner text,
   lease_until epoch_ms not null default 0,
-  report json,
   check ((state = 'running') = (finished_at is null))
 );
 create unique index holdings_check_once_a_day on holdings_check_run (day) where kind = 'scheduled';

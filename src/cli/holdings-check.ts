@@ -4,7 +4,12 @@ import { createMirrorNode } from "../ledger/mirror/node.ts";
 import { createLogger } from "../log.ts";
 import { readDatabaseClock } from "../store/postgres.ts";
 import { createHoldingsCheck } from "../upkeep/holdings-check/check.ts";
-import { type CheckReport, isComplete, type MintReport } from "../upkeep/holdings-check/report.ts";
+import {
+  type CheckReport,
+  isComplete,
+  type MintReport,
+  reportRun,
+} from "../upkeep/holdings-check/report.ts";
 import { actOn } from "./act.ts";
 import { withDatabase } from "./database.ts";
 import { command, table } from "./output.ts";
@@ -62,7 +67,7 @@ async function checkNow(): Promise<CheckReport> {
     const collections = { A: settings.COLLECTION_A_ID, B: settings.COLLECTION_B_ID };
     try {
       const check = createHoldingsCheck({ sql, mirror, clock, log, collections });
-      return await actOn(sql, HOW, () => check.runNow());
+      return await actOn(sql, HOW, async () => reportRun(sql, await check.runNow()));
     } finally {
       clock.stop();
       await mirror.close();

@@ -66,7 +66,7 @@ export function table<Row>(
     String((typeof cell === "function" ? cell(row) : row[cell]) ?? "-");
   const lines = [headings, ...rows.map((row) => cells.map(textOf(row)))];
   const widths = headings.map((_, column) =>
-    Math.max(...lines.map((line) => (line[column] ?? "").length)),
+    lines.reduce((width, line) => Math.max(width, (line[column] ?? "").length), 0),
   );
   return lines
     .map((line) =>

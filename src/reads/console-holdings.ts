@@ -1,5 +1,6 @@
 import type { Day } from "../../actors/day.ts";
 import { runStatement, type Sql } from "../store/postgres.ts";
+import type { Fragment } from "./star-windows.ts";
 
 /** A run of the holdings check, in numbers. Instants are epoch milliseconds. */
 export interface ListedCheck {
@@ -97,19 +98,24 @@ export interface ReleasedNft {
   readonly readAt: number;
 }
 
-/**
- * The NFTs that a run ended, by mint.
- *
- * @param limit the first so many; all when absent
- */
-export async function releasesOfCheck(
-  sql: Sql,
-  id: string,
-  limit: number | null = null,
-): Promise<readonly ReleasedNft[]> {
-  return runStatement(sql<ReleasedNft[]>`
+/** For a mint that lost all that counted there: a second or two. */
+const RELEASES_WITHIN_MS = 60_000;
+
+/** The first NFTs that a run ended, by mint. */
+export function releasesOfCheck(sql: Sql, id: string, limit: number) {
+  return runStatement(releases(sql, sql`run_id = ${id}`, limit));
+}
+
+/** All NFTs that a run ended on one mint. */
+export function releasesOnMint(sql: Sql, id: string, mint: string) {
+  const query = releases(sql, sql`run_id = ${id} and event_id = ${mint}`, null);
+  return runStatement(query, RELEASES_WITHIN_MS);
+}
+
+function releases(sql: Sql, which: Fragment, limit: number | null) {
+  return sql<ReleasedNft[]>`
     select event_id as event, '0.0.' || wallet as wallet, collection, serial, weight, spare,
       star_id as "starId", owner, deleted, listed_at as "listedAt", read_at as "readAt"
-    from claim_release where run_id = ${id}
-    order by event_id, seq, collection, serial limit ${limit}`);
+    from claim_release where ${which}
+    order by event_id, seq, collection, serial limit ${limit}`;
 }

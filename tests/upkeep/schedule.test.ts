@@ -165,7 +165,7 @@ test("without a Redis that is fit for BullMQ, the tick alone calls the check", a
 test("what was left open is tried again when it said, not at the next tick", async () => {
   const open = (retryAfterMs: number | null): DueOutcome => ({
     kind: "checked",
-    report: { day: "2026-11-20", mints: [] },
+    run: { id: "a run", day: "2026-11-20", kind: "scheduled", passes: 1 },
     retryAfterMs,
   });
   const check = calledCheck((call) => open(call === 1 ? 10 : null));

@@ -16,7 +16,6 @@ import {
   takeDueRun,
   whileHolding,
 } from "./progress.ts";
-import { type CheckReport, isComplete, reportRun } from "./report.ts";
 import type { ReadingDeps } from "./verify.ts";
 
 export interface HoldingsCheckDeps extends Omit<ReadingDeps, "signal"> {
@@ -31,7 +30,7 @@ export type DueOutcome =
   | { readonly kind: "nothing-due" }
   | {
       readonly kind: "checked";
-      readonly report: CheckReport;
+      readonly run: CheckRun;
       /** When the parts left open may be looked at again; null where none is. */
       readonly retryAfterMs: number | null;
     };
@@ -54,7 +53,7 @@ export interface HoldingsCheck extends Service {
    *
    * @throws RetryableError as above
    */
-  runNow(): Promise<CheckReport>;
+  runNow(): Promise<CheckRun>;
   /**
    * Reads, verifies and plans as a check does, and writes nothing: no run, no progress, no
    * release. NFTs may move between this and a run: the run reads again.
@@ -88,15 +87,13 @@ export function createHoldingsCheck(given: HoldingsCheckDeps): HoldingsCheck {
     if (run === null) return { kind: "nothing-due" };
     await deps.failpoint?.("forever.taken");
     return whileHolding(deps, run, async () => {
-      const report = await makePass(deps, run);
-      if (isComplete(report)) {
-        await conclude(deps, run, { end: { state: "done" }, report });
-        return { kind: "checked", report, retryAfterMs: null };
+      if ((await makePass(deps, run)) === 0) {
+        await conclude(deps, run, { state: "done" });
+        return { kind: "checked", run, retryAfterMs: null };
       }
       const retryAfterMs = Math.min(RETRY_AFTER_MS * 2 ** (run.passes - 1), RETRY_AFTER_MS_MAX);
-      const end = { state: "running", nextTryAt: deps.clock.now() + retryAfterMs } as const;
-      await conclude(deps, run, { end, report });
-      return { kind: "checked", report, retryAfterMs };
+      await conclude(deps, run, { state: "running", nextTryAt: deps.clock.now() + retryAfterMs });
+      return { kind: "checked", run, retryAfterMs };
     });
   };
   return {
@@ -114,22 +111,25 @@ export function createHoldingsCheck(given: HoldingsCheckDeps): HoldingsCheck {
     async runNow() {
       const run = await startManualRun(deps);
       return whileHolding(deps, run, async () => {
-        let report = await makePass(deps, run);
-        for (let pass = 2; pass <= MANUAL_PASSES_MAX && !isComplete(report); pass += 1) {
+        let open = await makePass(deps, run);
+        for (let pass = 2; pass <= MANUAL_PASSES_MAX && open > 0; pass += 1) {
           await pause(MANUAL_PAUSE_MS);
-          report = await makePass(deps, run);
+          open = await makePass(deps, run);
         }
-        const state = isComplete(report) ? "done" : "incomplete";
-        await conclude(deps, run, { end: { state }, report });
-        return report;
+        await conclude(deps, run, { state: open === 0 ? "done" : "incomplete" });
+        return run;
       });
     },
     runDry: () => dryRun(deps),
   };
 }
 
-/** Looks at everything the run has left open: one reading of each collection serves all mints. */
-async function makePass(deps: CheckDeps, run: CheckRun): Promise<CheckReport> {
+/**
+ * Looks at everything the run has left open: one reading of each collection serves all mints.
+ *
+ * @returns how many parts are still open
+ */
+async function makePass(deps: CheckDeps, run: CheckRun): Promise<number> {
   const { sql, failpoint } = deps;
   const open = await openMints(sql, run);
   const empty = open.filter(({ counts }) => counts.length === 0);
@@ -140,37 +140,33 @@ async function makePass(deps: CheckDeps, run: CheckRun): Promise<CheckReport> {
   );
   const counting = open.filter(({ counts }) => counts.length > 0);
   const readings = await readFor(deps, counting);
+  let [removed, deferred] = [0, 0];
   for (const { id: mint, parts, kept } of counting) {
     const found = await checkMint(deps, {
       mint,
       parts,
       readings,
       apply: async (releases) => {
-        const deferred = await applyReleases(deps, { runId: run.id, mint }, releases);
+        const contested = await applyReleases(deps, { runId: run.id, mint }, releases);
         await failpoint?.("forever.removed");
-        return deferred;
+        removed += releases.length - contested.length;
+        return contested;
       },
     });
     await failpoint?.("forever.mark");
     await saveProgress(deps, run, [{ ...found, mint, kept: kept + found.kept }]);
     await failpoint?.("forever.marked");
+    deferred += found.deferred.length;
   }
-  return reportRun(sql, run);
-}
-
-async function conclude(
-  deps: CheckDeps,
-  run: CheckRun,
-  { end, report }: { readonly end: RunEnd; readonly report: CheckReport },
-): Promise<void> {
-  await deps.failpoint?.("forever.reported");
-  await endPass(deps, run, { end, report });
-  const { id, day, kind, passes: pass } = run;
-  const count = (of: "removed" | "deferred") =>
-    report.mints.reduce((sum, mint) => sum + mint[of].length, 0);
-  const [removed, deferred] = [count("removed"), count("deferred")];
+  const { id, day, kind, passes } = run;
   deps.log[deferred === 0 ? "info" : "warn"](
-    { run: id, day, kind, pass, state: end.state, mints: report.mints.length, removed, deferred },
+    { run: id, day, kind, passes, mints: open.length, removed, deferred },
     "forever mints were checked",
   );
+  return deferred;
+}
+
+async function conclude(deps: CheckDeps, run: CheckRun, end: RunEnd): Promise<void> {
+  await deps.failpoint?.("forever.reported");
+  await endPass(deps, run, end);
 }

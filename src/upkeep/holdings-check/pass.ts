@@ -29,6 +29,8 @@ export interface MintPass {
 const RELEASES_MAX: Readonly<Record<Collection, number>> = { A: 500, B: 2_000 };
 
 const WHOLE = { serial: null, starId: null };
+/** Parts of a collection listed one by one: one statement writes down those of a mint. */
+const OPEN_PARTS_MAX = 10_000;
 
 /** The mints that a run has not finished, or all of them. */
 export async function openMints(sql: Sql, run: CheckRun | null): Promise<readonly OpenMint[]> {
@@ -76,11 +78,14 @@ async function checkCollection(
       deferred.push(...plan.deferred, ...(await pass.apply(plan.releases)));
     }
   };
+  const leaveWholeOpen = (reason: string): MintProgress => ({
+    kept: 0,
+    deferred: [{ ...WHOLE, collection, wallet: null, reason }],
+  });
   let kept = 0;
   for await (const page of claimsOf(deps.sql, { mint: pass.mint, collection, parts })) {
     if (isWhole && reading !== null && "inconclusive" in reading) {
-      const reason = reading.inconclusive;
-      return { kept: 0, deferred: [{ ...WHOLE, collection, wallet: null, reason }] };
+      return leaveWholeOpen(reading.inconclusive);
     }
     const verified = await verifyClaims(page, readings);
     await deps.failpoint?.("forever.judged");
@@ -91,6 +96,11 @@ async function checkCollection(
     if (collection === "A") await end();
   }
   await end();
+  if (deferred.length > OPEN_PARTS_MAX) {
+    return leaveWholeOpen(
+      `${deferred.length} NFTs are in doubt; the first: ${deferred[0]?.reason}`,
+    );
+  }
   return { kept, deferred };
 }
 

@@ -127,17 +127,17 @@ export async function saveProgress(
   }
 }
 
-/** Ends a pass: writes its report down and lets go of the run. */
+/** Ends a pass: lets go of the run. */
 export async function endPass(
   { sql, clock, worker }: ProgressDeps,
   run: CheckRun,
-  { end, report }: { readonly end: RunEnd; readonly report: object },
+  end: RunEnd,
 ): Promise<void> {
   const [finishedAt, nextTryAt] =
     end.state === "running" ? [null, end.nextTryAt] : [clock.now(), 0];
   await runStatement(sql`
     update holdings_check_run
     set state = ${end.state}, finished_at = ${finishedAt}, next_try_at = ${nextTryAt},
-      report = ${JSON.stringify(report)}::text::json, lease_owner = null, lease_until = 0
+      lease_owner = null, lease_until = 0
     where id = ${run.id} and state = 'running' and lease_owner = ${worker}`);
 }

@@ -1,6 +1,6 @@
 import type { Day } from "../../../actors/day.ts";
 import type { Collection } from "../../journal/mint-end.ts";
-import { type ReleasedNft, releasesOfCheck } from "../../reads/console-holdings.ts";
+import { type ReleasedNft, releasesOnMint } from "../../reads/console-holdings.ts";
 import type { Sql } from "../../store/postgres.ts";
 import type { DeferredPart } from "./claims.ts";
 import { type CheckRun, readProgress } from "./progress.ts";
@@ -39,22 +39,14 @@ export interface CheckReport {
 }
 
 /**
- * Says what a run has done so far, over all its passes in all processes: from what is written
- * down, not from memory.
+ * Says what a run that has ended did, over all its passes: from what is written down, mint by mint.
  */
 export async function reportRun(sql: Sql, run: CheckRun): Promise<CheckReport> {
-  const progress = await readProgress(sql, run);
-  const removed = new Map<string, Removed[]>();
-  for (const release of await releasesOfCheck(sql, run.id)) {
-    const entries = removed.get(release.event) ?? [];
-    removed.set(release.event, entries);
-    entries.push(removedOf(release));
+  const mints: MintReport[] = [];
+  for (const [id, { kept, deferred }] of await readProgress(sql, run)) {
+    const releases = await releasesOnMint(sql, run.id, id);
+    mints.push({ id, removed: releases.map(removedOf), kept, deferred });
   }
-  const ids = [...new Set([...progress.keys(), ...removed.keys()])].sort();
-  const mints = ids.map((id) => {
-    const { kept, deferred } = progress.get(id) ?? { kept: 0, deferred: [] };
-    return { id, removed: removed.get(id) ?? [], kept, deferred };
-  });
   return { day: run.day, mints };
 }
 

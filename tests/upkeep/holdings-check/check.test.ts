@@ -31,7 +31,7 @@ test("a transferred NFT loses its weight, with evidence, and counts for its new 
   const before = await stage.total();
   await stage.hedera.ledger.transfer(stage.collections.A, sold, buyer.id);
   assert.equal(await stage.star(buyer), 1, "until the check it counts for the seller");
-  const report = await stage.check().runNow();
+  const report = await stage.checkNow();
   const mint = report.mints.find(({ id }) => id === "mint");
   assert.deepEqual(brief(report).removed, [`A/${sold}-1`]);
   const [removed] = mint?.removed ?? [];
@@ -46,8 +46,8 @@ test("a check with nothing to find changes nothing, and says what it kept", asyn
   const voter = await stage.wallet(2, 1);
   await stage.star(voter);
   const before = await stage.total();
-  const first = brief(await stage.check().runNow());
-  const again = brief(await stage.check().runNow());
+  const first = brief(await stage.checkNow());
+  const again = brief(await stage.checkNow());
   assert.deepEqual(first, again);
   assert.deepEqual([again.removed, again.deferred], [[], []]);
   const [live] = await stage.sql<{ claims: number }[]>`
@@ -64,7 +64,7 @@ test("a burned and a wiped NFT have no holder", async ({ stage }) => {
   await ledger.wipe(stage.collections.A, wiped);
   await ledger.transfer(stage.collections.A, burned, stage.treasury);
   await ledger.burn(stage.collections.A, burned);
-  const report = await stage.check().runNow();
+  const report = await stage.checkNow();
   assert.deepEqual(brief(report).removed, [`A/${wiped}-1`, `A/${burned}-1`]);
   const { removed = [] } = report.mints.find(({ id }) => id === "mint") ?? {};
   assert.deepEqual(
@@ -85,7 +85,7 @@ test("a sold carrier of the +5 is replaced by the lowest free B serial of that w
   assert.equal(await stage.star(voter), 6);
   const before = await stage.total();
   await stage.hedera.ledger.transfer(stage.collections.B, carrier, other.id);
-  const report = await stage.check().runNow();
+  const report = await stage.checkNow();
   const { removed = [] } = report.mints.find(({ id }) => id === "mint") ?? {};
   assert.deepEqual(
     removed.map(({ serial, weight, spare: by }) => ({ serial, weight, by })),
@@ -104,7 +104,7 @@ test("the sale of a carrier without a spare removes the 5, and the base stays", 
   await stage.star(voter);
   const before = await stage.total();
   await stage.hedera.ledger.transfer(stage.collections.B, carrier, stage.treasury);
-  assert.deepEqual(brief(await stage.check().runNow()).removed, [`B/${carrier}-5`]);
+  assert.deepEqual(brief(await stage.checkNow()).removed, [`B/${carrier}-5`]);
   assert.equal(await stage.total(), before - 5);
   assert.equal(await stage.star(voter), 0, "the base does not count twice");
 });
@@ -117,7 +117,7 @@ test("two wallets that swapped their carriers keep their +5", async ({ stage }) 
   const { ledger } = stage.hedera;
   await ledger.transfer(stage.collections.B, one.b, two.id);
   await ledger.transfer(stage.collections.B, two.b, one.id);
-  const { removed } = brief(await stage.check().runNow());
+  const { removed } = brief(await stage.checkNow());
   assert.deepEqual(removed, [`B/${one.b[0]}-0`, `B/${two.b[0]}-0`]);
   assert.equal(await stage.total(), before);
 });
@@ -128,7 +128,7 @@ test("sold and bought back before the check: nothing is removed", async ({ stage
   const { ledger } = stage.hedera;
   await ledger.transfer(stage.collections.A, voter.a, stage.treasury);
   await ledger.transfer(stage.collections.A, voter.a, voter.id);
-  assert.deepEqual(brief(await stage.check().runNow()).removed, []);
+  assert.deepEqual(brief(await stage.checkNow()).removed, []);
 });
 
 test("sold in the collection's reading, bought back before its own: kept, after a second look", async ({
@@ -139,14 +139,14 @@ test("sold in the collection's reading, bought back before its own: kept, after 
   const { ledger } = stage.hedera;
   await ledger.transfer(stage.collections.A, voter.a, stage.treasury);
   let pages = 0;
-  const check = stage.check({
+  const report = await stage.checkNow({
     failpoint: async (name) => {
       // Both collections have one page: both are read when the NFT comes back.
       if (name === "forever.page" && ++pages === 2)
         await ledger.transfer(stage.collections.A, voter.a, voter.id);
     },
   });
-  const { removed, deferred } = brief(await check.runNow());
+  const { removed, deferred } = brief(report);
   assert.deepEqual([removed, deferred], [[], []]);
   assert.ok(stage.asked.some((path) => path.endsWith(`/nfts/${voter.a[0]}`)));
 });
@@ -171,17 +171,17 @@ test("a scheduled run leaves moving NFTs open, reports them, and settles them at
   });
   const outcome = await check.runDue();
   assert.ok(outcome.kind === "checked");
-  const { removed, deferred } = brief(outcome.report);
-  assert.deepEqual(removed, [`A/${sold}-1`]);
-  assert.deepEqual(deferred, [`A/${moving}`]);
+  const left = brief(await stage.report(outcome.run));
+  assert.deepEqual(left.removed, [`A/${sold}-1`]);
+  assert.deepEqual(left.deferred, [`A/${moving}`]);
   assert.equal(outcome.retryAfterMs, 5_000);
   assert.deepEqual(await check.runDue(), { kind: "nothing-due" }, "not before its time");
   stage.clock.shiftMs += 5_000;
   const settled = await check.runDue();
   assert.ok(settled.kind === "checked" && settled.retryAfterMs === null);
-  assert.deepEqual(brief(settled.report), {
-    ...brief(outcome.report),
-    kept: brief(outcome.report).kept + 1,
+  assert.deepEqual(brief(await stage.report(settled.run)), {
+    ...left,
+    kept: left.kept + 1,
     deferred: [],
   });
   assert.deepEqual(await check.runDue(), { kind: "nothing-due" }, "done for today");
@@ -198,7 +198,7 @@ test("every forever mint is checked, approved or not, by one reading of each col
   await stage.sql`update event set approved_at = null where id = 'mint-2'`;
   await stage.hedera.ledger.transfer(stage.collections.A, voter.a, stage.treasury);
   stage.asked.length = 0;
-  const report = await stage.check().runNow();
+  const report = await stage.checkNow();
   for (const n of [1, 2, 3, 4]) {
     assert.deepEqual(brief(report, `mint-${n}`), {
       removed: [`A/${voter.a[0]}-1`],
@@ -216,7 +216,7 @@ test("ordinary events keep what has counted", async ({ stage }) => {
   const voter = await stage.wallet(1, 1);
   await stage.star(voter, "meetup");
   await stage.hedera.ledger.transfer(stage.collections.A, voter.a, stage.treasury);
-  const report = await stage.check().runNow();
+  const report = await stage.checkNow();
   assert.equal(
     report.mints.some(({ id }) => id === "meetup"),
     false,
@@ -248,7 +248,7 @@ test("a deleted collection has no holders: deleted NFTs do not count", async ({ 
   const voter = await stage.wallet(2, 2);
   await stage.star(voter);
   await stage.hedera.ledger.deleteCollection(stage.collections.B);
-  const { removed, deferred } = brief(await stage.check().runNow());
+  const { removed, deferred } = brief(await stage.checkNow());
   assert.deepEqual(deferred, []);
   assert.ok(removed.includes(`B/${voter.b[0]}-5`), "no spare: the others are deleted too");
   const [left] = await stage.sql`

@@ -103,8 +103,8 @@ test("what is deferred makes the exit status 1, and the reason is shown", async 
   );
   assert.match(deferred?.reason ?? "", /HTTP 503/);
   const [kept] = await stage.sql`
-    select state, report from holdings_check_run order by started_at desc limit 1`;
-  assert.deepEqual({ ...kept }, { state: "incomplete", report }, "the report is stored");
+    select state from holdings_check_run order by started_at desc limit 1`;
+  assert.equal(kept?.state, "incomplete");
 });
 
 test("a missing setting and a database out of reach are one line on standard error", async ({

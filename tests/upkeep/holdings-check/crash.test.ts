@@ -52,15 +52,15 @@ async function finish(stage: Stage, { removed, totals }: Arranged): Promise<void
   const outcome = await stage.check().runDue();
   assert.ok(outcome.kind === "checked" && outcome.retryAfterMs === null);
   for (const [n, mint] of MINTS.entries()) {
-    const report = brief(outcome.report, mint);
+    const report = brief(await stage.report(outcome.run), mint);
     assert.deepEqual([...report.removed].sort(), removed, "before and after the crash, each once");
     assert.deepEqual(report.deferred, []);
     assert.equal(await stage.total(mint), totals[n]);
     assert.deepEqual(await stage.differences(mint), []);
   }
-  const runs = await stage.sql<{ state: string; report: unknown }[]>`
-    select state, report from holdings_check_run order by day desc limit 1`;
-  assert.deepEqual({ ...runs[0] }, { state: "done", report: outcome.report });
+  const runs = await stage.sql<{ id: string; state: string }[]>`
+    select id, state from holdings_check_run order by day desc limit 1`;
+  assert.deepEqual({ ...runs[0] }, { id: outcome.run.id, state: "done" });
   assert.deepEqual(await stage.check().runDue(), { kind: "nothing-due" });
 }
 
@@ -148,7 +148,7 @@ test("a run cut off from Postgres goes on where it was, in the same worker and a
   await assert.rejects(check.runDue(), /ECONNRESET/);
   const outcome = await check.runDue();
   assert.ok(outcome.kind === "checked");
-  assert.deepEqual([...brief(outcome.report).removed].sort(), arranged.removed);
+  assert.deepEqual([...brief(await stage.report(outcome.run)).removed].sort(), arranged.removed);
   assert.equal(await stage.total(), arranged.totals[0]);
 });
 

@@ -114,7 +114,7 @@ for (const { name, fault, open } of faults) {
     const voter = await sellOut(stage);
     const before = await stage.total();
     stage.hedera.mirror.faults.inject(fault(stage));
-    const troubled = brief(await stage.check(SOON).runNow());
+    const troubled = brief(await stage.checkNow(SOON));
     if (open === "A") {
       assert.deepEqual(troubled.deferred, ["A/all"]);
       assert.deepEqual(troubled.removed, [`B/${voter.b[0]}-5`], "collection B was read whole");
@@ -126,7 +126,7 @@ for (const { name, fault, open } of faults) {
     }
     stage.hedera.mirror.faults.heal();
     await stage.reconnect();
-    const healed = brief(await stage.check().runNow());
+    const healed = brief(await stage.checkNow());
     assert.deepEqual(healed.deferred, []);
     assert.ok(healed.removed.includes(`A/${voter.a[0]}-1`));
     assert.equal(await stage.total(), before - 6);
@@ -148,7 +148,7 @@ test("a reading that an old replica answered in part is not believed against a l
     stage.hedera.mirror.faults.heal();
     // Of the list's pages every second one is the replica's: the NFT is on the second page.
     stage.hedera.mirror.faults.inject({ kind: "replica-flip", asOf, path: A_PAGES(stage) });
-    const { removed, deferred } = brief(await stage.check().runNow());
+    const { removed, deferred } = brief(await stage.checkNow());
     assert.deepEqual([removed, deferred], [[], [`A/${bought}`]]);
     assert.equal(await stage.total(), total);
   }
@@ -171,7 +171,7 @@ test("requests that alternate between an old and a new replica never cost a hold
     mirror.faults.inject({ kind: "replica-flip", asOf: unsold });
     // So the replicas answer other requests of the check each time.
     for (let n = 0; n < asksBefore; n += 1) await stage.mirror.nft(stage.collections.A, 1);
-    assert.deepEqual(brief(await stage.check().runNow()).removed, []);
+    assert.deepEqual(brief(await stage.checkNow()).removed, []);
     assert.equal(await stage.total(), total);
   }
 });
@@ -187,12 +187,12 @@ test("a spare that cannot be confirmed neither keeps nor loses the +5", async ({
     status: 500,
     path: new RegExp(`${stage.collections.B}/nfts/${spare}$`),
   });
-  const { removed, deferred } = brief(await stage.check(SOON).runNow());
+  const { removed, deferred } = brief(await stage.checkNow(SOON));
   assert.deepEqual([removed, deferred], [[], [`B/${carrier}`]]);
   assert.equal(await stage.total(), before);
   stage.hedera.mirror.faults.heal();
   await stage.reconnect();
-  assert.deepEqual(brief(await stage.check().runNow()).removed, [`B/${carrier}-0`]);
+  assert.deepEqual(brief(await stage.checkNow()).removed, [`B/${carrier}-0`]);
 });
 
 test("carriers swapped by two wallets keep both +5 when they are settled only at a later try", async ({
@@ -209,13 +209,16 @@ test("carriers swapped by two wallets keep both +5 when they are settled only at
   stage.hedera.mirror.faults.inject({ kind: "fail", status: 500, path: /\/nfts\/\d+$/ });
   const troubled = await stage.check(SOON).runDue();
   assert.ok(troubled.kind === "checked");
-  assert.deepEqual(brief(troubled.report).deferred, [`B/${one.b[0]}`, `B/${two.b[0]}`]);
+  assert.deepEqual(brief(await stage.report(troubled.run)).deferred, [
+    `B/${one.b[0]}`,
+    `B/${two.b[0]}`,
+  ]);
   stage.hedera.mirror.faults.heal();
   stage.clock.shiftMs += 10_000;
   await stage.reconnect();
   const settled = await stage.check().runDue();
   assert.ok(settled.kind === "checked");
-  const { removed, deferred } = brief(settled.report);
+  const { removed, deferred } = brief(await stage.report(settled.run));
   assert.deepEqual([removed, deferred], [[`B/${one.b[0]}-0`, `B/${two.b[0]}-0`], []]);
   assert.equal(await stage.total(), before);
 });
@@ -223,16 +226,16 @@ test("carriers swapped by two wallets keep both +5 when they are settled only at
 test("a collection that the mirror node does not know removes nothing", async ({ stage }) => {
   const voter = await sellOut(stage);
   const unknown = { A: "0.0.99999999", B: stage.collections.B };
-  const { removed, deferred } = brief(await stage.check({ collections: unknown }).runNow());
+  const { removed, deferred } = brief(await stage.checkNow({ collections: unknown }));
   assert.deepEqual([removed, deferred], [[`B/${voter.b[0]}-5`], ["A/all"]]);
-  assert.deepEqual(brief(await stage.check().runNow()).removed, [`A/${voter.a[0]}-1`]);
+  assert.deepEqual(brief(await stage.checkNow()).removed, [`A/${voter.a[0]}-1`]);
 });
 
 test("with nothing that counts, the mirror node is not even asked", async () => {
   const fresh = await setStage();
   assert.equal(await fresh.star(await fresh.wallet()), 1);
   fresh.asked.length = 0;
-  assert.deepEqual(brief(await fresh.check().runNow()), { removed: [], kept: 0, deferred: [] });
+  assert.deepEqual(brief(await fresh.checkNow()), { removed: [], kept: 0, deferred: [] });
   assert.deepEqual(fresh.asked, []);
   await fresh.close();
 });

@@ -24,14 +24,14 @@ test.after(({ stage }) => stage.close());
 function checkStoppingAt(stage: Stage, failpoint: string) {
   const stop = gate();
   let stopped = false;
-  const check = stage.check({
+  const report = stage.checkNow({
     failpoint: (name) => {
       if (name !== failpoint || stopped) return undefined;
       stopped = true;
       return stop.pass();
     },
   });
-  return { report: check.runNow().then((report) => brief(report)), ...stop };
+  return { report: report.then((done) => brief(done)), ...stop };
 }
 
 /** A voter who has sold what the star brought; a check has judged that and stands before its release. */
@@ -119,11 +119,11 @@ test("a spare that another wallet takes meanwhile carries nothing for its old ho
   await ledger.transfer(stage.collections.B, carrier, stage.treasury);
   let looks = 0;
   const stop = gate();
-  const check = stage.check({
+  const checked = stage.checkNow({
     // The first look is at the carrier, the second at its spare.
     failpoint: (name) => (name === "forever.confirmed" && ++looks === 2 ? stop.pass() : undefined),
   });
-  const report = check.runNow().then((done) => brief(done));
+  const report = checked.then((done) => brief(done));
   await stop.arrival;
   await ledger.transfer(stage.collections.B, spare, buyer.id);
   assert.equal(await stage.star(buyer), 6);
@@ -156,12 +156,12 @@ test("where stars hold a mint's total, the check gives way and comes again", asy
   const holder = await owner.reserve();
   await holder`begin`;
   await holder`select from event_total where event_id = 'mint' for update`;
-  const held = brief(await stage.check().runNow());
+  const held = brief(await stage.checkNow());
   assert.deepEqual([held.removed, held.deferred], [[], [`A/${voter.a[0]}`]]);
   await holder`rollback`;
   holder.release();
   await owner.end();
-  assert.deepEqual(brief(await stage.check().runNow()).removed, [`A/${voter.a[0]}-1`]);
+  assert.deepEqual(brief(await stage.checkNow()).removed, [`A/${voter.a[0]}-1`]);
 });
 
 test("two checks at once, and eight workers: each attribution ends once", async ({ stage }) => {
@@ -176,14 +176,14 @@ test("two checks at once, and eight workers: each attribution ends once", async 
     await ledger.transfer(stage.collections.B, b, stage.treasury);
   }
   const [byHand, alsoByHand, ...due] = await Promise.all([
-    stage.check().runNow(),
-    stage.check().runNow(),
+    stage.checkNow(),
+    stage.checkNow(),
     ...Array.from({ length: 8 }, () => stage.check().runDue()),
   ]);
   const checked = due.filter((outcome) => outcome.kind === "checked");
   assert.equal(checked.length, 1, "one worker has the day's run");
-  const reports = [byHand, alsoByHand, ...checked.map(({ report }) => report)];
-  const removed = reports.flatMap((report) => (report === undefined ? [] : brief(report).removed));
+  const scheduled = await Promise.all(checked.map(({ run }) => stage.report(run)));
+  const removed = [byHand, alsoByHand, ...scheduled].flatMap((report) => brief(report).removed);
   assert.equal(removed.length, 6 * 3);
   assert.equal(new Set(removed).size, removed.length);
   assert.equal(await stage.total(), before - 6 * (2 + 5));
@@ -216,7 +216,7 @@ test("stars, transfers and two checks at once, many rounds: some order of commit
       );
     };
     const check = async () => {
-      removals += brief(await stage.check().runNow()).removed.length;
+      removals += brief(await stage.checkNow()).removed.length;
     };
     await Promise.all([
       trade(),
@@ -232,8 +232,8 @@ test("stars, transfers and two checks at once, many rounds: some order of commit
 
 /** When everything has come to rest, one check leaves nothing that is not held. */
 async function settle(stage: Stage): Promise<void> {
-  assert.deepEqual(brief(await stage.check().runNow()).deferred, []);
-  const { removed, deferred, kept } = brief(await stage.check().runNow());
+  assert.deepEqual(brief(await stage.checkNow()).deferred, []);
+  const { removed, deferred, kept } = brief(await stage.checkNow());
   assert.deepEqual([removed, deferred], [[], []]);
   const live = await stage.sql<{ collection: "A" | "B"; serial: number; wallet: number }[]>`
     select collection, serial, wallet from serial_claim

@@ -74,7 +74,7 @@ test("the day of the first start counts as checked, and the next day is checked"
   clock.at += 1;
   const outcome = await worker().runDue();
   assert.ok(outcome.kind === "checked", "00:00:00.000 belongs to the new day");
-  assert.equal(outcome.report.day, "2026-11-21");
+  assert.equal(outcome.run.day, "2026-11-21");
   assert.deepEqual(await runs(sql), ["2026-11-20 scheduled skipped", "2026-11-21 scheduled done"]);
 });
 

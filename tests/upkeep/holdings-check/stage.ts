@@ -10,7 +10,8 @@ import {
   type HoldingsCheck,
   type HoldingsCheckDeps,
 } from "../../../src/upkeep/holdings-check/check.ts";
-import type { CheckReport } from "../../../src/upkeep/holdings-check/report.ts";
+import type { CheckRun } from "../../../src/upkeep/holdings-check/progress.ts";
+import { type CheckReport, reportRun } from "../../../src/upkeep/holdings-check/report.ts";
 import { castStar } from "../../../src/voting/cast-star.ts";
 import { createEngine } from "../../../src/voting/engine.ts";
 import { bodyOf, NO_SNAPSHOTS, seedDirectory } from "../../support/engine.ts";
@@ -36,6 +37,9 @@ export interface Stage {
   /** A star of that wallet, with what the mirror node says it holds; answers its weight. */
   star(voter: Voter, mint?: string): Promise<number>;
   check(overrides?: Partial<HoldingsCheckDeps>): HoldingsCheck;
+  /** Runs a check by hand to its end, and reads its report. */
+  checkNow(overrides?: Partial<HoldingsCheckDeps>): Promise<CheckReport>;
+  report(run: CheckRun): Promise<CheckReport>;
   total(mint?: string): Promise<number>;
   /** Forgets, as a restarted process does, that the mirror node failed a moment ago. */
   reconnect(): Promise<void>;
@@ -101,6 +105,8 @@ export async function setStage(): Promise<Stage> {
         pause: () => Promise.resolve(),
         ...overrides,
       }),
+    checkNow: async (overrides) => stage.report(await stage.check(overrides).runNow()),
+    report: (run) => reportRun(sql, run),
     async total(mint = "mint") {
       const [row] = await sql<{ weight: number }[]>`
         select weight from event_total where event_id = ${mint}`;

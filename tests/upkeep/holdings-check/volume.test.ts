@@ -5,12 +5,15 @@
  */
 import * as assert from "node:assert/strict";
 import { test } from "uvu";
+import { table } from "../../../src/cli/output.ts";
 import { compareMint } from "../../../src/journal/fold-mint.ts";
+import { MirrorError } from "../../../src/ledger/mirror/error.ts";
 import { createMirrorNode } from "../../../src/ledger/mirror/node.ts";
 import { silentLogger } from "../../../src/log.ts";
 import { openPostgres, type Sql } from "../../../src/store/postgres.ts";
 import { createHoldingsCheck } from "../../../src/upkeep/holdings-check/check.ts";
 import { listMints } from "../../../src/upkeep/holdings-check/claims.ts";
+import { reportRun } from "../../../src/upkeep/holdings-check/report.ts";
 import { mirrorStub, nftRow, type Reply, sendJson } from "../../ledger/mirror/stub.ts";
 import { decidedStar, type Engine, seedDirectory, startEngine } from "../../support/engine.ts";
 import { testDatabase } from "../../support/postgres.ts";
@@ -20,6 +23,8 @@ const SERIALS = 10_000;
 const WALLETS = 100;
 const MINTS = ["mint", "mint-2", "mint-3"];
 const collections = { A: "0.0.5001", B: "0.0.5002" };
+/** Id of a star of 2024. */
+const LONG_AGO = "01900000-0000-7000-8000-000000000000";
 /** Held by wallets that have not voted. */
 const SOLD_TO = "0.0.77";
 
@@ -84,7 +89,7 @@ test("10,000 serials that did not move are checked on three mints with at most 1
   const check = createHoldingsCheck({ sql, mirror, clock, log: silentLogger, collections });
 
   const began = performance.now();
-  const unchanged = await check.runNow();
+  const unchanged = await reportRun(sql, await check.runNow());
   const tookMs = Math.round(performance.now() - began);
   process.stdout.write(`unchanged: ${stub.asked.length} requests, ${tookMs} ms\n`);
   for (const mint of MINTS) {
@@ -95,7 +100,7 @@ test("10,000 serials that did not move are checked on three mints with at most 1
   // A wallet sold all it had: two requests more for each, on all mints together.
   for (let serial = 7; serial < SERIALS - WALLETS; serial += WALLETS) sold.add(serial);
   stub.asked.length = 0;
-  const changed = await check.runNow();
+  const changed = await reportRun(sql, await check.runNow());
   for (const mint of MINTS) {
     const { removed, kept, deferred } = brief(changed, mint);
     assert.deepEqual([removed.length, kept, deferred], [99, SERIALS - 99, []]);
@@ -106,6 +111,86 @@ test("10,000 serials that did not move are checked on three mints with at most 1
 
   await mirror.close();
   await stub.close();
+  await engine.close();
+  await database.close();
+});
+
+test("a run of 400,000 releases ends within a worker's statements, and its report has them all", async () => {
+  const database = await testDatabase({ migrated: true });
+  const engine = await startEngine(database.url);
+  await seedDirectory(engine.sql);
+  const worker = openPostgres(database.url, { role: "starboard_app" });
+  const patient = openPostgres(database.url, { statementTimeoutMs: 120_000 });
+  const mirror = {
+    nftOwners: () => assert.fail("nothing counts, so nothing is to be read"),
+    nft: () => assert.fail("nothing counts, so nothing is to be read"),
+  };
+  const deps = { sql: worker, mirror, clock: engine.clock, log: silentLogger, collections };
+  const many = 400_000;
+  const end = async (name: string): Promise<void> => {
+    if (name !== "forever.reported") return;
+    await database.sql`
+      insert into claim_release (event_id, seq, run_id, collection, serial, wallet, star_id, weight,
+        owner, deleted, listed_at, read_at, released_at)
+      select 'mint', serial, run.id, 'A', serial, 1001, run.id, 1, ${SOLD_TO}, false, 1, 1, 1
+      from holdings_check_run run, generate_series(1, ${many}) serial where state = 'running'`;
+  };
+  await createHoldingsCheck(deps).runDue();
+  const tomorrow = { now: () => engine.clock.now() + 86_400_000 };
+  const outcome = await createHoldingsCheck({ ...deps, clock: tomorrow, failpoint: end }).runDue();
+  assert.ok(outcome.kind === "checked");
+  const [run] = await worker`select state from holdings_check_run where id = ${outcome.run.id}`;
+  assert.equal(run?.state, "done");
+  const { mints } = await reportRun(patient, outcome.run);
+  assert.deepEqual(
+    mints.map(({ id, removed }) => [id, removed.length]),
+    [["mint", many]],
+  );
+  assert.equal(
+    table(
+      mints.flatMap(({ removed }) => removed),
+      { NFT: "serial" },
+    ).split("\n").length,
+    many + 1,
+  );
+  await Promise.all([worker.end(), patient.end()]);
+  await engine.close();
+  await database.close();
+});
+
+test("where more NFTs are in doubt than one statement writes down, their collection stays open as a whole", async () => {
+  const database = await testDatabase({ migrated: true });
+  const engine = await startEngine(database.url);
+  await seedDirectory(engine.sql);
+  const many = 10_001;
+  await database.sql`
+    insert into serial_claim (event_id, collection, serial, wallet, star_id)
+    select 'mint', 'A', serial, 1001, ${LONG_AGO} from generate_series(1, ${many}) serial`;
+  const nft = (serial: number) => ({
+    ...{ tokenId: collections.A, serial, owner: "0.0.1001", deleted: false, changedAt: null },
+  });
+  let isAway = true;
+  const mirror = {
+    async *nftOwners() {
+      yield isAway ? [nft(many + 1)] : Array.from({ length: many }, (_, n) => nft(n + 1));
+    },
+    nft: () => Promise.reject(new MirrorError("busy", "HTTP 503")),
+  };
+  const { sql, clock } = engine;
+  const worker = openPostgres(database.url, { role: "starboard_app" });
+  const check = createHoldingsCheck({
+    ...{ sql: worker, mirror, clock, log: silentLogger, collections },
+    pause: async () => undefined,
+  });
+  const [doubted] = (await reportRun(sql, await check.runNow())).mints;
+  assert.deepEqual([doubted?.removed, doubted?.kept, doubted?.deferred.length], [[], 0, 1]);
+  const { reason, ...part } = doubted?.deferred[0] ?? {};
+  assert.deepEqual(part, { collection: "A", serial: null, starId: null, wallet: null });
+  assert.match(reason ?? "", /^10001 NFTs are in doubt; the first: mirror node: HTTP 503$/);
+  isAway = false;
+  const [settled] = (await reportRun(sql, await check.runNow())).mints;
+  assert.deepEqual([settled?.removed, settled?.kept, settled?.deferred], [[], many, []]);
+  await worker.end();
   await engine.close();
   await database.close();
 });
