@@ -269,6 +269,24 @@ begin
 end
 $$;
 
+-- Starts a run by hand, and returns it; where a run is in a worker's hands, returns that one.
+create function start_holdings_check(run uuid, of_day date, worker text, at bigint, lease_ms bigint)
+returns setof holdings_check_run
+language plpgsql as $$
+begin
+  perform pg_advisory_xact_lock(hashtext('take_holdings_check'));
+  return query
+    select * from holdings_check_run
+    where state = 'running' and lease_until between at and at + 2 * lease_ms
+    order by started_at limit 1;
+  if found then return; end if;
+  return query
+    insert into holdings_check_run (id, day, kind, state, started_at, passes, lease_owner, lease_until)
+    values (run, of_day, 'manual', 'running', at, 1, worker, at + lease_ms)
+    returning *;
+end
+$$;
+
 -- Gives the run of a UTC day to one worker, until `at + lease_ms`. Returns nothing when there is
 -- nothing to do: the run is done, its next try is not due, or another worker has it. The very
 -- first call records its day as checked.

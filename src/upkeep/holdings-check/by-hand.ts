@@ -4,7 +4,6 @@ import { every, type Service } from "../../service.ts";
 import { type Redis, runCommand } from "../../store/redis.ts";
 import { createHoldingsCheck, type HoldingsCheckDeps } from "./check.ts";
 import type { DryReport } from "./dry-run.ts";
-import { isRunning } from "./progress.ts";
 
 /** The newest dry run of all processes. */
 export interface KeptDryRun {
@@ -29,12 +28,11 @@ export interface HoldingsCheckByHand extends Service {
    */
   startDryRun(operator: string): Promise<void>;
   /**
-   * Starts a real run, and waits a moment for it.
+   * Starts a real run, and waits a moment for it; where any process makes one, that is the answer.
    *
-   * @returns whether it has ended
-   * @throws TerminalError `INVALID_REQUEST` while any process makes one; RetryableError
+   * @throws RetryableError
    */
-  startRun(): Promise<"done" | "started">;
+  startRun(): Promise<{ readonly id: string; readonly state: "done" | "started" | "under way" }>;
 }
 
 const KEY = "starboard:console:holdings-dry-run";
@@ -50,16 +48,19 @@ const PATIENCE_MS = 2_000;
 export function checkByHand(
   given: HoldingsCheckDeps & { readonly redis: Redis },
 ): HoldingsCheckByHand {
-  const { redis, sql, clock, log } = given;
+  const { redis, clock, log } = given;
   const check = createHoldingsCheck(given);
-  const underWay = new Map<"dry" | "run", Promise<void>>();
+  const underWay = new Map<"dry" | "run", Promise<unknown>>();
 
   const keep = async (run: KeptDryRun): Promise<void> => {
     const EX = run.state === "running" ? RUNNING_KEPT_SECONDS : DONE_KEPT_SECONDS;
     await runCommand(redis.set(KEY, JSON.stringify(run), { EX }), ANSWER_WITHIN_MS);
   };
   /** Goes on in the background; a failure goes to the log, and to the operator who still waits. */
-  const start = (kind: "dry" | "run", work: () => Promise<void>): Promise<"done" | "started"> => {
+  const start = (
+    kind: "dry" | "run",
+    work: () => Promise<unknown>,
+  ): Promise<"done" | "started"> => {
     const done = work().finally(() => underWay.delete(kind));
     underWay.set(kind, done);
     done.catch((error: unknown) =>
@@ -74,7 +75,10 @@ export function checkByHand(
       return text === null ? null : (JSON.parse(text) as KeptDryRun);
     },
     async startDryRun(operator) {
-      if (underWay.has("dry")) throw busy();
+      if (underWay.has("dry")) {
+        const why = "a dry run is under way; wait until it has ended";
+        throw new TerminalError("INVALID_REQUEST", why);
+      }
       const running = { state: "running", operator, startedAt: clock.now(), report: null } as const;
       await start("dry", async () => {
         await keep(running);
@@ -91,19 +95,12 @@ export function checkByHand(
       });
     },
     async startRun() {
-      if (underWay.has("run")) throw busy();
-      return start("run", async () => {
-        if (await isRunning(sql)) throw busy();
-        await check.runNow();
-      });
+      const { id, done } = await check.startRun();
+      return { id, state: done === null ? "under way" : await start("run", () => done) };
     },
     async close() {
       await check.close();
       await Promise.allSettled(underWay.values());
     },
   };
-}
-
-function busy(): TerminalError {
-  return new TerminalError("INVALID_REQUEST", "a check is under way; wait until it has ended");
 }

@@ -13,6 +13,7 @@ import {
   type RunEnd,
   saveProgress,
   startManualRun,
+  startOnlyRun,
   takeDueRun,
   whileHolding,
 } from "./progress.ts";
@@ -55,6 +56,13 @@ export interface HoldingsCheck extends Service {
    */
   runNow(): Promise<CheckRun>;
   /**
+   * Starts a check as above unless one is under way, in any process.
+   *
+   * @returns the run that is under way; `done` settles with it where this call has started it
+   * @throws RetryableError as above
+   */
+  startRun(): Promise<{ readonly id: string; readonly done: Promise<CheckRun> | null }>;
+  /**
    * Reads, verifies and plans as a check does, and writes nothing: no run, no progress, no
    * release. NFTs may move between this and a run: the run reads again.
    *
@@ -96,6 +104,16 @@ export function createHoldingsCheck(given: HoldingsCheckDeps): HoldingsCheck {
       return { kind: "checked", run, retryAfterMs };
     });
   };
+  const runToEnd = (run: CheckRun): Promise<CheckRun> =>
+    whileHolding(deps, run, async () => {
+      let open = await makePass(deps, run);
+      for (let pass = 2; pass <= MANUAL_PASSES_MAX && open > 0; pass += 1) {
+        await pause(MANUAL_PAUSE_MS);
+        open = await makePass(deps, run);
+      }
+      await conclude(deps, run, { state: open === 0 ? "done" : "incomplete" });
+      return run;
+    });
   return {
     async close() {
       closing.abort();
@@ -108,17 +126,10 @@ export function createHoldingsCheck(given: HoldingsCheckDeps): HoldingsCheck {
       });
       return due;
     },
-    async runNow() {
-      const run = await startManualRun(deps);
-      return whileHolding(deps, run, async () => {
-        let open = await makePass(deps, run);
-        for (let pass = 2; pass <= MANUAL_PASSES_MAX && open > 0; pass += 1) {
-          await pause(MANUAL_PAUSE_MS);
-          open = await makePass(deps, run);
-        }
-        await conclude(deps, run, { state: open === 0 ? "done" : "incomplete" });
-        return run;
-      });
+    runNow: async () => runToEnd(await startManualRun(deps)),
+    async startRun() {
+      const { run, isNew } = await startOnlyRun(deps);
+      return { id: run.id, done: isNew ? runToEnd(run) : null };
     },
     runDry: () => dryRun(deps),
   };

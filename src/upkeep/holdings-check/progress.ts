@@ -59,11 +59,22 @@ export async function startManualRun({ sql, clock, worker }: ProgressDeps): Prom
   return run;
 }
 
-/** Whether any process works on a run just now. */
-export async function isRunning(sql: Sql): Promise<boolean> {
-  const [run] = await runStatement(sql`
-    select id from holdings_check_run where state = 'running' and lease_until > now_ms() limit 1`);
-  return run !== undefined;
+/**
+ * Starts a run by hand unless one is in a worker's hands, in any process: then answers that one.
+ * See `start_holdings_check`.
+ */
+export async function startOnlyRun({
+  sql,
+  clock,
+  worker,
+}: ProgressDeps): Promise<{ readonly run: CheckRun; readonly isNew: boolean }> {
+  const [id, now] = [randomUUID(), clock.now()];
+  const [run] = await runStatement(
+    sql<[CheckRun]>`
+      select id, day, kind, passes
+      from start_holdings_check(${id}, ${dayOf(now)}, ${worker}, ${now}, ${LEASE_MS})`,
+  );
+  return { run, isNew: run.id === id };
 }
 
 /** Keeps a run in this process' hands while the work lasts. */

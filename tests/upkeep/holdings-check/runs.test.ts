@@ -16,16 +16,19 @@ import {
 import {
   createHoldingsCheck,
   type HoldingsCheck,
+  type HoldingsCheckDeps,
 } from "../../../src/upkeep/holdings-check/check.ts";
 import { seedDirectory } from "../../support/engine.ts";
 import { type TestDatabase, testDatabase } from "../../support/postgres.ts";
+import { gate } from "./stage.ts";
 
 interface Setting {
   database: TestDatabase;
   sql: Sql;
   clock: { at: number; now(): number };
-  worker(): HoldingsCheck;
-  byHand: HoldingsCheckByHand;
+  worker(changes?: Partial<HoldingsCheckDeps>): HoldingsCheck;
+  /** The console of another web process. */
+  consoleOf(changes: Partial<HoldingsCheckDeps>): HoldingsCheckByHand;
 }
 
 const test = suite<Setting>("runs of the holdings check");
@@ -44,9 +47,12 @@ test.before.each(async (context) => {
   };
   const collections = { A: "0.0.5001", B: "0.0.5002" };
   const deps = { sql, mirror, clock, log: silentLogger, collections };
-  const worker = () => createHoldingsCheck(deps);
   const redis = { set: async () => "OK" } as unknown as Redis;
-  Object.assign(context, { database, sql, clock, worker, byHand: checkByHand({ ...deps, redis }) });
+  Object.assign(context, {
+    ...{ database, sql, clock },
+    worker: (changes) => createHoldingsCheck({ ...deps, ...changes }),
+    consoleOf: (changes) => checkByHand({ ...deps, redis, ...changes }),
+  } satisfies Setting);
 });
 test.after.each(async ({ sql, database }) => {
   await sql.end({ timeout: 1 });
@@ -135,22 +141,59 @@ test("runs by hand are any number, and count for no day", async ({ sql, clock, w
   ]);
 });
 
-test("of two presses of the button at once one starts a run, and so with dry runs", async ({
+test("of two presses of the button at once, in two processes, one starts a run and both are answered with it", async ({
   sql,
+  clock,
   worker,
-  byHand,
+  consoleOf,
 }) => {
   await worker().runDue();
-  const presses = await Promise.all([
-    Promise.allSettled([byHand.startRun(), byHand.startRun()]),
-    Promise.allSettled([byHand.startDryRun("Ada"), byHand.startDryRun("Bob")]),
-  ]);
-  for (const [first, second] of presses) {
-    assert.equal(first?.status, "fulfilled");
-    assert.ok(second?.status === "rejected");
-    assert.equal(second.reason.code, "INVALID_REQUEST");
-  }
+  const stop = gate();
+  const failpoint = (name: string) => (name === "forever.reported" ? stop.pass() : undefined);
+  const processes = [consoleOf({ failpoint }), consoleOf({ failpoint })];
+  const presses = Promise.all(processes.map((each) => each.startRun()));
+  await stop.arrival;
+  const late = await consoleOf({}).startRun();
+  stop.open();
+  const states = await presses;
+  assert.deepEqual(new Set(states.map(({ id }) => id)), new Set([late.id]));
+  assert.deepEqual(states.map(({ state }) => state).sort(), ["done", "under way"]);
+  assert.equal(late.state, "under way");
   assert.deepEqual(await runs(sql), ["2026-11-20 scheduled skipped", "2026-11-20 manual done"]);
+  clock.at += 1;
+  const next = await consoleOf({}).startRun();
+  assert.equal(next.state, "done");
+  assert.notEqual(next.id, late.id);
+});
+
+test("a press while the day's run is under way is answered with that", async ({
+  sql,
+  clock,
+  worker,
+  consoleOf,
+}) => {
+  await worker().runDue();
+  clock.at += DAY;
+  const stop = gate();
+  const due = worker({ failpoint: stop.pass }).runDue();
+  await stop.arrival;
+  const press = await consoleOf({}).startRun();
+  stop.open();
+  const outcome = await due;
+  assert.ok(outcome.kind === "checked");
+  assert.deepEqual(press, { id: outcome.run.id, state: "under way" });
+  assert.deepEqual(await runs(sql), ["2026-11-20 scheduled skipped", "2026-11-21 scheduled done"]);
+});
+
+test("of two presses for a dry run at once one starts it", async ({ consoleOf }) => {
+  const one = consoleOf({});
+  const [first, second] = await Promise.allSettled([
+    one.startDryRun("Ada"),
+    one.startDryRun("Bob"),
+  ]);
+  assert.equal(first?.status, "fulfilled");
+  assert.ok(second?.status === "rejected");
+  assert.equal(second.reason.code, "INVALID_REQUEST");
 });
 
 test("a run left open ends with its day, and one by hand that died ends too", async ({

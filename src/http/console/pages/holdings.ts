@@ -83,6 +83,12 @@ function dryRunning({ checks }: PagesDeps): Action {
   };
 }
 
+const NOTICES = {
+  done: "The check has run: see what it did.",
+  started: "The check has started: it goes on in the background, and this page shows how it ends.",
+  "under way": "A check was under way already, and no other was started: this is that one.",
+} as const;
+
 function running({ checks }: PagesDeps): Action {
   return {
     path: "/holdings/run",
@@ -95,14 +101,8 @@ function running({ checks }: PagesDeps): Action {
       return "all forever mints";
     },
     async run() {
-      const how = await checks.startRun();
-      return {
-        notice:
-          how === "done"
-            ? "The check has run: see what it did at the top of the list."
-            : "The check has started: it goes on in the background, and this list shows how it ends.",
-        goTo: "/holdings",
-      };
+      const { id, state } = await checks.startRun();
+      return { notice: NOTICES[state], goTo: `/holdings/runs/${id}` };
     },
   };
 }
