@@ -12,6 +12,15 @@ export interface Answer<T> {
   readonly partial: boolean;
 }
 
+/** What a mirror node is asked for. */
+export interface Asked<T> {
+  /** Path and query. */
+  readonly target: string;
+  readonly schema: z.ZodType<T>;
+  /** Whether a well-formed answer is about what was asked; one that is not is asked of the next node. */
+  readonly isIt?: ((answer: T) => boolean) | undefined;
+}
+
 /**
  * Reads an answer, or says why it is none.
  *
@@ -20,8 +29,7 @@ export interface Answer<T> {
  * @throws MirrorError
  */
 export function judgeAnswer<T>(
-  target: string,
-  schema: z.ZodType<T>,
+  { target, schema, isIt }: Asked<T>,
   { status, text, retryAfter }: RawAnswer,
 ): Answer<T> | null {
   if (status >= 300 && status < 400) throw new MirrorError("redirect", `${target}: HTTP ${status}`);
@@ -34,7 +42,10 @@ export function judgeAnswer<T>(
     throw new MirrorError("status", `${target}: HTTP ${status}`);
   }
   const parsed = schema.safeParse(parseJson(target, text));
-  if (parsed.success) return { body: parsed.data, partial: status === 206 };
+  if (parsed.success) {
+    if (isIt?.(parsed.data) !== false) return { body: parsed.data, partial: status === 206 };
+    throw new MirrorError("schema", `${target}: the answer is about something else`);
+  }
   const [issue] = parsed.error.issues;
   const where = issue?.path.map(String).join(".") || "the answer";
   throw new MirrorError("schema", `${target}: ${where}: ${issue?.message}`, parsed.error);

@@ -1,6 +1,6 @@
+import type { z } from "zod";
 import { bounds } from "../../bounds.ts";
 import { mirrorTransactionId, parseTimestamp, parseTransactionId } from "../transaction-id.ts";
-import { MirrorError } from "./error.ts";
 import { type Budget, type ReadLimits, within } from "./limits.ts";
 import { walkPages } from "./pages.ts";
 import { checkId, checkNumber, type MirrorReader, nftPath } from "./reader.ts";
@@ -18,30 +18,40 @@ export interface MessagesFrom {
 
 /** The most rows a mirror node gives at once; asked for more, it silently gives this many. */
 const PAGE = 100;
+
 /** Every NFT of a collection, ascending; a deadline for each page, none for the reader's own work. */
 export async function* readOwners(
   reader: MirrorReader,
   token: string,
   limits: () => ReadLimits,
 ): AsyncGenerator<readonly schemas.MirrorNft[], void, undefined> {
+  let last = 0;
+  const areNext = ({ nfts }: z.output<typeof schemas.nftsSchema>): boolean =>
+    nfts.every(({ tokenId }) => tokenId === token) &&
+    goUp(
+      nfts.map(({ serial }) => serial),
+      last,
+    );
   const pages = walkPages(
     {
       path: `/tokens/${checkId(token)}/nfts`,
       query: `limit=${PAGE}&order=asc`,
       pagesMax: bounds.mirrorPagesMax,
     },
-    (target) => within(limits(), (budget) => reader.list(target, schemas.nftsSchema, budget)),
+    (target) =>
+      within(limits(), (budget) =>
+        reader.list({ target, schema: schemas.nftsSchema, isIt: areNext }, budget),
+      ),
   );
-  let last = 0;
   for await (const { nfts } of pages) {
-    for (const nft of nfts) {
-      if (nft.tokenId !== token || nft.serial <= last) {
-        throw new MirrorError("schema", `/tokens/${token}/nfts: not the next of its NFTs`);
-      }
-      last = nft.serial;
-    }
+    last = nfts.at(-1)?.serial ?? last;
     yield nfts;
   }
+}
+
+/** Whether numbers go up from the one before them: none comes twice. */
+function goUp(numbers: readonly number[], before: number): boolean {
+  return numbers.every((number, index) => number > (numbers[index - 1] ?? before));
 }
 
 /** The newest 100 transactions of an NFT, newest first, at or before `until`. */
@@ -50,10 +60,9 @@ export async function readNftTransactions(
   asked: { token: string; serial: number; until: string | undefined; budget: Budget },
 ) {
   const before = asked.until === undefined ? "" : `&timestamp=lte:${checkTimestamp(asked.until)}`;
-  const path = `${nftPath(asked.token, asked.serial)}/transactions?limit=${PAGE}${before}`;
+  const target = `${nftPath(asked.token, asked.serial)}/transactions?limit=${PAGE}${before}`;
   const { body, partial } = await reader.partialList(
-    path,
-    schemas.nftTransactionsSchema,
+    { target, schema: schemas.nftTransactionsSchema },
     asked.budget,
   );
   return { transactions: body.transactions, more: body.links.next !== null, partial };
@@ -70,17 +79,19 @@ export async function readMessages(
     `order=${newestFirst ? "desc" : "asc"}`,
     ...(afterSequence === 0 ? [] : [`sequencenumber=gt:${checkNumber(afterSequence)}`]),
   ].join("&");
-  const path = `/topics/${checkId(topic)}/messages`;
-  const body = await reader.list(`${path}?${query}`, schemas.topicMessagesSchema, budget);
-  const { messages } = body;
-  let last = afterSequence;
-  for (const { topicId, sequenceNumber } of newestFirst ? messages.toReversed() : messages) {
-    if (topicId !== topic || sequenceNumber <= last) {
-      throw new MirrorError("schema", `${path}: not the next of its messages`);
-    }
-    last = sequenceNumber;
-  }
-  return { messages, more: body.links.next !== null };
+  const areNext = ({ messages }: z.output<typeof schemas.topicMessagesSchema>): boolean => {
+    const numbers = messages.map(({ sequenceNumber }) => sequenceNumber);
+    return (
+      messages.every(({ topicId }) => topicId === topic) &&
+      goUp(newestFirst ? numbers.reverse() : numbers, afterSequence)
+    );
+  };
+  const target = `/topics/${checkId(topic)}/messages?${query}`;
+  const body = await reader.list(
+    { target, schema: schemas.topicMessagesSchema, isIt: areNext },
+    budget,
+  );
+  return { messages: body.messages, more: body.links.next !== null };
 }
 
 /** All rows of a transaction id. "Not found" looks like "not yet": no rows. */
@@ -90,12 +101,16 @@ export async function readTransactions(
   budget: Budget,
 ): Promise<readonly schemas.MirrorTransaction[]> {
   const spelt = mirrorTransactionId(parseTransactionId(id));
-  const body = await reader.one(`/transactions/${spelt}`, schemas.transactionsSchema, budget);
-  const rows = body?.transactions ?? [];
-  if (rows.some((row) => row.transactionId !== spelt)) {
-    throw new MirrorError("schema", `/transactions/${spelt}: rows of another transaction`);
-  }
-  return rows;
+  const body = await reader.one(
+    {
+      target: `/transactions/${spelt}`,
+      schema: schemas.transactionsSchema,
+      isIt: ({ transactions }) =>
+        transactions.every(({ transactionId }) => transactionId === spelt),
+    },
+    budget,
+  );
+  return body?.transactions ?? [];
 }
 
 /** Memos of the messages that an account paid for, ascending, both bounds included; page by page. */
@@ -115,16 +130,20 @@ export async function* readMemos(
   ].join("&");
   const pages = walkPages(
     { path: "/transactions", query, pagesMax: bounds.mirrorPagesMax },
-    (target) => within(limits(), (budget) => reader.list(target, schemas.memosSchema, budget)),
+    (target) =>
+      within(limits(), (budget) => reader.list({ target, schema: schemas.memosSchema }, budget)),
   );
   for await (const { transactions } of pages) yield transactions;
 }
+
+/** How far a node has come. */
+export const NEWEST_BLOCK = { target: "/blocks?limit=1&order=desc", schema: schemas.blocksSchema };
 
 export async function readNewestBlock(
   reader: MirrorReader,
   budget: Budget,
 ): Promise<schemas.MirrorBlock | null> {
-  const { blocks } = await reader.list("/blocks?limit=1&order=desc", schemas.blocksSchema, budget);
+  const { blocks } = await reader.list(NEWEST_BLOCK, budget);
   return blocks[0] ?? null;
 }
 

@@ -1,6 +1,6 @@
 import type { z } from "zod";
 import { isEvmAddress, longZeroAddress } from "../entity-id.ts";
-import { MirrorError } from "./error.ts";
+import type { Asked } from "./answer.ts";
 import { type ReadLimits, within } from "./limits.ts";
 import {
   type MessagesFrom,
@@ -108,15 +108,8 @@ export function createMirrorNode({
   const reader = new MirrorReader(transport);
 
   /** One thing under its own id: a node that answers with another is not believed. */
-  const one = <T>(
-    { path, schema, isIt }: Thing<T>,
-    limits: ReadLimits = usual,
-  ): Promise<T | null> =>
-    within(limits, async (budget) => {
-      const answer = await reader.one(path, schema, budget);
-      if (answer === null || isIt(answer)) return answer;
-      throw new MirrorError("schema", `${path}: the answer is about something else`);
-    });
+  const one = <T>(asked: Asked<T>, limits: ReadLimits = usual): Promise<T | null> =>
+    within(limits, (budget) => reader.one(asked, budget));
 
   return {
     account: async (id, limits) => one(things.account(id), limits),
@@ -144,17 +137,11 @@ export function createMirrorNode({
   };
 }
 
-interface Thing<T> {
-  readonly path: string;
-  readonly schema: z.ZodType<T>;
-  readonly isIt: (answer: T) => boolean;
-}
-
-const thing = <T>(path: string, schema: z.ZodType<T>, isIt: (answer: T) => boolean): Thing<T> => ({
-  path,
-  schema,
-  isIt,
-});
+const thing = <T>(
+  target: string,
+  schema: z.ZodType<T>,
+  isIt: (answer: T) => boolean,
+): Asked<T> => ({ target, schema, isIt });
 
 /** An account answers to its alias, and to the address that spells its number. */
 function isAddressOf(id: string, { account, evm_address }: schemas.MirrorAccount): boolean {

@@ -1,6 +1,5 @@
-import type { z } from "zod";
 import { isEntityId } from "../entity-id.ts";
-import type { Answer } from "./answer.ts";
+import type { Answer, Asked } from "./answer.ts";
 import { MirrorError } from "./error.ts";
 import type { Budget } from "./limits.ts";
 import type { MirrorTransport } from "./transport.ts";
@@ -8,7 +7,7 @@ import type { MirrorTransport } from "./transport.ts";
 /** What every path begins with below a node's base URL. */
 export const API = "/api/v1";
 
-/** Reads whole answers by their path below `/api/v1`. All throw MirrorError. */
+/** Reads whole answers; a target is a path below `/api/v1`. All throw MirrorError. */
 export class MirrorReader {
   readonly #transport: Pick<MirrorTransport, "ask">;
 
@@ -17,26 +16,30 @@ export class MirrorReader {
   }
 
   /** One thing, or null when the node says it is not there. */
-  async one<T>(path: string, schema: z.ZodType<T>, budget: Budget): Promise<T | null> {
-    const found = await this.#transport.ask({ target: API + path, schema, budget });
-    return found === null ? null : whole(found, path);
+  async one<T>(asked: Asked<T>, budget: Budget): Promise<T | null> {
+    const found = await this.#ask(asked, budget);
+    return found === null ? null : whole(found, asked);
   }
 
   /** A list, which is there even when it is empty. */
-  async list<T>(path: string, schema: z.ZodType<T>, budget: Budget): Promise<T> {
-    return whole(await this.partialList(path, schema, budget), path);
+  async list<T>(asked: Asked<T>, budget: Budget): Promise<T> {
+    return whole(await this.partialList(asked, budget), asked);
   }
 
   /** A list of which the node may know only a part. */
-  async partialList<T>(path: string, schema: z.ZodType<T>, budget: Budget): Promise<Answer<T>> {
-    const found = await this.#transport.ask({ target: API + path, schema, budget });
-    if (found === null) throw new MirrorError("status", `${path}: a list is not found`);
+  async partialList<T>(asked: Asked<T>, budget: Budget): Promise<Answer<T>> {
+    const found = await this.#ask(asked, budget);
+    if (found === null) throw new MirrorError("status", `${asked.target}: a list is not found`);
     return found;
+  }
+
+  #ask<T>(asked: Asked<T>, budget: Budget): Promise<Answer<T> | null> {
+    return this.#transport.ask({ ...asked, target: API + asked.target, budget });
   }
 }
 
-function whole<T>({ body, partial }: Answer<T>, path: string): T {
-  if (partial) throw new MirrorError("status", `${path}: only a part of the answer`);
+function whole<T>({ body, partial }: Answer<T>, { target }: Asked<T>): T {
+  if (partial) throw new MirrorError("status", `${target}: only a part of the answer`);
   return body;
 }
 

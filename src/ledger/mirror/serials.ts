@@ -82,7 +82,7 @@ async function readSerials(
   const readFrom = async (target: string): Promise<void> => {
     if (seen.size === bounds.mirrorPagesMax) throw endless(path, seen.size);
     seen.add(target);
-    const page = await lane.execute(() => reader.list(target, nftsSchema, budget));
+    const page = await lane.execute(() => reader.list({ target, schema: nftsSchema }, budget));
     progress.pages += 1;
     for (const nft of page.nfts) {
       if (!nft.deleted && nft.owner === account && nft.tokenId === token) serials.add(nft.serial);

@@ -1,9 +1,8 @@
 import { Agent } from "undici";
-import type { z } from "zod";
 import { bounds } from "../../bounds.ts";
 import type { Logger } from "../../log.ts";
 import { createFailover } from "../failover.ts";
-import { type Answer, asMirrorError, judgeAnswer } from "./answer.ts";
+import { type Answer, type Asked, asMirrorError, judgeAnswer } from "./answer.ts";
 import { MirrorError } from "./error.ts";
 import { type Endpoint, exchange } from "./exchange.ts";
 import { createLanes } from "./lanes.ts";
@@ -41,10 +40,7 @@ const KEEP_ALIVE_MS = 4_000;
 const TIMER_EARLY_MS = 5;
 const RATE_SHARE = 0.9;
 
-interface Request<T> {
-  /** Path and query below the base URL, `/api/v1/…`. */
-  readonly target: string;
-  readonly schema: z.ZodType<T>;
+interface Request<T> extends Asked<T> {
   readonly budget: Budget;
 }
 
@@ -149,14 +145,9 @@ export class MirrorTransport {
   /** One attempt at one node. @throws MirrorError and nothing else */
   async #askOnce<T>(
     endpoint: Endpoint,
-    {
-      target,
-      schema,
-      budget,
-      endsAt,
-      untried,
-    }: Request<T> & { readonly endsAt: number; readonly untried: number },
+    request: Request<T> & { readonly endsAt: number; readonly untried: number },
   ): Promise<Answer<T> | null> {
+    const { target, budget, endsAt, untried } = request;
     const node = endpoint.origin;
     let sentAt = performance.now();
     const report = (outcome: string): void =>
@@ -168,7 +159,7 @@ export class MirrorTransport {
       const withinMs = shareMs < budget.endsAt - sentAt ? shareMs : undefined;
       const raw = await exchange(this.#agent, { endpoint, target, budget, withinMs });
       this.#hasAnswered = true;
-      const answer = judgeAnswer(target, schema, raw);
+      const answer = judgeAnswer(request, raw);
       budget.lastFailure = undefined;
       report(answer === null ? "not found" : "ok");
       if (this.#failover.answered(endpoint)) this.#log.info({ node }, "mirror node answers again");

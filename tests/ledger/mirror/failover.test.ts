@@ -8,7 +8,7 @@ import { createLanes } from "../../../src/ledger/mirror/lanes.ts";
 import { createMirrorNode, type MirrorNode } from "../../../src/ledger/mirror/node.ts";
 import { silentLogger } from "../../../src/log.ts";
 import { SLACK_MS } from "../../support/slack.ts";
-import { nftLists, type Reply, sendJson, serialsOf, withStubs } from "./stub.ts";
+import { nftLists, nftRow, type Reply, sendJson, serialsOf, withStubs } from "./stub.ts";
 
 const WALLET = "0.0.1001";
 const A = "0.0.5001";
@@ -46,6 +46,47 @@ for (const [name, first] of [
       assert.deepEqual(await serialsOf(mirror, WALLET, A), [1, 2, 3]);
       assert.equal(a.asked.length, 1);
       assert.equal(b?.asked.length, 2);
+    });
+  });
+}
+
+const account = (id: string) => ({ account: id, deleted: false, key: null });
+const owners = (...rows: readonly object[]) => ({ nfts: rows, links: { next: null } });
+const transaction = (seconds: number) => ({
+  transactions: [
+    {
+      ...{ transaction_id: `0.0.2-${seconds}-000000000`, consensus_timestamp: "9.000000000" },
+      ...{ entity_id: null, name: "X", nonce: 0, result: "SUCCESS", scheduled: false },
+    },
+  ],
+});
+async function ownersOf(mirror: MirrorNode) {
+  const pages = [];
+  for await (const page of mirror.nftOwners(A)) pages.push(...page);
+  return pages;
+}
+for (const [name, read, wrong, right] of [
+  ["account", (mirror) => mirror.account(WALLET), account("0.0.1002"), account(WALLET)],
+  ["NFT", (mirror) => mirror.nft(A, 1), nftRow(2), nftRow(1)],
+  ["collection", ownersOf, owners(nftRow(1, { token_id: "0.0.5002" })), owners(nftRow(1))],
+  ["page", ownersOf, owners(nftRow(2), nftRow(1)), owners(nftRow(1), nftRow(2))],
+  [
+    "transaction",
+    (mirror) => mirror.transactions("0.0.2@7.000000000"),
+    transaction(8),
+    transaction(7),
+  ],
+] as [string, (mirror: MirrorNode) => Promise<unknown>, object, object][]) {
+  test(`when the first node answers with another ${name}, the second is asked, and first from then on`, async () => {
+    const sends =
+      (body: object): Reply =>
+      (response) =>
+        sendJson(response, 200, body);
+    const expected = await withStubs([sends(right)], read);
+    await withStubs([sends(wrong), sends(right)], async (mirror, [first, second]) => {
+      assert.deepEqual(await read(mirror), expected);
+      assert.deepEqual(await read(mirror), expected);
+      assert.deepEqual([first.asked.length, second?.asked.length], [1, 2]);
     });
   });
 }

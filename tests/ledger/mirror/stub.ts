@@ -56,16 +56,16 @@ export function inSequence(...replies: readonly Reply[]): Reply {
 }
 
 /** Runs against stubs with a client of their own, and closes all of it. */
-export async function withStubs(
+export async function withStubs<T>(
   replies: readonly Reply[],
-  run: (mirror: MirrorNode, stubs: readonly [MirrorStub, ...MirrorStub[]]) => Promise<void>,
-): Promise<void> {
+  run: (mirror: MirrorNode, stubs: readonly [MirrorStub, ...MirrorStub[]]) => Promise<T>,
+): Promise<T> {
   const [first, ...others] = await Promise.all(replies.map(mirrorStub));
   if (first === undefined) throw new RangeError("no stub");
   const stubs = [first, ...others] as const;
   const mirror = createMirrorNode({ urls: stubs.map((stub) => stub.url), log: silentLogger });
   try {
-    await run(mirror, stubs);
+    return await run(mirror, stubs);
   } finally {
     await mirror.close();
     await Promise.all(stubs.map((stub) => stub.close()));
