@@ -1,8 +1,9 @@
 import { defineCommand } from "citty";
 import { coerceError } from "../errors.ts";
-import { createTopic } from "../ledger/create-topic.ts";
 import { createHederaTopic } from "../ledger/hedera-topic.ts";
 import type { Topic } from "../ledger/topic.ts";
+import { createTopic } from "../publishing/create-topic.ts";
+import { createLedgerClock } from "../publishing/ledger-clock.ts";
 import { canLog } from "../store/operator-log.ts";
 import { actOn } from "./act.ts";
 import { withDatabase } from "./database.ts";
@@ -44,14 +45,12 @@ interface Topics {
 }
 
 async function createBoth(topic: Topic): Promise<Topics> {
+  const clock = createLedgerClock();
   // One after the other: two ids of one instant would be the same transaction.
-  const eventVotesTopicId = await createTopic(topic, {
-    memo: "Starboard event stars",
-    nowMs: Date.now(),
-  });
+  const eventVotesTopicId = await createTopic(topic, { memo: "Starboard event stars", clock });
   const assetVotesTopicId = await createTopic(topic, {
     memo: "Starboard asset stars",
-    nowMs: Date.now(),
+    clock,
   }).catch((error: unknown) => {
     const made = `EVENT_VOTES_TOPIC_ID=${eventVotesTopicId} is made and paid for`;
     throw new Error(`${coerceError(error).message}; ${made}`);

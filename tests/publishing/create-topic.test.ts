@@ -1,0 +1,66 @@
+/**
+ * Goal: a topic is made though the machine's clock is wrong, and never twice. Method: a ledger in
+ * memory, and clocks that are ahead of it and behind it.
+ */
+import * as assert from "node:assert/strict";
+import { test } from "uvu";
+import type { Topic } from "../../src/ledger/topic.ts";
+import { createTopic } from "../../src/publishing/create-topic.ts";
+import { createLedgerClock } from "../../src/publishing/ledger-clock.ts";
+import { FakeLedger } from "../support/fake-topic.ts";
+
+const SECOND = 1_000_000_000n;
+
+/** Topics of a ledger, each named by the transaction that made it. */
+function topicsOf(ledger: FakeLedger): Topic {
+  const topic = ledger.topic();
+  return {
+    ...topic,
+    async receipt(transactionId) {
+      const receipt = await topic.receipt(transactionId);
+      return receipt.kind === "success" ? { ...receipt, topicId: transactionId } : receipt;
+    },
+  };
+}
+
+for (const [name, ahead] of [
+  ["right", 0n],
+  ["an hour ahead", 3_600n],
+  ["an hour behind", -3_600n],
+] as const) {
+  test(`with a clock that is ${name}, two topics are made, one transaction each`, async () => {
+    const ledger = new FakeLedger();
+    const clock = createLedgerClock(() => ledger.now + ahead * SECOND);
+    const made = [
+      await createTopic(topicsOf(ledger), { memo: "one", clock }),
+      await createTopic(topicsOf(ledger), { memo: "two", clock }),
+    ];
+    assert.deepEqual(
+      made,
+      ledger.effects.map(({ transactionId }) => transactionId),
+    );
+  });
+}
+
+test("an id that may have been taken stays the only one, also where it is refused as misdated", async () => {
+  const ledger = new FakeLedger();
+  ledger.sendFaults.push(
+    { kind: "answer lost" },
+    { kind: "refused", status: "INVALID_TRANSACTION_START" },
+  );
+  const topic = topicsOf(ledger);
+  const asked: string[] = [];
+  const slowReceipt: Topic = {
+    ...topic,
+    receipt: async (id) =>
+      asked.push(id) < 3 ? { kind: "unknown", why: "not yet" } : topic.receipt(id),
+  };
+  const clock = createLedgerClock(() => ledger.now);
+  const made = await createTopic(slowReceipt, { memo: "one", clock });
+  assert.deepEqual(
+    ledger.effects.map(({ transactionId }) => transactionId),
+    [made],
+  );
+});
+
+test.run();
