@@ -63,7 +63,7 @@ async function checkNow(): Promise<CheckReport> {
       () => readDatabaseClock(sql),
       (error) => log.warn({ err: error }, "the clock could not be measured"),
     );
-    const mirror = createMirrorNode({ urls: settings.MIRROR_NODE_URL, log });
+    const mirror = createMirrorNode({ urls: settings.MIRROR_NODE_URL, log, isLasting: true });
     const collections = { A: settings.COLLECTION_A_ID, B: settings.COLLECTION_B_ID };
     try {
       const check = createHoldingsCheck({ sql, mirror, clock, log, collections });

@@ -62,7 +62,12 @@ export async function connectWeb(
   );
   const redis = openRedis(settings.REDIS_URL, log);
   const urls = settings.MIRROR_NODE_URL;
-  const mirror = createMirrorNode({ urls, log, onRequest: observeMirror(metrics) });
+  const mirror = createMirrorNode({
+    urls,
+    log,
+    onRequest: observeMirror(metrics),
+    isLasting: true,
+  });
   const topics = topicsOf(settings);
   const payer = settings.HEDERA_OPERATOR_ID;
   const journal = watchJournal({ sql: pools.sql, mirror, topics, payer, log });

@@ -84,7 +84,12 @@ export async function startWorker(
   );
   const { metrics = createMetrics({ process: true }) } = given;
   const urls = settings.MIRROR_NODE_URL;
-  const mirror = createMirrorNode({ urls, log, onRequest: observeMirror(metrics) });
+  const mirror = createMirrorNode({
+    urls,
+    log,
+    onRequest: observeMirror(metrics),
+    isLasting: true,
+  });
   const topic = observedTopic(await openTopic(settings), metrics);
   const publisher = await startPublisher({
     sql,

@@ -111,7 +111,7 @@ function judgeMirror(atWork: readonly KnownProcess[], now: number): VerdictCheck
   return wrong("mirror", {
     message: `the mirror node is ${counted(Math.round(behind / 60_000), "minute")} behind`,
     since: now - behind,
-    fix: "see the provider's status page; name another first in MIRROR_NODE_URL",
+    fix: "see the provider's status page; name another one too in MIRROR_NODE_URL",
   });
 }
 

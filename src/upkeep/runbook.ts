@@ -56,7 +56,7 @@ export const RUNBOOK = {
       "Away: stars are answered 503 `HOLDINGS_UNAVAILABLE` and spend nothing. Behind: holdings are old, and confirmation of messages waits.",
     todo: [
       "See the provider's status page; `curl $MIRROR_NODE_URL/api/v1/blocks?limit=1`.",
-      "Away: name a second mirror node in `MIRROR_NODE_URL`, after a comma, and restart. Behind: name it first, as one that answers is not left.",
+      "Away: name a second mirror node in `MIRROR_NODE_URL`, after a comma, and restart. Behind: the same helps; a node that is a minute behind another one is asked last, and noticed within ten seconds.",
     ],
   },
   balance: {

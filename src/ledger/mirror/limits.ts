@@ -57,6 +57,8 @@ export class Budget extends Ending {
   readonly endsAt: number;
   /** Of a request that is to be asked again: what a deadline that passes meanwhile is due to. */
   lastFailure: MirrorError | undefined;
+  /** The nodes that it asks last, as they were when it began. */
+  last: ReadonlySet<object> | undefined;
 
   constructor({ deadlineMs = DEADLINE_MS, attemptMs, background = false }: ReadLimits) {
     super();

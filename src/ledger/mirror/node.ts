@@ -1,6 +1,7 @@
 import type { z } from "zod";
 import { isEvmAddress, longZeroAddress } from "../entity-id.ts";
 import type { Asked } from "./answer.ts";
+import { compareNodes } from "./compare-nodes.ts";
 import { type ReadLimits, within } from "./limits.ts";
 import {
   type MessagesFrom,
@@ -98,13 +99,21 @@ export interface MirrorNode {
 
 /**
  * @param options.usual limits of each read that names none of its own
+ * @param options.isLasting whether it is kept so long that nodes may fall behind meanwhile: then they
+ *   are compared, see `compareNodes`
  * @throws RangeError without a URL
  */
 export function createMirrorNode({
   usual = {},
+  isLasting = false,
   ...options
-}: TransportOptions & { readonly usual?: ReadLimits }): MirrorNode {
+}: TransportOptions & {
+  readonly usual?: ReadLimits;
+  readonly isLasting?: boolean;
+}): MirrorNode {
   const transport = new MirrorTransport(options);
+  const { urls, log } = options;
+  const comparison = isLasting && urls.length > 1 ? compareNodes(urls, { transport, log }) : null;
   const reader = new MirrorReader(transport);
 
   /** One thing under its own id: a node that answers with another is not believed. */
@@ -133,7 +142,9 @@ export function createMirrorNode({
       readMemos(reader, { payer, ...span }, () => limits ?? usual),
     newestBlock: (limits = usual) => within(limits, (budget) => readNewestBlock(reader, budget)),
     exchangeRate: async (limits) => one(things.exchangeRate, limits),
-    close: () => transport.close(),
+    async close() {
+      await Promise.all([transport.close(), comparison?.close()]);
+    },
   };
 }
 

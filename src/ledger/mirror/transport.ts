@@ -75,6 +75,7 @@ export class MirrorTransport {
   readonly #firstAnswerMs: number;
   #nextAt = 0;
   #hasAnswered = false;
+  #last: ReadonlySet<object> = new Set();
 
   constructor({
     urls,
@@ -99,6 +100,15 @@ export class MirrorTransport {
     return this.#enterLane(request.budget, () => this.#askUntilAnswered(request));
   }
 
+  /**
+   * Asks these nodes from now on only where no other answers; a read in progress goes on as it was.
+   *
+   * @param places among the URLs
+   */
+  askLast(places: readonly number[]): void {
+    this.#last = new Set(this.#endpoints.filter((_, place) => places.includes(place)));
+  }
+
   /** Ends every request, those that pause before their next attempt too. */
   close(): Promise<void> {
     this.#closing.end();
@@ -114,7 +124,12 @@ export class MirrorTransport {
   async #askUntilAnswered<T>(request: Request<T>): Promise<Answer<T> | null> {
     const { budget } = request;
     const silentUntil = performance.now() + this.#firstAnswerMs;
-    const inOrder = this.#failover.inOrder(this.#endpoints);
+    // One order for all pages of a read: they are of two nodes only where the first one fails.
+    budget.last ??= this.#last;
+    const { last } = budget;
+    const inOrder = this.#failover
+      .inOrder(this.#endpoints)
+      .toSorted((one, other) => Number(last.has(one)) - Number(last.has(other)));
     const turns: Turn[] = inOrder.map((endpoint) => ({ endpoint, tries: 0, notBefore: 0 }));
     for (let turn = turns.shift(); turn !== undefined; turn = turns.shift()) {
       const pauseMs = turn.tries === 0 ? 0 : pauseBefore(turn, budget);

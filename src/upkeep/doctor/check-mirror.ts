@@ -28,7 +28,7 @@ export async function checkMirror(settings: Settings, now: number): Promise<Find
   if (faulty.length > 0) {
     return wrong(
       faulty.join("; "),
-      "see MIRROR_NODE_URL, and that this machine reaches it; a second one, after a comma, stands in for one that fails; put one that is behind last",
+      "see MIRROR_NODE_URL, and that this machine reaches it; a second one, after a comma, stands in for one that fails or is behind",
     );
   }
   return well(

@@ -5,10 +5,21 @@ import { bounds } from "../../../src/bounds.ts";
 import { createFailover } from "../../../src/ledger/failover.ts";
 import { MirrorError, type MirrorFault } from "../../../src/ledger/mirror/error.ts";
 import { createLanes } from "../../../src/ledger/mirror/lanes.ts";
+import { Budget } from "../../../src/ledger/mirror/limits.ts";
 import { createMirrorNode, type MirrorNode } from "../../../src/ledger/mirror/node.ts";
+import { nftsSchema } from "../../../src/ledger/mirror/schemas.ts";
+import { MirrorTransport } from "../../../src/ledger/mirror/transport.ts";
 import { silentLogger } from "../../../src/log.ts";
 import { SLACK_MS } from "../../support/slack.ts";
-import { nftLists, nftRow, type Reply, sendJson, serialsOf, withStubs } from "./stub.ts";
+import {
+  mirrorStub,
+  nftLists,
+  nftRow,
+  type Reply,
+  sendJson,
+  serialsOf,
+  withStubs,
+} from "./stub.ts";
 
 const WALLET = "0.0.1001";
 const A = "0.0.5001";
@@ -90,6 +101,64 @@ for (const [name, read, wrong, right] of [
     });
   });
 }
+
+/** A node that has come so far, in seconds, and holds these serials. */
+const reached =
+  (seconds: number, serials: readonly number[]): Reply =>
+  (response, path, request) => {
+    const timestamp = { from: "1.000000000", to: `${seconds}.000000000` };
+    if (!path.includes("/blocks")) return nftLists({ [A]: serials })(response, path, request);
+    return sendJson(response, 200, { blocks: [{ number: 1, timestamp }] });
+  };
+
+for (const [name, seconds, expected] of [
+  ["ten minutes behind the second is asked last", 1_700_000_000 - 600, [1, 2]],
+  ["seconds behind the second is asked first", 1_700_000_000 - 10, [1]],
+] as const) {
+  test(`a node that is ${name}, and answers where the other one fails`, async () => {
+    let isAway = false;
+    const newer = reached(1_700_000_000, [1, 2]);
+    const stubs = await Promise.all([
+      mirrorStub(reached(seconds, [1])),
+      mirrorStub((...asked) => (isAway ? asked[0].destroy() : newer(...asked))),
+    ]);
+    const urls = stubs.map(({ url }) => url);
+    const mirror = createMirrorNode({ urls, log: silentLogger, isLasting: true });
+    await until(() => stubs.every(({ asked }) => asked.length > 0));
+    // The answers are on their way; then they are compared.
+    let serials: readonly number[] = [];
+    for (let turn = 0; turn < 10 || (turn < 400 && serials.join() !== expected.join()); turn++) {
+      await new Promise((resolve) => setTimeout(resolve, 25));
+      serials = await serialsOf(mirror, WALLET, A);
+    }
+    assert.deepEqual(serials, expected);
+    isAway = true;
+    assert.deepEqual(await serialsOf(mirror, WALLET, A), [1]);
+    await mirror.close();
+    await Promise.all(stubs.map((stub) => stub.close()));
+  });
+}
+
+test("a read that began before a node was found behind goes on there, and the next does not", async () => {
+  const stubs = await Promise.all([mirrorStub(answers), mirrorStub(answers)]);
+  const transport = new MirrorTransport({ urls: stubs.map(({ url }) => url), log: silentLogger });
+  const target = `/api/v1/accounts/${WALLET}/nfts?token.id=${A}`;
+  const read = new Budget({});
+  await transport.ask({ target, schema: nftsSchema, budget: read });
+  transport.askLast([0]);
+  await transport.ask({ target, schema: nftsSchema, budget: read });
+  assert.deepEqual(
+    stubs.map(({ asked }) => asked.length),
+    [2, 0],
+  );
+  await transport.ask({ target, schema: nftsSchema, budget: new Budget({}) });
+  assert.deepEqual(
+    stubs.map(({ asked }) => asked.length),
+    [2, 1],
+  );
+  await transport.close();
+  await Promise.all(stubs.map((stub) => stub.close()));
+});
 
 test("of three nodes that hang each gets its share of the time, and no read waits longer", async () => {
   await withStubs([hangs, hangs, hangs], async (mirror, stubs) => {
