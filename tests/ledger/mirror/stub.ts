@@ -59,11 +59,13 @@ export function inSequence(...replies: readonly Reply[]): Reply {
 export async function withStubs<T>(
   replies: readonly Reply[],
   run: (mirror: MirrorNode, stubs: readonly [MirrorStub, ...MirrorStub[]]) => Promise<T>,
+  { isLasting = false } = {},
 ): Promise<T> {
   const [first, ...others] = await Promise.all(replies.map(mirrorStub));
   if (first === undefined) throw new RangeError("no stub");
   const stubs = [first, ...others] as const;
-  const mirror = createMirrorNode({ urls: stubs.map((stub) => stub.url), log: silentLogger });
+  const urls = stubs.map((stub) => stub.url);
+  const mirror = createMirrorNode({ urls, log: silentLogger, isLasting });
   try {
     return await run(mirror, stubs);
   } finally {
