@@ -151,11 +151,13 @@ test("of two presses of the button at once, in two processes, one starts a run a
   const stop = gate();
   const failpoint = (name: string) => (name === "forever.reported" ? stop.pass() : undefined);
   const processes = [consoleOf({ failpoint }), consoleOf({ failpoint })];
-  const presses = Promise.all(processes.map((each) => each.startRun()));
+  const presses = processes.map((each) => each.startRun());
   await stop.arrival;
+  // The press that started the run waits for it.
+  await Promise.race(presses);
   const late = await consoleOf({}).startRun();
   stop.open();
-  const states = await presses;
+  const states = await Promise.all(presses);
   assert.deepEqual(new Set(states.map(({ id }) => id)), new Set([late.id]));
   assert.deepEqual(states.map(({ state }) => state).sort(), ["done", "under way"]);
   assert.equal(late.state, "under way");
