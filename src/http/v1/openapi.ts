@@ -67,10 +67,10 @@ function operation(row: Endpoint, { schemas, baseUrl }: Making): Json {
     responses: {
       200: {
         description: "OK",
-        headers: { ...rateHeaders, ETag: textHeader("Names this body; send it as If-None-Match.") },
+        headers: { ...rateHeaders, ...etagHeader },
         content: jsonContent(row.response, schemas),
       },
-      304: { description: "The client already has this body (If-None-Match)." },
+      ...notModified,
       400: problem("A parameter is not valid.", invalidParameterSchema, schemas),
       ...(row.key && {
         401: {
@@ -121,6 +121,14 @@ export const textHeader = (description: string): Json => ({
 export const rateHeaders: Json = {
   "RateLimit-Policy": textHeader("The limit: q requests in w seconds."),
   RateLimit: textHeader("How it stands: r requests remain; in t seconds more are free."),
+};
+
+/** On what can be asked for again by its ETag, and the answer to that. */
+export const etagHeader: Json = {
+  ETag: textHeader("Names this body; send it as If-None-Match."),
+};
+export const notModified: Json = {
+  304: { description: "The client already has this body (If-None-Match)." },
 };
 
 function problem(

@@ -2,7 +2,15 @@ import { z } from "zod";
 import { type ProblemCode, standingReply } from "../problem.ts";
 import { asMarkdown } from "../v1/examples.ts";
 import { API_NAME, API_VERSION, NOTICES } from "../v1/notices.ts";
-import { jsonContent, parametersOf, rateHeaders, textHeader, withExample } from "../v1/openapi.ts";
+import {
+  etagHeader,
+  jsonContent,
+  notModified,
+  parametersOf,
+  rateHeaders,
+  textHeader,
+  withExample,
+} from "../v1/openapi.ts";
 import { examples, refusalExample } from "./examples.ts";
 import { codesOf, type Operation, type OperationName, operations } from "./operations.ts";
 import { samplesOf } from "./samples.ts";
@@ -87,7 +95,7 @@ function operation(name: OperationName, row: Operation, { schemas, url }: Making
         content: withExample(jsonContent(body, schemas, "input"), request),
       },
     }),
-    responses: { ...success(row, schemas, reply), ...refusals(row, schemas) },
+    responses: { ...success(name, row, { schemas, example: reply }), ...refusals(row, schemas) },
   };
 }
 
@@ -104,18 +112,31 @@ const HEADERS: Readonly<Record<string, readonly Json[]>> = {
   followLive: [headerParameter("Last-Event-ID", "Of the last event that was heard.")],
 };
 
+/** What a success bears besides. */
+const REPLY_HEADERS: Readonly<Partial<Record<OperationName, Json>>> = {
+  readVotingOpenApi: etagHeader,
+  readConfig: etagHeader,
+  listItems: etagHeader,
+  openSession: { "Set-Cookie": textHeader("The session, where `cookie` is true.") },
+  castStar: { "Idempotent-Replayed": textHeader("true: this is the first reply again.") },
+};
+
 function success(
+  name: OperationName,
   { path, status, response }: Operation,
-  schemas: Record<string, unknown>,
-  example: unknown,
+  { schemas, example }: { readonly schemas: Record<string, unknown>; readonly example: unknown },
 ): Json {
-  if (response === null) return { [status]: { description: "Done.", headers: rateHeaders } };
+  const headers = { ...rateHeaders, ...REPLY_HEADERS[name] };
+  if (response === null) return { [status]: { description: "Done.", headers } };
   const content =
     path === "/live"
       ? { "text/event-stream": { schema: { type: "string" } } }
       : jsonContent(response, schemas);
   const shown = withExample(content, example);
-  return { [status]: { description: "OK", headers: rateHeaders, content: shown } };
+  return {
+    [status]: { description: "OK", headers, content: shown },
+    ...("ETag" in headers && notModified),
+  };
 }
 
 const wait = { "Retry-After": textHeader("Whole seconds to wait.") };

@@ -39,7 +39,9 @@ test.after((context) => context.service.close());
 interface Documented {
   readonly operationId: string;
   readonly security: readonly object[];
-  readonly responses: Readonly<Record<string, { readonly description: string }>>;
+  readonly responses: Readonly<
+    Record<string, { readonly description: string; readonly headers?: object }>
+  >;
 }
 
 test("every route is in the table and in the document, and nothing else is", async ({
@@ -103,6 +105,31 @@ test("each operation names its refusals by status, and what it needs", async ({ 
   const refusals = body.components.schemas.Refusal.properties.code.enum;
   for (const code of ["ALREADY_STARRED", "METHOD_NOT_ALLOWED", "JOURNAL_BEHIND"])
     assert.ok(refusals.includes(code));
+});
+
+test("what can be asked for again by its ETag is documented so, and the headers of a success", async ({
+  service,
+}) => {
+  const { body } = await send(service, "GET /voting/openapi.json");
+  const token = await signIn(service, await newWallet(service));
+  const queries: Partial<Record<string, string>> = {
+    listItems: "?type=token",
+    previewStar: "?type=token&id=0.0.9001",
+  };
+  for (const [name, { method, path }] of Object.entries(table)) {
+    if (method !== "GET" || path.includes("{") || name === "followLive") continue;
+    const request = `GET /voting${path}${queries[name] ?? ""}`;
+    const first = await send(service, request, { token });
+    const tag = first.headers.get("etag");
+    const { responses }: Documented = body.paths[path].get;
+    assert.equal("ETag" in Object(responses[200]?.headers), tag !== null, name);
+    assert.equal(304 in responses, tag !== null, name);
+    if (tag === null) continue;
+    const again = await send(service, request, { token, headers: { "if-none-match": tag } });
+    assert.equal(again.status, 304, name);
+  }
+  const { responses }: Documented = body.paths["/stars"].post;
+  assert.ok("Idempotent-Replayed" in Object(responses[201]?.headers));
 });
 
 const plain = z.strictObject({ error: z.string(), code: z.string() });
