@@ -43,6 +43,14 @@ test("a good body is parsed", async () => {
   }
 });
 
+test("a string without an end reaches to the end of the body: nothing in it is looked at again", async () => {
+  for (const body of [`"${'\\"[{'.repeat(1_000)}`, '{"wallet":"[[[[[[[[', `{"a":1,"a:${GOOD}`]) {
+    const reply = await post(body);
+    assert.equal(reply.status, 400);
+    assert.equal((await bodyOf(reply)).error, "The body is not JSON.", body.slice(0, 30));
+  }
+});
+
 test("415 UNSUPPORTED_MEDIA_TYPE: not JSON, or compressed", async () => {
   const types = [
     "text/plain",
