@@ -33,6 +33,9 @@ const SERVER_OPTIONS = {
 /** A connection costs some 10 KB; beyond these, new ones are closed at once. */
 const CONNECTIONS_MAX = 8_192;
 
+/** A client that takes nothing of its reply for so long would hold its connection for ever. */
+const UNREAD_MS = 30_000;
+
 /** How often a draining server hangs up on connections that have become idle. */
 const HANG_UP_EVERY_MS = 50;
 
@@ -47,12 +50,14 @@ export interface ServeOptions {
   readonly fastPath?: FastPath;
   /** What a socket's address counts for; sockets of one address are not bounded when absent. */
   readonly socketAddress?: (remoteAddress: string | undefined) => string | undefined;
+  /** How long a client may take nothing of a reply that waits for it; that of a service when absent. */
+  readonly unreadMs?: number;
 }
 
 /** Listens on `host:port` and answers with the app. */
 export async function serveHttp(
   app: Hono,
-  { host, port, fastPath, socketAddress }: ServeOptions,
+  { host, port, fastPath, socketAddress, unreadMs = UNREAD_MS }: ServeOptions,
 ): Promise<HttpServer> {
   const answer = getRequestListener(app.fetch, LISTENER);
   const askApp: AskApp = (incoming, outgoing, prechecked) => {
@@ -64,6 +69,8 @@ export async function serveHttp(
   let isDraining = false;
   const server = createServer(SERVER_OPTIONS, (request, response) => {
     if (isDraining) response.setHeader("Connection", "close");
+    // A reply of which nothing waits is being made: that is our time.
+    response.setTimeout(unreadMs, () => response.writableLength > 0 && response.destroy());
     if (hasOneHost(request)) {
       // The app's replies show that a draining server hangs up; the fast path knows only one reply.
       if (isDraining || fastPath === undefined) askApp(request, response);

@@ -1,7 +1,7 @@
 /** The server under the app: what Node's parser refuses, slow senders, draining. */
 import * as assert from "node:assert/strict";
 import { subscribe, unsubscribe } from "node:diagnostics_channel";
-import { Agent, get, type Server } from "node:http";
+import { Agent, get, type Server, type ServerResponse } from "node:http";
 import { connect, type Socket } from "node:net";
 import { text } from "node:stream/consumers";
 import { setTimeout as pause } from "node:timers/promises";
@@ -192,6 +192,28 @@ test("408 REQUEST_TIMEOUT: a body that dribbles in is cut off after 10 s", async
   clearInterval(dribble);
   clearTimeout(patience);
   assertProblem(reply, 408, "REQUEST_TIMEOUT");
+});
+
+test("a client that takes nothing of its reply is cut off; one whose reply is still being made is not", async () => {
+  const { app, release, arrived } = build();
+  let isCut: Promise<string> | undefined;
+  app.get("/large", (c) => {
+    const { outgoing } = c.env as { outgoing: ServerResponse };
+    isCut = new Promise((resolve) => outgoing.once("close", () => resolve("cut")));
+    return c.body(new Uint8Array(64 * 1024 * 1024));
+  });
+  const own = await serveHttp(app, { ...ANYWHERE, unreadMs: 50 });
+  const waiting = open(own);
+  waiting.write("GET /slow HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
+  await arrived;
+  const silent = open(own).pause();
+  silent.write("GET /large HTTP/1.1\r\nHost: x\r\n\r\n");
+  while (isCut === undefined) await pause(10);
+  assert.equal(await Promise.race([isCut, pause(SLACK_MS, "held")]), "cut");
+  release();
+  assert.match(await text(waiting), /slow$/);
+  silent.destroy();
+  await own.close(0);
 });
 
 test("a server holds so many connections and no more (A20 overload)", async () => {
