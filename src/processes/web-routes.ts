@@ -189,10 +189,14 @@ function directory(parts: Served, given: Pick<PagesGiven, "assets" | "limit">): 
 
 /** The operators' console with its pages, to be mounted at `/ops`. */
 function operatorConsole(parts: Served, access: OperatorAccess): Hono {
-  const { OPERATOR_TOKEN: operatorToken, HEDERA_NETWORK: network } = parts.settings;
+  const {
+    OPERATOR_TOKEN: operatorToken,
+    HEDERA_NETWORK: network,
+    VOTING_RATE_LIMIT: guestRateLimit,
+  } = parts.settings;
   const explorer = explorerUrl(parts.settings);
   const shared = { ...parts, sql: parts.reader, network, explorer };
   const pages = consolePages({ ...shared, now: parts.clock.now });
   const isBehind = (): boolean => parts.journal.state === "behind";
-  return consoleRoutes({ ...shared, operatorToken, access, isBehind }, pages);
+  return consoleRoutes({ ...shared, operatorToken, guestRateLimit, access, isBehind }, pages);
 }

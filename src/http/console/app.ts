@@ -13,6 +13,7 @@ import { foreignForm, guarded, notAllowed } from "./error-page.ts";
 import { UUID } from "./forms.ts";
 import { type FrameRequest, framedPage } from "./frame.ts";
 import { createGate, type Gate, type GateDeps, type Signed } from "./gate.ts";
+import { guestLimit } from "./guest-limit.ts";
 import { html } from "./markup.ts";
 import type { Action, Page, RefusedForm, ShownPage } from "./page.ts";
 import type { QueueBoard } from "./queue-board.ts";
@@ -26,6 +27,8 @@ export interface ConsoleDeps extends GateDeps {
   /** Whether the topics hold stars that the journal lacks: every page says so. */
   readonly isBehind?: () => boolean;
   readonly log: Logger;
+  /** How many requests a client that is not signed in may send in 60 s. */
+  readonly guestRateLimit: number;
   /** Absent where no Redis is fit for BullMQ. */
   readonly board?: QueueBoard | undefined;
 }
@@ -39,6 +42,7 @@ export interface ConsoleDeps extends GateDeps {
 export function consoleRoutes(deps: ConsoleDeps, pages: readonly Page[]): Hono {
   const app = new Hono();
   serveAssets(app);
+  app.use(guestLimit({ ...deps, limit: deps.guestRateLimit }));
   const gate = createGate(deps);
   const parts: ConsoleParts = { ...deps, gate, pages };
   const show = (page: Page) => (c: Context) => guarded(c, deps, () => showPage(c, parts, page));

@@ -38,6 +38,11 @@ export interface Signed {
   readonly actor: Actor;
 }
 
+/** What a request has once its session is found. */
+export interface GateVariables {
+  readonly isSignedIn?: true;
+}
+
 /** Checks who is signed in. API keys and voters' sessions open nothing here. */
 export interface Gate {
   /** @param use `look` where a page asks by itself: that keeps no session alive */
@@ -86,7 +91,9 @@ export function createGate(deps: GateDeps): Gate {
     async find(c, use = "use") {
       const secret = cookie.read(c);
       const session = await sessions.find(secret, use);
-      return session === null ? null : { session, secret, actor: actorOf(c, session) };
+      if (session === null) return null;
+      c.set("isSignedIn", true);
+      return { session, secret, actor: actorOf(c, session) };
     },
     async refuse(c) {
       if (await isClosed()) return closedPage(c);

@@ -93,6 +93,7 @@ test.before(async (context) => {
       sql,
       clock,
       log: silentLogger,
+      guestRateLimit: 1_000,
       access,
       client,
     },

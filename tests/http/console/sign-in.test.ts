@@ -268,4 +268,25 @@ test("without an operator token everything is closed, except to named operators"
   await service.close();
 });
 
+test("429 for a client that goes on asking without a session; operators are not counted", async () => {
+  const service = await startService({ ...CONSOLE, VOTING_RATE_LIMIT: "20" });
+  const { cookie } = await signInOperator(service);
+  const from = (address: string, given: string) =>
+    sendPlain(service, "/ops/log", { cookie: given, "x-forwarded-for": address });
+  const all = (times: number, address: string, given: string) =>
+    Promise.all(Array.from({ length: times }, () => from(address, given)));
+  for (const times of [15, 15]) {
+    for (const { status } of await all(times, "10.1.1.1", cookie)) assert.equal(status, 200);
+  }
+  const unknown = `starboard-operator=${"a".repeat(43)}`;
+  const statuses = (await all(25, "10.1.1.2", unknown)).map(({ status }) => status);
+  assert.equal(statuses.filter((status) => status === 401).length, 20);
+  const held = await from("10.1.1.2", unknown);
+  assert.equal(held.status, 429);
+  assert.match(held.headers.get("retry-after") ?? "", /^[1-9]\d?$/);
+  assert.match(held.text, /Too many requests from your address/);
+  assert.equal((await from("10.1.1.1", cookie)).status, 200);
+  await service.close();
+});
+
 test.run();
