@@ -32,7 +32,7 @@ export function command<const A extends ArgsDef, T>(
       try {
         refuseMore(context.args._, args);
         const result = await given.work(context.args);
-        const text = context.args.json ? JSON.stringify(result) : given.text(result);
+        const text = context.args.json ? JSON.stringify(result) : printable(given.text(result));
         if (text !== "") process.stdout.write(`${text}\n`);
       } catch (error) {
         refuse(error);
@@ -43,8 +43,16 @@ export function command<const A extends ArgsDef, T>(
 
 /** Says in one line on standard error why nothing was done, and makes the exit status 1. */
 export function refuse(error: unknown): void {
-  process.stderr.write(`${reasonOf(error).replace(/\s+/g, " ").trim()}\n`);
+  process.stderr.write(`${printable(reasonOf(error).replace(/\s+/g, " ").trim())}\n`);
   process.exitCode = 1;
+}
+
+/** Controls but the line's end, and what turns the direction of text: names of others may hold them. */
+const COMMANDS_TERMINAL = /(?!\n)[\p{Cc}\u202a-\u202e\u2066-\u2069]/gu;
+
+/** A text that a terminal shows and does not obey. */
+function printable(text: string): string {
+  return text.replace(COMMANDS_TERMINAL, "\ufffd");
 }
 
 /** What a column shows: a field, or what is said of the row. */
@@ -63,7 +71,7 @@ export function table<Row>(
   const headings = Object.keys(columns);
   const cells = Object.values(columns);
   const textOf = (row: Row) => (cell: Cell<Row>) =>
-    String((typeof cell === "function" ? cell(row) : row[cell]) ?? "-");
+    String((typeof cell === "function" ? cell(row) : row[cell]) ?? "-").replace(/\s+/g, " ");
   const lines = [headings, ...rows.map((row) => cells.map(textOf(row)))];
   const widths = headings.map((_, column) =>
     lines.reduce((width, line) => Math.max(width, (line[column] ?? "").length), 0),
