@@ -33,7 +33,10 @@ const SERVER_OPTIONS = {
 /** A connection costs some 10 KB; beyond these, new ones are closed at once. */
 const CONNECTIONS_MAX = 8_192;
 
-/** A client that takes nothing of its reply for so long would hold its connection for ever. */
+/**
+ * A client that takes nothing of its reply would hold its connection for ever. Node compares with
+ * the last look, so it is cut off after once to twice this time.
+ */
 const UNREAD_MS = 30_000;
 
 /** How often a draining server hangs up on connections that have become idle. */
@@ -50,7 +53,7 @@ export interface ServeOptions {
   readonly fastPath?: FastPath;
   /** What a socket's address counts for; sockets of one address are not bounded when absent. */
   readonly socketAddress?: (remoteAddress: string | undefined) => string | undefined;
-  /** How long a client may take nothing of a reply that waits for it; that of a service when absent. */
+  /** How often it is looked whether a client takes its reply; that of a service when absent. */
   readonly unreadMs?: number;
 }
 
