@@ -1,4 +1,4 @@
-// timeout: 180 s
+// timeout: 240 s
 /**
  * Goal: the service runs by each version of Node that is supported beside the one that runs the
  * tests. Method: npm brings the other versions, and the rules, the voting of stars and the ledger's

@@ -209,7 +209,6 @@ test("holdings are checked dry, and then in earnest", async (place) => {
   await formOf(page, "/holdings/run").waitFor();
   await lookAt(tab, "dry-run");
   await submit(tab, "/holdings/run", /check has (run|started)/);
-  await page.locator('main a[href*="/holdings/runs/"]').first().click();
   await page.waitForURL(/\/holdings\/runs\//);
   await lookAt(tab, "check");
   const ended = await place.service.sql`select collection, serial from claim_release`;
