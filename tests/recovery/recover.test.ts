@@ -114,7 +114,7 @@ test("a mirror node that comes to be behind is asked again, and writes nothing w
   const lagging = { messageMemos, nftOwners, nftTransactions, topicMessages };
   await assert.rejects(
     recover({ ...all, mirror: lagging }),
-    /the mirror node has \d+ messages of topic 0\.0\.\d+ and gave 60 without a gap/,
+    /the mirror node has \d+ messages of topic 0\.0\.\d+ and gave \d+ without a gap/,
   );
   const empty = await stateOf(fresh.sql, { numbers: true });
   assert.deepEqual([empty.stars, empty.final], [[], []]);
