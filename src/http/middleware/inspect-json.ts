@@ -43,6 +43,7 @@ function followedByColon(tokens: readonly string[], index: number): boolean {
 
 /** `"\u0061"` and `"a"` are one name. */
 function unescaped(token: string): string {
+  if (!token.includes("\\")) return token.slice(1, -1);
   try {
     return String(JSON.parse(token));
   } catch {

@@ -29,9 +29,6 @@ export function answerWithin(): MiddlewareHandler<{ Variables: DeadlineVariables
   return async function answerInTime(c, next) {
     let timer: NodeJS.Timeout | undefined;
     let refuse: (error: Error) => void = () => undefined;
-    const late = new Promise<never>((_, reject) => {
-      refuse = reject;
-    });
     const allowedMs = timeFor(c);
     let answerBy = performance.now() + allowedMs;
     let isClientsTime = false;
@@ -59,7 +56,10 @@ export function answerWithin(): MiddlewareHandler<{ Variables: DeadlineVariables
       },
     });
     try {
-      await Promise.race([next(), late]);
+      await new Promise<void>((resolve, reject) => {
+        refuse = reject;
+        next().then(resolve, reject);
+      });
     } finally {
       clearTimeout(timer);
     }

@@ -161,11 +161,14 @@ function starAnswers(
     },
     async castStar(c) {
       const { token } = deps.tokens.tokenOf(c);
-      const wish = await readWish(c).catch(async (error) => {
+      let wish: Wish;
+      try {
+        wish = await readWish(c);
+      } catch (error) {
         // A bad request of someone who is not signed in is first of all that.
         if ((await deps.findSession(token)) === null) throw invalidSession();
         throw error;
-      });
+      }
       const { answerBy } = c.get("deadline");
       const result = await deps.castStar({ ...wish, voter: { token }, answerBy });
       return castReply(c, result, deps.clock.now());
@@ -198,8 +201,10 @@ function originOf(c: Context): string | null {
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 
+type Wish = Pick<CastStar, "target" | "idempotencyKey">;
+
 /** What a client wants to star, and its key. @throws TerminalError naming what is wrong */
-async function readWish(c: Context<Env>): Promise<Pick<CastStar, "target" | "idempotencyKey">> {
+async function readWish(c: Context<Env>): Promise<Wish> {
   const { query, body } = operations.castStar;
   readVotingQuery(c, query);
   const { target } = await c.get("deadline").without(() => readJson(c, body));
