@@ -60,13 +60,26 @@ export function localWindow(size: WindowSize): LocalWindow {
       const isAccepted = accepted.instants.length - accepted.first < limit;
       return verdict(isAccepted, accepted, now, { ...size, limit });
     },
-    count: (client, after, before) =>
-      clients.get(client)?.instants.filter((at) => at > after && at < before).length ?? 0,
+    count(client, after, before) {
+      const { instants = [] } = clients.get(client) ?? {};
+      return Math.max(0, placeOf(instants, before) - placeOf(instants, after + 1));
+    },
     giveBack(client) {
       const accepted = clients.get(client);
       if (accepted && accepted.instants.length > accepted.first) accepted.instants.pop();
     },
   };
+}
+
+/** How many come before an instant, by halves: a limit may be a million. Instants are whole. */
+function placeOf(instants: readonly number[], at: number): number {
+  let [from, to] = [0, instants.length];
+  while (from < to) {
+    const middle = (from + to) >>> 1;
+    if ((instants[middle] ?? at) < at) from = middle + 1;
+    else to = middle;
+  }
+  return from;
 }
 
 /** Below this many, what has left the window is not worth moving the rest. */

@@ -342,4 +342,18 @@ test("a process remembers 10,000 clients at most", () => {
   assert.equal(window.take("client 0", NOW).accepted, true, "the one idle longest is forgotten");
 });
 
+test("a window counts what was accepted between two instants", () => {
+  const instant = fc.integer({ min: 0, max: WINDOW_MS - 1 });
+  fc.assert(
+    fc.property(fc.array(instant), instant, instant, (given, after, before) => {
+      const window = localWindow({ limit: 1_000, windowMs: WINDOW_MS });
+      const instants = given.toSorted((one, other) => one - other);
+      for (const at of instants) window.take("client", at);
+      const between = instants.filter((at) => at > after && at < before).length;
+      assert.equal(window.count("client", after, before), between);
+    }),
+  );
+  assert.equal(localWindow({ limit: 1, windowMs: WINDOW_MS }).count("unknown", 0, 1), 0);
+});
+
 test.run();
