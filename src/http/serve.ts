@@ -34,7 +34,7 @@ const SERVER_OPTIONS = {
 const CONNECTIONS_MAX = 8_192;
 
 /**
- * A client that takes nothing of its reply would hold its connection for ever. Node compares with
+ * A client that takes nothing of its reply would hold its connection without end. Node compares with
  * the last look, so it is cut off after once to twice this time.
  */
 const UNREAD_MS = 30_000;

@@ -2,7 +2,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import type { ReceiptOutcome, Topic } from "../ledger/topic.ts";
 import type { LedgerClock } from "./ledger-clock.ts";
 
-/** Somebody waits for it; nodes that answer need seconds. */
+/** An operator waits for it; nodes that answer need seconds. */
 const PATIENCE_MS = 60_000;
 const PAUSE_MS = 500;
 

@@ -188,7 +188,7 @@ test("a star whose answer is lost is sent again with the same key: one star, one
   await tab.close();
 });
 
-test("a star that stands though it was answered 503: nobody says that nothing was spent, and the page shows it", async (place) => {
+test("a star that stands though it was answered 503: no sentence says that nothing was spent, and the page shows it", async (place) => {
   const { service } = place;
   const session = await signIn(service, await newWallet(service));
   const tab = await openTab(place, { width: 360, session });
