@@ -37,7 +37,6 @@ test("so it does as the cause of an outage, to the doctor and on the command lin
     new RetryableError("UNAVAILABLE", "the database is out of reach", 1, await refusedByBoth());
   assert.match(reasonOf(await outage()), BOTH);
   const failing = command({
-    name: "failing",
     description: "Fails",
     args: {},
     work: async () => Promise.reject(await outage()),

@@ -5,45 +5,35 @@ import { ACTOR_TYPES, type ActorName, parseActorName } from "../hosting/actor-na
 import { type Replay, type Resting, replayActor, showActor } from "../hosting/inspect-actor.ts";
 import { listActors } from "../hosting/list-actors.ts";
 import type { Sql } from "../store/postgres.ts";
+import { option, readWhole, word } from "./arguments.ts";
 import { withDatabase } from "./database.ts";
 import { command, table } from "./output.ts";
 import { readCommandSettings } from "./settings.ts";
 
-const ID = {
-  id: {
-    type: "positional",
-    description: "wallet-day/0.0.n/DAY, event-day/EVENT/DAY or forever-mint/EVENT.",
-    required: true,
-  },
-} as const;
+const ID = { id: word("wallet-day/0.0.n/DAY, event-day/EVENT/DAY or forever-mint/EVENT.") };
 const LIMIT_DEFAULT = 50;
 const LIMIT_MAX = 1_000;
 
 const list = command({
-  name: "list",
   description: "List the actors starred most recently.",
   args: {
-    type: { type: "string", description: `One of ${ACTOR_TYPES.join(", ")}.` },
-    q: { type: "string", description: "A wallet, a day, or part of an event's id." },
-    limit: { type: "string", description: `At most so many; default ${LIMIT_DEFAULT}.` },
+    type: option(`One of ${ACTOR_TYPES.join(", ")}.`),
+    q: option("A wallet, a day, or part of an event's id."),
+    limit: option(`At most so many; default ${LIMIT_DEFAULT}.`),
   },
-  async work({ type, q, limit }) {
+  async work({ type, q, limit: given = String(LIMIT_DEFAULT) }) {
     const wanted = ACTOR_TYPES.find((each) => each === type);
     if (type !== undefined && wanted === undefined) {
       throw new Error(`--type must be one of ${ACTOR_TYPES.join(", ")}`);
     }
-    const most = limit === undefined ? LIMIT_DEFAULT : Number(limit);
-    if (!Number.isInteger(most) || most < 1 || most > LIMIT_MAX) {
-      throw new Error(`--limit must be a whole number from 1 to ${LIMIT_MAX}`);
-    }
-    const actors = await withDatabase((sql) => listActors(sql, { type: wanted, q, limit: most }));
+    const limit = readWhole(given, { name: "--limit", min: 1, max: LIMIT_MAX });
+    const actors = await withDatabase((sql) => listActors(sql, { type: wanted, q, limit }));
     return actors.map(withInstants);
   },
   text: (actors) => table(actors, { actor: "id", stars: "version", "last star": "lastAt" }),
 });
 
 const show = command({
-  name: "show",
   description: "Show an actor's state, context and version.",
   args: ID,
   async work({ id }) {
@@ -56,7 +46,6 @@ const show = command({
 });
 
 const replay = command({
-  name: "replay",
   description: "Rebuild an actor from the journal and hold it against what is live.",
   args: ID,
   async work({ id }) {
@@ -76,10 +65,7 @@ function replayText({ id, equal, differences, rules, replayed }: Replay): string
 }
 
 /** `starboard actors list|show|replay` */
-export const actorsCommand = defineCommand({
-  meta: { name: "actors", description: "What wallets, events and mints have been decided." },
-  subCommands: { list, show, replay },
-});
+export const subcommand = defineCommand({ subCommands: { list, show, replay } });
 
 async function inspect<T>(
   name: ActorName,

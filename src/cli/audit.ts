@@ -1,33 +1,29 @@
 import { type AuditOptions, runAudit } from "../audit/audit.ts";
-import { type AuditMirror, openAuditMirror } from "../audit/audit-mirror.ts";
+import type { AuditMirror } from "../audit/audit-mirror.ts";
 import type { Conclusion } from "../audit/conclude.ts";
 import { type ExportSource, openExportSource } from "../audit/export-source.ts";
 import { keysOnTopic, readHeader } from "../audit/learn-settings.ts";
 import { environment, readSettings } from "../config.ts";
 import { coerceError } from "../errors.ts";
 import type { ExportHeader } from "../journal/export-format.ts";
-import { silentLogger } from "../log.ts";
 import {
   ARGS,
   type Given,
   idOf,
   idsOf,
-  rateOf,
+  openMirror,
   split,
   urlOf,
-  urlsOf,
   type Wanted,
   wantedOf,
 } from "./audit-flags.ts";
 import { auditText } from "./audit-text.ts";
 import { command } from "./output.ts";
-import { progressBar } from "./progress-bar.ts";
+import { stepsBar } from "./progress-bar.ts";
 import { readCommandSettings } from "./settings.ts";
 
 /** `starboard audit` */
-export const auditCommand = command({
-  name: "audit",
-  description: "Prove or refute every published star and ranking from a mirror node alone.",
+export const subcommand = command({
   args: ARGS,
   async work(args) {
     const wanted = wantedOf(args);
@@ -50,9 +46,8 @@ export const auditCommand = command({
 async function audit(given: Given, wanted: Wanted, exports: Exports | null): Promise<Conclusion> {
   const own = readSettings(environment());
   const header = exports?.header;
-  const mirrorUrls = split(given.mirror) ?? own.MIRROR_NODE_URL;
   const known = {
-    MIRROR_NODE_URL: mirrorUrls,
+    MIRROR_NODE_URL: given.mirror ?? own.MIRROR_NODE_URL,
     EVENT_VOTES_TOPIC_ID: given["event-topic"] ?? own.EVENT_VOTES_TOPIC_ID ?? header?.topics.event,
     ASSET_VOTES_TOPIC_ID: given["asset-topic"] ?? own.ASSET_VOTES_TOPIC_ID ?? header?.topics.asset,
     COLLECTION_A_ID: given["collection-a"] ?? own.COLLECTION_A_ID ?? header?.collections.a.id,
@@ -61,13 +56,8 @@ async function audit(given: Given, wanted: Wanted, exports: Exports | null): Pro
   const names = Object.keys(known) as (keyof typeof known)[];
   // A running `npm start` in this folder gives the rest; what is missing then, this names.
   const rest = readCommandSettings(names.filter((name) => known[name] == null));
-  const mirror = openAuditMirror({
-    urls: urlsOf(mirrorUrls ?? rest.MIRROR_NODE_URL ?? []),
-    // What matters is said in the end, in one line; a log would only stand between.
-    log: silentLogger,
-    requestsPerSecond: rateOf(given),
-  });
-  const bar = { what: "", bar: progressBar(process.stderr, "") };
+  const mirror = openMirror(given, own.MIRROR_NODE_URL ?? rest.MIRROR_NODE_URL);
+  const bar = stepsBar(process.stderr);
   const asset = idsOf(known.ASSET_VOTES_TOPIC_ID ?? rest.ASSET_VOTES_TOPIC_ID, "--asset-topic");
   try {
     const options: AuditOptions = {
@@ -91,15 +81,14 @@ async function audit(given: Given, wanted: Wanted, exports: Exports | null): Pro
       exports: header && exports ? { source: exports.source, days: exports.days } : null,
       now: Date.now,
       onProgress(what, done, total) {
-        if (bar.what !== what) Object.assign(bar, { what, bar: progressBar(process.stderr, what) });
-        bar.bar.show(done, total);
+        bar.show(what, done, total);
         // What follows, the rankings and the verdict, is not counted.
-        if (done === total) bar.bar.end();
+        if (done === total) bar.end();
       },
     };
     return await runAudit(options);
   } finally {
-    bar.bar.end();
+    bar.end();
     await mirror.close();
   }
 }

@@ -8,6 +8,7 @@ import { readJson } from "../catalogue/read-json.ts";
 import { readRecordType } from "../catalogue/record-type.ts";
 import { TerminalError } from "../errors.ts";
 import { act } from "./act.ts";
+import { flag, word } from "./arguments.ts";
 import { withDatabase } from "./database.ts";
 import { command, table } from "./output.ts";
 import { progressBar, type Terminal } from "./progress-bar.ts";
@@ -20,11 +21,10 @@ const FILE_BYTES_MAX = 256 * 1024 * 1024;
 const NOWHERE: Terminal = { write: () => undefined };
 
 const importFile = command({
-  name: "import",
   description: "Add and replace records from a JSON file, all or nothing.",
   args: {
-    file: { type: "positional", description: "The catalogue file.", required: true },
-    approve: { type: "boolean", description: "Make the records visible.", default: false },
+    file: word("The catalogue file."),
+    approve: flag("Make the records visible."),
   },
   async work({ file, approve, json }) {
     const { EVENT_SOURCES } = readCommandSettings(["DATABASE_URL"]);
@@ -50,12 +50,11 @@ const importFile = command({
 });
 
 const record = {
-  type: { type: "positional", description: "event, token, collection or project.", required: true },
-  id: { type: "positional", description: "Id of the record.", required: true },
-} as const;
+  type: word("event, token, collection or project."),
+  id: word("Id of the record."),
+};
 
 const approve = command({
-  name: "approve",
   description: "Make a record visible.",
   args: record,
   work: ({ type, id }) => onRecord("catalogue.approve", { type, id }, approveRecord),
@@ -63,7 +62,6 @@ const approve = command({
 });
 
 const reject = command({
-  name: "reject",
   description: "Hide a record; its stars stay.",
   args: record,
   work: ({ type, id }) => onRecord("catalogue.reject", { type, id }, rejectRecord),
@@ -71,7 +69,6 @@ const reject = command({
 });
 
 const list = command({
-  name: "list",
   description: "List the records of a type, approved or not.",
   args: { type: record.type },
   async work({ type }) {
@@ -87,8 +84,7 @@ const list = command({
 });
 
 /** `catalog import | approve | reject | list`. */
-export const catalogCommand = defineCommand({
-  meta: { name: "catalog", description: "Fill the directory and decide what it shows." },
+export const subcommand = defineCommand({
   subCommands: { import: importFile, approve, reject, list },
 });
 

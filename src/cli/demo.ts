@@ -4,6 +4,7 @@ import type { Star } from "../../packages/client/src/index.ts";
 import { ownUrl } from "../addresses.ts";
 import { demoDirectory } from "../local/demo-directory.ts";
 import { readKept } from "../local/demo-ledger.ts";
+import { option } from "./arguments.ts";
 import { castOrCode, demoVoting } from "./demo-voting.ts";
 import { type SigningWallet, schemeOf, signerOf } from "./demo-wallet.ts";
 import { command } from "./output.ts";
@@ -14,15 +15,12 @@ const PUBLISHED_WITHIN_MS = 60_000;
 const POLL_EVERY_MS = 200;
 
 /** `npm run demo`: a small voting client with keys of its own, over plain HTTP. */
-export const demoCommand = command({
-  name: "demo",
-  description:
-    "Sign in with a real signature, cast a star, wait for the ledger, print the receipt.",
+export const subcommand = command({
   args: {
-    url: { type: "string", description: "The service; default: the running `npm start`." },
-    target: { type: "string", description: "What to star, such as token/0.0.700001." },
-    wallet: { type: "string", description: "Account that stars; default: a demo wallet." },
-    key: { type: "string", description: "Its private key, hex: ED25519 in DER, ECDSA raw." },
+    url: option("The service; default: the running `npm start`."),
+    target: option("What to star, such as token/0.0.700001."),
+    wallet: option("Account that stars; default: a demo wallet."),
+    key: option("Its private key, hex: ED25519 in DER, ECDSA raw."),
   },
   async work({ url, target, wallet, key }) {
     const site = (url ?? ownUrl(readCommandSettings(["DATABASE_URL"]))).replace(/\/$/, "");

@@ -1,5 +1,6 @@
 import type { Settings } from "../config.ts";
 import { type Diagnosis, examine } from "../upkeep/doctor/examine.ts";
+import { flag } from "./arguments.ts";
 import { command, refuse, table } from "./output.ts";
 import { readFoundSettings } from "./settings.ts";
 
@@ -18,26 +19,15 @@ const ASKED = [
 ] as const;
 
 /** `starboard doctor` */
-export const doctorCommand = command({
-  name: "doctor",
-  description: "Ask everything that this environment names, and say what is wrong.",
-  args: {},
+export const subcommand = command({
   work: () => diagnose(readFoundSettings(ASKED)),
   text: diagnosisText,
 });
 
 /** Options of the processes `serve` and `work`. */
 export const PROCESS_FLAGS = {
-  check: {
-    type: "boolean",
-    description: "Do not start: ask what this process needs, and say what is wrong.",
-    default: false,
-  },
-  json: {
-    type: "boolean",
-    description: "Print one JSON document: where it answers; with --check, what is wrong.",
-    default: false,
-  },
+  check: flag("Do not start: ask what this process needs, and say what is wrong."),
+  json: flag("Print one JSON document: where it answers; with --check, what is wrong."),
 } as const;
 
 /**

@@ -16,9 +16,7 @@ import { command, table } from "./output.ts";
 import { readCommandSettings } from "./settings.ts";
 
 const run = command({
-  name: "run",
   description: "Check now which NFTs that count on forever mints are no longer held.",
-  args: {},
   async work() {
     const report = await checkNow();
     // What was deferred still counts, and is not looked at again before the daily check.
@@ -32,13 +30,7 @@ const run = command({
 });
 
 /** `holdings-check run`. */
-export const holdingsCheckCommand = defineCommand({
-  meta: {
-    name: "holdings-check",
-    description: "Take the weight of NFTs that wallets no longer hold from forever mints.",
-  },
-  subCommands: { run },
-});
+export const subcommand = defineCommand({ subCommands: { run } });
 
 const HOW = {
   name: "holdings.run",

@@ -1,36 +1,27 @@
-import { openAuditMirror } from "../audit/audit-mirror.ts";
 import { openExportSource } from "../audit/export-source.ts";
 import { COLLECTION_SETTINGS } from "../config.ts";
 import { exportSettings } from "../journal/export-days.ts";
-import { silentLogger } from "../log.ts";
 import { recover } from "../recovery/recover.ts";
 import { PIECE, type Recovered, type Recovery } from "../recovery/recovery.ts";
 import type { Sql } from "../store/postgres.ts";
 import { act } from "./act.ts";
-import { ARGS, rateOf, split, urlOf, urlsOf } from "./audit-flags.ts";
+import { flag, option } from "./arguments.ts";
+import { ARGS, openMirror, urlOf } from "./audit-flags.ts";
 import { withDatabase } from "./database.ts";
 import { command } from "./output.ts";
-import { progressBar } from "./progress-bar.ts";
+import { stepsBar } from "./progress-bar.ts";
 import { readCommandSettings } from "./settings.ts";
 
 /** `starboard journal recover` */
 export const recoverCommand = command({
-  name: "recover",
   description: "Bring back the stars that the journal lost, from a mirror node and day exports.",
   args: {
     mirror: ARGS.mirror,
     rate: ARGS.rate,
-    export: { type: "string", description: "Folder of day exports, YYYY-MM-DD.ndjson." },
-    "from-url": {
-      type: "string",
-      description: "URL of GET /exports where a service still has them.",
-    },
-    "dry-run": { type: "boolean", description: "Say what would come back.", default: false },
-    accept: {
-      type: "boolean",
-      description: "Write although the stars listed cannot be proved.",
-      default: false,
-    },
+    export: option("Folder of day exports, YYYY-MM-DD.ndjson."),
+    "from-url": option("URL of GET /exports where a service still has them."),
+    "dry-run": flag("Say what would come back."),
+    accept: flag("Write although the stars listed cannot be proved."),
   },
   async work(args) {
     const {
@@ -44,12 +35,8 @@ export const recoverCommand = command({
       ...COLLECTION_SETTINGS,
       ...(args.mirror === undefined ? (["MIRROR_NODE_URL"] as const) : []),
     ]);
-    const mirror = openAuditMirror({
-      urls: urlsOf(split(args.mirror) ?? settings.MIRROR_NODE_URL ?? []),
-      log: silentLogger,
-      requestsPerSecond: rateOf(args),
-    });
-    const bar = { what: "", bar: progressBar(process.stderr, "") };
+    const mirror = openMirror(args, settings.MIRROR_NODE_URL);
+    const bar = stepsBar(process.stderr);
     try {
       const exports = await openExports(args.export, args["from-url"]);
       const work = (sql: Sql) =>
@@ -61,18 +48,13 @@ export const recoverCommand = command({
           piece: PIECE,
           isDryRun: args["dry-run"],
           accepts: args.accept,
-          onProgress(what, done, total) {
-            if (bar.what !== what) {
-              Object.assign(bar, { what, bar: progressBar(process.stderr, what) });
-            }
-            bar.bar.show(done, total);
-          },
+          onProgress: bar.show,
         });
       const recovered = args["dry-run"] ? await withDatabase(work) : await act(HOW, work);
       if (!recovered.written && !args["dry-run"]) process.exitCode = 1;
       return recovered;
     } finally {
-      bar.bar.end();
+      bar.end();
       await mirror.close();
     }
   },

@@ -1,17 +1,14 @@
 import { defineCommand } from "citty";
 import { acceptLoss, journalStatus } from "../publishing/journal-behind.ts";
 import { act } from "./act.ts";
+import { needed } from "./arguments.ts";
 import { withDatabase } from "./database.ts";
 import { recoverCommand } from "./journal-recover.ts";
 import { command, table } from "./output.ts";
 
 const status = command({
-  name: "status",
   description: "Show how far topics and journal agree, as far as the topics were read.",
-  args: {},
-  async work() {
-    return withDatabase(journalStatus);
-  },
+  work: () => withDatabase(journalStatus),
   text({ lost, topics }) {
     const columns = { topic: "topicId", read: "read", lost: "lost", known: "known" } as const;
     return [
@@ -25,10 +22,9 @@ const status = command({
 });
 
 const accept = command({
-  name: "accept-loss",
   description: "Go on without the stars that the journal lacks: their messages are known from now.",
   args: {
-    reason: { type: "string", description: "Why; kept in the operator log.", required: true },
+    reason: needed("Why; kept in the operator log."),
   },
   async work({ reason }) {
     if (reason.trim() === "") throw new Error("--reason is empty");
@@ -47,10 +43,6 @@ const accept = command({
 });
 
 /** `starboard journal status|accept-loss|recover` */
-export const journalCommand = defineCommand({
-  meta: {
-    name: "journal",
-    description: "The journal and its topics, where they do not agree.",
-  },
+export const subcommand = defineCommand({
   subCommands: { status, "accept-loss": accept, recover: recoverCommand },
 });

@@ -4,14 +4,14 @@ import { type IssuedKey, issueKey } from "../keys/issue-key.ts";
 import { listKeys } from "../keys/list-keys.ts";
 import { revokeKey } from "../keys/revoke-key.ts";
 import { act } from "./act.ts";
+import { needed, word } from "./arguments.ts";
 import { withDatabase } from "./database.ts";
 import { command, table } from "./output.ts";
 
 const issue = command({
-  name: "issue",
   description: "Issue an API key for one person or project; it is shown only now.",
   args: {
-    name: { type: "string", description: "Whose key it is.", valueHint: "name", required: true },
+    name: { ...needed("Whose key it is."), valueHint: "name" },
   },
   async work({ name }) {
     const how = {
@@ -26,12 +26,8 @@ const issue = command({
 });
 
 const list = command({
-  name: "list",
   description: "List all keys ever issued.",
-  args: {},
-  async work() {
-    return (await withDatabase(listKeys)).map(withInstants);
-  },
+  work: async () => (await withDatabase(listKeys)).map(withInstants),
   text: (keys) =>
     table(keys, {
       id: "id",
@@ -44,14 +40,9 @@ const list = command({
 });
 
 const revoke = command({
-  name: "revoke",
   description: "Revoke a key; it stops working at once.",
   args: {
-    id: {
-      type: "positional",
-      description: "Id of the key, as `keys list` shows it.",
-      required: true,
-    },
+    id: word("Id of the key, as `keys list` shows it."),
   },
   async work({ id }) {
     const how = { name: "keys.revoke", subject: id };
@@ -61,7 +52,4 @@ const revoke = command({
 });
 
 /** `keys issue | list | revoke`. */
-export const keysCommand = defineCommand({
-  meta: { name: "keys", description: "Issue, list and revoke API keys." },
-  subCommands: { issue, list, revoke },
-});
+export const subcommand = defineCommand({ subCommands: { issue, list, revoke } });

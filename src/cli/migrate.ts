@@ -3,10 +3,7 @@ import { command } from "./output.ts";
 import { readCommandSettings } from "./settings.ts";
 
 /** `migrate`: brings the database to this build's schema. */
-export const migrateCommand = command({
-  name: "migrate",
-  description: "Apply migrations/; safe to run twice and side by side.",
-  args: {},
+export const subcommand = command({
   async work() {
     const { DATABASE_URL } = readCommandSettings(["DATABASE_URL"]);
     return { applied: await migrate(DATABASE_URL) };

@@ -9,26 +9,19 @@ import {
 } from "../keys/operators.ts";
 import { readOperatorLog } from "../store/operator-log.ts";
 import { act } from "./act.ts";
+import { needed, option, readWhole, word } from "./arguments.ts";
 import { withDatabase } from "./database.ts";
 import { command, table } from "./output.ts";
 
-const NAME = {
-  name: { type: "positional", description: "The operator's name.", required: true },
-} as const;
+const NAME = { name: word("The operator's name.") };
 const NAME_AND_ROLE = {
   ...NAME,
-  role: {
-    type: "string",
-    description: `One of ${ROLES.join(", ")}.`,
-    valueHint: "role",
-    required: true,
-  },
-} as const;
+  role: { ...needed(`One of ${ROLES.join(", ")}.`), valueHint: "role" },
+};
 const LINES_DEFAULT = 100;
 const LINES_MAX = 10_000;
 
 const add = command({
-  name: "add",
   description: "Add an operator; the token is shown only now.",
   args: NAME_AND_ROLE,
   async work({ name, role }) {
@@ -40,12 +33,8 @@ const add = command({
 });
 
 const list = command({
-  name: "list",
   description: "List all operators, revoked ones too; not the bearer of OPERATOR_TOKEN.",
-  args: {},
-  async work() {
-    return (await withDatabase(listOperators)).map(withInstants);
-  },
+  work: async () => (await withDatabase(listOperators)).map(withInstants),
   text: (operators) =>
     table(operators, {
       name: "name",
@@ -57,7 +46,6 @@ const list = command({
 });
 
 const change = command({
-  name: "change",
   description: "Give an operator another role; it counts at once.",
   args: NAME_AND_ROLE,
   work({ name, role }) {
@@ -68,7 +56,6 @@ const change = command({
 });
 
 const revoke = command({
-  name: "revoke",
   description: "Revoke an operator; token and sessions end at once.",
   args: NAME,
   async work({ name }) {
@@ -79,16 +66,12 @@ const revoke = command({
 });
 
 const log = command({
-  name: "log",
   description: "Show the newest acts of the operator log, newest first.",
   args: {
-    limit: { type: "string", description: `At most so many; default ${LINES_DEFAULT}.` },
+    limit: option(`At most so many; default ${LINES_DEFAULT}.`),
   },
   async work({ limit = String(LINES_DEFAULT) }) {
-    const most = /^\d{1,5}$/.test(limit) ? Number(limit) : Number.NaN;
-    if (!(most >= 1 && most <= LINES_MAX)) {
-      throw new Error(`--limit must be a whole number from 1 to ${LINES_MAX}`);
-    }
+    const most = readWhole(limit, { name: "--limit", min: 1, max: LINES_MAX });
     const lines = await withDatabase((sql) => readOperatorLog(sql, { limit: most }));
     return lines.map((line) => ({ ...line, at: instant(line.at) }));
   },
@@ -105,7 +88,4 @@ const log = command({
 });
 
 /** `starboard operators add|list|change|revoke|log` */
-export const operatorsCommand = defineCommand({
-  meta: { name: "operators", description: "Who may look and act at the console, and who did." },
-  subCommands: { add, list, change, revoke, log },
-});
+export const subcommand = defineCommand({ subCommands: { add, list, change, revoke, log } });

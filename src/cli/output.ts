@@ -1,39 +1,41 @@
 import { type ArgsDef, type CommandDef, defineCommand, type ParsedArgs } from "citty";
 import { coerceError, RetryableError } from "../errors.ts";
+import { flag } from "./arguments.ts";
 
 /** A command as one file of `cli/` describes it; `--json` comes with it. */
-export interface Command<A extends ArgsDef, T> {
-  readonly name: string;
-  readonly description: string;
-  readonly args: A;
+interface Command<A extends ArgsDef, T> {
+  /** Of a command of a group; the list of `processes/commands.ts` has those of the others. */
+  readonly description?: string;
+  readonly args?: A;
   /** Does it; the result is what `--json` prints, in the shape of the contract. */
   readonly work: (args: ParsedArgs<A & typeof JSON_FLAG>) => Promise<T>;
   /** The same for people. */
   readonly text: (result: T) => string;
 }
 
-const JSON_FLAG = {
-  json: { type: "boolean", description: "Print one JSON document.", default: false },
-} as const;
+const JSON_FLAG = { json: flag("Print one JSON document.") };
 
 /**
  * Makes a command of the command line. It keeps the conventions in every case: with
  * `--json` exactly one document on standard output, a refusal as one line on standard error,
  * exit status 0 only on success.
  */
-export function command<const A extends ArgsDef, T>(
-  given: Command<A, T>,
-): CommandDef<A & typeof JSON_FLAG> {
-  const args = { ...given.args, ...JSON_FLAG };
+export function command<const A extends ArgsDef, T>({
+  description,
+  args: own,
+  work,
+  text,
+}: Command<A, T>): CommandDef<A & typeof JSON_FLAG> {
+  const args = { ...(own as A), ...JSON_FLAG };
   return defineCommand({
-    meta: { name: given.name, description: given.description },
+    ...(description !== undefined && { meta: { description } }),
     args,
     async run(context) {
       try {
         refuseMore(context.args._, args);
-        const result = await given.work(context.args);
-        const text = context.args.json ? JSON.stringify(result) : printable(given.text(result));
-        if (text !== "") process.stdout.write(`${text}\n`);
+        const result = await work(context.args);
+        const printed = context.args.json ? JSON.stringify(result) : printable(text(result));
+        if (printed !== "") process.stdout.write(`${printed}\n`);
       } catch (error) {
         refuse(error);
       }

@@ -9,6 +9,7 @@ import {
 } from "../catalogue/premium.ts";
 import type { Sql } from "../store/postgres.ts";
 import { act } from "./act.ts";
+import { needed, WALLET } from "./arguments.ts";
 import { withDatabase } from "./database.ts";
 import { command, table } from "./output.ts";
 
@@ -16,20 +17,13 @@ const grant = passCommand("grant", "Give a wallet a pass for one season.", grant
 const revoke = passCommand("revoke", "Take a wallet's pass back.", revokePass);
 
 const list = command({
-  name: "list",
   description: "List all passes.",
-  args: {},
-  async work() {
-    return (await withDatabase(listPasses)).map(withInstants);
-  },
+  work: async () => (await withDatabase(listPasses)).map(withInstants),
   text: (passes) => table(passes, { wallet: "wallet", season: "seasonId", granted: "grantedAt" }),
 });
 
 /** `starboard premium grant|revoke|list` */
-export const premiumCommand = defineCommand({
-  meta: { name: "premium", description: "Premium passes: 20 votes a day while a season is on." },
-  subCommands: { grant, revoke, list },
-});
+export const subcommand = defineCommand({ subCommands: { grant, revoke, list } });
 
 function passCommand(
   name: string,
@@ -37,11 +31,10 @@ function passCommand(
   change: (sql: Sql, pass: PassName) => Promise<Pass>,
 ) {
   return command({
-    name,
     description,
     args: {
-      wallet: { type: "positional", description: "Account id, such as 0.0.1001.", required: true },
-      season: { type: "string", description: "Id of the season.", required: true },
+      wallet: WALLET,
+      season: needed("Id of the season."),
     },
     async work({ wallet, season }) {
       const pass = { wallet, seasonId: season };

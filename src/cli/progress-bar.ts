@@ -42,6 +42,20 @@ export function progressBar(terminal: Terminal, what: string): ProgressBar {
   };
 }
 
+/** A bar of work in several steps, one after the other: each counts things of its own. */
+export function stepsBar(terminal: Terminal) {
+  let step = "";
+  let bar = progressBar(terminal, step);
+  return {
+    show(what: string, done: number, total: number | null) {
+      if (step !== what) bar = progressBar(terminal, what);
+      step = what;
+      bar.show(done, total);
+    },
+    end: () => bar.end(),
+  };
+}
+
 function number(value: number): string {
   return value.toLocaleString("en");
 }

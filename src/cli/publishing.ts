@@ -4,6 +4,7 @@ import { publishingBody, publishingState } from "../publishing/publishing-state.
 import { resolveFinding } from "../publishing/reconciliation-findings.ts";
 import { redriveStar } from "../publishing/redrive.ts";
 import { act } from "./act.ts";
+import { word } from "./arguments.ts";
 import { withDatabase } from "./database.ts";
 import { command, table } from "./output.ts";
 
@@ -11,12 +12,8 @@ const refused = (message: string) => new TerminalError("NOT_FOUND", message);
 const STAR_ID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 const status = command({
-  name: "status",
   description: "Show what is left to publish, alarms, and where outbox and topics differ.",
-  args: {},
-  async work() {
-    return publishingBody(await withDatabase(publishingState));
-  },
+  work: async () => publishingBody(await withDatabase(publishingState)),
   text({ pending, oldestPendingSeconds, findings, lastFindings, alarms }) {
     const age = oldestPendingSeconds === null ? "" : `, the oldest for ${oldestPendingSeconds} s`;
     const found = table(lastFindings, {
@@ -37,10 +34,9 @@ const status = command({
 });
 
 const redrive = command({
-  name: "redrive",
   description:
     "Have a star that waits for its next try taken up now; never sends it under a new transaction.",
-  args: { star: { type: "positional", description: "Id of the star.", required: true } },
+  args: { star: word("Id of the star.") },
   async work({ star }) {
     if (!STAR_ID.test(star)) throw new Error(`${star.slice(0, 60)} is not the id of a star`);
     const how = { name: "publishing.redrive", subject: star };
@@ -56,9 +52,8 @@ const redrive = command({
 });
 
 const resolve = command({
-  name: "resolve",
   description: "Set a finding aside that somebody has looked at; it stays written down.",
-  args: { finding: { type: "positional", description: "Its number.", required: true } },
+  args: { finding: word("Its number.") },
   async work({ finding }) {
     const id = Number(finding);
     if (!/^\d{1,15}$/.test(finding)) throw new Error(`${finding.slice(0, 60)} is not a number`);
@@ -72,7 +67,4 @@ const resolve = command({
 });
 
 /** `starboard publishing status|redrive|resolve` */
-export const publishingCommand = defineCommand({
-  meta: { name: "publishing", description: "How stars get to the ledger, and what went wrong." },
-  subCommands: { status, redrive, resolve },
-});
+export const subcommand = defineCommand({ subCommands: { status, redrive, resolve } });

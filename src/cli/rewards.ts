@@ -4,15 +4,15 @@ import { silentLogger } from "../log.ts";
 import { reofferDay } from "../upkeep/offer-rewards.ts";
 import { openRewardsQueue } from "../upkeep/rewards-queue.ts";
 import { act } from "./act.ts";
+import { needed } from "./arguments.ts";
 import { command } from "./output.ts";
 import { readCommandSettings } from "./settings.ts";
 
 const reoffer = command({
-  name: "reoffer",
   description:
     "Offer all stars of a UTC day to the queue `rewards` once more, under their own ids.",
   args: {
-    day: { type: "string", description: "UTC day, such as 2026-11-20.", required: true },
+    day: needed("UTC day, such as 2026-11-20."),
   },
   async work({ day }) {
     if (!isDay(day)) throw new Error("--day must be a date such as 2026-11-20");
@@ -34,7 +34,4 @@ const reoffer = command({
 });
 
 /** `starboard rewards reoffer` */
-export const rewardsCommand = defineCommand({
-  meta: { name: "rewards", description: "The hand-off of accepted stars to the rewards feature." },
-  subCommands: { reoffer },
-});
+export const subcommand = defineCommand({ subCommands: { reoffer } });

@@ -2,16 +2,16 @@ import { defineCommand } from "citty";
 import { isDay, withInstants } from "../../actors/day.ts";
 import { addSeason, FOLD_TIMEOUT_MS, listSeasons, type Season } from "../catalogue/seasons.ts";
 import { act } from "./act.ts";
+import { needed } from "./arguments.ts";
 import { withDatabase } from "./database.ts";
 import { command, table } from "./output.ts";
 
 const add = command({
-  name: "add",
   description: "Add a season; seasons must not overlap.",
   args: {
-    name: { type: "string", description: "Its name.", required: true },
-    starts: { type: "string", description: "First instant, RFC 3339.", required: true },
-    ends: { type: "string", description: "First instant after it, RFC 3339.", required: true },
+    name: needed("Its name."),
+    starts: needed("First instant, RFC 3339."),
+    ends: needed("First instant after it, RFC 3339."),
   },
   async work({ name, starts, ends }) {
     const season = {
@@ -31,20 +31,13 @@ const add = command({
 });
 
 const list = command({
-  name: "list",
   description: "List all seasons.",
-  args: {},
-  async work() {
-    return (await withDatabase(listSeasons)).map(withInstants);
-  },
+  work: async () => (await withDatabase(listSeasons)).map(withInstants),
   text: (seasons) => table(seasons, { id: "id", name: "name", starts: "startsAt", ends: "endsAt" }),
 });
 
 /** `starboard seasons add|list` */
-export const seasonsCommand = defineCommand({
-  meta: { name: "seasons", description: "Seasons: of the leaderboard and of premium passes." },
-  subCommands: { add, list },
-});
+export const subcommand = defineCommand({ subCommands: { add, list } });
 
 /** As RFC 3339 has it; the seconds may be left out. */
 const TIME = /^([01]\d|2[0-3]):\d\d(:\d\d(\.\d{1,3})?)?(Z|[+-]\d\d:\d\d)$/;

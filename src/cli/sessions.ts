@@ -3,13 +3,13 @@ import { TerminalError } from "../errors.ts";
 import { revokeSessions } from "../keys/revoke-sessions.ts";
 import { isEntityId } from "../ledger/entity-id.ts";
 import { act } from "./act.ts";
+import { WALLET } from "./arguments.ts";
 import { command } from "./output.ts";
 
 const revoke = command({
-  name: "revoke",
   description: "End all voting sessions of a wallet, at once and in every process.",
   args: {
-    wallet: { type: "positional", description: "Account id, such as 0.0.1001.", required: true },
+    wallet: WALLET,
   },
   async work({ wallet }) {
     if (!isEntityId(wallet)) {
@@ -27,7 +27,4 @@ const revoke = command({
 });
 
 /** `starboard sessions revoke` */
-export const sessionsCommand = defineCommand({
-  meta: { name: "sessions", description: "Voting sessions of wallets." },
-  subCommands: { revoke },
-});
+export const subcommand = defineCommand({ subCommands: { revoke } });

@@ -3,10 +3,7 @@ import { withDatabase } from "./database.ts";
 import { command, table } from "./output.ts";
 
 /** `starboard status`: the verdict that the console shows too. */
-export const statusCommand = command({
-  name: "status",
-  description: "Say whether the service does its work, and what to do where it does not.",
-  args: {},
+export const subcommand = command({
   async work() {
     const verdict = await withDatabase(readVerdict);
     if (!verdict.ok) process.exitCode = 1;

@@ -11,9 +11,7 @@ import { command } from "./output.ts";
 import { readCommandSettings } from "./settings.ts";
 
 const create = command({
-  name: "create",
   description: "Create both topics: submit key the operator's, no admin key. Costs HBAR.",
-  args: {},
   async work() {
     const settings = readCommandSettings(["HEDERA_OPERATOR_ID", "HEDERA_OPERATOR_KEY"]);
     const topic = await createHederaTopic({
@@ -33,10 +31,7 @@ const create = command({
 });
 
 /** `starboard topics create` */
-export const topicsCommand = defineCommand({
-  meta: { name: "topics", description: "The two public topics that stars are published to." },
-  subCommands: { create },
-});
+export const subcommand = defineCommand({ subCommands: { create } });
 
 /** Of both topics, the ids. */
 interface Topics {

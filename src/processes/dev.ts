@@ -15,8 +15,7 @@ import { startWeb } from "./web.ts";
 import { startWorker } from "./worker.ts";
 
 /** `starboard dev` (`npm start`): everything in one process tree, with nothing set. */
-export const devCommand = defineCommand({
-  meta: { name: "dev", description: "Run everything on this machine, with embedded defaults." },
+export const subcommand = defineCommand({
   args: {
     json: {
       type: "boolean",

@@ -13,8 +13,7 @@ import { startWeb } from "./web.ts";
 import { WEB_SETTINGS } from "./web-settings.ts";
 
 /** `starboard serve`: one web process, of any number. */
-export const serveCommand = defineCommand({
-  meta: { name: "serve", description: "Run a web process: public API and voting API." },
+export const subcommand = defineCommand({
   args: PROCESS_FLAGS,
   async run({ args }) {
     if (await checkInstead(args, "serve", checkedSettings)) return;

@@ -10,8 +10,7 @@ import { startTracing, traceFields } from "./start-tracing.ts";
 import { startWorker, WORKER_SETTINGS } from "./worker.ts";
 
 /** `starboard work`: one worker process; several share the work. */
-export const workCommand = defineCommand({
-  meta: { name: "work", description: "Run a worker process: publishing and upkeep." },
+export const subcommand = defineCommand({
   args: PROCESS_FLAGS,
   async run({ args }) {
     if (await checkInstead(args, "work", () => readSettings(environment()))) return;

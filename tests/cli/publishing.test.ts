@@ -1,6 +1,6 @@
 import * as assert from "node:assert/strict";
 import { suite } from "uvu";
-import { publishingCommand } from "../../src/cli/publishing.ts";
+import { subcommand as publishingCommand } from "../../src/cli/publishing.ts";
 import { openPostgres, type Sql } from "../../src/store/postgres.ts";
 import { boxStar } from "../publishing/rig.ts";
 import { testDatabase } from "../support/postgres.ts";

@@ -1,7 +1,7 @@
 /** `starboard xp credit`: one document with `--json`, one line when refused, once per id. */
 import * as assert from "node:assert/strict";
 import { suite } from "uvu";
-import { xpCommand } from "../../src/cli/xp.ts";
+import { subcommand as xpCommand } from "../../src/cli/xp.ts";
 import { type TestDatabase, testDatabase } from "../support/postgres.ts";
 import { starboard } from "../support/starboard.ts";
 import { runCli } from "./run-cli.ts";
