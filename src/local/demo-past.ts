@@ -5,6 +5,7 @@ import { entityNum } from "./hedera/entity-id.ts";
 import { type Ledger, openLedger } from "./hedera/ledger.ts";
 import type { Step } from "./hedera/state/state.ts";
 import { addMessage } from "./hedera/state/topics.ts";
+import { addTransaction } from "./hedera/state/transactions.ts";
 import { nanosOfMs } from "./hedera/timestamps.ts";
 
 /** A message that a topic got before today. */
@@ -76,13 +77,9 @@ function submitted({ topic, text, memo }: PastMessage, operator: string): Step<v
     const message = Buffer.from(text);
     const chunk = { payer, validStart, nonce: 0, scheduled: false, number: 1, total: 1 };
     addMessage(turn, entityNum(topic), { payer, message, chunk });
-    turn.add({
-      kind: "transaction",
-      at: turn.at,
+    addTransaction(turn, {
       payer,
       validStart,
-      nonce: 0,
-      scheduled: false,
       type: "CONSENSUSSUBMITMESSAGE",
       result: "SUCCESS",
       entity: entityNum(topic),

@@ -15,7 +15,7 @@ import { exportRoutes } from "../http/exports/routes.ts";
 import { type FastPath, fastPath } from "../http/fast-path/fast-path.ts";
 import { healthRoutes } from "../http/health.ts";
 import type { ClientAddress } from "../http/middleware/client-address.ts";
-import { type RateLimitOptions, rateLimit } from "../http/middleware/rate-limit.ts";
+import { type Limited, rateLimit } from "../http/middleware/rate-limit.ts";
 import { type OperatorAccess, operatorAccess } from "../http/operator-access.ts";
 import { opsApi } from "../http/ops/api.ts";
 import { type PagesGiven, pageRoutes } from "../http/pages/app.ts";
@@ -68,8 +68,6 @@ interface Served extends WebConnections {
   readonly processes: () => number;
 }
 
-const MINUTE_MS = 60_000;
-
 /** Everything one port answers, and the fast path to it. */
 export function webRoutes(parts: Served): { app: Hono; fastPath: FastPath } {
   const { settings, sql, reader, redis, clock, log, metrics, client, processes, resting } = parts;
@@ -102,7 +100,6 @@ export function webRoutes(parts: Served): { app: Hono; fastPath: FastPath } {
     ...limited,
     name: "voting",
     limit: settings.VOTING_RATE_LIMIT,
-    windowMs: MINUTE_MS,
     code: "RATE_LIMITED",
   });
   const voting = votingApi({
@@ -142,7 +139,7 @@ export function webRoutes(parts: Served): { app: Hono; fastPath: FastPath } {
 }
 
 /** The directory's pages, and the signing for demo wallets where this machine does it. */
-function pageMounts(parts: Served, limited: Omit<RateLimitOptions, "name" | "limit" | "windowMs">) {
+function pageMounts(parts: Served, limited: Limited) {
   const { demoWallets: wallets, readHoldings, assets, settings } = parts;
   const mounts: Mount[] = [];
   if (wallets !== undefined) {
@@ -150,12 +147,7 @@ function pageMounts(parts: Served, limited: Omit<RateLimitOptions, "name" | "lim
     mounts.push({ path: "/demo", app: demoRoutes({ wallets, readHoldings, requireOwnPage }) });
   }
   if (assets !== undefined) {
-    const limit = rateLimit({
-      ...limited,
-      name: "pages",
-      limit: settings.VOTING_RATE_LIMIT,
-      windowMs: MINUTE_MS,
-    });
+    const limit = rateLimit({ ...limited, name: "pages", limit: settings.VOTING_RATE_LIMIT });
     mounts.push({ path: "/", app: directory(parts, { limit, assets }) });
   }
   return mounts;

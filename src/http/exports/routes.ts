@@ -11,7 +11,7 @@ import {
 import { writeExport } from "../../journal/write-export.ts";
 import type { Logger } from "../../log.ts";
 import type { Sql } from "../../store/postgres.ts";
-import { type RateLimitOptions, rateLimit } from "../middleware/rate-limit.ts";
+import { type Limited, rateLimit } from "../middleware/rate-limit.ts";
 import { methodNotAllowed, problem } from "../problem.ts";
 import { outgoingOf, setReplyHeader } from "../reply-header.ts";
 import { createStreamLimit } from "../stream-limit.ts";
@@ -21,7 +21,9 @@ import { type ByteRange, byteRange, sliceBytes } from "./byte-range.ts";
 import { cutWhenSlow, type LeastRate } from "./least-rate.ts";
 import { streamText } from "./stream-text.ts";
 
-export interface ExportRoutesDeps extends Omit<RateLimitOptions, "name" | "windowMs" | "code"> {
+export interface ExportRoutesDeps extends Limited {
+  /** Requests per client and 60 s. */
+  readonly limit: number;
   /** A pool of its own: a day is read in many pages, and votes and reads wait for none of them. */
   readonly sql: Sql;
   readonly settings: ExportSettings;
@@ -30,7 +32,6 @@ export interface ExportRoutesDeps extends Omit<RateLimitOptions, "name" | "windo
   readonly leastRate?: LeastRate;
 }
 
-const WINDOW_MS = 60_000;
 /** Each holds a page of some hundred kilobytes; more would only wait for each other. */
 const STREAMS_MAX = 32;
 /** A client that reads several days side by side; more would shut out the others. */
@@ -49,7 +50,7 @@ const LIST = "public, no-cache";
  */
 export function exportRoutes(deps: ExportRoutesDeps): Hono {
   const { sql, settings, log } = deps;
-  const limit = rateLimit({ ...deps, name: "exports", windowMs: WINDOW_MS });
+  const limit = rateLimit({ ...deps, name: "exports" });
   const app = new Hono();
   app.use(limit.middleware, readingMethods);
   app.get("/", async (c) => {

@@ -99,20 +99,13 @@ function bucketOf(address: string): string {
   return `${address.split(":").slice(0, 4).join(":")}::/64`;
 }
 
-/** The eight groups of a valid IPv6 address. */
+/** The eight groups of a valid IPv6 address, which a URL spells without dots. */
 function ipv6Groups(address: string): number[] {
-  const [left = "", right] = address
-    .replace(/[\d.]+$/, (tail) => (tail.includes(".") ? ipv4Groups(tail) : tail))
-    .split("::");
+  const [left = "", right] = new URL(`http://[${address}]`).hostname.slice(1, -1).split("::");
   const groups = (half: string): number[] =>
     half === "" ? [] : half.split(":").map((group) => Number.parseInt(group, 16));
   const [head, tail] = [groups(left), groups(right ?? "")];
   return [...head, ...new Array<number>(8 - head.length - tail.length).fill(0), ...tail];
-}
-
-function ipv4Groups(address: string): string {
-  const [a = 0, b = 0, c = 0, d = 0] = address.split(".").map(Number);
-  return `${((a << 8) | b).toString(16)}:${((c << 8) | d).toString(16)}`;
 }
 
 function blockList(ranges: readonly string[]): BlockList {

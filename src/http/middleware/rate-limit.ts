@@ -7,12 +7,23 @@ import type { ClientAddress } from "./client-address.ts";
 import { type CountedVerdict, type SharedWindowOptions, sharedWindow } from "./shared-window.ts";
 import type { Verdict } from "./sliding-window.ts";
 
-export interface RateLimitOptions extends SharedWindowOptions {
+/** What all limits of a server have in common. */
+export interface Limited extends Omit<SharedWindowOptions, "name" | "limit" | "windowMs"> {
   readonly client: ClientAddress;
-  /** In the body of the 429; the public API's has none. */
-  readonly code?: "RATE_LIMITED";
   readonly metrics?: Metrics;
 }
+
+interface RateLimitOptions extends Limited {
+  /** Part of the keys: limits of different names know nothing of each other. */
+  readonly name: string;
+  readonly limit: number;
+  /** A minute when absent. */
+  readonly windowMs?: number;
+  /** In the body of the 429; the public API's has none. */
+  readonly code?: "RATE_LIMITED";
+}
+
+const WINDOW_MS = 60_000;
 
 export interface RateLimit {
   /** Counts the request, or answers 429. Sets the rate headers on either. */
@@ -39,7 +50,7 @@ const RETRY_SLACK_MS = 50;
  */
 export function rateLimit(options: RateLimitOptions): RateLimit {
   const { name, client, code, metrics } = options;
-  const window = sharedWindow(options);
+  const window = sharedWindow({ windowMs: WINDOW_MS, ...options });
   const windowSeconds = Math.ceil(window.windowMs / 1000);
   const policy = `"ip";q=${window.limit};w=${windowSeconds}`;
 

@@ -1,32 +1,22 @@
 import { Hono, type MiddlewareHandler } from "hono";
 import { bounds } from "../../bounds.ts";
-import type { Clock } from "../../clock.ts";
 import type { VerifyKey } from "../../keys/verify-key.ts";
-import type { Metrics } from "../../metrics.ts";
 import { revisionOf } from "../../store/data-revision.ts";
 import { runStatement } from "../../store/postgres.ts";
-import type { Redis } from "../../store/redis.ts";
 import type { FindAnswer } from "../fast-path/fast-path.ts";
-import { readyAnswers } from "../fast-path/ready-answers.ts";
+import { readyAnswers, type Shared } from "../fast-path/ready-answers.ts";
 import { requireApiKey } from "../middleware/api-key.ts";
-import type { ClientAddress } from "../middleware/client-address.ts";
-import { rateLimit } from "../middleware/rate-limit.ts";
+import { type Limited, rateLimit } from "../middleware/rate-limit.ts";
 import { methodNotAllowed } from "../problem.ts";
 import { describedTable } from "./directory.ts";
 import type { Endpoint, EndpointDeps } from "./endpoint.ts";
 import { dataEndpoints } from "./endpoints.ts";
-import { type ParsedQueries, parsedQueries } from "./parsed-queries.ts";
+import { parsedQueries } from "./parsed-queries.ts";
 import { type Representation, represent, send } from "./representation.ts";
-import { type ResponseCache, responseCache } from "./response-cache.ts";
+import { responseCache } from "./response-cache.ts";
 
-export interface PublicApiDeps extends EndpointDeps {
-  readonly clock: Clock;
+export interface PublicApiDeps extends EndpointDeps, Limited {
   readonly verifyKey: VerifyKey;
-  readonly redis?: Redis | undefined;
-  readonly metrics: Metrics;
-  /** How many processes share the limit while Redis counts nothing; 1 when absent. */
-  readonly processes?: () => number;
-  readonly client: ClientAddress;
   /** Requests per client and 60 s (`API_RATE_LIMIT`). */
   readonly rateLimit: number;
   /** The URL by which clients know this service. */
@@ -39,7 +29,6 @@ export interface PublicApi {
   readonly find: FindAnswer;
 }
 
-const WINDOW_MS = 60_000;
 const DATA_CACHE = { cacheControl: "private, max-age=1" };
 const OPEN_CACHE = { cacheControl: "public, max-age=60" };
 
@@ -48,29 +37,23 @@ const OPEN_CACHE = { cacheControl: "public, max-age=60" };
  * parameters, record (contract, section 2).
  */
 export function publicApi(deps: PublicApiDeps): PublicApi {
-  const { client, clock, redis, metrics, processes } = deps;
-  const limit = rateLimit({
-    name: "api",
-    limit: deps.rateLimit,
-    windowMs: WINDOW_MS,
-    client,
-    clock,
-    redis,
-    processes,
-    metrics,
-  });
+  const limit = rateLimit({ ...deps, name: "api", limit: deps.rateLimit });
   const app = new Hono().basePath("/v1");
   const table = describedTable(dataEndpoints(deps), deps.publicUrl);
   for (const row of table) if (!row.key) app.on("ALL", routesOf(row), anyOrigin);
   app.use("*", limit.middleware, getOnly);
-  const responses = responseCache(clock);
-  const queries = parsedQueries();
-  const { verifyKey } = deps;
+  const shared = {
+    queries: parsedQueries(),
+    verifyKey: deps.verifyKey,
+    responses: responseCache(deps.clock),
+    limit,
+    ...DATA_CACHE,
+  };
   for (const row of table) {
-    if (row.key) answerWithKey(app, row, { verifyKey, responses, queries });
+    if (row.key) answerWithKey(app, row, shared);
     else answerOpenly(app, row);
   }
-  return { app, find: readyAnswers({ queries, limit, verifyKey, responses, ...DATA_CACHE }) };
+  return { app, find: readyAnswers(shared) };
 }
 
 /**
@@ -81,17 +64,8 @@ const getOnly: MiddlewareHandler = async function getOnly(c, next) {
   return c.req.method === "GET" ? next() : methodNotAllowed(c, { allow: "GET" });
 };
 
-interface Answering {
-  readonly queries: ParsedQueries;
-  readonly verifyKey: VerifyKey;
-  readonly responses: ResponseCache;
-}
-
-function answerWithKey(
-  app: Hono,
-  row: Endpoint,
-  { queries, verifyKey, responses }: Answering,
-): void {
+function answerWithKey(app: Hono, row: Endpoint, shared: Shared): void {
+  const { queries, verifyKey, responses } = shared;
   const parse = queries.of(row);
   app.on("GET", routesOf(row), requireApiKey(verifyKey), async (c) => {
     const { question, answer } = parse(c.req.param(), searchOf(c.req.url));

@@ -2,18 +2,7 @@ import { z } from "zod";
 import { type Endpoint, endpoint } from "./endpoint.ts";
 import { API_NAME, API_VERSION, TERMS } from "./notices.ts";
 import { openApiDocument } from "./openapi.ts";
-import { listParameters, none } from "./parameters.ts";
-
-const listedParameter = z.strictObject({
-  name: z.string(),
-  in: z.enum(["query", "path"]),
-  type: z.enum(["integer", "string"]),
-  required: z.boolean(),
-  default: z.union([z.string(), z.number()]).nullable(),
-  minimum: z.number().nullable(),
-  maximum: z.number().nullable(),
-  allowed: z.array(z.string()).nullable(),
-});
+import { listedParameter, listParameters } from "./parameters.ts";
 
 const directorySchema = z
   .strictObject({
@@ -54,7 +43,7 @@ const directorySchema = z
 
 /**
  * The whole table: the two endpoints that describe the API and need no key, then the data
- * endpoints. Both descriptions are made from the table itself, once.
+ * endpoints. Both descriptions are made from the table itself.
  *
  * @param publicUrl the URL by which clients know this service
  */
@@ -66,10 +55,8 @@ export function describedTable(data: readonly Endpoint[], publicUrl: string): re
     description: "This directory: every endpoint and its parameters.",
     key: false,
     shows: [],
-    parameters: none,
-    query: none,
     response: directorySchema,
-    answer: async () => ({ body: theDirectory(), until: Number.POSITIVE_INFINITY }),
+    answer: async () => ({ body: directoryOf(table, baseUrl), until: Number.POSITIVE_INFINITY }),
   });
   const openApi: Endpoint = endpoint({
     path: "/openapi.json",
@@ -77,16 +64,15 @@ export function describedTable(data: readonly Endpoint[], publicUrl: string): re
     description: "The OpenAPI 3.1 document of this API.",
     key: false,
     shows: [],
-    parameters: none,
-    query: none,
     response: z
       .looseObject({ openapi: z.string() })
       .meta({ id: "OpenApi", examples: [{ openapi: "3.1.0" }] }),
-    answer: async () => ({ body: theDocument(), until: Number.POSITIVE_INFINITY }),
+    answer: async () => ({
+      body: openApiDocument(table, baseUrl),
+      until: Number.POSITIVE_INFINITY,
+    }),
   });
   const table: readonly Endpoint[] = [directory, openApi, ...data];
-  const theDirectory = once(() => directoryOf(table, baseUrl));
-  const theDocument = once(() => openApiDocument(table, baseUrl));
   return table;
 }
 
@@ -104,18 +90,7 @@ function directoryOf(
       path,
       description,
       key,
-      parameters: listParameters(query, parameters).map((parameter) => ({
-        ...parameter,
-        allowed: parameter.allowed === null ? null : [...parameter.allowed],
-      })),
+      parameters: listParameters(query, parameters),
     })),
-  };
-}
-
-function once<T>(make: () => T): () => T {
-  let made: { readonly value: T } | undefined;
-  return () => {
-    made ??= { value: make() };
-    return made.value;
   };
 }

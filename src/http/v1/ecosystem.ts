@@ -4,7 +4,7 @@ import { listProjects, type ProjectRow } from "../../reads/ecosystem.ts";
 import { categories } from "../../store/enumerations.ts";
 import { type Endpoint, type EndpointDeps, endpoint } from "./endpoint.ts";
 import { nextHour, pageOf } from "./page.ts";
-import { choice, country, limit, none, offset } from "./parameters.ts";
+import { choice, country, limit, offset } from "./parameters.ts";
 import { page, projectSchema } from "./schemas.ts";
 
 export function listProjectsEndpoint({ sql }: EndpointDeps): Endpoint {
@@ -12,9 +12,7 @@ export function listProjectsEndpoint({ sql }: EndpointDeps): Endpoint {
     path: "/ecosystem",
     name: "listProjects",
     description: "Approved ecosystem projects, newest first.",
-    key: true,
     shows: ["project"],
-    parameters: none,
     query: z.strictObject({
       category: choice(categories),
       country: country(),

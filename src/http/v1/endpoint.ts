@@ -2,7 +2,7 @@ import type { z } from "zod";
 import { TerminalError } from "../../errors.ts";
 import type { DataKind } from "../../store/data-revision.ts";
 import type { Sql } from "../../store/postgres.ts";
-import { readQuery } from "./parameters.ts";
+import { none, readQuery } from "./parameters.ts";
 import type { Shown } from "./response-cache.ts";
 
 /** What the data endpoints read from. */
@@ -42,27 +42,31 @@ export interface BoundRequest {
 }
 
 /** What `endpoint` is given: an `Endpoint` whose answer is typed by its own schemas. */
-export interface EndpointDefinition<
-  Q extends z.ZodObject,
-  P extends z.ZodObject,
-  R extends z.ZodType,
-> extends Omit<Endpoint, "query" | "parameters" | "response" | "bind"> {
-  readonly query: Q;
-  readonly parameters: P;
+interface EndpointDefinition<Q extends z.ZodObject, P extends z.ZodObject, R extends z.ZodType>
+  extends Omit<Endpoint, "key" | "query" | "parameters" | "response" | "bind"> {
+  /** A key is needed when absent. */
+  readonly key?: boolean;
+  /** None when absent. */
+  readonly query?: Q;
+  readonly parameters?: P;
   readonly response: R;
   answer(given: z.output<Q> & z.output<P>, now: number): Promise<Shown<z.output<R>>>;
 }
 
 /** Makes a row; the answer must be what the response schema says, or it does not compile. */
-export function endpoint<Q extends z.ZodObject, P extends z.ZodObject, R extends z.ZodType>(
-  definition: EndpointDefinition<Q, P, R>,
-): Endpoint {
-  const { answer, ...row } = definition;
+export function endpoint<
+  R extends z.ZodType,
+  Q extends z.ZodObject = typeof none,
+  P extends z.ZodObject = typeof none,
+>({ answer, ...definition }: EndpointDefinition<Q, P, R>): Endpoint {
+  const { key = true, query: asked = none as z.ZodObject as Q } = definition;
+  const { parameters: named = none as z.ZodObject as P } = definition;
+  const row = { ...definition, key, query: asked, parameters: named };
   return {
     ...row,
     bind(path, search) {
-      const query = readQuery(row.query, search);
-      const parameters = row.parameters.safeParse(path);
+      const query = readQuery(asked, search);
+      const parameters = named.safeParse(path);
       // A path that no record can have leads to no record.
       if (!parameters.success) throw new TerminalError("NOT_FOUND", "Nothing is found here.");
       const given = { ...query, ...parameters.data };

@@ -11,7 +11,7 @@ import {
 import { eventStatuses, eventTypes } from "../../store/enumerations.ts";
 import { type Endpoint, type EndpointDeps, endpoint } from "./endpoint.ts";
 import { pageOf } from "./page.ts";
-import { choice, limit, none, offset } from "./parameters.ts";
+import { choice, limit, offset } from "./parameters.ts";
 import { eventDetailSchema, eventSchema, page } from "./schemas.ts";
 
 export function listEventsEndpoint({ sql, eventSources }: EndpointDeps): Endpoint {
@@ -19,9 +19,7 @@ export function listEventsEndpoint({ sql, eventSources }: EndpointDeps): Endpoin
     path: "/events",
     name: "listEvents",
     description: "Approved events, soonest first. Without `status`, ended events are left out.",
-    key: true,
     shows: ["event"],
-    parameters: none,
     query: z.strictObject({
       status: choice([...eventStatuses, "all"]),
       eventType: choice(eventTypes),
@@ -43,7 +41,6 @@ export function readEventEndpoint({ sql }: EndpointDeps): Endpoint {
     path: "/events/{id}",
     name: "readEvent",
     description: "One approved event with its links and prizes.",
-    key: true,
     shows: ["event"],
     parameters: z.strictObject({
       id: z
@@ -51,7 +48,6 @@ export function readEventEndpoint({ sql }: EndpointDeps): Endpoint {
         .regex(/^[A-Za-z0-9_-]{1,64}$/)
         .describe("Id of the event."),
     }),
-    query: none,
     response: eventDetailSchema,
     async answer({ id }, now) {
       const row = await readEvent(sql, id);

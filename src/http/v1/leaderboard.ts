@@ -3,7 +3,7 @@ import { withInstants } from "../../../actors/day.ts";
 import { readLeaderboard } from "../../reads/leaderboard.ts";
 import { type Endpoint, type EndpointDeps, endpoint } from "./endpoint.ts";
 import { ranked } from "./page.ts";
-import { limit, none } from "./parameters.ts";
+import { limit } from "./parameters.ts";
 import { entrySchema, seasonSchema } from "./schemas.ts";
 
 export function readLeaderboardEndpoint({ sql }: EndpointDeps): Endpoint {
@@ -11,9 +11,7 @@ export function readLeaderboardEndpoint({ sql }: EndpointDeps): Endpoint {
     path: "/leaderboard",
     name: "readLeaderboard",
     description: "The current season's leaderboard and the season's dates.",
-    key: true,
     shows: ["season"],
-    parameters: none,
     query: z.strictObject({ limit: limit(50) }),
     response: z
       .strictObject({

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { topCollections, topTokens } from "../../reads/markets.ts";
 import { type Endpoint, type EndpointDeps, endpoint } from "./endpoint.ts";
 import { nextHour, ranked } from "./page.ts";
-import { limit, none } from "./parameters.ts";
+import { limit } from "./parameters.ts";
 import { collectionSchema, tokenSchema } from "./schemas.ts";
 
 export function topTokensEndpoint({ sql }: EndpointDeps): Endpoint {
@@ -10,9 +10,7 @@ export function topTokensEndpoint({ sql }: EndpointDeps): Endpoint {
     path: "/tokens/top",
     name: "topTokens",
     description: "Approved tokens ordered by `totalVotes`, with price and market cap.",
-    key: true,
     shows: ["token"],
-    parameters: none,
     query: z.strictObject({ limit: limit(30) }),
     response: z.strictObject({ tokens: z.array(tokenSchema) }).meta({ id: "TopTokens" }),
     async answer({ limit }, now) {
@@ -27,9 +25,7 @@ export function topCollectionsEndpoint({ sql }: EndpointDeps): Endpoint {
     path: "/collections/top",
     name: "topCollections",
     description: "Approved NFT collections ordered by `totalVotes`, with owners and supply.",
-    key: true,
     shows: ["collection"],
-    parameters: none,
     query: z.strictObject({ limit: limit(30) }),
     response: z
       .strictObject({ collections: z.array(collectionSchema) })

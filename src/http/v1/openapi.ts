@@ -14,36 +14,44 @@ const OPEN_TAG = { name: "About", description: "What describes this API; open to
 /** The OpenAPI 3.1 document of a table: nothing in it is written by hand but words. */
 export function openApiDocument(table: readonly Endpoint[], baseUrl: string): OpenApi {
   const schemas: Record<string, unknown> = {};
-  const paths = Object.fromEntries(
-    table.map((row) => [row.path, { get: operation(row, { schemas, baseUrl }) }] as const),
-  );
+  return documentOf({
+    title: API_NAME,
+    summary: "Read-only data of a Hedera-ecosystem directory whose users vote with stars.",
+    url: baseUrl,
+    tags: [DATA_TAG, OPEN_TAG],
+    paths: Object.fromEntries(
+      table.map((row) => [row.path, { get: operation(row, schemas, baseUrl) }]),
+    ),
+    schemas,
+    securitySchemes: {
+      bearer: { type: "http", scheme: "bearer", description: "The API key. Preferred." },
+      query: { type: "apiKey", in: "query", name: "api_key" },
+    },
+  });
+}
+
+/** An OpenAPI document with what every one of ours says. */
+export function documentOf(given: {
+  readonly title: string;
+  readonly summary: string;
+  readonly url: string;
+  readonly tags: readonly Json[];
+  readonly paths: Json;
+  readonly schemas: Json;
+  readonly securitySchemes: Json;
+}): OpenApi {
+  const { title, summary, url, tags, paths, ...components } = given;
   return {
     openapi: "3.1.0",
-    info: {
-      title: API_NAME,
-      version: API_VERSION,
-      summary: "Read-only data of a Hedera-ecosystem directory whose users vote with stars.",
-      description: NOTICES.join("\n\n"),
-    },
-    servers: [{ url: baseUrl }],
-    tags: [DATA_TAG, OPEN_TAG],
+    info: { title, version: API_VERSION, summary, description: NOTICES.join("\n\n") },
+    servers: [{ url }],
+    tags,
     paths,
-    components: {
-      schemas,
-      securitySchemes: {
-        bearer: { type: "http", scheme: "bearer", description: "The API key. Preferred." },
-        query: { type: "apiKey", in: "query", name: "api_key" },
-      },
-    },
+    components,
   };
 }
 
-interface Making {
-  readonly schemas: Record<string, unknown>;
-  readonly baseUrl: string;
-}
-
-function operation(row: Endpoint, { schemas, baseUrl }: Making): Json {
+function operation(row: Endpoint, schemas: Record<string, unknown>, baseUrl: string): Json {
   const samples = samplesOf(row, baseUrl);
   const coded = (code: ProblemCode, description: string) =>
     problem(description, errorSchema, schemas, { error: standingReply(code).text, code });

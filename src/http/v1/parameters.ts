@@ -2,16 +2,17 @@ import { z } from "zod";
 import { TerminalError } from "../../errors.ts";
 
 /** A query or path parameter as the directory lists it. */
-export interface ListedParameter {
-  readonly name: string;
-  readonly in: "query" | "path";
-  readonly type: "integer" | "string";
-  readonly required: boolean;
-  readonly default: string | number | null;
-  readonly minimum: number | null;
-  readonly maximum: number | null;
-  readonly allowed: readonly string[] | null;
-}
+export const listedParameter = z.strictObject({
+  name: z.string(),
+  in: z.enum(["query", "path"]),
+  type: z.enum(["integer", "string"]),
+  required: z.boolean(),
+  default: z.union([z.string(), z.number()]).nullable(),
+  minimum: z.number().nullable(),
+  maximum: z.number().nullable(),
+  allowed: z.array(z.string()).nullable(),
+});
+type ListedParameter = z.output<typeof listedParameter>;
 
 /** Taken by every endpoint that needs a key, and looked at by the key check alone. */
 const API_KEY = "api_key";

@@ -13,8 +13,12 @@ export interface EventStream {
   end(): void;
 }
 
-/** What an event stream needs. */
-export interface EventStreamOptions {
+/** A client that has taken nothing over so many heartbeats is gone, or will never keep up. */
+const HEARTBEATS_MISSED_MAX = 2;
+const HEARTBEAT = new TextEncoder().encode(":\n\n");
+
+/** Opens a stream; it begins when its body is first read. */
+export function openEventStream(given: {
   /** The next piece; undefined when there is none. */
   readonly next: () => Uint8Array | undefined;
   /** Node's reply; undefined in tests without a socket. */
@@ -22,15 +26,8 @@ export interface EventStreamOptions {
   /** Runs once, when the stream is over. */
   readonly onEnd: () => void;
   readonly heartbeatEveryMs: number;
-}
-
-/** A client that has taken nothing over so many heartbeats is gone, or will never keep up. */
-const HEARTBEATS_MISSED_MAX = 2;
-const HEARTBEAT = new TextEncoder().encode(":\n\n");
-
-/** Opens a stream; it begins when its body is first read. */
-export function openEventStream(options: EventStreamOptions): EventStream {
-  const { next, outgoing, onEnd, heartbeatEveryMs } = options;
+}): EventStream {
+  const { next, outgoing, onEnd, heartbeatEveryMs } = given;
   /** Set while the client waits for a piece. */
   let rouse: ((hasNews: boolean) => void) | undefined;
   let isOver = false;

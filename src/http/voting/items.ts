@@ -5,7 +5,7 @@ import { TerminalError } from "../../errors.ts";
 import { listProjects } from "../../reads/ecosystem.ts";
 import { listEvents } from "../../reads/events.ts";
 import { listCollections, listTokens } from "../../reads/markets.ts";
-import { type DataKind, revisionOf, revisionReader } from "../../store/data-revision.ts";
+import { revisionOf, revisionReader } from "../../store/data-revision.ts";
 import { categories, eventStatuses, eventTypes } from "../../store/enumerations.ts";
 import type { Sql } from "../../store/postgres.ts";
 import { readGate } from "../read-gate.ts";
@@ -64,26 +64,24 @@ export async function listItems(
   now: number,
 ): Promise<Shown<z.output<typeof itemPage>>> {
   const asked = { ...query, now };
-  switch (type) {
-    case "event": {
-      const { events, total, until } = await listEvents(sql, asked);
-      const items = events.map((row) => asEvent(row, now));
-      return { body: { items, ...pageOf(query, events, total) }, until };
-    }
-    case "project": {
-      const { projects, total } = await listProjects(sql, asked);
-      const items = projects.map(asProject);
-      return { body: { items, ...pageOf(query, projects, total) }, until: nextHour(now) };
-    }
-    case "token": {
-      const { rows, total } = await listTokens(sql, asked);
-      return { body: { items: [...rows], ...pageOf(query, rows, total) }, until: nextHour(now) };
-    }
-    case "collection": {
-      const { rows, total } = await listCollections(sql, asked);
-      return { body: { items: [...rows], ...pageOf(query, rows, total) }, until: nextHour(now) };
-    }
+  const shown = (items: z.output<typeof itemPage>["items"], total: number, until: number) => ({
+    body: { items, ...pageOf(query, items, total) },
+    until,
+  });
+  if (type === "event") {
+    const { events, total, until } = await listEvents(sql, asked);
+    return shown(
+      events.map((row) => asEvent(row, now)),
+      total,
+      until,
+    );
   }
+  if (type === "project") {
+    const { projects, total } = await listProjects(sql, asked);
+    return shown(projects.map(asProject), total, nextHour(now));
+  }
+  const { rows, total } = await (type === "token" ? listTokens : listCollections)(sql, asked);
+  return shown([...rows], total, nextHour(now));
 }
 
 /** Reads pages of items, rendered. */
@@ -98,10 +96,9 @@ export function itemReader(given: { readonly sql: Sql; readonly clock: FollowedC
   const readRevision = revisionReader(sql, clock);
   const gated = readGate();
   return async (query) => {
-    const shows: readonly DataKind[] = [query.type];
     const asked = {
       question: JSON.stringify(query),
-      revision: revisionOf(await readRevision(), shows),
+      revision: revisionOf(await readRevision(), [query.type]),
       read: (now: number) => gated(() => listItems(sql, query, now)),
     };
     return responses.find(asked) ?? responses.read(asked);

@@ -1,8 +1,9 @@
 import { z } from "zod";
 import { type ProblemCode, standingReply } from "../problem.ts";
 import { asMarkdown } from "../v1/examples.ts";
-import { API_NAME, API_VERSION, NOTICES } from "../v1/notices.ts";
+import { API_NAME } from "../v1/notices.ts";
 import {
+  documentOf,
   etagHeader,
   jsonContent,
   notModified,
@@ -36,39 +37,30 @@ export function votingDocument(publicUrl: string): Json {
     known[row.method.toLowerCase()] = operation(name as OperationName, row, { schemas, url });
     paths[row.path] = known;
   }
-  return {
-    openapi: "3.1.0",
-    info: {
-      title: `${API_NAME} voting`,
-      version: API_VERSION,
-      summary:
-        "Stars of Hedera wallets for a directory's events, tokens, collections and projects.",
-      description: NOTICES.join("\n\n"),
-    },
-    servers: [{ url: `${url}/voting` }],
+  return documentOf({
+    title: `${API_NAME} voting`,
+    summary: "Stars of Hedera wallets for a directory's events, tokens, collections and projects.",
+    url: `${url}/voting`,
     tags: [OPEN_TAG, SESSION_TAG],
     paths,
-    components: {
-      schemas,
-      securitySchemes: {
-        bearer: { type: "http", scheme: "bearer", description: "The session's token." },
-        cookie: {
-          type: "apiKey",
-          in: "cookie",
-          name: "__Host-starboard",
-          description: "For the service's own pages; named `starboard` on loopback over http.",
-        },
+    schemas,
+    securitySchemes: {
+      bearer: { type: "http", scheme: "bearer", description: "The session's token." },
+      cookie: {
+        type: "apiKey",
+        in: "cookie",
+        name: "__Host-starboard",
+        description: "For the service's own pages; named `starboard` on loopback over http.",
       },
     },
-  };
+  });
 }
 
-interface Making {
-  readonly schemas: Record<string, unknown>;
-  readonly url: string;
-}
-
-function operation(name: OperationName, row: Operation, { schemas, url }: Making): Json {
+function operation(
+  name: OperationName,
+  row: Operation,
+  { schemas, url }: { readonly schemas: Record<string, unknown>; readonly url: string },
+): Json {
   const { path, description, session, query, body } = row;
   const samples = samplesOf(name, row, url);
   const { request, reply } = examples[name];

@@ -90,32 +90,24 @@ export const starsOfDaySchema = z
   .strictObject({ day, stars: z.array(starSchema).describe("Newest first.") })
   .meta({ id: "StarsOfDay" });
 
-const error = text;
+const refusal = <Code extends string, More extends z.ZodRawShape>(
+  code: Code,
+  id: string,
+  more: More,
+) => z.strictObject({ error: text, code: z.literal(code), ...more }).meta({ id });
 
 /** Refusals that say more than their code. */
 export const refusalSchemas = {
-  INVALID_REQUEST: z
-    .strictObject({
-      error,
-      code: z.literal("INVALID_REQUEST"),
-      field: text.nullable().describe("What is bad; null where the body is no JSON object."),
-    })
-    .meta({ id: "InvalidRequest" }),
-  ALREADY_STARRED: z
-    .strictObject({
-      error,
-      code: z.literal("ALREADY_STARRED"),
-      starId: text,
-      resetsAt: instant,
-    })
-    .meta({ id: "AlreadyStarred" }),
-  ALLOWANCE_EXHAUSTED: z
-    .strictObject({
-      error,
-      code: z.literal("ALLOWANCE_EXHAUSTED"),
-      limit: count,
-      used: count,
-      resetsAt: instant,
-    })
-    .meta({ id: "AllowanceExhausted" }),
+  INVALID_REQUEST: refusal("INVALID_REQUEST", "InvalidRequest", {
+    field: text.nullable().describe("What is bad; null where the body is no JSON object."),
+  }),
+  ALREADY_STARRED: refusal("ALREADY_STARRED", "AlreadyStarred", {
+    starId: text,
+    resetsAt: instant,
+  }),
+  ALLOWANCE_EXHAUSTED: refusal("ALLOWANCE_EXHAUSTED", "AllowanceExhausted", {
+    limit: count,
+    used: count,
+    resetsAt: instant,
+  }),
 } as const;

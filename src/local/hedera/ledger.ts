@@ -82,31 +82,13 @@ export async function openLedger(options: LedgerOptions): Promise<Ledger> {
   const { now, folder, blockEveryMs = BLOCK_EVERY_MS } = options;
   const order = openOrder(now, folder);
   const blocks = blockEveryMs > 0 ? closeBlocks(order, blockEveryMs) : undefined;
-  return {
-    order,
-    receipts: openReceipts(order.state, () => nanosOfMs(order.now())),
-    ...operations(order),
-    exists: (id) => entityExists(order.state, entityNum(id)),
-    closeBlock: () => order.take(closeBlock),
-    lastConsensus: () => timestampText(order.state.lastConsensus),
-    async close() {
-      await blocks?.close();
-      await order.close();
-    },
-  };
-}
-
-type Operations = Omit<
-  Ledger,
-  "exists" | "closeBlock" | "lastConsensus" | "order" | "receipts" | "close"
->;
-
-function operations(order: ConsensusOrder): Operations {
-  const transfer: Operations["transfer"] = async (collection, serials, to, via) => {
+  const transfer: Ledger["transfer"] = async (collection, serials, to, via) => {
     const groups = inGroups([serials].flat());
     await Promise.all(groups.map((group) => order.take(transferNfts(collection, group, to, via))));
   };
   return {
+    order,
+    receipts: openReceipts(order.state, () => nanosOfMs(order.now())),
     createAccount: (given) => order.take(createAccount(given)),
     createCollection: (given) => order.take(createCollection(given)),
     async mint(collection, { count, to }) {
@@ -122,6 +104,13 @@ function operations(order: ConsensusOrder): Operations {
     },
     transfer,
     createTopic: (given) => order.take(createTopic(given)),
+    exists: (id) => entityExists(order.state, entityNum(id)),
+    closeBlock: () => order.take(closeBlock),
+    lastConsensus: () => timestampText(order.state.lastConsensus),
+    async close() {
+      await blocks?.close();
+      await order.close();
+    },
   };
 }
 

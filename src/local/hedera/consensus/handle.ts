@@ -5,6 +5,7 @@ import {
   type Turn,
   transactionKey,
 } from "../state/state.ts";
+import { addTransaction } from "../state/transactions.ts";
 import { SECOND } from "../timestamps.ts";
 import { PrecheckFailure, type ResponseCode } from "./codes.ts";
 import { createTopic } from "./create-topic.ts";
@@ -26,13 +27,9 @@ export interface HandleOptions {
 export function handle(transaction: SubmittedTransaction, options: HandleOptions): Step<void> {
   return (turn) => {
     const { status, entity } = outcome(transaction, options, turn);
-    turn.add({
-      kind: "transaction",
-      at: turn.at,
+    addTransaction(turn, {
       payer: transaction.payer,
       validStart: transaction.validStart,
-      nonce: 0,
-      scheduled: false,
       type: TYPE[transaction.operation.kind],
       result: status,
       entity,
@@ -47,26 +44,21 @@ export function handle(transaction: SubmittedTransaction, options: HandleOptions
   };
 }
 
-/** How a transaction ends, and the number of the entity that it is about. */
-interface Outcome {
-  readonly status: ResponseCode;
-  readonly entity: number | null;
-}
-
 const TYPE = {
   "create-topic": "CONSENSUSCREATETOPIC",
   "submit-message": "CONSENSUSSUBMITMESSAGE",
 } as const;
 
+/** How a transaction ends, and the number of the entity that it is about. */
 function outcome(
   transaction: SubmittedTransaction,
   { failWith }: HandleOptions,
   turn: Turn,
-): Outcome {
+): { readonly status: ResponseCode; readonly entity: number | null } {
+  const { operation } = transaction;
   try {
     checkAgain(transaction, turn);
     if (failWith !== undefined) throw new PrecheckFailure(failWith);
-    const { operation } = transaction;
     const entity =
       operation.kind === "create-topic"
         ? createTopic(transaction, operation.body, turn)
@@ -74,7 +66,6 @@ function outcome(
     return { status: "SUCCESS", entity };
   } catch (error) {
     if (!(error instanceof PrecheckFailure)) throw error;
-    const { operation } = transaction;
     const topic = operation.kind === "submit-message" && operation.body.topicID;
     return { status: error.code, entity: topic ? topicNum(topic) : null };
   }

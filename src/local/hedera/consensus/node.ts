@@ -8,7 +8,6 @@ import hapi, { type proto as Hapi } from "@hashgraph/proto";
 import { coerceError } from "../../../errors.ts";
 import type { Ledger } from "../ledger.ts";
 import { newest, transactionKey } from "../state/state.ts";
-import { nanosOfMs } from "../timestamps.ts";
 import { balanceAnswer, precheckAnswer, receiptAnswer, refusalAnswer } from "./answers.ts";
 import { PrecheckFailure, type ResponseCode } from "./codes.ts";
 import { handle } from "./handle.ts";
@@ -101,20 +100,11 @@ function accept(
   const { order, receipts } = ledger;
   try {
     const transaction = readTransaction(bytes);
-    const price = precheck(transaction, {
-      state: order.state,
-      receipts,
-      node: num,
-      now: nanosOfMs(order.now()),
-      underWay: order.depth,
-    });
+    const price = precheck(transaction, ledger, num);
     if (order.ended) throw new PrecheckFailure("PLATFORM_NOT_ACTIVE");
     const key = transactionKey(transaction.payer, transaction.validStart);
-    receipts.accept(num, key);
-    order.take(handle(transaction, { price, failWith }), consensusDelayMs).then(
-      () => receipts.finish(key),
-      () => receipts.lose(num, key),
-    );
+    const step = handle(transaction, { price, failWith });
+    receipts.accept(num, key, order.take(step, consensusDelayMs));
     return { code: "OK", cost: 0 };
   } catch (error) {
     if (!(error instanceof PrecheckFailure)) throw error;

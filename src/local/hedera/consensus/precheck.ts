@@ -1,8 +1,8 @@
+import type { Ledger } from "../ledger.ts";
 import { newest, type State, transactionKey } from "../state/state.ts";
-import { type Nanos, SECOND } from "../timestamps.ts";
+import { type Nanos, nanosOfMs, SECOND } from "../timestamps.ts";
 import { PrecheckFailure } from "./codes.ts";
 import { priceOf } from "./fees.ts";
-import type { Receipts } from "./receipts.ts";
 import { type Operation, type SubmittedTransaction, topicNum } from "./transaction.ts";
 
 /** Limits of the public network (`hedera.transaction.*`, `consensus.message.*`). */
@@ -14,32 +14,26 @@ const MESSAGE_BYTES_MAX = 1_024;
 /** Beyond this many transactions under way a node says BUSY; at 1,000 a second, ten seconds. */
 const UNDER_WAY_MAX = 10_000;
 
-/** What a node knows when it looks at a transaction. */
-export interface NodeView {
-  readonly state: State;
-  readonly receipts: Receipts;
-  /** Number of the node's account. */
-  readonly node: number;
-  readonly now: Nanos;
-  /** Transactions accepted that wait for consensus. */
-  readonly underWay: number;
-}
-
 /**
  * The checks a node makes before it passes a transaction on, in the network's own order
  * (`IngestChecker`): node, time, duplicate, throttle, content, payer, signature, fee.
  *
+ * @param node number of the node's account
  * @returns the price in tinybars
  * @throws PrecheckFailure at the first that fails
  */
-export function precheck(transaction: SubmittedTransaction, view: NodeView): number {
-  if (transaction.node !== view.node) throw new PrecheckFailure("INVALID_NODE_ACCOUNT");
-  checkTime(transaction, view.now);
+export function precheck(
+  transaction: SubmittedTransaction,
+  { order, receipts }: Pick<Ledger, "order" | "receipts">,
+  node: number,
+): number {
+  if (transaction.node !== node) throw new PrecheckFailure("INVALID_NODE_ACCOUNT");
+  checkTime(transaction, nanosOfMs(order.now()));
   const key = transactionKey(transaction.payer, transaction.validStart);
-  if (view.receipts.knownTo(view.node, key)) throw new PrecheckFailure("DUPLICATE_TRANSACTION");
-  if (view.underWay >= UNDER_WAY_MAX) throw new PrecheckFailure("BUSY");
-  const toCostlyTopic = checkContent(transaction.operation, view.state);
-  const payer = newest(view.state.accounts.get(transaction.payer));
+  if (receipts.knownTo(node, key)) throw new PrecheckFailure("DUPLICATE_TRANSACTION");
+  if (order.depth >= UNDER_WAY_MAX) throw new PrecheckFailure("BUSY");
+  const toCostlyTopic = checkContent(transaction.operation, order.state);
+  const payer = newest(order.state.accounts.get(transaction.payer));
   if (payer === undefined) throw new PrecheckFailure("PAYER_ACCOUNT_NOT_FOUND");
   if (payer.deleted) throw new PrecheckFailure("PAYER_ACCOUNT_DELETED");
   if (payer.key === null || !transaction.signatures.satisfy(payer.key)) {

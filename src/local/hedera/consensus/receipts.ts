@@ -1,3 +1,4 @@
+import { withDeadline } from "../../../with-deadline.ts";
 import type { Transaction } from "../state/events.ts";
 import { recentTransactions, rowAt, type State } from "../state/state.ts";
 import type { Nanos } from "../timestamps.ts";
@@ -17,69 +18,54 @@ export interface Receipt {
 interface UnderWay {
   /** Nodes that accepted it; each refuses to take it twice. */
   readonly acceptedBy: Set<number>;
-  readonly waiting: (() => void)[];
+  readonly consensus: Promise<void>;
 }
 
 /** The nodes' memory of transactions: under way, and of those done the last 180 s. */
-export interface Receipts {
-  /** Whether this node must call a transaction a duplicate. */
-  knownTo(node: number, key: string): boolean;
-  /** A node has accepted it. */
-  accept(node: number, key: string): void;
-  /** It reached consensus. */
-  finish(key: string): void;
-  /** It will never reach consensus: the ledger ended first. */
-  lose(node: number, key: string): void;
-  /**
-   * The outcomes so far in consensus order, its own and those of duplicates: none while under
-   * way, undefined when nothing is known (any more).
-   */
-  find(key: string): readonly Receipt[] | undefined;
-  /** Resolves when it has an outcome, or after `ms`. */
-  settled(key: string, ms: number): Promise<void>;
-}
+export type Receipts = ReturnType<typeof openReceipts>;
 
 /** @param now the time in ledger nanoseconds */
-export function openReceipts(state: State, now: () => Nanos): Receipts {
+export function openReceipts(state: State, now: () => Nanos) {
   const underWay = new Map<string, UnderWay>();
   const doneOf = (key: string): readonly Transaction[] => recentTransactions(state, key, now());
   return {
-    knownTo: (node, key) =>
+    /** Whether this node must call a transaction a duplicate. */
+    knownTo: (node: number, key: string): boolean =>
       doneOf(key).length > 0 || (underWay.get(key)?.acceptedBy.has(node) ?? false),
-    accept(node, key) {
-      const entry = underWay.get(key) ?? { acceptedBy: new Set(), waiting: [] };
+    /**
+     * A node has accepted it.
+     *
+     * @param consensus rejects where the ledger ends first
+     */
+    accept(node: number, key: string, consensus: Promise<void>): void {
+      const entry = underWay.get(key) ?? { acceptedBy: new Set(), consensus };
       entry.acceptedBy.add(node);
       underWay.set(key, entry);
+      consensus.then(
+        () => underWay.delete(key),
+        () => {
+          entry.acceptedBy.delete(node);
+          if (entry.acceptedBy.size === 0) underWay.delete(key);
+        },
+      );
     },
-    finish(key) {
-      for (const wake of underWay.get(key)?.waiting ?? []) wake();
-      underWay.delete(key);
-    },
-    lose(node, key) {
-      const entry = underWay.get(key);
-      entry?.acceptedBy.delete(node);
-      if (entry?.acceptedBy.size === 0) underWay.delete(key);
-    },
-    find(key) {
+    /**
+     * The outcomes so far in consensus order, its own and those of duplicates: none while under
+     * way, undefined when nothing is known (any more).
+     */
+    find(key: string): readonly Receipt[] | undefined {
       const done = doneOf(key);
       if (done.length === 0 && !underWay.has(key)) return undefined;
       return done.map((transaction) => receiptOf(state, transaction));
     },
-    async settled(key, ms) {
+    /** Resolves when it has an outcome, or after `ms`. */
+    async settled(key: string, ms: number): Promise<void> {
       const entry = underWay.get(key);
-      if (ms > 0 && entry !== undefined) await wakened(entry, ms);
+      if (ms > 0 && entry !== undefined) {
+        await withDeadline(entry.consensus, ms).catch(() => undefined);
+      }
     },
   };
-}
-
-function wakened({ waiting }: UnderWay, ms: number): Promise<void> {
-  return new Promise((resolve) => {
-    const timer = setTimeout(resolve, ms);
-    waiting.push(() => {
-      clearTimeout(timer);
-      resolve();
-    });
-  });
 }
 
 function receiptOf(state: State, transaction: Transaction): Receipt {

@@ -1,11 +1,5 @@
 import { invalidParameter } from "./errors.ts";
 
-/** One account, however it was spelled. */
-export type AccountReference =
-  | { readonly kind: "num"; readonly num: number }
-  /** Hex, in lower case. */
-  | { readonly kind: "evm"; readonly address: string };
-
 const PARAMETER = "idOrAliasOrEvmAddress";
 /** No entity has it. */
 const NOWHERE = -1;
@@ -22,15 +16,14 @@ const OTHER_PLACE = /^(?:[1-9]\d*\.|0+\.[1-9]\d*\.)/;
  * leading zeros, a long-zero EVM address, an EVM alias with or without `0x` in any case, a
  * base32 alias.
  *
+ * @returns its number, or its EVM address in hex, lower case
  * @throws MirrorError 400 for anything else, a checksum among it
  */
-export function readAccountReference(text: string): AccountReference {
+export function readAccountReference(text: string): number | string {
   const evm = EVM_ADDRESS.exec(text)?.[1];
-  if (evm !== undefined) return readEvmAddress(evm);
-  if (ENTITY_ID.test(text)) return { kind: "num", num: readEntityNum(text, PARAMETER) };
-  const alias = ALIAS.exec(text)?.[1];
-  if (alias !== undefined) return { kind: "evm", address: fromBase32(alias) };
-  throw invalidParameter(PARAMETER);
+  if (evm !== undefined && !LONG_ZERO.test(evm)) return evm.toLowerCase();
+  const alias = evm === undefined && !ENTITY_ID.test(text) ? ALIAS.exec(text)?.[1] : undefined;
+  return alias === undefined ? readEntityNum(text, PARAMETER) : fromBase32(alias);
 }
 
 /**
@@ -46,12 +39,6 @@ export function readEntityNum(text: string, parameter: string): number {
   if (num === undefined || BigInt(num) > NUM_MAX) throw invalidParameter(parameter);
   // Another shard or realm is well spelled, but nothing lives there.
   return OTHER_PLACE.test(text) ? NOWHERE : Number(num);
-}
-
-function readEvmAddress(hex: string): AccountReference {
-  const longZero = LONG_ZERO.exec(hex)?.[1];
-  if (longZero !== undefined) return { kind: "num", num: Number(`0x${longZero}`) };
-  return { kind: "evm", address: hex.toLowerCase() };
 }
 
 const BASE32 = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567";

@@ -2,22 +2,15 @@ import { entityId } from "../entity-id.ts";
 import { meets } from "../sorted.ts";
 import type { AccountVersion } from "../state/events.ts";
 import { newest, type Versions } from "../state/state.ts";
-import { parseTimestamp, SECOND, timestampText } from "../timestamps.ts";
+import { SECOND, timestampText } from "../timestamps.ts";
 import { readAccountReference, readEntityNum, toBase32 } from "./account-reference.ts";
 import { notFound } from "./errors.ts";
 import { type Endpoint, MAX_AGE, pageOf } from "./exchange.ts";
 import { showKey } from "./key.ts";
-import {
-  checkQuery,
-  filtersOf,
-  flagOf,
-  isFlag,
-  isTimestamp,
-  PAGE,
-  type Query,
-} from "./parameters.ts";
+import { byTime } from "./next-link.ts";
+import { checkQuery, flagOf, isFlag, isTimestamp, PAGE, type Query } from "./parameters.ts";
 import { isTransactionType, listTransactions } from "./transactions.ts";
-import { creationOf, deletedOf, optionalTime, type View, versionOf } from "./view.ts";
+import { creationOf, deletedOf, optionalTime, timeFilters, type View, versionOf } from "./view.ts";
 
 /** `GET /accounts/{idOrAliasOrEvmAddress}`: deleted accounts are there, with the key they had. */
 export const getAccount: Endpoint = (request) => {
@@ -36,9 +29,7 @@ export const getAccount: Endpoint = (request) => {
   const paid = view.state.transactionsByPayer.get(num) ?? [];
   const transactions =
     flagOf(query, "transactions") === false ? [] : listTransactions(request, page, paid);
-  const next = page.after(transactions, ({ consensus_timestamp: value }) => [
-    { parameter: "timestamp", value },
-  ]);
+  const next = page.after(transactions, byTime);
   return {
     body: { ...showAccount(view, account, versions), transactions, links: { next } },
     maxAge: MAX_AGE.account,
@@ -84,10 +75,7 @@ function livingWhen(
   versions: Versions<AccountVersion>,
   query: Query,
 ): Versions<AccountVersion> {
-  const times = filtersOf(query, "timestamp").map(({ operator, value }) => ({
-    operator,
-    value: parseTimestamp(value),
-  }));
+  const times = timeFilters(query);
   return versions.filter(({ at }, index) => {
     const end = versions[index + 1]?.at;
     const lives = times.every(({ operator, value }) =>
@@ -107,8 +95,8 @@ function livingWhen(
  */
 export function findAccountNum({ state, asOf }: View, text: string): number {
   const reference = readAccountReference(text);
-  if (reference.kind === "num") return reference.num;
-  const num = state.evmAddresses.get(reference.address);
+  if (typeof reference === "number") return reference;
+  const num = state.evmAddresses.get(reference);
   const [first] = state.accounts.get(num ?? 0) ?? [];
   if (num === undefined || first === undefined || first.at > asOf) throw notFound();
   return num;

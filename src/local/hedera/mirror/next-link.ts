@@ -8,6 +8,11 @@ export interface Cursor {
   readonly inclusive?: boolean;
 }
 
+/** After the last row's consensus. */
+export const byTime = (last: { readonly consensus_timestamp: string }): readonly Cursor[] => [
+  { parameter: "timestamp", value: last.consensus_timestamp },
+];
+
 /** A request for a list, as far as its `links.next` repeats it. */
 export interface Listing {
   readonly path: string;

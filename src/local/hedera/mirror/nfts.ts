@@ -5,7 +5,7 @@ import type { NftHistory } from "../state/state.ts";
 import { timestampText } from "../timestamps.ts";
 import { readEntityNum } from "./account-reference.ts";
 import { findAccountNum } from "./accounts.ts";
-import { invalidParameter, notFound } from "./errors.ts";
+import { notFound } from "./errors.ts";
 import { type Endpoint, listAnswer, MAX_AGE, pageOf } from "./exchange.ts";
 import { boundsOf, checkBounds, cursorsAfter, serialsWithin, tokensWithin } from "./nft-bounds.ts";
 import {
@@ -15,6 +15,7 @@ import {
   isPositiveLong,
   PAGE,
   type Query,
+  readPart,
 } from "./parameters.ts";
 import { optionalId } from "./transactions.ts";
 import { creationOf, numberBounds, optionalTime, type View, versionOf } from "./view.ts";
@@ -95,8 +96,7 @@ function idBounds(query: Query, name: string): Bound[] {
 
 /** @throws MirrorError 400 for what is no serial number */
 export function readSerial(text: string): number {
-  if (!isPositiveLong({ operator: "eq", value: text })) throw invalidParameter("serialnumber");
-  return Number(text);
+  return Number(readPart(text, isPositiveLong, "serialnumber"));
 }
 
 function nftOf(view: View, token: number, serial: number): NftChange | undefined {

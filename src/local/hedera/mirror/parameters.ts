@@ -1,4 +1,4 @@
-import { MirrorError } from "./errors.ts";
+import { invalidParameter, MirrorError } from "./errors.ts";
 
 export type Operator = "eq" | "ne" | "lt" | "lte" | "gt" | "gte";
 export type Order = "asc" | "desc";
@@ -80,6 +80,12 @@ export const isLongOrZero: Accepts = ({ value }) => isLong(value);
 export const isTimestamp: Accepts = ({ value }) => /^\d{1,10}(\.\d{1,9})?$/.test(value);
 export const isEntityId: Accepts = ({ value }) =>
   /^((\d{1,4}\.)?\d{1,5}\.\d{1,12}|\d{1,19}|(0x)?0{24}[0-9a-f]{16})$/i.test(value);
+
+/** A part of the path. @throws MirrorError 400 naming the parameter that it stands for */
+export function readPart(value: string, accepts: Accepts, parameter: string): string {
+  if (accepts({ operator: "eq", value })) return value;
+  throw invalidParameter(parameter);
+}
 
 /** What every list takes. */
 export const PAGE = { limit: isPositiveLong, order: isOrder } as const;

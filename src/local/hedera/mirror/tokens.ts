@@ -2,14 +2,23 @@ import { entityId } from "../entity-id.ts";
 import { meets, pick } from "../sorted.ts";
 import type { Hop } from "../state/events.ts";
 import { rowAt } from "../state/state.ts";
-import { parseTimestamp, SECOND, timestampText, transactionIdText } from "../timestamps.ts";
+import { SECOND, timestampText, transactionIdText } from "../timestamps.ts";
 import { readEntityNum } from "./account-reference.ts";
 import { notFound } from "./errors.ts";
 import { type Endpoint, listAnswer, MAX_AGE, pageOf } from "./exchange.ts";
+import { byTime } from "./next-link.ts";
 import { readSerial } from "./nfts.ts";
-import { type Accepts, checkQuery, filtersOf, isTimestamp, PAGE } from "./parameters.ts";
+import { type Accepts, checkQuery, isTimestamp, PAGE } from "./parameters.ts";
 import { optionalId } from "./transactions.ts";
-import { creationOf, deletedOf, optionalTime, timely, type View, versionOf } from "./view.ts";
+import {
+  creationOf,
+  deletedOf,
+  optionalTime,
+  timeFilters,
+  timely,
+  type View,
+  versionOf,
+} from "./view.ts";
 
 const NINETY_DAYS_S = 7_776_000n;
 
@@ -21,11 +30,13 @@ export const getToken: Endpoint = ({ view, query, part }) => {
   const num = readEntityNum(part("token"), "tokenid");
   checkQuery(query, { timestamp: isTokenTimestamp });
   const { versions = [], nfts = [] } = view.state.collections.get(num) ?? {};
-  const times = filtersOf(query, "timestamp").map(({ operator, value }) => ({
-    operator: operator === "eq" ? ("lte" as const) : operator,
-    value: parseTimestamp(value),
-  }));
-  const visible = versions.filter(({ at }) => times.every((bound) => meets(at, bound)));
+  const times = timeFilters(query);
+  const visible = versions.filter(({ at }) =>
+    // At an exact time it is as it stood then.
+    times.every(({ operator, value }) =>
+      meets(at, { operator: operator === "eq" ? "lte" : operator, value }),
+    ),
+  );
   const token = versionOf(view, visible);
   const [first = token] = versions;
   if (token === undefined || first === undefined) throw notFound();
@@ -96,10 +107,7 @@ export const getNftTransactions: Endpoint = (request) => {
     receiver_account_id: optionalId(to),
     sender_account_id: optionalId(from),
   }));
-  const next = page.after(transactions, ({ consensus_timestamp: value }) => [
-    { parameter: "timestamp", value },
-  ]);
-  const answer = listAnswer("transactions", transactions, next);
+  const answer = listAnswer("transactions", transactions, page.after(transactions, byTime));
   return isPartial && transactions.length > 0 ? { ...answer, status: 206 } : answer;
 };
 

@@ -5,10 +5,18 @@ import type { Message } from "../state/events.ts";
 import { rowAt } from "../state/state.ts";
 import { parseTimestamp, timestampText } from "../timestamps.ts";
 import { readEntityNum } from "./account-reference.ts";
-import { invalidParameter, notFound } from "./errors.ts";
+import { notFound } from "./errors.ts";
 import { type Endpoint, listAnswer, MAX_AGE, pageOf } from "./exchange.ts";
 import { showKey } from "./key.ts";
-import { type Accepts, checkQuery, isPositiveLong, isTimestamp, PAGE } from "./parameters.ts";
+import { byTime } from "./next-link.ts";
+import {
+  type Accepts,
+  checkQuery,
+  isPositiveLong,
+  isTimestamp,
+  PAGE,
+  readPart,
+} from "./parameters.ts";
 import { optionalId } from "./transactions.ts";
 import {
   creationOf,
@@ -72,30 +80,22 @@ export const getMessages: Endpoint = (request) => {
     { of: ({ sequence }) => sequence, bounds: numberBounds(query, "sequencenumber") },
     timely(view, query),
   ]);
-  const next = page.after(messages, ({ at }) => [
-    { parameter: "timestamp", value: timestampText(at) },
-  ]);
   const shown = messages.map((message) => showMessage(message, asText));
-  return listAnswer("messages", shown, next);
+  return listAnswer("messages", shown, page.after(shown, byTime));
 };
 
 /** `GET /topics/{id}/messages/{sequence}` */
 export const getMessage: Endpoint = ({ view, query, part }) => {
   const num = readEntityNum(part("topic"), "topic.id");
-  const sequence = part("sequence");
-  if (!isPositiveLong({ operator: "eq", value: sequence })) {
-    throw invalidParameter("sequencenumber");
-  }
+  const sequence = readPart(part("sequence"), isPositiveLong, "sequencenumber");
   checkQuery(query, {});
   return oneMessage(view, view.state.topics.get(num)?.messages[Number(sequence) - 1]);
 };
 
 /** `GET /topics/messages/{timestamp}` */
 export const getMessageAt: Endpoint = ({ view, query, part }) => {
-  const value = part("timestamp");
-  if (!isTimestamp({ operator: "eq", value })) throw invalidParameter("timestamp");
+  const at = parseTimestamp(readPart(part("timestamp"), isTimestamp, "timestamp"));
   checkQuery(query, {});
-  const at = parseTimestamp(value);
   const topics = [...view.state.topics.values()];
   return oneMessage(view, topics.map(({ messages }) => rowAt(messages, at)).find(Boolean));
 };

@@ -6,6 +6,7 @@ import { parseTimestamp, SECOND, timestampText, transactionIdText } from "../tim
 import { readEntityNum } from "./account-reference.ts";
 import { MirrorError, notFound } from "./errors.ts";
 import { type Endpoint, MAX_AGE, type MirrorRequest, type Page, pageOf } from "./exchange.ts";
+import { byTime } from "./next-link.ts";
 import {
   type Accepts,
   checkQuery,
@@ -71,9 +72,7 @@ export const getTransactions: Endpoint = (request) => {
       ? all
       : (transactionsByPayer.get(readEntityNum(account, "account.id")) ?? []);
   const transactions = listTransactions(request, page, rows);
-  const next = page.after(transactions, ({ consensus_timestamp: value }) => [
-    { parameter: "timestamp", value },
-  ]);
+  const next = page.after(transactions, byTime);
   return { body: { transactions, links: { next } }, maxAge: MAX_AGE.account, next };
 };
 

@@ -45,17 +45,21 @@ export function optionalTime(at: Nanos | undefined): string | null {
 }
 
 /** Rows by consensus time: those the view sees, within the `timestamp` filters of a query. */
-export function timely(view: View, query?: Query) {
+export function timely(view: View, query: Query) {
   return { of: ({ at }: Dated) => at, bounds: timeBounds(view, query) };
 }
 
 /** The same, as bounds on any column of instants. */
-export function timeBounds({ asOf }: View, query?: Query): Bound[] {
-  const asked = query === undefined ? [] : filtersOf(query, "timestamp");
-  return [
-    { operator: "lte", value: asOf },
-    ...asked.map(({ operator, value }) => ({ operator, value: parseTimestamp(value) })),
-  ];
+export function timeBounds({ asOf }: View, query: Query): Bound[] {
+  return [{ operator: "lte", value: asOf }, ...timeFilters(query)];
+}
+
+/** The `timestamp` filters of a query. */
+export function timeFilters(query: Query) {
+  return filtersOf(query, "timestamp").map(({ operator, value }) => ({
+    operator,
+    value: parseTimestamp(value),
+  }));
 }
 
 /** The filters on a whole number. */
