@@ -8,25 +8,17 @@ interface Entry {
   readonly server?: ProcessReference;
 }
 
-/** A folder that is ours alone until released. */
-export interface FolderLock {
-  /** What ran here before us, when it was never stopped; it may still run. */
-  readonly predecessor: ProcessReference | undefined;
-  /** Remembers the server, for the next process if we are killed. */
-  note(server: ProcessReference): void;
-  release(): void;
-}
-
-/** Two processes that find the same dead owner at once need a second look each. */
-const TRIES_MAX = 5;
+/** Others that find the same dead owner at once wait for the first of them. */
+const TRIES_MAX = 100;
+const RETRY_MS = 10;
 
 /**
- * Takes a folder for this process. Survives `kill -9` of an owner: a lock whose
- * owner no longer runs is taken over, with the server that it left behind.
+ * Takes a folder for this process alone, until it is released. Survives `kill -9` of an owner: a
+ * lock whose owner no longer runs is taken over, with the server that it left behind.
  *
  * @throws Error when another process that still runs uses the folder
  */
-export function lockFolder(folder: string): FolderLock {
+export function lockFolder(folder: string) {
   const file = join(folder, "server.lock");
   const owner = referTo(process.pid);
   let predecessor: ProcessReference | undefined;
@@ -36,15 +28,42 @@ export function lockFolder(folder: string): FolderLock {
     if (found !== undefined && isRunning(found.owner)) {
       throw new Error(`${folder} is in use by process ${found.owner.pid}`);
     }
-    if (tries === TRIES_MAX) throw new Error(`cannot take ${file}`);
     predecessor = found?.server;
-    // Unless another process has taken it over since we looked.
-    if (readText(file) === text) rmSync(file, { force: true });
+    // Until the predecessor has ended, the next process must know it too.
+    if (takeOver(file, text, { owner, ...(predecessor && { server: predecessor }) })) break;
+    if (tries === TRIES_MAX) throw new Error(`cannot take ${file}`);
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, RETRY_MS);
   }
-  // Until the predecessor has ended, the next process must know it too.
-  const note = (server: ProcessReference): void => replace(file, { owner, server });
-  if (predecessor !== undefined) note(predecessor);
-  return { predecessor, note, release: () => rmSync(file, { force: true }) };
+  return {
+    /** What ran here before us, when it was never stopped; it may still run. */
+    predecessor,
+    /** Remembers the server, for the next process if we are killed. */
+    note: (server: ProcessReference): void => replace(file, { owner, server }),
+    release: (): void => rmSync(file, { force: true }),
+  };
+}
+
+/**
+ * Puts our lock in the place of a dead owner's. One process at a time may: between a look at the
+ * file and a change of it, another would take the folder, too.
+ *
+ * @returns false where another process is at it, or has done it since we looked
+ */
+function takeOver(file: string, dead: string, entry: Entry): boolean {
+  const claim = `${file}.claim`;
+  if (!create(claim, entry)) {
+    const other = parse(readText(claim));
+    // Killed while it was at it.
+    if (other !== undefined && !isRunning(other.owner)) rmSync(claim, { force: true });
+    return false;
+  }
+  try {
+    if (readText(file) !== dead) return false;
+    replace(file, entry);
+    return true;
+  } finally {
+    rmSync(claim, { force: true });
+  }
 }
 
 function create(file: string, entry: Entry): boolean {

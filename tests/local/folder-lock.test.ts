@@ -1,7 +1,7 @@
 import * as assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "uvu";
 import { lockFolder } from "../../src/local/folder-lock.ts";
@@ -11,6 +11,8 @@ import { NODE_FLAGS, scriptOf } from "../support/script.ts";
 
 const folder = temporaryFolder("folder-lock");
 const file = join(folder, "server.lock");
+/** More than enough for two of four to meet within the microseconds in which they could. */
+const ROUNDS = 150;
 
 test.after.each(() => rmSync(file, { force: true }));
 test.after(() => rmSync(folder, { recursive: true }));
@@ -60,25 +62,46 @@ test("a lock file that holds no lock is replaced", () => {
 
 test("of several processes that start at once one gets the folder", async () => {
   const owner = await deadProcess();
-  writeFileSync(file, JSON.stringify({ owner }));
   const module = scriptOf(join(import.meta.dirname, "../../src/local/folder-lock.ts"));
   const script = `
+    import { createInterface } from "node:readline";
     import { lockFolder } from ${JSON.stringify(module)};
-    process.stdin.once("data", () => {
-      try { lockFolder(${JSON.stringify(folder)}); console.log("mine"); }
+    createInterface({ input: process.stdin }).on("line", (folder) => {
+      try { lockFolder(folder); console.log("mine"); }
       catch (error) { console.log(error.message); }
     });
     console.log("ready");
   `;
   const args = [...NODE_FLAGS, "--input-type=module", "--eval", script];
   const racers = Array.from({ length: 4 }, () => spawn(process.execPath, args));
-  await Promise.all(racers.map((racer) => once(racer.stdout, "data")));
-  const answers = racers.map(async (racer) => String((await once(racer.stdout, "data"))[0]));
-  for (const racer of racers) racer.stdin.write("go\n");
-  const found = (await Promise.all(answers)).map((line) => line.trim());
-  for (const racer of racers) racer.kill("SIGKILL");
-  assert.equal(found.filter((line) => line === "mine").length, 1);
-  assert.equal(found.filter((line) => line.includes("is in use by process")).length, 3);
+  const heard = () => Promise.all(racers.map((racer) => once(racer.stdout, "data")));
+  try {
+    await heard();
+    for (let round = 0; round < ROUNDS; round += 1) {
+      const raced = join(folder, String(round));
+      mkdirSync(raced);
+      writeFileSync(join(raced, "server.lock"), JSON.stringify({ owner }));
+      const answers = heard();
+      for (const racer of racers) racer.stdin.write(`${raced}\n`);
+      const found = (await answers).map(([line]) => String(line).trim());
+      assert.equal(found.filter((line) => line === "mine").length, 1, found.join("\n"));
+      assert.equal(found.filter((line) => line.includes("is in use by process")).length, 3);
+      assert.deepEqual(readdirSync(raced), ["server.lock"]);
+    }
+  } finally {
+    for (const racer of racers) racer.kill("SIGKILL");
+  }
+});
+
+test("a claim that its holder left behind, killed, holds no start up", async () => {
+  const owner = await deadProcess();
+  writeFileSync(file, JSON.stringify({ owner }));
+  writeFileSync(`${file}.claim`, JSON.stringify({ owner }));
+  lockFolder(folder).release();
+  assert.deepEqual(
+    readdirSync(folder).filter((name) => name.startsWith("server.lock")),
+    [],
+  );
 });
 
 test.run();
