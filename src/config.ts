@@ -5,8 +5,9 @@ import { z } from "zod";
  * `.env.example` is generated from this file.
  */
 
+const matching = (form: RegExp, error: string) => z.string().regex(form, error);
 const ENTITY = /^0\.0\.[1-9]\d{0,11}$/;
-const entityId = z.string().regex(ENTITY, "must be a ledger id such as 0.0.1001");
+const entityId = matching(ENTITY, "must be a ledger id such as 0.0.1001");
 const httpUrl = z.url({ protocol: /^https?$/, error: "must be an http(s) URL" });
 /** Published as it is, and paths are put behind it. */
 const publicUrl = httpUrl.refine((text) => {
@@ -31,6 +32,8 @@ const list = (text: string): string[] =>
     .split(",")
     .map((part) => part.trim())
     .filter(Boolean);
+const listOf = <Entry extends z.ZodType<string, string>>(entry: Entry) =>
+  z.string().transform(list).pipe(z.array(entry)).default([]);
 const choice = <const Names extends readonly [string, ...string[]]>(names: Names) =>
   z.enum(names, { error: `must be one of ${names.join(", ")}` });
 const whole = (min: number, max: number) => {
@@ -45,7 +48,11 @@ const count = (fallback: number, min: number, max: number) =>
   whole(min, max).prefault(String(fallback));
 
 /** Begins with a letter, so it is no inherited property such as `__proto__`. */
-const MESSAGE_KEY = /^[A-Za-z][A-Za-z0-9_-]{0,39}$/;
+const messageKey = matching(
+  /^[A-Za-z][A-Za-z0-9_-]{0,39}$/,
+  "must be a name of letters, digits, _ and -",
+);
+const token = z.string().min(16, "needs at least 16 characters");
 
 const SOURCE = /^[A-Z][A-Z0-9_]{0,39}$/;
 
@@ -100,9 +107,10 @@ export const settings = z.object({
     .optional()
     .describe("Mirror node base URL, one or several, comma-separated."),
   HEDERA_OPERATOR_ID: entityId.optional().describe("Account that pays for messages. Worker only."),
-  HEDERA_OPERATOR_KEY: z
-    .string()
-    .regex(/^(0x)?[0-9a-fA-F]{64,256}$/, "must be a private key in DER or raw hex")
+  HEDERA_OPERATOR_KEY: matching(
+    /^(0x)?[0-9a-fA-F]{64,256}$/,
+    "must be a private key in DER or raw hex",
+  )
     .optional()
     .describe("Its private key, DER or raw hex. Worker only."),
   EVENT_VOTES_TOPIC_ID: entityId.optional().describe("Topic of event stars."),
@@ -110,17 +118,9 @@ export const settings = z.object({
     .optional()
     .describe("Topic of token, collection and project stars."),
   COLLECTION_A_ID: entityId.optional().describe("NFT collection that adds 1 per NFT held."),
-  COLLECTION_A_KEY: z
-    .string()
-    .regex(MESSAGE_KEY, "must be a name of letters, digits, _ and -")
-    .optional()
-    .describe("Its key in a message's `holdings`."),
+  COLLECTION_A_KEY: messageKey.optional().describe("Its key in a message's `holdings`."),
   COLLECTION_B_ID: entityId.optional().describe("NFT collection that adds 5 once."),
-  COLLECTION_B_KEY: z
-    .string()
-    .regex(MESSAGE_KEY, "must be a name of letters, digits, _ and -")
-    .optional()
-    .describe("Its key in a message's `holdings`."),
+  COLLECTION_B_KEY: messageKey.optional().describe("Its key in a message's `holdings`."),
   EVENT_SOURCES: z
     .string()
     .transform(list)
@@ -131,34 +131,17 @@ export const settings = z.object({
     )
     .optional()
     .describe("The two external event sources, upper-case names, comma-separated."),
-  OPERATOR_TOKEN: z
-    .string()
-    .min(16, "needs at least 16 characters")
+  OPERATOR_TOKEN: token
     .optional()
     .describe("Opens /ops, and /metrics where METRICS_TOKEN is unset."),
-  METRICS_TOKEN: z
-    .string()
-    .min(16, "needs at least 16 characters")
-    .optional()
-    .describe("Opens /metrics and nothing else."),
-  EXCLUDED_WALLETS: z
-    .string()
-    .transform(list)
-    .pipe(z.array(entityId))
-    .default([])
-    .describe("Wallets that carry only the base 1 (a treasury, say)."),
-  TRUSTED_PROXIES: z
-    .string()
-    .transform(list)
-    .pipe(z.array(z.string().regex(/^[0-9a-fA-F:.]+(\/\d{1,3})?$/, "must be CIDR ranges")))
-    .default([])
-    .describe("Peers whose X-Forwarded-For counts, CIDR list."),
-  VOTING_ORIGINS: z
-    .string()
-    .transform(list)
-    .pipe(z.array(origin))
-    .default([])
-    .describe("Origins of browser voting clients (CORS)."),
+  METRICS_TOKEN: token.optional().describe("Opens /metrics and nothing else."),
+  EXCLUDED_WALLETS: listOf(entityId).describe(
+    "Wallets that carry only the base 1 (a treasury, say).",
+  ),
+  TRUSTED_PROXIES: listOf(matching(/^[0-9a-fA-F:.]+(\/\d{1,3})?$/, "must be CIDR ranges")).describe(
+    "Peers whose X-Forwarded-For counts, CIDR list.",
+  ),
+  VOTING_ORIGINS: listOf(origin).describe("Origins of browser voting clients (CORS)."),
   API_RATE_LIMIT: count(100, 1, 1_000_000).describe("Public API requests per client and 60 s."),
   VOTING_RATE_LIMIT: count(300, 1, 1_000_000).describe("Voting requests per client and 60 s."),
   PRICE_URL: httpUrl.optional().describe("Source of token prices and market caps."),
@@ -171,9 +154,7 @@ export const settings = z.object({
   EXPLORER_URL: httpUrl
     .optional()
     .describe("Base of the explorer's pages; default: HashScan's for the public networks."),
-  WALLETCONNECT_PROJECT_ID: z
-    .string()
-    .regex(/^[A-Za-z0-9_-]{1,64}$/, "must be a project's id")
+  WALLETCONNECT_PROJECT_ID: matching(/^[A-Za-z0-9_-]{1,64}$/, "must be a project's id")
     .optional()
     .describe("Project of WalletConnect, by which Hedera wallets sign in; unset: they cannot."),
   XP_PER_STAR: count(1, 0, 1_000).describe("XP credited per accepted star."),
@@ -206,9 +187,7 @@ export const settings = z.object({
     .string()
     .optional()
     .describe("Name of the service in traces; default starboard-web or starboard-worker."),
-  FAILPOINT: z
-    .string()
-    .regex(/^[a-z]+\.[a-z_]+:[a-z]+(:\d+)?$/, "must be name:mode or name:mode:hit")
+  FAILPOINT: matching(/^[a-z]+\.[a-z_]+:[a-z]+(:\d+)?$/, "must be name:mode or name:mode:hit")
     .optional()
     .describe("For tests: where this process dies or fails. Refused in production."),
 });

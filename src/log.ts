@@ -73,21 +73,12 @@ export function oncePerOutage(log: Logger, message: string) {
   };
 }
 
-/** Where lines go. */
-export interface Gathered {
-  write(line: string): void;
-  /** Begins to write what waits. */
-  flush(): void;
-  /** Writes what waits before it returns: for a process that ends. */
-  flushSync(): void;
-}
-
 /**
  * Writes lines to a file descriptor, many at a time, in their order and never in the way of the
  * event loop. Pino's own destination measures all that waits again with each line, which costs
  * more than the line.
  */
-export function gathered(descriptor: number): Gathered {
+export function gathered(descriptor: number) {
   let waiting: string[] = [];
   let characters = 0;
   /** Taken from those that wait, from the first byte that is not written. */
@@ -114,12 +105,14 @@ export function gathered(descriptor: number): Gathered {
       else if (isUrgent || characters >= TOGETHER_CHARACTERS) flush();
     });
   };
+  /** Begins to write what waits. */
   const flush = (): void => {
     isUrgent = leaving !== undefined;
     if (isUrgent || characters === 0) return;
     leaving = take();
     push();
   };
+  /** Writes what waits before it returns: for a process that ends. */
   const flushSync = (): void => {
     // A process that ends waits for a write under way.
     const held = isWriting || leaving === undefined ? [] : [leaving];
@@ -129,7 +122,7 @@ export function gathered(descriptor: number): Gathered {
   setInterval(flush, TOGETHER_MS).unref();
   process.once("exit", flushSync);
   return {
-    write(line) {
+    write(line: string): void {
       if (characters > WAITING_CHARACTERS_MAX) return;
       waiting.push(line);
       characters += line.length;

@@ -16,8 +16,6 @@ export interface Repetition {
 export interface Repeating extends Service {
   /** Runs at once, or directly after the run under way: for a wake-up. */
   wake(): void;
-  /** Stops repeating and waits for the run under way. */
-  close(): Promise<void>;
 }
 
 /**

@@ -1,8 +1,7 @@
 import { defineCommand } from "citty";
-import { followClock } from "../clock.ts";
 import { createMirrorNode } from "../ledger/mirror/node.ts";
 import { createLogger } from "../log.ts";
-import { readDatabaseClock } from "../store/postgres.ts";
+import { followDatabaseClock } from "../store/database-clock.ts";
 import { createHoldingsCheck } from "../upkeep/holdings-check/check.ts";
 import {
   type CheckReport,
@@ -51,10 +50,7 @@ async function checkNow(): Promise<CheckReport> {
   ]);
   const log = createLogger(settings.LOG_LEVEL, "holdings-check");
   return withDatabase(async (sql) => {
-    const clock = await followClock(
-      () => readDatabaseClock(sql),
-      (error) => log.warn({ err: error }, "the clock could not be measured"),
-    );
+    const clock = await followDatabaseClock(sql, log);
     const mirror = createMirrorNode({ urls: settings.MIRROR_NODE_URL, log, isLasting: true });
     const collections = { A: settings.COLLECTION_A_ID, B: settings.COLLECTION_B_ID };
     try {

@@ -1,8 +1,6 @@
 import { defineCommand } from "citty";
 import { withInstants } from "../../actors/day.ts";
-import { type IssuedKey, issueKey } from "../keys/issue-key.ts";
-import { listKeys } from "../keys/list-keys.ts";
-import { revokeKey } from "../keys/revoke-key.ts";
+import { type IssuedKey, issueKey, listKeys, revokeKey } from "../keys/api-keys.ts";
 import { act } from "./act.ts";
 import { needed, word } from "./arguments.ts";
 import { withDatabase } from "./database.ts";

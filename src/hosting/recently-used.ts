@@ -1,21 +1,13 @@
-/** A map that forgets what was not used for long. */
-export interface RecentlyUsed<V> {
-  get(key: string): V | undefined;
-  set(key: string, value: V): void;
-  delete(key: string): void;
-  clear(): void;
-  /** How many entries there are. */
-  size(): number;
-}
-
 /**
+ * A map that forgets what was not used for long.
+ *
  * Two generations instead of an order of use: what is used moves into the young one, and when
  * that holds half of what is allowed, the old one is dropped as a whole. An exact order would
  * cost two writes to a map for every look-up, which is slow in maps of 100,000 entries.
  *
  * @param max most entries ever held; at least the `max / 2` used last are there
  */
-export function recentlyUsed<V>(max: number): RecentlyUsed<V> {
+export function recentlyUsed<V>(max: number) {
   const generationMax = Math.max(1, Math.floor(max / 2));
   let young = new Map<string, V>();
   let old = new Map<string, V>();
@@ -26,7 +18,7 @@ export function recentlyUsed<V>(max: number): RecentlyUsed<V> {
     young = new Map();
   };
   return {
-    get(key) {
+    get(key: string): V | undefined {
       const found = young.get(key);
       if (found !== undefined) return found;
       const rested = old.get(key);
@@ -35,18 +27,18 @@ export function recentlyUsed<V>(max: number): RecentlyUsed<V> {
       set(key, rested);
       return rested;
     },
-    set(key, value) {
+    set(key: string, value: V): void {
       old.delete(key);
       set(key, value);
     },
-    delete(key) {
+    delete(key: string): void {
       young.delete(key);
       old.delete(key);
     },
-    clear() {
+    clear(): void {
       young.clear();
       old.clear();
     },
-    size: () => young.size + old.size,
+    size: (): number => young.size + old.size,
   };
 }

@@ -62,18 +62,16 @@ export function createSnapshots(redis: Redis): Snapshots {
   };
   const readOne = batcher(
     async (keys: readonly WalletDayKey[]) => {
-      const days = [...new Set(keys.map(({ day }) => day))];
-      const found = new Map<string, string | null>();
+      const found = new Map<WalletDayKey, string | null>();
       await Promise.all(
-        days.map(async (day) => {
-          const wallets = keys.filter((key) => key.day === day).map(({ wallet }) => wallet);
+        [...new Set(keys.map(({ day }) => day))].map(async (day) => {
+          const ofDay = keys.filter((key) => key.day === day);
+          const wallets = ofDay.map(({ wallet }) => wallet);
           const texts = await runCommand(redis.hmGet(snapshotKey(day), wallets), READ_WITHIN_MS);
-          wallets.forEach((wallet, n) => {
-            found.set(`${wallet}/${day}`, texts[n] ?? null);
-          });
+          for (const [n, key] of ofDay.entries()) found.set(key, texts[n] ?? null);
         }),
       );
-      return keys.map(({ wallet, day }) => found.get(`${wallet}/${day}`) ?? null);
+      return keys.map((key) => found.get(key) ?? null);
     },
     { keysMax: FIELDS_PER_COMMAND },
   );

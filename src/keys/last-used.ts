@@ -2,28 +2,17 @@ import type { Clock } from "../clock.ts";
 import { every } from "../service.ts";
 import { runStatement, type Sql } from "../store/postgres.ts";
 
-/** Collects when keys were used and writes it down now and then. */
-export interface LastUsed {
-  /** Remembers that a key was used now. */
-  note(keyId: string): void;
-  /** Writes what is collected; on failure it stays collected. */
-  flush(): Promise<void>;
-  /** Writes a last time and stops. */
-  close(): Promise<void>;
-}
-
 const FLUSH_EVERY_MS = 5_000;
 /** More keys than are ever issued by hand; beyond it, news of further ones is dropped. */
 const KEYS_MAX = 10_000;
 
 /**
+ * Collects when keys were used and writes it down now and then.
+ *
  * @param onFailure called with writes that failed; nothing is lost but time
  */
-export function lastUsed(sql: Sql, clock: Clock, onFailure: (error: unknown) => void): LastUsed {
+export function lastUsed(sql: Sql, clock: Clock, onFailure: (error: unknown) => void) {
   let used = new Map<string, number>();
-  const note = (keyId: string): void => {
-    if (used.size < KEYS_MAX || used.has(keyId)) used.set(keyId, clock.now());
-  };
   const flush = async (): Promise<void> => {
     if (used.size === 0) return;
     const batch = used;
@@ -37,9 +26,14 @@ export function lastUsed(sql: Sql, clock: Clock, onFailure: (error: unknown) => 
   };
   const flushing = every(FLUSH_EVERY_MS, flush, { onFailure });
   return {
-    note,
+    /** Remembers that a key was used now. */
+    note(keyId: string): void {
+      if (used.size < KEYS_MAX || used.has(keyId)) used.set(keyId, clock.now());
+    },
+    /** Writes what is collected; on failure it stays collected. */
     flush,
-    async close() {
+    /** Writes a last time and stops. */
+    async close(): Promise<void> {
       await flushing.close();
       await flush().catch(onFailure);
     },

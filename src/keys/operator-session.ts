@@ -16,23 +16,6 @@ export interface OperatorSession {
   readonly openedAt: number;
 }
 
-export interface OperatorSessions {
-  /**
-   * @param alias the name that the bearer of the shared token gave; others have a name
-   * @returns the secret for the cookie: shown once, stored as a hash alone
-   */
-  open(operator: Operator, alias?: string): Promise<OperatorSession & { readonly secret: string }>;
-  /**
-   * The session of a secret; null when it is unknown, idle for too long, past its end, signed
-   * out, of a revoked operator, or opened with another `OPERATOR_TOKEN`. Never cached.
-   *
-   * @param use whether this counts as use, so that the session stays
-   */
-  find(secret: string, use: "use" | "look"): Promise<OperatorSession | null>;
-  /** Signs out, at once and in every process. */
-  close(secret: string): Promise<void>;
-}
-
 const MINUTE_MS = 60_000;
 /** A console left alone closes by itself … */
 export const OPERATOR_IDLE_MS = 30 * MINUTE_MS;
@@ -44,6 +27,8 @@ const NOTED_EVERY_MS = MINUTE_MS;
 /** 256 random bits in base64url: anything else was never issued, and costs no query. */
 const SECRET = /^[A-Za-z0-9_-]{43}$/;
 
+export type OperatorSessions = ReturnType<typeof operatorSessions>;
+
 /**
  * The console's sessions, in Postgres: they outlive a restart and hold in every process.
  *
@@ -54,14 +39,21 @@ export function operatorSessions(deps: {
   readonly sql: Sql;
   readonly clock: Clock;
   readonly operatorToken: string | undefined;
-}): OperatorSessions {
+}) {
   const { sql, clock, operatorToken } = deps;
   const keyed = (secret: string): Buffer | null =>
     operatorToken === undefined
       ? null
       : createHmac("sha256", operatorToken).update(secret).digest();
   return {
-    async open({ id: operatorId, name, role }, alias = "") {
+    /**
+     * @param alias the name that the bearer of the shared token gave; others have a name
+     * @returns the secret for the cookie: shown once, stored as a hash alone
+     */
+    async open(
+      { id: operatorId, name, role }: Operator,
+      alias = "",
+    ): Promise<OperatorSession & { readonly secret: string }> {
       const secret = randomBytes(32).toString("base64url");
       const operator = operatorId === null && alias !== "" ? `${name} (${alias})` : name;
       const session = { id: uuidv7(), operator, role, openedAt: clock.now() };
@@ -73,7 +65,13 @@ export function operatorSessions(deps: {
           ${session.openedAt}, ${session.openedAt + OPERATOR_SESSION_MS})`);
       return { ...session, secret };
     },
-    async find(secret, use) {
+    /**
+     * The session of a secret; null when it is unknown, idle for too long, past its end, signed
+     * out, of a revoked operator, or opened with another `OPERATOR_TOKEN`. Never cached.
+     *
+     * @param use whether this counts as use, so that the session stays
+     */
+    async find(secret: string, use: "use" | "look"): Promise<OperatorSession | null> {
       if (!SECRET.test(secret)) return null;
       const [now, hash] = [clock.now(), hashOf(secret)];
       const [row] = await runStatement(sql<(OperatorSession & { readonly usedAt: number })[]>`
@@ -90,7 +88,8 @@ export function operatorSessions(deps: {
       if (use === "use" && now - usedAt > NOTED_EVERY_MS) await noteUse(sql, session.id, now);
       return session;
     },
-    async close(secret) {
+    /** Signs out, at once and in every process. */
+    async close(secret: string): Promise<void> {
       await runStatement(sql`
         delete from operator_session where token_hash in (${hashOf(secret)}, ${keyed(secret)})`);
     },

@@ -11,9 +11,7 @@ import {
 } from "../config.ts";
 import { demoTargets } from "../demo/past-stars.ts";
 import { coerceError } from "../errors.ts";
-import { issueKey } from "../keys/issue-key.ts";
-import { listKeys } from "../keys/list-keys.ts";
-import { revokeKey } from "../keys/revoke-key.ts";
+import { issueKey, listKeys, revokeKey } from "../keys/api-keys.ts";
 import { demoDirectory } from "../local/demo-directory.ts";
 import type { DemoLedger } from "../local/demo-ledger.ts";
 import { lockFolder } from "../local/folder-lock.ts";

@@ -1,14 +1,24 @@
-import type { OnRequest } from "../ledger/mirror/transport.ts";
+import { createMirrorNode } from "../ledger/mirror/node.ts";
 import type { Topic } from "../ledger/topic.ts";
+import type { Logger } from "../log.ts";
 import type { Metrics } from "../metrics.ts";
 import { tracing } from "../tracing.ts";
 
-/** Times every request to a mirror node; those for a traced star have a span, too. */
-export function observeMirror({ mirrorRequests }: Pick<Metrics, "mirrorRequests">): OnRequest {
-  return (route, outcome, seconds) => {
-    mirrorRequests.observe({ route, outcome }, seconds);
-    tracing?.ended("mirror request", seconds, { attributes: { "url.template": route, outcome } });
-  };
+/** The mirror node of a process, every request timed; those for a traced star have a span, too. */
+export function observedMirror(
+  urls: readonly string[],
+  log: Logger,
+  { mirrorRequests }: Pick<Metrics, "mirrorRequests">,
+) {
+  return createMirrorNode({
+    urls,
+    log,
+    isLasting: true,
+    onRequest(route, outcome, seconds) {
+      mirrorRequests.observe({ route, outcome }, seconds);
+      tracing?.ended("mirror request", seconds, { attributes: { "url.template": route, outcome } });
+    },
+  });
 }
 
 /** The same topic, with every call to a consensus node timed. */

@@ -1,13 +1,12 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { FOLD_TIMEOUT_MS } from "../catalogue/seasons.ts";
-import { followClock } from "../clock.ts";
-import { createMirrorNode } from "../ledger/mirror/node.ts";
 import type { Logger } from "../log.ts";
 import type { Metrics } from "../metrics.ts";
 import { watchJournal } from "../publishing/journal-watch.ts";
-import { openPostgres, type PoolOptions, readDatabaseClock } from "../store/postgres.ts";
+import { followDatabaseClock } from "../store/database-clock.ts";
+import { openPostgres, type PoolOptions } from "../store/postgres.ts";
 import { closeRedis, openRedis } from "../store/redis.ts";
-import { observeMirror } from "./observe-ledger.ts";
+import { observedMirror } from "./observe-ledger.ts";
 import { prepareDatabase } from "./prepare-database.ts";
 import type { WebSettings } from "./web-settings.ts";
 
@@ -56,18 +55,9 @@ export async function connectWeb(
     /** For a holdings check that an operator starts. */
     checkSql: open({ connections: 2, statementTimeoutMs: CHECK_TIMEOUT_MS }),
   };
-  const clock = await followClock(
-    () => readDatabaseClock(pools.sql),
-    (error) => log.warn({ err: error }, "the clock could not be measured"),
-  );
+  const clock = await followDatabaseClock(pools.sql, log);
   const redis = openRedis(settings.REDIS_URL, log);
-  const urls = settings.MIRROR_NODE_URL;
-  const mirror = createMirrorNode({
-    urls,
-    log,
-    onRequest: observeMirror(metrics),
-    isLasting: true,
-  });
+  const mirror = observedMirror(settings.MIRROR_NODE_URL, log, metrics);
   const topics = topicsOf(settings);
   const payer = settings.HEDERA_OPERATOR_ID;
   const journal = watchJournal({ sql: pools.sql, mirror, topics, payer, log });

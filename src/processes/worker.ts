@@ -1,5 +1,5 @@
 import { bounds } from "../bounds.ts";
-import { type Clock, followClock } from "../clock.ts";
+import type { Clock } from "../clock.ts";
 import { COLLECTION_SETTINGS, type With } from "../config.ts";
 import { failpoint } from "../failpoint.ts";
 import { createApp } from "../http/app.ts";
@@ -11,14 +11,14 @@ import { serveHttp } from "../http/serve.ts";
 import { exportSettings } from "../journal/export-days.ts";
 import { findOperator } from "../keys/operators.ts";
 import { createHederaTopic } from "../ledger/hedera-topic.ts";
-import { createMirrorNode } from "../ledger/mirror/node.ts";
 import type { Logger } from "../log.ts";
 import { createMetrics, type Metrics } from "../metrics.ts";
 import { startPublisher } from "../publishing/publisher.ts";
 import type { WakeQueue } from "../publishing/queue.ts";
 import type { Service } from "../service.ts";
+import { followDatabaseClock } from "../store/database-clock.ts";
 import { createEpochWitness } from "../store/epoch-witness.ts";
-import { openPostgres, readDatabaseClock, type Sql } from "../store/postgres.ts";
+import { openPostgres, type Sql } from "../store/postgres.ts";
 import { closeRedis, openRedis, type Redis } from "../store/redis.ts";
 import { startExportsUpkeep } from "../upkeep/finalize-exports.ts";
 import { createHoldingsCheck } from "../upkeep/holdings-check/check.ts";
@@ -31,7 +31,7 @@ import { startCatalogueRefresh } from "../upkeep/refresh-catalogue.ts";
 import { startProcessReport } from "../upkeep/report-process.ts";
 import { startHoldingsCheckSchedule } from "../upkeep/schedule.ts";
 import { ownVersion } from "../version.ts";
-import { observedTopic, observeMirror } from "./observe-ledger.ts";
+import { observedMirror, observedTopic } from "./observe-ledger.ts";
 import { prepareDatabase } from "./prepare-database.ts";
 
 /** What says how stars are weighed and published. */
@@ -78,18 +78,9 @@ export async function startWorker(
   const role = await prepareDatabase(settings.DATABASE_URL, log);
   const sql = openPostgres(settings.DATABASE_URL, { role });
   const redis = openRedis(settings.REDIS_URL, log);
-  const clock = await followClock(
-    () => readDatabaseClock(sql),
-    (error) => log.warn({ err: error }, "the clock could not be measured"),
-  );
+  const clock = await followDatabaseClock(sql, log);
   const { metrics = createMetrics({ process: true }) } = given;
-  const urls = settings.MIRROR_NODE_URL;
-  const mirror = createMirrorNode({
-    urls,
-    log,
-    onRequest: observeMirror(metrics),
-    isLasting: true,
-  });
+  const mirror = observedMirror(settings.MIRROR_NODE_URL, log, metrics);
   const topic = observedTopic(await openTopic(settings), metrics);
   const publisher = await startPublisher({
     sql,

@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { issueKey } from "../../src/keys/issue-key.ts";
+import { issueKey } from "../../src/keys/api-keys.ts";
 import { freePort } from "../../src/local/free-port.ts";
 import { openPostgres } from "../../src/store/postgres.ts";
 import { launch, WEB_FLAGS } from "./children.ts";

@@ -1,11 +1,9 @@
 /** Keys from their issue to their end: shown once, hash only, revoked at once. */
 import * as assert from "node:assert/strict";
 import { test } from "uvu";
-import { issueKey } from "../../src/keys/issue-key.ts";
+import { issueKey, listKeys, revokeKey } from "../../src/keys/api-keys.ts";
 import { makeKey } from "../../src/keys/key-form.ts";
 import { lastUsed } from "../../src/keys/last-used.ts";
-import { listKeys } from "../../src/keys/list-keys.ts";
-import { revokeKey } from "../../src/keys/revoke-key.ts";
 import { keyVerifier } from "../../src/keys/verify-key.ts";
 import { openPostgres, type Sql } from "../../src/store/postgres.ts";
 import { type TestDatabase, testDatabase } from "../support/postgres.ts";

@@ -6,9 +6,7 @@
 import * as assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { suite } from "uvu";
-import { issueKey } from "../../src/keys/issue-key.ts";
-import { listKeys } from "../../src/keys/list-keys.ts";
-import { revokeKey } from "../../src/keys/revoke-key.ts";
+import { issueKey, listKeys, revokeKey } from "../../src/keys/api-keys.ts";
 import { appRole, openPostgres, type Sql } from "../../src/store/postgres.ts";
 import { type Network, startNetwork } from "../support/network.ts";
 import { startProcess, until } from "../support/processes.ts";

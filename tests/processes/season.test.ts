@@ -6,7 +6,7 @@
 import * as assert from "node:assert/strict";
 import { test } from "uvu";
 import { addSeason } from "../../src/catalogue/seasons.ts";
-import { issueKey } from "../../src/keys/issue-key.ts";
+import { issueKey } from "../../src/keys/api-keys.ts";
 import { startNetwork } from "../support/network.ts";
 import { startProcess, until } from "../support/processes.ts";
 import { cast, newWallet, type Reply, send, signIn } from "../support/service.ts";

@@ -4,7 +4,7 @@ import type { SigningWallet } from "../../src/cli/demo-wallet.ts";
 import { readSettings } from "../../src/config.ts";
 import { RetryableError } from "../../src/errors.ts";
 import { armFailpoint } from "../../src/failpoint.ts";
-import { issueKey } from "../../src/keys/issue-key.ts";
+import { issueKey } from "../../src/keys/api-keys.ts";
 import { silentLogger } from "../../src/log.ts";
 import { startWeb } from "../../src/processes/web.ts";
 import { WEB_SETTINGS } from "../../src/processes/web-settings.ts";

@@ -1,6 +1,6 @@
 import * as assert from "node:assert/strict";
 import { setTimeout as pause } from "node:timers/promises";
-import { issueKey } from "../../src/keys/issue-key.ts";
+import { issueKey } from "../../src/keys/api-keys.ts";
 import { messagesOf, type Network } from "../support/network.ts";
 import { until } from "../support/processes.ts";
 import { newWallet, signIn } from "../support/service.ts";

@@ -9,7 +9,7 @@
 import * as assert from "node:assert/strict";
 import { test } from "uvu";
 import { type Day, dayOf, startOfDay } from "../../actors/day.ts";
-import { issueKey } from "../../src/keys/issue-key.ts";
+import { issueKey } from "../../src/keys/api-keys.ts";
 import type { Sql } from "../../src/store/postgres.ts";
 import { type Child, startProcess, until } from "../support/processes.ts";
 import { starboard } from "../support/starboard.ts";

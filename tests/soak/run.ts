@@ -16,7 +16,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import { parseArgs } from "node:util";
 import { createClient } from "redis";
 import { voting } from "../../packages/client/src/index.ts";
-import { issueKey } from "../../src/keys/issue-key.ts";
+import { issueKey } from "../../src/keys/api-keys.ts";
 import { slopeOf } from "../bench/slope.ts";
 import type { Member } from "../chaos/fleet.ts";
 import { openPlace, type Place } from "../chaos/place.ts";

@@ -16,18 +16,6 @@ export interface WindowSize {
   readonly windowMs: number;
 }
 
-/** Counts clients within this process; `limit` is the window's own unless given. */
-export interface LocalWindow {
-  /** Accepts and counts, or refuses. */
-  take(client: string, now: number, limit?: number): Verdict;
-  /** What `take` would answer, without counting. */
-  look(client: string, now: number, limit?: number): Verdict;
-  /** How many were accepted after one instant and before another. */
-  count(client: string, after: number, before: number): number;
-  /** Uncounts what `take` accepted last, because someone else refused it. */
-  giveBack(client: string): void;
-}
-
 /** Clocks of processes differ by less: an instant further ahead is of before a clock was set back. */
 export const AHEAD_MAX_MS = 1_000;
 
@@ -40,13 +28,17 @@ interface Accepted {
   first: number;
 }
 
-/** Makes a window in memory: bounded, and gone with the process. */
-export function localWindow(size: WindowSize): LocalWindow {
+/**
+ * Makes a window in memory: bounded, and gone with the process. `limit` is the window's own unless
+ * given.
+ */
+export function localWindow(size: WindowSize) {
   const clients = new Map<string, Accepted>();
   const acceptedOf = (client: string, now: number): Accepted =>
     slide(clients.get(client) ?? { instants: [], first: 0 }, now, size);
   return {
-    take(client, now, limit = size.limit) {
+    /** Accepts and counts, or refuses. */
+    take(client: string, now: number, limit = size.limit): Verdict {
       const accepted = acceptedOf(client, now);
       const isAccepted = accepted.instants.length - accepted.first < limit;
       if (isAccepted) accepted.instants.push(now);
@@ -55,16 +47,19 @@ export function localWindow(size: WindowSize): LocalWindow {
       forgetIdlest(clients);
       return verdict(isAccepted, accepted, now, { ...size, limit });
     },
-    look(client, now, limit = size.limit) {
+    /** What `take` would answer, without counting. */
+    look(client: string, now: number, limit = size.limit): Verdict {
       const accepted = acceptedOf(client, now);
       const isAccepted = accepted.instants.length - accepted.first < limit;
       return verdict(isAccepted, accepted, now, { ...size, limit });
     },
-    count(client, after, before) {
+    /** How many were accepted after one instant and before another. */
+    count(client: string, after: number, before: number): number {
       const { instants = [] } = clients.get(client) ?? {};
       return Math.max(0, placeOf(instants, before) - placeOf(instants, after + 1));
     },
-    giveBack(client) {
+    /** Uncounts what `take` accepted last, because someone else refused it. */
+    giveBack(client: string): void {
       const accepted = clients.get(client);
       if (accepted && accepted.instants.length > accepted.first) accepted.instants.pop();
     },

@@ -25,12 +25,7 @@ interface Kept {
   readonly shown: Representation;
 }
 
-export interface ResponseCache {
-  /** The body that answers this, when it is kept. */
-  find(asked: Asked): Representation | undefined;
-  /** Reads it, together with all who ask the same meanwhile. */
-  read(asked: Asked): Promise<Representation>;
-}
+export type ResponseCache = ReturnType<typeof responseCache>;
 
 /** All bodies together; the compressed ones add about a fifth. The oldest go first. */
 const BYTES_MAX = 32 * 1024 * 1024;
@@ -44,7 +39,7 @@ const KEPT_BYTES = 1_024;
  * A body belongs to a revision that was read before its data, and is used only for a question
  * whose own revision, read after it was asked, is the same: nothing was committed in between.
  */
-export function responseCache(clock: Clock, bytesMax = BYTES_MAX): ResponseCache {
+export function responseCache(clock: Clock, bytesMax = BYTES_MAX) {
   const share = shareReads<Kept>();
   const kept = new Map<string, Kept>();
   let bytes = 0;
@@ -65,12 +60,14 @@ export function responseCache(clock: Clock, bytesMax = BYTES_MAX): ResponseCache
     }
   };
   return {
-    find({ question, revision }) {
+    /** The body that answers this, when it is kept. */
+    find({ question, revision }: Asked): Representation | undefined {
       const known = kept.get(question);
       const stands = known?.revision === revision && isOf(known, clock.now());
       return stands ? known.shown : undefined;
     },
-    async read({ question, revision, read }) {
+    /** Reads it, together with all who ask the same meanwhile. */
+    async read({ question, revision, read }: Asked): Promise<Representation> {
       const made = await share(question, async () => {
         const from = clock.now();
         const { body, until } = await read(from);

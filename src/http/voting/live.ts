@@ -17,12 +17,6 @@ export interface LiveDeps {
   readonly heartbeatEveryMs?: number;
 }
 
-export interface LiveRoutes {
-  readonly app: Hono;
-  /** Ends every stream at once and opens no other: their clients go to another process. */
-  close(): void;
-}
-
 /** Proxies close what is silent for 30 to 60 s. */
 const HEARTBEAT_EVERY_MS = 15_000;
 /** Events sent at once: some 15 KB. */
@@ -49,7 +43,7 @@ const HEADERS = {
  * read again what you show. `day` says that a new UTC day is here, and the counters of tokens,
  * collections and projects are at zero.
  */
-export function liveRoutes(deps: LiveDeps): LiveRoutes {
+export function liveRoutes(deps: LiveDeps) {
   const { counters, client, metrics, heartbeatEveryMs = HEARTBEAT_EVERY_MS } = deps;
   const streamLimit = createStreamLimit();
   const streams = new Set<EventStream>();
@@ -89,7 +83,8 @@ export function liveRoutes(deps: LiveDeps): LiveRoutes {
   });
   return {
     app,
-    close() {
+    /** Ends every stream at once and opens no other: their clients go to another process. */
+    close(): void {
       isClosed = true;
       for (const stream of [...streams]) stream.end();
     },

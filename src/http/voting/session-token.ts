@@ -3,7 +3,7 @@ import { isLoopback } from "../../addresses.ts";
 import { bounds } from "../../bounds.ts";
 import { TerminalError } from "../../errors.ts";
 import { invalidSession } from "../../voting/session.ts";
-import { type HostCookie, hostCookie } from "../host-cookie.ts";
+import { hostCookie } from "../host-cookie.ts";
 
 /** A session token as a request brought it: it may be no session, but has the form of one. */
 export interface BroughtToken {
@@ -13,20 +13,7 @@ export interface BroughtToken {
 }
 
 /** Where session tokens stand: in `Authorization: Bearer`, else in the cookie of our own pages. */
-export interface SessionTokens {
-  readonly cookie: HostCookie;
-  /** @throws TerminalError as `tokenOf`, where the request comes from no page of ours */
-  requireOwnPage(c: Context): void;
-  /**
-   * The token that a request brings; the header wins over the cookie.
-   *
-   * @throws TerminalError `MISSING_SESSION`, `INVALID_SESSION`; `INVALID_REQUEST` with the field
-   *   `Origin` for a change by cookie that no page of ours asks for
-   */
-  tokenOf(c: Context): BroughtToken;
-  /** The same for pages that anyone may read: null where there is none, and for one of no form. */
-  find(c: Context): string | null;
-}
+export type SessionTokens = ReturnType<typeof sessionTokens>;
 
 /** 256 random bits in base64url: anything else was never issued, and costs no query. */
 const TOKEN = /^[A-Za-z0-9_-]{43}$/;
@@ -39,7 +26,7 @@ const BEARER = /^bearer +(?<token>\S+)$/i;
  * @param publicUrl where clients find us: on plain http the cookie is secure too, save on loopback
  * @param ownOrigins of our pages, as `config.ts` lists them; `VOTING_ORIGINS` are none of them
  */
-export function sessionTokens(publicUrl: string, ownOrigins: readonly string[]): SessionTokens {
+export function sessionTokens(publicUrl: string, ownOrigins: readonly string[]) {
   const { protocol, hostname } = new URL(publicUrl);
   const cookie = hostCookie({
     name: "starboard",
@@ -51,6 +38,7 @@ export function sessionTokens(publicUrl: string, ownOrigins: readonly string[]):
     const isSameOrigin = (c.req.header("sec-fetch-site") ?? "same-origin") === "same-origin";
     return isSameOrigin && ownOrigins.includes(c.req.header("origin") ?? "");
   };
+  /** @throws TerminalError as `tokenOf`, where the request comes from no page of ours */
   const requireOwnPage = (c: Context): void => {
     if (isOwnPage(c)) return;
     throw new TerminalError(
@@ -70,6 +58,12 @@ export function sessionTokens(publicUrl: string, ownOrigins: readonly string[]):
     requireOwnPage(c);
     return token;
   };
+  /**
+   * The token that a request brings; the header wins over the cookie.
+   *
+   * @throws TerminalError `MISSING_SESSION`, `INVALID_SESSION`; `INVALID_REQUEST` with the field
+   *   `Origin` for a change by cookie that no page of ours asks for
+   */
   const tokenOf = (c: Context): BroughtToken => {
     const header = c.req.header("authorization")?.trim() ?? "";
     // Another scheme, and a bare "Bearer", name no session.
@@ -84,6 +78,7 @@ export function sessionTokens(publicUrl: string, ownOrigins: readonly string[]):
     if (!TOKEN.test(token)) throw invalidSession();
     return { token, isCookie: bearer === undefined };
   };
+  /** The same for pages that anyone may read: null where there is none, and for one of no form. */
   const find = (c: Context): string | null => {
     try {
       return tokenOf(c).token;

@@ -1,5 +1,5 @@
 import { every, type Service } from "../../service.ts";
-import { openReceipts, type Receipts } from "./consensus/receipts.ts";
+import { openReceipts } from "./consensus/receipts.ts";
 import { entityNum } from "./entity-id.ts";
 import type { KeyBytes } from "./keys.ts";
 import { createAccount, type NewAccount } from "./state/accounts.ts";
@@ -18,13 +18,6 @@ import { nanosOfMs, timestampText } from "./timestamps.ts";
 
 export type { KeyBytes, NewAccount, NewCollection, NewTopic };
 
-/** Which NFTs to mint, and for whom. */
-export interface Mint {
-  readonly count: number;
-  /** Account that gets them; the treasury keeps them when absent. */
-  readonly to?: string;
-}
-
 export interface LedgerOptions {
   /** The clock that the ledger's time follows, epoch milliseconds. */
   readonly now: () => number;
@@ -39,34 +32,7 @@ export interface LedgerOptions {
  * operations are for seeding; each resolves when its effect is in the file and
  * visible at the mirror node, and rejects with `LedgerRefusal` when the rules forbid it.
  */
-export interface Ledger extends Service {
-  /** @returns the new account's id */
-  createAccount(given: NewAccount): Promise<string>;
-  /** @returns the new collection's id */
-  createCollection(given: NewCollection): Promise<string>;
-  /** @returns the new serials, ascending */
-  mint(collection: string, given: Mint): Promise<number[]>;
-  /** @param via accounts that have them in between, within one transaction */
-  transfer(
-    collection: string,
-    serials: number | readonly number[],
-    to: string,
-    via?: readonly string[],
-  ): Promise<void>;
-  /** @returns the new topic's id */
-  createTopic(given: NewTopic): Promise<string>;
-  /** Whether any account, collection or topic has this id: what seeding asks after a restart. */
-  exists(id: string): boolean;
-  /** Closes the block now, up to this moment. */
-  closeBlock(): Promise<void>;
-  /** Consensus timestamp of the last thing that happened, `seconds.nnnnnnnnn`. */
-  lastConsensus(): string;
-
-  /** For the nodes: state, order and time. */
-  readonly order: ConsensusOrder;
-  /** For the nodes: what became of recent transactions. */
-  readonly receipts: Receipts;
-}
+export type Ledger = Awaited<ReturnType<typeof openLedger>>;
 
 /** The public network closes one about every two seconds. */
 const BLOCK_EVERY_MS = 2_000;
@@ -78,20 +44,33 @@ const IDLE_BLOCK_EVERY_MS = 10_000;
  *
  * @throws Error when another process has the folder open, or its file is damaged
  */
-export async function openLedger(options: LedgerOptions): Promise<Ledger> {
+export async function openLedger(options: LedgerOptions) {
   const { now, folder, blockEveryMs = BLOCK_EVERY_MS } = options;
   const order = openOrder(now, folder);
   const blocks = blockEveryMs > 0 ? closeBlocks(order, blockEveryMs) : undefined;
-  const transfer: Ledger["transfer"] = async (collection, serials, to, via) => {
+  const transfer = async (
+    collection: string,
+    serials: number | readonly number[],
+    to: string,
+    via?: readonly string[],
+  ): Promise<void> => {
     const groups = inGroups([serials].flat());
     await Promise.all(groups.map((group) => order.take(transferNfts(collection, group, to, via))));
   };
   return {
+    /** For the nodes: state, order and time. */
     order,
+    /** For the nodes: what became of recent transactions. */
     receipts: openReceipts(order.state, () => nanosOfMs(order.now())),
-    createAccount: (given) => order.take(createAccount(given)),
-    createCollection: (given) => order.take(createCollection(given)),
-    async mint(collection, { count, to }) {
+    /** @returns the new account's id */
+    createAccount: (given: NewAccount) => order.take(createAccount(given)),
+    /** @returns the new collection's id */
+    createCollection: (given: NewCollection) => order.take(createCollection(given)),
+    /**
+     * @param given.to account that gets them; the treasury keeps them when absent
+     * @returns the new serials, ascending
+     */
+    async mint(collection: string, { count, to }: { count: number; to?: string }) {
       const groups = inGroups(Array.from({ length: count }, (_, index) => index));
       const minted = await Promise.all(
         groups.map(async ({ length }) => {
@@ -102,12 +81,17 @@ export async function openLedger(options: LedgerOptions): Promise<Ledger> {
       );
       return minted.flat();
     },
+    /** By way of accounts that have them in between, within one transaction. */
     transfer,
-    createTopic: (given) => order.take(createTopic(given)),
-    exists: (id) => entityExists(order.state, entityNum(id)),
+    /** @returns the new topic's id */
+    createTopic: (given: NewTopic) => order.take(createTopic(given)),
+    /** Whether any account, collection or topic has this id: what seeding asks after a restart. */
+    exists: (id: string) => entityExists(order.state, entityNum(id)),
+    /** Closes the block now, up to this moment. */
     closeBlock: () => order.take(closeBlock),
+    /** Consensus timestamp of the last thing that happened, `seconds.nnnnnnnnn`. */
     lastConsensus: () => timestampText(order.state.lastConsensus),
-    async close() {
+    async close(): Promise<void> {
       await blocks?.close();
       await order.close();
     },

@@ -5,7 +5,7 @@
  * every page.
  */
 import * as assert from "node:assert/strict";
-import { issueKey } from "../../../src/keys/issue-key.ts";
+import { issueKey } from "../../../src/keys/api-keys.ts";
 import { until } from "../../support/processes.ts";
 import { cast, send } from "../../support/service.ts";
 import { allOf, type Filled, fillForBrowser, STREAMS } from "./browser-addresses.ts";

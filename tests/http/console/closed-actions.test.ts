@@ -5,7 +5,7 @@
 import * as assert from "node:assert/strict";
 import { suite } from "uvu";
 import { consolePages } from "../../../src/http/console/pages.ts";
-import { issueKey } from "../../../src/keys/issue-key.ts";
+import { issueKey } from "../../../src/keys/api-keys.ts";
 import { addOperator } from "../../../src/keys/operators.ts";
 import { newWallet, type Service, signIn, startService } from "../../support/service.ts";
 import { CONSOLE, sendForm, signInOperator, TOKEN, type Visitor } from "./browser-session.ts";

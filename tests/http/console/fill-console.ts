@@ -1,7 +1,6 @@
 import { grantPass } from "../../../src/catalogue/premium.ts";
 import { addSeason } from "../../../src/catalogue/seasons.ts";
-import { issueKey } from "../../../src/keys/issue-key.ts";
-import { revokeKey } from "../../../src/keys/revoke-key.ts";
+import { issueKey, revokeKey } from "../../../src/keys/api-keys.ts";
 import { newWallet, type Service } from "../../support/service.ts";
 
 const DAY_MS = 86_400_000;

@@ -9,7 +9,7 @@ import type { PageRequest, PagesDeps } from "../../../src/http/console/page.ts";
 import { eventActor } from "../../../src/http/console/pages/actor-event.ts";
 import { walletDayActor } from "../../../src/http/console/pages/actor-wallet-day.ts";
 import { consolePages } from "../../../src/http/console/pages.ts";
-import { issueKey } from "../../../src/keys/issue-key.ts";
+import { issueKey } from "../../../src/keys/api-keys.ts";
 import { silentLogger } from "../../../src/log.ts";
 import type { Sql } from "../../../src/store/postgres.ts";
 import { closeRedis, openRedis } from "../../../src/store/redis.ts";

@@ -6,7 +6,7 @@
 import * as assert from "node:assert/strict";
 import { suite } from "uvu";
 import { CONSOLE_POLICY } from "../../../src/http/console/reply.ts";
-import { issueKey } from "../../../src/keys/issue-key.ts";
+import { issueKey } from "../../../src/keys/api-keys.ts";
 import { operatorSessions } from "../../../src/keys/operator-session.ts";
 import { addOperator, changeRole, revokeOperator } from "../../../src/keys/operators.ts";
 import { makeSignInLink } from "../../../src/keys/sign-in-link.ts";

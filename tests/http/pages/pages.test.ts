@@ -12,7 +12,7 @@ import { DAY_MS, dayOf } from "../../../actors/day.ts";
 import type { SigningWallet } from "../../../src/cli/demo-wallet.ts";
 import { loadAssets } from "../../../src/http/pages/assets.ts";
 import { bundleInto } from "../../../src/http/pages/bundle.ts";
-import { issueKey } from "../../../src/keys/issue-key.ts";
+import { issueKey } from "../../../src/keys/api-keys.ts";
 import { seedDay } from "../../support/export-seed.ts";
 import { temporaryFolder } from "../../support/folder.ts";
 import {

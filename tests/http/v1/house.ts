@@ -4,7 +4,7 @@ import { createApp } from "../../../src/http/app.ts";
 import { type FastPath, fastPath } from "../../../src/http/fast-path/fast-path.ts";
 import { clientAddress } from "../../../src/http/middleware/client-address.ts";
 import { publicApi } from "../../../src/http/v1/api.ts";
-import { issueKey } from "../../../src/keys/issue-key.ts";
+import { issueKey } from "../../../src/keys/api-keys.ts";
 import { keyVerifier } from "../../../src/keys/verify-key.ts";
 import { type Logger, silentLogger } from "../../../src/log.ts";
 import { createMetrics } from "../../../src/metrics.ts";

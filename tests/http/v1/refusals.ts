@@ -1,7 +1,6 @@
 import * as assert from "node:assert/strict";
 import { test } from "uvu";
-import { issueKey } from "../../../src/keys/issue-key.ts";
-import { revokeKey } from "../../../src/keys/revoke-key.ts";
+import { issueKey, revokeKey } from "../../../src/keys/api-keys.ts";
 import { openPostgres } from "../../../src/store/postgres.ts";
 import { bodyOf, createHouse, from, type House } from "./house.ts";
 

@@ -10,8 +10,7 @@ import * as assert from "node:assert/strict";
 import { parseArgs } from "node:util";
 import { Agent, request } from "undici";
 import { test } from "uvu";
-import { issueKey } from "../../../src/keys/issue-key.ts";
-import { revokeKey } from "../../../src/keys/revoke-key.ts";
+import { issueKey, revokeKey } from "../../../src/keys/api-keys.ts";
 import { type Network, startNetwork } from "../../support/network.ts";
 import { type Child, startProcess, until } from "../../support/processes.ts";
 

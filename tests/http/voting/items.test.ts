@@ -7,7 +7,7 @@ import * as assert from "node:assert/strict";
 import { suite } from "uvu";
 import { importCatalog } from "../../../src/catalogue/import-catalog.ts";
 import { itemPage } from "../../../src/http/voting/items.ts";
-import { issueKey } from "../../../src/keys/issue-key.ts";
+import { issueKey } from "../../../src/keys/api-keys.ts";
 import {
   cast,
   newWallet,

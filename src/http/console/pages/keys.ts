@@ -1,6 +1,4 @@
-import { issueKey } from "../../../keys/issue-key.ts";
-import { type ListedKey, newestKeys } from "../../../keys/list-keys.ts";
-import { revokeKey } from "../../../keys/revoke-key.ts";
+import { issueKey, type ListedKey, newestKeys, revokeKey } from "../../../keys/api-keys.ts";
 import type { Sql } from "../../../store/postgres.ts";
 import { actionForm, askingButton, fieldOf, filledIn, flawIn, shownOnce, UUID } from "../forms.ts";
 import { ago, badge, type Content, html, section, table } from "../markup.ts";

@@ -1,38 +1,16 @@
 import { coerceError } from "../../../errors.ts";
-import type { Service } from "../../../service.ts";
 import { LedgerRefusal } from "../refusal.ts";
 import { wholeMs } from "../timestamps.ts";
 import type { LedgerEvent } from "./events.ts";
 import { emptyState, evolve } from "./evolve.ts";
 import { openLedgerFile } from "./ledger-file.ts";
-import { nextConsensus, type State, type Step } from "./state.ts";
+import { nextConsensus, type Step } from "./state.ts";
 
 /**
  * The one order in which everything happens. A step runs when its turn comes; what it adds
  * is in the file before the state shows it and before its caller gets an answer.
  */
-export interface ConsensusOrder extends Service {
-  /**
-   * The ledger's time, epoch milliseconds. It never goes back, as the network's does not: where
-   * the clock is set back it goes on from the last step.
-   */
-  now(): number;
-  /** Everything up to the last step; only steps change it. */
-  readonly state: State;
-  /** Steps that wait for their turn. */
-  readonly depth: number;
-  /** It was closed: nothing more is taken. */
-  readonly ended: boolean;
-  /**
-   * Runs a step when its turn comes.
-   *
-   * @param afterMs earliest turn, from now
-   * @returns what the step answered
-   * @throws LedgerRefusal when the step refused, `PLATFORM_NOT_ACTIVE` when the order has
-   *   ended; Error when the file could not be written, and nothing has happened then
-   */
-  take<T>(step: Step<T>, afterMs?: number): Promise<T>;
-}
+export type ConsensusOrder = ReturnType<typeof openOrder>;
 
 interface Waiting {
   readonly timer: NodeJS.Timeout;
@@ -44,7 +22,7 @@ interface Waiting {
  * @param folder where the file is; without one the ledger lives in memory alone
  * @throws Error when the file is in use or damaged
  */
-export function openOrder(clock: () => number, folder?: string): ConsensusOrder {
+export function openOrder(clock: () => number, folder?: string) {
   const state = emptyState();
   const replay = (events: readonly LedgerEvent[]): void => {
     for (const event of events) evolve(state, event);
@@ -67,15 +45,30 @@ export function openOrder(clock: () => number, folder?: string): ConsensusOrder 
     return answer;
   };
   return {
+    /**
+     * The ledger's time, epoch milliseconds. It never goes back, as the network's does not: where
+     * the clock is set back it goes on from the last step.
+     */
     now,
+    /** Everything up to the last step; only steps change it. */
     state,
-    get depth() {
+    /** Steps that wait for their turn. */
+    get depth(): number {
       return waiting.size;
     },
-    get ended() {
+    /** It was closed: nothing more is taken. */
+    get ended(): boolean {
       return ended;
     },
-    take: (step, afterMs = 0) =>
+    /**
+     * Runs a step when its turn comes.
+     *
+     * @param afterMs earliest turn, from now
+     * @returns what the step answered
+     * @throws LedgerRefusal when the step refused, `PLATFORM_NOT_ACTIVE` when the order has
+     *   ended; Error when the file could not be written, and nothing has happened then
+     */
+    take: <T>(step: Step<T>, afterMs = 0): Promise<T> =>
       new Promise((resolve, reject) => {
         const run = (): void => {
           try {
@@ -93,7 +86,7 @@ export function openOrder(clock: () => number, folder?: string): ConsensusOrder 
         const entry: Waiting = { timer, reject };
         waiting.add(entry);
       }),
-    async close() {
+    async close(): Promise<void> {
       if (ended) return;
       ended = true;
       for (const { timer, reject } of waiting) {
