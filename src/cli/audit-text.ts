@@ -2,10 +2,14 @@ import type { Conclusion } from "../audit/conclude.ts";
 import type { KnownMatter, Mismatch } from "../audit/report.ts";
 import { table } from "./output.ts";
 
+type Told = Omit<Conclusion, "isAhead">;
+
 /** An audit's conclusion for people: what was checked, then the first thing that is wrong, in full. */
-export function auditText(conclusion: Omit<Conclusion, "isAhead">): string {
+export function auditText(conclusion: Told): string {
   return [
-    verdictOf(conclusion),
+    conclusion.ok
+      ? "Everything that was checked holds."
+      : `${conclusion.mismatchCount} mismatches.`,
     checkedTable(conclusion),
     topicsTable(conclusion),
     kindsTable(conclusion),
@@ -18,11 +22,7 @@ export function auditText(conclusion: Omit<Conclusion, "isAhead">): string {
     .join("\n\n");
 }
 
-function verdictOf({ ok, mismatchCount }: Omit<Conclusion, "isAhead">): string {
-  return ok ? "Everything that was checked holds." : `${mismatchCount} mismatches.`;
-}
-
-function checkedTable({ checked, margins }: Omit<Conclusion, "isAhead">): string {
+function checkedTable({ checked, margins }: Told): string {
   const rows = {
     messages: checked.messages,
     "event stars": checked.eventStars,
@@ -41,7 +41,7 @@ function checkedTable({ checked, margins }: Omit<Conclusion, "isAhead">): string
   });
 }
 
-function topicsTable({ topics }: Omit<Conclusion, "isAhead">): string {
+function topicsTable({ topics }: Told): string {
   return table(topics, {
     topic: "topic",
     messages: ({ sequenceNumber }) => sequenceNumber.toLocaleString("en"),
@@ -51,7 +51,7 @@ function topicsTable({ topics }: Omit<Conclusion, "isAhead">): string {
   });
 }
 
-function kindsTable({ byKind }: Omit<Conclusion, "isAhead">): string {
+function kindsTable({ byKind }: Told): string {
   const rows = Object.entries(byKind);
   if (rows.length === 0) return "";
   return table(rows, { mismatch: ([kind]) => kind, times: ([, count]) => count });

@@ -33,13 +33,14 @@ export function startVoters(given: {
   readonly random?: () => number;
   readonly pause?: (ms: number, signal: AbortSignal) => Promise<unknown>;
 }): Service {
-  const { log, pause = pauseFor, random = Math.random } = given;
+  const { log, random = Math.random } = given;
+  const { pause = (ms, signal) => delay(ms, undefined, { signal, ref: false }) } = given;
   const closing = new AbortController();
   const turn = createTurns({ ...given, random });
   const running = (async () => {
     for (let pauseMs = FIRST_PAUSE_MS; !closing.signal.aborted; ) {
       // Between a half and one and a half of it: people do not vote by the clock.
-      await pause(pauseMs * (0.5 + random()), closing.signal);
+      await pause(pauseMs * (0.5 + random()), closing.signal).catch(() => undefined);
       if (closing.signal.aborted) return;
       await turn().catch((err: unknown) => log.debug({ err }, "a demo voter could not vote"));
       pauseMs = Math.min(pauseMs * CALMER, PAUSE_MS_MAX);
@@ -75,8 +76,4 @@ function createTurns({
       if (code !== "ALREADY_STARRED") return;
     }
   };
-}
-
-async function pauseFor(ms: number, signal: AbortSignal): Promise<void> {
-  await delay(ms, undefined, { signal, ref: false }).catch(() => undefined);
 }

@@ -2,10 +2,8 @@ import { Hono } from "hono";
 import type { Logger } from "../log.ts";
 import type { Metrics } from "../metrics.ts";
 import { tracing } from "../tracing.ts";
-import { dateByClock, replyDate } from "./middleware/reply-date.ts";
-import { requestId } from "./middleware/request-id.ts";
+import { everyReply } from "./middleware/every-reply.ts";
 import { requestLog, requestNote } from "./middleware/request-log.ts";
-import { securityHeaders } from "./middleware/security-headers.ts";
 import { traceRequests } from "./middleware/trace-requests.ts";
 import { problem, problemOf } from "./problem.ts";
 
@@ -32,12 +30,7 @@ export interface AppDeps {
 export function createApp({ log, metrics, mounts, now = Date.now }: AppDeps): Hono {
   const app = new Hono();
   if (tracing) app.use("/voting/*", traceRequests(tracing));
-  app.use(
-    requestId(),
-    requestLog(requestNote(log, metrics)),
-    replyDate(dateByClock(now)),
-    securityHeaders(),
-  );
+  app.use(everyReply(now), requestLog(requestNote(log, metrics)));
   for (const { path, app: mounted } of mounts) app.route(path, mounted);
   app.notFound((c) => problem(c, "NOT_FOUND"));
   app.onError((error, c) => problemOf(error, c, log));

@@ -58,7 +58,9 @@ export async function connectWeb(
   const clock = await followDatabaseClock(pools.sql, log);
   const redis = openRedis(settings.REDIS_URL, log);
   const mirror = observedMirror(settings.MIRROR_NODE_URL, log, metrics);
-  const topics = topicsOf(settings);
+  const { EVENT_VOTES_TOPIC_ID: event, ASSET_VOTES_TOPIC_ID: asset } = settings;
+  // Both can be compared, or none where one is not set.
+  const topics = event === undefined || asset === undefined ? [] : [event, asset];
   const payer = settings.HEDERA_OPERATOR_ID;
   const journal = watchJournal({ sql: pools.sql, mirror, topics, payer, log });
   await Promise.race([journal.firstState, delay(FIRST_STATE_MS)]);
@@ -76,9 +78,4 @@ export async function connectWeb(
       await Promise.all([mirror.close(), closeRedis(redis), ...ends]);
     },
   };
-}
-
-/** The topics that this process can compare: both, or none where one is not set. */
-function topicsOf({ EVENT_VOTES_TOPIC_ID: event, ASSET_VOTES_TOPIC_ID: asset }: WebSettings) {
-  return event === undefined || asset === undefined ? [] : [event, asset];
 }

@@ -1,10 +1,8 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Logger } from "../../log.ts";
 import type { Metrics } from "../../metrics.ts";
-import { dateByClock } from "../middleware/reply-date.ts";
-import { nameOf } from "../middleware/request-id.ts";
+import { dateByClock, nameOf, SECURITY_HEADERS } from "../middleware/every-reply.ts";
 import { requestNote } from "../middleware/request-log.ts";
-import { SECURITY_HEADERS } from "../middleware/security-headers.ts";
 import { PlainRequest } from "./plain-request.ts";
 import type { Prechecked } from "./prechecked.ts";
 

@@ -31,7 +31,8 @@ export function representText(text: string): Representation {
   // Memory of its own: a small Buffer is a part of a piece of 8 KiB, and keeping it keeps all of that.
   const bytes = new TextEncoder().encode(text);
   const tag = createHash("sha256").update(bytes).digest("base64url").slice(0, 22);
-  return { bytes, tag, gzipped: loadOnce(() => compress(bytes)) };
+  const gzipped = loadOnce(async () => Uint8Array.from(await promisify(gzip)(bytes)));
+  return { bytes, tag, gzipped };
 }
 
 export interface SendOptions {
@@ -103,8 +104,4 @@ export function takesGzip(c: RequestLike): boolean {
     weights.set(coding, weight === undefined ? 1 : Number(weight.slice(2)));
   }
   return (weights.get("gzip") ?? weights.get("x-gzip") ?? weights.get("*") ?? 0) > 0;
-}
-
-async function compress(bytes: Uint8Array): Promise<Uint8Array<ArrayBuffer>> {
-  return Uint8Array.from(await promisify(gzip)(bytes));
 }

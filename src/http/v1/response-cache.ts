@@ -63,8 +63,10 @@ export function responseCache(clock: Clock, bytesMax = BYTES_MAX) {
     /** The body that answers this, when it is kept. */
     find({ question, revision }: Asked): Representation | undefined {
       const known = kept.get(question);
-      const stands = known?.revision === revision && isOf(known, clock.now());
-      return stands ? known.shown : undefined;
+      if (known?.revision !== revision) return undefined;
+      const now = clock.now();
+      // A clock that was set back is before `from`.
+      return known.from <= now && now < known.until ? known.shown : undefined;
     },
     /** Reads it, together with all who ask the same meanwhile. */
     async read({ question, revision, read }: Asked): Promise<Representation> {
@@ -82,9 +84,4 @@ export function responseCache(clock: Clock, bytesMax = BYTES_MAX) {
 
 function costOf({ shown }: Kept): number {
   return KEPT_BYTES + shown.bytes.length;
-}
-
-/** A clock that was set back is before `from`. */
-function isOf({ from, until }: Kept, now: number): boolean {
-  return from <= now && now < until;
 }

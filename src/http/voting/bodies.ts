@@ -1,7 +1,6 @@
 import { z } from "zod";
 import { recordTypes } from "../../catalogue/record-type.ts";
 import { isEntityId, type LedgerNetwork, parseEntityId } from "../../ledger/entity-id.ts";
-import type { TargetName } from "../../reads/targets.ts";
 
 const EVM_ADDRESS = /^0x[0-9a-fA-F]{40}$/;
 
@@ -46,19 +45,11 @@ export const targetType = z.enum(recordTypes);
 
 /** What is starred. */
 export const starTarget = z
-  .strictObject({
-    type: targetType,
-    id: z.string(),
-  })
-  .superRefine((target, context) => {
-    if (!isTargetId(target)) {
-      context.addIssue({ code: "custom", path: ["id"], message: `is no ${target.type} id` });
-    }
+  .strictObject({ type: targetType, id: z.string() })
+  .superRefine(({ type, id }, context) => {
+    // Events and projects have record ids, tokens and collections their ledger id.
+    const isId = type === "token" || type === "collection" ? isEntityId(id) : RECORD_ID.test(id);
+    if (!isId) context.addIssue({ code: "custom", path: ["id"], message: `is no ${type} id` });
   });
 
 export const starBody = z.strictObject({ target: starTarget });
-
-/** Events and projects have record ids, tokens and collections their ledger id. */
-export function isTargetId({ type, id }: TargetName): boolean {
-  return type === "token" || type === "collection" ? isEntityId(id) : RECORD_ID.test(id);
-}

@@ -37,7 +37,7 @@ export function clientConfigOf(given: {
   return {
     network,
     chainId: `hedera:${network}`,
-    publicUrl: withoutSlash(publicUrl),
+    publicUrl: publicUrl.replace(/\/+$/, ""),
     mirrorNodeUrl: publicMirrorUrl(settings),
     explorerUrl: explorerUrl(settings),
     topics,
@@ -45,8 +45,4 @@ export function clientConfigOf(given: {
     demoWallets,
     walletConnectProjectId: settings.WALLETCONNECT_PROJECT_ID ?? null,
   };
-}
-
-function withoutSlash(url: string): string {
-  return url.replace(/\/+$/, "");
 }

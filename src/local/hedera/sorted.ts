@@ -53,14 +53,17 @@ export function pick<Row>(
       if (operator === "lt") end = Math.min(end, reached());
     }
   }
-  const others = columns.map(({ of, bounds }) => ({ of, bounds: bounds.filter(isUnordered) }));
-  const isWithinOthers = (row: Row): boolean =>
-    others.every(({ of, bounds }) => bounds.every((bound) => meets(of(row), bound)));
+  // Holes in a range, not ends of it.
+  const holes = columns.flatMap(({ of, bounds }) =>
+    bounds.filter(({ operator }) => operator === "ne").map(({ value }) => ({ of, value })),
+  );
+  const isInHole = (row: Row): boolean =>
+    holes.some(({ of, value }) => meets(of(row), { operator: "eq", value }));
   const found: Row[] = [];
   const [start, step] = order === "asc" ? [from, 1] : [end - 1, -1];
   for (let at = start; at >= from && at < end && found.length < limit; at += step) {
     const row = rows[at] as Row;
-    if (isWanted(row) && isWithinOthers(row)) found.push(row);
+    if (isWanted(row) && !isInHole(row)) found.push(row);
   }
   return found;
 }
@@ -81,9 +84,4 @@ export function meets(found: Sortable, { operator, value }: Bound): boolean {
     case "gte":
       return found >= value;
   }
-}
-
-/** A hole in a range, not an end of it. */
-function isUnordered({ operator }: Bound): boolean {
-  return operator === "ne";
 }

@@ -10,11 +10,6 @@ export function nanosOfMs(ms: number): Nanos {
   return BigInt(whole) * 1_000_000n + BigInt(Math.floor((ms - whole) * MILLISECOND));
 }
 
-/** The millisecond that an instant lies in. */
-export function wholeMs(at: Nanos): number {
-  return Number(at / 1_000_000n);
-}
-
 /** `seconds.nnnnnnnnn`, as the mirror node writes it; `separator` is `-` inside a transaction id. */
 export function timestampText(at: Nanos, separator = "."): string {
   return `${at / SECOND}${separator}${String(at % SECOND).padStart(9, "0")}`;

@@ -1,6 +1,5 @@
-import type { Cursor, Listing } from "./next-link.ts";
-import { nextLink } from "./next-link.ts";
-import { limitOf, type Order, orderOf, type Query } from "./parameters.ts";
+import { type Cursor, nextLink } from "./next-link.ts";
+import type { Order, Query } from "./parameters.ts";
 import type { View } from "./view.ts";
 
 /** A request, as far as an endpoint looks at it. */
@@ -36,16 +35,23 @@ export interface Page {
   after<Row>(rows: readonly Row[], cursors: (last: Row) => readonly Cursor[]): string | null;
 }
 
+const LIMIT_DEFAULT = 25;
+/** More is not refused but clamped, as the real one does. */
+const LIMIT_MAX = 100;
+
+/** The page that a query asks for; of what it says twice the last counts. */
 export function pageOf({ path, query }: MirrorRequest, defaultOrder: Order): Page {
-  const limit = limitOf(query);
-  const listing: Listing = { path, query, order: orderOf(query, defaultOrder) };
+  const limit = Math.min(Number(query.get("limit")?.at(-1) ?? LIMIT_DEFAULT), LIMIT_MAX);
+  const asked = query.get("order")?.at(-1)?.toLowerCase();
+  const order = asked === "asc" || asked === "desc" ? asked : defaultOrder;
   return {
     limit,
-    order: listing.order,
+    order,
     after(rows, cursors) {
       const last = rows.at(-1);
       // An exactly full last page has a next one, which is empty.
-      return last === undefined || rows.length < limit ? null : nextLink(listing, cursors(last));
+      if (last === undefined || rows.length < limit) return null;
+      return nextLink({ path, query, order }, cursors(last));
     },
   };
 }

@@ -14,7 +14,7 @@ export const byTime = (last: { readonly consensus_timestamp: string }): readonly
 ];
 
 /** A request for a list, as far as its `links.next` repeats it. */
-export interface Listing {
+interface Listing {
   readonly path: string;
   readonly query: Query;
   readonly order: Order;
@@ -48,7 +48,9 @@ export function nextLink(listing: Listing, cursors: readonly Cursor[]): string |
 
 /** Whether bounds from both sides leave nothing between them, counted in whole units. */
 function isEmptyRange(parameter: string, values: readonly string[]): boolean {
-  const unit = parameter === "timestamp" ? parseTimestamp : lastNumber;
+  const unit = (text: string): bigint =>
+    // `229` and `0.0.229` alike.
+    parameter === "timestamp" ? parseTimestamp(text) : BigInt(text.split(".").at(-1) ?? 0);
   let lower: bigint | undefined;
   let upper: bigint | undefined;
   for (const text of values) {
@@ -59,9 +61,4 @@ function isEmptyRange(parameter: string, values: readonly string[]): boolean {
     if (operator === "lte") upper = unit(value);
   }
   return lower !== undefined && upper !== undefined && upper < lower;
-}
-
-/** `229` and `0.0.229` alike. */
-function lastNumber(text: string): bigint {
-  return BigInt(text.split(".").at(-1) ?? 0);
 }

@@ -48,11 +48,6 @@ export function checkBounds(token: Bounds, serial: Bounds): void {
   }
 }
 
-/** Of which collections an NFT may be. */
-export function tokensWithin({ equal, lower, upper }: Bounds): Bound[] {
-  return [equal, lower, upper].filter((bound) => bound !== undefined);
-}
-
 /** Which serials it may have there: a bound on serials cuts only the collection at its edge. */
 export function serialsWithin(num: number, token: Bounds, serial: Bounds): Bound[] {
   const cuts = (side: "lower" | "upper"): Bound | undefined => {

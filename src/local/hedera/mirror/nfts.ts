@@ -7,7 +7,7 @@ import { readEntityNum } from "./account-reference.ts";
 import { findAccountNum } from "./accounts.ts";
 import { notFound } from "./errors.ts";
 import { type Endpoint, listAnswer, MAX_AGE, pageOf } from "./exchange.ts";
-import { boundsOf, checkBounds, cursorsAfter, serialsWithin, tokensWithin } from "./nft-bounds.ts";
+import { boundsOf, checkBounds, cursorsAfter, serialsWithin } from "./nft-bounds.ts";
 import {
   checkQuery,
   filtersOf,
@@ -39,7 +39,8 @@ export const getAccountNfts: Endpoint = (request) => {
   checkBounds(token, serial);
   const held = view.state.held.get(account) ?? new Map<number, number[]>();
   const tokens = [...held.keys()].sort((a, b) => a - b);
-  const columns = [{ of: (num: number) => num, bounds: tokensWithin(token) }];
+  const within = [token.equal, token.lower, token.upper].filter((bound) => bound !== undefined);
+  const columns = [{ of: (num: number) => num, bounds: within }];
   const shown: ShownNft[] = [];
   const spenders = idBounds(query, "spender.id");
   for (const num of pick(tokens, { ...page, limit: Infinity }, columns)) {

@@ -16,9 +16,6 @@ export type Query = ReadonlyMap<string, readonly string[]>;
 export type Accepts = (filter: Filter) => boolean;
 
 const OPERATOR = /^(eq|ne|lt|lte|gt|gte)$/;
-const LIMIT_DEFAULT = 25;
-/** More is not refused but clamped, as the real one does. */
-const LIMIT_MAX = 100;
 const REPEATED_MAX = 100;
 const MAX_LONG = 9_223_372_036_854_775_807n;
 
@@ -53,17 +50,6 @@ export function checkQuery(query: Query, accepted: Readonly<Record<string, Accep
 /** The filters of one parameter; `eq` where none is written. */
 export function filtersOf(query: Query, name: string): Filter[] {
   return (query.get(name) ?? []).flatMap((value) => readFilter(value) ?? []);
-}
-
-/** The page size that will be used: 25, or what was asked for up to 100; the last one counts. */
-export function limitOf(query: Query): number {
-  const asked = query.get("limit")?.at(-1);
-  return asked === undefined ? LIMIT_DEFAULT : Math.min(Number(asked), LIMIT_MAX);
-}
-
-export function orderOf(query: Query, fallback: Order): Order {
-  const asked = query.get("order")?.at(-1)?.toLowerCase();
-  return asked === "asc" || asked === "desc" ? asked : fallback;
 }
 
 /** The last value of a parameter that is `true` or `false`. */

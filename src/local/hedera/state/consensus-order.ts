@@ -1,10 +1,10 @@
 import { coerceError } from "../../../errors.ts";
 import { LedgerRefusal } from "../refusal.ts";
-import { wholeMs } from "../timestamps.ts";
+import { nanosOfMs } from "../timestamps.ts";
 import type { LedgerEvent } from "./events.ts";
 import { emptyState, evolve } from "./evolve.ts";
 import { openLedgerFile } from "./ledger-file.ts";
-import { nextConsensus, type Step } from "./state.ts";
+import type { Step } from "./state.ts";
 
 /**
  * The one order in which everything happens. A step runs when its turn comes; what it adds
@@ -32,13 +32,15 @@ export function openOrder(clock: () => number, folder?: string) {
   let ended = false;
   let aheadMs = 0;
   const now = (): number => {
-    const reached = wholeMs(state.lastConsensus);
-    aheadMs = Math.max(aheadMs, reached - clock());
+    const reachedMs = Number(state.lastConsensus / 1_000_000n);
+    aheadMs = Math.max(aheadMs, reachedMs - clock());
     return clock() + aheadMs;
   };
   const perform = <T>(step: Step<T>): T => {
     const events: LedgerEvent[] = [];
-    const at = nextConsensus(state.lastConsensus, now());
+    const [time, last] = [nanosOfMs(now()), state.lastConsensus];
+    // Just after the last step where time stood still.
+    const at = time > last ? time : last + 1n;
     const answer = step({ at, state, add: (event) => void events.push(event) });
     if (events.length > 0) file?.append(events);
     replay(events);

@@ -1,5 +1,5 @@
 import { firstIndex } from "../sorted.ts";
-import { type Nanos, nanosOfMs, SECOND } from "../timestamps.ts";
+import { type Nanos, SECOND } from "../timestamps.ts";
 import type {
   AccountVersion,
   CollectionVersion,
@@ -85,12 +85,6 @@ export function recentTransactions(state: State, key: string, now: Nanos): reado
   const all = state.transactionsById.get(key) ?? [];
   const [first] = all;
   return first !== undefined && first.at + RECEIPT_KEPT > now ? all : [];
-}
-
-/** The next consensus timestamp: the time, or just after the last one if time stood still. */
-export function nextConsensus(last: Nanos, nowMs: number): Nanos {
-  const now = nanosOfMs(nowMs);
-  return now > last ? now : last + 1n;
 }
 
 /** Whether any entity has this number: accounts, tokens and topics share one series. */
