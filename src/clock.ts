@@ -12,20 +12,7 @@ export interface Clock {
 }
 
 /** A clock that can look at its source again. */
-export interface FollowedClock extends Clock {
-  /** Measures the offset again; rejects when the source does not answer. */
-  measure(): Promise<void>;
-  /**
-   * Compares this clock with a time that an answer of the source carried, and measures where they
-   * differ: so any statement notices a jump at once.
-   *
-   * @param sourceMs epoch milliseconds, read after `askedAt`
-   * @param askedAt this clock's own time when the source was asked
-   */
-  compare(sourceMs: number, askedAt: number): Promise<void>;
-  /** Stops the periodic measuring. */
-  stop(): void;
-}
+export type FollowedClock = Awaited<ReturnType<typeof followClock>>;
 
 const MEASURE_EVERY_MS = 10_000;
 /** The source answered at an unknown moment within a measurement: a longer one is too inexact. */
@@ -43,7 +30,7 @@ const DIFFERENCE_MAX_MS = 100;
 export async function followClock(
   readSourceMs: () => Promise<number>,
   onFailure: (error: unknown) => void,
-): Promise<FollowedClock> {
+) {
   let offsetMs = 0;
   let isKnown = false;
   const look = async (): Promise<void> => {
@@ -69,13 +56,22 @@ export async function followClock(
   const measuring = every(MEASURE_EVERY_MS, measure, { onFailure });
   return {
     now,
+    /** Measures the offset again; rejects when the source does not answer. */
     measure,
-    async compare(sourceMs, askedAt) {
+    /**
+     * Compares this clock with a time that an answer of the source carried, and measures where they
+     * differ: so any statement notices a jump at once.
+     *
+     * @param sourceMs epoch milliseconds, read after `askedAt`
+     * @param askedAt this clock's own time when the source was asked
+     */
+    async compare(sourceMs: number, askedAt: number): Promise<void> {
       const isEarly = sourceMs < askedAt - DIFFERENCE_MAX_MS;
       const isLate = sourceMs > now() + DIFFERENCE_MAX_MS;
       // The source was there a moment ago; if it is gone now, its offset stands.
       if (isEarly || isLate) await measure().catch(onFailure);
     },
-    stop: () => void measuring.close(),
+    /** Stops the periodic measuring. */
+    stop: (): void => void measuring.close(),
   };
 }

@@ -1,11 +1,3 @@
-/** Shows on a terminal how far something is; says nothing to a file or a pipe. */
-export interface ProgressBar {
-  /** @param total null while it is not known: then the count alone is shown */
-  show(done: number, total: number | null): void;
-  /** Clears the line. */
-  end(): void;
-}
-
 /** The part of a stream that a bar needs; `process.stderr` is one. */
 export interface Terminal {
   readonly isTTY?: boolean;
@@ -16,9 +8,12 @@ export interface Terminal {
 const BAR_CELLS_MAX = 40;
 const CLEAR_LINE = "\r\u001b[2K";
 
-/** @param what is counted, in the plural: `records` */
-export function progressBar(terminal: Terminal, what: string): ProgressBar {
-  if (terminal.isTTY !== true) return { show: () => undefined, end: () => undefined };
+/**
+ * Shows on a terminal how far something is; says nothing to a file or a pipe.
+ *
+ * @param what is counted, in the plural: `records`
+ */
+export function progressBar(terminal: Terminal, what: string) {
   let shown = "";
   const barOf = (done: number, total: number): string => {
     const share = total === 0 ? 1 : Math.min(1, done / total);
@@ -30,12 +25,15 @@ export function progressBar(terminal: Terminal, what: string): ProgressBar {
     return `[${"#".repeat(full)}${"-".repeat(cells - full)}]${words}`;
   };
   return {
-    show(done, total) {
+    /** @param total null while it is not known: then the count alone is shown */
+    show(done: number, total: number | null): void {
+      if (terminal.isTTY !== true) return;
       const line = total === null ? `${number(done)} ${what}` : barOf(done, total);
       if (line !== shown) terminal.write(`${CLEAR_LINE}${line}`);
       shown = line;
     },
-    end() {
+    /** Clears the line. */
+    end(): void {
       if (shown !== "") terminal.write(CLEAR_LINE);
       shown = "";
     },

@@ -33,13 +33,10 @@ const create = command({
 /** `starboard topics create` */
 export const subcommand = defineCommand({ subCommands: { create } });
 
-/** Of both topics, the ids. */
-interface Topics {
-  readonly eventVotesTopicId: string;
-  readonly assetVotesTopicId: string;
-}
+type Topics = Awaited<ReturnType<typeof createBoth>>;
 
-async function createBoth(topic: Topic): Promise<Topics> {
+/** @returns the ids of both */
+async function createBoth(topic: Topic) {
   const clock = createLedgerClock();
   // One after the other: two ids of one instant would be the same transaction.
   const eventVotesTopicId = await createTopic(topic, { memo: "Starboard event stars", clock });

@@ -38,24 +38,7 @@ export interface LoadedWalletDay extends HostedWalletDay {
  * restored from its snapshot, or folded from the journal, at the version that the journal names.
  * Those not used for long are forgotten when there are too many.
  */
-export interface Host {
-  /** The actor at the journal's version, or at a later one that this process has stored since. */
-  open(key: WalletDayKey, journal: JournalVersion): Promise<HostedWalletDay>;
-  /** The actor as it is in memory; undefined when it is not. */
-  recall(key: WalletDayKey): HostedWalletDay | undefined;
-  /** The actor as the journal has it now. */
-  reload(key: WalletDayKey, notBefore?: number): Promise<LoadedWalletDay>;
-  /** Keeps the actor after a commit. */
-  keep(key: WalletDayKey, hosted: HostedWalletDay): void;
-  /** Forgets the actor: its memory cannot be trusted. */
-  drop(key: WalletDayKey): void;
-  /** Forgets all actors: the database may be another one than before. */
-  dropAll(): void;
-  /** How many actors are in memory. */
-  count(): number;
-  /** Runs work of one wallet after all earlier work of that wallet. */
-  inMailbox<T>(wallet: string, work: () => Promise<T>): Promise<T>;
-}
+export type Host = ReturnType<typeof createHost>;
 
 /** What the journal says of a wallet's day in passing, and the pass in force. */
 export interface JournalVersion {
@@ -78,7 +61,7 @@ export function createHost({
   snapshots,
   onOpen = () => undefined,
   liveMax = bounds.actorsLiveMax,
-}: HostOptions): Host {
+}: HostOptions) {
   // By wallet: of its days only the present one is ever asked.
   const live = recentlyUsed<HostedWalletDay>(liveMax);
   const mailboxes = new Map<string, Promise<unknown>>();
@@ -108,9 +91,12 @@ export function createHost({
     return hosted;
   };
   return {
+    /** The actor as it is in memory; undefined when it is not. */
     recall,
+    /** The actor as the journal has it now. */
     reload,
-    async open(key, { version, seasonId }) {
+    /** The actor at the journal's version, or at a later one that this process has stored since. */
+    async open(key: WalletDayKey, { version, seasonId }: JournalVersion): Promise<HostedWalletDay> {
       const known = recall(key);
       if (known !== undefined && isAt(version, known.state.context.stars)) {
         const state = underPass(known.state, seasonId);
@@ -124,14 +110,19 @@ export function createHost({
       if (restored !== null) return opened("snapshot", restored);
       return opened("journal", await reload(key));
     },
-    keep(key, hosted) {
+    /** Keeps the actor after a commit. */
+    keep(key: WalletDayKey, hosted: HostedWalletDay): void {
       remember(hosted);
       snapshots.write(key, hosted.state);
     },
-    drop: ({ wallet }) => live.delete(wallet),
+    /** Forgets the actor: its memory cannot be trusted. */
+    drop: ({ wallet }: WalletDayKey): void => live.delete(wallet),
+    /** Forgets all actors: the database may be another one than before. */
     dropAll: live.clear,
+    /** How many actors are in memory. */
     count: live.size,
-    inMailbox(wallet, work) {
+    /** Runs work of one wallet after all earlier work of that wallet. */
+    inMailbox<T>(wallet: string, work: () => Promise<T>): Promise<T> {
       const before = mailboxes.get(wallet) ?? Promise.resolve();
       const turn = before.then(work, work);
       const settled = turn.catch(() => undefined);

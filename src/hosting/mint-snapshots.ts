@@ -9,12 +9,7 @@ import { type Redis, runCommand } from "../store/redis.ts";
  * the mint's history; what happened since is folded on top. A star is decided on the claims of the
  * serials at hand, which no snapshot beats. Anything odd is no snapshot.
  */
-export interface MintSnapshots {
-  /** The mint as it was at a position of its history, or null. Never rejects. */
-  read(mint: string): Promise<MintSnapshot | null>;
-  /** Replaces what is there; never rejects. */
-  write(mint: string, snapshot: MintSnapshot): Promise<void>;
-}
+export type MintSnapshots = ReturnType<typeof createMintSnapshots>;
 
 export interface MintSnapshot {
   readonly seq: number;
@@ -46,14 +41,16 @@ const snapshotSchema = z.strictObject({
   wallets: z.array(z.tuple([z.string(), z.enum(["counted", "carrying"]), z.string()])),
 });
 
-export function createMintSnapshots(redis: Redis): MintSnapshots {
+export function createMintSnapshots(redis: Redis) {
   return {
-    async read(mint) {
+    /** The mint as it was at a position of its history, or null. Never rejects. */
+    async read(mint: string): Promise<MintSnapshot | null> {
       if (!redis.isReady) return null;
       const text = await runCommand(redis.get(mintKey(mint)), READ_WITHIN_MS).catch(() => null);
       return text === null ? null : decode(mint, text);
     },
-    async write(mint, snapshot) {
+    /** Replaces what is there; never rejects. */
+    async write(mint: string, snapshot: MintSnapshot): Promise<void> {
       if (!redis.isReady || snapshot.tables.weight > MINT_SNAPSHOT_WEIGHT_MAX) return;
       const options = { expiration: { type: "EX", value: KEPT_SECONDS } } as const;
       await redis.set(mintKey(mint), encode(mint, snapshot), options).catch(() => undefined);

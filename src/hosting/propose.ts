@@ -73,18 +73,9 @@ export function propose(
   return { star, claims, releases, ends, message: messageOf(star), idempotency };
 }
 
-/** A star that is weighed. */
-export interface WeighedStar {
-  readonly target: Target;
-  readonly wallet: string;
-  readonly holdings: Holdings;
-  /** Epoch milliseconds. */
-  readonly at: number;
-}
-
 /** What the star weighs, and the NFTs it uses up, as the target's row of the table says. */
 export function countWeight(
-  { target, wallet, holdings, at }: WeighedStar,
+  { target, wallet, holdings, at }: Pick<StarRecord, "target" | "wallet" | "holdings" | "at">,
   slice: Slice | null,
 ): Pick<EventDecision, "weight" | "breakdown"> & {
   readonly claims: EventDecision["claims"] | null;

@@ -18,14 +18,7 @@ import { type Redis, runCommand } from "../store/redis.ts";
  * and rules; anything odd is no snapshot, and the journal is folded instead. So it may be lost,
  * stale, ahead, foreign or forged at any moment.
  */
-export interface Snapshots {
-  /** The day's stars at exactly this version, or null. Never rejects, never waits long. */
-  read(key: WalletDayKey, version: DayVersion): Promise<readonly DayStar[] | null>;
-  /** Writes after a commit, some time soon; all of a tick in one command. */
-  write(key: WalletDayKey, state: WalletDayState): void;
-  /** Resolves when every snapshot given so far is written or dropped. */
-  settled(): Promise<void>;
-}
+export type Snapshots = ReturnType<typeof createSnapshots>;
 
 /** Bumped when the machine or the shape changes: older and newer processes then ignore each other's. */
 const SCHEMA = 2;
@@ -42,7 +35,7 @@ const snapshotSchema = z.tuple([
   z.array(z.tuple([z.uuid(), z.string(), z.number().int()])),
 ]);
 
-export function createSnapshots(redis: Redis): Snapshots {
+export function createSnapshots(redis: Redis) {
   /** By day, then by wallet. */
   let waiting = new Map<string, Map<string, WalletDayState>>();
   let count = 0;
@@ -77,13 +70,15 @@ export function createSnapshots(redis: Redis): Snapshots {
   );
 
   return {
-    async read(key, version) {
+    /** The day's stars at exactly this version, or null. Never rejects, never waits long. */
+    async read(key: WalletDayKey, version: DayVersion): Promise<readonly DayStar[] | null> {
       if (!redis.isReady) return null;
       const text = await readOne(key).catch(() => null);
       const stars = text === null ? null : decode(key, text);
       return stars !== null && stars.length === version.used && isAt(version, stars) ? stars : null;
     },
-    write({ wallet, day }, state) {
+    /** Writes after a commit, some time soon; all of a tick in one command. */
+    write({ wallet, day }: WalletDayKey, state: WalletDayState): void {
       if (count >= bounds.snapshotsWaitingMax) return;
       if (count === 0) {
         // After this tick: the stars of one batch go in one command.
@@ -93,7 +88,8 @@ export function createSnapshots(redis: Redis): Snapshots {
       const states = waiting.get(day) ?? new Map<string, WalletDayState>();
       waiting.set(day, states.set(wallet, state));
     },
-    settled: async () => void (await writing),
+    /** Resolves when every snapshot given so far is written or dropped. */
+    settled: async (): Promise<void> => void (await writing),
   };
 }
 

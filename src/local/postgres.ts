@@ -12,9 +12,8 @@ import { join, resolve } from "node:path";
 import { promisify } from "node:util";
 import postgres from "postgres";
 import { coerceError } from "../errors.ts";
-import type { UserIds } from "./child-process.ts";
 import { type LocalServer, runServer, type ServerKind } from "./local-server.ts";
-import { findPostgres, type NativePostgres, preparePostgres } from "./native-postgres.ts";
+import { findPostgres, preparePostgres } from "./native-postgres.ts";
 import type { ProcessReference } from "./process-identity.ts";
 import { keepSecret } from "./secret-file.ts";
 import { enterableFolder, openForServer, serverUser } from "./server-user.ts";
@@ -75,15 +74,9 @@ export async function startPostgres(options: PostgresOptions): Promise<LocalPost
   return { ...server, url: urlOf(cluster, server.port, DATABASE) };
 }
 
-interface Cluster {
-  readonly folder: string;
-  readonly data: string;
-  readonly user: UserIds | undefined;
-  readonly programs: NativePostgres;
-  readonly password: string;
-}
+type Cluster = ReturnType<typeof findCluster>;
 
-function findCluster(dataDir: string): Cluster {
+function findCluster(dataDir: string) {
   const owner = serverUser(join(dataDir, "data"));
   const folder = enterableFolder(dataDir, owner);
   const data = join(folder, "data");

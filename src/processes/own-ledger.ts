@@ -40,19 +40,14 @@ export interface OwnLedger {
  * Starts the ledger of this machine. At the first start its topics get stars of past days, which
  * the demo's directory then shows.
  */
-export async function ownLedger({
-  sql,
-  clock,
-  folder,
-  given,
-  onStop,
-}: {
+export async function ownLedger(place: {
   readonly sql: Sql;
   readonly clock: Clock;
   readonly folder: string;
   readonly given: Variables;
   readonly onStop: OnStop;
 }): Promise<OwnLedger> {
+  const { sql, clock, folder, given, onStop } = place;
   const file = join(folder, "ledger.json");
   const ledgerFolder = join(folder, "ledger");
   // Stars of the past name topics and collections: those of the ledger that is made here.

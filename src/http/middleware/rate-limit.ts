@@ -25,20 +25,7 @@ interface RateLimitOptions extends Limited {
 
 const WINDOW_MS = 60_000;
 
-export interface RateLimit {
-  /** Counts the request, or answers 429. Sets the rate headers on either. */
-  readonly middleware: MiddlewareHandler;
-  /** Whom a request counts for. To be asked when it arrives: a socket that is gone has no address. */
-  readonly client: ClientAddress;
-  /** Counts a request of the client for the fast path: the middleware counts it no second time. */
-  take(client: string): Promise<CountedVerdict>;
-  /** Whether the client was far from its limit when it was last counted: this one will pass. */
-  hasRoom(client: string): boolean;
-  /** Counts a refusal. @returns when to come again, whole seconds: waiting so long helps */
-  refused(verdict: CountedVerdict): number;
-  /** The rate headers, names and values alternate. */
-  headers(verdict: Verdict): readonly [string, string, string, string];
-}
+export type RateLimit = ReturnType<typeof rateLimit>;
 
 /** Clocks of processes differ a little, and timers of clients fire early: waiting must help. */
 const RETRY_SLACK_MS = 50;
@@ -48,13 +35,13 @@ const RETRY_SLACK_MS = 50;
  * Every reply carries `RateLimit-Policy` and `RateLimit` (draft-ietf-httpapi-ratelimit-headers),
  * a refusal also `Retry-After`.
  */
-export function rateLimit(options: RateLimitOptions): RateLimit {
+export function rateLimit(options: RateLimitOptions) {
   const { name, client, code, metrics } = options;
   const window = sharedWindow({ windowMs: WINDOW_MS, ...options });
   const windowSeconds = Math.ceil(window.windowMs / 1000);
   const policy = `"ip";q=${window.limit};w=${windowSeconds}`;
 
-  const headers: RateLimit["headers"] = ({ remaining, waitMs }) => [
+  const headers = ({ remaining, waitMs }: Verdict): readonly [string, string, string, string] => [
     "RateLimit-Policy",
     policy,
     "RateLimit",
@@ -67,26 +54,33 @@ export function rateLimit(options: RateLimitOptions): RateLimit {
     setReplyHeader(c, name, value);
   };
 
-  const refused: RateLimit["refused"] = ({ countedBy, waitMs }) => {
+  const refused = ({ countedBy, waitMs }: CountedVerdict): number => {
     metrics?.rateLimited.inc({ limit: name, counted_by: countedBy });
     const seconds = Math.ceil((waitMs + RETRY_SLACK_MS) / 1000);
     return Math.min(Math.max(1, seconds), windowSeconds);
   };
 
+  const middleware: MiddlewareHandler = async (c, next) => {
+    const verdict = precheckedOf(c)?.counted ?? (await window.take(client(c)));
+    announce(c, verdict);
+    if (verdict.accepted) return next();
+    const retryAfterSeconds = refused(verdict);
+    return code === undefined
+      ? tooManyRequests(c, retryAfterSeconds)
+      : problem(c, code, { retryAfterSeconds });
+  };
   return {
+    /** Counts the request, or answers 429. Sets the rate headers on either. */
+    middleware,
+    /** Whom a request counts for. To be asked when it arrives: a socket that is gone has no address. */
     client,
+    /** Counts a request of the client for the fast path: the middleware counts it no second time. */
     take: window.take,
+    /** Whether the client was far from its limit when it was last counted: this one will pass. */
     hasRoom: window.hasRoom,
-    headers,
+    /** Counts a refusal. @returns when to come again, whole seconds: waiting so long helps */
     refused,
-    async middleware(c, next) {
-      const verdict = precheckedOf(c)?.counted ?? (await window.take(client(c)));
-      announce(c, verdict);
-      if (verdict.accepted) return next();
-      const retryAfterSeconds = refused(verdict);
-      return code === undefined
-        ? tooManyRequests(c, retryAfterSeconds)
-        : problem(c, code, { retryAfterSeconds });
-    },
+    /** The rate headers, names and values alternate. */
+    headers,
   };
 }

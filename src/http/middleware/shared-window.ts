@@ -3,16 +3,6 @@ import type { Clock } from "../../clock.ts";
 import { type Redis, redisScript, runCommand } from "../../store/redis.ts";
 import { AHEAD_MAX_MS, localWindow, type Verdict, type WindowSize } from "./sliding-window.ts";
 
-/** A sliding window over all processes; see `sharedWindow`. */
-export interface SharedWindow extends WindowSize {
-  /** Accepts and counts, or refuses. Never fails, never waits longer than its deadline. */
-  take(client: string): Promise<CountedVerdict>;
-  /** What `take` would answer, without counting. */
-  look(client: string): Promise<CountedVerdict>;
-  /** Whether all processes together had counted less than half its limit when last asked. */
-  hasRoom(client: string): boolean;
-}
-
 export interface CountedVerdict extends Verdict {
   readonly countedBy: "redis" | "process";
 }
@@ -74,7 +64,7 @@ return { accepted, math.max(0, limit - count), oldest and oldest + window - now 
  * equal share of the limit through; also for one window once Redis is seen to have forgotten what
  * this process counted.
  */
-export function sharedWindow(options: SharedWindowOptions): SharedWindow {
+export function sharedWindow(options: SharedWindowOptions) {
   const { name, limit, windowMs, clock, redis, processes = () => 1 } = options;
   const own = localWindow(options);
   let pausedUntil = 0;
@@ -134,7 +124,8 @@ export function sharedWindow(options: SharedWindowOptions): SharedWindow {
   return {
     limit,
     windowMs,
-    async take(client) {
+    /** Accepts and counts, or refuses. Never fails, never waits longer than its deadline. */
+    async take(client: string): Promise<CountedVerdict> {
       const mine = own.take(client, clock.now(), ownLimit());
       const ours = mine.accepted && canAsk() ? await askTogether(client) : undefined;
       room.note(client, ours?.remaining ?? 0);
@@ -143,7 +134,8 @@ export function sharedWindow(options: SharedWindowOptions): SharedWindow {
       if (ours !== undefined) return ours;
       return byProcess(mine.accepted ? own.take(client, clock.now(), ownLimit()) : mine);
     },
-    async look(client) {
+    /** What `take` would answer, without counting. */
+    async look(client: string): Promise<CountedVerdict> {
       const mine = own.look(client, clock.now(), ownLimit());
       const ours = mine.accepted ? await ask(client, 0) : undefined;
       if (ours === undefined) {
@@ -151,6 +143,7 @@ export function sharedWindow(options: SharedWindowOptions): SharedWindow {
       }
       return { ...ours, accepted: ours.remaining > 0, countedBy: "redis" };
     },
+    /** Whether all processes together had counted less than half its limit when last asked. */
     hasRoom: room.has,
   };
 }

@@ -11,6 +11,7 @@ import { methodNotAllowed } from "../problem.ts";
 import { describedTable } from "./directory.ts";
 import type { Endpoint, EndpointDeps } from "./endpoint.ts";
 import { dataEndpoints } from "./endpoints.ts";
+import { searchOf } from "./parameters.ts";
 import { parsedQueries } from "./parsed-queries.ts";
 import { type Representation, represent, send } from "./representation.ts";
 import { responseCache } from "./response-cache.ts";
@@ -96,9 +97,4 @@ function answerOpenly(app: Hono, row: Endpoint): void {
 /** `/events/{id}` as Hono spells it, which reads "/" as `/v1` and "" as `/v1/`. */
 function routesOf({ path }: Endpoint): string[] {
   return path === "/" ? ["/", ""] : [path.replace(/\{(\w+)\}/g, ":$1")];
-}
-
-function searchOf(url: string): string {
-  const start = url.indexOf("?");
-  return start === -1 ? "" : url.slice(start + 1);
 }

@@ -53,6 +53,12 @@ const NAME_PART = new RegExp(`^\\P{Cc}{1,${NAME_PART_CHARACTERS_MAX}}$`, "u");
 /** Part of a name, without controls. */
 export const namePart = () => z.string().regex(NAME_PART).optional();
 
+/** The query of a request's URL, without its question mark. */
+export function searchOf(url: string): string {
+  const start = url.indexOf("?");
+  return start === -1 ? "" : url.slice(start + 1);
+}
+
 /**
  * Reads a query against a shape. Bad are a value outside its set or range, an empty value, a
  * repeated parameter, and one that the endpoint does not have.

@@ -7,12 +7,7 @@ export interface ParsedQuery extends BoundRequest {
   readonly path: string;
 }
 
-export interface ParsedQueries {
-  /** Checks what requests of an endpoint bring, once for all who write it the same. */
-  of(row: Endpoint): (path: Record<string, string>, search: string) => BoundRequest;
-  /** @param target path and query as the client wrote them */
-  find(target: string): ParsedQuery | undefined;
-}
+export type ParsedQueries = ReturnType<typeof parsedQueries>;
 
 /** Of one endpoint; a client that asks oddly gains nothing by filling them up. */
 const QUERIES_MAX = 256;
@@ -21,14 +16,15 @@ const QUERIES_MAX = 256;
  * Remembers which queries are allowed: that depends on nothing but how they are written.
  * Refusals are not remembered, nor what may hold a key, nor paths that name a record.
  */
-export function parsedQueries(): ParsedQueries {
+export function parsedQueries() {
   const byTarget = new Map<string, ParsedQuery>();
   return {
-    of(row) {
+    /** Checks what requests of an endpoint bring, once for all who write it the same. */
+    of(row: Endpoint) {
       const path = `/v1${row.path}`;
       const hasPath = Object.keys(row.parameters.shape).length > 0;
       const targets = new Set<string>();
-      return (given, search) => {
+      return (given: Record<string, string>, search: string): BoundRequest => {
         const target = search === "" ? path : `${path}?${search}`;
         const found = hasPath ? undefined : byTarget.get(target);
         if (found !== undefined) return found;
@@ -43,6 +39,7 @@ export function parsedQueries(): ParsedQueries {
         return bound;
       };
     },
-    find: (target) => byTarget.get(target),
+    /** @param target path and query as the client wrote them */
+    find: (target: string): ParsedQuery | undefined => byTarget.get(target),
   };
 }

@@ -5,13 +5,7 @@ import type { ServerResponse } from "node:http";
  * nothing for the client: what is sent next is asked for when the client has taken the last
  * piece, so a slow reader costs one piece and what its socket buffers, however much happens.
  */
-export interface EventStream {
-  readonly body: ReadableStream<Uint8Array>;
-  /** There may be something to send. */
-  wake(): void;
-  /** Ends it in good order; a client that does not read is cut. */
-  end(): void;
-}
+export type EventStream = ReturnType<typeof openEventStream>;
 
 /** A client that has taken nothing over so many heartbeats is gone, or will never keep up. */
 const HEARTBEATS_MISSED_MAX = 2;
@@ -26,7 +20,7 @@ export function openEventStream(given: {
   /** Runs once, when the stream is over. */
   readonly onEnd: () => void;
   readonly heartbeatEveryMs: number;
-}): EventStream {
+}) {
   const { next, outgoing, onEnd, heartbeatEveryMs } = given;
   /** Set while the client waits for a piece. */
   let rouse: ((hasNews: boolean) => void) | undefined;
@@ -58,6 +52,7 @@ export function openEventStream(given: {
       finish();
     }
   }
+  /** Ends it in good order; a client that does not read is cut. */
   const end = (): void => {
     if (isOver) return;
     finish();
@@ -68,5 +63,10 @@ export function openEventStream(given: {
   if (outgoing?.destroyed) setImmediate(end);
   else outgoing?.once("close", end);
   outgoing?.setTimeout(heartbeatEveryMs * HEARTBEATS_MISSED_MAX, () => outgoing.destroy());
-  return { body: ReadableStream.from(pieces()), wake: () => rouse?.(true), end };
+  return {
+    body: ReadableStream.from(pieces()),
+    /** There may be something to send. */
+    wake: (): void => rouse?.(true),
+    end,
+  };
 }

@@ -1,3 +1,4 @@
+import { NOT_SUBMITTED } from "../../reads/receipts.ts";
 import { type ProblemCode, standingReply } from "../problem.ts";
 import type { OperationName } from "./operations.ts";
 
@@ -30,17 +31,7 @@ const STAR = {
   },
 };
 
-const STORED = {
-  ...STAR,
-  publication: {
-    state: "stored",
-    topicId: null,
-    transactionId: null,
-    sequenceNumber: null,
-    consensusTimestamp: null,
-    runningHash: null,
-  },
-};
+const STORED = { ...STAR, publication: NOT_SUBMITTED };
 
 /** What an operation is sent, and what it answers: on the demo's directory. */
 export const examples: Readonly<

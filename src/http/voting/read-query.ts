@@ -1,7 +1,7 @@
 import type { Context } from "hono";
 import type { z } from "zod";
 import { TerminalError } from "../../errors.ts";
-import { parseParameters, shownName } from "../v1/parameters.ts";
+import { parseParameters, searchOf, shownName } from "../v1/parameters.ts";
 
 /**
  * Reads the query of a voting request, as strictly as the public API does.
@@ -10,9 +10,7 @@ import { parseParameters, shownName } from "../v1/parameters.ts";
  *   repeated, or none of the operation's
  */
 export function readVotingQuery<S extends z.ZodObject>(c: Context, shape: S): z.output<S> {
-  const { url } = c.req;
-  const start = url.indexOf("?");
-  const given = parseParameters(shape, new URLSearchParams(start === -1 ? "" : url.slice(start)));
+  const given = parseParameters(shape, new URLSearchParams(searchOf(c.req.url)));
   if ("values" in given) return given.values;
   const field = shownName(given.name);
   throw new TerminalError("INVALID_REQUEST", `The parameter ${field} ${given.flaw}.`, { field });

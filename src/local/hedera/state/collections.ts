@@ -84,14 +84,8 @@ export function transferNfts(
   };
 }
 
-/** A collection as it stands. */
-interface Living {
-  readonly token: CollectionVersion;
-  readonly nfts: readonly NftHistory[];
-}
-
-/** @throws LedgerRefusal when there is none, or it was deleted */
-export function livingCollection(state: State, id: string): Living {
+/** A collection as it stands. @throws LedgerRefusal when there is none, or it was deleted */
+export function livingCollection(state: State, id: string) {
   const { versions, nfts = [] } = state.collections.get(entityNum(id)) ?? {};
   const token = newest(versions);
   if (token === undefined) throw new LedgerRefusal("INVALID_TOKEN_ID", `no collection ${id}`);
