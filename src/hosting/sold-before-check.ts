@@ -2,7 +2,7 @@ import type { Target } from "../../actors/content.ts";
 import { type Day, dayOf } from "../../actors/day.ts";
 import type { Holdings } from "../../actors/holdings.ts";
 import { decideEnds } from "../journal/decide-ends.ts";
-import type { Slice } from "../journal/load.ts";
+import type { Slice, SliceKey } from "../journal/load.ts";
 import type { Collection, LiveClaim } from "../journal/mint-end.ts";
 
 export interface SoldDeps {
@@ -18,11 +18,35 @@ export interface SoldDeps {
   ) => Promise<readonly LiveClaim[]>;
 }
 
-/** A star of a forever mint, with what its wallet holds. */
-export interface MintVoter {
+export interface SliceDeps extends SoldDeps {
+  readonly loadSlice: (key: SliceKey) => Promise<Slice>;
+}
+
+/** A wallet that stars something, with what it holds. */
+interface Voter {
   readonly target: Target;
   readonly wallet: string;
   readonly holdings: Holdings;
+}
+
+/**
+ * The claims on the NFTs that the wallet brings, without what the star proves lost; null where the
+ * target accounts for none.
+ *
+ * @throws RetryableError as `withSold`
+ */
+export async function sliceFor(deps: SliceDeps, voter: Voter, day: Day): Promise<Slice | null> {
+  const { target, wallet, holdings } = voter;
+  const { scope } = target.rule;
+  if (scope === "none") return null;
+  const slice = await deps.loadSlice({
+    event: target.id,
+    day: scope === "forever-mint" ? null : day,
+    wallet,
+    serialsA: holdings.collectionA,
+    serialsB: holdings.collectionB,
+  });
+  return scope === "forever-mint" ? withSold(deps, voter, { day, slice }) : slice;
 }
 
 /**
@@ -35,7 +59,7 @@ export interface MintVoter {
  */
 export async function withSold(
   deps: SoldDeps,
-  { target, wallet, holdings }: MintVoter,
+  { target, wallet, holdings }: Voter,
   given: { readonly day: Day; readonly slice: Slice },
 ): Promise<Slice> {
   const { day, slice } = given;

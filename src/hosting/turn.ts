@@ -8,19 +8,18 @@ import type { FollowedClock } from "../clock.ts";
 import { RetryableError } from "../errors.ts";
 import type { GroupCommit } from "../journal/group-commit.ts";
 import type { IdempotencyQuery, KeptReply } from "../journal/idempotency.ts";
-import { NO_CLAIMS, type Slice, type SliceKey } from "../journal/load.ts";
+import { NO_CLAIMS } from "../journal/load.ts";
 import type { ReturnReason } from "../journal/send-batch.ts";
 import type { DecidedStar, StarRecord } from "../journal/star-record.ts";
 import { inSpan, tracing } from "../tracing.ts";
 import type { Host, LoadedWalletDay } from "./host.ts";
 import { type Facts, propose, type StarIntent } from "./propose.ts";
-import { type SoldDeps, withSold } from "./sold-before-check.ts";
+import { type SliceDeps, sliceFor } from "./sold-before-check.ts";
 
-export interface TurnDeps extends SoldDeps {
+export interface TurnDeps extends SliceDeps {
   readonly host: Host;
   readonly clock: FollowedClock;
   readonly commit: GroupCommit["commit"];
-  readonly loadSlice: (key: SliceKey) => Promise<Slice>;
   readonly findKeptReply: (query: IdempotencyQuery) => Promise<KeptReply | null>;
   readonly messageOf: (star: StarRecord) => string;
   /** Called where machine and journal judge a star differently: a defect. Never throws. */
@@ -114,7 +113,12 @@ async function attemptTurn(
   const key = { wallet: intent.wallet, day: dayOf(clock.now()) };
   const [hosted, slice] = await Promise.all([
     undone === null ? recall(host, key, intent) : host.reload(key, undone.facts.now),
-    readSlice(deps, intent, { day: key.day, isFirst: undone === null }),
+    // On an event's day a serial has counted before only if the NFT came from a wallet that starred
+    // there today, so the first decision assumes that all are free, and the journal, which looks
+    // while it stores, hands it back where they are not. On a forever mint most have counted.
+    undone === null && intent.target.rule.scope === "event-day"
+      ? NO_CLAIMS
+      : sliceFor(deps, intent, key.day),
   ]);
   // This clock may be some milliseconds behind the one by which the pass was in force.
   const now = Math.max(clock.now(), hosted.readAt);
@@ -222,29 +226,4 @@ async function keptReply(
   { wallet, idempotency }: TurnIntent,
 ): Promise<KeptReply | null> {
   return idempotency === null ? null : deps.findKeptReply({ wallet, key: idempotency.key });
-}
-
-/**
- * The claims on the NFTs this wallet brings; null where the target accounts for none. On an
- * event's day a serial has counted before only if the NFT came from a wallet that starred there
- * today, so the first decision assumes that all are free, and the journal, which looks while it
- * stores, hands it back where they are not. On a forever mint most have counted.
- */
-async function readSlice(
-  deps: TurnDeps,
-  intent: TurnIntent,
-  { day, isFirst }: { readonly day: Day; readonly isFirst: boolean },
-): Promise<Slice | null> {
-  const { target, holdings, wallet } = intent;
-  const { scope } = target.rule;
-  if (scope === "none") return null;
-  if (scope === "event-day" && isFirst) return NO_CLAIMS;
-  const slice = await deps.loadSlice({
-    event: target.id,
-    day: scope === "forever-mint" ? null : day,
-    wallet,
-    serialsA: holdings.collectionA,
-    serialsB: holdings.collectionB,
-  });
-  return scope === "forever-mint" ? withSold(deps, intent, { day, slice }) : slice;
 }

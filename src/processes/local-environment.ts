@@ -13,7 +13,6 @@ import { demoTargets } from "../demo/past-stars.ts";
 import { coerceError } from "../errors.ts";
 import { issueKey, listKeys, revokeKey } from "../keys/api-keys.ts";
 import { demoDirectory } from "../local/demo-directory.ts";
-import type { DemoLedger } from "../local/demo-ledger.ts";
 import { lockFolder } from "../local/folder-lock.ts";
 import { freePort, isFree } from "../local/free-port.ts";
 import { startPostgres } from "../local/postgres.ts";
@@ -22,33 +21,11 @@ import { keepSecret } from "../local/secret-file.ts";
 import { migrate } from "../store/migrate.ts";
 import { openPostgres, readDatabaseClock, type Sql } from "../store/postgres.ts";
 import { fillDemo, type OnStop, ownLedger, type Variables } from "./own-ledger.ts";
-import { WEB_SETTINGS, type WebSettings } from "./web-settings.ts";
-import { WORKER_SETTINGS, type WorkerSettings } from "./worker.ts";
+import { WEB_SETTINGS } from "./web-settings.ts";
+import { WORKER_SETTINGS } from "./worker.ts";
 
 /** The servers of `npm start`, and the settings that name them. */
-export interface LocalEnvironment {
-  /** Where the data is kept. */
-  readonly folder: string;
-  readonly settings: WebSettings & WorkerSettings;
-  /** The Redis of BullMQ; absent where it is the one from npm, which is not fit for it. */
-  readonly queueUrl: string | undefined;
-  /** Who votes by themselves; none where the ledger is not our own, or they are off. */
-  readonly voters: DemoLedger["voters"];
-  /** What they vote for. */
-  readonly targets: readonly string[];
-  /** With their keys, for people to vote with; absent where the ledger is not this machine's own. */
-  readonly demoWallets: DemoLedger["wallets"] | undefined;
-  /** Newly issued; the one of the last start is revoked. */
-  readonly demoKey: string;
-  /** Where the operator's token is, in words: the token itself is never printed. */
-  readonly operatorToken: string;
-  /**
-   * Lets commands in other terminals find these servers (`.starboard/environment.json`).
-   *
-   * @param url where the web process answers
-   */
-  announce(url: string): void;
-}
+export type LocalEnvironment = Awaited<ReturnType<typeof openLocalEnvironment>>;
 
 const DEMO_KEY_NAME = "npm start";
 /** Kept between starts, so that a signed-in operator stays so. */
@@ -64,7 +41,7 @@ const POSTGRES_PORT = 5433;
  *
  * @param onStop called with how to stop each thing, in the order of their starts
  */
-export async function openLocalEnvironment(onStop: OnStop): Promise<LocalEnvironment> {
+export async function openLocalEnvironment(onStop: OnStop) {
   const folder = resolve(".starboard");
   mkdirSync(folder, { recursive: true });
   const given = givenSettings(environment());
@@ -107,19 +84,31 @@ export async function openLocalEnvironment(onStop: OnStop): Promise<LocalEnviron
   const settings = readSettings({ ...found, ...given }, [...WEB_SETTINGS, ...WORKER_SETTINGS]);
   if (isLocal) await fillDemo({ sql, settings, clock }, own);
   return {
+    /** Where the data is kept. */
     folder,
     settings,
+    /** The Redis of BullMQ; absent where it is the one from npm, which is not fit for it. */
     queueUrl: redis?.kind === "js-redis-server" ? undefined : settings.REDIS_URL,
+    /** Who votes by themselves; none where the ledger is not our own, or they are off. */
     voters: settings.DEMO_VOTERS === "on" ? (own?.demo.voters ?? []) : [],
+    /** What they vote for. */
     targets: demoTargets(
       demoDirectory(0, [settings.COLLECTION_A_ID, settings.COLLECTION_B_ID]),
     ).map(({ type, id }) => `${type}/${id}`),
+    /** With their keys, for people to vote with; absent where the ledger is not this machine's own. */
     demoWallets: own?.demo.wallets,
+    /** Newly issued; the one of the last start is revoked. */
     demoKey: await issueDemoKey(sql),
+    /** Where the operator's token is, in words: the token itself is never printed. */
     operatorToken: given.OPERATOR_TOKEN
       ? "OPERATOR_TOKEN of this environment"
       : `the text in ${join(folder, TOKEN_FILE)}`,
-    announce(url) {
+    /**
+     * Lets commands in other terminals find these servers (`.starboard/environment.json`).
+     *
+     * @param url where the web process answers
+     */
+    announce(url: string): void {
       const file = join(folder, ENVIRONMENT_FILE);
       const announced = { ...found, ...given, PORT: new URL(url).port };
       writeFileSync(file, JSON.stringify(announced, null, 2), { mode: 0o600 });

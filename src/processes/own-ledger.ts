@@ -11,7 +11,7 @@ import {
 import { DEMO_SOURCES } from "../local/demo-directory.ts";
 import { type DemoLedger, readKept, settleDemoLedger } from "../local/demo-ledger.ts";
 import { freePort, readPort } from "../local/free-port.ts";
-import { type LocalHedera, startLocalHedera } from "../local/hedera/start.ts";
+import { startLocalHedera } from "../local/hedera/start.ts";
 import { createLogger } from "../log.ts";
 import type { Sql } from "../store/postgres.ts";
 import type { WebSettings } from "./web-settings.ts";
@@ -30,11 +30,7 @@ const MIRROR_PORT = 5551;
 const MIRROR_PORT_FILE = "mirror.port";
 
 /** The local ledger with its demo inhabitants. */
-export interface OwnLedger {
-  readonly demo: DemoLedger;
-  readonly hedera: LocalHedera;
-  readonly variables: Variables;
-}
+type OwnLedger = Awaited<ReturnType<typeof ownLedger>>;
 
 /**
  * Starts the ledger of this machine. At the first start its topics get stars of past days, which
@@ -46,7 +42,7 @@ export async function ownLedger(place: {
   readonly folder: string;
   readonly given: Variables;
   readonly onStop: OnStop;
-}): Promise<OwnLedger> {
+}) {
   const { sql, clock, folder, given, onStop } = place;
   const file = join(folder, "ledger.json");
   const ledgerFolder = join(folder, "ledger");

@@ -6,15 +6,14 @@ import { type Breakdown, votingPower } from "../../actors/weight.ts";
 import type { Clock } from "../clock.ts";
 import { TerminalError } from "../errors.ts";
 import { countWeight } from "../hosting/propose.ts";
-import { type SoldDeps, withSold } from "../hosting/sold-before-check.ts";
-import type { Slice, SliceKey, WalletDayFacts, WalletDayQuery } from "../journal/load.ts";
+import { type SliceDeps, sliceFor } from "../hosting/sold-before-check.ts";
+import type { WalletDayFacts, WalletDayQuery } from "../journal/load.ts";
 import type { TargetName } from "../reads/targets.ts";
 
-export interface PreviewDeps extends SoldDeps {
+export interface PreviewDeps extends SliceDeps {
   readonly clock: Clock;
   readonly findTarget: (name: TargetName) => Promise<Target | null>;
   readonly loadWalletDay: (query: WalletDayQuery) => Promise<WalletDayFacts>;
-  readonly loadSlice: (key: SliceKey) => Promise<Slice>;
   readonly lastStarredDay: (wallet: string, target: Target) => Promise<Day | null>;
 }
 
@@ -44,29 +43,16 @@ export async function previewStar(
   const target = await deps.findTarget(name);
   if (target === null)
     throw new TerminalError("NOT_FOUND", `there is no ${name.type} with this id`);
-  const { scope } = target.rule;
   const [holdings, lastStarredDay] = await Promise.all([
     deps.readHoldings(wallet),
     deps.lastStarredDay(wallet, target),
   ]);
   const now = deps.clock.now();
   const day = dayOf(now);
-  const [facts, loaded] = await Promise.all([
+  const [facts, slice] = await Promise.all([
     deps.loadWalletDay({ wallet, day, notBefore: now }),
-    scope === "none"
-      ? null
-      : deps.loadSlice({
-          event: target.id,
-          day: scope === "forever-mint" ? null : day,
-          wallet,
-          serialsA: holdings.collectionA,
-          serialsB: holdings.collectionB,
-        }),
+    sliceFor(deps, { target, wallet, holdings }, day),
   ]);
-  const slice =
-    loaded !== null && scope === "forever-mint"
-      ? await withSold(deps, { target, wallet, holdings }, { day, slice: loaded })
-      : loaded;
   const { weight, breakdown } = countWeight({ target, wallet, holdings, at: now }, slice);
   return {
     votingPower: votingPower(holdings, rulesOn(day)),

@@ -3,7 +3,6 @@ import { bounds } from "../../bounds.ts";
 import type { VerifyKey } from "../../keys/verify-key.ts";
 import { revisionOf } from "../../store/data-revision.ts";
 import { runStatement } from "../../store/postgres.ts";
-import type { FindAnswer } from "../fast-path/fast-path.ts";
 import { readyAnswers, type Shared } from "../fast-path/ready-answers.ts";
 import { requireApiKey } from "../middleware/api-key.ts";
 import { type Limited, rateLimit } from "../middleware/rate-limit.ts";
@@ -24,20 +23,16 @@ export interface PublicApiDeps extends EndpointDeps, Limited {
   readonly publicUrl: string;
 }
 
-export interface PublicApi {
-  readonly app: Hono;
-  /** Finds ready answers for the server's fast path. */
-  readonly find: FindAnswer;
-}
-
 const DATA_CACHE = { cacheControl: "private, max-age=1" };
 const OPEN_CACHE = { cacheControl: "public, max-age=60" };
 
 /**
  * The public API, everything under `/v1`. Order of checks: rate limit, method, route, key,
  * parameters, record (contract, section 2).
+ *
+ * @returns with what finds ready answers for the server's fast path
  */
-export function publicApi(deps: PublicApiDeps): PublicApi {
+export function publicApi(deps: PublicApiDeps) {
   const limit = rateLimit({ ...deps, name: "api", limit: deps.rateLimit });
   const app = new Hono().basePath("/v1");
   const table = describedTable(dataEndpoints(deps), deps.publicUrl);

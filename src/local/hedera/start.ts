@@ -1,18 +1,9 @@
-import type { Service } from "../../service.ts";
-import {
-  type ConsensusNode,
-  type ConsensusOptions,
-  startConsensusNodes,
-} from "./consensus-node.ts";
-import { type Ledger, type LedgerOptions, openLedger } from "./ledger.ts";
+import { type ConsensusOptions, startConsensusNodes } from "./consensus-node.ts";
+import { type LedgerOptions, openLedger } from "./ledger.ts";
 import { type InterceptRequest, startMirrorNode } from "./mirror-node.ts";
 
 /** A whole network on this machine; closing stops the servers, then the ledger. */
-export interface LocalHedera extends Service {
-  readonly ledger: Ledger;
-  readonly nodes: readonly ConsensusNode[];
-  readonly mirrorUrl: string;
-}
+export type LocalHedera = Awaited<ReturnType<typeof startLocalHedera>>;
 
 export interface LocalHederaOptions extends LedgerOptions {
   readonly nodePorts?: readonly number[] | undefined;
@@ -28,7 +19,7 @@ export interface LocalHederaOptions extends LedgerOptions {
  *
  * @throws Error when a port is taken or the ledger's folder in use; nothing is left open then
  */
-export async function startLocalHedera(options: LocalHederaOptions): Promise<LocalHedera> {
+export async function startLocalHedera(options: LocalHederaOptions) {
   const { nodePorts: ports, mirrorPort, interceptRequest } = options;
   const ledger = await openLedger(options);
   const closers = [() => ledger.close()];

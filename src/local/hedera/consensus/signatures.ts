@@ -4,18 +4,12 @@ import { secp256k1 } from "@noble/curves/secp256k1.js";
 import { keccak_256 } from "@noble/hashes/sha3.js";
 import { isSatisfied, type PrimitiveKey, readPublicKey } from "../../../ledger/public-key.ts";
 
-/** The signatures that came with a transaction, checked against keys when asked. */
-export interface Signatures {
-  readonly count: number;
-  /** @param key hex of a protobuf `Key`; one that cannot be read is never satisfied */
-  satisfy(key: string): boolean;
-}
-
-/** @param body the signed bytes */
-export function signaturesOver(
-  body: Uint8Array,
-  pairs: readonly Hapi.ISignaturePair[],
-): Signatures {
+/**
+ * The signatures that came with a transaction, checked against keys when asked.
+ *
+ * @param body the signed bytes
+ */
+export function signaturesOver(body: Uint8Array, pairs: readonly Hapi.ISignaturePair[]) {
   // One transaction asks about the same key more than once: payer first, then submit key.
   const known = new Map<string, boolean>();
   const signedBy = (key: PrimitiveKey): boolean => {
@@ -27,7 +21,8 @@ export function signaturesOver(
   };
   return {
     count: pairs.length,
-    satisfy(key) {
+    /** @param key hex of a protobuf `Key`; one that cannot be read is never satisfied */
+    satisfy(key: string): boolean {
       const tree = readPublicKey({ _type: "ProtobufEncoded", key });
       return tree !== undefined && isSatisfied(tree, signedBy);
     },

@@ -2,21 +2,10 @@ import { createHash } from "node:crypto";
 import hapi, { type proto as Hapi } from "@hashgraph/proto";
 import { type Nanos, SECOND } from "../timestamps.ts";
 import { PrecheckFailure } from "./codes.ts";
-import { type Signatures, signaturesOver } from "./signatures.ts";
+import { signaturesOver } from "./signatures.ts";
 
 /** A transaction as it came in, decoded and whole, but not yet believed. */
-export interface SubmittedTransaction {
-  readonly payer: number;
-  readonly validStart: Nanos;
-  readonly validDuration: number;
-  readonly node: number;
-  readonly maxFee: bigint;
-  readonly memo: Uint8Array;
-  /** SHA-384 of the signed bytes: what the network calls the transaction's hash. */
-  readonly hash: Uint8Array;
-  readonly signatures: Signatures;
-  readonly operation: Operation;
-}
+export type SubmittedTransaction = Readonly<ReturnType<typeof readTransaction>>;
 
 export type Operation =
   | { readonly kind: "create-topic"; readonly body: Hapi.IConsensusCreateTopicTransactionBody }
@@ -31,7 +20,7 @@ const MEMO_BYTES_MAX = 100;
  *
  * @throws PrecheckFailure when they are not a well-formed transaction of a kind known here
  */
-export function readTransaction(bytes: Uint8Array): SubmittedTransaction {
+export function readTransaction(bytes: Uint8Array) {
   if (bytes.length > TRANSACTION_BYTES_MAX) throw new PrecheckFailure("TRANSACTION_OVERSIZE");
   const { signed, signedBytes, body } = decode(bytes);
   const id = body.transactionID;
@@ -49,6 +38,7 @@ export function readTransaction(bytes: Uint8Array): SubmittedTransaction {
     node: body.nodeAccountID == null ? 0 : accountNum(body.nodeAccountID),
     maxFee,
     memo: checkMemo(body.memo ?? ""),
+    /** SHA-384 of the signed bytes: what the network calls the transaction's hash. */
     hash: createHash("sha384").update(signedBytes).digest(),
     signatures: signaturesOver(signed.bodyBytes, signed.sigMap?.sigPair ?? []),
     operation: readOperation(body),

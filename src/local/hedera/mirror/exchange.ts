@@ -27,27 +27,23 @@ export type Endpoint = (request: MirrorRequest) => MirrorAnswer;
 /** How long caches may keep an answer, in seconds, as the real one's configuration has it. */
 export const MAX_AGE = { list: 1, account: 2, token: 5, record: 600 } as const;
 
-/** A page of a list: how many rows, which way, and how the next page is found. */
-export interface Page {
-  readonly limit: number;
-  readonly order: Order;
-  /** The link after these rows; null when the page came back short. */
-  after<Row>(rows: readonly Row[], cursors: (last: Row) => readonly Cursor[]): string | null;
-}
-
 const LIMIT_DEFAULT = 25;
 /** More is not refused but clamped, as the real one does. */
 const LIMIT_MAX = 100;
 
+/** A page of a list: how many rows, which way, and how the next page is found. */
+export type Page = ReturnType<typeof pageOf>;
+
 /** The page that a query asks for; of what it says twice the last counts. */
-export function pageOf({ path, query }: MirrorRequest, defaultOrder: Order): Page {
+export function pageOf({ path, query }: MirrorRequest, defaultOrder: Order) {
   const limit = Math.min(Number(query.get("limit")?.at(-1) ?? LIMIT_DEFAULT), LIMIT_MAX);
   const asked = query.get("order")?.at(-1)?.toLowerCase();
   const order = asked === "asc" || asked === "desc" ? asked : defaultOrder;
   return {
     limit,
     order,
-    after(rows, cursors) {
+    /** The link after these rows; null when the page came back short. */
+    after<Row>(rows: readonly Row[], cursors: (last: Row) => readonly Cursor[]): string | null {
       const last = rows.at(-1);
       // An exactly full last page has a next one, which is empty.
       if (last === undefined || rows.length < limit) return null;

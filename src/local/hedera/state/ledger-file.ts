@@ -10,39 +10,24 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { every, type Service } from "../../../service.ts";
+import { every } from "../../../service.ts";
 import { lockFolder } from "../../folder-lock.ts";
 import { type LedgerEvent, readEvents, writeEvents } from "./events.ts";
-
-/**
- * The ledger on disk: one line of JSON per turn of consensus, appended and never changed.
- * A line is with the operating system before it is answered, so `kill -9` loses nothing;
- * a power cut may lose the last second.
- */
-export interface LedgerFile extends Service {
-  /**
-   * Adds a turn's events, whole or not at all.
-   *
-   * @throws Error of the file system, when the disk is full for example
-   */
-  append(events: readonly LedgerEvent[]): void;
-}
 
 const FILE = "events.jsonl";
 const SYNC_EVERY_MS = 1_000;
 const NEWLINE = 0x0a;
 
 /**
- * Opens the file of a folder, made when absent, and reads it back. A last line that was cut
- * short is dropped.
+ * Opens the ledger on disk, made when absent, and reads it back: one line of JSON per turn of
+ * consensus, appended and never changed. A line is with the operating system before it is answered,
+ * so `kill -9` loses nothing; a power cut may lose the last second. A last line that was cut short
+ * is dropped.
  *
  * @param replay gets each turn's events, in order
  * @throws Error when another process has it open, or when an earlier line cannot be read
  */
-export function openLedgerFile(
-  folder: string,
-  replay: (events: readonly LedgerEvent[]) => void,
-): LedgerFile {
+export function openLedgerFile(folder: string, replay: (events: readonly LedgerEvent[]) => void) {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   const lock = lockFolder(folder);
   const path = join(folder, FILE);
@@ -63,7 +48,12 @@ export function openLedgerFile(
     syncChanges(file, () => size),
   );
   return {
-    append(events) {
+    /**
+     * Adds a turn's events, whole or not at all.
+     *
+     * @throws Error of the file system, when the disk is full for example
+     */
+    append(events: readonly LedgerEvent[]): void {
       const line = Buffer.from(`${writeEvents(events)}\n`);
       // By position: what a failed write left behind is written over by the next.
       for (let done = 0; done < line.length; ) {
@@ -71,7 +61,7 @@ export function openLedgerFile(
       }
       size += line.length;
     },
-    async close() {
+    async close(): Promise<void> {
       await syncing.close();
       closeSync(file);
       lock.release();
