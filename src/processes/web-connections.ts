@@ -20,7 +20,7 @@ const CHECK_TIMEOUT_MS = 60_000;
 /** Most topics are compared by then; where one takes longer, stars are refused meanwhile. */
 const FIRST_STATE_MS = 2_000;
 
-/** The connections of a web process: its pools by purpose, Redis, the clock, the mirror node. */
+/** What a web process stands on: pools by purpose, Redis, the clock, the mirror node. */
 export type WebConnections = Awaited<ReturnType<typeof connectWeb>>;
 
 /**
@@ -66,6 +66,9 @@ export async function connectWeb(
   await Promise.race([journal.firstState, delay(FIRST_STATE_MS)]);
   return {
     ...pools,
+    settings,
+    log,
+    metrics,
     clock,
     redis,
     mirror,

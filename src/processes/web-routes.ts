@@ -31,21 +31,15 @@ import { exportSettings } from "../journal/export-days.ts";
 import type { RefusalTrail } from "../journal/refusal-trail.ts";
 import { findOperator } from "../keys/operators.ts";
 import type { VerifyKey } from "../keys/verify-key.ts";
-import type { Logger } from "../log.ts";
-import type { Metrics } from "../metrics.ts";
 import { publishingState } from "../publishing/publishing-state.ts";
 import { readAttention } from "../reads/attention.ts";
 import type { HoldingsCheckByHand } from "../upkeep/holdings-check/by-hand.ts";
 import { readVerdict } from "../upkeep/service-verdict.ts";
 import type { WebConnections } from "./web-connections.ts";
-import type { WebSettings } from "./web-settings.ts";
 
 /** What the routes need. */
 interface Served extends WebConnections {
-  readonly settings: WebSettings;
   readonly publicUrl: string;
-  readonly log: Logger;
-  readonly metrics: Metrics;
   readonly wake: () => void;
   readonly client: ClientAddress;
   readonly verifyKey: VerifyKey;

@@ -75,10 +75,8 @@ export async function startWeb(
   const outside = await connectWeb(settings, { log, metrics }, () => engine.casting.host.dropAll());
   const { sql, reader, redis, clock } = outside;
   const given = {
-    ...outside,
     ...parts,
-    settings,
-    metrics,
+    ...outside,
     publicUrl: ownUrl(settings),
     troubles: createOwnTroubles(),
   };
@@ -137,9 +135,6 @@ export async function startWeb(
 }
 
 interface Given extends WebConnections {
-  readonly settings: WebSettings;
-  readonly log: Logger;
-  readonly metrics: Metrics;
   readonly wake: () => void;
   readonly publicUrl: string;
   readonly troubles: OwnTroubles;
