@@ -17,7 +17,7 @@ import { startRedis } from "../../../src/local/redis.ts";
 import { temporaryFolder } from "../../support/folder.ts";
 import { type Child, startProcess, until } from "../../support/processes.ts";
 import { cast, newWallet, signIn } from "../../support/service.ts";
-import { browserSuite, openTab } from "./browser-place.ts";
+import { browserSuite, openTab, type Tab } from "./browser-place.ts";
 import { carries, counter, openPlace, type Place, said, starOf } from "./served-pages.ts";
 
 const test = browserSuite<Place>("open pages in trouble", openPlace);
@@ -63,6 +63,15 @@ async function startProcesses({ service }: Place) {
   };
 }
 
+/** Opens a tab of a new wallet that is signed in. @param nfts how many it holds of each collection */
+async function openVoterTab(
+  place: Place & { readonly browser: Browser },
+  { width = 360, nfts = {} }: { width?: number; nfts?: { a?: number } } = {},
+): Promise<Tab> {
+  const session = await signIn(place.service, await newWallet(place.service, nfts));
+  return openTab(place, { width, session });
+}
+
 test("Redis dies, then the web process: an open page says what is away, and goes on when it is back", async (place) => {
   const { service } = place;
   const other = await signIn(service, await newWallet(service));
@@ -105,9 +114,7 @@ test("Redis dies, then the web process: an open page says what is away, and goes
 });
 
 test("a late preview does not replace what a star given meanwhile carried", async (place) => {
-  const { service } = place;
-  const session = await signIn(service, await newWallet(service));
-  const tab = await openTab(place, { width: 360, session });
+  const tab = await openVoterTab(place);
   const { page } = tab;
   let answer: () => void = () => undefined;
   const late = new Promise<void>((resolve) => {
@@ -130,9 +137,7 @@ test("a late preview does not replace what a star given meanwhile carried", asyn
 });
 
 test("an item that is gone says so for itself alone: the next one is asked for", async (place) => {
-  const { service } = place;
-  const session = await signIn(service, await newWallet(service));
-  const tab = await openTab(place, { width: 360, session });
+  const tab = await openVoterTab(place);
   const { page } = tab;
   let first: string | undefined;
   await page.route("**/voting/preview?*", (route) => {
@@ -166,9 +171,7 @@ test("once the last vote is given, a star that comes in sight does not say what 
 });
 
 test("a star whose answer is lost is sent again with the same key: one star, one vote", async (place) => {
-  const { service } = place;
-  const session = await signIn(service, await newWallet(service));
-  const tab = await openTab(place, { width: 360, session });
+  const tab = await openVoterTab(place);
   const { page } = tab;
   await tab.visit("/tokens");
   const keys: string[] = [];
@@ -189,9 +192,7 @@ test("a star whose answer is lost is sent again with the same key: one star, one
 });
 
 test("a star that stands though it was answered 503: no sentence says that nothing was spent, and the page shows it", async (place) => {
-  const { service } = place;
-  const session = await signIn(service, await newWallet(service));
-  const tab = await openTab(place, { width: 360, session });
+  const tab = await openVoterTab(place);
   const { page } = tab;
   await tab.visit("/tokens");
   await page.route("**/voting/stars", async (route) => {
@@ -215,9 +216,7 @@ test("a star that stands though it was answered 503: no sentence says that nothi
 });
 
 test("a refusal of the second press settles nothing where the first one may stand", async (place) => {
-  const { service } = place;
-  const session = await signIn(service, await newWallet(service));
-  const tab = await openTab(place, { width: 360, session });
+  const tab = await openVoterTab(place);
   const { page } = tab;
   await tab.visit("/tokens");
   const answers = ["UNAVAILABLE", "RATE_LIMITED"] as const;
@@ -283,9 +282,7 @@ function votingCodes(): readonly ProblemCode[] {
 }
 
 test("every refusal of the service is said as a sentence, and the star goes back", async (place) => {
-  const { service } = place;
-  const session = await signIn(service, await newWallet(service));
-  const tab = await openTab(place, { width: 768, session });
+  const tab = await openVoterTab(place, { width: 768 });
   const { page } = tab;
   const resetsAt = new Date(nextMidnight(Date.now())).toISOString();
   const codes = votingCodes();
@@ -340,9 +337,7 @@ test("a session that ends while a page is open: the star asks for a wallet, and 
 });
 
 test("signed out elsewhere: an open page, and one that the back button leads to, are rendered again", async (place) => {
-  const { service } = place;
-  const session = await signIn(service, await newWallet(service));
-  const tab = await openTab(place, { width: 768, session });
+  const tab = await openVoterTab(place, { width: 768 });
   const { page } = tab;
   await tab.visit("/tokens");
   await page.getByRole("link", { name: "Projects" }).click();
@@ -395,8 +390,7 @@ test("after a sleep, in which a machine's timers stand still, the page tells the
 test("a mirror node that is silent: the page is read, the star goes back, and is given later", async (place) => {
   const { service } = place;
   const { faults } = service.hedera.mirror;
-  const session = await signIn(service, await newWallet(service, { a: 2 }));
-  const tab = await openTab(place, { width: 360, session });
+  const tab = await openVoterTab(place, { nfts: { a: 2 } });
   const { page } = tab;
   faults.inject({ kind: "hang" });
   try {
@@ -417,9 +411,7 @@ test("a mirror node that is silent: the page is read, the star goes back, and is
 });
 
 test("two stars on their way at once: the one that fails takes no vote along", async (place) => {
-  const { service } = place;
-  const session = await signIn(service, await newWallet(service));
-  const tab = await openTab(place, { width: 360, session });
+  const tab = await openVoterTab(place);
   const { page } = tab;
   await tab.visit("/tokens");
   let release: () => void = () => undefined;
