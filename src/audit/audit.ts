@@ -1,37 +1,27 @@
 import { setTimeout as pause } from "node:timers/promises";
-import { type Day, startOfDay } from "../../actors/day.ts";
-import type { CollectionKeys } from "../publishing/message.ts";
+import { startOfDay } from "../../actors/day.ts";
 import type { AuditMirror } from "./audit-mirror.ts";
 import { type AuditState, newAuditState } from "./audit-state.ts";
 import { type AuditIdentity, readCheckpoint, writeCheckpoint } from "./checkpoint.ts";
-import { closeDaysBefore, type DayJudge } from "./close-day.ts";
+import { closeDaysBefore } from "./close-day.ts";
 import { type Conclusion, conclude } from "./conclude.ts";
-import { type Reading, settleRecent } from "./counters.ts";
-import type { ExportSource } from "./export-source.ts";
-import type { ExportJudge } from "./judge-export.ts";
-import { judgeMessage, type MessageJudge } from "./judge-message.ts";
-import { type KnownMessages, readKnown } from "./known-messages.ts";
+import { settleRecent } from "./counters.ts";
+import type { Judge, Standards } from "./judge.ts";
+import { judgeMessage } from "./judge-message.ts";
+import { readKnown } from "./known-messages.ts";
 import { readOwnership } from "./read-ownership.ts";
 import { readRankings } from "./read-rankings.ts";
 import { LAG_MS, type Ownerships } from "./rebuild-weights.ts";
 import { replayTopics } from "./replay-topic.ts";
 import { openBoard } from "./season-board.ts";
-import { msOf, textOf } from "./topic-chain.ts";
+import { msOf } from "./topic-chain.ts";
 import { newWalletsOf } from "./wallets.ts";
 
 /** What is audited, and from where. */
-export interface AuditOptions {
-  readonly mirror: AuditMirror;
+export interface AuditOptions extends Standards {
   readonly topics: { readonly event: readonly string[]; readonly asset: readonly string[] };
-  readonly collections: { readonly a: string; readonly b: string };
-  readonly keys: CollectionKeys;
   readonly excluded: readonly string[];
-  /** Only stars of this day are judged; null: all. */
-  readonly day: Day | null;
-  readonly exports: { readonly source: ExportSource; readonly days: readonly Day[] } | null;
   readonly api: { readonly url: string; readonly key: string } | null;
-  /** A message may follow its star by this much. */
-  readonly lateMs: number;
   /** How long to wait for messages of stars that rankings already show. */
   readonly settleMs: number;
   /** Where to go on from, and to leave off; null: nowhere. */
@@ -79,73 +69,32 @@ export async function runAudit(options: AuditOptions): Promise<Conclusion> {
       : new Map();
     const ownedAt = options.now();
     const ownerships = await readOwnerships(options, state);
-    const judges = judgesOf(options, { ownerships, ownedAt, reading, known });
-    const missing = await replay(options, { state, ends, judges, save });
+    const judge = judgeOf(options, { ownerships, ownedAt, reading, known });
+    const missing = await replay(options, { state, ends, judge, save });
     save();
-    const conclusion = await conclude(state, {
-      day: judges.day,
-      missing,
-      rankings,
-      single: options.day,
-    });
+    const conclusion = await conclude(state, judge, { missing, rankings });
     const hasTime = options.now() - startedAt < options.settleMs;
     if (!conclusion.isAhead || !hasTime) return conclusion;
     await pause(SETTLE_EVERY_MS);
   }
 }
 
-interface Judges {
-  readonly message: MessageJudge;
-  readonly day: DayJudge;
-}
-
-function judgesOf(
+function judgeOf(
   options: AuditOptions,
-  given: {
-    readonly ownerships: Ownerships;
-    readonly ownedAt: number;
-    readonly reading: Reading;
-    readonly known: KnownMessages;
-  },
-): Judges {
-  const { ownerships, ownedAt, reading, known } = given;
-  const { mirror, keys, collections, lateMs, exports } = options;
-  const excluded = new Set(options.excluded);
+  learnt: Pick<Judge, "ownerships" | "ownedAt" | "reading" | "known">,
+): Judge {
+  const { topics, exports, day } = options;
   const kinds = new Map([
-    ...options.topics.event.map((topic) => [topic, "event_vote"] as const),
-    ...options.topics.asset.map((topic) => [topic, "asset_vote"] as const),
+    ...topics.event.map((topic) => [topic, "event_vote"] as const),
+    ...topics.asset.map((topic) => [topic, "asset_vote"] as const),
   ]);
-  const judge: ExportJudge | undefined = exports
-    ? {
-        source: exports.source,
-        ownerships,
-        ownedAt,
-        reading,
-        keys,
-        collections,
-        textAt: textAt(mirror),
-        isSingleDay: options.day !== null,
-      }
-    : undefined;
-  const common = { ownerships, excluded, reading, lateMs };
+  const days = exports?.days.filter((each) => day === null || each === day) ?? [];
   return {
-    message: { ...common, kinds, keys, day: options.day, hasExport: judge !== undefined, known },
-    day: {
-      ...common,
-      exports: judge && exports ? { judge, days: daysFor(exports.days, options.day) } : null,
-    },
-  };
-}
-
-function daysFor(days: readonly Day[], only: Day | null): readonly Day[] {
-  return only === null ? days : days.filter((day) => day === only);
-}
-
-function textAt(mirror: AuditMirror): ExportJudge["textAt"] {
-  return async (topic, sequenceNumber) => {
-    const { messages } = await mirror.topicMessages(topic, { afterSequence: sequenceNumber - 1 });
-    const [first] = messages;
-    return first?.sequenceNumber === sequenceNumber ? textOf(first.bytes) : null;
+    ...options,
+    ...learnt,
+    kinds,
+    excluded: new Set(options.excluded),
+    exports: exports && { ...exports, days },
   };
 }
 
@@ -190,14 +139,14 @@ async function readOwnerships(
 interface Replay {
   readonly state: AuditState;
   readonly ends: ReadonlyMap<string, number>;
-  readonly judges: Judges;
+  readonly judge: Judge;
   readonly save: () => void;
 }
 
 /** @returns the last sequence number of each topic of which the mirror node left messages out */
 async function replay(
   options: AuditOptions,
-  { state, ends, judges, save }: Replay,
+  { state, ends, judge, save }: Replay,
 ): Promise<ReadonlyMap<string, number>> {
   const { mirror, onProgress } = options;
   const ranges = state.chains.map(({ topic, sequenceNumber }) => ({
@@ -214,8 +163,8 @@ async function replay(
     if (done) return batch;
     await newWalletsOf(mirror, { state, keys: options.keys }, batch);
     for (const message of batch) {
-      await closeDaysBefore(judges.day, state, msOf(message.consensusTimestamp));
-      judgeMessage(judges.message, state, message);
+      await closeDaysBefore(judge, state, msOf(message.consensusTimestamp));
+      judgeMessage(judge, state, message);
     }
     onProgress("messages", state.checked.messages, total);
     if (state.checked.messages - saved < CHECKPOINT_EVERY) continue;

@@ -1,27 +1,16 @@
 import type { Day } from "../../actors/day.ts";
 import type { AuditState } from "./audit-state.ts";
-import type { Reading } from "./counters.ts";
 import { closesAt, type DayBook, openDayBook } from "./day-book.ts";
 import { closeEventDay, totalOf } from "./event-accounts.ts";
 import { countWithoutExport } from "./events-without-export.ts";
-import { type ExportJudge, judgeExportDay } from "./judge-export.ts";
+import type { Judge } from "./judge.ts";
+import { judgeExportDay } from "./judge-export.ts";
 import { isBeyondFree } from "./judge-star.ts";
-import type { Ownerships } from "./rebuild-weights.ts";
 import { addLine, addMismatches, elsewhere } from "./report.ts";
-
-/** What a day is judged by when it is over. */
-export interface DayJudge {
-  readonly ownerships: Ownerships;
-  readonly excluded: ReadonlySet<string>;
-  readonly reading: Reading;
-  readonly lateMs: number;
-  /** With exports, and the days they are of, oldest first. */
-  readonly exports: { readonly judge: ExportJudge; readonly days: readonly Day[] } | null;
-}
 
 /** Closes the days for which no message may come any more, at this consensus time (epoch ms). */
 export async function closeDaysBefore(
-  judge: DayJudge,
+  judge: Judge,
   state: AuditState,
   consensusMs: number,
 ): Promise<void> {
@@ -31,16 +20,16 @@ export async function closeDaysBefore(
 }
 
 /** Judges a day as a whole, with those before it that have no messages, and forgets it. */
-export async function closeDay(judge: DayJudge, state: AuditState, day: Day): Promise<void> {
+export async function closeDay(judge: Judge, state: AuditState, day: Day): Promise<void> {
   const book = state.books.get(day) ?? openDayBook(day);
   if (judge.exports === null) closeWithoutExport(judge, state, book);
-  else await closeWithExports(judge.exports, state, book);
+  else await closeWithExports(judge, judge.exports.days, { state, book });
   state.books.delete(day);
   state.closedThrough = day;
   state.checked.days += 1;
 }
 
-function closeWithoutExport(judge: DayJudge, state: AuditState, book: DayBook): void {
+function closeWithoutExport(judge: Judge, state: AuditState, book: DayBook): void {
   countWithoutExport(state, book, judge);
   closeEventDay(state.accounts, book.day);
   for (const { ats } of book.wallets.values()) {
@@ -49,9 +38,9 @@ function closeWithoutExport(judge: DayJudge, state: AuditState, book: DayBook): 
 }
 
 async function closeWithExports(
-  { judge, days }: NonNullable<DayJudge["exports"]>,
-  state: AuditState,
-  book: DayBook,
+  judge: Judge,
+  days: readonly Day[],
+  { state, book }: { readonly state: AuditState; readonly book: DayBook },
 ): Promise<void> {
   for (const day of exportsThrough(state, days, book.day)) {
     await judgeExportDay(judge, state, day === book.day ? book : openDayBook(day));

@@ -1,9 +1,10 @@
-import { type Day, dayOf } from "../../actors/day.ts";
+import { dayOf } from "../../actors/day.ts";
 import type { AuditState, Checked } from "./audit-state.ts";
-import { closeDay, type DayJudge, exportsThrough } from "./close-day.ts";
+import { closeDay, exportsThrough } from "./close-day.ts";
 import { compareRankings, cutLists } from "./compare.ts";
 import { openDayBook } from "./day-book.ts";
 import { doubtMints } from "./events-without-export.ts";
+import type { Judge } from "./judge.ts";
 import { foldMintsThrough, judgeExportDay } from "./judge-export.ts";
 import type { RankedWallet, Rankings } from "./read-rankings.ts";
 import type { Margins } from "./rebuild-weights.ts";
@@ -35,17 +36,14 @@ export interface Conclusion {
  */
 export async function conclude(
   kept: AuditState,
+  judge: Judge,
   {
-    day: judge,
     missing,
     rankings,
-    single,
   }: {
-    readonly day: DayJudge;
     /** The last sequence number of each topic of which the mirror node left messages out. */
     readonly missing: ReadonlyMap<string, number>;
     readonly rankings: Rankings | null;
-    readonly single: Day | null;
   },
 ): Promise<Conclusion> {
   const state = structuredClone(kept);
@@ -64,7 +62,7 @@ export async function conclude(
   }
   let compared = 0;
   let isAhead = false;
-  if (rankings?.leaderboard && single === null) {
+  if (rankings?.leaderboard && judge.day === null) {
     const board = judgeBoard(state, rankings.leaderboard.entries);
     compared += board.compared;
     isAhead ||= board.isAhead;
@@ -72,7 +70,7 @@ export async function conclude(
   if (rankings !== null) {
     const comparison = compareRankings(
       state,
-      single === null ? rankings : withoutEvents(rankings),
+      judge.day === null ? rankings : withoutEvents(rankings),
       judge.reading,
     );
     compared += comparison.compared;
@@ -81,7 +79,8 @@ export async function conclude(
     for (const line of [...comparison.unprovable, ...cutLists(rankings)]) {
       addLine(findings.unprovable, line);
     }
-    if (single !== null) addLine(findings.unprovable, "event totals: --day judges one day alone");
+    if (judge.day !== null)
+      addLine(findings.unprovable, "event totals: --day judges one day alone");
   }
   for (const { topic, sequenceNumber } of state.chains) {
     if (sequenceNumber === 0) addLine(findings.notes, `topic ${topic} has no messages there`);
@@ -103,22 +102,22 @@ export async function conclude(
 }
 
 /** Exports up to the reading hold every star: with all their messages read, nothing is left to come. */
-function mayComeStill({ exports, reading }: DayJudge, { pendingStars }: Checked): boolean {
+function mayComeStill({ exports, reading }: Judge, { pendingStars }: Checked): boolean {
   const newest = exports?.days.at(-1) ?? "";
   return pendingStars > 0 || newest < dayOf(reading.until);
 }
 
-async function closeOpenDays(judge: DayJudge, state: AuditState): Promise<void> {
+async function closeOpenDays(judge: Judge, state: AuditState): Promise<void> {
   for (const day of [...state.books.keys()].sort()) await closeDay(judge, state, day);
   if (judge.exports === null) return;
-  const { judge: exportJudge, days } = judge.exports;
+  const { days } = judge.exports;
   // Days after the last message: without stars, but perhaps with removals.
   for (const day of exportsThrough(state, days, days.at(-1) ?? "")) {
-    await judgeExportDay(exportJudge, state, openDayBook(day));
+    await judgeExportDay(judge, state, openDayBook(day));
   }
   const last = state.exportChain?.day;
   if (last === undefined) return;
-  foldMintsThrough(exportJudge, state, last);
+  foldMintsThrough(judge, state, last);
 }
 
 function judgeBoard(state: AuditState, entries: readonly RankedWallet[]) {

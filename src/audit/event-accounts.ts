@@ -1,5 +1,5 @@
 import { type Day, dayOf } from "../../actors/day.ts";
-import type { EventDecision, EventStar } from "../../actors/event-day.ts";
+import type { EventDecision } from "../../actors/event-day.ts";
 import type { LossDecision } from "../../actors/forever-mint.ts";
 import type { Claims, Loss } from "../../actors/nft-accounting.ts";
 import {
@@ -33,8 +33,10 @@ export interface EventTotal {
   doubt: string | null;
 }
 
-export interface AccountedStar {
+/** A star that reaches an event. */
+export interface EventTurn {
   readonly event: string;
+  readonly isForeverMint: boolean;
   /** Its id in an export; without one, its place on the topic. */
   readonly starId: string;
   readonly wallet: string;
@@ -43,6 +45,9 @@ export interface AccountedStar {
   readonly held: { readonly A: readonly number[]; readonly B: readonly number[] };
   /** What an export records of it; null: as the machine decides. */
   readonly recorded: { readonly weight: number; readonly claims: Claims } | null;
+}
+
+export interface AccountedStar extends EventTurn {
   /** Whether rankings must show it. */
   readonly isSettled: boolean;
 }
@@ -51,51 +56,34 @@ export function noEventAccounts(): EventAccounts {
   return { totals: new Map(), days: new Map(), mints: new Map(), board: noBoard() };
 }
 
-/** A star of an event that is no forever mint: decides its weight and counts it. */
+/** Decides what a star adds to its event, and counts it. */
 export function countEventStar(
   accounts: EventAccounts,
   star: AccountedStar,
   reading: Reading,
 ): EventDecision {
-  const key = { event: star.event, day: dayOf(star.at) };
-  const name = `${key.event}/${key.day}`;
-  const tables = accounts.days.get(name) ?? emptyTables();
-  accounts.days.set(name, tables);
-  const decision = takeEventStar(key, tables, star);
+  const { event, isForeverMint, at } = star;
+  const tables = isForeverMint
+    ? mintOf(accounts, event)
+    : tablesOf(accounts.days, `${event}/${dayOf(at)}`);
+  const decision = takeStar(tables, star);
   add(accounts, star, decision.weight, reading);
   return decision;
 }
 
-/** A star of a forever mint. */
-export function countMintStar(
-  accounts: EventAccounts,
-  star: AccountedStar,
-  reading: Reading,
-): EventDecision {
-  const tables = mintOf(accounts, star.event);
-  const decision = takeMintStar(star.event, tables, star);
-  add(accounts, star, decision.weight, reading);
-  return decision;
-}
-
-/** What a star's decision and its fact are made of. */
-export type TurnOfEvent = Omit<AccountedStar, "event" | "isSettled">;
-
-/** Decides a star of an event's day, then takes it in: as it is recorded, or as decided. */
-export function takeEventStar(
-  key: { readonly event: string; readonly day: Day },
-  tables: EventTables,
-  star: TurnOfEvent,
-): EventDecision {
-  const decision = decideEventStar(key, tables, commandOf(star));
-  evolveEventDay(key, tables, factOf(star, decision));
-  return decision;
-}
-
-/** The same for a star of a forever mint. */
-export function takeMintStar(mint: string, tables: EventTables, star: TurnOfEvent): EventDecision {
-  const decision = decideMintStar(mint, tables, commandOf(star));
-  evolveMint(mint, tables, factOf(star, decision));
+/** Decides a star, then takes it into its event: as it is recorded, or as decided. */
+export function takeStar(tables: EventTables, star: EventTurn): EventDecision {
+  const { event, isForeverMint, starId, wallet, at, held } = star;
+  const key = { event, day: dayOf(at) };
+  const holdings = { collectionA: held.A, collectionB: held.B, readAt: at };
+  const command = { type: "star", wallet, holdings, at } as const;
+  const decision = isForeverMint
+    ? decideMintStar(event, tables, command)
+    : decideEventStar(key, tables, command);
+  const { weight, claims } = star.recorded ?? decision;
+  const fact = { type: "starred", starId, wallet, at, weight, claims } as const;
+  if (isForeverMint) evolveMint(event, tables, fact);
+  else evolveEventDay(key, tables, fact);
   return decision;
 }
 
@@ -141,9 +129,13 @@ export function totalOf({ totals }: EventAccounts, event: string): EventTotal {
 }
 
 export function mintOf({ mints }: EventAccounts, event: string): EventTables {
-  const mint = mints.get(event) ?? emptyTables();
-  mints.set(event, mint);
-  return mint;
+  return tablesOf(mints, event);
+}
+
+function tablesOf(all: Map<string, EventTables>, name: string): EventTables {
+  const tables = all.get(name) ?? emptyTables();
+  all.set(name, tables);
+  return tables;
 }
 
 function add(
@@ -157,15 +149,4 @@ function add(
   total.stars += 1;
   if (isSettled) total.weight += weight;
   else if (at <= reading.until) total.edgeUp += weight;
-}
-
-function commandOf({ wallet, at, held }: TurnOfEvent): EventStar {
-  const holdings = { collectionA: held.A, collectionB: held.B, readAt: at };
-  return { type: "star", wallet, holdings, at };
-}
-
-function factOf(star: TurnOfEvent, decided: EventDecision) {
-  const { starId, wallet, at, recorded } = star;
-  const { weight, claims } = recorded ?? decided;
-  return { type: "starred", starId, wallet, at, weight, claims } as const;
 }

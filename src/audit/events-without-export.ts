@@ -1,8 +1,9 @@
 import type { EventTables } from "../../actors/whole.ts";
 import type { AuditState } from "./audit-state.ts";
-import { isSettled, type Reading } from "./counters.ts";
+import { isSettled } from "./counters.ts";
 import type { DayBook } from "./day-book.ts";
-import { countEventStar, countMintStar, totalOf } from "./event-accounts.ts";
+import { countEventStar, totalOf } from "./event-accounts.ts";
+import type { Judge } from "./judge.ts";
 import { heldAt, type Ownership } from "./ownership.ts";
 import { certainHoldings, type Ownerships } from "./rebuild-weights.ts";
 
@@ -21,14 +22,10 @@ import { certainHoldings, type Ownerships } from "./rebuild-weights.ts";
 export function countWithoutExport(
   state: AuditState,
   book: DayBook,
-  given: {
-    readonly ownerships: Ownerships;
-    readonly excluded: ReadonlySet<string>;
-    readonly reading: Reading;
-  },
+  given: Pick<Judge, "ownerships" | "excluded" | "reading">,
 ): void {
   for (const [event, { kind, stars }] of book.events) {
-    const count = kind === "FOREVER_MINT" ? countMintStar : countEventStar;
+    const isForeverMint = kind === "FOREVER_MINT";
     for (const star of [...stars].sort((one, other) => one.at - other.at)) {
       const { wallet, at } = star;
       const nothing = given.excluded.has(wallet);
@@ -38,10 +35,12 @@ export function countWithoutExport(
         return certain ?? heldAt(ownership, wallet, at);
       };
       const held = { A: of(given.ownerships.A), B: of(given.ownerships.B) };
-      const settled = isSettled(given.reading, star.topic, star.sequenceNumber);
-      const starId = `${star.topic}/${star.sequenceNumber}`;
-      const accounted = { event, starId, wallet, at, held, recorded: null, isSettled: settled };
-      count(state.accounts, accounted, given.reading);
+      const accounted = {
+        ...{ event, isForeverMint, wallet, at, held, recorded: null },
+        starId: `${star.topic}/${star.sequenceNumber}`,
+        isSettled: isSettled(given.reading, star.topic, star.sequenceNumber),
+      };
+      countEventStar(state.accounts, accounted, given.reading);
     }
   }
 }

@@ -39,6 +39,7 @@ export function accountedOf(star: ExportStar, reading: Reading): AccountedStar {
   const { topicId, sequenceNumber } = star.publication;
   return {
     event: star.target.id,
+    isForeverMint: star.scope === "forever-mint",
     starId: star.id,
     wallet: star.wallet,
     at: Date.parse(star.at),

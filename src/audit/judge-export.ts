@@ -3,43 +3,29 @@ import type { ExportHeader, ExportStar } from "../journal/export-format.ts";
 import { GENESIS } from "../journal/export-format.ts";
 import { parseStarMessage } from "../publishing/parse-message.ts";
 import type { AuditState } from "./audit-state.ts";
-import type { Reading } from "./counters.ts";
 import { type DayBook, digestOf } from "./day-book.ts";
 import { closeEventDay, countEventStar, totalOf } from "./event-accounts.ts";
-import type { ExportSource } from "./export-source.ts";
+import type { Judge } from "./judge.ts";
 import { accountedOf, judgeDecision, placeOf } from "./judge-decision.ts";
 import { judgeSlots, judgeStar } from "./judge-star.ts";
 import { addRelease, foldMint, judgeRelease, lastOrderOf, overdueRemovals } from "./mint-order.ts";
 import { type ExportChain, readExport } from "./read-export.ts";
-import { judgeSerials, LAG_MS, LEAD_MS, type Ownerships } from "./rebuild-weights.ts";
+import { judgeSerials, LAG_MS, LEAD_MS } from "./rebuild-weights.ts";
 import { addKnown, addLine, addMismatches, elsewhere, type Mismatch } from "./report.ts";
-import { msOf } from "./topic-chain.ts";
-
-/** What judging exports needs besides what the state remembers. */
-export interface ExportJudge {
-  readonly source: ExportSource;
-  readonly ownerships: Ownerships;
-  /** When the reading of the NFTs began, epoch milliseconds: what came later the next audit judges. */
-  readonly ownedAt: number;
-  readonly reading: Reading;
-  readonly keys: { readonly a: string; readonly b: string };
-  readonly collections: { readonly a: string; readonly b: string };
-  /** One day is judged alone: what came before it, and so what counts on mints, is not known. */
-  readonly isSingleDay: boolean;
-  /** Text of a message on the ledger, read again; null when there is none. */
-  readonly textAt: (topic: string, sequenceNumber: number) => Promise<string | null>;
-}
+import { msOf, textOf } from "./topic-chain.ts";
 
 /**
  * Judges one day's export against the messages of that day and against the NFTs' histories, and
  * counts the events' weights from it. The day book is empty afterwards.
  */
 export async function judgeExportDay(
-  judge: ExportJudge,
+  judge: Judge,
   state: AuditState,
   book: DayBook,
 ): Promise<void> {
   const { day } = book;
+  const { exports } = judge;
+  if (exports === null) return;
   const add = (found: readonly Mismatch[]): void => addMismatches(state.findings, found);
   const slots = new Map<string, { at: number; slot: number }[]>();
   const unpublished = new Set<string>();
@@ -48,12 +34,12 @@ export async function judgeExportDay(
   let isWhole = true;
   const before = state.exportChain;
   const chain = await readExport(
-    judge.source,
+    exports.source,
     { day, before: before ?? undefined },
     {
       header(header) {
         excluded = new Set(header.excludedWallets);
-        isWhole = header.final || judge.source.isLive;
+        isWhole = header.final || exports.source.isLive;
         add(judgeHeader(judge, header));
         if (!followsOn(before, header)) state.hasAllExports = false;
       },
@@ -74,7 +60,6 @@ export async function judgeExportDay(
         if (!hasHistory(judge, state)) return;
         addRelease(pendingOf(state, release.mint), release, day);
       },
-      footer: () => undefined,
       broken: (mismatch) => add([mismatch]),
       rejoined: () =>
         addKnown(state.findings, { kind: "chain", topic: null, sequenceNumber: null, day }),
@@ -89,7 +74,7 @@ export async function judgeExportDay(
 }
 
 /** Counts what the exports read so far say of forever mints, up to the end of a day. */
-export function foldMintsThrough(judge: ExportJudge, state: AuditState, day: Day): void {
+export function foldMintsThrough(judge: Judge, state: AuditState, day: Day): void {
   if (!hasHistory(judge, state)) return;
   const span = { from: startOfDay(day) - LAG_MS, to: endOfDay(day) };
   for (const [event, happenings] of state.mints) {
@@ -115,18 +100,18 @@ function followsOn(before: ExportChain | null, { day, previous }: ExportHeader):
 }
 
 /** What counts on a forever mint is known only with everything that came before. */
-function hasHistory({ isSingleDay }: ExportJudge, { hasAllExports }: AuditState): boolean {
-  return !isSingleDay && hasAllExports;
+function hasHistory({ day }: Judge, { hasAllExports }: AuditState): boolean {
+  return day === null && hasAllExports;
 }
 
-function judgeHeader(judge: ExportJudge, header: ExportHeader): readonly Mismatch[] {
+function judgeHeader(judge: Judge, header: ExportHeader): readonly Mismatch[] {
   const { a, b } = header.collections;
   const expected = wordsOf(judge.collections, judge.keys);
   const found = wordsOf({ a: a.id, b: b.id }, { a: a.key, b: b.key });
   return expected === found ? [] : [broken(header.day, { expected, found })];
 }
 
-function wordsOf(ids: ExportJudge["collections"], keys: ExportJudge["keys"]): string {
+function wordsOf(ids: Judge["collections"], keys: Judge["keys"]): string {
   return `collections ${ids.a} "${keys.a}" and ${ids.b} "${keys.b}"`;
 }
 
@@ -139,7 +124,7 @@ interface Matching {
 
 /** The message a star is said to have, against the one on the ledger. */
 async function matchMessage(
-  judge: ExportJudge,
+  judge: Judge,
   { state, book, unpublished }: Matching,
   star: ExportStar,
 ): Promise<readonly Mismatch[]> {
@@ -174,20 +159,31 @@ async function matchMessage(
     runningHash: runningHash ?? "",
   });
   if (exported === digest) return [];
-  const expected = (await judge.textAt(topicId, sequenceNumber)) ?? "the message on the ledger";
+  const expected = (await textAt(judge, topicId, sequenceNumber)) ?? "the message on the ledger";
   const differing = star.message === expected ? "another time or running hash" : star.message;
   return [{ ...placeOf(star), kind: "message-differs", expected, found: differing }];
 }
 
+/** Text of a message on the ledger, read again; null when there is none. */
+async function textAt(
+  { mirror }: Judge,
+  topic: string,
+  sequenceNumber: number,
+): Promise<string | null> {
+  const { messages } = await mirror.topicMessages(topic, { afterSequence: sequenceNumber - 1 });
+  const [first] = messages;
+  return first?.sequenceNumber === sequenceNumber ? textOf(first.bytes) : null;
+}
+
 /** Messages of the day that no star of its export has: of a file kept before its day was over, stars since. */
 async function leftOver(
-  judge: ExportJudge,
+  judge: Judge,
   { state, book, unpublished, isWhole }: Matching & { readonly isWhole: boolean },
 ): Promise<readonly Mismatch[]> {
   const found: Mismatch[] = [];
   for (const [topic, messages] of book.messages) {
     for (const sequenceNumber of messages.keys()) {
-      const message = await judge.textAt(topic, sequenceNumber);
+      const message = await textAt(judge, topic, sequenceNumber);
       // A star whose message the service itself has not yet seen there.
       if (message !== null && unpublished.has(message)) continue;
       const expected = `a star in the export of ${book.day}`;
@@ -206,7 +202,7 @@ async function leftOver(
 }
 
 function judgeHeld(
-  { ownerships }: ExportJudge,
+  { ownerships }: Judge,
   { state, star, isExcluded }: { state: AuditState; star: ExportStar; isExcluded: boolean },
 ): readonly Mismatch[] {
   const held = { A: star.held.collectionA, B: star.held.collectionB };
@@ -220,7 +216,7 @@ function judgeHeld(
 
 /** Counts a star's weight where it is for an event, and remembers what messages call a project. */
 function accountFor(
-  judge: ExportJudge,
+  judge: Judge,
   state: AuditState,
   { star, day }: { star: ExportStar; day: Day },
 ): readonly Mismatch[] {

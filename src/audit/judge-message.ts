@@ -1,41 +1,22 @@
-import { type Day, dayOf } from "../../actors/day.ts";
+import { dayOf } from "../../actors/day.ts";
 import type { MirrorTopicMessage } from "../ledger/mirror/schemas.ts";
-import type { CollectionKeys, StarMessage } from "../publishing/message.ts";
+import type { StarMessage } from "../publishing/message.ts";
 import { parseStarMessage } from "../publishing/parse-message.ts";
 import type { AuditState } from "./audit-state.ts";
-import { countWeight, isSettled, type Reading } from "./counters.ts";
+import { countWeight, isSettled } from "./counters.ts";
 import { enterMessage, enterStar, itemOf, judgeInstant, openDayBook } from "./day-book.ts";
-import { type KnownMessages, knownMatter } from "./known-messages.ts";
-import { judgeCounts, judgeVotingPower, type Ownerships } from "./rebuild-weights.ts";
+import type { Judge } from "./judge.ts";
+import { knownMatter } from "./known-messages.ts";
+import { judgeCounts, judgeVotingPower } from "./rebuild-weights.ts";
 import { addKnown, addLine, addMismatches, type Place } from "./report.ts";
 import { score } from "./season-board.ts";
 import { followLink, msOf, textOf } from "./topic-chain.ts";
-
-/** What a message is judged by, besides what came before it. */
-export interface MessageJudge {
-  /** What each topic is for. */
-  readonly kinds: ReadonlyMap<string, StarMessage["type"]>;
-  readonly keys: CollectionKeys;
-  readonly ownerships: Ownerships;
-  readonly excluded: ReadonlySet<string>;
-  readonly reading: Reading;
-  /** Only stars of this day are judged; null: all. */
-  readonly day: Day | null;
-  readonly lateMs: number;
-  readonly hasExport: boolean;
-  /** Messages that the exports set apart: they are listed and never count. */
-  readonly known: KnownMessages;
-}
 
 /**
  * Judges one message, the next of its topic, and remembers what of it later ones are judged by.
  * A message that is no star is reported and never counts.
  */
-export function judgeMessage(
-  judge: MessageJudge,
-  state: AuditState,
-  message: MirrorTopicMessage,
-): void {
+export function judgeMessage(judge: Judge, state: AuditState, message: MirrorTopicMessage): void {
   const { topicId: topic, sequenceNumber, bytes } = message;
   state.checked.messages += 1;
   const chain = state.chains.find((each) => each.topic === topic);
@@ -58,7 +39,7 @@ export function judgeMessage(
 }
 
 function starOf(
-  { kinds, keys }: MessageJudge,
+  { kinds, keys }: Judge,
   { topicId, bytes, chunk }: MirrorTopicMessage,
 ): StarMessage | undefined {
   const star = parseStarMessage(bytes, keys);
@@ -66,7 +47,7 @@ function starOf(
   return isWhole && star?.type === kinds.get(topicId) ? star : undefined;
 }
 
-function countStar({ reading }: MessageJudge, state: AuditState, { star, place }: Judged): void {
+function countStar({ reading }: Judge, state: AuditState, { star, place }: Judged): void {
   const at = star.timestamp;
   const settled = isSettled(reading, place.topic, place.sequenceNumber);
   // The weights of event stars are found out when their day is over.
@@ -85,7 +66,7 @@ interface Judged {
 
 /** @returns whether the star counts: one that is there twice counts once */
 function judgeStarMessage(
-  judge: MessageJudge,
+  judge: Judge,
   state: AuditState,
   { star, message, place }: Judged,
 ): boolean {
@@ -115,11 +96,7 @@ function judgeStarMessage(
   return !isTwice;
 }
 
-function enterIntoBook(
-  judge: MessageJudge,
-  state: AuditState,
-  { star, message, place }: Judged,
-): boolean {
+function enterIntoBook(judge: Judge, state: AuditState, { star, message, place }: Judged): boolean {
   const day = dayOf(star.timestamp);
   // Reported already: it comes later than any star of that day may.
   if (state.closedThrough !== null && day <= state.closedThrough) return false;
@@ -127,6 +104,6 @@ function enterIntoBook(
   state.books.set(day, book);
   const broken = enterStar(book, star, place);
   addMismatches(state.findings, broken);
-  if (judge.hasExport) enterMessage(book, message);
+  if (judge.exports !== null) enterMessage(book, message);
   return broken.some(({ kind }) => kind === "duplicate");
 }

@@ -1,9 +1,9 @@
 import type { Day } from "../../actors/day.ts";
-import type { Loss } from "../../actors/nft-accounting.ts";
 import type { EventTables } from "../../actors/whole.ts";
 import type { ExportRelease, ExportStar } from "../journal/export-format.ts";
+import { endsInWords, lossesOf, singleEnds } from "../journal/mint-end.ts";
 import type { Reading } from "./counters.ts";
-import { countMintStar, type EventAccounts, mintOf, releaseFromMint } from "./event-accounts.ts";
+import { countEventStar, type EventAccounts, mintOf, releaseFromMint } from "./event-accounts.ts";
 import { accountedOf, judgeDecision } from "./judge-decision.ts";
 import { heldBetween } from "./ownership.ts";
 import { LAG_MS, type Ownerships } from "./rebuild-weights.ts";
@@ -61,7 +61,7 @@ function foldStar(
     A: star.counted?.collectionA.filter((serial) => A.has(serial)) ?? [],
     B: star.counted?.collectionB != null && B.has(star.counted.collectionB),
   };
-  const decision = countMintStar(accounts, accountedOf(star, reading), reading);
+  const decision = countEventStar(accounts, accountedOf(star, reading), reading);
   return judgeDecision(star, decision, taken);
 }
 
@@ -77,28 +77,10 @@ function foldReleases(
     { event: first.mint, at: Date.parse(first.releasedAt), losses: lossesOf(releases) },
     reading,
   );
-  const decided = decision.releases.flatMap(({ wallet, a, b, spare }) => [
-    ...a.map((serial) => `A ${serial} of ${wallet}`),
-    ...(b === null ? [] : [`B ${b} of ${wallet}, spare ${spare}`]),
-  ]);
-  const exported = releases.map(({ collection, serial, wallet, spare }) =>
-    collection === "A" ? `A ${serial} of ${wallet}` : `B ${serial} of ${wallet}, spare ${spare}`,
-  );
-  const expected = `${decision.weight}: ${decided.sort().join("; ")}`;
+  const expected = endsInWords(decision.weight, decision.releases.flatMap(singleEnds));
   const weight = releases.reduce((sum, release) => sum + release.weight, 0);
-  const found = `${weight}: ${exported.sort().join("; ")}`;
+  const found = endsInWords(weight, releases);
   return expected === found ? [] : [removal(first, { expected, found })];
-}
-
-/** What a check found lost, one loss per wallet. */
-export function lossesOf(releases: readonly ExportRelease[]): readonly Loss[] {
-  return [...new Set(releases.map(({ wallet }) => wallet))].map((wallet) => {
-    const own = releases.filter((release) => release.wallet === wallet);
-    const lost = (name: "A" | "B") =>
-      own.filter(({ collection }) => collection === name).map(({ serial }) => serial);
-    const heldB = [...new Set(own.flatMap((release) => release.heldB))];
-    return { wallet, lostA: lost("A"), lostB: lost("B"), heldB };
-  });
 }
 
 /** A release of what the wallet held all the time in which it can have been looked at. */

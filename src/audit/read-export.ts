@@ -1,13 +1,13 @@
 import { createHash } from "node:crypto";
 import { coerceError } from "../errors.ts";
 import {
-  chainHash,
   type ExportFooter,
   type ExportHeader,
   type ExportRelease,
   type ExportStar,
   exportLine,
 } from "../journal/export-format.ts";
+import { FooterCounts } from "../journal/write-export.ts";
 import type { ExportSource } from "./export-source.ts";
 import { elsewhere, type Mismatch } from "./report.ts";
 
@@ -16,7 +16,6 @@ export interface ExportReader {
   header(header: ExportHeader): void;
   star(star: ExportStar): void | Promise<void>;
   release(release: ExportRelease): void;
-  footer(footer: ExportFooter): void;
   broken(mismatch: Mismatch): void;
   /** The day follows another chain than that of the day before, because stars came back. */
   rejoined(): void;
@@ -45,18 +44,19 @@ export async function readExport(
 ): Promise<ExportChain> {
   const broken = (expected: string | number, found: string | number): void =>
     reader.broken(elsewhere("export", day, { expected, found }));
-  const tally: MetricDelta = { lines: 0, stars: 0, weight: 0, releases: 0, seq: 0, unpublished: 0 };
+  const counts = new FooterCounts();
+  let [lines, seq] = [0, 0];
   const hash = createHash("sha256");
   const unread = { day, hash: null, isRecovered: false };
   let header: ExportHeader | undefined;
   let footer: ExportFooter | undefined;
   try {
     for await (const text of source.lines(day)) {
-      tally.lines += 1;
+      lines += 1;
       const parsed = exportLine.safeParse(JSON.parse(text));
       if (!parsed.success) {
         const where = parsed.error.issues[0]?.path.join(".") ?? "";
-        broken("a line of the format", `line ${tally.lines}: ${where}`);
+        broken("a line of the format", `line ${lines}: ${where}`);
         hash.update(`${text}\n`);
         continue;
       }
@@ -66,18 +66,16 @@ export async function readExport(
         continue;
       }
       hash.update(`${text}\n`);
+      counts.add([line]);
       if (footer !== undefined) broken("nothing after the footer", line.kind);
       if (line.kind === "header") {
         header = line;
         reader.header(line);
       } else if (line.kind === "star") {
-        if (line.seq <= tally.seq) broken(`seq above ${tally.seq}`, line.seq);
-        countStar(tally, line);
+        if (line.seq <= seq) broken(`seq above ${seq}`, line.seq);
+        seq = line.seq;
         await reader.star(line);
-      } else if (line.kind === "release") {
-        tally.releases += 1;
-        reader.release(line);
-      }
+      } else if (line.kind === "release") reader.release(line);
       if (header === undefined) broken("a header first", line.kind);
     }
   } catch (error) {
@@ -90,60 +88,36 @@ export async function readExport(
   }
   const sha256 = hash.digest("hex");
   for (const [expected, found] of [
-    ...endsOf(day, { header, footer, tally, sha256 }),
+    ...endsOf(day, { header, footer, counted: counts.footer({ ...header, day }, sha256) }),
     ...joint(header, before, reader),
   ]) {
     broken(expected, found);
   }
-  reader.footer(footer);
   return { day, hash: footer.chain, isRecovered: header.recovered === true };
-}
-
-interface MetricDelta {
-  lines: number;
-  stars: number;
-  weight: number;
-  releases: number;
-  seq: number;
-  unpublished: number;
 }
 
 type Difference = readonly [expected: string | number, found: string | number];
 
-function countStar(tally: MetricDelta, star: ExportStar): void {
-  tally.stars += 1;
-  tally.weight += star.weight;
-  tally.seq = star.seq;
-  if (star.publication.state !== "published") tally.unpublished += 1;
-}
-
 /** What the header and the footer say, against what stands between them. */
 function endsOf(
   day: string,
-  {
-    header,
-    footer,
-    tally,
-    sha256,
-  }: { header: ExportHeader; footer: ExportFooter; tally: MetricDelta; sha256: string },
+  given: { header: ExportHeader; footer: ExportFooter; counted: ExportFooter },
 ): readonly Difference[] {
-  const chain = header.previous === null ? null : chainHash(header.previous, sha256);
+  const { header, footer, counted } = given;
   const pairs: readonly (readonly [string, unknown, unknown])[] = [
     ["header.day", day, header.day],
-    ["footer.day", day, footer.day],
-    ["footer.final", header.final, footer.final],
-    ["footer.stars", tally.stars, footer.stars],
-    ["footer.weight", tally.weight, footer.weight],
-    ["footer.releases", tally.releases, footer.releases],
-    ["footer.unpublished", tally.unpublished, footer.unpublished],
+    ...FOOTER_FIELDS.map((field) => [`footer.${field}`, counted[field], footer[field]] as const),
     ["unpublished stars of a final day", 0, footer.final ? footer.unpublished : 0],
-    ["footer.sha256", sha256, footer.sha256],
-    ["footer.chain", footer.final ? chain : null, footer.chain],
   ];
   return pairs
     .filter(([, expected, found]) => expected !== found)
     .map(([name, expected, found]) => [`${name} ${expected}`, String(found)] as const);
 }
+
+const FOOTER_FIELDS = [
+  ...(["day", "final", "stars", "weight", "releases", "unpublished"] as const),
+  ...(["sha256", "chain"] as const),
+];
 
 function joint(
   header: ExportHeader,

@@ -1,3 +1,4 @@
+import { bulkhead } from "cockatiel";
 import type { MirrorNft, MirrorNftTransaction } from "../ledger/mirror/schemas.ts";
 import { formatTimestamp, parseTimestamp } from "../ledger/transaction-id.ts";
 import type { AuditMirror } from "./audit-mirror.ts";
@@ -28,19 +29,15 @@ const HISTORY_PAGES_MAX = 100;
  */
 export async function readOwnership(given: OwnershipReading): Promise<Ownership> {
   const builder = buildOwnership();
+  const lane = bulkhead(HISTORIES_AT_ONCE, Number.POSITIVE_INFINITY);
   let read = 0;
   for await (const page of given.mirror.nftOwners(given.collection)) {
-    const queue = page.filter((nft) => {
-      if (!isUnmoved(nft, given.since)) return true;
-      builder.unmoved(nft.serial, nft.owner);
-      return false;
-    });
-    const work = async (): Promise<void> => {
-      for (let nft = queue.pop(); nft !== undefined; nft = queue.pop()) {
-        await readHistory(given, builder, nft);
-      }
-    };
-    await Promise.all(Array.from({ length: HISTORIES_AT_ONCE }, work));
+    const reading = page.map((nft) =>
+      isUnmoved(nft, given.since)
+        ? builder.unmoved(nft.serial, nft.owner)
+        : lane.execute(() => readHistory(given, builder, nft)),
+    );
+    await Promise.all(reading);
     read += page.length;
     given.onProgress(read);
   }

@@ -39,7 +39,8 @@ const rankedWallet = z.object({
 const instant = z.iso.datetime().transform((text) => Date.parse(text));
 /** Half-open, epoch milliseconds. */
 const season = z.object({ id: z.string(), startsAt: instant, endsAt: instant });
-const paged = { hasMore: z.boolean() };
+const projectsPage = z.object({ projects: z.array(ranked), hasMore: z.boolean() });
+const eventsPage = z.object({ events: z.array(rankedEvent), hasMore: z.boolean() });
 
 /** The most of one page; of tokens and collections there is no second. */
 export const PAGE = 100;
@@ -72,28 +73,16 @@ export async function readRankings(url: string, key: string): Promise<Rankings> 
     `/collections/top?limit=${PAGE}`,
     z.object({ collections: z.array(ranked) }),
   );
-  const projects = await allPages((offset) =>
-    get(
-      `/ecosystem?limit=${PAGE}&offset=${offset}`,
-      z
-        .object({ projects: z.array(ranked), ...paged })
-        .transform(({ projects: rows, hasMore }) => ({
-          rows,
-          hasMore,
-        })),
-    ),
-  );
-  const events = await allPages((offset) =>
-    get(
-      `/events?status=all&limit=${PAGE}&offset=${offset}`,
-      z
-        .object({ events: z.array(rankedEvent), ...paged })
-        .transform(({ events: rows, hasMore }) => ({
-          rows,
-          hasMore,
-        })),
-    ),
-  );
+  const projects = await allPages(async (offset) => {
+    const path = `/ecosystem?limit=${PAGE}&offset=${offset}`;
+    const { projects: rows, hasMore } = await get(path, projectsPage);
+    return { rows, hasMore };
+  });
+  const events = await allPages(async (offset) => {
+    const path = `/events?status=all&limit=${PAGE}&offset=${offset}`;
+    const { events: rows, hasMore } = await get(path, eventsPage);
+    return { rows, hasMore };
+  });
   const board = await get(
     `/leaderboard?limit=${PAGE}`,
     z.object({ season: season.nullable(), leaderboard: z.array(rankedWallet) }),

@@ -1,3 +1,4 @@
+import { bulkhead } from "cockatiel";
 import { isEntityId } from "../ledger/entity-id.ts";
 import type { MirrorTopicMessage } from "../ledger/mirror/schemas.ts";
 import type { CollectionKeys } from "../publishing/message.ts";
@@ -15,14 +16,13 @@ export async function newWalletsOf(
   batch: readonly MirrorTopicMessage[],
 ): Promise<void> {
   const wallets = batch.flatMap(({ bytes }) => parseStarMessage(bytes, keys)?.wallet ?? []);
-  const queue = [...new Set(wallets)].filter(
+  const unmet = [...new Set(wallets)].filter(
     (wallet) => !state.wallets.has(wallet) && isEntityId(wallet),
   );
-  const work = async (): Promise<void> => {
-    for (let wallet = queue.pop(); wallet !== undefined; wallet = queue.pop()) {
-      // Deleted ones were there, and still are.
-      state.wallets.set(wallet, (await mirror.account(wallet)) !== null);
-    }
+  const lane = bulkhead(LOOKUPS_AT_ONCE, Number.POSITIVE_INFINITY);
+  const lookUp = async (wallet: string): Promise<void> => {
+    // Deleted ones were there, and still are.
+    state.wallets.set(wallet, (await mirror.account(wallet)) !== null);
   };
-  await Promise.all(Array.from({ length: LOOKUPS_AT_ONCE }, work));
+  await Promise.all(unmet.map((wallet) => lane.execute(() => lookUp(wallet))));
 }

@@ -1,6 +1,13 @@
-import { type Loss, lostWeight, type Release as MintRelease } from "../../actors/nft-accounting.ts";
+import { lostWeight } from "../../actors/nft-accounting.ts";
 import { decideLoss, type EventTables, emptyTables, evolveMint } from "../../actors/whole.ts";
-import type { GoneClaim, LiveClaim, MintEnd } from "./mint-end.ts";
+import {
+  type GoneClaim,
+  type LiveClaim,
+  lossesOf,
+  type MintEnd,
+  releaseOf,
+  singleEnds,
+} from "./mint-end.ts";
 import { instantOfStarId } from "./star-id.ts";
 import { accountNumber } from "./star-record.ts";
 
@@ -21,42 +28,22 @@ export function decideEnds(
   for (const { collection, serial, wallet, starId } of claims) {
     tables[collection].set(serial, { wallet, starId, at: instantOfStarId(starId) });
   }
-  const decision = decideLoss(mint, tables, { type: "lost", losses: lossesOf(gone, held) });
-  const ends = decision.releases.flatMap(singly).map(([key, end]) => {
-    const weight = lostWeight([end], (serial) => tables.B.get(serial));
-    return [key, { weight, spare: end.spare }] as const;
+  const lost = gone.map((claim) => {
+    return { ...claim, heldB: claim.collection === "B" ? (held.get(claim.wallet) ?? []) : [] };
   });
-  evolveMint(mint, tables, decision);
-  const endOf = new Map(ends);
-  return gone.flatMap((claim) => {
-    const end = endOf.get(`${claim.collection}/${claim.serial}`);
-    if (end === undefined) return [];
-    const heldB = claim.collection === "B" ? (held.get(claim.wallet) ?? []) : [];
-    const countedB = heldB.filter((serial) => tables.B.has(serial));
-    return [{ ...claim, ...end, heldB, countedB }];
-  });
-}
-
-/** The mint's release of a wallet as one per serial, each with the key of its claim. */
-function singly({ wallet, a, b, spare }: MintRelease): readonly (readonly [string, MintRelease])[] {
-  const ofA = a.map(
-    (serial) => [`A/${serial}`, { wallet, a: [serial], b: null, spare: null }] as const,
+  const decision = decideLoss(mint, tables, { type: "lost", losses: lossesOf(lost) });
+  const endOf = new Map(
+    decision.releases.flatMap(singleEnds).map((end) => {
+      const weight = lostWeight([releaseOf(end)], (serial) => tables.B.get(serial));
+      return [`${end.collection}/${end.serial}`, { weight, spare: end.spare }];
+    }),
   );
-  return b === null ? ofA : [...ofA, [`B/${b}`, { wallet, a: [], b, spare }]];
-}
-
-/** One loss per wallet. */
-function lossesOf(
-  gone: readonly GoneClaim[],
-  held: ReadonlyMap<string, readonly number[]>,
-): readonly Loss[] {
-  const losses = new Map<string, { lostA: number[]; lostB: number[] }>();
-  for (const { collection, serial, wallet } of gone) {
-    const loss = losses.get(wallet) ?? { lostA: [], lostB: [] };
-    losses.set(wallet, loss);
-    (collection === "A" ? loss.lostA : loss.lostB).push(serial);
-  }
-  return [...losses].map(([wallet, loss]) => ({ wallet, heldB: held.get(wallet) ?? [], ...loss }));
+  evolveMint(mint, tables, decision);
+  return lost.flatMap((claim) => {
+    const end = endOf.get(`${claim.collection}/${claim.serial}`);
+    const countedB = claim.heldB.filter((serial) => tables.B.has(serial));
+    return end === undefined ? [] : [{ ...claim, ...end, countedB }];
+  });
 }
 
 /** An end as the journal takes it; names are those of `claim_ending`. */

@@ -1,5 +1,4 @@
 import { dayOf } from "../../actors/day.ts";
-import type { Loss } from "../../actors/nft-accounting.ts";
 import { rulesOn } from "../../actors/rules.ts";
 import {
   decideLoss,
@@ -10,8 +9,8 @@ import {
 } from "../../actors/whole.ts";
 import type { Sql } from "../store/postgres.ts";
 import { readLiveMint } from "./live-mint.ts";
+import { endsInWords, lossesOf, singleEnds } from "./mint-end.ts";
 import {
-  type EndedClaim,
   type MintHappening,
   type MintRelease,
   type MintStar,
@@ -112,34 +111,14 @@ function judgeRelease(mint: string, tables: EventTables, release: MintRelease): 
   const { seq, ended } = release;
   const lost = { type: "lost", losses: lossesOf(ended) } as const;
   const { weight, releases } = decideLoss(mint, tables, lost);
-  const decided = releases.flatMap(({ wallet, a, b, spare }) => [
-    ...a.map((serial) => `A/${serial} ${wallet}`),
-    ...(b === null ? [] : [`B/${b} ${wallet} spare ${spare}`]),
-  ]);
-  const recorded = ended.map(({ collection, serial, wallet, spare }) =>
-    collection === "A" ? `A/${serial} ${wallet}` : `B/${serial} ${wallet} spare ${spare}`,
-  );
   const ofOtherStars = ended.filter(
     ({ collection, serial, starId }) => tables[collection].get(serial)?.starId !== starId,
   );
   const sum = ended.reduce((total, end) => total + end.weight, 0);
-  const [now, then] = [
-    `${weight}: ${decided.sort().join("; ")}`,
-    `${sum}: ${recorded.sort().join("; ")}`,
-  ];
+  const now = endsInWords(weight, releases.flatMap(singleEnds));
+  const then = endsInWords(sum, ended);
   if (now !== then) return `release ${seq}: recorded ${then}, decided ${now}`;
   return ofOtherStars.length === 0 ? null : `release ${seq} ends what other stars brought`;
-}
-
-/** What the check found lost, one loss per wallet. */
-function lossesOf(ended: readonly EndedClaim[]): readonly Loss[] {
-  const wallets = [...new Set(ended.map(({ wallet }) => wallet))];
-  return wallets.map((wallet) => {
-    const own = ended.filter((end) => end.wallet === wallet);
-    const lost = (of: "A" | "B") =>
-      own.filter(({ collection }) => collection === of).map(({ serial }) => serial);
-    return { wallet, lostA: lost("A"), lostB: lost("B"), heldB: own.flatMap((end) => end.heldB) };
-  });
 }
 
 function differencesOf(folded: EventTables, live: EventTables): readonly string[] {

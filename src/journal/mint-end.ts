@@ -1,3 +1,5 @@
+import type { Loss, Release } from "../../actors/nft-accounting.ts";
+
 /** The two collections whose NFTs add weight. */
 export type Collection = "A" | "B";
 
@@ -42,4 +44,41 @@ export interface MintEnd extends GoneClaim {
   readonly heldB: readonly number[];
   /** Of these, the ones that count once everything of the plan is released. */
   readonly countedB: readonly number[];
+}
+
+/** An attribution that ends, and the collection B serial that carries the +5 on. */
+export type SingleEnd = Pick<MintEnd, "collection" | "serial" | "wallet" | "spare">;
+
+/** The attributions that a release of the machine ends, one by one. */
+export function singleEnds({ wallet, a, b, spare }: Release): readonly SingleEnd[] {
+  const ofA = a.map((serial) => ({ collection: "A", serial, wallet, spare: null }) as const);
+  return b === null ? ofA : [...ofA, { collection: "B", serial: b, wallet, spare }];
+}
+
+/** One of them as the machine takes it in. */
+export function releaseOf({ wallet, collection, serial, spare }: SingleEnd): Release {
+  return collection === "A"
+    ? { wallet, a: [serial], b: null, spare: null }
+    : { wallet, a: [], b: serial, spare };
+}
+
+/** What ended, and the weight that went with it, in words: equal for equal ends. */
+export function endsInWords(weight: number, ends: readonly SingleEnd[]): string {
+  const words = ends.map(({ collection, serial, wallet, spare }) =>
+    collection === "A" ? `A ${serial} of ${wallet}` : `B ${serial} of ${wallet}, spare ${spare}`,
+  );
+  return `${weight}: ${words.sort().join("; ")}`;
+}
+
+/** What wallets lost: one loss for each. */
+export function lossesOf(
+  lost: readonly Pick<MintEnd, "collection" | "serial" | "wallet" | "heldB">[],
+): readonly Loss[] {
+  const losses = new Map<string, { lostA: number[]; lostB: number[]; heldB: number[] }>();
+  for (const { collection, serial, wallet, heldB } of lost) {
+    const loss = losses.get(wallet) ?? { lostA: [], lostB: [], heldB: [] };
+    loss[`lost${collection}`].push(serial);
+    losses.set(wallet, { ...loss, heldB: [...new Set([...loss.heldB, ...heldB])] });
+  }
+  return [...losses].map(([wallet, loss]) => ({ wallet, ...loss }));
 }

@@ -1,6 +1,5 @@
 import type { EventStarred } from "../../actors/event-day.ts";
 import type { MintReleased } from "../../actors/forever-mint.ts";
-import type { Release } from "../../actors/nft-accounting.ts";
 import { runStatement, type Sql } from "../store/postgres.ts";
 import {
   type CountedStar,
@@ -8,6 +7,7 @@ import {
   countedStarColumns,
   countedStarOf,
 } from "./counted-star.ts";
+import { releaseOf, type SingleEnd } from "./mint-end.ts";
 import { walletOf } from "./star-record.ts";
 
 /** A star as it happened to a forever mint. */
@@ -54,18 +54,12 @@ export function mintFact(happening: MintHappening): EventStarred | MintReleased 
   return releasedFact(happening.ended);
 }
 
-type End = Pick<EndedClaim, "wallet" | "collection" | "serial" | "spare" | "weight">;
-
 /** Attributions that end together, as the machine takes them in. */
-export function releasedFact(ended: readonly End[]): MintReleased {
+export function releasedFact(
+  ended: readonly (SingleEnd & Pick<EndedClaim, "weight">)[],
+): MintReleased {
   const weight = ended.reduce((sum, end) => sum + end.weight, 0);
   return { type: "released", weight, releases: ended.map(releaseOf) };
-}
-
-function releaseOf({ wallet, collection, serial, spare }: End): Release {
-  return collection === "A"
-    ? { wallet, a: [serial], b: null, spare: null }
-    : { wallet, a: [], b: serial, spare };
 }
 
 /** From where to where to read; both may be left out. */

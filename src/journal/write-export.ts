@@ -70,7 +70,7 @@ export async function* writeExport(
 }
 
 /** What the footer counts. */
-class FooterCounts {
+export class FooterCounts {
   #stars = 0;
   #weight = 0;
   #releases = 0;

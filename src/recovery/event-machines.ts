@@ -9,17 +9,11 @@ import {
   evolveEventDay,
   evolveMint,
 } from "../../actors/whole.ts";
-import { type TurnOfEvent, takeEventStar, takeMintStar } from "../audit/event-accounts.ts";
+import { type EventTurn, takeStar } from "../audit/event-accounts.ts";
 import { starsOfEventDay } from "../journal/event-history.ts";
 import { mintFact, readMintHistory } from "../journal/mint-history.ts";
 import { runStatement, type Sql } from "../store/postgres.ts";
 import { PIECE_WITHIN_MS } from "./recovery.ts";
-
-/** A star that reaches an event. */
-export interface EventTurn extends TurnOfEvent {
-  readonly event: string;
-  readonly isForeverMint: boolean;
-}
 
 /** A recorded fact of the journal, taken in when its time has come. */
 interface Fact {
@@ -48,11 +42,7 @@ export class EventMachines {
 
   /** Decides a star, then takes it in: as it is recorded, or as decided. */
   async count(star: EventTurn): Promise<EventDecision> {
-    const { event, at } = star;
-    const tables = await this.#tablesAt(star);
-    return star.isForeverMint
-      ? takeMintStar(event, tables, star)
-      : takeEventStar({ event, day: dayOf(at) }, tables, star);
+    return takeStar(await this.#tablesAt(star), star);
   }
 
   /** Decides what a mint loses, and takes it in. @param at epoch milliseconds */

@@ -1,10 +1,10 @@
 import type { Day } from "../../actors/day.ts";
 import { hasMoved } from "../audit/events-without-export.ts";
 import { judgeDecision } from "../audit/judge-decision.ts";
-import { lossesOf } from "../audit/mint-order.ts";
 import { readExport } from "../audit/read-export.ts";
 import type { Ownerships } from "../audit/rebuild-weights.ts";
 import type { ExportHeader, ExportStar } from "../journal/export-format.ts";
+import { lossesOf } from "../journal/mint-end.ts";
 import type { StarMessage } from "../publishing/message.ts";
 import { parseStarMessage } from "../publishing/parse-message.ts";
 import { runStatement } from "../store/postgres.ts";
@@ -141,7 +141,6 @@ class Walk {
           });
         },
         release: (release) => this.#mints.addRelease(release, day),
-        footer: () => undefined,
         rejoined: () => undefined,
         broken: ({ expected, found }) =>
           notes.doubt(`export of ${day}: expected ${expected}, found ${found}`),

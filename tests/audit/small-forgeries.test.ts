@@ -11,7 +11,8 @@ import { dayOf } from "../../actors/day.ts";
 import { openAuditMirror } from "../../src/audit/audit-mirror.ts";
 import { newAuditState } from "../../src/audit/audit-state.ts";
 import { compareRankings } from "../../src/audit/compare.ts";
-import { judgeMessage, type MessageJudge } from "../../src/audit/judge-message.ts";
+import type { Judge } from "../../src/audit/judge.ts";
+import { judgeMessage } from "../../src/audit/judge-message.ts";
 import { buildOwnership } from "../../src/audit/ownership.ts";
 import type { ExportStar } from "../../src/journal/export-format.ts";
 import { silentLogger } from "../../src/log.ts";
@@ -184,7 +185,12 @@ test("a ranking in the wrong order", () => {
 
 test("a message in more than one piece, or on the other topic, is foreign", () => {
   const emptyOwnership = buildOwnership().build();
-  const judge: MessageJudge = {
+  const judge: Judge = {
+    // A message is judged without asking anything more.
+    mirror: {} as Judge["mirror"],
+    collections: { a: "0.0.1", b: "0.0.2" },
+    exports: null,
+    ownedAt: 0,
     kinds: new Map([
       ["0.0.8001", "event_vote"],
       ["0.0.8002", "asset_vote"],
@@ -195,7 +201,6 @@ test("a message in more than one piece, or on the other topic, is foreign", () =
     reading: { from: 0, until: 0, ends: null },
     day: null,
     lateMs: 0,
-    hasExport: false,
     known: new Map(),
   };
   const text = `{"type":"event_vote","version":1,"wallet":"0.0.1","event_id":"a","event_type":"OTHER","vote":"up","timestamp":1000}`;
