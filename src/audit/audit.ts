@@ -1,5 +1,6 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { startOfDay } from "../../actors/day.ts";
+import { msOf } from "../ledger/transaction-id.ts";
 import type { AuditMirror } from "./audit-mirror.ts";
 import { type AuditState, newAuditState } from "./audit-state.ts";
 import { type AuditIdentity, readCheckpoint, writeCheckpoint } from "./checkpoint.ts";
@@ -14,7 +15,6 @@ import { readRankings } from "./read-rankings.ts";
 import { LAG_MS, type Ownerships } from "./rebuild-weights.ts";
 import { replayTopics } from "./replay-topic.ts";
 import { openBoard } from "./season-board.ts";
-import { msOf } from "./topic-chain.ts";
 import { newWalletsOf } from "./wallets.ts";
 
 /** What is audited, and from where. */

@@ -1,6 +1,7 @@
 import { type Day, endOfDay, startOfDay } from "../../actors/day.ts";
 import type { ExportHeader, ExportStar } from "../journal/export-format.ts";
 import { GENESIS } from "../journal/export-format.ts";
+import { msOf } from "../ledger/transaction-id.ts";
 import { parseStarMessage } from "../publishing/parse-message.ts";
 import type { AuditState } from "./audit-state.ts";
 import { type DayBook, digestOf } from "./day-book.ts";
@@ -12,7 +13,7 @@ import { addRelease, foldMint, judgeRelease, lastOrderOf, overdueRemovals } from
 import { type ExportChain, readExport } from "./read-export.ts";
 import { judgeSerials, LAG_MS, LEAD_MS } from "./rebuild-weights.ts";
 import { addKnown, addLine, addMismatches, elsewhere, type Mismatch } from "./report.ts";
-import { msOf, textOf } from "./topic-chain.ts";
+import { textOf } from "./topic-chain.ts";
 
 /**
  * Judges one day's export against the messages of that day and against the NFTs' histories, and

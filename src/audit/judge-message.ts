@@ -1,5 +1,6 @@
 import { dayOf } from "../../actors/day.ts";
 import type { MirrorTopicMessage } from "../ledger/mirror/schemas.ts";
+import { msOf } from "../ledger/transaction-id.ts";
 import type { StarMessage } from "../publishing/message.ts";
 import { parseStarMessage } from "../publishing/parse-message.ts";
 import type { AuditState } from "./audit-state.ts";
@@ -10,7 +11,7 @@ import { knownMatter } from "./known-messages.ts";
 import { judgeCounts, judgeVotingPower } from "./rebuild-weights.ts";
 import { addKnown, addLine, addMismatches, type Place } from "./report.ts";
 import { score } from "./season-board.ts";
-import { followLink, msOf, textOf } from "./topic-chain.ts";
+import { followLink, textOf } from "./topic-chain.ts";
 
 /**
  * Judges one message, the next of its topic, and remembers what of it later ones are judged by.

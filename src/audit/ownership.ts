@@ -1,5 +1,5 @@
 import type { MirrorNftTransaction } from "../ledger/mirror/schemas.ts";
-import { msOf } from "./topic-chain.ts";
+import { msOf } from "../ledger/transaction-id.ts";
 
 /** Who held which NFT of a collection when, as far back as was read. */
 export interface Ownership {

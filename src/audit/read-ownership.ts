@@ -1,9 +1,8 @@
 import { bulkhead } from "cockatiel";
 import type { MirrorNft, MirrorNftTransaction } from "../ledger/mirror/schemas.ts";
-import { formatTimestamp, parseTimestamp } from "../ledger/transaction-id.ts";
+import { formatTimestamp, msOf, parseTimestamp } from "../ledger/transaction-id.ts";
 import type { AuditMirror } from "./audit-mirror.ts";
 import { buildOwnership, type Ownership, type OwnershipBuilder } from "./ownership.ts";
-import { msOf } from "./topic-chain.ts";
 
 /** How a collection is read. */
 export interface OwnershipReading {

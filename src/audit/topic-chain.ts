@@ -97,9 +97,3 @@ export function textOf(bytes: Uint8Array): string {
     .toString("latin1")
     .replace(/[^\x20-\x7e]/g, "?");
 }
-
-/** A consensus timestamp in whole epoch milliseconds. */
-export function msOf(timestamp: string): number {
-  const [seconds = "0", nanos = "0"] = timestamp.split(".");
-  return Number(seconds) * 1_000 + Math.floor(Number(nanos) / 1_000_000);
-}

@@ -1,6 +1,7 @@
 import { type Day, instant } from "../../actors/day.ts";
+import { pageByPage } from "../store/page-by-page.ts";
 import { runStatement, type Sql } from "../store/postgres.ts";
-import { type PublicationRow, publicationOf } from "../store/publication-state.ts";
+import { publicationColumn } from "../store/publication-state.ts";
 import type { CountedStarRow, Serials } from "./counted-star.ts";
 import type { ExportRelease, ExportStar } from "./export-format.ts";
 import { walletOf } from "./star-record.ts";
@@ -13,7 +14,7 @@ const RELEASES_PER_PAGE = 250;
 /** A page takes milliseconds; one that waits for a busy server may take its time. */
 const PAGE_WITHIN_MS = 10_000;
 
-interface StarRow extends CountedStarRow, PublicationRow {
+interface StarRow extends CountedStarRow, Pick<ExportStar, "topic" | "message" | "publication"> {
   readonly seq: number;
   readonly slot: number;
   readonly allowance_limit: 5 | 20;
@@ -24,25 +25,21 @@ interface StarRow extends CountedStarRow, PublicationRow {
   readonly mint_order: number | null;
   readonly voting_power: number;
   readonly holdings_read_at: number;
-  readonly topic: "event" | "asset";
-  readonly message: string;
 }
 
 /**
- * The stars of a day by their number in the journal, page by page, each page a statement of its
- * own: who reads slowly holds nothing up.
+ * The stars of a day by their number in the journal, page by page.
  *
  * @throws RetryableError `UNAVAILABLE` when Postgres is out of reach
  */
-export async function* starsOfDay(sql: Sql, day: Day): AsyncGenerator<readonly ExportStar[]> {
-  let after = 0;
-  for (;;) {
-    const rows = await runStatement(starPage(sql, day, after), PAGE_WITHIN_MS);
-    const last = rows.at(-1);
-    if (last === undefined) return;
-    yield rows.map(exportedStar);
-    after = last.seq;
-  }
+export function starsOfDay(
+  sql: Sql,
+  day: Day,
+): AsyncGenerator<readonly ExportStar[], void, undefined> {
+  return pageByPage(
+    (last?: StarRow) => runStatement(starPage(sql, day, last?.seq ?? 0), PAGE_WITHIN_MS),
+    exportedStar,
+  );
 }
 
 /** Each look-up is by key: no plan goes bad, also where the tables' sizes are estimated wrongly. */
@@ -60,8 +57,7 @@ function starPage(sql: Sql, day: Day, after: number) {
       ) next
     ) page
     cross join lateral (
-      select topic, message, state, topic_id, transaction_id, sequence_number, consensus_timestamp, running_hash
-      from outbox where star_id = page.id limit 1
+      select topic, message, ${publicationColumn(sql)} from outbox where star_id = page.id limit 1
     ) box
     left join lateral (
       select seq from mint_star where day = page.day and star_id = page.id and page.is_forever_mint limit 1
@@ -100,74 +96,49 @@ function exportedStar(row: StarRow): ExportStar {
     },
     topic: row.topic,
     message: row.message,
-    publication: publicationOf(row),
+    publication: row.publication,
   };
 }
 
-interface ReleaseRow {
-  readonly event_id: string;
-  readonly seq: number;
-  readonly run_id: string;
-  readonly check_day: Day;
-  readonly collection: "A" | "B";
-  readonly serial: number;
-  readonly wallet: number;
-  readonly star_id: string;
-  readonly weight: number;
-  readonly spare: number | null;
-  readonly held_b: Serials;
-  readonly owner: string | null;
-  readonly deleted: boolean;
-  readonly listed_at: number;
-  readonly read_at: number;
-  readonly released_at: number;
+interface ReleaseRow extends Omit<ExportRelease, "heldB" | "listedAt" | "readAt" | "releasedAt"> {
+  readonly heldB: Serials;
+  readonly listedAt: number;
+  readonly readAt: number;
+  readonly releasedAt: number;
 }
 
-/** The attributions that ended on a day, in the order of `mintOrder`; page by page, as above. */
-export async function* releasesOfDay(sql: Sql, day: Day): AsyncGenerator<readonly ExportRelease[]> {
-  let after: Pick<ReleaseRow, "seq" | "collection" | "serial"> = {
-    seq: 0,
-    collection: "A",
-    serial: 0,
-  };
-  for (;;) {
-    const rows = await runStatement(
-      sql<ReleaseRow[]>`
-        select event_id, seq, run_id, run.day as check_day, collection, serial, wallet, star_id, weight,
-          spare, held_b, owner, deleted, listed_at, read_at, released_at
-        from claim_release join holdings_check_run run on run.id = run_id
-        where utc_day(released_at) = ${day}
-          and (seq, collection, serial) > (${after.seq}, ${after.collection}, ${after.serial})
-        order by seq, collection, serial limit ${RELEASES_PER_PAGE}`,
-      PAGE_WITHIN_MS,
-    );
-    const last = rows.at(-1);
-    if (last === undefined) return;
-    yield rows.map(exportedRelease);
-    after = last;
-  }
-}
-
-function exportedRelease(row: ReleaseRow): ExportRelease {
-  return {
-    kind: "release",
-    mint: row.event_id,
-    mintOrder: row.seq,
-    runId: row.run_id,
-    checkDay: row.check_day,
-    collection: row.collection,
-    serial: row.serial,
-    wallet: walletOf(row.wallet),
-    starId: row.star_id,
-    weight: row.weight,
-    spare: row.spare,
-    heldB: rising(row.held_b),
-    owner: row.owner,
-    deleted: row.deleted,
-    listedAt: instant(row.listed_at),
-    readAt: instant(row.read_at),
-    releasedAt: instant(row.released_at),
-  };
+/**
+ * The attributions that ended on a day, in the order of `mintOrder`; page by page, as above. Keys in
+ * the order of the format.
+ */
+export function releasesOfDay(
+  sql: Sql,
+  day: Day,
+): AsyncGenerator<readonly ExportRelease[], void, undefined> {
+  return pageByPage(
+    (last?: ReleaseRow) => {
+      const { mintOrder = 0, collection = "A", serial = 0 } = last ?? {};
+      return runStatement(
+        sql<ReleaseRow[]>`
+          select 'release' as kind, event_id as mint, seq as "mintOrder", run_id as "runId",
+            run.day as "checkDay", collection, serial, '0.0.' || wallet as wallet, star_id as "starId",
+            weight, spare, held_b as "heldB", owner, deleted, listed_at as "listedAt",
+            read_at as "readAt", released_at as "releasedAt"
+          from claim_release join holdings_check_run run on run.id = run_id
+          where utc_day(released_at) = ${day}
+            and (seq, collection, serial) > (${mintOrder}, ${collection}, ${serial})
+          order by seq, collection, serial limit ${RELEASES_PER_PAGE}`,
+        PAGE_WITHIN_MS,
+      );
+    },
+    (row) => ({
+      ...row,
+      heldB: rising(row.heldB),
+      listedAt: instant(row.listedAt),
+      readAt: instant(row.readAt),
+      releasedAt: instant(row.releasedAt),
+    }),
+  );
 }
 
 function rising(serials: Serials): number[] {

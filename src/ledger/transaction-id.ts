@@ -37,6 +37,12 @@ export function formatTimestamp(nanoseconds: bigint): string {
   return `${nanoseconds / NANOS_PER_SECOND}.${nanos}`;
 }
 
+/** A consensus timestamp in whole epoch milliseconds; 0 for no text. */
+export function msOf(timestamp: string): number {
+  const [seconds = "0", nanos = "0"] = timestamp.split(".");
+  return Number(seconds) * 1_000 + Math.floor(Number(nanos) / 1_000_000);
+}
+
 /**
  * Reads `0.0.n@s.nnnnnnnnn` and the mirror node's `0.0.n-s-nnnnnnnnn`.
  *

@@ -1,14 +1,15 @@
 import type { Day } from "../../actors/day.ts";
 import type { EventDecision } from "../../actors/event-day.ts";
+import type { Claims } from "../../actors/nft-accounting.ts";
 import { rulesOn } from "../../actors/rules.ts";
-import { fullBreakdown, weigh } from "../../actors/weight.ts";
+import { type Breakdown, fullBreakdown, weigh } from "../../actors/weight.ts";
 import type { ExportStar } from "../journal/export-format.ts";
-import { accountNumber, walletOf } from "../journal/star-record.ts";
+import { accountNumber } from "../journal/star-record.ts";
 import type { StarMessage } from "../publishing/message.ts";
+import { pageByPage } from "../store/page-by-page.ts";
 import { runStatement, type Sql } from "../store/postgres.ts";
 import type { HeldThen } from "./held-then.ts";
 import { PIECE, PIECE_WITHIN_MS } from "./recovery.ts";
-import type { RecoveredStar } from "./write-pieces.ts";
 
 /** A star that the journal lacks, as its message was taken in. */
 export interface StagedStar {
@@ -21,10 +22,6 @@ export interface StagedStar {
   readonly isForeverMint: boolean;
   readonly message: string;
   readonly conflictsWith: string | null;
-}
-
-interface StagedRow extends Omit<StagedStar, "wallet"> {
-  readonly wallet: number;
 }
 
 /** The days of which stars are taken in, with their numbers; oldest first. */
@@ -49,7 +46,7 @@ export async function findStars(
 }> {
   const [rows, known] = await Promise.all([
     runStatement(
-      sql<StagedRow[]>`select ${columns(sql)} from recovery_message
+      sql<StagedStar[]>`select ${columns(sql)} from recovery_message
         where star_id = any(${ids}::uuid[]) and ${unknown(sql)}`,
       PIECE_WITHIN_MS,
     ),
@@ -59,27 +56,28 @@ export async function findStars(
     ),
   ]);
   return {
-    staged: new Map(rows.map((row) => [row.id, { ...row, wallet: walletOf(row.wallet) }])),
+    staged: new Map(rows.map((row) => [row.id, row])),
     known: new Set(known.map(({ id }) => id)),
   };
 }
 
 /** The stars of a day that are taken in, by their instants, page by page. */
-export async function* stagedOfDay(sql: Sql, day: Day): AsyncGenerator<readonly StagedStar[]> {
-  let after = { at: -1, id: "00000000-0000-0000-0000-000000000000" };
-  for (;;) {
-    const rows = await runStatement(
-      sql<StagedRow[]>`
-        select distinct on (at, star_id) ${columns(sql)} from recovery_message
-        where ${unknown(sql)} and day = ${day} and (at, star_id) > (${after.at}::bigint, ${after.id}::uuid)
-        order by at, star_id, consensus_timestamp limit ${PIECE}`,
-      PIECE_WITHIN_MS,
-    );
-    const last = rows.at(-1);
-    if (last === undefined) return;
-    yield rows.map((row) => ({ ...row, wallet: walletOf(row.wallet) }));
-    after = last;
-  }
+export function stagedOfDay(
+  sql: Sql,
+  day: Day,
+): AsyncGenerator<readonly StagedStar[], void, undefined> {
+  return pageByPage(
+    (last?: StagedStar) =>
+      runStatement(
+        sql<StagedStar[]>`
+          select distinct on (at, star_id) ${columns(sql)} from recovery_message
+          where ${unknown(sql)} and day = ${day}
+            and (at, star_id) > (${last?.at ?? -1}::bigint, ${last?.id ?? "00000000-0000-0000-0000-000000000000"}::uuid)
+          order by at, star_id, consensus_timestamp limit ${PIECE}`,
+        PIECE_WITHIN_MS,
+      ),
+    (star) => star,
+  );
 }
 
 /** A star that the journal has and whose message waits to be adopted does not come back. */
@@ -88,31 +86,24 @@ function unknown(sql: Sql) {
 }
 
 function columns(sql: Sql) {
-  return sql`star_id as id, wallet, at, day, target_type as type, target_id as target,
+  return sql`star_id as id, '0.0.' || wallet as wallet, at, day, target_type as type, target_id as target,
     is_forever_mint as "isForeverMint", message, conflicts_with as "conflictsWith"`;
 }
 
 /** A star as its export records it. */
 export function rowOfLine(line: ExportStar, staged: StagedStar, xp: number): RecoveredStar {
-  const rules = rulesOn(staged.day);
-  return {
-    ...common(staged, rules.version, xp),
-    voting_power: line.votingPower,
-    weight: line.weight,
-    base: line.breakdown.base,
-    counted_a: line.breakdown.collectionA,
-    bonus_b: line.breakdown.collectionB,
-    held_a: line.held.collectionA,
-    held_b: line.held.collectionB,
-    claimed_a: line.counted?.collectionA ?? [],
-    claimed_b: line.counted?.collectionB ?? null,
-    holdings_read_at: Date.parse(line.held.readAt),
-    allowance_limit: line.limit,
-    season_id: line.seasonId,
+  return rowOf(staged, {
+    votingPower: line.votingPower,
+    breakdown: line.breakdown,
+    held: { A: line.held.collectionA, B: line.held.collectionB },
+    readAt: Date.parse(line.held.readAt),
+    claims: line.counted && { a: line.counted.collectionA, b: line.counted.collectionB },
+    allowance: { limit: line.limit, season: line.seasonId },
     rules: line.rules,
+    xp,
     seq: line.seq,
-    mint_seq: line.mintOrder,
-  };
+    mintSeq: line.mintOrder,
+  });
 }
 
 /** A star from its message and its NFTs' histories; an event's star as the machine decides. */
@@ -133,27 +124,40 @@ export function rowOfHistory(
     collectionA: counts.a,
     collectionB: counts.power - rules.base - counts.a,
   };
-  const breakdown = decision?.breakdown ?? full;
-  return {
-    ...common(staged, rules.version, xp),
-    voting_power: counts.power,
-    weight: weigh(breakdown),
-    base: breakdown.base,
-    counted_a: breakdown.collectionA,
-    bonus_b: breakdown.collectionB,
-    held_a: held.A,
-    held_b: held.B,
-    claimed_a: decision?.claims.a ?? [],
-    claimed_b: decision?.claims.b ?? null,
-    holdings_read_at: staged.at,
-    allowance_limit: null,
-    season_id: null,
+  return rowOf(staged, {
+    votingPower: counts.power,
+    breakdown: decision?.breakdown ?? full,
+    held,
+    readAt: staged.at,
+    claims: decision?.claims ?? null,
+    allowance: null,
+    rules: rules.version,
+    xp,
     seq: null,
-    mint_seq: null,
-  };
+    mintSeq: null,
+  });
 }
 
-function common(staged: StagedStar, rules: number, xp: number) {
+/** What is recovered of a star beside its message. */
+interface Recovering {
+  readonly votingPower: number;
+  readonly breakdown: Breakdown;
+  readonly held: Pick<HeldThen, "A" | "B">;
+  readonly readAt: number;
+  readonly claims: Claims | null;
+  /** Null: by the pass in force, or proved by the number of stars. */
+  readonly allowance: { readonly limit: number; readonly season: string | null } | null;
+  readonly rules: number;
+  readonly xp: number;
+  /** Null: drawn. */
+  readonly seq: number | null;
+  readonly mintSeq: number | null;
+}
+
+/** A star as `recover_stars` takes it; names are those of its type `recovered_star`. */
+export type RecoveredStar = ReturnType<typeof rowOf>;
+
+function rowOf(staged: StagedStar, facts: Recovering) {
   const { freeVotes, premiumVotes } = rulesOn(staged.day);
   return {
     id: staged.id,
@@ -163,10 +167,24 @@ function common(staged: StagedStar, rules: number, xp: number) {
     target_type: staged.type,
     target_id: staged.target,
     is_forever_mint: staged.isForeverMint,
+    voting_power: facts.votingPower,
+    weight: weigh(facts.breakdown),
+    base: facts.breakdown.base,
+    counted_a: facts.breakdown.collectionA,
+    bonus_b: facts.breakdown.collectionB,
+    held_a: facts.held.A,
+    held_b: facts.held.B,
+    claimed_a: facts.claims?.a ?? [],
+    claimed_b: facts.claims?.b ?? null,
+    holdings_read_at: facts.readAt,
+    allowance_limit: facts.allowance?.limit ?? null,
+    season_id: facts.allowance?.season ?? null,
     free_votes: freeVotes,
     premium_votes: premiumVotes,
-    rules,
-    xp,
+    rules: facts.rules,
+    xp: facts.xp,
+    seq: facts.seq,
+    mint_seq: facts.mintSeq,
     conflicts_with: staged.conflictsWith,
   };
 }

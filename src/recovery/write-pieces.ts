@@ -1,40 +1,8 @@
-import type { Day } from "../../actors/day.ts";
 import type { ExportRelease } from "../journal/export-format.ts";
 import { accountNumber } from "../journal/star-record.ts";
 import { runStatement, type Sql } from "../store/postgres.ts";
 import { PIECE_WITHIN_MS, type Recovery } from "./recovery.ts";
-
-/** A star as `recover_stars` takes it; names are those of its type `recovered_star`. */
-export interface RecoveredStar {
-  readonly id: string;
-  readonly day: Day;
-  readonly wallet: number;
-  readonly at: number;
-  readonly target_type: string;
-  readonly target_id: string;
-  readonly is_forever_mint: boolean;
-  readonly voting_power: number;
-  readonly weight: number;
-  readonly base: number;
-  readonly counted_a: number;
-  readonly bonus_b: number;
-  readonly held_a: readonly number[];
-  readonly held_b: readonly number[];
-  readonly claimed_a: readonly number[];
-  readonly claimed_b: number | null;
-  readonly holdings_read_at: number;
-  /** Null: by the pass in force, or proved by the number of stars. */
-  readonly allowance_limit: number | null;
-  readonly season_id: string | null;
-  readonly free_votes: number;
-  readonly premium_votes: number;
-  readonly rules: number;
-  readonly xp: number;
-  /** Null: drawn. */
-  readonly seq: number | null;
-  readonly mint_seq: number | null;
-  readonly conflicts_with: string | null;
-}
+import type { RecoveredStar } from "./staged-stars.ts";
 
 /** Writes what comes back, piece by piece and in order; one that writes nothing only counts. */
 export class PieceWriter {

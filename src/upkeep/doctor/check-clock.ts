@@ -1,6 +1,6 @@
 import type { Settings } from "../../config.ts";
 import type { MirrorNode } from "../../ledger/mirror/node.ts";
-import { parseTimestamp } from "../../ledger/transaction-id.ts";
+import { msOf } from "../../ledger/transaction-id.ts";
 import { openPostgres, runStatement } from "../../store/postgres.ts";
 import { type Finding, reasonOf, unset, well, wrong } from "./finding.ts";
 
@@ -8,7 +8,6 @@ const LIMITS = { deadlineMs: 4_000 } as const;
 /** Clocks that follow NTP differ by milliseconds. */
 const DIFFERENCE_MAX_MS = 5_000;
 const STATEMENT_WITHIN_MS = 5_000;
-const NS_PER_MS = 1_000_000n;
 const FOLLOW = "let an NTP service set the clocks of this machine and of Postgres' machine";
 
 /**
@@ -36,7 +35,9 @@ export async function checkClock(
         FOLLOW,
       );
     }
-    const ahead = (await newestConsensus(mirror)) - (row?.now ?? 0);
+    // Nothing is known where the mirror node does not say.
+    const block = await mirror?.newestBlock(LIMITS).catch(() => null);
+    const ahead = msOf(block?.to ?? "") - (row?.now ?? 0);
     if (ahead > DIFFERENCE_MAX_MS) {
       return wrong(
         `the ledger's newest consensus is ${seconds(ahead)} ahead of Postgres' clock`,
@@ -49,12 +50,6 @@ export async function checkClock(
   } finally {
     await sql.end({ timeout: 1 });
   }
-}
-
-/** Epoch milliseconds; 0 where the mirror node does not say. */
-async function newestConsensus(mirror: MirrorNode | undefined): Promise<number> {
-  const block = await mirror?.newestBlock(LIMITS).catch(() => null);
-  return block ? Number(parseTimestamp(block.to) / NS_PER_MS) : 0;
 }
 
 function seconds(milliseconds: number): string {

@@ -6,12 +6,11 @@ import { mirrorKeyOf, readOperatorKey } from "../../ledger/operator-key.ts";
 import { isSatisfied, type PrimitiveKey, readPublicKey } from "../../ledger/public-key.ts";
 import { takesMessagesOf, unfitBecause } from "../../publishing/check-topic.ts";
 import { STARS_LEFT_MIN, starsLeft } from "../operator-balance.ts";
-import { type Finding, reasonOf, unset, well, wrong } from "./finding.ts";
+import { type Finding, unset, well, wrong } from "./finding.ts";
 
 const LIMITS = { deadlineMs: 4_000 } as const;
 /** The first call to a node connects. */
 const NODE_WITHIN_MS = 10_000;
-const SEE_MIRROR = "cure `mirror` first, then ask again";
 
 /** The consensus nodes: whether they answer. */
 export async function checkConsensus(settings: Settings): Promise<Finding> {
@@ -49,9 +48,7 @@ export async function checkOperatorKey(settings: Settings, mirror: MirrorNode): 
       "set it to the account's private key; raw ECDSA keys begin with 0x",
     );
   }
-  const account = await asked(() => mirror.account(id, LIMITS));
-  if (account instanceof Error)
-    return wrong(`${id} is not known: ${reasonOf(account)}`, SEE_MIRROR);
+  const account = await mirror.account(id, LIMITS);
   if (account === null || account.deleted) {
     return wrong(
       `the account ${id} ${account === null ? "does not exist" : "is deleted"} on ${settings.HEDERA_NETWORK}`,
@@ -89,28 +86,25 @@ export async function checkTopics(
   const named = { EVENT_VOTES_TOPIC_ID: event, ASSET_VOTES_TOPIC_ID: asset };
   const faults = await Promise.all(
     Object.entries(named).map(async ([setting, id]) => {
-      const found = await asked(() => mirror.topic(id, LIMITS));
-      if (found instanceof Error)
-        return wrong(`${setting} ${id} is not known: ${reasonOf(found)}`, SEE_MIRROR);
-      const fault = unfitBecause(found);
-      const fix = `set ${setting} to a topic made by \`starboard topics create\``;
-      if (fault !== undefined || found === null) return wrong(`${setting} ${id} ${fault}`, fix);
-      if (ours === undefined || takesMessagesOf(found, mirrorKeyOf(ours))) return undefined;
+      const found = await mirror.topic(id, LIMITS);
+      const isOurs = ours === undefined || (found && takesMessagesOf(found, mirrorKeyOf(ours)));
+      const fault =
+        unfitBecause(found) ??
+        (isOurs ? undefined : "has a submit key that is not ours: messages would be refused");
+      if (fault === undefined) return [];
       return wrong(
-        `${setting} ${id} has a submit key that is not ours: messages would be refused`,
-        fix,
+        `${setting} ${id} ${fault}`,
+        `set ${setting} to a topic made by \`starboard topics create\``,
       );
     }),
   );
-  const [first, ...others] = faults.filter((fault) => fault !== undefined);
-  if (first === undefined) {
-    return well(
-      ours === undefined ? "both can carry stars" : "both can carry stars, signed with our key",
-    );
+  const wrongs = faults.flat();
+  const [first] = wrongs;
+  if (first !== undefined) {
+    return { ...first, message: wrongs.map(({ message }) => message).join("; ") };
   }
-  return wrong(
-    [first, ...others].map(({ message }) => message).join("; "),
-    first.fix ?? SEE_MIRROR,
+  return well(
+    ours === undefined ? "both can carry stars" : "both can carry stars, signed with our key",
   );
 }
 
@@ -118,8 +112,7 @@ export async function checkTopics(
 export async function checkBalance(settings: Settings, mirror: MirrorNode): Promise<Finding> {
   const { HEDERA_OPERATOR_ID: id } = settings;
   if (id === undefined) return unset("HEDERA_OPERATOR_ID");
-  const account = await asked(() => readOperatorAccount(mirror, id, LIMITS));
-  if (account instanceof Error) return wrong(`not known: ${reasonOf(account)}`, SEE_MIRROR);
+  const account = await readOperatorAccount(mirror, id, LIMITS);
   if (account === null) {
     return wrong(
       `the mirror node does not say what ${id} holds`,
@@ -136,14 +129,5 @@ function readKey(text: string) {
     return readOperatorKey(text);
   } catch {
     return undefined;
-  }
-}
-
-/** An answer, or why there is none. */
-async function asked<T>(ask: () => Promise<T>): Promise<T | Error> {
-  try {
-    return await ask();
-  } catch (error) {
-    return error instanceof Error ? error : new Error(String(error));
   }
 }

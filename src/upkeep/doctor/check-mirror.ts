@@ -1,7 +1,7 @@
 import type { Settings } from "../../config.ts";
 import { MirrorError } from "../../ledger/mirror/error.ts";
 import { createMirrorNode, type MirrorNode } from "../../ledger/mirror/node.ts";
-import { parseTimestamp } from "../../ledger/transaction-id.ts";
+import { msOf } from "../../ledger/transaction-id.ts";
 import { silentLogger } from "../../log.ts";
 import { MIRROR_BEHIND_MS } from "../judge-reports.ts";
 import { type Finding, reasonOf, unset, well, wrong } from "./finding.ts";
@@ -9,13 +9,14 @@ import { type Finding, reasonOf, unset, well, wrong } from "./finding.ts";
 const LIMITS = { deadlineMs: 4_000 } as const;
 /** An id that no transaction has. */
 const NO_TRANSACTION = "1.000000000";
-const NS_PER_MS = 1_000_000n;
 
-/** A route of the mirror node that the service uses, and what asks it. */
-interface Route {
-  readonly route: string;
-  readonly ask: () => Promise<unknown>;
-}
+/** A route of the mirror node that the service uses, the id it is asked for, and what asks it. */
+type Route = readonly [
+  route: string,
+  id: string | undefined,
+  /** Answers with text where the answer itself is a fault. */
+  ask: (id: string) => Promise<unknown>,
+];
 
 /** Each mirror node by itself, with every route that the service uses. */
 export async function checkMirror(settings: Settings, now: number): Promise<Finding> {
@@ -40,12 +41,9 @@ async function faultOf(url: string, settings: Settings, now: number): Promise<st
   const mirror = createMirrorNode({ urls: [url], log: silentLogger });
   try {
     const block = await mirror.newestBlock(LIMITS);
-    const behindMs = block === null ? 0 : now - Number(parseTimestamp(block.to) / NS_PER_MS);
+    const behindMs = block === null ? 0 : now - msOf(block.to);
     if (behindMs > MIRROR_BEHIND_MS) return `is ${Math.round(behindMs / 60_000)} minutes behind`;
-    const failed = await Promise.all([
-      ...routesOf(mirror, settings).map(failureOf),
-      ...collectionsOf(settings).map((each) => collectionFault(mirror, each)),
-    ]);
+    const failed = await Promise.all(routesOf(mirror, settings).map(failureOf));
     return failed.filter((fault) => fault !== undefined).join(", ") || undefined;
   } catch (error) {
     return `does not answer (${reasonOf(error)})`;
@@ -54,44 +52,32 @@ async function faultOf(url: string, settings: Settings, now: number): Promise<st
   }
 }
 
-async function failureOf({ route, ask }: Route): Promise<string | undefined> {
+/** @returns undefined also where the settings give no id for the route */
+async function failureOf([route, id, ask]: Route): Promise<string | undefined> {
   try {
-    await ask();
-    return undefined;
+    const found = id === undefined ? undefined : await ask(id);
+    return typeof found === "string" ? found : undefined;
   } catch (error) {
     if (!(error instanceof MirrorError)) throw error;
     return `fails at ${route} (${error.message.replace(/^mirror node: /, "").slice(0, 120)})`;
   }
 }
 
-/** Routes that the settings give an id for; the first of each kind will do. */
+/** Every route, with the first id of each kind. */
 function routesOf(mirror: MirrorNode, settings: Settings): readonly Route[] {
-  const {
-    HEDERA_OPERATOR_ID: payer,
-    EVENT_VOTES_TOPIC_ID: topic,
-    COLLECTION_A_ID: token,
-  } = settings;
-  const collections = collectionsOf(settings).map(({ id }) => id);
-  const ofPayer = (id: string): readonly Route[] => [
-    { route: "/accounts/{id}", ask: () => mirror.account(id, LIMITS) },
-    { route: "/contracts/{id}", ask: () => mirror.isContract(id, LIMITS) },
-    { route: "/accounts/{id}/nfts", ask: () => mirror.nftsOf(id, collections, LIMITS) },
-    {
-      route: "/transactions/{id}",
-      ask: () => mirror.transactions(`${id}@${NO_TRANSACTION}`, LIMITS),
-    },
-    { route: "/transactions", ask: () => firstOf(mirror.messageMemos(id, SPAN, LIMITS)) },
-  ];
-  const ofTopic = (id: string): readonly Route[] => [
-    { route: "/topics/{id}/messages", ask: () => mirror.topicMessages(id, { limit: 1 }, LIMITS) },
-  ];
-  const ofToken = (id: string): readonly Route[] => [
-    { route: "/tokens/{id}/nfts", ask: () => askNfts(mirror, id) },
-  ];
+  const { HEDERA_OPERATOR_ID: payer, EVENT_VOTES_TOPIC_ID: topic } = settings;
+  const { COLLECTION_A_ID: a, COLLECTION_B_ID: b } = settings;
+  const tokens = [a, b].filter((id) => id !== undefined);
   return [
-    ...(payer === undefined ? [] : ofPayer(payer)),
-    ...(topic === undefined ? [] : ofTopic(topic)),
-    ...(token === undefined ? [] : ofToken(token)),
+    ["/accounts/{id}", payer, (id) => mirror.account(id, LIMITS)],
+    ["/contracts/{id}", payer, (id) => mirror.isContract(id, LIMITS)],
+    ["/accounts/{id}/nfts", payer, (id) => mirror.nftsOf(id, tokens, LIMITS)],
+    ["/transactions/{id}", payer, (id) => mirror.transactions(`${id}@${NO_TRANSACTION}`, LIMITS)],
+    ["/transactions", payer, (id) => firstOf(mirror.messageMemos(id, SPAN, LIMITS))],
+    ["/topics/{id}/messages", topic, (id) => mirror.topicMessages(id, { limit: 1 }, LIMITS)],
+    ["/tokens/{id}/nfts", a, (id) => askNfts(mirror, id)],
+    ["/tokens/{id}", a, (id) => collectionFault(mirror, id, "COLLECTION_A_ID")],
+    ["/tokens/{id}", b, (id) => collectionFault(mirror, id, "COLLECTION_B_ID")],
   ];
 }
 
@@ -110,37 +96,15 @@ async function firstOf<T>(pages: AsyncIterable<T>): Promise<T | undefined> {
   return undefined;
 }
 
-interface Collection {
-  readonly setting: string;
-  readonly id: string;
-}
-
-function collectionsOf({
-  COLLECTION_A_ID: a,
-  COLLECTION_B_ID: b,
-}: Settings): readonly Collection[] {
-  return [
-    ...(a === undefined ? [] : [{ setting: "COLLECTION_A_ID", id: a }]),
-    ...(b === undefined ? [] : [{ setting: "COLLECTION_B_ID", id: b }]),
-  ];
-}
-
 async function collectionFault(
   mirror: MirrorNode,
-  { setting, id }: Collection,
+  id: string,
+  setting: string,
 ): Promise<string | undefined> {
-  let kind: string | undefined;
-  const failure = await failureOf({
-    route: "/tokens/{id}",
-    async ask() {
-      kind = (await mirror.token(id, LIMITS))?.type;
-    },
-  });
-  if (failure !== undefined) return failure;
-  if (kind === undefined) return `knows no token ${id} (${setting})`;
-  return kind === "NON_FUNGIBLE_UNIQUE"
-    ? undefined
-    : `says that ${id} (${setting}) is no NFT collection`;
+  const token = await mirror.token(id, LIMITS);
+  if (token === null) return `knows no token ${id} (${setting})`;
+  if (token.type === "NON_FUNGIBLE_UNIQUE") return undefined;
+  return `says that ${id} (${setting}) is no NFT collection`;
 }
 
 /** A path may hold an access key. */

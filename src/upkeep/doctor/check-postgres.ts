@@ -6,9 +6,8 @@ import { type Finding, reasonOf, unset, well, wrong } from "./finding.ts";
 
 interface Server {
   readonly version: number;
-  readonly fsync: string;
-  readonly synchronousCommit: string;
-  readonly fullPageWrites: string;
+  /** Settings that keep what was committed and are off; null: none. */
+  readonly off: string | null;
   readonly isReplica: boolean;
   readonly connections: number;
 }
@@ -27,7 +26,7 @@ export async function checkPostgres({ DATABASE_URL, HEDERA_NETWORK }: Settings):
   try {
     const server = await readServer(sql);
     const schema = await runStatement(schemaState(sql), STATEMENT_WITHIN_MS);
-    return judgeSchema(schema) ?? judgeServer(server, HEDERA_NETWORK) ?? (await judgeLogin(sql));
+    return SCHEMA_FAULTS[schema] ?? judgeServer(server, HEDERA_NETWORK) ?? (await judgeLogin(sql));
   } catch (error) {
     return unreachable(error);
   } finally {
@@ -38,9 +37,9 @@ export async function checkPostgres({ DATABASE_URL, HEDERA_NETWORK }: Settings):
 async function readServer(sql: Sql): Promise<Server> {
   const asking = sql<Server[]>`
     select current_setting('server_version_num')::int as version,
-      current_setting('fsync') as fsync,
-      current_setting('synchronous_commit') as "synchronousCommit",
-      current_setting('full_page_writes') as "fullPageWrites",
+      (select string_agg(name, ', ' order by place)
+        from unnest('{fsync,synchronous_commit,full_page_writes}'::text[]) with ordinality as keeping (name, place)
+        where current_setting(name) = 'off') as off,
       pg_is_in_recovery() or current_setting('default_transaction_read_only') = 'on' as "isReplica",
       current_setting('max_connections')::int as connections`;
   const [server] = await runStatement(asking, STATEMENT_WITHIN_MS);
@@ -48,44 +47,34 @@ async function readServer(sql: Sql): Promise<Server> {
   return server;
 }
 
-function judgeSchema(schema: Awaited<ReturnType<typeof schemaState>>): Finding | undefined {
-  if (schema === "old") {
-    return wrong("the schema is older than this build", "run `starboard migrate`");
-  }
-  if (schema === "other") {
-    return wrong(
-      "the database was made by another build and cannot be upgraded",
-      "create an empty one, set DATABASE_URL to it and run `starboard migrate`",
-    );
-  }
-  return undefined;
-}
+const SCHEMA_FAULTS = {
+  old: wrong("the schema is older than this build", "run `starboard migrate`"),
+  other: wrong(
+    "the database was made by another build and cannot be upgraded",
+    "create an empty one, set DATABASE_URL to it and run `starboard migrate`",
+  ),
+  newer: undefined,
+  current: undefined,
+} as const;
 
 function judgeServer(server: Server, network: Settings["HEDERA_NETWORK"]): Finding | undefined {
-  if (server.version < VERSION_MIN) {
-    return wrong(
-      `Postgres ${Math.floor(server.version / 10_000)} is too old`,
-      "use Postgres 14 or newer",
-    );
+  const { version, isReplica, connections, off } = server;
+  if (version < VERSION_MIN) {
+    const major = Math.floor(version / 10_000);
+    return wrong(`Postgres ${major} is too old`, "use Postgres 14 or newer");
   }
-  if (server.isReplica) {
+  if (isReplica) {
     return wrong("this Postgres takes no writes", "set DATABASE_URL to the primary");
   }
-  if (server.connections < CONNECTIONS_MIN) {
+  if (connections < CONNECTIONS_MIN) {
     return wrong(
-      `max_connections is ${server.connections}: too few for a web process and a worker`,
+      `max_connections is ${connections}: too few for a web process and a worker`,
       `raise max_connections to ${CONNECTIONS_MIN} or more`,
     );
   }
-  const careless = Object.entries({
-    fsync: server.fsync,
-    synchronous_commit: server.synchronousCommit,
-    full_page_writes: server.fullPageWrites,
-  }).filter(([, value]) => value === "off");
   // A crash may lose the last commits of a local ledger, which holds no real money.
-  if (careless.length === 0 || network === "local") return undefined;
-  const names = careless.map(([name]) => name).join(", ");
-  return wrong(`${names} off: accepted stars can be lost`, `turn ${names} on`);
+  if (off === null || network === "local") return undefined;
+  return wrong(`${off} off: accepted stars can be lost`, `turn ${off} on`);
 }
 
 async function judgeLogin(sql: Sql): Promise<Finding> {

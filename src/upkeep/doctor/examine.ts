@@ -1,5 +1,6 @@
 import type { Settings } from "../../config.ts";
-import { createMirrorNode } from "../../ledger/mirror/node.ts";
+import { MirrorError } from "../../ledger/mirror/error.ts";
+import { createMirrorNode, type MirrorNode } from "../../ledger/mirror/node.ts";
 import { silentLogger } from "../../log.ts";
 import { withDeadline } from "../../with-deadline.ts";
 import { checkClock } from "./check-clock.ts";
@@ -9,22 +10,9 @@ import { checkPostgres } from "./check-postgres.ts";
 import { checkRedis } from "./check-redis.ts";
 import { type Finding, reasonOf, unset, well, wrong } from "./finding.ts";
 
-/** What is asked, in this order (contract, section 7). */
-const CHECKS = [
-  "postgres",
-  "redis",
-  "mirror",
-  "consensus",
-  "topics",
-  "operator-key",
-  "balance",
-  "clock",
-] as const;
-type CheckName = (typeof CHECKS)[number];
-
 /** One thing that an environment names. */
 export interface DoctorCheck extends Finding {
-  readonly name: CheckName;
+  readonly name: string;
   readonly ok: boolean;
 }
 
@@ -39,7 +27,6 @@ export interface Diagnosis {
 const CHECK_WITHIN_MS = 15_000;
 /** Loading the ledger SDK is a part of it: seconds on a machine that is busy. */
 const CONSENSUS_WITHIN_MS = 60_000;
-const NOT_FOR_WEB = well("a web process needs none; `work --check` asks");
 
 /**
  * Asks everything that an environment names, and writes nothing but one key in Redis, which
@@ -53,36 +40,47 @@ export async function examine(
 ): Promise<Diagnosis> {
   const { MIRROR_NODE_URL: urls } = settings;
   const mirror = urls && createMirrorNode({ urls, log: silentLogger });
-  const isWeb = forProcess === "serve";
-  const ofMirror = async (check: (node: NonNullable<typeof mirror>) => Promise<Finding>) =>
-    mirror === undefined ? unset("MIRROR_NODE_URL") : check(mirror);
-  const asking: Readonly<Record<CheckName, () => Promise<Finding>>> = {
-    postgres: () => checkPostgres(settings),
-    redis: () => checkRedis(settings),
-    mirror: () => checkMirror(settings, Date.now()),
-    consensus: async () => (isWeb ? NOT_FOR_WEB : checkConsensus(settings)),
-    topics: () => ofMirror((node) => checkTopics(settings, node, isWeb)),
-    "operator-key": async () =>
-      isWeb ? NOT_FOR_WEB : ofMirror((node) => checkOperatorKey(settings, node)),
-    balance: async () => (isWeb ? NOT_FOR_WEB : ofMirror((node) => checkBalance(settings, node))),
-    clock: () => checkClock(settings, mirror),
-  };
+  const asking = checksOf(settings, mirror, forProcess === "serve");
+  const names = Object.keys(asking) as (keyof typeof asking)[];
+  const found = new Map<string, DoctorCheck>();
+  const ask = async (name: (typeof names)[number], withinMs?: number): Promise<unknown> =>
+    found.set(name, await conclude(name, asking[name], withinMs));
   try {
-    const others = CHECKS.filter((name) => name !== "consensus");
-    const found = await Promise.all(others.map((name) => conclude(name, asking[name])));
+    await Promise.all(names.filter((name) => name !== "consensus").map((name) => ask(name)));
     // Last: loading the ledger SDK holds up every answer that comes meanwhile.
-    const consensus = await conclude("consensus", asking.consensus, CONSENSUS_WITHIN_MS);
-    const checks = CHECKS.flatMap((name) =>
-      [...found, consensus].filter((check) => check.name === name),
-    );
+    await ask("consensus", CONSENSUS_WITHIN_MS);
+    const checks = names.flatMap((name) => found.get(name) ?? []);
     return { ok: checks.every(({ ok }) => ok), checks };
   } finally {
     await mirror?.close();
   }
 }
 
+/** What is asked, in this order (contract, section 7). */
+function checksOf(settings: Settings, mirror: MirrorNode | undefined, isWeb: boolean) {
+  const ofMirror = async (check: (node: MirrorNode) => Promise<Finding>): Promise<Finding> => {
+    if (mirror === undefined) return unset("MIRROR_NODE_URL");
+    return check(mirror).catch((error: unknown) => {
+      if (!(error instanceof MirrorError)) throw error;
+      return wrong(`not known: ${reasonOf(error)}`, "cure `mirror` first, then ask again");
+    });
+  };
+  const ofWorker = async (check: () => Promise<Finding>): Promise<Finding> =>
+    isWeb ? well("a web process needs none; `work --check` asks") : check();
+  return {
+    postgres: () => checkPostgres(settings),
+    redis: () => checkRedis(settings),
+    mirror: () => checkMirror(settings, Date.now()),
+    consensus: () => ofWorker(() => checkConsensus(settings)),
+    topics: () => ofMirror((node) => checkTopics(settings, node, isWeb)),
+    "operator-key": () => ofWorker(() => ofMirror((node) => checkOperatorKey(settings, node))),
+    balance: () => ofWorker(() => ofMirror((node) => checkBalance(settings, node))),
+    clock: () => checkClock(settings, mirror),
+  };
+}
+
 async function conclude(
-  name: CheckName,
+  name: string,
   ask: () => Promise<Finding>,
   withinMs: number = CHECK_WITHIN_MS,
 ): Promise<DoctorCheck> {
