@@ -21,6 +21,25 @@ language sql immutable parallel safe as $$
   select date '1970-01-01' + (at / 86400000)::integer
 $$;
 
+-- Refuses what a trigger is asked about, to administrators too.
+create function refuse_change() returns trigger
+language plpgsql as $$
+begin
+  raise exception '% is append-only: % refused', tg_table_name, lower(tg_op) using errcode = 'SB403';
+end
+$$;
+
+-- Makes a table append-only: `keeper` is asked before these changes of a row, and it is never emptied.
+create procedure keep_rows(of_table text, changes text, keeper text default 'refuse_change')
+language plpgsql as $$
+begin
+  execute format('create trigger %I before %s on %I for each row execute function %I()',
+    of_table || '_is_append_only', changes, of_table, keeper);
+  execute format('create trigger %I before truncate on %I for each statement execute function refuse_change()',
+    of_table || '_is_never_emptied', of_table);
+end
+$$;
+
 -- A record is visible only while `approved_at` is set.
 create table event (
   id text primary key check (id ~ '^[A-Za-z0-9_-]{1,64}$'),

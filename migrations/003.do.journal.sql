@@ -178,13 +178,6 @@ create table item_hour (
   primary key (target_type, target_id, hour)
 );
 
--- Append-only: no one edits or deletes, administrators included.
-create function refuse_change() returns trigger
-language plpgsql as $$
-begin
-  raise exception '% is append-only: % refused', tg_table_name, lower(tg_op) using errcode = 'SB403';
-end
-$$;
 -- A star's facts stand. Recovery alone (010.do.recovery.sql) moves its place within its wallet's day,
 -- when stars before it come back, and takes it out once it stands among the conflicts.
 create function keep_star() returns trigger
@@ -200,10 +193,7 @@ begin
   raise exception 'star is append-only: % refused', lower(tg_op) using errcode = 'SB403';
 end
 $$;
-create trigger star_is_append_only before update or delete on star
-  for each row execute function keep_star();
-create trigger star_is_never_emptied before truncate on star
-  for each statement execute function refuse_change();
+call keep_rows('star', 'update or delete', 'keep_star');
 -- What belongs to a star goes only with it.
 create function keep_with_star() returns trigger
 language plpgsql as $$
@@ -212,20 +202,14 @@ begin
   raise exception '% is append-only: % refused', tg_table_name, lower(tg_op) using errcode = 'SB403';
 end
 $$;
-create trigger serial_claim_is_kept before delete on serial_claim
-  for each row execute function keep_with_star();
-create trigger serial_claim_is_never_emptied before truncate on serial_claim
-  for each statement execute function refuse_change();
+call keep_rows('serial_claim', 'delete', 'keep_with_star');
 -- A claim changes once: when it is released.
 create trigger serial_claim_facts_stand before update on serial_claim
   for each row when (old.released_at is not null or new.released_at is null
     or (old.event_id, old.day, old.collection, old.serial, old.wallet, old.star_id, old.anchored_at)
       is distinct from (new.event_id, new.day, new.collection, new.serial, new.wallet, new.star_id, new.anchored_at))
   execute function refuse_change();
-create trigger outbox_is_kept before delete on outbox
-  for each row execute function refuse_change();
-create trigger outbox_is_never_emptied before truncate on outbox
-  for each statement execute function refuse_change();
+call keep_rows('outbox', 'delete');
 create trigger outbox_message_stands before update of star_id, topic, message on outbox
   for each row when (old.star_id <> new.star_id or old.topic <> new.topic or old.message <> new.message)
   execute function refuse_change();

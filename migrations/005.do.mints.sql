@@ -82,14 +82,8 @@ create index claim_release_by_run on claim_release (run_id, event_id);
 create index claim_release_by_seq on claim_release (seq);
 create index claim_release_by_day on claim_release (utc_day(released_at), seq, collection, serial);
 
-create trigger claim_release_is_append_only before update or delete on claim_release
-  for each row execute function keep_with_star();
-create trigger claim_release_is_never_emptied before truncate on claim_release
-  for each statement execute function refuse_change();
-create trigger mint_star_is_append_only before update or delete on mint_star
-  for each row execute function keep_with_star();
-create trigger mint_star_is_never_emptied before truncate on mint_star
-  for each statement execute function refuse_change();
+call keep_rows('claim_release', 'update or delete', 'keep_with_star');
+call keep_rows('mint_star', 'update or delete', 'keep_with_star');
 
 -- Whether an NFT counts on a mint now, and the serial that carries a wallet's +5 there. As
 -- functions each is one look-up by key; inside a larger query, a plan made while the table was
@@ -269,15 +263,17 @@ begin
 end
 $$;
 
--- Starts a run by hand, and returns it; where a run is in a worker's hands, returns that one.
-create function start_holdings_check(run uuid, of_day date, worker text, at bigint, lease_ms bigint)
+-- Starts a run by hand, and returns it; where it is to be the only one and a run is in a worker's hands,
+-- returns that one.
+create function start_holdings_check(
+  run uuid, of_day date, worker text, at bigint, lease_ms bigint, is_only boolean)
 returns setof holdings_check_run
 language plpgsql as $$
 begin
   perform pg_advisory_xact_lock(hashtext('take_holdings_check'));
   return query
     select * from holdings_check_run
-    where state = 'running' and lease_until between at and at + 2 * lease_ms
+    where is_only and state = 'running' and lease_until between at and at + 2 * lease_ms
     order by started_at limit 1;
   if found then return; end if;
   return query

@@ -76,10 +76,7 @@ end
 $$;
 create trigger publish_attempt_facts_stand before update on publish_attempt
   for each row execute function keep_attempt_facts();
-create trigger publish_attempt_is_kept before delete on publish_attempt
-  for each row execute function refuse_change();
-create trigger publish_attempt_is_never_emptied before truncate on publish_attempt
-  for each statement execute function refuse_change();
+call keep_rows('publish_attempt', 'delete');
 create function keep_published() returns trigger
 language plpgsql as $$
 begin
@@ -324,10 +321,7 @@ end
 $$;
 create trigger publishing_finding_stands before update on publishing_finding
   for each row execute function keep_finding();
-create trigger publishing_finding_is_kept before delete on publishing_finding
-  for each row execute function refuse_change();
-create trigger publishing_finding_is_never_emptied before truncate on publishing_finding
-  for each statement execute function refuse_change();
+call keep_rows('publishing_finding', 'delete');
 
 -- How far each topic was audited by `audit_topic`.
 create table topic_audit (

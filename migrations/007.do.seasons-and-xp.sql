@@ -41,10 +41,7 @@ alter sequence xp_credit_seq owned by xp_credit.seq;
 create index xp_credit_by_time on xp_credit (at);
 create index xp_credit_by_seq on xp_credit (seq);
 create index xp_credit_by_wallet on xp_credit (wallet, at);
-create trigger xp_credit_is_append_only before update or delete on xp_credit
-  for each row execute function refuse_change();
-create trigger xp_credit_is_never_emptied before truncate on xp_credit
-  for each statement execute function refuse_change();
+call keep_rows('xp_credit', 'update or delete');
 
 -- Every credit: `source` is 'star' or 'credit', `id` the star's id or the key. `stars` and
 -- `weight` are what a row adds to these columns of the leaderboard. A condition on `day` leaves

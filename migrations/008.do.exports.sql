@@ -7,26 +7,15 @@
 -- the window by item and wallet, which takes longer than reading them.
 create view attention as
 with clock as materialized (select now_ms() as now)
-select target_type, target_id, '24h' as "window",
-  count(*) as stars, sum(weight) as weight,
-  (select count(distinct wallet_of) from unnest(array_agg(wallet)) wallet_of) as wallets
-from star
-where day >= (select utc_day(now - 86400000) from clock) and at > (select now - 86400000 from clock)
-group by target_type, target_id
-union all
-select target_type, target_id, '7d' as "window",
-  count(*) as stars, sum(weight) as weight,
-  (select count(distinct wallet_of) from unnest(array_agg(wallet)) wallet_of) as wallets
-from star
-where day >= (select utc_day(now - 604800000) from clock) and at > (select now - 604800000 from clock)
-group by target_type, target_id
-union all
-select target_type, target_id, '30d' as "window",
-  count(*) as stars, sum(weight) as weight,
-  (select count(distinct wallet_of) from unnest(array_agg(wallet)) wallet_of) as wallets
-from star
-where day >= (select utc_day(now - 2592000000) from clock) and at > (select now - 2592000000 from clock)
-group by target_type, target_id;
+select item.target_type, item.target_id, span."window", item.stars, item.weight, item.wallets
+from (values ('24h', 86400000), ('7d', 604800000), ('30d', 2592000000)) as span ("window", ms)
+cross join lateral (
+  select target_type, target_id, count(*) as stars, sum(weight) as weight,
+    (select count(distinct wallet_of) from unnest(array_agg(wallet)) wallet_of) as wallets
+  from star
+  where day >= (select utc_day(now - span.ms) from clock) and at > (select now - span.ms from clock)
+  group by target_type, target_id
+) as item;
 
 -- How far the journal is complete. Numbers are drawn before the commit, so a lower one may become
 -- visible after a higher one. But a writer holds a lock on `star` or `event_total` from before
@@ -105,12 +94,8 @@ begin
   raise exception 'export_day is append-only: % refused', lower(tg_op) using errcode = 'SB403';
 end
 $$;
-create trigger export_day_is_append_only before update or delete on export_day
-  for each row execute function keep_final_export();
-create trigger export_day_replaced_is_append_only before update or delete on export_day_replaced
-  for each row execute function refuse_change();
-create trigger export_day_is_never_emptied before truncate on export_day
-  for each statement execute function refuse_change();
+call keep_rows('export_day', 'update or delete', 'keep_final_export');
+call keep_rows('export_day_replaced', 'update or delete');
 
 -- One chain without a gap.
 create function follow_last_export() returns trigger

@@ -64,10 +64,7 @@ create table operator_log (
   details jsonb not null default '{}',
   unique (action_id, phase)
 );
-create trigger operator_log_is_append_only before update or delete on operator_log
-  for each row execute function refuse_change();
-create trigger operator_log_is_never_emptied before truncate on operator_log
-  for each statement execute function refuse_change();
+call keep_rows('operator_log', 'update or delete');
 
 -- The processes of this service, each by an id of its own from start to end.
 create table service_process (
@@ -136,21 +133,16 @@ language sql stable as $$
     select 'server', extract(epoch from pg_postmaster_start_time())::text) as part
 $$;
 
--- For tables of one kind, which is the trigger's argument. A statement that changed no row counts
--- for nothing.
-create function note_changed_rows() returns trigger
+-- For tables of one kind, which is the trigger's argument, and for those whose rows name theirs. A
+-- statement that changed no row counts for nothing.
+create function note_changed() returns trigger
 language plpgsql as $$
 begin
-  if exists (select from changed) then perform note_change(tg_argv[0]); end if;
-  return null;
-end
-$$;
-
--- For tables whose rows name their kind.
-create function note_changed_targets() returns trigger
-language plpgsql as $$
-begin
-  perform note_change(target_type) from (select distinct target_type from changed) as kinds;
+  if tg_nargs = 0 then
+    perform note_change(target_type) from (select distinct target_type from changed) as kinds;
+  elsif exists (select from changed) then
+    perform note_change(tg_argv[0]);
+  end if;
   return null;
 end
 $$;
@@ -169,23 +161,17 @@ declare
   watched record;
 begin
   for watched in
-    select * from (values
-      ('event', 'note_changed_rows(''event'')'),
-      ('event_total', 'note_changed_rows(''event'')'),
-      ('token', 'note_changed_rows(''token'')'),
-      ('collection', 'note_changed_rows(''collection'')'),
-      ('project', 'note_changed_rows(''project'')'),
-      ('season', 'note_changed_rows(''season'')'),
-      ('season_score', 'note_changed_rows(''season'')'),
-      ('item_day', 'note_changed_targets()'),
-      ('item_hour', 'note_changed_targets()')) as list (name, note)
+    select name, coalesce(quote_literal(kind), '') as kind from (values
+      ('event', 'event'), ('event_total', 'event'), ('token', 'token'), ('collection', 'collection'),
+      ('project', 'project'), ('season', 'season'), ('season_score', 'season'),
+      ('item_day', null), ('item_hour', null)) as list (name, kind)
   loop
     execute format('create trigger shown_when_added after insert on %I
-      referencing new table as changed for each statement execute function %s', watched.name, watched.note);
+      referencing new table as changed for each statement execute function note_changed(%s)', watched.name, watched.kind);
     execute format('create trigger shown_when_changed after update on %I
-      referencing new table as changed for each statement execute function %s', watched.name, watched.note);
+      referencing new table as changed for each statement execute function note_changed(%s)', watched.name, watched.kind);
     execute format('create trigger shown_when_removed after delete on %I
-      referencing old table as changed for each statement execute function %s', watched.name, watched.note);
+      referencing old table as changed for each statement execute function note_changed(%s)', watched.name, watched.kind);
     execute format('create trigger shown_when_emptied after truncate on %I
       for each statement execute function note_emptied()', watched.name);
   end loop;

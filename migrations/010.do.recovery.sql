@@ -41,10 +41,7 @@ create table star_conflict (
   primary key (id)
 );
 create index star_conflict_by_day on star_conflict (day, id);
-create trigger star_conflict_is_append_only before update or delete on star_conflict
-  for each row execute function refuse_change();
-create trigger star_conflict_is_never_emptied before truncate on star_conflict
-  for each statement execute function refuse_change();
+call keep_rows('star_conflict', 'update or delete');
 
 -- Days that got stars back. Their final export may be another one than before the loss.
 create table recovered_day (
@@ -183,11 +180,10 @@ $$;
 create function settle_repeats() returns bigint
 language plpgsql as $$
 declare
-  repeated record;
-  settled bigint := 0;
+  settled bigint;
 begin
   perform wait_for_recovery();
-  for repeated in
+  select count(set_aside_star(id, day, first_star)) into settled from (
     select distinct on (star.id) star.id, star.day, said.star_id as first_star
     from recovery_message said
     join star on star.wallet = said.wallet and star.day = said.day
@@ -196,10 +192,7 @@ begin
     where not said.is_forever_mint and not star.is_forever_mint and star.id <> said.star_id
       and said.conflicts_with is null and said.consensus_timestamp < coalesce(outbox.consensus_timestamp, '~')
     order by star.id, said.consensus_timestamp
-  loop
-    perform set_aside_star(repeated.id, repeated.day, repeated.first_star);
-    settled := settled + 1;
-  end loop;
+  ) as repeated;
   update recovery_message said set conflicts_with = earlier.star_id
   from (
     select topic_id, sequence_number, star_id as own,
@@ -296,12 +289,8 @@ $$;
 -- Sets those stars of the journal aside for which their wallets' days have no vote left: the last ones on
 -- the ledger, whatever a clock that was behind made of their instants. Returns how many.
 create function settle_days(stars recovered_star[], places place_of_star[]) returns bigint
-language plpgsql as $$
-declare
-  over record;
-  settled bigint := 0;
-begin
-  for over in
+language sql as $$
+  select count(set_aside_star(id, day, first_star)) from (
     select id, day, first_star from (
       select place.id, place.day, one.id as first_star, place.used - one.premium_votes as too_many,
         row_number() over (partition by place.wallet, place.day
@@ -314,12 +303,7 @@ begin
     ) as late
     where from_last <= too_many
     order by id
-  loop
-    perform set_aside_star(over.id, over.day, over.first_star);
-    settled := settled + 1;
-  end loop;
-  return settled;
-end
+  ) as beyond
 $$;
 
 -- Makes room among the slots: stars that the journal has move behind those that came before them.
@@ -345,22 +329,22 @@ begin
 end
 $$;
 
+-- What a star claims on its event.
+create function claims_of(star recovered_star) returns table (collection text, serial bigint)
+language sql immutable as $$
+  select 'base', star.wallet where star.is_forever_mint and star.base > 0
+  union all select 'A', unnest(star.claimed_a)
+  union all select 'B', star.claimed_b where star.claimed_b is not null
+$$;
+
 -- Sets those stars of the journal aside whose NFTs a recovered star had counted before them, by its
 -- instant or, where a clock was behind, by its place on the ledger. Returns how many.
 create function settle_claims(stars recovered_star[]) returns bigint
-language plpgsql as $$
-declare
-  taken record;
-  settled bigint := 0;
-begin
-  for taken in
+language sql as $$
+  select count(set_aside_star(star_id, day, first_star)) from (
     select distinct on (claim.star_id) claim.star_id, star.day, each.id as first_star
     from unnest(stars) as each
-    cross join lateral (
-      select 'base' as collection, each.wallet as serial where each.is_forever_mint and each.base > 0
-      union all select 'A', unnest(each.claimed_a)
-      union all select 'B', each.claimed_b where each.claimed_b is not null
-    ) as wanted
+    cross join lateral claims_of(each) as wanted
     join serial_claim claim on claim.event_id = each.target_id
       and claim.day is not distinct from case when each.is_forever_mint then null else each.day end
       and claim.collection = wanted.collection and claim.serial = wanted.serial
@@ -371,12 +355,7 @@ begin
       or exists (select from recovery_message said where said.star_id = each.id
         and said.consensus_timestamp < coalesce(outbox.consensus_timestamp, '~')))
     order by claim.star_id, each.at
-  loop
-    perform set_aside_star(taken.star_id, taken.day, taken.first_star);
-    settled := settled + 1;
-  end loop;
-  return settled;
-end
+  ) as taken
 $$;
 
 -- Brings stars back whose messages were taken in, with everything that `cast_stars` writes: one
@@ -458,6 +437,14 @@ begin
 end
 $$;
 
+-- A place of a mint's history as an export tells it; the next one where it is taken, or not told.
+create function free_mint_place(mint text, told bigint) returns bigint
+language sql as $$
+  select case when told is null or exists (select from mint_star where event_id = mint and seq = told)
+      or exists (select from claim_release where event_id = mint and seq = told)
+    then nextval('forever_mint_order') else told end
+$$;
+
 -- Claims, totals, places on mints and points of recovered stars, as `cast_stars` writes them.
 create function count_recovered(stars recovered_star[]) returns void
 language plpgsql as $$
@@ -465,11 +452,7 @@ language plpgsql as $$
 begin
   insert into serial_claim (event_id, day, collection, serial, wallet, star_id)
   select target_id, case when is_forever_mint then null else day end, claim.collection, claim.serial, wallet, id
-  from unnest(stars) as each cross join lateral (
-    select 'base' as collection, each.wallet as serial where each.is_forever_mint and each.base > 0
-    union all select 'A', unnest(each.claimed_a)
-    union all select 'B', each.claimed_b where each.claimed_b is not null
-  ) as claim
+  from unnest(stars) as each cross join lateral claims_of(each) as claim
   where target_type = 'event';
   insert into event_total as total (event_id, weight, stars)
   select target_id, sum(weight), count(*) from unnest(stars) where target_type = 'event'
@@ -477,10 +460,7 @@ begin
   on conflict (event_id) do update
     set weight = total.weight + excluded.weight, stars = total.stars + excluded.stars;
   insert into mint_star (event_id, seq, day, wallet, star_id)
-  select target_id, case when mint_seq is null
-      or exists (select from mint_star other where other.event_id = target_id and other.seq = mint_seq)
-      or exists (select from claim_release other where other.event_id = target_id and other.seq = mint_seq)
-    then nextval('forever_mint_order') else mint_seq end, day, wallet, id
+  select target_id, free_mint_place(target_id, mint_seq), day, wallet, id
   from unnest(stars) as each where is_forever_mint order by coalesce(mint_seq, 0), each.at, id;
   insert into item_day as total (target_type, target_id, day, weight, stars)
   select target_type, target_id, day, sum(weight), count(*) from unnest(stars)
@@ -526,9 +506,7 @@ begin
   select distinct run_id, check_day, 'manual', 'done', listed_at, released_at
   from json_to_recordset(given) as said (run_id uuid, check_day date, listed_at bigint, released_at bigint)
   on conflict do nothing;
-  select case when exists (select from mint_star known where known.event_id = said.event_id and known.seq = said.seq)
-    or exists (select from claim_release known where known.event_id = said.event_id and known.seq = said.seq)
-    then nextval('forever_mint_order') else said.seq end into number
+  select free_mint_place(said.event_id, said.seq) into number
   from json_to_recordset(given) as said (event_id text, seq bigint) limit 1;
   perform setval('forever_mint_order', greatest((select last_value from forever_mint_order), number));
   for ended in select * from json_populate_recordset(null::claim_release, given) loop

@@ -1,3 +1,5 @@
+drop procedure keep_rows;
+
 -- The roles and every grant. The service works as `starboard_app`: it adds to the journal and its
 -- counters by `cast_stars` and `release_claims` alone, changes or deletes no star, and has no DDL.
 -- `starboard_reader` may read `attention` alone.

@@ -69,6 +69,29 @@ export async function* writeExport(
   return { footer, bytes };
 }
 
+/**
+ * Writes an export nowhere: for its hash and counts.
+ *
+ * @param given.expected as with `writeExport`
+ * @returns null when it is to stop, and where the journal says something else than expected
+ */
+export async function hashExport(
+  sql: Sql,
+  header: ExportHeader,
+  given: { readonly expected?: string; readonly stop?: AbortSignal | undefined } = {},
+): Promise<WrittenExport | null> {
+  const text = writeExport(sql, header, given.expected);
+  try {
+    while (!given.stop?.aborted) {
+      const { done, value } = await text.next();
+      if (done) return value;
+    }
+  } catch (error) {
+    if (!(error instanceof ExportDiffers)) throw error;
+  }
+  return null;
+}
+
 /** What the footer counts. */
 export class FooterCounts {
   #stars = 0;

@@ -89,11 +89,14 @@ export interface ReleasedNft {
   readonly wallet: string;
   readonly collection: "A" | "B";
   readonly serial: number;
+  /** What the mint's total lost: 0 where a spare carries the +5 on. */
   readonly weight: number;
   readonly spare: number | null;
   readonly starId: string;
+  /** As the mirror node gives it; null once burned or wiped. */
   readonly owner: string | null;
   readonly deleted: boolean;
+  /** When the collection's reading started, and the NFT's own. */
   readonly listedAt: number;
   readonly readAt: number;
 }

@@ -1,8 +1,7 @@
 import type { Day } from "../../actors/day.ts";
 import { readHeader } from "../audit/learn-settings.ts";
 import { headerOf, makeFinal, nextFinalDay } from "../journal/export-days.ts";
-import type { ExportHeader } from "../journal/export-format.ts";
-import { ExportDiffers, type WrittenExport, writeExport } from "../journal/write-export.ts";
+import { hashExport } from "../journal/write-export.ts";
 import type { Notes, Recovered, Recovery } from "./recovery.ts";
 
 /**
@@ -22,7 +21,7 @@ export async function renewDays(
     const { day, previous, isRecovered } = next;
     const given = exports?.days.includes(day) ? await readHeader(exports.source, day) : null;
     const sha256 = given?.final ? await hashOf(exports, day) : null;
-    const same = given && sha256 ? await write(sql, given, sha256) : null;
+    const same = given && sha256 ? await hashExport(sql, given, { expected: sha256 }) : null;
     if (given && same) {
       await makeFinal(sql, given, same);
       exact.push(day);
@@ -31,7 +30,7 @@ export async function renewDays(
     if (sha256 !== null)
       notes.doubt(`export of ${day}: the journal did not come back to its bytes`);
     const header = headerOf(day, settings, previous, isRecovered);
-    const written = await write(sql, header);
+    const written = await hashExport(sql, header);
     if (written === null) return { exact, renewed };
     await makeFinal(sql, header, written);
     if (isRecovered) renewed.push(day);
@@ -44,22 +43,4 @@ async function hashOf(exports: Recovery["exports"], day: Day): Promise<string | 
   if (exports !== null) for await (const line of exports.source.lines(day)) last = line;
   const footer: { readonly sha256?: string } = JSON.parse(last === "" ? "{}" : last);
   return footer.sha256 ?? null;
-}
-
-/** @returns null where the journal says something else than the hash expected */
-async function write(
-  sql: Recovery["sql"],
-  header: ExportHeader,
-  expected?: string,
-): Promise<WrittenExport | null> {
-  const text = writeExport(sql, header, expected);
-  try {
-    for (;;) {
-      const { done, value } = await text.next();
-      if (done) return value;
-    }
-  } catch (error) {
-    if (error instanceof ExportDiffers) return null;
-    throw error;
-  }
 }

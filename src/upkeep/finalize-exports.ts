@@ -9,8 +9,7 @@ import {
   nextFinalDay,
   noteCheck,
 } from "../journal/export-days.ts";
-import type { ExportHeader } from "../journal/export-format.ts";
-import { type WrittenExport, writeExport } from "../journal/write-export.ts";
+import { hashExport } from "../journal/write-export.ts";
 import type { Logger } from "../log.ts";
 import { every, type Service } from "../service.ts";
 import { followCommitWatermark, settleJournal } from "../store/commit-watermark.ts";
@@ -82,7 +81,7 @@ export async function finalizeDueDays(
     if (next === null) return days;
     if ((await settleJournal(lookAtJournal, SETTLED_WITHIN_MS)) === null) return days;
     const header = headerOf(next.day, settings, next.previous, next.isRecovered);
-    const written = await hashExport(sql, header, stop);
+    const written = await hashExport(sql, header, { stop });
     // A star that is published and yet not: its row changed under our eyes. Look again later.
     if (written === null || written.footer.unpublished > 0) return days;
     await makeFinal(sql, header, written);
@@ -103,7 +102,7 @@ export async function checkFinalDays(
   const differing: Day[] = [];
   for (const day of await daysToCheck(sql, CHECK_EVERY_MS)) {
     const { final } = await findExport(sql, day);
-    const written = final && (await hashExport(sql, final.header, stop));
+    const written = final && (await hashExport(sql, final.header, { stop }));
     if (final === null || written === null) continue;
     const { sha256 } = written.footer;
     await noteCheck(sql, day, sha256);
@@ -112,18 +111,4 @@ export async function checkFinalDays(
     differing.push(day);
   }
   return differing;
-}
-
-/** Writes an export nowhere. @returns null when it is to stop */
-async function hashExport(
-  sql: Sql,
-  header: ExportHeader,
-  stop: AbortSignal | undefined,
-): Promise<WrittenExport | null> {
-  const text = writeExport(sql, header);
-  for (;;) {
-    if (stop?.aborted) return null;
-    const { done, value } = await text.next();
-    if (done) return value;
-  }
 }

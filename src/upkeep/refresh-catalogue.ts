@@ -40,51 +40,41 @@ const FIRST_WITHIN_MS = 5_000;
 export function startCatalogueRefresh(deps: CatalogueRefreshDeps): Service {
   const closing = new AbortController();
   const { signal } = closing;
-  const source = deps.priceUrl === undefined ? undefined : priceSource(deps.priceUrl);
-  const collections = repeat({ ...deps, signal, everyMs: COLLECTIONS_EVERY_MS }, () =>
-    refreshCollections({ ...deps, signal }),
-  );
-  const prices =
-    source === undefined
-      ? Promise.resolve()
-      : repeat({ ...deps, signal, everyMs: PRICES_EVERY_MS }, () =>
-          refreshPrices({ sql: deps.sql, log: deps.log, source, signal }),
-        );
+  const { sql, log, priceUrl, random = Math.random, pause = unobtrusively } = deps;
+  const source = priceUrl === undefined ? undefined : priceSource(priceUrl);
+
+  /** Round after round until the signal; never two at once, never two without a pause. */
+  const repeat = async (everyMs: number, round: () => Promise<RefreshReport>): Promise<void> => {
+    let slowdown = 1;
+    let waitMs = random() * FIRST_WITHIN_MS;
+    for (;;) {
+      const goOn = await pause(waitMs, signal).then(
+        () => true,
+        () => false,
+      );
+      if (!goOn || signal.aborted) return;
+      const failed = await round().then(
+        ({ isComplete }) => !isComplete,
+        (error) => {
+          if (!signal.aborted) log.warn({ err: error }, "the catalogue was not refreshed");
+          return true;
+        },
+      );
+      slowdown = failed ? Math.min(slowdown * 2, SLOWDOWN_MAX) : 1;
+      waitMs = everyMs * slowdown * (1 + JITTER_SHARE * (2 * random() - 1));
+    }
+  };
+  const repeating = [
+    repeat(COLLECTIONS_EVERY_MS, () => refreshCollections({ ...deps, signal })),
+    source && repeat(PRICES_EVERY_MS, () => refreshPrices({ sql, log, source, signal })),
+  ];
   return {
     async close() {
       closing.abort();
-      await Promise.all([collections, prices]);
+      await Promise.all(repeating);
       await source?.close();
     },
   };
-}
-
-interface Rhythm extends Pick<CatalogueRefreshDeps, "log" | "random" | "pause"> {
-  readonly signal: AbortSignal;
-  readonly everyMs: number;
-}
-
-/** Round after round until the signal; never two at once, never two without a pause. */
-async function repeat(rhythm: Rhythm, round: () => Promise<RefreshReport>): Promise<void> {
-  const { signal, everyMs, log, random = Math.random, pause = unobtrusively } = rhythm;
-  let slowdown = 1;
-  let waitMs = random() * FIRST_WITHIN_MS;
-  for (;;) {
-    const goOn = await pause(waitMs, signal).then(
-      () => true,
-      () => false,
-    );
-    if (!goOn || signal.aborted) return;
-    const failed = await round().then(
-      ({ isComplete }) => !isComplete,
-      (error) => {
-        if (!signal.aborted) log.warn({ err: error }, "the catalogue was not refreshed");
-        return true;
-      },
-    );
-    slowdown = failed ? Math.min(slowdown * 2, SLOWDOWN_MAX) : 1;
-    waitMs = everyMs * slowdown * (1 + JITTER_SHARE * (2 * random() - 1));
-  }
 }
 
 /** Keeps no process alive. */

@@ -1,5 +1,6 @@
 import type { TargetType } from "../../actors/content.ts";
-import { walletOf } from "../journal/star-record.ts";
+import { instant } from "../../actors/day.ts";
+
 import { runStatement, type Sql } from "../store/postgres.ts";
 
 /** How far the stars have been handed to rewards, as its holder knows it (see `reward_hand_off` in migrations/). */
@@ -73,10 +74,10 @@ export async function offersBetween(
   sql: Sql,
   { after, upTo, limit }: { readonly after: number; readonly upTo: number; readonly limit: number },
 ): Promise<readonly PlacedOffer[]> {
-  const rows = await runStatement(sql<OfferRow[]>`
-    select seq, id, wallet, target_type, target_id, at, day from star
+  const rows = await runStatement(sql<(OfferRow & { readonly seq: number })[]>`
+    select ${offerColumns(sql)}, seq from star
     where seq > ${after} and seq <= ${upTo} order by seq limit ${limit}`);
-  return rows.map((row) => ({ seq: row.seq, offer: offerOf(row) }));
+  return rows.map(({ seq, ...row }) => ({ seq, offer: offerOf(row) }));
 }
 
 /** Stars of a UTC day after an id, in the order of their ids. */
@@ -85,7 +86,7 @@ export async function offersOfDay(
   { day, after, limit }: { readonly day: string; readonly after: string; readonly limit: number },
 ): Promise<readonly StarOffer[]> {
   const rows = await runStatement(sql<OfferRow[]>`
-    select seq, id, wallet, target_type, target_id, at, day from star
+    select ${offerColumns(sql)} from star
     where day = ${day} and id > ${after} order by id limit ${limit}`);
   return rows.map(offerOf);
 }
@@ -116,22 +117,13 @@ export async function pendingRewards(sql: Sql): Promise<PendingRewards> {
   return { pending, oldestPendingSeconds, isStarted: started };
 }
 
-interface OfferRow {
-  readonly seq: number;
-  readonly id: string;
-  readonly wallet: number;
-  readonly target_type: TargetType;
-  readonly target_id: string;
-  readonly at: number;
-  readonly day: string;
+type OfferRow = Omit<StarOffer, "at"> & { readonly at: number };
+
+function offerColumns(sql: Sql) {
+  return sql`id as "starId", '0.0.' || wallet as wallet,
+    json_build_object('type', target_type, 'id', target_id) as target, at, day`;
 }
 
 function offerOf(row: OfferRow): StarOffer {
-  return {
-    starId: row.id,
-    wallet: walletOf(row.wallet),
-    target: { type: row.target_type, id: row.target_id },
-    at: new Date(row.at).toISOString(),
-    day: row.day,
-  };
+  return { ...row, at: instant(row.at) };
 }

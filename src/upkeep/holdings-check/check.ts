@@ -13,7 +13,6 @@ import {
   type RunEnd,
   saveProgress,
   startManualRun,
-  startOnlyRun,
   takeDueRun,
   whileHolding,
 } from "./progress.ts";
@@ -126,9 +125,9 @@ export function createHoldingsCheck(given: HoldingsCheckDeps): HoldingsCheck {
       });
       return due;
     },
-    runNow: async () => runToEnd(await startManualRun(deps)),
+    runNow: async () => runToEnd((await startManualRun(deps, false)).run),
     async startRun() {
-      const { run, isNew } = await startOnlyRun(deps);
+      const { run, isNew } = await startManualRun(deps, true);
       return { id: run.id, done: isNew ? runToEnd(run) : null };
     },
     runDry: () => dryRun(deps),

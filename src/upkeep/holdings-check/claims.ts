@@ -33,9 +33,14 @@ export function deferClaim(claim: LiveClaim, reason: string): DeferredPart {
  * an index: Postgres would else read whole tables where it takes a match for likely.
  */
 export async function listMints(sql: Sql): Promise<readonly CheckedMint[]> {
-  const rows = await runStatement(
-    sql<{ id: string; a: boolean; b: boolean }[]>`
-      select mint.id, counts.a, counts.b
+  return runStatement(
+    sql<CheckedMint[]>`
+      select mint.id, array(
+        select collection from unnest('{A,B}'::text[]) as given (collection)
+        where (select true from serial_claim
+          where event_id = mint.id and serial_claim.collection = given.collection
+            and day is null and released_at is null order by serial limit 1)
+      ) as counts
       from (
         select id from event where is_forever_mint
         union
@@ -44,19 +49,8 @@ export async function listMints(sql: Sql): Promise<readonly CheckedMint[]> {
         where (select true from mint_star where mint_star.event_id = event_total.event_id
           order by seq limit 1)
       ) mint
-      cross join lateral (
-        select
-          (select true from serial_claim where event_id = mint.id and collection = 'A'
-            and day is null and released_at is null order by serial limit 1) is true as a,
-          (select true from serial_claim where event_id = mint.id and collection = 'B'
-            and day is null and released_at is null order by serial limit 1) is true as b
-      ) counts
       order by mint.id`,
   );
-  return rows.map(({ id, a, b }) => ({
-    id,
-    counts: [...(a ? (["A"] as const) : []), ...(b ? (["B"] as const) : [])],
-  }));
 }
 
 /** All claims of a collection on a mint, page by page, by serial. */

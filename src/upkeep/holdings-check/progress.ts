@@ -49,30 +49,20 @@ export async function takeDueRun({ sql, clock, worker }: ProgressDeps): Promise<
   return run ?? null;
 }
 
-/** Starts a run by hand; any number a day. */
-export async function startManualRun({ sql, clock, worker }: ProgressDeps): Promise<CheckRun> {
-  const now = clock.now();
-  const run = { id: randomUUID(), day: dayOf(now), kind: "manual", passes: 1 } as const;
-  await runStatement(sql`
-    insert into holdings_check_run (id, day, kind, state, started_at, passes, lease_owner, lease_until)
-    values (${run.id}, ${run.day}, ${run.kind}, 'running', ${now}, 1, ${worker}, ${now + LEASE_MS})`);
-  return run;
-}
-
 /**
- * Starts a run by hand unless one is in a worker's hands, in any process: then answers that one.
- * See `start_holdings_check`.
+ * Starts a run by hand, any number a day. See `start_holdings_check`.
+ *
+ * @param isOnly answers the run that is in a worker's hands, in any process, where there is one
  */
-export async function startOnlyRun({
-  sql,
-  clock,
-  worker,
-}: ProgressDeps): Promise<{ readonly run: CheckRun; readonly isNew: boolean }> {
+export async function startManualRun(
+  { sql, clock, worker }: ProgressDeps,
+  isOnly: boolean,
+): Promise<{ readonly run: CheckRun; readonly isNew: boolean }> {
   const [id, now] = [randomUUID(), clock.now()];
   const [run] = await runStatement(
     sql<[CheckRun]>`
       select id, day, kind, passes
-      from start_holdings_check(${id}, ${dayOf(now)}, ${worker}, ${now}, ${LEASE_MS})`,
+      from start_holdings_check(${id}, ${dayOf(now)}, ${worker}, ${now}, ${LEASE_MS}, ${isOnly})`,
   );
   return { run, isNew: run.id === id };
 }

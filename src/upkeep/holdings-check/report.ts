@@ -1,26 +1,13 @@
-import type { Day } from "../../../actors/day.ts";
-import type { Collection } from "../../journal/mint-end.ts";
+import { type Day, instant } from "../../../actors/day.ts";
 import { type ReleasedNft, releasesOnMint } from "../../reads/console-holdings.ts";
 import type { Sql } from "../../store/postgres.ts";
 import type { DeferredPart } from "./claims.ts";
 import { type CheckRun, readProgress } from "./progress.ts";
 
-/** An attribution that the check ended. */
-export interface Removed {
-  readonly wallet: string;
-  readonly collection: Collection;
-  readonly serial: number;
-  /** What the mint's total lost: 0 where a spare carries the +5 on. */
-  readonly weight: number;
-  readonly spare: number | null;
-  readonly evidence: {
-    /** As the mirror node gives it; null once burned or wiped. */
-    readonly owner: string | null;
-    readonly deleted: boolean;
-    /** When the collection's reading started, and the NFT's own: RFC 3339. */
-    readonly listedAt: string;
-    readonly readAt: string;
-  };
+/** An attribution that the check ended, as `ReleasedNft` says; instants are RFC 3339. */
+export interface Removed
+  extends Pick<ReleasedNft, "wallet" | "collection" | "serial" | "weight" | "spare"> {
+  readonly evidence: Pick<ReleasedNft, "owner" | "deleted"> & Record<"listedAt" | "readAt", string>;
 }
 
 /** What a run did with one mint. */
@@ -57,10 +44,13 @@ export function isComplete({ mints }: CheckReport): boolean {
 
 function removedOf(release: ReleasedNft): Removed {
   const { wallet, collection, serial, weight, spare, owner, deleted } = release;
-  const listedAt = new Date(release.listedAt).toISOString();
-  const readAt = new Date(release.readAt).toISOString();
+  const [listedAt, readAt] = [instant(release.listedAt), instant(release.readAt)];
   return {
-    ...{ wallet, collection, serial, weight, spare },
+    wallet,
+    collection,
+    serial,
+    weight,
+    spare,
     evidence: { owner, deleted, listedAt, readAt },
   };
 }
