@@ -1,9 +1,8 @@
 -- What others read of the journal: attention, the hand-off to rewards, the daily export.
 
 -- Stars, weight and distinct wallets per item over the last 24 hours, 7 days and 30 days, exact to
--- the millisecond (contract, section 5). Each window is a part of its own, whose bounds are known
--- before the first row is read, so the partitions of older months are never opened. Wallets are
--- counted of each item's own list: `count(distinct wallet)` beside the sums would sort all stars of
+-- the millisecond (contract, section 5). The bounds of a window are known before its first row is
+-- read, so the partitions of older months are never opened. Wallets are counted of each item's own list: `count(distinct wallet)` beside the sums would sort all stars of
 -- the window by item and wallet, which takes longer than reading them.
 create view attention as
 with clock as materialized (select now_ms() as now)

@@ -68,6 +68,11 @@ export class RetryableError extends Error {
   }
 }
 
+/** The refusal of a value that is none. */
+export function badField(field: string, message: string): TerminalError {
+  return new TerminalError("INVALID_REQUEST", message, { field });
+}
+
 /** Turns anything a `catch` may hold into an `Error` with a message. */
 export function coerceError(thrown: unknown): Error {
   const error = thrown instanceof Error ? thrown : new Error(String(thrown));

@@ -3,16 +3,16 @@ import { startOfDay } from "../../actors/day.ts";
 import { msOf } from "../ledger/transaction-id.ts";
 import type { AuditMirror } from "./audit-mirror.ts";
 import { type AuditState, newAuditState } from "./audit-state.ts";
-import { type AuditIdentity, readCheckpoint, writeCheckpoint } from "./checkpoint.ts";
+import { readCheckpoint, writeCheckpoint } from "./checkpoint.ts";
 import { closeDaysBefore } from "./close-day.ts";
 import { type Conclusion, conclude } from "./conclude.ts";
 import { settleRecent } from "./counters.ts";
 import type { Judge, Standards } from "./judge.ts";
 import { judgeMessage } from "./judge-message.ts";
 import { readKnown } from "./known-messages.ts";
-import { readOwnership } from "./read-ownership.ts";
+import { readOwnerships } from "./read-ownership.ts";
 import { readRankings } from "./read-rankings.ts";
-import { LAG_MS, type Ownerships } from "./rebuild-weights.ts";
+import { LAG_MS } from "./rebuild-weights.ts";
 import { replayTopics } from "./replay-topic.ts";
 import { openBoard } from "./season-board.ts";
 import { newWalletsOf } from "./wallets.ts";
@@ -68,7 +68,12 @@ export async function runAudit(options: AuditOptions): Promise<Conclusion> {
       ? await readKnown(options.exports.source, options.exports.days)
       : new Map();
     const ownedAt = options.now();
-    const ownerships = await readOwnerships(options, state);
+    const first = options.day === null ? (state.firstAt ?? ownedAt) : startOfDay(options.day);
+    const ownerships = await readOwnerships({
+      ...options,
+      since: first - LAG_MS,
+      onProgress: (nfts) => options.onProgress("NFTs", nfts, null),
+    });
     const judge = judgeOf(options, { ownerships, ownedAt, reading, known });
     const missing = await replay(options, { state, ends, judge, save });
     save();
@@ -121,21 +126,6 @@ async function findFirst({ mirror, lateMs }: AuditOptions, state: AuditState): P
   }
 }
 
-async function readOwnerships(
-  { mirror, collections, day, now, onProgress }: AuditOptions,
-  state: AuditState,
-): Promise<Ownerships> {
-  const since = (day === null ? (state.firstAt ?? now()) : startOfDay(day)) - LAG_MS;
-  const read = (collection: string) =>
-    readOwnership({
-      mirror,
-      collection,
-      since,
-      onProgress: (nfts) => onProgress("NFTs", nfts, null),
-    });
-  return { A: await read(collections.a), B: await read(collections.b) };
-}
-
 interface Replay {
   readonly state: AuditState;
   readonly ends: ReadonlyMap<string, number>;
@@ -173,7 +163,7 @@ async function replay(
   }
 }
 
-function identityOf(options: AuditOptions, topics: readonly string[]): AuditIdentity {
+function identityOf(options: AuditOptions, topics: readonly string[]): object {
   const { collections, keys, excluded, day, lateMs, exports } = options;
   return {
     topics,

@@ -2,22 +2,11 @@ import { createHash } from "node:crypto";
 import { readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import type { AuditState } from "./audit-state.ts";
 
-/** What a checkpoint must be about to be of use: anything else is another audit's. */
-export interface AuditIdentity {
-  readonly topics: readonly string[];
-  readonly collections: readonly string[];
-  readonly keys: readonly string[];
-  readonly excluded: readonly string[];
-  readonly day: string | null;
-  readonly withExport: boolean;
-  readonly lateMs: number;
-}
-
 /** Raised when the state changes its shape. */
 const FORMAT = "starboard-audit-3";
 
 /** Writes the state beside the file and then puts it in its place: a crash leaves the old one. */
-export function writeCheckpoint(file: string, identity: AuditIdentity, state: AuditState): void {
+export function writeCheckpoint(file: string, identity: object, state: AuditState): void {
   const body = JSON.stringify({ identity, state }, withMaps);
   const draft = `${file}.${process.pid}.tmp`;
   try {
@@ -32,10 +21,11 @@ export function writeCheckpoint(file: string, identity: AuditIdentity, state: Au
 /**
  * Reads a checkpoint back.
  *
+ * @param identity what the audit is about: the checkpoint of anything else is of no use
  * @returns undefined when there is no such file
  * @throws Error in one line when it is damaged or of another audit
  */
-export function readCheckpoint(file: string, identity: AuditIdentity): AuditState | undefined {
+export function readCheckpoint(file: string, identity: object): AuditState | undefined {
   let text: string;
   try {
     text = readFileSync(file, "utf8");
@@ -48,7 +38,7 @@ export function readCheckpoint(file: string, identity: AuditIdentity): AuditStat
   if (format !== FORMAT) throw new Error(`${file} is no checkpoint of this audit`);
   // The checksum covers every byte, so the content needs no further check.
   if (checksum !== digest(body)) throw new Error(`${file} is damaged`);
-  const kept = JSON.parse(body, intoMaps) as { identity: AuditIdentity; state: AuditState };
+  const kept = JSON.parse(body, intoMaps) as { identity: object; state: AuditState };
   if (JSON.stringify(kept.identity) !== JSON.stringify(identity)) {
     throw new Error(`${file} is the checkpoint of an audit with other settings`);
   }

@@ -1,6 +1,6 @@
 import { compareEntityIds, isEntityId } from "../ledger/entity-id.ts";
 import type { AuditState } from "./audit-state.ts";
-import { type Bounds, countersOf, type ItemBounds, type Reading } from "./counters.ts";
+import { type Bounds, boundsText, countersOf, type ItemBounds, type Reading } from "./counters.ts";
 import { boundsOfEvent } from "./event-accounts.ts";
 import { PAGE, type Ranked, type Rankings } from "./read-rankings.ts";
 import { elsewhere, type Mismatch, orderMismatches } from "./report.ts";
@@ -32,11 +32,9 @@ export function compareRankings(
   rankings: Rankings,
   reading: Reading,
 ): Comparison {
-  const counters = [
-    ...assetCounters(state, { type: "token", rows: rankings.tokens }, reading),
-    ...assetCounters(state, { type: "collection", rows: rankings.collections }, reading),
-    ...assetCounters(state, { type: "project", rows: rankings.projects }, reading),
-  ];
+  const counters = (["token", "collection", "project"] as const).flatMap((type) =>
+    assetCounters(state, { type, rows: rankings[`${type}s`] }, reading),
+  );
   const events = eventCounters(state, rankings);
   const all = [...counters, ...events.counters];
   const wrong = all.filter(({ expected, found }) => found < expected.low || found > expected.high);
@@ -116,9 +114,8 @@ function eventCounters(state: AuditState, { events }: Rankings) {
   return { counters, unprovable };
 }
 
-function mismatchOf({ item, field, expected: { low, high }, found }: ComparedCounter): Mismatch {
-  const expected = low === high ? low : `${low} to ${high}`;
-  return elsewhere("ranking", `${field} of ${item}`, { expected, found });
+function mismatchOf({ item, field, expected, found }: ComparedCounter): Mismatch {
+  return elsewhere("ranking", `${field} of ${item}`, { expected: boundsText(expected), found });
 }
 
 /** "totalVotes descending, then votes30d descending, then id (ledger ids by their number)". */

@@ -8,24 +8,16 @@ import type { Judge } from "./judge.ts";
 import { foldMintsThrough, judgeExportDay } from "./judge-export.ts";
 import type { RankedWallet, Rankings } from "./read-rankings.ts";
 import type { Margins } from "./rebuild-weights.ts";
-import { addLine, addMismatches, type KnownMatter, type Mismatch } from "./report.ts";
+import { addLine, addMismatches, type Findings } from "./report.ts";
 import { compareBoard } from "./season-board.ts";
 import type { TopicChain } from "./topic-chain.ts";
 
 /** The result of an audit. */
-export interface Conclusion {
+export interface Conclusion extends Findings {
   readonly ok: boolean;
   readonly checked: Checked & { readonly rankings: number; readonly wallets: number };
   readonly topics: readonly TopicChain[];
-  readonly mismatches: readonly Mismatch[];
-  readonly mismatchCount: number;
-  readonly byKind: Readonly<Record<string, number>>;
   readonly margins: Margins;
-  readonly unprovable: readonly string[];
-  /** What the exports account for; the first of them in full. */
-  readonly known: readonly KnownMatter[];
-  readonly knownCount: number;
-  readonly notes: readonly string[];
   /** A ranking shows more than was read of the ledger: messages may still be on their way. */
   readonly isAhead: boolean;
 }
@@ -89,14 +81,8 @@ export async function conclude(
     ok: findings.mismatchCount === 0,
     checked: { ...checked, rankings: compared, wallets: state.wallets.size },
     topics: state.chains,
-    mismatches: findings.mismatches,
-    mismatchCount: findings.mismatchCount,
-    byKind: findings.byKind,
     margins: state.margins,
-    unprovable: findings.unprovable,
-    known: findings.known,
-    knownCount: findings.knownCount,
-    notes: findings.notes,
+    ...findings,
     isAhead: missing.size > 0 || (isAhead && mayComeStill(judge, checked)),
   };
 }

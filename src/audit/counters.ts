@@ -44,6 +44,11 @@ export interface Bounds {
   readonly high: number;
 }
 
+/** As mismatches say it. */
+export function boundsText({ low, high }: Bounds): string | number {
+  return low === high ? low : `${low} to ${high}`;
+}
+
 const HOUR_MS = 3_600_000;
 /** 30 days and the hour under way, and a day for an audit that resumes. */
 const HOURS_KEPT = 32 * 24;

@@ -4,8 +4,8 @@ import { isSettled } from "./counters.ts";
 import type { DayBook } from "./day-book.ts";
 import { countEventStar, totalOf } from "./event-accounts.ts";
 import type { Judge } from "./judge.ts";
-import { heldAt, type Ownership } from "./ownership.ts";
-import { certainHoldings, type Ownerships } from "./rebuild-weights.ts";
+import { heldAt, type Ownership, type Ownerships } from "./ownership.ts";
+import { certainHoldings } from "./rebuild-weights.ts";
 
 /**
  * Weights of events from messages and NFT histories alone. A message on the event topic carries

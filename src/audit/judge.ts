@@ -4,7 +4,7 @@ import type { AuditMirror } from "./audit-mirror.ts";
 import type { Reading } from "./counters.ts";
 import type { ExportSource } from "./export-source.ts";
 import type { KnownMessages } from "./known-messages.ts";
-import type { Ownerships } from "./rebuild-weights.ts";
+import type { Ownerships } from "./ownership.ts";
 
 /** What an audit is told, and judges by. */
 export interface Standards {

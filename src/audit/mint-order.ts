@@ -5,8 +5,8 @@ import { endsInWords, lossesOf, singleEnds } from "../journal/mint-end.ts";
 import type { Reading } from "./counters.ts";
 import { countEventStar, type EventAccounts, mintOf, releaseFromMint } from "./event-accounts.ts";
 import { accountedOf, judgeDecision } from "./judge-decision.ts";
-import { heldBetween } from "./ownership.ts";
-import { LAG_MS, type Ownerships } from "./rebuild-weights.ts";
+import { heldBetween, type Ownerships } from "./ownership.ts";
+import { LAG_MS } from "./rebuild-weights.ts";
 import { elsewhere, type Mismatch } from "./report.ts";
 
 /** A star of a forever mint, or attributions that ended together. */

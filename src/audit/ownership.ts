@@ -9,6 +9,12 @@ export interface Ownership {
   readonly isPartial: boolean;
 }
 
+/** Both collections' histories. */
+export interface Ownerships {
+  readonly A: Ownership;
+  readonly B: Ownership;
+}
+
 /** A time during which one account held an NFT; half-open, epoch milliseconds. */
 export interface Tenure {
   readonly serial: number;

@@ -2,7 +2,12 @@ import { bulkhead } from "cockatiel";
 import type { MirrorNft, MirrorNftTransaction } from "../ledger/mirror/schemas.ts";
 import { formatTimestamp, msOf, parseTimestamp } from "../ledger/transaction-id.ts";
 import type { AuditMirror } from "./audit-mirror.ts";
-import { buildOwnership, type Ownership, type OwnershipBuilder } from "./ownership.ts";
+import {
+  buildOwnership,
+  type Ownership,
+  type OwnershipBuilder,
+  type Ownerships,
+} from "./ownership.ts";
 
 /** How a collection is read. */
 export interface OwnershipReading {
@@ -12,6 +17,21 @@ export interface OwnershipReading {
   readonly since: number;
   /** Called with how many NFTs have been read. */
   readonly onProgress: (nfts: number) => void;
+}
+
+/**
+ * Reads who held the NFTs of both collections since an instant, one after the other.
+ *
+ * @throws MirrorError
+ */
+export async function readOwnerships(
+  given: Omit<OwnershipReading, "collection"> & {
+    readonly collections: { readonly a: string; readonly b: string };
+  },
+): Promise<Ownerships> {
+  const { a, b } = given.collections;
+  const A = await readOwnership({ ...given, collection: a });
+  return { A, B: await readOwnership({ ...given, collection: b }) };
 }
 
 /** Hides the time that answers take; the mirror keeps to its rate by itself. */

@@ -1,14 +1,9 @@
 import { dayOf } from "../../actors/day.ts";
 import { rulesOn } from "../../actors/rules.ts";
 import type { StarMessage } from "../publishing/message.ts";
-import { heldAt, heldBetween, type Ownership } from "./ownership.ts";
+import { boundsText } from "./counters.ts";
+import { heldAt, heldBetween, type Ownership, type Ownerships } from "./ownership.ts";
 import type { Mismatch, Place } from "./report.ts";
-
-/** Both collections' histories. */
-export interface Ownerships {
-  readonly A: Ownership;
-  readonly B: Ownership;
-}
 
 /**
  * A star's holdings were read at most this long before its instant, or were that far behind: a
@@ -73,7 +68,7 @@ export function judgeCounts(
       : countsAround(ownerships[name], wallet, at);
     isExact &&= given[name] === now;
     if (given[name] >= low && given[name] <= high) continue;
-    wrong.push(`${name} ${low === high ? low : `${low} to ${high}`}`);
+    wrong.push(`${name} ${boundsText({ low, high })}`);
     seen.push(`${name} ${given[name]}`);
   }
   if (wrong.length === 0) {

@@ -1,5 +1,5 @@
 import { compareEntityIds } from "../ledger/entity-id.ts";
-import type { Reading } from "./counters.ts";
+import { boundsText, type Reading } from "./counters.ts";
 import { PAGE, type RankedWallet, type Season } from "./read-rankings.ts";
 import { elsewhere, type Mismatch, orderMismatches } from "./report.ts";
 
@@ -104,8 +104,7 @@ export function compareBoard(
       const found = entry[field];
       if (found >= low && found <= high) continue;
       isAhead ||= found > high;
-      const expected = low === high ? low : `${low} to ${high}`;
-      mismatches.push(wrong(`${field} of ${entry.wallet}`, expected, found));
+      mismatches.push(wrong(`${field} of ${entry.wallet}`, boundsText({ low, high }), found));
     }
   }
   const listed = new Set(entries.map(({ wallet }) => wallet));

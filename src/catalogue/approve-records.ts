@@ -29,22 +29,15 @@ export async function setApproval(
 }
 
 /** Makes one record visible. @throws TerminalError `NOT_FOUND` */
-export function approveRecord(sql: Sql, type: RecordType, id: string): Promise<Approval> {
-  return setOne(sql, type, id, true);
-}
+export const approveRecord = setOne(true);
 
 /** Hides one record. @throws TerminalError `NOT_FOUND` */
-export function rejectRecord(sql: Sql, type: RecordType, id: string): Promise<Approval> {
-  return setOne(sql, type, id, false);
-}
+export const rejectRecord = setOne(false);
 
-async function setOne(
-  sql: Sql,
-  type: RecordType,
-  id: string,
-  isApproved: boolean,
-): Promise<Approval> {
-  const [approval] = await setApproval(sql, type, { ids: [id], isApproved });
-  if (approval === undefined) throw new TerminalError("NOT_FOUND", `no ${type} has the id ${id}`);
-  return approval;
+function setOne(isApproved: boolean) {
+  return async (sql: Sql, type: RecordType, id: string): Promise<Approval> => {
+    const [approval] = await setApproval(sql, type, { ids: [id], isApproved });
+    if (approval === undefined) throw new TerminalError("NOT_FOUND", `no ${type} has the id ${id}`);
+    return approval;
+  };
 }

@@ -1,6 +1,6 @@
-import { TerminalError } from "../errors.ts";
+import { badField, coerceError, TerminalError } from "../errors.ts";
 import { entityNumber, isEntityId } from "../ledger/entity-id.ts";
-import { RAISED, runStatement, type Sql } from "../store/postgres.ts";
+import { codeOf, RAISED, runStatement, type Sql } from "../store/postgres.ts";
 
 /** Points booked from outside: the rewards feature's, or a correction. */
 export interface XpCredit {
@@ -54,22 +54,19 @@ export async function creditXp(sql: Sql, credit: XpCredit): Promise<BookedCredit
 }
 
 function explain(error: unknown): never {
-  if (error instanceof Error && "code" in error && error.code === RAISED.senseless) {
-    throw refuse("points", error.message);
-  }
-  throw error;
+  throw codeOf(error) === RAISED.senseless ? badField("points", coerceError(error).message) : error;
 }
 
 function read({ id, wallet, points, reason }: XpCredit): XpCredit {
-  if (!isEntityId(wallet)) throw refuse("wallet", `${wallet} is no account id such as 0.0.1001`);
+  if (!isEntityId(wallet)) throw badField("wallet", `${wallet} is no account id such as 0.0.1001`);
   if (!Number.isInteger(points) || points === 0 || Math.abs(points) > POINTS_MAX) {
-    throw refuse("points", `points are a whole number other than 0, up to ${POINTS_MAX}`);
+    throw badField("points", `points are a whole number other than 0, up to ${POINTS_MAX}`);
   }
   if (!isLine(id, ID_CHARACTERS_MAX)) {
-    throw refuse("id", `an id of 1 to ${ID_CHARACTERS_MAX} characters is needed`);
+    throw badField("id", `an id of 1 to ${ID_CHARACTERS_MAX} characters is needed`);
   }
   if (!isLine(reason.trim(), REASON_CHARACTERS_MAX)) {
-    throw refuse("reason", `a reason of 1 to ${REASON_CHARACTERS_MAX} characters is needed`);
+    throw badField("reason", `a reason of 1 to ${REASON_CHARACTERS_MAX} characters is needed`);
   }
   return { id, wallet, points, reason: reason.trim() };
 }
@@ -77,8 +74,4 @@ function read({ id, wallet, points, reason }: XpCredit): XpCredit {
 /** Text without control characters: NUL no database takes, the rest no list can show. */
 function isLine(text: string, charactersMax: number): boolean {
   return text !== "" && text.length <= charactersMax && !/\p{Cc}/u.test(text);
-}
-
-function refuse(field: string, message: string): TerminalError {
-  return new TerminalError("INVALID_REQUEST", message, { field });
 }

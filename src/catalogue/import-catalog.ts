@@ -1,5 +1,5 @@
 import { TerminalError } from "../errors.ts";
-import { RAISED, runStatement, type Sql } from "../store/postgres.ts";
+import { codeOf, RAISED, runStatement, type Sql } from "../store/postgres.ts";
 import { readCatalog } from "./read-catalog.ts";
 import type { Catalog } from "./record-schemas.ts";
 import { columnOf, type RecordType, recordColumns } from "./record-type.ts";
@@ -62,7 +62,7 @@ export async function importCatalog(
   const attempt = () => runStatement(store(sql, catalog, approve), IMPORT_DEADLINE_MS);
   // Starred since the first look: stars never go, so the second one names every such record.
   const changed = await attempt().catch(async (error) => {
-    if (!isStarredMeanwhile(error)) throw error;
+    if (codeOf(error) !== RAISED.conflict) throw error;
     await refuseTaken(sql, catalog);
     return attempt();
   });
@@ -105,10 +105,6 @@ async function refuseTaken(sql: Sql, { projects }: Catalog): Promise<void> {
     return `projects[${index}] (id "${id}") ${field} is that of project ${other}`;
   });
   throw new TerminalError("INVALID_REQUEST", `the catalogue is not valid: ${taken.join("; ")}`);
-}
-
-function isStarredMeanwhile(error: unknown): boolean {
-  return error instanceof Error && "code" in error && error.code === RAISED.conflict;
 }
 
 /**

@@ -1,4 +1,4 @@
-import { TerminalError } from "../errors.ts";
+import { badField } from "../errors.ts";
 
 /** What the directory holds; each type is a table of the same name. */
 export const recordTypes = ["event", "token", "collection", "project"] as const;
@@ -36,7 +36,5 @@ export function fieldOf(column: string): string {
 export function readRecordType(text: string): RecordType {
   const type = recordTypes.find((known) => text === known || text === `${known}s`);
   if (type !== undefined) return type;
-  throw new TerminalError("INVALID_REQUEST", `TYPE must be one of ${recordTypes.join(", ")}`, {
-    field: "TYPE",
-  });
+  throw badField("TYPE", `TYPE must be one of ${recordTypes.join(", ")}`);
 }

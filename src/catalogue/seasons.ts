@@ -1,6 +1,6 @@
 import { uuidv7 } from "uuidv7";
-import { TerminalError } from "../errors.ts";
-import { runStatement, type Sql } from "../store/postgres.ts";
+import { badField } from "../errors.ts";
+import { codeOf, runStatement, type Sql } from "../store/postgres.ts";
 
 /** A season: half-open, epoch milliseconds. */
 export interface Season {
@@ -35,8 +35,8 @@ const FOLD_DEADLINE_MS = FOLD_TIMEOUT_MS + 10_000;
 export async function addSeason(sql: Sql, given: Omit<Season, "id">): Promise<Season> {
   const name = given.name.trim();
   if (name === "" || name.length > NAME_CHARACTERS_MAX)
-    throw refuse("name", "a name of 1 to 300 characters is needed");
-  if (given.endsAt <= given.startsAt) throw refuse("ends", "a season must end after it starts");
+    throw badField("name", "a name of 1 to 300 characters is needed");
+  if (given.endsAt <= given.startsAt) throw badField("ends", "a season must end after it starts");
   const id = uuidv7();
   const { startsAt, endsAt } = given;
   try {
@@ -45,10 +45,10 @@ export async function addSeason(sql: Sql, given: Omit<Season, "id">): Promise<Se
       FOLD_DEADLINE_MS,
     );
   } catch (error) {
-    const code = error instanceof Error && "code" in error ? error.code : undefined;
-    if (code === EXCLUSION_VIOLATION) throw refuse("starts", "this season overlaps another one");
+    const code = codeOf(error);
+    if (code === EXCLUSION_VIOLATION) throw badField("starts", "this season overlaps another one");
     if (code === CHECK_VIOLATION && String(error).includes("season_score_not_below_zero")) {
-      throw refuse("starts", "points are taken back in this season that were not earned in it");
+      throw badField("starts", "points are taken back in this season that were not earned in it");
     }
     throw error;
   }
@@ -59,8 +59,4 @@ export async function addSeason(sql: Sql, given: Omit<Season, "id">): Promise<Se
 export async function listSeasons(sql: Sql): Promise<readonly Season[]> {
   return await runStatement(sql<Season[]>`
     select id, name, starts_at as "startsAt", ends_at as "endsAt" from season order by starts_at`);
-}
-
-function refuse(field: string, message: string): TerminalError {
-  return new TerminalError("INVALID_REQUEST", message, { field });
 }

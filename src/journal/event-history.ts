@@ -41,10 +41,10 @@ export async function* starsOfEventDay(
   key: EventDayKey,
 ): AsyncGenerator<readonly CountedStar[]> {
   const [row] = await runStatement(
-    sql<{ numbers: string }[]>`select ${numbersOf(sql, key)} as numbers`,
+    sql<[{ numbers: string }]>`select ${numbersOf(sql, key)} as numbers`,
     PAGE_WITHIN_MS,
   );
-  yield* starsNumbered(sql, key, row?.numbers ?? "");
+  yield* starsNumbered(sql, key, row.numbers);
 }
 
 /** The numbers of an event's stars on a day, in order; a part of a select. */
@@ -136,7 +136,7 @@ export async function compareEventDay(sql: Sql, key: EventDayKey): Promise<Event
   const claimsOf = (collection: "A" | "B") => sql`coalesce(
     json_object_agg(serial, '0.0.' || wallet) filter (where collection = ${collection}), '{}')`;
   const [row] = await runStatement(
-    sql<(Omit<EventDayComparison, keyof FoldedEventDay> & { readonly numbers: string })[]>`
+    sql<[Omit<EventDayComparison, keyof FoldedEventDay> & { readonly numbers: string }]>`
       select ${numbersOf(sql, key)} as numbers,
         json_build_object('A', ${claimsOf("A")}, 'B', ${claimsOf("B")}) as claims,
         coalesce((select weight from event_total where event_id = ${event}), 0) as stored,
@@ -145,11 +145,6 @@ export async function compareEventDay(sql: Sql, key: EventDayKey): Promise<Event
       from serial_claim where event_id = ${event} and day = ${day}`,
     PAGE_WITHIN_MS,
   );
-  const { numbers, ...stood } = row ?? {
-    numbers: "",
-    claims: { A: {}, B: {} },
-    stored: 0,
-    summed: 0,
-  };
+  const { numbers, ...stood } = row;
   return { ...(await fold(key, starsNumbered(sql, key, numbers))), ...stood };
 }

@@ -77,18 +77,9 @@ export interface ExportOf {
 /** Looks up a day. @throws RetryableError `UNAVAILABLE` when Postgres is out of reach */
 export async function findExport(sql: Sql, day: Day): Promise<ExportOf> {
   const [row] = await runStatement(
-    sql<
-      {
-        first: Day;
-        today: Day;
-        header: string | null;
-        sha256: string | null;
-        bytes: number | null;
-      }[]
-    >`
+    sql<[Span & Record<"header" | "sha256", string | null> & { bytes: number | null }]>`
       select span.*, header, sha256, bytes from (${span(sql)}) span left join export_day on day = ${day}`,
   );
-  if (row === undefined) return { final: null, exists: false };
   const { first, today, header, sha256, bytes } = row;
   if (header === null || sha256 === null || bytes === null) {
     return { final: null, exists: day >= first && day <= today };
@@ -109,6 +100,11 @@ export async function listExports(sql: Sql): Promise<readonly ExportEntry[]> {
   return rows.map(({ day, stars, releases, sha256, chain, bytes }) => {
     return { day, final: sha256 !== null, stars, releases, sha256, chain, bytes };
   });
+}
+
+interface Span {
+  readonly first: Day;
+  readonly today: Day;
 }
 
 /** First and last day that have an export. Text compares as days do: years have four digits. */
@@ -132,28 +128,21 @@ export interface NextDay {
  */
 export async function nextFinalDay(sql: Sql): Promise<NextDay | null> {
   const [row] = await runStatement(
-    sql<{ last: Day | null; chain: string | null; first: Day | null; now: number }[]>`
+    sql<[{ last: Day | null; chain: string | null; first: Day | null; now: number }]>`
       select last.day as last, last.chain, (select min(day) from star) as first, now_ms() as now
       from (select) one left join (
         select day, chain from export_day order by day desc limit 1) last on true`,
   );
-  if (row === undefined) return null;
   const day = row.last === null ? row.first : dayOf(endOfDay(row.last));
   if (day === null || row.now < endOfDay(day) + CLOSED_AFTER_MS) return null;
   const [state] = await runStatement(
-    sql<{ waits: boolean; isRecovered: boolean }[]>`
+    sql<[{ waits: boolean; isRecovered: boolean }]>`
       select exists (select from recovered_day where day = ${day}) as "isRecovered",
         exists (select from outbox
-          where state <> 'published' and star_id < ${firstIdFrom(endOfDay(day))}) as waits`,
+          where state <> 'published' and star_id < first_star_id(${endOfDay(day)}::bigint)) as waits`,
   );
-  if (state === undefined || state.waits) return null;
+  if (state.waits) return null;
   return { day, previous: row.chain ?? GENESIS, isRecovered: state.isRecovered };
-}
-
-/** The lowest star id an instant can have: ids begin with 48 bits of milliseconds. */
-function firstIdFrom(at: number): string {
-  const hex = at.toString(16).padStart(12, "0");
-  return `${hex.slice(0, 8)}-${hex.slice(8)}-0000-0000-000000000000`;
 }
 
 /** Makes a day final, unless another worker just did. */
@@ -202,11 +191,11 @@ export interface ExportAlarms {
 }
 
 export async function exportAlarms(sql: Sql): Promise<ExportAlarms> {
-  const [row] = await runStatement(sql<ExportAlarms[]>`
+  const [row] = await runStatement(sql<[ExportAlarms]>`
     select (select count(*) from export_check join export_day using (day)
         where export_check.sha256 <> export_day.sha256) as differing,
       case when exists (select from star)
         then (today - first) - (select count(*) from export_day) else 0 end as overdue
     from (${span(sql)}) span`);
-  return { differing: row?.differing ?? 0, overdue: Math.max(0, row?.overdue ?? 0) };
+  return { ...row, overdue: Math.max(0, row.overdue) };
 }

@@ -2,7 +2,7 @@ import { bounds } from "../bounds.ts";
 import { coerceError, RetryableError } from "../errors.ts";
 import { failpoint } from "../failpoint.ts";
 import { ensureStarPartitions } from "../store/migrate.ts";
-import { isOutage, RAISED, runStatement, type Sql } from "../store/postgres.ts";
+import { codeOf, isOutage, RAISED, runStatement, type Sql } from "../store/postgres.ts";
 import { endRow } from "./decide-ends.ts";
 import type { DecidedStar } from "./star-record.ts";
 import { rowOf } from "./star-rows.ts";
@@ -85,10 +85,11 @@ export async function sendBatch(
     const error: StatementError = coerceError(thrown);
     if (error.code === RAISED.conflict) await sendWithoutLosers(sender, batch, error.detail ?? "");
     // It says before the deadline that it has passed: nothing is stored, and the clocks differ.
-    else if (isTooLate(error)) for (const each of batch) each.resolve(returned("day"));
+    else if (codeOf(error.cause) === RAISED.tooLate)
+      for (const each of batch) each.resolve(returned("day"));
     else if (isMissingPartition(error)) await sendWithPartitions(sender, batch);
     else if (BAD_ROW.test(error.code ?? "")) await bisect(sender, batch, error);
-    else if (ROLLED_BACK.test(causeCode(error)) && resends < RESENDS_MAX) {
+    else if (ROLLED_BACK.test(codeOf(error.cause)) && resends < RESENDS_MAX) {
       await sendBatch(sender, batch, resends + 1);
     } else await settleUnknown(sender, batch, error);
   }
@@ -157,15 +158,6 @@ async function sendWithoutLosers(
   }
   if (rest.length === batch.length) return;
   await sendBatch(sender, rest);
-}
-
-function isTooLate(error: Error): boolean {
-  return causeCode(error) === RAISED.tooLate;
-}
-
-/** The SQLSTATE behind an outage. */
-function causeCode({ cause }: Error): string {
-  return cause instanceof Error && "code" in cause ? String(cause.code) : "";
 }
 
 function isMissingPartition(error: StatementError): boolean {

@@ -48,20 +48,8 @@ const NANOS_PER_SECOND = 1_000_000_000n;
  */
 export async function createHederaTopic(options: HederaTopicOptions): Promise<Topic> {
   const key = readOperatorKey(options.operatorKey);
-  const sdk = await loadSdk();
-  const client = createClient(sdk, options);
-  const now = (): number => performance.now();
-  const { callDeadlineMs = CALL_DEADLINE_MS } = options;
-  const session: Session = {
-    sdk,
-    client,
-    key,
-    deadlineMs: callDeadlineMs,
-    payer: options.operatorId,
-    failover: createFailover(now),
-    spread: roundRobin(),
-    connections: holdNodeConnections(client, now),
-  };
+  const session = { ...(await openNodes(options)), key, payer: options.operatorId };
+  const { sdk } = session;
   return {
     payer: options.operatorId,
     publicKey: mirrorKeyOf(key),
@@ -100,12 +88,8 @@ export interface NodeAnswer {
 export async function askNodes(
   options: Pick<HederaTopicOptions, "network" | "nodes" | "callDeadlineMs">,
 ): Promise<readonly NodeAnswer[]> {
-  const sdk = await loadSdk();
-  const client = createClient(sdk, options);
-  const now = (): number => performance.now();
-  const connections = holdNodeConnections(client, now);
-  const { callDeadlineMs: deadlineMs = CALL_DEADLINE_MS } = options;
-  const asking = { sdk, client, deadlineMs, failover: createFailover<string>(now), connections };
+  const asking = await openNodes(options);
+  const { sdk, connections } = asking;
   try {
     return await Promise.all(
       connections.nodes().map(async (node) => {
@@ -129,16 +113,38 @@ async function loadSdk(): Promise<typeof Sdk> {
   return sdk;
 }
 
-interface Session {
+/** The consensus nodes of a network, as they are asked. */
+interface Nodes {
   readonly sdk: typeof Sdk;
   readonly client: Sdk.Client;
-  readonly key: OperatorKey;
   readonly deadlineMs: number;
-  readonly payer: string;
   readonly failover: Failover<string>;
   /** Gives each node its share of the calls. */
   readonly spread: ReturnType<typeof roundRobin>;
   readonly connections: NodeConnections;
+}
+
+interface Session extends Nodes {
+  readonly key: OperatorKey;
+  readonly payer: string;
+}
+
+async function openNodes(
+  options: Pick<HederaTopicOptions, "network" | "nodes" | "callDeadlineMs">,
+): Promise<Nodes> {
+  const { callDeadlineMs: deadlineMs = CALL_DEADLINE_MS } = options;
+  const now = (): number => performance.now();
+  const sdk = await loadSdk();
+  const client = createClient(sdk, options);
+  const connections = holdNodeConnections(client, now);
+  return {
+    sdk,
+    client,
+    deadlineMs,
+    failover: createFailover(now),
+    spread: roundRobin(),
+    connections,
+  };
 }
 
 /** A client without an operator: with one the SDK would sign stored bytes once more. */
@@ -259,13 +265,7 @@ interface Request<Answer> {
 
 /** Asks one node once; a connection that may be dead is replaced before. */
 async function call<Answer>(
-  {
-    sdk,
-    client,
-    deadlineMs,
-    failover,
-    connections,
-  }: Pick<Session, "sdk" | "client" | "deadlineMs" | "failover" | "connections">,
+  { sdk, client, deadlineMs, failover, connections }: Nodes,
   node: string,
   request: Request<Answer>,
 ): Promise<Reply<Answer>> {

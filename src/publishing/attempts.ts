@@ -107,11 +107,11 @@ export async function countAbsence(
 
 /** How many older stars have sent something to the same topic whose fate is open. */
 export async function countOlder({ sql }: Outbox, attempt: Attempt): Promise<number> {
-  const rows = await runStatement(sql<{ older: number }[]>`
+  const [row] = await runStatement(sql<[{ older: number }]>`
     select count(*) as older from publish_attempt
     where topic_id = ${attempt.topicId} and closed_at is null and sends > 0
       and star_id < ${attempt.starId}`);
-  return rows[0]?.older ?? 0;
+  return row.older;
 }
 
 /** Closes an attempt for good; the star is pending again and may get another id. */

@@ -1,3 +1,4 @@
+import type { PendingQuery, Row } from "postgres";
 import type { MirrorTopicMessage } from "../ledger/mirror/schemas.ts";
 import { parseTimestamp } from "../ledger/transaction-id.ts";
 import { runStatement, type Sql } from "../store/postgres.ts";
@@ -83,13 +84,11 @@ export async function readTopicOn(
   if (last === undefined) return [];
   const inspected = inspectMessages(messages, runningHash);
   const lastNs = String(parseTimestamp(last.consensusTimestamp));
-  const verdicts = await runStatement(sql<Verdict[]>`
-    select star_id as "starId", verdict, sequence_number as "sequenceNumber",
-      lag_ms as "lagMs", detail
-    from read_topic_on(${topicId}, ${after}, ${asJson(messages, inspected)}::text::json,
-      ${last.sequenceNumber}, ${lastNs}, ${payer})`);
-  if (tracing) await traceConfirmations(sql, tracing, verdicts);
-  return verdicts;
+  return verdictsOf(
+    sql,
+    sql`read_topic_on(${topicId}, ${after}, ${asJson(messages, inspected)}::text::json,
+      ${last.sequenceNumber}, ${lastNs}, ${payer})`,
+  );
 }
 
 /** Compares one message, wherever the reading of its topic stands. */
@@ -97,10 +96,17 @@ export async function confirmMessage(
   sql: Sql,
   message: MirrorTopicMessage,
 ): Promise<readonly Verdict[]> {
+  return verdictsOf(
+    sql,
+    sql`confirm_messages(${message.topicId}, ${asJson([message])}::text::json)`,
+  );
+}
+
+async function verdictsOf(sql: Sql, source: PendingQuery<Row[]>): Promise<readonly Verdict[]> {
   const verdicts = await runStatement(sql<Verdict[]>`
     select star_id as "starId", verdict, sequence_number as "sequenceNumber",
       lag_ms as "lagMs", detail
-    from confirm_messages(${message.topicId}, ${asJson([message])}::text::json)`);
+    from ${source}`);
   if (tracing) await traceConfirmations(sql, tracing, verdicts);
   return verdicts;
 }
@@ -113,30 +119,21 @@ async function traceConfirmations(
 ): Promise<void> {
   const confirmed = verdicts.filter(({ lagMs }) => lagMs !== null).map(({ starId }) => starId);
   if (confirmed.length === 0) return;
-  const rows = await runStatement(sql<ConfirmedRow[]>`
-    select star_id as star, traceparent, topic_id as topic, sequence_number as sequence,
-      consensus_timestamp as consensus, (published_at - submitted_at) / 1000.0::float8 as seconds
+  const rows = await runStatement(sql<Confirmed[]>`
+    select traceparent, (published_at - submitted_at) / 1000.0::float8 as seconds,
+      json_build_object('starboard.star', star_id, 'starboard.topic', topic_id,
+        'starboard.sequence_number', sequence_number,
+        'starboard.consensus_timestamp', consensus_timestamp) as attributes
     from outbox where star_id = any (${confirmed}::uuid[]) and traceparent is not null`).catch(
     () => [],
   );
-  for (const { traceparent, seconds, ...row } of rows) {
-    const attributes = {
-      "starboard.star": row.star,
-      "starboard.topic": row.topic,
-      "starboard.sequence_number": row.sequence,
-      "starboard.consensus_timestamp": row.consensus,
-    };
-    ended("confirmation", seconds, { traceparent, attributes });
-  }
+  for (const { seconds, ...span } of rows) ended("confirmation", seconds, span);
 }
 
-interface ConfirmedRow {
-  readonly star: string;
+interface Confirmed {
   readonly traceparent: string;
-  readonly topic: string;
-  readonly sequence: number;
-  readonly consensus: string;
   readonly seconds: number;
+  readonly attributes: Readonly<Record<string, string | number>>;
 }
 
 function asJson(

@@ -29,9 +29,9 @@ export interface JournalStatus {
  * @throws RetryableError `UNAVAILABLE` when Postgres is out of reach
  */
 export async function countLost(sql: Sql): Promise<number> {
-  const [row] = await runStatement(sql<{ lost: number }[]>`
+  const [row] = await runStatement(sql<[{ lost: number }]>`
     select count(*) as lost from publishing_finding where kind = 'lost' and resolved_at is null`);
-  return row?.lost ?? 0;
+  return row.lost;
 }
 
 /** What the alarm `journal-behind` says, from any process. */

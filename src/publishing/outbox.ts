@@ -70,10 +70,11 @@ export async function leaseStars(
       from due where outbox.star_id = due.star_id
       returning outbox.star_id, outbox.topic, outbox.message, outbox.tries, outbox.traceparent
     )
-    select leased.*, attempt.attempt as number, attempt.topic_id, attempt.transaction_id,
-      attempt.valid_start_ns::text as valid_start, attempt.valid_until_ns::text as valid_until,
-      attempt.signed_bytes, attempt.sends, attempt.refusals, attempt.receipt_status,
-      attempt.receipt_sequence, attempt.absence_rounds
+    select leased.star_id as "starId", topic, message, tries, traceparent, attempt.attempt as number,
+      attempt.topic_id as "topicId", transaction_id as "transactionId",
+      valid_start_ns::text as "validStart", valid_until_ns::text as "validUntil",
+      signed_bytes as bytes, sends, refusals, receipt_status as status,
+      receipt_sequence as "sequenceNumber", absence_rounds as "absenceRounds"
     from leased left join publish_attempt attempt
       on attempt.star_id = leased.star_id and attempt.closed_at is null
     order by leased.star_id`);
@@ -112,56 +113,37 @@ export interface PendingPublications {
 
 export async function pendingPublications(sql: Sql): Promise<PendingPublications> {
   // Ids are ordered by acceptance, and each message carries its star's instant.
-  const rows = await runStatement(sql<{ pending: number; age: number | null }[]>`
+  const [{ pending, age }] = await runStatement(sql<[{ pending: number; age: number | null }]>`
     select count(*) as pending, (
       select now_ms() - (message::json->>'timestamp')::bigint from outbox
       where state <> 'published' order by star_id limit 1) as age
     from outbox where state <> 'published'`);
-  const { pending = 0, age = null } = rows[0] ?? {};
   return { pending, oldestPendingSeconds: age === null ? null : Math.max(0, age) / 1_000 };
 }
 
-interface StarRow {
-  readonly star_id: string;
-  readonly topic: LeasedStar["topic"];
-  readonly message: string;
-  readonly tries: number;
-  readonly traceparent: string | null;
+interface StarRow
+  extends Omit<LeasedStar, "attempt">,
+    Pick<Attempt, "topicId" | "transactionId" | "sends" | "refusals" | "absenceRounds"> {
   /** Null when the star has no open attempt; so is the rest then. */
   readonly number: number | null;
-  readonly topic_id: string;
-  readonly transaction_id: string;
-  readonly valid_start: string;
-  readonly valid_until: string | null;
-  readonly signed_bytes: Uint8Array | null;
-  readonly sends: number;
-  readonly refusals: number;
-  readonly receipt_status: string | null;
-  readonly receipt_sequence: number | null;
-  readonly absence_rounds: number;
+  readonly validStart: string;
+  readonly validUntil: string | null;
+  readonly bytes: Uint8Array | null;
+  readonly status: string | null;
+  readonly sequenceNumber: number | null;
 }
 
-function readStar(row: StarRow): LeasedStar {
-  const { star_id: starId, topic, message, tries, traceparent, number } = row;
+function readStar({ starId, topic, message, tries, traceparent, ...row }: StarRow): LeasedStar {
   const star = { starId, topic, message, tries, traceparent };
+  const { number, validStart, validUntil, bytes, status, sequenceNumber, ...kept } = row;
   if (number === null) return { ...star, attempt: null };
   const attempt: Attempt = {
+    ...kept,
     starId,
     number,
-    topicId: row.topic_id,
-    transactionId: row.transaction_id,
-    validStart: BigInt(row.valid_start),
-    signed:
-      row.signed_bytes === null || row.valid_until === null
-        ? null
-        : { bytes: row.signed_bytes, validUntil: BigInt(row.valid_until) },
-    sends: row.sends,
-    refusals: row.refusals,
-    receipt:
-      row.receipt_status === null
-        ? null
-        : { status: row.receipt_status, sequenceNumber: row.receipt_sequence },
-    absenceRounds: row.absence_rounds,
+    validStart: BigInt(validStart),
+    signed: bytes && validUntil ? { bytes, validUntil: BigInt(validUntil) } : null,
+    receipt: status === null ? null : { status, sequenceNumber },
   };
   return { ...star, attempt };
 }

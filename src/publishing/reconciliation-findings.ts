@@ -52,9 +52,9 @@ export async function auditTopics(
 ): Promise<number> {
   let places = 0;
   for (const topicId of topicIds) {
-    const [row] = await runStatement(sql<{ places: number }[]>`
+    const [row] = await runStatement(sql<[{ places: number }]>`
       select audit_topic(${topicId}, ${placesMax}::integer) as places`);
-    places += row?.places ?? 0;
+    places += row.places;
   }
   await runStatement(
     sql`select note_missing_stars(now_ms() - ${MISSING_AFTER_MS}::bigint, ${MISSING_MAX})`,
@@ -71,9 +71,9 @@ export async function countFindings(sql: Sql): Promise<ReadonlyMap<FindingKind, 
 
 /** When the oldest open finding was noticed, epoch milliseconds; null where none is open. */
 export async function oldestOpenFinding(sql: Sql): Promise<number | null> {
-  const [row] = await runStatement(sql<{ at: number | null }[]>`
+  const [row] = await runStatement(sql<[{ at: number | null }]>`
     select min(noticed_at) as at from publishing_finding where resolved_at is null`);
-  return row?.at ?? null;
+  return row.at;
 }
 
 /** More open ones follow when these are resolved. */

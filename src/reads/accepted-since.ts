@@ -2,20 +2,31 @@ import type { TargetType } from "../../actors/content.ts";
 import { dayOf } from "../../actors/day.ts";
 import { runStatement, type Sql } from "../store/postgres.ts";
 
-/** An accepted star as the live feed shows it. */
-export interface AcceptedStar {
+/** A star in numbers. */
+export interface StarNumbers {
   readonly id: string;
   /** Epoch milliseconds. */
   readonly at: number;
   readonly wallet: number;
-  readonly type: TargetType;
-  readonly targetId: string;
   readonly weight: number;
   readonly base: number;
   readonly countedA: number;
   readonly bonusB: number;
+  /** How many it held. */
   readonly heldA: number;
   readonly heldB: number;
+}
+
+/** The columns of `star` that make `StarNumbers`; a part of a select. */
+export function starNumbers(sql: Sql) {
+  return sql`id, at, wallet, weight, base, counted_a as "countedA", bonus_b as "bonusB",
+    cardinality(held_a) as "heldA", cardinality(held_b) as "heldB"`;
+}
+
+/** An accepted star as the live feed shows it. */
+export interface AcceptedStar extends StarNumbers {
+  readonly type: TargetType;
+  readonly targetId: string;
 }
 
 /** What to look for since when; filters narrow it by the index they have. */
@@ -39,19 +50,11 @@ export async function acceptedSince(sql: Sql, query: SinceQuery): Promise<readon
   const { since, now, wallet, event, limit } = query;
   const ofEvent = sql`target_type = 'event' and target_id = ${event ?? ""} and at >= ${since}::bigint`;
   return runStatement(sql<AcceptedStar[]>`
-    select id, at, wallet, target_type as type, target_id as "targetId", weight, base,
-      counted_a as "countedA", bonus_b as "bonusB", cardinality(held_a) as "heldA",
-      cardinality(held_b) as "heldB"
+    select ${starNumbers(sql)}, target_type as type, target_id as "targetId"
     from star
-    where day between ${dayOf(since)} and ${dayOf(now)} and id >= ${firstIdAt(since)}
+    where day between ${dayOf(since)} and ${dayOf(now)} and id >= first_star_id(${Math.max(0, since)}::bigint)
       and ${wallet === undefined ? sql`true` : sql`wallet = ${wallet}`}
       and ${event === undefined ? sql`true` : ofEvent}
     order by ${wallet === undefined && event !== undefined ? sql`at desc` : sql`day desc`}, id desc
     limit ${limit}`);
-}
-
-/** The lowest id a star of this instant can have. */
-function firstIdAt(at: number): string {
-  const hex = Math.max(0, at).toString(16).padStart(12, "0");
-  return `${hex.slice(0, 8)}-${hex.slice(8)}-0000-0000-000000000000`;
 }

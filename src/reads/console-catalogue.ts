@@ -17,12 +17,12 @@ export interface CatalogueRecord {
 
 /** How many records of each type wait for an approval. */
 export async function countWaiting(sql: Sql): Promise<Readonly<Record<CatalogueType, number>>> {
-  const [row] = await runStatement(sql<Record<CatalogueType, number>[]>`
+  const [row] = await runStatement(sql<[Record<CatalogueType, number>]>`
     select (select count(*) from event where approved_at is null) as event,
       (select count(*) from token where approved_at is null) as token,
       (select count(*) from collection where approved_at is null) as collection,
       (select count(*) from project where approved_at is null) as project`);
-  return row ?? { event: 0, token: 0, collection: 0, project: 0 };
+  return row;
 }
 
 /** What is asked of a list of records. */

@@ -1,5 +1,6 @@
 import { type Day, endOfDay, startOfDay } from "../../actors/day.ts";
 import { runStatement, type Sql } from "../store/postgres.ts";
+import { type StarNumbers, starNumbers } from "./accepted-since.ts";
 
 /** An event's actor in numbers; `day` is null for a forever mint. */
 export interface EventNumbers {
@@ -40,7 +41,7 @@ export async function eventNumbers(
             and at >= ${startOfDay(day)} and at < ${endOfDay(day)}
           limit ${STARS_SUMMED_MAX}) as first`;
   const [row] = await runStatement(
-    sql<Omit<EventNumbers, "isPartial">[]>`
+    sql<[Omit<EventNumbers, "isPartial">]>`
       select coalesce(stars, 0) as stars, coalesce(weight, 0) as weight, coalesce(releases, 0) as releases, claimed.*
       from (
         select count(*) filter (where collection = 'base') as wallets,
@@ -48,8 +49,7 @@ export async function eventNumbers(
         from serial_claim where event_id = ${event} and ${scope(sql, day)}) as claimed
       left join (${total}) as total on true`,
   );
-  const numbers = row ?? { stars: 0, weight: 0, releases: 0, wallets: 0, countedA: 0, countedB: 0 };
-  return { ...numbers, isPartial: day !== null && numbers.stars === STARS_SUMMED_MAX };
+  return { ...row, isPartial: day !== null && row.stars === STARS_SUMMED_MAX };
 }
 
 /** The NFTs that count, by collection and serial, after the one given. */
@@ -75,20 +75,10 @@ function scope(sql: Sql, day: Day | null) {
   return day === null ? sql`day is null and released_at is null` : sql`day = ${day}`;
 }
 
-/** A star of an event, or an attribution that the daily check ended. */
-export interface EventHappening {
+/** A star of an event, or an attribution that the daily check ended: then the id is the run's. */
+export interface EventHappening extends StarNumbers {
   readonly kind: "star" | "release";
-  /** Star id, or the run's. */
-  readonly id: string;
-  readonly at: number;
-  readonly wallet: number;
   readonly votingPower: number;
-  readonly weight: number;
-  readonly base: number;
-  readonly countedA: number;
-  readonly bonusB: number;
-  readonly heldA: number;
-  readonly heldB: number;
   readonly collection: "A" | "B" | null;
   readonly serial: number | null;
   readonly spare: number | null;
@@ -132,7 +122,7 @@ export async function happeningsOfMint(
         where event_id = ${mint} and seq < ${before}::bigint order by seq desc limit ${limit}) page
       cross join lateral (select * from star where star.day = page.day and star.id = page.star_id limit 1) star)
     union all
-    (select 'release', run_id, released_at, wallet, 0, -weight, 0, 0, 0, 0, 0,
+    (select 'release', 0, run_id, released_at, wallet, -weight, 0, 0, 0, 0, 0,
         collection, serial, spare, owner, deleted, seq, ${steps}
       from claim_release where event_id = ${mint}
         and (seq, collection, serial) < (${before}::bigint, ${after?.collection ?? ""}, ${after?.serial ?? 0}::bigint)
@@ -141,8 +131,6 @@ export async function happeningsOfMint(
 }
 
 function starColumns(sql: Sql) {
-  return sql`'star' as kind, id, at, wallet, voting_power as "votingPower", weight, base,
-    counted_a as "countedA", bonus_b as "bonusB", cardinality(held_a) as "heldA",
-    cardinality(held_b) as "heldB", null::text as collection, null::bigint as serial,
-    null::bigint as spare, null::text as owner, null::boolean as deleted`;
+  return sql`'star' as kind, voting_power as "votingPower", ${starNumbers(sql)}, null::text as collection,
+    null::bigint as serial, null::bigint as spare, null::text as owner, null::boolean as deleted`;
 }

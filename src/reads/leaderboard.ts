@@ -40,7 +40,7 @@ export async function readLeaderboard(
   { limit, now }: { readonly limit: number; readonly now: number },
 ): Promise<Leaderboard> {
   const [row] = await runStatement(
-    sql<Row[]>`
+    sql<[Row]>`
       select
         case when id is not null then
           json_build_object('id', id, 'name', name, 'startsAt', starts_at, 'endsAt', ends_at)
@@ -56,8 +56,7 @@ export async function readLeaderboard(
       from (select) as always left join season on starts_at <= ${now} and ends_at > ${now}`,
     READ_DEADLINE_MS,
   );
-  const { season, scores, until } = row ?? { season: null, scores: [], until: null };
-  return { season, scores, until: until ?? Number.POSITIVE_INFINITY };
+  return { ...row, until: row.until ?? Number.POSITIVE_INFINITY };
 }
 
 /** Where a wallet stands in the season that is on. */

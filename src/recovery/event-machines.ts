@@ -113,10 +113,10 @@ async function* mintFacts(sql: Sql, event: string, upTo: number): AsyncGenerator
 /** The last place of a mint's history now: what this run writes comes behind it. */
 async function endOfMint(sql: Sql, event: string): Promise<number> {
   const [row] = await runStatement(
-    sql<{ seq: number }[]>`
+    sql<[{ seq: number }]>`
       select greatest((select max(seq) from mint_star where event_id = ${event}),
         (select max(seq) from claim_release where event_id = ${event}), 0) as seq`,
     PIECE_WITHIN_MS,
   );
-  return row?.seq ?? 0;
+  return row.seq;
 }

@@ -1,5 +1,5 @@
-import { heldAt, heldBetween } from "../audit/ownership.ts";
-import { certainHoldings, LAG_MS, LEAD_MS, type Ownerships } from "../audit/rebuild-weights.ts";
+import { heldAt, heldBetween, type Ownerships } from "../audit/ownership.ts";
+import { certainHoldings, LAG_MS, LEAD_MS } from "../audit/rebuild-weights.ts";
 import type { StarMessage } from "../publishing/message.ts";
 
 /** What a wallet held when it starred, as far as the NFTs' histories show. */

@@ -1,5 +1,6 @@
 import { judgeStar } from "../audit/judge-star.ts";
-import { judgeSerials, type Ownerships } from "../audit/rebuild-weights.ts";
+import type { Ownerships } from "../audit/ownership.ts";
+import { judgeSerials } from "../audit/rebuild-weights.ts";
 import type { Mismatch } from "../audit/report.ts";
 import type { ExportHeader, ExportStar } from "../journal/export-format.ts";
 import type { Notes } from "./recovery.ts";

@@ -1,8 +1,8 @@
 import type { Day } from "../../actors/day.ts";
 import { hasMoved } from "../audit/events-without-export.ts";
 import { judgeDecision } from "../audit/judge-decision.ts";
+import type { Ownerships } from "../audit/ownership.ts";
 import { readExport } from "../audit/read-export.ts";
-import type { Ownerships } from "../audit/rebuild-weights.ts";
 import type { ExportHeader, ExportStar } from "../journal/export-format.ts";
 import { lossesOf } from "../journal/mint-end.ts";
 import type { StarMessage } from "../publishing/message.ts";

@@ -1,5 +1,6 @@
-import { readOwnership } from "../audit/read-ownership.ts";
-import { LAG_MS, type Ownerships } from "../audit/rebuild-weights.ts";
+import type { Ownerships } from "../audit/ownership.ts";
+import { readOwnerships } from "../audit/read-ownership.ts";
+import { LAG_MS } from "../audit/rebuild-weights.ts";
 import { runStatement, type Sql } from "../store/postgres.ts";
 import { excludeAcceptedLosses, storeAcceptedLosses } from "./accepted-losses.ts";
 import { markExportedConflicts } from "./exported-conflicts.ts";
@@ -24,7 +25,7 @@ export async function recover(recovery: Recovery): Promise<Recovered> {
   await stageMessages(recovery, notes);
   const losses = await excludeAcceptedLosses(recovery, notes);
   await markExportedConflicts(recovery, notes);
-  const ownerships = await readOwnerships(recovery);
+  const ownerships = await readHistories(recovery);
   const planned = new Notes();
   const plan = isDryRun || !accepts;
   const looked =
@@ -57,56 +58,47 @@ export async function recover(recovery: Recovery): Promise<Recovered> {
 }
 
 /** Histories since the first star that is missing; nothing is read where none is. */
-async function readOwnerships({
-  sql,
-  mirror,
-  settings,
-  onProgress,
-}: Recovery): Promise<Ownerships> {
+async function readHistories({ sql, mirror, settings, onProgress }: Recovery): Promise<Ownerships> {
   const [row] = await runStatement(
-    sql<{ first: number | null }[]>`select min(at) as first from recovery_message`,
+    sql<[{ first: number | null }]>`select min(at) as first from recovery_message`,
   );
-  const first = row?.first ?? null;
-  const read = async (collection: string) =>
-    first === null
-      ? { tenures: new Map(), isPartial: false }
-      : readOwnership({
-          mirror,
-          collection,
-          since: first - LAG_MS,
-          onProgress: (nfts) => onProgress("NFTs", nfts, null),
-        });
-  const { a, b } = settings.collections;
-  return { A: await read(a.id), B: await read(b.id) };
+  const nothing = { tenures: new Map(), isPartial: false };
+  if (row.first === null) return { A: nothing, B: nothing };
+  return readOwnerships({
+    mirror,
+    collections: { a: settings.collections.a.id, b: settings.collections.b.id },
+    since: row.first - LAG_MS,
+    onProgress: (nfts) => onProgress("NFTs", nfts, null),
+  });
 }
 
 async function countWaiting(sql: Sql): Promise<number> {
   const [row] = await runStatement(
-    sql<{ waiting: number }[]>`
+    sql<[{ waiting: number }]>`
       select count(distinct star_id) as waiting
       from recovery_message join outbox using (star_id) where outbox.state <> 'published'`,
     PIECE_WITHIN_MS,
   );
-  return row?.waiting ?? 0;
+  return row.waiting;
 }
 
 async function adopt(sql: Sql): Promise<number> {
   for (let adopted = 0; ; ) {
     const [row] = await runStatement(
-      sql<{ stars: number }[]>`select adopt_messages(${PIECE}) as stars`,
+      sql<[{ stars: number }]>`select adopt_messages(${PIECE}) as stars`,
       PIECE_WITHIN_MS,
     );
-    if (row === undefined || row.stars === 0) return adopted;
+    if (row.stars === 0) return adopted;
     adopted += row.stars;
   }
 }
 
 async function settleRepeats(sql: Sql): Promise<number> {
   const [row] = await runStatement(
-    sql<{ stars: number }[]>`select settle_repeats() as stars`,
+    sql<[{ stars: number }]>`select settle_repeats() as stars`,
     PIECE_WITHIN_MS,
   );
-  return row?.stars ?? 0;
+  return row.stars;
 }
 
 /** Messages of stars that have another one already. */

@@ -1,4 +1,3 @@
-import type { Day } from "../../actors/day.ts";
 import { dayOf } from "../../actors/day.ts";
 import { replayTopics } from "../audit/replay-topic.ts";
 import { dayOfStarId, instantOfStarId } from "../journal/star-id.ts";
@@ -75,10 +74,10 @@ async function forgetMisread(sql: Sql, topics: readonly string[]): Promise<void>
 
 async function knownOf(sql: Sql, topic: string): Promise<number> {
   const [row] = await runStatement(
-    sql<{ known: number }[]>`select known_of_topic(${topic}) as known`,
+    sql<[{ known: number }]>`select known_of_topic(${topic}) as known`,
     PIECE_WITHIN_MS,
   );
-  return row?.known ?? 0;
+  return row.known;
 }
 
 /** The catalogue's id of what a message names; undefined where the catalogue lacks it. */
@@ -105,28 +104,10 @@ interface Staging {
   readonly notes: Notes;
 }
 
-/** A row of `recovery_message`. */
-interface MessageRow {
-  readonly topic_id: string;
-  readonly sequence_number: number;
-  readonly consensus_timestamp: string;
-  readonly running_hash: string;
-  readonly transaction_id: string;
-  readonly star_id: string;
-  readonly topic: "event" | "asset";
-  readonly wallet: number;
-  readonly at: number;
-  readonly day: Day;
-  readonly target_type: string;
-  readonly target_id: string;
-  readonly is_forever_mint: boolean;
-  readonly message: string;
-}
-
 async function rowsOf(
   { mirror, settings }: Recovery,
   { piece, name, notes }: Staging,
-): Promise<readonly MessageRow[]> {
+): Promise<readonly ReturnType<typeof rowOf>[]> {
   const memos = await memosOf(mirror, piece);
   const { a, b } = settings.collections;
   return piece.flatMap((message) => {
@@ -148,6 +129,7 @@ async function rowsOf(
   });
 }
 
+/** A row of `recovery_message`. */
 function rowOf(
   star: StarMessage,
   given: {
@@ -155,7 +137,7 @@ function rowOf(
     readonly starId: string;
     readonly memo: MirrorMemo;
   } & Omit<Staging, "piece">,
-): MessageRow {
+) {
   const { message, starId, memo, name, notes } = given;
   const isEvent = star.type === "event_vote";
   const [type, named] = isEvent ? ["event", star.eventId] : [star.targetType, star.targetId];

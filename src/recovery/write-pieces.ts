@@ -54,12 +54,12 @@ export class PieceWriter {
     if (piece.length === 0) return;
     if (this.#writes) {
       const [row] = await runStatement(
-        this.#sql<{ recovered: number; conflicts: number }[]>`
+        this.#sql<[{ recovered: number; conflicts: number }]>`
           select * from recover_stars(${JSON.stringify(piece)}::text::json)`,
         PIECE_WITHIN_MS,
       );
-      this.recovered += row?.recovered ?? 0;
-      this.conflicts += row?.conflicts ?? 0;
+      this.recovered += row.recovered;
+      this.conflicts += row.conflicts;
     } else {
       const conflicts = piece.filter((star) => star.conflicts_with !== null).length;
       this.recovered += piece.length - conflicts;

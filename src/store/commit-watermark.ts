@@ -44,8 +44,7 @@ export function followCommitWatermark(sql: Sql): LookAtJournal {
     | { readonly position: JournalPosition; readonly writers: readonly string[] }
     | undefined;
   return async () => {
-    const [row] = await runStatement(sql<HeadRow[]>`select * from journal_head()`);
-    if (row === undefined) throw new Error("journal_head gave no row");
+    const [row] = await runStatement(sql<[HeadRow]>`select * from journal_head()`);
     const drawn = { star: row.star_seq, release: row.release_seq };
     const writing = new Set(row.writers);
     if (awaited !== undefined && !awaited.writers.some((writer) => writing.has(writer))) {

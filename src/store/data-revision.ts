@@ -38,12 +38,12 @@ export function revisionReader(
   const load = batcher(async (asked: readonly null[]): Promise<readonly DataRevision[]> => {
     const askedAt = clock.now();
     const [row] = await runStatement(
-      sql<{ revision: string; now: number }[]>`
+      sql<[{ revision: string; now: number }]>`
         select data_revision() as revision, now_ms() as now`,
       DEADLINE_MS,
     );
-    if (row !== undefined) await clock.compare(row.now, askedAt);
-    const revision = parseRevision(row?.revision ?? "{}");
+    await clock.compare(row.now, askedAt);
+    const revision = parseRevision(row.revision);
     return asked.map(() => revision);
   }, BATCHING);
   return () => load(null);

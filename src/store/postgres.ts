@@ -88,11 +88,11 @@ function safeInteger(text: string): number {
  * @returns its name, or undefined where only the append-only triggers guard the journal
  */
 export async function appRole(sql: Sql): Promise<string | undefined> {
-  const [row] = await sql<{ usable: boolean }[]>`
+  const [row] = await sql<[{ usable: boolean }]>`
     select exists (
       select from pg_roles where rolname = 'starboard_app' and pg_has_role(session_user, oid, 'member')
     ) as usable`;
-  return row?.usable ? "starboard_app" : undefined;
+  return row.usable ? "starboard_app" : undefined;
 }
 
 /**
@@ -108,8 +108,7 @@ export async function ownsTables(sql: Sql): Promise<boolean> {
 
 /** Postgres' clock, epoch milliseconds. */
 export async function readDatabaseClock(sql: Sql): Promise<number> {
-  const [row] = await runStatement(sql<{ now: number }[]>`select now_ms() as now`);
-  if (row === undefined) throw new RetryableError("UNAVAILABLE", "the database returned no time");
+  const [row] = await runStatement(sql<[{ now: number }]>`select now_ms() as now`);
   return row.now;
 }
 
@@ -171,12 +170,15 @@ const DISK_FULL = "53100";
 
 /** Whether an error, or one that it was made of, says that the server's disk is full. */
 export function isOutOfRoom(error: unknown): boolean {
-  if (!(error instanceof Error)) return false;
-  return ("code" in error && error.code === DISK_FULL) || isOutOfRoom(error.cause);
+  return error instanceof Error && (codeOf(error) === DISK_FULL || isOutOfRoom(error.cause));
 }
 
 /** Whether an error says that the database is away or overloaded, rather than that the statement is wrong. */
 export function isOutage(error: unknown): boolean {
-  const code = error instanceof Error && "code" in error ? error.code : undefined;
-  return typeof code === "string" && OUTAGE.test(code);
+  return OUTAGE.test(codeOf(error));
+}
+
+/** The SQLSTATE of an error, or the code of a connection's; empty where it has none. */
+export function codeOf(error: unknown): string {
+  return error instanceof Error && "code" in error ? String(error.code) : "";
 }

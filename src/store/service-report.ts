@@ -122,10 +122,10 @@ export async function readDeltas(sql: Sql, since: number): Promise<readonly Minu
 
 /** How many web processes have reported since an instant and not stopped. */
 export async function webProcessesSince(sql: Sql, since: number): Promise<number> {
-  const [row] = await runStatement(sql<{ count: number }[]>`
+  const [row] = await runStatement(sql<[{ count: number }]>`
     select count(*) from service_process
     where role = 'web' and stopped_at is null and seen_at >= ${since}::bigint`);
-  return row?.count ?? 0;
+  return row.count;
 }
 
 /** The processes that reported since an instant, those at work first. */
@@ -139,8 +139,8 @@ export async function readProcesses(sql: Sql, since: number): Promise<readonly K
 
 /** How many stars the web processes accepted since an instant, as far as it was counted. */
 export async function acceptedSince(sql: Sql, since: number): Promise<number> {
-  const [row] = await runStatement(sql<{ count: number }[]>`
+  const [row] = await runStatement(sql<[{ count: number }]>`
     select coalesce(sum(count), 0)::bigint as count from service_minute
     where minute >= ${Math.floor(since / MINUTE_MS)}::int and starts_with(name, 'accepted ')`);
-  return row?.count ?? 0;
+  return row.count;
 }

@@ -105,16 +105,17 @@ export interface PendingRewards {
 }
 
 export async function pendingRewards(sql: Sql): Promise<PendingRewards> {
-  const rows = await runStatement(sql<{ pending: number; age: number | null; started: boolean }[]>`
+  const [row] = await runStatement(sql<
+    [Omit<PendingRewards, "oldestPendingSeconds"> & { age: number | null }]
+  >`
     select
       (select count(*) from (select from star where seq > offered_seq limit ${COUNTED_MAX}) as waiting)
         as pending,
       (select now_ms() - at from star where seq > offered_seq order by seq limit 1) as age,
-      queue_memory is not null as started
+      queue_memory is not null as "isStarted"
     from reward_hand_off`);
-  const { pending = 0, age = null, started = false } = rows[0] ?? {};
-  const oldestPendingSeconds = age === null ? null : Math.max(0, age) / 1_000;
-  return { pending, oldestPendingSeconds, isStarted: started };
+  const { age, ...rest } = row;
+  return { ...rest, oldestPendingSeconds: age === null ? null : Math.max(0, age) / 1_000 };
 }
 
 type OfferRow = Omit<StarOffer, "at"> & { readonly at: number };

@@ -1,4 +1,5 @@
 import type { z } from "zod";
+import { silentLogger } from "../../log.ts";
 import { isEvmAddress, longZeroAddress } from "../entity-id.ts";
 import type { Asked } from "./answer.ts";
 import { compareNodes } from "./compare-nodes.ts";
@@ -113,7 +114,9 @@ export function createMirrorNode({
 }): MirrorNode {
   const transport = new MirrorTransport(options);
   const { urls, log } = options;
-  const comparison = isLasting && urls.length > 1 ? compareNodes(urls, { transport, log }) : null;
+  const alone = (url: string) => ({ url, ...createMirrorNode({ urls: [url], log: silentLogger }) });
+  const comparison =
+    isLasting && urls.length > 1 ? compareNodes(urls.map(alone), { transport, log }) : null;
   const reader = new MirrorReader(transport);
 
   /** One thing under its own id: a node that answers with another is not believed. */

@@ -116,23 +116,15 @@ export const nftTransactionsSchema = z.object({
 export const tokenSchema = z
   .object({
     token_id: entity,
-    name: text,
-    symbol: text,
     type: z.enum(["FUNGIBLE_COMMON", "NON_FUNGIBLE_UNIQUE"]),
-    decimals: z.string().regex(/^\d{1,10}$/),
     total_supply: wholeNumber,
-    treasury_account_id: entity.nullable(),
     deleted,
   })
   .transform((row) => ({
     tokenId: row.token_id,
-    name: row.name,
-    symbol: row.symbol,
     type: row.type,
-    decimals: Number(row.decimals),
-    /** In units of 10^-decimals; of a collection, the number of its NFTs. */
+    /** Of a collection, the number of its NFTs. */
     totalSupply: BigInt(row.total_supply),
-    treasury: row.treasury_account_id,
     deleted: row.deleted,
   }));
 

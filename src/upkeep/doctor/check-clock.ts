@@ -25,10 +25,10 @@ export async function checkClock(
     await runStatement(sql`select 1`, STATEMENT_WITHIN_MS);
     const askedAt = Date.now();
     const [row] = await runStatement(
-      sql<{ now: number }[]>`select (extract(epoch from clock_timestamp()) * 1000)::bigint as now`,
+      sql<[{ now: number }]>`select (extract(epoch from clock_timestamp()) * 1000)::bigint as now`,
       STATEMENT_WITHIN_MS,
     );
-    const difference = Math.round((row?.now ?? 0) - (askedAt + Date.now()) / 2);
+    const difference = Math.round(row.now - (askedAt + Date.now()) / 2);
     if (Math.abs(difference) > DIFFERENCE_MAX_MS) {
       return wrong(
         `Postgres' clock is ${seconds(difference)} ${difference > 0 ? "ahead of" : "behind"} this machine's`,
@@ -37,7 +37,7 @@ export async function checkClock(
     }
     // Nothing is known where the mirror node does not say.
     const block = await mirror?.newestBlock(LIMITS).catch(() => null);
-    const ahead = msOf(block?.to ?? "") - (row?.now ?? 0);
+    const ahead = msOf(block?.to ?? "") - row.now;
     if (ahead > DIFFERENCE_MAX_MS) {
       return wrong(
         `the ledger's newest consensus is ${seconds(ahead)} ahead of Postgres' clock`,

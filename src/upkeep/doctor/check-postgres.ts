@@ -1,7 +1,14 @@
 import type { Settings } from "../../config.ts";
 import { RetryableError } from "../../errors.ts";
 import { schemaState } from "../../store/migrate.ts";
-import { appRole, openPostgres, ownsTables, runStatement, type Sql } from "../../store/postgres.ts";
+import {
+  appRole,
+  codeOf,
+  openPostgres,
+  ownsTables,
+  runStatement,
+  type Sql,
+} from "../../store/postgres.ts";
 import { type Finding, reasonOf, unset, well, wrong } from "./finding.ts";
 
 interface Server {
@@ -35,7 +42,7 @@ export async function checkPostgres({ DATABASE_URL, HEDERA_NETWORK }: Settings):
 }
 
 async function readServer(sql: Sql): Promise<Server> {
-  const asking = sql<Server[]>`
+  const asking = sql<[Server]>`
     select current_setting('server_version_num')::int as version,
       (select string_agg(name, ', ' order by place)
         from unnest('{fsync,synchronous_commit,full_page_writes}'::text[]) with ordinality as keeping (name, place)
@@ -43,7 +50,6 @@ async function readServer(sql: Sql): Promise<Server> {
       pg_is_in_recovery() or current_setting('default_transaction_read_only') = 'on' as "isReplica",
       current_setting('max_connections')::int as connections`;
   const [server] = await runStatement(asking, STATEMENT_WITHIN_MS);
-  if (server === undefined) throw new Error("the database did not answer with its settings");
   return server;
 }
 
@@ -96,7 +102,7 @@ const UNKNOWN_DATABASE = "3D000";
 
 function unreachable(error: unknown): Finding {
   const message = reasonOf(error);
-  const code = error instanceof Error && "code" in error ? String(error.code) : "";
+  const code = codeOf(error);
   if (error instanceof RetryableError) {
     return wrong(message, "start Postgres, and see that DATABASE_URL names its host and port");
   }
