@@ -206,8 +206,7 @@ call keep_rows('serial_claim', 'delete', 'keep_with_star');
 -- A claim changes once: when it is released.
 create trigger serial_claim_facts_stand before update on serial_claim
   for each row when (old.released_at is not null or new.released_at is null
-    or (old.event_id, old.day, old.collection, old.serial, old.wallet, old.star_id, old.anchored_at)
-      is distinct from (new.event_id, new.day, new.collection, new.serial, new.wallet, new.star_id, new.anchored_at))
+    or to_jsonb(old) - 'released_at' <> to_jsonb(new) - 'released_at')
   execute function refuse_change();
 call keep_rows('outbox', 'delete');
 create trigger outbox_message_stands before update of star_id, topic, message on outbox

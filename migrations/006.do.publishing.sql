@@ -310,9 +310,7 @@ create function keep_finding() returns trigger
 language plpgsql as $$
 begin
   if old.resolved_at is not null or new.resolved_at is null
-    or (old.id, old.kind, old.topic_id, old.sequence_number, old.star_id, old.detail, old.noticed_at)
-      is distinct from
-      (new.id, new.kind, new.topic_id, new.sequence_number, new.star_id, new.detail, new.noticed_at)
+    or to_jsonb(old) - 'resolved_at' <> to_jsonb(new) - 'resolved_at'
   then
     raise exception 'finding % may only be resolved, once', old.id using errcode = 'SB403';
   end if;

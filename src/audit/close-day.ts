@@ -1,11 +1,11 @@
-import type { Day } from "../../actors/day.ts";
+import { voteLimit } from "../../actors/allowance.ts";
+import { type Day, endOfDay } from "../../actors/day.ts";
 import type { AuditState } from "./audit-state.ts";
-import { closesAt, type DayBook, openDayBook } from "./day-book.ts";
+import { type DayBook, openDayBook } from "./day-book.ts";
 import { closeEventDay, totalOf } from "./event-accounts.ts";
 import { countWithoutExport } from "./events-without-export.ts";
 import type { Judge } from "./judge.ts";
 import { judgeExportDay } from "./judge-export.ts";
-import { isBeyondFree } from "./judge-star.ts";
 import { addLine, addMismatches, elsewhere } from "./report.ts";
 
 /** Closes the days for which no message may come any more, at this consensus time (epoch ms). */
@@ -15,7 +15,7 @@ export async function closeDaysBefore(
   consensusMs: number,
 ): Promise<void> {
   for (const day of [...state.books.keys()].sort()) {
-    if (closesAt(day, judge.lateMs) < consensusMs) await closeDay(judge, state, day);
+    if (endOfDay(day) + judge.lateMs < consensusMs) await closeDay(judge, state, day);
   }
 }
 
@@ -33,7 +33,7 @@ function closeWithoutExport(judge: Judge, state: AuditState, book: DayBook): voi
   countWithoutExport(state, book, judge);
   closeEventDay(state.accounts, book.day);
   for (const { ats } of book.wallets.values()) {
-    if (isBeyondFree(ats.length, book.day)) state.checked.beyondFree += 1;
+    if (ats.length > voteLimit(book.day, null)) state.checked.beyondFree += 1;
   }
 }
 

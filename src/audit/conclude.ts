@@ -62,7 +62,7 @@ export async function conclude(
   if (rankings !== null) {
     const comparison = compareRankings(
       state,
-      judge.day === null ? rankings : withoutEvents(rankings),
+      judge.day === null ? rankings : { ...rankings, events: [] },
       judge.reading,
     );
     compared += comparison.compared;
@@ -119,8 +119,4 @@ function judgeBoard(state: AuditState, entries: readonly RankedWallet[]) {
   const comparison = compareBoard(board, entries, { hasWeights });
   addMismatches(state.findings, comparison.mismatches);
   return comparison;
-}
-
-function withoutEvents(rankings: Rankings): Rankings {
-  return { ...rankings, events: [] };
 }

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import type { EventKind } from "../../actors/content.ts";
-import { type Day, dayOf, endOfDay } from "../../actors/day.ts";
+import { type Day, dayOf } from "../../actors/day.ts";
 import { rulesOn } from "../../actors/rules.ts";
 import type { MirrorTopicMessage } from "../ledger/mirror/schemas.ts";
 import type { StarMessage } from "../publishing/message.ts";
@@ -144,9 +144,4 @@ export function judgeInstant(
   if (at <= consensusMs + AHEAD_MS && consensusMs - at <= lateMs) return [];
   const expected = `between ${consensusMs - lateMs} and ${consensusMs + AHEAD_MS}`;
   return [{ ...place, kind: "wrong-day", expected, found: at }];
-}
-
-/** From when on (epoch milliseconds, consensus) no message may be dated into the day. */
-export function closesAt(day: Day, lateMs: number): number {
-  return endOfDay(day) + lateMs;
 }

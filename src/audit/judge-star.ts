@@ -79,8 +79,3 @@ export function judgeSlots(
     return [elsewhere("allowance", `${wallet} ${day}`, { expected, found })];
   });
 }
-
-/** Whether a wallet has more stars than a day holds without a pass. */
-export function isBeyondFree(stars: number, day: Day): boolean {
-  return stars > voteLimit(day, null);
-}

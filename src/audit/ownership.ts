@@ -83,7 +83,12 @@ export function tenuresOf(
   }
   for (const [index, move] of moves.entries()) {
     const next = moves[index + 1];
-    const holder = isEnd(move) ? null : next === undefined ? owner : (next.sender ?? move.receiver);
+    const holder =
+      move.type === "TOKENDELETION"
+        ? null
+        : next === undefined
+          ? owner
+          : (next.sender ?? move.receiver);
     if (holder === null) continue;
     const from = msOf(move.consensusTimestamp);
     const to =
@@ -98,10 +103,6 @@ export function tenuresOf(
 
 /** Rows without parties that change who holds: a new treasury, the end of the collection. */
 const ENDS = /^TOKEN(DELETION|UPDATE)$/;
-
-function isEnd({ type }: MirrorNftTransaction): boolean {
-  return type === "TOKENDELETION";
-}
 
 /** The serials a wallet held: throughout a time, and at some instant of it; both ascending. */
 export interface HeldSerials {

@@ -38,6 +38,9 @@ const serial = z.int().min(1);
 /** Rising. */
 const serials = z.array(serial);
 
+const topic = z.enum(["event", "asset"]);
+const targetType = z.enum(["event", "token", "collection", "project"]);
+
 const collection = z.strictObject({
   id: entityId,
   /** Its name inside a message's `holdings`. */
@@ -91,13 +94,10 @@ export const exportConflict = z.strictObject({
   id: z.uuid(),
   wallet: entityId,
   at: instant,
-  target: z.strictObject({
-    type: z.enum(["event", "token", "collection", "project"]),
-    id: z.string(),
-  }),
+  target: z.strictObject({ type: targetType, id: z.string() }),
   /** The star that was first on the ledger. */
   conflictsWith: z.uuid(),
-  topic: z.enum(["event", "asset"]),
+  topic,
   message: z.string(),
   publication: exportPublication,
 });
@@ -130,7 +130,7 @@ export const exportStar = z.strictObject({
   /** The version of the rules it was decided under. */
   rules: z.int().min(1),
   target: z.strictObject({
-    type: z.enum(["event", "token", "collection", "project"]),
+    type: targetType,
     /** As the API names it; a message names a project by its ledger id where it has one. */
     id: z.string(),
     /** Of events, as decided and published; null of everything else. */
@@ -151,16 +151,12 @@ export const exportStar = z.strictObject({
   /** What it added to the counter: the sum of `breakdown`. */
   weight: count,
   /** `base` is 0 where the wallet had its base on this mint before. */
-  breakdown: z.strictObject({
-    base: count,
-    collectionA: count,
-    collectionB: count,
-  }),
+  breakdown: z.strictObject({ base: count, collectionA: count, collectionB: count }),
   /** The NFTs that counted here, and so nowhere else in the scope; null where the scope is `none`. */
   counted: z.strictObject({ collectionA: serials, collectionB: serial.nullable() }).nullable(),
   /** What the wallet held when the mirror node was asked: serials, in rising order. */
   held: z.strictObject({ collectionA: serials, collectionB: serials, readAt: instant }),
-  topic: z.enum(["event", "asset"]),
+  topic,
   /** The exact text of the message. */
   message: z.string(),
   publication: exportPublication,

@@ -46,8 +46,9 @@ export function createRefusalTrail(redis: Redis): RefusalTrail {
     const options = {
       TRIM: { strategy: "MAXLEN", strategyModifier: "~", threshold: KEPT_MAX },
     } as const;
-    for (const refused of batch) {
-      redis.xAdd(KEY, "*", fieldsOf(refused), options).catch(() => undefined);
+    for (const { at, wallet, target, code } of batch) {
+      const fields = { at: String(at), wallet, target, code };
+      redis.xAdd(KEY, "*", fields, options).catch(() => undefined);
     }
   };
   const read = async (
@@ -71,10 +72,6 @@ export function createRefusalTrail(redis: Redis): RefusalTrail {
 interface Entry {
   readonly id: string;
   readonly message: Readonly<Record<string, string>>;
-}
-
-function fieldsOf({ at, wallet, target, code }: RefusedStar): Record<string, string> {
-  return { at: String(at), wallet, target, code };
 }
 
 function readFields({ at, wallet, target, code }: Entry["message"]): RefusedStar {

@@ -66,11 +66,6 @@ export function readPublicKey(key: MirrorKey): PublicKey | undefined {
   }
 }
 
-/** Whether some set of signatures satisfies the key. */
-export function isSatisfiable(key: PublicKey): boolean {
-  return isSatisfied(key, () => true);
-}
-
 /**
  * The ledger's own rule: a list needs all its keys, a threshold at least so
  * many. A key that stands in a list twice counts twice, there as here.

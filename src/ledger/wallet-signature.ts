@@ -3,7 +3,6 @@ import { secp256k1 } from "@noble/curves/secp256k1.js";
 import { keccak_256 } from "@noble/hashes/sha3.js";
 import { type GivenSignature, readPersonalSignature, readSignatureMap } from "./given-signature.ts";
 import {
-  isSatisfiable,
   isSatisfied,
   type MirrorKey,
   type PrimitiveKey,
@@ -63,7 +62,7 @@ export function verifyWalletSignature({
  */
 export function isSupportedKey(key: MirrorKey): boolean {
   const tree = readPublicKey(key);
-  return tree !== undefined && isSatisfiable(tree);
+  return tree !== undefined && isSatisfied(tree, () => true);
 }
 
 function isAscii(text: string): boolean {

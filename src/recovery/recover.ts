@@ -38,14 +38,17 @@ export async function recover(recovery: Recovery): Promise<Recovered> {
     return { recovered, adopted, conflicts, unprovable: doubts, ignored: planned.ignored, ...none };
   }
   const adopted = await adopt(sql);
-  const aside = await settleRepeats(sql);
+  const [aside] = await runStatement(
+    sql<[{ stars: number }]>`select settle_repeats() as stars`,
+    PIECE_WITHIN_MS,
+  );
   await runStatement(sql`select reopen_days()`, PIECE_WITHIN_MS);
   await storeAcceptedLosses(sql, losses);
   const walked = await recoverDays(recovery, { ownerships, notes, writes: true });
   const days = await renewDays(recovery, notes);
   await noteLeftOver(sql, notes);
   const { unprovable, ignored } = notes;
-  const conflicts = walked.conflicts + aside;
+  const conflicts = walked.conflicts + aside.stars;
   return {
     recovered: walked.recovered,
     adopted,
@@ -91,14 +94,6 @@ async function adopt(sql: Sql): Promise<number> {
     if (row.stars === 0) return adopted;
     adopted += row.stars;
   }
-}
-
-async function settleRepeats(sql: Sql): Promise<number> {
-  const [row] = await runStatement(
-    sql<[{ stars: number }]>`select settle_repeats() as stars`,
-    PIECE_WITHIN_MS,
-  );
-  return row.stars;
 }
 
 /** Messages of stars that have another one already. */

@@ -1,3 +1,4 @@
+import { DAY_MS } from "../../actors/day.ts";
 import type { Clock } from "../clock.ts";
 import type { MirrorNode } from "../ledger/mirror/node.ts";
 import { type OperatorAccount, readOperatorAccount } from "../ledger/operator-account.ts";
@@ -27,7 +28,6 @@ function isLow(account: Spending): boolean {
   return starsLeft(account) < STARS_LEFT_MIN || (daysLeft(account) ?? Infinity) < DAYS_LEFT_MIN;
 }
 
-const DAY_MS = 86_400_000;
 const READ = { deadlineMs: 2_000, background: true } as const;
 
 /**

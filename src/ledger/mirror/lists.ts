@@ -136,17 +136,6 @@ export async function* readMemos(
   for await (const { transactions } of pages) yield transactions;
 }
 
-/** How far a node has come. */
-export const NEWEST_BLOCK = { target: "/blocks?limit=1&order=desc", schema: schemas.blocksSchema };
-
-export async function readNewestBlock(
-  reader: MirrorReader,
-  budget: Budget,
-): Promise<schemas.MirrorBlock | null> {
-  const { blocks } = await reader.list(NEWEST_BLOCK, budget);
-  return blocks[0] ?? null;
-}
-
 function checkTimestamp(timestamp: string): string {
   parseTimestamp(timestamp);
   return timestamp;

@@ -8,7 +8,6 @@ import {
   type MessagesFrom,
   readMemos,
   readMessages,
-  readNewestBlock,
   readNftTransactions,
   readOwners,
   readTransactions,
@@ -143,7 +142,11 @@ export function createMirrorNode({
       within(limits, (budget) => readTransactions(reader, id, budget)),
     messageMemos: (payer, span, limits) =>
       readMemos(reader, { payer, ...span }, () => limits ?? usual),
-    newestBlock: (limits = usual) => within(limits, (budget) => readNewestBlock(reader, budget)),
+    async newestBlock(limits = usual) {
+      const asked = { target: "/blocks?limit=1&order=desc", schema: schemas.blocksSchema };
+      const { blocks } = await within(limits, (budget) => reader.list(asked, budget));
+      return blocks[0] ?? null;
+    },
     exchangeRate: async (limits) => one(things.exchangeRate, limits),
     async close() {
       await Promise.all([transport.close(), comparison?.close()]);

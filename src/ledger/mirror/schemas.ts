@@ -39,6 +39,9 @@ const deleted = z
 
 const links = z.object({ next: z.string().min(1).max(2_048).nullable() });
 
+/** A page of a list. */
+const rows = <Row extends z.ZodType>(row: Row) => z.array(row).max(100);
+
 export const problemSchema = z.object({
   _status: z.object({ messages: z.array(z.object({ message: text })).min(1) }),
 });
@@ -87,31 +90,26 @@ export const nftSchema = z
     changedAt: row.modified_timestamp ?? null,
   }));
 
-export const nftsSchema = z.object({ nfts: z.array(nftSchema).max(100), links });
+export const nftsSchema = z.object({ nfts: rows(nftSchema), links });
 
-export const nftTransactionsSchema = z.object({
-  transactions: z
-    .array(
-      z
-        .object({
-          consensus_timestamp: timestamp,
-          type: text,
-          sender_account_id: entity.nullable(),
-          receiver_account_id: entity.nullable(),
-        })
-        .transform((row) => ({
-          consensusTimestamp: row.consensus_timestamp,
-          /** CRYPTOTRANSFER, TOKENMINT, TOKENWIPE, CRYPTOAPPROVEALLOWANCE, … */
-          type: row.type,
-          /** Null for a mint. */
-          sender: row.sender_account_id,
-          /** Null when no account holds it afterwards, or none moved it. */
-          receiver: row.receiver_account_id,
-        })),
-    )
-    .max(100),
-  links,
-});
+const nftTransaction = z
+  .object({
+    consensus_timestamp: timestamp,
+    type: text,
+    sender_account_id: entity.nullable(),
+    receiver_account_id: entity.nullable(),
+  })
+  .transform((row) => ({
+    consensusTimestamp: row.consensus_timestamp,
+    /** CRYPTOTRANSFER, TOKENMINT, TOKENWIPE, CRYPTOAPPROVEALLOWANCE, … */
+    type: row.type,
+    /** Null for a mint. */
+    sender: row.sender_account_id,
+    /** Null when no account holds it afterwards, or none moved it. */
+    receiver: row.receiver_account_id,
+  }));
+
+export const nftTransactionsSchema = z.object({ transactions: rows(nftTransaction), links });
 
 export const tokenSchema = z
   .object({
@@ -190,77 +188,61 @@ export const topicMessageSchema = z
       : null,
   }));
 
-export const topicMessagesSchema = z.object({
-  messages: z.array(topicMessageSchema).max(100),
-  links,
-});
+export const topicMessagesSchema = z.object({ messages: rows(topicMessageSchema), links });
 
-export const transactionsSchema = z.object({
-  transactions: z
-    .array(
-      z
-        .object({
-          transaction_id: text,
-          consensus_timestamp: timestamp,
-          entity_id: entity.nullable(),
-          name: text,
-          nonce: count,
-          result: text,
-          scheduled: z.boolean(),
-        })
-        .transform((row) => ({
-          /** `0.0.n-s-nnnnnnnnn`, the mirror node's spelling. */
-          transactionId: row.transaction_id,
-          consensusTimestamp: row.consensus_timestamp,
-          entityId: row.entity_id,
-          name: row.name,
-          nonce: row.nonce,
-          /** SUCCESS, DUPLICATE_TRANSACTION, … */
-          result: row.result,
-          scheduled: row.scheduled,
-        })),
-    )
-    .max(100),
-});
+const transaction = z
+  .object({
+    transaction_id: text,
+    consensus_timestamp: timestamp,
+    entity_id: entity.nullable(),
+    name: text,
+    nonce: count,
+    result: text,
+    scheduled: z.boolean(),
+  })
+  .transform((row) => ({
+    /** `0.0.n-s-nnnnnnnnn`, the mirror node's spelling. */
+    transactionId: row.transaction_id,
+    consensusTimestamp: row.consensus_timestamp,
+    entityId: row.entity_id,
+    name: row.name,
+    nonce: row.nonce,
+    /** SUCCESS, DUPLICATE_TRANSACTION, … */
+    result: row.result,
+    scheduled: row.scheduled,
+  }));
 
-/** Transactions of an account with the memos that they carried. */
-export const memosSchema = z.object({
-  transactions: z
-    .array(
-      z
-        .object({
-          transaction_id: text,
-          consensus_timestamp: timestamp,
-          memo_base64: base64.nullable(),
-        })
-        .transform((row) => ({
-          /** `0.0.n-s-nnnnnnnnn`, the mirror node's spelling. */
-          transactionId: row.transaction_id,
-          consensusTimestamp: row.consensus_timestamp,
-          memo: Buffer.from(row.memo_base64 ?? "", "base64").toString("latin1"),
-        })),
-    )
-    .max(100),
-  links,
-});
+export const transactionsSchema = z.object({ transactions: rows(transaction) });
 
-export const blocksSchema = z.object({
-  blocks: z
-    .array(
-      z
-        .object({ number: count, timestamp: z.object({ from: timestamp, to: timestamp }) })
-        .transform((row) => ({ number: row.number, ...row.timestamp })),
-    )
-    .max(100),
-});
+/** A transaction of an account with the memo that it carried. */
+const memo = z
+  .object({
+    transaction_id: text,
+    consensus_timestamp: timestamp,
+    memo_base64: base64.nullable(),
+  })
+  .transform((row) => ({
+    /** `0.0.n-s-nnnnnnnnn`, the mirror node's spelling. */
+    transactionId: row.transaction_id,
+    consensusTimestamp: row.consensus_timestamp,
+    memo: Buffer.from(row.memo_base64 ?? "", "base64").toString("latin1"),
+  }));
+
+export const memosSchema = z.object({ transactions: rows(memo), links });
+
+const block = z
+  .object({ number: count, timestamp: z.object({ from: timestamp, to: timestamp }) })
+  .transform((row) => ({ number: row.number, ...row.timestamp }));
+
+export const blocksSchema = z.object({ blocks: rows(block) });
 
 export type MirrorAccount = z.output<typeof accountSchema>;
 export type MirrorExchangeRate = z.output<typeof exchangeRateSchema>;
 export type MirrorNft = z.output<typeof nftSchema>;
-export type MirrorNftTransaction = z.output<typeof nftTransactionsSchema>["transactions"][number];
+export type MirrorNftTransaction = z.output<typeof nftTransaction>;
 export type MirrorToken = z.output<typeof tokenSchema>;
 export type MirrorTopic = z.output<typeof topicSchema>;
 export type MirrorTopicMessage = z.output<typeof topicMessageSchema>;
-export type MirrorTransaction = z.output<typeof transactionsSchema>["transactions"][number];
-export type MirrorMemo = z.output<typeof memosSchema>["transactions"][number];
-export type MirrorBlock = z.output<typeof blocksSchema>["blocks"][number];
+export type MirrorTransaction = z.output<typeof transaction>;
+export type MirrorMemo = z.output<typeof memo>;
+export type MirrorBlock = z.output<typeof block>;
