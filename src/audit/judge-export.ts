@@ -12,7 +12,14 @@ import { judgeSlots, judgeStar } from "./judge-star.ts";
 import { addRelease, foldMint, judgeRelease, lastOrderOf, overdueRemovals } from "./mint-order.ts";
 import { type ExportChain, readExport } from "./read-export.ts";
 import { judgeSerials, LAG_MS, LEAD_MS } from "./rebuild-weights.ts";
-import { addKnown, addLine, addMismatches, elsewhere, type Mismatch } from "./report.ts";
+import {
+  addKnown,
+  addLine,
+  addMismatches,
+  addVerdict,
+  elsewhere,
+  type Mismatch,
+} from "./report.ts";
 import { textOf } from "./topic-chain.ts";
 
 /**
@@ -52,7 +59,16 @@ export async function judgeExportDay(
         slots.set(star.wallet, own);
         own.push({ at: Date.parse(star.at), slot: star.slot });
         if (isBeforeNfts(star.at)) {
-          add(judgeHeld(judge, { state, star, isExcluded: excluded.has(star.wallet) }));
+          const { collectionA: A, collectionB: B } = star.held;
+          const held = judgeSerials(
+            { wallet: star.wallet, at: Date.parse(star.at), held: { A, B } },
+            {
+              ownerships: judge.ownerships,
+              isExcluded: excluded.has(star.wallet),
+              place: placeOf(star),
+            },
+          );
+          addVerdict(state.findings, held);
         }
         add(accountFor(judge, state, { star, day }));
       },
@@ -200,19 +216,6 @@ async function leftOver(
   }
   book.messages.clear();
   return found;
-}
-
-function judgeHeld(
-  { ownerships }: Judge,
-  { state, star, isExcluded }: { state: AuditState; star: ExportStar; isExcluded: boolean },
-): readonly Mismatch[] {
-  const held = { A: star.held.collectionA, B: star.held.collectionB };
-  const verdict = judgeSerials(
-    { wallet: star.wallet, at: Date.parse(star.at), held },
-    { ownerships, isExcluded, place: placeOf(star) },
-  );
-  if (verdict.unprovable !== undefined) addLine(state.findings.unprovable, verdict.unprovable);
-  return verdict.mismatches;
 }
 
 /** Counts a star's weight where it is for an event, and remembers what messages call a project. */

@@ -9,7 +9,7 @@ import { enterMessage, enterStar, itemOf, judgeInstant, openDayBook } from "./da
 import type { Judge } from "./judge.ts";
 import { knownMatter } from "./known-messages.ts";
 import { judgeCounts, judgeVotingPower } from "./rebuild-weights.ts";
-import { addKnown, addLine, addMismatches, type Place } from "./report.ts";
+import { addKnown, addMismatches, addVerdict, type Place } from "./report.ts";
 import { score } from "./season-board.ts";
 import { followLink, textOf } from "./topic-chain.ts";
 
@@ -87,13 +87,9 @@ function judgeStarMessage(
   state.checked.assetStars += 1;
   addMismatches(findings, judgeVotingPower(star, place));
   const { ownerships, excluded } = judge;
-  const verdict = judgeCounts(
-    star,
-    { ownerships, mayBeExcluded: excluded.has(star.wallet), place },
-    state.margins,
-  );
-  addMismatches(findings, verdict.mismatches);
-  if (verdict.unprovable !== undefined) addLine(findings.unprovable, verdict.unprovable);
+  const mayBeExcluded = excluded.has(star.wallet);
+  const counts = judgeCounts(star, { ownerships, mayBeExcluded, place }, state.margins);
+  addVerdict(findings, counts);
   return !isTwice;
 }
 

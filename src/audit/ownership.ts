@@ -23,15 +23,6 @@ export interface Tenure {
   readonly to: number;
 }
 
-/** Collects tenures; memory depends on how often NFTs moved in the time that is read. */
-export interface OwnershipBuilder {
-  /** Held by one account for all of the time that is read, or by none. */
-  unmoved(serial: number, owner: string | null): void;
-  moved(serial: number, history: NftHistory): void;
-  markPartial(): void;
-  build(): Ownership;
-}
-
 /** What a mirror node says of one NFT. */
 export interface NftHistory {
   /** Rising; those before the time that is read may be missing. */
@@ -40,26 +31,33 @@ export interface NftHistory {
   readonly owner: string | null;
 }
 
-export function buildOwnership(): OwnershipBuilder {
-  const tenures = new Map<string, Tenure[]>();
-  let isPartial = false;
-  const hold = (owner: string, tenure: Tenure): void => {
-    const held = tenures.get(owner);
-    if (held === undefined) tenures.set(owner, [tenure]);
+/** Collects tenures; memory depends on how often NFTs moved in the time that is read. */
+export class OwnershipBuilder {
+  readonly #tenures = new Map<string, Tenure[]>();
+  #isPartial = false;
+
+  /** Held by one account for all of the time that is read, or by none. */
+  unmoved(serial: number, owner: string | null): void {
+    if (owner !== null) this.#hold(owner, { serial, from: 0, to: Number.POSITIVE_INFINITY });
+  }
+
+  moved(serial: number, history: NftHistory): void {
+    for (const { owner, ...tenure } of tenuresOf(serial, history)) this.#hold(owner, tenure);
+  }
+
+  markPartial(): void {
+    this.#isPartial = true;
+  }
+
+  build(): Ownership {
+    return { tenures: this.#tenures, isPartial: this.#isPartial };
+  }
+
+  #hold(owner: string, tenure: Tenure): void {
+    const held = this.#tenures.get(owner);
+    if (held === undefined) this.#tenures.set(owner, [tenure]);
     else held.push(tenure);
-  };
-  return {
-    unmoved(serial, owner) {
-      if (owner !== null) hold(owner, { serial, from: 0, to: Number.POSITIVE_INFINITY });
-    },
-    moved(serial, history) {
-      for (const { owner, ...tenure } of tenuresOf(serial, history)) hold(owner, tenure);
-    },
-    markPartial() {
-      isPartial = true;
-    },
-    build: () => ({ tenures, isPartial }),
-  };
+  }
 }
 
 /**

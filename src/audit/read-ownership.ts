@@ -2,12 +2,7 @@ import { bulkhead } from "cockatiel";
 import type { MirrorNft, MirrorNftTransaction } from "../ledger/mirror/schemas.ts";
 import { formatTimestamp, msOf, parseTimestamp } from "../ledger/transaction-id.ts";
 import type { AuditMirror } from "./audit-mirror.ts";
-import {
-  buildOwnership,
-  type Ownership,
-  type OwnershipBuilder,
-  type Ownerships,
-} from "./ownership.ts";
+import { type Ownership, OwnershipBuilder, type Ownerships } from "./ownership.ts";
 
 /** How a collection is read. */
 export interface OwnershipReading {
@@ -47,7 +42,7 @@ const HISTORY_PAGES_MAX = 100;
  * @throws MirrorError
  */
 export async function readOwnership(given: OwnershipReading): Promise<Ownership> {
-  const builder = buildOwnership();
+  const builder = new OwnershipBuilder();
   const lane = bulkhead(HISTORIES_AT_ONCE, Number.POSITIVE_INFINITY);
   let read = 0;
   for await (const page of given.mirror.nftOwners(given.collection)) {

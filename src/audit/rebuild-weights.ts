@@ -3,7 +3,7 @@ import { rulesOn } from "../../actors/rules.ts";
 import type { StarMessage } from "../publishing/message.ts";
 import { boundsText } from "./counters.ts";
 import { heldAt, heldBetween, type Ownership, type Ownerships } from "./ownership.ts";
-import type { Mismatch, Place } from "./report.ts";
+import type { Mismatch, Place, Verdict } from "./report.ts";
 
 /**
  * A star's holdings were read at most this long before its instant, or were that far behind: a
@@ -20,13 +20,6 @@ export interface Margins {
   exact: number;
   /** Held within the minute before it (or the 5 s after), not at the instant itself. */
   needed: number;
-}
-
-/** What judging holdings says. */
-export interface Verdict {
-  readonly mismatches: readonly Mismatch[];
-  /** A line, when the mirror node's history does not go back far enough to refute anything. */
-  readonly unprovable?: string;
 }
 
 export type AssetStar = StarMessage & { readonly type: "asset_vote" };

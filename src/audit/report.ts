@@ -140,6 +140,18 @@ export function addMismatches(findings: Findings, found: readonly Mismatch[]): v
   }
 }
 
+/** What judging holdings says. */
+export interface Verdict {
+  readonly mismatches: readonly Mismatch[];
+  /** A line, when the mirror node's history does not go back far enough to refute anything. */
+  readonly unprovable?: string;
+}
+
+export function addVerdict(findings: Findings, { mismatches, unprovable }: Verdict): void {
+  addMismatches(findings, mismatches);
+  if (unprovable !== undefined) addLine(findings.unprovable, unprovable);
+}
+
 /** Adds a line once. */
 export function addLine(lines: string[], line: string): void {
   if (lines.length < LINES_MAX && !lines.includes(line)) lines.push(line);

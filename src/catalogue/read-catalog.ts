@@ -56,31 +56,25 @@ function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
 }
 
 function repeatedValues({ projects, ...others }: Catalog): string[] {
-  const slugs = projects.map(({ id, slug }) => ({ id, value: slug }));
-  const ledgerIds = projects.map(({ id, ledgerId }) => ({ id, value: ledgerId }));
   return [
     ...Object.entries({ ...others, projects }).flatMap(([list, records]) =>
-      repeated(
-        list,
-        "id",
-        records.map(({ id }) => ({ id, value: id })),
-      ),
+      repeated(list, "id", records),
     ),
-    ...repeated("projects", "slug", slugs),
-    ...repeated("projects", "ledgerId", ledgerIds),
+    ...repeated("projects", "slug", projects),
+    ...repeated("projects", "ledgerId", projects),
   ];
 }
 
-function repeated(
+function repeated<Field extends string>(
   list: string,
-  field: string,
-  records: readonly { readonly id: string; readonly value: string | null }[],
+  field: Field,
+  records: readonly ({ readonly id: string } & Readonly<Record<Field, string | null>>)[],
 ): string[] {
-  const seen = new Set<string>();
-  return records.flatMap(({ id, value }, index) => {
-    if (value === null) return [];
-    const isRepeated = seen.has(value);
+  const seen = new Set<string | null>();
+  return records.flatMap((record, index) => {
+    const value = record[field];
+    const isRepeated = value !== null && seen.has(value);
     seen.add(value);
-    return isRepeated ? [`${list}[${index}] (id "${id}") ${field} is there twice`] : [];
+    return isRepeated ? [`${list}[${index}] (id "${record.id}") ${field} is there twice`] : [];
   });
 }

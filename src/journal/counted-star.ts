@@ -1,4 +1,7 @@
+import { dayOf } from "../../actors/day.ts";
+import type { EventDecision, EventStar } from "../../actors/event-day.ts";
 import type { Claims } from "../../actors/nft-accounting.ts";
+import { rulesOn } from "../../actors/rules.ts";
 import type { Breakdown } from "../../actors/weight.ts";
 import type { Sql } from "../store/postgres.ts";
 import { walletOf } from "./star-record.ts";
@@ -54,4 +57,33 @@ export function countedStarOf(row: CountedStarRow): CountedStar {
     claims: { a: row.claimed_a.map(Number), b: row.claimed_b },
     rules: row.rules,
   };
+}
+
+/**
+ * Decides a star again under the rules of its day.
+ *
+ * @param decide asks the machine, as it was before the star
+ * @returns what was recorded and what is decided now, where they differ; else null
+ */
+export function differenceOf(
+  star: CountedStar,
+  decide: (command: EventStar) => EventDecision,
+): string | null {
+  const { starId, wallet, at, heldA, heldB } = star;
+  const holdings = { collectionA: heldA, collectionB: heldB, readAt: at };
+  const decided = decide({ type: "star", wallet, holdings, at });
+  const { version } = rulesOn(dayOf(at));
+  const [now, then] = [decisionOf({ ...decided, rules: version }), decisionOf(star)];
+  return now === then ? null : `star ${starId}: recorded ${then}, decided ${now}`;
+}
+
+/** What a star of an event added, in one line. */
+function decisionOf({
+  weight,
+  breakdown: { base, collectionA, collectionB },
+  claims: { a, b },
+  rules,
+}: Pick<CountedStar, "weight" | "breakdown" | "claims" | "rules">): string {
+  const claims = `A [${a.join(" ")}], B ${b ?? "none"}`;
+  return `weight ${weight} (${base} + ${collectionA} + ${collectionB}), ${claims} under rules ${rules}`;
 }

@@ -1,5 +1,4 @@
 import { endOfDay, startOfDay } from "../../actors/day.ts";
-import { rulesOn } from "../../actors/rules.ts";
 import {
   decideEventStar,
   type EventDayKey,
@@ -14,8 +13,8 @@ import {
   type CountedStarRow,
   countedStarColumns,
   countedStarOf,
+  differenceOf,
 } from "./counted-star.ts";
-import { decisionOf } from "./fold-mint.ts";
 
 /** The actor as folded, and what the fold found on the way. */
 export interface FoldedEventDay {
@@ -98,21 +97,12 @@ async function fold(
     for (const star of page) {
       if (tables.stars === starsMax) return { tables, rules, contradiction };
       rules.add(star.rules);
-      contradiction ??= judgeStar(key, tables, star);
+      contradiction ??= differenceOf(star, (command) => decideEventStar(key, tables, command));
       const { starId, wallet, at, weight, claims } = star;
       evolveEventDay(key, tables, { type: "starred", starId, wallet, at, weight, claims });
     }
   }
   return { tables, rules, contradiction };
-}
-
-function judgeStar(key: EventDayKey, tables: EventTables, star: CountedStar): string | null {
-  const { starId, wallet, at, heldA, heldB } = star;
-  const holdings = { collectionA: heldA, collectionB: heldB, readAt: at };
-  const decided = decideEventStar(key, tables, { type: "star", wallet, holdings, at });
-  const { version } = rulesOn(key.day);
-  const [now, then] = [decisionOf({ ...decided, rules: version }), decisionOf(star)];
-  return now === then ? null : `star ${starId}: recorded ${then}, decided ${now}`;
 }
 
 /** A fold of an event's day, and the projections that must equal it. */

@@ -1,5 +1,3 @@
-import { dayOf } from "../../actors/day.ts";
-import { rulesOn } from "../../actors/rules.ts";
 import {
   decideLoss,
   decideMintStar,
@@ -8,15 +6,10 @@ import {
   evolveMint,
 } from "../../actors/whole.ts";
 import type { Sql } from "../store/postgres.ts";
+import { differenceOf } from "./counted-star.ts";
 import { readLiveMint } from "./live-mint.ts";
 import { endsInWords, lossesOf, singleEnds } from "./mint-end.ts";
-import {
-  type MintHappening,
-  type MintRelease,
-  type MintStar,
-  mintFact,
-  readMintHistory,
-} from "./mint-history.ts";
+import { type MintHappening, type MintRelease, mintFact, readMintHistory } from "./mint-history.ts";
 
 /** A fold of a mint's history, and what it found on the way. */
 export interface FoldedMint {
@@ -78,33 +71,13 @@ export async function replayMint(
       if (happening.kind === "star") rules.add(happening.rules);
       const difference =
         happening.kind === "star"
-          ? judgeStar(mint, tables, happening)
+          ? differenceOf(happening, (star) => decideMintStar(mint, tables, star))
           : judgeRelease(mint, tables, happening);
       if (difference !== null && differences.length < DIFFERENCES_MAX) differences.push(difference);
       evolveMint(mint, tables, mintFact(happening));
     }
   }
   return { tables, rules, differences };
-}
-
-function judgeStar(mint: string, tables: EventTables, star: MintStar): string | null {
-  const { wallet, at, starId } = star;
-  const holdings = { collectionA: star.heldA, collectionB: star.heldB, readAt: at };
-  const decided = decideMintStar(mint, tables, { type: "star", wallet, holdings, at });
-  const { version } = rulesOn(dayOf(at));
-  const [now, then] = [decisionOf({ ...decided, rules: version }), decisionOf(star)];
-  return now === then ? null : `star ${starId}: recorded ${then}, decided ${now}`;
-}
-
-/** What a star of an event added, in one line. */
-export function decisionOf({
-  weight,
-  breakdown: { base, collectionA, collectionB },
-  claims: { a, b },
-  rules,
-}: Pick<MintStar, "weight" | "breakdown" | "claims" | "rules">): string {
-  const claims = `A [${a.join(" ")}], B ${b ?? "none"}`;
-  return `weight ${weight} (${base} + ${collectionA} + ${collectionB}), ${claims} under rules ${rules}`;
 }
 
 function judgeRelease(mint: string, tables: EventTables, release: MintRelease): string | null {

@@ -1,19 +1,27 @@
 import { type Day, instant } from "../../actors/day.ts";
 import { pageByPage } from "../store/page-by-page.ts";
 import { runStatement, type Sql } from "../store/postgres.ts";
-import { publicationColumn } from "../store/publication-state.ts";
+import {
+  type PublicationRow,
+  publicationColumns,
+  publicationOf,
+} from "../store/publication-state.ts";
 import type { ExportConflict, ExportLost } from "./export-format.ts";
 
 /** Lines of one read. */
 const PAGE = 500;
 const PAGE_WITHIN_MS = 10_000;
 
-/** A line whose instant is still a number. */
-type RowOf<Line, Instant extends keyof Line> = Omit<Line, Instant> & Record<Instant, number>;
+interface ConflictRow extends Omit<ExportConflict, "at" | "publication">, PublicationRow {
+  readonly at: number;
+}
+
+interface LossRow extends Omit<ExportLost, "acceptedAt"> {
+  readonly acceptedAt: number;
+}
 
 /**
- * The stars of a day that break a rule beside stars which came back, by their ids, page by page. Keys
- * in the order of the format.
+ * The stars of a day that break a rule beside stars which came back, by their ids, page by page.
  *
  * @throws RetryableError `UNAVAILABLE` when Postgres is out of reach
  */
@@ -22,18 +30,25 @@ export function conflictsOfDay(
   day: Day,
 ): AsyncGenerator<readonly ExportConflict[], void, undefined> {
   return pageByPage(
-    (last?: RowOf<ExportConflict, "at">) =>
+    (last?: ConflictRow) =>
       runStatement(
-        sql<RowOf<ExportConflict, "at">[]>`
+        sql<ConflictRow[]>`
           select 'conflict' as kind, id, '0.0.' || wallet as wallet, at,
             json_build_object('type', target_type, 'id', target_id) as target,
-            conflicts_with as "conflictsWith", topic, message, ${publicationColumn(sql)}
+            conflicts_with as "conflictsWith", topic, message, ${publicationColumns(sql)}
           from star_conflict join outbox on star_id = id
           where day = ${day} and id > ${last?.id ?? "00000000-0000-0000-0000-000000000000"}::uuid
           order by id limit ${PAGE}`,
         PAGE_WITHIN_MS,
       ),
-    (row) => ({ ...row, at: instant(row.at) }),
+    (row) => {
+      const { kind, id, wallet, target, conflictsWith, topic, message } = row;
+      const publication = publicationOf(row);
+      return {
+        ...{ kind, id, wallet, at: instant(row.at), target, conflictsWith, topic, message },
+        publication,
+      };
+    },
   );
 }
 
@@ -43,9 +58,9 @@ export function lossesOfDay(
   day: Day,
 ): AsyncGenerator<readonly ExportLost[], void, undefined> {
   return pageByPage(
-    (last?: RowOf<ExportLost, "acceptedAt">) =>
+    (last?: LossRow) =>
       runStatement(
-        sql<RowOf<ExportLost, "acceptedAt">[]>`
+        sql<LossRow[]>`
           select 'lost' as kind, topic_id as "topicId", sequence_number as "sequenceNumber",
             resolved_at as "acceptedAt"
           from publishing_finding finding

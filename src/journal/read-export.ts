@@ -1,7 +1,11 @@
 import { type Day, instant } from "../../actors/day.ts";
 import { pageByPage } from "../store/page-by-page.ts";
 import { runStatement, type Sql } from "../store/postgres.ts";
-import { publicationColumn } from "../store/publication-state.ts";
+import {
+  type PublicationRow,
+  publicationColumns,
+  publicationOf,
+} from "../store/publication-state.ts";
 import type { CountedStarRow, Serials } from "./counted-star.ts";
 import type { ExportRelease, ExportStar } from "./export-format.ts";
 import { walletOf } from "./star-record.ts";
@@ -14,7 +18,7 @@ const RELEASES_PER_PAGE = 250;
 /** A page takes milliseconds; one that waits for a busy server may take its time. */
 const PAGE_WITHIN_MS = 10_000;
 
-interface StarRow extends CountedStarRow, Pick<ExportStar, "topic" | "message" | "publication"> {
+interface StarRow extends CountedStarRow, PublicationRow, Pick<ExportStar, "topic" | "message"> {
   readonly seq: number;
   readonly slot: number;
   readonly allowance_limit: 5 | 20;
@@ -57,7 +61,7 @@ function starPage(sql: Sql, day: Day, after: number) {
       ) next
     ) page
     cross join lateral (
-      select topic, message, ${publicationColumn(sql)} from outbox where star_id = page.id limit 1
+      select topic, message, ${publicationColumns(sql)} from outbox where star_id = page.id limit 1
     ) box
     left join lateral (
       select seq from mint_star where day = page.day and star_id = page.id and page.is_forever_mint limit 1
@@ -96,7 +100,7 @@ function exportedStar(row: StarRow): ExportStar {
     },
     topic: row.topic,
     message: row.message,
-    publication: row.publication,
+    publication: publicationOf(row),
   };
 }
 

@@ -4,7 +4,7 @@
  */
 import * as assert from "node:assert/strict";
 import { test } from "uvu";
-import { buildOwnership, heldAt, heldBetween, tenuresOf } from "../../src/audit/ownership.ts";
+import { heldAt, heldBetween, OwnershipBuilder, tenuresOf } from "../../src/audit/ownership.ts";
 import { type AssetStar, judgeCounts } from "../../src/audit/rebuild-weights.ts";
 
 const [ALICE, BOB, SHOP, MALL] = ["0.0.1001", "0.0.1002", "0.0.900", "0.0.901"];
@@ -78,7 +78,7 @@ test("without rows the owner has always held it; without the first rows, the fir
 });
 
 test("what a wallet held throughout a time, and at some instant of it", () => {
-  const builder = buildOwnership();
+  const builder = new OwnershipBuilder();
   builder.unmoved(1, ALICE);
   builder.moved(7, { rows: [mint, sale], owner: ALICE });
   const ownership = builder.build();
@@ -90,9 +90,9 @@ test("what a wallet held throughout a time, and at some instant of it", () => {
 });
 
 test("counts are refuted only when they were true at no instant from a minute before the star", () => {
-  const builder = buildOwnership();
+  const builder = new OwnershipBuilder();
   builder.moved(7, { rows: [mint, row(1_000, "CRYPTOTRANSFER", SHOP, ALICE)], owner: ALICE });
-  const ownerships = { A: builder.build(), B: buildOwnership().build() };
+  const ownerships = { A: builder.build(), B: new OwnershipBuilder().build() };
   const star = (at: number, collectionA: number): AssetStar => ({
     type: "asset_vote",
     wallet: ALICE,
@@ -120,9 +120,9 @@ test("counts are refuted only when they were true at no instant from a minute be
 });
 
 test("a history that the mirror node knows in part refutes nothing", () => {
-  const builder = buildOwnership();
+  const builder = new OwnershipBuilder();
   builder.markPartial();
-  const ownerships = { A: builder.build(), B: buildOwnership().build() };
+  const ownerships = { A: builder.build(), B: new OwnershipBuilder().build() };
   const verdict = judgeCounts(
     {
       type: "asset_vote",

@@ -13,7 +13,7 @@ import { newAuditState } from "../../src/audit/audit-state.ts";
 import { compareRankings } from "../../src/audit/compare.ts";
 import type { Judge } from "../../src/audit/judge.ts";
 import { judgeMessage } from "../../src/audit/judge-message.ts";
-import { buildOwnership } from "../../src/audit/ownership.ts";
+import { OwnershipBuilder } from "../../src/audit/ownership.ts";
 import type { ExportStar } from "../../src/journal/export-format.ts";
 import { silentLogger } from "../../src/log.ts";
 import { auditWorld } from "./audit-world.ts";
@@ -184,7 +184,7 @@ test("a ranking in the wrong order", () => {
 });
 
 test("a message in more than one piece, or on the other topic, is foreign", () => {
-  const emptyOwnership = buildOwnership().build();
+  const emptyOwnership = new OwnershipBuilder().build();
   const judge: Judge = {
     // A message is judged without asking anything more.
     mirror: {} as Judge["mirror"],
