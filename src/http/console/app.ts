@@ -15,7 +15,7 @@ import { type FrameRequest, framedPage } from "./frame.ts";
 import { createGate, type Gate, type GateDeps, type Signed } from "./gate.ts";
 import { guestLimit } from "./guest-limit.ts";
 import { html } from "./markup.ts";
-import type { Action, Page, RefusedForm, ShownPage } from "./page.ts";
+import { type Action, logName, type Page, type RefusedForm, type ShownPage } from "./page.ts";
 import type { QueueBoard } from "./queue-board.ts";
 import { serveQueueBoard } from "./queue-board-routes.ts";
 import { goTo, sendPage } from "./reply.ts";
@@ -182,8 +182,12 @@ async function acceptAction(
 async function runAction(c: Context, parts: ConsoleParts, asked: AskedAction): Promise<Response> {
   const { action, form } = asked;
   const { session, actor } = asked.signed;
-  const { name } = action;
-  const act = { actor, name, subject: action.subject(form), reason: action.reason?.(form) };
+  const act = {
+    actor,
+    name: logName(action),
+    subject: action.subject(form),
+    reason: action.reason?.(form),
+  };
   const run = () => action.run({ form, now: parts.clock.now(), session });
   const { goTo: next, actionId } = await actLogged(parts.sql, act, run);
   if (typeof next === "string") {

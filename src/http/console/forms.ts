@@ -1,10 +1,11 @@
 import { TerminalError } from "../../errors.ts";
 import type { Role } from "../../keys/operators.ts";
-import { type Content, type Html, html, section } from "./markup.ts";
-import type { PageRequest, RefusedForm, ShownPage } from "./page.ts";
+import { isEntityId } from "../../ledger/entity-id.ts";
+import { type Content, type Html, html } from "./markup.ts";
+import type { PageRequest } from "./page.ts";
 
 /** What a form needs of the page's request. */
-export type FormRequest = Pick<PageRequest, "formToken" | "refused" | "lacksRoleFor">;
+type FormRequest = Pick<PageRequest, "formToken" | "refused" | "lacksRoleFor">;
 
 /**
  * A form of an action, with what the frame asks of it. Where the operator's role does not allow the
@@ -13,14 +14,13 @@ export type FormRequest = Pick<PageRequest, "formToken" | "refused" | "lacksRole
  * @param path of the action, below `/ops`
  */
 export function actionForm(
-  request: FormRequest,
-  given: { readonly path: string; readonly kind?: "stack" | "fields" | "row" | "plain" | "list" },
+  { formToken, lacksRoleFor }: FormRequest,
+  { path, kind }: { readonly path: string; readonly kind: "fields" | "row" | "plain" | "list" },
   content: Content,
 ): Html {
-  const { formToken } = request;
-  const needed = request.lacksRoleFor(given.path);
-  if (needed !== null) return given.kind === "plain" ? html`` : needsRole(needed);
-  return html`<form class="${given.kind ?? "stack"}" method="post" action="/ops${given.path}"><input type="hidden" name="token" value="${formToken}">${content}</form>`;
+  const needed = lacksRoleFor(path);
+  if (needed !== null) return kind === "plain" ? html`` : needsRole(needed);
+  return html`<form class="${kind}" method="post" action="/ops${path}"><input type="hidden" name="token" value="${formToken}">${content}</form>`;
 }
 
 /** What stands in the place of a form that is not for this operator. */
@@ -28,27 +28,24 @@ export function needsRole(role: Role): Html {
   return html`<p class="hint">This needs the role ${role}.</p>`;
 }
 
+/** What a button does to one thing. */
+interface ActionButton {
+  /** Of the action, below `/ops`. */
+  readonly path: string;
+  readonly word: string;
+  /** For screen readers, which read the button without its row: `Re-drive star …a1b2`. */
+  readonly label: string;
+  readonly fields: Readonly<Record<string, string>>;
+}
+
 /** A button that does one thing to one thing, as a form of its own. */
-export function actionButton(
-  request: FormRequest,
-  given: {
-    readonly path: string;
-    readonly word: string;
-    /** For screen readers, which read the button without its row: `Re-drive star …a1b2`. */
-    readonly label: string;
-    readonly fields: Readonly<Record<string, string>>;
-    readonly kind?: "danger";
-  },
-): Html {
-  const look = given.kind === "danger" ? "small primary danger" : "small";
-  const hidden = Object.entries(given.fields).map(
+export function actionButton(request: FormRequest, given: ActionButton, look = "small"): Html {
+  const { path, word, label, fields } = given;
+  const hidden = Object.entries(fields).map(
     ([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`,
   );
-  return actionForm(
-    request,
-    { path: given.path, kind: "plain" },
-    html`${hidden}<button class="${look}" aria-label="${given.label}">${given.word}</button>`,
-  );
+  const button = html`<button class="${look}" aria-label="${label}">${word}</button>`;
+  return actionForm(request, { path, kind: "plain" }, html`${hidden}${button}`);
 }
 
 /**
@@ -60,18 +57,16 @@ export function actionButton(
  */
 export function askingButton(
   request: FormRequest,
-  given: Parameters<typeof actionButton>[1] & {
-    readonly question: string;
-    readonly sure: string;
-  },
+  given: ActionButton & { readonly question: string; readonly sure: string },
 ): Html {
   const { word, label, question, sure } = given;
   if (request.lacksRoleFor(given.path) !== null) return html``;
-  return html`<details class="ask"><summary class="button small danger" aria-label="${label}">${word} …</summary><p>${question}</p>${actionButton(request, { ...given, word: sure, label: sure, kind: "danger" })}</details>`;
+  const act = { ...given, word: sure, label: sure };
+  return html`<details class="ask"><summary class="button small danger" aria-label="${label}">${word} …</summary><p>${question}</p>${actionButton(request, act, "small primary danger")}</details>`;
 }
 
 /** A field of a form. */
-export interface Field {
+interface Field {
   readonly name: string;
   readonly label: string;
   readonly hint?: string;
@@ -83,9 +78,24 @@ export interface Field {
   readonly maxLength?: number;
 }
 
+/**
+ * A form of an action that is filled in.
+ *
+ * @param word of its button
+ */
+export function fieldsForm(
+  request: FormRequest,
+  given: { readonly path: string; readonly fields: readonly Field[]; readonly word: string },
+): Html {
+  const { path, fields, word } = given;
+  const shown = fields.map((field) => fieldOf(request, path, field));
+  const button = html`<button class="primary">${word}</button>`;
+  return actionForm(request, { path, kind: "fields" }, html`${shown}${button}`);
+}
+
 /** A field with its label, as it was filled in, and with what is wrong with it. */
-export function fieldOf(request: FormRequest, path: string, field: Field): Html {
-  const refused = refusedBy(request, path);
+function fieldOf(request: FormRequest, path: string, field: Field): Html {
+  const refused = request.refused?.path === path ? request.refused : undefined;
   const { name, label, hint, choices } = field;
   const value = refused?.form.get(name) ?? field.value ?? "";
   const flaw = refused?.field === name ? refused.text : null;
@@ -108,10 +118,6 @@ export function fieldOf(request: FormRequest, path: string, field: Field): Html 
 ${input}${hint === undefined ? "" : html`<p class="hint" id="${id}-hint">${hint}</p>`}${flaw === null ? "" : html`<p class="flaw" id="${id}-flaw">${flaw}</p>`}</div>`;
 }
 
-function refusedBy({ refused }: FormRequest, path: string): RefusedForm | undefined {
-  return refused?.path === path ? refused : undefined;
-}
-
 /**
  * A value that a form must have.
  *
@@ -132,34 +138,24 @@ export function filledIn(
   return text;
 }
 
+/** The field of a form that names a wallet, which `walletIn` reads. */
+export const WALLET: Field = {
+  name: "wallet",
+  label: "Wallet",
+  hint: "An account id, such as 0.0.1001.",
+  maxLength: 60,
+};
+
+/** @throws TerminalError `INVALID_REQUEST` naming the field */
+export function walletIn(form: URLSearchParams): string {
+  const wallet = filledIn(form, "wallet", { what: "A wallet" });
+  if (!isEntityId(wallet)) throw flawIn("wallet", `${wallet} is no account id such as 0.0.1001`);
+  return wallet;
+}
+
 /** The refusal of one field. */
 export function flawIn(field: string, message: string): TerminalError {
   return new TerminalError("INVALID_REQUEST", message, { field });
 }
 
 export const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
-
-/**
- * The only page that ever shows a secret: it comes with the reply to the form and is stored nowhere.
- *
- * @param given.owner who is to have it
- * @param given.list the page to go back to, below `/ops`
- */
-export function shownOnce(given: {
-  readonly title: string;
-  readonly secret: string;
-  readonly owner: string;
-  readonly list: "keys" | "operators";
-}): ShownPage {
-  const { title, secret, owner, list } = given;
-  return {
-    title,
-    body: section(
-      "This is the only time it is shown",
-      html`<p>Copy it now and send it to ${owner} safely. Only a hash of it is stored, so it cannot be looked up later.</p>
-<code class="secret">${secret}</code>
-<p class="hint">Do not reload this page: that would send the form again.</p>
-<p><a class="button" href="/ops/${list}">I have copied it: back to the ${list}</a></p>`,
-    ),
-  };
-}

@@ -1,8 +1,13 @@
-import { type Html, html } from "./markup.ts";
+import { code, type Html, html } from "./markup.ts";
 
 /** The page of an actor, by its name. */
 export function actorLink(name: string, text: string = name): Html {
   return html`<a href="/ops/actors/${name}">${text}</a>`;
+}
+
+/** The page of a wallet. */
+export function walletLink(wallet: string): Html {
+  return html`<a class="code" href="/ops/wallets/${wallet}">${wallet}</a>`;
 }
 
 /** The page of a star; ids are long, and differ in their ends. */
@@ -22,6 +27,6 @@ export function copyable(text: string): Html {
  * @param what `token/0.0.n`, `topic/0.0.n`, `transaction/<consensus timestamp>`
  */
 export function onExplorer(explorer: string | null, what: string, text: string): Html {
-  if (explorer === null) return html`<span class="code">${text}</span>`;
+  if (explorer === null) return code(text);
   return html`<a class="code" href="${explorer}/${what}" rel="noopener noreferrer external">${text}</a>`;
 }

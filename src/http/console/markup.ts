@@ -63,20 +63,26 @@ export function instant(at: number): Html {
   return html`<time datetime="${new Date(at).toISOString()}">${instantText(at, true)}</time>`;
 }
 
-/** A column of a table. */
-export interface Column {
-  readonly label: string;
-  /** Right-aligned, in figures of one width. */
-  readonly isNumber?: boolean;
-  /** Sentences: wide enough to be read where the table scrolls. */
-  readonly isText?: boolean;
-  /** Never broken over lines: names, instants. */
-  readonly isWhole?: boolean;
-  /** Buttons of the row: they stay in sight where the table scrolls. */
-  readonly isAction?: boolean;
-  /** Says what the row is about: its heading where rows become cards. The first column when absent. */
-  readonly isTitle?: boolean;
-}
+/**
+ * How a column looks. Text is sentences: wide enough to be read where the table scrolls; whole is
+ * never broken over lines, as names and instants; actions are buttons, which stay in sight where the
+ * table scrolls. The title says what a row is about: its heading where rows become cards; without
+ * one that is the first column.
+ */
+type Look =
+  | "plain"
+  | "number"
+  | "text"
+  | "whole"
+  | "action"
+  | `${"plain" | "text" | "whole"} title`;
+
+/** A column of a table: its heading, its look, and what stands in it of each row; null shows as –. */
+export type Column<Row> = readonly [
+  label: string,
+  look: Look,
+  cell: (row: Row, index: number) => Content,
+];
 
 /** A table of more columns, or of as many with sentences or buttons, is a list of cards on a phone. */
 const COLUMNS_ON_A_PHONE = 3;
@@ -89,48 +95,48 @@ const COLUMNS_ON_A_PHONE = 3;
  * @param given.caption what the table is, for people who do not see it
  * @param given.empty what to say when there are no rows
  */
-export function table(given: {
+export function table<Row>(given: {
   readonly caption: string;
-  readonly columns: readonly (string | Column)[];
-  readonly rows: readonly (readonly Content[])[];
+  readonly columns: readonly Column<Row>[];
+  readonly rows: readonly Row[];
   readonly empty?: string;
 }): Html {
-  const columns = given.columns.map((column) =>
-    typeof column === "string" ? { label: column } : column,
-  );
-  if (given.rows.length === 0) return html`<p class="empty">${given.empty ?? "Nothing yet."}</p>`;
+  const { caption, columns, rows, empty = "Nothing yet." } = given;
+  if (rows.length === 0) return html`<p class="empty">${empty}</p>`;
+  const looks = columns.map(([, look]) => look.split(" "));
+  const isLong = looks.some(([kind]) => kind === "text" || kind === "action");
+  const isCards = columns.length + (isLong ? 1 : 0) > COLUMNS_ON_A_PHONE;
   const title = Math.max(
     0,
-    columns.findIndex(({ isTitle }) => isTitle),
+    looks.findIndex(([, mark]) => mark === "title"),
   );
-  const isLong = columns.some(({ isText, isAction }) => isText || isAction);
-  const isCards = columns.length + (isLong ? 1 : 0) > COLUMNS_ON_A_PHONE;
-  const classes = columns.map((column, index) => classOf(column, isCards && index === title));
-  const cell = (content: Content, index: number): Html =>
-    html`<td role="cell"${classes[index]}${isCards ? html` data-label="${columns[index]?.label ?? ""}"` : ""}>${content}</td>`;
-  return html`<div class="scroll" role="region" aria-label="${given.caption}" tabindex="0">
+  const classes = looks.map(([kind = "plain"], index): Content => {
+    const names = [kind, isCards && index === title ? "title" : "plain"];
+    const shown = names.filter((name) => name !== "plain");
+    return shown.length === 0 ? "" : html` class="${shown.join(" ")}"`;
+  });
+  const head = columns.map(
+    ([label], at) => html`<th scope="col" role="columnheader"${classes[at]}>${label}</th>`,
+  );
+  const cells = (row: Row, index: number): Content =>
+    columns.map(
+      ([label, , cell], at) =>
+        html`<td role="cell"${classes[at]}${isCards ? html` data-label="${label}"` : ""}>${cell(row, index) ?? "–"}</td>`,
+    );
+  return html`<div class="scroll" role="region" aria-label="${caption}" tabindex="0">
 <table role="table"${isCards ? html` class="cards"` : ""}>
-<thead role="rowgroup"><tr role="row">${columns.map(({ label }, index) => html`<th scope="col" role="columnheader"${classes[index]}>${label}</th>`)}</tr></thead>
-<tbody role="rowgroup">${given.rows.map((row) => html`<tr role="row">${row.map(cell)}</tr>`)}</tbody>
+<thead role="rowgroup"><tr role="row">${head}</tr></thead>
+<tbody role="rowgroup">${rows.map((row, index) => html`<tr role="row">${cells(row, index)}</tr>`)}</tbody>
 </table>
 </div>`;
 }
 
-function classOf(column: Column, isTitle: boolean): Content {
-  const names = [
-    column.isNumber ? "number" : "",
-    column.isAction ? "action" : "",
-    column.isText ? "text" : "",
-    column.isWhole ? "whole" : "",
-    isTitle ? "title" : "",
-  ].filter(Boolean);
-  return names.length === 0 ? "" : html` class="${names.join(" ")}"`;
-}
+/** A name and what it is; null is left out. */
+export type Fact = readonly [string, Content];
 
-/** Pairs of a name and what it is. */
-export function facts(pairs: readonly (readonly [string, Content])[]): Html {
-  return html`<dl class="facts">${pairs.map(
-    ([name, content]) => html`<div><dt>${name}</dt><dd>${content}</dd></div>`,
+export function facts(pairs: readonly Fact[]): Html {
+  return html`<dl class="facts">${pairs.map(([name, content]) =>
+    content === null ? null : html`<div><dt>${name}</dt><dd>${content}</dd></div>`,
   )}</dl>`;
 }
 
@@ -141,6 +147,16 @@ export type Mood = "good" | "warn" | "bad" | "plain";
 export function badge(mood: Mood, text: string, live?: string): Html {
   const mark = live === undefined ? "" : html` data-live="${live}"`;
   return html`<span class="badge ${mood}"${mark}>${text}</span>`;
+}
+
+/** Something of the machine's: an id, a code. */
+export function code(text: string): Html {
+  return html`<span class="code">${text}</span>`;
+}
+
+/** What is said beside something else. */
+export function quiet(content: Content): Html {
+  return html`<span class="quiet">${content}</span>`;
 }
 
 /** A part of a page under a heading of its own. */

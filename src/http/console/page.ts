@@ -108,16 +108,22 @@ export interface ActionRequest {
 export interface Action {
   /** Below `/ops`: `/keys/revoke`. */
   readonly path: string;
-  /** In the log: `keys.revoke`. A terminal error shows the page again, with `refused` set. */
-  readonly name: string;
   /** Who may do it. */
   readonly role: Role;
   /** What it is about, for the log; nothing secret. @throws TerminalError for a form that makes no sense */
   subject(form: URLSearchParams): string;
   /** Why it is done, where its form asks. */
   reason?(form: URLSearchParams): string;
-  /** @throws TerminalError, RetryableError: their sentence is shown and logged */
+  /**
+   * @throws TerminalError, RetryableError: their sentence is shown and logged; a terminal error
+   *   shows the page again, with `refused` set
+   */
   run(request: ActionRequest): Promise<ActionOutcome>;
+}
+
+/** An action in the operator log: `keys.revoke`. */
+export function logName({ path }: Pick<Action, "path">): string {
+  return path.slice(1).replace("/", ".");
 }
 
 /** How it ended; `notice` is shown on the next page too. */

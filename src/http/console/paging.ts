@@ -29,8 +29,22 @@ export function textOf(query: URLSearchParams, name: string): string {
   return text;
 }
 
-/** The way to what comes after this page of a list; nothing where there is nothing more. */
-export function older(path: string | null, word = "Older"): Html {
-  if (path === null) return html``;
-  return html`<nav class="pager" aria-label="Pages"><a class="button" href="${path}" rel="next">${word} →</a></nav>`;
+/**
+ * Cuts a list at the end of a page.
+ *
+ * @param found one more than the page holds where there are more
+ * @param after the address of what comes after the last one shown
+ * @returns what is shown, and the way to the rest: nothing where there is nothing more
+ */
+export function pageOf<T>(
+  found: readonly T[],
+  size: number,
+  after: (last: T) => string,
+  word = "Older",
+): { readonly shown: readonly T[]; readonly more: Html } {
+  const shown = found.slice(0, size);
+  const last = shown.at(-1);
+  if (found.length <= size || last === undefined) return { shown, more: html`` };
+  const link = html`<a class="button" href="${after(last)}" rel="next">${word} →</a>`;
+  return { shown, more: html`<nav class="pager" aria-label="Pages">${link}</nav>` };
 }

@@ -1,17 +1,16 @@
-/**
- * What publishing says in codes, in the words of the people who run it. What has no words here
- * is shown as it is.
- */
+import { said } from "./words.ts";
 
-const ALARMS: Readonly<Record<string, string>> = {
+/** What a worker complains of. */
+export const alarmWords = said({
   configuration: "The ledger refuses for a reason that only a person can cure",
   foreign: "Somebody else used up a transaction id of this service",
   contradiction: "The consensus nodes and the mirror node contradict each other",
   returned: "A message that was proved absent is there after all",
   overdue: "A star has waited for more than a minute",
-};
+});
 
-const FINDINGS: Readonly<Record<string, string>> = {
+/** Where a topic differs from the journal. */
+export const findingWords = said({
   missing: "Missing: accepted, but not on the topic",
   duplicate: "Double: a second message of one star",
   foreign: "Foreign: a message that Starboard did not send",
@@ -20,7 +19,7 @@ const FINDINGS: Readonly<Record<string, string>> = {
   "wrong topic": "Misplaced: on another topic than the star's own",
   "broken chain": "Broken chain: a running hash that does not follow",
   contradiction: "Contradiction: receipt and mirror node differ",
-};
+});
 
 /** What operators have to do about the ledger's own codes, or may leave to time. */
 const LEDGER_CODES: Readonly<Record<string, string>> = {
@@ -40,11 +39,6 @@ const LEDGER_CODES: Readonly<Record<string, string>> = {
   UNAUTHORIZED: "the topic takes no messages from this key",
   UNAVAILABLE: "the node is away",
 };
-
-const said = (words: Readonly<Record<string, string>>) => (code: string) => words[code] ?? code;
-
-export const alarmWords = said(ALARMS);
-export const findingWords = said(FINDINGS);
 
 /** A sentence of the publisher with the ledger's codes explained beside them. */
 export function troubleWords(text: string): string {

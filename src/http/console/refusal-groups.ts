@@ -1,6 +1,6 @@
 import { type Day, dayOf } from "../../../actors/day.ts";
 import type { TrailedRefusal } from "../../journal/refusal-trail.ts";
-import { type Content, type Html, html, moment, number, table } from "./markup.ts";
+import { type Html, html, moment, number, table } from "./markup.ts";
 import { targetName } from "./pages/star-words.ts";
 import { refusalWords } from "./words.ts";
 
@@ -34,18 +34,13 @@ export function refusalTable(
 ): Html {
   return table({
     caption: "Refused stars of this wallet, alike ones counted, newest first",
+    rows: groups,
     columns: [
-      { label: "Why", isText: true, isTitle: true },
-      "Item",
-      { label: "Times", isNumber: true },
-      { label: "Last", isWhole: true },
+      ["Why", "text title", ({ code }) => refusalWords(code)],
+      ["Item", "plain", ({ target }) => html`star on ${targetName(target)}`],
+      ["Times", "number", ({ count }) => number(count)],
+      ["Last", "whole", ({ at }) => moment(at, now, isDayKnown)],
     ],
-    rows: groups.map(({ at, target, code, count }): Content[] => [
-      refusalWords(code),
-      html`star on ${targetName(target)}`,
-      number(count),
-      moment(at, now, isDayKnown),
-    ]),
     empty: "None that is still kept.",
   });
 }

@@ -2,49 +2,60 @@
  * Codes of the service in the words of the people who run it. What has no words here is shown
  * as it is, so nothing new is ever hidden.
  */
+export const said =
+  (words: Readonly<Record<string, string>>) =>
+  (code: string): string =>
+    words[code] ?? code;
 
-const REFUSALS: Readonly<Record<string, string>> = {
+/** Why a star was refused. */
+export const refusalWords = said({
   ALREADY_STARRED: "Already starred today",
   ALLOWANCE_EXHAUSTED: "No votes left today",
-};
+});
 
-const LIMITS: Readonly<Record<string, string>> = {
+/** Which rate limit refused. */
+export const limitWords = said({
   api: "Public API: too many requests",
   voting: "Voting: too many requests",
-};
+});
 
-const PUBLICATIONS: Readonly<Record<string, string>> = {
+/** How far a star's message is. */
+export const publicationWords = said({
   pending: "waiting",
   reserved: "has a transaction id",
   signed: "signed, not yet sent",
   sent: "sent, not yet confirmed",
   published: "published",
-};
+});
 
-const STATES: Readonly<Record<string, string>> = {
+/** The state of an actor. */
+export const stateWords = said({
   open: "votes left",
   spent: "all votes used",
   counting: "stars are counted",
   collecting: "stars are counted",
-};
+});
 
-const CHECKS: Readonly<Record<string, string>> = {
+/** How a holdings check ended. */
+export const checkWords = said({
   skipped: "nothing to check yet",
   running: "running",
   done: "done",
   incomplete: "ended with parts left open",
-};
+});
 
-const OUTCOMES: Readonly<Record<string, string>> = {
+/** What became of a transaction id. */
+export const outcomeWords = said({
   published: "on the ledger",
   "never sent": "given up before it was sent",
   refused: "refused by the network",
   failed: "failed on the ledger",
   foreign: "its id was used by somebody else",
   absent: "proved absent from the topic",
-};
+});
 
-const ACTIONS: Readonly<Record<string, string>> = {
+/** What an operator did. */
+export const actionWords = said({
   "session.open": "signed in",
   "session.close": "signed out",
   "catalogue.approve": "approved records",
@@ -71,27 +82,10 @@ const ACTIONS: Readonly<Record<string, string>> = {
   "sessions.revoke": "ended a wallet's sessions",
   "topics.create": "created the topics",
   "xp.credit": "booked points",
-};
+});
 
-const said = (words: Readonly<Record<string, string>>) => (code: string) => words[code] ?? code;
-
-/** Why a star was refused. */
-export const refusalWords = said(REFUSALS);
-/** Which rate limit refused. */
-export const limitWords = said(LIMITS);
-/** How far a star's message is. */
-export const publicationWords = said(PUBLICATIONS);
-/** The state of an actor. */
-export const stateWords = said(STATES);
-/** How a holdings check ended. */
-export const checkWords = said(CHECKS);
-/** What became of a transaction id. */
-export const outcomeWords = said(OUTCOMES);
-
-/** What an operator did. */
-export const actionWords = said(ACTIONS);
-
-const KINDS: Readonly<Record<string, string>> = {
+/** What sort of actor or target something is. */
+export const kindWords = said({
   "wallet-day": "Wallet day",
   "event-day": "Event day",
   "forever-mint": "Forever mint",
@@ -99,9 +93,7 @@ const KINDS: Readonly<Record<string, string>> = {
   token: "token",
   collection: "NFT collection",
   project: "project",
-};
-/** What sort of actor or target something is. */
-export const kindWords = said(KINDS);
+});
 
 /** With a capital, as at the start of a sentence. */
 export function upperFirst(text: string): string {

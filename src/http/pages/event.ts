@@ -1,5 +1,5 @@
 import { type EventDetail, readEvent } from "../../reads/events.ts";
-import { type Content, facts, html, section } from "../console/markup.ts";
+import { type Content, type Fact, facts, html, section } from "../console/markup.ts";
 import { eventItem } from "./event-item.ts";
 import { itemHead } from "./items.ts";
 import type { Page } from "./page.ts";
@@ -26,16 +26,16 @@ ${details(event)}`,
 
 function details(event: EventDetail): Content {
   const { description, links, prizes, url, source, isForeverMint } = event;
-  const rows: (readonly [string, Content])[] = [
+  const rows: readonly Fact[] = [
     [
       "Counts",
       isForeverMint
         ? "once a wallet, and each NFT once while it is held"
         : "once a wallet and day, and each NFT once a day",
     ],
-    ...(source === null ? [] : [["Source", source] as const]),
-    ...(url === null ? [] : [["Page", outwards(url, url)] as const]),
-    ...links.map((link) => ["Link", outwards(link.url, link.label)] as const),
+    ["Source", source],
+    ["Page", url === null ? null : outwards(url, url)],
+    ...links.map((link): Fact => ["Link", outwards(link.url, link.label)]),
   ];
   return html`${description === null ? "" : section("About", paragraphs(description))}
 ${section("Details", facts(rows))}

@@ -1,6 +1,6 @@
 import { accountNumber } from "../../journal/star-record.ts";
 import { readLeaderboard, readStanding, type Standing } from "../../reads/leaderboard.ts";
-import { type Content, html, number, table } from "../console/markup.ts";
+import { html, number, table } from "../console/markup.ts";
 import type { Page } from "./page.ts";
 import type { Reading } from "./reading.ts";
 import { name, time } from "./text.ts";
@@ -27,13 +27,7 @@ export function leaderboardPage({ sql, share }: Reading): Page {
         visitor === null
           ? null
           : await readStanding(sql, { account: accountNumber(visitor.wallet), now });
-      const rows = scores.map(({ wallet, points, stars, weight }, index): readonly Content[] => [
-        index + 1,
-        wallet === visitor?.wallet ? html`<strong>${wallet}, you</strong>` : wallet,
-        number(points),
-        number(stars),
-        number(weight),
-      ]);
+      const isOwn = (wallet: string): boolean => wallet === visitor?.wallet;
       return {
         title: `Leaderboard, ${season.name}`,
         body: html`<h1>Leaderboard</h1>
@@ -41,14 +35,18 @@ export function leaderboardPage({ sql, share }: Reading): Page {
 ${visitor === null ? "" : html`<p class="notice plain">${ownPlace(own)}</p>`}
 <section class="card">${table({
           caption: "Wallets by points",
+          rows: scores,
           columns: [
-            { label: "Rank", isNumber: true },
-            { label: "Wallet", isWhole: true, isTitle: true },
-            { label: "Points", isNumber: true },
-            { label: "Stars", isNumber: true },
-            { label: "Weight", isNumber: true },
+            ["Rank", "number", (_, index) => index + 1],
+            [
+              "Wallet",
+              "whole title",
+              ({ wallet }) => (isOwn(wallet) ? html`<strong>${wallet}, you</strong>` : wallet),
+            ],
+            ["Points", "number", ({ points }) => number(points)],
+            ["Stars", "number", ({ stars }) => number(stars)],
+            ["Weight", "number", ({ weight }) => number(weight)],
           ],
-          rows,
           empty: "No wallet has points yet.",
         })}</section>`,
       };

@@ -1,5 +1,5 @@
 import type { CollectionRow, TokenRow } from "../../reads/markets.ts";
-import { type Content, html, number } from "../console/markup.ts";
+import { type Content, type Fact, html, number } from "../console/markup.ts";
 import type { Item } from "./items.ts";
 import { dollars, name } from "./text.ts";
 
@@ -53,7 +53,7 @@ export function windowFacts(item: {
   readonly totalVotes: number;
   readonly votes7d: number;
   readonly votes30d: number;
-}): readonly (readonly [string, Content])[] {
+}): readonly Fact[] {
   return [
     ["Stars in 7 days", number(item.votes7d)],
     ["Stars in 30 days", number(item.votes30d)],

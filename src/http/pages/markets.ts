@@ -11,7 +11,7 @@ import {
 } from "../../reads/markets.ts";
 import type { Sql } from "../../store/postgres.ts";
 import { onExplorer } from "../console/links.ts";
-import { type Content, facts, type Html, html, number, section } from "../console/markup.ts";
+import { type Fact, facts, type Html, html, number, section } from "../console/markup.ts";
 import { limit, namePart, offset } from "../v1/parameters.ts";
 import { filterForm, pager } from "./filters.ts";
 import { type Item, itemHead, itemList } from "./items.ts";
@@ -32,7 +32,7 @@ interface Market<R extends TokenRow | CollectionRow> {
   readonly read: (sql: Sql, asked: ItemQuery) => Promise<R | undefined>;
   readonly item: (row: R) => Item;
   /** What its page says of it, before the stars it was given lately. */
-  readonly details: (row: R, ledgerId: Html) => readonly (readonly [string, Content])[];
+  readonly details: (row: R, ledgerId: Html) => readonly Fact[];
 }
 
 const tokens: Market<TokenRow> = {

@@ -1,5 +1,5 @@
 import { readProject } from "../../reads/directory-items.ts";
-import { type Content, facts, html, section } from "../console/markup.ts";
+import { type Fact, facts, html, section } from "../console/markup.ts";
 import { itemHead } from "./items.ts";
 import { windowFacts } from "./market-items.ts";
 import type { Page } from "./page.ts";
@@ -19,10 +19,10 @@ export function projectPage({ sql, share }: Reading): Page {
         : undefined;
       const project = found(row, "project");
       const { description, websiteUrl, country } = project;
-      const rows: (readonly [string, Content])[] = [
+      const rows: readonly Fact[] = [
         ["Category", categoryText(project.category)],
-        ...(country === null ? [] : [["Country", countryText(country)] as const]),
-        ...(websiteUrl === null ? [] : [["Website", outwards(websiteUrl, websiteUrl)] as const]),
+        ["Country", country === null ? null : countryText(country)],
+        ["Website", websiteUrl === null ? null : outwards(websiteUrl, websiteUrl)],
         ["Listed", time(project.createdAt)],
         ...windowFacts(project),
       ];

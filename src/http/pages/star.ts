@@ -6,7 +6,7 @@ import {
   readStarMessage,
   type StarReceipt,
 } from "../../reads/receipts.ts";
-import { type Content, facts, type Html, html, number, section } from "../console/markup.ts";
+import { type Content, code, facts, type Html, html, number, section } from "../console/markup.ts";
 import { itemPath } from "./items.ts";
 import type { Page } from "./page.ts";
 import { found, type Reading } from "./reading.ts";
@@ -61,7 +61,7 @@ function journey({ id, publication }: StarReceipt): Html {
 function starFacts(star: StarReceipt): Html {
   const { breakdown, holdings } = star;
   return facts([
-    ["Wallet", html`<span class="code">${star.wallet}</span>`],
+    ["Wallet", code(star.wallet)],
     ["Given", time(star.at)],
     [
       "Weight",

@@ -2,7 +2,8 @@ import { DAY_MS, type Day, dayOf, isDay, startOfDay } from "../../../actors/day.
 import { TerminalError } from "../../errors.ts";
 import { accountNumber } from "../../journal/star-record.ts";
 import { itemNames } from "../../reads/directory-items.ts";
-import { type Publication, receiptsOfDay } from "../../reads/receipts.ts";
+import { type Publication, receiptsOfDay, type StarReceipt } from "../../reads/receipts.ts";
+import type { TargetName } from "../../reads/targets.ts";
 import { type Content, html, number, table } from "../console/markup.ts";
 import { itemPath } from "./items.ts";
 import type { Page } from "./page.ts";
@@ -38,30 +39,33 @@ export function starsPage({ sql }: Reading): Page {
         sql,
         stars.map(({ target }) => target),
       );
-      const rows = stars.map(({ id, target, at, weight, publication }): readonly Content[] => [
-        html`<a href="${itemPath(target)}">${name(names.get(`${target.type}/${target.id}`) ?? target.id)}</a>`,
-        time(at),
-        number(weight),
-        html`<a href="/stars/${id}">${PUBLICATION_WORDS[publication.state]}<span class="unseen">: receipt</span></a>`,
-      ]);
+      const named = ({ type, id }: TargetName): string => names.get(`${type}/${id}`) ?? id;
       return {
         title: "My stars",
         body: html`<h1>My stars</h1>
 ${dayLinks(day, today)}
 <section class="card">${table({
           caption: `Stars of ${day}`,
+          rows: stars,
           columns: [
-            { label: "Item", isText: true, isTitle: true },
-            { label: "Given", isWhole: true },
-            { label: "Weight", isNumber: true },
-            { label: "Receipt", isWhole: true },
+            [
+              "Item",
+              "text title",
+              ({ target }) => html`<a href="${itemPath(target)}">${name(named(target))}</a>`,
+            ],
+            ["Given", "whole", ({ at }) => time(at)],
+            ["Weight", "number", ({ weight }) => number(weight)],
+            ["Receipt", "whole", receiptLink],
           ],
-          rows,
           empty: "No star was given on this day.",
         })}</section>`,
       };
     },
   };
+}
+
+function receiptLink({ id, publication }: StarReceipt): Content {
+  return html`<a href="/stars/${id}">${PUBLICATION_WORDS[publication.state]}<span class="unseen">: receipt</span></a>`;
 }
 
 function dayLinks(day: Day, today: Day): Content {

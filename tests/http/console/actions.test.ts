@@ -46,7 +46,6 @@ function paintPage(runs: string[]): Page {
     actions: [
       {
         path: "/paint/over",
-        name: "paint.over",
         role: "operator",
         subject(form) {
           const subject = form.get("colour") ?? "";

@@ -6,6 +6,7 @@
  * table of actions at the end, and so is the operator log.
  */
 import * as assert from "node:assert/strict";
+import { logName } from "../../../src/http/console/page.ts";
 import { barriersOn, sidewaysOf } from "../../support/browser.ts";
 import { cast, newWallet, signIn } from "../../support/service.ts";
 import {
@@ -307,7 +308,7 @@ test("every action of the table was done by a click above, and is in the operato
   const kept = await place.service.sql`
     select distinct action from operator_log where phase = 'done' and action not like 'session.%'`;
   const names = kept.map(({ action }) => action as string);
-  assert.deepEqual(names.sort(), actions.map(({ name }) => name).sort());
+  assert.deepEqual(names.sort(), actions.map(logName).sort());
   const tab = await open(place);
   await tab.visit("/log");
   assert.ok((await tab.page.innerText("main")).includes(`Ada ${EVIL}`));

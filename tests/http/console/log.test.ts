@@ -4,6 +4,7 @@
  */
 import * as assert from "node:assert/strict";
 import { suite } from "uvu";
+import { logName } from "../../../src/http/console/page.ts";
 import { consolePages } from "../../../src/http/console/pages.ts";
 import { actionWords } from "../../../src/http/console/words.ts";
 import { cast, newWallet, type Service, signIn, startService } from "../../support/service.ts";
@@ -74,7 +75,7 @@ test("every action is written down: who, what, when, before and after", async (c
     const before = Date.now();
     const { status } = await grace.post(`/ops${path}`, fields);
     assert.ok(status === 303 || status === 200, `${path}: ${status}`);
-    const name = ACTIONS.find((action) => action.path === path)?.name ?? "";
+    const name = logName({ path });
     const lines = await service.sql`
       select phase, operator, subject, at, action_id from operator_log
       where action = ${name} and operator = 'environment (Grace)' order by id`;
@@ -88,7 +89,7 @@ test("every action is written down: who, what, when, before and after", async (c
     for (const { at } of lines) assert.ok(at >= before - 1_000 && at <= Date.now() + 1_000, path);
   }
   const { text } = await grace.get("/ops/log");
-  for (const { name } of ACTIONS) {
+  for (const name of ACTIONS.map(logName)) {
     const byGrace = text
       .split("<tr")
       .filter((row) => row.includes(">environment (Grace)<") && row.includes(`title="${name}"`));

@@ -2,7 +2,7 @@ import type { EventTables } from "../../../../actors/whole.ts";
 import { type ActorName, formatActorName } from "../../../hosting/actor-name.ts";
 import { eventDayAfter, foreverMintAfter } from "../../../hosting/time-travel.ts";
 import type { EventNumbers } from "../../../reads/console-event.ts";
-import { type Content, facts, type Html, html, number } from "../markup.ts";
+import { facts, type Html, html, number } from "../markup.ts";
 import type { PagesDeps } from "../page.ts";
 import { type ActorView, pastState, STEPS_MAX } from "./actor-view.ts";
 
@@ -43,29 +43,22 @@ function difference(then: EventTables | null, now: EventTables): Html {
     ["Stars", number(stars)],
     ["Weight", `${number(weight)}${change}`],
     ["NFTs that counted", sizes],
-    ...(then === null ? [] : changes(then, now)),
+    ["Newly counted", then === null ? null : gained(then, now)],
+    ["No longer counted", then === null ? null : gained(now, then)],
   ]);
 }
 
 /** Serials of one event, some of which may be many. */
 const SERIALS_SHOWN = 30;
 
-function changes(then: EventTables, now: EventTables): [string, Content][] {
-  const gone = (from: EventTables, to: EventTables): string[] =>
-    (["A", "B"] as const).flatMap((collection) =>
-      [...from[collection]]
-        .filter(([serial, { wallet }]) => to[collection].get(serial)?.wallet !== wallet)
-        .map(([serial, { wallet }]) => `${collection} ${serial} for ${wallet}`),
-    );
-  const said = (serials: readonly string[]): string =>
-    serials.length > SERIALS_SHOWN
-      ? `${serials.slice(0, SERIALS_SHOWN).join(", ")} and ${serials.length - SERIALS_SHOWN} more`
-      : serials.join(", ");
-  const [added, removed] = [gone(now, then), gone(then, now)];
-  return [
-    ...(added.length === 0 ? [] : ([["Newly counted", said(added)]] as [string, Content][])),
-    ...(removed.length === 0
-      ? []
-      : ([["No longer counted", said(removed)]] as [string, Content][])),
-  ];
+/** The NFTs that count in the second of two states and not for the same wallet in the first. */
+function gained(then: EventTables, now: EventTables): string | null {
+  const serials = (["A", "B"] as const).flatMap((collection) =>
+    [...now[collection]]
+      .filter(([serial, { wallet }]) => then[collection].get(serial)?.wallet !== wallet)
+      .map(([serial, { wallet }]) => `${collection} ${serial} for ${wallet}`),
+  );
+  if (serials.length === 0) return null;
+  const more = serials.length - SERIALS_SHOWN;
+  return `${serials.slice(0, SERIALS_SHOWN).join(", ")}${more > 0 ? ` and ${more} more` : ""}`;
 }

@@ -1,3 +1,4 @@
+import { dayOf } from "../../../../actors/day.ts";
 import { TerminalError } from "../../../errors.ts";
 import { type ActorName, formatActorName } from "../../../hosting/actor-name.ts";
 import { walletOf } from "../../../journal/star-record.ts";
@@ -15,7 +16,9 @@ import {
 import { actorLink, starLink } from "../links.ts";
 import {
   badge,
+  type Column,
   type Content,
+  type Fact,
   facts,
   type Html,
   html,
@@ -25,7 +28,7 @@ import {
   table,
 } from "../markup.ts";
 import type { PageRequest, PagesDeps } from "../page.ts";
-import { older, textOf, wholeNumber } from "../paging.ts";
+import { pageOf, textOf, wholeNumber } from "../paging.ts";
 import { serialsText } from "../serials.ts";
 import { eventPast } from "./actor-event-past.ts";
 import { type ActorView, afterLink, STEPS_MAX } from "./actor-view.ts";
@@ -48,57 +51,54 @@ export async function eventActor(
     findEvent(sql, name.event),
     eventNumbers(sql, name.event, day),
     listCounted(sql, name.event, { day, after: readNft(query), limit: NFTS_PER_PAGE + 1 }),
-    name.type === "event-day"
-      ? starsOfEvent(sql, name.event, { day: name.day, after, limit: EVENTS_PER_PAGE + 1 })
-      : happeningsOfMint(sql, name.event, { after, limit: EVENTS_PER_PAGE + 1 }),
+    day === null
+      ? happeningsOfMint(sql, name.event, { after, limit: EVENTS_PER_PAGE + 1 })
+      : starsOfEvent(sql, name.event, { day, after, limit: EVENTS_PER_PAGE + 1 }),
   ]);
   const title = event?.title ?? name.event;
   const [newest] = happenings;
+  const ofKind =
+    day === null
+      ? {
+          title: `Forever mint ${title}`,
+          state: "collecting",
+          source: "live: its state is what counts now",
+        }
+      : {
+          title: `${title} on ${day}`,
+          state: "counting",
+          source: "its state was read from the journal",
+        };
   return {
-    title: name.type === "event-day" ? `${title} on ${name.day}` : `Forever mint ${title}`,
-    state: name.type === "event-day" ? "counting" : "collecting",
+    ...ofKind,
     version: numbers.stars,
     isPartial: numbers.isPartial,
-    source:
-      name.type === "event-day"
-        ? "its state was read from the journal"
-        : "live: its state is what counts now",
     context: facts(inWords(name, numbers, event?.title ?? "not in the catalogue")),
     more: section("NFTs that have counted", counted(name, nfts)),
-    history: history(name, {
-      happenings,
-      now,
-      newest:
-        newest === undefined || newest.steps > STEPS_MAX
-          ? undefined
-          : readNewest(query, newest.steps),
-    }),
+    history: history(name, { happenings, now, newest: newestStep(query, newest?.steps) }),
     past: await eventPast(sql, name, { asked: wholeNumber(query, "at"), numbers }),
-  } as ActorView;
+  };
 }
 
-function inWords(name: EventName, numbers: EventNumbers, title: string): [string, Content][] {
-  const { stars, weight, isPartial } = numbers;
+function inWords(name: EventName, numbers: EventNumbers, title: string): readonly Fact[] {
+  const { stars, weight, wallets, countedA, countedB, isPartial } = numbers;
+  const isDay = name.type === "event-day";
   const some = isPartial ? "at least " : "";
+  const counted = (count: number): string =>
+    `${number(count)} ${count === 1 ? "NFT has" : "NFTs have"} counted`;
   return [
     ["Event", html`${title} <span class="code quiet">${name.event}</span>`],
-    name.type === "event-day" ? ["UTC day", name.day] : ["Ends", "never: it is a forever mint"],
+    isDay ? ["UTC day", name.day] : ["Ends", "never: it is a forever mint"],
     ["Stars", `${some}${number(stars)}`],
     ["Weight", `${some}${number(weight)}`],
-    ...(name.type === "event-day"
-      ? []
-      : ([["Wallets that count", `${number(numbers.wallets)}, 1 each`]] as [string, Content][])),
-    ["Collection A", `${number(numbers.countedA)} ${nftWords(numbers.countedA)} counted, 1 each`],
-    ["Collection B", `${number(numbers.countedB)} ${nftWords(numbers.countedB)} counted, 5 each`],
+    ["Wallets that count", isDay ? null : `${number(wallets)}, 1 each`],
+    ["Collection A", `${counted(countedA)}, 1 each`],
+    ["Collection B", `${counted(countedB)}, 5 each`],
     [
       "See also",
       html`<a href="/ops/feed?event=${name.event}">its decisions, live</a>, <a href="/ops/stars?q=${name.event}">its stars</a>`,
     ],
   ];
-}
-
-function nftWords(count: number): string {
-  return count === 1 ? "NFT has" : "NFTs have";
 }
 
 /** Where a page of the history goes on: `12`, or `12/A/7` among what ended together. */
@@ -112,8 +112,13 @@ function readHappening(query: URLSearchParams): AfterHappening | undefined {
   return { order: Number(order), collection: nft, serial: nft === null ? null : Number(serial) };
 }
 
-/** The step that the first row of a page of the history is; pages after the first name it. */
-function readNewest(query: URLSearchParams, total: number): number | undefined {
+/**
+ * The step that the first row of a page of the history is; pages after the first name it.
+ *
+ * @returns undefined where there is none, and where they are too many to be counted
+ */
+function newestStep(query: URLSearchParams, total: number | undefined): number | undefined {
+  if (total === undefined || total > STEPS_MAX) return undefined;
   return query.get("before") === null ? total : wholeNumber(query, "step");
 }
 
@@ -126,22 +131,25 @@ function readNft(query: URLSearchParams): Pick<CountedNft, "collection" | "seria
 }
 
 function counted(name: EventName, found: readonly CountedNft[]): Html {
-  const nfts = found.slice(0, NFTS_PER_PAGE);
-  const last = nfts.at(-1);
-  const next =
-    found.length > NFTS_PER_PAGE && last !== undefined
-      ? `/ops/actors/${formatActorName(name)}?nft=${last.collection}/${last.serial}`
-      : null;
-  return html`${table({
+  const after = ({ collection, serial }: CountedNft): string =>
+    `/ops/actors/${formatActorName(name)}?nft=${collection}/${serial}`;
+  const { shown, more } = pageOf(found, NFTS_PER_PAGE, after, "More NFTs");
+  const nfts = table({
     caption: "NFTs that have counted, by serial, and for whom",
-    columns: ["Collection and serials", "For wallet", { label: "By star", isWhole: true }],
-    rows: byStar(nfts).map(([{ collection, wallet, starId }, mine]) => [
-      `${collection} ${serialsText(mine.map(({ serial }) => serial))}`,
-      walletOf(wallet),
-      starLink(starId),
-    ]),
+    rows: byStar(shown),
+    columns: [
+      [
+        "Collection and serials",
+        "plain",
+        ([{ collection }, mine]) =>
+          `${collection} ${serialsText(mine.map(({ serial }) => serial))}`,
+      ],
+      ["For wallet", "plain", ([{ wallet }]) => walletOf(wallet)],
+      ["By star", "whole", ([{ starId }]) => starLink(starId)],
+    ],
     empty: "None yet: no star has brought an NFT.",
-  })}${older(next, "More NFTs")}`;
+  });
+  return html`${nfts}${more}`;
 }
 
 /** What one star brought of a collection is one line. */
@@ -158,81 +166,70 @@ function byStar(nfts: readonly CountedNft[]): readonly (readonly [CountedNft, Co
 
 function history(
   name: EventName,
-  {
-    happenings: found,
-    now,
-    newest,
-  }: {
+  given: {
     readonly happenings: readonly EventHappening[];
     readonly now: number;
     /** Which step the first of them is; undefined where steps are not counted. */
     readonly newest: number | undefined;
   },
 ): Html {
-  const happenings = found.slice(0, EVENTS_PER_PAGE);
-  const last = happenings.at(-1);
+  const { happenings: found, now, newest } = given;
   const id = formatActorName(name);
   // What the daily check ended together is one step.
-  const steps = [...new Set(happenings.map(({ order }) => order))];
-  const next = found[EVENTS_PER_PAGE];
-  const place =
-    last?.collection == null ? last?.order : `${last.order}/${last.collection}/${last.serial}`;
-  const shown = next?.order === last?.order ? steps.length - 1 : steps.length;
-  const step = newest === undefined ? "" : `&step=${newest - shown}`;
-  const rowOf = (happening: EventHappening): Content[] => {
-    const row =
-      happening.kind === "star"
-        ? starRow(happening, now, name.type === "event-day")
-        : releaseRow(happening, now);
-    if (newest === undefined) return row;
-    const step = newest - steps.indexOf(happening.order);
-    return [...row, afterLink(id, step, `after ${number(step)}`)];
+  const steps = [...new Set(found.slice(0, EVENTS_PER_PAGE).map(({ order }) => order))];
+  const after = ({ order, collection, serial }: EventHappening): string => {
+    const place = collection === null ? order : `${order}/${collection}/${serial}`;
+    const taken = found[EVENTS_PER_PAGE]?.order === order ? steps.length - 1 : steps.length;
+    const step = newest === undefined ? "" : `&step=${newest - taken}`;
+    return `/ops/actors/${id}?before=${place}${step}`;
   };
+  const { shown, more } = pageOf(found, EVENTS_PER_PAGE, after);
+  const state = (newest: number): Column<EventHappening> => [
+    "State",
+    "whole",
+    ({ order }) => {
+      const step = newest - steps.indexOf(order);
+      return afterLink(id, step, `after ${number(step)}`);
+    },
+  ];
+  const events = table({
+    caption: "What happened, newest first",
+    rows: shown,
+    columns: [
+      ["When", "plain", ({ at }) => moment(at, now, name.type === "event-day")],
+      ...DECISION,
+      ...(newest === undefined ? [] : [state(newest)]),
+    ],
+    empty: "Nothing has happened yet. The first star shows here as soon as it is accepted.",
+  });
   return html`<p><a class="button" href="/ops/actors/${id}?at=0#past">Walk through from the beginning</a></p>
-${table({
-  caption: "What happened, newest first",
-  columns: [
-    "When",
-    { label: "Who", isWhole: true, isTitle: true },
-    "Event",
-    "Decision",
-    { label: "Why", isText: true },
-    { label: "Weight", isNumber: true },
-    { label: "Star", isWhole: true },
-    ...(newest === undefined ? [] : [{ label: "State", isWhole: true }]),
-  ],
-  rows: happenings.map(rowOf),
-  empty: "Nothing has happened yet. The first star shows here as soon as it is accepted.",
-})}${older(next === undefined ? null : `/ops/actors/${id}?before=${place}${step}`)}`;
+${events}${more}`;
 }
 
-function starRow(star: EventHappening, now: number, isDayKnown: boolean): Content[] {
-  const wallet = walletOf(star.wallet);
-  const day = new Date(star.at).toISOString().slice(0, 10);
-  return [
-    moment(star.at, now, isDayKnown),
-    actorLink(`wallet-day/${wallet}/${day}`, wallet),
-    "star",
-    badge("good", "counted"),
-    weightWords(star),
-    `+${number(star.weight)}`,
-    starLink(star.id),
-  ];
+/** A star's, or the daily check's, which ends what an NFT added. */
+const DECISION: readonly Column<EventHappening>[] = [
+  ["Who", "whole title", who],
+  ["Event", "plain", ({ kind }) => (kind === "star" ? "star" : "daily check")],
+  ["Decision", "plain", decision],
+  ["Why", "text", (event) => (event.kind === "star" ? weightWords(event) : lossWords(event))],
+  ["Weight", "number", ({ kind, weight }) => `${kind === "star" ? "+" : ""}${number(weight)}`],
+  ["Star", "whole", ({ kind, id }) => (kind === "star" ? starLink(id) : "")],
+];
+
+function who({ kind, wallet: account, at }: EventHappening): Content {
+  const wallet = walletOf(account);
+  return kind === "star" ? actorLink(`wallet-day/${wallet}/${dayOf(at)}`, wallet) : wallet;
 }
 
-function releaseRow(release: EventHappening, now: number): Content[] {
-  const { collection, serial, owner, deleted, spare } = release;
-  const what = `${collection} ${serial}`;
+function decision({ kind, spare }: EventHappening): Html {
+  if (kind === "star") return badge("good", "counted");
+  return badge("warn", spare === null ? "released" : "moved on");
+}
+
+function lossWords({ collection, serial, owner, deleted, spare }: EventHappening): string {
+  const nft = `NFT ${collection} ${serial}`;
   const why = deleted ? "it no longer exists" : `it belongs to ${owner ?? "no account"} now`;
-  return [
-    moment(release.at, now),
-    walletOf(release.wallet),
-    "daily check",
-    badge("warn", spare === null ? "released" : "moved on"),
-    spare === null
-      ? `NFT ${what} stopped counting: ${why}`
-      : `NFT ${what} was lost (${why}); ${collection} ${spare} carries the +5 on`,
-    number(release.weight),
-    "",
-  ];
+  return spare === null
+    ? `${nft} stopped counting: ${why}`
+    : `${nft} was lost (${why}); ${collection} ${spare} carries the +5 on`;
 }

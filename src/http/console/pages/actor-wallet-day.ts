@@ -9,8 +9,8 @@ import { receiptsOfDay, type StarReceipt } from "../../../reads/receipts.ts";
 import { onExplorer, starLink } from "../links.ts";
 import {
   badge,
-  type Content,
   duration,
+  type Fact,
   facts,
   type Html,
   html,
@@ -126,32 +126,32 @@ function history(
   },
 ): Html {
   const byId = new Map(given.receipts.map((receipt) => [receipt.id, receipt]));
-  const rows = given.steps.map((step, index): Content[] => {
-    const receipt = byId.get(step.starId);
-    return [
-      number(index + 1),
-      moment(step.at, given.now, true),
-      html`star on ${targetName(step.target)}`,
-      badge("good", "accepted"),
-      receipt === undefined ? "" : breakdownWords(receipt),
-      receipt === undefined ? "" : number(receipt.weight),
-      afterLink(id, index + 1, `${step.state.value}, ${index + 1} of ${step.limit}`),
-      starLink(step.starId),
-    ];
-  });
+  const stars = given.steps.map((step, index) => ({
+    ...step,
+    count: index + 1,
+    receipt: byId.get(step.starId),
+  }));
   return html`${table({
     caption: "Accepted stars of the day, in order",
+    rows: stars.reverse(),
     columns: [
-      { label: "#", isNumber: true },
-      "When",
-      { label: "Event", isTitle: true },
-      "Decision",
-      { label: "Why this weight", isText: true },
-      { label: "Weight", isNumber: true },
-      { label: "State after it", isWhole: true },
-      { label: "Star", isWhole: true },
+      ["#", "number", ({ count }) => number(count)],
+      ["When", "plain", ({ at }) => moment(at, given.now, true)],
+      ["Event", "plain title", ({ target }) => html`star on ${targetName(target)}`],
+      ["Decision", "plain", () => badge("good", "accepted")],
+      [
+        "Why this weight",
+        "text",
+        ({ receipt }) => (receipt === undefined ? "" : breakdownWords(receipt)),
+      ],
+      ["Weight", "number", ({ receipt }) => (receipt === undefined ? "" : number(receipt.weight))],
+      [
+        "State after it",
+        "whole",
+        ({ count, state, limit }) => afterLink(id, count, `${state.value}, ${count} of ${limit}`),
+      ],
+      ["Star", "whole", ({ starId }) => starLink(starId)],
     ],
-    rows: rows.reverse(),
     empty: "No star yet. The first one shows here as soon as it is accepted.",
   })}
 <p class="hint">A refused star changes nothing and is not in the journal. The newest refusals are on the <a href="/ops/feed?wallet=${given.wallet}">live page</a>.</p>`;
@@ -178,8 +178,11 @@ function past(
 ${last === undefined ? "" : facts(changesBy(last, { step, before: taken.at(-2) }))}
 ${table({
   caption: "Items starred by then",
-  columns: ["Item", "When"],
-  rows: taken.map(({ target, at }) => [targetName(target), moment(at, now, true)]),
+  rows: taken,
+  columns: [
+    ["Item", "plain", ({ target }) => targetName(target)],
+    ["When", "plain", ({ at }) => moment(at, now, true)],
+  ],
   empty: "Nothing was starred yet.",
 })}`;
   return { state, section: pastState(id, { step, last: steps.length, content }) };
@@ -189,15 +192,16 @@ ${table({
 function changesBy(
   { target, at, limit, state }: WalletDayStep,
   { step, before }: { readonly step: number; readonly before: WalletDayStep | undefined },
-): [string, Content][] {
+): readonly Fact[] {
   const from = before?.state.value ?? "open";
   return [
     ["Decided", instant(at)],
     ["Added", targetName(target)],
     ["Votes used", `${step - 1} → ${step}`],
     ["State", from === state.value ? `${from}, as before` : `${from} → ${state.value}`],
-    ...(before === undefined || before.limit === limit
-      ? []
-      : ([["Votes a day", `${before.limit} → ${limit}`]] as [string, Content][])),
+    [
+      "Votes a day",
+      before === undefined || before.limit === limit ? null : `${before.limit} → ${limit}`,
+    ],
   ];
 }

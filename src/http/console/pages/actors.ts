@@ -2,13 +2,18 @@ import { type Day, dayOf, isDay } from "../../../../actors/day.ts";
 import { ACTOR_TYPES, type ActorType, parseActorName } from "../../../hosting/actor-name.ts";
 import { accountNumber, walletOf } from "../../../journal/star-record.ts";
 import { isEntityId } from "../../../ledger/entity-id.ts";
-import { listDaysOfEvent, listEvents, listWalletDays } from "../../../reads/console-actors.ts";
+import {
+  listDaysOfEvent,
+  listEvents,
+  listWalletDays,
+  type WalletDayRow,
+} from "../../../reads/console-actors.ts";
 import type { Sql } from "../../../store/postgres.ts";
 import { UUID } from "../forms.ts";
 import { actorLink } from "../links.ts";
-import { ago, badge, type Content, type Html, html, number, section, table } from "../markup.ts";
+import { ago, badge, type Html, html, number, section, table } from "../markup.ts";
 import type { Page, PagesDeps } from "../page.ts";
-import { older, textOf } from "../paging.ts";
+import { pageOf, textOf } from "../paging.ts";
 import { goTo } from "../reply.ts";
 import { kindWords } from "../words.ts";
 
@@ -25,13 +30,6 @@ interface Search {
   readonly now: number;
 }
 
-interface Found {
-  readonly columns: Parameters<typeof table>[0]["columns"];
-  readonly rows: readonly (readonly Content[])[];
-  /** Where the list goes on, as the address says it; null at its end. */
-  readonly next: Readonly<Record<string, string>> | null;
-}
-
 const PER_PAGE = 50;
 
 /** The actors of every process, live or at rest: an actor exists when it is named. */
@@ -43,8 +41,8 @@ export function actorsPage(deps: PagesDeps): Page {
       const q = textOf(query, "q");
       if (parseActorName(q) !== undefined) return goTo(context, `/ops/actors/${q}`);
       const search = { ...readSearch(q, query), now };
-      const found = await find(deps, search);
-      return { title: "Actors", body: page(search, found) };
+      const list = search.type === "wallet-day" ? walletDays : events;
+      return { title: "Actors", body: page(search, await list(deps, search)) };
     },
   };
 }
@@ -61,81 +59,82 @@ function readSearch(q: string, query: URLSearchParams): Omit<Search, "now"> {
   return { type, q, wallet, day, text, after, before: isDay(before) ? before : undefined };
 }
 
-function find(deps: PagesDeps, search: Search): Promise<Found> {
-  return search.type === "wallet-day" ? walletDays(deps, search) : events(deps, search);
+/** This very search, or what comes after a page of it. */
+function pathOf({ type, q }: Pick<Search, "type" | "q">, further = {}): string {
+  return `/ops/actors?${new URLSearchParams({ type, q, ...further })}`;
 }
 
-async function walletDays({ sql, resting }: PagesDeps, search: Search): Promise<Found> {
+async function walletDays({ sql, resting }: PagesDeps, search: Search): Promise<Html> {
   const { wallet, day, after, now } = search;
   const [afterDay = "", starId = ""] = after.split(" ");
-  const all = await listWalletDays(sql, {
+  const found = await listWalletDays(sql, {
     wallet: wallet === undefined ? undefined : accountNumber(wallet),
     day,
     limit: PER_PAGE + 1,
     after: isDay(afterDay) && UUID.test(starId) ? { day: afterDay, starId } : undefined,
   });
-  const rows = all.slice(0, PER_PAGE);
+  const placeAfter = ({ day, starId }: WalletDayRow): string =>
+    pathOf(search, { after: `${day} ${starId}` });
+  const { shown, more } = pageOf(found, PER_PAGE, placeAfter, "More");
   const atRest = await Promise.all(
-    rows.map(({ wallet, day, stars, lastAt }) =>
+    shown.map(({ wallet, day, stars, lastAt }) =>
       resting.snapshots?.read({ wallet: walletOf(wallet), day }, { used: stars, lastAt }),
     ),
   );
-  const last = rows.at(-1);
-  return {
+  const list = table({
+    caption: "Actors",
+    rows: shown,
     columns: [
-      { label: "Actor", isWhole: true },
-      { label: "Stars", isNumber: true },
-      "Last star",
-      "Live or stored",
+      ["Actor", "whole", ({ wallet, day }) => actorLink(`wallet-day/${walletOf(wallet)}/${day}`)],
+      ["Stars", "number", ({ stars }) => number(stars)],
+      ["Last star", "plain", ({ lastAt }) => ago(lastAt, now)],
+      [
+        "Live or stored",
+        "plain",
+        (_, index) => (atRest[index] ? badge("good", "live") : badge("plain", "stored")),
+      ],
     ],
-    rows: rows.map((row, index) => [
-      actorLink(`wallet-day/${walletOf(row.wallet)}/${row.day}`),
-      number(row.stars),
-      ago(row.lastAt, now),
-      atRest[index] ? badge("good", "live") : badge("plain", "stored"),
-    ]),
-    next:
-      all.length > PER_PAGE && last !== undefined ? { after: `${last.day} ${last.starId}` } : null,
-  };
+    empty: emptyWords(search),
+  });
+  return html`${list}${more}`;
 }
 
-async function events({ sql }: PagesDeps, search: Search): Promise<Found> {
+async function events({ sql }: PagesDeps, search: Search): Promise<Html> {
   const { type, day, text, after, now } = search;
   const isForeverMint = type === "forever-mint";
-  const all = await listEvents(sql, {
-    isForeverMint,
-    text,
-    day,
-    after: after === "" ? undefined : after,
-    limit: PER_PAGE + 1,
-  });
-  const rows = all.slice(0, PER_PAGE);
-  const days = await daysOfTheOne(sql, search, rows);
-  const last = days === undefined ? rows.at(-1)?.id : days[PER_PAGE - 1]?.day;
-  const isMore = (days ?? all).length > PER_PAGE && last !== undefined;
-  return {
+  const limit = PER_PAGE + 1;
+  const found = await listEvents(sql, { isForeverMint, text, day, after, limit });
+  const events = pageOf(found, PER_PAGE, ({ id }) => pathOf(search, { after: id }), "More");
+  const days = await daysOfTheOne(sql, search, events.shown);
+  const dayPage =
+    days && pageOf(days, PER_PAGE, ({ day }) => pathOf(search, { after, before: day }), "More");
+  const rows = events.shown.flatMap((event) =>
+    (dayPage?.shown ?? [{ day: dayOf(event.lastAt), lastAt: event.lastAt }]).map((starred) => ({
+      ...event,
+      ...starred,
+    })),
+  );
+  const list = table({
+    caption: "Actors",
+    rows,
     columns: [
-      { label: "Actor", isWhole: true },
-      { label: "Event", isText: true },
-      "Last star",
-      { label: "Stars, all days", isNumber: true },
-      { label: "Weight, all days", isNumber: true },
+      [
+        "Actor",
+        "whole",
+        ({ id, day }) => actorLink(isForeverMint ? `forever-mint/${id}` : `event-day/${id}/${day}`),
+      ],
+      ["Event", "text", ({ title }) => title],
+      ["Last star", "plain", ({ lastAt }) => ago(lastAt, now)],
+      ["Stars, all days", "number", ({ stars }) => number(stars)],
+      ["Weight, all days", "number", ({ weight }) => number(weight)],
     ],
-    rows: rows.flatMap((event) =>
-      (days?.slice(0, PER_PAGE) ?? [{ day: dayOf(event.lastAt), lastAt: event.lastAt }]).map(
-        ({ day: starred, lastAt }) => [
-          actorLink(
-            isForeverMint ? `forever-mint/${event.id}` : `event-day/${event.id}/${starred}`,
-          ),
-          event.title,
-          ago(lastAt, now),
-          number(event.stars),
-          number(event.weight),
-        ],
-      ),
-    ),
-    next: isMore ? (days === undefined ? { after: last } : { after, before: last }) : null,
-  };
+    empty: emptyWords(search),
+  });
+  return html`${list}${(dayPage ?? events).more}`;
+}
+
+function emptyWords({ q }: Search): string {
+  return q === "" ? "No star has reached one yet." : "None that fits has had a star.";
 }
 
 /** Where a search leads to one event, all its days are listed instead of the newest. */
@@ -157,11 +156,7 @@ const ORDERS: Readonly<Record<ActorType, string>> = {
   "forever-mint": ", by event id",
 };
 
-function page(search: Search, { columns, rows, next }: Found): Html {
-  const { q, type } = search;
-  const link = (other: ActorType): string =>
-    `/ops/actors?${new URLSearchParams({ type: other, q })}`;
-  const more = next === null ? null : `/ops/actors?${new URLSearchParams({ type, q, ...next })}`;
+function page({ q, type }: Search, list: Html): Html {
   return html`<form class="row" method="get" action="/ops/actors" role="search">
 <div class="grow"><label for="q">Wallet, event, day, or a whole name</label>
 <input id="q" name="q" type="search" value="${q}" placeholder="0.0.1001 · 2026-11-20 · event-day/meetup/2026-11-20"></div>
@@ -169,12 +164,9 @@ function page(search: Search, { columns, rows, next }: Found): Html {
 </form>
 <nav class="tabs" aria-label="Kinds of actors">${ACTOR_TYPES.map(
     (other) =>
-      html`<a href="${link(other)}"${other === type ? html` aria-current="page"` : ""}>${kindWords(other)}s</a>`,
+      html`<a href="${pathOf({ type: other, q })}"${other === type ? html` aria-current="page"` : ""}>${kindWords(other)}s</a>`,
   )}</nav>
-${section(
-  `${kindWords(type)}s${q === "" ? ORDERS[type] : ` for “${q}”`}`,
-  html`${table({ caption: "Actors", columns, rows, empty: q === "" ? "No star has reached one yet." : "None that fits has had a star." })}${older(more, "More")}`,
-)}
+${section(`${kindWords(type)}s${q === "" ? ORDERS[type] : ` for “${q}”`}`, list)}
 <p class="hint">Every actor that a star has reached is here, whichever process decided it. ${
     type === "wallet-day"
       ? "Live: its state is kept ready in Redis for every process. Stored: it is read from the journal when it is needed."

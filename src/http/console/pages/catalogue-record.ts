@@ -1,6 +1,6 @@
 import type { RecordType } from "../../../catalogue/record-type.ts";
 import type { CatalogueRecord } from "../../../reads/console-catalogue.ts";
-import { type Content, facts, type Html, html, instant, number } from "../markup.ts";
+import { type Content, facts, type Html, html, instant, number, quiet } from "../markup.ts";
 import { kindWords, upperFirst } from "../words.ts";
 
 /** A record with every field it has, and what a decision changes, for whom it has to be judged. */
@@ -35,7 +35,7 @@ function eventState({ starts_at, ends_at }: CatalogueRecord["whole"], now: numbe
 }
 
 function shown(name: string, value: unknown): Content {
-  if (value === null || value === "") return html`<span class="quiet">none</span>`;
+  if (value === null || value === "") return quiet("none");
   if (typeof value === "number") return name.endsWith("_at") ? instant(value) : number(value, 6);
   if (typeof value === "boolean") return value ? "yes" : "no";
   if (Array.isArray(value)) return value.length === 0 ? shown(name, null) : listed(value);

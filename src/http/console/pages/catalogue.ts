@@ -8,9 +8,9 @@ import {
 } from "../../../reads/console-catalogue.ts";
 import type { Sql } from "../../../store/postgres.ts";
 import { actionForm, flawIn, needsRole } from "../forms.ts";
-import { ago, type Content, type Html, html, number, section, table } from "../markup.ts";
+import { ago, type Column, type Html, html, number, section, table } from "../markup.ts";
 import type { Action, Page, PageRequest, PagesDeps } from "../page.ts";
-import { older, textOf } from "../paging.ts";
+import { pageOf, textOf } from "../paging.ts";
 import { kindWords, upperFirst } from "../words.ts";
 import { isWeb, wholeRecord } from "./catalogue-record.ts";
 
@@ -75,7 +75,6 @@ function deciding(sql: Sql, isApproved: boolean): Action {
   };
   return {
     path: isApproved ? "/catalogue/approve" : "/catalogue/reject",
-    name: isApproved ? "catalogue.approve" : "catalogue.reject",
     role: isApproved ? "operator" : "admin",
     subject(form) {
       const [type, ids] = [typeOf(form), idsOf(form)];
@@ -105,8 +104,8 @@ function body(
   },
 ): Html {
   const { asked, waiting, found } = given;
-  const records = found.slice(0, PER_PAGE);
-  const last = found.length > PER_PAGE ? records.at(-1)?.id : undefined;
+  const after = ({ id }: CatalogueRecord): string => `/ops${listPath(asked, id)}`;
+  const { shown, more } = pageOf(found, PER_PAGE, after, "Next");
   const tab = (to: Omit<Asked, "after">, text: string, isHere: boolean): Html =>
     html`<a href="/ops${listPath(to)}"${isHere ? html` aria-current="true"` : ""}>${text}</a>`;
   return html`<p class="lead">Only approved records are ever shown by the public API and can be starred. Rejecting hides a record, and it waits here again; its stars stay.</p>
@@ -120,7 +119,7 @@ function body(
 <nav class="tabs" aria-label="Waiting or shown">${tab({ ...asked, isApproved: false }, "Waiting", !asked.isApproved)}${tab({ ...asked, isApproved: true }, "Shown", asked.isApproved)}</nav>
 ${section(
   asked.isApproved ? "Shown" : "Waiting for approval",
-  html`${records.length === 0 ? html`<p class="empty">${emptyWords(asked)}</p>` : recordsForm(request, asked, records)}${older(last === undefined ? null : `/ops${listPath(asked, last)}`, "Next")}`,
+  html`${shown.length === 0 ? html`<p class="empty">${emptyWords(asked)}</p>` : recordsForm(request, asked, shown)}${more}`,
 )}`;
 }
 
@@ -140,31 +139,36 @@ function recordsForm(
   asked: Asked,
   records: readonly CatalogueRecord[],
 ): Html {
-  const { isApproved } = asked;
-  const word = isApproved ? "Reject" : "Approve";
+  const { isApproved, type } = asked;
   const path = isApproved ? "/catalogue/reject" : "/catalogue/approve";
-  const chosen = new Set(request.refused?.form.getAll("id"));
   const needed = request.lacksRoleFor(path);
-  const rows = records.map((record) => {
-    const given = { word, isShown: isApproved, isChosen: chosen.has(record.id) };
-    const known = knownOf(asked.type, record, request.now);
-    return needed === null ? withChoice(record, known, given) : known;
-  });
-  const known = [
-    { label: "Record", isText: true, isTitle: true },
-    { label: "About", isText: true },
-    { label: isApproved ? "Approved" : "Created", isWhole: true },
+  const known: readonly Column<CatalogueRecord>[] = [
+    ["Record", "text title", nameCell],
+    ["About", "text", (record) => aboutCell(type, record, request.now)],
+    [
+      isApproved ? "Approved" : "Created",
+      "whole",
+      ({ approvedAt, createdAt }) => ago(approvedAt ?? createdAt, request.now),
+    ],
   ];
+  const chosen = new Set(request.refused?.form.getAll("id"));
   const list = table({
-    caption: `${kindWords(asked.type)} records by id`,
-    columns: needed === null ? ["", ...known, { label: "", isAction: true }] : known,
-    rows,
+    caption: `${kindWords(type)} records by id`,
+    rows: records,
+    columns:
+      needed === null
+        ? [
+            ["", "plain", (record) => choiceCell(record, chosen.has(record.id))],
+            ...known,
+            ["", "action", (record) => decisionCell(record, isApproved)],
+          ]
+        : known,
   });
   if (needed !== null) return html`${list}${needsRole(needed)}`;
   return actionForm(
     request,
     { path, kind: "list" },
-    html`<button hidden name="only"></button><input type="hidden" name="type" value="${asked.type}"><input type="hidden" name="view" value="${isApproved ? "shown" : "waiting"}">
+    html`<button hidden name="only"></button><input type="hidden" name="type" value="${type}"><input type="hidden" name="view" value="${isApproved ? "shown" : "waiting"}">
 ${list}<div class="choices bulk">${isApproved ? rejectChosen() : approveSeveral(records.length)}</div>`,
   );
 }
@@ -178,26 +182,24 @@ function rejectChosen(): Html {
   return html`<details class="ask"><summary class="button danger">Reject the chosen ones …</summary><p>The public API hides them from now on and they take no stars. They wait for approval again; the stars they have stay.</p><button class="primary danger">Reject the chosen ones</button></details>`;
 }
 
-function knownOf(type: RecordType, record: CatalogueRecord, now: number): Content[] {
-  const { id, name, about, url, createdAt, approvedAt } = record;
-  return [
-    html`${name}<span class="below"><span class="code quiet">${id}</span>${isWeb(url) ? html` <a href="${url}" title="${url}" rel="noopener noreferrer external">${shortUrl(url)}</a>` : ""}</span>`,
-    html`${about}<details><summary aria-label="The whole record of ${name}">The whole record</summary>${wholeRecord(type, record, now)}</details>`,
-    ago(approvedAt ?? createdAt, now),
-  ];
+function nameCell({ id, name, url }: CatalogueRecord): Html {
+  const link = isWeb(url)
+    ? html` <a href="${url}" title="${url}" rel="noopener noreferrer external">${shortUrl(url)}</a>`
+    : "";
+  return html`${name}<span class="below"><span class="code quiet">${id}</span>${link}</span>`;
 }
 
-/** What is known of a record, between its check box and its button. */
-function withChoice(
-  { id, name }: CatalogueRecord,
-  known: readonly Content[],
-  given: { readonly word: string; readonly isShown: boolean; readonly isChosen: boolean },
-): Content[] {
-  return [
-    html`<input type="checkbox" name="id" value="${id}" aria-label="Choose ${name}"${given.isChosen ? html` checked` : ""}><input type="hidden" name="listed" value="${id}">`,
-    ...known,
-    html`<button class="small${given.isShown ? " danger" : ""}" name="only" value="${id}" aria-label="${given.word} ${name}">${given.word}</button>`,
-  ];
+function aboutCell(type: RecordType, record: CatalogueRecord, now: number): Html {
+  return html`${record.about}<details><summary aria-label="The whole record of ${record.name}">The whole record</summary>${wholeRecord(type, record, now)}</details>`;
+}
+
+function choiceCell({ id, name }: CatalogueRecord, isChosen: boolean): Html {
+  return html`<input type="checkbox" name="id" value="${id}" aria-label="Choose ${name}"${isChosen ? html` checked` : ""}><input type="hidden" name="listed" value="${id}">`;
+}
+
+function decisionCell({ id, name }: CatalogueRecord, isApproved: boolean): Html {
+  const [word, look] = isApproved ? ["Reject", "small danger"] : ["Approve", "small"];
+  return html`<button class="${look}" name="only" value="${id}" aria-label="${word} ${name}">${word}</button>`;
 }
 
 /** Enough to see where it leads; the whole address is in the title. */

@@ -7,7 +7,7 @@ import {
 } from "../../../reads/console-holdings.ts";
 import { LISTED_MAX } from "../../../upkeep/holdings-check/dry-run.ts";
 import { UUID } from "../forms.ts";
-import { ago, facts, type Html, html, instant, number, section } from "../markup.ts";
+import { ago, facts, type Html, html, instant, number, quiet, section } from "../markup.ts";
 import type { Page, PagesDeps } from "../page.ts";
 import { checkBadge } from "./holdings.ts";
 import { mintTable, openSection, removedSection } from "./holdings-tables.ts";
@@ -48,13 +48,8 @@ function summary(check: ListedCheck, now: number): Html {
       ["State", checkBadge(check)],
       ["Started", instant(startedAt)],
       ["Ended", finishedAt === null ? "not yet" : instant(finishedAt)],
-      [
-        "Rounds",
-        html`${number(passes)} <span class="quiet">each tries again what was left open</span>`,
-      ],
-      ...(state === "running" && nextTryAt > now
-        ? ([["Goes on", ago(nextTryAt, now)]] as const)
-        : []),
+      ["Rounds", html`${number(passes)} ${quiet("each tries again what was left open")}`],
+      ["Goes on", state === "running" && nextTryAt > now ? ago(nextTryAt, now) : null],
       ["NFTs that stopped counting", number(check.removed)],
       ["NFTs found held", number(check.kept)],
       ["Parts left open", number(check.deferred)],

@@ -21,20 +21,14 @@ export function lossWords(weight: number): string {
 export function mintTable(mints: readonly CheckedMintRow[], empty: string): Html {
   return table({
     caption: "Forever mints, in numbers",
+    rows: mints,
     columns: [
-      { label: "Forever mint", isWhole: true },
-      { label: "Removed", isNumber: true },
-      { label: "Weight", isNumber: true },
-      { label: "Kept", isNumber: true },
-      { label: "Left open", isNumber: true },
+      ["Forever mint", "whole", ({ event }) => actorLink(`forever-mint/${event}`, event)],
+      ["Removed", "number", ({ removed }) => number(removed)],
+      ["Weight", "number", ({ weight }) => lossWords(weight)],
+      ["Kept", "number", ({ kept }) => number(kept)],
+      ["Left open", "number", ({ open }) => number(open)],
     ],
-    rows: mints.map(({ event, removed, weight, kept, open }) => [
-      actorLink(`forever-mint/${event}`, event),
-      number(removed),
-      lossWords(weight),
-      number(kept),
-      number(open),
-    ]),
     empty,
   });
 }
@@ -51,24 +45,20 @@ export function removedSection(
   if (releases.length === 0) return null;
   const list = table({
     caption: "NFTs that stopped counting, with the evidence",
+    rows: releases,
     columns: [
-      { label: "Mint", isWhole: true },
-      { label: "NFT", isWhole: true, isTitle: true },
-      { label: "Counted for", isWhole: true },
-      { label: "By star", isWhole: true },
-      { label: "Weight", isNumber: true },
-      { label: "The ledger said", isText: true },
-      { label: "Seen", isWhole: true },
+      ["Mint", "whole", ({ event }) => event],
+      ["NFT", "whole title", ({ collection, serial }) => `${collection} ${number(serial)}`],
+      [
+        "Counted for",
+        "whole",
+        ({ wallet }) => onExplorer(given.explorer, `account/${wallet}`, wallet),
+      ],
+      ["By star", "whole", ({ starId }) => starLink(starId)],
+      ["Weight", "number", ({ weight }) => lossWords(weight)],
+      ["The ledger said", "text", evidence],
+      ["Seen", "whole", seen],
     ],
-    rows: releases.map((release) => [
-      release.event,
-      `${release.collection} ${number(release.serial)}`,
-      onExplorer(given.explorer, `account/${release.wallet}`, release.wallet),
-      starLink(release.starId),
-      lossWords(release.weight),
-      evidence(release),
-      html`<span title="in the list of the whole collection ${new Date(release.listedAt).toISOString()}">${instant(release.readAt)}</span>`,
-    ]),
   });
   return section(
     given.title,
@@ -86,31 +76,39 @@ function evidence({ owner, deleted, spare }: ReleasedNft): string {
   return spare === null ? where : `${where}; the +5 goes on with B ${number(spare)}`;
 }
 
+function seen({ listedAt, readAt }: ReleasedNft): Html {
+  return html`<span title="in the list of the whole collection ${new Date(listedAt).toISOString()}">${instant(readAt)}</span>`;
+}
+
 /** The first parts that were left open, and why. */
 export function openSection(mints: readonly CheckedMintRow[]): Content {
-  const rows = mints.flatMap(({ event, deferred }) =>
-    deferred.map(({ collection, serial, starId, wallet, reason }) => [
-      event,
-      serial === null ? `all of collection ${collection}` : `${collection} ${number(serial)}`,
-      starId === null ? "–" : html`${wallet ?? ""} ${starLink(starId)}`,
-      html`${badge("warn", "doubt")} ${reason}`,
-    ]),
-  );
+  const rows = mints
+    .flatMap(({ event, deferred }) => deferred.map((part) => ({ event, ...part })))
+    .slice(0, LISTED_MAX);
   if (rows.length === 0) return null;
   const list = table({
     caption: "Parts left open, and why",
+    rows,
     columns: [
-      { label: "Mint", isWhole: true },
-      { label: "Part", isWhole: true },
-      { label: "Counts for", isWhole: true },
-      { label: "Why", isText: true },
+      ["Mint", "whole", ({ event }) => event],
+      [
+        "Part",
+        "whole",
+        ({ collection, serial }) =>
+          serial === null ? `all of collection ${collection}` : `${collection} ${number(serial)}`,
+      ],
+      [
+        "Counts for",
+        "whole",
+        ({ starId, wallet }) => starId && html`${wallet ?? ""} ${starLink(starId)}`,
+      ],
+      ["Why", "text", ({ reason }) => html`${badge("warn", "doubt")} ${reason}`],
     ],
-    rows: rows.slice(0, LISTED_MAX),
   });
   const total = mints.reduce((sum, { open }) => sum + open, 0);
   return section(
     "Left open",
-    html`${list}${andMore(total - Math.min(rows.length, LISTED_MAX))}`,
+    html`${list}${andMore(total - rows.length)}`,
     html`<span class="hint">nothing is removed there</span>`,
   );
 }

@@ -1,8 +1,18 @@
 import { type ListedCheck, listChecks } from "../../../reads/console-holdings.ts";
 import { actionForm, flawIn } from "../forms.ts";
-import { badge, type Content, duration, html, moment, number, section, table } from "../markup.ts";
-import type { Action, Page, PagesDeps } from "../page.ts";
-import { older, wholeNumber } from "../paging.ts";
+import {
+  badge,
+  duration,
+  type Html,
+  html,
+  moment,
+  number,
+  quiet,
+  section,
+  table,
+} from "../markup.ts";
+import type { Action, Page, PageRequest, PagesDeps } from "../page.ts";
+import { pageOf, wholeNumber } from "../paging.ts";
 import { checkWords } from "../words.ts";
 import { lossWords } from "./holdings-tables.ts";
 
@@ -16,52 +26,50 @@ export function holdingsPage(deps: PagesDeps): Page {
     async show(request) {
       const before = wholeNumber(request.query, "before");
       const found = await listChecks(deps.sql, { before, limit: PER_PAGE + 1 });
-      const checks = found.slice(0, PER_PAGE);
-      const last = found.length > PER_PAGE ? checks.at(-1)?.startedAt : undefined;
-      return {
-        title: "Holdings checks",
-        body: html`<p class="lead">Every day at 00:00 UTC forever mints lose the weight of NFTs that their wallets no longer hold. Nothing is removed on a doubt: such parts stay open and are tried again.</p>
-${section(
-  "Check now",
-  html`<p>A dry run reads the ledger, judges as the check does and writes nothing down. It shows what would be removed; then you decide.</p>
-${actionForm(request, { path: "/holdings/dry-run", kind: "row" }, html`<button class="primary">Start a dry run</button><a class="button" href="/ops/holdings/now">The last dry run</a>`)}`,
-)}
-${section(
-  "Runs",
-  html`${table({
-    caption: "Runs of the check, newest first",
-    columns: [
-      { label: "Day", isWhole: true },
-      { label: "State", isWhole: true },
-      { label: "Started", isWhole: true },
-      { label: "Took", isNumber: true },
-      { label: "Removed", isNumber: true },
-      { label: "Weight", isNumber: true },
-      { label: "Kept", isNumber: true },
-      { label: "Left open", isNumber: true },
-    ],
-    rows: checks.map((check) => row(check, request.now)),
-    empty: "The check has not run yet; the day of the very first start counts as checked.",
-  })}${older(last === undefined ? null : `/ops/holdings?before=${last}`)}`,
-)}`,
-      };
+      return { title: "Holdings checks", body: body(request, found) };
     },
     actions: [dryRunning(deps), running(deps)],
   };
 }
 
-function row(check: ListedCheck, now: number): Content[] {
-  const { id, day, kind, startedAt, finishedAt, removed, weight, kept, deferred } = check;
-  return [
-    html`<a href="/ops/holdings/runs/${id}">${day}</a>${kind === "manual" ? html` <span class="quiet">by hand</span>` : ""}`,
-    checkBadge(check),
-    moment(startedAt, now),
-    finishedAt === null ? "–" : duration(Math.max(0, finishedAt - startedAt)),
-    number(removed),
-    lossWords(weight),
-    number(kept),
-    number(deferred),
-  ];
+function body(request: PageRequest, found: readonly ListedCheck[]): Html {
+  const after = ({ startedAt }: ListedCheck): string => `/ops/holdings?before=${startedAt}`;
+  const { shown, more } = pageOf(found, PER_PAGE, after);
+  const dryRun = actionForm(
+    request,
+    { path: "/holdings/dry-run", kind: "row" },
+    html`<button class="primary">Start a dry run</button><a class="button" href="/ops/holdings/now">The last dry run</a>`,
+  );
+  const runs = table({
+    caption: "Runs of the check, newest first",
+    rows: shown,
+    columns: [
+      ["Day", "whole", dayLink],
+      ["State", "whole", checkBadge],
+      ["Started", "whole", ({ startedAt }) => moment(startedAt, request.now)],
+      ["Took", "number", took],
+      ["Removed", "number", ({ removed }) => number(removed)],
+      ["Weight", "number", ({ weight }) => lossWords(weight)],
+      ["Kept", "number", ({ kept }) => number(kept)],
+      ["Left open", "number", ({ deferred }) => number(deferred)],
+    ],
+    empty: "The check has not run yet; the day of the very first start counts as checked.",
+  });
+  return html`<p class="lead">Every day at 00:00 UTC forever mints lose the weight of NFTs that their wallets no longer hold. Nothing is removed on a doubt: such parts stay open and are tried again.</p>
+${section(
+  "Check now",
+  html`<p>A dry run reads the ledger, judges as the check does and writes nothing down. It shows what would be removed; then you decide.</p>
+${dryRun}`,
+)}
+${section("Runs", html`${runs}${more}`)}`;
+}
+
+function dayLink({ id, day, kind }: ListedCheck): Html {
+  return html`<a href="/ops/holdings/runs/${id}">${day}</a>${kind === "manual" ? html` ${quiet("by hand")}` : ""}`;
+}
+
+function took({ startedAt, finishedAt }: ListedCheck): string | null {
+  return finishedAt === null ? null : duration(Math.max(0, finishedAt - startedAt));
 }
 
 /** How a run ended; the word says it. */
@@ -73,7 +81,6 @@ export function checkBadge({ state, deferred }: Pick<ListedCheck, "state" | "def
 function dryRunning({ checks }: PagesDeps): Action {
   return {
     path: "/holdings/dry-run",
-    name: "holdings.dry-run",
     role: "operator",
     subject: () => "all forever mints",
     async run({ session }) {
@@ -92,7 +99,6 @@ const NOTICES = {
 function running({ checks }: PagesDeps): Action {
   return {
     path: "/holdings/run",
-    name: "holdings.run",
     role: "operator",
     subject(form) {
       if (form.get("confirmed") !== "yes") {

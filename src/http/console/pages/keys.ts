@@ -1,9 +1,10 @@
 import { issueKey, type ListedKey, newestKeys, revokeKey } from "../../../keys/api-keys.ts";
 import type { Sql } from "../../../store/postgres.ts";
-import { actionForm, askingButton, fieldOf, filledIn, flawIn, shownOnce, UUID } from "../forms.ts";
-import { ago, badge, type Content, html, section, table } from "../markup.ts";
+import { fieldsForm, filledIn, flawIn, UUID } from "../forms.ts";
+import { code, type Html, html, section, table } from "../markup.ts";
 import type { Action, Page, PageRequest, PagesDeps } from "../page.ts";
-import { older, textOf } from "../paging.ts";
+import { pageOf, textOf } from "../paging.ts";
+import { credentialColumns, shownOnce } from "./credentials.ts";
 
 const ISSUE = "/keys/issue";
 const REVOKE = "/keys/revoke";
@@ -28,7 +29,6 @@ function issuing(sql: Sql): Action {
   const nameOf = (form: URLSearchParams): string => filledIn(form, "name", { what: "A name" });
   return {
     path: ISSUE,
-    name: "keys.issue",
     role: "admin",
     subject: nameOf,
     async run({ form }) {
@@ -52,7 +52,6 @@ function revoking(sql: Sql): Action {
     filledIn(form, "id", { what: "The key's id", form: UUID });
   return {
     path: REVOKE,
-    name: "keys.revoke",
     role: "admin",
     subject: idOf,
     async run({ form }) {
@@ -65,53 +64,23 @@ function revoking(sql: Sql): Action {
   };
 }
 
-function body(request: PageRequest, found: readonly ListedKey[]) {
-  const keys = found.slice(0, PER_PAGE);
-  const last = found.length > PER_PAGE ? keys.at(-1)?.id : undefined;
-  const form = actionForm(
-    request,
-    { path: ISSUE, kind: "fields" },
-    html`${fieldOf(request, ISSUE, {
-      name: "name",
-      label: "Owner",
-      hint: "A person or a project; it stands in this list and in the operator log.",
-      maxLength: 300,
-    })}<button class="primary">Issue a key</button>`,
-  );
-  return html`<p class="lead">Keys of the public API. Each is shown once, when it is issued; a stored key shows only how it starts.</p>
-${section("Issue a key", form)}
-${section(
-  "Keys",
-  html`${table({
+function body(request: PageRequest, found: readonly ListedKey[]): Html {
+  const { shown, more } = pageOf(found, PER_PAGE, ({ id }) => `/ops/keys?before=${id}`);
+  const owner = {
+    name: "name",
+    label: "Owner",
+    hint: "A person or a project; it stands in this list and in the operator log.",
+    maxLength: 300,
+  };
+  const keys = table({
     caption: "Keys, newest first",
+    rows: shown,
     columns: [
-      { label: "Owner", isText: true },
-      { label: "Starts with", isWhole: true },
-      { label: "State", isWhole: true },
-      { label: "Created", isWhole: true },
-      { label: "Last used", isWhole: true },
-      { label: "", isAction: true },
-    ],
-    rows: keys.map((key) => row(request, key)),
-    empty:
-      "No key was issued yet: the public API refuses every request. Issue the first one above.",
-  })}${older(last === undefined ? null : `/ops/keys?before=${last}`)}`,
-)}`;
-}
-
-function row(request: PageRequest, key: ListedKey): Content[] {
-  const { now } = request;
-  const { id, name, prefix, createdAt, lastUsedAt, revokedAt } = key;
-  return [
-    name,
-    html`<span class="code">${prefix}…</span>`,
-    revokedAt === null
-      ? badge("good", "works")
-      : html`${badge("plain", "revoked")} <span class="quiet">${ago(revokedAt, now)}</span>`,
-    ago(createdAt, now),
-    lastUsedAt === null ? "never" : ago(lastUsedAt, now),
-    revokedAt === null
-      ? askingButton(request, {
+      ["Owner", "text", ({ name }) => name],
+      ["Starts with", "whole", ({ prefix }) => code(`${prefix}…`)],
+      ...credentialColumns<ListedKey>(request, {
+        created: "Created",
+        revoking: ({ id, name }) => ({
           path: REVOKE,
           word: "Revoke",
           label: `Revoke … the key of ${name}`,
@@ -119,7 +88,13 @@ function row(request: PageRequest, key: ListedKey): Content[] {
             "From that moment every request with it is refused, in every process. A revoked key cannot be brought back; its owner would need a new one.",
           sure: "Revoke this key",
           fields: { id },
-        })
-      : "",
-  ];
+        }),
+      }),
+    ],
+    empty:
+      "No key was issued yet: the public API refuses every request. Issue the first one above.",
+  });
+  return html`<p class="lead">Keys of the public API. Each is shown once, when it is issued; a stored key shows only how it starts.</p>
+${section("Issue a key", fieldsForm(request, { path: ISSUE, fields: [owner], word: "Issue a key" }))}
+${section("Keys", html`${keys}${more}`)}`;
 }

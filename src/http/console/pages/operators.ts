@@ -6,9 +6,10 @@ import {
   revokeOperator,
 } from "../../../keys/operators.ts";
 import type { Sql } from "../../../store/postgres.ts";
-import { actionForm, askingButton, fieldOf, filledIn, needsRole, shownOnce } from "../forms.ts";
-import { ago, badge, type Content, type Html, html, section, table } from "../markup.ts";
+import { fieldsForm, filledIn, needsRole } from "../forms.ts";
+import { type Html, html, section, table } from "../markup.ts";
 import type { Action, Page, PageRequest, PagesDeps } from "../page.ts";
+import { credentialColumns, shownOnce } from "./credentials.ts";
 
 const ADD = "/operators/add";
 const REVOKE = "/operators/revoke";
@@ -33,7 +34,6 @@ const nameOf = (form: URLSearchParams): string =>
 function adding(sql: Sql): Action {
   return {
     path: ADD,
-    name: "operators.add",
     role: "admin",
     subject: nameOf,
     async run({ form }) {
@@ -56,7 +56,6 @@ function adding(sql: Sql): Action {
 function revoking(sql: Sql): Action {
   return {
     path: REVOKE,
-    name: "operators.revoke",
     role: "admin",
     subject: nameOf,
     async run({ form }) {
@@ -67,60 +66,39 @@ function revoking(sql: Sql): Action {
 }
 
 function body(request: PageRequest, operators: readonly ListedOperator[]): Html {
-  const form = actionForm(
-    request,
-    { path: ADD, kind: "fields" },
-    html`${fieldOf(request, ADD, { name: "name", label: "Name", hint: "It stands in the operator log.", maxLength: 60 })}${fieldOf(
-      request,
-      ADD,
-      {
-        name: "role",
-        label: "Role",
-        hint: "Viewers look; operators publish again, check holdings and approve; admins do the rest.",
-        choices: ROLES.map((role) => [role, role]),
-      },
-    )}<button class="primary">Add an operator</button>`,
-  );
-  return html`<p class="lead">Who may look and act here, each by a token of their own. The bearer of OPERATOR_TOKEN is not among them.</p>
-${section("Add an operator", form)}
-${section(
-  "Operators",
-  table({
+  const name = {
+    name: "name",
+    label: "Name",
+    hint: "It stands in the operator log.",
+    maxLength: 60,
+  };
+  const role = {
+    name: "role",
+    label: "Role",
+    hint: "Viewers look; operators publish again, check holdings and approve; admins do the rest.",
+    choices: ROLES.map((each) => [each, each] as const),
+  };
+  const list = table({
     caption: "Operators, oldest first",
+    rows: operators,
     columns: [
-      { label: "Name", isText: true },
-      { label: "Role", isWhole: true },
-      { label: "State", isWhole: true },
-      { label: "Added", isWhole: true },
-      { label: "Last used", isWhole: true },
-      { label: "", isAction: true },
-    ],
-    rows: operators.map((operator) => row(request, operator)),
-    empty: "None was added yet: only the bearer of OPERATOR_TOKEN signs in.",
-  }),
-)}`;
-}
-
-function row(request: PageRequest, operator: ListedOperator): Content[] {
-  const { now } = request;
-  const { name, role, createdAt, lastUsedAt, revokedAt } = operator;
-  return [
-    name,
-    role,
-    revokedAt === null
-      ? badge("good", "works")
-      : html`${badge("plain", "revoked")} <span class="quiet">${ago(revokedAt, now)}</span>`,
-    ago(createdAt, now),
-    lastUsedAt === null ? "never" : ago(lastUsedAt, now),
-    revokedAt === null
-      ? askingButton(request, {
+      ["Name", "text", (operator) => operator.name],
+      ["Role", "whole", (operator) => operator.role],
+      ...credentialColumns<ListedOperator>(request, {
+        created: "Added",
+        revoking: (operator) => ({
           path: REVOKE,
           word: "Revoke",
-          label: `Revoke … ${name}`,
+          label: `Revoke … ${operator.name}`,
           question: "Token and sessions end at once, in every process. It cannot be taken back.",
-          sure: `Revoke ${name}`,
-          fields: { name },
-        })
-      : "",
-  ];
+          sure: `Revoke ${operator.name}`,
+          fields: { name: operator.name },
+        }),
+      }),
+    ],
+    empty: "None was added yet: only the bearer of OPERATOR_TOKEN signs in.",
+  });
+  return html`<p class="lead">Who may look and act here, each by a token of their own. The bearer of OPERATOR_TOKEN is not among them.</p>
+${section("Add an operator", fieldsForm(request, { path: ADD, fields: [name, role], word: "Add an operator" }))}
+${section("Operators", list)}`;
 }

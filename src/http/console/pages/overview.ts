@@ -1,6 +1,20 @@
+import type { KnownProcess } from "../../../store/service-report.ts";
 import { figureList, figuresOf } from "../figures.ts";
 import { healthOf, processHealth } from "../health.ts";
-import { ago, badge, duration, type Html, html, number, raw, section, table } from "../markup.ts";
+import {
+  ago,
+  badge,
+  type Column,
+  type Content,
+  duration,
+  type Html,
+  html,
+  number,
+  quiet,
+  raw,
+  section,
+  table,
+} from "../markup.ts";
 import { type Numbers, type Point, SERIES } from "../numbers.ts";
 import type { Page, PagesDeps } from "../page.ts";
 import { limitWords, refusalWords } from "../words.ts";
@@ -73,78 +87,76 @@ function refusals({ hour }: Numbers): Html {
     .sort(([, one], [, other]) => other - one)
     .flatMap(([name, count]) => {
       const [kind, ...rest] = name.split(" ");
-      if (kind === "refused") return [[inFeed(refusalWords(rest.join(" "))), number(count)]];
-      return kind === "limited" ? [[inFeed(limitWords(rest.join(" "))), number(count)]] : [];
+      if (kind === "refused") return [{ words: refusalWords(rest.join(" ")), count }];
+      return kind === "limited" ? [{ words: limitWords(rest.join(" ")), count }] : [];
     });
   return table({
     caption: "Refusals of the last hour by reason",
-    columns: ["Reason", { label: "Times", isNumber: true }],
     rows,
+    columns: [
+      ["Reason", "plain", ({ words }) => html`<a href="/ops/feed">${words}</a>`],
+      ["Times", "number", ({ count }) => number(count)],
+    ],
     empty: "Nothing was refused within the last hour.",
   });
 }
 
-/** Decisions as they come, refusals among them. */
-function inFeed(words: string): Html {
-  return html`<a href="/ops/feed">${words}</a>`;
-}
-
 function processes({ processes: known, at }: Numbers): Html {
-  const ms = (value: number | null | undefined): string =>
-    value === null || value === undefined ? "–" : duration(value);
+  const ms = (value: number | null | undefined): Content =>
+    value === undefined || value === null ? null : duration(value);
   return table({
     caption: "Processes that reported within the last hour",
+    rows: known,
     columns: [
-      { label: "Process", isTitle: true },
-      "State",
-      "Version",
-      "Started",
-      "Last report",
-      { label: "Actors in memory", isNumber: true },
-      { label: "Memory", isNumber: true },
-      { label: "Postgres", isNumber: true },
-      { label: "Redis", isNumber: true },
+      ["Process", "plain title", processName],
+      ["State", "plain", (process) => stateOf(process, at)],
+      ["Version", "plain", ({ version }) => version],
+      ["Started", "plain", ({ startedAt }) => ago(startedAt, at)],
+      ["Last report", "plain", ({ seenAt }) => ago(seenAt, at)],
+      [
+        "Actors in memory",
+        "number",
+        ({ report: { actors = null } }) => (actors === null ? null : number(actors)),
+      ],
+      ["Memory", "number", ({ report }) => `${number(report.memoryMb)} MB`],
+      ["Postgres", "number", ({ report }) => ms(report.postgresMs)],
+      ["Redis", "number", ({ report }) => ms(report.redisMs)],
     ],
-    rows: known.map((process) => {
-      const { mood, word } = processHealth(process, at);
-      const { actors, memoryMb, postgresMs, redisMs } = process.report;
-      return [
-        html`${process.role} <span class="quiet">${process.host}, process ${process.pid}</span>`,
-        badge(mood, word),
-        process.version,
-        ago(process.startedAt, at),
-        ago(process.seenAt, at),
-        actors === undefined ? "–" : number(actors),
-        `${number(memoryMb)} MB`,
-        ms(postgresMs),
-        ms(redisMs),
-      ];
-    }),
     empty:
       "No process has reported yet. A process reports ten seconds after its start at the latest.",
   });
 }
 
+function processName({ role, host, pid }: KnownProcess): Html {
+  return html`${role} ${quiet(`${host}, process ${pid}`)}`;
+}
+
+function stateOf(process: KnownProcess, now: number): Html {
+  const { mood, word } = processHealth(process, now);
+  return badge(mood, word);
+}
+
 const MINUTES_IN_NUMBERS = 10;
 
 function minutes(points: readonly Point[]): Html {
-  const rows = points
-    .slice(-MINUTES_IN_NUMBERS)
-    .reverse()
-    .map(([second, ...values]) => [
-      new Date(second * 1_000).toISOString().slice(11, 16),
-      ...values.map((value) => (value === null ? "–" : number(value, 2))),
-    ]);
+  const list = table({
+    caption: "The newest ten minutes",
+    rows: points.slice(-MINUTES_IN_NUMBERS).reverse(),
+    columns: [
+      ["Minute (UTC)", "plain", ([second]) => new Date(second * 1_000).toISOString().slice(11, 16)],
+      ...SERIES.map(
+        ({ label, unit }, line): Column<Point> => [
+          unit === "" ? label : `${label} (${unit})`,
+          "number",
+          (point) => measured(point[line + 1] ?? null),
+        ],
+      ),
+    ],
+  });
   return html`<details><summary>The charts' newest ten minutes as a table</summary>
-${table({
-  caption: "The newest ten minutes",
-  columns: [
-    "Minute (UTC)",
-    ...SERIES.map(({ label, unit }) => ({
-      label: unit === "" ? label : `${label} (${unit})`,
-      isNumber: true,
-    })),
-  ],
-  rows,
-})}</details>`;
+${list}</details>`;
+}
+
+function measured(value: number | null): string | null {
+  return value === null ? null : number(value, 2);
 }

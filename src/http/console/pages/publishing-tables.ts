@@ -3,7 +3,17 @@ import type { Finding } from "../../../publishing/reconciliation-findings.ts";
 import type { WaitingStar } from "../../../reads/console-publishing.ts";
 import { actionButton } from "../forms.ts";
 import { onExplorer, starLink } from "../links.ts";
-import { ago, badge, type Content, type Html, html, number, table } from "../markup.ts";
+import {
+  ago,
+  badge,
+  type Content,
+  code,
+  type Html,
+  html,
+  number,
+  quiet,
+  table,
+} from "../markup.ts";
 import type { PageRequest } from "../page.ts";
 import { alarmWords, findingWords, troubleWords } from "../publishing-words.ts";
 import { publicationWords, upperFirst } from "../words.ts";
@@ -14,55 +24,51 @@ const STUCK_AFTER_MS = 60_000;
 export function alarmsTable(alarms: readonly RaisedAlarm[], now: number): Html {
   return table({
     caption: "Alarms of the workers",
+    rows: alarms,
     columns: [
-      { label: "What is wrong", isText: true },
-      { label: "Where", isWhole: true },
-      { label: "In detail", isText: true },
-      { label: "Since", isWhole: true },
+      [
+        "What is wrong",
+        "text",
+        ({ reason }) => html`${badge("bad", "alarm")} ${alarmWords(reason)}`,
+      ],
+      ["Where", "whole", ({ subject }) => (subject === "" ? null : code(subject))],
+      ["In detail", "text", ({ detail }) => troubleWords(detail)],
+      ["Since", "whole", ({ raisedAt }) => ago(raisedAt, now)],
     ],
-    rows: alarms.map(({ reason, subject, detail, raisedAt }) => [
-      html`${badge("bad", "alarm")} ${alarmWords(reason)}`,
-      subject === "" ? "–" : html`<span class="code">${subject}</span>`,
-      troubleWords(detail),
-      ago(raisedAt, now),
-    ]),
     empty: "None: no worker needs a person.",
   });
 }
 
 export function waitingTable(request: PageRequest, stars: readonly WaitingStar[]): Html {
+  const { now } = request;
   return table({
     caption: "Stars not yet on the ledger, oldest first",
+    rows: stars,
     columns: [
-      { label: "Star", isWhole: true },
-      { label: "Accepted", isWhole: true },
-      { label: "How far", isWhole: true },
-      { label: "Why it waits", isText: true },
-      { label: "Tries", isNumber: true },
-      { label: "", isAction: true },
+      ["Star", "whole", ({ id, topic }) => html`${starLink(id)} ${quiet(topic)}`],
+      ["Accepted", "whole", ({ acceptedAt }) => accepted(acceptedAt, now)],
+      ["How far", "whole", ({ state }) => publicationWords(state)],
+      ["Why it waits", "text", (star) => reason(star, now)],
+      ["Tries", "number", ({ tries }) => number(tries)],
+      [
+        "",
+        "action",
+        ({ id }) =>
+          actionButton(request, {
+            path: "/publishing/redrive",
+            word: "Re-drive",
+            label: `Re-drive star ${id.slice(-6)}`,
+            fields: { star: id },
+          }),
+      ],
     ],
-    rows: stars.map((star) => waitingRow(request, star)),
     empty: "Nothing waits: every star is on the ledger.",
   });
 }
 
-function waitingRow(request: PageRequest, star: WaitingStar): Content[] {
-  const { id, acceptedAt, state, topic, tries } = star;
-  const { now } = request;
-  const isStuck = now - acceptedAt > STUCK_AFTER_MS;
-  return [
-    html`${starLink(id)} <span class="quiet">${topic}</span>`,
-    html`${ago(acceptedAt, now)}${isStuck ? html` ${badge("warn", "late")}` : ""}`,
-    publicationWords(state),
-    reason(star, now),
-    number(tries),
-    actionButton(request, {
-      path: "/publishing/redrive",
-      word: "Re-drive",
-      label: `Re-drive star ${id.slice(-6)}`,
-      fields: { star: id },
-    }),
-  ];
+function accepted(at: number, now: number): Html {
+  const late = now - at > STUCK_AFTER_MS ? html` ${badge("warn", "late")}` : "";
+  return html`${ago(at, now)}${late}`;
 }
 
 /** Why it is not on the ledger yet, and what happens next. */
@@ -79,45 +85,48 @@ function reason(star: WaitingStar, now: number): Content {
   return `${said}; due now`;
 }
 
+/** @param explorer base of the explorer's pages; null where there is none */
 export function findingsTable(
   request: PageRequest,
-  {
-    findings,
-    explorer,
-  }: { readonly findings: readonly Finding[]; readonly explorer: string | null },
+  findings: readonly Finding[],
+  explorer: string | null,
 ): Html {
   return table({
     caption: "Where the topics differ from what was accepted here, open ones first",
+    rows: findings,
     columns: [
-      { label: "What differs", isText: true, isTitle: true },
-      { label: "Place", isWhole: true },
-      { label: "Star", isWhole: true },
-      { label: "In detail", isText: true },
-      { label: "Noticed", isWhole: true },
-      { label: "", isAction: true },
+      ["What differs", "text title", difference],
+      ["Place", "whole", (finding) => placeOf(finding, explorer)],
+      ["Star", "whole", ({ starId }) => starId && starLink(starId)],
+      ["In detail", "text", ({ detail }) => troubleWords(detail)],
+      ["Noticed", "whole", (finding) => noticed(finding, request.now)],
+      ["", "action", (finding) => setAside(request, finding)],
     ],
-    rows: findings.map((finding) => findingRow(request, finding, explorer)),
     empty: "None: the topics hold what was accepted here, message by message.",
   });
 }
 
-function findingRow(request: PageRequest, finding: Finding, explorer: string | null): Content[] {
-  const { id, kind, topicId, sequenceNumber, starId, detail, noticedAt, resolvedAt } = finding;
-  return [
-    html`${badge(resolvedAt === null ? "bad" : "plain", resolvedAt === null ? "open" : "over")} ${findingWords(kind)} <span class="quiet">#${id}</span>`,
-    topicId === null
-      ? "–"
-      : onExplorer(explorer, `topic/${topicId}`, `${topicId} #${sequenceNumber ?? "?"}`),
-    starId === null ? "–" : starLink(starId),
-    troubleWords(detail),
-    html`${ago(noticedAt, request.now)}${resolvedAt === null ? "" : html`<br><span class="quiet">over ${ago(resolvedAt, request.now)}</span>`}`,
-    resolvedAt === null && kind !== "lost"
-      ? actionButton(request, {
-          path: "/publishing/resolve",
-          word: "Set aside",
-          label: `Set aside finding ${id}`,
-          fields: { finding: String(id) },
-        })
-      : "",
-  ];
+function difference({ id, kind, resolvedAt }: Finding): Html {
+  const state = resolvedAt === null ? badge("bad", "open") : badge("plain", "over");
+  return html`${state} ${findingWords(kind)} ${quiet(`#${id}`)}`;
+}
+
+function placeOf({ topicId: topic, sequenceNumber }: Finding, explorer: string | null): Content {
+  const place = `${topic} #${sequenceNumber ?? "?"}`;
+  return topic && onExplorer(explorer, `topic/${topic}`, place);
+}
+
+function noticed({ noticedAt, resolvedAt }: Finding, now: number): Html {
+  const end = resolvedAt === null ? "" : html`<br>${quiet(html`over ${ago(resolvedAt, now)}`)}`;
+  return html`${ago(noticedAt, now)}${end}`;
+}
+
+function setAside(request: PageRequest, { id, kind, resolvedAt }: Finding): Content {
+  if (resolvedAt !== null || kind === "lost") return "";
+  return actionButton(request, {
+    path: "/publishing/resolve",
+    word: "Set aside",
+    label: `Set aside finding ${id}`,
+    fields: { finding: String(id) },
+  });
 }

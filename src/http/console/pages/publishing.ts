@@ -10,7 +10,7 @@ import { publishingHealth } from "../health.ts";
 import { badge, type Html, html, instantText, number, section } from "../markup.ts";
 import type { Numbers } from "../numbers.ts";
 import type { Action, Page, PageRequest, PagesDeps } from "../page.ts";
-import { older, textOf } from "../paging.ts";
+import { pageOf, textOf } from "../paging.ts";
 import { publicationWords } from "../words.ts";
 import { alarmsTable, findingsTable, waitingTable } from "./publishing-tables.ts";
 
@@ -46,7 +46,6 @@ function redriving({ sql, wake }: PagesDeps): Action {
     filledIn(form, "star", { what: "The star's id", form: UUID });
   return {
     path: "/publishing/redrive",
-    name: "publishing.redrive",
     role: "operator",
     subject: starOf,
     async run({ form }) {
@@ -74,7 +73,6 @@ function resolving({ sql }: PagesDeps): Action {
     filledIn(form, "finding", { what: "The finding's number", form: /^\d{1,15}$/ });
   return {
     path: "/publishing/resolve",
-    name: "publishing.resolve",
     role: "admin",
     subject: findingOf,
     async run({ form }) {
@@ -82,10 +80,7 @@ function resolving({ sql }: PagesDeps): Action {
       if (!(await resolveFinding(sql, Number(id)))) {
         throw new TerminalError("NOT_FOUND", `there is no open finding ${id}`);
       }
-      return {
-        notice: `Finding ${id} is set aside; it stays written down.`,
-        goTo: "/publishing",
-      };
+      return { notice: `Finding ${id} is set aside; it stays written down.`, goTo: "/publishing" };
     },
   };
 }
@@ -110,8 +105,8 @@ function body(
 ): Html {
   const { state, numbers, found } = given;
   const { mood, word } = publishingHealth(numbers.verdict);
-  const waiting = found.slice(0, PER_PAGE);
-  const last = found.length > PER_PAGE ? waiting.at(-1)?.id : undefined;
+  const after = ({ id }: WaitingStar): string => `/ops/publishing?after=${id}`;
+  const { shown: waiting, more } = pageOf(found, PER_PAGE, after, "Later ones");
   const figures = [
     ...figuresOf({ ...numbers, ...state }).filter(({ key }) => FIGURES.includes(key)),
     { label: "Open findings", value: number(state.findings), note: "where the topics differ" },
@@ -123,14 +118,14 @@ function body(
 ${section("Alarms", alarmsTable(state.alarms, request.now))}
 ${section(
   "Waiting stars",
-  html`${waitingTable(request, waiting)}${older(last === undefined ? null : `/ops/publishing?after=${last}`, "Later ones")}`,
+  html`${waitingTable(request, waiting)}${more}`,
   waiting.length === 0
     ? null
     : html`<span class="hint">oldest first; re-drive: try it now, with the transaction id it has</span>`,
 )}
 ${section(
   "Findings",
-  findingsTable(request, { findings: state.lastFindings, explorer: given.explorer }),
+  findingsTable(request, state.lastFindings, given.explorer),
   state.lastFindings.length === 0
     ? null
     : html`<span class="hint">set aside: somebody has looked at it, it stays written down</span>`,

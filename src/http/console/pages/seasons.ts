@@ -1,8 +1,8 @@
 import { withInstants } from "../../../../actors/day.ts";
 import { addSeason, listSeasons, type Season } from "../../../catalogue/seasons.ts";
 import type { Sql } from "../../../store/postgres.ts";
-import { actionForm, fieldOf, filledIn, flawIn } from "../forms.ts";
-import { badge, type Content, type Html, html, instantText, section, table } from "../markup.ts";
+import { fieldsForm, filledIn, flawIn } from "../forms.ts";
+import { badge, type Html, html, instantText, section, table } from "../markup.ts";
 import type { Action, Page, PageRequest, PagesDeps } from "../page.ts";
 
 const ADD = "/seasons/add";
@@ -30,7 +30,6 @@ function adding(sql: Sql): Action {
   };
   return {
     path: ADD,
-    name: "seasons.add",
     role: "admin",
     subject: (form) => read(form).name,
     async run({ form }) {
@@ -64,52 +63,51 @@ function instantOf(form: URLSearchParams, field: string, what: string): number {
 }
 
 function body(request: PageRequest, seasons: readonly Season[]): Html {
-  const { now } = request;
-  const rows = [...seasons]
-    .reverse()
-    .map((season): Content[] => [
-      season.name,
-      stateOf(season, now),
-      instantText(season.startsAt),
-      instantText(season.endsAt),
-      html`<a class="button small" href="/ops/premium?season=${season.id}" aria-label="Premium passes of ${season.name}">Passes</a>`,
-    ]);
-  const form = actionForm(
-    request,
-    { path: ADD, kind: "fields" },
-    html`${fieldOf(request, ADD, {
-      name: "name",
-      label: "Name",
-      hint: "As people read it above the leaderboard.",
-      maxLength: 300,
-    })}
-${fieldOf(request, ADD, { name: "starts", label: "Starts (UTC)", type: "datetime-local", hint: "The first moment that counts." })}
-${fieldOf(request, ADD, {
-  name: "ends",
-  label: "Ends (UTC)",
-  type: "datetime-local",
-  hint: "The first moment that no longer counts. Seasons must not overlap.",
-})}
-<button class="primary">Add the season</button>`,
-  );
-  return html`<p class="lead">The leaderboard counts within a season, and premium passes give 20 votes a day while theirs is on. A season cannot be changed once it is added.</p>
-${section("Add a season", form)}
-${section(
-  "Seasons",
-  table({
-    caption: "Seasons, newest first",
-    columns: [
-      { label: "Name", isText: true },
-      "State",
-      { label: "Starts", isWhole: true },
-      { label: "Ends", isWhole: true },
-      { label: "", isAction: true },
+  const form = fieldsForm(request, {
+    path: ADD,
+    fields: [
+      {
+        name: "name",
+        label: "Name",
+        hint: "As people read it above the leaderboard.",
+        maxLength: 300,
+      },
+      {
+        name: "starts",
+        label: "Starts (UTC)",
+        type: "datetime-local",
+        hint: "The first moment that counts.",
+      },
+      {
+        name: "ends",
+        label: "Ends (UTC)",
+        type: "datetime-local",
+        hint: "The first moment that no longer counts. Seasons must not overlap.",
+      },
     ],
-    rows,
+    word: "Add the season",
+  });
+  const list = table({
+    caption: "Seasons, newest first",
+    rows: [...seasons].reverse(),
+    columns: [
+      ["Name", "text", ({ name }) => name],
+      ["State", "plain", (season) => stateOf(season, request.now)],
+      ["Starts", "whole", ({ startsAt }) => instantText(startsAt)],
+      ["Ends", "whole", ({ endsAt }) => instantText(endsAt)],
+      [
+        "",
+        "action",
+        ({ id, name }) =>
+          html`<a class="button small" href="/ops/premium?season=${id}" aria-label="Premium passes of ${name}">Passes</a>`,
+      ],
+    ],
     empty:
       "No season was added yet: there is no leaderboard, and passes cannot be granted. Add the first one above.",
-  }),
-)}`;
+  });
+  return html`<p class="lead">The leaderboard counts within a season, and premium passes give 20 votes a day while theirs is on. A season cannot be changed once it is added.</p>
+${section("Add a season", form)}
+${section("Seasons", list)}`;
 }
 
 function stateOf({ startsAt, endsAt }: Season, now: number): Html {

@@ -3,13 +3,16 @@ import { copyable, onExplorer } from "../links.ts";
 import {
   badge,
   type Content,
+  code,
   duration,
+  type Fact,
   facts,
   type Html,
   html,
   instant,
   moment,
   number,
+  quiet,
   section,
   table,
 } from "../markup.ts";
@@ -41,9 +44,9 @@ function pretty(message: string): string {
   }
 }
 
-function receipt(star: StarStory, explorer: string | null): [string, Content][] {
+function receipt(star: StarStory, explorer: string | null): readonly Fact[] {
   const { topicId, transactionId, sequenceNumber, consensusTimestamp, runningHash } = star;
-  const known: [string, Content | null][] = [
+  const known: readonly Fact[] = [
     ["Topic", topicId === null ? null : onExplorer(explorer, `topic/${topicId}`, topicId)],
     ["Sequence number", sequenceNumber === null ? null : number(sequenceNumber)],
     ["Transaction", transactionId === null ? null : copyable(transactionId)],
@@ -63,10 +66,9 @@ function receipt(star: StarStory, explorer: string | null): [string, Content][] 
     ["Tries", star.tries === 0 ? null : number(star.tries)],
     ["Last trouble", star.lastError === null ? null : troubleWords(star.lastError)],
   ];
-  const shown = known.filter((pair): pair is [string, Content] => pair[1] !== null);
-  return shown.length === 0
+  return known.every(([, content]) => content === null)
     ? [["So far", "not handed to the ledger yet; a worker does that by itself"]]
-    : shown;
+    : known;
 }
 
 function explorerLink({ consensusTimestamp }: StarStory, explorer: string | null): Content {
@@ -81,28 +83,22 @@ function explorerLink({ consensusTimestamp }: StarStory, explorer: string | null
 function attempts(all: readonly StarAttempt[], now: number): Html {
   return table({
     caption: "Transaction ids of this star",
+    rows: all,
     columns: [
-      { label: "#", isNumber: true },
-      { label: "Transaction", isWhole: true, isTitle: true },
-      "Reserved",
-      "Sent",
-      { label: "Times sent", isNumber: true },
-      "Receipt",
-      { label: "What became of it", isText: true },
+      ["#", "number", ({ attempt }) => number(attempt)],
+      ["Transaction", "whole title", ({ transactionId }) => code(transactionId)],
+      ["Reserved", "plain", ({ reservedAt }) => moment(reservedAt, now)],
+      ["Sent", "plain", ({ sentAt }) => sentAt && moment(sentAt, now)],
+      ["Times sent", "number", ({ sends }) => number(sends)],
+      ["Receipt", "plain", ({ receiptStatus }) => receiptStatus && code(receiptStatus)],
+      ["What became of it", "text", outcome],
     ],
-    rows: all.map((attempt) => [
-      number(attempt.attempt),
-      html`<span class="code">${attempt.transactionId}</span>`,
-      moment(attempt.reservedAt, now),
-      attempt.sentAt === null ? "–" : moment(attempt.sentAt, now),
-      number(attempt.sends),
-      attempt.receiptStatus === null
-        ? "–"
-        : html`<span class="code">${attempt.receiptStatus}</span>`,
-      attempt.outcome === null
-        ? "open"
-        : html`${outcomeWords(attempt.outcome)}${attempt.evidence === null ? "" : html` <span class="quiet">(${attempt.evidence})</span>`}`,
-    ]),
     empty: "None yet: the star waits for its turn.",
   });
+}
+
+function outcome({ outcome, evidence }: StarAttempt): Content {
+  if (outcome === null) return "open";
+  const why = evidence === null ? "" : html` ${quiet(`(${evidence})`)}`;
+  return html`${outcomeWords(outcome)}${why}`;
 }

@@ -31,7 +31,7 @@ interface Verdict {
 export function serialsSection(star: StarStory, claims: readonly SerialClaim[]): Html | "" {
   const { heldA, heldB } = star;
   if (heldA.length + heldB.length === 0) return "";
-  const rows = [
+  const lines = [
     ...linesOf(star, { collection: "A", held: heldA, claims }),
     ...linesOf(star, { collection: "B", held: heldB, claims }),
   ];
@@ -41,15 +41,21 @@ export function serialsSection(star: StarStory, claims: readonly SerialClaim[]):
     "NFTs it brought",
     html`${table({
       caption: "NFTs held when the star was cast",
+      rows: lines,
       columns: [
-        "Collection and serials",
-        { label: "Counted?", isWhole: true },
-        { label: "Why", isText: true },
+        ["Collection and serials", "plain", nfts],
+        ["Counted?", "whole", ({ verdict }) => counted(verdict)],
+        ["Why", "text", ({ verdict }) => reason(verdict)],
       ],
-      rows,
     })}${hidden === 0 ? "" : html`<p class="hint">And ${number(hidden)} more.</p>`}`,
     html`<span class="hint">${number(heldA.length)} of A, ${number(heldB.length)} of B</span>`,
   );
+}
+
+interface Line {
+  readonly collection: Collection;
+  readonly verdict: Verdict;
+  readonly serials: number[];
 }
 
 /** Serials with the same verdict are one line. */
@@ -60,9 +66,9 @@ function linesOf(
     readonly held: readonly number[];
     readonly claims: readonly SerialClaim[];
   },
-): Content[][] {
+): readonly Line[] {
   const { collection, held, claims } = given;
-  const lines = new Map<string, { readonly verdict: Verdict; readonly serials: number[] }>();
+  const lines = new Map<string, Line>();
   for (const serial of held.slice(0, SERIALS_SHOWN)) {
     const mine = claims.filter(
       (claim) => claim.collection === collection && claim.serial === serial,
@@ -70,16 +76,23 @@ function linesOf(
     const verdict = verdictOn(star, collection, mine);
     const key = JSON.stringify(verdict);
     const line = lines.get(key);
-    if (line === undefined) lines.set(key, { verdict, serials: [serial] });
+    if (line === undefined) lines.set(key, { collection, verdict, serials: [serial] });
     else line.serials.push(serial);
   }
-  return [...lines.values()].map(({ verdict, serials }) => [
-    `${collection} ${serialsText(serials)}`,
-    verdict.isCounted ? badge("good", "counted") : badge("plain", "not counted"),
-    verdict.before === undefined
-      ? verdict.why
-      : html`${verdict.why} by star ${starLink(verdict.before)}, ${instantText(instantOfStarId(verdict.before), true)}`,
-  ]);
+  return [...lines.values()];
+}
+
+function nfts({ collection, serials }: Line): string {
+  return `${collection} ${serialsText(serials)}`;
+}
+
+function counted({ isCounted }: Verdict): Html {
+  return isCounted ? badge("good", "counted") : badge("plain", "not counted");
+}
+
+function reason({ why, before }: Verdict): Content {
+  if (before === undefined) return why;
+  return html`${why} by star ${starLink(before)}, ${instantText(instantOfStarId(before), true)}`;
 }
 
 /** @param claims all there ever were on the NFT, at this event and day or this forever mint */

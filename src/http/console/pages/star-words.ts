@@ -1,11 +1,11 @@
 import type { StarReceipt } from "../../../reads/receipts.ts";
-import { type Html, html, number } from "../markup.ts";
+import { code, type Html, html, number } from "../markup.ts";
 import { kindWords } from "../words.ts";
 
 /** `token 0.0.9001`, of `token/0.0.9001`. */
 export function targetName(target: string): Html {
   const [type = "", id = ""] = target.split("/");
-  return html`${kindWords(type)} <span class="code">${id}</span>`;
+  return html`${kindWords(type)} ${code(id)}`;
 }
 
 /** What a weight is made of, as a sentence; and what did not count though it was held. */

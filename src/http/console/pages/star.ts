@@ -1,4 +1,4 @@
-import { type Day, dayOf } from "../../../../actors/day.ts";
+import { dayOf } from "../../../../actors/day.ts";
 import { TerminalError } from "../../../errors.ts";
 import { dayOfStarId } from "../../../journal/star-id.ts";
 import { walletOf } from "../../../journal/star-record.ts";
@@ -35,14 +35,9 @@ export function starPage(deps: PagesDeps): Page {
   };
 }
 
-/** The day that scopes a star's claims; null on a forever mint. */
-function scopeOf({ isForeverMint, day }: StarStory): Day | null {
-  return isForeverMint ? null : day;
-}
-
 async function claimsOf(sql: Sql, star: StarStory): Promise<readonly SerialClaim[]> {
   if (star.type !== "event") return [];
-  const scope = { event: star.targetId, day: scopeOf(star) };
+  const scope = { event: star.targetId, day: star.isForeverMint ? null : star.day };
   return claimsOnSerials(sql, scope, {
     a: star.heldA.slice(0, SERIALS_SHOWN),
     b: star.heldB.slice(0, SERIALS_SHOWN),
@@ -59,22 +54,10 @@ function page(
 ): Html {
   const { now, explorer } = given;
   const wallet = walletOf(star.wallet);
-  const actors: Content = [
-    actorLink(`wallet-day/${wallet}/${star.day}`, `wallet ${wallet} on ${star.day}`),
-    ...(star.type === "event"
-      ? [
-          html`<br>`,
-          actorLink(
-            star.isForeverMint
-              ? `forever-mint/${star.targetId}`
-              : `event-day/${star.targetId}/${star.day}`,
-            star.isForeverMint
-              ? `forever mint ${star.targetId}`
-              : `event ${star.targetId} on ${star.day}`,
-          ),
-        ]
-      : []),
-  ];
+  const walletActor = actorLink(
+    `wallet-day/${wallet}/${star.day}`,
+    `wallet ${wallet} on ${star.day}`,
+  );
   return html`<div class="lead"><p>${copyable(star.id)}</p>
 <p>by wallet ${onExplorer(explorer, `account/${wallet}`, wallet)}, ${ago(star.at, now)}: weight ${number(star.weight)} of a voting power of ${number(star.votingPower)}</p></div>
 ${star.conflictsWith === null ? "" : html`<p class="notice warn">It counts nowhere: a recovery set it aside, because it breaks a rule beside star ${starLink(star.conflictsWith)}, which was first on the ledger.</p>`}
@@ -88,7 +71,10 @@ ${section(
       "Vote of the day",
       `number ${star.slot} of ${star.limit}${star.season === null ? "" : `, premium in ${star.season}`}`,
     ],
-    ["Decided by", actors],
+    [
+      "Decided by",
+      html`${walletActor}${star.type === "event" ? html`<br>${eventActor(star)}` : ""}`,
+    ],
     ["Holdings read", html`${instant(star.holdingsReadAt)}${staleness(star)}, at a mirror node`],
     [
       "Held then",
@@ -98,14 +84,18 @@ ${section(
       "Voting power",
       `${number(star.votingPower)} = 1 + ${number(star.heldA.length)} + ${star.heldB.length > 0 ? 5 : 0}${isExcluded(star) ? ", but this wallet is excluded" : ""}`,
     ],
-    ...(star.traceparent === null
-      ? []
-      : [["Trace", copyable(traceIdOf(star.traceparent))] satisfies [string, Content]]),
+    ["Trace", star.traceparent === null ? null : copyable(traceIdOf(star.traceparent))],
   ]),
 )}
 </div>
 ${star.conflictsWith === null ? serialsSection(star, given.claims) : ""}
 ${publicationSection(star, given)}`;
+}
+
+function eventActor({ isForeverMint, targetId: event, day }: StarStory): Html {
+  return isForeverMint
+    ? actorLink(`forever-mint/${event}`, `forever mint ${event}`)
+    : actorLink(`event-day/${event}/${day}`, `event ${event} on ${day}`);
 }
 
 /** Excluded wallets have no holdings read: their message shows none. */

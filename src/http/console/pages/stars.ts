@@ -2,11 +2,11 @@ import { TerminalError } from "../../../errors.ts";
 import { dayOfStarId } from "../../../journal/star-id.ts";
 import { accountNumber, walletOf } from "../../../journal/star-record.ts";
 import { isEntityId } from "../../../ledger/entity-id.ts";
-import { listStars } from "../../../reads/console-star.ts";
+import { type ListedStar, listStars } from "../../../reads/console-star.ts";
 import { actorLink, starLink } from "../links.ts";
 import { ago, html, number, section, table } from "../markup.ts";
 import type { Page, PagesDeps } from "../page.ts";
-import { older, textOf } from "../paging.ts";
+import { pageOf, textOf } from "../paging.ts";
 import { goTo } from "../reply.ts";
 import { targetName } from "./star-words.ts";
 
@@ -29,45 +29,37 @@ export function starsPage({ sql }: PagesDeps): Page {
         before,
         limit: PER_PAGE + 1,
       });
-      const stars = found.slice(0, PER_PAGE);
-      const last = stars.at(-1);
-      const next =
-        found.length > PER_PAGE && last !== undefined
-          ? `/ops/stars?${new URLSearchParams({ q, before: last.id })}`
-          : null;
-      const rows = stars.map((star) => [
-        starLink(star.id),
-        ago(star.at, now),
-        actorLink(`wallet-day/${walletOf(star.wallet)}/${star.day}`, walletOf(star.wallet)),
-        targetName(`${star.type}/${star.targetId}`),
-        number(star.votingPower),
-        number(star.weight),
-      ]);
+      const after = ({ id }: ListedStar): string =>
+        `/ops/stars?${new URLSearchParams({ q, before: id })}`;
+      const { shown, more } = pageOf(found, PER_PAGE, after);
+      const stars = table({
+        caption: "Stars, newest first",
+        rows: shown,
+        columns: [
+          ["Star", "whole", ({ id }) => starLink(id)],
+          ["When", "plain", ({ at }) => ago(at, now)],
+          [
+            "Wallet",
+            "plain",
+            ({ wallet, day }) =>
+              actorLink(`wallet-day/${walletOf(wallet)}/${day}`, walletOf(wallet)),
+          ],
+          ["Item", "plain title", ({ type, targetId }) => targetName(`${type}/${targetId}`)],
+          ["Voting power", "number", ({ votingPower }) => number(votingPower)],
+          ["Weight", "number", ({ weight }) => number(weight)],
+        ],
+        empty:
+          q === ""
+            ? "No star yet. The first one shows here as soon as it is accepted."
+            : "No star fits. Search for a whole star id, a wallet such as 0.0.1001, or an event's whole id.",
+      });
       return {
         title: "Stars",
         body: html`<form class="row" method="get" action="/ops/stars" role="search">
 <div class="grow"><label for="q">Star id, wallet, or event</label><input id="q" name="q" type="search" value="${q}" placeholder="0.0.1001 · meetup · 01a1f8c0-…"></div>
 <button>Search</button>
 </form>
-${section(
-  q === "" ? "Newest stars" : `Stars for “${q}”`,
-  html`${table({
-    caption: "Stars, newest first",
-    columns: [
-      { label: "Star", isWhole: true },
-      "When",
-      "Wallet",
-      { label: "Item", isTitle: true },
-      { label: "Voting power", isNumber: true },
-      { label: "Weight", isNumber: true },
-    ],
-    rows,
-    empty:
-      q === ""
-        ? "No star yet. The first one shows here as soon as it is accepted."
-        : "No star fits. Search for a whole star id, a wallet such as 0.0.1001, or an event's whole id.",
-  })}${older(next)}`,
-)}`,
+${section(q === "" ? "Newest stars" : `Stars for “${q}”`, html`${stars}${more}`)}`,
       };
     },
   };

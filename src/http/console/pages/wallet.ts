@@ -81,7 +81,7 @@ function summary({ wallet, now, explorer, days, records, standing }: Known): Htm
     ["Account", onExplorer(explorer, `account/${wallet}`, wallet)],
     [
       "Today",
-      html`${actorLink(`wallet-day/${wallet}/${dayOf(now)}`, `${number(today?.stars ?? 0)} stars`)}`,
+      actorLink(`wallet-day/${wallet}/${dayOf(now)}`, `${number(today?.stars ?? 0)} stars`),
     ],
     ["Rank", standing === null ? "no points in a season that is on" : standingWords(standing)],
     [
@@ -126,12 +126,12 @@ function timeLine(known: Known): Html {
     .slice(0, LINES_SHOWN);
   return table({
     caption: "What this wallet did and was given, newest first",
+    rows: lines,
     columns: [
-      { label: "When", isWhole: true },
-      { label: "What", isText: true, isTitle: true },
-      { label: "Outcome", isText: true },
+      ["When", "whole", ({ at }) => moment(at, now)],
+      ["What", "text title", ({ what }) => what],
+      ["Outcome", "text", ({ outcome }) => outcome],
     ],
-    rows: lines.map(({ at, what, outcome }) => [moment(at, now), what, outcome]),
     empty: "Nothing is known of this wallet: it has no star, pass, credit or open session.",
   });
 }
@@ -173,16 +173,12 @@ function linesOf({ stars, records, refused }: Known): Line[] {
 function dayTable(days: readonly WalletDayRow[], now: number): Html {
   return table({
     caption: "Days on which it starred, newest first",
+    rows: days,
     columns: [
-      { label: "Day", isWhole: true },
-      { label: "Stars", isNumber: true },
-      { label: "Last star", isWhole: true },
+      ["Day", "whole", ({ wallet, day }) => actorLink(`wallet-day/0.0.${wallet}/${day}`, day)],
+      ["Stars", "number", ({ stars }) => number(stars)],
+      ["Last star", "whole", ({ lastAt }) => ago(lastAt, now)],
     ],
-    rows: days.map(({ wallet, day, stars, lastAt }) => [
-      actorLink(`wallet-day/0.0.${wallet}/${day}`, day),
-      number(stars),
-      ago(lastAt, now),
-    ]),
     empty: "It has starred nothing yet.",
   });
 }

@@ -1,9 +1,9 @@
 import { withInstants } from "../../../../actors/day.ts";
 import { creditXp } from "../../../catalogue/credit-xp.ts";
-import { isEntityId } from "../../../ledger/entity-id.ts";
 import { type ListedCredit, lastCredits } from "../../../reads/console-seasons.ts";
 import type { Sql } from "../../../store/postgres.ts";
-import { actionForm, fieldOf, filledIn, flawIn } from "../forms.ts";
+import { fieldsForm, filledIn, flawIn, WALLET, walletIn } from "../forms.ts";
+import { walletLink } from "../links.ts";
 import { ago, type Html, html, number, section, table } from "../markup.ts";
 import type { Action, Page, PageRequest, PagesDeps } from "../page.ts";
 
@@ -26,8 +26,7 @@ export function xpPage({ sql }: PagesDeps): Page {
 
 function crediting(sql: Sql): Action {
   const read = (form: URLSearchParams) => {
-    const wallet = filledIn(form, "wallet", { what: "A wallet" });
-    if (!isEntityId(wallet)) throw flawIn("wallet", `${wallet} is no account id such as 0.0.1001`);
+    const wallet = walletIn(form);
     const points = filledIn(form, "points", { what: "A number of points" });
     if (!/^[+-]?\d{1,9}$/.test(points) || Number(points) === 0) {
       throw flawIn("points", "Points are a whole number other than 0, of up to nine digits");
@@ -41,7 +40,6 @@ function crediting(sql: Sql): Action {
   };
   return {
     path: CREDIT,
-    name: "xp.credit",
     role: "admin",
     subject: (form) => read(form).wallet,
     reason: (form) => read(form).reason,
@@ -58,58 +56,54 @@ function crediting(sql: Sql): Action {
 }
 
 function body(request: PageRequest, credits: readonly ListedCredit[]): Html {
-  const form = actionForm(
-    request,
-    { path: CREDIT, kind: "fields" },
-    html`${fieldOf(request, CREDIT, {
-      name: "wallet",
-      label: "Wallet",
-      hint: "An account id, such as 0.0.1001.",
-      maxLength: 60,
-    })}
-${fieldOf(request, CREDIT, {
-  name: "points",
-  label: "Points",
-  hint: "A whole number; below 0 it takes points back.",
-  maxLength: 10,
-})}
-${fieldOf(request, CREDIT, {
-  name: "reason",
-  label: "Reason",
-  hint: "It stands in the list of credits for good.",
-  maxLength: 300,
-})}
-${fieldOf(request, CREDIT, {
-  name: "id",
-  label: "Reference",
-  hint: "Any text that names this credit alone, such as quest-7/0.0.1001. Sent twice with one reference, it is booked once.",
-  maxLength: 255,
-})}
-<button class="primary">Book the credit</button>`,
-  );
+  const form = fieldsForm(request, {
+    path: CREDIT,
+    fields: [
+      WALLET,
+      {
+        name: "points",
+        label: "Points",
+        hint: "A whole number; below 0 it takes points back.",
+        maxLength: 10,
+      },
+      {
+        name: "reason",
+        label: "Reason",
+        hint: "It stands in the list of credits for good.",
+        maxLength: 300,
+      },
+      {
+        name: "id",
+        label: "Reference",
+        hint: "Any text that names this credit alone, such as quest-7/0.0.1001. Sent twice with one reference, it is booked once.",
+        maxLength: 255,
+      },
+    ],
+    word: "Book the credit",
+  });
+  const list = table({
+    caption: "The newest credits",
+    rows: credits,
+    columns: [
+      ["Booked", "whole", ({ at }) => ago(at, request.now)],
+      ["Wallet", "whole title", ({ wallet }) => walletLink(wallet)],
+      ["Points", "number", ({ points }) => signed(points)],
+      ["Reason", "text", ({ reason }) => reason],
+      [
+        "Reference",
+        "text",
+        ({ id }) => html`<span class="code" title="${id}">${shortened(id)}</span>`,
+      ],
+    ],
+    empty: "No credit was booked yet. Book the first one above.",
+  });
   return html`<p class="lead">Stars earn points by themselves. Points from elsewhere, and corrections, are credited here; a credit is never changed or removed.</p>
 ${section("Book a credit", form)}
-${section(
-  "Newest credits",
-  table({
-    caption: "The newest credits",
-    columns: [
-      { label: "Booked", isWhole: true },
-      { label: "Wallet", isWhole: true, isTitle: true },
-      { label: "Points", isNumber: true },
-      { label: "Reason", isText: true },
-      { label: "Reference", isText: true },
-    ],
-    rows: credits.map(({ id, wallet, points, reason, at }) => [
-      ago(at, request.now),
-      html`<a class="code" href="/ops/wallets/${wallet}">${wallet}</a>`,
-      signed(points),
-      reason,
-      html`<span class="code" title="${id}">${id.length > REFERENCE_SHOWN ? `${id.slice(0, REFERENCE_SHOWN)}…` : id}</span>`,
-    ]),
-    empty: "No credit was booked yet. Book the first one above.",
-  }),
-)}`;
+${section("Newest credits", list)}`;
+}
+
+function shortened(reference: string): string {
+  return reference.length > REFERENCE_SHOWN ? `${reference.slice(0, REFERENCE_SHOWN)}…` : reference;
 }
 
 /** `+250`, `−40` */
