@@ -13,19 +13,15 @@ export function counterOf(key: string): number | undefined {
 /** Shows a counter as the service sent it. */
 export function setCounter(key: string, value: number): void {
   setTimes.set(key, performance.now());
-  show(key, value);
+  expectCounter(key, value);
 }
 
 /** Shows what a counter will be if all goes well. */
 export function expectCounter(key: string, value: number): void {
-  show(key, value);
+  for (const place of places(key)) place.textContent = numbers.format(value);
 }
 
 /** Whether the service sent this counter after a moment of `performance.now()`. */
 export function wasSetSince(key: string, moment: number): boolean {
   return (setTimes.get(key) ?? Number.NEGATIVE_INFINITY) > moment;
-}
-
-function show(key: string, value: number): void {
-  for (const place of places(key)) place.textContent = numbers.format(value);
 }

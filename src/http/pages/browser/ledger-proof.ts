@@ -53,10 +53,10 @@ export async function compareWithLedger(compared: Compared): Promise<readonly st
 
 async function linkSentence(row: Row, messages: string): Promise<string> {
   const before = row.sequence_number - 1;
-  const previous =
-    before === 0 ? new Uint8Array(48) : await hashOf(await readRow(`${messages}/${before}`));
+  const first = { running_hash: btoa("\0".repeat(48)) };
+  const previous = before === 0 ? first : await readRow(`${messages}/${before}`);
   if (previous === undefined) return `Message ${before}, which comes before it, could not be read.`;
-  const made = await runningHashOf(previous, row);
+  const made = await runningHashOf(bytesOf(previous.running_hash), row);
   return made === row.running_hash
     ? `Your browser made the same hash from message ${before} and this one: nothing was put between them.`
     : `Your browser makes another hash from message ${before} and this one: ${made}`;
@@ -69,10 +69,6 @@ async function readRow(url: string): Promise<Row | undefined> {
   const signal = AbortSignal.timeout(MIRROR_WITHIN_MS);
   const response = await fetch(url, { credentials: "omit", signal }).catch(() => undefined);
   return response?.ok ? ((await response.json()) as Row) : undefined;
-}
-
-async function hashOf(row: Row | undefined): Promise<Uint8Array<ArrayBuffer> | undefined> {
-  return row === undefined ? undefined : bytesOf(row.running_hash);
 }
 
 function bytesOf(base64: string): Uint8Array<ArrayBuffer> {

@@ -1,22 +1,17 @@
 import { setCounter } from "./counters.ts";
 import { hasSlept } from "./page-clock.ts";
+import { reread } from "./reread.ts";
 import { service } from "./service.ts";
 
 /** After a refusal that the client does not wait out. */
 const AGAIN_AFTER_MS = 5_000;
-
-/** What the live stream brings besides counters. */
-export interface LiveNews {
-  /** What the page shows may be old: read it again. */
-  reread(): void;
-}
 
 /**
  * Follows the counters as they change, while the page is seen. A page that comes back, and one
  * whose stream begins, is read again: between its drawing and the stream something may have
  * happened.
  */
-export function followLive(news: LiveNews): void {
+export function followLive(): void {
   let leaving: AbortController | undefined;
   const close = (): void => {
     leaving?.abort();
@@ -26,7 +21,7 @@ export function followLive(news: LiveNews): void {
     if (document.visibilityState === "hidden") close();
     else if (leaving === undefined) {
       leaving = new AbortController();
-      void follow(news, leaving.signal);
+      void follow(leaving.signal);
     }
   };
   document.addEventListener("visibilitychange", look);
@@ -35,16 +30,16 @@ export function followLive(news: LiveNews): void {
   look();
 }
 
-async function follow({ reread }: LiveNews, signal: AbortSignal): Promise<void> {
+async function follow(signal: AbortSignal): Promise<void> {
   // A resumed stream sends what was missed, but not the time.
   const onOpen = (isResumed: boolean): void => {
-    if (hasSlept() || !isResumed) reread();
+    if (hasSlept() || !isResumed) void reread();
   };
   while (!signal.aborted) {
     try {
       for await (const { event, data } of service.live({ signal, onOpen })) {
         if (event === "counter") setCounter(`${data.type}/${data.id}`, data.totalVotes);
-        else reread();
+        else void reread();
       }
     } catch {
       await new Promise((resolve) => setTimeout(resolve, AGAIN_AFTER_MS));

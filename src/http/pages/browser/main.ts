@@ -12,7 +12,7 @@ if ("error" in document.body.dataset) {
   keepTime(() => location.reload());
 } else {
   keepTime(() => void reread());
-  followLive({ reread: () => void reread() });
+  followLive();
 }
 wakeStars((star, why) => {
   keepWish(star);

@@ -50,10 +50,15 @@ function load(key: string, scope: Scope): Promise<Preview> {
   return preview;
 }
 
+/** Where it is said what an item's star would carry. */
+export function carriesOf(key: string): Element | null {
+  return document.querySelector(`[data-carries="${CSS.escape(key)}"]`);
+}
+
 /** Says beside a star what it would carry, before it is pressed. */
 export async function showPreview(star: HTMLElement): Promise<void> {
   const { star: key = "", scope = "none" } = star.dataset;
-  const place = document.querySelector(`[data-carries="${CSS.escape(key)}"]`);
+  const place = carriesOf(key);
   const isGiven = star.getAttribute("aria-pressed") === "true" && scope !== "forever-mint";
   if (place === null || isGiven) return;
   const before = place.innerHTML;

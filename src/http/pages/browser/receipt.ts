@@ -1,4 +1,5 @@
 import type { Star } from "../../../../packages/client/src/index.ts";
+import { element } from "./element.ts";
 import { compareWithLedger } from "./ledger-proof.ts";
 import { service } from "./service.ts";
 
@@ -59,12 +60,8 @@ function wakeComparison(button: HTMLButtonElement): void {
   button.disabled = false;
   button.addEventListener("click", async () => {
     const say = (lines: readonly string[]): void => {
-      const items = lines.map((line) =>
-        Object.assign(document.createElement("li"), { textContent: line }),
-      );
-      const list = document.createElement("ul");
-      list.append(...items);
-      outcome?.replaceChildren(list);
+      const items = lines.map((line) => element("li", {}, line));
+      outcome?.replaceChildren(element("ul", {}, ...items));
     };
     say(["Asking the mirror node…"]);
     button.disabled = true;

@@ -1,6 +1,6 @@
 import { type Config, StarboardError } from "../../../../packages/client/src/index.ts";
 import { browserWallets } from "./browser-wallets.ts";
-import { hederaWallet } from "./hedera-wallet.ts";
+import { element } from "./element.ts";
 import { now } from "./page-clock.ts";
 import { NO_ANSWER, refusalSentence } from "./refusals.ts";
 import { service } from "./service.ts";
@@ -35,10 +35,25 @@ async function findWallets(config: Config): Promise<readonly Group[]> {
     { title: "Wallets in this browser", wallets: inBrowser },
     {
       title: "Wallets elsewhere",
-      wallets: projectId === null ? [] : [hederaWallet({ projectId, chainId })],
+      wallets: projectId === null ? [] : [hederaWallet(projectId, chainId)],
     },
     { title: "Demo wallets of this machine", wallets: demo },
   ].filter(({ wallets }) => wallets.length > 0);
+}
+
+/**
+ * Any Hedera wallet that speaks WalletConnect (HIP-820), on this device or another. The library is
+ * many times the page: it is loaded when this wallet is chosen.
+ */
+function hederaWallet(projectId: string, chainId: string): Wallet {
+  return {
+    name: "Hedera wallet",
+    note: "by WalletConnect",
+    async connect(asking) {
+      const { openAccount } = await import("./wallet-connect.ts");
+      return openAccount({ projectId, chainId }, asking);
+    },
+  };
 }
 
 async function signInWith(wallet: Wallet, asking: Asking): Promise<void> {
@@ -72,28 +87,17 @@ const NO_WALLET =
   "No wallet was found in this browser. Install one that supports Hedera or EVM accounts, and open this page again.";
 
 /** A dialog of the browser's own: it holds the focus, and Escape closes it. */
-function openSheet(why?: string) {
-  const dialog = document.createElement("dialog");
-  dialog.setAttribute("aria-labelledby", "sign-in-title");
-  const heading = Object.assign(document.createElement("h2"), {
-    id: "sign-in-title",
-    textContent: "Sign in with a wallet",
-  });
-  const lead = Object.assign(document.createElement("p"), {
-    className: "lead",
-    textContent: why ?? "Your wallet signs a text. That costs nothing and moves nothing.",
-  });
-  const list = document.createElement("div");
-  list.className = "wallets";
-  const note = Object.assign(document.createElement("p"), { textContent: "Looking for wallets…" });
+function openSheet(why = "Your wallet signs a text. That costs nothing and moves nothing.") {
+  const title = element("h2", { id: "sign-in-title", textContent: "Sign in with a wallet" });
+  const lead = element("p", { className: "lead", textContent: why });
+  const list = element("div", { className: "wallets" });
+  const note = element("p", { textContent: "Looking for wallets…" });
   note.setAttribute("role", "status");
-  const close = Object.assign(document.createElement("button"), {
-    type: "button",
-    textContent: "Close",
-  });
+  const more = element("div");
+  const close = element("button", { type: "button", textContent: "Close" });
   close.addEventListener("click", () => dialog.close());
-  const more = document.createElement("div");
-  dialog.append(heading, lead, list, note, more, close);
+  const dialog = element("dialog", {}, title, lead, list, note, more, close);
+  dialog.setAttribute("aria-labelledby", title.id);
   const leaving = new AbortController();
   dialog.addEventListener("close", () => {
     leaving.abort();
@@ -104,15 +108,14 @@ function openSheet(why?: string) {
   const say = (text: string): void => {
     note.textContent = text;
   };
-  const { signal } = leaving;
+  const show = (...content: readonly HTMLElement[]): void => {
+    more.replaceChildren(...content);
+    list.hidden = content.length > 0;
+    more.querySelector("a")?.focus();
+  };
   const choose = async (wallet: Wallet): Promise<void> => {
     say(`Waiting for ${wallet.name}…`);
-    const show = (...content: readonly HTMLElement[]): void => {
-      more.replaceChildren(...content);
-      list.hidden = content.length > 0;
-      more.querySelector("a")?.focus();
-    };
-    await signInWith(wallet, { show, signal }).catch((error: unknown) => {
+    await signInWith(wallet, { show, signal: leaving.signal }).catch((error: unknown) => {
       show();
       say(sentenceOf(error));
     });
@@ -122,8 +125,8 @@ function openSheet(why?: string) {
     show(groups: readonly Group[]) {
       say(groups.length === 0 ? NO_WALLET : "");
       for (const { title, wallets } of groups) {
-        const head = Object.assign(document.createElement("h3"), { textContent: title });
-        list.append(head, ...wallets.map((wallet) => walletButton(wallet, choose)));
+        const buttons = wallets.map((wallet) => walletButton(wallet, choose));
+        list.append(element("h3", { textContent: title }), ...buttons);
       }
       list.querySelector("button")?.focus();
     },
@@ -131,12 +134,8 @@ function openSheet(why?: string) {
 }
 
 function walletButton(wallet: Wallet, choose: (wallet: Wallet) => Promise<void>): HTMLElement {
-  const button = Object.assign(document.createElement("button"), { type: "button" });
-  const name = Object.assign(document.createElement("strong"), { textContent: wallet.name });
-  button.append(name);
-  if (wallet.note !== undefined) {
-    button.append(Object.assign(document.createElement("span"), { textContent: wallet.note }));
-  }
+  const button = element("button", { type: "button" }, element("strong", {}, wallet.name));
+  button.append(element("span", {}, wallet.note));
   button.addEventListener("click", () => void choose(wallet));
   return button;
 }

@@ -6,8 +6,9 @@ import {
 } from "../../../../packages/client/src/index.ts";
 import { carried, nextMidnight, noVotes, type Scope, votesLeft } from "../words.ts";
 import { counterOf, expectCounter, setCounter, wasSetSince } from "./counters.ts";
+import { element } from "./element.ts";
 import { now, showsToday } from "./page-clock.ts";
-import { expectedWeight, forgetPreviews, showPreview } from "./previews.ts";
+import { carriesOf, expectedWeight, forgetPreviews, showPreview } from "./previews.ts";
 import { openSentence, refusalSentence } from "./refusals.ts";
 import { outdateReread, reread } from "./reread.ts";
 import { say } from "./said.ts";
@@ -115,23 +116,23 @@ async function press(star: HTMLButtonElement, askForWallet: AskForWallet): Promi
   }
 }
 
+/** What a star is for, by its label: `Star <name>`. */
+export function nameOf(star: Element): string {
+  return (star.getAttribute("aria-label") ?? "").replace(/^Star /, "");
+}
+
 /** The confirmation says the weight that the star carried. */
 function confirm(star: HTMLButtonElement, { star: given, allowance }: StarReply): void {
   const { star: key = "", scope = "none" } = star.dataset;
-  const name = (star.getAttribute("aria-label") ?? "").replace(/^Star /, "");
   forgetPreviews(key);
   setVotes(allowance);
-  say(`Your star for ${name} carried ${given.weight}. ${votesLeft(allowance)}.`);
-  const place = document.querySelector(`[data-carries="${CSS.escape(key)}"]`);
-  const receipt = Object.assign(document.createElement("a"), {
-    href: `/stars/${given.id}`,
-    textContent: "Receipt",
-  });
+  say(`Your star for ${nameOf(star)} carried ${given.weight}. ${votesLeft(allowance)}.`);
+  const receipt = element("a", { href: `/stars/${given.id}`, textContent: "Receipt" });
   const text =
     scope === "forever-mint"
       ? `Your star carried ${given.weight}. It counts as long as you hold what it counted. `
       : `${carried(given.weight, now())} `;
-  place?.replaceChildren(text, receipt);
+  carriesOf(key)?.replaceChildren(text, receipt);
   if (allowance.remaining === 0) sayNoVotes();
 }
 
@@ -141,7 +142,7 @@ function sayNoVotes(): void {
   for (const star of starsOnPage()) {
     const { star: key = "" } = star.dataset;
     if (star.getAttribute("aria-pressed") === "true") continue;
-    const place = document.querySelector(`[data-carries="${CSS.escape(key)}"]`);
+    const place = carriesOf(key);
     if (place !== null) place.textContent = noVotes(now());
   }
 }

@@ -1,12 +1,10 @@
+import type { StarReply } from "../../../../packages/client/src/index.ts";
 import { nextMidnight, votesLeft } from "../words.ts";
 import { now } from "./page-clock.ts";
 
-interface Allowance {
+interface Votes {
   readonly remaining: number;
   readonly limit: number;
-}
-
-interface Votes extends Allowance {
   /** The 00:00 UTC at which there are new ones, epoch milliseconds. */
   readonly until: number;
 }
@@ -35,7 +33,7 @@ export function spendVote(): () => void {
 }
 
 /** Takes what a star's reply says. */
-export function setVotes({ remaining, limit, resetsAt }: Allowance & { resetsAt: string }): void {
+export function setVotes({ remaining, limit, resetsAt }: StarReply["allowance"]): void {
   take({ remaining, limit, until: Date.parse(resetsAt) });
 }
 

@@ -1,6 +1,7 @@
 import { SignClient } from "@walletconnect/sign-client";
 import { renderSVG } from "uqr";
 import type { Signer } from "../../../../packages/client/src/index.ts";
+import { element } from "./element.ts";
 import { type Asking, WalletError } from "./wallets.ts";
 
 const SIGN = "hedera_signMessage";
@@ -8,7 +9,7 @@ const SIGN = "hedera_signMessage";
 const DONE = { code: 6000, message: "The account is known." };
 
 /** Where wallets are looked for. */
-export interface Network {
+interface Network {
   readonly projectId: string;
   /** `hedera:mainnet` */
   readonly chainId: string;
@@ -29,7 +30,7 @@ async function openClient(projectId: string): Promise<Client> {
   const opened = await SignClient.init({
     projectId,
     metadata: metadata(),
-    storage: new Forgetful(),
+    storage: forgetful(),
     telemetryEnabled: false,
     logger: "silent",
   });
@@ -59,7 +60,7 @@ export async function openAccount(
       `The wallet opened no account of the network ${network}. Choose one there.`,
     );
   }
-  show(lookAtWallet());
+  show(element("p", { textContent: "Your wallet is connected. Confirm the text there." }));
   return {
     wallet: account.slice(chainId.length + 1),
     async sign(message) {
@@ -97,17 +98,12 @@ function leave(disconnected: Promise<void>): Promise<void> {
 
 /** @throws WalletError when the relay does not answer in time, or says no */
 async function within<T>(ms: number, work: Promise<T>): Promise<T> {
-  let timer: ReturnType<typeof setTimeout> | undefined;
   const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(reject, ms);
+    setTimeout(reject, ms);
   });
-  try {
-    return await Promise.race([work, late]);
-  } catch (cause) {
+  return Promise.race([work, late]).catch((cause: unknown) => {
     throw new WalletError(NO_RELAY, { cause });
-  } finally {
-    clearTimeout(timer);
-  }
+  });
 }
 
 /** The library's own words for it differ from step to step. */
@@ -127,50 +123,26 @@ function metadata() {
 
 /** The pairing's address: to be scanned, opened on this device, or copied. */
 function invitation(uri: string): HTMLElement {
-  const place = Object.assign(document.createElement("div"), { className: "invitation" });
-  place.innerHTML = renderSVG(uri, { border: 2 });
+  const innerHTML = renderSVG(uri, { border: 2 });
+  const place = element("div", { className: "invitation", innerHTML });
   const picture = place.querySelector("svg");
   picture?.setAttribute("role", "img");
   picture?.setAttribute("aria-label", "QR code for your wallet");
-  const link = Object.assign(document.createElement("a"), {
-    href: uri,
-    textContent: "Open a wallet on this device",
-  });
-  const text = Object.assign(document.createElement("input"), { readOnly: true, value: uri });
+  const link = element("a", { href: uri, textContent: "Open a wallet on this device" });
+  const text = element("input", { readOnly: true, value: uri });
   text.addEventListener("focus", () => text.select());
-  const label = document.createElement("label");
-  label.append("Or copy this into your wallet ", text);
-  place.append(link, label);
+  place.append(link, element("label", {}, "Or copy this into your wallet ", text));
   return place;
 }
 
-function lookAtWallet(): HTMLElement {
-  return Object.assign(document.createElement("p"), {
-    textContent: "Your wallet is connected. Confirm the text there.",
-  });
-}
-
 /** A storage that lasts as long as the page. */
-class Forgetful {
-  readonly #kept = new Map<string, unknown>();
-
-  async getKeys(): Promise<string[]> {
-    return [...this.#kept.keys()];
-  }
-
-  async getEntries<T>(): Promise<[string, T][]> {
-    return [...this.#kept] as [string, T][];
-  }
-
-  async getItem<T>(key: string): Promise<T | undefined> {
-    return this.#kept.get(key) as T | undefined;
-  }
-
-  async setItem<T>(key: string, value: T): Promise<void> {
-    this.#kept.set(key, value);
-  }
-
-  async removeItem(key: string): Promise<void> {
-    this.#kept.delete(key);
-  }
+function forgetful(): NonNullable<Parameters<typeof SignClient.init>[0]>["storage"] & {} {
+  const kept = new Map<string, unknown>();
+  return {
+    getKeys: async () => [...kept.keys()],
+    getEntries: async <T>() => [...kept] as [string, T][],
+    getItem: async <T>(key: string) => kept.get(key) as T | undefined,
+    setItem: async (key, value) => void kept.set(key, value),
+    removeItem: async (key) => void kept.delete(key),
+  };
 }

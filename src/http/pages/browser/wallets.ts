@@ -11,7 +11,7 @@ export interface Wallet {
   /** What people call it. */
   readonly name: string;
   /** What is said beside it. */
-  readonly note?: string | undefined;
+  readonly note: string;
   /** Opens an account for this page; people may be asked by the wallet itself. */
   connect(asking: Asking): Promise<Signer>;
 }

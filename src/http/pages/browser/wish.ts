@@ -1,4 +1,5 @@
 import { say } from "./said.ts";
+import { nameOf } from "./stars.ts";
 
 /**
  * The star that somebody wanted to give before they were signed in. It stays with this entry of the
@@ -26,7 +27,6 @@ export function showWish(): void {
   });
   star.focus();
   star.scrollIntoView({ block: "nearest" });
-  const name = (star.getAttribute("aria-label") ?? "").replace(/^Star /, "");
   if (star.getAttribute("aria-pressed") === "false")
-    say(`You are signed in. Press the star once more to give it to ${name}.`);
+    say(`You are signed in. Press the star once more to give it to ${nameOf(star)}.`);
 }

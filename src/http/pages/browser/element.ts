@@ -1,0 +1,10 @@
+/** Makes an element. @param properties as its class has them, for example `textContent` */
+export function element<K extends keyof HTMLElementTagNameMap>(
+  name: K,
+  properties: Partial<HTMLElementTagNameMap[K]> = {},
+  ...children: readonly (Node | string)[]
+): HTMLElementTagNameMap[K] {
+  const made = Object.assign(document.createElement(name), properties);
+  made.append(...children);
+  return made;
+}
