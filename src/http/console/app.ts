@@ -124,18 +124,8 @@ async function answerPage(
       : { text: refused.text, isFailure: true },
   ]);
   if (shown instanceof Response) return shown;
-  const around = { current: page.below ?? page.path, isBelow: page.below !== undefined };
-  const { formToken: token, now } = request;
-  const framed = framedPage(parts, {
-    ...around,
-    shown,
-    session,
-    verdict,
-    notice,
-    formToken: token,
-    now,
-    isBehind: parts.isBehind?.() ?? false,
-  });
+  const isBehind = parts.isBehind?.() ?? false;
+  const framed = framedPage(parts, { ...request, page, shown, verdict, notice, isBehind });
   return sendPage(c, framed, refused?.status ?? (shown.isMissing ? 404 : 200));
 }
 
@@ -202,9 +192,7 @@ async function noticeOf(
   actionId: string | null,
   sessionId: string,
 ): Promise<FrameRequest["notice"]> {
-  if (actionId === null || !UUID.test(actionId)) {
-    return undefined;
-  }
+  if (actionId === null || !UUID.test(actionId)) return undefined;
   const entry = await findOutcome(sql, { actionId, sessionId });
   return entry && { text: entry.notice, isFailure: entry.phase === "failed" };
 }

@@ -45,13 +45,7 @@ const SINCE_MAX = 500;
 /** Watchers of one process share a reading of the last moments. */
 const SHARED_MS = 900;
 
-export function decisionFeed({
-  sql,
-  trail,
-}: {
-  readonly sql: Sql;
-  readonly trail: RefusalTrail;
-}): DecisionFeed {
+export function decisionFeed(sql: Sql, trail: RefusalTrail): DecisionFeed {
   const read = async (
     filter: DecisionFilter,
     asked: { readonly since: number; readonly now: number; readonly limit: number },
@@ -76,13 +70,10 @@ export function decisionFeed({
       .sort((one, other) => one.at - other.at)
       .slice(-asked.limit);
   };
-  const shared = new Map<
-    string,
-    { readonly at: number; readonly found: Promise<readonly Decision[]> }
-  >();
+  const shared = new Map<string, { at: number; found: Promise<readonly Decision[]> }>();
   return {
     newest: async (filter, now) =>
-      [...(await read(filter, { since: now - DAY_MS, now, limit: SHOWN }))].reverse(),
+      (await read(filter, { since: now - DAY_MS, now, limit: SHOWN })).toReversed(),
     since(filter, at, now) {
       const second = Math.floor(at / 1_000) * 1_000;
       const key = JSON.stringify([filter.wallet, filter.event, second]);

@@ -46,12 +46,10 @@ export function figuresOf(numbers: Numbers): readonly Figure[] {
     lags.length === 0 ? "" : `; mean of ${LAG_MINUTES} min: ${duration(meanLag * 1_000)}`;
   // The running minute is still filling: the one before it is whole.
   const whole = points.at(-2)?.[1] ?? 0;
-  const atWork = numbers.processes.filter(
-    (process) => processHealth(process, numbers.at).mood === "good",
-  );
-  const lost = numbers.processes.filter(
-    (process) => processHealth(process, numbers.at).mood === "bad",
-  ).length;
+  const processesThat = (mood: Mood) =>
+    numbers.processes.filter((process) => processHealth(process, numbers.at).mood === mood);
+  const atWork = processesThat("good");
+  const lost = processesThat("bad").length;
   const workers = atWork.filter(({ role }) => role === "worker").length;
   const publishingMood = publishingHealth(numbers.verdict).mood;
   return [

@@ -1,7 +1,6 @@
-import type { OperatorSession } from "../../keys/operator-session.ts";
 import type { Verdict } from "../../upkeep/service-verdict.ts";
 import { type Content, type Html, html, instantText } from "./markup.ts";
-import type { Page, ShownPage } from "./page.ts";
+import type { Page, PageRequest, ShownPage } from "./page.ts";
 
 /** What every page of the console has around it. */
 export interface FrameGiven {
@@ -11,16 +10,9 @@ export interface FrameGiven {
 }
 
 /** What is known of the request that a page answers. */
-export interface FrameRequest {
+export interface FrameRequest extends Pick<PageRequest, "session" | "formToken" | "now"> {
+  readonly page: Page;
   readonly shown: ShownPage;
-  /** Path of the page whose word is marked in the navigation. */
-  readonly current: string;
-  /** True where the page shown is not that one itself but lies below it. */
-  readonly isBelow: boolean;
-  readonly session: OperatorSession;
-  readonly formToken: string;
-  /** Epoch milliseconds by the one clock. */
-  readonly now: number;
   /** Whether the journal lacks stars that are on its topics. */
   readonly isBehind: boolean;
   /** What is wrong with the service; undefined where it cannot be read just now. */
@@ -104,9 +96,10 @@ function groupsOf(entries: readonly Entry[]): readonly (readonly Entry[])[] {
   return groups;
 }
 
-function groupList(group: readonly Entry[], { current, isBelow, verdict }: FrameRequest): Html {
+function groupList(group: readonly Entry[], { page, verdict }: FrameRequest): Html {
+  const current = page.below ?? page.path;
   const heading = HEADINGS[group[0]?.path ?? ""] ?? "";
-  const mark = html` aria-current="${isBelow ? "true" : "page"}"`;
+  const mark = html` aria-current="${page.below === undefined ? "page" : "true"}"`;
   return html`<div class="group"><p aria-hidden="true">${heading}</p><ul aria-label="${heading}">${group.map(
     ({ nav, path }) =>
       html`<li><a href="/ops${path}"${path === current ? mark : ""}>${nav}${navBadge(path, verdict)}</a></li>`,
@@ -114,9 +107,9 @@ function groupList(group: readonly Entry[], { current, isBelow, verdict }: Frame
 }
 
 /** Above the heading of a page that lies below another: the way to that one. */
-function wayBack(entries: readonly Entry[], { current, isBelow }: FrameRequest): Content {
-  const above = entries.find(({ path }) => path === current);
-  if (!isBelow || above === undefined) return "";
+function wayBack(entries: readonly Entry[], { page }: FrameRequest): Content {
+  const above = entries.find(({ path }) => path === page.below);
+  if (above === undefined) return "";
   return html`<p class="way-back"><a href="/ops${above.path}"><span aria-hidden="true">←</span> ${above.nav}</a></p>
 `;
 }

@@ -1,11 +1,7 @@
 import type { Context } from "hono";
 import { uuidv7 } from "uuidv7";
 import type { Clock } from "../../clock.ts";
-import {
-  type OperatorSession,
-  type OperatorSessions,
-  operatorSessions,
-} from "../../keys/operator-session.ts";
+import { type OperatorSession, operatorSessions } from "../../keys/operator-session.ts";
 import { hasOperators } from "../../keys/operators.ts";
 import { takeSignInLink } from "../../keys/sign-in-link.ts";
 import { type Actor, appendOperatorLog } from "../../store/operator-log.ts";
@@ -43,23 +39,12 @@ export interface GateVariables {
   readonly isSignedIn?: true;
 }
 
-/** Checks who is signed in. API keys and voters' sessions open nothing here. */
-export interface Gate {
-  /** @param use `look` where a page asks by itself: that keeps no session alive */
-  find(c: Context, use?: "use" | "look"): Promise<Signed | null>;
-  /** Answers with the sign-in page in place of the page asked for. */
-  refuse(c: Context): Promise<Response>;
-  /** The form, when a page of this very session sent it; null otherwise. */
-  formOf(c: Context, signed: Signed): Promise<URLSearchParams | null>;
-  /** The sign-in form; a link with a secret, `?once=`, signs in. */
-  open(c: Context): Promise<Response>;
-  signIn(c: Context): Promise<Response>;
-  signOut(c: Context, signed: Signed): Promise<Response>;
-}
+export type Gate = ReturnType<typeof createGate>;
 
-export function createGate(deps: GateDeps): Gate {
+/** Checks who is signed in. API keys and voters' sessions open nothing here. */
+export function createGate(deps: GateDeps) {
   const { sql, publicUrl, operatorToken, client } = deps;
-  const sessions: OperatorSessions = operatorSessions(deps);
+  const sessions = operatorSessions(deps);
   const cookie = sessionCookie(publicUrl);
   const actorOf = (c: Context, { id, operator }: OperatorSession): Actor => ({
     operator,
@@ -88,32 +73,37 @@ export function createGate(deps: GateDeps): Gate {
   };
   const isClosed = async () => operatorToken === undefined && !(await hasOperators(sql));
   return {
-    async find(c, use = "use") {
+    /** @param use `look` where a page asks by itself: that keeps no session alive */
+    async find(c: Context, use: "use" | "look" = "use"): Promise<Signed | null> {
       const secret = cookie.read(c);
       const session = await sessions.find(secret, use);
       if (session === null) return null;
       c.set("isSignedIn", true);
       return { session, secret, actor: actorOf(c, session) };
     },
-    async refuse(c) {
+    /** Answers with the sign-in page in place of the page asked for. */
+    async refuse(c: Context): Promise<Response> {
       if (await isClosed()) return closedPage(c);
       const { pathname, search } = new URL(c.req.url);
       const next = c.req.method === "GET" ? localPath(pathname + search) : "/ops";
       return signInPage(c, { status: 401, next });
     },
-    async formOf(c, { secret }) {
+    /** The form, when a page of this very session sent it; null otherwise. */
+    async formOf(c: Context, { secret }: Signed): Promise<URLSearchParams | null> {
       const form = await readForm(c);
       const isOurs = isSameOrigin(c, publicUrl) && isFormToken(form.get("token") ?? "", secret);
       return isOurs ? form : null;
     },
-    async open(c) {
+    /** The sign-in form; a link with a secret, `?once=`, signs in. */
+    async open(c: Context): Promise<Response> {
       const once = c.req.query("once");
       if (once !== undefined && isOpenedByHand(c)) return signInByLink(c, once, signingIn);
       if (await isClosed()) return closedPage(c);
       return signInPage(c, { status: 200, next: localPath(c.req.query("next") ?? null) });
     },
-    signIn: async (c) => ((await isClosed()) ? closedPage(c) : signIn(c, signingIn)),
-    async signOut(c, { actor, secret }) {
+    signIn: async (c: Context): Promise<Response> =>
+      (await isClosed()) ? closedPage(c) : signIn(c, signingIn),
+    async signOut(c: Context, { actor, secret }: Signed): Promise<Response> {
       await sessions.close(secret);
       await note(actor, "session.close");
       cookie.clear(c);

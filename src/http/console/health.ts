@@ -26,6 +26,7 @@ const BEHIND_MS = 30_000;
 
 /** On the Overview itself. */
 const PROCESSES = "/ops#processes";
+const BALANCE = "/ops/alarms#balance";
 
 /**
  * The state of the service and of what it depends on, as the overview shows it; the live stream sends it again.
@@ -33,6 +34,7 @@ const PROCESSES = "/ops#processes";
  * @param network a local ledger's mirror node may fall behind without harm
  */
 export function healthOf(numbers: Numbers, network: string): readonly NamedHealth[] {
+  const { verdict } = numbers;
   return [
     { key: "postgres", name: "Postgres", page: PROCESSES, ...postgresHealth(numbers) },
     { key: "redis", name: "Redis", page: PROCESSES, ...redisHealth(numbers) },
@@ -41,15 +43,15 @@ export function healthOf(numbers: Numbers, network: string): readonly NamedHealt
       key: "publishing",
       name: "Publishing",
       page: "/ops/publishing",
-      ...publishingHealth(numbers.verdict),
+      ...publishingHealth(verdict),
     },
-    { key: "rewards", name: "Rewards", page: "/ops/queues", ...judged(numbers.verdict, "rewards") },
-    { key: "exports", name: "Exports", page: "/exports", ...judged(numbers.verdict, "exports") },
+    { key: "rewards", name: "Rewards", page: "/ops/queues", ...judged(verdict, "rewards") },
+    { key: "exports", name: "Exports", page: "/exports", ...judged(verdict, "exports") },
     {
       key: "balance",
       name: "Operator account",
-      page: "/ops/alarms#balance",
-      ...judged(numbers.verdict, "balance", "low"),
+      page: BALANCE,
+      ...judged(verdict, "balance", "low"),
     },
     { key: "check", name: "Holdings check", page: "/ops/holdings", ...checkHealth(numbers) },
   ];
@@ -110,33 +112,33 @@ export function mirrorHealth(numbers: Numbers, network: string): Health {
 
 /** Publishing is well where no worker has an alarm, the topics agree and no star is late. */
 export function publishingHealth(verdict: Verdict): Health {
-  const of = (name: VerdictCheck["name"]) => verdict.checks.find((check) => check.name === name);
-  const [alarms, findings, publishing] = [of("alarms"), of("findings"), of("publishing")];
+  const alarms = checkOf(verdict, "alarms");
+  const findings = checkOf(verdict, "findings");
+  const publishing = checkOf(verdict, "publishing");
   if (alarms?.ok === false) return { mood: "bad", word: "needs a person", note: alarms.message };
   if (publishing?.ok === false) return { mood: "bad", word: "late", note: publishing.message };
   if (findings?.ok === false) return { mood: "warn", word: "differs", note: findings.message };
   return { mood: "good", word: "ok", note: publishing?.message ?? "" };
 }
 
-function judged({ checks }: Verdict, name: VerdictCheck["name"], word = "late"): Health {
-  const { ok, message = "" } = checks.find((check) => check.name === name) ?? {};
-  return ok === false
-    ? { mood: "bad", word, note: message }
-    : { mood: "good", word: "ok", note: message };
+function checkOf({ checks }: Verdict, name: VerdictCheck["name"]): VerdictCheck | undefined {
+  return checks.find((check) => check.name === name);
+}
+
+function judged(verdict: Verdict, name: VerdictCheck["name"], word = "late"): Health {
+  const { ok, message: note = "" } = checkOf(verdict, name) ?? {};
+  return ok === false ? { mood: "bad", word, note } : { mood: "good", word: "ok", note };
 }
 
 function checkHealth({ check, at, verdict }: Numbers): Health {
-  const { ok, message = "" } = verdict.checks.find(({ name }) => name === "holdings-check") ?? {};
+  const judgement = checkOf(verdict, "holdings-check");
   if (check === undefined)
     return { mood: "plain", word: "none yet", note: "it runs daily at 00:00 UTC" };
-  const when = `${check.kind === "manual" ? "by hand, " : ""}${duration(at - check.startedAt)} ago`;
-  const found = `${number(check.removed)} removed, ${number(check.kept)} kept, ${number(check.deferred)} left open`;
-  const note = check.state === "skipped" ? when : `${when}; ${found}`;
-  if (ok === false)
-    return { mood: "warn", word: checkWords(check.state), note: `${when}; ${message}` };
-  return {
-    mood: check.state === "skipped" ? "plain" : "good",
-    word: checkWords(check.state),
-    note,
-  };
+  const { kind, startedAt, state, removed, kept, deferred } = check;
+  const word = checkWords(state);
+  const when = `${kind === "manual" ? "by hand, " : ""}${duration(at - startedAt)} ago`;
+  if (judgement?.ok === false) return { mood: "warn", word, note: `${when}; ${judgement.message}` };
+  if (state === "skipped") return { mood: "plain", word, note: when };
+  const found = `${number(removed)} removed, ${number(kept)} kept, ${number(deferred)} left open`;
+  return { mood: "good", word, note: `${when}; ${found}` };
 }

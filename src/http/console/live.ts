@@ -1,9 +1,8 @@
-import type { Context } from "hono";
 import { type SSEStreamingApi, streamSSE } from "hono/streaming";
 import { createStreamLimit } from "../stream-limit.ts";
 import { figuresOf } from "./figures.ts";
 import { healthOf } from "./health.ts";
-import type { Page, PagesDeps } from "./page.ts";
+import type { Page, PageRequest, PagesDeps } from "./page.ts";
 import { secured } from "./reply.ts";
 
 /** The numbers change with the processes' reports, every five seconds each. */
@@ -27,17 +26,13 @@ const streamLimit = createStreamLimit(STREAMS_MAX, STREAMS_PER_OPERATOR_MAX);
  * session is over, or the stream is old.
  */
 export function stream(
-  c: Context,
-  given: {
-    readonly isDraining: () => boolean;
-    readonly operator: string;
-    readonly isSignedIn: () => Promise<boolean>;
-    readonly beat: (out: SSEStreamingApi, elapsedMs: number) => Promise<void>;
-  },
+  { context: c, session, isSignedIn }: PageRequest,
+  isDraining: () => boolean,
+  beat: (out: SSEStreamingApi, elapsedMs: number) => Promise<void>,
 ): Response {
   // Nothing reads what would be written, so the stream would never end.
   if (c.req.method === "HEAD") return secured(c).body(null, 200);
-  const leave = streamLimit.take(given.operator);
+  const leave = streamLimit.take(session.operator);
   if (typeof leave !== "function") return c.text("Too many live pages are open.", 503);
   return streamSSE(secured(c), async (out) => {
     // Not at the next tick: an operator who changes pages quickly would hold every stream.
@@ -48,12 +43,12 @@ export function stream(
       await out.writeSSE({ event: "hello", data: "", retry: RETRY_MS });
       for (;;) {
         const now = performance.now();
-        if (out.aborted || given.isDraining() || now - startedAt > STREAM_MAX_MS) return;
+        if (out.aborted || isDraining() || now - startedAt > STREAM_MAX_MS) return;
         if (now - lookedAt > SESSION_EVERY_MS) {
           lookedAt = now;
-          if (!(await given.isSignedIn())) return;
+          if (!(await isSignedIn())) return;
         }
-        await given.beat(out, now - startedAt);
+        await beat(out, now - startedAt);
         await out.sleep(TICK_MS);
       }
     } catch {
@@ -69,24 +64,19 @@ export function liveNumbersPage({ readNumbers, network, now, isDraining }: Pages
   return {
     path: "/live/numbers",
     isQuiet: true,
-    show: async ({ context, session, isSignedIn }) => {
+    async show(request) {
       let sentAt = Number.NEGATIVE_INFINITY;
-      return stream(context, {
-        isDraining,
-        operator: session.operator,
-        isSignedIn,
-        async beat(out, elapsedMs) {
-          if (elapsedMs - sentAt < NUMBERS_EVERY_MS) return;
-          sentAt = elapsedMs;
-          const numbers = await readNumbers(now());
-          const data = {
-            at: numbers.at,
-            figures: figuresOf(numbers),
-            health: healthOf(numbers, network),
-            points: numbers.points.slice(-3),
-          };
-          await out.writeSSE({ event: "numbers", data: JSON.stringify(data) });
-        },
+      return stream(request, isDraining, async (out, elapsedMs) => {
+        if (elapsedMs - sentAt < NUMBERS_EVERY_MS) return;
+        sentAt = elapsedMs;
+        const numbers = await readNumbers(now());
+        const data = {
+          at: numbers.at,
+          figures: figuresOf(numbers),
+          health: healthOf(numbers, network),
+          points: numbers.points.slice(-3),
+        };
+        await out.writeSSE({ event: "numbers", data: JSON.stringify(data) });
       });
     },
   };

@@ -13,23 +13,19 @@ export function logExportPage({ sql }: PagesDeps): Page {
     async show({ context }) {
       const pages = textOf(sql);
       // The first page is read before anything is answered: a database that is away is a 503.
-      const first = await pages.next();
-      const body = new ReadableStream<Uint8Array>({
-        async pull(controller) {
-          const { done, value } = await pages.next();
-          if (done) controller.close();
-          else controller.enqueue(value);
-        },
-        start(controller) {
-          if (first.value !== undefined) controller.enqueue(first.value);
-        },
-      });
+      const { value: first } = await pages.next();
+      const body = ReadableStream.from(followedBy(first, pages));
       return secured(context).body(body, 200, {
         "Content-Type": "application/x-ndjson",
         "Content-Disposition": 'attachment; filename="operator-log.ndjson"',
       });
     },
   };
+}
+
+async function* followedBy<T>(first: T | undefined, rest: AsyncIterable<T>): AsyncGenerator<T> {
+  if (first !== undefined) yield first;
+  yield* rest;
 }
 
 async function* textOf(sql: Sql): AsyncGenerator<Uint8Array, undefined> {

@@ -78,16 +78,10 @@ async function readNumbers(sql: Sql, now: number): Promise<Numbers> {
 
 /** One point for each minute, also for those in which nothing happened. */
 function pointsOf(deltas: readonly MinuteDelta[], now: number): readonly Point[] {
-  const byMinute = new Map<number, MinuteDelta[]>();
-  for (const delta of deltas) {
-    const others = byMinute.get(delta.minute);
-    if (others === undefined) byMinute.set(delta.minute, [delta]);
-    else others.push(delta);
-  }
   const last = Math.floor(now / MINUTE_MS);
   return Array.from({ length: SHOWN_MINUTES }, (_, index) => {
     const minute = last - SHOWN_MINUTES + 1 + index;
-    const known = byMinute.get(minute) ?? [];
+    const known = deltas.filter((delta) => delta.minute === minute);
     return [minute * 60, ...SERIES.map((series) => readingOf(series, known))] as const;
   });
 }
@@ -100,6 +94,9 @@ function readingOf(
   const count = mine.reduce((sum, delta) => sum + delta.count, 0);
   if (take === "count") return count;
   if (count === 0) return null;
-  if (take === "peak") return Math.round(Math.max(...mine.map(({ peak }) => peak)) * 100) / 100;
-  return Math.round((mine.reduce((sum, { total }) => sum + total, 0) / count) * 100) / 100;
+  const value =
+    take === "peak"
+      ? Math.max(...mine.map(({ peak }) => peak))
+      : mine.reduce((sum, { total }) => sum + total, 0) / count;
+  return Math.round(value * 100) / 100;
 }

@@ -28,7 +28,7 @@ import { xpPage } from "./pages/xp.ts";
 /** The table of pages: routes and navigation are made from it, in this order. */
 export function consolePages(given: Omit<PagesDeps, "readNumbers" | "feed">): readonly Page[] {
   const { sql, refusals } = given;
-  const feed = decisionFeed({ sql, trail: refusals });
+  const feed = decisionFeed(sql, refusals);
   const deps: PagesDeps = { ...given, readNumbers: numbersReader(sql), feed };
   return [
     overviewPage(deps),

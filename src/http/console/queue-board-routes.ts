@@ -4,6 +4,7 @@ import { allows } from "../../keys/operators.ts";
 import type { Logger } from "../../log.ts";
 import { actLogged } from "../../store/logged-act.ts";
 import type { Sql } from "../../store/postgres.ts";
+import { pagePolicy } from "../page-headers.ts";
 import { foreignForm, guarded, notAllowed } from "./error-page.ts";
 import type { Gate, Signed } from "./gate.ts";
 import { BOARD_PATH, type QueueBoard } from "./queue-board.ts";
@@ -19,17 +20,13 @@ export interface BoardRoutesDeps {
 }
 
 /** The console's policy, but for the styles that Bull Board has inside its page and adds by script. */
-const BOARD_POLICY = [
-  "default-src 'none'",
-  "script-src 'self'",
-  "style-src 'self' 'unsafe-inline'",
-  "font-src 'self'",
-  "img-src 'self' data:",
-  "connect-src 'self'",
-  "base-uri 'self'",
-  "form-action 'none'",
-  "frame-ancestors 'none'",
-].join("; ");
+const BOARD_POLICY = pagePolicy({
+  "style-src": "'self' 'unsafe-inline'",
+  "font-src": "'self'",
+  "img-src": "'self' data:",
+  "base-uri": "'self'",
+  "form-action": "'none'",
+});
 /** Names of files hold their hash. */
 const FILES_CACHE = "private, max-age=86400";
 
@@ -71,18 +68,14 @@ async function answer(c: Context, deps: BoardRoutesDeps): Promise<Response> {
   }
   if (!isSameOrigin(c, publicUrl)) return foreignForm(c);
   if (!mayAct) return notAllowed(c, signed.session, ACTS_NEED);
-  return secureBoard(c, await act(c, { ...deps, signed, path }));
+  return secureBoard(c, await act(c, deps, { signed, path }));
 }
 
 /** Does what one of our own pages asks for, between two lines of the operator log. */
 async function act(
   c: Context,
-  {
-    board,
-    sql,
-    signed,
-    path,
-  }: BoardRoutesDeps & { readonly signed: Signed; readonly path: string },
+  { board, sql }: BoardRoutesDeps,
+  { signed, path }: { readonly signed: Signed; readonly path: string },
 ): Promise<Response> {
   const [name, subject] = actOf(c.req.method, path);
   if (name === undefined || subject === undefined) {

@@ -1,27 +1,14 @@
 import type { Context } from "hono";
 import type { ContentfulStatusCode } from "hono/utils/http-status";
+import { pagePolicy, securePage } from "../page-headers.ts";
 import type { Html } from "./markup.ts";
 
-/** Nothing inline runs, nothing comes from elsewhere, no page frames this one, forms stay here. */
-export const CONSOLE_POLICY = [
-  "default-src 'none'",
-  "script-src 'self'",
-  "style-src 'self'",
-  "img-src 'self' data:",
-  "connect-src 'self'",
-  "base-uri 'none'",
-  "form-action 'self'",
-  "frame-ancestors 'none'",
-].join("; ");
+/** Pictures of the style sheet are `data:`. */
+export const CONSOLE_POLICY = pagePolicy({ "img-src": "'self' data:" });
 
 /** Headers of every reply of the console but its files. */
 export function secured(c: Context): Context {
-  c.header("Content-Security-Policy", CONSOLE_POLICY);
-  c.header("Cross-Origin-Opener-Policy", "same-origin");
-  c.header("Cross-Origin-Resource-Policy", "same-origin");
-  // Without the page's address in `Origin`, the console could not recognise its own forms.
-  c.header("Referrer-Policy", "same-origin");
-  c.header("X-Frame-Options", "DENY");
+  securePage(c, CONSOLE_POLICY);
   c.header("Cache-Control", "no-store");
   return c;
 }

@@ -59,9 +59,8 @@ export async function signIn(c: Context, deps: SignInDeps): Promise<Response> {
   if (!NAME.test(operator)) {
     return again(400, "A name has up to 60 characters, all of them printable.");
   }
-  const judge = () => deps.access.judge(c, "sign-in", form.get("operatorToken") ?? "");
   return enter(c, deps, {
-    judge,
+    judge: () => deps.access.judge(c, "sign-in", form.get("operatorToken") ?? ""),
     alias: operator,
     next,
     again,

@@ -2,21 +2,13 @@ import { readFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { type Context, Hono } from "hono";
 import { loadOnce } from "../../load-once.ts";
+import { pagePolicy } from "../page-headers.ts";
 import { representText, send } from "../v1/representation.ts";
 import { docsPage, PAGE_SCRIPT } from "./page.ts";
 import { PAGE_STYLE } from "./style.ts";
 
 /** Nothing leaves this host, and nothing inline runs; pictures in its style sheet are `data:`. */
-const POLICY = [
-  "default-src 'none'",
-  "script-src 'self'",
-  "style-src 'self'",
-  "img-src 'self' data:",
-  "connect-src 'self'",
-  "base-uri 'none'",
-  "form-action 'none'",
-  "frame-ancestors 'none'",
-].join("; ");
+const POLICY = pagePolicy({ "img-src": "'self' data:", "form-action": "'none'" });
 /** A new release may bring new files under the same names; asked with their tag they cost a 304. */
 const CACHE = "public, max-age=600";
 

@@ -5,6 +5,7 @@ import type { Logger } from "../../log.ts";
 import type { Html } from "../console/markup.ts";
 import { refuseOtherMethods } from "../middleware/other-methods.ts";
 import type { RateLimit } from "../middleware/rate-limit.ts";
+import { pagePolicy, securePage } from "../page-headers.ts";
 import { statusOf } from "../problem.ts";
 import { setReplyHeader } from "../reply-header.ts";
 import { representText, send } from "../v1/representation.ts";
@@ -111,27 +112,8 @@ async function answer(c: Context, given: Answering): Promise<Response> {
   }
 }
 
-/** Nothing inline runs, nothing comes from elsewhere, no page frames this one. */
-function secure(c: Context, connect: readonly string[] = []): void {
-  const policy = [
-    "default-src 'none'",
-    "script-src 'self'",
-    "style-src 'self'",
-    "img-src 'self'",
-    `connect-src ${["'self'", ...connect].join(" ")}`,
-    "base-uri 'none'",
-    "form-action 'self'",
-    "frame-ancestors 'none'",
-  ].join("; ");
-  c.header("Content-Security-Policy", policy);
-  c.header("Cross-Origin-Opener-Policy", "same-origin");
-  c.header("Cross-Origin-Resource-Policy", "same-origin");
-  c.header("Referrer-Policy", "same-origin");
-  c.header("X-Frame-Options", "DENY");
-}
-
 async function sendPage(c: Context, connect: readonly string[], page: Html): Promise<Response> {
-  secure(c, connect);
+  securePage(c, pagePolicy({ "connect-src": ["'self'", ...connect].join(" ") }));
   const text = String(await page);
   // It shows whose votes are left, and what the counters say now.
   return send(c, representText(text), { cacheControl: "private, no-cache", type: HTML });
@@ -142,7 +124,7 @@ async function sendError(
   page: Html,
   status: ReturnType<typeof statusOf>,
 ): Promise<Response> {
-  secure(c);
+  securePage(c, pagePolicy());
   setReplyHeader(c, "Cache-Control", "no-store");
   return c.html(await page, status);
 }

@@ -32,7 +32,8 @@ export function readFilters<S extends z.ZodObject>(shape: S, query: URLSearchPar
 }
 
 /** What was read. @throws TerminalError `NOT_FOUND` where it is nothing */
-export function found<T>(record: T | undefined, what: string): T {
-  if (record === undefined) throw new TerminalError("NOT_FOUND", `There is no ${what} here.`);
+export function found<T>(record: T | null | undefined, what: string): T {
+  if (record === null || record === undefined)
+    throw new TerminalError("NOT_FOUND", `There is no ${what} here.`);
   return record;
 }

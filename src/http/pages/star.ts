@@ -12,19 +12,14 @@ import type { Page } from "./page.ts";
 import { found, type Reading } from "./reading.ts";
 import { name, time } from "./text.ts";
 
-const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
-
 /** `/stars/{id}`: a receipt. It is public, as the ledger is. */
 export function starPage({ sql, explorerUrl, mirrorNodeUrl }: Reading): Page {
   return {
     path: "/stars/:id",
     async show({ id: given }) {
       const id = given.toLowerCase();
-      const day = UUID.test(id) ? dayOfStarId(id) : null;
-      const star = found(
-        (day === null ? null : await findReceipt(sql, id, day)) ?? undefined,
-        "star",
-      );
+      const day = dayOfStarId(id);
+      const star = found(day === null ? null : await findReceipt(sql, id, day), "star");
       const [names, message] = await Promise.all([
         itemNames(sql, [star.target]),
         readStarMessage(sql, id),

@@ -29,7 +29,7 @@ export async function eventPast(
   const step = Math.min(asked, last);
   const [before, now] = await Promise.all([step === 0 ? null : after(step - 1), after(step)]);
   // Machines of events have one state each, at all times.
-  return { state: null, section: pastState(id, { step, last, content: difference(before, now) }) };
+  return { state: null, section: pastState(id, { step, last }, difference(before, now)) };
 }
 
 function difference(then: EventTables | null, now: EventTables): Html {

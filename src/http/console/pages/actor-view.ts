@@ -33,12 +33,10 @@ export function afterLink(id: string, step: number, text: string): Html {
 /** The frame around a past state, with the ways to the steps beside it. */
 export function pastState(
   id: string,
-  {
-    step,
-    last,
-    content,
-  }: { readonly step: number; readonly last: number; readonly content: Content },
+  place: { readonly step: number; readonly last: number },
+  content: Content,
 ): Html {
+  const { step, last } = place;
   const way = (to: number, text: string): Html =>
     to < 0 || to > last
       ? raw("")

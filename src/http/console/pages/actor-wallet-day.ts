@@ -36,8 +36,9 @@ type WalletDayName = Extract<ActorName, { type: "wallet-day" }>;
 export async function walletDayActor(
   deps: PagesDeps,
   name: WalletDayName,
-  { query, now }: PageRequest,
+  request: PageRequest,
 ): Promise<ActorView> {
+  const { now } = request;
   const { sql, resting, explorer } = deps;
   const id = `wallet-day/${name.wallet}/${name.day}`;
   const [shown, steps, receipts, refusals] = await Promise.all([
@@ -92,7 +93,7 @@ ${facts([
             "Recent refusals",
             refusalTable(groupRefusals(refused), { now, isDayKnown: true }),
           ),
-    past: past(id, { steps, now, asked: wholeNumber(query, "at") }),
+    past: past(id, steps, request),
   };
 }
 
@@ -159,16 +160,10 @@ function history(
 
 function past(
   id: string,
-  {
-    steps,
-    now,
-    asked,
-  }: {
-    readonly steps: readonly WalletDayStep[];
-    readonly now: number;
-    readonly asked: number | undefined;
-  },
+  steps: readonly WalletDayStep[],
+  { query, now }: PageRequest,
 ): ActorView["past"] {
+  const asked = wholeNumber(query, "at");
   if (asked === undefined) return null;
   const step = Math.min(asked, steps.length);
   const taken = steps.slice(0, step);
@@ -185,7 +180,7 @@ ${table({
   ],
   empty: "Nothing was starred yet.",
 })}`;
-  return { state, section: pastState(id, { step, last: steps.length, content }) };
+  return { state, section: pastState(id, { step, last: steps.length }, content) };
 }
 
 /** What a star changed in the actor's context. */

@@ -34,35 +34,28 @@ export function liveDecisionsPage({ feed, now, isDraining }: PagesDeps): Page {
   return {
     path: "/live/decisions",
     isQuiet: true,
-    async show({ query, context, session, isSignedIn }) {
+    async show(request) {
+      const { query, context } = request;
       const filter = readFilter(query);
       const sent = new Map<string, number>();
       let isFirst = true;
       let from = resumeAt(context.req.header("last-event-id") ?? query.get("since")) ?? now();
-      return stream(context, {
-        isDraining,
-        operator: session.operator,
-        isSignedIn,
-        async beat(out) {
-          const at = now();
-          const found = await feed.since(filter, from - OVERLAP_MS, at);
-          const fresh = found.filter(({ id }) => !sent.has(id));
-          for (const { id } of fresh) sent.set(id, at);
-          // What came before the first beat is sent whole; later, more than this is not readable.
-          const shown = isFirst ? fresh : fresh.slice(-BEAT_MAX);
-          const leftOut = fresh.length - shown.length;
-          if (leftOut > 0) await out.writeSSE({ event: "left-out", data: String(leftOut) });
-          for (const decision of shown) {
-            await out.writeSSE({
-              event: "decision",
-              id: String(decision.at),
-              data: JSON.stringify(decision),
-            });
-          }
-          isFirst = false;
-          from = at;
-          for (const [id, sentAt] of sent) if (at - sentAt > REMEMBERED_MS) sent.delete(id);
-        },
+      return stream(request, isDraining, async (out) => {
+        const at = now();
+        const found = await feed.since(filter, from - OVERLAP_MS, at);
+        const fresh = found.filter(({ id }) => !sent.has(id));
+        for (const { id } of fresh) sent.set(id, at);
+        // What came before the first beat is sent whole; later, more than this is not readable.
+        const shown = isFirst ? fresh : fresh.slice(-BEAT_MAX);
+        const leftOut = fresh.length - shown.length;
+        if (leftOut > 0) await out.writeSSE({ event: "left-out", data: String(leftOut) });
+        for (const decision of shown) {
+          const data = JSON.stringify(decision);
+          await out.writeSSE({ event: "decision", id: String(decision.at), data });
+        }
+        isFirst = false;
+        from = at;
+        for (const [id, sentAt] of sent) if (at - sentAt > REMEMBERED_MS) sent.delete(id);
       });
     },
   };
