@@ -1,3 +1,4 @@
+import { dayOf } from "../../../../actors/day.ts";
 import { TerminalError } from "../../../errors.ts";
 import { isEntityId } from "../../../ledger/entity-id.ts";
 import type { Decision, DecisionFilter } from "../decisions.ts";
@@ -50,8 +51,9 @@ export function liveDecisionsPage({ feed, now, isDraining }: PagesDeps): Page {
         const leftOut = fresh.length - shown.length;
         if (leftOut > 0) await out.writeSSE({ event: "left-out", data: String(leftOut) });
         for (const decision of shown) {
-          const data = JSON.stringify(decision);
-          await out.writeSSE({ event: "decision", id: String(decision.at), data });
+          const data = { ...decision, html: String(await entry(decision, at)) };
+          const id = String(decision.at);
+          await out.writeSSE({ event: "decision", id, data: JSON.stringify(data) });
         }
         isFirst = false;
         from = at;
@@ -97,9 +99,8 @@ ${decisions.length === 0 ? html`<p class="empty" data-empty>${wallet === "" && e
 
 function entry(decision: Decision, now: number): Html {
   const { id, at, isAccepted, wallet, what, why, weight } = decision;
-  const day = new Date(at).toISOString().slice(0, 10);
   return html`<li data-id="${id}" data-at="${at}">${badge(isAccepted ? "good" : "warn", isAccepted ? "accepted" : "refused")}
-<span class="what"><a href="/ops/actors/wallet-day/${wallet}/${day}">${wallet}</a> on ${
+<span class="what"><a href="/ops/actors/wallet-day/${wallet}/${dayOf(at)}">${wallet}</a> on ${
     isAccepted ? html`<a href="/ops/stars/${id}">${what}</a>` : what
   }</span>
 <span class="why">${weight === null ? "" : html`<strong>${number(weight)}</strong> = `}${why}</span>
