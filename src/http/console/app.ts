@@ -2,36 +2,29 @@ import { type Context, Hono } from "hono";
 import type { ContentfulStatusCode } from "hono/utils/http-status";
 import { TerminalError } from "../../errors.ts";
 import { allows } from "../../keys/operators.ts";
-import type { Logger } from "../../log.ts";
 import { actLogged, sentenceOf } from "../../store/logged-act.ts";
 import { findOutcome } from "../../store/operator-log.ts";
 import type { Sql } from "../../store/postgres.ts";
 import { readVerdict } from "../../upkeep/service-verdict.ts";
 import { statusOf } from "../problem.ts";
 import { serveAssets } from "./assets.ts";
-import { foreignForm, guarded, notAllowed } from "./error-page.ts";
+import { errorPage, foreignForm, notAllowed } from "./error-page.ts";
 import { UUID } from "./forms.ts";
 import { type FrameRequest, framedPage } from "./frame.ts";
-import { createGate, type Gate, type GateDeps, type Signed } from "./gate.ts";
+import { createGate, type Gate, type Signed } from "./gate.ts";
 import { guestLimit } from "./guest-limit.ts";
 import { html } from "./markup.ts";
-import { type Action, logName, type Page, type RefusedForm, type ShownPage } from "./page.ts";
-import type { QueueBoard } from "./queue-board.ts";
+import {
+  type Action,
+  type ConsoleDeps,
+  logName,
+  type Page,
+  type RefusedForm,
+  type ShownPage,
+} from "./page.ts";
 import { serveQueueBoard } from "./queue-board-routes.ts";
+import { formToken } from "./read-form.ts";
 import { goTo, sendPage } from "./reply.ts";
-import { formToken } from "./session-cookie.ts";
-
-/** What the console itself needs; its pages have needs of their own. */
-export interface ConsoleDeps extends GateDeps {
-  readonly network: string;
-  /** Whether the topics hold stars that the journal lacks: every page says so. */
-  readonly isBehind?: () => boolean;
-  readonly log: Logger;
-  /** How many requests a client that is not signed in may send in 60 s. */
-  readonly guestRateLimit: number;
-  /** Absent where no Redis is fit for BullMQ. */
-  readonly board?: QueueBoard | undefined;
-}
 
 /**
  * The operators' console, to be mounted at `/ops`: sign-in, the frame around every page, and what
@@ -42,26 +35,22 @@ export interface ConsoleDeps extends GateDeps {
 export function consoleRoutes(deps: ConsoleDeps, pages: readonly Page[]): Hono {
   const app = new Hono();
   serveAssets(app);
-  app.use(guestLimit({ ...deps, limit: deps.guestRateLimit }));
+  app.use(guestLimit(deps));
   const gate = createGate(deps);
   const parts: ConsoleParts = { ...deps, gate, pages };
-  const show = (page: Page) => (c: Context) => guarded(c, deps, () => showPage(c, parts, page));
-  const act = (run: FormHandler) => (c: Context) =>
-    guarded(c, deps, () => acceptForm(c, gate, run));
-
-  app.get("/sign-in", (c) => guarded(c, deps, () => gate.open(c)));
-  app.post("/sign-in", (c) => guarded(c, deps, () => gate.signIn(c)));
-  app.post(
-    "/sign-out",
-    act((c, signed) => gate.signOut(c, signed)),
-  );
+  const show = (page: Page) => (c: Context) => showPage(c, parts, page);
+  app.onError((error, c) => errorPage(c, deps, error));
+  app.get("/sign-in", gate.open);
+  app.post("/sign-in", gate.signIn);
+  app.post("/sign-out", (c) => acceptForm(c, gate, (signed) => gate.signOut(c, signed)));
   if (deps.board !== undefined) serveQueueBoard(app, { ...deps, gate, board: deps.board });
   for (const page of pages) {
     app.get(page.path === "" ? "/" : page.path, show(page));
     for (const action of page.actions ?? []) {
-      app.post(
-        action.path,
-        act((c, signed, form) => acceptAction(c, parts, { page, action, signed, form })),
+      app.post(action.path, (c) =>
+        acceptForm(c, gate, (signed, form) =>
+          acceptAction(c, parts, { page, action, signed, form }),
+        ),
       );
     }
   }
@@ -76,8 +65,6 @@ interface ConsoleParts extends ConsoleDeps {
   readonly gate: Gate;
   readonly pages: readonly Page[];
 }
-
-type FormHandler = (c: Context, signed: Signed, form: URLSearchParams) => Promise<Response>;
 
 function isApi(c: Context): boolean {
   return c.req.path === "/ops/api" || c.req.path.startsWith("/ops/api/");
@@ -130,11 +117,15 @@ async function answerPage(
 }
 
 /** Lets a form through that one of our own pages sent for somebody signed in. */
-async function acceptForm(c: Context, gate: Gate, run: FormHandler): Promise<Response> {
+async function acceptForm(
+  c: Context,
+  gate: Gate,
+  run: (signed: Signed, form: URLSearchParams) => Promise<Response>,
+): Promise<Response> {
   const signed = await gate.find(c);
   if (signed === null) return gate.refuse(c);
   const form = await gate.formOf(c, signed);
-  return form === null ? foreignForm(c) : run(c, signed, form);
+  return form === null ? foreignForm(c) : run(signed, form);
 }
 
 interface AskedAction {

@@ -15,14 +15,12 @@ const ofUplot = (name: string): URL =>
 /** The style sheet's parts, in the order in which they are served as one. */
 const STYLES = ["tokens", "base", "frame", "parts", "tables", "controls", "pictures", "forms"];
 
+const SCRIPTS = ["console.js", "times.js", "stream.js", "charts.js", "feed.js"];
+
 /** What the pages load, all of it from here: name, type, and the files it is made of. */
 const ASSETS: readonly (readonly [string, string, readonly URL[]])[] = [
   ["console.css", STYLE, [...STYLES.map((name) => own(`${name}.css`)), ofUplot("uPlot.min.css")]],
-  ["console.js", SCRIPT, [own("console.js")]],
-  ["times.js", SCRIPT, [own("times.js")]],
-  ["stream.js", SCRIPT, [own("stream.js")]],
-  ["charts.js", SCRIPT, [own("charts.js")]],
-  ["feed.js", SCRIPT, [own("feed.js")]],
+  ...SCRIPTS.map((name) => [name, SCRIPT, [own(name)]] as const),
   ["uplot.js", SCRIPT, [ofUplot("uPlot.esm.js")]],
   ["icon.svg", "image/svg+xml", [own("icon.svg")]],
 ];

@@ -2,36 +2,31 @@ import type { Context } from "hono";
 import { RetryableError, TerminalError } from "../../errors.ts";
 import type { OperatorSession } from "../../keys/operator-session.ts";
 import type { Role } from "../../keys/operators.ts";
-import type { Logger } from "../../log.ts";
 import { sentenceOf } from "../../store/logged-act.ts";
-import type { Sql } from "../../store/postgres.ts";
 import { RUNBOOK } from "../../upkeep/runbook.ts";
 import { isAway, readVerdict, type Verdict } from "../../upkeep/service-verdict.ts";
 import { statusOf } from "../problem.ts";
 import { banner, barePage } from "./frame.ts";
 import { type Content, type Html, html } from "./markup.ts";
+import type { ConsoleDeps } from "./page.ts";
 import { entryOf } from "./pages/alarms.ts";
 import { sendPage } from "./reply.ts";
 import { localPath } from "./sign-in.ts";
 
-/** Answers, or says on a page what went wrong: people at a console read no JSON. */
-export async function guarded(
+/** Says on a page what went wrong: people at a console read no JSON. */
+export async function errorPage(
   c: Context,
-  { log, sql }: { readonly log: Logger; readonly sql: Sql },
-  answer: () => Promise<Response>,
+  { log, sql }: ConsoleDeps,
+  error: Error,
 ): Promise<Response> {
-  try {
-    return await answer();
-  } catch (error) {
-    if (!(error instanceof TerminalError)) {
-      log.error({ err: error, requestId: c.get("requestId") }, "console request failed");
-    }
-    const isRetryable = error instanceof RetryableError;
-    const verdict = isRetryable ? await readVerdict(sql).catch(() => undefined) : undefined;
-    const text = html`${withoutPostgres(verdict)}<p>${sentenceOf(error)}</p>${waysOn(c)}`;
-    const title = isRetryable ? "Not available just now" : "That did not work";
-    return sendPage(c, barePage(title, text), statusOf(error));
+  if (!(error instanceof TerminalError)) {
+    log.error({ err: error, requestId: c.get("requestId") }, "console request failed");
   }
+  const isRetryable = error instanceof RetryableError;
+  const verdict = isRetryable ? await readVerdict(sql).catch(() => undefined) : undefined;
+  const text = html`${withoutPostgres(verdict)}<p>${sentenceOf(error)}</p>${waysOn(c)}`;
+  const title = isRetryable ? "Not available just now" : "That did not work";
+  return sendPage(c, barePage(title, text), statusOf(error));
 }
 
 /**

@@ -78,11 +78,7 @@ interface Field {
   readonly maxLength?: number;
 }
 
-/**
- * A form of an action that is filled in.
- *
- * @param word of its button
- */
+/** A form of an action that is filled in. @param given.word of its button */
 export function fieldsForm(
   request: FormRequest,
   given: { readonly path: string; readonly fields: readonly Field[]; readonly word: string },

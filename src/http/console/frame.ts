@@ -2,13 +2,6 @@ import type { Verdict } from "../../upkeep/service-verdict.ts";
 import { type Content, type Html, html, instantText } from "./markup.ts";
 import type { Page, PageRequest, ShownPage } from "./page.ts";
 
-/** What every page of the console has around it. */
-export interface FrameGiven {
-  readonly pages: readonly Page[];
-  /** `mainnet`, `local`: operators of several networks must see which this is. */
-  readonly network: string;
-}
-
 /** What is known of the request that a page answers. */
 export interface FrameRequest extends Pick<PageRequest, "session" | "formToken" | "now"> {
   readonly page: Page;
@@ -41,16 +34,17 @@ See <code>starboard journal status</code>; then <code>starboard journal recover<
 `;
 
 /** A whole page for somebody who is signed in. */
-export function framedPage(given: FrameGiven, request: FrameRequest): Html {
+export function framedPage(
+  { pages, network }: { readonly pages: readonly Page[]; readonly network: string },
+  request: FrameRequest,
+): Html {
   const { shown, notice } = request;
-  const entries = given.pages.flatMap(({ nav, path }) =>
-    nav === undefined ? [] : [{ nav, path }],
-  );
+  const entries = pages.flatMap(({ nav, path }) => (nav === undefined ? [] : [{ nav, path }]));
   return documentOf(
     shown.title,
     html`<header class="top">
   <a class="brand" href="/ops"><span aria-hidden="true">★</span> Starboard <span class="quiet">console</span></a>
-  <span class="network ${given.network}" title="The ledger network of this service">${given.network}</span>
+  <span class="network ${network}" title="The ledger network of this service">${network}</span>
   <form class="search" method="get" action="/ops/search" role="search" aria-label="The whole console"><input name="q" type="search" maxlength="200" aria-label="Wallet, star, transaction, message or event" aria-keyshortcuts="/" placeholder="Search (press /)"></form>
   <form class="who" method="post" action="/ops/sign-out">
     <input type="hidden" name="token" value="${request.formToken}">

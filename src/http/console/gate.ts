@@ -1,29 +1,19 @@
 import type { Context } from "hono";
 import { uuidv7 } from "uuidv7";
-import type { Clock } from "../../clock.ts";
-import { type OperatorSession, operatorSessions } from "../../keys/operator-session.ts";
+import {
+  OPERATOR_SESSION_MS,
+  type OperatorSession,
+  operatorSessions,
+} from "../../keys/operator-session.ts";
 import { hasOperators } from "../../keys/operators.ts";
 import { takeSignInLink } from "../../keys/sign-in-link.ts";
 import { type Actor, appendOperatorLog } from "../../store/operator-log.ts";
-import type { Sql } from "../../store/postgres.ts";
-import type { ClientAddress } from "../middleware/client-address.ts";
-import type { OperatorAccess } from "../operator-access.ts";
+import { hostCookie } from "../host-cookie.ts";
 import { closedPage } from "./error-page.ts";
-import { readForm } from "./read-form.ts";
+import type { ConsoleDeps } from "./page.ts";
+import { isFormToken, isSameOrigin, readForm } from "./read-form.ts";
 import { goTo } from "./reply.ts";
-import { isSameOrigin } from "./same-origin.ts";
-import { isFormToken, sessionCookie } from "./session-cookie.ts";
 import { localPath, type SignInDeps, signIn, signInByLink, signInPage } from "./sign-in.ts";
-
-export interface GateDeps {
-  /** Of `environment`; without one named operators alone sign in. */
-  readonly operatorToken: string | undefined;
-  readonly publicUrl: string;
-  readonly sql: Sql;
-  readonly clock: Clock;
-  readonly access: OperatorAccess;
-  readonly client: ClientAddress;
-}
 
 /** A request of somebody signed in. */
 export interface Signed {
@@ -42,10 +32,14 @@ export interface GateVariables {
 export type Gate = ReturnType<typeof createGate>;
 
 /** Checks who is signed in. API keys and voters' sessions open nothing here. */
-export function createGate(deps: GateDeps) {
+export function createGate(deps: ConsoleDeps) {
   const { sql, publicUrl, operatorToken, client } = deps;
   const sessions = operatorSessions(deps);
-  const cookie = sessionCookie(publicUrl);
+  const cookie = hostCookie({
+    name: "starboard-operator",
+    isSecure: new URL(publicUrl).protocol === "https:",
+    lifetimeMs: OPERATOR_SESSION_MS,
+  });
   const actorOf = (c: Context, { id, operator }: OperatorSession): Actor => ({
     operator,
     sessionId: id,

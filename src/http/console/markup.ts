@@ -121,7 +121,7 @@ export function table<Row>(given: {
   const cells = (row: Row, index: number): Content =>
     columns.map(
       ([label, , cell], at) =>
-        html`<td role="cell"${classes[at]}${isCards ? html` data-label="${label}"` : ""}>${cell(row, index) ?? "–"}</td>`,
+        html`<td role="cell"${classes[at]}${isCards ? html` data-label="${label}"` : ""}>${shown(cell(row, index))}</td>`,
     );
   return html`<div class="scroll" role="region" aria-label="${caption}" tabindex="0">
 <table role="table"${isCards ? html` class="cards"` : ""}>
@@ -129,6 +129,10 @@ export function table<Row>(given: {
 <tbody role="rowgroup">${rows.map((row, index) => html`<tr role="row">${cells(row, index)}</tr>`)}</tbody>
 </table>
 </div>`;
+}
+
+function shown(content: Content): Content {
+  return typeof content === "number" ? number(content) : (content ?? "–");
 }
 
 /** A name and what it is; null is left out. */

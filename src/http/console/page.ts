@@ -1,16 +1,40 @@
 import type { Context } from "hono";
+import type { Clock } from "../../clock.ts";
 import type { Resting } from "../../hosting/inspect-actor.ts";
 import type { RefusalTrail } from "../../journal/refusal-trail.ts";
 import type { OperatorSession } from "../../keys/operator-session.ts";
 import type { Role } from "../../keys/operators.ts";
 import type { LedgerNetwork } from "../../ledger/entity-id.ts";
+import type { Logger } from "../../log.ts";
 import type { ActEnd } from "../../store/logged-act.ts";
 import type { Sql } from "../../store/postgres.ts";
 import type { HoldingsCheckByHand } from "../../upkeep/holdings-check/by-hand.ts";
+import type { ClientAddress } from "../middleware/client-address.ts";
+import type { OperatorAccess } from "../operator-access.ts";
 import type { DecisionFeed } from "./decisions.ts";
 import type { Html } from "./markup.ts";
 import type { Numbers } from "./numbers.ts";
 import type { QueueBoard } from "./queue-board.ts";
+
+/** What the console itself needs; its pages have needs of their own. */
+export interface ConsoleDeps {
+  /** Of `environment`; without one named operators alone sign in. */
+  readonly operatorToken: string | undefined;
+  readonly publicUrl: string;
+  readonly sql: Sql;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly access: OperatorAccess;
+  readonly client: ClientAddress;
+  /** How many requests a client that is not signed in may send in 60 s. */
+  readonly guestRateLimit: number;
+  /** `mainnet`, `local`: operators of several networks must see which this is. */
+  readonly network: string;
+  /** Whether the topics hold stars that the journal lacks: every page says so. */
+  readonly isBehind?: () => boolean;
+  /** Absent where no Redis is fit for BullMQ. */
+  readonly board?: QueueBoard | undefined;
+}
 
 /** What the pages need. */
 export interface PagesDeps {

@@ -1,6 +1,5 @@
 import { decisionFeed } from "./decisions.ts";
 import { liveNumbersPage } from "./live.ts";
-import { logExportPage } from "./log-export.ts";
 import { numbersReader } from "./numbers.ts";
 import type { Page, PagesDeps } from "./page.ts";
 import { actorJsonPage, actorPage } from "./pages/actor.ts";
@@ -12,7 +11,7 @@ import { holdingsPage } from "./pages/holdings.ts";
 import { holdingsNowPage } from "./pages/holdings-now.ts";
 import { holdingsRunPage } from "./pages/holdings-run.ts";
 import { keysPage } from "./pages/keys.ts";
-import { logPage } from "./pages/log.ts";
+import { logExportPage, logPage } from "./pages/log.ts";
 import { operatorsPage } from "./pages/operators.ts";
 import { overviewPage } from "./pages/overview.ts";
 import { premiumPage } from "./pages/premium.ts";

@@ -1,22 +1,18 @@
 import type { Context, Hono } from "hono";
 import { TerminalError } from "../../errors.ts";
 import { allows } from "../../keys/operators.ts";
-import type { Logger } from "../../log.ts";
 import { actLogged } from "../../store/logged-act.ts";
-import type { Sql } from "../../store/postgres.ts";
 import { pagePolicy } from "../page-headers.ts";
-import { foreignForm, guarded, notAllowed } from "./error-page.ts";
+import { foreignForm, notAllowed } from "./error-page.ts";
 import type { Gate, Signed } from "./gate.ts";
+import type { ConsoleDeps } from "./page.ts";
 import { BOARD_PATH, type QueueBoard } from "./queue-board.ts";
+import { isSameOrigin } from "./read-form.ts";
 import { secured } from "./reply.ts";
-import { isSameOrigin } from "./same-origin.ts";
 
-export interface BoardRoutesDeps {
+interface BoardRoutesDeps extends ConsoleDeps {
   readonly gate: Gate;
   readonly board: QueueBoard;
-  readonly publicUrl: string;
-  readonly sql: Sql;
-  readonly log: Logger;
 }
 
 /** The console's policy, but for the styles that Bull Board has inside its page and adds by script. */
@@ -47,7 +43,7 @@ const ACTS_NEED = "admin";
  * acts come from our own pages alone, and each has its lines in the operator log.
  */
 export function serveQueueBoard(app: Hono, deps: BoardRoutesDeps): void {
-  const handle = (c: Context) => guarded(c, deps, () => answer(c, deps));
+  const handle = (c: Context) => answer(c, deps);
   app.all("/queues/board", handle);
   app.all("/queues/board/*", handle);
 }

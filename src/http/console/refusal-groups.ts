@@ -1,6 +1,6 @@
 import { type Day, dayOf } from "../../../actors/day.ts";
 import type { TrailedRefusal } from "../../journal/refusal-trail.ts";
-import { type Html, html, moment, number, table } from "./markup.ts";
+import { type Html, html, moment, table } from "./markup.ts";
 import { targetName } from "./pages/star-words.ts";
 import { refusalWords } from "./words.ts";
 
@@ -38,7 +38,7 @@ export function refusalTable(
     columns: [
       ["Why", "text title", ({ code }) => refusalWords(code)],
       ["Item", "plain", ({ target }) => html`star on ${targetName(target)}`],
-      ["Times", "number", ({ count }) => number(count)],
+      ["Times", "number", ({ count }) => count],
       ["Last", "whole", ({ at }) => moment(at, now, isDayKnown)],
     ],
     empty: "None that is still kept.",

@@ -4,9 +4,8 @@ import type { Operator } from "../../keys/operators.ts";
 import type { OperatorAccess, OperatorVerdict } from "../operator-access.ts";
 import { barePage } from "./frame.ts";
 import { html } from "./markup.ts";
-import { readForm } from "./read-form.ts";
+import { isSameOrigin, readForm } from "./read-form.ts";
 import { goTo, sendPage } from "./reply.ts";
-import { isSameOrigin } from "./same-origin.ts";
 
 export interface SignInDeps {
   readonly publicUrl: string;

@@ -4,6 +4,7 @@ import { foreverMintMachine } from "../../../actors/forever-mint.ts";
 import { mintWalletMachine } from "../../../actors/mint-wallet.ts";
 import { walletDayMachine } from "../../../actors/wallet-day.ts";
 import type { ActorType } from "../../hosting/actor-name.ts";
+import { loadOnce } from "../../load-once.ts";
 import { type Html, html, raw } from "./markup.ts";
 import { spelled } from "./words.ts";
 
@@ -19,7 +20,7 @@ const DIRECTIONS = ["LR", "TB"] as const;
 type Direction = (typeof DIRECTIONS)[number];
 
 /** Drawings are few: a machine with one of its states marked, either way. */
-const drawings = new Map<string, Promise<string>>();
+const drawings = new Map<string, () => Promise<string>>();
 
 /**
  * Draws an actor's machines with its present state marked, and below each lists what happens in
@@ -36,16 +37,11 @@ export async function stateChart(type: ActorType, state: string): Promise<Html> 
 async function machineChart(machine: AnyStateMachine, state: string): Promise<Html> {
   const isHere = state in machine.root.states;
   const key = `${machine.id} ${isHere ? state : ""}`;
-  let drawing = drawings.get(key);
-  if (drawing === undefined) {
-    drawing = drawBothWays(machine, state);
-    drawings.set(key, drawing);
-    // Not kept when it failed: the next page tries again.
-    drawing.catch(() => drawings.delete(key));
-  }
+  const drawing = drawings.get(key) ?? loadOnce(() => drawBothWays(machine, state));
+  drawings.set(key, drawing);
   const marked = isHere ? `; the marked state is ${state}` : "";
   return html`<div class="machine">
-<div class="scroll" role="region" aria-label="State chart of ${machine.id}${marked}" tabindex="0">${raw(await drawing)}</div>
+<div class="scroll" role="region" aria-label="State chart of ${machine.id}${marked}" tabindex="0">${raw(await drawing())}</div>
 <div class="rules">${rulesOf(machine).map(
     ([when, rules]) =>
       html`<h3>${when}</h3><ul>${rules.map((rule) => html`<li>${rule}</li>`)}</ul>`,

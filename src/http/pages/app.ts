@@ -2,7 +2,7 @@ import { type Context, Hono } from "hono";
 import type { Clock } from "../../clock.ts";
 import { RetryableError, TerminalError } from "../../errors.ts";
 import type { Logger } from "../../log.ts";
-import type { Html } from "../console/markup.ts";
+import { type Html, html } from "../console/markup.ts";
 import { refuseOtherMethods } from "../middleware/other-methods.ts";
 import type { RateLimit } from "../middleware/rate-limit.ts";
 import { pagePolicy, securePage } from "../page-headers.ts";
@@ -11,9 +11,8 @@ import { setReplyHeader } from "../reply-header.ts";
 import { representText, send } from "../v1/representation.ts";
 import { type Assets, serveAssets } from "./assets.ts";
 import { directoryPages } from "./directory.ts";
-import { errorBody } from "./error-body.ts";
 import { type Asked, documentOf, type Site } from "./layout.ts";
-import type { Page, Visitor } from "./page.ts";
+import type { Page, ShownPage, Visitor } from "./page.ts";
 import type { Reading } from "./reading.ts";
 
 /** What the pages need. */
@@ -127,4 +126,32 @@ async function sendError(
   securePage(c, pagePolicy());
   setReplyHeader(c, "Cache-Control", "no-store");
   return c.html(await page, status);
+}
+
+const TITLES: Readonly<Record<number, string>> = {
+  400: "That cannot be shown",
+  404: "Nothing is here",
+  429: "Too many requests",
+  503: "Not available just now",
+};
+
+const SENTENCES: Readonly<Record<number, string>> = {
+  429: "This address has asked for many pages within a minute. Wait a little and ask again.",
+  500: "Something went wrong on our side.",
+  503: "The directory cannot be read right now. Try again in a moment.",
+};
+
+/**
+ * What went wrong, as a page.
+ *
+ * @param sentence what was written for the caller, where there is such a sentence
+ */
+function errorBody(status: number, sentence?: string): Pick<ShownPage, "title" | "body"> {
+  const title = TITLES[status] ?? "That did not work";
+  return {
+    title,
+    body: html`<h1>${title}</h1>
+<p>${sentence ?? SENTENCES[status] ?? "Something went wrong on our side."}</p>
+<p><a class="button" href="/">See what is on now</a></p>`,
+  };
 }

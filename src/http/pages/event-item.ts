@@ -4,7 +4,8 @@ import { badge, html, type Mood } from "../console/markup.ts";
 import type { Item } from "./items.ts";
 import { name, time } from "./text.ts";
 
-const TYPES: Readonly<Record<EventType, string>> = {
+/** An event's type in a word. */
+export const EVENT_TYPE_WORDS: Readonly<Record<EventType, string>> = {
   MINT_EVENT: "Mint",
   ECOSYSTEM_MEETUP: "Meetup",
   HACKATHON: "Hackathon",
@@ -17,11 +18,6 @@ const STATUSES: Readonly<Record<EventStatus, readonly [Mood, string]>> = {
   ended: ["plain", "Ended"],
 };
 
-/** An event's type in a word. */
-export function eventTypeText(type: EventType): string {
-  return TYPES[type];
-}
-
 /** An event in a list, and at the head of its page. */
 export function eventItem(event: EventRow, now: number): Item {
   const { id, title, totalVotes, isForeverMint, eventType, startsAt, endsAt } = event;
@@ -33,6 +29,6 @@ export function eventItem(event: EventRow, now: number): Item {
     name: title,
     totalVotes,
     scope: isForeverMint ? "forever-mint" : "event-day",
-    kind: html`${badge(mood, word)} ${isForeverMint ? "Forever mint" : TYPES[eventType]} · ${time(startsAt)}${endsAt === null ? " and on" : html` to ${time(endsAt)}`}${where.map((each) => html` · ${name(each)}`)}`,
+    kind: html`${badge(mood, word)} ${isForeverMint ? "Forever mint" : EVENT_TYPE_WORDS[eventType]} · ${time(startsAt)}${endsAt === null ? " and on" : html` to ${time(endsAt)}`}${where.map((each) => html` · ${name(each)}`)}`,
   };
 }

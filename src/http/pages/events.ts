@@ -3,7 +3,7 @@ import { listEvents } from "../../reads/events.ts";
 import { eventStatuses, eventTypes } from "../../store/enumerations.ts";
 import { html } from "../console/markup.ts";
 import { choice, limit, offset } from "../v1/parameters.ts";
-import { eventItem, eventTypeText } from "./event-item.ts";
+import { EVENT_TYPE_WORDS, eventItem } from "./event-item.ts";
 import { filterForm, pager } from "./filters.ts";
 import { itemList } from "./items.ts";
 import type { Page } from "./page.ts";
@@ -42,7 +42,7 @@ export function eventsPage({ sql, eventSources, share }: Reading): Page {
           parameter: "eventType",
           label: "Kind",
           unset: "Every kind",
-          options: eventTypes.map((each) => [each, eventTypeText(each)]),
+          options: eventTypes.map((each) => [each, EVENT_TYPE_WORDS[each]]),
           chosen: given.eventType,
         },
         ...(eventSources.length === 0

@@ -4,7 +4,7 @@ import { accountNumber } from "../../journal/star-record.ts";
 import { itemNames } from "../../reads/directory-items.ts";
 import { type Publication, receiptsOfDay, type StarReceipt } from "../../reads/receipts.ts";
 import type { TargetName } from "../../reads/targets.ts";
-import { type Content, html, number, table } from "../console/markup.ts";
+import { type Content, html, table } from "../console/markup.ts";
 import { itemPath } from "./items.ts";
 import type { Page } from "./page.ts";
 import type { Reading } from "./reading.ts";
@@ -54,7 +54,7 @@ ${dayLinks(day, today)}
               ({ target }) => html`<a href="${itemPath(target)}">${name(named(target))}</a>`,
             ],
             ["Given", "whole", ({ at }) => time(at)],
-            ["Weight", "number", ({ weight }) => number(weight)],
+            ["Weight", "number", ({ weight }) => weight],
             ["Receipt", "whole", receiptLink],
           ],
           empty: "No star was given on this day.",

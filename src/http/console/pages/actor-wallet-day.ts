@@ -136,7 +136,7 @@ function history(
     caption: "Accepted stars of the day, in order",
     rows: stars.reverse(),
     columns: [
-      ["#", "number", ({ count }) => number(count)],
+      ["#", "number", ({ count }) => count],
       ["When", "plain", ({ at }) => moment(at, given.now, true)],
       ["Event", "plain title", ({ target }) => html`star on ${targetName(target)}`],
       ["Decision", "plain", () => badge("good", "accepted")],

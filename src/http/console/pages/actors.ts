@@ -11,7 +11,7 @@ import {
 import type { Sql } from "../../../store/postgres.ts";
 import { UUID } from "../forms.ts";
 import { actorLink } from "../links.ts";
-import { ago, badge, type Html, html, number, section, table } from "../markup.ts";
+import { ago, badge, type Html, html, section, table } from "../markup.ts";
 import type { Page, PagesDeps } from "../page.ts";
 import { pageOf, textOf } from "../paging.ts";
 import { goTo } from "../reply.ts";
@@ -86,7 +86,7 @@ async function walletDays({ sql, resting }: PagesDeps, search: Search): Promise<
     rows: shown,
     columns: [
       ["Actor", "whole", ({ wallet, day }) => actorLink(`wallet-day/${walletOf(wallet)}/${day}`)],
-      ["Stars", "number", ({ stars }) => number(stars)],
+      ["Stars", "number", ({ stars }) => stars],
       ["Last star", "plain", ({ lastAt }) => ago(lastAt, now)],
       [
         "Live or stored",
@@ -125,8 +125,8 @@ async function events({ sql }: PagesDeps, search: Search): Promise<Html> {
       ],
       ["Event", "text", ({ title }) => title],
       ["Last star", "plain", ({ lastAt }) => ago(lastAt, now)],
-      ["Stars, all days", "number", ({ stars }) => number(stars)],
-      ["Weight, all days", "number", ({ weight }) => number(weight)],
+      ["Stars, all days", "number", ({ stars }) => stars],
+      ["Weight, all days", "number", ({ weight }) => weight],
     ],
     empty: emptyWords(search),
   });
@@ -149,14 +149,8 @@ async function daysOfTheOne(
   return listDaysOfEvent(sql, { event: event.id, before, limit: PER_PAGE + 1 });
 }
 
-/** How a whole list is ordered. */
-const ORDERS: Readonly<Record<ActorType, string>> = {
-  "wallet-day": ", newest star first",
-  "event-day": ", by event id",
-  "forever-mint": ", by event id",
-};
-
 function page({ q, type }: Search, list: Html): Html {
+  const order = type === "wallet-day" ? ", newest star first" : ", by event id";
   return html`<form class="row" method="get" action="/ops/actors" role="search">
 <div class="grow"><label for="q">Wallet, event, day, or a whole name</label>
 <input id="q" name="q" type="search" value="${q}" placeholder="0.0.1001 · 2026-11-20 · event-day/meetup/2026-11-20"></div>
@@ -166,7 +160,7 @@ function page({ q, type }: Search, list: Html): Html {
     (other) =>
       html`<a href="${pathOf({ type: other, q })}"${other === type ? html` aria-current="page"` : ""}>${kindWords(other)}s</a>`,
   )}</nav>
-${section(`${kindWords(type)}s${q === "" ? ORDERS[type] : ` for “${q}”`}`, list)}
+${section(`${kindWords(type)}s${q === "" ? order : ` for “${q}”`}`, list)}
 <p class="hint">Every actor that a star has reached is here, whichever process decided it. ${
     type === "wallet-day"
       ? "Live: its state is kept ready in Redis for every process. Stored: it is read from the journal when it is needed."

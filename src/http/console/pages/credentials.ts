@@ -9,12 +9,7 @@ interface Credential {
   readonly revokedAt: number | null;
 }
 
-/**
- * The columns that all credentials have.
- *
- * @param given.created the word for its beginning
- * @param given.revoking what the button asks that revokes one
- */
+/** The columns that all credentials have. @param given.revoking the button that revokes one */
 export function credentialColumns<C extends Credential>(
   request: PageRequest,
   given: {

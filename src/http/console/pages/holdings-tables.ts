@@ -24,10 +24,10 @@ export function mintTable(mints: readonly CheckedMintRow[], empty: string): Html
     rows: mints,
     columns: [
       ["Forever mint", "whole", ({ event }) => actorLink(`forever-mint/${event}`, event)],
-      ["Removed", "number", ({ removed }) => number(removed)],
+      ["Removed", "number", ({ removed }) => removed],
       ["Weight", "number", ({ weight }) => lossWords(weight)],
-      ["Kept", "number", ({ kept }) => number(kept)],
-      ["Left open", "number", ({ open }) => number(open)],
+      ["Kept", "number", ({ kept }) => kept],
+      ["Left open", "number", ({ open }) => open],
     ],
     empty,
   });

@@ -1,16 +1,6 @@
 import { type ListedCheck, listChecks } from "../../../reads/console-holdings.ts";
 import { actionForm, flawIn } from "../forms.ts";
-import {
-  badge,
-  duration,
-  type Html,
-  html,
-  moment,
-  number,
-  quiet,
-  section,
-  table,
-} from "../markup.ts";
+import { badge, duration, type Html, html, moment, quiet, section, table } from "../markup.ts";
 import type { Action, Page, PageRequest, PagesDeps } from "../page.ts";
 import { pageOf, wholeNumber } from "../paging.ts";
 import { checkWords } from "../words.ts";
@@ -48,10 +38,10 @@ function body(request: PageRequest, found: readonly ListedCheck[]): Html {
       ["State", "whole", checkBadge],
       ["Started", "whole", ({ startedAt }) => moment(startedAt, request.now)],
       ["Took", "number", took],
-      ["Removed", "number", ({ removed }) => number(removed)],
+      ["Removed", "number", ({ removed }) => removed],
       ["Weight", "number", ({ weight }) => lossWords(weight)],
-      ["Kept", "number", ({ kept }) => number(kept)],
-      ["Left open", "number", ({ deferred }) => number(deferred)],
+      ["Kept", "number", ({ kept }) => kept],
+      ["Left open", "number", ({ deferred }) => deferred],
     ],
     empty: "The check has not run yet; the day of the very first start counts as checked.",
   });

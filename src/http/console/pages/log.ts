@@ -1,4 +1,6 @@
-import { type KeptEntry, readOperatorLog } from "../../../store/operator-log.ts";
+import { instant } from "../../../../actors/day.ts";
+import { type KeptEntry, operatorLogRows, readOperatorLog } from "../../../store/operator-log.ts";
+import type { Sql } from "../../../store/postgres.ts";
 import { UUID } from "../forms.ts";
 import {
   badge,
@@ -13,6 +15,7 @@ import {
 } from "../markup.ts";
 import type { Page, PagesDeps } from "../page.ts";
 import { pageOf, wholeNumber } from "../paging.ts";
+import { secured } from "../reply.ts";
 import { actionWords } from "../words.ts";
 
 const PER_PAGE = 50;
@@ -62,4 +65,39 @@ function outcome({ phase, notice, reason }: KeptEntry): Html {
   if (phase === "begun") return html`${badge("warn", "begun")} How it ended is not known.`;
   const why = reason === null ? "" : html` ${quiet(`Reason: ${reason}`)}`;
   return html`${badge(phase === "done" ? "good" : "bad", phase)} ${notice}${why}`;
+}
+
+const ROWS_AT_ONCE = 1_000;
+
+/** The whole operator log, oldest first, a line of JSON for each row: `/ops/log.ndjson`. */
+export function logExportPage({ sql }: PagesDeps): Page {
+  return {
+    path: "/log.ndjson",
+    async show({ context }) {
+      const pages = linesOf(sql);
+      // The first page is read before anything is answered: a database that is away is a 503.
+      const { value: first } = await pages.next();
+      const body = ReadableStream.from(followedBy(first, pages));
+      return secured(context).body(body, 200, {
+        "Content-Type": "application/x-ndjson",
+        "Content-Disposition": 'attachment; filename="operator-log.ndjson"',
+      });
+    },
+  };
+}
+
+async function* followedBy<T>(first: T | undefined, rest: AsyncIterable<T>): AsyncGenerator<T> {
+  if (first !== undefined) yield first;
+  yield* rest;
+}
+
+async function* linesOf(sql: Sql): AsyncGenerator<Uint8Array, undefined> {
+  let after = 0;
+  for (;;) {
+    const rows = await operatorLogRows(sql, { after, limit: ROWS_AT_ONCE });
+    if (rows.length === 0) return undefined;
+    const lines = rows.map((row) => `${JSON.stringify({ ...row, at: instant(row.at) })}\n`);
+    yield Buffer.from(lines.join(""));
+    after = rows.at(-1)?.id ?? after;
+  }
 }

@@ -95,7 +95,7 @@ function refusals({ hour }: Numbers): Html {
     rows,
     columns: [
       ["Reason", "plain", ({ words }) => html`<a href="/ops/feed">${words}</a>`],
-      ["Times", "number", ({ count }) => number(count)],
+      ["Times", "number", ({ count }) => count],
     ],
     empty: "Nothing was refused within the last hour.",
   });
@@ -113,11 +113,7 @@ function processes({ processes: known, at }: Numbers): Html {
       ["Version", "plain", ({ version }) => version],
       ["Started", "plain", ({ startedAt }) => ago(startedAt, at)],
       ["Last report", "plain", ({ seenAt }) => ago(seenAt, at)],
-      [
-        "Actors in memory",
-        "number",
-        ({ report: { actors = null } }) => (actors === null ? null : number(actors)),
-      ],
+      ["Actors in memory", "number", ({ report }) => report.actors ?? null],
       ["Memory", "number", ({ report }) => `${number(report.memoryMb)} MB`],
       ["Postgres", "number", ({ report }) => ms(report.postgresMs)],
       ["Redis", "number", ({ report }) => ms(report.redisMs)],

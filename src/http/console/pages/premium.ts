@@ -27,7 +27,15 @@ export function premiumPage({ sql }: PagesDeps): Page {
       if (season === undefined) return { title: "Premium passes", body: noSeason() };
       const after = wholeNumber(query, "after") ?? 0;
       const found = await passesOf(sql, { seasonId: season.id, after, limit: PER_PAGE + 1 });
-      return { title: "Premium passes", body: body(request, { seasons, season, found }) };
+      const choices = seasons.map(({ id, name }) => [id, name] as const);
+      const asking = { name: "season", label: "Season", value: season.id, choices };
+      const fields = [WALLET, asking];
+      const form = fieldsForm(request, { path: GRANT, fields, word: "Grant a pass" });
+      const passes = html`${seasonPicker(choices, season)}${passTable(request, season, found)}`;
+      const body = html`<p class="lead">A pass gives a wallet 20 votes a day instead of 5 while its season is on.</p>
+${section("Grant a pass", form)}
+${section(`Passes of ${season.name}`, passes)}`;
+      return { title: "Premium passes", body };
     },
     actions: [deciding(sql, "grant"), deciding(sql, "revoke")],
   };
@@ -62,23 +70,9 @@ function noSeason(): Html {
 <p><a class="button" href="/ops/seasons">Add a season</a></p>`;
 }
 
-function body(
-  request: PageRequest,
-  given: {
-    readonly seasons: readonly Season[];
-    readonly season: Season;
-    readonly found: readonly ListedPass[];
-  },
-): Html {
-  const { seasons, season, found } = given;
-  const choices = seasons.map(({ id, name }) => [id, name] as const);
-  const form = fieldsForm(request, {
-    path: GRANT,
-    fields: [WALLET, { name: "season", label: "Season", value: season.id, choices }],
-    word: "Grant a pass",
-  });
-  const after = (last: ListedPass): string =>
-    `/ops/premium?season=${season.id}&after=${last.number}`;
+function passTable(request: PageRequest, season: Season, found: readonly ListedPass[]): Html {
+  const after = ({ number }: ListedPass): string =>
+    `/ops/premium?season=${season.id}&after=${number}`;
   const { shown, more } = pageOf(found, PER_PAGE, after, "Next");
   const passes = table({
     caption: `Passes of ${season.name}, by wallet`,
@@ -90,9 +84,7 @@ function body(
     ],
     empty: "No wallet has a pass for this season. Grant the first one above.",
   });
-  return html`<p class="lead">A pass gives a wallet 20 votes a day instead of 5 while its season is on.</p>
-${section("Grant a pass", form)}
-${section(`Passes of ${season.name}`, html`${seasonPicker(choices, season)}${passes}${more}`)}`;
+  return html`${passes}${more}`;
 }
 
 function takeBack(request: PageRequest, { wallet, seasonId }: ListedPass): Html {

@@ -49,7 +49,7 @@ export function waitingTable(request: PageRequest, stars: readonly WaitingStar[]
       ["Accepted", "whole", ({ acceptedAt }) => accepted(acceptedAt, now)],
       ["How far", "whole", ({ state }) => publicationWords(state)],
       ["Why it waits", "text", (star) => reason(star, now)],
-      ["Tries", "number", ({ tries }) => number(tries)],
+      ["Tries", "number", ({ tries }) => tries],
       [
         "",
         "action",

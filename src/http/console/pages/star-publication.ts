@@ -46,25 +46,23 @@ function pretty(message: string): string {
 
 function receipt(star: StarStory, explorer: string | null): readonly Fact[] {
   const { topicId, transactionId, sequenceNumber, consensusTimestamp, runningHash } = star;
+  const { at, publishedAt } = star;
   const known: readonly Fact[] = [
-    ["Topic", topicId === null ? null : onExplorer(explorer, `topic/${topicId}`, topicId)],
+    ["Topic", topicId && onExplorer(explorer, `topic/${topicId}`, topicId)],
     ["Sequence number", sequenceNumber === null ? null : number(sequenceNumber)],
-    ["Transaction", transactionId === null ? null : copyable(transactionId)],
+    ["Transaction", transactionId && copyable(transactionId)],
     [
       "Consensus",
-      consensusTimestamp === null
-        ? null
-        : html`${instant(Number(consensusTimestamp) * 1_000)}<br>${copyable(consensusTimestamp)}`,
+      consensusTimestamp &&
+        html`${instant(Number(consensusTimestamp) * 1_000)}<br>${copyable(consensusTimestamp)}`,
     ],
-    ["Running hash", runningHash === null ? null : copyable(runningHash)],
+    ["Running hash", runningHash && copyable(runningHash)],
     [
       "Seen at a mirror node",
-      star.publishedAt === null
-        ? null
-        : html`${instant(star.publishedAt)}, ${duration(star.publishedAt - star.at)} after the star`,
+      publishedAt && html`${instant(publishedAt)}, ${duration(publishedAt - at)} after the star`,
     ],
     ["Tries", star.tries === 0 ? null : number(star.tries)],
-    ["Last trouble", star.lastError === null ? null : troubleWords(star.lastError)],
+    ["Last trouble", star.lastError && troubleWords(star.lastError)],
   ];
   return known.every(([, content]) => content === null)
     ? [["So far", "not handed to the ledger yet; a worker does that by itself"]]
@@ -85,11 +83,11 @@ function attempts(all: readonly StarAttempt[], now: number): Html {
     caption: "Transaction ids of this star",
     rows: all,
     columns: [
-      ["#", "number", ({ attempt }) => number(attempt)],
+      ["#", "number", ({ attempt }) => attempt],
       ["Transaction", "whole title", ({ transactionId }) => code(transactionId)],
       ["Reserved", "plain", ({ reservedAt }) => moment(reservedAt, now)],
       ["Sent", "plain", ({ sentAt }) => sentAt && moment(sentAt, now)],
-      ["Times sent", "number", ({ sends }) => number(sends)],
+      ["Times sent", "number", ({ sends }) => sends],
       ["Receipt", "plain", ({ receiptStatus }) => receiptStatus && code(receiptStatus)],
       ["What became of it", "text", outcome],
     ],

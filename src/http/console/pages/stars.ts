@@ -4,7 +4,7 @@ import { accountNumber, walletOf } from "../../../journal/star-record.ts";
 import { isEntityId } from "../../../ledger/entity-id.ts";
 import { type ListedStar, listStars } from "../../../reads/console-star.ts";
 import { actorLink, starLink } from "../links.ts";
-import { ago, html, number, section, table } from "../markup.ts";
+import { ago, html, section, table } from "../markup.ts";
 import type { Page, PagesDeps } from "../page.ts";
 import { pageOf, textOf } from "../paging.ts";
 import { goTo } from "../reply.ts";
@@ -45,8 +45,8 @@ export function starsPage({ sql }: PagesDeps): Page {
               actorLink(`wallet-day/${walletOf(wallet)}/${day}`, walletOf(wallet)),
           ],
           ["Item", "plain title", ({ type, targetId }) => targetName(`${type}/${targetId}`)],
-          ["Voting power", "number", ({ votingPower }) => number(votingPower)],
-          ["Weight", "number", ({ weight }) => number(weight)],
+          ["Voting power", "number", ({ votingPower }) => votingPower],
+          ["Weight", "number", ({ weight }) => weight],
         ],
         empty:
           q === ""

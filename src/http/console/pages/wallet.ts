@@ -88,10 +88,10 @@ function summary({ wallet, now, explorer, days, records, standing }: Known): Htm
       "Passes",
       passes.length === 0
         ? none
-        : passes.map(
-            ({ season, seasonId }, index) =>
-              html`${index === 0 ? "" : ", "}<a href="/ops/premium?season=${seasonId}">${season}</a>`,
-          ),
+        : passes.map(({ season, seasonId }, index) => [
+            index === 0 ? "" : ", ",
+            passLink(seasonId, season),
+          ]),
     ],
     [
       "XP credits",
@@ -113,24 +113,17 @@ function standingWords({ rank, points, stars }: Standing): string {
 }
 
 /** A line of what a wallet did or was given. */
-interface Line {
-  readonly at: number;
-  readonly what: Content;
-  readonly outcome: Content;
-}
+type Line = readonly [at: number, what: Content, outcome: Content];
 
 function timeLine(known: Known): Html {
-  const { now } = known;
-  const lines = linesOf(known)
-    .sort((one, other) => other.at - one.at)
-    .slice(0, LINES_SHOWN);
+  const lines = linesOf(known).sort(([one], [other]) => other - one);
   return table({
     caption: "What this wallet did and was given, newest first",
-    rows: lines,
+    rows: lines.slice(0, LINES_SHOWN),
     columns: [
-      ["When", "whole", ({ at }) => moment(at, now)],
-      ["What", "text title", ({ what }) => what],
-      ["Outcome", "text", ({ outcome }) => outcome],
+      ["When", "whole", ([at]) => moment(at, known.now)],
+      ["What", "text title", ([, what]) => what],
+      ["Outcome", "text", ([, , outcome]) => outcome],
     ],
     empty: "Nothing is known of this wallet: it has no star, pass, credit or open session.",
   });
@@ -139,35 +132,39 @@ function timeLine(known: Known): Html {
 function linesOf({ stars, records, refused }: Known): Line[] {
   return [
     ...stars.map(
-      ({ id, at, type, targetId, weight }): Line => ({
+      ({ id, at, type, targetId, weight }): Line => [
         at,
-        what: html`star on ${targetName(`${type}/${targetId}`)}`,
-        outcome: html`${badge("good", "accepted")} weight ${number(weight)}, ${starLink(id)}`,
-      }),
+        html`star on ${targetName(`${type}/${targetId}`)}`,
+        html`${badge("good", "accepted")} weight ${number(weight)}, ${starLink(id)}`,
+      ],
     ),
     ...refused.map(
-      ({ at, target, code, count }): Line => ({
+      ({ at, target, code, count }): Line => [
         at,
-        what: html`star on ${targetName(target)}`,
-        outcome: html`${badge("warn", "refused")} ${refusalWords(code)}${count === 1 ? "" : `, ${number(count)} times that day`}`,
-      }),
+        html`star on ${targetName(target)}`,
+        html`${badge("warn", "refused")} ${refusalWords(code)}${count === 1 ? "" : `, ${number(count)} times that day`}`,
+      ],
     ),
     ...records.passes.map(
-      ({ grantedAt, season, seasonId }): Line => ({
-        at: grantedAt,
-        what: "premium pass granted",
-        outcome: html`<a href="/ops/premium?season=${seasonId}">${season}</a>`,
-      }),
+      ({ grantedAt, season, seasonId }): Line => [
+        grantedAt,
+        "premium pass granted",
+        passLink(seasonId, season),
+      ],
     ),
     ...records.credits.map(
-      ({ at, points, reason }): Line => ({
+      ({ at, points, reason }): Line => [
         at,
-        what: `${points > 0 ? "+" : "−"}${number(Math.abs(points))} XP booked`,
-        outcome: reason,
-      }),
+        `${points > 0 ? "+" : "−"}${number(Math.abs(points))} XP booked`,
+        reason,
+      ],
     ),
-    ...records.sessions.map((at): Line => ({ at, what: "signed in", outcome: "still open" })),
+    ...records.sessions.map((at): Line => [at, "signed in", "still open"]),
   ];
+}
+
+function passLink(seasonId: string, season: string): Html {
+  return html`<a href="/ops/premium?season=${seasonId}">${season}</a>`;
 }
 
 function dayTable(days: readonly WalletDayRow[], now: number): Html {
@@ -176,7 +173,7 @@ function dayTable(days: readonly WalletDayRow[], now: number): Html {
     rows: days,
     columns: [
       ["Day", "whole", ({ wallet, day }) => actorLink(`wallet-day/0.0.${wallet}/${day}`, day)],
-      ["Stars", "number", ({ stars }) => number(stars)],
+      ["Stars", "number", ({ stars }) => stars],
       ["Last star", "whole", ({ lastAt }) => ago(lastAt, now)],
     ],
     empty: "It has starred nothing yet.",
