@@ -55,7 +55,7 @@ export function ago(at: number, now: number): Html {
  */
 export function moment(at: number, now: number, isDayKnown = false): Html {
   const exact = instantText(at);
-  return html`${ago(at, now)} <span class="exact">${isDayKnown ? exact.slice(11) : exact}</span>`;
+  return html`${ago(at, now)} <span class="exact hint">${isDayKnown ? exact.slice(11) : exact}</span>`;
 }
 
 /** An instant as it is, for where exactness matters. */

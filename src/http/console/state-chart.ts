@@ -42,7 +42,7 @@ async function machineChart(machine: AnyStateMachine, state: string): Promise<Ht
   const marked = isHere ? `; the marked state is ${state}` : "";
   return html`<div class="machine">
 <div class="scroll" role="region" aria-label="State chart of ${machine.id}${marked}" tabindex="0">${raw(await drawing())}</div>
-<div class="rules">${rulesOf(machine).map(
+<div class="rules hint">${rulesOf(machine).map(
     ([when, rules]) =>
       html`<h3>${when}</h3><ul>${rules.map((rule) => html`<li>${rule}</li>`)}</ul>`,
   )}</div>

@@ -48,7 +48,7 @@ function card(item: Item, asking: Asking, level: 2 | 3): Html {
   const link = html`<a href="${itemPath(item)}">${name(item.name)}</a>`;
   const heading = level === 2 ? html`<h2>${link}</h2>` : html`<h3>${link}</h3>`;
   return html`<li class="item">${standIn(`${item.type}/${item.id}`)}
-<div class="what">${heading}<p class="kind">${item.kind}</p></div>
+<div class="what">${heading}<p class="hint">${item.kind}</p></div>
 ${vote(item, asking)}${carries(item, asking)}</li>
 `;
 }
@@ -56,10 +56,10 @@ ${vote(item, asking)}${carries(item, asking)}</li>
 /** The head of an item's own page: its picture, name and star. */
 export function itemHead(item: Item, asking: Asking): Html {
   return html`<div class="item head">${standIn(`${item.type}/${item.id}`)}
-<div class="what"><h1>${name(item.name)}</h1><p class="kind">${item.kind}</p></div>
+<div class="what"><h1>${name(item.name)}</h1><p class="hint">${item.kind}</p></div>
 ${vote(item, asking)}${
   asking.visitor === null
-    ? html`<p class="carries">Sign in to see what your star would carry.</p>`
+    ? html`<p class="carries hint">Sign in to see what your star would carry.</p>`
     : carries(item, asking)
 }</div>
 `;
@@ -73,7 +73,7 @@ function carries({ type, id, scope }: Item, { visitor, now }: Asking): Content {
     star === undefined || scope === "forever-mint"
       ? ""
       : html`${carried(star.weight, now)} <a href="/stars/${star.id}">Receipt</a>`;
-  return html`<p class="carries" data-carries="${type}/${id}">${text}</p>`;
+  return html`<p class="carries hint" data-carries="${type}/${id}">${text}</p>`;
 }
 
 /** The counter and the star. Without scripts the star cannot be pressed; the counter is read. */

@@ -79,7 +79,7 @@ function account({ visitor, now }: Asked): Html {
       : html`<a href="/stars" class="wallet">${visitor.wallet}</a> <strong data-votes>${votesLeft(visitor.allowance)}</strong>${premium(visitor)} <button type="button" class="link" data-sign-out disabled>Sign out</button>`;
   const resetsAt = visitor?.allowance.resetsAt ?? nextMidnight(now);
   return html`<div class="account"><p class="who">${who}</p>
-<p class="reset">New votes in <span data-countdown>${timeLeft(resetsAt - now)}</span>, at 00:00 UTC<span class="local" data-local></span></p></div>`;
+<p class="reset quiet">New votes in <span data-countdown>${timeLeft(resetsAt - now)}</span>, at 00:00 UTC<span class="local" data-local></span></p></div>`;
 }
 
 function premium({ premiumUntil }: Visitor): Content {

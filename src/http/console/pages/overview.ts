@@ -48,7 +48,7 @@ ${section("Health", healthList(numbers, network), liveState())}
     section(
       title,
       html`<div class="chart" data-chart="${lines.join(",")}" role="img" aria-label="${title}, the last hour; the same numbers are in the table below"></div>
-<ul class="legend">${lines.map((line, index) => legendItem(line, index, page))}</ul>`,
+<ul class="legend hint">${lines.map((line, index) => legendItem(line, index, page))}</ul>`,
       html`<span class="hint" data-reading-at></span>`,
     ),
   )}</div>
