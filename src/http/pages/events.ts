@@ -58,12 +58,13 @@ export function eventsPage({ sql, eventSources, share }: Reading): Page {
             ]),
       ]);
       const { status, eventType, source } = given;
+      const asked = { status, eventType, source, limit: query.get("limit") };
       return {
         title: "Events",
         body: html`<h1>Events</h1>
 ${form}
 ${itemList(items, { visitor, now }, { empty: "No event fits." })}
-${pager("/events", { status, eventType, source }, { ...given, total })}`,
+${pager("/events", asked, { ...given, total })}`,
       };
     },
   };

@@ -47,10 +47,10 @@ function search({ parameter, written = "" }: Search): Html {
   return html`<input type="search" name="${parameter}" value="${written}" maxlength="${NAME_PART_CHARACTERS_MAX}" autocomplete="off" spellcheck="false">`;
 }
 
-/** The way to the pages before and after this one. */
+/** The way to the pages before and after this one. @param query what this one was asked with */
 export function pager(
   path: string,
-  query: Readonly<Record<string, string | undefined>>,
+  query: Readonly<Record<string, string | null | undefined>>,
   given: { readonly offset: number; readonly limit: number; readonly total: number },
 ): Content {
   const { offset, limit, total } = given;

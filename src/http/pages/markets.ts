@@ -101,7 +101,7 @@ function listPage<R extends TokenRow | CollectionRow>(
 ${tabs(path)}
 ${filterForm(path, `Which ${one}s`, [search])}
 ${itemList(rows.map(item), { visitor, now }, { empty })}
-${pager(path, { q, limit: query.get("limit") ?? undefined }, { ...given, total })}`,
+${pager(path, { q, limit: query.get("limit") }, { ...given, total })}`,
       };
     },
   };

@@ -45,12 +45,14 @@ export function projectsPage({ sql, share }: Reading): Page {
           chosen: given.country,
         },
       ]);
+      const { category, country } = given;
+      const asked = { category, country, limit: query.get("limit") };
       return {
         title: "Projects",
         body: html`<h1>Ecosystem projects</h1>
 ${form}
 ${itemList(projects.map(projectItem), { visitor, now }, { empty: "No project fits." })}
-${pager("/projects", { category: given.category, country: given.country }, { ...given, total })}`,
+${pager("/projects", asked, { ...given, total })}`,
       };
     },
   };
