@@ -28,15 +28,7 @@ export interface DecisionFilter {
   readonly event?: string | undefined;
 }
 
-export interface DecisionFeed {
-  /** The newest, newest first. */
-  newest(filter: DecisionFilter, now: number): Promise<readonly Decision[]>;
-  /**
-   * What was decided since an instant, oldest first. Accepted stars come from the journal and are
-   * complete up to `SINCE_MAX`; refusals from the trail, which is best effort.
-   */
-  since(filter: DecisionFilter, at: number, now: number): Promise<readonly Decision[]>;
-}
+export type DecisionFeed = ReturnType<typeof decisionFeed>;
 
 /** A page of the feed. */
 const SHOWN = 50;
@@ -45,7 +37,7 @@ const SINCE_MAX = 500;
 /** Watchers of one process share a reading of the last moments. */
 const SHARED_MS = 900;
 
-export function decisionFeed(sql: Sql, trail: RefusalTrail): DecisionFeed {
+export function decisionFeed(sql: Sql, trail: RefusalTrail) {
   const read = async (
     filter: DecisionFilter,
     asked: { readonly since: number; readonly now: number; readonly limit: number },
@@ -72,9 +64,14 @@ export function decisionFeed(sql: Sql, trail: RefusalTrail): DecisionFeed {
   };
   const shared = new Map<string, { at: number; found: Promise<readonly Decision[]> }>();
   return {
-    newest: async (filter, now) =>
+    /** The newest, newest first. */
+    newest: async (filter: DecisionFilter, now: number): Promise<readonly Decision[]> =>
       (await read(filter, { since: now - DAY_MS, now, limit: SHOWN })).toReversed(),
-    since(filter, at, now) {
+    /**
+     * What was decided since an instant, oldest first. Accepted stars come from the journal and are
+     * complete up to `SINCE_MAX`; refusals from the trail, which is best effort.
+     */
+    since(filter: DecisionFilter, at: number, now: number): Promise<readonly Decision[]> {
       const second = Math.floor(at / 1_000) * 1_000;
       const key = JSON.stringify([filter.wallet, filter.event, second]);
       const known = shared.get(key);

@@ -1,5 +1,5 @@
-import { type Day, dayOf, isDay } from "../../../../actors/day.ts";
-import { ACTOR_TYPES, type ActorType, parseActorName } from "../../../hosting/actor-name.ts";
+import { dayOf, isDay } from "../../../../actors/day.ts";
+import { ACTOR_TYPES, parseActorName } from "../../../hosting/actor-name.ts";
 import { accountNumber, walletOf } from "../../../journal/star-record.ts";
 import { isEntityId } from "../../../ledger/entity-id.ts";
 import {
@@ -12,23 +12,10 @@ import type { Sql } from "../../../store/postgres.ts";
 import { UUID } from "../forms.ts";
 import { actorLink } from "../links.ts";
 import { ago, badge, type Html, html, section, table } from "../markup.ts";
-import type { Page, PagesDeps } from "../page.ts";
+import type { Page, PageRequest, PagesDeps } from "../page.ts";
 import { pageOf, textOf } from "../paging.ts";
 import { goTo } from "../reply.ts";
 import { kindWords } from "../words.ts";
-
-/** What somebody looks for. */
-interface Search {
-  readonly type: ActorType;
-  readonly q: string;
-  readonly wallet?: string | undefined;
-  readonly day?: Day | undefined;
-  readonly text?: string | undefined;
-  readonly after: string;
-  /** Only days of one event before this one. */
-  readonly before: Day | undefined;
-  readonly now: number;
-}
 
 const PER_PAGE = 50;
 
@@ -37,26 +24,30 @@ export function actorsPage(deps: PagesDeps): Page {
   return {
     path: "/actors",
     nav: "Actors",
-    async show({ query, now, context }) {
-      const q = textOf(query, "q");
-      if (parseActorName(q) !== undefined) return goTo(context, `/ops/actors/${q}`);
-      const search = { ...readSearch(q, query), now };
+    async show(request) {
+      const q = textOf(request.query, "q");
+      if (parseActorName(q) !== undefined) return goTo(request.context, `/ops/actors/${q}`);
+      const search = readSearch(q, request);
       const list = search.type === "wallet-day" ? walletDays : events;
       return { title: "Actors", body: page(search, await list(deps, search)) };
     },
   };
 }
 
-function readSearch(q: string, query: URLSearchParams): Omit<Search, "now"> {
+type Search = ReturnType<typeof readSearch>;
+
+/** What somebody looks for. */
+function readSearch(q: string, { query, now }: PageRequest) {
   const words = q.split(/\s+/).filter(Boolean);
   const wallet = words.find(isEntityId);
   const day = words.find(isDay);
-  const rest = words.filter((word) => word !== wallet && word !== day).join(" ");
+  const text = words.filter((word) => word !== wallet && word !== day).join(" ") || undefined;
   const asked = ACTOR_TYPES.find((type) => type === query.get("type"));
-  const text = rest === "" ? undefined : rest;
   const type = asked ?? (text === undefined ? "wallet-day" : "event-day");
-  const [after, before] = [textOf(query, "after"), textOf(query, "before")];
-  return { type, q, wallet, day, text, after, before: isDay(before) ? before : undefined };
+  const [after, until] = [textOf(query, "after"), textOf(query, "before")];
+  // Only days of one event before this one.
+  const before = isDay(until) ? until : undefined;
+  return { type, q, wallet, day, text, after, before, now };
 }
 
 /** This very search, or what comes after a page of it. */

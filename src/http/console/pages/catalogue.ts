@@ -34,18 +34,14 @@ export function cataloguePage({ sql }: PagesDeps): Page {
   };
 }
 
-interface Asked {
-  readonly type: RecordType;
-  readonly isApproved: boolean;
-  readonly after: string;
-}
+type Asked = ReturnType<typeof readAsked>;
 
-function readAsked({ query, refused }: PageRequest): Asked {
+function readAsked({ query, refused }: PageRequest) {
   const from = refused?.form ?? query;
   const type = recordTypes.find((known) => known === (from.get("type") ?? "event"));
   if (type === undefined) {
     // A form that names no type has been refused for that: any list may stand below.
-    if (refused !== undefined) return { type: "event", isApproved: false, after: "" };
+    if (refused !== undefined) return { type: "event" as const, isApproved: false, after: "" };
     throw flawIn("type", `type must be one of ${recordTypes.join(", ")}`);
   }
   return { type, isApproved: from.get("view") === "shown", after: textOf(query, "after") };

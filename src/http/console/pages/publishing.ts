@@ -97,7 +97,7 @@ function operatorFigure({ checks }: Numbers["verdict"]) {
 
 function body(
   request: PageRequest,
-  given: PagesDeps & {
+  given: Pick<PagesDeps, "explorer"> & {
     readonly state: PublishingState;
     readonly numbers: Numbers;
     readonly found: readonly WaitingStar[];

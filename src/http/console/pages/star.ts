@@ -30,7 +30,7 @@ export function starPage(deps: PagesDeps): Page {
       if (star === null) throw new TerminalError("NOT_FOUND", "There is no star with this id.");
       const claims = await claimsOf(deps.sql, star);
       const title = `Star on ${kindWords(star.type)} ${star.targetId}`;
-      return { title, body: page(star, { claims, now, explorer: deps.explorer }) };
+      return { title, body: page(star, claims, { now, explorer: deps.explorer }) };
     },
   };
 }
@@ -46,11 +46,8 @@ async function claimsOf(sql: Sql, star: StarStory): Promise<readonly SerialClaim
 
 function page(
   star: StarStory,
-  given: {
-    readonly claims: readonly SerialClaim[];
-    readonly now: number;
-    readonly explorer: string | null;
-  },
+  claims: readonly SerialClaim[],
+  given: { readonly now: number; readonly explorer: string | null },
 ): Html {
   const { now, explorer } = given;
   const wallet = walletOf(star.wallet);
@@ -88,7 +85,7 @@ ${section(
   ]),
 )}
 </div>
-${star.conflictsWith === null ? serialsSection(star, given.claims) : ""}
+${star.conflictsWith === null ? serialsSection(star, claims) : ""}
 ${publicationSection(star, given)}`;
 }
 

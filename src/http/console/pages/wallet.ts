@@ -3,8 +3,8 @@ import { TerminalError } from "../../../errors.ts";
 import { accountNumber } from "../../../journal/star-record.ts";
 import { isEntityId } from "../../../ledger/entity-id.ts";
 import { listWalletDays, type WalletDayRow } from "../../../reads/console-actors.ts";
-import { type ListedStar, listStars } from "../../../reads/console-star.ts";
-import { readWalletRecords, type WalletRecords } from "../../../reads/console-wallet.ts";
+import { listStars } from "../../../reads/console-star.ts";
+import { readWalletRecords } from "../../../reads/console-wallet.ts";
 import { readStanding, type Standing } from "../../../reads/leaderboard.ts";
 import { actorLink, onExplorer, starLink } from "../links.ts";
 import {
@@ -20,7 +20,7 @@ import {
   table,
 } from "../markup.ts";
 import type { Page, PagesDeps } from "../page.ts";
-import { groupRefusals, type RefusalGroup, refusalTable } from "../refusal-groups.ts";
+import { groupRefusals, refusalTable } from "../refusal-groups.ts";
 import { refusalWords } from "../words.ts";
 import { targetName } from "./star-words.ts";
 
@@ -29,38 +29,32 @@ const REFUSALS_SEARCHED = 500;
 const DAYS_SHOWN = 14;
 const LINES_SHOWN = 100;
 
-/** Everything that is known of one wallet. */
-interface Known {
-  readonly wallet: string;
-  readonly now: number;
-  readonly explorer: string | null;
-  readonly days: readonly WalletDayRow[];
-  readonly stars: readonly ListedStar[];
-  readonly records: WalletRecords;
-  readonly standing: Standing | null;
-  readonly refused: readonly RefusalGroup[];
-}
-
 /** A wallet across its days: what it did, what it has, and what it was refused. */
-export function walletPage({ sql, refusals, explorer }: PagesDeps): Page {
+export function walletPage(deps: PagesDeps): Page {
   return {
     path: "/wallets/*",
     below: "/actors",
     async show({ rest: wallet, now }) {
       if (!isEntityId(wallet)) throw new TerminalError("NOT_FOUND", "This names no wallet.");
-      const account = accountNumber(wallet);
-      const [days, stars, records, standing, newest] = await Promise.all([
-        listWalletDays(sql, { wallet: account, limit: DAYS_SHOWN }),
-        listStars(sql, { wallet: account, limit: LINES_SHOWN }),
-        readWalletRecords(sql, account, { now, limit: LINES_SHOWN }),
-        readStanding(sql, { account, now }),
-        refusals.newest(REFUSALS_SEARCHED),
-      ]);
-      const refused = groupRefusals(newest.filter((one) => one.wallet === wallet));
-      const known = { wallet, now, explorer, days, stars, records, standing, refused };
-      return { title: `Wallet ${wallet}`, body: body(known) };
+      return { title: `Wallet ${wallet}`, body: body(await readKnown(deps, wallet, now)) };
     },
   };
+}
+
+type Known = Awaited<ReturnType<typeof readKnown>>;
+
+/** Everything that is known of one wallet. */
+async function readKnown({ sql, refusals, explorer }: PagesDeps, wallet: string, now: number) {
+  const account = accountNumber(wallet);
+  const [days, stars, records, standing, newest] = await Promise.all([
+    listWalletDays(sql, { wallet: account, limit: DAYS_SHOWN }),
+    listStars(sql, { wallet: account, limit: LINES_SHOWN }),
+    readWalletRecords(sql, account, { now, limit: LINES_SHOWN }),
+    readStanding(sql, { account, now }),
+    refusals.newest(REFUSALS_SEARCHED),
+  ]);
+  const refused = groupRefusals(newest.filter((one) => one.wallet === wallet));
+  return { wallet, now, explorer, days, stars, records, standing, refused };
 }
 
 function body(known: Known): Html {
