@@ -204,11 +204,13 @@ export const COLLECTION_SETTINGS = [
 ] as const;
 export type CollectionSetting = (typeof COLLECTION_SETTINGS)[number];
 
-/** Where one value for both would mix what is apart on the ledger; of topics the doctor tells it. */
+/** Where one value for both would mix what is apart on the ledger. */
 const DIFFERENT = [
   ["COLLECTION_B_ID", "COLLECTION_A_ID"],
   ["COLLECTION_B_KEY", "COLLECTION_A_KEY"],
 ] as const;
+/** Of topics the doctor, which can do without any setting, says so beside its other checks. */
+const DIFFERENT_AT_WORK = [...DIFFERENT, ["ASSET_VOTES_TOPIC_ID", "EVENT_VOTES_TOPIC_ID"]] as const;
 
 /** A setting is missing or wrong; the message names each one. Nothing has started. */
 export class ConfigurationError extends Error {
@@ -238,7 +240,7 @@ export function readSettings<Name extends SettingName = never>(
   const wrong = parsed.success
     ? needed.filter((name) => parsed.data[name] === undefined).map((name) => `${name} is missing`)
     : parsed.error.issues.map((issue) => `${String(issue.path[0])} ${issue.message}`);
-  for (const [name, other] of DIFFERENT) {
+  for (const [name, other] of needed.length > 0 ? DIFFERENT_AT_WORK : DIFFERENT) {
     const value = parsed.data?.[name];
     if (value !== undefined && value === parsed.data?.[other])
       wrong.push(`${name} must not be ${other}`);

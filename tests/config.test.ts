@@ -124,6 +124,15 @@ test("the two collections must differ", () => {
   );
 });
 
+test("the two topics must differ; the doctor, which needs no setting, reads them all the same", () => {
+  const both = { EVENT_VOTES_TOPIC_ID: "0.0.8", ASSET_VOTES_TOPIC_ID: "0.0.8" };
+  assert.throws(
+    () => readSettings({ ...both, DATABASE_URL: "postgres://127.0.0.1/x" }, ["DATABASE_URL"]),
+    /^ConfigurationError: ASSET_VOTES_TOPIC_ID must not be EVENT_VOTES_TOPIC_ID$/,
+  );
+  assert.equal(readSettings(both).ASSET_VOTES_TOPIC_ID, "0.0.8");
+});
+
 test("PUBLIC_URL is published: it has no credentials, query or fragment", () => {
   for (const PUBLIC_URL of ["https://a:b@c.example", "https://c.example?q", "https://c.example/#a"])
     assert.match(refusal({ PUBLIC_URL }), /^PUBLIC_URL must have no credentials/, PUBLIC_URL);

@@ -12,8 +12,8 @@ interface Found {
 }
 
 /**
- * Runs a command line: `--help` and `--version` on standard output, a refusal as one line on
- * standard error with exit status 1. Options are checked here, before the parser reports an
+ * Runs a command line: `--help` and `--version` on standard output, the latter as a document with
+ * `--json`, a refusal as one line on standard error with exit status 1. Options are checked here, before the parser reports an
  * unknown one as another one missing.
  *
  * @param words the command line after the root's own name
@@ -30,7 +30,7 @@ export async function runCommandLine(
     const found = await find({ command, name: (await metaOf(command)).name ?? "", words });
     const options = found.words.slice(0, endOfOptions(found.words));
     if (options.some((word) => word === "--help" || word === "-h")) await printUsage(found);
-    else if (options.includes("--version")) process.stdout.write(`${version}\n`);
+    else if (options.includes("--version")) printVersion(version, options.includes("--json"));
     else await run(found);
   } catch (error) {
     refuse(error);
@@ -113,6 +113,10 @@ async function printUsage({ command, name }: Found): Promise<void> {
   const usage = await renderUsage({ ...command, meta: { ...(await metaOf(command)), name } });
   const text = process.stdout.isTTY ? usage : stripVTControlCharacters(usage);
   process.stdout.write(`${text}\n`);
+}
+
+function printVersion(version: string, asJson: boolean): void {
+  process.stdout.write(`${asJson ? JSON.stringify({ version }) : version}\n`);
 }
 
 async function metaOf(command: CommandDef) {

@@ -1,6 +1,7 @@
 import { type Context, Hono } from "hono";
 import type { Logger } from "../log.ts";
 import type { Metrics } from "../metrics.ts";
+import { refuseOtherMethods } from "./middleware/other-methods.ts";
 import type { OperatorAccess } from "./operator-access.ts";
 import { problem } from "./problem.ts";
 
@@ -38,6 +39,7 @@ export function healthRoutes(deps: HealthDeps): Hono {
   });
   app.get("/readyz", async (c) => readiness(c, deps, await look()));
   app.get("/metrics", deps.access.guard("metrics"), (c) => metrics(c, deps));
+  refuseOtherMethods(app);
   return app;
 }
 

@@ -38,7 +38,9 @@ export async function createTopic(
       if (sent.kind === "refused" && !isTaken && sent.refusal !== "busy") {
         if (sent.refusal === "early") clock.refusedAsEarly(next.validStart);
         else if (sent.refusal === "expired") clock.refusedAsExpired(next.validUntil);
-        else throw new Error(`the ledger refused to make the topic: ${sent.status}`);
+        // One that may have been taken is not: it is paid for, and what is left may be too little.
+        else if (!mayBeTaken)
+          throw new Error(`the ledger refused to make the topic: ${sent.status}`);
         why = sent.status;
         if (!mayBeTaken) next = await prepare();
       }

@@ -39,18 +39,22 @@ export async function stageMessages(recovery: Recovery, notes: Notes): Promise<v
     onProgress("messages", read, total);
   };
   const given = new Map(ranges.map(({ topic, after }) => [topic, after]));
-  for await (const page of replayTopics(mirror, ranges)) {
-    for (const { topicId, sequenceNumber } of page) {
+  const batches = replayTopics(mirror, ranges);
+  let next = await batches.next();
+  for (; next.done !== true; next = await batches.next()) {
+    for (const { topicId, sequenceNumber } of next.value) {
       if (given.get(topicId) === sequenceNumber - 1) given.set(topicId, sequenceNumber);
     }
-    piece.push(...page);
+    piece.push(...next.value);
     if (piece.length >= recovery.piece) await stage();
   }
   if (piece.length > 0) await stage();
-  for (const { topic, last } of ranges) {
-    const gave = given.get(topic) ?? 0;
-    if (gave === last) continue;
-    const what = `the mirror node has ${last} messages of topic ${topic} and gave ${gave} without a gap`;
+  const short = ranges.filter(({ topic, last }) => given.get(topic) !== last);
+  // All topics end where one gives nothing more: that one is to be named.
+  const fault = short.find(({ topic }) => next.value.has(topic)) ?? short[0];
+  if (fault !== undefined) {
+    const { topic, last } = fault;
+    const what = `the mirror node has ${last} messages of topic ${topic} and gave ${given.get(topic)} without a gap`;
     throw new Error(`${what}: run this again, or name another mirror node`);
   }
   // So many rows at once: what follows is planned for them, and not for an empty table.

@@ -21,6 +21,8 @@ test("--version prints the package's version, of every command", async () => {
   for (const args of [["--version"], ["keys", "issue", "--version"]]) {
     const { status, stdout } = await run(...args);
     assert.deepEqual([status, stdout], [0, `${version}\n`]);
+    const { stdout: json } = await run(...args, "--json");
+    assert.deepEqual(JSON.parse(json), { version });
   }
 });
 

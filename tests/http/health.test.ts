@@ -136,6 +136,19 @@ test("Redis is degraded when it answers and refuses every write", async () => {
   await server.close();
 });
 
+test("405 with `Allow` for another method, and HEAD as GET", async () => {
+  const app = build({ token: TOKEN });
+  for (const path of ["/healthz", "/readyz", "/metrics"]) {
+    for (const method of ["POST", "PUT", "DELETE", "OPTIONS"]) {
+      const response = await app.request(path, { method });
+      const { code } = await bodyOf(response);
+      const shown = [response.status, code, response.headers.get("allow")];
+      assert.deepEqual(shown, [405, "METHOD_NOT_ALLOWED", "GET, HEAD"], `${method} ${path}`);
+    }
+  }
+  assert.equal((await app.request("/healthz", { method: "HEAD" })).status, 200);
+});
+
 test("/metrics: 401 without the operator token, and always without one configured", async () => {
   const app = build({ token: TOKEN });
   for (const given of [undefined, "", TOKEN, `Bearer ${TOKEN}x`, "Bearer ", `Basic ${TOKEN}`]) {

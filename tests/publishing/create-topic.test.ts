@@ -42,25 +42,35 @@ for (const [name, ahead] of [
   });
 }
 
-test("an id that may have been taken stays the only one, also where it is refused as misdated", async () => {
+for (const status of ["INVALID_TRANSACTION_START", "INSUFFICIENT_PAYER_BALANCE"]) {
+  test(`an id that may have been taken stays the only one, also where ${status} follows`, async () => {
+    const ledger = new FakeLedger();
+    ledger.sendFaults.push({ kind: "answer lost" }, { kind: "refused", status });
+    const topic = topicsOf(ledger);
+    const asked: string[] = [];
+    const slowReceipt: Topic = {
+      ...topic,
+      receipt: async (id) =>
+        asked.push(id) < 3 ? { kind: "unknown", why: "not yet" } : topic.receipt(id),
+    };
+    const clock = createLedgerClock(() => ledger.now);
+    const made = await createTopic(slowReceipt, { memo: "one", clock });
+    assert.deepEqual(
+      ledger.effects.map(({ transactionId }) => transactionId),
+      [made],
+    );
+  });
+}
+
+test("a refusal that only an operator can cure is told at once", async () => {
   const ledger = new FakeLedger();
-  ledger.sendFaults.push(
-    { kind: "answer lost" },
-    { kind: "refused", status: "INVALID_TRANSACTION_START" },
-  );
-  const topic = topicsOf(ledger);
-  const asked: string[] = [];
-  const slowReceipt: Topic = {
-    ...topic,
-    receipt: async (id) =>
-      asked.push(id) < 3 ? { kind: "unknown", why: "not yet" } : topic.receipt(id),
-  };
+  ledger.sendFaults.push({ kind: "refused", status: "INVALID_SIGNATURE" });
   const clock = createLedgerClock(() => ledger.now);
-  const made = await createTopic(slowReceipt, { memo: "one", clock });
-  assert.deepEqual(
-    ledger.effects.map(({ transactionId }) => transactionId),
-    [made],
+  await assert.rejects(
+    createTopic(topicsOf(ledger), { memo: "one", clock }),
+    /refused to make the topic: INVALID_SIGNATURE$/,
   );
+  assert.equal(ledger.sends, 1);
 });
 
 test.run();

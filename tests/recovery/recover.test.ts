@@ -124,6 +124,27 @@ test("a mirror node that comes to be behind is asked again, and writes nothing w
   assert.deepEqual(await stateOf(fresh.sql, { numbers: true }), before);
 });
 
+test("of two topics, the one that the mirror node has not in full is named", async () => {
+  for (const lagging of Object.values(world.settings.topics)) {
+    const fresh = await world.freshDatabase();
+    const all = world.recovery(fresh.sql, { exports: await withExports() });
+    const { messageMemos, nftOwners, nftTransactions, topicMessages } = all.mirror;
+    const behind: typeof topicMessages = async (topic, from) => {
+      const page = await topicMessages(topic, from);
+      if (from.newestFirst || topic !== lagging) return page;
+      const messages = page.messages.filter(({ sequenceNumber }) => sequenceNumber <= 20);
+      return { messages, more: false };
+    };
+    await assert.rejects(
+      recover({
+        ...all,
+        mirror: { messageMemos, nftOwners, nftTransactions, topicMessages: behind },
+      }),
+      new RegExp(`messages of topic ${lagging} and gave 20 without a gap`),
+    );
+  }
+});
+
 test("a recovery that dies at any step is taken up, and one that is done does nothing", async () => {
   const fresh = await world.freshDatabase();
   const all = world.recovery(fresh.sql, { exports: await withExports() });

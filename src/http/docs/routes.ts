@@ -2,6 +2,7 @@ import { readFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { type Context, Hono } from "hono";
 import { loadOnce } from "../../load-once.ts";
+import { refuseOtherMethods } from "../middleware/other-methods.ts";
 import { pagePolicy } from "../page-headers.ts";
 import { representText, send } from "../v1/representation.ts";
 import { docsPage, PAGE_SCRIPT } from "./page.ts";
@@ -47,6 +48,7 @@ export function docsRoutes(publicUrl: string): Hono {
   });
   // One address for the page: relative ones would lead elsewhere from this.
   app.get("/docs/", (c) => c.redirect("../docs", 308));
+  refuseOtherMethods(app);
   return app;
 }
 

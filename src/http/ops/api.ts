@@ -46,6 +46,7 @@ export function opsApi(deps: OpsApiDeps): Hono {
     });
   });
   app.get("/actors/*", async (c) => {
+    refuseOthers(c, []);
     const name = parseActorName(nameIn(c));
     if (name === undefined) throw new TerminalError("NOT_FOUND", "this names no actor");
     const [actor, history] = await Promise.all([deps.showActor(name), deps.actorHistory(name)]);
@@ -53,9 +54,15 @@ export function opsApi(deps: OpsApiDeps): Hono {
     const json = await jsonInPieces({ ...actorBody(actor), history: shown });
     return c.body(json, 200, { "Content-Type": "application/json" });
   });
-  app.get("/health", async (c) => c.json(await deps.verdict()));
+  app.get("/health", async (c) => {
+    refuseOthers(c, []);
+    return c.json(await deps.verdict());
+  });
   app.get("/attention", async (c) => c.json({ attention: await deps.attention(readWanted(c)) }));
-  app.get("/publishing", async (c) => c.json(publishingBody(await deps.publishing())));
+  app.get("/publishing", async (c) => {
+    refuseOthers(c, []);
+    return c.json(publishingBody(await deps.publishing()));
+  });
   refuseOtherMethods(app);
   return app;
 }

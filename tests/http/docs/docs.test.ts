@@ -44,6 +44,16 @@ const page = async () => (await app.request("/docs")).text();
 const addresses = (html: string): string[] =>
   [...html.matchAll(/(?:src|href)="([^"#]+)"/g)].map(([, address = ""]) => address);
 
+test("405 with `Allow` for another method, on the page and on its files", async () => {
+  for (const path of [
+    "/docs",
+    ...addresses(await page()).filter((to) => to.startsWith("/docs/")),
+  ]) {
+    const response = await app.request(path, { method: "POST" });
+    assert.deepEqual([response.status, response.headers.get("allow")], [405, "GET, HEAD"], path);
+  }
+});
+
 test("the notices are on the page, readable without JavaScript", async () => {
   const html = await page();
   assert.ok(NOTICES.length >= 3);

@@ -123,6 +123,10 @@ test("bad parameters are named, unknown actors are not found", async ({ service 
     const { status, body } = await send(service, `GET /ops/api/actors?${query}`, { token: TOKEN });
     assert.deepEqual([status, body.code, body.field], [400, "INVALID_REQUEST", field]);
   }
+  for (const path of ["health", "publishing", "actors/forever-mint/mint"]) {
+    const { status, body } = await send(service, `GET /ops/api/${path}?json=1`, { token: TOKEN });
+    assert.deepEqual([status, body.code, body.field], [400, "INVALID_REQUEST", "json"], path);
+  }
   for (const id of ["nonsense", "wallet-day/0.0.1", "%ff", "wallet-day/0.0.1/9999-99-99"]) {
     assert.equal((await send(service, `GET /ops/api/actors/${id}`, { token: TOKEN })).status, 404);
   }
