@@ -188,7 +188,8 @@ test("workers stopped over 00:00 and started at 09:00 make one run, eight of the
   const sql = openPostgres(database.url, { connections: 8, role: "starboard_app" });
   await seedDirectory(sql);
   const clock = { at: Date.UTC(2026, 10, 20, 20), now: () => clock.at };
-  const mirror = { nftOwners: () => assert.fail(), nft: () => assert.fail() };
+  const unread = () => assert.fail();
+  const mirror = { nftOwners: unread, nft: unread, newestBlock: unread };
   const collections = { A: "0.0.5001", B: "0.0.5002" };
   const work = async (): Promise<void> => {
     const schedules = Array.from({ length: 8 }, () =>

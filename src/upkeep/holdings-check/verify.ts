@@ -10,6 +10,7 @@ import type {
 import { MirrorError } from "../../ledger/mirror/error.ts";
 import type { ReadLimits } from "../../ledger/mirror/limits.ts";
 import type { MirrorNode } from "../../ledger/mirror/node.ts";
+import { parseTimestamp } from "../../ledger/transaction-id.ts";
 import { type DeferredPart, deferClaim } from "./claims.ts";
 
 /** Stands in the place of an answer that proves nothing, and says why. */
@@ -17,7 +18,7 @@ export type Inconclusive = { readonly inconclusive: string };
 
 /** What a check reads from. */
 export interface ReadingDeps {
-  readonly mirror: Pick<MirrorNode, "nftOwners" | "nft">;
+  readonly mirror: Pick<MirrorNode, "nftOwners" | "nft" | "newestBlock">;
   readonly clock: Clock;
   /** Ledger ids of the collections. */
   readonly collections: Readonly<Record<Collection, string>>;
@@ -36,15 +37,25 @@ interface OwnersReading {
   readonly seen: ReadonlyMap<number, Observation>;
 }
 
+/** What a mirror node says of one NFT when asked for it alone. */
+interface OwnReading extends Observation {
+  /** Before it was asked, epoch ms. */
+  readonly readAt: number;
+  /** When the NFT last moved, epoch ms by the ledger; null where the mirror node does not say. */
+  readonly changedAt: number | null;
+}
+
 /** What a pass knows of both collections; all mints share it. */
 export interface Readings {
   /** Null where no NFT of the collection counts anywhere, so it was not read. */
   readonly of: Readonly<Record<Collection, OwnersReading | Inconclusive | null>>;
   /** Reads a single NFT, once a pass. */
-  readonly observe: (
-    collection: Collection,
-    serial: number,
-  ) => Promise<(Observation & { readonly readAt: number }) | Inconclusive>;
+  readonly observe: (collection: Collection, serial: number) => Promise<OwnReading | Inconclusive>;
+  /**
+   * How far the mirror node had come before any of it was read, epoch ms; null where it does not
+   * say, or names a time by which the clocks cannot agree.
+   */
+  readonly reachedAt: number | null;
   /** The collection B serials a wallet holds by the collection's reading, ascending. */
   readonly heldB: (wallet: string) => readonly number[];
 }
@@ -54,6 +65,10 @@ const DEADLINE_MS = 5_000;
 /** Of the eight connections left to background work, two stay free for the publisher. */
 const OBSERVATIONS_IN_FLIGHT_MAX = 3;
 
+/** A mirror node that is further behind, or a clock that is so wrong, is not compared with stars. */
+const BEHIND_MAX_MS = 3_600_000;
+const NS_PER_MS = 1_000_000n;
+
 /** Reads the wanted collections, both at once. */
 export async function readCollections(
   deps: ReadingDeps,
@@ -61,12 +76,14 @@ export async function readCollections(
 ): Promise<Readings> {
   const read = (collection: Collection) =>
     wanted.has(collection) ? readCollection(deps, collection) : null;
+  const reachedAt = wanted.size === 0 ? null : await readReached(deps);
   const [A, B] = await Promise.all([read("A"), read("B")]);
   let byHolder: ReadonlyMap<string, readonly number[]> | undefined;
   const known = new Map<string, ReturnType<Readings["observe"]>>();
   const gate = bulkhead(OBSERVATIONS_IN_FLIGHT_MAX, Number.MAX_SAFE_INTEGER);
   return {
     of: { A, B },
+    reachedAt,
     observe(collection, serial) {
       const key = `${collection}/${serial}`;
       const own = known.get(key) ?? gate.execute(() => observe(deps, collection, serial));
@@ -110,8 +127,9 @@ export async function verifyClaims(
 /**
  * Verifies one attribution. It is gone only when a complete reading of the collection shows the
  * NFT elsewhere, or nowhere, and a later reading of the NFT alone shows the same. Two readings
- * that differ (it moves just now, or two replicas are of different age) prove nothing. One
- * attributed since the reading started is not covered by it.
+ * that differ (it moves just now, or two replicas are of different age) prove nothing, and two of
+ * a mirror node that is behind the star neither: they may show who had it before. One attributed
+ * since the reading started is not covered by it.
  */
 async function verifyClaim(
   { collection, serial, wallet, since }: LiveClaim,
@@ -133,7 +151,12 @@ async function verifyClaim(
   if ((listed === undefined ? null : holderOf(listed)) !== holderOf(own)) {
     return { inconclusive: "its two readings name different holders" };
   }
-  return { ...own, listedAt: reading.startedAt };
+  const { changedAt, ...evidence } = own;
+  const { reachedAt } = readings;
+  if ((changedAt === null || changedAt < since) && reachedAt !== null && reachedAt < since) {
+    return { inconclusive: "the mirror node is behind the star that brought it" };
+  }
+  return { ...evidence, listedAt: reading.startedAt };
 }
 
 /** Who holds an NFT by what was seen of it, or null. "NFTs … that are not deleted." */
@@ -165,6 +188,27 @@ async function readCollection(
   return { startedAt, seen };
 }
 
+/** Asked first: what is read later is at least as new. Without an answer nothing is compared. */
+async function readReached(deps: ReadingDeps): Promise<number | null> {
+  try {
+    const block = await deps.mirror.newestBlock(limitsOf(deps));
+    const at = msOf(block?.to ?? null);
+    return at === null || deps.clock.now() - at > BEHIND_MAX_MS ? null : at;
+  } catch (error) {
+    if (error instanceof MirrorError) return null;
+    throw error;
+  }
+}
+
+/** Epoch ms of `seconds.nnnnnnnnn`; null of what is none. */
+function msOf(timestamp: string | null): number | null {
+  try {
+    return timestamp === null ? null : Number(parseTimestamp(timestamp) / NS_PER_MS);
+  } catch {
+    return null;
+  }
+}
+
 /**
  * Reads one NFT by two requests side by side, because behind a balancer one may be answered by
  * a replica that is behind: only what both say is believed.
@@ -189,7 +233,7 @@ async function observe(
     if (holderOf(one) !== holderOf(other)) {
       return { inconclusive: "asked twice, the mirror node names different holders" };
     }
-    return { owner: one.owner, deleted: one.deleted, readAt };
+    return { owner: one.owner, deleted: one.deleted, readAt, changedAt: msOf(one.changedAt) };
   } catch (error) {
     return inconclusive(error);
   } finally {

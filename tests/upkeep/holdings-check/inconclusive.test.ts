@@ -176,6 +176,32 @@ test("requests that alternate between an old and a new replica never cost a hold
   }
 });
 
+test("a mirror node that is behind a star removes nothing that the star brought", async ({
+  stage,
+}) => {
+  const { ledger, mirror } = stage.hedera;
+  const voter = await stage.wallet(1, 1);
+  const seller = await stage.wallet();
+  const bought = await ledger.mint(stage.collections.A, { count: 1, to: seller.id });
+  const LAG_MS = 3_000;
+  await new Promise((resolve) => setTimeout(resolve, LAG_MS + 500));
+  await ledger.transfer(stage.collections.A, bought, voter.id);
+  assert.equal(await stage.star(voter), 1 + 2 + 5);
+  const total = await stage.total();
+  // A replica that stands where the seller still has it; each of its answers agrees with the others.
+  mirror.faults.inject({ kind: "lag", ms: LAG_MS });
+  const behind = await stage.checkNow();
+  const { removed, deferred } = brief(behind);
+  assert.deepEqual([removed, deferred], [[], [`A/${bought[0]}`]]);
+  const [part] = behind.mints.find(({ id }) => id === "mint")?.deferred ?? [];
+  assert.match(part?.reason ?? "", /behind the star/);
+  assert.equal(await stage.total(), total);
+  mirror.faults.heal();
+  // What has moved since the star is gone, however new the mirror node's last block is.
+  await ledger.transfer(stage.collections.A, bought, seller.id);
+  assert.deepEqual(brief(await stage.checkNow()).removed, [`A/${bought[0]}-1`]);
+});
+
 test("a spare that cannot be confirmed neither keeps nor loses the +5", async ({ stage }) => {
   const voter = await stage.wallet(0, 2);
   const [carrier = 0, spare = 0] = voter.b;

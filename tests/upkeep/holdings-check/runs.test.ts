@@ -44,6 +44,7 @@ test.before.each(async (context) => {
   const mirror = {
     nftOwners: () => assert.fail("nothing counts, so nothing is to be read"),
     nft: () => assert.fail("nothing counts, so nothing is to be read"),
+    newestBlock: () => assert.fail("nothing counts, so nothing is to be read"),
   };
   const collections = { A: "0.0.5001", B: "0.0.5002" };
   const deps = { sql, mirror, clock, log: silentLogger, collections };
@@ -237,7 +238,8 @@ test("a clock that was ahead and went back holds no worker up", async ({ sql, cl
 
 test("with Postgres out of reach a run is refused as unavailable", async ({ clock }) => {
   const gone = openPostgres("postgres://absent@127.0.0.1:9/nothing", { connections: 1 });
-  const mirror = { nftOwners: () => assert.fail(), nft: () => assert.fail() };
+  const unread = () => assert.fail();
+  const mirror = { nftOwners: unread, nft: unread, newestBlock: unread };
   const collections = { A: "0.0.1", B: "0.0.2" };
   const check = createHoldingsCheck({ sql: gone, mirror, clock, log: silentLogger, collections });
   await assert.rejects(check.runDue(), { code: "UNAVAILABLE" });

@@ -124,6 +124,7 @@ test("a run of 400,000 releases ends within a worker's statements, and its repor
   const mirror = {
     nftOwners: () => assert.fail("nothing counts, so nothing is to be read"),
     nft: () => assert.fail("nothing counts, so nothing is to be read"),
+    newestBlock: () => assert.fail("nothing counts, so nothing is to be read"),
   };
   const deps = { sql: worker, mirror, clock: engine.clock, log: silentLogger, collections };
   const many = 400_000;
@@ -175,6 +176,7 @@ test("where more NFTs are in doubt than one statement writes down, their collect
       yield isAway ? [nft(many + 1)] : Array.from({ length: many }, (_, n) => nft(n + 1));
     },
     nft: () => Promise.reject(new MirrorError("busy", "HTTP 503")),
+    newestBlock: async () => null,
   };
   const { sql, clock } = engine;
   const worker = openPostgres(database.url, { role: "starboard_app" });
