@@ -8,6 +8,7 @@ import { join } from "node:path";
 import { test } from "uvu";
 import { parse, parseAllDocuments } from "yaml";
 import { settings } from "../../src/config.ts";
+import { clientAddress } from "../../src/http/middleware/client-address.ts";
 
 const DEPLOY = join(import.meta.dirname, "../../deploy");
 const read = (path: string): string => readFileSync(join(DEPLOY, path), "utf8");
@@ -50,6 +51,38 @@ test("every name in the examples, the compose file, the manifests and the images
   assert.ok(named.length > 40);
   const known = [...Object.keys(settings.shape), ...NOT_OURS];
   assert.deepEqual([...new Set(named.filter((name) => !known.includes(name)))], []);
+});
+
+test("every place behind a proxy names it: else all its clients share one limit", () => {
+  const [settingsOfPods = {}] = parseAllDocuments(read("kubernetes/settings.yaml")).map(
+    (document) => document.toJS().data,
+  );
+  const trusted = ["starboard.env.example", "systemd/starboard.env.example"]
+    .map((path) => /^TRUSTED_PROXIES=(.+)$/m.exec(read(path))?.[1])
+    .concat(settingsOfPods.TRUSTED_PROXIES);
+  for (const ranges of trusted) {
+    assert.doesNotThrow(() => clientAddress(String(ranges).split(",")), String(ranges));
+  }
+});
+
+test("systemd: the roles that migrations may not make are made by the steps", () => {
+  const grants = readFileSync(join(DEPLOY, "../migrations/011.do.grants.sql"), "utf8");
+  const roles = /foreach role_name in array array\[(.*)\]/.exec(grants)?.[1]?.match(/\w+/g) ?? [];
+  assert.equal(roles.length, 2);
+  for (const role of roles) assert.ok(read("README.md").includes(`create role ${role} nologin`));
+});
+
+test("what a runbook changes in a file of settings stands there, by the examples or the steps", () => {
+  const operating = join(DEPLOY, "../docs/operating");
+  const steps = read("README.md");
+  for (const page of readdirSync(operating)) {
+    const text = readFileSync(join(operating, page), "utf8");
+    for (const [, name, file] of text.matchAll(/s\|\^([A-Z_]+)=.*\$CONFIG\/(\w+\.env)"/g)) {
+      const example = read(`${file === "operator.env" ? "" : "systemd/"}${file}.example`);
+      const isAdded = steps.includes(`echo "${name}=`);
+      assert.ok(isAdded || new RegExp(`^${name}=`, "m").test(example), `${page}: ${name}`);
+    }
+  }
 });
 
 test("the operator's key is at the workers alone", () => {

@@ -25,12 +25,12 @@ process.env.STARBOARD_TEST_DATABASE_URL = server.urlOf("postgres");
 const network = await startNetwork();
 const machine = await openMachine(servers);
 try {
-  const { HEDERA_OPERATOR_KEY = "", ...settings } = network.settings;
+  const { HEDERA_OPERATOR_ID = "", HEDERA_OPERATOR_KEY = "", ...settings } = network.settings;
   const [port, workerPort] = [await freePort(), await freePort()];
   const url = `http://127.0.0.1:${port}`;
   const old = { OPERATOR_TOKEN: "the old operator token", METRICS_TOKEN: "the old metrics token" };
   machine.configure("starboard.env", { ...settings, ...old });
-  machine.configure("operator.env", { HEDERA_OPERATOR_KEY });
+  machine.configure("operator.env", { HEDERA_OPERATOR_ID, HEDERA_OPERATOR_KEY });
   Object.assign(machine.env, settings, {
     CLIENT: "client",
     OPERATOR: "ada",
@@ -97,11 +97,10 @@ try {
     120_000,
   );
   const fresh = newKey("ed25519");
-  machine.env.NEW_OPERATOR_ID = await network.hedera.ledger.createAccount({ key: fresh.publicKey });
+  const account = await network.hedera.ledger.createAccount({ key: fresh.publicKey });
   machine.env.NEW_OPERATOR_ENV = join(machine.env.HOME ?? "", "next.env");
-  writeFileSync(machine.env.NEW_OPERATOR_ENV, `HEDERA_OPERATOR_KEY=${fresh.key}\n`, {
-    mode: 0o600,
-  });
+  const next = `HEDERA_OPERATOR_ID=${account}\nHEDERA_OPERATOR_KEY=${fresh.key}\n`;
+  writeFileSync(machine.env.NEW_OPERATOR_ENV, next, { mode: 0o600 });
   await machine.run(stopWorkers);
   await star("token/0.0.9002", "event/meetup");
   await machine.run(topics);
