@@ -163,8 +163,19 @@ test("one line per request: method, path, status, time and id, never a query or 
 });
 
 test("requests are measured by route pattern, so that clients cannot make series", async () => {
-  const { app, metrics } = build((c) => c.text("ok"));
+  const metrics = createMetrics();
+  const answer: Handler = (c) => c.text("ok");
+  const pass: Handler = (_, next) => next();
+  const part = new Hono().use(pass).get("/", answer).get("/:id", answer).get("/files/*", answer);
+  const mounts = [
+    { path: "/part", app: part },
+    // As the console and the pages have it: what answers where nothing is.
+    { path: "/part", app: new Hono().all("/*", pass) },
+    { path: "/", app: new Hono().get("*", pass) },
+  ];
+  const app = createApp({ log: silentLogger, metrics, mounts });
   for (let n = 0; n < 5; n++) await app.request(`/part/${n}`);
+  for (const path of ["/part", "/part/files/a/b"]) await app.request(path);
   for (let n = 0; n < 5; n++) await app.request(`/none/${n}`);
   const text = await metrics.registry.metrics();
   assert.match(
@@ -172,6 +183,9 @@ test("requests are measured by route pattern, so that clients cannot make series
     /request_duration_seconds_count\{method="GET",route="\/part\/:id",status="200"\} 5/,
   );
   assert.match(text, /request_duration_seconds_count\{method="GET",route="none",status="404"\} 5/);
+  for (const route of ["/part", "/part/files/*"]) {
+    assert.ok(text.includes(`count{method="GET",route="${route}",status="200"} 1`), route);
+  }
 });
 
 test.run();

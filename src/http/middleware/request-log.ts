@@ -1,8 +1,8 @@
 import type { MiddlewareHandler } from "hono";
-import { routePath } from "hono/route";
 import type { Logger } from "../../log.ts";
 import type { Metrics } from "../../metrics.ts";
 import { precheckedOf } from "../fast-path/prechecked.ts";
+import { routePattern } from "./route-pattern.ts";
 
 /** What handlers may add to the line and to the context of a request. */
 export interface RequestVariables {
@@ -53,7 +53,7 @@ export function requestLog(note: RequestNote): MiddlewareHandler<{ Variables: Re
       requestId: c.get("requestId"),
       method: c.req.method,
       path: c.req.path.slice(0, PATH_CHARACTERS_MAX),
-      route: status === 404 ? "none" : routePath(c, -1),
+      route: routePattern(c),
       status,
       ms: performance.now() - started,
       keyId: c.get("keyId"),

@@ -1,7 +1,7 @@
 import type { SpanStatusCode } from "@opentelemetry/api";
 import type { MiddlewareHandler } from "hono";
-import { routePath } from "hono/route";
 import type { Tracing } from "../../tracing.ts";
+import { routePattern } from "./route-pattern.ts";
 
 /** The standard's number: its package is not loaded for it. */
 const ERROR: SpanStatusCode.ERROR = 2;
@@ -17,7 +17,7 @@ export function traceRequests(tracing: Tracing): MiddlewareHandler {
       async (span) => {
         await next();
         const { status } = c.res;
-        const route = status === 404 ? "none" : routePath(c, -1);
+        const route = routePattern(c);
         span.updateName(`${method} ${route}`);
         span.setAttributes({
           "http.request.method": method,
