@@ -112,3 +112,9 @@ export function idOf(given: string | undefined, flag: string): string {
 export function idsOf(given: string | undefined, flag: string): readonly string[] {
   return (split(given) ?? []).map((part) => idOf(part, flag));
 }
+
+/** @throws Error naming what stands there twice: each would be judged by what the other is */
+export function refuseRepeated(ids: readonly string[], flags: string): void {
+  const repeated = ids.find((id, index) => ids.indexOf(id) !== index);
+  if (repeated !== undefined) throw new Error(`${flags} name ${repeated} twice`);
+}

@@ -12,6 +12,7 @@ import {
   idOf,
   idsOf,
   openMirror,
+  refuseRepeated,
   split,
   urlOf,
   type Wanted,
@@ -58,18 +59,17 @@ async function audit(given: Given, wanted: Wanted, exports: Exports | null): Pro
   const rest = readCommandSettings(names.filter((name) => known[name] == null));
   const mirror = openMirror(given, own.MIRROR_NODE_URL ?? rest.MIRROR_NODE_URL);
   const bar = stepsBar(process.stderr);
-  const asset = idsOf(known.ASSET_VOTES_TOPIC_ID ?? rest.ASSET_VOTES_TOPIC_ID, "--asset-topic");
   try {
+    const event = idsOf(known.EVENT_VOTES_TOPIC_ID ?? rest.EVENT_VOTES_TOPIC_ID, "--event-topic");
+    const asset = idsOf(known.ASSET_VOTES_TOPIC_ID ?? rest.ASSET_VOTES_TOPIC_ID, "--asset-topic");
+    refuseRepeated([...event, ...asset], "--event-topic and --asset-topic");
+    const a = idOf(known.COLLECTION_A_ID ?? rest.COLLECTION_A_ID, "--collection-a");
+    const b = idOf(known.COLLECTION_B_ID ?? rest.COLLECTION_B_ID, "--collection-b");
+    refuseRepeated([a, b], "--collection-a and --collection-b");
     const options: AuditOptions = {
       mirror,
-      topics: {
-        event: idsOf(known.EVENT_VOTES_TOPIC_ID ?? rest.EVENT_VOTES_TOPIC_ID, "--event-topic"),
-        asset,
-      },
-      collections: {
-        a: idOf(known.COLLECTION_A_ID ?? rest.COLLECTION_A_ID, "--collection-a"),
-        b: idOf(known.COLLECTION_B_ID ?? rest.COLLECTION_B_ID, "--collection-b"),
-      },
+      topics: { event, asset },
+      collections: { a, b },
       keys: await keysOf(mirror, asset, {
         a: given["key-a"] ?? own.COLLECTION_A_KEY ?? header?.collections.a.key,
         b: given["key-b"] ?? own.COLLECTION_B_KEY ?? header?.collections.b.key,

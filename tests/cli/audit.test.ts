@@ -104,6 +104,16 @@ for (const [what, args, line] of [
       ] as const,
   ),
   [
+    "one topic for both",
+    ["--mirror", served.url, ...FLAGS, "--asset-topic", "0.0.8002,0.0.8001"],
+    /^--event-topic and --asset-topic name 0\.0\.8001 twice$/m,
+  ],
+  [
+    "one collection for both",
+    ["--mirror", served.url, ...FLAGS, "--collection-b", A],
+    /^--collection-a and --collection-b name \S+ twice$/m,
+  ],
+  [
     "invalid hours",
     ["--mirror", "http://127.0.0.2:9", ...FLAGS, "--late-hours", "-1"],
     /--late-hours must be/,
