@@ -148,6 +148,16 @@ export const RUNBOOK = {
       "Look at that process: `/healthz`, its log, its host. See that `METRICS_TOKEN` is right.",
     ],
   },
+  gone: {
+    title: "Prometheus finds no process, or no web process",
+    means:
+      "For two minutes no target of the job `starboard` has answered, or none of a web process, which alone tells the verdict.",
+    meanwhile: "Without a web process no client is served. Workers publish what is stored.",
+    todo: [
+      "`starboard status` says which processes report: start `starboard serve` where none does.",
+      "Where they do report, see how Prometheus finds them: addresses, `METRICS_TOKEN`.",
+    ],
+  },
   failing: {
     title: "Replies fail",
     means: "More than one reply in a hundred is 500 or above.",

@@ -69,6 +69,9 @@ test("every alert leads to its entry in the runbook, which is as the source has 
   const anchors = [...alerts.matchAll(/runbook_url: docs\/operating\/alarms\.md#(\S+)/g)];
   assert.equal(anchors.length, alerts.match(/- alert: /g)?.length);
   assert.deepEqual(anchors.map(([, anchor]) => anchor).sort(), Object.keys(RUNBOOK).sort());
+  // A process that is gone is no target any more, and a series that is not there is never above 0.
+  assert.match(alerts, /#gone$/m);
+  assert.match(alerts, /absent\(up\{job="starboard"\} == 1\) or absent\(starboard_check_failing\)/);
   const page = readFileSync(join(ROOT, "docs/operating/alarms.md"), "utf8");
   assert.equal(page, runbookMarkdown(), "run `npm run runbook`");
 });
