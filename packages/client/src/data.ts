@@ -1,5 +1,5 @@
 import type { PagedPath, Parameters, Path, Record, Reply } from "./paths.ts";
-import { type CallOptions, readReply, urlOf } from "./request.ts";
+import { type CallOptions, pathPart, readReply, urlOf } from "./request.ts";
 
 export interface DataOptions {
   /** Where the service answers, without `/v1`: `https://starboard.example.org`. */
@@ -66,7 +66,7 @@ function fill(path: string, parameters: object): { filled: string; left: object 
   const filled = path.replace(/\{(\w+)\}/g, (_, name: string) => {
     const value = String(left.get(name));
     left.delete(name);
-    return encodeURIComponent(value);
+    return pathPart(value);
   });
   return { filled, left: Object.fromEntries(left) };
 }

@@ -28,3 +28,13 @@ export function urlOf(baseUrl: string, path: string, query: object = {}): string
   const text = search.toString();
   return `${baseUrl.replace(/\/+$/, "")}${path}${text === "" ? "" : `?${text}`}`;
 }
+
+/**
+ * An id as a part of a path.
+ *
+ * @throws RangeError for `.` and `..`, which lead elsewhere however they are written
+ */
+export function pathPart(id: string): string {
+  if (/^\.{1,2}$/.test(id)) throw new RangeError(`${id} is no id`);
+  return encodeURIComponent(id);
+}

@@ -1,6 +1,6 @@
 import { type ErrorCode, StarboardError } from "./error.ts";
 import { followLive, type LiveEvent, type LiveOptions } from "./live.ts";
-import { type CallOptions, readReply, type Send, urlOf } from "./request.ts";
+import { type CallOptions, pathPart, readReply, type Send, urlOf } from "./request.ts";
 import type { components, operations } from "./voting-openapi.ts";
 import { wait } from "./wait.ts";
 
@@ -147,7 +147,7 @@ export function voting(options: VotingOptions): Voting {
     async stars(day, given) {
       return (await ask<Schemas["StarsOfDay"]>("/stars", { ...given, query: { day } })).stars;
     },
-    receipt: (id, given) => ask(`/stars/${encodeURIComponent(id)}`, given),
+    receipt: async (id, given) => ask(`/stars/${pathPart(id)}`, given),
     live: (given) => followLive({ send, url: urlOf(baseUrl, "/voting/live") }, given),
   };
 }

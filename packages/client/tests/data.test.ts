@@ -38,6 +38,14 @@ test("parameters fill the path and the query, and the key stays out of both", as
   assert.equal(sent.get("authorization"), "Bearer starboard_live_x");
 });
 
+test("an id that would lead elsewhere in the path is refused, and nothing is asked", async () => {
+  const { asked, client } = answered(Response.json({}));
+  for (const id of [".", ".."]) {
+    await assert.rejects(client.get("/events/{id}", { id }), { message: `${id} is no id` });
+  }
+  assert.deepEqual(asked, []);
+});
+
 test("pages go on from the last record, and stop when there is no more", async () => {
   const { asked, client } = answered(pageOf(["a", "b"], true), pageOf(["c"], false));
   const ids: string[] = [];
