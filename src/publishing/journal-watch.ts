@@ -4,7 +4,7 @@ import type { Logger } from "../log.ts";
 import { every, type Service } from "../service.ts";
 import { type KnownDatabase, lookAtDatabase } from "../store/database-identity.ts";
 import type { Sql } from "../store/postgres.ts";
-import { type RaisedAlarm, reportAlarms } from "./alarms.ts";
+import { reportAlarms, type StandingAlarm } from "./alarms.ts";
 import { beginReading } from "./confirm.ts";
 import { type PublishContext, wait } from "./context.ts";
 import { behindDetail, countLost } from "./journal-behind.ts";
@@ -140,9 +140,9 @@ function refusalIn(state: "behind" | "unread"): RetryableError {
 
 const UNREAD = "stars are accepted though the topics could not be compared with the journal";
 
-function alarmsOf(lost: number, isUnread: boolean): readonly RaisedAlarm[] {
-  const alarm = (reason: string, detail: string): RaisedAlarm => {
-    return { reason, subject: "", detail, raisedAt: Date.now() };
+function alarmsOf(lost: number, isUnread: boolean): readonly StandingAlarm[] {
+  const alarm = (reason: string, detail: string): StandingAlarm => {
+    return { reason, subject: "", detail, since: performance.now() };
   };
   return [
     ...(lost > 0 ? [alarm("journal-behind", behindDetail(lost))] : []),

@@ -1,6 +1,6 @@
 import type { Logger } from "../log.ts";
 import type { Metrics } from "../metrics.ts";
-import type { RaisedAlarm } from "./alarms.ts";
+import type { StandingAlarm } from "./alarms.ts";
 import type { GivenUp } from "./attempts.ts";
 import type { Verdict } from "./confirm.ts";
 
@@ -32,7 +32,7 @@ export interface PublishingAlerts {
   raise(alarm: Alarm, detail: string, subject?: string): void;
   clear(alarm: Alarm, subject?: string): void;
   /** What is raised now. */
-  raised(): readonly RaisedAlarm[];
+  raised(): readonly StandingAlarm[];
   pending(figures: {
     readonly pending: number;
     readonly oldestPendingSeconds: number | null;
@@ -94,7 +94,7 @@ function createAlarms(
   log: Logger,
   metrics: Pick<PublishingMetrics, "publishingAlarm">,
 ): Pick<PublishingAlerts, "raise" | "clear" | "raised"> {
-  const up = new Map<string, RaisedAlarm>();
+  const up = new Map<string, StandingAlarm>();
   const keyOf = (alarm: Alarm, subject: string): string => `${alarm} ${subject}`;
   return {
     raised: () => [...up.values()],
@@ -105,8 +105,8 @@ function createAlarms(
       const isNew = known === undefined || alarm === "foreign" || alarm === "returned";
       const about = subject === "" ? detail : `${subject}: ${detail}`;
       if (isNew) log.error({ alarm }, `publishing needs an operator: ${about}`);
-      const raisedAt = known?.raisedAt ?? Date.now();
-      up.set(keyOf(alarm, subject), { reason: alarm, subject, detail, raisedAt });
+      const since = known?.since ?? performance.now();
+      up.set(keyOf(alarm, subject), { reason: alarm, subject, detail, since });
     },
     clear(alarm, subject = "") {
       if (!up.delete(keyOf(alarm, subject))) return;

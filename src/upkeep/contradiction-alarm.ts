@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import type { Clock } from "../clock.ts";
 import { type Logger, oncePerOutage } from "../log.ts";
 import type { Metrics } from "../metrics.ts";
-import { type RaisedAlarm, reportAlarms } from "../publishing/alarms.ts";
+import { reportAlarms, type StandingAlarm } from "../publishing/alarms.ts";
 import { every, type Service } from "../service.ts";
 import type { Sql } from "../store/postgres.ts";
 
@@ -27,7 +27,7 @@ export function contradictionAlarm(given: {
   const { sql, clock, log, metrics } = given;
   const holder = randomUUID();
   const outage = oncePerOutage(log, "the alarm of a contradiction could not be raised");
-  let raised: RaisedAlarm | undefined;
+  let raised: StandingAlarm | undefined;
   let clearsAt = 0;
   const tell = async (): Promise<void> => {
     if (raised === undefined) return;
@@ -41,10 +41,10 @@ export function contradictionAlarm(given: {
     raise(error) {
       metrics.contradictions.inc();
       log.error({ err: error }, "machine and journal contradict each other");
-      const now = clock.now();
       const detail = error.message.slice(0, 500);
-      raised = { reason: "machine-contradiction", subject: "", raisedAt: now, ...raised, detail };
-      clearsAt = now + STANDS_MS;
+      const since = performance.now();
+      raised = { reason: "machine-contradiction", subject: "", since, ...raised, detail };
+      clearsAt = clock.now() + STANDS_MS;
       telling.wake();
     },
     async close() {

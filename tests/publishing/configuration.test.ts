@@ -5,8 +5,12 @@
  */
 import * as assert from "node:assert/strict";
 import { suite } from "uvu";
+import { silentLogger } from "../../src/log.ts";
+import { createMetrics } from "../../src/metrics.ts";
 import { listAlarms, reportAlarms } from "../../src/publishing/alarms.ts";
+import { createNotices } from "../../src/publishing/publishing-alerts.ts";
 import { redriveStar } from "../../src/publishing/redrive.ts";
+import { readDatabaseClock } from "../../src/store/postgres.ts";
 import { eachOnRig, type Rig } from "./rig.ts";
 
 const test = suite("configuration");
@@ -127,15 +131,38 @@ test("re-driving leaves a star in hand to its holder, and knows what is done or 
   assert.equal(wakes, 1);
 });
 
+test("an alarm is dated by Postgres' clock, whatever the worker's machine says", async () => {
+  const worker = "00000000-0000-4000-8000-000000000003";
+  const alerts = createNotices(silentLogger, createMetrics());
+  const realNow = Date.now;
+  Date.now = () => realNow() + 3_600_000;
+  alerts.raise("configuration", "UNAUTHORIZED", "0.0.1");
+  Date.now = realNow;
+  await reportAlarms(rig.sql, worker, alerts.raised());
+  const [alarm] = await listAlarms(rig.sql);
+  const age = (await readDatabaseClock(rig.sql)) - (alarm?.raisedAt ?? 0);
+  assert.ok(age >= 0 && age < 30_000, `raised ${age} ms ago`);
+  await reportAlarms(rig.sql, worker, []);
+});
+
 test("an alarm is listed while its worker lives and reports it", async () => {
   const [one, other] = [
     "00000000-0000-4000-8000-000000000001",
     "00000000-0000-4000-8000-000000000002",
   ];
-  const alarm = { reason: "configuration", subject: "0.0.1", detail: "UNAUTHORIZED", raisedAt: 5 };
-  await reportAlarms(rig.sql, one, [alarm]);
-  await reportAlarms(rig.sql, other, [{ ...alarm, raisedAt: 7 }]);
-  assert.deepEqual([...(await listAlarms(rig.sql))], [alarm]);
+  const alarm = { reason: "configuration", subject: "0.0.1", detail: "UNAUTHORIZED" };
+  const now = performance.now();
+  for (const [worker, since] of [
+    [one, now - 7_000],
+    [other, now - 5_000],
+    [one, now - 7_000],
+  ] as const) {
+    await reportAlarms(rig.sql, worker, [{ ...alarm, since }]);
+  }
+  const [{ raisedAt, ...listed } = { raisedAt: 0 }, ...more] = await listAlarms(rig.sql);
+  assert.deepEqual([listed, more], [alarm, []]);
+  const age = (await readDatabaseClock(rig.sql)) - raisedAt;
+  assert.ok(age >= 7_000 && age < 30_000, `raised ${age} ms ago`);
   await reportAlarms(rig.sql, one, []);
   assert.equal((await listAlarms(rig.sql)).length, 1);
   await rig.sql`update publishing_alarm set seen_at = seen_at - 40000`;

@@ -7,6 +7,7 @@ import { randomUUID } from "node:crypto";
 import { suite } from "uvu";
 import { addOperator } from "../../../src/keys/operators.ts";
 import { reportAlarms } from "../../../src/publishing/alarms.ts";
+import { readDatabaseClock } from "../../../src/store/postgres.ts";
 import {
   cast,
   newWallet,
@@ -169,21 +170,23 @@ test("publishing lists the differences between outbox and topics, and the alarms
     insert into publishing_finding (kind, topic_id, sequence_number, detail)
     values ('foreign', '0.0.7', 3, 'transaction 0.0.9@1.000000000')`;
   await reportAlarms(service.sql, randomUUID(), [
-    { reason: "configuration", subject: "0.0.7", detail: "UNAUTHORIZED", raisedAt: 0 },
+    {
+      ...{ reason: "configuration", subject: "0.0.7", detail: "UNAUTHORIZED" },
+      since: performance.now() - 60_000,
+    },
   ]);
   const { body } = await send(service, "GET /ops/api/publishing", { token: TOKEN });
   assert.equal(body.findings, 1);
   const [{ kind, topicId, sequenceNumber, noticedAt, resolvedAt }] = body.lastFindings;
   assert.deepEqual([kind, topicId, sequenceNumber, resolvedAt], ["foreign", "0.0.7", 3, null]);
   assert.ok(Date.parse(noticedAt) > 0);
-  assert.deepEqual(body.alarms, [
-    {
-      kind: "configuration",
-      subject: "0.0.7",
-      detail: "UNAUTHORIZED",
-      raisedAt: "1970-01-01T00:00:00.000Z",
-    },
-  ]);
+  const [{ raisedAt, ...alarm }, ...others] = body.alarms;
+  assert.deepEqual(others, []);
+  assert.deepEqual(alarm, { kind: "configuration", subject: "0.0.7", detail: "UNAUTHORIZED" });
+  assert.match(raisedAt, /^\d{4}-\d\d-\d\dT[\d:]{8}\.\d{3}Z$/);
+  const now = await readDatabaseClock(service.sql);
+  const age = now - Date.parse(raisedAt);
+  assert.ok(age >= 60_000 && age < 90_000, `raised ${age} ms ago`);
 });
 
 test("attention: the rows of the view, narrowed by window and type, for a viewer's token", async ({
