@@ -14,7 +14,7 @@ export interface Numbers extends PendingPublications {
   /** Epoch milliseconds. */
   readonly at: number;
   readonly points: readonly Point[];
-  /** Sums of the last hour by name of the delta; see `src/upkeep/deltas.ts`. */
+  /** Sums of the last hour by name of the delta; see `src/upkeep/metric-deltas.ts`. */
   readonly hour: ReadonlyMap<string, number>;
   readonly processes: readonly KnownProcess[];
   /** The newest run of the holdings check; undefined before the first. */
@@ -90,7 +90,10 @@ function readingOf(
   { of, take }: (typeof SERIES)[number],
   known: readonly MinuteDelta[],
 ): number | null {
-  const mine = known.filter(({ name }) => name === of || name.startsWith(`${of} `));
+  // Counts are told apart by a second word; of what is measured that is another thing, as `mirror failed`.
+  const mine = known.filter(
+    ({ name }) => name === of || (take === "count" && name.startsWith(`${of} `)),
+  );
   const count = mine.reduce((sum, delta) => sum + delta.count, 0);
   if (take === "count") return count;
   if (count === 0) return null;

@@ -5,7 +5,7 @@
 import * as assert from "node:assert/strict";
 import { suite } from "uvu";
 import { figuresOf } from "../../../src/http/console/figures.ts";
-import { numbersReader } from "../../../src/http/console/numbers.ts";
+import { numbersReader, SERIES } from "../../../src/http/console/numbers.ts";
 import { reportAlarms } from "../../../src/publishing/alarms.ts";
 import type { Verdict } from "../../../src/upkeep/service-verdict.ts";
 import {
@@ -109,6 +109,19 @@ test("a worker that has been up for hours without any daily check is a failure",
     values (${WORKER}, 'worker', '1', 'here', 1, now_ms() - 7200000, now_ms(), '{}')`;
   await assertFailed(context, ["holdings-check"]);
   await sql`delete from service_process where id = ${WORKER}`;
+});
+
+test("a mirror node that answers now and then is as slow as its answers, and no faster", async (context) => {
+  const { sql } = context.service;
+  const now = Date.now();
+  const minute = Math.floor(now / 60_000) - 30;
+  await sql`insert into service_minute (minute, name, count, total, peak) values
+    (${minute}, 'mirror', 2, 300, 200), (${minute}, 'mirror failed', 4, 0, 0),
+    (${minute - 1}, 'mirror failed', 12, 0, 0)`;
+  const { points } = await numbersReader(sql)(now);
+  const mirror = 1 + SERIES.findIndex(({ of }) => of === "mirror");
+  const at = (wanted: number) => points.find(([seconds]) => seconds === wanted * 60)?.[mirror];
+  assert.deepEqual([at(minute), at(minute - 1)], [150, null]);
 });
 
 test("a star that waits for 93 s is late, and the lag is not the mean of the others", async (context) => {
