@@ -72,6 +72,19 @@ test("systemd: the roles that migrations may not make are made by the steps", ()
   for (const role of roles) assert.ok(read("README.md").includes(`create role ${role} nologin`));
 });
 
+test("no file of secrets that the steps make in the working copy is one that git takes", () => {
+  const ignored = readFileSync(join(DEPLOY, "../.gitignore"), "utf8").split("\n");
+  const made = [...read("README.md").matchAll(/[ >](deploy\/(?:\w+\.env|secrets))(?=[\s/])/g)];
+  const places = new Set(made.map(([, place = ""]) => place.replace(/\w+\.env$/, "*.env")));
+  assert.deepEqual([...places].sort(), ["deploy/*.env", "deploy/secrets"]);
+  for (const place of places)
+    assert.ok(
+      ignored.some((line) => line.startsWith(`/${place}`)),
+      place,
+    );
+  assert.match(read("README.md"), /^mkdir -p -m 0700 deploy\/secrets$/m);
+});
+
 test("what a runbook changes in a file of settings stands there, by the examples or the steps", () => {
   const operating = join(DEPLOY, "../docs/operating");
   const steps = read("README.md");
