@@ -4,7 +4,14 @@ import { type Day, dayOf, endOfDay } from "../../actors/day.ts";
 import { bounds } from "../bounds.ts";
 import { TerminalError } from "../errors.ts";
 import { failpoint } from "../failpoint.ts";
-import { askFirst, type Refusal, type TurnDeps, takeTurn } from "../hosting/turn.ts";
+import {
+  askFirst,
+  type Refusal,
+  type TurnDeps,
+  type TurnIntent,
+  type TurnResult,
+  takeTurn,
+} from "../hosting/turn.ts";
 import type { KeptReply } from "../journal/idempotency.ts";
 import type { StarRecord } from "../journal/star-record.ts";
 import type { TargetName } from "../reads/targets.ts";
@@ -80,7 +87,7 @@ export async function castStar(deps: CastStarDeps, cast: CastStar): Promise<Cast
   if (failpoint) await failpoint("vote.after_mirror");
   const result = await runStatement(
     inSpan("turn", () =>
-      takeTurn(deps, {
+      takeTurnAndTell(deps, {
         wallet,
         target,
         holdings,
@@ -101,10 +108,16 @@ export async function castStar(deps: CastStarDeps, cast: CastStar): Promise<Cast
   if (result.kind === "replayed") return replay(result.kept, cast.target);
   if (result.kind === "refused") return refused(wallet, result.decision, result.day);
   if (failpoint) await failpoint("vote.after_cache");
-  deps.onAccepted(result.star, result.totalVotes);
   const body = result.keptReply ?? completeReply(starReply(result.star), result.totalVotes);
   if (failpoint) await failpoint("vote.before_ack");
   return { kind: "accepted", body };
+}
+
+/** What is stored is told, also where its caller has been answered 503 meanwhile. */
+async function takeTurnAndTell(deps: CastStarDeps, intent: TurnIntent): Promise<TurnResult> {
+  const result = await takeTurn(deps, intent);
+  if (result.kind === "accepted") deps.onAccepted(result.star, result.totalVotes);
+  return result;
 }
 
 /**

@@ -1,0 +1,50 @@
+/**
+ * Goal: what is stored is counted, and its publisher woken, also where the answer came too late.
+ * Method: an engine on Postgres whose commits are confirmed after the caller's deadline.
+ */
+import * as assert from "node:assert/strict";
+import { setTimeout as pause } from "node:timers/promises";
+import { test } from "uvu";
+import { castStar } from "../../src/voting/cast-star.ts";
+import { seedDirectory, startEngine } from "../support/engine.ts";
+import { testDatabase } from "../support/postgres.ts";
+
+const database = await testDatabase({ migrated: true });
+const engine = await startEngine(database.url);
+test.before(() => seedDirectory(engine.sql));
+test.after(async () => {
+  await engine.close();
+  await database.close();
+});
+
+test("a star that was stored and answered 503 is told once", async () => {
+  const { casting } = engine.parts;
+  const told: string[] = [];
+  const deps: typeof casting = {
+    ...casting,
+    onAccepted: ({ id }) => told.push(id),
+    commit: async (...given) => {
+      const stored = await casting.commit(...given);
+      await pause(600);
+      return stored;
+    },
+  };
+  const cast = (answerBy: number) =>
+    castStar(deps, {
+      voter: { wallet: "0.0.1001" },
+      target: { type: "token", id: "0.0.9001" },
+      idempotencyKey: null,
+      answerBy,
+    });
+  await assert.rejects(cast(performance.now() + 500), { code: "UNAVAILABLE" });
+  assert.deepEqual(told, []);
+  await pause(700);
+  const rows = await engine.sql<{ id: string }[]>`select id from star`;
+  assert.deepEqual(
+    told,
+    rows.map(({ id }) => id),
+  );
+  assert.equal(told.length, 1);
+});
+
+test.run();
