@@ -10,8 +10,8 @@ import type {
 import { MirrorError } from "../../ledger/mirror/error.ts";
 import type { ReadLimits } from "../../ledger/mirror/limits.ts";
 import type { MirrorNode } from "../../ledger/mirror/node.ts";
-import { parseTimestamp } from "../../ledger/transaction-id.ts";
 import { type DeferredPart, deferClaim } from "./claims.ts";
+import { msOf, readReached } from "./reached.ts";
 
 /** Stands in the place of an answer that proves nothing, and says why. */
 export type Inconclusive = { readonly inconclusive: string };
@@ -65,10 +65,6 @@ const DEADLINE_MS = 5_000;
 /** Of the eight connections left to background work, two stay free for the publisher. */
 const OBSERVATIONS_IN_FLIGHT_MAX = 3;
 
-/** A mirror node that is further behind, or a clock that is so wrong, is not compared with stars. */
-const BEHIND_MAX_MS = 3_600_000;
-const NS_PER_MS = 1_000_000n;
-
 /** Reads the wanted collections, both at once. */
 export async function readCollections(
   deps: ReadingDeps,
@@ -76,7 +72,7 @@ export async function readCollections(
 ): Promise<Readings> {
   const read = (collection: Collection) =>
     wanted.has(collection) ? readCollection(deps, collection) : null;
-  const reachedAt = wanted.size === 0 ? null : await readReached(deps);
+  const reachedAt = wanted.size === 0 ? null : await readReached(deps, limitsOf(deps));
   const [A, B] = await Promise.all([read("A"), read("B")]);
   let byHolder: ReadonlyMap<string, readonly number[]> | undefined;
   const known = new Map<string, ReturnType<Readings["observe"]>>();
@@ -186,27 +182,6 @@ async function readCollection(
   }
   if (seen.size === 0) return { inconclusive: "the mirror node knows no NFT of the collection" };
   return { startedAt, seen };
-}
-
-/** Asked first: what is read later is at least as new. Without an answer nothing is compared. */
-async function readReached(deps: ReadingDeps): Promise<number | null> {
-  try {
-    const block = await deps.mirror.newestBlock(limitsOf(deps));
-    const at = msOf(block?.to ?? null);
-    return at === null || deps.clock.now() - at > BEHIND_MAX_MS ? null : at;
-  } catch (error) {
-    if (error instanceof MirrorError) return null;
-    throw error;
-  }
-}
-
-/** Epoch ms of `seconds.nnnnnnnnn`; null of what is none. */
-function msOf(timestamp: string | null): number | null {
-  try {
-    return timestamp === null ? null : Number(parseTimestamp(timestamp) / NS_PER_MS);
-  } catch {
-    return null;
-  }
 }
 
 /**
