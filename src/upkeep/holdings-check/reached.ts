@@ -2,11 +2,10 @@ import type { Clock } from "../../clock.ts";
 import { MirrorError } from "../../ledger/mirror/error.ts";
 import type { ReadLimits } from "../../ledger/mirror/limits.ts";
 import type { MirrorNode } from "../../ledger/mirror/node.ts";
-import { parseTimestamp } from "../../ledger/transaction-id.ts";
+import { msOf } from "../../ledger/transaction-id.ts";
 
 /** A mirror node that is further behind, or a clock that is so wrong, is not compared with stars. */
 const BEHIND_MAX_MS = 3_600_000;
-const NS_PER_MS = 1_000_000n;
 
 /**
  * How far the mirror node has come, epoch ms. Asked before anything else is read of it: what is read
@@ -20,19 +19,11 @@ export async function readReached(
 ): Promise<number | null> {
   try {
     const block = await mirror.newestBlock(limits);
-    const at = msOf(block?.to ?? null);
-    return at === null || clock.now() - at > BEHIND_MAX_MS ? null : at;
+    if (block === null) return null;
+    const at = msOf(block.to);
+    return clock.now() - at > BEHIND_MAX_MS ? null : at;
   } catch (error) {
     if (error instanceof MirrorError) return null;
     throw error;
-  }
-}
-
-/** Epoch ms of `seconds.nnnnnnnnn`; null of what is none. */
-export function msOf(timestamp: string | null): number | null {
-  try {
-    return timestamp === null ? null : Number(parseTimestamp(timestamp) / NS_PER_MS);
-  } catch {
-    return null;
   }
 }

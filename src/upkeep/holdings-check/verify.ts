@@ -10,8 +10,9 @@ import type {
 import { MirrorError } from "../../ledger/mirror/error.ts";
 import type { ReadLimits } from "../../ledger/mirror/limits.ts";
 import type { MirrorNode } from "../../ledger/mirror/node.ts";
+import { msOf } from "../../ledger/transaction-id.ts";
 import { type DeferredPart, deferClaim } from "./claims.ts";
-import { msOf, readReached } from "./reached.ts";
+import { readReached } from "./reached.ts";
 
 /** Stands in the place of an answer that proves nothing, and says why. */
 export type Inconclusive = { readonly inconclusive: string };
@@ -149,7 +150,7 @@ async function verifyClaim(
   }
   const { changedAt, ...evidence } = own;
   const { reachedAt } = readings;
-  if ((changedAt === null || changedAt < since) && reachedAt !== null && reachedAt < since) {
+  if (changedAt !== null && changedAt < since && reachedAt !== null && reachedAt < since) {
     return { inconclusive: "the mirror node is behind the star that brought it" };
   }
   return { ...evidence, listedAt: reading.startedAt };
@@ -208,7 +209,8 @@ async function observe(
     if (holderOf(one) !== holderOf(other)) {
       return { inconclusive: "asked twice, the mirror node names different holders" };
     }
-    return { owner: one.owner, deleted: one.deleted, readAt, changedAt: msOf(one.changedAt) };
+    const changedAt = one.changedAt === null ? null : msOf(one.changedAt);
+    return { owner: one.owner, deleted: one.deleted, readAt, changedAt };
   } catch (error) {
     return inconclusive(error);
   } finally {
