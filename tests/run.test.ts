@@ -63,6 +63,12 @@ test("a failing file shows its counts and its whole output", () => {
   assert.ok(all.lines.some((line) => line.includes("two does not hold")));
 });
 
+test("a failure names its place in the source, not in what was compiled from it", () => {
+  const place = /at .*file:\/\/.*\/failing\.test\.ts:(\d+):\d+/.exec(all.lines.join("\n"));
+  const source = readFileSync(join(FIXTURES, "runner/failing.test.ts"), "utf8").split("\n");
+  assert.match(source[Number(place?.[1]) - 1] ?? "", /two does not hold/);
+});
+
 test("a file that crashes before or after its tests counts as a failure more", () => {
   assert.equal(lineOf("crashing"), "✗ crashing.test.ts  0 passed, 1 failed: exit status 1");
   assert.equal(lineOf("dying"), "✗ dying.test.ts  1 passed, 1 failed: SIGKILL");

@@ -6,11 +6,11 @@ import { fileURLToPath } from "node:url";
  */
 export const COMPILED = import.meta.url.endsWith(".js");
 
-/** Flags of `node` with which scripts of ours run. */
+/** Flags of `node` with which scripts of ours run; `source-places.ts` names the sources of a failure. */
 export const NODE_FLAGS = flagsOf(COMPILED);
 
 function flagsOf(compiled: boolean): readonly string[] {
-  return compiled ? ["--enable-source-maps"] : ["--import", import.meta.resolve("tsx")];
+  return compiled ? [] : ["--import", import.meta.resolve("tsx")];
 }
 
 /** The file to run or import for a TypeScript file. */

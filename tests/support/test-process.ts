@@ -7,6 +7,7 @@ import { stripVTControlCharacters } from "node:util";
 import { temporaryFolder } from "./folder.ts";
 import { commandOf, findLeftovers } from "./leftovers.ts";
 import { NEXT_FILE } from "./next-file.ts";
+import { nameSources } from "./source-places.ts";
 
 /** One test file. */
 export interface TestFile {
@@ -75,7 +76,8 @@ export async function runTestProcess(
     const { output, seconds } = run.parts[index] ?? { output: "", seconds: 0 };
     const isOver = index < last && countsOf(output) !== undefined;
     const reason = index > last ? "did not run" : isOver ? undefined : failure;
-    return { name, seconds, output, ...judge(output, reason) };
+    const judged = judge(output, reason);
+    return { name, seconds, output: judged.failed === 0 ? output : nameSources(output), ...judged };
   });
 }
 
