@@ -7,6 +7,9 @@ import { type LocalPostgres, startPostgres } from "../../src/local/postgres.ts";
 import { temporaryFolder } from "./folder.ts";
 import { memoryFolder } from "./memory-folder.ts";
 
+/** Connections for administration close after so long without use. */
+const UNUSED_SECONDS = 0.2;
+
 export interface TestDatabase {
   readonly url: string;
   /** A small pool on it; ended by `close`. */
@@ -25,14 +28,10 @@ export interface TestDatabase {
 export async function testDatabase({ migrated = false } = {}): Promise<TestDatabase> {
   const server = await testServer();
   const name = `starboard_test_${randomUUID().replaceAll("-", "")}`;
-  const admin = connect(server, 1);
-  try {
-    const template = migrated ? await migratedTemplate(admin, server) : "template0";
-    // Copying files takes a third of the time that writing each page to the log takes.
-    await admin`create database ${admin(name)} template ${admin(template)} strategy file_copy`;
-  } finally {
-    await admin.end();
-  }
+  const admin = administration(server);
+  const template = migrated ? await migratedTemplate(admin, server) : "template0";
+  // Copying files takes a third of the time that writing each page to the log takes.
+  await admin`create database ${admin(name)} template ${admin(template)} strategy file_copy`;
   const url = urlOf(server, name);
   const sql = connect(url, 4);
   return { url, sql, close: () => dropDatabase({ server, name, sql }) };
@@ -40,9 +39,22 @@ export async function testDatabase({ migrated = false } = {}): Promise<TestDatab
 
 async function dropDatabase(given: { server: string; name: string; sql: Sql }): Promise<void> {
   await given.sql.end({ timeout: 1 });
-  const admin = connect(given.server, 1);
+  const admin = administration(given.server);
   await admin`drop database if exists ${admin(given.name)} with (force)`;
-  await admin.end();
+}
+
+const administrations = new Map<string, Sql>();
+
+/**
+ * Connections that create and drop databases, kept while they are needed again soon: a new one for
+ * each takes both sides as long as the copy. Unused, they keep no process up.
+ */
+function administration(server: string): Sql {
+  const kept = administrations.get(server);
+  if (kept !== undefined) return kept;
+  const admin = connect(server, 2, { idle_timeout: UNUSED_SECONDS });
+  administrations.set(server, admin);
+  return admin;
 }
 
 let ownServer: Promise<LocalPostgres> | undefined;
@@ -76,22 +88,27 @@ export async function startThrowAway(): Promise<LocalPostgres> {
 }
 
 /** The name of a database with all migrations applied, made once per server and set of migrations. */
-async function migratedTemplate(admin: Sql, server: string): Promise<string> {
+async function migratedTemplate(pool: Sql, server: string): Promise<string> {
   const name = `starboard_template_${hashOfMigrations()}`;
   const draft = `${name}_draft`;
+  const admin = await pool.reserve();
   // Session lock: test files run side by side, and `create database` allows no transaction.
   await admin`select pg_advisory_lock(hashtext(${name}))`;
-  const [found] = await admin`select from pg_database where datname = ${name}`;
-  if (found === undefined) {
-    const { migrate } = await import("../../src/store/migrate.ts");
-    await admin`drop database if exists ${admin(draft)} with (force)`;
-    await admin`create database ${admin(draft)} template template0`;
-    await migrate(urlOf(server, draft));
-    // Renamed last: a template of that name is whole.
-    await admin`alter database ${admin(draft)} rename to ${admin(name)}`;
+  try {
+    const [found] = await admin`select from pg_database where datname = ${name}`;
+    if (found === undefined) {
+      const { migrate } = await import("../../src/store/migrate.ts");
+      await admin`drop database if exists ${admin(draft)} with (force)`;
+      await admin`create database ${admin(draft)} template template0`;
+      await migrate(urlOf(server, draft));
+      // Renamed last: a template of that name is whole.
+      await admin`alter database ${admin(draft)} rename to ${admin(name)}`;
+    }
+    return name;
+  } finally {
+    await admin`select pg_advisory_unlock(hashtext(${name}))`;
+    admin.release();
   }
-  await admin`select pg_advisory_unlock(hashtext(${name}))`;
-  return name;
 }
 
 function hashOfMigrations(): string {
@@ -103,8 +120,8 @@ function hashOfMigrations(): string {
   return hash.digest("hex").slice(0, 12);
 }
 
-function connect(url: string, max: number): Sql {
-  return postgres(url, { max, onnotice: () => undefined });
+function connect(url: string, max: number, options: { idle_timeout?: number } = {}): Sql {
+  return postgres(url, { max, onnotice: () => undefined, ...options });
 }
 
 function urlOf(server: string, database: string): string {
