@@ -1,4 +1,3 @@
-import type { PendingQuery, Row } from "postgres";
 import type { MirrorTopicMessage } from "../ledger/mirror/schemas.ts";
 import { parseTimestamp } from "../ledger/transaction-id.ts";
 import { runStatement, type Sql } from "../store/postgres.ts";
@@ -84,11 +83,13 @@ export async function readTopicOn(
   if (last === undefined) return [];
   const inspected = inspectMessages(messages, runningHash);
   const lastNs = String(parseTimestamp(last.consensusTimestamp));
-  return verdictsOf(
-    sql,
-    sql`read_topic_on(${topicId}, ${after}, ${asJson(messages, inspected)}::text::json,
-      ${last.sequenceNumber}, ${lastNs}, ${payer})`,
-  );
+  const verdicts = await runStatement(sql<Verdict[]>`
+    select star_id as "starId", verdict, sequence_number as "sequenceNumber",
+      lag_ms as "lagMs", detail
+    from read_topic_on(${topicId}, ${after}, ${asJson(messages, inspected)}::text::json,
+      ${last.sequenceNumber}, ${lastNs}, ${payer})`);
+  if (tracing) await traceConfirmations(sql, tracing, verdicts);
+  return verdicts;
 }
 
 /** Compares one message, wherever the reading of its topic stands. */
@@ -96,17 +97,10 @@ export async function confirmMessage(
   sql: Sql,
   message: MirrorTopicMessage,
 ): Promise<readonly Verdict[]> {
-  return verdictsOf(
-    sql,
-    sql`confirm_messages(${message.topicId}, ${asJson([message])}::text::json)`,
-  );
-}
-
-async function verdictsOf(sql: Sql, source: PendingQuery<Row[]>): Promise<readonly Verdict[]> {
   const verdicts = await runStatement(sql<Verdict[]>`
     select star_id as "starId", verdict, sequence_number as "sequenceNumber",
       lag_ms as "lagMs", detail
-    from ${source}`);
+    from confirm_messages(${message.topicId}, ${asJson([message])}::text::json)`);
   if (tracing) await traceConfirmations(sql, tracing, verdicts);
   return verdicts;
 }

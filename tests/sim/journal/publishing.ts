@@ -123,22 +123,22 @@ function starOf(
   open: AttemptRow | undefined,
 ): object {
   return {
-    star_id: starId,
+    starId,
     topic,
     message,
     tries,
     traceparent: null,
     number: open?.attempt ?? null,
-    topic_id: open?.topicId ?? null,
-    transaction_id: open?.transactionId ?? null,
-    valid_start: open === undefined ? null : String(open.validStart),
-    valid_until: open?.validUntil == null ? null : String(open.validUntil),
-    signed_bytes: open?.signedBytes ?? null,
+    topicId: open?.topicId ?? null,
+    transactionId: open?.transactionId ?? null,
+    validStart: open === undefined ? null : String(open.validStart),
+    validUntil: open?.validUntil == null ? null : String(open.validUntil),
+    bytes: open?.signedBytes ?? null,
     sends: open?.sends ?? null,
     refusals: open?.refusals ?? null,
-    receipt_status: open?.receiptStatus ?? null,
-    receipt_sequence: open?.receiptSequence ?? null,
-    absence_rounds: open?.absenceRounds ?? null,
+    status: open?.receiptStatus ?? null,
+    sequenceNumber: open?.receiptSequence ?? null,
+    absenceRounds: open?.absenceRounds ?? null,
   };
 }
 
