@@ -1,9 +1,10 @@
 import type { PostgresType } from "postgres";
 
 /**
- * Postgres' array types as JavaScript arrays. postgres.js 3.4.9 asks each new connection for them, and
- * uses a connection also where the server refused to say them, as it does while it starts: then
- * each statement of the pool with an array fails. So the types that our statements use stand here.
+ * Postgres' array types as JavaScript arrays. postgres.js 3.4.9 can ask each new connection for them,
+ * but uses a connection also where the server refused to say them, as it does while it starts: then
+ * each statement of the pool with an array fails. And nothing catches that question's own failure. So
+ * the types that our statements use stand here, and pools do not ask.
  */
 export const ARRAY_TYPES = {
   smallints: arrayType(1005, Number),

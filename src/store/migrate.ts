@@ -42,7 +42,8 @@ export async function migrate(
   url: string,
   makeAnew?: string,
 ): Promise<readonly AppliedMigration[]> {
-  const pool = openPostgres(url, { connections: 1, statementTimeoutMs: MIGRATION_TIMEOUT_MS });
+  const statementTimeoutMs = MIGRATION_TIMEOUT_MS;
+  const pool = openPostgres(url, { connections: 1, statementTimeoutMs, reserves: true });
   const connection = await pool.reserve();
   try {
     await connection`select pg_advisory_lock(${ADVISORY_LOCK})`;

@@ -27,7 +27,7 @@ const test = suite<Context>("an event's kind");
 
 test.before.each(async (context) => {
   const database = await testDatabase({ migrated: true });
-  const sql = openPostgres(database.url, { connections: 8 });
+  const sql = openPostgres(database.url, { reserves: true, connections: 8 });
   const writer = openPostgres(database.url, { connections: 4, writer: true });
   const [row] = await sql<{ now: number }[]>`select now_ms() as now`;
   const now = row?.now ?? 0;

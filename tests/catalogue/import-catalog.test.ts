@@ -15,7 +15,7 @@ let sql: Sql;
 let writer: Sql;
 test.before(async () => {
   database = await testDatabase({ migrated: true });
-  sql = openPostgres(database.url, { connections: 3, statementTimeoutMs: 60_000 });
+  sql = openPostgres(database.url, { reserves: true, connections: 3, statementTimeoutMs: 60_000 });
   writer = openPostgres(database.url, { connections: 1, writer: true });
 });
 test.after(async () => {

@@ -28,7 +28,11 @@ const test = suite<Context>("changing seasons");
 
 test.before.each(async (context) => {
   const database = await testDatabase({ migrated: true });
-  const sql = openPostgres(database.url, { connections: 8, statementTimeoutMs: 60_000 });
+  const sql = openPostgres(database.url, {
+    reserves: true,
+    connections: 8,
+    statementTimeoutMs: 60_000,
+  });
   const writer = openPostgres(database.url, { connections: 4, writer: true });
   const readNow = async () => (await sql<{ now: number }[]>`select now_ms() as now`)[0]?.now ?? 0;
   let now = await readNow();

@@ -30,7 +30,7 @@ const test = suite<Context>("folding seasons");
 
 test.before.each(async (context) => {
   const database = await testDatabase({ migrated: true });
-  const sql = openPostgres(database.url, { connections: 8 });
+  const sql = openPostgres(database.url, { reserves: true, connections: 8 });
   const writer = openPostgres(database.url, { connections: 4, writer: true });
   const [row] = await sql<{ now: number }[]>`select now_ms() as now`;
   const today = Date.parse(dayOf(row?.now ?? 0));

@@ -1,10 +1,15 @@
 /** How connections are set up: what Postgres itself says of them. */
 import * as assert from "node:assert/strict";
+import { once } from "node:events";
 import { readdirSync, readFileSync } from "node:fs";
+import { type AddressInfo, connect, createServer } from "node:net";
 import { join } from "node:path";
 import { test } from "uvu";
 import { openPostgres, runStatement } from "../../src/store/postgres.ts";
 import { type TestDatabase, testDatabase } from "../support/postgres.ts";
+
+/** How Postgres ends each answer outside a transaction. */
+const READY = Buffer.from("5a0000000549", "hex");
 
 let database: TestDatabase;
 test.before(async () => {
@@ -48,12 +53,43 @@ test("a statement that takes longer than its caller has is given up, though the 
   await sql.end({ timeout: 0 });
 });
 
+test("a connection that breaks as soon as it stands fails its statement, and nothing beside it", async () => {
+  const { hostname, port } = new URL(database.url);
+  const relay = createServer((client) => {
+    const server = connect(Number(port), hostname);
+    client.pipe(server);
+    server.on("data", (reply) => {
+      client.write(reply);
+      // "Ready for query", idle: what the client says from now on is not heard.
+      if (reply.subarray(-6).equals(READY))
+        client
+          .unpipe(server)
+          .resume()
+          .once("data", () => client.end());
+    });
+    for (const socket of [client, server]) socket.on("error", () => undefined);
+    client.on("close", () => server.destroy());
+  });
+  relay.listen(0, "127.0.0.1");
+  await once(relay, "listening");
+  const unheard: unknown[] = [];
+  const note = (error: unknown): void => void unheard.push(error);
+  process.on("unhandledRejection", note);
+  const url = Object.assign(new URL(database.url), {
+    host: `127.0.0.1:${(relay.address() as AddressInfo).port}`,
+  });
+  const sql = openPostgres(url.href, { connections: 1 });
+  await assert.rejects(runStatement(sql`select 1`, 1_000), { code: "UNAVAILABLE" });
+  await sql.end({ timeout: 0 });
+  relay.close();
+  process.off("unhandledRejection", note);
+  assert.deepEqual(unheard, []);
+});
+
 const SRC = join(import.meta.dirname, "../../src");
 
 test("arrays go to the server and come back as they are, without the server's word on their types", async () => {
   const sql = openPostgres(database.url, { connections: 1 });
-  // As if the server had refused to say them while it started.
-  sql.options.fetch_types = false;
   const texts = ["", "a", 'a "b"', "a\\b", "a,b", "{}", "NULL", "a\nb", null];
   const [row] = await sql`select ${texts}::text[] as texts, ${[1, -2, null]}::bigint[] as bigints,
     ${[1]}::smallint[] as smallints, ${[2, 3]}::int[] as integers, ${["2026-11-20"]}::date[] as dates,

@@ -152,7 +152,7 @@ test("where stars hold a mint's total, the check gives way and comes again", asy
   await stage.star(voter);
   await stage.hedera.ledger.transfer(stage.collections.A, voter.a, stage.treasury);
   // The service's own role locks a total by functions alone.
-  const owner = openPostgres(stage.url, { connections: 1 });
+  const owner = openPostgres(stage.url, { connections: 1, reserves: true });
   const holder = await owner.reserve();
   await holder`begin`;
   await holder`select from event_total where event_id = 'mint' for update`;
