@@ -15,7 +15,7 @@ import { type Limited, rateLimit } from "../middleware/rate-limit.ts";
 import { methodNotAllowed, problem } from "../problem.ts";
 import { outgoingOf, setReplyHeader } from "../reply-header.ts";
 import { createStreamLimit } from "../stream-limit.ts";
-import { none, readQuery, searchOf } from "../v1/parameters.ts";
+import { none, parseSearch, readQuery, searchOf } from "../v1/parameters.ts";
 import { clientHas, GZIP_SUFFIX, represent, send, takesGzip } from "../v1/representation.ts";
 import { type ByteRange, byteRange, sliceBytes } from "./byte-range.ts";
 import { cutWhenSlow, type LeastRate } from "./least-rate.ts";
@@ -54,13 +54,13 @@ export function exportRoutes(deps: ExportRoutesDeps): Hono {
   const app = new Hono();
   app.use(limit.middleware, readingMethods);
   app.get("/", async (c) => {
-    readQuery(none, new URLSearchParams(searchOf(c.req.url)));
+    readQuery(none, parseSearch(searchOf(c.req.url)));
     c.header("Access-Control-Allow-Origin", "*");
     return send(c, represent({ exports: await listExports(sql) }), { cacheControl: LIST });
   });
   const streamLimit = createStreamLimit(STREAMS_MAX, STREAMS_PER_CLIENT_MAX);
   app.get("/:day", async (c) => {
-    readQuery(none, new URLSearchParams(searchOf(c.req.url)));
+    readQuery(none, parseSearch(searchOf(c.req.url)));
     const day = c.req.param("day");
     if (!isDay(day)) throw malformed();
     const { final, exists } = await findExport(sql, day);

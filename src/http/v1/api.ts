@@ -10,7 +10,7 @@ import { methodNotAllowed } from "../problem.ts";
 import { describedTable } from "./directory.ts";
 import type { Endpoint, EndpointDeps } from "./endpoint.ts";
 import { dataEndpoints } from "./endpoints.ts";
-import { searchOf } from "./parameters.ts";
+import { parseSearch, searchOf } from "./parameters.ts";
 import { parsedQueries } from "./parsed-queries.ts";
 import { type Representation, represent, send } from "./representation.ts";
 import { responseCache } from "./response-cache.ts";
@@ -83,7 +83,7 @@ const anyOrigin: MiddlewareHandler = async function anyOrigin(c, next) {
 function answerOpenly(app: Hono, row: Endpoint): void {
   let shown: Representation | undefined;
   app.on("GET", routesOf(row), async (c) => {
-    const { answer } = row.bind({}, new URLSearchParams(searchOf(c.req.url)));
+    const { answer } = row.bind({}, parseSearch(searchOf(c.req.url)));
     shown ??= represent((await answer(0)).body);
     return send(c, shown, OPEN_CACHE);
   });

@@ -59,6 +59,11 @@ export function searchOf(url: string): string {
   return start === -1 ? "" : url.slice(start + 1);
 }
 
+/** What `searchOf` gives, in parts. A second question mark is part of a name, and no mark. */
+export function parseSearch(search: string): URLSearchParams {
+  return new URLSearchParams(`?${search}`);
+}
+
 /**
  * Reads a query against a shape. Bad are a value outside its set or range, an empty value, a
  * repeated parameter, and one that the endpoint does not have.

@@ -1,4 +1,5 @@
 import type { BoundRequest, Endpoint } from "./endpoint.ts";
+import { parseSearch } from "./parameters.ts";
 
 /** A query that was checked before, found by how it is written. */
 export interface ParsedQuery extends BoundRequest {
@@ -28,7 +29,7 @@ export function parsedQueries() {
         const target = search === "" ? path : `${path}?${search}`;
         const found = hasPath ? undefined : byTarget.get(target);
         if (found !== undefined) return found;
-        const bound = row.bind(given, new URLSearchParams(search));
+        const bound = row.bind(given, parseSearch(search));
         if (hasPath || /api_key|%/.test(search)) return bound;
         if (targets.size >= QUERIES_MAX) {
           for (const known of targets) byTarget.delete(known);

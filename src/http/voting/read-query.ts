@@ -1,7 +1,7 @@
 import type { Context } from "hono";
 import type { z } from "zod";
 import { TerminalError } from "../../errors.ts";
-import { parseParameters, searchOf, shownName } from "../v1/parameters.ts";
+import { parseParameters, parseSearch, searchOf, shownName } from "../v1/parameters.ts";
 
 /**
  * Reads the query of a voting request, as strictly as the public API does.
@@ -10,7 +10,7 @@ import { parseParameters, searchOf, shownName } from "../v1/parameters.ts";
  *   repeated, or none of the operation's
  */
 export function readVotingQuery<S extends z.ZodObject>(c: Context, shape: S): z.output<S> {
-  const given = parseParameters(shape, new URLSearchParams(searchOf(c.req.url)));
+  const given = parseParameters(shape, parseSearch(searchOf(c.req.url)));
   if ("values" in given) return given.values;
   const field = shownName(given.name);
   throw new TerminalError("INVALID_REQUEST", `The parameter ${field} ${given.flaw}.`, { field });

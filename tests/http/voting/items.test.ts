@@ -191,6 +191,7 @@ test("400 INVALID_REQUEST names the parameter that is bad, missing, unknown or o
     ["type=token&status=live", "status"],
     ["type=project&country=DEU", "country"],
     ["type=project&api_key=x", "api_key"],
+    ["?type=project", "?type"],
     ["type=project&__proto__=x", "__proto__"],
   ]) {
     const { status, body } = await send(service, `GET /voting/items?${query}`);
