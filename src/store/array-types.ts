@@ -12,6 +12,7 @@ export const ARRAY_TYPES = {
   texts: arrayType(1009, String),
   dates: arrayType(1182, String),
   uuids: arrayType(2951, String),
+  doubles: arrayType(1022, Number),
 } as const;
 
 const ELEMENT = /"((?:[^"\\]|\\.)*)"|([^,]+)/gs;

@@ -110,7 +110,9 @@ test("every array type of our statements and tables is known", async () => {
   const { sql, close } = await testDatabase({ migrated: true });
   const files = readdirSync(SRC, { recursive: true, encoding: "utf8" });
   const texts = files.filter((path) => path.endsWith(".ts")).map((path) => join(SRC, path));
-  const named = texts.flatMap((path) => readFileSync(path, "utf8").match(/(?<=::)\w+\[\]/g) ?? []);
+  const named = texts.flatMap(
+    (path) => readFileSync(path, "utf8").match(/(?<=::)\w+(?: precision)?\[\]/g) ?? [],
+  );
   assert.ok(named.length > 20);
   const used = await sql<{ oid: number; name: string }[]>`
     select name::regtype::oid as oid, name from unnest(${[...new Set(named)]}::text[]) as name
