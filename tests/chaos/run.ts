@@ -144,9 +144,15 @@ async function inject(scene: Scene, fault: Fault): Promise<void> {
   seen.slowestBackMs = Math.max(seen.slowestBackMs, backMs);
   const { accepted, calls } = scene.voters.figures;
   say(
-    `${new Date().toISOString().slice(11, 19)} ${fault.name}: ${Math.round(endedAt - beganAt)} ms, back after ${Math.round(backMs)} ms, ${accepted} of ${calls} accepted`,
+    `${new Date().toISOString().slice(11, 19)} ${fault.name}: ${Math.round(endedAt - beganAt)} ms, back after ${Math.round(backMs)} ms${stopped(scene)}, ${accepted} of ${calls} accepted`,
   );
   await pause(Math.min(CALM_MS_MAX, Math.max(CALM_MS, endedAt - beganAt)));
+}
+
+/** Which processes were stopped or away then: clients that wait for one of them are late by that. */
+function stopped({ place: { fleet } }: Scene): string {
+  const names = fleet.members.filter((member) => !member.isUp()).map(({ name }) => name);
+  return names.length === 0 ? "" : ` without ${names.join(", ")}`;
 }
 
 /** Kills one process after the other, as long as another of its kind is up. */

@@ -53,7 +53,8 @@ export interface Voter extends LedgerWallet {
 const VOTERS = 8;
 const PAUSE_MS = 60;
 const LATE_MS = 3_500;
-const PATIENCE_MS = 6_000;
+/** A little longer than the service promises to answer: a stopped process keeps every call to it so long. */
+const PATIENCE_MS = 4_000;
 const ATTEMPTS_MAX = 40;
 /** A client waits twice as long after each attempt that failed. */
 const AGAIN_MS = 100;
