@@ -139,8 +139,9 @@ export function voting(options: VotingOptions): Voting {
     },
     allowance: (given) => ask("/allowance", given),
     preview: ({ type, id }, given) => ask("/preview", { ...given, query: { type, id } }),
-    star({ type, id }, { idempotencyKey = newIdempotencyKey(), ...given } = {}) {
-      const headers = { "idempotency-key": idempotencyKey };
+    async star({ type, id }, { idempotencyKey = newIdempotencyKey(), ...given } = {}) {
+      // Before the first try: a key that no header can carry is not tried again.
+      const headers = new Headers({ "idempotency-key": idempotencyKey });
       const cast = () => post<StarReply>("/stars", { target: { type, id } }, { ...given, headers });
       return persist(cast, retry, given.signal);
     },

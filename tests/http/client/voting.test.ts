@@ -130,6 +130,13 @@ test("a star whose answer is lost is sent again, and is one star", async ({ serv
   assert.equal((await client.stars()).length, 1);
 });
 
+test("a key that no header can carry is refused at once", async () => {
+  const client = voting({ baseUrl: "http://127.0.0.1:1", retry: { waitMs: 60_000 } });
+  const given = { idempotencyKey: "two\nlines", signal: AbortSignal.timeout(1_000) };
+  // Where it is tried again, the signal ends the wait with an error of its own.
+  await assert.rejects(client.star(SOUP, given), TypeError);
+});
+
 test("live sends a star's counter, and goes on at another process after the last id", async ({
   service,
 }) => {
