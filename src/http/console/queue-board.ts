@@ -12,7 +12,6 @@ import { connectQueues, type QueueConnection } from "../../store/queue-connectio
 import { UPKEEP_QUEUE } from "../../upkeep/midnight-queue.ts";
 import { REWARDS_QUEUE } from "../../upkeep/rewards-queue.ts";
 import { withDeadline } from "../../with-deadline.ts";
-import { hideSecrets } from "./hide-secrets.ts";
 
 /** BullMQ's queues as Bull Board shows them. */
 export interface QueueBoard extends Service {
@@ -65,6 +64,9 @@ export const QUEUES = [
 const ANSWER_WITHIN_MS = 4_000;
 /** Bull Board's page asks another host for a font; without it the browser's own serves. */
 const FONT_OF_ANOTHER_HOST = /<link href="https:\/\/fonts\.googleapis\.com\/[^>]*>/;
+/** Names of what is never shown: jobs of `rewards` may be of other producers too. */
+const SECRET =
+  /secret|passw|passphrase|token|api[_-]?key|private|signature|authori[sz]ation|cookie|credential|mnemonic/i;
 /** Buttons of what is refused here (`queue-board-routes.ts`), known by their pictures. */
 const WITHOUT_REFUSED_BUTTONS = `<style>
   button:has(.lucide-files, .lucide-pencil, .lucide-trash2, .lucide-ellipsis-vertical) { display: none }
@@ -142,7 +144,6 @@ function makeBoard(queues: readonly Queue[], mayAct: boolean): Hono {
         allowCompletedRetries: false,
       };
       const shown = new FailedRetries(queue, options);
-      // Jobs of `rewards` may be of other producers too.
       shown.setFormatter("data", hideSecrets);
       shown.setFormatter("returnValue", hideSecrets);
       return shown;
@@ -165,6 +166,12 @@ function makeBoard(queues: readonly Queue[], mayAct: boolean): Hono {
     );
   });
   return board.route(BOARD_PATH, adapter.registerPlugin());
+}
+
+/** The same value with the values of secret names replaced. */
+function hideSecrets(value: unknown): unknown {
+  const json = JSON.stringify(value, (name, each) => (SECRET.test(name) ? "(hidden)" : each));
+  return json === undefined ? undefined : JSON.parse(json);
 }
 
 function away(cause?: unknown): RetryableError {
