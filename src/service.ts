@@ -21,14 +21,16 @@ export interface Repeating extends Service {
 /**
  * Repeats work with a pause between runs, one run at a time. The timer keeps no process alive.
  *
- * @param pauseMs from the end of one run to the start of the next, in milliseconds
+ * @param pauseMs from the end of one run to the start of the next, in milliseconds; a function is
+ *   asked at each end
  * @param work one run; it may throw
  */
 export function every(
-  pauseMs: number,
+  pauseMs: number | (() => number),
   work: () => Promise<void> | void,
-  { onFailure, firstAfterMs = pauseMs }: Repetition = {},
+  { onFailure, firstAfterMs }: Repetition = {},
 ): Repeating {
+  const nextPauseMs = () => (typeof pauseMs === "number" ? pauseMs : pauseMs());
   let timer: NodeJS.Timeout | undefined;
   let running: Promise<void> | undefined;
   let isClosed = false;
@@ -40,7 +42,7 @@ export function every(
     isWoken = false;
     running = attempt().finally(() => {
       running = undefined;
-      if (!isClosed) schedule(isWoken ? 0 : pauseMs);
+      if (!isClosed) schedule(isWoken ? 0 : nextPauseMs());
     });
   };
   const attempt = async (): Promise<void> => {
@@ -50,7 +52,7 @@ export function every(
       onFailure?.(error);
     }
   };
-  schedule(firstAfterMs);
+  schedule(firstAfterMs ?? nextPauseMs());
   return {
     wake() {
       if (isClosed) return;

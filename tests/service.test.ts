@@ -23,6 +23,21 @@ test("runs again after each run, a failed one included", async () => {
   );
 });
 
+test("a pause that is a function is asked anew after each run, and before the first", async () => {
+  const pauses = [1, 2, 3];
+  let runs = 0;
+  const repeating = every(
+    () => pauses.shift() ?? 60_000,
+    () => {
+      runs += 1;
+    },
+  );
+  while (pauses.length > 0) await pause(1);
+  while (runs < 3) await pause(1);
+  await repeating.close();
+  assert.equal(runs, 3);
+});
+
 test("a wake-up during a run starts the next run directly after it, never beside it", async () => {
   let atOnce = 0;
   let most = 0;

@@ -1,6 +1,5 @@
-import { setTimeout as delay } from "node:timers/promises";
 import type { Logger } from "../log.ts";
-import type { Service } from "../service.ts";
+import { every, type Service } from "../service.ts";
 import {
   type CollectionRefreshDeps,
   type RefreshReport,
@@ -15,8 +14,7 @@ export interface CatalogueRefreshDeps extends Omit<CollectionRefreshDeps, "signa
   readonly priceUrl?: string | undefined;
   /** Between 0 and 1, for jitter. */
   readonly random?: () => number;
-  /** Waits; rejects when the signal says so. */
-  readonly pause?: (ms: number, signal: AbortSignal) => Promise<unknown>;
+  readonly repeat?: typeof every;
 }
 
 /** Prices move all the time; a minute is what free sources allow. */
@@ -40,44 +38,30 @@ const FIRST_WITHIN_MS = 5_000;
 export function startCatalogueRefresh(deps: CatalogueRefreshDeps): Service {
   const closing = new AbortController();
   const { signal } = closing;
-  const { sql, log, priceUrl, random = Math.random, pause = unobtrusively } = deps;
+  const { sql, log, priceUrl, random = Math.random, repeat = every } = deps;
   const source = priceUrl === undefined ? undefined : priceSource(priceUrl);
-
-  /** Round after round until the signal; never two at once, never two without a pause. */
-  const repeat = async (everyMs: number, round: () => Promise<RefreshReport>): Promise<void> => {
+  const onFailure = (error: unknown): void => {
+    if (!signal.aborted) log.warn({ err: error }, "the catalogue was not refreshed");
+  };
+  const keepUp = (everyMs: number, refresh: () => Promise<RefreshReport>): Service => {
     let slowdown = 1;
-    let waitMs = random() * FIRST_WITHIN_MS;
-    for (;;) {
-      const goOn = await pause(waitMs, signal).then(
-        () => true,
-        () => false,
-      );
-      if (!goOn || signal.aborted) return;
-      const failed = await round().then(
-        ({ isComplete }) => !isComplete,
-        (error) => {
-          if (!signal.aborted) log.warn({ err: error }, "the catalogue was not refreshed");
-          return true;
-        },
-      );
-      slowdown = failed ? Math.min(slowdown * 2, SLOWDOWN_MAX) : 1;
-      waitMs = everyMs * slowdown * (1 + JITTER_SHARE * (2 * random() - 1));
-    }
+    const round = async (): Promise<void> => {
+      // Until it says otherwise, for it may throw.
+      slowdown = Math.min(slowdown * 2, SLOWDOWN_MAX);
+      if ((await refresh()).isComplete) slowdown = 1;
+    };
+    const pauseMs = () => everyMs * slowdown * (1 + JITTER_SHARE * (2 * random() - 1));
+    return repeat(pauseMs, round, { onFailure, firstAfterMs: random() * FIRST_WITHIN_MS });
   };
   const repeating = [
-    repeat(COLLECTIONS_EVERY_MS, () => refreshCollections({ ...deps, signal })),
-    source && repeat(PRICES_EVERY_MS, () => refreshPrices({ sql, log, source, signal })),
+    keepUp(COLLECTIONS_EVERY_MS, () => refreshCollections({ ...deps, signal })),
+    source && keepUp(PRICES_EVERY_MS, () => refreshPrices({ sql, log, source, signal })),
   ];
   return {
     async close() {
       closing.abort();
-      await Promise.all(repeating);
+      await Promise.all(repeating.map((service) => service?.close()));
       await source?.close();
     },
   };
-}
-
-/** Keeps no process alive. */
-function unobtrusively(ms: number, signal: AbortSignal): Promise<unknown> {
-  return delay(ms, undefined, { signal, ref: false });
 }

@@ -8,6 +8,7 @@ import { test } from "uvu";
 import { MirrorError } from "../../src/ledger/mirror/error.ts";
 import type { MirrorNode } from "../../src/ledger/mirror/node.ts";
 import { silentLogger } from "../../src/log.ts";
+import { every } from "../../src/service.ts";
 import { openPostgres, type Sql } from "../../src/store/postgres.ts";
 import { startCatalogueRefresh } from "../../src/upkeep/refresh-catalogue.ts";
 import { refreshCollections } from "../../src/upkeep/refresh-catalogue-collections.ts";
@@ -331,7 +332,6 @@ test("collections: those that cannot be read hold up none after them", async () 
 
 test("rounds: jittered, never two at once, slower while the source fails, ended by close", async () => {
   const waits: number[] = [];
-  let goOn = (): void => undefined;
   let rounds = 0;
   let under = 0;
   const failing = {
@@ -348,7 +348,7 @@ test("rounds: jittered, never two at once, slower while the source fails, ended 
     },
   } as unknown as Pick<MirrorNode, "token" | "nftOwners">;
   let arrived = (): void => undefined;
-  let atPause = new Promise<void>((resolve) => {
+  const lastPause = new Promise<void>((resolve) => {
     arrived = resolve;
   });
   const running = startCatalogueRefresh({
@@ -356,23 +356,19 @@ test("rounds: jittered, never two at once, slower while the source fails, ended 
     log,
     mirror: failing,
     random: () => 0.75,
-    pause: (ms, signal) => {
-      waits.push(ms);
-      arrived();
-      return new Promise((resolve, reject) => {
-        goOn = () => resolve(undefined);
-        signal.addEventListener("abort", () => reject(signal.reason), { once: true });
-      });
+    repeat(pauseMs, work, options) {
+      assert.ok(typeof pauseMs === "function" && options?.firstAfterMs !== undefined);
+      waits.push(options.firstAfterMs);
+      const next = (): number => {
+        waits.push(pauseMs());
+        if (waits.length < 6) return 0;
+        arrived();
+        return 60_000;
+      };
+      return every(next, work, { ...options, firstAfterMs: 0 });
     },
   });
-  for (let round = 0; round < 5; round++) {
-    await atPause;
-    atPause = new Promise((resolve) => {
-      arrived = resolve;
-    });
-    goOn();
-  }
-  await atPause;
+  await lastPause;
   await running.close();
   const minute = 60_000 * 1.1;
   assert.deepEqual(waits.map(Math.round), [
