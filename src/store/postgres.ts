@@ -1,8 +1,7 @@
 import postgres from "postgres";
 import { bounds } from "../bounds.ts";
 import { RetryableError } from "../errors.ts";
-import { keepQueuesShort } from "../vendor-patches/postgres-connection-queues.ts";
-import { keepRowsInPlace } from "../vendor-patches/postgres-row-places.ts";
+import { mendStatements } from "../vendor-patches/postgres-statements.ts";
 import { withDeadline } from "../with-deadline.ts";
 import { ARRAY_TYPES, arrayType } from "./array-types.ts";
 
@@ -77,7 +76,7 @@ export function openPostgres(url: string, options: PoolOptions = {}): Sql {
         : {}),
     },
   });
-  return keepRowsInPlace(keepQueuesShort(pool));
+  return mendStatements(pool);
 }
 
 function safeInteger(text: string): number {

@@ -1,5 +1,6 @@
-/** What a postgres.js statement is settled with. */
+/** A statement of postgres.js, as far as this changes it. */
 interface Statement {
+  /** Called with the rows. */
   resolve: (rows: unknown[]) => void;
 }
 
@@ -8,27 +9,12 @@ interface Statement {
  * connection's statement, and starts again from 0 where a statement is done, but not where it
  * fails. After one that fails with rows on their way, as at its timeout, the next one on that
  * connection has as many empty places before its own rows. These places are taken out.
- *
- * @returns the pool, whose templates see to that
  */
-export function keepRowsInPlace<Pool extends (...given: never[]) => unknown>(pool: Pool): Pool {
-  return new Proxy(pool, {
-    apply(target, self, args: Parameters<Pool>) {
-      const made = Reflect.apply(target, self, args);
-      if (isStatement(made)) {
-        const { resolve } = made;
-        made.resolve = (rows) => {
-          const first = rows.findIndex((_, place) => place in rows);
-          if (first > 0) rows.splice(0, first);
-          resolve(rows);
-        };
-      }
-      return made;
-    },
-  });
-}
-
-/** Names and lists are made by the same function as statements. */
-function isStatement(made: unknown): made is Statement {
-  return made instanceof Promise && "resolve" in made;
+export function keepRowsInPlace(statement: Statement): void {
+  const { resolve } = statement;
+  statement.resolve = (rows) => {
+    const first = rows.findIndex((_, place) => place in rows);
+    if (first > 0) rows.splice(0, first);
+    resolve(rows);
+  };
 }
