@@ -34,6 +34,7 @@ const rows = [
   [
     "batcher.ts",
     "load-once.ts",
+    "repeated-key.ts",
     "service.ts",
     "version.ts",
     "with-deadline.ts",

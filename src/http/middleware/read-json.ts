@@ -3,14 +3,14 @@ import type { Context } from "hono";
 import type { z } from "zod";
 import { bounds } from "../../bounds.ts";
 import { TerminalError } from "../../errors.ts";
-import { inspectJson } from "./inspect-json.ts";
+import { repeatedKey } from "../../repeated-key.ts";
 
 /**
  * Reads the JSON body of a request, strictly, and checks it against a schema (a
- * `z.strictObject`, so that unknown fields are refused).
+ * `z.strictObject`, so that unknown fields are refused, and with them any depth but its own).
  *
  * Decided where the contract is silent: UTF-8 alone, no byte order mark, no name twice in
- * one object, at most five levels deep.
+ * one object.
  *
  * @throws TerminalError `UNSUPPORTED_MEDIA_TYPE`, `PAYLOAD_TOO_LARGE`, or `INVALID_REQUEST`
  *   with `field`: the dotted path of the first bad field, null when the body is no JSON
@@ -18,9 +18,10 @@ import { inspectJson } from "./inspect-json.ts";
 export async function readJson<S extends z.ZodType>(c: Context, schema: S): Promise<z.output<S>> {
   requirePlainJson(c);
   const text = decode(await readBody(c));
-  const flaw = inspectJson(text);
-  if (flaw !== undefined) throw invalid(flaw.message, flaw.field);
-  const parsed = schema.safeParse(parse(text));
+  const body = parse(text);
+  const repeated = repeatedKey(text);
+  if (repeated !== undefined) throw invalid("A field of the body occurs twice.", repeated.key);
+  const parsed = schema.safeParse(body);
   if (parsed.success) return parsed.data;
   const [issue] = parsed.error.issues;
   if (issue?.code === "unrecognized_keys") {

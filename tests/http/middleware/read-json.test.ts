@@ -170,6 +170,9 @@ test("400 INVALID_REQUEST: nesting is bounded", async () => {
   for (const body of ["[".repeat(2_000), '{"a":'.repeat(600), `${"[".repeat(6)}${"]".repeat(6)}`]) {
     assert.deepEqual(await refused(body), invalid(null));
   }
+  const deep = `${"[".repeat(1_900)}${"]".repeat(1_900)}`;
+  assert.deepEqual(await refused(`{"wallet":${deep}}`), invalid("wallet"));
+  assert.deepEqual(await refused(`{"wallet":"0.0.7","foo":${deep}}`), invalid("foo"));
 });
 
 test("any bytes are answered with 200 or 400, quickly", async () => {
