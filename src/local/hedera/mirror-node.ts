@@ -6,7 +6,7 @@ import { coerceError } from "../../errors.ts";
 import type { Service } from "../../service.ts";
 import type { Ledger } from "./ledger.ts";
 import { getAccount, getContract } from "./mirror/accounts.ts";
-import { getBlock, getBlocks } from "./mirror/blocks.ts";
+import { getBlocks } from "./mirror/blocks.ts";
 import { MirrorError, notFound } from "./mirror/errors.ts";
 import type { Endpoint, MirrorAnswer } from "./mirror/exchange.ts";
 import { getExchangeRate } from "./mirror/exchange-rate.ts";
@@ -42,7 +42,6 @@ const ENDPOINTS: readonly (readonly [path: string, endpoint: Endpoint])[] = [
   ["/contracts/:contract", getContract],
   ["/network/exchangerate", getExchangeRate],
   ["/blocks", getBlocks],
-  ["/blocks/:block", getBlock],
   ["/tokens/:token", getToken],
   ["/tokens/:token/nfts", getTokenNfts],
   ["/tokens/:token/nfts/:serial", getNft],

@@ -3,7 +3,7 @@ export type Sortable = number | bigint;
 
 /** What a value must be, compared with `value`. */
 export interface Bound {
-  readonly operator: "eq" | "ne" | "lt" | "lte" | "gt" | "gte";
+  readonly operator: "eq" | "lt" | "lte" | "gt" | "gte";
   readonly value: Sortable;
 }
 
@@ -53,17 +53,11 @@ export function pick<Row>(
       if (operator === "lt") end = Math.min(end, reached());
     }
   }
-  // Holes in a range, not ends of it.
-  const holes = columns.flatMap(({ of, bounds }) =>
-    bounds.filter(({ operator }) => operator === "ne").map(({ value }) => ({ of, value })),
-  );
-  const isInHole = (row: Row): boolean =>
-    holes.some(({ of, value }) => meets(of(row), { operator: "eq", value }));
   const found: Row[] = [];
   const [start, step] = order === "asc" ? [from, 1] : [end - 1, -1];
   for (let at = start; at >= from && at < end && found.length < limit; at += step) {
     const row = rows[at] as Row;
-    if (isWanted(row) && !isInHole(row)) found.push(row);
+    if (isWanted(row)) found.push(row);
   }
   return found;
 }
@@ -73,8 +67,6 @@ export function meets(found: Sortable, { operator, value }: Bound): boolean {
   switch (operator) {
     case "eq":
       return found >= value && found <= value;
-    case "ne":
-      return found < value || found > value;
     case "lt":
       return found < value;
     case "lte":

@@ -1,8 +1,7 @@
 import { pick } from "../sorted.ts";
 import type { Block } from "../state/state.ts";
 import { timestampText } from "../timestamps.ts";
-import { invalidParameter, notFound } from "./errors.ts";
-import { type Endpoint, listAnswer, MAX_AGE, pageOf } from "./exchange.ts";
+import { type Endpoint, listAnswer, pageOf } from "./exchange.ts";
 import { checkQuery, isLongOrZero, isTimestamp, PAGE } from "./parameters.ts";
 import { numberBounds, timeBounds } from "./view.ts";
 
@@ -22,21 +21,6 @@ export const getBlocks: Endpoint = (request) => {
     { parameter: "block.number", value: String(number) },
   ]);
   return listAnswer("blocks", rows.map(showBlock), next);
-};
-
-/** `GET /blocks/{hashOrNumber}` */
-export const getBlock: Endpoint = ({ view, query, part }) => {
-  checkQuery(query, {});
-  const text = part("block");
-  const hash = /^(?:0x)?([0-9a-f]{96})$/i.exec(text)?.[1]?.toLowerCase();
-  if (hash === undefined && !isLongOrZero({ operator: "eq", value: text })) {
-    throw invalidParameter("hashOrNumber");
-  }
-  const row = view.state.blocks.find((block) =>
-    hash === undefined ? block.number === Number(text) : block.hash === hash,
-  );
-  if (row === undefined || row.to > view.asOf) throw notFound();
-  return { body: showBlock(row), maxAge: MAX_AGE.record };
 };
 
 function showBlock(row: Block) {

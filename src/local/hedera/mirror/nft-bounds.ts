@@ -22,7 +22,7 @@ export function boundsOf(
 ): Bounds {
   let bounds: Bounds = { name };
   for (const { operator, value } of filtersOf(query, name)) {
-    const { kind, called } = kindOf(operator, name);
+    const { kind, called } = kindOf(operator);
     if (bounds[kind] !== undefined) bad(`Only one ${called} operator is allowed for ${name}`);
     bounds = { ...bounds, [kind]: { operator, value: read(value) } };
   }
@@ -74,7 +74,7 @@ export function cursorsAfter(
   return cursors;
 }
 
-function kindOf(operator: Operator, name: string) {
+function kindOf(operator: Operator) {
   switch (operator) {
     case "eq":
       return { kind: "equal", called: "equal (eq)" } as const;
@@ -84,8 +84,6 @@ function kindOf(operator: Operator, name: string) {
     case "lt":
     case "lte":
       return { kind: "upper", called: "lt/lte" } as const;
-    case "ne":
-      return bad(`Not equal (ne) operator is not supported for ${name}`);
   }
 }
 

@@ -1,6 +1,6 @@
 import { invalidParameter, MirrorError } from "./errors.ts";
 
-export type Operator = "eq" | "ne" | "lt" | "lte" | "gt" | "gte";
+export type Operator = "eq" | "lt" | "lte" | "gt" | "gte";
 export type Order = "asc" | "desc";
 
 /** One `name=operator:value` of a query. */
@@ -15,7 +15,7 @@ export type Query = ReadonlyMap<string, readonly string[]>;
 /** Whether a value may stand for a parameter. */
 export type Accepts = (filter: Filter) => boolean;
 
-const OPERATOR = /^(eq|ne|lt|lte|gt|gte)$/;
+const OPERATOR = /^(eq|lt|lte|gt|gte)$/;
 const REPEATED_MAX = 100;
 const MAX_LONG = 9_223_372_036_854_775_807n;
 
@@ -40,7 +40,13 @@ export function checkQuery(query: Query, accepted: Readonly<Record<string, Accep
     } else {
       for (const value of values) {
         const filter = readFilter(value);
-        if (filter === undefined || !accepts(filter)) wrong.push(`Invalid parameter: ${name}`);
+        if (filter !== undefined && accepts(filter)) continue;
+        const isNot = value.startsWith("ne:");
+        wrong.push(
+          isNot
+            ? `Not equal (ne) operator is not supported for ${name}`
+            : `Invalid parameter: ${name}`,
+        );
       }
     }
   }
