@@ -9,6 +9,8 @@ export const bounds = {
   /** … and one Postgres answer; its own statement_timeout fires a little earlier. */
   statementDeadlineMs: 2_000,
   statementTimeoutMs: 1_800,
+  /** With the check of the key before it this stays below 2 s, the longest a reader waits. */
+  readDeadlineMs: 950,
   /** After a lost answer: one look whether the commit happened, still within the 3 s. */
   lookUpDeadlineMs: 700,
   starDeadlineMs: 3_000,

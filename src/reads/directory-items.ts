@@ -1,7 +1,7 @@
 import type { TargetType } from "../../actors/content.ts";
 import { dayOf } from "../../actors/day.ts";
+import { bounds } from "../bounds.ts";
 import { runStatement, type Sql } from "../store/postgres.ts";
-import { READ_DEADLINE_MS } from "./deadline.ts";
 import type { ProjectRow } from "./ecosystem.ts";
 import { type CollectionRow, type TokenRow, today, windows } from "./markets.ts";
 import { type Fragment, itemWindows, type StarredType } from "./star-windows.ts";
@@ -46,7 +46,7 @@ async function readItem<R extends object>(
       select ${columns}, ${today(sql)}, ${windows(sql)} from ${sql(type)}
       cross join lateral ${itemWindows(sql, { type, now, id: sql`${sql(type)}.id` })} as given
       where id = ${id} and approved_at is not null`,
-    READ_DEADLINE_MS,
+    bounds.readDeadlineMs,
   );
   return row;
 }
@@ -63,7 +63,7 @@ export async function topProjects(
         on target_type = 'project' and target_id = id and day = ${dayOf(now)}
       where approved_at is not null
       order by coalesce(weight, 0) desc, created_at desc, id collate "C" limit ${limit}`,
-    READ_DEADLINE_MS,
+    bounds.readDeadlineMs,
   );
 }
 
@@ -73,7 +73,7 @@ export async function projectCountries(sql: Sql): Promise<readonly string[]> {
     sql<{ country: string }[]>`
       select distinct country from project
       where approved_at is not null and country is not null order by country`,
-    READ_DEADLINE_MS,
+    bounds.readDeadlineMs,
   );
   return rows.map(({ country }) => country);
 }
@@ -91,7 +91,7 @@ export async function itemNames(
       union all select 'token/' || id, name from token where id = any(${of("token")}::text[])
       union all select 'collection/' || id, name from collection where id = any(${of("collection")}::text[])
       union all select 'project/' || id, name from project where id = any(${of("project")}::text[])`,
-    READ_DEADLINE_MS,
+    bounds.readDeadlineMs,
   );
   return new Map(rows.map(({ key, name }) => [key, name]));
 }

@@ -1,6 +1,6 @@
+import { bounds } from "../bounds.ts";
 import type { Category } from "../store/enumerations.ts";
 import { runStatement, type Sql } from "../store/postgres.ts";
-import { READ_DEADLINE_MS } from "./deadline.ts";
 import { type StarCounts, today, windows } from "./markets.ts";
 import { namedLike } from "./named-like.ts";
 import { itemWindows } from "./star-windows.ts";
@@ -50,7 +50,7 @@ export async function listProjects(
       ) as page on true
       left join lateral ${itemWindows(sql, { type: "project", now: filter.now, id: sql`page.id` })} as given on true
       order by page."createdAt" desc, page.id collate "C"`,
-    READ_DEADLINE_MS,
+    bounds.readDeadlineMs,
   );
   const projects = rows.filter(({ id }) => id !== null).map(({ total: _, ...project }) => project);
   return { projects, total: rows[0]?.total ?? 0 };

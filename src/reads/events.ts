@@ -1,6 +1,6 @@
+import { bounds } from "../bounds.ts";
 import type { EventStatus, EventType } from "../store/enumerations.ts";
 import { runStatement, type Sql } from "../store/postgres.ts";
-import { READ_DEADLINE_MS } from "./deadline.ts";
 import { namedLike } from "./named-like.ts";
 
 /** An approved event; instants are epoch milliseconds. */
@@ -93,7 +93,7 @@ export async function listEvents(
         order by starts_at, id collate "C" limit ${filter.limit} offset ${filter.offset}
       ) as page on true
       order by page."startsAt", page.id collate "C"`,
-    READ_DEADLINE_MS,
+    bounds.readDeadlineMs,
   );
   // A page past the end still has its one row with the total, and nothing beside it.
   const events = rows
@@ -110,7 +110,7 @@ export async function readEvent(sql: Sql, id: string): Promise<EventDetail | und
       select ${columns(sql)}, event.links, event.prizes
       from event left join event_total on event_total.event_id = event.id
       where event.id = ${id} and approved_at is not null`,
-    READ_DEADLINE_MS,
+    bounds.readDeadlineMs,
   );
   return row;
 }

@@ -1,5 +1,5 @@
+import { bounds } from "../bounds.ts";
 import { runStatement, type Sql } from "../store/postgres.ts";
-import { READ_DEADLINE_MS } from "./deadline.ts";
 
 /** A season; half-open, epoch milliseconds. */
 export interface SeasonRow {
@@ -54,7 +54,7 @@ export async function readLeaderboard(
             order by points desc, stars desc, wallet limit ${limit}
           ) as top) as scores
       from (select) as always left join season on starts_at <= ${now} and ends_at > ${now}`,
-    READ_DEADLINE_MS,
+    bounds.readDeadlineMs,
   );
   return { ...row, until: row.until ?? Number.POSITIVE_INFINITY };
 }
@@ -84,7 +84,7 @@ export async function readStanding(
       from season join season_score as own on own.season_id = season.id
       where starts_at <= ${now} and ends_at > ${now} and own.wallet = ${account}
         and (own.points > 0 or own.stars > 0)`,
-    READ_DEADLINE_MS,
+    bounds.readDeadlineMs,
   );
   if (row === undefined) return null;
   const { ahead, ...score } = row;

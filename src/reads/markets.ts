@@ -1,6 +1,6 @@
 import { dayOf } from "../../actors/day.ts";
+import { bounds } from "../bounds.ts";
 import { runStatement, type Sql } from "../store/postgres.ts";
-import { READ_DEADLINE_MS } from "./deadline.ts";
 import { namedLike } from "./named-like.ts";
 import { type Fragment, itemWindows, starWindows } from "./star-windows.ts";
 
@@ -96,7 +96,7 @@ const collections = (sql: Sql): Ranked => ({
 async function top<R>(sql: Sql, ranked: Ranked, { limit, now }: TopQuery): Promise<readonly R[]> {
   const rows = await runStatement(
     sql<(R & { number: number })[]>`${ranking(sql, ranked, { limit, now, offset: 0 })}`,
-    READ_DEADLINE_MS,
+    bounds.readDeadlineMs,
   );
   return rows.map(({ number: _, ...row }) => row as R);
 }
@@ -112,7 +112,7 @@ async function list<R>(sql: Sql, ranked: Ranked, query: RankingQuery): Promise<R
         where approved_at is not null and ${namedLike(sql, q, name)}) as matching
       left join (${page}) as page on true
       ${order(sql)}`,
-    READ_DEADLINE_MS,
+    bounds.readDeadlineMs,
   );
   // A page past the end still has its one row with the total, and nothing beside it.
   const found = rows.filter(({ number }) => number !== null);

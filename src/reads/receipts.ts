@@ -1,6 +1,7 @@
 import type { Target, TargetType } from "../../actors/content.ts";
 import type { Day } from "../../actors/day.ts";
 import type { Breakdown } from "../../actors/weight.ts";
+import { bounds } from "../bounds.ts";
 import { runStatement, type Sql } from "../store/postgres.ts";
 import {
   type Publication,
@@ -8,7 +9,6 @@ import {
   publicationColumns,
   publicationOf,
 } from "../store/publication-state.ts";
-import { READ_DEADLINE_MS } from "./deadline.ts";
 
 export type { Publication };
 
@@ -88,7 +88,7 @@ export async function receiptsOfDay(
 export async function readStarMessage(sql: Sql, id: string): Promise<string | undefined> {
   const [row] = await runStatement(
     sql<{ message: string }[]>`select message from outbox where star_id = ${id}`,
-    READ_DEADLINE_MS,
+    bounds.readDeadlineMs,
   );
   return row?.message;
 }
