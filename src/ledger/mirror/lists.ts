@@ -1,7 +1,6 @@
 import type { z } from "zod";
-import { bounds } from "../../bounds.ts";
 import { mirrorTransactionId, parseTimestamp, parseTransactionId } from "../transaction-id.ts";
-import { type Budget, type ReadLimits, within } from "./limits.ts";
+import type { Budget, ReadLimits } from "./limits.ts";
 import { walkPages } from "./pages.ts";
 import { checkId, checkNumber, type MirrorReader, nftPath } from "./reader.ts";
 import * as schemas from "./schemas.ts";
@@ -23,7 +22,7 @@ const PAGE = 100;
 export async function* readOwners(
   reader: MirrorReader,
   token: string,
-  limits: () => ReadLimits,
+  limits: ReadLimits,
 ): AsyncGenerator<readonly schemas.MirrorNft[], void, undefined> {
   let last = 0;
   const areNext = ({ nfts }: z.output<typeof schemas.nftsSchema>): boolean =>
@@ -32,18 +31,13 @@ export async function* readOwners(
       nfts.map(({ serial }) => serial),
       last,
     );
-  const pages = walkPages(
-    {
-      path: `/tokens/${checkId(token)}/nfts`,
-      query: `limit=${PAGE}&order=asc`,
-      pagesMax: bounds.mirrorPagesMax,
-    },
-    (target) =>
-      within(limits(), (budget) =>
-        reader.list({ target, schema: schemas.nftsSchema, isIt: areNext }, budget),
-      ),
-  );
-  for await (const { nfts } of pages) {
+  const list = {
+    path: `/tokens/${checkId(token)}/nfts`,
+    query: `limit=${PAGE}&order=asc`,
+    schema: schemas.nftsSchema,
+    isIt: areNext,
+  };
+  for await (const { nfts } of walkPages(reader, list, limits)) {
     last = nfts.at(-1)?.serial ?? last;
     yield nfts;
   }
@@ -117,7 +111,7 @@ export async function readTransactions(
 export async function* readMemos(
   reader: MirrorReader,
   { payer, from, to }: { payer: string; from: string; to: string },
-  limits: () => ReadLimits,
+  limits: ReadLimits,
 ): AsyncGenerator<readonly schemas.MirrorMemo[], void, undefined> {
   const query = [
     `account.id=${checkId(payer)}`,
@@ -128,12 +122,8 @@ export async function* readMemos(
     `timestamp=gte:${checkTimestamp(from)}`,
     `timestamp=lte:${checkTimestamp(to)}`,
   ].join("&");
-  const pages = walkPages(
-    { path: "/transactions", query, pagesMax: bounds.mirrorPagesMax },
-    (target) =>
-      within(limits(), (budget) => reader.list({ target, schema: schemas.memosSchema }, budget)),
-  );
-  for await (const { transactions } of pages) yield transactions;
+  const list = { path: "/transactions", query, schema: schemas.memosSchema };
+  for await (const { transactions } of walkPages(reader, list, limits)) yield transactions;
 }
 
 function checkTimestamp(timestamp: string): string {

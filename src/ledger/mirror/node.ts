@@ -131,7 +131,7 @@ export function createMirrorNode({
     topicMessage: async (topic, sequence, limits) =>
       one(things.topicMessage(topic, sequence), limits),
     nftsOf: (account, tokens, limits = usual) => readHoldings(reader, { account, tokens }, limits),
-    nftOwners: (token, limits) => readOwners(reader, token, () => limits ?? usual),
+    nftOwners: (token, limits = usual) => readOwners(reader, token, limits),
     nftTransactions: (token, serial, { until, ...limits } = {}) =>
       within({ ...usual, ...limits }, (budget) =>
         readNftTransactions(reader, { token, serial, until, budget }),
@@ -140,8 +140,7 @@ export function createMirrorNode({
       within(limits, (budget) => readMessages(reader, { topic, from, budget })),
     transactions: (id, limits = usual) =>
       within(limits, (budget) => readTransactions(reader, id, budget)),
-    messageMemos: (payer, span, limits) =>
-      readMemos(reader, { payer, ...span }, () => limits ?? usual),
+    messageMemos: (payer, span, limits = usual) => readMemos(reader, { payer, ...span }, limits),
     async newestBlock(limits = usual) {
       const asked = { target: "/blocks?limit=1&order=desc", schema: schemas.blocksSchema };
       const { blocks } = await within(limits, (budget) => reader.list(asked, budget));

@@ -1,17 +1,19 @@
+import { bounds } from "../../bounds.ts";
+import type { Asked } from "./answer.ts";
 import { MirrorError } from "./error.ts";
-import { API } from "./reader.ts";
+import { type ReadLimits, within } from "./limits.ts";
+import { API, type MirrorReader } from "./reader.ts";
 
 /** A list that the mirror node gives page by page. */
-export interface PagedList {
+export interface PagedList<P> extends Omit<Asked<P>, "target"> {
   /** A reader's path, without a query. */
   readonly path: string;
   /** Query of the first page. */
   readonly query: string;
-  readonly pagesMax: number;
 }
 
 /** What every page of a list holds. */
-export interface Page {
+interface Page {
   readonly links: { readonly next: string | null };
 }
 
@@ -26,22 +28,25 @@ const LINK =
  * Follows `links.next` until it is null. Whether another page follows is never
  * inferred from the length of one: the node may give fewer rows than asked for.
  *
+ * @param limits of each page; the reader's own work has none
  * @throws MirrorError "link" when a link leads anywhere but to another page of
  *   the same list, or to one already seen; "pages" when the list does not end
  */
 export async function* walkPages<P extends Page>(
-  { path, query, pagesMax }: PagedList,
-  readPage: (target: string) => Promise<P>,
+  reader: MirrorReader,
+  { path, query, ...page }: PagedList<P>,
+  limits: ReadLimits,
 ): AsyncGenerator<P, void, undefined> {
   const seen = new Set<string>();
   for (let target: string | undefined = `${path}?${query}`; target !== undefined; ) {
-    if (seen.size === pagesMax) throw endless(path, pagesMax);
+    if (seen.size === bounds.mirrorPagesMax) throw endless(path);
     seen.add(target);
-    const page = await readPage(target);
+    const asked: Asked<P> = { ...page, target };
+    const read = await within(limits, (budget) => reader.list(asked, budget));
     // Checked before the page is handed out: rows of a node that lies about its
     // links are not worth having.
-    target = followLink(path, page, seen);
-    yield page;
+    target = followLink(path, read, seen);
+    yield read;
   }
 }
 
@@ -67,6 +72,6 @@ export function followLink(
 }
 
 /** The error of a list with more pages than any has. */
-export function endless(path: string, pagesMax: number): MirrorError {
-  return new MirrorError("pages", `${path}: does not end within ${pagesMax} pages`);
+export function endless(path: string): MirrorError {
+  return new MirrorError("pages", `${path}: does not end within ${bounds.mirrorPagesMax} pages`);
 }

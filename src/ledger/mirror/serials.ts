@@ -80,7 +80,7 @@ async function readSerials(
   let unfinished = 0;
 
   const readFrom = async (target: string): Promise<void> => {
-    if (seen.size === bounds.mirrorPagesMax) throw endless(path, seen.size);
+    if (seen.size === bounds.mirrorPagesMax) throw endless(path);
     seen.add(target);
     const page = await lane.execute(() => reader.list({ target, schema: nftsSchema }, budget));
     progress.pages += 1;
