@@ -21,7 +21,7 @@ import type { ReadingDeps } from "./verify.ts";
 export interface HoldingsCheckDeps extends Omit<ReadingDeps, "signal"> {
   readonly sql: Sql;
   readonly log: Logger;
-  /** Waits between the passes of a run by hand. */
+  /** Waits between the two passes of a run by hand. */
   readonly pause?: (ms: number) => Promise<unknown>;
 }
 
@@ -78,8 +78,7 @@ export interface HoldingsCheck extends Service {
 /** The first retry after this long, each later one after twice as long, up to the maximum. */
 const RETRY_AFTER_MS = 5_000;
 const RETRY_AFTER_MS_MAX = 600_000;
-/** An operator waits for a run by hand: what moves just now gets one more chance. */
-const MANUAL_PASSES_MAX = 2;
+/** An operator waits for a run by hand: what moves just now gets one more chance, after this long. */
 const MANUAL_PAUSE_MS = 1_000;
 
 type CheckDeps = HoldingsCheckDeps & ReadingDeps & ProgressDeps;
@@ -106,7 +105,7 @@ export function createHoldingsCheck(given: HoldingsCheckDeps): HoldingsCheck {
   const runToEnd = (run: CheckRun): Promise<CheckRun> =>
     whileHolding(deps, run, async () => {
       let open = await makePass(deps, run);
-      for (let pass = 2; pass <= MANUAL_PASSES_MAX && open > 0; pass += 1) {
+      if (open > 0) {
         await pause(MANUAL_PAUSE_MS);
         open = await makePass(deps, run);
       }
