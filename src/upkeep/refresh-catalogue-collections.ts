@@ -8,7 +8,7 @@ export interface CollectionRefreshDeps {
   readonly mirror: Pick<MirrorNode, "nftOwners" | "token">;
   readonly log: Logger;
   /** Ends the round early. */
-  readonly signal?: AbortSignal;
+  readonly signal: AbortSignal;
 }
 
 /** What became of a round. */
@@ -42,7 +42,7 @@ export async function refreshCollections(deps: CollectionRefreshDeps): Promise<R
     select id from collection where approved_at is not null order by number limit ${COLLECTIONS_MAX}`);
   let [refreshed, kept, failures] = [0, 0, 0];
   for (const { id } of ids) {
-    if (signal?.aborted || failures >= FAILURES_IN_A_ROW_MAX) break;
+    if (signal.aborted || failures >= FAILURES_IN_A_ROW_MAX) break;
     try {
       const reading = await readCollection(deps, id);
       failures = 0;
@@ -56,7 +56,7 @@ export async function refreshCollections(deps: CollectionRefreshDeps): Promise<R
     } catch (error) {
       kept += 1;
       failures = isOfCollection(error) ? 0 : failures + 1;
-      if (!signal?.aborted) log.warn({ err: error, collection: id }, "a collection was not read");
+      if (!signal.aborted) log.warn({ err: error, collection: id }, "a collection was not read");
     }
   }
   return { refreshed, kept, isComplete: refreshed + kept === ids.length && failures === 0 };
@@ -77,11 +77,7 @@ async function readCollection(
   { mirror, signal }: CollectionRefreshDeps,
   id: string,
 ): Promise<Reading | string> {
-  const limits = {
-    background: true,
-    deadlineMs: PAGE_DEADLINE_MS,
-    ...(signal === undefined ? {} : { signal }),
-  };
+  const limits = { background: true, deadlineMs: PAGE_DEADLINE_MS, signal };
   const before = await mirror.token(id, limits);
   if (before === null) return "the ledger knows no such token";
   if (before.type !== "NON_FUNGIBLE_UNIQUE") return "it is no collection of NFTs";

@@ -18,6 +18,7 @@ import { type MirrorStub, mirrorStub, type Reply, sendJson } from "../ledger/mir
 import { type TestDatabase, testDatabase } from "../support/postgres.ts";
 
 const log = silentLogger;
+const { signal } = new AbortController();
 let database: TestDatabase;
 let sql: Sql;
 test.before(async () => {
@@ -67,10 +68,10 @@ async function withSource<T>(
 const refresh = (reply: Reply, query = "") =>
   withSource(
     reply,
-    async (source, { asked }) => {
-      const { signal } = new AbortController();
-      return { report: await refreshPrices({ sql, source, log, signal }), asked };
-    },
+    async (source, { asked }) => ({
+      report: await refreshPrices({ sql, source, log, signal }),
+      asked,
+    }),
     query,
   );
 const tokens =
@@ -259,7 +260,7 @@ const NEW = { "0.0.11": [2, 3], "0.0.12": [2, 3], "0.0.13": [3, 3] };
 
 test("collections: owners are the accounts that hold an NFT, supply is the ledger's, of the approved", async () => {
   const limits: unknown[] = [];
-  const report = await refreshCollections({ sql, log, mirror: fakeMirror({}, limits) });
+  const report = await refreshCollections({ sql, log, signal, mirror: fakeMirror({}, limits) });
   assert.deepEqual(report, { refreshed: 2, kept: 0, isComplete: true });
   assert.deepEqual(await collections(), NEW);
   for (const given of limits) assert.equal((given as { background?: boolean }).background, true);
@@ -291,7 +292,7 @@ const readings: readonly (readonly [string, FakeMirror])[] = [
 ];
 for (const [name, fake] of readings) {
   test(`collections: ${name} leaves that one as it was, and no other`, async () => {
-    const report = await refreshCollections({ sql, log, mirror: fakeMirror(fake) });
+    const report = await refreshCollections({ sql, log, signal, mirror: fakeMirror(fake) });
     assert.deepEqual(await collections(), { ...NEW, "0.0.11": OLD["0.0.11"] });
     assert.deepEqual([report.refreshed, report.kept], [1, 1]);
   });
@@ -299,7 +300,7 @@ for (const [name, fake] of readings) {
 
 test("collections: what is minted while it is read lies between the two supplies", async () => {
   const mirror = fakeMirror({ token: (id, call) => token(id, call === 0 ? 2n : 4n) });
-  await refreshCollections({ sql, log, mirror });
+  await refreshCollections({ sql, log, signal, mirror });
   assert.deepEqual((await collections())["0.0.11"], [2, 4]);
 });
 
@@ -313,7 +314,7 @@ test("collections: a mirror node that is away is not asked for all", async () =>
       return away;
     },
   });
-  const report = await refreshCollections({ sql, log, mirror });
+  const report = await refreshCollections({ sql, log, signal, mirror });
   assert.deepEqual([asked, report.isComplete], [3, false]);
 });
 
@@ -324,7 +325,7 @@ test("collections: those that cannot be read hold up none after them", async () 
   const mirror = fakeMirror({
     pages: (id) => (id.length === 5 ? [nfts, unreadable] : [nfts]),
   });
-  const report = await refreshCollections({ sql, log, mirror });
+  const report = await refreshCollections({ sql, log, signal, mirror });
   assert.deepEqual(report, { refreshed: 2, kept: 4, isComplete: true });
   const { "0.0.11": before, "0.0.12": after } = await collections();
   assert.deepEqual([before, after], [NEW["0.0.11"], NEW["0.0.12"]]);
