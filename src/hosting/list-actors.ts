@@ -1,4 +1,4 @@
-import { DAY_MS, type Day, endOfDay, isDay, startOfDay } from "../../actors/day.ts";
+import { DAY_MS, type Day, dayOf, endOfDay, isDay, startOfDay } from "../../actors/day.ts";
 import { dayOfStarId, instantOfStarId } from "../journal/star-id.ts";
 import { accountNumber, walletOf } from "../journal/star-record.ts";
 import { isEntityId } from "../ledger/entity-id.ts";
@@ -94,46 +94,79 @@ async function walletDays(sql: Sql, search: Search): Promise<readonly ListedActo
   });
 }
 
-/**
- * Each event's last star before the place where the page begins, then from day to day by key: a page
- * costs a look-up per event, and those of its own days. A day whose last star is not before that
- * place is of an earlier page.
- */
+/** Days of the first look at the journal; each further one is twice as long as the one before. */
+const FIRST_LOOK_DAYS = 32;
+
+/** Looks further and further back until a page is full: lists begin with what is new. */
 async function eventDays(sql: Sql, search: Search): Promise<readonly ListedActor[]> {
   const { wallet, day, limit, after } = search;
   if (wallet !== undefined) return [];
-  const [from, to] =
-    day === undefined ? [0, Number.MAX_SAFE_INTEGER] : [startOfDay(day), endOfDay(day)];
+  const [{ first, last }] = await runStatement(
+    day === undefined
+      ? sql<[Span]>`select min(day) as first, max(day) as last from star`
+      : sql<[Span]>`select ${day}::date as first, ${day}::date as last`,
+  );
+  if (first === null || last === null) return [];
+  const place = dayOfStarId(after.lastStar) ?? last;
+  const found: ListedActor[] = [];
+  let to = place < last ? place : last;
+  for (let days = FIRST_LOOK_DAYS; to >= first && found.length < limit; days *= 2) {
+    const back = dayOf(endOfDay(to) - days * DAY_MS);
+    const from = back > first ? back : first;
+    const look = { ...search, limit: limit - found.length };
+    found.push(...(await eventDaysBetween(sql, look, [from, to])));
+    to = dayOf(startOfDay(from) - DAY_MS);
+  }
+  return found;
+}
+
+interface Span {
+  readonly first: Day | null;
+  readonly last: Day | null;
+}
+
+/**
+ * Each event's last star before the place where the page begins, then from day to day by key: a look
+ * costs a look-up per event, and those of its own days, each in the partitions of these days alone. A
+ * day whose last star is not before that place is of an earlier page.
+ */
+async function eventDaysBetween(
+  sql: Sql,
+  search: Search,
+  [from, to]: readonly [from: Day, to: Day],
+): Promise<readonly ListedActor[]> {
+  const { limit, after } = search;
   const at = instantOfStarId(after.lastStar);
-  const [today, tomorrow] = [at - (at % DAY_MS), at - (at % DAY_MS) + DAY_MS];
   const place = sql`(${after.lastStar}::uuid, ${after.type})`;
+  const starred = sql`star.day between ${from} and ${to} and target_type = 'event' and target_id = event_id`;
+  const before =
+    dayOfStarId(after.lastStar) === to
+      ? sql`at < case when exists (select from star where ${starred}
+          and at >= ${at}::bigint and at < ${endOfDay(to)}::bigint and (id, 'event-day') >= ${place}
+        ) then ${startOfDay(to)}::bigint else ${at + 1}::bigint end`
+      : sql`true`;
   return runStatement(sql<ListedActor[]>`
-    with recursive day as (
+    with recursive shown as (
       (select event_id, last.id, last.at, 1 as place
         from event_total join event on event.id = event_id and not is_forever_mint
         cross join lateral (
           select id, at from star
-          where target_type = 'event' and target_id = event_id and (id, 'event-day') < ${place}
-            and at >= ${from}::bigint and at < least(${to}::bigint, case when exists (
-              select from star where target_type = 'event' and target_id = event_id
-                and at >= ${at}::bigint and at < ${tomorrow}::bigint and (id, 'event-day') >= ${place}
-            ) then ${today}::bigint else ${at + 1}::bigint end)
+          where ${starred} and (id, 'event-day') < ${place} and ${before}
           order by at desc, id desc limit 1) last
         where ${named(sql, search)}
         order by last.id desc limit ${limit})
       union all
-      select event_id, earlier.id, earlier.at, place + 1 from day cross join lateral (
+      select event_id, earlier.id, earlier.at, place + 1 from shown cross join lateral (
         select id, at from star
-        where target_type = 'event' and target_id = event_id
-          and at >= ${from}::bigint and at < day.at / ${DAY_MS}::bigint * ${DAY_MS}::bigint
+        where ${starred} and at < shown.at / ${DAY_MS}::bigint * ${DAY_MS}::bigint
         order by at desc, id desc limit 1) earlier
       where place < ${limit}
     )
     select 'event-day/' || event_id || '/' || utc_day(at) as id, 'event-day' as type,
-      (select count(*) from star where target_type = 'event' and target_id = event_id
+      (select count(*) from star where ${starred}
         and star.at >= page.at / ${DAY_MS}::bigint * ${DAY_MS}::bigint and star.at <= page.at) as version,
       at as "lastAt", id as "lastStar"
-    from (select * from day order by id desc limit ${limit}) page order by page.id desc`);
+    from (select * from shown order by id desc limit ${limit}) page order by page.id desc`);
 }
 
 function named(sql: Sql, { text, isWhole }: Search) {

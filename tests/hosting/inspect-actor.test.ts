@@ -299,6 +299,43 @@ test("a list goes on where its page ended, each actor once, also of one millisec
   assert.equal(stars, 60 + 2);
 });
 
+test("the newest actors are listed without a look at each event in months that they are not of", async (c) => {
+  const events = ["hack", "meetup", "hidden"];
+  const daysAgo = [0, 1, 2, 100, 400, 800];
+  await insertStars(
+    c,
+    daysAgo.flatMap((ago, n) =>
+      events.map((event, m) => [4_000_000 + 3 * n + m, event, ago] as const),
+    ),
+  );
+  const old = `star_${dayOf(startOfDay(c.day) - 400 * DAY_MS)
+    .slice(0, 7)
+    .replace("-", "_")}`;
+  const listed = (query: ActorQuery) =>
+    c.engine.sql.begin(async (held) => {
+      // A transaction asks as a pool does, and knows what it has looked at.
+      const actors = await listActors(held as unknown as Sql, query);
+      const [row] = await held<{ scans: number }[]>`
+        select coalesce(idx_scan, 0) as scans from pg_stat_xact_user_tables where relname = ${old}`;
+      return {
+        days: actors.map(({ id }) => id.slice(-10)),
+        scans: row?.scans,
+        last: actors.at(-1),
+      };
+    });
+  const ofDays = (...ago: readonly number[]) =>
+    ago.flatMap((days) => events.map(() => dayOf(startOfDay(c.day) - days * DAY_MS)));
+  // The journal's first day and its last one are looked up, once each.
+  const newest = await listed({ type: "event-day", limit: 9 });
+  assert.deepEqual(newest.days, ofDays(0, 1, 2));
+  assert.ok(Number(newest.scans) <= 2, `${newest.scans} scans`);
+  const next = await listed({ type: "event-day", limit: 3, after: newest.last });
+  assert.deepEqual(next.days, ofDays(100));
+  assert.ok(Number(next.scans) <= 2, `${next.scans} scans`);
+  const all = await listed({ type: "event-day", limit: 1_000 });
+  assert.deepEqual(all.days, ofDays(...daysAgo));
+});
+
 /** Stars of wallets on events, so many days ago; those of one day in one millisecond. */
 async function insertStars(
   { engine, day }: Context,
