@@ -29,10 +29,15 @@ export async function listWalletDays(
   },
 ): Promise<readonly WalletDayRow[]> {
   const { wallet, day, after, limit } = query;
+  const ofDay = day === undefined ? sql`true` : sql`day = ${day}`;
+  // A wallet's stars are few: without the offset they may be looked for among all, newest first.
+  const stars =
+    wallet === undefined
+      ? sql`star`
+      : sql`(select * from star where wallet = ${wallet} and ${ofDay} offset 0) star`;
   return runStatement(sql<WalletDayRow[]>`
-    select wallet, day, id as "starId", at as "lastAt", slot as stars from star
-    where ${wallet === undefined ? sql`true` : sql`wallet = ${wallet}`}
-      and ${day === undefined ? sql`true` : sql`day = ${day}`}
+    select wallet, day, id as "starId", at as "lastAt", slot as stars from ${stars}
+    where ${ofDay}
       and ${after === undefined ? sql`true` : sql`day <= ${after.day} and (day, id) < (${after.day}, ${after.starId})`}
       and not exists (select from star later
         where later.wallet = star.wallet and later.day = star.day and later.slot = star.slot + 1)

@@ -1,0 +1,45 @@
+/**
+ * Goal: the days of one wallet cost that wallet's stars, also where Postgres takes them for many, as
+ * it does without statistics. Method: many stars of others, statistics that mislead, and Postgres'
+ * own count of the rows that were fetched.
+ */
+import * as assert from "node:assert/strict";
+import { test } from "uvu";
+import { listWalletDays } from "../../src/reads/console-actors.ts";
+import { openPostgres, type Sql } from "../../src/store/postgres.ts";
+import { testDatabase } from "../support/postgres.ts";
+
+const OTHERS = 20_000;
+const RARE = 5;
+
+test("the days of a wallet are found without a walk over the stars of others", async () => {
+  const database = await testDatabase({ migrated: true });
+  const sql = openPostgres(database.url, { connections: 1, byKey: true });
+  try {
+    const [{ month }] = await sql<[{ month: string }]>`
+      select to_char(utc_day(now_ms()), '"star_"YYYY_MM') as month`;
+    await sql`
+      insert into star (id, day, wallet, slot, at, target_type, target_id, is_forever_mint, voting_power,
+        weight, base, counted_a, bonus_b, held_a, held_b, holdings_read_at, allowance_limit)
+      select gen_random_uuid(), utc_day(now_ms()), case when n = 0 then ${RARE}::bigint else 1000 + n end, 1,
+        now_ms(), 'token', '0.0.1', false, 1, 1, 1, 0, 0, '{}', '{}', now_ms(), 5
+      from generate_series(0, ${OTHERS}::integer) n`;
+    await sql`alter table ${sql(month)} alter column wallet set (n_distinct = 2)`;
+    await sql`analyze ${sql(month)}`;
+    // A transaction asks as a pool does, and knows what it has fetched.
+    await sql.begin(async (held) => {
+      const pool = held as unknown as Sql;
+      const [day] = await listWalletDays(pool, { wallet: RARE, limit: 2 });
+      assert.equal(day?.stars, 1);
+      assert.equal((await listWalletDays(pool, { wallet: RARE + 1, limit: 2 })).length, 0);
+      const [{ rows }] = await pool<[{ rows: number }]>`
+        select idx_tup_fetch as rows from pg_stat_xact_user_tables where relname = ${month}`;
+      assert.ok(rows < 100, `${rows} rows`);
+    });
+  } finally {
+    await sql.end();
+    await database.close();
+  }
+});
+
+test.run();
