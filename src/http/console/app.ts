@@ -35,8 +35,8 @@ import { goTo, sendPage } from "./reply.ts";
 export function consoleRoutes(deps: ConsoleDeps, pages: readonly Page[]): Hono {
   const app = new Hono();
   serveAssets(app);
-  app.use(guestLimit(deps));
   const gate = createGate(deps);
+  app.use(guestLimit(deps, gate));
   const parts: ConsoleParts = { ...deps, gate, pages };
   const show = (page: Page) => (c: Context) => showPage(c, parts, page);
   app.onError((error, c) => errorPage(c, deps, error));

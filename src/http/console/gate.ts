@@ -1,5 +1,6 @@
 import type { Context } from "hono";
 import { uuidv7 } from "uuidv7";
+import { recentlyUsed } from "../../hosting/recently-used.ts";
 import {
   OPERATOR_SESSION_MS,
   type OperatorSession,
@@ -8,6 +9,7 @@ import {
 import { hasOperators } from "../../keys/operators.ts";
 import { takeSignInLink } from "../../keys/sign-in-link.ts";
 import { type Actor, appendOperatorLog } from "../../store/operator-log.ts";
+import type { Sql } from "../../store/postgres.ts";
 import { hostCookie } from "../host-cookie.ts";
 import { closedPage } from "./error-page.ts";
 import type { ConsoleDeps } from "./page.ts";
@@ -31,6 +33,9 @@ export interface GateVariables {
 
 export type Gate = ReturnType<typeof createGate>;
 
+/** More sessions than operators ever have open. */
+const FOUND_MAX = 1_000;
+
 /** Checks who is signed in. API keys and voters' sessions open nothing here. */
 export function createGate(deps: ConsoleDeps) {
   const { sql, publicUrl, operatorToken, client } = deps;
@@ -40,28 +45,19 @@ export function createGate(deps: ConsoleDeps) {
     isSecure: new URL(publicUrl).protocol === "https:",
     lifetimeMs: OPERATOR_SESSION_MS,
   });
+  const found = recentlyUsed<true>(FOUND_MAX);
   const actorOf = (c: Context, { id, operator }: OperatorSession): Actor => ({
     operator,
     sessionId: id,
     origin: client(c),
   });
-  const note = (actor: Actor, action: string): Promise<void> =>
-    appendOperatorLog(sql, {
-      ...actor,
-      actionId: uuidv7(),
-      phase: "done",
-      action,
-      subject: "",
-      notice: "",
-      reason: null,
-      details: {},
-    });
   const signingIn: SignInDeps = {
     ...deps,
     async admit(c, operator, alias) {
       const { secret, ...session } = await sessions.open(operator, alias);
-      await note(actorOf(c, session), "session.open");
+      await note(sql, actorOf(c, session), "session.open");
       cookie.write(c, secret);
+      found.set(secret, true);
     },
     useLink: async (secret) => operatorToken !== undefined && (await takeSignInLink(sql, secret)),
   };
@@ -71,10 +67,16 @@ export function createGate(deps: ConsoleDeps) {
     async find(c: Context, use: "use" | "look" = "use"): Promise<Signed | null> {
       const secret = cookie.read(c);
       const session = await sessions.find(secret, use);
-      if (session === null) return null;
+      if (session === null) {
+        found.delete(secret);
+        return null;
+      }
+      found.set(secret, true);
       c.set("isSignedIn", true);
       return { session, secret, actor: actorOf(c, session) };
     },
+    /** Whether the request's session was there when this process looked last; costs nothing. */
+    wasFound: (c: Context): boolean => found.get(cookie.read(c)) !== undefined,
     /** Answers with the sign-in page in place of the page asked for. */
     async refuse(c: Context): Promise<Response> {
       if (await isClosed()) return closedPage(c);
@@ -99,11 +101,25 @@ export function createGate(deps: ConsoleDeps) {
       (await isClosed()) ? closedPage(c) : signIn(c, signingIn),
     async signOut(c: Context, { actor, secret }: Signed): Promise<Response> {
       await sessions.close(secret);
-      await note(actor, "session.close");
+      found.delete(secret);
+      await note(sql, actor, "session.close");
       cookie.clear(c);
       return goTo(c, "/ops/sign-in");
     },
   };
+}
+
+function note(sql: Sql, actor: Actor, action: string): Promise<void> {
+  return appendOperatorLog(sql, {
+    ...actor,
+    actionId: uuidv7(),
+    phase: "done",
+    action,
+    subject: "",
+    notice: "",
+    reason: null,
+    details: {},
+  });
 }
 
 /**

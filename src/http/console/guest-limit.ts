@@ -1,6 +1,6 @@
 import type { MiddlewareHandler } from "hono";
 import { localWindow } from "../middleware/sliding-window.ts";
-import type { GateVariables } from "./gate.ts";
+import type { Gate, GateVariables } from "./gate.ts";
 import type { ConsoleDeps } from "./page.ts";
 import { signInPage } from "./sign-in.ts";
 
@@ -8,12 +8,17 @@ const WINDOW_MS = 60_000;
 
 /**
  * Bounds the requests of clients that are not signed in: to learn that costs a statement, of which
- * operators wait for the same few connections. Requests of operators do not count.
+ * operators wait for the same few connections. Requests of operators do not count, and those of a
+ * session that is known here pass whatever others ask from the same address: that of a proxy, say.
  * The bound is per client and 60 s, in this process.
  */
-export function guestLimit(deps: ConsoleDeps): MiddlewareHandler<{ Variables: GateVariables }> {
+export function guestLimit(
+  deps: ConsoleDeps,
+  gate: Gate,
+): MiddlewareHandler<{ Variables: GateVariables }> {
   const window = localWindow({ limit: deps.guestRateLimit, windowMs: WINDOW_MS });
   return async function guestLimit(c, next) {
+    if (gate.wasFound(c)) return next();
     const client = deps.client(c);
     const { accepted, waitMs } = window.take(client, deps.clock.now());
     if (accepted) {

@@ -289,4 +289,18 @@ test("429 for a client that goes on asking without a session; operators are not 
   await service.close();
 });
 
+test("an operator is not held up by guests of the same address, until the session ends", async () => {
+  const service = await startService({ ...CONSOLE, VOTING_RATE_LIMIT: "20" });
+  const { cookie } = await signInOperator(service);
+  const asked = (given: string) => sendPlain(service, "/ops/log", { cookie: given });
+  const unknown = `starboard-operator=${"a".repeat(43)}`;
+  const guests = await Promise.all(Array.from({ length: 40 }, () => asked(unknown)));
+  assert.equal(guests.at(-1)?.status, 429);
+  assert.equal((await asked(cookie)).status, 200);
+  await service.sql`delete from operator_session`;
+  assert.equal((await asked(cookie)).status, 401);
+  assert.equal((await asked(cookie)).status, 429);
+  await service.close();
+});
+
 test.run();
