@@ -11,7 +11,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { test } from "uvu";
 import { temporaryFolder } from "./support/folder.ts";
-import { nodeArguments } from "./support/script.ts";
+import { COMPILED, nodeArguments } from "./support/script.ts";
 
 const VERSIONS = [22, 24];
 const FILES = ["actors/wallet-day", "http/voting/stars", "ledger/hedera-topic"];
@@ -25,7 +25,7 @@ for (const version of VERSIONS) {
   perhaps(`Node ${version} votes, decides and publishes`, async () => {
     for (const file of FILES) {
       const script = join(import.meta.dirname, `${file}.test.ts`);
-      const { stdout } = await run(node ?? "", nodeArguments(script));
+      const { stdout } = await run(node ?? "", nodeArguments(script, COMPILED, `v${version}.`));
       assert.match(stdout, /Passed: +[1-9]/, file);
     }
   });

@@ -6,11 +6,18 @@ import { fileURLToPath } from "node:url";
  */
 export const COMPILED = import.meta.url.endsWith(".js");
 
-/** Flags of `node` with which scripts of ours run; `source-places.ts` names the sources of a failure. */
-export const NODE_FLAGS = flagsOf(COMPILED);
+/**
+ * Most processes of a run end before optimized code has paid for its making. Under this flag, which
+ * Node 20 alone knows, a function runs nine times as long before V8 optimizes it.
+ */
+const OPTIMIZE_LATE = "--interrupt-budget=600000";
 
-function flagsOf(compiled: boolean): readonly string[] {
-  return compiled ? [] : ["--import", import.meta.resolve("tsx")];
+/** Flags of `node` with which scripts of ours run; `source-places.ts` names the sources of a failure. */
+export const NODE_FLAGS = flagsOf(COMPILED, process.version);
+
+function flagsOf(compiled: boolean, version: string): readonly string[] {
+  if (!compiled) return ["--import", import.meta.resolve("tsx")];
+  return version.startsWith("v20.") ? [OPTIMIZE_LATE] : [];
 }
 
 /** The file to run or import for a TypeScript file. */
@@ -19,7 +26,15 @@ export function scriptOf(file: string | URL, compiled = COMPILED): string {
   return compiled ? path.replace(/\.ts$/, ".js") : path;
 }
 
-/** What follows `node` on a command line that runs a TypeScript file. */
-export function nodeArguments(file: string | URL, compiled = COMPILED): readonly string[] {
-  return [...flagsOf(compiled), scriptOf(file, compiled)];
+/**
+ * What follows `node` on a command line that runs a TypeScript file.
+ *
+ * @param version of that `node`
+ */
+export function nodeArguments(
+  file: string | URL,
+  compiled = COMPILED,
+  version = process.version,
+): readonly string[] {
+  return [...flagsOf(compiled, version), scriptOf(file, compiled)];
 }
