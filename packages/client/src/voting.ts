@@ -140,7 +140,7 @@ export function voting(options: VotingOptions): Voting {
     allowance: (given) => ask("/allowance", given),
     preview: ({ type, id }, given) => ask("/preview", { ...given, query: { type, id } }),
     async star({ type, id }, { idempotencyKey = newIdempotencyKey(), ...given } = {}) {
-      // Before the first try: a key that no header can carry is not tried again.
+      // Before any try: no header can carry some keys.
       const headers = new Headers({ "idempotency-key": idempotencyKey });
       const cast = () => post<StarReply>("/stars", { target: { type, id } }, { ...given, headers });
       return persist(cast, retry, given.signal);
@@ -163,8 +163,7 @@ const DECIDED: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
 
 /**
  * Whether a star may have been cast though `star` threw this: nothing of ours was answered, or the
- * service does not know itself, as where the confirmation of a commit is lost. The same
- * Idempotency-Key asks again.
+ * service does not know itself. The same Idempotency-Key asks again.
  *
  * @param wasOpen whether the outcome of an earlier call with the key is not known
  */
