@@ -43,7 +43,10 @@ export async function migrate(
   makeAnew?: string,
 ): Promise<readonly AppliedMigration[]> {
   const statementTimeoutMs = MIGRATION_TIMEOUT_MS;
-  const pool = openPostgres(url, { connections: 1, statementTimeoutMs, reserves: true });
+  const pool = openPostgres(url, { connections: 1, statementTimeoutMs });
+  // In postgres.js 3.4.9 `reserve` never gets a connection that it opens itself without asking
+  // for types; a statement opens it.
+  await pool`select`;
   const connection = await pool.reserve();
   try {
     await connection`select pg_advisory_lock(${ADVISORY_LOCK})`;

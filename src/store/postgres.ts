@@ -39,8 +39,6 @@ export interface PoolOptions {
   /** Looks everything up by key, as the writer does, without regard to the tables' sizes. */
   readonly byKey?: boolean;
   readonly statementTimeoutMs?: number;
-  /** For `reserve`, which in postgres.js 3.4.9 never gets a new connection that asks for no types. */
-  readonly reserves?: boolean;
   /** Called when a connection ended: the next one may lead to another server (a failover). */
   readonly onClose?: () => void;
   /** Called with the notices that statements raise while they run. */
@@ -57,7 +55,7 @@ export function openPostgres(url: string, options: PoolOptions = {}): Sql {
     max: options.connections ?? bounds.postgresConnectionsMax,
     connect_timeout: 2,
     // The driver's own question about types ends the process where the connection breaks meanwhile.
-    fetch_types: options.reserves ?? false,
+    fetch_types: false,
     // The writer's connections end only when something ends them: then its actors are dropped.
     ...(options.writer ? { max_lifetime: null } : { idle_timeout: IDLE_SECONDS }),
     onclose: () => options.onClose?.(),

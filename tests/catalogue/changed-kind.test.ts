@@ -13,6 +13,7 @@ import { openPostgres, type Sql } from "../../src/store/postgres.ts";
 import { decidedStar } from "../support/engine.ts";
 import { testDatabase } from "../support/postgres.ts";
 import { until } from "../support/processes.ts";
+import { reserveConnection } from "../support/reserve-connection.ts";
 
 interface Context {
   sql: Sql;
@@ -27,7 +28,7 @@ const test = suite<Context>("an event's kind");
 
 test.before.each(async (context) => {
   const database = await testDatabase({ migrated: true });
-  const sql = openPostgres(database.url, { reserves: true, connections: 8 });
+  const sql = openPostgres(database.url, { connections: 8 });
   const writer = openPostgres(database.url, { connections: 4, writer: true });
   const [row] = await sql<{ now: number }[]>`select now_ms() as now`;
   const now = row?.now ?? 0;
@@ -94,7 +95,7 @@ const contradictions = async (sql: Sql) => [
 
 /** Locks a row until it is released. */
 async function hold(sql: Sql, statement: string): Promise<() => Promise<void>> {
-  const connection = await sql.reserve();
+  const connection = await reserveConnection(sql);
   await connection.unsafe(`begin; ${statement}`);
   return async () => {
     await connection`rollback`;

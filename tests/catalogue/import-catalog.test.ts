@@ -9,13 +9,14 @@ import { openPostgres, type Sql } from "../../src/store/postgres.ts";
 import { decidedStar } from "../support/engine.ts";
 import { type TestDatabase, testDatabase } from "../support/postgres.ts";
 import { until } from "../support/processes.ts";
+import { reserveConnection } from "../support/reserve-connection.ts";
 
 let database: TestDatabase;
 let sql: Sql;
 let writer: Sql;
 test.before(async () => {
   database = await testDatabase({ migrated: true });
-  sql = openPostgres(database.url, { reserves: true, connections: 3, statementTimeoutMs: 60_000 });
+  sql = openPostgres(database.url, { connections: 3, statementTimeoutMs: 60_000 });
   writer = openPostgres(database.url, { connections: 1, writer: true });
 });
 test.after(async () => {
@@ -283,7 +284,7 @@ test("an import that takes no ledger id from a project reads no messages", async
   const one = { id: "one", name: "One", category: "DATA" };
   const two = { ...one, id: "two" };
   await importCatalog(sql, { projects: [{ ...one, ledgerId: "0.0.11" }, two] }, waiting);
-  const operator = await sql.reserve();
+  const operator = await reserveConnection(sql);
   await operator`begin`;
   await operator`lock table outbox`;
   await importCatalog(sql, { projects: [{ ...one, ledgerId: "0.0.11" }] }, waiting);
@@ -346,7 +347,7 @@ test("an approval that is given or withdrawn while an import runs outlives it", 
   const catalog = { events: [event, hidden] };
   await importCatalog(sql, catalog, waiting);
   await approveRecord(sql, "event", "e");
-  const operator = await sql.reserve();
+  const operator = await reserveConnection(sql);
   await operator`begin`;
   await operator`update event set approved_at = case when id = 'hidden' then now_ms() end`;
   const importing = importCatalog(sql, catalog, waiting);

@@ -13,6 +13,7 @@ import { openPostgres, type Sql } from "../../src/store/postgres.ts";
 import { decidedStar } from "../support/engine.ts";
 import { testDatabase } from "../support/postgres.ts";
 import { until } from "../support/processes.ts";
+import { reserveConnection } from "../support/reserve-connection.ts";
 import { foldedScores, scores } from "../support/xp.ts";
 
 interface Context {
@@ -29,7 +30,6 @@ const test = suite<Context>("changing seasons");
 test.before.each(async (context) => {
   const database = await testDatabase({ migrated: true });
   const sql = openPostgres(database.url, {
-    reserves: true,
     connections: 8,
     statementTimeoutMs: 60_000,
   });
@@ -64,7 +64,7 @@ async function holdUp(sql: Sql): Promise<() => Promise<void>> {
       perform pg_advisory_xact_lock_shared(42);
       return query select * from xp_between_freely(move, after, up_to);
     end $$`);
-  const connection = await sql.reserve();
+  const connection = await reserveConnection(sql);
   await connection`select pg_advisory_lock(42)`;
   return async () => {
     await connection`select pg_advisory_unlock(42)`;
@@ -147,7 +147,7 @@ test("a transaction that cannot see what is booked meanwhile changes no season",
   cast,
 }) => {
   for (const level of ["repeatable read", "serializable"]) {
-    const connection = await sql.reserve();
+    const connection = await reserveConnection(sql);
     await connection.unsafe(`begin isolation level ${level}; select from season`);
     await cast(level.length);
     const adding = connection`insert into season values (gen_random_uuid(), 's', ${now - 1_000}, ${now + 600_000})`;

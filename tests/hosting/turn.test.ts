@@ -9,6 +9,7 @@ import { openPostgres } from "../../src/store/postgres.ts";
 import { castStar } from "../../src/voting/cast-star.ts";
 import { bodyOf, type Engine, seedDirectory, startEngine, verdictOf } from "../support/engine.ts";
 import { testDatabase } from "../support/postgres.ts";
+import { reserveConnection } from "../support/reserve-connection.ts";
 
 const test = suite<{ a: Engine; b: Engine; close: () => Promise<void> }>("turns");
 
@@ -396,7 +397,7 @@ test("an event that becomes a forever mint takes no star decided before", async 
 
 test("a turn that starts after its caller got 503 spends no vote", async ({ a }) => {
   await a.cast("0.0.522", "event/mint");
-  const connection = await a.sql.reserve();
+  const connection = await reserveConnection(a.sql);
   await connection.unsafe("begin; lock table star in access exclusive mode");
   const outcomes = await Promise.all(
     [1, 2, 3].map(() => a.cast("0.0.522", "event/mint").then(verdictOf, ({ code }) => code)),

@@ -15,6 +15,7 @@ import { openPostgres, type Sql } from "../../src/store/postgres.ts";
 import { decidedStar } from "../support/engine.ts";
 import { testDatabase } from "../support/postgres.ts";
 import { until } from "../support/processes.ts";
+import { reserveConnection } from "../support/reserve-connection.ts";
 import { foldedScores, scores } from "../support/xp.ts";
 
 interface Context {
@@ -30,7 +31,7 @@ const test = suite<Context>("folding seasons");
 
 test.before.each(async (context) => {
   const database = await testDatabase({ migrated: true });
-  const sql = openPostgres(database.url, { reserves: true, connections: 8 });
+  const sql = openPostgres(database.url, { connections: 8 });
   const writer = openPostgres(database.url, { connections: 4, writer: true });
   const [row] = await sql<{ now: number }[]>`select now_ms() as now`;
   const today = Date.parse(dayOf(row?.now ?? 0));
@@ -87,7 +88,7 @@ async function holdUp(sql: Sql, part: "first" | "later"): Promise<() => Promise<
       end if;
       return query select * from xp_between_freely(move, after, up_to);
     end $$`);
-  const connection = await sql.reserve();
+  const connection = await reserveConnection(sql);
   await connection`select pg_advisory_lock(42)`;
   return async () => {
     await connection`select pg_advisory_unlock(42)`;
@@ -130,7 +131,7 @@ for (const part of ["first", "later"] as const) {
 }
 
 test("what is being booked when a fold begins is in it", async ({ sql, now }) => {
-  const booking = await sql.reserve();
+  const booking = await reserveConnection(sql);
   await booking`begin`;
   await booking`select credit_xp('on its way', 1, 7, 'r')`;
   const span = { name: "s", startsAt: now - 600_000, endsAt: now + 600_000 };

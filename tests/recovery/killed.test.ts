@@ -12,6 +12,7 @@ import { type Day, dayOf, startOfDay } from "../../actors/day.ts";
 import { issueKey } from "../../src/keys/api-keys.ts";
 import type { Sql } from "../../src/store/postgres.ts";
 import { type Child, startProcess, until } from "../support/processes.ts";
+import { reserveConnection } from "../support/reserve-connection.ts";
 import { starboard } from "../support/starboard.ts";
 import { openLostWorld, stateOf } from "./world.ts";
 
@@ -37,7 +38,7 @@ const lockDay = (sql: Sql, day: Day) =>
   );
 
 async function hold(sql: Sql, statement: string): Promise<() => Promise<void>> {
-  const holder = await sql.reserve();
+  const holder = await reserveConnection(sql);
   await holder.unsafe(`begin; ${statement}`);
   return async () => {
     await holder.unsafe("rollback");

@@ -230,7 +230,7 @@ export async function openLostWorld({
     },
     async freshDatabase() {
       const database = await testDatabase({ migrated: true });
-      const sql = openPostgres(database.url, { reserves: true });
+      const sql = openPostgres(database.url);
       await seedDirectory(sql);
       await prepare(sql);
       await setNow(sql);

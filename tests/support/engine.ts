@@ -38,7 +38,7 @@ export async function startEngine(
   url: string,
   snapshots: Snapshots = NO_SNAPSHOTS,
 ): Promise<Engine> {
-  const sql = openPostgres(url, { connections: 4, reserves: true });
+  const sql = openPostgres(url, { connections: 4 });
   const writer = openPostgres(url, { connections: 4, writer: true });
   const clock = await followClock(
     () => readDatabaseClock(sql),

@@ -42,7 +42,7 @@ export const SETTINGS: ExportSettings = {
 
 export async function startExportRig(): Promise<ExportRig> {
   const database = await testDatabase({ migrated: true });
-  const owner = openPostgres(database.url, { connections: 2, reserves: true });
+  const owner = openPostgres(database.url, { connections: 2 });
   await seedDirectory(owner);
   const pool = (): Sql =>
     openPostgres(database.url, { connections: 2, byKey: true, role: "starboard_app" });

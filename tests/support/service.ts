@@ -39,7 +39,7 @@ export async function startService(
     testDatabase({ migrated: true }),
     testRedis({ own: true }),
   ]);
-  const sql = openPostgres(database.url, { connections: 4, reserves: true });
+  const sql = openPostgres(database.url, { connections: 4 });
   await seedDirectory(sql);
   const hedera = await startLocalHedera({ now: () => Date.now() });
   const treasury = await hedera.ledger.createAccount({ key: null });

@@ -19,6 +19,7 @@ import { createOwnTroubles } from "../../src/upkeep/own-troubles.ts";
 import { bodyOf, verdictOf } from "../support/engine.ts";
 import { type ExportRig, ofKind, SETTINGS, startExportRig } from "../support/export-rig.ts";
 import { until } from "../support/processes.ts";
+import { reserveConnection } from "../support/reserve-connection.ts";
 
 const NOON = DAY_MS / 2;
 const test = suite<{ rig: ExportRig }>();
@@ -101,7 +102,7 @@ test("a day is over by the database's clock alone, though the machine's is days 
 
 test("a star that is still being committed is waited for", async ({ rig }) => {
   await publishOnDay1(rig);
-  const late = await rig.owner.reserve();
+  const late = await reserveConnection(rig.owner);
   // A commit that hangs: it holds the lock that every writer takes before it draws a number.
   await late.unsafe("begin; lock table star in row exclusive mode");
   await rig.setClock(2, NOON);

@@ -4,6 +4,7 @@
  */
 import * as assert from "node:assert/strict";
 import { suite } from "uvu";
+import { reserveConnection } from "../../support/reserve-connection.ts";
 import {
   cast,
   newWallet,
@@ -67,7 +68,7 @@ test("several slow waits do not add up: a star is answered within 3 s, the rest 
     create view session as select session_kept.* from session_kept, pg_sleep(1.6);
     create view outbox as select outbox_kept.* from pg_sleep(1.6), outbox_kept;
     grant select on session, outbox to starboard_app`);
-  const holder = await service.sql.reserve();
+  const holder = await reserveConnection(service.sql);
   await holder`begin`;
   await holder`lock table event_total, item_day in exclusive mode`;
 

@@ -15,6 +15,7 @@ import { openRedis } from "../../../src/store/redis.ts";
 import { openSession } from "../../../src/voting/open-session.ts";
 import { keyList, thresholdKey } from "../../support/key-lists.ts";
 import { until } from "../../support/processes.ts";
+import { reserveConnection } from "../../support/reserve-connection.ts";
 import {
   cast,
   newKey,
@@ -187,7 +188,7 @@ test("410 CHALLENGE_EXPIRED: unknown, used, expired; of a hundred uses at once o
   const { body } = await challenge(service, wallet.id);
   const signed = signChallenge(wallet, body.message);
   // Held until several uses have found the challenge and are about to take it.
-  const holder = await service.sql.reserve();
+  const holder = await reserveConnection(service.sql);
   await holder`begin`;
   await holder`select from challenge where id = ${body.id} for update`;
   const using = Promise.all(

@@ -7,6 +7,7 @@
 import * as assert from "node:assert/strict";
 import { suite } from "uvu";
 import { openPostgres } from "../../../src/store/postgres.ts";
+import { reserveConnection } from "../../support/reserve-connection.ts";
 import { brief, gate, type Stage, setStage, type Voter } from "./stage.ts";
 
 const test = suite<{ stage: Stage }>("holdings check and stars");
@@ -152,8 +153,8 @@ test("where stars hold a mint's total, the check gives way and comes again", asy
   await stage.star(voter);
   await stage.hedera.ledger.transfer(stage.collections.A, voter.a, stage.treasury);
   // The service's own role locks a total by functions alone.
-  const owner = openPostgres(stage.url, { connections: 1, reserves: true });
-  const holder = await owner.reserve();
+  const owner = openPostgres(stage.url, { connections: 1 });
+  const holder = await reserveConnection(owner);
   await holder`begin`;
   await holder`select from event_total where event_id = 'mint' for update`;
   const held = brief(await stage.checkNow());
