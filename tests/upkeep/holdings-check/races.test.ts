@@ -200,7 +200,8 @@ test("stars, transfers and two checks at once, many rounds: some order of commit
   );
   const pick = <T>(from: readonly T[]): T => from[Math.floor(random() * from.length)] as T;
   let [stars, removals] = [0, 0];
-  for (let round = 0; round < 12; round += 1) {
+  // A check gives way to stars, so it is luck how much it removes in a round.
+  for (let round = 0; round < 12 || (removals < 6 && round < 60); round += 1) {
     const trade = async () => {
       for (let n = 0; n < 12; n += 1) {
         const { of, serial } = pick(nfts);
