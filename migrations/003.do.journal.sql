@@ -39,7 +39,8 @@ create table star (
   primary key (day, id),
   constraint star_slot unique (wallet, day, slot),
   constraint star_within_allowance check (slot between 1 and allowance_limit),
-  constraint star_dated_by_its_instant check (day = utc_day(at)),
+  -- `utc_day(at)`, written out: a function's text would be read anew by each statement that checks it.
+  constraint star_dated_by_its_instant check (day = date '1970-01-01' + (at / 86400000)::integer),
   constraint star_weight_adds_up check (weight = base + counted_a + bonus_b),
   constraint star_power_from_holdings check (voting_power >= weight)
 ) partition by range (day);

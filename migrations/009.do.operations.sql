@@ -134,10 +134,11 @@ language sql stable as $$
 $$;
 
 -- For tables of one kind, which is the trigger's argument, and for those whose rows name theirs. A
--- statement that changed no row counts for nothing.
+-- statement that changed no row counts for nothing, nor one of a function that notes its changes itself.
 create function note_changed() returns trigger
 language plpgsql as $$
 begin
+  if current_setting('starboard.notes_itself', true) = 'on' then return null; end if;
   if tg_nargs = 0 then
     perform note_change(target_type) from (select distinct target_type from changed) as kinds;
   elsif exists (select from changed) then
