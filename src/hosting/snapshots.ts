@@ -35,7 +35,8 @@ const snapshotSchema = z.tuple([
   z.array(z.tuple([z.uuid(), z.string(), z.number().int()])),
 ]);
 
-export function createSnapshots(redis: Redis) {
+/** @param readWithinMs how long a read waits for Redis */
+export function createSnapshots(redis: Redis, readWithinMs = READ_WITHIN_MS) {
   /** By day, then by wallet. */
   let waiting = new Map<string, Map<string, WalletDayState>>();
   let count = 0;
@@ -60,7 +61,7 @@ export function createSnapshots(redis: Redis) {
         [...new Set(keys.map(({ day }) => day))].map(async (day) => {
           const ofDay = keys.filter((key) => key.day === day);
           const wallets = ofDay.map(({ wallet }) => wallet);
-          const texts = await runCommand(redis.hmGet(snapshotKey(day), wallets), READ_WITHIN_MS);
+          const texts = await runCommand(redis.hmGet(snapshotKey(day), wallets), readWithinMs);
           for (const [n, key] of ofDay.entries()) found.set(key, texts[n] ?? null);
         }),
       );

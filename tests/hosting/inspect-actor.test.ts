@@ -23,6 +23,7 @@ import { closeRedis, openRedis, type Redis } from "../../src/store/redis.ts";
 import { type Engine, seedDirectory, startEngine } from "../support/engine.ts";
 import { testDatabase } from "../support/postgres.ts";
 import { testRedis } from "../support/redis.ts";
+import { SLACK_MS } from "../support/slack.ts";
 
 interface Context {
   engine: Engine;
@@ -40,7 +41,7 @@ test.before.each(async (context) => {
   const [database, server] = await Promise.all([testDatabase({ migrated: true }), testRedis()]);
   const redis = openRedis(server.url, silentLogger);
   if (!redis.isReady) await new Promise((resolve) => redis.once("ready", resolve));
-  const snapshots = createSnapshots(redis);
+  const snapshots = createSnapshots(redis, SLACK_MS);
   const mintSnapshots = createMintSnapshots(redis);
   const engine = await startEngine(database.url, snapshots);
   await seedDirectory(engine.sql);

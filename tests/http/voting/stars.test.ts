@@ -306,9 +306,12 @@ test("422 IDEMPOTENCY_KEY_REUSED: another body under the same key", async ({ ser
 
 test("twenty concurrent twins get one star", async ({ service, token }) => {
   const key = { "idempotency-key": "twins" };
-  const replies = await Promise.all(
-    Array.from({ length: 20 }, () => cast(service, token, "event/mint", key)),
-  );
+  // A busy machine may have no time for all of them: a client asks again by the same key.
+  const twin = async (): Promise<Reply> => {
+    const reply = await cast(service, token, "event/mint", key);
+    return reply.status === 503 ? twin() : reply;
+  };
+  const replies = await Promise.all(Array.from({ length: 20 }, twin));
   assert.ok(replies.every(({ status }) => status === 201));
   assert.equal(new Set(replies.map(({ text }) => text)).size, 1);
   assert.equal(await used({ service, token }), 1);

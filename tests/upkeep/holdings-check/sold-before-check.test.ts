@@ -10,9 +10,9 @@ import { suite } from "uvu";
 import { DAY_MS, type Day, dayOf } from "../../../actors/day.ts";
 import { noEventAccounts } from "../../../src/audit/event-accounts.ts";
 import { addRelease, foldMint, type MintHappening } from "../../../src/audit/mint-order.ts";
-import { RetryableError } from "../../../src/errors.ts";
 import { releasesOfDay, starsOfDay } from "../../../src/journal/read-export.ts";
 import { openPostgres, type Sql } from "../../../src/store/postgres.ts";
+import { patiently } from "../../support/patiently.ts";
 import { brief, gate, type Stage, setStage, type Voter } from "./stage.ts";
 
 const test = suite<{ stage: Stage; owner: Sql; days: number }>("sold before the check");
@@ -69,17 +69,6 @@ async function sell(stage: Stage, seller: Voter, to: Voter, of: { a?: number; b?
   const { ledger } = stage.hedera;
   await ledger.transfer(stage.collections.A, seller.a.slice(0, of.a ?? 0), to.id);
   await ledger.transfer(stage.collections.B, seller.b.slice(0, of.b ?? 0), to.id);
-}
-
-/** As a client does: on a busy machine a star may come too late, and is cast again. */
-async function starPatiently(stage: Stage, voter: Voter): Promise<number> {
-  for (;;) {
-    try {
-      return await stage.star(voter);
-    } catch (error) {
-      if (!(error instanceof RetryableError) || error.code !== "UNAVAILABLE") throw error;
-    }
-  }
 }
 
 function releasesOf({ sql }: Stage, seller: Voter) {
@@ -265,7 +254,7 @@ test("six buyers, other voters and a check at the same moment: everything ends a
   for (const { seller, buyer } of pairs) await sell(stage, seller, buyer, { a: 1, b: 1 });
   const others = await Promise.all(Array.from({ length: 6 }, () => stage.wallet(1)));
   const voters = [...pairs.map(({ buyer }) => buyer), ...others];
-  const stars = voters.map((voter) => starPatiently(stage, voter));
+  const stars = voters.map((voter) => patiently(() => stage.star(voter)));
   await Promise.all([stage.check().runDue(), ...stars]);
   for (const { seller } of pairs) {
     const ended = (await releasesOf(stage, seller)).map(({ what }) => what);
