@@ -149,7 +149,18 @@ test("an item that is gone says so for itself alone: the next one is asked for",
   await tab.visit("/tokens");
   const places = page.locator("[data-carries]");
   await places.nth(1).filter({ hasText: "Would carry 1: 1 + 0 + 0." }).waitFor();
-  await places.first().filter({ hasText: "This is no longer in the directory." }).waitFor();
+  const isGone = places.first().filter({ hasText: "This is no longer in the directory." });
+  await isGone.waitFor();
+  // The page is read again while others are in sight: what they would carry is not said of this one.
+  await page.locator("[data-star]").last().scrollIntoViewIfNeeded();
+  await places.last().filter({ hasText: "Would carry 1" }).waitFor();
+  const asked = page.waitForResponse("**/voting/preview?*");
+  await page.evaluate(`document.dispatchEvent(new CustomEvent("reread"))`);
+  await asked;
+  const again = page.waitForResponse(first ?? "");
+  await page.locator("[data-star]").first().scrollIntoViewIfNeeded();
+  await again;
+  await isGone.waitFor();
   await tab.close();
 });
 

@@ -8,8 +8,13 @@ import { service, targetOf } from "./service.ts";
 let queue: Promise<unknown> = Promise.resolve();
 /** By item; items where every star carries the whole power share one. */
 const previews = new Map<string, Promise<Preview>>();
+/** Items that the directory no longer has: what others share does not hold for them. */
+const gone = new Set<string>();
 
-const nameOf = (key: string, scope: Scope): string => (scope === "none" ? "the whole power" : key);
+const nameOf = (key: string, scope: Scope): string =>
+  scope === "none" && !gone.has(key) ? "the whole power" : key;
+const isNotFound = (error: unknown): boolean =>
+  error instanceof StarboardError && error.code === "NOT_FOUND";
 
 /** What a star would carry now; undefined while it is not known. */
 const known = new Map<string, number>();
@@ -36,7 +41,7 @@ function load(key: string, scope: Scope): Promise<Preview> {
   if (asked !== undefined) {
     return asked.catch((error) => {
       // The item that was asked for is gone, and says nothing of this one.
-      if (error instanceof StarboardError && error.code === "NOT_FOUND") return load(key, scope);
+      if (isNotFound(error)) return load(key, scope);
       throw error;
     });
   }
@@ -45,7 +50,10 @@ function load(key: string, scope: Scope): Promise<Preview> {
   previews.set(name, preview);
   preview.then(
     ({ weight }) => known.set(name, weight),
-    () => previews.delete(name),
+    (error) => {
+      previews.delete(name);
+      if (isNotFound(error)) gone.add(key);
+    },
   );
   return preview;
 }
