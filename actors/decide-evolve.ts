@@ -74,10 +74,13 @@ export function decideEvolve<
     if (next.status === "error") throw fail("failed");
     return { next: { value: String(next.value), context: next.context as Context }, fail };
   };
+  // XState would take all its steps again for each actor, to the same state: only the context differs.
+  const { context: firstContext } = machine.config;
+  const firstValue = String(machine.getInitialSnapshot(scope, sampleInput).value);
   return {
     initial(input) {
-      const { value, context } = machine.getInitialSnapshot(scope, input);
-      return { value: String(value), context: context as Context };
+      const context = typeof firstContext === "function" ? firstContext({ input }) : firstContext;
+      return { value: firstValue, context };
     },
     decide(state, command) {
       const { next, fail } = step(state, command);

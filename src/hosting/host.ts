@@ -75,8 +75,8 @@ export function createHost({
     return hosted;
   };
   const reload = async (key: WalletDayKey, notBefore = 0): Promise<LoadedWalletDay> => {
-    const { stars, seasonId, readAt } = await load({ ...key, notBefore });
-    return { ...remember({ state: foldWalletDay(key, stars, seasonId), isProved: true }), readAt };
+    const { stars, seasonId, readAt } = await load({ notBefore, ...key });
+    return { readAt, ...remember({ state: foldWalletDay(key, stars, seasonId), isProved: true }) };
   };
   const restore = async (
     key: WalletDayKey,

@@ -88,10 +88,10 @@ export function countWeight(
   const star: EventStar = { type: "star", wallet, holdings, at };
   const scope = { event: target.id, weight: 0, stars: 0, counted: slice.counted };
   if (target.rule.scope === "event-day") {
-    return eventDay.decide({ value: "counting", context: { ...scope, day } }, star);
+    return eventDay.decide({ value: "counting", context: { day, ...scope } }, star);
   }
   const wallets = { [wallet]: { value: slice.standing, context: { votedOn: null } } };
-  const mint = { value: "collecting", context: { ...scope, wallets } };
+  const mint = { value: "collecting", context: { wallets, ...scope } };
   const ended = slice.ends.length === 0 ? mint : foreverMint.evolve(mint, releasedFact(slice.ends));
   return foreverMint.decide(ended, star);
 }

@@ -48,7 +48,7 @@ export function createSnapshots(redis: Redis, readWithinMs = READ_WITHIN_MS) {
     count = 0;
     if (!redis.isReady) return;
     const writes = [...days].flatMap(([day, states]) => [
-      redis.hSet(snapshotKey(day), Object.fromEntries([...states].map(encode))),
+      redis.hSet(snapshotKey(day), [...states].map(encode)),
       redis.pExpireAt(snapshotKey(day), endOfDay(day) + DAY_MS),
     ]);
     // A snapshot that could not be written is only missing.

@@ -184,7 +184,7 @@ async function recall(
 ): Promise<LoadedWalletDay> {
   const known = host.recall(key);
   if (known === undefined) return host.reload(key);
-  return { ...known, state: underPass(known.state, seasonId), readAt };
+  return { readAt, ...known, state: underPass(known.state, seasonId) };
 }
 
 /** A machine that fails on an actor says nothing of the star: the actor goes, the error stays. */

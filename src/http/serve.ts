@@ -66,7 +66,7 @@ export async function serveHttp(
   const askApp: AskApp = (incoming, outgoing, prechecked) => {
     if (prechecked === undefined) return void answer(incoming, outgoing);
     // A listener of its own hands on by argument what is known of this one request.
-    const listener = (request: Request, env: object) => app.fetch(request, { ...env, prechecked });
+    const listener = (request: Request, env: object) => app.fetch(request, { prechecked, ...env });
     void getRequestListener(listener, LISTENER)(incoming, outgoing);
   };
   let isDraining = false;

@@ -124,7 +124,7 @@ function admissionOf(row: AdmissionRow, query: AdmissionQuery | undefined): Admi
   const { request_hash: requestHash, reply, event_kind: eventKind, ledger_id: ledgerId } = row;
   return {
     wallet: row.wallet === null ? null : walletOf(row.wallet),
-    target: row.found ? targetOf({ ...query.target, eventKind, ledgerId }) : null,
+    target: row.found ? targetOf({ eventKind, ledgerId, ...query.target }) : null,
     kept: requestHash === null || reply === null ? null : { requestHash, reply },
     seasonId: row.season_id,
     readAt: row.now,

@@ -42,12 +42,12 @@ const COUNTER_PLACE = '"totalVotes":0}';
  */
 export function starReply(star: StarRecord): ReplyHalves {
   const receipt: StarReceipt = {
+    publication: NOT_SUBMITTED,
     ...star,
     holdings: {
       collectionA: star.holdings.collectionA.length,
       collectionB: star.holdings.collectionB.length,
     },
-    publication: NOT_SUBMITTED,
   };
   const text = JSON.stringify({
     star: starBody(receipt),

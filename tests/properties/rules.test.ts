@@ -7,7 +7,7 @@
 import * as assert from "node:assert/strict";
 import fc from "fast-check";
 import { test } from "uvu";
-import { type AnyStateMachine, transition } from "xstate";
+import { type AnyStateMachine, initialTransition, transition } from "xstate";
 import { dayOf } from "../../actors/day.ts";
 import type { DecideEvolve, State } from "../../actors/decide-evolve.ts";
 import { eventDay, eventDayMachine } from "../../actors/event-day.ts";
@@ -188,6 +188,29 @@ function stepBoth<Context>(
   }
   assert.deepEqual(state, frozen, "the state before is left as it was");
 }
+
+test("an actor begins as XState's own initialTransition() makes it, and shares nothing with another", () => {
+  const text = fc.string();
+  const key = fc.record({ wallet: text, day: fc.constantFrom("2026-11-20", "2027-01-01") });
+  const both = <Input, Context>(
+    machine: AnyStateMachine,
+    { initial }: Pick<DecideEvolve<Input, Context, never, unknown, never>, "initial">,
+    input: Input,
+  ): void => {
+    const [{ value, context }] = initialTransition(machine, input);
+    const first = initial(input);
+    assert.deepEqual(first, { value, context });
+    if (input !== undefined) assert.notEqual(initial(input).context, first.context);
+  };
+  fc.assert(
+    fc.property(key, text, ({ wallet, day }, event) => {
+      both(walletDayMachine, walletDay, { wallet, day });
+      both(eventDayMachine, eventDay, { event, day });
+      both(foreverMintMachine, foreverMint, { event });
+      both(mintWalletMachine, mintWallet, undefined);
+    }),
+  );
+});
 
 test("the shared scope takes commands and facts as XState's transition(), twice alike, and changes nothing it is given", () => {
   let wallets = 0;

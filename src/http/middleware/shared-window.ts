@@ -119,7 +119,7 @@ export function sharedWindow(options: SharedWindowOptions) {
   const askTogether = batcher(askAll, BATCHING);
 
   const room = rememberRoom(limit);
-  const byProcess = (verdict: Verdict): CountedVerdict => ({ ...verdict, countedBy: "process" });
+  const byProcess = (verdict: Verdict): CountedVerdict => ({ countedBy: "process", ...verdict });
 
   return {
     limit,

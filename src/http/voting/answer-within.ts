@@ -5,7 +5,7 @@ import { RetryableError } from "../../errors.ts";
 /** The time a request may take, without what its client takes. */
 export interface Deadline {
   /** When it is over, by `performance.now()`. */
-  readonly answerBy: number;
+  answerBy(): number;
   /** Does something that takes the client's time: the deadline waits meanwhile. */
   without<T>(work: () => Promise<T>): Promise<T>;
 }
@@ -41,9 +41,8 @@ export function answerWithin(): MiddlewareHandler<{ Variables: DeadlineVariables
     };
     timer = setTimeout(ring, allowedMs);
     c.set("deadline", {
-      get answerBy() {
-        return answerBy;
-      },
+      // A getter would keep the whole request long after its end (docs/decisions/0037).
+      answerBy: () => answerBy,
       async without(work) {
         const startedAt = performance.now();
         isClientsTime = true;

@@ -123,8 +123,8 @@ function signInAnswers(
       readVotingQuery(c, query);
       const { cookie, ...signed } = await c.get("deadline").without(() => readJson(c, body));
       if (cookie) deps.tokens.requireOwnPage(c);
-      const { answerBy } = c.get("deadline");
-      const opened = await deps.openSession({ ...signed, origin: originOf(c), answerBy });
+      const answerBy = c.get("deadline").answerBy();
+      const opened = await deps.openSession({ origin: originOf(c), answerBy, ...signed });
       const { token, wallet } = opened;
       const expiresAt = instant(opened.expiresAt);
       if (!cookie) return c.json({ token, wallet, expiresAt }, 201);
@@ -169,8 +169,8 @@ function starAnswers(
         if ((await deps.findSession(token)) === null) throw invalidSession();
         throw error;
       }
-      const { answerBy } = c.get("deadline");
-      const result = await deps.castStar({ ...wish, voter: { token }, answerBy });
+      const answerBy = c.get("deadline").answerBy();
+      const result = await deps.castStar({ voter: { token }, answerBy, ...wish });
       return castReply(c, result, deps.clock.now());
     },
     async listStars(c) {

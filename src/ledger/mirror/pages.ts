@@ -41,7 +41,7 @@ export async function* walkPages<P extends Page>(
   for (let target: string | undefined = `${path}?${query}`; target !== undefined; ) {
     if (seen.size === bounds.mirrorPagesMax) throw endless(path);
     seen.add(target);
-    const asked: Asked<P> = { ...page, target };
+    const asked: Asked<P> = { target, ...page };
     const read = await within(limits, (budget) => reader.list(asked, budget));
     // Checked before the page is handed out: rows of a node that lies about its
     // links are not worth having.

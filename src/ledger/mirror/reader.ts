@@ -34,7 +34,7 @@ export class MirrorReader {
   }
 
   #ask<T>(asked: Asked<T>, budget: Budget): Promise<Answer<T> | null> {
-    return this.#transport.ask({ ...asked, target: API + asked.target, budget });
+    return this.#transport.ask({ budget, ...asked, target: API + asked.target });
   }
 }
 

@@ -140,9 +140,9 @@ export class MirrorTransport {
       if (budget.isOver) throw new MirrorError("aborted", "not asked again, its reader is gone");
       try {
         return await this.#askOnce(turn.endpoint, {
-          ...request,
           endsAt,
           untried: turns.filter(({ tries }) => tries === 0).length,
+          ...request,
         });
       } catch (error) {
         if (!(error instanceof MirrorError)) throw error;
