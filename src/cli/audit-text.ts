@@ -2,10 +2,10 @@ import type { Conclusion } from "../audit/conclude.ts";
 import type { KnownMatter, Mismatch } from "../audit/report.ts";
 import { table } from "./output.ts";
 
-type Told = Omit<Conclusion, "isAhead">;
+type Shown = Omit<Conclusion, "isAhead">;
 
 /** An audit's conclusion for people: what was checked, then the first thing that is wrong, in full. */
-export function auditText(conclusion: Told): string {
+export function auditText(conclusion: Shown): string {
   return [
     conclusion.ok
       ? "Everything that was checked holds."
@@ -22,7 +22,7 @@ export function auditText(conclusion: Told): string {
     .join("\n\n");
 }
 
-function checkedTable({ checked, margins }: Told): string {
+function checkedTable({ checked, margins }: Shown): string {
   const rows = {
     messages: checked.messages,
     "event stars": checked.eventStars,
@@ -41,7 +41,7 @@ function checkedTable({ checked, margins }: Told): string {
   });
 }
 
-function topicsTable({ topics }: Told): string {
+function topicsTable({ topics }: Shown): string {
   return table(topics, {
     topic: "topic",
     messages: ({ sequenceNumber }) => sequenceNumber.toLocaleString("en"),
@@ -51,7 +51,7 @@ function topicsTable({ topics }: Told): string {
   });
 }
 
-function kindsTable({ byKind }: Told): string {
+function kindsTable({ byKind }: Shown): string {
   const rows = Object.entries(byKind);
   if (rows.length === 0) return "";
   return table(rows, { mismatch: ([kind]) => kind, times: ([, count]) => count });

@@ -47,7 +47,7 @@ export type TurnResult =
       readonly keptReply: string | null;
     }
   | { readonly kind: "refused"; readonly decision: Refusal; readonly day: Day }
-  /** A twin of this request bound the key first: its reply is the reply. */
+  /** Another request with the same key was stored first: the star is answered as that one was. */
   | { readonly kind: "replayed"; readonly kept: KeptReply };
 
 export type Refusal = Extract<WalletDecision, { code: "ALREADY_STARRED" | "ALLOWANCE_EXHAUSTED" }>;
@@ -67,7 +67,7 @@ const OTHER_DAY_PAUSE_MS = 5;
  * is changed or promised: the turn asks again.
  *
  * @param now epoch milliseconds
- * @returns the refusal, or null where nothing speaks against the star
+ * @returns the refusal, or null where the star may go on
  */
 export function askFirst(state: WalletDayState, target: Target, now: number): Refusal | null {
   const decision = walletDay.decide(state, { type: "star", target, now });

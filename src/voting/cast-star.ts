@@ -87,7 +87,7 @@ export async function castStar(deps: CastStarDeps, cast: CastStar): Promise<Cast
   if (failpoint) await failpoint("vote.after_mirror");
   const result = await runStatement(
     inSpan("turn", () =>
-      takeTurnAndTell(deps, {
+      takeTurnAndAnnounce(deps, {
         wallet,
         target,
         holdings,
@@ -113,15 +113,15 @@ export async function castStar(deps: CastStarDeps, cast: CastStar): Promise<Cast
   return { kind: "accepted", body };
 }
 
-/** What is stored is told, also where its caller has been answered 503 meanwhile. */
-async function takeTurnAndTell(deps: CastStarDeps, intent: TurnIntent): Promise<TurnResult> {
+/** A stored star is announced, also where its caller has been answered 503 meanwhile. */
+async function takeTurnAndAnnounce(deps: CastStarDeps, intent: TurnIntent): Promise<TurnResult> {
   const result = await takeTurn(deps, intent);
   if (result.kind === "accepted") deps.onAccepted(result.star, result.totalVotes);
   return result;
 }
 
 /**
- * What speaks against a star before any network. The journal's version and the pass were read
+ * Whether a star can be refused before anything is read over the network. The journal's version and the pass were read
  * after the request arrived, so a memory at that version refuses rightly. A refusal that rests on a
  * snapshot, or on a memory that has gone further meanwhile, is asked of the journal.
  */

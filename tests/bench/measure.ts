@@ -78,6 +78,9 @@ export interface Phase {
 }
 
 const WARM_UP_SHARE = 0.25;
+/** A server just started compiles what it runs for some ten seconds: its first phase warms up longer. */
+const FIRST_WARM_UP_SHARE = 1;
+const measured = new WeakSet<Candidate>();
 
 /** Warms up, measures, and keeps the figures of one phase. */
 export async function measure(bench: Bench, candidate: Candidate, phase: Phase): Promise<number> {
@@ -90,7 +93,9 @@ export async function measure(bench: Bench, candidate: Candidate, phase: Phase):
     from,
     workload: phase.workload,
   });
-  const warmUp = await bench.load.ask<LoadReport>(order(phase.from, seconds * WARM_UP_SHARE));
+  const share = measured.has(candidate) ? WARM_UP_SHARE : FIRST_WARM_UP_SHARE;
+  measured.add(candidate);
+  const warmUp = await bench.load.ask<LoadReport>(order(phase.from, seconds * share));
   const from = phase.from + warmUp.answered;
   const before = await readMeters(bench, candidate);
   const report = await bench.load.ask<LoadReport>(order(from, seconds));

@@ -51,7 +51,7 @@ export async function benchStars(bench: Bench): Promise<void> {
       }
     : {
         wallets: 400_000,
-        ledgerWallets: 80_000,
+        ledgerWallets: 140_000,
         warmWallets: 10_000,
         refusedWallets: 1_000,
         connections: [64, 16, 256, 1],

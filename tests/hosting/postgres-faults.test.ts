@@ -86,14 +86,14 @@ async function assertTrue(
     select id::text, weight, wallet, slot from star order by wallet, slot`;
   const named = (all: readonly { id: string; weight: number }[]) =>
     all.map(({ id, weight }) => `${id} weighs ${weight}`);
-  const [told, stored] = [named(acknowledged), named(rows)];
+  const [answered, stored] = [named(acknowledged), named(rows)];
   assert.deepEqual(
     {
-      lost: told.filter((star) => !stored.includes(star)),
-      untold: stored.filter((star) => !told.includes(star)),
-      toldTwice: told.filter((star, place) => told.indexOf(star) < place),
+      lost: answered.filter((star) => !stored.includes(star)),
+      unacknowledged: stored.filter((star) => !answered.includes(star)),
+      acknowledgedTwice: answered.filter((star, place) => answered.indexOf(star) < place),
     },
-    { lost: [], untold: [], toldTwice: [] },
+    { lost: [], unacknowledged: [], acknowledgedTwice: [] },
   );
   const slots = WALLETS.flatMap(() => [1, 2, 3, 4, 5]);
   assert.deepEqual(

@@ -62,7 +62,7 @@ for (const status of ["INVALID_TRANSACTION_START", "INSUFFICIENT_PAYER_BALANCE"]
   });
 }
 
-test("a refusal that only an operator can cure is told at once", async () => {
+test("a refusal that only an operator can cure is shown at once", async () => {
   const ledger = new FakeLedger();
   ledger.sendFaults.push({ kind: "refused", status: "INVALID_SIGNATURE" });
   const clock = createLedgerClock(() => ledger.now);

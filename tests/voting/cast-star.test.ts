@@ -17,12 +17,12 @@ test.after(async () => {
   await database.close();
 });
 
-test("a star that was stored and answered 503 is told once", async () => {
+test("a star that was stored and answered 503 is announced once", async () => {
   const { casting } = engine.parts;
-  const told: string[] = [];
+  const announced: string[] = [];
   const deps: typeof casting = {
     ...casting,
-    onAccepted: ({ id }) => told.push(id),
+    onAccepted: ({ id }) => announced.push(id),
     commit: async (...given) => {
       const stored = await casting.commit(...given);
       await pause(600);
@@ -37,14 +37,14 @@ test("a star that was stored and answered 503 is told once", async () => {
       answerBy,
     });
   await assert.rejects(cast(performance.now() + 500), { code: "UNAVAILABLE" });
-  assert.deepEqual(told, []);
+  assert.deepEqual(announced, []);
   await pause(700);
   const rows = await engine.sql<{ id: string }[]>`select id from star`;
   assert.deepEqual(
-    told,
+    announced,
     rows.map(({ id }) => id),
   );
-  assert.equal(told.length, 1);
+  assert.equal(announced.length, 1);
 });
 
 test.run();

@@ -90,7 +90,7 @@ function readingOf(
   { of, take }: (typeof SERIES)[number],
   known: readonly MinuteDelta[],
 ): number | null {
-  // Counts are told apart by a second word; of what is measured that is another thing, as `mirror failed`.
+  // A count has parts, named by a second word; a second word of a measured value is another value (`mirror failed`).
   const mine = known.filter(
     ({ name }) => name === of || (take === "count" && name.startsWith(`${of} `)),
   );
