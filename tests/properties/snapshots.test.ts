@@ -102,8 +102,8 @@ function lyingRedis(nextLie: () => string, handedOut: (lie: string) => void) {
   };
   const redis = {
     isReady: true,
-    hSet: async (_: string, values: Readonly<Record<string, string>>) => {
-      for (const [wallet, text] of Object.entries(values)) {
+    hSet: async (_: string, values: readonly (readonly [string, string])[]) => {
+      for (const [wallet, text] of values) {
         written.set(wallet, [...(written.get(wallet) ?? []), text]);
       }
     },

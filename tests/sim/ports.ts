@@ -150,9 +150,9 @@ export class RedisPort {
       get isReady() {
         return !faults.isOn("redis: away");
       },
-      hSet: (key: string, fields: Readonly<Record<string, string>>) =>
+      hSet: (key: string, fields: readonly (readonly [string, string])[]) =>
         call(() => {
-          for (const [field, text] of Object.entries(fields)) this.#write(key, field, text);
+          for (const [field, text] of fields) this.#write(key, field, text);
         }),
       hmGet: (key: string, fields: readonly string[]) =>
         call(() => fields.map((field) => this.#read(key, field))),
