@@ -1,3 +1,4 @@
+import { RetryableError } from "../errors.ts";
 import type { QueueBoard } from "../http/console/queue-board.ts";
 import { exportAlarms } from "../journal/export-days.ts";
 import type { Metrics } from "../metrics.ts";
@@ -21,6 +22,17 @@ export async function refreshMetrics(
   const verdict = await readVerdict(sql);
   for (const { name, ok } of verdict.checks) metrics.checkFailing.set({ check: name }, ok ? 0 : 1);
   if (isAway(verdict)) return;
+  await setCounts(sql, metrics, board).catch((error) => {
+    // Postgres went away since the verdict: the next scrape says so.
+    if (!(error instanceof RetryableError)) throw error;
+  });
+}
+
+async function setCounts(
+  sql: Sql,
+  metrics: Metrics,
+  board: Pick<QueueBoard, "countJobs"> | undefined,
+): Promise<void> {
   // Redis may be away: the queues then have no samples, and the rest goes on.
   const counting = board?.countJobs().catch(() => []) ?? [];
   const publishing = await pendingPublications(sql);

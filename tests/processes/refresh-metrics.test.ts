@@ -1,0 +1,51 @@
+import * as assert from "node:assert/strict";
+import { suite } from "uvu";
+import { createMetrics } from "../../src/metrics.ts";
+import { refreshMetrics } from "../../src/processes/refresh-metrics.ts";
+import { openPostgres, type Sql } from "../../src/store/postgres.ts";
+import { type TestDatabase, testDatabase } from "../support/postgres.ts";
+
+const test = suite("figures for a scrape");
+let database: TestDatabase;
+let pool: Sql;
+
+test.before(async () => {
+  database = await testDatabase({ migrated: true });
+  pool = openPostgres(database.url, { connections: 2 });
+});
+test.after(async () => {
+  await pool.end({ timeout: 1 });
+  await database.close();
+});
+
+/** Figures of a scrape in which each statement after the verdict fails. */
+async function scrapeThatFails(error: Error): Promise<string> {
+  const metrics = createMetrics();
+  metrics.publishingPending.set(7);
+  const { checkFailing } = metrics;
+  const set = checkFailing.set as (...given: unknown[]) => void;
+  let isJudged = false;
+  checkFailing.set = (...given: unknown[]) => {
+    isJudged = true;
+    set.apply(checkFailing, given);
+  };
+  const sql = new Proxy(pool, {
+    apply: (target, self, given) =>
+      isJudged ? Promise.reject(error) : Reflect.apply(target, self, given),
+  });
+  await refreshMetrics(sql, metrics, undefined);
+  return metrics.registry.metrics();
+}
+
+test("a Postgres that goes away after the verdict leaves the counts as last known", async () => {
+  const gone = Object.assign(new Error("gone"), { code: "CONNECTION_CLOSED" });
+  const text = await scrapeThatFails(gone);
+  assert.match(text, /^starboard_publishing_pending 7$/m);
+  assert.match(text, /^starboard_check_failing\{check="publishing"\} 0$/m);
+});
+
+test("a statement that is wrong is not kept quiet", async () => {
+  await assert.rejects(scrapeThatFails(new TypeError("a defect")), /a defect/);
+});
+
+test.run();
