@@ -31,6 +31,11 @@ export interface HostedWalletDay {
 export interface LoadedWalletDay extends HostedWalletDay {
   /** When the pass was read, epoch ms by the database's clock. */
   readonly readAt: number;
+  /**
+   * The season of the pass that was in force at the instant a reload was asked for, as the journal
+   * knows it now; absent where nothing was reloaded.
+   */
+  readonly seasonThen?: string | null;
 }
 
 /**
@@ -75,8 +80,11 @@ export function createHost({
     return hosted;
   };
   const reload = async (key: WalletDayKey, notBefore = 0): Promise<LoadedWalletDay> => {
-    const { stars, seasonId, readAt } = await load({ notBefore, ...key });
-    return { readAt, ...remember({ state: foldWalletDay(key, stars, seasonId), isProved: true }) };
+    const { wallet, day } = key;
+    const { stars, seasonId, seasonThen, readAt } = await load({ wallet, day, notBefore });
+    const state = foldWalletDay(key, stars, seasonId);
+    remember({ state, isProved: true });
+    return { state, isProved: true, readAt, seasonThen };
   };
   const restore = async (
     key: WalletDayKey,

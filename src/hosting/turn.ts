@@ -123,7 +123,7 @@ async function attemptTurn(
   // This clock may be some milliseconds behind the one by which the pass was in force.
   const now = Math.max(clock.now(), hosted.readAt);
   const facts: Facts = { state: hosted.state, slice, now };
-  if (undone !== null) refuseContradiction(deps, undone, facts);
+  if (undone !== null) refuseContradiction(deps, undone, facts, hosted.seasonThen);
 
   const proposal = proposeOrEvict(deps, intent, facts);
   if ("type" in proposal) {
@@ -151,7 +151,8 @@ async function attemptTurn(
     const { star } = proposal;
     const { id, at, target } = star;
     const fact = { type: "starred", id, at, target: target.key } as const;
-    host.keep(key, { ...hosted, state: walletDay.evolve(hosted.state, fact) });
+    const state = walletDay.evolve(hosted.state, fact);
+    host.keep(key, { state, isProved: hosted.isProved });
     return {
       kind: "accepted",
       star,
@@ -184,7 +185,7 @@ async function recall(
 ): Promise<LoadedWalletDay> {
   const known = host.recall(key);
   if (known === undefined) return host.reload(key);
-  return { readAt, ...known, state: underPass(known.state, seasonId) };
+  return { state: underPass(known.state, seasonId), isProved: known.isProved, readAt };
 }
 
 /** A machine that fails on an actor says nothing of the star: the actor goes, the error stays. */
@@ -204,9 +205,18 @@ const COMPARED: ReadonlySet<Undone["reason"]> = new Set(["slot", "pass", "releas
 /**
  * A star that the journal handed back rests on something that has changed since. Where a reading
  * made after that answer differs in nothing, machine and journal disagree on a rule.
+ *
+ * @param seasonThen the season of the wallet's pass at the star's own instant, for which the journal
+ *   looked: a season may have ended between the two readings
  */
-function refuseContradiction(deps: TurnDeps, { reason, facts: then }: Undone, now: Facts): void {
-  if (!COMPARED.has(reason) || !isDeepStrictEqual(restedOn(then), restedOn(now))) return;
+function refuseContradiction(
+  deps: TurnDeps,
+  { reason, facts: then }: Undone,
+  now: Facts,
+  seasonThen: string | null | undefined,
+): void {
+  if (!COMPARED.has(reason)) return;
+  if (!isDeepStrictEqual(restedOn(then), { ...restedOn(now), seasonId: seasonThen })) return;
   const { wallet, day } = now.state.context;
   deps.host.drop({ wallet, day });
   const error = new Error(
@@ -216,7 +226,7 @@ function refuseContradiction(deps: TurnDeps, { reason, facts: then }: Undone, no
   throw error;
 }
 
-function restedOn({ state: { context }, slice }: Facts): unknown {
+function restedOn({ state: { context }, slice }: Facts) {
   const { day, stars, seasonId } = context;
   return { day, stars, seasonId, slice };
 }

@@ -31,6 +31,8 @@ export interface WalletDayFacts {
   readonly stars: readonly DayStar[];
   /** The season of the pass in force; null without one. */
   readonly seasonId: string | null;
+  /** The season of the pass that is known now to have been in force at `notBefore`. */
+  readonly seasonThen: string | null;
   /** When that was read, epoch ms by the database's clock. */
   readonly readAt: number;
 }
@@ -38,6 +40,7 @@ export interface WalletDayFacts {
 interface WalletDayRow {
   readonly stars: readonly { id: string; at: number; type: TargetType; target: string }[] | null;
   readonly season_id: string | null;
+  readonly season_then: string | null;
   readonly now: number;
 }
 
@@ -59,20 +62,21 @@ export async function loadWalletDays(
         (select json_agg(json_build_object('id', id, 'at', at, 'type', target_type, 'target', target_id)
             order by slot)
           from star where star.day = key.day and star.wallet = key.wallet) as stars,
-        ${passInForce(sql)} as season_id, present.now
+        ${passInForce(sql)} as season_id, ${passInForce(sql, sql`key.not_before`)} as season_then, present.now
       from (select now_ms() as now offset 0) as present
       cross join unnest(${wallets}::bigint[], ${days}::date[], ${instants}::bigint[])
         with ordinality as key (wallet, day, not_before, n)
       cross join lateral (select key.wallet, greatest(present.now, key.not_before) as instant) as voter
       order by n`,
   );
-  return rows.map(({ stars, season_id: seasonId, now: readAt }) => ({
+  return rows.map(({ stars, season_id: seasonId, season_then: seasonThen, now: readAt }) => ({
     stars: (stars ?? []).map(({ id, at, type, target }) => ({
       id,
       at,
       target: targetKey(type, target),
     })),
     seasonId,
+    seasonThen,
     readAt,
   }));
 }
@@ -82,10 +86,12 @@ export async function loadWalletDays(
  * half-open (contract, section 1) and never overlap, so there is one at most.
  *
  * The select has a row `voter (wallet, instant)`.
+ *
+ * @param instant another than the voter's, epoch ms
  */
-export function passInForce(sql: Sql) {
+export function passInForce(sql: Sql, instant = sql`voter.instant`) {
   return sql`(select season_id from premium_pass join season on season.id = season_id
-    where premium_pass.wallet = voter.wallet and starts_at <= voter.instant and voter.instant < ends_at)`;
+    where premium_pass.wallet = voter.wallet and starts_at <= ${instant} and ${instant} < ends_at)`;
 }
 
 /** Asks for the part of an event actor that decides one star. */

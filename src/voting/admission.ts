@@ -122,9 +122,10 @@ export async function loadAdmissions(
 function admissionOf(row: AdmissionRow, query: AdmissionQuery | undefined): Admission {
   if (query === undefined) throw new RangeError("an admission without a query");
   const { request_hash: requestHash, reply, event_kind: eventKind, ledger_id: ledgerId } = row;
+  const { type, id } = query.target;
   return {
     wallet: row.wallet === null ? null : walletOf(row.wallet),
-    target: row.found ? targetOf({ eventKind, ledgerId, ...query.target }) : null,
+    target: row.found ? targetOf({ type, id, eventKind, ledgerId }) : null,
     kept: requestHash === null || reply === null ? null : { requestHash, reply },
     seasonId: row.season_id,
     readAt: row.now,

@@ -50,7 +50,7 @@ function factsOf(index: number): WalletDayFacts {
     target: `event/e${(index + slot) % 1_000}`,
     at: NOON + slot,
   }));
-  return JSON.parse(JSON.stringify({ stars, seasonId: null, readAt: 0 }));
+  return JSON.parse(JSON.stringify({ stars, seasonId: null, seasonThen: null, readAt: 0 }));
 }
 
 async function heapAtRest(count: number): Promise<number> {

@@ -221,6 +221,66 @@ test("a process whose clock is some ms behind the database's takes stars as a se
   assert.deepEqual(a.contradictions, []);
 });
 
+test("a wallet in memory stars under the pass that this request has read, not at the instant of an earlier reading", async ({
+  a,
+}) => {
+  const season = "00000000-0000-7000-8000-000000000008";
+  const starts = Date.now();
+  const readAs = (now: number) =>
+    a.sql.unsafe(
+      `create or replace function now_ms() returns bigint language sql volatile as 'select ${now}::bigint'`,
+    );
+  await a.sql`insert into season (id, name, starts_at, ends_at)
+    values (${season}, 'Eight', ${starts}, ${starts + 3_600_000})`;
+  await a.sql`insert into premium_pass values (533, ${season}, 0)`;
+  a.clock.now = () => starts - 30;
+  await readAs(starts - 10);
+  assert.equal(bodyOf(await a.cast("0.0.533", "token/0.0.9001")).allowance.limit, 5);
+  await readAs(starts + 10);
+  const { star, allowance } = bodyOf(await a.cast("0.0.533", "token/0.0.9002"));
+  assert.deepEqual([Date.parse(star.at), allowance.limit], [starts + 10, 20]);
+  assert.deepEqual(a.contradictions, []);
+});
+
+test("a pass granted while a star waits, for a season that ends meanwhile, is no contradiction", async ({
+  a,
+}) => {
+  const season = "00000000-0000-7000-8000-000000000009";
+  const now = Date.now();
+  const readAs = (instant: number) =>
+    a.sql.unsafe(
+      `create or replace function now_ms() returns bigint language sql volatile as 'select ${instant}::bigint'`,
+    );
+  await a.sql`insert into season (id, name, starts_at, ends_at) values (${season}, 'Nine', 0, ${now + 10})`;
+  a.clock.now = () => now;
+  await readAs(now);
+  let granted = 0;
+  a.beforeTurn = async () => {
+    granted += 1;
+    await a.sql`insert into premium_pass values (534, ${season}, 0)`;
+    await readAs(now + 20);
+  };
+  const { star, allowance } = bodyOf(await a.cast("0.0.534", "token/0.0.9001"));
+  assert.deepEqual([Date.parse(star.at), allowance.limit, granted], [now + 20, 5, 1]);
+  assert.deepEqual(a.contradictions, []);
+});
+
+test("a journal that looks for another pass than the machines is found out at the first star", async ({
+  a,
+}) => {
+  const season = "00000000-0000-7000-8000-00000000000a";
+  await a.sql`insert into season (id, name, starts_at, ends_at) values (${season}, 'Ten', 0, 4102444800000)`;
+  await a.sql`insert into premium_pass values (535, ${season}, 0)`;
+  const [found] = await a.sql<{ definition: string }[]>`
+    select pg_get_functiondef('cast_stars'::regproc) as definition`;
+  const [right, wrong] = ["starts_at <= offered.at", "starts_at > offered.at"];
+  const definition = found?.definition ?? "";
+  assert.ok(definition.includes(right));
+  await a.sql.unsafe(definition.replace(right, wrong));
+  await assert.rejects(a.cast("0.0.535", "token/0.0.9001"), /the journal refuses \(pass\)/);
+  assert.equal(a.contradictions.length, 1);
+});
+
 test("after a pass ended, a process that missed stars under it refuses with their true reason and count", async ({
   a,
   b,

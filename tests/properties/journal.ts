@@ -119,6 +119,7 @@ export function walletDayFacts(
   return {
     stars: own.map(({ star: { id, at, target } }) => ({ id, at, target: target.key })),
     seasonId,
+    seasonThen: seasonId,
     readAt: 0,
   };
 }

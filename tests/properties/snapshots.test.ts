@@ -262,7 +262,9 @@ test("a turn that refuses by a snapshot alone is found out", async () => {
     ...host,
     async reload(key, notBefore) {
       const known = host.recall(key);
-      return known === undefined ? host.reload(key, notBefore) : { ...known, readAt: 0 };
+      return known === undefined
+        ? host.reload(key, notBefore)
+        : { ...known, readAt: 0, seasonThen: null };
     },
   });
   const { failed } = await fc.check(propertyWith(forgetful, new Map()), {

@@ -121,10 +121,12 @@ function signInAnswers(
     async openSession(c) {
       const { query, body } = operations.openSession;
       readVotingQuery(c, query);
-      const { cookie, ...signed } = await c.get("deadline").without(() => readJson(c, body));
+      const signed = await c.get("deadline").without(() => readJson(c, body));
+      const { challengeId, scheme, signature, cookie } = signed;
       if (cookie) deps.tokens.requireOwnPage(c);
       const answerBy = c.get("deadline").answerBy();
-      const opened = await deps.openSession({ origin: originOf(c), answerBy, ...signed });
+      const origin = originOf(c);
+      const opened = await deps.openSession({ challengeId, scheme, signature, origin, answerBy });
       const { token, wallet } = opened;
       const expiresAt = instant(opened.expiresAt);
       if (!cookie) return c.json({ token, wallet, expiresAt }, 201);
@@ -169,8 +171,9 @@ function starAnswers(
         if ((await deps.findSession(token)) === null) throw invalidSession();
         throw error;
       }
+      const { target, idempotencyKey } = wish;
       const answerBy = c.get("deadline").answerBy();
-      const result = await deps.castStar({ voter: { token }, answerBy, ...wish });
+      const result = await deps.castStar({ voter: { token }, target, idempotencyKey, answerBy });
       return castReply(c, result, deps.clock.now());
     },
     async listStars(c) {

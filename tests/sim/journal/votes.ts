@@ -48,8 +48,13 @@ export const voteStatements: readonly Statement[] = [
       return () =>
         wallets.map((wallet, n) => {
           const stars = tables.walletDays.get(`${wallet}/${days[n]}`);
-          const season = tables.passInForce(wallet, Math.max(now(), instants[n] ?? 0));
-          return { stars: stars?.map(dayStar) ?? null, season_id: season, now: now() };
+          const then = instants[n] ?? 0;
+          return {
+            stars: stars?.map(dayStar) ?? null,
+            season_id: tables.passInForce(wallet, Math.max(now(), then)),
+            season_then: tables.passInForce(wallet, then),
+            now: now(),
+          };
         });
     },
   },
