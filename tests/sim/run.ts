@@ -1,4 +1,4 @@
-import { appendFileSync } from "node:fs";
+import { appendFileSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { onTrace } from "./trace.ts";
@@ -88,7 +88,8 @@ async function main(): Promise<number> {
 
 function report(seed: number, votes: number, { message }: Error): void {
   console.log(`${message}\nnpm run prove:sim -- --seed ${seed} --votes ${votes}`);
-  if (!values.forget) {
-    appendFileSync(join(import.meta.dirname, "seeds.txt"), `${seed} ${votes}\n`);
-  }
+  const file = join(import.meta.dirname, "seeds.txt");
+  const line = `${seed} ${votes}`;
+  if (values.forget || readFileSync(file, "utf8").split("\n").includes(line)) return;
+  appendFileSync(file, `${line}\n`);
 }

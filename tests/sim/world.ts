@@ -22,6 +22,9 @@ const PUBLISH_WITHIN_MS = 1_200_000;
 const WALLETS_LOOKED_AT = 5;
 /** Copies of the journal that may take its place. */
 const COPIES = 6;
+const SEASONS_MAX = 40;
+/** Passes are granted for seasons that begin or end within so long of now. */
+const NEAR_MS = 20_000;
 
 /** What one run came to. */
 export interface Outcome {
@@ -126,10 +129,22 @@ class World {
     const { tables } = this.#journal;
     for (const [key, row] of TARGETS) tables.targets.set(key, row);
     for (const wallet of wallets) tables.sessions.set(sessionHash(tokenOf(wallet)), wallet);
-    const turn = BEGINNING + this.#random.between(0, 120_000);
-    tables.seasons.set("spring", { startsAt: BEGINNING - DAY_MS, endsAt: turn });
-    tables.seasons.set("summer", { startsAt: turn, endsAt: BEGINNING + 400 * DAY_MS });
+    this.#setSeasons();
     for (let n = 0; n < wallets.length / 10; n += 1) this.#grantPass();
+  }
+
+  /** One season after another: two, or so many that passes begin and end under votes all the time. */
+  #setSeasons(): void {
+    const { seasons } = this.#journal.tables;
+    const count = this.#random.chance(0.5) ? 2 : SEASONS_MAX;
+    let startsAt = BEGINNING - DAY_MS;
+    let endsAt = BEGINNING + this.#random.between(0, 120_000);
+    for (let n = 1; n < count; n += 1) {
+      seasons.set(`season ${n}`, { startsAt, endsAt });
+      startsAt = endsAt;
+      endsAt += this.#random.between(500, 20_000);
+    }
+    seasons.set(`season ${count}`, { startsAt, endsAt: BEGINNING + 400 * DAY_MS });
   }
 
   async run(): Promise<Outcome> {
@@ -251,7 +266,11 @@ class World {
   #grantPass(): void {
     const { tables } = this.#journal;
     const wallet = this.#random.pick(this.#clients.wallets);
-    const season = this.#random.pick(["spring", "summer"]);
+    const now = this.#journal.now();
+    const near = [...tables.seasons].filter(
+      ([, { startsAt, endsAt }]) => startsAt < now + NEAR_MS && endsAt > now - NEAR_MS,
+    );
+    const [season] = this.#random.pick(near);
     const own = tables.passes.get(wallet) ?? [];
     if (own.includes(season)) return;
     tables.passes = new Map(tables.passes).set(wallet, [...own, season]);

@@ -23,6 +23,8 @@ export interface Engine {
   readonly contradictions: Error[];
   /** Where each wallet's day came from. */
   readonly opened: string[];
+  /** How many batches of stars were sent to the journal. */
+  batches: number;
   close(): Promise<void>;
 }
 
@@ -50,6 +52,7 @@ export async function startEngine(
   const engine: Engine = {
     contradictions,
     opened,
+    batches: 0,
     sql,
     clock,
     holdings,
@@ -67,6 +70,9 @@ export async function startEngine(
       onAccepted: () => undefined,
       onContradiction: (error) => contradictions.push(error),
       onOpen: (source) => opened.push(source),
+      onBatch: () => {
+        engine.batches += 1;
+      },
       snapshots,
     }),
     cast: (wallet, target, idempotencyKey) => {
