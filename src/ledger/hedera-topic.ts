@@ -1,13 +1,6 @@
 import type * as Sdk from "@hashgraph/sdk";
 import { bounds } from "../bounds.ts";
-import { limitGrpcCalls } from "../vendor-patches/grpc-call-deadlines.ts";
-import {
-  holdNodeConnections,
-  type NodeConnections,
-} from "../vendor-patches/sdk-node-connections.ts";
-import { keepNoTimestamps } from "../vendor-patches/sdk-timestamps.ts";
-import { withDeadline } from "../with-deadline.ts";
-import { createFailover, type Failover, roundRobin } from "./failover.ts";
+import { askNode, type Nodes, type NodesOptions, openNodes } from "./consensus-nodes.ts";
 import { mirrorKeyOf, type OperatorKey, readOperatorKey } from "./operator-key.ts";
 import { bytesOf, readFields } from "./protobuf-wire.ts";
 import {
@@ -21,28 +14,20 @@ import {
 import { formatTransactionId, parseTransactionId, type TransactionId } from "./transaction-id.ts";
 
 /** How the consensus nodes are reached, and who pays. */
-export interface HederaTopicOptions {
-  readonly network: "local" | "testnet" | "mainnet" | "previewnet";
-  /** Default: the named network's own nodes. */
-  readonly nodes?: readonly { readonly address: string; readonly account: string }[] | undefined;
+export interface HederaTopicOptions extends NodesOptions {
   readonly operatorId: string;
   /** DER or raw hex (see `operator-key.ts`). */
   readonly operatorKey: string;
-  /** How long a node may take to answer; default 3 s. */
-  readonly callDeadlineMs?: number;
 }
 
 /** A message is signed for so many nodes: one that does not answer leaves two to ask. */
 const NODES_PER_MESSAGE = 3;
-/** A node answers in well under a second. */
-const CALL_DEADLINE_MS = 3_000;
 /** Creating a topic costs 0.01 USD: five HBAR leave room for any rate. */
 const TOPIC_FEE_MAX_TINYBARS = 500_000_000;
 const NANOS_PER_SECOND = 1_000_000_000n;
 
 /**
- * Topics of a Hedera network, through its SDK. The SDK is loaded here and not before: it
- * takes most of a second and 60 MB.
+ * Topics of a Hedera network, through its SDK.
  *
  * @throws RangeError when the key is none, or the local network has no nodes
  */
@@ -71,93 +56,9 @@ export async function createHederaTopic(options: HederaTopicOptions): Promise<To
   };
 }
 
-/** How one consensus node answered. */
-export interface NodeAnswer {
-  /** `0.0.n` */
-  readonly node: string;
-  /** Null where it answered, else what came instead. */
-  readonly fault: string | null;
-}
-
-/**
- * Asks every consensus node once, all at the same time, for the receipt of a transaction that no
- * one made: it costs nothing and needs no key. Never rejects for a node's sake.
- *
- * @throws RangeError when the local network has no nodes
- */
-export async function askNodes(
-  options: Pick<HederaTopicOptions, "network" | "nodes" | "callDeadlineMs">,
-): Promise<readonly NodeAnswer[]> {
-  const asking = await openNodes(options);
-  const { sdk, connections } = asking;
-  try {
-    return await Promise.all(
-      connections.nodes().map(async (node) => {
-        const query = new sdk.TransactionReceiptQuery()
-          .setTransactionId(sdk.TransactionId.generate(node))
-          .setNodeAccountIds([sdk.AccountId.fromString(node)])
-          .setValidateStatus(false);
-        const { answer, status, why } = await call(asking, node, query);
-        return { node, fault: answer === undefined && status === undefined ? why : null };
-      }),
-    );
-  } finally {
-    connections.close();
-  }
-}
-
-async function loadSdk(): Promise<typeof Sdk> {
-  const sdk = await import("@hashgraph/sdk");
-  keepNoTimestamps(sdk);
-  limitGrpcCalls(await import("@grpc/grpc-js"));
-  return sdk;
-}
-
-/** The consensus nodes of a network, as they are asked. */
-interface Nodes {
-  readonly sdk: typeof Sdk;
-  readonly client: Sdk.Client;
-  readonly deadlineMs: number;
-  readonly failover: Failover<string>;
-  /** Gives each node its share of the calls. */
-  readonly spread: ReturnType<typeof roundRobin>;
-  readonly connections: NodeConnections;
-}
-
 interface Session extends Nodes {
   readonly key: OperatorKey;
   readonly payer: string;
-}
-
-async function openNodes(
-  options: Pick<HederaTopicOptions, "network" | "nodes" | "callDeadlineMs">,
-): Promise<Nodes> {
-  const { callDeadlineMs: deadlineMs = CALL_DEADLINE_MS } = options;
-  const now = (): number => performance.now();
-  const sdk = await loadSdk();
-  const client = createClient(sdk, options);
-  const connections = holdNodeConnections(client, now);
-  return {
-    sdk,
-    client,
-    deadlineMs,
-    failover: createFailover(now),
-    spread: roundRobin(),
-    connections,
-  };
-}
-
-/** A client without an operator: with one the SDK would sign stored bytes once more. */
-function createClient(
-  sdk: typeof Sdk,
-  { network, nodes }: Pick<HederaTopicOptions, "network" | "nodes">,
-): Sdk.Client {
-  if (nodes === undefined && network === "local") {
-    throw new RangeError("the local network needs HEDERA_NODES");
-  }
-  if (nodes === undefined) return sdk.Client.forName(network);
-  const byAddress = nodes.map(({ address, account }) => [address, account]);
-  return sdk.Client.forNetwork(Object.fromEntries(byAddress));
 }
 
 async function prepareMessage(
@@ -210,7 +111,7 @@ async function send(session: Session, signedBytes: Uint8Array): Promise<SendOutc
   if (transaction === undefined) {
     return { kind: "unknown", why: "signed for no node that this network has" };
   }
-  const { answer, status, why } = await call(session, node, transaction);
+  const { answer, status, why } = await askNode(session, node, transaction);
   if (answer !== undefined) return { kind: "accepted" };
   if (status === undefined) return { kind: "unknown", why };
   return { kind: "refused", status, refusal: refusalOf(status) };
@@ -236,7 +137,7 @@ async function receipt(session: Session, transactionId: string): Promise<Receipt
     .setTransactionId(sdkTransactionId(sdk, parseTransactionId(transactionId)))
     .setNodeAccountIds([sdk.AccountId.fromString(node)])
     .setValidateStatus(false);
-  const { answer, status: refused, why } = await call(session, node, query);
+  const { answer, status: refused, why } = await askNode(session, node, query);
   if (answer === undefined) return { kind: "unknown", why: refused ?? why };
   const status = String(answer.status);
   if (status !== "SUCCESS") return { kind: "failed", status, refusal: refusalOf(status) };
@@ -248,47 +149,6 @@ async function receipt(session: Session, transactionId: string): Promise<Receipt
     runningHash: isMessage && hash !== null ? Buffer.from(hash).toString("base64") : null,
     topicId: answer.topicId?.toString() ?? null,
   };
-}
-
-/** What a node said: an answer, or a status it refused with, or nothing that could be understood. */
-interface Reply<Answer> {
-  readonly answer?: Answer;
-  readonly status?: string | undefined;
-  readonly why: string;
-}
-
-interface Request<Answer> {
-  setMaxAttempts(attempts: number): this;
-  setMinBackoff(milliseconds: number): this;
-  execute(client: Sdk.Client): Promise<Answer>;
-}
-
-/** Asks one node once; a connection that may be dead is replaced before. */
-async function call<Answer>(
-  { sdk, client, deadlineMs, failover, connections }: Nodes,
-  node: string,
-  request: Request<Answer>,
-): Promise<Reply<Answer>> {
-  if (failover.isFailing(node)) connections.renew(node);
-  try {
-    const work = request.setMaxAttempts(1).setMinBackoff(1).execute(client);
-    const answer = await withDeadline(work, deadlineMs);
-    failover.answered(node);
-    return { answer, why: "" };
-  } catch (error) {
-    const status = error instanceof sdk.PrecheckStatusError ? String(error.status) : wrapped(error);
-    if (status === undefined) failover.failed(node);
-    else failover.answered(node);
-    const why = error instanceof Error ? error.message.slice(0, 200) : String(error);
-    // UNKNOWN is the status of a node that does not know.
-    return { status: status === "UNKNOWN" ? undefined : status, why };
-  }
-}
-
-/** A status that the SDK would have liked to retry comes wrapped into a sentence. */
-function wrapped(error: unknown): string | undefined {
-  const sentence = /last error being: (?<status>[A-Z][A-Z0-9_]*)$/;
-  return error instanceof Error ? sentence.exec(error.message)?.groups?.status : undefined;
 }
 
 function publicKey({ sdk, key }: Session): Sdk.PublicKey {

@@ -1,5 +1,5 @@
 import type { Settings } from "../../config.ts";
-import { askNodes } from "../../ledger/hedera-topic.ts";
+import { askNodes } from "../../ledger/consensus-nodes.ts";
 import type { MirrorNode } from "../../ledger/mirror/node.ts";
 import { hbarText, readOperatorAccount } from "../../ledger/operator-account.ts";
 import { mirrorKeyOf, readOperatorKey } from "../../ledger/operator-key.ts";
