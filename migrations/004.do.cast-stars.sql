@@ -14,7 +14,7 @@
 --   day      it was decided for another UTC day than this server's
 --   kind     the event became a forever mint, or stopped being one; or the project's ledger id changed
 --   pass     another pass of the wallet is in force at its instant, or none
---   slot     it does not follow the wallet's last star, or its item was starred today
+--   slot     it was not decided after the wallet's last star, or its item was starred today
 --   claim    one of its NFTs has counted already on this event and day
 --
 -- Raises SB408 after `not_after`. Raises SB409, a line `<star> <reason>` each, for what only the
@@ -54,7 +54,7 @@ begin
   for turn in
   with offered as materialized (
     select * from json_to_recordset(turns) as turn (
-      id uuid, day date, wallet bigint, slot smallint, at bigint, target_type text, target_id text,
+      id uuid, day date, wallet bigint, slot smallint, follows uuid, at bigint, target_type text, target_id text,
       ledger_id text, is_forever_mint boolean, voting_power integer, weight integer, base smallint, counted_a integer,
       bonus_b smallint, held_a bigint[], held_b bigint[], claimed_a bigint[], claimed_b bigint,
       holdings_read_at bigint, allowance_limit smallint, season_id uuid, rules smallint,
@@ -77,10 +77,10 @@ begin
         select from (
           -- In the order of one index: on an empty partition any index with the day seems as good,
           -- and a plan made then would read the whole day for each star of the next one.
-          select slot, at from star where star.wallet = offered.wallet and star.day = offered.day
+          select slot, id, at from star where star.wallet = offered.wallet and star.day = offered.day
           order by slot desc limit 1
         ) as latest
-        where latest.slot = offered.slot - 1 and latest.at < offered.at) then 'slot'
+        where latest.slot = offered.slot - 1 and latest.id = offered.follows and latest.at < offered.at) then 'slot'
       when target_type = 'event' and not is_forever_mint and exists (
         select from (
           select 'A' as collection, unnest(claimed_a) as serial union all select 'B', claimed_b

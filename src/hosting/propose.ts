@@ -50,7 +50,7 @@ export function propose(
   if (decision.type === "refused") return decision;
   const { slot, at, limit, seasonId } = decision;
   const { weight, breakdown, claims } = countWeight({ target, wallet, holdings, at }, slice);
-  const { day } = state.context;
+  const { day, stars } = state.context;
   const rules = rulesOn(day);
   const star: StarRecord = {
     id: newStarId(at),
@@ -67,10 +67,15 @@ export function propose(
     seasonId,
     rules: rules.version,
   };
-  const idempotency = intent.idempotency?.bind(star) ?? null;
-  const releases = slice?.releases ?? 0;
-  const ends = slice?.ends ?? [];
-  return { star, claims, releases, ends, message: messageOf(star), idempotency };
+  return {
+    star,
+    follows: stars.at(-1)?.id ?? null,
+    claims,
+    releases: slice?.releases ?? 0,
+    ends: slice?.ends ?? [],
+    message: messageOf(star),
+    idempotency: intent.idempotency?.bind(star) ?? null,
+  };
 }
 
 /** What the star weighs, and the NFTs it uses up, as the target's row of the table says. */

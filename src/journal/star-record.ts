@@ -39,6 +39,8 @@ export interface IdempotencyBinding {
 /** Everything one accepted star writes. */
 export interface DecidedStar {
   readonly star: StarRecord;
+  /** The id of the wallet's star of this day that it was decided after; null for the first. */
+  readonly follows: string | null;
   /** NFTs it uses up on its event; null where nothing is accounted. */
   readonly claims: Claims | null;
   /** How many releases its forever mint had when it was decided; 0 elsewhere. */

@@ -7,7 +7,7 @@ import { accountNumber, type DecidedStar } from "./star-record.ts";
  * @param notAfter the last instant at which it may be stored, epoch ms
  */
 export function rowOf(
-  { star, claims, releases, message, idempotency, traceparent }: DecidedStar,
+  { star, follows, claims, releases, message, idempotency, traceparent }: DecidedStar,
   xp: number,
   notAfter: number,
 ): Record<string, unknown> {
@@ -17,6 +17,7 @@ export function rowOf(
     day: star.day,
     wallet: accountNumber(star.wallet),
     slot: star.slot,
+    follows,
     at: star.at,
     target_type: star.target.type,
     target_id: star.target.id,

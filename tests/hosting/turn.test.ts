@@ -281,6 +281,28 @@ test("a journal that looks for another pass than the machines is found out at th
   assert.equal(a.contradictions.length, 1);
 });
 
+test("a memory of stars that the journal has lost accepts and refuses nothing by them", async ({
+  a,
+  b,
+}) => {
+  const lost = bodyOf(await a.cast("0.0.536", "token/0.0.9001")).star;
+  // An older copy takes the journal's place, and no connection breaks.
+  await a.sql.unsafe(
+    "set session_replication_role = replica; delete from star; reset session_replication_role",
+  );
+  let kept = lost;
+  a.beforeTurn = async () => {
+    a.beforeTurn = () => Promise.resolve();
+    kept = bodyOf(await b.cast("0.0.536", "token/0.0.9001")).star;
+  };
+  const next = bodyOf(await a.cast("0.0.536", "token/0.0.9002"));
+  assert.equal(next.allowance.used, 2);
+  const refused = await a.cast("0.0.536", "token/0.0.9001");
+  assert.ok(refused.kind === "refused" && refused.decision.code === "ALREADY_STARRED");
+  assert.notEqual(kept.id, lost.id);
+  assert.equal(refused.decision.starId, kept.id);
+});
+
 test("after a pass ended, a process that missed stars under it refuses with their true reason and count", async ({
   a,
   b,

@@ -8,6 +8,7 @@ import { DAY_MS } from "../../actors/day.ts";
 import { bounds } from "../../src/bounds.ts";
 import { RetryableError } from "../../src/errors.ts";
 import { createGroupCommit, type GroupCommit } from "../../src/journal/group-commit.ts";
+import { newStarId } from "../../src/journal/star-id.ts";
 import { openPostgres, type Sql } from "../../src/store/postgres.ts";
 import { decidedStar } from "../support/engine.ts";
 import { testDatabase } from "../support/postgres.ts";
@@ -80,19 +81,28 @@ test("a star that does not follow the wallet's last one is handed back, also whe
   const target = { type: "token", id: "0.0.9002", eventKind: null, ledgerId: null } as const;
   const stale = { kind: "returned", reason: "slot" };
   assert.deepEqual(await c.commit(decidedStar({ wallet, now: c.now, slot: 2 })), stale);
-  assert.equal((await c.commit(decidedStar({ wallet, now: c.now }))).kind, "stored");
+  const first = decidedStar({ wallet, now: c.now });
+  const { id } = first.star;
+  assert.equal((await c.commit(first)).kind, "stored");
   for (const ahead of [
-    { now: c.now + 1, slot: 3 },
-    { now: c.now, slot: 2 },
+    { now: c.now + 1, slot: 3, follows: id },
+    { now: c.now, slot: 2, follows: id },
+    // Decided after a star that the journal does not have, as of a copy that it no longer is.
+    { now: c.now + 1, slot: 2, follows: newStarId(c.now) },
+    { now: c.now + 1, slot: 2 },
   ]) {
     assert.deepEqual(await c.commit(decidedStar({ wallet, target, ...ahead })), stale);
   }
+  const next = decidedStar({ wallet, target, now: c.now + 1, slot: 2, follows: id });
+  assert.equal((await c.commit(next)).kind, "stored");
 });
 
 test("the same item twice on one day is stored once even in another slot", async (c) => {
   const wallet = newWallet();
-  const first = await c.commit(decidedStar({ wallet, now: c.now }));
-  const second = await c.commit(decidedStar({ wallet, now: c.now, slot: 2 }));
+  const star = decidedStar({ wallet, now: c.now });
+  const first = await c.commit(star);
+  const again = { wallet, now: c.now + 1, slot: 2, follows: star.star.id };
+  const second = await c.commit(decidedStar(again));
   assert.deepEqual([first.kind, second.kind], ["stored", "returned"]);
 });
 

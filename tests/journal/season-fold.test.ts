@@ -12,7 +12,7 @@ import { creditXp } from "../../src/catalogue/credit-xp.ts";
 import { addSeason } from "../../src/catalogue/seasons.ts";
 import { createGroupCommit } from "../../src/journal/group-commit.ts";
 import { openPostgres, type Sql } from "../../src/store/postgres.ts";
-import { decidedStar } from "../support/engine.ts";
+import { decidedStar, lastStarOf } from "../support/engine.ts";
 import { testDatabase } from "../support/postgres.ts";
 import { until } from "../support/processes.ts";
 import { reserveConnection } from "../support/reserve-connection.ts";
@@ -47,7 +47,8 @@ test.before.each(async (context) => {
         eventKind: null,
         ledgerId: null,
       } as const;
-      return (await commit(decidedStar({ wallet: `0.0.${wallet}`, now: at, slot, target }))).kind;
+      const star = { wallet: `0.0.${wallet}`, now: at, slot, target };
+      return (await commit(decidedStar({ ...star, follows: await lastStarOf(sql, wallet) }))).kind;
     },
     async close() {
       await Promise.all([sql.end({ timeout: 1 }), writer.end({ timeout: 1 })]);

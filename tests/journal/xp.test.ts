@@ -10,7 +10,7 @@ import { creditXp } from "../../src/catalogue/credit-xp.ts";
 import { addSeason } from "../../src/catalogue/seasons.ts";
 import { createGroupCommit } from "../../src/journal/group-commit.ts";
 import { openPostgres, type Sql } from "../../src/store/postgres.ts";
-import { decidedStar } from "../support/engine.ts";
+import { decidedStar, lastStarOf } from "../support/engine.ts";
 import { testDatabase } from "../support/postgres.ts";
 import { foldedScores, scores } from "../support/xp.ts";
 
@@ -52,7 +52,8 @@ test.before.each(async (context) => {
         ledgerId: null,
       } as const;
       const claims = a && { a, b: null };
-      const star = { wallet: `0.0.${wallet}`, now: at, slot };
+      const follows = await lastStarOf(sql, wallet);
+      const star = { wallet: `0.0.${wallet}`, now: at, slot, follows };
       const decided = decidedStar(claims ? { ...star, target, claims } : star);
       const outcome = await commit(decided);
       return outcome.kind === "stored" ? outcome.kind : outcome.reason;

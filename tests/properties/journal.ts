@@ -46,6 +46,12 @@ export function commit(
   if (star.day !== today) return [journal, "day"];
   if (star.seasonId !== seasonId) return [journal, "pass"];
   if (star.slot < 1 || star.slot > star.limit) throw new Error("star_within_allowance");
+  const last = journal.stars.findLast(
+    ({ star: other }) => other.wallet === star.wallet && other.day === star.day,
+  );
+  if (star.slot > 1 && decided.follows !== last?.star.id && !without.includes("slot")) {
+    return [journal, "slot"];
+  }
   const taken = takenKey(journal, decided, without);
   if (taken !== undefined)
     return [journal, taken === "slot" || taken === "item" ? "slot" : "claim"];

@@ -124,11 +124,19 @@ export function verdictOf(result: CastResult): string {
   return result.kind === "refused" ? result.decision.code : result.kind;
 }
 
+/** The id of a wallet's newest star: what its next one is decided after; null without one. */
+export async function lastStarOf(sql: Sql, wallet: number): Promise<string | null> {
+  const [last] = await sql<{ id: string }[]>`
+    select id from star where wallet = ${wallet} order by day desc, slot desc limit 1`;
+  return last?.id ?? null;
+}
+
 /** A decided star on a token, as the turn would hand it to the journal. */
 export function decidedStar(change: {
   wallet: string;
   now: number;
   slot?: number;
+  follows?: string | null;
   target?: TargetRecord;
   claims?: DecidedStar["claims"];
 }): DecidedStar {
@@ -152,6 +160,7 @@ export function decidedStar(change: {
       seasonId: null,
       rules: 1,
     },
+    follows: change.follows ?? null,
     claims: change.claims ?? null,
     releases: 0,
     ends: [],

@@ -9,6 +9,7 @@ import { suite } from "uvu";
 import { targetOf } from "../../../actors/content.ts";
 import { DAY_MS, dayOf, endOfDay } from "../../../actors/day.ts";
 import { createGroupCommit } from "../../../src/journal/group-commit.ts";
+import type { DecidedStar } from "../../../src/journal/star-record.ts";
 import { createMirrorNode } from "../../../src/ledger/mirror/node.ts";
 import { silentLogger } from "../../../src/log.ts";
 import { openPostgres } from "../../../src/store/postgres.ts";
@@ -243,6 +244,7 @@ test("a star whose instant slips over midnight is the next day's: it is no repea
   const [ann, bob] = [await voter(service), await voter(service)];
   /** Stores so many stars, the last of them in the day's last millisecond. */
   const castBeforeMidnight = async ({ id: wallet }: Voter, count: number) => {
+    let follows: string | null = null;
     for (let slot = 1; slot <= count; slot += 1) {
       const target = targetOf({
         type: "token",
@@ -250,8 +252,10 @@ test("a star whose instant slips over midnight is the next day's: it is no repea
         eventKind: null,
         ledgerId: null,
       });
-      const star = decidedStar({ wallet, now: midnight - 1 - count + slot, slot, target });
+      const now = midnight - 1 - count + slot;
+      const star: DecidedStar = decidedStar({ wallet, now, slot, target, follows });
       assert.equal((await commit(star)).kind, "stored");
+      follows = star.star.id;
     }
   };
   await castBeforeMidnight(ann, 1);

@@ -67,7 +67,7 @@ import {
   TOPICS,
 } from "./both-journals.ts";
 
-const STEPS = 400;
+const STEPS = 600;
 const PAYER = "0.0.1002";
 const STRANGER = "0.0.1003";
 const WALLETS = [BEARER, 1_002, 1_003, 1_004, 1_005, 1_006] as const;
@@ -181,7 +181,8 @@ class Walk {
       const slot = own.length + 1 + (random.chance(0.1) ? random.below(2) - 1 : 0);
       const season = tables.passInForce(wallet, at);
       const seasonId = random.chance(0.05) ? (season === null ? SEASONS.now : null) : season;
-      return this.#decide({ wallet, at, slot, seasonId });
+      const follows = random.chance(0.05) ? starId(at, random) : (own.at(-1)?.id ?? null);
+      return this.#decide({ wallet, at, slot, follows, seasonId });
     });
     // In a batch of several, the first one's caller has given up now and then.
     const isLate = random.chance(0.1);
@@ -193,10 +194,11 @@ class Walk {
     wallet: number;
     at: number;
     slot: number;
+    follows: string | null;
     seasonId: string | null;
   }): DecidedStar {
     const random = this.#random;
-    const { wallet: number, at, slot, seasonId } = given;
+    const { wallet: number, at, slot, follows, seasonId } = given;
     const target: Target = random.pick(TARGETS);
     const isEvent = target.type === "event";
     const serials = [1, 2, 3, 4, 5, 6, 7, 8].filter(() => random.chance(0.1));
@@ -230,6 +232,7 @@ class Walk {
     const halves = { replyHead: '{"totalVotes":', replyTail: "}" };
     return {
       star,
+      follows,
       claims: isEvent ? { a: serials, b: bonus } : null,
       releases: 0,
       ends: [],

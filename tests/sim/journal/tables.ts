@@ -12,6 +12,7 @@ export interface StarRow {
   readonly is_forever_mint: boolean;
   readonly voting_power: number;
   readonly weight: number;
+  readonly follows: string | null;
   readonly base: number;
   readonly counted_a: number;
   readonly bonus_b: number;

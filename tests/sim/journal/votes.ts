@@ -211,7 +211,7 @@ function castStars(turns: readonly StarRow[], notAfter: number, journal: Journal
 }
 
 function judge(tables: Tables, star: StarRow, today: string): Reason | null {
-  const { target_type: type, target_id: id, wallet, day, slot, at } = star;
+  const { target_type: type, target_id: id, wallet, day, slot, follows, at } = star;
   if (day !== today) return "day";
   const isMint = tables.targets.get(`${type}/${id}`)?.eventKind === "FOREVER_MINT";
   if (type === "event" && tables.targets.has(`event/${id}`) && isMint !== star.is_forever_mint) {
@@ -219,7 +219,8 @@ function judge(tables: Tables, star: StarRow, today: string): Reason | null {
   }
   if (tables.passInForce(wallet, at) !== star.season_id) return "pass";
   const latest = tables.walletDays.get(`${wallet}/${day}`)?.at(-1);
-  if (slot > 1 && !(latest?.slot === slot - 1 && latest.at < at)) return "slot";
+  const isNext = latest?.slot === slot - 1 && latest.id === follows && latest.at < at;
+  if (slot > 1 && !isNext) return "slot";
   const isTaken = claimsOf(star).some((claim) => tables.claims.has(claimKey(id, day, claim)));
   return type === "event" && !star.is_forever_mint && isTaken ? "claim" : null;
 }
