@@ -57,14 +57,17 @@ async function starAll({ sql, clock, parts }: Engine): Promise<void> {
   await sql`
     insert into event (id, title, event_type, is_forever_mint, starts_at, created_at, approved_at)
     select 'mint-' || n, 'Mint', 'MINT_EVENT', true, 0, 0, 0 from generate_series(2, 3) n`;
-  for (const [slot, id] of MINTS.entries()) {
+  const last = new Map<string, string>();
+  for (const [index, id] of MINTS.entries()) {
     const target = { type: "event", id, eventKind: "FOREVER_MINT", ledgerId: null } as const;
     const outcomes = Array.from({ length: WALLETS }, (_, n) => {
       const a = Array.from({ length: 99 }, (_, turn) => turn * WALLETS + (n === 0 ? WALLETS : n));
       const b = n === 0 ? WALLETS : n;
       const wallet = `0.0.${1_000 + n}`;
       const claims = { a, b };
-      const decided = decidedStar({ wallet, now: clock.now(), slot: slot + 1, target, claims });
+      const place = { slot: index + 1, follows: last.get(wallet) ?? null };
+      const decided = decidedStar({ wallet, now: clock.now(), ...place, target, claims });
+      last.set(wallet, decided.star.id);
       const star = {
         ...decided.star,
         holdings: { ...decided.star.holdings, collectionB: [b] },
