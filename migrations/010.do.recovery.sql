@@ -6,6 +6,11 @@
 create function wait_for_recovery() returns void
 language sql volatile as $$ select pg_advisory_xact_lock(hashtext('recovery')) $$;
 
+-- Keeps new stars out until the commit (`cast_stars` holds seasons). Where a star is set aside, those after
+-- it move up: one that is cast meanwhile would stand behind a gap, and the wallet could not star again that day.
+create function hold_stars() returns void
+language sql volatile as $$ select pg_advisory_xact_lock(hashtext('hold_seasons')) $$;
+
 -- Messages of stars that the journal lacks, as they were read. A row goes with the statement that
 -- brings its star back, so a run that was killed goes on where it stopped.
 create table recovery_message (
@@ -183,6 +188,7 @@ declare
   settled bigint;
 begin
   perform wait_for_recovery();
+  perform hold_stars();
   select count(set_aside_star(id, day, first_star)) into settled from (
     select distinct on (star.id) star.id, star.day, said.star_id as first_star
     from recovery_message said
@@ -373,7 +379,7 @@ begin
   perform wait_for_recovery();
   -- No process reads a topic on meanwhile: what is not committed yet would be a finding, and stay one.
   lock table topic_reading in share mode;
-  perform hold_seasons();
+  perform hold_stars();
   select array_agg(each order by each.at, each.id) into offered
   from json_populate_recordset(null::recovered_star, given) as each
   where exists (select from recovery_message said where said.star_id = each.id)

@@ -3,6 +3,7 @@
  * two engines, each with its own memory and connections, on one Postgres.
  */
 import * as assert from "node:assert/strict";
+import { setTimeout } from "node:timers/promises";
 import { suite } from "uvu";
 import { RetryableError } from "../../src/errors.ts";
 import { openPostgres } from "../../src/store/postgres.ts";
@@ -301,6 +302,43 @@ test("a memory of stars that the journal has lost accepts and refuses nothing by
   assert.ok(refused.kind === "refused" && refused.decision.code === "ALREADY_STARRED");
   assert.notEqual(kept.id, lost.id);
   assert.equal(refused.decision.starId, kept.id);
+});
+
+test("a star waits while a recovery takes another out of its wallet's day, and leaves no gap behind it", async ({
+  a,
+  b,
+}) => {
+  const [first, second] = [
+    bodyOf(await a.cast("0.0.537", "token/0.0.9001")).star,
+    bodyOf(await a.cast("0.0.537", "token/0.0.9002")).star,
+  ];
+  for (const step of ["settle_repeats()", "recover_stars('[]')"]) {
+    const connection = await reserveConnection(a.sql);
+    await connection.unsafe("begin");
+    await connection.unsafe(`select ${step}`);
+    let isDone = false;
+    const casting = a.cast("0.0.538", `token/0.0.90${step.length}`).then(() => {
+      isDone = true;
+    });
+    await setTimeout(100);
+    assert.equal(isDone, false, step);
+    await connection.unsafe("commit");
+    connection.release();
+    await casting;
+  }
+  const connection = await reserveConnection(a.sql);
+  await connection.unsafe("begin; select settle_repeats()");
+  const casting = a.cast("0.0.537", "token/0.0.9003");
+  await connection`select set_aside_star(${first.id}, ${first.day}, ${second.id})`;
+  await connection.unsafe("commit");
+  connection.release();
+  assert.equal(bodyOf(await casting).allowance.used, 2);
+  const slots = await a.sql`select slot from star where wallet = 537 order by slot`;
+  assert.deepEqual(
+    slots.map(({ slot }) => slot),
+    [1, 2],
+  );
+  assert.equal(bodyOf(await b.cast("0.0.537", "token/0.0.9004")).allowance.used, 3);
 });
 
 test("after a pass ended, a process that missed stars under it refuses with their true reason and count", async ({
