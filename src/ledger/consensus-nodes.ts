@@ -140,6 +140,7 @@ function wrapped(error: unknown): string | undefined {
 async function loadSdk(): Promise<typeof Sdk> {
   const sdk = await import("@hashgraph/sdk");
   keepNoTimestamps(sdk);
-  limitGrpcCalls(await import("@grpc/grpc-js"));
+  const { default: grpc } = await import("@grpc/grpc-js");
+  limitGrpcCalls(grpc);
   return sdk;
 }

@@ -15,7 +15,10 @@ const limited = new WeakSet<object>();
  * answers, a call would never end, and keep its connection, even a closed one. gRPC's own
  * deadline ends it, and is taken away with the answer. Done once per process.
  */
-export function limitGrpcCalls({ Client }: typeof Grpc, endsMs = CALL_ENDS_MS): void {
+export function limitGrpcCalls(
+  { Client }: Pick<typeof Grpc, "Client">,
+  endsMs = CALL_ENDS_MS,
+): void {
   const { prototype } = Client;
   if (limited.has(prototype)) return;
   limited.add(prototype);

@@ -15,7 +15,7 @@ const SOURCES = ["src", "actors", "tests", "packages/client/src", "packages/clie
  * process longer than the service's own files. No test looks at where these lie.
  */
 const BUNDLED =
-  /^(redis|bullmq|undici|zod|hono|@bull-board\/(api|hono)|@hono\/node-server|prom-client|cockatiel|postgres|postgrator|xstate|pino|citty|@noble\/(curves|hashes))(\/|$)/;
+  /^(redis|bullmq|undici|zod|hono|@bull-board\/(api|hono)|@hono\/node-server|prom-client|cockatiel|postgres|postgrator|xstate|pino|citty|@noble\/(curves|hashes)|@hashgraph\/(sdk|proto)|@grpc\/grpc-js)(\/|$)/;
 /** What tests start as processes of their own: in one file, it starts in two thirds of the time. */
 const PROGRAM = "src/processes/starboard.ts";
 /** Bundled packages have no source map: reading it would take each process as long as they do. */
