@@ -108,7 +108,8 @@ create table outbox (
   topic_id text,
   transaction_id text,
   sequence_number bigint,
-  consensus_timestamp text,
+  -- Compared as text, whatever the database sorts by.
+  consensus_timestamp text collate "C",
   running_hash text,
   -- Which worker has the row, and until when.
   lease_owner text,

@@ -305,6 +305,8 @@ create unique index publishing_finding_of_star
 create index publishing_finding_open on publishing_finding (id) where resolved_at is null;
 create index publishing_finding_lost on publishing_finding (topic_id, sequence_number)
   where kind = 'lost' and resolved_at is null;
+create index publishing_finding_accepted on publishing_finding (resolved_at)
+  where kind = 'lost' and resolved_at is not null;
 
 create function keep_finding() returns trigger
 language plpgsql as $$

@@ -16,7 +16,7 @@ language sql volatile as $$ select pg_advisory_xact_lock(hashtext('hold_seasons'
 create table recovery_message (
   topic_id text not null,
   sequence_number bigint not null,
-  consensus_timestamp text not null,
+  consensus_timestamp text collate "C" not null,
   running_hash text not null,
   transaction_id text not null,
   star_id uuid not null,
@@ -180,25 +180,17 @@ language sql as $$
   returning said.star_id
 $$;
 
+-- When a star's message reached consensus; a text after all others while none is known.
+create function consensus_of(of_star uuid) returns text
+language sql stable as $$
+  select coalesce((select consensus_timestamp from outbox where star_id = of_star),
+    (select min(consensus_timestamp) from recovery_message where star_id = of_star), '~')
+$$;
+
 -- "One star per wallet per item per UTC day": of two messages the later one on the ledger is a
--- conflict. Marks those taken in, and sets those of the journal aside. Returns how many.
-create function settle_repeats() returns bigint
-language plpgsql as $$
-declare
-  settled bigint;
-begin
-  perform wait_for_recovery();
-  perform hold_stars();
-  select count(set_aside_star(id, day, first_star)) into settled from (
-    select distinct on (star.id) star.id, star.day, said.star_id as first_star
-    from recovery_message said
-    join star on star.wallet = said.wallet and star.day = said.day
-      and star.target_type = said.target_type and star.target_id = said.target_id
-    join outbox on outbox.star_id = star.id
-    where not said.is_forever_mint and not star.is_forever_mint and star.id <> said.star_id
-      and said.conflicts_with is null and said.consensus_timestamp < coalesce(outbox.consensus_timestamp, '~')
-    order by star.id, said.consensus_timestamp
-  ) as repeated;
+-- conflict. Marks those taken in.
+create function mark_repeats() returns void
+language sql as $$
   update recovery_message said set conflicts_with = earlier.star_id
   from (
     select topic_id, sequence_number, star_id as own,
@@ -215,8 +207,28 @@ begin
     ) as known
   ) as earlier
   where earlier.topic_id = said.topic_id and earlier.sequence_number = said.sequence_number
-    and earlier.star_id <> earlier.own and said.conflicts_with is distinct from earlier.star_id;
-  return settled;
+    and earlier.star_id <> earlier.own and said.conflicts_with is distinct from earlier.star_id
+$$;
+
+-- The stars of the journal that repeat one taken in, which was first on the ledger.
+create function repeats_in_journal() returns table (id uuid, day date, first_star uuid)
+language sql stable as $$
+  select distinct on (star.id) star.id, star.day, said.star_id
+  from recovery_message said
+  join star on star.wallet = said.wallet and star.day = said.day
+    and star.target_type = said.target_type and star.target_id = said.target_id
+  where not said.is_forever_mint and not star.is_forever_mint and star.id <> said.star_id
+    and said.conflicts_with is null and said.consensus_timestamp < consensus_of(star.id)
+  order by star.id, said.consensus_timestamp
+$$;
+
+-- Sets them aside. Returns how many.
+create function settle_repeats() returns bigint
+language plpgsql as $$
+begin
+  perform wait_for_recovery();
+  perform hold_stars();
+  return (select count(set_aside_star(id, day, first_star)) from repeats_in_journal());
 end
 $$;
 
@@ -249,7 +261,7 @@ create type recovered_star as (
   voting_power integer, weight integer, base smallint, counted_a integer, bonus_b smallint,
   held_a bigint[], held_b bigint[], claimed_a bigint[], claimed_b bigint, holdings_read_at bigint,
   allowance_limit smallint, season_id uuid, free_votes smallint, premium_votes smallint,
-  rules smallint, xp smallint, seq bigint, mint_seq bigint, conflicts_with uuid);
+  rules smallint, xp smallint, seq bigint, mint_seq bigint);
 
 -- The place of a star among those of its wallet's day by its instant, and how many there are. `was` is
 -- its place now; null: the journal lacks it.
@@ -292,24 +304,29 @@ begin
 end
 $$;
 
--- Sets those stars of the journal aside for which their wallets' days have no vote left: the last ones on
--- the ledger, whatever a clock that was behind made of their instants. Returns how many.
+-- The stars for which their wallets' days have no vote left become conflicts: the last ones on the
+-- ledger, whatever a clock that was behind made of their instants. Marks those taken in, and sets those
+-- of the journal aside. Returns how many were set aside.
 create function settle_days(stars recovered_star[], places place_of_star[]) returns bigint
 language sql as $$
-  select count(set_aside_star(id, day, first_star)) from (
-    select id, day, first_star from (
-      select place.id, place.day, one.id as first_star, place.used - one.premium_votes as too_many,
+  with late as materialized (
+    select id, day, was, first_star from (
+      select place.id, place.day, place.was, place.used - one.premium_votes as too_many,
         row_number() over (partition by place.wallet, place.day
-          order by coalesce(outbox.consensus_timestamp, '~') desc, place.id desc) as from_last
+          order by consensus_of(place.id) collate "C" desc, place.id desc) as from_last,
+        first_value(place.id) over (partition by place.wallet, place.day
+          order by consensus_of(place.id) collate "C", place.id) as first_star
       from unnest(places) as place
-      join outbox on outbox.star_id = place.id
-      cross join lateral (select each.id, each.premium_votes from unnest(stars) as each
+      cross join lateral (select each.premium_votes from unnest(stars) as each
         where each.wallet = place.wallet and each.day = place.day limit 1) as one
-      where place.was is not null and place.used > one.premium_votes
-    ) as late
+      where place.used > one.premium_votes
+    ) as ranked
     where from_last <= too_many
-    order by id
-  ) as beyond
+  ), marked as (
+    update recovery_message said set conflicts_with = first_star from late
+    where late.was is null and said.star_id = late.id
+  )
+  select count(set_aside_star(id, day, first_star)) from (select * from late where was is not null order by id) as beyond
 $$;
 
 -- Makes room among the slots: stars that the journal has move behind those that came before them.
@@ -343,25 +360,68 @@ language sql immutable as $$
   union all select 'B', star.claimed_b where star.claimed_b is not null
 $$;
 
--- Sets those stars of the journal aside whose NFTs a recovered star had counted before them, by its
--- instant or, where a clock was behind, by its place on the ledger. Returns how many.
+-- The claims of the journal that stars taken in make too.
+create function claims_met(stars recovered_star[])
+returns table (claimant uuid, claimed_at bigint, star_id uuid, day date)
+language sql stable as $$
+  select each.id, each.at, claim.star_id, utc_day(instant_of_star_id(claim.star_id))
+  from unnest(stars) as each
+  cross join lateral claims_of(each) as wanted
+  join serial_claim claim on claim.event_id = each.target_id
+    and claim.day is not distinct from case when each.is_forever_mint then null else each.day end
+    and claim.collection = wanted.collection and claim.serial = wanted.serial
+    and claim.released_at is null and claim.star_id <> each.id
+  where each.target_type = 'event'
+$$;
+
+-- Those stars of the journal whose NFTs a recovered star had counted before them, by its instant or,
+-- where a clock was behind, by its place on the ledger.
+create function beaten_by(stars recovered_star[])
+returns table (star_id uuid, day date, first_star uuid)
+language sql stable as $$
+  select distinct on (star.id) star.id, star.day, met.claimant
+  from claims_met(stars) as met
+  join star on star.day = met.day and star.id = met.star_id
+  where star.at > met.claimed_at or consensus_of(met.claimant) < consensus_of(star.id) collate "C"
+  order by star.id, met.claimed_at
+$$;
+
+-- Sets them aside, and returns how many. A star taken in whose NFTs are still counted then, by the journal or
+-- by an earlier one of those taken in, is a conflict itself: its export came from another server.
 create function settle_claims(stars recovered_star[]) returns bigint
-language sql as $$
-  select count(set_aside_star(star_id, day, first_star)) from (
-    select distinct on (claim.star_id) claim.star_id, star.day, each.id as first_star
-    from unnest(stars) as each
-    cross join lateral claims_of(each) as wanted
-    join serial_claim claim on claim.event_id = each.target_id
-      and claim.day is not distinct from case when each.is_forever_mint then null else each.day end
-      and claim.collection = wanted.collection and claim.serial = wanted.serial
-      and claim.released_at is null and claim.star_id <> each.id
-    join star on star.id = claim.star_id
-    join outbox on outbox.star_id = star.id
-    where each.target_type = 'event' and (star.at > each.at
-      or exists (select from recovery_message said where said.star_id = each.id
-        and said.consensus_timestamp < coalesce(outbox.consensus_timestamp, '~')))
-    order by claim.star_id, each.at
-  ) as taken
+language plpgsql as $$
+declare
+  settled bigint;
+begin
+  select count(set_aside_star(star_id, day, first_star)) into settled from beaten_by(stars);
+  update recovery_message said set conflicts_with = met.star_id
+  from claims_met(stars) as met where said.star_id = met.claimant;
+  update recovery_message said set conflicts_with = earlier.id
+  from unnest(stars) as earlier cross join lateral claims_of(earlier) as had,
+    unnest(stars) as later cross join lateral claims_of(later) as wanted
+  where had = wanted and earlier.target_type = 'event' and later.target_type = 'event'
+    and earlier.target_id = later.target_id and (earlier.is_forever_mint or earlier.day = later.day)
+    and (earlier.at, earlier.id) < (later.at, later.id) and said.star_id = later.id;
+  return settled;
+end
+$$;
+
+-- A star of a mint takes the place of the first one that gives way to it: later ones were decided beside that.
+create function take_their_places(stars recovered_star[]) returns recovered_star[]
+language sql stable as $$
+  select array_agg(jsonb_populate_record(each, jsonb_build_object('mint_seq', least(each.mint_seq, freed.seq))))
+  from unnest(stars) as each
+  left join (
+    select first_star, min(seq) as seq
+    from beaten_by(stars) as beaten join mint_star using (day, star_id) group by first_star
+  ) as freed on freed.first_star = each.id
+$$;
+
+-- Those that are no conflicts.
+create function without_conflicts(stars recovered_star[]) returns recovered_star[]
+language sql stable as $$
+  select array_agg(each) from unnest(stars) as each where not exists (
+    select from recovery_message said where said.star_id = each.id and said.conflicts_with is not null)
 $$;
 
 -- Brings stars back whose messages were taken in, with everything that `cast_stars` writes: one
@@ -386,11 +446,12 @@ begin
     and not exists (select from outbox where outbox.star_id = each.id);
   perform ensure_star_partition(day)
     from (select distinct each.day from unnest(offered) as each) as days;
-  select array_agg(each) into kept from unnest(offered) as each where each.conflicts_with is null;
+  kept := take_their_places(without_conflicts(offered));
   settled := settle_claims(kept);
+  kept := without_conflicts(kept);
+  moved_out := settle_days(kept, array(select place from places_of_days(kept) as place));
+  kept := without_conflicts(kept);
   places := array(select place from places_of_days(kept) as place);
-  moved_out := settle_days(kept, places);
-  if moved_out > 0 then places := array(select place from places_of_days(kept) as place); end if;
   perform move_slots(kept, places);
   perform setval('journal_seq', greatest((select last_value from journal_seq), max(each.seq)))
     from unnest(kept) as each having max(each.seq) is not null;
@@ -419,10 +480,12 @@ begin
   insert into star_conflict (id, day, wallet, slot, at, target_type, target_id, is_forever_mint,
     voting_power, weight, base, counted_a, bonus_b, held_a, held_b, claimed_a, claimed_b,
     holdings_read_at, allowance_limit, season_id, rules, seq, xp, conflicts_with)
-  select id, day, wallet, 1, at, target_type, target_id, is_forever_mint, voting_power, weight, base,
-    counted_a, bonus_b, held_a, held_b, claimed_a, claimed_b, holdings_read_at,
-    coalesce(allowance_limit, free_votes), season_id, rules, nextval('journal_seq'), xp, conflicts_with
-  from unnest(offered) as each where conflicts_with is not null;
+  select distinct on (each.id) each.id, each.day, each.wallet, 1, each.at, each.target_type, each.target_id,
+    each.is_forever_mint, voting_power, weight, base, counted_a, bonus_b, held_a, held_b, claimed_a, claimed_b,
+    holdings_read_at, coalesce(allowance_limit, free_votes), season_id, rules, nextval('journal_seq'), xp,
+    said.conflicts_with
+  from unnest(offered) as each join recovery_message said on said.star_id = each.id
+  where said.conflicts_with is not null;
 
   perform count_recovered(kept);
   insert into outbox (star_id, topic, message, state, topic_id, transaction_id, sequence_number,

@@ -62,6 +62,7 @@ export async function readExport(
       }
       const line = parsed.data;
       if (line.kind === "footer") {
+        if (footer !== undefined) broken("nothing after the footer", line.kind);
         footer = line;
         continue;
       }
@@ -69,6 +70,9 @@ export async function readExport(
       counts.add([line]);
       if (footer !== undefined) broken("nothing after the footer", line.kind);
       if (line.kind === "header") {
+        if (header !== undefined) broken("one header", "another one");
+        if (line.final !== (line.previous !== null))
+          broken("final exactly where it follows a day", `final ${line.final}`);
         header = line;
         reader.header(line);
       } else if (line.kind === "star") {

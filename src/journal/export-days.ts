@@ -111,7 +111,13 @@ interface Span {
 function span(sql: Sql) {
   return sql`
     select utc_day(now_ms()) as today,
-      coalesce((select min(day) from export_day), (select min(day) from star), utc_day(now_ms())) as first`;
+      coalesce((select min(day) from export_day), ${firstDay(sql)}, utc_day(now_ms())) as first`;
+}
+
+/** The day of the first star, or of the first loss that was accepted; a part of a select. */
+function firstDay(sql: Sql) {
+  return sql`least((select min(day) from star), (select utc_day(min(resolved_at))
+    from publishing_finding where kind = 'lost' and resolved_at is not null))`;
 }
 
 /** The next day to become final, and the chain hash it continues. */
@@ -129,7 +135,7 @@ export interface NextDay {
 export async function nextFinalDay(sql: Sql): Promise<NextDay | null> {
   const [row] = await runStatement(
     sql<[{ last: Day | null; chain: string | null; first: Day | null; now: number }]>`
-      select last.day as last, last.chain, (select min(day) from star) as first, now_ms() as now
+      select last.day as last, last.chain, ${firstDay(sql)} as first, now_ms() as now
       from (select) one left join (
         select day, chain from export_day order by day desc limit 1) last on true`,
   );

@@ -1,5 +1,4 @@
 import type * as Sdk from "@hashgraph/sdk";
-import { limitGrpcCalls } from "../vendor-patches/grpc-call-deadlines.ts";
 import {
   holdNodeConnections,
   type NodeConnections,
@@ -140,7 +139,8 @@ function wrapped(error: unknown): string | undefined {
 async function loadSdk(): Promise<typeof Sdk> {
   const sdk = await import("@hashgraph/sdk");
   keepNoTimestamps(sdk);
-  const { default: grpc } = await import("@grpc/grpc-js");
-  limitGrpcCalls(grpc);
+  // As the SDK, it loads gRPC, which a web process never needs.
+  const { limitGrpcCalls } = await import("../vendor-patches/grpc-call-deadlines.ts");
+  limitGrpcCalls();
   return sdk;
 }

@@ -5,7 +5,7 @@ import type { StagedStar } from "./staged-stars.ts";
 
 /** The next thing that happened to a forever mint. */
 export type NextOfMint =
-  | { readonly line: ExportStar; readonly star: StagedStar }
+  | { readonly line: ExportStar; readonly star: StagedStar; readonly xp: number }
   | { readonly releases: readonly ExportRelease[] };
 
 /**
@@ -14,10 +14,10 @@ export type NextOfMint =
  */
 export class MintHappenings {
   #byMint = new Map<string, MintHappening[]>();
-  readonly #stars = new Map<string, StagedStar>();
+  readonly #stars = new Map<string, { readonly star: StagedStar; readonly xp: number }>();
 
-  addStar(line: ExportStar, star: StagedStar): void {
-    this.#stars.set(line.id, star);
+  addStar(line: ExportStar, star: StagedStar, xp: number): void {
+    this.#stars.set(line.id, { star, xp });
     const order = line.mintOrder ?? line.seq;
     this.#of(star.target).push({ order, day: star.day, star: line });
   }
@@ -45,9 +45,9 @@ export class MintHappenings {
   #next(happening: MintHappening): NextOfMint {
     if ("releases" in happening) return { releases: happening.releases };
     const line = happening.star;
-    const star = this.#stars.get(line.id) as StagedStar;
+    const kept = this.#stars.get(line.id) as { star: StagedStar; xp: number };
     this.#stars.delete(line.id);
-    return { line, star };
+    return { line, ...kept };
   }
 
   #of(mint: string): MintHappening[] {

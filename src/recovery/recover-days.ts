@@ -172,7 +172,7 @@ class Walk {
       if (!judgeLine(line, header, this.#parts)) continue;
       done.add(line.id);
       if (star.conflictsWith === null && star.isForeverMint) {
-        this.#mints.addStar(line, star);
+        this.#mints.addStar(line, star, header.xpPerStar);
         continue;
       }
       if (star.conflictsWith === null && star.type === "event") await this.#count(line, star);
@@ -209,9 +209,9 @@ class Walk {
         await writer.release(releases);
         continue;
       }
-      const { line, star } = next;
+      const { line, star, xp } = next;
       await this.#count(line, star);
-      await writer.star(rowOfLine(line, star, this.#recovery.settings.xpPerStar));
+      await writer.star(rowOfLine(line, star, xp));
     }
   }
 

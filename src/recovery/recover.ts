@@ -23,8 +23,10 @@ export async function recover(recovery: Recovery): Promise<Recovered> {
   const { sql, isDryRun, accepts } = recovery;
   const notes = new Notes();
   await stageMessages(recovery, notes);
+  await forgetMarks(sql);
   const losses = await excludeAcceptedLosses(recovery, notes);
   await markExportedConflicts(recovery, notes);
+  await runStatement(sql`select mark_repeats()`, PIECE_WITHIN_MS);
   const ownerships = await readHistories(recovery);
   const planned = new Notes();
   const plan = isDryRun || !accepts;
@@ -32,8 +34,9 @@ export async function recover(recovery: Recovery): Promise<Recovered> {
     plan && (await recoverDays(recovery, { ownerships, notes: planned, writes: false }));
   const doubts = [...notes.unprovable, ...planned.unprovable];
   if (looked && (isDryRun || doubts.length > 0)) {
-    const adopted = await countWaiting(sql);
-    const { recovered, conflicts } = looked;
+    const [adopted, repeated] = [await countWaiting(sql), await countRepeats(sql)];
+    const { recovered } = looked;
+    const conflicts = looked.conflicts + repeated;
     const none = { exact: [], renewed: [], written: false };
     return { recovered, adopted, conflicts, unprovable: doubts, ignored: planned.ignored, ...none };
   }
@@ -60,6 +63,14 @@ export async function recover(recovery: Recovery): Promise<Recovered> {
   };
 }
 
+/** An earlier run marked what its exports said, also where it wrote nothing. This one may have others. */
+async function forgetMarks(sql: Sql): Promise<void> {
+  await runStatement(
+    sql`update recovery_message set conflicts_with = null where conflicts_with is not null`,
+    PIECE_WITHIN_MS,
+  );
+}
+
 /** Histories since the first star that is missing; nothing is read where none is. */
 async function readHistories({ sql, mirror, settings, onProgress }: Recovery): Promise<Ownerships> {
   const [row] = await runStatement(
@@ -83,6 +94,15 @@ async function countWaiting(sql: Sql): Promise<number> {
     PIECE_WITHIN_MS,
   );
   return row.waiting;
+}
+
+/** The journal's stars that one which comes back precedes. */
+async function countRepeats(sql: Sql): Promise<number> {
+  const [row] = await runStatement(
+    sql<[{ stars: number }]>`select count(*) as stars from repeats_in_journal()`,
+    PIECE_WITHIN_MS,
+  );
+  return row.stars;
 }
 
 async function adopt(sql: Sql): Promise<number> {

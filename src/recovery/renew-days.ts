@@ -2,6 +2,7 @@ import type { Day } from "../../actors/day.ts";
 import { readHeader } from "../audit/learn-settings.ts";
 import { headerOf, makeFinal, nextFinalDay } from "../journal/export-days.ts";
 import { hashExport } from "../journal/write-export.ts";
+import { runStatement, type Sql } from "../store/postgres.ts";
 import type { Notes, Recovered, Recovery } from "./recovery.ts";
 
 /**
@@ -19,8 +20,7 @@ export async function renewDays(
     const next = await nextFinalDay(sql);
     if (next === null) return { exact, renewed };
     const { day, previous, isRecovered } = next;
-    const given = exports?.days.includes(day) ? await readHeader(exports.source, day) : null;
-    const sha256 = given?.final ? await hashOf(exports, day) : null;
+    const { given, sha256 } = await readGiven(exports, day);
     const same = given && sha256 ? await hashExport(sql, given, { expected: sha256 }) : null;
     if (given && same) {
       await makeFinal(sql, given, same);
@@ -29,11 +29,38 @@ export async function renewDays(
     }
     if (sha256 !== null)
       notes.doubt(`export of ${day}: the journal did not come back to its bytes`);
-    const header = headerOf(day, settings, previous, isRecovered);
+    const isNew = isRecovered || (await breaksChain(sql, exports, day));
+    const header = headerOf(day, settings, previous, isNew);
     const written = await hashExport(sql, header);
     if (written === null) return { exact, renewed };
     await makeFinal(sql, header, written);
-    if (isRecovered) renewed.push(day);
+    if (isNew) renewed.push(day);
+  }
+}
+
+/**
+ * Whether a day that got no star back is a new one all the same: it follows a new chain, and a later export
+ * that is given follows the old one. The day is then marked, so that an auditor knows why.
+ */
+async function breaksChain(sql: Sql, exports: Recovery["exports"], day: Day): Promise<boolean> {
+  if (!exports?.days.some((each) => each > day)) return false;
+  const marked = await runStatement(sql`
+    insert into recovered_day (day)
+    select ${day} from (select header from export_day order by day desc limit 1) as last
+    where header::json ->> 'recovered' = 'true'
+    on conflict do nothing returning 1`);
+  return marked.length > 0;
+}
+
+/** Header and hash of a given export; one that is damaged was noted when its stars were read. */
+async function readGiven(exports: Recovery["exports"], day: Day) {
+  const none = { given: null, sha256: null };
+  if (!exports?.days.includes(day)) return none;
+  try {
+    const given = await readHeader(exports.source, day);
+    return { given, sha256: given.final ? await hashOf(exports, day) : null };
+  } catch {
+    return none;
   }
 }
 

@@ -4,6 +4,7 @@
  * check alone can see it.
  */
 import * as assert from "node:assert/strict";
+import { createHash } from "node:crypto";
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "uvu";
@@ -86,6 +87,48 @@ test("NFTs the wallet held, left out of an event's star", async () => {
   const { byKind } = await auditWorld(world, { withApi: false, now });
   assert.ok(!("holdings" in byKind), JSON.stringify(byKind));
 });
+
+for (const [what, wanted, forge] of [
+  [
+    "a footer twice",
+    "nothing after the footer",
+    (lines: string[]) => [...lines, lines.at(-1) ?? ""],
+  ],
+  [
+    "a second header",
+    "one header",
+    ([header = "", ...rest]: string[]) =>
+      signed([header, header, ...rest.slice(0, -1)], rest.at(-1)),
+  ],
+  [
+    "a final day that follows no day",
+    "final exactly where it follows a day",
+    ([header = "", ...rest]: string[]) => {
+      const unchained = JSON.stringify({ ...JSON.parse(header), previous: null });
+      return signed([unchained, ...rest.slice(0, -1)], rest.at(-1), { chain: null });
+    },
+  ],
+] as const) {
+  test(`${what} in an export`, async () => {
+    const { mismatches } = await auditWorld(truth(), {
+      withApi: false,
+      onExports(folder) {
+        const [, file = ""] = readdirSync(folder).sort();
+        const lines = readFileSync(join(folder, file), "utf8").trimEnd().split("\n");
+        writeFileSync(join(folder, file), `${forge(lines).join("\n")}\n`);
+      },
+    });
+    assert.ok(mismatches.some(({ kind, expected }) => kind === "export" && expected === wanted));
+  });
+}
+
+/** Lines with a footer whose hash is right. */
+function signed(lines: readonly string[], footer = "", change: object = {}): string[] {
+  const sha256 = createHash("sha256")
+    .update(`${lines.join("\n")}\n`)
+    .digest("hex");
+  return [...lines, JSON.stringify({ ...JSON.parse(footer), sha256, ...change })];
+}
 
 test("places of a wallet's day that do not rise with its instants", async () => {
   const world = truth();

@@ -3,14 +3,13 @@ import { generateKeyPairSync } from "node:crypto";
 import { once } from "node:events";
 import { createServer, type ServerHttp2Session } from "node:http2";
 import type { AddressInfo } from "node:net";
-import * as grpc from "@grpc/grpc-js";
 import { test } from "uvu";
 import { createHederaTopic } from "../../src/ledger/hedera-topic.ts";
 import { limitGrpcCalls } from "../../src/vendor-patches/grpc-call-deadlines.ts";
 
 test("a node that holds its connections open and never answers keeps none of them", async () => {
   // Before the topic does it with its own, longer time.
-  limitGrpcCalls(grpc, 3_000);
+  limitGrpcCalls(3_000);
   const sessions = new Set<ServerHttp2Session>();
   let started = 0;
   const node = createServer().listen(0, "127.0.0.1");
