@@ -111,6 +111,7 @@ function endsOf(
   const pairs: readonly (readonly [string, unknown, unknown])[] = [
     ["header.day", day, header.day],
     ...FOOTER_FIELDS.map((field) => [`footer.${field}`, counted[field], footer[field]] as const),
+    ["footer.sequences", JSON.stringify(counted.sequences), JSON.stringify(footer.sequences)],
     ["unpublished stars of a final day", 0, footer.final ? footer.unpublished : 0],
   ];
   return pairs

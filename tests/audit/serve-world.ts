@@ -272,11 +272,24 @@ export function writeExports(world: World, folder: string, now = Date.now()): vo
       weight: stars.reduce((sum, { weight }) => sum + weight, 0),
       releases: releases.length,
       unpublished: stars.filter(({ publication }) => publication.state !== "published").length,
-      sequences: [],
+      sequences: sequencesOf(world, stars),
       sha256,
       chain,
     });
     writeFileSync(join(folder, `${day}.ndjson`), body + footer);
     previous = chain;
   }
+}
+
+/** Where the day's stars stand on the topics. The ids of a world's topics are of one length. */
+function sequencesOf({ topics }: World, stars: World["stars"]) {
+  const ids = [topics.event.id, topics.asset.id].sort();
+  return ids.flatMap((topicId) => {
+    const places = stars
+      .filter(({ publication: { state, topicId: on } }) => state === "published" && on === topicId)
+      .map(({ publication }) => publication.sequenceNumber ?? 0);
+    if (places.length === 0) return [];
+    const [first, last] = [Math.min(...places), Math.max(...places)];
+    return [{ topicId, messages: places.length, first, last }];
+  });
 }

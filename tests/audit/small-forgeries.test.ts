@@ -91,18 +91,26 @@ test("NFTs the wallet held, left out of an event's star", async () => {
 for (const [what, wanted, forge] of [
   [
     "a footer twice",
-    "nothing after the footer",
+    /^nothing after the footer$/,
     (lines: string[]) => [...lines, lines.at(-1) ?? ""],
   ],
   [
+    "other places on the topics",
+    /^footer.sequences /,
+    (lines: string[]) => {
+      const places = { sequences: [{ topicId: "0.0.77", messages: 9, first: 1, last: 2 }] };
+      return signed(lines.slice(0, -1), lines.at(-1), places);
+    },
+  ],
+  [
     "a second header",
-    "one header",
+    /^one header$/,
     ([header = "", ...rest]: string[]) =>
       signed([header, header, ...rest.slice(0, -1)], rest.at(-1)),
   ],
   [
     "a final day that follows no day",
-    "final exactly where it follows a day",
+    /^final exactly where it follows a day$/,
     ([header = "", ...rest]: string[]) => {
       const unchained = JSON.stringify({ ...JSON.parse(header), previous: null });
       return signed([unchained, ...rest.slice(0, -1)], rest.at(-1), { chain: null });
@@ -118,7 +126,9 @@ for (const [what, wanted, forge] of [
         writeFileSync(join(folder, file), `${forge(lines).join("\n")}\n`);
       },
     });
-    assert.ok(mismatches.some(({ kind, expected }) => kind === "export" && expected === wanted));
+    assert.ok(
+      mismatches.some(({ kind, expected }) => kind === "export" && wanted.test(String(expected))),
+    );
   });
 }
 
