@@ -172,9 +172,11 @@ begin
           case when attempt.closed_at is null then 'foreign' else 'known' end
         when attempt.closed_at is not null then
           case when attempt.outcome = 'published' then 'known' else 'returned' end
-        when attempt.receipt_status is not null and (attempt.receipt_status <> 'SUCCESS'
-          or attempt.receipt_sequence is distinct from said.sequence_number
-          or attempt.receipt_hash <> said.running_hash) then 'contradicts'
+        -- These two may be the receipt of one node's copy, before another's takes effect.
+        when attempt.receipt_status not in ('INVALID_NODE_ACCOUNT', 'INVALID_PAYER_SIGNATURE')
+          and (attempt.receipt_status <> 'SUCCESS'
+            or attempt.receipt_sequence is distinct from said.sequence_number
+            or attempt.receipt_hash <> said.running_hash) then 'contradicts'
         else 'published'
       end as verdict
     from said

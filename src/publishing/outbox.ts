@@ -103,6 +103,19 @@ export async function layAllBack({ sql, holder }: Pick<Outbox, "sql" | "holder">
       order by star_id for update skip locked)`);
 }
 
+/** Whether a star, by whichever worker, took effect on a topic after an instant of the ledger's, nanoseconds. */
+export async function tookEffectAfter(
+  sql: Sql,
+  topicId: string,
+  instant: bigint,
+): Promise<boolean> {
+  const [row] = await runStatement(sql<{ took: boolean }[]>`
+    select consensus_timestamp::numeric * 1000000000 > ${String(instant)}::numeric as took
+    from outbox where topic_id = ${topicId} and state = 'published'
+    order by sequence_number desc limit 1`);
+  return row?.took ?? false;
+}
+
 /** How much is left to publish. */
 export interface PendingPublications {
   /** Accepted stars not yet `published`. */

@@ -18,6 +18,12 @@ const QUIET_MARGIN = 60n * SECOND;
 /** Replicas behind one address may be apart: the same finding so often, so far apart. */
 export const QUIET_ROUNDS = 3;
 export const QUIET_ROUND_APART_MS = 5_000;
+/** Beside a row of these the same id may take effect, by way of another node: its receipt is the first other one. */
+const NO_PROOF: ReadonlySet<string> = new Set([
+  "DUPLICATE_TRANSACTION",
+  "INVALID_NODE_ACCOUNT",
+  "INVALID_PAYER_SIGNATURE",
+]);
 const READ = { deadlineMs: 5_000, background: true } as const;
 
 /**
@@ -62,7 +68,7 @@ export async function readTransaction(
 ): Promise<Finding> {
   const rows = (await mirror.transactions(transactionId, READ)).filter(
     // A duplicate is a second row beside the one that counted, which a replica may lack.
-    (row) => row.nonce === 0 && !row.scheduled && row.result !== "DUPLICATE_TRANSACTION",
+    (row) => row.nonce === 0 && !row.scheduled && !NO_PROOF.has(row.result),
   );
   const success = rows.find((row) => row.result === "SUCCESS");
   const at = (row: { consensusTimestamp: string }) => `at ${row.consensusTimestamp}`;

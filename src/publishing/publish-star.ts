@@ -1,4 +1,5 @@
 import { MirrorError } from "../ledger/mirror/error.ts";
+import { parseTransactionId } from "../ledger/transaction-id.ts";
 import type { Attempt } from "./attempt.ts";
 import { countRefusal, countSend, giveUp, LeaseLost, reserveId, storeSigned } from "./attempts.ts";
 import type { PublishContext, TopicLane } from "./context.ts";
@@ -76,6 +77,10 @@ async function pursue(
   given: Attempt,
 ): Promise<Exclude<Next, { kind: "send" }>> {
   const lane = context.lanes[star.topic];
+  const { payer } = parseTransactionId(given.transactionId);
+  if (given.signed === null && payer !== context.topic.payer) {
+    return newId(context, given, "reserved for another account");
+  }
   let attempt = given.signed === null ? await sign(context, star, given) : given;
   for (let sends = 0; sends < SENDS_PER_TURN_MAX; sends++) {
     if (attempt.sends > attempt.refusals) {
@@ -175,7 +180,11 @@ async function refused(
 }
 
 /** The bytes never left this service. */
-async function newId(context: PublishContext, attempt: Attempt, evidence: string): Promise<Next> {
+async function newId(
+  context: PublishContext,
+  attempt: Attempt,
+  evidence: string,
+): Promise<Exclude<Next, { kind: "send" }>> {
   const outcome = attempt.sends === 0 ? "never sent" : "refused";
   await giveUp(context.outbox, attempt, { outcome, evidence });
   context.alerts.ended(outcome);

@@ -24,7 +24,7 @@ import {
 import { createDrain } from "./drain.ts";
 import { behindDetail, countLost } from "./journal-behind.ts";
 import { createLedgerClock, type LedgerClock } from "./ledger-clock.ts";
-import { layAllBack, openOutbox, pendingPublications } from "./outbox.ts";
+import { layAllBack, openOutbox, pendingPublications, tookEffectAfter } from "./outbox.ts";
 import { createNotices, type PublishingMetrics } from "./publishing-alerts.ts";
 import { createReadiness } from "./readiness.ts";
 import { createSendGate } from "./send-gate.ts";
@@ -101,6 +101,7 @@ export async function startPublisher(parts: PublisherParts): Promise<Publisher> 
       },
     );
     alerts.pending(await pendingPublications(sql));
+    await openCuredGates(context);
     await reportAlarms(sql, context.outbox.holder, alerts.raised());
   };
   const sweep = async (): Promise<void> => {
@@ -131,8 +132,11 @@ export async function startPublisher(parts: PublisherParts): Promise<Publisher> 
     async close() {
       closing.abort();
       clearInterval(timer);
-      await knowing.close();
-      const inHand = Promise.all([drain.idle(), ...followers.map((each) => each.close())]);
+      const inHand = Promise.all([
+        knowing.close(),
+        drain.idle(),
+        ...followers.map((each) => each.close()),
+      ]);
       await Promise.race([inHand, delay(bounds.drainMs, undefined, { ref: false })]);
       await reportAlarms(sql, context.outbox.holder, []).catch(() => undefined);
       await layAllBack(context.outbox).catch((error: unknown) =>
@@ -166,6 +170,16 @@ function keepKnowing(
     onFailure: () => alerts.failed("database"),
   });
   return { firstLook, close: repeating.close };
+}
+
+/** What cures the configuration for one worker cures it for all, also when no star is left to probe. */
+async function openCuredGates({ outbox, clock, lanes }: PublisherContext): Promise<void> {
+  for (const { topicId, gate } of Object.values(lanes)) {
+    const agoMs = gate.sinceFailureMs();
+    if (agoMs === undefined) continue;
+    const failedAt = clock.now() - BigInt(Math.floor(agoMs)) * 1_000_000n;
+    if (await tookEffectAfter(outbox.sql, topicId, failedAt)) gate.tookEffect();
+  }
 }
 
 /** Armed or not is asked at each passing: arming may come later than the publisher. */

@@ -51,11 +51,20 @@ export type PublishingMetrics = Pick<
   | "confirmLag"
 >;
 
+/** What happened once, and is not there to be cured; as findings it stays written down. */
+const EVENTS: ReadonlySet<string> = new Set(["foreign", "returned", "contradiction"]);
+/** It stands so long after the last one, as a contradiction of machine and journal does. */
+const EVENT_STANDS_MS = 3_600_000;
+
 /** "Alarm when the oldest unpublished star is more than a minute old." */
 const OVERDUE_SECONDS = 60;
 
-export function createNotices(log: Logger, metrics: PublishingMetrics): PublishingAlerts {
-  const { raise, clear, raised } = createAlarms(log, metrics);
+export function createNotices(
+  log: Logger,
+  metrics: PublishingMetrics,
+  now = (): number => performance.now(),
+): PublishingAlerts {
+  const { raise, clear, raised } = createAlarms(log, metrics, now);
   return {
     log,
     raise,
@@ -93,11 +102,24 @@ export function createNotices(log: Logger, metrics: PublishingMetrics): Publishi
 function createAlarms(
   log: Logger,
   metrics: Pick<PublishingMetrics, "publishingAlarm">,
+  now: () => number,
 ): Pick<PublishingAlerts, "raise" | "clear" | "raised"> {
-  const up = new Map<string, StandingAlarm>();
-  const keyOf = (alarm: Alarm, subject: string): string => `${alarm} ${subject}`;
+  const up = new Map<string, StandingAlarm & { readonly lastAt: number }>();
+  const keyOf = (alarm: string, subject: string): string => `${alarm} ${subject}`;
+  const clear = (alarm: string, subject = ""): void => {
+    if (!up.delete(keyOf(alarm, subject))) return;
+    const isUp = [...up.values()].some(({ reason }) => reason === alarm);
+    if (!isUp) metrics.publishingAlarm.set({ reason: alarm }, 0);
+    log.info({ alarm, subject }, "publishing works again");
+  };
   return {
-    raised: () => [...up.values()],
+    clear,
+    raised() {
+      for (const { reason, subject, lastAt } of [...up.values()]) {
+        if (EVENTS.has(reason) && now() - lastAt >= EVENT_STANDS_MS) clear(reason, subject);
+      }
+      return [...up.values()].map(({ lastAt: _, ...alarm }) => alarm);
+    },
     raise(alarm, detail, subject = "") {
       metrics.publishingAlarm.set({ reason: alarm }, 1);
       const known = up.get(keyOf(alarm, subject));
@@ -105,14 +127,9 @@ function createAlarms(
       const isNew = known === undefined || alarm === "foreign" || alarm === "returned";
       const about = subject === "" ? detail : `${subject}: ${detail}`;
       if (isNew) log.error({ alarm }, `publishing needs an operator: ${about}`);
-      const since = known?.since ?? performance.now();
-      up.set(keyOf(alarm, subject), { reason: alarm, subject, detail, since });
-    },
-    clear(alarm, subject = "") {
-      if (!up.delete(keyOf(alarm, subject))) return;
-      const isUp = [...up.values()].some(({ reason }) => reason === alarm);
-      if (!isUp) metrics.publishingAlarm.set({ reason: alarm }, 0);
-      log.info({ alarm, subject }, "publishing works again");
+      const lastAt = now();
+      const since = known?.since ?? lastAt;
+      up.set(keyOf(alarm, subject), { reason: alarm, subject, detail, since, lastAt });
     },
   };
 }

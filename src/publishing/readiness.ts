@@ -36,19 +36,25 @@ export function createReadiness(parts: {
   const ready = new Set<TopicKind>();
   const unchecked = new Set<TopicKind>(TOPIC_KINDS);
   const reported = new Set<TopicKind>();
+  /** Why a topic is not used, until it is found fit again. */
+  const unfit = new Map<TopicKind, ConfigurationError>();
 
   const checkOne = async (kind: TopicKind): Promise<void> => {
     const topicId = topics[kind];
     // Web processes begin to read a topic without judging it: a message read is what counts.
     const reading = await findReading(sql, topicId);
-    if (reading !== undefined && reading.sequenceNumber > 0) ready.add(kind);
+    if (reading !== undefined && reading.sequenceNumber > 0 && !unfit.has(kind)) ready.add(kind);
     try {
       await checkTopic({ ...parts, log }, { topicId, setting: SETTINGS[kind] });
     } catch (error) {
       if (error instanceof ConfigurationError) {
         ready.delete(kind);
+        unfit.set(kind, error);
         throw error;
       }
+      // What was wrong with it stands.
+      const known = unfit.get(kind);
+      if (known !== undefined) throw known;
       // Logged once, tried with every sweep.
       if (!reported.has(kind))
         log.warn({ err: error, topicId }, "the topic could not be looked up");
@@ -57,6 +63,7 @@ export function createReadiness(parts: {
     }
     await beginReading(sql, topicId);
     ready.add(kind);
+    unfit.delete(kind);
     unchecked.delete(kind);
   };
 
@@ -72,6 +79,8 @@ export function createReadiness(parts: {
         if (fault === undefined) return;
         ready.delete(kind);
         unchecked.add(kind);
+        const setting = SETTINGS[kind];
+        unfit.set(kind, new ConfigurationError(`${setting} ${topics[kind]} ${fault}`));
       }),
     );
   };

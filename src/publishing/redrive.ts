@@ -4,7 +4,7 @@ import { runStatement, type Sql } from "../store/postgres.ts";
 export type Redriven =
   /** It is due now; the next worker that looks takes it up where it stands. */
   | { readonly kind: "due"; readonly state: string; readonly lastError: string | null }
-  /** A worker has it in hand until then, epoch ms; it is due as soon as that worker releases it. */
+  /** A worker has it in hand until then, epoch ms; and when it is due after that, the worker says. */
   | { readonly kind: "in hand"; readonly leaseUntil: number }
   | { readonly kind: "published" }
   | { readonly kind: "unknown" };

@@ -23,6 +23,8 @@ export interface SendGate {
   tookEffect(): void;
   /** @param cost `charged`: the probe reached consensus and was paid for */
   failed(obstacle: Obstacle, detail: string, cost?: { readonly charged: boolean }): void;
+  /** How long ago the last send failed, in milliseconds; undefined unless shut by the configuration. */
+  sinceFailureMs(): number | undefined;
   /** Milliseconds until the next star may be taken up; 0 while open. */
   retryInMs(): number;
 }
@@ -52,6 +54,7 @@ export function createSendGate({ now, onShut, onOpen }: SendGateOptions): SendGa
   let takeAt = 0;
   let everyMs = 0;
   let isProbing = false;
+  let failedAt = 0;
 
   const open = (): void => {
     failures = 0;
@@ -83,6 +86,7 @@ export function createSendGate({ now, onShut, onOpen }: SendGateOptions): SendGa
     tookEffect: open,
     failed(obstacle, detail, { charged } = { charged: false }) {
       failures += 1;
+      failedAt = now();
       if (obstacle === "outage" && failures < FAILURES_MAX) return;
       if (shutBy !== obstacle && shutBy !== "configuration") {
         shutBy = obstacle;
@@ -95,6 +99,7 @@ export function createSendGate({ now, onShut, onOpen }: SendGateOptions): SendGa
       isProbing = false;
       probeAt = now() + everyMs;
     },
+    sinceFailureMs: () => (shutBy === "configuration" ? now() - failedAt : undefined),
     retryInMs: () => (shutBy === undefined ? 0 : Math.max(0, probeAt - now(), takeAt - now())),
   };
 }

@@ -82,10 +82,11 @@ export function followTopic(parts: FollowerParts): TopicFollower {
     async readToEnd() {
       // Only an empty page is the end: another process may have read on meanwhile, and not
       // as far as this one saw.
-      for (;;) {
+      while (!closing.signal.aborted) {
         const { read, hasGap } = await readOn(parts);
         if (read === 0) return !hasGap;
       }
+      return false;
     },
     async close() {
       closing.abort();

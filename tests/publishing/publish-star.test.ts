@@ -329,8 +329,11 @@ test("a message that the topic lacked is looked for once more before it is absen
 test("a message sent to a topic of earlier settings is settled there", async () => {
   rig.ledger.sendFaults.push({ kind: "answer lost" });
   rig.ledger.receiptsAway = true;
+  rig.ledger.mirrorAway = true;
   const landed = await rig.box();
   await rig.publisher().run({ steps: 1 });
+  assert.equal((await rig.row(landed)).state, "sent");
+  rig.ledger.mirrorAway = false;
   rig.ledger.advance(200);
   rig.topics = { ...TOPICS, event: "0.0.7003" };
   await beginReading(rig.sql, "0.0.7003");
@@ -413,6 +416,66 @@ test("an outage of all nodes burns a few ids, not one per star", async () => {
   await publisher.run({ steps: 4, seconds: 5 });
   assert.equal(new Set(rig.ledger.texts()).size, 50);
   assert.equal(rig.ledger.messages.length, 50);
+});
+
+/** Another node's copy of a star's bytes takes effect. */
+async function otherCopyLands(starId: string): Promise<void> {
+  const { transaction_id: id } = await rig.row(starId);
+  const [row] = await rig.sql<[{ message: string }]>`
+    select message from outbox where star_id = ${starId}`;
+  rig.ledger.foreign(String(id), { topicId: TOPICS.event, message: row.message });
+}
+
+for (const status of ["INVALID_NODE_ACCOUNT", "INVALID_PAYER_SIGNATURE"]) {
+  test(`the receipt ${status} of one node's copy proves nothing about another's`, async () => {
+    const starId = await rig.box();
+    const publisher = rig.publisher();
+    rig.ledger.mirrorStandsAt = rig.ledger.now;
+    rig.ledger.sendFaults.push({ kind: "failed", status });
+    await publisher.step();
+    await otherCopyLands(starId);
+    rig.ledger.mirrorStandsAt = undefined;
+    await timePasses(rig.sql);
+    await publisher.step();
+    // The topic goes on: another star, after the first one's time.
+    rig.ledger.advance(200);
+    await rig.box();
+    await publisher.run({ steps: 6, seconds: 30 });
+    await assertPublished(starId);
+    assert.equal(rig.ledger.messages.length, 2);
+  });
+
+  test(`nor does its row ${status}, while the mirror node is behind`, async () => {
+    const starId = await rig.box();
+    const publisher = rig.publisher();
+    rig.ledger.sendFaults.push({ kind: "failed", status });
+    await publisher.step();
+    rig.ledger.mirrorStandsAt = rig.ledger.now;
+    rig.ledger.advance(2);
+    await otherCopyLands(starId);
+    rig.ledger.advance(130);
+    await publisher.run({ steps: 4, seconds: 5 });
+    rig.ledger.mirrorStandsAt = undefined;
+    await publisher.run({ steps: 4, seconds: 5 });
+    await assertPublished(starId);
+    assert.equal(rig.ledger.messages.length, 1);
+  });
+}
+
+test("an id that was reserved for an account of earlier settings is given up unsent", async () => {
+  const starId = await rig.box();
+  await assert.rejects(rig.publisher({ at: "pub.id_reserved", hit: 1 }).run());
+  assert.equal((await rig.row(starId)).state, "reserved");
+  const { context, lease } = rig.publisher();
+  const renamed = { ...context, topic: rig.ledger.topic("0.0.2002") };
+  for (let round = 0; round < 3; round += 1) {
+    await timePasses(rig.sql);
+    for (const star of await lease()) await publishStar(renamed, star);
+    await context.readToEnd(TOPICS.event);
+  }
+  await assertPublished(starId);
+  const [first] = await rig.attempts(starId);
+  assert.equal(first?.outcome, "never sent");
 });
 
 test.run();

@@ -4,13 +4,14 @@ import { once } from "node:events";
 import { join } from "node:path";
 import { suite } from "uvu";
 import { ConfigurationError } from "../../src/config.ts";
+import { createMirrorNode, type MirrorNode } from "../../src/ledger/mirror/node.ts";
 import { ed25519Key } from "../../src/local/hedera/keys.ts";
 import { silentLogger } from "../../src/log.ts";
 import { createWakeQueue } from "../../src/publishing/queue.ts";
 import { until } from "../support/processes.ts";
 import { testRedis } from "../support/redis.ts";
 import { nodeArguments } from "../support/script.ts";
-import { type Live, openLive, openPublisher, type Place } from "./live.ts";
+import { type Live, openLive, openPublisher, type Place, pause } from "./live.ts";
 
 /** The real SDK against three nodes and a mirror node of this machine, on a real Postgres. */
 const test = suite("publisher");
@@ -146,6 +147,54 @@ test("a start without the mirror node sends nothing until the topics are read; a
   healMirror();
   await live.published([...before, ...stars], 15_000);
   await publisher.close();
+});
+
+test("two workers, the account ran dry and was filled: no alarm stands once all is published", async () => {
+  const workers = [
+    await openPublisher(live.place, { sweepEveryMs: 500 }),
+    await openPublisher(live.place, { sweepEveryMs: 500 }),
+  ];
+  for (const { faults } of live.network.hedera.nodes) {
+    faults.inject({ kind: "refuse", code: "INSUFFICIENT_PAYER_BALANCE", calls: "all" });
+  }
+  const stars = await live.box(20);
+  for (const worker of workers) worker.wake();
+  const alarmed = async (): Promise<number> => {
+    const [row] = await live.sql<[{ workers: number }]>`
+      select count(distinct worker) as workers from publishing_alarm`;
+    return Number(row.workers);
+  };
+  await until("both say so", async () => (await alarmed()) === 2, 20_000);
+  live.heal();
+  await live.published(stars, 30_000);
+  await until("neither does any more", async () => (await alarmed()) === 0, 10_000);
+  await Promise.all(workers.map((worker) => worker.close()));
+});
+
+test("a worker that reads a long topic stops at once", async () => {
+  const real = createMirrorNode({ urls: [live.place.mirrorUrl], log: silentLogger });
+  const mirror: MirrorNode = {
+    ...real,
+    async topicMessages(topicId, { afterSequence = 0 }) {
+      await pause(100);
+      const messages = Array.from({ length: 100 }, (_, n) => ({
+        topicId,
+        sequenceNumber: afterSequence + 1 + n,
+        consensusTimestamp: `${1_700_000_000 + afterSequence + n}.000000000`,
+        bytes: Buffer.from("x"),
+        payer: "0.0.5",
+        runningHash: Buffer.alloc(48).toString("base64"),
+        runningHashVersion: 3,
+        chunk: null,
+      }));
+      return { messages, more: true };
+    },
+  };
+  const own = await openLive();
+  const publisher = await openPublisher(own.place, { mirror });
+  await publisher.close();
+  await real.close();
+  await own.close();
 });
 
 test.run();

@@ -63,7 +63,7 @@ type Driven = Exclude<Awaited<ReturnType<typeof redriveStar>>, { kind: "unknown"
 function drivenWords(driven: Driven): string {
   if (driven.kind === "published") return "it is on the ledger already, nothing was done.";
   if (driven.kind === "in hand") {
-    return `a worker has it in hand until ${instantText(driven.leaseUntil)}; it is due right after.`;
+    return `a worker has it in hand until ${instantText(driven.leaseUntil)}, and says when it is due again: nothing was changed.`;
   }
   return `its next try is now. It goes on where it stands (${publicationWords(driven.state)}), with the transaction id it has.`;
 }

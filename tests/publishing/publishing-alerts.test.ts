@@ -1,0 +1,23 @@
+import * as assert from "node:assert/strict";
+import { test } from "uvu";
+import { silentLogger } from "../../src/log.ts";
+import { createMetrics } from "../../src/metrics.ts";
+import { createNotices } from "../../src/publishing/publishing-alerts.ts";
+
+test("what happened stands for an hour after the last time; what lasts stands until it is cured", () => {
+  let now = 0;
+  const alerts = createNotices(silentLogger, createMetrics(), () => now);
+  const reasons = () => alerts.raised().map(({ reason }) => reason);
+  alerts.raise("contradiction", "a star");
+  alerts.raise("configuration", "UNAUTHORIZED", "0.0.1");
+  now = 3_000_000;
+  alerts.raise("contradiction", "another");
+  now = 6_599_999;
+  assert.deepEqual(reasons(), ["contradiction", "configuration"]);
+  now = 6_600_000;
+  assert.deepEqual(reasons(), ["configuration"]);
+  alerts.clear("configuration", "0.0.1");
+  assert.deepEqual(reasons(), []);
+});
+
+test.run();
