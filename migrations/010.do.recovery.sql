@@ -2,9 +2,13 @@
 -- (src/recovery, docs/operating/recover.md). Only the owner of the schema runs these functions.
 
 -- One statement after the other: a run that was killed may have left one under way, and the next
--- run must see what it wrote.
+-- run must see what it wrote. Nor beside a change of seasons: it sums stars up by their numbers, and what
+-- comes back may have numbers that it has passed.
 create function wait_for_recovery() returns void
-language sql volatile as $$ select pg_advisory_xact_lock(hashtext('recovery')) $$;
+language sql volatile as $$
+  select pg_advisory_xact_lock(hashtext('recovery'));
+  select pg_advisory_xact_lock(hashtext('change_seasons'));
+$$;
 
 -- Keeps new stars out until the commit (`cast_stars` holds seasons). Where a star is set aside, those after
 -- it move up: one that is cast meanwhile would stand behind a gap, and the wallet could not star again that day.

@@ -8,6 +8,7 @@ import type { OwnTroubles } from "./own-troubles.ts";
 import {
   type HandOff,
   noteHandOff,
+  offeredUpTo,
   offersBetween,
   offersOfDay,
   takeHandOff,
@@ -128,6 +129,8 @@ function createRelay(sql: Sql, queue: RewardsQueue, log: Logger) {
   const isAsKnown = async (settled: number): Promise<boolean> => {
     // Fewer are settled than were offered: the journal went back, and draws these numbers again.
     if (known?.offeredSeq !== settled) return false;
+    // Stars that a recovery brings back may have numbers that were offered as drawn: it says so here.
+    if ((await offeredUpTo(sql)) < settled) return false;
     const { word, offeredSeq } = await queue.recall();
     if (word !== known.queueMemory || offeredSeq < known.offeredSeq) return false;
     return known.finishedSeq === known.offeredSeq || (await queue.unfinished()) > 0;

@@ -69,6 +69,13 @@ export async function noteHandOff(sql: Sql, holder: string, reached: HandOff): P
   return rows.length > 0;
 }
 
+/** How far the hand-off is, as Postgres knows it. */
+export async function offeredUpTo(sql: Sql): Promise<number> {
+  const [row] = await runStatement(sql<[{ offeredSeq: number }]>`
+    select offered_seq as "offeredSeq" from reward_hand_off`);
+  return row.offeredSeq;
+}
+
 /** Stars of the journal after one number and up to another, in its order. */
 export async function offersBetween(
   sql: Sql,

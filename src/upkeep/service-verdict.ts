@@ -24,6 +24,9 @@ const EXPORT_LATE_MS = 30 * 60_000;
 /** A day's check starts at 00:00 UTC and takes minutes. */
 const CHECK_LATE_MS = 3_600_000;
 
+/** More than overlap: a day's run goes on beside those by hand. */
+const RUNS_JUDGED = 10;
+
 /** A check that is made wherever Postgres answers. */
 const ANSWERED: CheckName = "publishing";
 
@@ -47,14 +50,14 @@ export async function readVerdict(sql: Sql): Promise<Verdict> {
 }
 
 async function judgeAll(sql: Sql): Promise<Verdict> {
-  const [now, processes, publishing, findingAt, rewards, exports, [check]] = await Promise.all([
+  const [now, processes, publishing, findingAt, rewards, exports, runs] = await Promise.all([
     readDatabaseClock(sql),
     readProcesses(sql, 0),
     publishingState(sql),
     oldestOpenFinding(sql),
     pendingRewards(sql),
     exportAlarms(sql),
-    listChecks(sql, { before: undefined, limit: 1 }),
+    listChecks(sql, { before: undefined, limit: RUNS_JUDGED }),
   ]);
   const atWork = atWorkOf(processes, now);
   const stuckSince = sinceOf(atWork, "worker", ({ rewardsStuckSince }) => rewardsStuckSince);
@@ -65,7 +68,7 @@ async function judgeAll(sql: Sql): Promise<Verdict> {
     judgePublishing(publishing, now),
     judgeRewards(rewards, stuckSince, now),
     judgeExports(exports, failSince, now),
-    judgeHoldingsCheck(check, processes, now),
+    judgeHoldingsCheck(lastToEnd(runs), processes, now),
     ...judgeReports(processes, now),
   ];
   return { ok: checks.every(({ ok }) => ok), checks };
@@ -159,6 +162,15 @@ function judgeExports(
     since,
     fix: "see that a worker runs, and that each star of that day is published",
   });
+}
+
+/** What a run left open may be done by another that began before it and ended after it. */
+function lastToEnd(runs: readonly ListedCheck[]): ListedCheck | undefined {
+  const endOf = ({ finishedAt }: ListedCheck): number => finishedAt ?? Number.POSITIVE_INFINITY;
+  return runs.reduce<ListedCheck | undefined>(
+    (last, run) => (last === undefined || endOf(run) > endOf(last) ? run : last),
+    undefined,
+  );
 }
 
 function judgeHoldingsCheck(

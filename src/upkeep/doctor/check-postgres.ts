@@ -20,7 +20,7 @@ interface Server {
 }
 
 /** Older ones lack what the migrations use. */
-const VERSION_MIN = 140_000;
+const VERSION_MIN = 150_000;
 /** More than a request may take: the one who asks here can wait. */
 const STATEMENT_WITHIN_MS = 5_000;
 /** A web process opens 27 connections at most and a worker 13. */
@@ -67,7 +67,7 @@ function judgeServer(server: Server, network: Settings["HEDERA_NETWORK"]): Findi
   const { version, isReplica, connections, off } = server;
   if (version < VERSION_MIN) {
     const major = Math.floor(version / 10_000);
-    return wrong(`Postgres ${major} is too old`, "use Postgres 14 or newer");
+    return wrong(`Postgres ${major} is too old`, "use Postgres 15 or newer");
   }
   if (isReplica) {
     return wrong("this Postgres takes no writes", "set DATABASE_URL to the primary");

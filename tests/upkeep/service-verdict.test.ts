@@ -1,0 +1,30 @@
+import * as assert from "node:assert/strict";
+import { test } from "uvu";
+import { openPostgres } from "../../src/store/postgres.ts";
+import { readVerdict } from "../../src/upkeep/service-verdict.ts";
+import { testDatabase } from "../support/postgres.ts";
+
+const DAILY = "00000000-0000-4000-8000-000000000001";
+const BY_HAND = "00000000-0000-4000-8000-000000000002";
+
+test("what a check by hand left open, and the day's own run has done since, is no trouble", async () => {
+  const database = await testDatabase({ migrated: true });
+  const sql = openPostgres(database.url, { connections: 1 });
+  const left = { collection: "A", serial: null, starId: null, wallet: null, reason: "mirror" };
+  await sql`insert into holdings_check_run (id, day, kind, state, started_at, finished_at, passes) values
+    (${DAILY}, utc_day(now_ms()), 'scheduled', 'done', now_ms() - 900000, now_ms() - 300000, 4),
+    (${BY_HAND}, utc_day(now_ms()), 'manual', 'incomplete', now_ms() - 600000, now_ms() - 590000, 1)`;
+  await sql`insert into holdings_check_mint (run_id, event_id, kept, deferred)
+    values (${BY_HAND}, 'mint', 0, ${JSON.stringify([left])}::text::jsonb)`;
+  const isOk = async () => {
+    const { checks } = await readVerdict(sql);
+    return checks.find(({ name }) => name === "holdings-check")?.ok;
+  };
+  assert.equal(await isOk(), true);
+  await sql`update holdings_check_run set finished_at = now_ms() - 100 where id = ${BY_HAND}`;
+  assert.equal(await isOk(), false);
+  await sql.end({ timeout: 1 });
+  await database.close();
+});
+
+test.run();
