@@ -1,3 +1,4 @@
+import { isIP } from "node:net";
 import { z } from "zod";
 
 /**
@@ -15,6 +16,13 @@ const publicUrl = httpUrl.refine((text) => {
   const { origin, pathname, href } = new URL(text);
   return href === `${origin}${pathname}`;
 }, "must have no credentials, query or fragment");
+/** What a URL takes as a host, by itself: no port, path or credentials with it. */
+const host = z
+  .string()
+  .refine(
+    (text) => isIP(text) !== 0 || (!/[\s:/?#@\\]/.test(text) && URL.canParse(`http://${text}`)),
+    "must be a name or an address",
+  );
 /** One origin as browsers write it; a pattern, `*` and `null` name none. */
 const origin = z.string().transform((text, context) => {
   const url = URL.canParse(text) ? new URL(text) : undefined;
@@ -75,7 +83,7 @@ export const settings = z.object({
   WORKER_PORT: whole(0, 65_535)
     .optional()
     .describe("Port of the worker's /healthz, /readyz and /metrics; unset: none."),
-  HOST: z.string().min(1).default("127.0.0.1").describe("Address that web and worker bind."),
+  HOST: host.default("127.0.0.1").describe("Address that web and worker bind."),
   PUBLIC_URL: publicUrl.optional().describe("URL clients use; default http://HOST:PORT."),
   DATABASE_URL: z
     // Of several hosts the driver tries one after the other without a pause or an end.

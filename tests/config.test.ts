@@ -133,6 +133,24 @@ test("the two topics must differ; the doctor, which needs no setting, reads them
   assert.equal(readSettings(both).ASSET_VOTES_TOPIC_ID, "0.0.8");
 });
 
+test("HOST is a name or an address, whatever the public URL", () => {
+  for (const HOST of [
+    "a b",
+    "a/b",
+    "a:80",
+    "[::1]",
+    "127.0.0.999",
+    "http://a",
+    "u@a",
+    "a?b",
+    "a#b",
+  ])
+    for (const rest of [{}, { PUBLIC_URL: "https://stars.example" }])
+      assert.equal(refusal({ HOST, ...rest }), "HOST must be a name or an address", HOST);
+  for (const HOST of ["localhost", "web-1.example", "web_1", "0.0.0.0", "::", "fe80::1%eth0"])
+    assert.equal(readSettings({ HOST }).HOST, HOST);
+});
+
 test("PUBLIC_URL is published: it has no credentials, query or fragment", () => {
   for (const PUBLIC_URL of ["https://a:b@c.example", "https://c.example?q", "https://c.example/#a"])
     assert.match(refusal({ PUBLIC_URL }), /^PUBLIC_URL must have no credentials/, PUBLIC_URL);

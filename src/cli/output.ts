@@ -101,7 +101,8 @@ function reasonOf(thrown: unknown): string {
   return cause instanceof Error ? `${error.message}: ${coerceError(cause).message}` : error.message;
 }
 
-function refuseMore(positionals: readonly string[], args: ArgsDef): void {
+/** @throws Error naming the first word that has no place among the arguments */
+export function refuseMore(positionals: readonly string[], args: ArgsDef = {}): void {
   const places = Object.values(args).filter(({ type }) => type === "positional").length;
   if (positionals.length > places) {
     throw new Error(`${positionals[places]} is one argument too many`);

@@ -1,5 +1,5 @@
 import { defineCommand } from "citty";
-import { isDay, withInstants } from "../../actors/day.ts";
+import { dayOf, isDay, withInstants } from "../../actors/day.ts";
 import { addSeason, FOLD_TIMEOUT_MS, listSeasons, type Season } from "../catalogue/seasons.ts";
 import { act } from "./act.ts";
 import { needed } from "./arguments.ts";
@@ -50,5 +50,7 @@ function readInstant(option: string, text: string): number {
   const at = isInstant ? Date.parse(text) : Number.NaN;
   if (Number.isNaN(at))
     throw new Error(`--${option} must be an instant such as 2026-11-20T00:00:00Z`);
+  // The last hours of 9999 of a place to the west are in the year 10000 by UTC.
+  if (at < 0 || !isDay(dayOf(at))) throw new Error(`--${option} must be from 1970 to 9999 by UTC`);
   return at;
 }

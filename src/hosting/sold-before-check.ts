@@ -70,14 +70,16 @@ export async function withSold(
   const b = ofOthers("B", holdings.collectionB);
   if (a.length + b.length === 0 || (await deps.isMintChecked(mint, day))) return slice;
   const claims = [...(await deps.claimsOn(mint, "A", a)), ...(await deps.claimsOn(mint, "B", b))];
-  const sold = claims.filter((claim) => claim.wallet !== wallet && dayOf(claim.since) < day);
+  const { readAt } = holdings;
+  // As with the check, a reading does not judge what has counted only since it began.
+  const isOld = ({ since }: LiveClaim) => dayOf(since) < day && since < readAt;
+  const sold = claims.filter((claim) => claim.wallet !== wallet && isOld(claim));
   const losers = sold.filter(({ collection }) => collection === "B").map((claim) => claim.wallet);
   const readings = new Map(
     await Promise.all(
       losers.map(async (loser) => [loser, (await deps.readHoldings(loser)).collectionB] as const),
     ),
   );
-  const { readAt } = holdings;
   const evidence = { owner: wallet, deleted: false, listedAt: readAt, readAt };
   const gone = sold
     // Two readings that both name a holder prove nothing.

@@ -20,7 +20,7 @@ export type CommitOutcome =
 
 /**
  * Why a star is handed back to be decided again. The first four name what the journal compared:
- * the wallet's last star, its pass in force, the mint's releases, a claim on a serial.
+ * the wallet's last star, its pass in force, the mint's releases of what it rests on, a claim on a serial.
  */
 export type ReturnReason =
   | "slot"
@@ -63,6 +63,7 @@ const BAD_ROW = /^2[23]/;
 interface StatementError extends Error {
   readonly code?: string;
   readonly detail?: string;
+  readonly constraint_name?: string;
 }
 
 /** A deadlock's or a conflict's loser was rolled back, for certain: it may be sent again. */
@@ -160,8 +161,9 @@ async function sendWithoutLosers(
   await sendBatch(sender, rest);
 }
 
+/** A violated check names its constraint, and a message is in the server's language. */
 function isMissingPartition(error: StatementError): boolean {
-  return error.code === "23514" && error.message.startsWith("no partition of relation");
+  return error.code === "23514" && error.constraint_name === undefined;
 }
 
 async function sendWithPartitions(sender: Sender, batch: readonly Waiting[]): Promise<void> {

@@ -2,6 +2,7 @@ import { defineCommand } from "citty";
 import { isLoopback } from "../addresses.ts";
 import { act } from "../cli/act.ts";
 import { demoVoterClient } from "../cli/demo-voting.ts";
+import { refuseMore } from "../cli/output.ts";
 import { startVoters } from "../demo/voters.ts";
 import { makeSignInLink } from "../keys/sign-in-link.ts";
 import { createLogger } from "../log.ts";
@@ -23,7 +24,10 @@ export const subcommand = defineCommand({
       default: false,
     },
   },
-  run: ({ args }) => runUntilStopped(() => startAll(args)),
+  async run({ args }) {
+    refuseMore(args._);
+    await runUntilStopped(() => startAll(args));
+  },
 });
 
 async function startAll({ json }: { readonly json: boolean }) {

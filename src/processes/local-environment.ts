@@ -21,7 +21,7 @@ import { keepSecret } from "../local/secret-file.ts";
 import { migrate } from "../store/migrate.ts";
 import { openPostgres, readDatabaseClock, type Sql } from "../store/postgres.ts";
 import { fillDemo, type OnStop, ownLedger, type Variables } from "./own-ledger.ts";
-import { WEB_SETTINGS } from "./web-settings.ts";
+import { checkAddresses, WEB_SETTINGS } from "./web-settings.ts";
 import { WORKER_SETTINGS } from "./worker.ts";
 
 /** The servers of `npm start`, and the settings that name them. */
@@ -42,16 +42,19 @@ const POSTGRES_PORT = 5433;
  * @param onStop called with how to stop each thing, in the order of their starts
  */
 export async function openLocalEnvironment(onStop: OnStop) {
-  const folder = resolve(".starboard");
-  mkdirSync(folder, { recursive: true });
   const given = givenSettings(environment());
   const asked = readSettings(given);
+  checkAddresses(asked);
+  const folder = resolve(".starboard");
+  mkdirSync(folder, { recursive: true });
   takeFolder(folder, onStop);
   const found: Variables = {
     LOG_LEVEL: "warn",
     OPERATOR_TOKEN: keepSecret(join(folder, TOKEN_FILE)),
   };
-  if (given.PORT === undefined) found.PORT = String(await freePort(asked.PORT, asked.HOST));
+  // Before anything names it: a URL with port 0 leads nowhere.
+  if (given.PORT === undefined || asked.PORT === 0)
+    given.PORT = String(await freePort(asked.PORT, asked.HOST));
   else if (!(await isFree(asked.PORT, asked.HOST))) {
     throw new ConfigurationError(
       `PORT ${asked.PORT} of ${asked.HOST} is in use; nothing is started`,

@@ -1,8 +1,7 @@
 import { defineCommand } from "citty";
-import { ownUrl } from "../addresses.ts";
 import { checkInstead, PROCESS_FLAGS } from "../cli/doctor.ts";
-import { environment, readSettings, type Settings } from "../config.ts";
-import { clientAddress } from "../http/middleware/client-address.ts";
+import { refuseMore } from "../cli/output.ts";
+import { ConfigurationError, environment, readSettings, type Settings } from "../config.ts";
 import { createLogger, type Logger } from "../log.ts";
 import { createWakeQueue } from "../publishing/queue.ts";
 import { openPostgres, ownsTables, runStatement } from "../store/postgres.ts";
@@ -10,16 +9,17 @@ import { armFailpointFromSettings } from "./failpoints.ts";
 import { printJson, runUntilStopped } from "./run-until-stopped.ts";
 import { startTracing, traceFields } from "./start-tracing.ts";
 import { startWeb } from "./web.ts";
-import { WEB_SETTINGS } from "./web-settings.ts";
+import { checkAddresses, WEB_SETTINGS } from "./web-settings.ts";
 
 /** `starboard serve`: one web process, of any number. */
 export const subcommand = defineCommand({
   args: PROCESS_FLAGS,
   async run({ args }) {
+    refuseMore(args._);
     if (await checkInstead(args, "serve", checkedSettings)) return;
     await runUntilStopped(async () => {
       const settings = readSettings(environment(), WEB_SETTINGS);
-      checkAddresses(settings);
+      checkOwnAddresses(settings);
       const log = createLogger(settings.LOG_LEVEL, "web", traceFields(settings));
       const tracing = await startTracing(settings, { role: "web", log });
       armFailpointFromSettings(settings, log);
@@ -43,19 +43,15 @@ export const subcommand = defineCommand({
 /** As a start reads them; a check reports what is missing. */
 function checkedSettings(): Settings {
   const settings = readSettings(environment());
-  checkAddresses(settings);
+  checkOwnAddresses(settings);
   return settings;
 }
 
-/**
- * Before anything outside is asked: what is wrong with a setting is not hidden by a server that is
- * away.
- *
- * @throws ConfigurationError where `PUBLIC_URL` is missing, or a trusted proxy is no range
- */
-function checkAddresses(settings: Settings): void {
-  ownUrl(settings);
-  clientAddress(settings.TRUSTED_PROXIES);
+/** The system chooses port 0's number when it is bound, and what wallets sign has to name it before. */
+function checkOwnAddresses(settings: Settings): void {
+  checkAddresses(settings);
+  if (settings.PORT === 0 && settings.PUBLIC_URL === undefined)
+    throw new ConfigurationError("PUBLIC_URL is missing: PORT 0 is any free one");
 }
 
 /**

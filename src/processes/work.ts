@@ -1,5 +1,6 @@
 import { defineCommand } from "citty";
 import { checkInstead, PROCESS_FLAGS } from "../cli/doctor.ts";
+import { refuseMore } from "../cli/output.ts";
 import { environment, readSettings } from "../config.ts";
 import { createLogger } from "../log.ts";
 import { createWakeQueue } from "../publishing/queue.ts";
@@ -13,6 +14,7 @@ import { startWorker, WORKER_SETTINGS } from "./worker.ts";
 export const subcommand = defineCommand({
   args: PROCESS_FLAGS,
   async run({ args }) {
+    refuseMore(args._);
     if (await checkInstead(args, "work", () => readSettings(environment()))) return;
     await runUntilStopped(async () => {
       growHeapSlowly();

@@ -59,6 +59,13 @@ test("an option with one dash is refused, and so is a value where an option take
   assert.equal(await recover("--no-mirror"), "there is no option --no-mirror");
 });
 
+test("a word too many is named by the processes too, before they look at anything", async () => {
+  for (const name of ["serve", "work", "dev"]) {
+    const { status, stderr } = await starboard([name, "x", "y"], { PORT: "banana" });
+    assert.deepEqual([status, stderr], [1, "x is one argument too many\n"], name);
+  }
+});
+
 test("a negative number without `--` is refused with the right place for it", async () => {
   const said = await refusal("xp", "credit", "0.0.1001", "-1", "--reason", "r", "--id", "i");
   assert.match(said, /^-1 reads as an option: put a negative number last, as in `-- -1`$/);

@@ -91,6 +91,7 @@ test("`serve` names a setting that cannot be before it asks any server, checked 
   for (const [set, said] of [
     [{ HOST: "0.0.0.0" }, "PUBLIC_URL is missing: HOST is not a loopback address"],
     [{ TRUSTED_PROXIES: "10.0.0.0/33" }, "TRUSTED_PROXIES: 10.0.0.0/33 is no range"],
+    [{ PORT: "0" }, "PUBLIC_URL is missing: PORT 0 is any free one"],
   ] as const) {
     for (const words of [["serve"], ["serve", "--check"]]) {
       const { status, stdout, stderr } = await starboard(words, { ...away, ...set });

@@ -40,6 +40,21 @@ test("a season is added and listed; one that overlaps is refused in one line; ne
   );
 });
 
+test("an instant that JSON cannot show is refused by its option's name", async ({ database }) => {
+  const settings = { DATABASE_URL: database.url };
+  for (const [option, dates] of [
+    ["starts", span("0001-01-01", "2029-04-01")],
+    ["starts", span("1969-12-31T23:59:59.999Z", "2029-04-01")],
+    ["ends", span("2029-01-01", "1970-01-01T00:00:00+01:00")],
+    ["ends", span("2029-01-01", "9999-12-31T23:30:00-01:00")],
+  ] as const) {
+    const add = ["seasons", "add", "--name", "Odd", ...dates];
+    const { status, stdout, stderr } = await starboard(add, settings);
+    assert.deepEqual([status, stdout], [1, ""]);
+    assert.equal(stderr, `--${option} must be from 1970 to 9999 by UTC\n`);
+  }
+});
+
 test("a bad instant, an empty span and a missing option are refused", async ({ database }) => {
   const settings = { DATABASE_URL: database.url };
   const refused = await Promise.all(

@@ -26,8 +26,9 @@ interface Context {
 const test = suite<Context>("npm start");
 test.before(async (context) => {
   context.folder = mkdtempSync(join(tmpdir(), "starboard-dev-"));
-  context.port = await freePort();
+  context.port = 0;
   await start(context);
+  context.port = Number(/Directory +http:\/\/127\.0\.0\.1:(\d+)/.exec(context.child.said())?.[1]);
 });
 test.after(async ({ child, folder }) => {
   await child.stop();
@@ -98,7 +99,13 @@ async function releases(folder: string): Promise<readonly { removed: number }[]>
   return rows;
 }
 
-test("commands beside it find the port that it was given", async (context) => {
+test("PORT 0 is any free one, and the public URL names it", async ({ port }) => {
+  assert.ok(port > 0);
+  const config = await (await fetch(`http://127.0.0.1:${port}/voting/config`)).json();
+  assert.equal((config as { publicUrl: string }).publicUrl, `http://127.0.0.1:${port}`);
+});
+
+test("commands beside it find the port that it has", async (context) => {
   const announced = JSON.parse(readFileSync(environmentOf(context), "utf8"));
   assert.equal(announced.PORT, String(context.port));
   const { status, stderr } = await starboard(["demo"], {}, context.folder);
@@ -192,6 +199,19 @@ test("the addresses of Postgres and the mirror node stay from start to start", a
   assert.ok(consoleUrl.startsWith(`${url}/ops`));
   const authorization = `Bearer ${apiKey}`;
   assert.equal((await fetch(`${url}/v1/events`, { headers: { authorization } })).status, 200);
+});
+
+test("bad addresses are refused before anything is started or made", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "starboard-dev-"));
+  for (const [set, said] of [
+    [{ HOST: "0.0.0.0" }, "PUBLIC_URL is missing: HOST is not a loopback address"],
+    [{ TRUSTED_PROXIES: "10.0.0.0/33" }, "TRUSTED_PROXIES: 10.0.0.0/33 is no range"],
+  ] as const) {
+    const { status, stderr } = await starboard(["dev"], set, folder);
+    assert.deepEqual([status, stderr], [1, `starboard: ${said}\n`]);
+    assert.equal(existsSync(join(folder, ".starboard")), false);
+  }
+  rmSync(folder, { recursive: true });
 });
 
 test("a port in use is reported before anything is started", async () => {

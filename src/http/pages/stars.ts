@@ -72,5 +72,5 @@ function dayLinks(day: Day, today: Day): Content {
   const at = startOfDay(day);
   const link = (to: number, word: string, rel: string): Content =>
     html`<a class="button" rel="${rel}" href="/stars?day=${dayOf(to)}">${word}</a>`;
-  return html`<nav class="pager" aria-label="Days">${link(at - DAY_MS, "← Day before", "prev")}<span>${day === today ? "Today, " : ""}${dayText(at)} by UTC</span>${day >= today ? "" : link(at + DAY_MS, "Day after →", "next")}</nav>`;
+  return html`<nav class="pager" aria-label="Days">${isDay(dayOf(at - DAY_MS)) ? link(at - DAY_MS, "← Day before", "prev") : ""}<span>${day === today ? "Today, " : ""}${dayText(at)} by UTC</span>${day >= today ? "" : link(at + DAY_MS, "Day after →", "next")}</nav>`;
 }

@@ -39,7 +39,10 @@ function crossOrigin(origins: readonly string[]): MiddlewareHandler {
     maxAge: PREFLIGHT_KEPT_SECONDS,
   });
   return async function crossOrigin(c, next) {
-    if (c.req.header("origin") === undefined) {
+    // Hono's handler answers every OPTIONS as a preflight, and a preflight names a method.
+    const isRefused =
+      c.req.method === "OPTIONS" && c.req.header("access-control-request-method") === undefined;
+    if (c.req.header("origin") === undefined || isRefused) {
       varyBy(c, "Origin");
       return next();
     }

@@ -258,6 +258,19 @@ test("an invalid address gets a page that says so, never a 5xx", async (context)
   }
 });
 
+test("the pager of a wallet's stars leads to days that there are", async (context) => {
+  for (const [day, links] of [
+    ["0001-01-01", ["0001-01-02"]],
+    ["2020-01-01", ["2019-12-31", "2020-01-02"]],
+    ["9999-12-31", ["9999-12-30"]],
+  ] as const) {
+    const { status, text } = await get(context, `/stars?day=${day}`, { cookie: context.cookie });
+    assert.equal(status, 200);
+    const found = [...text.matchAll(/href="\/stars\?day=([^"]+)"/g)].map(([, to]) => to);
+    assert.deepEqual(found, links);
+  }
+});
+
 test("programs get JSON, HEAD works, and other methods are refused", async (context) => {
   const { service } = context;
   for (const path of ["/no-such-page", "/v1/nothing", "/voting/nothing", "/ops/api/nothing"]) {

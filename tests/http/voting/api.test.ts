@@ -57,6 +57,18 @@ test("an origin that is listed may read replies, another may not, and neither ge
   assert.equal(preflight.headers.get("access-control-allow-methods"), "GET,POST,DELETE");
 });
 
+test("OPTIONS that is no preflight is counted and refused as any other method, with an origin or not", async () => {
+  const app = build(2);
+  for (const headers of [{ Origin: ORIGIN }, {}]) {
+    const refused = await ask(app, "OPTIONS /stars", headers);
+    assert.deepEqual(
+      [refused.status, refused.headers.get("allow"), refused.headers.get("vary")],
+      [405, "GET, HEAD, POST", "Origin"],
+    );
+  }
+  assert.equal((await ask(app, "OPTIONS /stars", { Origin: ORIGIN })).status, 429);
+});
+
 test("a request without an origin gets no CORS headers, and caches learn that they vary", async () => {
   const { headers } = await ask(build(), "GET /live");
   const cors = [...headers.keys()].filter((name) => name.startsWith("access-control-"));
