@@ -198,10 +198,12 @@ export function claimKey(
 export class StatementError extends Error {
   readonly code: string;
   readonly detail: string | undefined;
+  readonly constraint_name: string | undefined;
 
-  constructor(code: string, message: string, detail?: string) {
+  constructor(code: string, message: string, detail?: string, constraint?: string) {
     super(message);
     this.code = code;
     this.detail = detail;
+    this.constraint_name = constraint;
   }
 }

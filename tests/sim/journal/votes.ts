@@ -367,5 +367,8 @@ function checkRow(star: StarRow, { partitions }: Tables): void {
     weight === base + a + b &&
     star.voting_power >= weight &&
     star.message.length <= 1_024;
-  if (!isSound) throw new StatementError("23514", "a check constraint of star is violated");
+  if (!isSound) {
+    const message = "a check constraint of star is violated";
+    throw new StatementError("23514", message, undefined, "star_check");
+  }
 }
