@@ -20,7 +20,7 @@ export type CommitOutcome =
 
 /**
  * Why a star is handed back to be decided again. The first four name what the journal compared:
- * the wallet's last star, its pass in force, the mint's releases of what it rests on, a claim on a serial.
+ * the wallet's last star, its pass in force, the mint's releases, a claim on a serial.
  */
 export type ReturnReason =
   | "slot"

@@ -27,7 +27,7 @@ export interface PublishContext {
   /**
    * Reads a topic to the end it has now or later, one of earlier settings too.
    *
-   * @returns false when there was a gap before it
+   * @returns false when there was a gap, or the publisher closes before it
    * @throws MirrorError, or RetryableError when Postgres is away
    */
   readonly readToEnd: (topicId: string) => Promise<boolean>;

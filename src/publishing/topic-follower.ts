@@ -17,7 +17,7 @@ export interface TopicFollower {
   /**
    * Reads to the end that the topic has now or later.
    *
-   * @returns false when there was a gap before it
+   * @returns false when there was a gap, or the publisher closes before it
    * @throws MirrorError, or RetryableError when Postgres is away
    */
   readToEnd(): Promise<boolean>;
