@@ -21,7 +21,7 @@
 -- writing shows; then nothing of the batch is written, and the caller sends the rest again:
 --   claim    another commit claims a serial
 --   key      another commit binds the idempotency key
---   release  claims of the forever mint were released since the decision
+--   release  claims of its wallet, or on NFTs it brings, were released on the forever mint since the decision
 --   held     the wallet whose claims the star would end has starred since its reading
 --   late     the statement had to wait until after the star's `not_after`
 --
@@ -126,11 +126,11 @@ begin
     on conflict (event_id) do update
       set weight = total.weight + excluded.weight - ended_weight, stars = total.stars + excluded.stars,
         releases = total.releases + (ends is not null)::integer
-    returning event_id, weight, releases - (ends is not null)::integer as releases
+    returning event_id, weight, releases
   ), numbered as materialized (
     -- Numbers are drawn while the mint's total is held, so they are in the order of the commits. What
     -- ends with a star comes before it.
-    select event_id, case when ends is not null then nextval('forever_mint_order') end as release
+    select event_id, case when ends is not null then nextval('forever_mint_order') end as number
     from event_totals
   ), on_mints as (
     insert into mint_star (event_id, day, wallet, star_id)
@@ -167,7 +167,10 @@ begin
     select id, topic, message, traceparent from kept order by id
   ), counted as materialized (
     select kept.id, wallet, at, idempotency, coalesce(event_totals.weight, item_days.weight) as total,
-      is_forever_mint and kept.releases <> event_totals.releases as is_overtaken,
+      event_totals.releases,
+      -- What ends with the star itself is written down below, and no release yet.
+      is_forever_mint and kept.releases < event_totals.releases - (ends is not null)::integer
+        and is_released_since(kept.target_id, kept.releases, wallet, held_a, held_b) as is_overtaken,
       case when target_type = 'event'
         then (is_forever_mint and base > 0)::integer + cardinality(claimed_a) + (claimed_b is not null)::integer
         else 0 end as claims
@@ -192,7 +195,7 @@ begin
       when judged.idempotency is not null and bound.star_id is null then 'key'
       else 'stored'
     end) as outcome, counted.id is not null as is_written, judged.target_type,
-    exists (select from on_today) as is_scored, (select max(release) from numbered) as release
+    exists (select from on_today) as is_scored, counted.releases, (select max(number) from numbered) as number
   from judged
   left join counted on counted.id = judged.id
   left join claim_counts on claim_counts.id = judged.id
@@ -204,7 +207,7 @@ begin
     if turn.outcome <> 'stored' and (turn.is_written or ends is not null) then
       lost := lost || (turn.star_id || ' ' || turn.outcome);
     elsif ends is not null then
-      perform note_ended_for_star(turn.star_id, ends->>'mint', ends->'entries', turn.release);
+      perform note_ended_for_star(turn.star_id, ends->>'mint', ends->'entries', turn.releases, turn.number);
     end if;
     if turn.is_written then kinds := kinds || turn.target_type; end if;
     if turn.is_written and turn.is_scored then kinds := kinds || text 'season'; end if;

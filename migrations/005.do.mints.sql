@@ -57,6 +57,8 @@ create table holdings_check_mint (
 create table claim_release (
   event_id text not null,
   seq bigint not null,
+  -- Which of the mint's releases it was: `releases` of `event_total` right after it.
+  release bigint not null,
   run_id uuid not null references holdings_check_run (id),
   collection text not null check (collection in ('A', 'B')),
   serial bigint not null check (serial > 0),
@@ -80,6 +82,7 @@ create table claim_release (
 );
 create index claim_release_by_run on claim_release (run_id, event_id);
 create index claim_release_by_seq on claim_release (seq);
+create index claim_release_by_release on claim_release (event_id, release);
 create index claim_release_by_day on claim_release (utc_day(released_at), seq, collection, serial);
 
 call keep_rows('claim_release', 'update or delete', 'keep_with_star');
@@ -162,12 +165,13 @@ begin
 end
 $$;
 
--- Writes down what ended under `number`, which was drawn while the mint's total was held.
-create function note_ended(of_run uuid, mint text, number bigint, ended claim_ending[]) returns void
+-- Writes down what ended as the mint's n-th release, under `number`, which was drawn while the mint's
+-- total was held.
+create function note_ended(of_run uuid, mint text, n bigint, number bigint, ended claim_ending[]) returns void
 language sql as $$
-  insert into claim_release (event_id, seq, run_id, collection, serial, wallet, star_id, weight, spare,
+  insert into claim_release (event_id, seq, release, run_id, collection, serial, wallet, star_id, weight, spare,
     held_b, owner, deleted, listed_at, read_at, released_at)
-  select mint, number, of_run, entry.collection, entry.serial, entry.wallet, entry.star_id, entry.weight,
+  select mint, number, n, of_run, entry.collection, entry.serial, entry.wallet, entry.star_id, entry.weight,
     entry.spare, entry.held_b, entry.owner, entry.deleted, entry.listed_at, entry.read_at, now_ms()
   from unnest(ended) as entry order by entry.collection, entry.serial
 $$;
@@ -187,7 +191,7 @@ language plpgsql security definer set lock_timeout = '500ms' as $$
 declare
   ended claim_ending[];
   contested text[];
-  total bigint;
+  total event_total;
 begin
   if now_ms() > not_after then
     raise exception 'the deadline of this batch has passed' using errcode = 'SB408';
@@ -197,14 +201,14 @@ begin
   update event_total set releases = releases + 1,
     weight = event_total.weight - (select sum(entry.weight) from unnest(ended) as entry)
   where event_id = mint
-  returning event_total.weight into strict total;
+  returning event_total.* into strict total;
   contested := contested_ends(mint, ended);
   if cardinality(contested) > 0 then
     raise exception 'decided on what is no longer so'
       using errcode = 'SB409', detail = array_to_string(contested, E'\n');
   end if;
-  perform note_ended(of_run, mint, nextval('forever_mint_order'), ended);
-  return query select entry.collection, entry.serial, total from unnest(ended) as entry;
+  perform note_ended(of_run, mint, total.releases, nextval('forever_mint_order'), ended);
+  return query select entry.collection, entry.serial, total.weight from unnest(ended) as entry;
 end
 $$;
 
@@ -224,7 +228,7 @@ $$;
 
 -- Writes down what ended with a star, as a run of its own. Raises SB409: `<star> release` where an end
 -- is contested, `<star> held` where its wallet has starred since and so held the NFT later.
-create function note_ended_for_star(star uuid, mint text, entries json, number bigint) returns void
+create function note_ended_for_star(star uuid, mint text, entries json, n bigint, number bigint) returns void
 language plpgsql as $$
 declare
   ended claim_ending[] := array(
@@ -239,7 +243,19 @@ begin
   end if;
   insert into holdings_check_run (id, day, kind, state, started_at, finished_at)
   values (star, utc_day(now_ms()), 'star', 'done', ended[1].listed_at, now_ms());
-  perform note_ended(star, mint, number, ended);
+  perform note_ended(star, mint, n, number, ended);
+end
+$$;
+
+-- Whether one of a mint's releases after the n-th concerns a star: its wallet, or an NFT it brings.
+-- Others leave its decision as it is, and many buyers at 00:00 UTC do not send each other back.
+create function is_released_since(mint text, n bigint, of_wallet bigint, of_a bigint[], of_b bigint[])
+returns boolean language plpgsql as $$
+begin
+  -- Volatile, so it sees what committed while its statement waited for the mint's total.
+  perform from claim_release where event_id = mint and release > n
+    and (wallet = of_wallet or serial = any(case collection when 'A' then of_a else of_b end));
+  return found;
 end
 $$;
 

@@ -594,11 +594,12 @@ begin
   from (select event_id, sum(weight) as weight from json_populate_recordset(null::claim_release, given)
     group by event_id) as said
   where event_total.event_id = said.event_id;
-  insert into claim_release (event_id, seq, run_id, collection, serial, wallet, star_id, weight, spare,
+  insert into claim_release (event_id, seq, release, run_id, collection, serial, wallet, star_id, weight, spare,
     held_b, owner, deleted, listed_at, read_at, released_at)
-  select event_id, number, run_id, collection, serial, wallet, star_id, weight, spare,
+  select event_id, number, releases, run_id, collection, serial, wallet, star_id, said.weight, spare,
     held_b, owner, deleted, listed_at, read_at, released_at
-  from json_populate_recordset(null::claim_release, given) order by collection, serial;
+  from json_populate_recordset(null::claim_release, given) as said join event_total using (event_id)
+  order by collection, serial;
   return true;
 end
 $$;

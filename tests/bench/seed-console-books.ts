@@ -92,9 +92,9 @@ async function seedChecks(sql: Sql, { entries, releases }: BooksSize): Promise<v
         'reason', 'the mirror node gave two answers')) from generate_series(1, 500) n) else '[]' end
     from (select id, row_number() over (order by started_at desc) as place from holdings_check_run) runs`;
   await sql`
-    insert into claim_release (event_id, seq, run_id, collection, serial, wallet, star_id, weight, owner,
+    insert into claim_release (event_id, seq, release, run_id, collection, serial, wallet, star_id, weight, owner,
       deleted, listed_at, read_at, released_at)
-    select 'full', nextval('forever_mint_order'), id, 'A', 7000000 + place * 10 + n, 7000000 + n, gen_random_uuid(),
+    select 'full', nextval('forever_mint_order'), place, id, 'A', 7000000 + place * 10 + n, 7000000 + n, gen_random_uuid(),
       1, '0.0.5', false, 0, 0, 0
     from (select id, row_number() over (order by started_at desc) as place from holdings_check_run) runs
     cross join lateral generate_series(1, case when place = 1 then ${releases}::int else 10 end) n`;

@@ -382,9 +382,9 @@ test("what happens while a replay reads is no difference", async (c) => {
         insert into holdings_check_run (id, day, kind, state, started_at)
         values (gen_random_uuid(), ${c.day}, 'manual', 'running', 0) returning id
       )
-      insert into claim_release (event_id, seq, run_id, collection, serial, wallet, star_id, weight,
+      insert into claim_release (event_id, seq, release, run_id, collection, serial, wallet, star_id, weight,
         deleted, listed_at, read_at, released_at)
-      select event_id, nextval('forever_mint_order'), run.id, collection, serial, wallet, star_id, 1, true, 0, 0, 0
+      select event_id, nextval('forever_mint_order'), 1, run.id, collection, serial, wallet, star_id, 1, true, 0, 0, 0
       from run, serial_claim where event_id = 'mint' and collection = 'A' and serial = 1`,
   });
   assert.deepEqual(released.differences, []);

@@ -71,9 +71,9 @@ test("what the holdings check takes away is a change too", async () => {
     values (${run}, '2026-11-20', 'manual', 'done', 0, 0)`;
   // By its owner: the service's role releases by functions alone.
   await engine.sql`
-    insert into claim_release (event_id, seq, run_id, collection, serial, wallet, star_id, weight,
+    insert into claim_release (event_id, seq, release, run_id, collection, serial, wallet, star_id, weight,
       deleted, listed_at, read_at, released_at)
-    values ('mint', nextval('forever_mint_order'), ${run}, 'A', 1, 1, ${randomUUID()}, 1,
+    values ('mint', nextval('forever_mint_order'), 1, ${run}, 'A', 1, 1, ${randomUUID()}, 1,
       false, 0, 0, ${at})`;
   const after = await place();
   assert.equal(after.star, before.star);

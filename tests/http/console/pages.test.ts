@@ -431,9 +431,9 @@ test("a forever mint's history shows each NFT of one release once, however many 
   stars,
 }) => {
   await service.sql`
-    insert into claim_release (event_id, seq, run_id, collection, serial, wallet, star_id, weight, deleted,
+    insert into claim_release (event_id, seq, release, run_id, collection, serial, wallet, star_id, weight, deleted,
       listed_at, read_at, released_at)
-    select 'emptied', 1000 + n / 61, ${RUN}, case when n % 2 = 0 then 'A' else 'B' end, n, 1,
+    select 'emptied', 1000 + n / 61, 1 + n / 61, ${RUN}, case when n % 2 = 0 then 'A' else 'B' end, n, 1,
       ${stars["one event/mint"] ?? ""}, 1, true, 0, 0, n from generate_series(1, 121) n`;
   await service.sql`insert into event_total (event_id, weight, stars, releases) values ('emptied', 0, 0, 2)`;
   const walked: string[] = [];

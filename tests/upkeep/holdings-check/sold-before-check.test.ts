@@ -241,6 +241,27 @@ test("a mirror node that cannot say what the seller still holds refuses the star
   assert.equal(await stage.star(buyer), 6);
 });
 
+test("forty buyers at the same moment do not send each other back", async (context) => {
+  const { stage } = context;
+  const seller = await stage.wallet(40);
+  const buyers = await Promise.all(Array.from({ length: 40 }, () => stage.wallet(0, 1)));
+  await stage.star(seller);
+  await passMidnight(context);
+  for (const [n, { id }] of buyers.entries()) {
+    await stage.hedera.ledger.transfer(stage.collections.A, seller.a.slice(n, n + 1), id);
+  }
+  const decided = gate();
+  let decisions = 0;
+  stage.beforeCommit = () => {
+    decisions += 1;
+    if (decisions === buyers.length) decided.open();
+    return decided.pass();
+  };
+  const weights = await Promise.all(buyers.map((buyer) => stage.star(buyer)));
+  assert.deepEqual(new Set(weights), new Set([1 + 1 + 5]));
+  assert.equal(decisions, buyers.length, "each was decided once");
+});
+
 test("six buyers, other voters and a check at the same moment: everything ends and counts once", async (context) => {
   const { stage } = context;
   const pairs = await Promise.all(

@@ -134,9 +134,9 @@ test("a run of 400,000 releases ends within a worker's statements, and its repor
   const end = async (name: string): Promise<void> => {
     if (name !== "forever.reported") return;
     await database.sql`
-      insert into claim_release (event_id, seq, run_id, collection, serial, wallet, star_id, weight,
+      insert into claim_release (event_id, seq, release, run_id, collection, serial, wallet, star_id, weight,
         owner, deleted, listed_at, read_at, released_at)
-      select 'mint', serial, run.id, 'A', serial, 1001, run.id, 1, ${SOLD_TO}, false, 1, 1, 1
+      select 'mint', serial, serial, run.id, 'A', serial, 1001, run.id, 1, ${SOLD_TO}, false, 1, 1, 1
       from holdings_check_run run, generate_series(1, ${many}) serial where state = 'running'`;
   };
   await createHoldingsCheck(deps).runDue();
