@@ -1,7 +1,8 @@
 import { execFile } from "node:child_process";
 import { readdirSync, rmSync } from "node:fs";
-import { availableParallelism } from "node:os";
+import { availableParallelism, cpus } from "node:os";
 import { dirname, join, relative, resolve, sep } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
 import { parseArgs } from "node:util";
 import { environment } from "../src/config.ts";
 import { compileTree } from "./support/compile.ts";
@@ -24,8 +25,8 @@ import {
  * A filter is a part of a file's path; without one, all run. More than a few are compiled first,
  * unless they are to run from source. Short files of one folder share a process, for most of their
  * CPU goes into loading the service; the others have one of their own. Twice as many processes as
- * this machine has cores run side by side, for they wait half of their time. They share one
- * Postgres, in which each file makes databases of its own. `--check` runs `npm run check` beside
+ * this machine has cores run side by side, for they wait half of their time, and up to as many
+ * again start while the cores are idle. They share one Postgres, in which each file makes databases of its own. `--check` runs `npm run check` beside
  * them. Exit status 0 only when something passed, nothing failed and no process was left behind.
  */
 
@@ -34,6 +35,9 @@ const ROOT = join(import.meta.dirname, "..");
 const FEW = 3;
 /** So many files share a process at most: enough to load the service seldom, and to end in a minute. */
 const TOGETHER = 10;
+/** So much of all cores must have been idle for so long before a process more starts. */
+const IDLE_SHARE = 0.2;
+const IDLE_FOR_MS = 1_000;
 /** Folders whose files have a process each: they are about processes, or fail on purpose. */
 const APART = ["tests/processes/", "tests/cli/", "tests/prove/", "tests/fixtures/runner/"];
 
@@ -151,18 +155,48 @@ async function runAll(
 ): Promise<readonly FileResult[]> {
   const waiting = [...processes];
   const results: FileResult[] = [];
-  const work = async (): Promise<void> => {
-    for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
-      if (stop.aborted) return;
+  const work = async (mayStart: () => Promise<void>): Promise<void> => {
+    while (waiting.length > 0) {
+      await mayStart();
+      const next = waiting.shift();
+      if (next === undefined || stop.aborted) return;
       const ended = await runTestProcess(next, env, stop);
       results.push(...ended);
       for (const result of ended) print(describe(result));
     }
   };
-  await Promise.all(Array.from({ length: Math.max(1, Number(values.jobs) || 1) }, work));
+  const jobs = Math.max(1, Number(values.jobs) || 1);
+  const atOnce = Array.from({ length: jobs }, () => work(async () => undefined));
+  const idle = idleCores(() => waiting.length === 0 || stop.aborted);
+  const whileIdle = Array.from({ length: jobs > 1 ? jobs : 0 }, () => work(idle));
+  await Promise.all([...atOnce, ...whileIdle]);
   if (stop.aborted)
     print(`interrupted; ${waiting.flatMap(({ files }) => files).length} files did not run`);
   return results;
+}
+
+/** Makes a wait until the cores have been idle for a while: one who waits at a time, so that one starts. */
+function idleCores(isOver: () => boolean): () => Promise<void> {
+  let last: Promise<void> = Promise.resolve();
+  const wait = async (): Promise<void> => {
+    for (let before = coreTimes(); !isOver(); before = coreTimes()) {
+      await delay(IDLE_FOR_MS);
+      const now = coreTimes();
+      if (now.idle - before.idle >= IDLE_SHARE * (now.all - before.all)) return;
+    }
+  };
+  return () => {
+    last = last.then(wait);
+    return last;
+  };
+}
+
+/** What all cores have spent since the machine started, in milliseconds. */
+function coreTimes(): { readonly idle: number; readonly all: number } {
+  const times = cpus().map((core) => core.times);
+  const idle = times.reduce((sum, time) => sum + time.idle, 0);
+  const all = times.reduce((sum, t) => sum + t.idle + t.user + t.sys + t.nice + t.irq, 0);
+  return { idle, all };
 }
 
 function describe(result: FileResult): string {
