@@ -20,6 +20,7 @@ import { followDatabaseClock } from "../store/database-clock.ts";
 import { createEpochWitness } from "../store/epoch-witness.ts";
 import { openPostgres, type Sql } from "../store/postgres.ts";
 import { closeRedis, openRedis, type Redis } from "../store/redis.ts";
+import { ownVersion } from "../this-build.ts";
 import { startExportsUpkeep } from "../upkeep/finalize-exports.ts";
 import { createHoldingsCheck } from "../upkeep/holdings-check/check.ts";
 import { startHousekeeping } from "../upkeep/housekeeping.ts";
@@ -30,7 +31,6 @@ import { startReconciler } from "../upkeep/reconcile.ts";
 import { startCatalogueRefresh } from "../upkeep/refresh-catalogue.ts";
 import { startProcessReport } from "../upkeep/report-process.ts";
 import { startHoldingsCheckSchedule } from "../upkeep/schedule.ts";
-import { ownVersion } from "../version.ts";
 import { observedMirror, observedTopic } from "./observe-ledger.ts";
 import { prepareDatabase } from "./prepare-database.ts";
 

@@ -1,5 +1,5 @@
 import { instant } from "../../actors/day.ts";
-import { RUNBOOK, runbookPath } from "./runbook.ts";
+import { runbookEntry, runbookPath } from "./runbook.ts";
 
 /** What the verdict judges, each with an entry of its own in the runbook. */
 export type CheckName =
@@ -42,7 +42,7 @@ export function wrong(
   given: { readonly message: string; readonly since: number | null; readonly fix: string },
 ): VerdictCheck {
   const since = given.since === null ? null : instant(given.since);
-  const { meanwhile } = RUNBOOK[name];
+  const { meanwhile } = runbookEntry(name);
   return { name, ok: false, ...given, since, meanwhile, runbook: runbookPath(name) };
 }
 
