@@ -1,5 +1,5 @@
 import { hbarText } from "../ledger/operator-account.ts";
-import type { KnownProcess, ServiceProcess } from "../store/service-report.ts";
+import type { KnownProcess, ServiceProcess, Trouble } from "../store/service-report.ts";
 import { daysLeft, starsLeft } from "./operator-balance.ts";
 import { counted, type VerdictCheck, well, wrong } from "./verdict-check.ts";
 
@@ -67,7 +67,7 @@ export function judgePostgresAway(): VerdictCheck {
 }
 
 function judgePostgres(atWork: readonly KnownProcess[]): VerdictCheck {
-  const full = sinceOf(atWork, "web", ({ databaseFullSince }) => databaseFullSince);
+  const full = sinceOf(atWork, "web", "databaseFullSince");
   if (full === null) return well("postgres", "Postgres has room for stars");
   return wrong("postgres", {
     message: "Postgres has no room: the last star found its disk full",
@@ -77,7 +77,7 @@ function judgePostgres(atWork: readonly KnownProcess[]): VerdictCheck {
 }
 
 function judgeRedis(atWork: readonly KnownProcess[], now: number): VerdictCheck {
-  const evicting = sinceOf(atWork, "web", ({ redisMayEvictSince }) => redisMayEvictSince);
+  const evicting = sinceOf(atWork, "web", "redisMayEvictSince");
   if (evicting !== null) {
     return wrong("redis", {
       message: "Redis may evict: queued rewards could vanish",
@@ -85,7 +85,7 @@ function judgeRedis(atWork: readonly KnownProcess[], now: number): VerdictCheck 
       fix: "`redis-cli config set maxmemory-policy noeviction`",
     });
   }
-  const away = sinceOf(atWork, "web", ({ redisAwaySince }) => redisAwaySince);
+  const away = sinceOf(atWork, "web", "redisAwaySince");
   if (away === null || now - away <= PATIENCE_MS) return well("redis", "Redis is as it should be");
   return wrong("redis", {
     message: "Redis does not answer",
@@ -132,14 +132,14 @@ function judgeBalance(atWork: readonly KnownProcess[]): VerdictCheck {
   });
 }
 
-/** Since when the first process of a role sees something; null where none does. */
+/** Since when the first process of a role sees a trouble; null where none does. */
 export function sinceOf(
   atWork: readonly KnownProcess[],
   role: ServiceProcess["role"],
-  of: (report: KnownProcess["report"]) => number | null | undefined,
+  trouble: Trouble,
 ): number | null {
   const seen = atWork.flatMap((process) =>
-    process.role === role ? (of(process.report) ?? []) : [],
+    process.role === role ? (process.report[trouble] ?? []) : [],
   );
   return seen.length === 0 ? null : Math.min(...seen);
 }

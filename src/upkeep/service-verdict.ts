@@ -60,8 +60,8 @@ async function judgeAll(sql: Sql): Promise<Verdict> {
     listChecks(sql, { before: undefined, limit: RUNS_JUDGED }),
   ]);
   const atWork = atWorkOf(processes, now);
-  const stuckSince = sinceOf(atWork, "worker", ({ rewardsStuckSince }) => rewardsStuckSince);
-  const failSince = sinceOf(atWork, "worker", ({ exportsFailSince }) => exportsFailSince);
+  const stuckSince = sinceOf(atWork, "worker", "rewardsStuckSince");
+  const failSince = sinceOf(atWork, "worker", "exportsFailSince");
   const checks = [
     judgeAlarms(publishing),
     judgeFindings(publishing, findingAt),
