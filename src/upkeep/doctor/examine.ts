@@ -1,6 +1,6 @@
 import type { Settings } from "../../config.ts";
 import { MirrorError } from "../../ledger/mirror/error.ts";
-import { createMirrorNode, type MirrorNode } from "../../ledger/mirror/node.ts";
+import { MirrorClient, type MirrorNode } from "../../ledger/mirror/node.ts";
 import { silentLogger } from "../../log.ts";
 import { withDeadline } from "../../with-deadline.ts";
 import { checkClock } from "./check-clock.ts";
@@ -39,7 +39,7 @@ export async function examine(
   forProcess?: "serve" | "work",
 ): Promise<Diagnosis> {
   const { MIRROR_NODE_URL: urls } = settings;
-  const mirror = urls && createMirrorNode({ urls, log: silentLogger });
+  const mirror = urls && new MirrorClient({ urls, log: silentLogger });
   const asking = checksOf(settings, mirror, forProcess === "serve");
   const names = Object.keys(asking) as (keyof typeof asking)[];
   const found = new Map<string, DoctorCheck>();
