@@ -13,6 +13,7 @@ import { silentLogger } from "../../src/log.ts";
 import { createMetrics } from "../../src/metrics.ts";
 import { contradictionAlarm } from "../../src/upkeep/contradiction-alarm.ts";
 import { RUNBOOK } from "../../src/upkeep/runbook.ts";
+import { readVerdict } from "../../src/upkeep/service-verdict.ts";
 import { startWatchedService, type WatchedService } from "../support/watched-service.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
@@ -64,7 +65,9 @@ test("every metric of the alerts and the dashboards is one that the service has"
   assert.deepEqual([...new Set(unknown)], []);
 });
 
-test("every alert leads to its entry in the runbook, and the service reads each entry of it", () => {
+test("every alert and check leads to its entry in the runbook, of which the service reads each", async ({
+  service,
+}) => {
   const [[, alerts = ""] = []] = deployFiles("alerts.yaml");
   const anchors = [...alerts.matchAll(/runbook_url: docs\/operating\/alarms\.md#(\S+)/g)];
   assert.equal(anchors.length, alerts.match(/- alert: /g)?.length);
@@ -74,6 +77,9 @@ test("every alert leads to its entry in the runbook, and the service reads each 
   assert.match(alerts, /absent\(up\{job="starboard"\} == 1\) or absent\(starboard_check_failing\)/);
   const page = readFileSync(join(ROOT, "docs/operating/alarms.md"), "utf8");
   assert.equal(RUNBOOK.size, page.match(/^## /gm)?.length);
+  const { checks } = await readVerdict(service.network.sql);
+  assert.equal(checks.length, 11);
+  for (const { name } of checks) assert.ok(RUNBOOK.has(name), name);
 });
 
 test("every file of deploy/ can be read", () => {

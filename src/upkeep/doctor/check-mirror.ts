@@ -3,8 +3,8 @@ import { MirrorError } from "../../ledger/mirror/error.ts";
 import { MirrorClient, type MirrorNode } from "../../ledger/mirror/node.ts";
 import { msOf } from "../../ledger/transaction-id.ts";
 import { silentLogger } from "../../log.ts";
+import { type Finding, reasonOf, unset, well, wrong } from "../finding.ts";
 import { MIRROR_BEHIND_MS } from "../judge-reports.ts";
-import { type Finding, reasonOf, unset, well, wrong } from "./finding.ts";
 
 const LIMITS = { deadlineMs: 4_000 } as const;
 /** An id that no transaction has. */

@@ -3,15 +3,15 @@ import { MirrorError } from "../../ledger/mirror/error.ts";
 import { MirrorClient, type MirrorNode } from "../../ledger/mirror/node.ts";
 import { silentLogger } from "../../log.ts";
 import { withDeadline } from "../../with-deadline.ts";
+import { type Finding, reasonOf, unset, well, wrong } from "../finding.ts";
 import { checkClock } from "./check-clock.ts";
 import { checkBalance, checkConsensus, checkOperatorKey, checkTopics } from "./check-ledger.ts";
 import { checkMirror } from "./check-mirror.ts";
 import { checkPostgres } from "./check-postgres.ts";
 import { checkRedis } from "./check-redis.ts";
-import { type Finding, reasonOf, unset, well, wrong } from "./finding.ts";
 
 /** One thing that an environment names. */
-export interface DoctorCheck extends Finding {
+export interface DoctorCheck extends Pick<Finding, "message" | "fix"> {
   readonly name: string;
   readonly ok: boolean;
 }
