@@ -1,5 +1,5 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
-import { ownVersion } from "./version.ts";
+import { ownVersion } from "./this-build.ts";
 
 /** Every metric of this process, named in one place; all begin `starboard_`. */
 export type Metrics = ReturnType<typeof createMetrics>;

@@ -36,7 +36,7 @@ const rows = [
     "load-once.ts",
     "repeated-key.ts",
     "service.ts",
-    "version.ts",
+    "this-build.ts",
     "with-deadline.ts",
     "yield-to-event-loop.ts",
     "vendor-patches",

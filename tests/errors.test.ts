@@ -5,7 +5,7 @@ import { connect } from "node:net";
 import { test } from "uvu";
 import { command } from "../src/cli/output.ts";
 import { coerceError, RetryableError } from "../src/errors.ts";
-import { reasonOf } from "../src/upkeep/doctor/finding.ts";
+import { reasonOf } from "../src/upkeep/finding.ts";
 import { runCli } from "./cli/run-cli.ts";
 
 const BOTH = /^connect \w+ 127\.0\.0\.1:1\b.*; connect \w+ ::1:1\b/;

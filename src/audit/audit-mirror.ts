@@ -1,4 +1,4 @@
-import { createMirrorNode, type MirrorNode } from "../ledger/mirror/node.ts";
+import { MirrorClient, type MirrorNode } from "../ledger/mirror/node.ts";
 import type { Logger } from "../log.ts";
 
 /** The part of a mirror node that an audit reads. */
@@ -26,7 +26,7 @@ export function openAuditMirror(options: {
   readonly requestsPerSecond?: number | undefined;
 }): MirrorNode {
   const { requestsPerSecond = REQUESTS_PER_SECOND } = options;
-  return createMirrorNode({
+  return new MirrorClient({
     ...options,
     requestsPerSecond,
     firstAnswerMs: FIRST_ANSWER_MS,

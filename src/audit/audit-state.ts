@@ -39,18 +39,20 @@ export interface AuditState {
 }
 
 /** How much was checked. */
-export interface Checked {
-  messages: number;
-  eventStars: number;
-  assetStars: number;
-  days: number;
-  exports: number;
-  exportedStars: number;
+export type Checked = { [Name in keyof typeof NOTHING]: number };
+
+const NOTHING = {
+  messages: 0,
+  eventStars: 0,
+  assetStars: 0,
+  days: 0,
+  exports: 0,
+  exportedStars: 0,
   /** Stars whose messages were not there yet. */
-  pendingStars: number;
+  pendingStars: 0,
   /** Wallet-days with 6 to 20 stars, for which only an export can show a pass. */
-  beyondFree: number;
-}
+  beyondFree: 0,
+};
 
 export function newAuditState(topics: readonly string[]): AuditState {
   return {
@@ -65,16 +67,7 @@ export function newAuditState(topics: readonly string[]): AuditState {
     hasAllExports: true,
     wallets: new Map(),
     firstAt: null,
-    checked: {
-      messages: 0,
-      eventStars: 0,
-      assetStars: 0,
-      days: 0,
-      exports: 0,
-      exportedStars: 0,
-      pendingStars: 0,
-      beyondFree: 0,
-    },
+    checked: { ...NOTHING },
     margins: { exact: 0, needed: 0 },
     findings: noFindings(),
   };

@@ -1,60 +1,54 @@
 import { compareEntityIds, isEntityId } from "../ledger/entity-id.ts";
 import type { AuditState } from "./audit-state.ts";
-import { type Bounds, boundsText, countersOf, type ItemBounds, type Reading } from "./counters.ts";
+import {
+  type Bounds,
+  boundsText,
+  countersOf,
+  type ItemBounds,
+  isWithin,
+  type Reading,
+  type ShownCounter,
+} from "./counters.ts";
 import { boundsOfEvent } from "./event-accounts.ts";
 import { PAGE, type Ranked, type Rankings } from "./read-rankings.ts";
 import { elsewhere, type Mismatch, orderMismatches } from "./report.ts";
 
-/** One published number beside what the records give. */
-export interface ComparedCounter {
-  readonly item: string;
-  readonly field: "totalVotes" | "votes7d" | "votes30d";
-  readonly expected: Bounds;
-  readonly found: number;
-}
-
-/** How the published rankings stand to the records. */
-export interface Comparison {
-  readonly compared: number;
-  readonly mismatches: readonly Mismatch[];
-  /** Whether any shows more than is on the ledger: messages may still come. */
-  readonly isAhead: boolean;
-  /** Items whose counter cannot be judged, and why. */
-  readonly unprovable: readonly string[];
-}
-
 /**
- * Compares every published counter with the one the records give. Stars that reached the topics
- * after the reading may be in a counter or not: any value between is right.
+ * Compares published counters with those the records give, where these are known. Stars that reached
+ * the topics after the reading may be in a counter or not: any value between is right.
+ *
+ * @returns `isAhead`: some show more than is on the ledger, so messages may still come; `unprovable`:
+ *   counters that cannot be judged, and why
  */
-export function compareRankings(
-  state: AuditState,
-  rankings: Rankings,
-  reading: Reading,
-): Comparison {
-  const counters = (["token", "collection", "project"] as const).flatMap((type) =>
-    assetCounters(state, { type, rows: rankings[`${type}s`] }, reading),
+export function compareRankings(state: AuditState, rankings: Rankings, reading: Reading) {
+  const unprovable: string[] = [];
+  const counters = [
+    ...(["token", "collection", "project"] as const).flatMap((type) =>
+      assetCounters(state, { type, rows: rankings[`${type}s`] }, reading),
+    ),
+    ...eventCounters(state, rankings, unprovable),
+  ].filter((counter) => {
+    const isHidden = !isWithin(counter) && hasHiddenNames(state, counter.where);
+    if (isHidden) unprovable.push(`${counter.where}: ${HIDDEN}`);
+    return !isHidden;
+  });
+  const order = [
+    ...orderOf("tokens", rankings.tokens),
+    ...orderOf("collections", rankings.collections),
+  ];
+  return { ...compareCounters(counters, order), unprovable };
+}
+
+/** What is wrong of counters, and of the order in which they stand. */
+export function compareCounters(counters: readonly ShownCounter[], order: readonly Mismatch[]) {
+  const wrong = counters.filter((counter) => !isWithin(counter));
+  const mismatches = wrong.map(({ where, expected, found }) =>
+    elsewhere("ranking", where, { expected: boundsText(expected), found }),
   );
-  const events = eventCounters(state, rankings);
-  const all = [...counters, ...events.counters];
-  const wrong = all.filter(({ expected, found }) => found < expected.low || found > expected.high);
-  const mysterious = wrong.filter(({ item }) => isHidden(state, item));
-  const certain = wrong.filter((counter) => !mysterious.includes(counter));
   return {
-    compared: all.length - mysterious.length,
-    mismatches: [
-      ...certain.map(mismatchOf),
-      ...orderOf("tokens", rankings.tokens),
-      ...orderOf("collections", rankings.collections),
-    ],
-    isAhead: certain.some(({ expected, found }) => found > expected.high),
-    unprovable: [
-      ...events.unprovable,
-      ...mysterious.map(
-        ({ item, field }) =>
-          `${field} of ${item}: messages may name it by a ledger id that only an export explains`,
-      ),
-    ],
+    compared: counters.length,
+    mismatches: [...mismatches, ...order],
+    isAhead: wrong.some(({ expected, found }) => found > expected.high),
   };
 }
 
@@ -62,15 +56,14 @@ function assetCounters(
   state: AuditState,
   { type, rows }: { type: "token" | "collection" | "project"; rows: readonly Ranked[] },
   reading: Reading,
-): readonly ComparedCounter[] {
+): readonly ShownCounter[] {
   return rows.flatMap((row) => {
     const item = `${type}/${row.id}`;
     const names = [item, ...namesOf(state, item)];
     const parts = names.map((name) => countersOf(state.counters, name, reading));
     const fields = ["totalVotes", "votes7d", "votes30d"] as const;
     return fields.map((field) => ({
-      item,
-      field,
+      where: `${field} of ${item}`,
       expected: sum(parts, field),
       found: row[field],
     }));
@@ -90,32 +83,25 @@ function namesOf(state: AuditState, item: string): readonly string[] {
   return [...state.aliases].filter(([, id]) => id === item).map(([name]) => name);
 }
 
+const HIDDEN = "messages may name it by a ledger id that only an export explains";
+
 /** Without an export it is unknown which project a message's ledger id means. */
-function isHidden(state: AuditState, item: string): boolean {
-  if (!item.startsWith("project/") || state.checked.exports > 0) return false;
+function hasHiddenNames(state: AuditState, where: string): boolean {
+  if (!where.includes(" of project/") || state.checked.exports > 0) return false;
   const names = [...state.counters.hours.keys(), ...state.counters.recent.map((star) => star.item)];
   return names.some((name) => name.startsWith("project/") && isEntityId(name.slice(8)));
 }
 
-function eventCounters(state: AuditState, { events }: Rankings) {
-  const counters: ComparedCounter[] = [];
-  const unprovable: string[] = [];
-  for (const { id, totalVotes: found } of events) {
-    const item = `event/${id}`;
-    const doubt = state.accounts.totals.get(id)?.doubt ?? null;
+/** @param unprovable gets those of events whose total is in doubt */
+function eventCounters(state: AuditState, { events }: Rankings, unprovable: string[]) {
+  return events.flatMap(({ id, totalVotes: found }): ShownCounter[] => {
+    const where = `totalVotes of event/${id}`;
     const missing = state.hasAllExports ? null : "the exports do not begin with the first day";
-    if (doubt !== null || missing !== null) {
-      unprovable.push(`totalVotes of ${item}: ${doubt ?? missing}`);
-      continue;
-    }
+    const doubt = state.accounts.totals.get(id)?.doubt ?? missing;
+    if (doubt !== null) unprovable.push(`${where}: ${doubt}`);
     const expected = boundsOfEvent(state.accounts, id) ?? { low: 0, high: 0 };
-    counters.push({ item, field: "totalVotes", expected, found });
-  }
-  return { counters, unprovable };
-}
-
-function mismatchOf({ item, field, expected, found }: ComparedCounter): Mismatch {
-  return elsewhere("ranking", `${field} of ${item}`, { expected: boundsText(expected), found });
+    return doubt === null ? [{ where, expected, found }] : [];
+  });
 }
 
 /** "totalVotes descending, then votes30d descending, then id (ledger ids by their number)". */

@@ -1,7 +1,7 @@
 import { dayOf } from "../../actors/day.ts";
 import type { AuditState, Checked } from "./audit-state.ts";
 import { closeDay, exportsThrough } from "./close-day.ts";
-import { compareRankings, cutLists } from "./compare.ts";
+import { compareCounters, compareRankings, cutLists } from "./compare.ts";
 import { openDayBook } from "./day-book.ts";
 import { doubtMints } from "./events-without-export.ts";
 import type { Judge } from "./judge.ts";
@@ -9,7 +9,7 @@ import { foldMintsThrough, judgeExportDay } from "./judge-export.ts";
 import type { RankedWallet, Rankings } from "./read-rankings.ts";
 import type { Margins } from "./rebuild-weights.ts";
 import { addLine, addMismatches, type Findings } from "./report.ts";
-import { compareBoard } from "./season-board.ts";
+import { boardCounters, boardOrder } from "./season-board.ts";
 import type { TopicChain } from "./topic-chain.ts";
 
 /** The result of an audit. */
@@ -116,7 +116,8 @@ function judgeBoard(state: AuditState, entries: readonly RankedWallet[]) {
   const hasWeights =
     state.hasAllExports && [...totals.values()].every(({ doubt }) => doubt === null);
   if (!hasWeights) addLine(unprovable, "weights on the leaderboard: those of some events are not");
-  const comparison = compareBoard(board, entries, { hasWeights });
+  const counters = boardCounters(board, entries, { hasWeights });
+  const comparison = compareCounters(counters, boardOrder(entries));
   addMismatches(state.findings, comparison.mismatches);
   return comparison;
 }

@@ -44,6 +44,18 @@ export interface Bounds {
   readonly high: number;
 }
 
+/** One published number beside what the records give. */
+export interface ShownCounter {
+  /** Which one, as mismatches say it. */
+  readonly where: string;
+  readonly expected: Bounds;
+  readonly found: number;
+}
+
+export function isWithin({ expected, found }: ShownCounter): boolean {
+  return found >= expected.low && found <= expected.high;
+}
+
 /** As mismatches say it. */
 export function boundsText({ low, high }: Bounds): string | number {
   return low === high ? low : `${low} to ${high}`;

@@ -62,11 +62,7 @@ export function countEventStar(
   star: AccountedStar,
   reading: Reading,
 ): EventDecision {
-  const { event, isForeverMint, at } = star;
-  const tables = isForeverMint
-    ? mintOf(accounts, event)
-    : tablesOf(accounts.days, `${event}/${dayOf(at)}`);
-  const decision = takeStar(tables, star);
+  const decision = takeStar(tablesOf(accounts, star), star);
   add(accounts, star, decision.weight, reading);
   return decision;
 }
@@ -101,7 +97,7 @@ export function releaseFromMint(
   { event, at, losses }: AccountedRelease,
   reading: Reading,
 ): LossDecision {
-  const tables = mintOf(accounts, event);
+  const tables = tablesOf(accounts, { event, at, isForeverMint: true });
   const decision = decideLoss(event, tables, { type: "lost", losses });
   evolveMint(event, tables, decision);
   const total = totalOf(accounts, event);
@@ -128,11 +124,12 @@ export function totalOf({ totals }: EventAccounts, event: string): EventTotal {
   return total;
 }
 
-export function mintOf({ mints }: EventAccounts, event: string): EventTables {
-  return tablesOf(mints, event);
-}
-
-function tablesOf(all: Map<string, EventTables>, name: string): EventTables {
+/** The NFTs that have counted where a star counts: on its event that day, or on its mint. */
+export function tablesOf(
+  { mints, days }: EventAccounts,
+  { event, isForeverMint, at }: Pick<EventTurn, "event" | "isForeverMint" | "at">,
+): EventTables {
+  const [all, name] = isForeverMint ? [mints, event] : [days, `${event}/${dayOf(at)}`];
   const tables = all.get(name) ?? emptyTables();
   all.set(name, tables);
   return tables;

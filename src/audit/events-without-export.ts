@@ -4,8 +4,8 @@ import { isSettled } from "./counters.ts";
 import type { DayBook } from "./day-book.ts";
 import { countEventStar, totalOf } from "./event-accounts.ts";
 import type { Judge } from "./judge.ts";
-import { heldAt, type Ownership, type Ownerships } from "./ownership.ts";
-import { certainHoldings } from "./rebuild-weights.ts";
+import type { Ownerships } from "./ownership.ts";
+import { heldAtEventStar } from "./rebuild-weights.ts";
 
 /**
  * Weights of events from messages and NFT histories alone. A message on the event topic carries
@@ -28,13 +28,8 @@ export function countWithoutExport(
     const isForeverMint = kind === "FOREVER_MINT";
     for (const star of [...stars].sort((one, other) => one.at - other.at)) {
       const { wallet, at } = star;
-      const nothing = given.excluded.has(wallet);
-      const of = (ownership: Ownership): readonly number[] => {
-        const certain = nothing ? [] : certainHoldings(ownership, wallet, at);
-        if (certain === undefined) totalOf(state.accounts, event).doubt = NFT_MOVED;
-        return certain ?? heldAt(ownership, wallet, at);
-      };
-      const held = { A: of(given.ownerships.A), B: of(given.ownerships.B) };
+      const held = heldAtEventStar(star, given.ownerships, given.excluded);
+      if (!held.isCertain) totalOf(state.accounts, event).doubt = NFT_MOVED;
       const accounted = {
         ...{ event, isForeverMint, wallet, at, held, recorded: null },
         starId: `${star.topic}/${star.sequenceNumber}`,

@@ -1,27 +1,42 @@
 import type { EventDecision } from "../../actors/event-day.ts";
 import type { ExportStar } from "../journal/export-format.ts";
 import { isSettled, type Reading } from "./counters.ts";
-import type { AccountedStar } from "./event-accounts.ts";
+import { countEventStar, type EventAccounts, type EventTurn, tablesOf } from "./event-accounts.ts";
 import type { Mismatch } from "./report.ts";
 
-/** Serials that a star says it counts although they had counted before. */
-export interface Taken {
-  readonly A: readonly number[];
-  readonly B: boolean;
+/** Counts an exported star in its event. @returns where its weight is not what the machine decides */
+export function countExportedStar(
+  accounts: EventAccounts,
+  star: ExportStar,
+  reading: Reading,
+): readonly Mismatch[] {
+  const { topicId, sequenceNumber } = star.publication;
+  const turn = {
+    ...turnOf(star),
+    isSettled:
+      topicId !== null && sequenceNumber !== null && isSettled(reading, topicId, sequenceNumber),
+  };
+  const { A, B } = tablesOf(accounts, turn);
+  const { collectionA = [], collectionB: bonus = null } = star.counted ?? {};
+  const isTwice = collectionA.some((serial) => A.has(serial)) || (bonus !== null && B.has(bonus));
+  return judgeDecision(star, countEventStar(accounts, turn, reading), isTwice);
 }
 
-/** A star's own account of its weight against what the machine decides from the same facts. */
+/**
+ * A star's own account of its weight against what the machine decides from the same facts.
+ *
+ * @param isTwice whether it says that it counts NFTs which had counted before
+ */
 export function judgeDecision(
   star: ExportStar,
   { weight, breakdown, claims }: EventDecision,
-  taken: Taken,
+  isTwice = false,
 ): readonly Mismatch[] {
   const { counted } = star;
   const exported = { a: counted?.collectionA ?? [], b: counted?.collectionB ?? null };
   const expected = wordsOf(weight, breakdown, claims);
   const found = wordsOf(star.weight, star.breakdown, exported);
   if (expected === found) return [];
-  const isTwice = taken.A.length > 0 || taken.B;
   return [{ ...placeOf(star), kind: isTwice ? "counted-twice" : "event-weight", expected, found }];
 }
 
@@ -34,9 +49,8 @@ function wordsOf(
   return `weight ${weight} (${sum}), counting A [${a.join(" ")}], B ${b ?? "none"}`;
 }
 
-/** A star of an export, as events count it. */
-export function accountedOf(star: ExportStar, reading: Reading): AccountedStar {
-  const { topicId, sequenceNumber } = star.publication;
+/** A star of an export, as it reaches its event. */
+export function turnOf(star: ExportStar): EventTurn {
   return {
     event: star.target.id,
     isForeverMint: star.scope === "forever-mint",
@@ -44,15 +58,10 @@ export function accountedOf(star: ExportStar, reading: Reading): AccountedStar {
     wallet: star.wallet,
     at: Date.parse(star.at),
     held: { A: star.held.collectionA, B: star.held.collectionB },
-    recorded:
-      star.counted === null
-        ? null
-        : {
-            weight: star.weight,
-            claims: { a: star.counted.collectionA, b: star.counted.collectionB },
-          },
-    isSettled:
-      topicId !== null && sequenceNumber !== null && isSettled(reading, topicId, sequenceNumber),
+    recorded: star.counted && {
+      weight: star.weight,
+      claims: { a: star.counted.collectionA, b: star.counted.collectionB },
+    },
   };
 }
 

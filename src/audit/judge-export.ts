@@ -5,9 +5,9 @@ import { msOf } from "../ledger/transaction-id.ts";
 import { parseStarMessage } from "../publishing/parse-message.ts";
 import type { AuditState } from "./audit-state.ts";
 import { type DayBook, digestOf } from "./day-book.ts";
-import { closeEventDay, countEventStar, totalOf } from "./event-accounts.ts";
+import { closeEventDay, totalOf } from "./event-accounts.ts";
 import type { Judge } from "./judge.ts";
-import { accountedOf, judgeDecision, placeOf } from "./judge-decision.ts";
+import { countExportedStar, placeOf } from "./judge-decision.ts";
 import { judgeSlots, judgeStar } from "./judge-star.ts";
 import { addRelease, foldMint, judgeRelease, lastOrderOf, overdueRemovals } from "./mint-order.ts";
 import { type ExportChain, readExport } from "./read-export.ts";
@@ -224,7 +224,6 @@ function accountFor(
   state: AuditState,
   { star, day }: { star: ExportStar; day: Day },
 ): readonly Mismatch[] {
-  const { reading } = judge;
   const { target } = star;
   if (star.scope === "forever-mint") {
     if (!hasHistory(judge, state)) return [];
@@ -238,14 +237,7 @@ function accountFor(
     }
     return [];
   }
-  const counted = state.accounts.days.get(`${target.id}/${day}`);
-  const bonus = star.counted?.collectionB ?? null;
-  const taken = {
-    A: star.counted?.collectionA.filter((serial) => counted?.A.has(serial)) ?? [],
-    B: bonus !== null && counted?.B.has(bonus) === true,
-  };
-  const decision = countEventStar(state.accounts, accountedOf(star, reading), reading);
-  return judgeDecision(star, decision, taken);
+  return countExportedStar(state.accounts, star, judge.reading);
 }
 
 function pendingOf(state: AuditState, mint: string) {

@@ -3,8 +3,8 @@ import type { EventTables } from "../../actors/whole.ts";
 import type { ExportRelease, ExportStar } from "../journal/export-format.ts";
 import { endsInWords, lossesOf, singleEnds } from "../journal/mint-end.ts";
 import type { Reading } from "./counters.ts";
-import { countEventStar, type EventAccounts, mintOf, releaseFromMint } from "./event-accounts.ts";
-import { accountedOf, judgeDecision } from "./judge-decision.ts";
+import { type EventAccounts, releaseFromMint } from "./event-accounts.ts";
+import { countExportedStar } from "./judge-decision.ts";
 import { heldBetween, type Ownerships } from "./ownership.ts";
 import { LAG_MS } from "./rebuild-weights.ts";
 import { elsewhere, type Mismatch } from "./report.ts";
@@ -45,24 +45,10 @@ export function foldMint(
     .filter(({ order }) => order <= upTo)
     .flatMap((happening) =>
       "star" in happening
-        ? foldStar(accounts, happening.star, reading)
+        ? countExportedStar(accounts, happening.star, reading)
         : foldReleases(accounts, happening.releases, reading),
     );
   return { mismatches, left: sorted.filter(({ order }) => order > upTo) };
-}
-
-function foldStar(
-  accounts: EventAccounts,
-  star: ExportStar,
-  reading: Reading,
-): readonly Mismatch[] {
-  const { A, B } = mintOf(accounts, star.target.id);
-  const taken = {
-    A: star.counted?.collectionA.filter((serial) => A.has(serial)) ?? [],
-    B: star.counted?.collectionB != null && B.has(star.counted.collectionB),
-  };
-  const decision = countEventStar(accounts, accountedOf(star, reading), reading);
-  return judgeDecision(star, decision, taken);
 }
 
 function foldReleases(

@@ -39,8 +39,6 @@ const rankedWallet = z.object({
 const instant = z.iso.datetime().transform((text) => Date.parse(text));
 /** Half-open, epoch milliseconds. */
 const season = z.object({ id: z.string(), startsAt: instant, endsAt: instant });
-const projectsPage = z.object({ projects: z.array(ranked), hasMore: z.boolean() });
-const eventsPage = z.object({ events: z.array(rankedEvent), hasMore: z.boolean() });
 
 /** The most of one page; of tokens and collections there is no second. */
 export const PAGE = 100;
@@ -73,16 +71,16 @@ export async function readRankings(url: string, key: string): Promise<Rankings> 
     `/collections/top?limit=${PAGE}`,
     z.object({ collections: z.array(ranked) }),
   );
-  const projects = await allPages(async (offset) => {
-    const path = `/ecosystem?limit=${PAGE}&offset=${offset}`;
-    const { projects: rows, hasMore } = await get(path, projectsPage);
-    return { rows, hasMore };
-  });
-  const events = await allPages(async (offset) => {
-    const path = `/events?status=all&limit=${PAGE}&offset=${offset}`;
-    const { events: rows, hasMore } = await get(path, eventsPage);
-    return { rows, hasMore };
-  });
+  const projectsPage = z.object({ projects: z.array(ranked), hasMore: z.boolean() });
+  const projects = await allPages(
+    (offset) => get(`/ecosystem?limit=${PAGE}&offset=${offset}`, projectsPage),
+    (page) => page.projects,
+  );
+  const eventsPage = z.object({ events: z.array(rankedEvent), hasMore: z.boolean() });
+  const events = await allPages(
+    (offset) => get(`/events?status=all&limit=${PAGE}&offset=${offset}`, eventsPage),
+    (page) => page.events,
+  );
   const board = await get(
     `/leaderboard?limit=${PAGE}`,
     z.object({ season: season.nullable(), leaderboard: z.array(rankedWallet) }),
@@ -95,14 +93,15 @@ export async function readRankings(url: string, key: string): Promise<Rankings> 
   return { tokens, collections, projects, events, leaderboard, reading };
 }
 
-async function allPages<T>(
-  read: (offset: number) => Promise<{ readonly rows: readonly T[]; readonly hasMore: boolean }>,
+async function allPages<P extends { readonly hasMore: boolean }, T>(
+  read: (offset: number) => Promise<P>,
+  rowsOf: (page: P) => readonly T[],
 ): Promise<readonly T[]> {
   const all: T[] = [];
   for (let pages = 0; pages < PAGES_MAX; pages++) {
-    const { rows, hasMore } = await read(all.length);
-    all.push(...rows);
-    if (!hasMore || rows.length === 0) break;
+    const page = await read(all.length);
+    all.push(...rowsOf(page));
+    if (!page.hasMore || rowsOf(page).length === 0) break;
   }
   return all;
 }

@@ -129,16 +129,29 @@ function list(name: string, serials: readonly number[]): string {
   return `${name} [${shown}${serials.length > SHOWN_MAX ? ` … ${serials.length} in all` : ""}]`;
 }
 
+/** Serials that a wallet had when it starred, as far as the NFTs' histories show. */
+export interface HeldThen {
+  readonly A: readonly number[];
+  readonly B: readonly number[];
+  /** Whether nothing else can have been read. */
+  readonly isCertain: boolean;
+}
+
 /**
- * What a wallet held at an event star's instant, where that is beyond doubt: nothing of it moved
- * in the time in which it may have been read.
+ * What a wallet held at an event star's instant. That is beyond doubt where nothing of it moved in the
+ * time in which it may have been read.
  */
-export function certainHoldings(
-  ownership: Ownership,
-  wallet: string,
-  at: number,
-): readonly number[] | undefined {
-  if (ownership.isPartial) return undefined;
-  const { always, ever } = heldBetween(ownership, wallet, { from: at - LAG_MS, to: at + LEAD_MS });
-  return always.length === ever.length ? always : undefined;
+export function heldAtEventStar(
+  { wallet, at }: { readonly wallet: string; readonly at: number },
+  ownerships: Ownerships,
+  excluded: ReadonlySet<string>,
+): HeldThen {
+  if (excluded.has(wallet)) return { A: [], B: [], isCertain: true };
+  const isCertain = [ownerships.A, ownerships.B].every((ownership) => {
+    const span = { from: at - LAG_MS, to: at + LEAD_MS };
+    const { always, ever } = heldBetween(ownership, wallet, span);
+    return !ownership.isPartial && always.length === ever.length;
+  });
+  const [A, B] = [heldAt(ownerships.A, wallet, at), heldAt(ownerships.B, wallet, at)];
+  return { A, B, isCertain };
 }

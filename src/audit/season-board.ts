@@ -1,7 +1,7 @@
 import { compareEntityIds } from "../ledger/entity-id.ts";
-import { boundsText, type Reading } from "./counters.ts";
+import type { Reading, ShownCounter } from "./counters.ts";
 import { PAGE, type RankedWallet, type Season } from "./read-rankings.ts";
-import { elsewhere, type Mismatch, orderMismatches } from "./report.ts";
+import { type Mismatch, orderMismatches } from "./report.ts";
 
 /** Stars and their weight by wallet, within the season whose leaderboard is published; plain data. */
 export interface SeasonBoard {
@@ -75,52 +75,43 @@ function nothing(): Tally {
   return { stars: 0, weight: 0 };
 }
 
-/** What the leaderboard's comparison says. */
-export interface BoardComparison {
-  readonly compared: number;
-  readonly mismatches: readonly Mismatch[];
-  readonly isAhead: boolean;
-}
-
 /**
- * Compares stars and weight of every entry. Points are XP, of which the rewards feature books what
- * it likes; only their order is looked at: "more stars, then the lower account number".
+ * Stars and weight of every entry, and the stars of wallets that are missing from a board with room for
+ * them. Points are XP, of which the rewards feature books what it likes.
  *
  * @param hasWeights false where some events' weights are not known
  */
-export function compareBoard(
-  board: SeasonBoard,
+export function boardCounters(
+  { wallets }: SeasonBoard,
   entries: readonly RankedWallet[],
   { hasWeights }: { readonly hasWeights: boolean },
-): BoardComparison {
+): readonly ShownCounter[] {
   const fields = hasWeights ? (["stars", "weight"] as const) : (["stars"] as const);
-  const mismatches: Mismatch[] = [];
-  let isAhead = false;
-  for (const entry of entries) {
-    const own = board.wallets.get(entry.wallet);
-    for (const field of fields) {
-      const low = own?.[field] ?? 0;
-      const high = low + (own?.edge[field] ?? 0);
-      const found = entry[field];
-      if (found >= low && found <= high) continue;
-      isAhead ||= found > high;
-      mismatches.push(wrong(`${field} of ${entry.wallet}`, boundsText({ low, high }), found));
-    }
-  }
   const listed = new Set(entries.map(({ wallet }) => wallet));
   const missing =
     entries.length < PAGE
-      ? [...board.wallets].filter(([wallet, { stars }]) => stars > 0 && !listed.has(wallet))
+      ? [...wallets].filter(([wallet, { stars }]) => stars > 0 && !listed.has(wallet))
       : [];
-  for (const [wallet, { stars }] of missing) mismatches.push(wrong(`stars of ${wallet}`, stars, 0));
-  return {
-    compared: entries.length * fields.length,
-    mismatches: [...mismatches, ...orderOf(entries)],
-    isAhead,
-  };
+  return [
+    ...entries.flatMap((entry) =>
+      fields.map((field) => {
+        const { [field]: low = 0, edge } = wallets.get(entry.wallet) ?? {};
+        const expected = { low, high: low + (edge?.[field] ?? 0) };
+        return { where: whereOf(field, entry.wallet), expected, found: entry[field] };
+      }),
+    ),
+    ...missing.map(([wallet, { stars }]) => {
+      return { where: whereOf("stars", wallet), expected: { low: stars, high: stars }, found: 0 };
+    }),
+  ];
 }
 
-function orderOf(entries: readonly RankedWallet[]): readonly Mismatch[] {
+function whereOf(field: string, wallet: string): string {
+  return `leaderboard ${field} of ${wallet}`;
+}
+
+/** Points, "then more stars, then the lower account number". */
+export function boardOrder(entries: readonly RankedWallet[]): readonly Mismatch[] {
   return orderMismatches("leaderboard", entries, {
     compare: (one, other) =>
       other.points - one.points ||
@@ -128,8 +119,4 @@ function orderOf(entries: readonly RankedWallet[]): readonly Mismatch[] {
       compareEntityIds(one.wallet, other.wallet),
     nameOf: ({ wallet }) => wallet,
   });
-}
-
-function wrong(field: string, expected: string | number, found: number): Mismatch {
-  return elsewhere("ranking", `leaderboard ${field}`, { expected, found });
 }

@@ -1,6 +1,6 @@
-import { createPrivateKey, createPublicKey, sign } from "node:crypto";
 import { secp256k1 } from "@noble/curves/secp256k1.js";
 import { keccak_256 } from "@noble/hashes/sha3.js";
+import { readOperatorKey } from "../ledger/operator-key.ts";
 
 /** A wallet of the demo's own: it signs as real wallets do. */
 export interface SigningWallet {
@@ -37,19 +37,10 @@ export function signerOf(wallet: SigningWallet) {
 }
 
 function signHip820(key: string, message: string): string {
-  const privateKey = createPrivateKey({
-    key: Buffer.from(key, "hex"),
-    format: "der",
-    type: "pkcs8",
-  });
-  const { x = "" } = createPublicKey(privateKey).export({ format: "jwk" });
-  const text = Buffer.from(`\x19Hedera Signed Message:\n${message.length}${message}`);
-  const signature = sign(null, text, privateKey);
+  const { publicKey, sign } = readOperatorKey(key);
+  const signature = sign(Buffer.from(`\x19Hedera Signed Message:\n${message.length}${message}`));
   // SignatureMap { 1: SignaturePair { 1: public key prefix, 3: ed25519 } }
-  const pair = Buffer.concat([
-    lengthDelimited(1, Buffer.from(x, "base64url")),
-    lengthDelimited(3, signature),
-  ]);
+  const pair = Buffer.concat([lengthDelimited(1, publicKey), lengthDelimited(3, signature)]);
   return lengthDelimited(1, pair).toString("base64");
 }
 
@@ -65,7 +56,7 @@ function signEip191(key: string, message: string): string {
 }
 
 /** A protobuf field of bytes, shorter than 16 KiB. */
-function lengthDelimited(field: number, bytes: Buffer): Buffer {
+function lengthDelimited(field: number, bytes: Uint8Array): Buffer {
   const { length } = bytes;
   const size = length < 128 ? [length] : [(length & 0x7f) | 0x80, length >> 7];
   return Buffer.concat([Buffer.from([(field << 3) | 2, ...size]), bytes]);

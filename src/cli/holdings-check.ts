@@ -1,5 +1,5 @@
 import { defineCommand } from "citty";
-import { createMirrorNode } from "../ledger/mirror/node.ts";
+import { MirrorClient } from "../ledger/mirror/node.ts";
 import { createLogger } from "../log.ts";
 import { followDatabaseClock } from "../store/database-clock.ts";
 import { createHoldingsCheck } from "../upkeep/holdings-check/check.ts";
@@ -51,7 +51,7 @@ async function checkNow(): Promise<CheckReport> {
   const log = createLogger(settings.LOG_LEVEL, "holdings-check");
   return withDatabase(async (sql) => {
     const clock = await followDatabaseClock(sql, log);
-    const mirror = createMirrorNode({ urls: settings.MIRROR_NODE_URL, log, isLasting: true });
+    const mirror = new MirrorClient({ urls: settings.MIRROR_NODE_URL, log, isLasting: true });
     const collections = { A: settings.COLLECTION_A_ID, B: settings.COLLECTION_B_ID };
     try {
       const check = createHoldingsCheck({ sql, mirror, clock, log, collections });

@@ -7,7 +7,7 @@ import type { Clock } from "../clock.ts";
 import type { With } from "../config.ts";
 import { exportSettings } from "../journal/export-days.ts";
 import { accountNumber } from "../journal/star-record.ts";
-import { createMirrorNode } from "../ledger/mirror/node.ts";
+import { MirrorClient } from "../ledger/mirror/node.ts";
 import { demoDirectory, demoProposals } from "../local/demo-directory.ts";
 import type { DemoLedger } from "../local/demo-ledger.ts";
 import { makePastLedger } from "../local/demo-past.ts";
@@ -161,7 +161,7 @@ export async function sellCountedNft(
     order by serial limit 1`);
   if (claim === undefined) return;
   await ledger.transfer(demo.collectionA, claim.serial, buyer.id);
-  const mirror = createMirrorNode({ urls: settings.MIRROR_NODE_URL, log });
+  const mirror = new MirrorClient({ urls: settings.MIRROR_NODE_URL, log });
   const collections = { A: demo.collectionA, B: demo.collectionB };
   try {
     await createHoldingsCheck({ sql, mirror, clock, log, collections }).runNow();

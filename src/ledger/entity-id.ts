@@ -52,6 +52,11 @@ export function longZeroAddress(id: string): string {
   return `0x${entityNumber(id).toString(16).padStart(40, "0")}`;
 }
 
+/** `1001` → `0.0.1001` */
+export function entityId(number: number | string): string {
+  return `0.0.${number}`;
+}
+
 /** The id's number, `n` of `0.0.n`. @throws RangeError when it is not canonical */
 export function entityNumber(id: string): number {
   if (!isEntityId(id)) throw new RangeError(`not a canonical ledger id: ${id.slice(0, 40)}`);

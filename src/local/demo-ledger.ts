@@ -1,7 +1,8 @@
-import { createPublicKey, generateKeyPairSync } from "node:crypto";
+import { generateKeyPairSync } from "node:crypto";
 import { readFileSync, writeFileSync } from "node:fs";
 import { secp256k1 } from "@noble/curves/secp256k1.js";
 import { z } from "zod";
+import { readOperatorKey } from "../ledger/operator-key.ts";
 import { ecdsaKey, ed25519Key } from "./hedera/keys.ts";
 import type { Ledger } from "./hedera/ledger.ts";
 
@@ -104,18 +105,12 @@ interface NewKey {
 }
 
 function newEd25519Key(): NewKey {
-  const { privateKey } = generateKeyPairSync("ed25519");
-  const { x = "" } = createPublicKey(privateKey).export({ format: "jwk" });
-  return {
-    publicKey: ed25519Key(Buffer.from(x, "base64url")),
-    privateKey: privateKey.export({ format: "der", type: "pkcs8" }).toString("hex"),
-  };
+  const der = generateKeyPairSync("ed25519").privateKey.export({ format: "der", type: "pkcs8" });
+  const privateKey = der.toString("hex");
+  return { publicKey: ed25519Key(readOperatorKey(privateKey).publicKey), privateKey };
 }
 
 function newEcdsaKey(): NewKey {
-  const secret = secp256k1.utils.randomSecretKey();
-  return {
-    publicKey: ecdsaKey(secp256k1.getPublicKey(secret, true)),
-    privateKey: Buffer.from(secret).toString("hex"),
-  };
+  const privateKey = Buffer.from(secp256k1.utils.randomSecretKey()).toString("hex");
+  return { publicKey: ecdsaKey(readOperatorKey(`0x${privateKey}`).publicKey), privateKey };
 }

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { renameSync, rmSync } from "node:fs";
+import { entityNumber } from "../ledger/entity-id.ts";
 import { type DemoLedger, settleDemoLedger } from "./demo-ledger.ts";
-import { entityNum } from "./hedera/entity-id.ts";
 import { type Ledger, openLedger } from "./hedera/ledger.ts";
 import type { Step } from "./hedera/state/state.ts";
 import { addMessage } from "./hedera/state/topics.ts";
@@ -63,8 +63,8 @@ function readSerials(
   { collectionA, collectionB }: Pick<DemoLedger, "collectionA" | "collectionB">,
 ): SerialsOf {
   return (wallet) => {
-    const held = order.state.held.get(entityNum(wallet));
-    const [a = [], b = []] = [collectionA, collectionB].map((id) => held?.get(entityNum(id)));
+    const held = order.state.held.get(entityNumber(wallet));
+    const [a = [], b = []] = [collectionA, collectionB].map((id) => held?.get(entityNumber(id)));
     return { a, b };
   };
 }
@@ -72,17 +72,17 @@ function readSerials(
 /** A message and its transaction, as a client's own submission leaves them. */
 function submitted({ topic, text, memo }: PastMessage, operator: string): Step<void> {
   return (turn) => {
-    const payer = entityNum(operator);
+    const payer = entityNumber(operator);
     const validStart = turn.at - nanosOfMs(STARTED_BEFORE_MS);
     const message = Buffer.from(text);
     const chunk = { payer, validStart, nonce: 0, scheduled: false, number: 1, total: 1 };
-    addMessage(turn, entityNum(topic), { payer, message, chunk });
+    addMessage(turn, entityNumber(topic), { payer, message, chunk });
     addTransaction(turn, {
       payer,
       validStart,
       type: "CONSENSUSSUBMITMESSAGE",
       result: "SUCCESS",
-      entity: entityNum(topic),
+      entity: entityNumber(topic),
       node: 3,
       maxFee: 10_000_000n,
       chargedFee: FEE_TINYBARS,

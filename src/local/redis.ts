@@ -1,8 +1,8 @@
 import { accessSync, constants, mkdirSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
-import { connect } from "node:net";
 import { delimiter, join, resolve } from "node:path";
 import { environment } from "../config.ts";
+import { closeRedis, connectRedis } from "../store/redis.ts";
 import { type LocalServer, runServer, type ServerKind } from "./local-server.ts";
 import { keepSecret } from "./secret-file.ts";
 
@@ -45,8 +45,6 @@ const JS_REDIS = `
   });
 `;
 
-const ANSWER_PATIENCE_MS = 1_000;
-
 /**
  * Runs a Redis on a folder: the machine's own `redis-server` where there is one,
  * else the one from npm. It listens on 127.0.0.1 alone and asks for a random
@@ -59,6 +57,7 @@ export async function startRedis(options: RedisOptions): Promise<LocalRedis> {
   const folder = resolve(options.dataDir);
   mkdirSync(join(folder, "data"), { recursive: true, mode: 0o700 });
   const password = keepSecret(passwordFileOf(folder));
+  const urlAt = (port: number): string => `redis://:${password}@127.0.0.1:${port}`;
   const program = findProgram(options.path ?? environment().PATH ?? "", "redis-server");
   const server = await runServer(
     {
@@ -66,13 +65,13 @@ export async function startRedis(options: RedisOptions): Promise<LocalRedis> {
       stopSignals: ["SIGTERM", "SIGKILL"],
       launch:
         program === undefined ? launchJsRedis(folder) : launchRedis(program, folder, password),
-      isReady: (at) => answers(at, password),
+      isReady: (port) => answers(urlAt(port)),
     },
     folder,
   );
   return {
     ...server,
-    url: `redis://:${password}@127.0.0.1:${server.port}`,
+    url: urlAt(server.port),
     kind: program === undefined ? "js-redis-server" : "redis-server",
   };
 }
@@ -119,23 +118,11 @@ function canRun(file: string): boolean {
 }
 
 /** Whether our Redis answers there: it knows the password, and has read its data. */
-function answers(port: number, password: string): Promise<boolean> {
-  return new Promise((resolve) => {
-    const socket = connect({ port, host: "127.0.0.1", timeout: ANSWER_PATIENCE_MS });
-    let reply = "";
-    socket.setEncoding("utf8");
-    socket.on("connect", () => socket.write(command("AUTH", password) + command("PING")));
-    socket.on("data", (text: string) => {
-      reply += text;
-      if (reply.split("\r\n").length > 2) socket.destroy();
-    });
-    socket.on("timeout", () => socket.destroy());
-    socket.on("error", () => undefined);
-    socket.on("close", () => resolve(reply === "+OK\r\n+PONG\r\n"));
-  });
-}
-
-function command(...words: readonly string[]): string {
-  const parts = words.map((word) => `$${Buffer.byteLength(word)}\r\n${word}\r\n`);
-  return `*${words.length}\r\n${parts.join("")}`;
+async function answers(url: string): Promise<boolean> {
+  try {
+    await closeRedis(await connectRedis(url));
+    return true;
+  } catch {
+    return false;
+  }
 }

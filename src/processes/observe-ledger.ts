@@ -1,4 +1,4 @@
-import { createMirrorNode } from "../ledger/mirror/node.ts";
+import { MirrorClient } from "../ledger/mirror/node.ts";
 import type { Topic } from "../ledger/topic.ts";
 import type { Logger } from "../log.ts";
 import type { Metrics } from "../metrics.ts";
@@ -10,7 +10,7 @@ export function observedMirror(
   log: Logger,
   { mirrorRequests }: Pick<Metrics, "mirrorRequests">,
 ) {
-  return createMirrorNode({
+  return new MirrorClient({
     urls,
     log,
     isLasting: true,

@@ -18,8 +18,8 @@ import {
 } from "@opentelemetry/resources";
 import { BatchSpanProcessor, NodeTracerProvider } from "@opentelemetry/sdk-trace-node";
 import { type Logger, oncePerOutage } from "../log.ts";
+import { ownVersion } from "../this-build.ts";
 import type { SpanOptions, Tracing } from "../tracing.ts";
-import { ownVersion } from "../version.ts";
 import { withDeadline } from "../with-deadline.ts";
 
 /** A process that ends does not wait longer for a collector. */

@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 import { defineCommand } from "citty";
 import { runCommandLine } from "../cli/command-line.ts";
-import { ownVersion } from "../version.ts";
+import { ownVersion } from "../this-build.ts";
 import { subCommandsFor } from "./commands.ts";
 import { heedSignals } from "./stop-signals.ts";
 

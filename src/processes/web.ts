@@ -29,11 +29,11 @@ import { counterChanges } from "../reads/counter-changes.ts";
 import { findReceipt, lastStarredDay, receiptsOfDay } from "../reads/receipts.ts";
 import type { Service } from "../service.ts";
 import { followCommitWatermark } from "../store/commit-watermark.ts";
+import { ownVersion } from "../this-build.ts";
 import { type ContradictionAlarm, contradictionAlarm } from "../upkeep/contradiction-alarm.ts";
 import { checkByHand } from "../upkeep/holdings-check/by-hand.ts";
-import { createOwnTroubles, type OwnTroubles, watchRoom } from "../upkeep/own-troubles.ts";
 import { startProcessReport } from "../upkeep/report-process.ts";
-import { ownVersion } from "../version.ts";
+import { createTroubles, type Troubles, watchRoom } from "../upkeep/troubles.ts";
 import { castStar } from "../voting/cast-star.ts";
 import { createEngine } from "../voting/engine.ts";
 import { LiveCounters } from "../voting/live-counters.ts";
@@ -78,7 +78,7 @@ export async function startWeb(
     ...parts,
     ...outside,
     publicUrl: ownUrl(settings),
-    troubles: createOwnTroubles(),
+    troubles: createTroubles(clock),
   };
   const snapshots = createSnapshots(redis);
   const refusals = createRefusalTrail(redis);
@@ -137,7 +137,7 @@ export async function startWeb(
 interface Given extends WebConnections {
   readonly wake: () => void;
   readonly publicUrl: string;
-  readonly troubles: OwnTroubles;
+  readonly troubles: Troubles;
   readonly demoWallets?: readonly SigningWallet[] | undefined;
 }
 

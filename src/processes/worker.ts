@@ -20,17 +20,17 @@ import { followDatabaseClock } from "../store/database-clock.ts";
 import { createEpochWitness } from "../store/epoch-witness.ts";
 import { openPostgres, type Sql } from "../store/postgres.ts";
 import { closeRedis, openRedis, type Redis } from "../store/redis.ts";
+import { ownVersion } from "../this-build.ts";
 import { startExportsUpkeep } from "../upkeep/finalize-exports.ts";
 import { createHoldingsCheck } from "../upkeep/holdings-check/check.ts";
 import { startHousekeeping } from "../upkeep/housekeeping.ts";
 import { startRewards } from "../upkeep/offer-rewards.ts";
 import { watchOperator } from "../upkeep/operator-balance.ts";
-import { createOwnTroubles } from "../upkeep/own-troubles.ts";
 import { startReconciler } from "../upkeep/reconcile.ts";
 import { startCatalogueRefresh } from "../upkeep/refresh-catalogue.ts";
 import { startProcessReport } from "../upkeep/report-process.ts";
 import { startHoldingsCheckSchedule } from "../upkeep/schedule.ts";
-import { ownVersion } from "../version.ts";
+import { createTroubles } from "../upkeep/troubles.ts";
 import { observedMirror, observedTopic } from "./observe-ledger.ts";
 import { prepareDatabase } from "./prepare-database.ts";
 
@@ -103,7 +103,7 @@ export async function startWorker(
   });
   const schedule = startHoldingsCheckSchedule({ check, redisUrl: queueUrl, log });
   const refresh = startCatalogueRefresh({ sql, mirror, log, priceUrl: settings.PRICE_URL });
-  const troubles = createOwnTroubles();
+  const troubles = createTroubles(clock);
   const rewards = startRewards({ sql, redisUrl: queueUrl, log, troubles });
   const exportsSql = openPostgres(settings.DATABASE_URL, { role, byKey: true, connections: 1 });
   const exportsOf = exportSettings(settings);

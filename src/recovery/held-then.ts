@@ -1,14 +1,6 @@
-import { heldAt, heldBetween, type Ownerships } from "../audit/ownership.ts";
-import { certainHoldings, LAG_MS, LEAD_MS } from "../audit/rebuild-weights.ts";
+import { heldBetween, type Ownerships } from "../audit/ownership.ts";
+import { type HeldThen, heldAtEventStar, LAG_MS, LEAD_MS } from "../audit/rebuild-weights.ts";
 import type { StarMessage } from "../publishing/message.ts";
-
-/** What a wallet held when it starred, as far as the NFTs' histories show. */
-export interface HeldThen {
-  readonly A: readonly number[];
-  readonly B: readonly number[];
-  /** Whether anything else can have been read. */
-  readonly isCertain: boolean;
-}
 
 /**
  * The serials of a star from its NFTs' histories. The message of an asset star says how many
@@ -20,31 +12,17 @@ export function heldThen(
   ownerships: Ownerships,
   excluded: ReadonlySet<string>,
 ): HeldThen {
-  if (star.type === "event_vote" && excluded.has(star.wallet)) {
-    return { A: [], B: [], isCertain: true };
-  }
-  const [A, B] = (["A", "B"] as const).map((name) => {
-    const ownership = ownerships[name];
-    const { wallet, timestamp: at } = star;
-    if (star.type === "event_vote") {
-      const certain = certainHoldings(ownership, wallet, at);
-      return {
-        serials: certain ?? heldAt(ownership, wallet, at),
-        isCertain: certain !== undefined,
-      };
-    }
+  const { wallet, timestamp: at } = star;
+  if (star.type === "event_vote") return heldAtEventStar({ wallet, at }, ownerships, excluded);
+  const of = (name: "A" | "B") => {
     const count = star.holdings[`collection${name}`];
     const span = { from: at - LAG_MS, to: at + LEAD_MS };
-    const { always, ever } = heldBetween(ownership, wallet, span);
+    const { always, ever } = heldBetween(ownerships[name], wallet, span);
     const others = ever.filter((serial) => !always.includes(serial));
     const serials = [...always, ...others].slice(0, count).sort((one, other) => one - other);
     const isCertain = count === 0 || (serials.length === count && ever.length === count);
     return { serials, isCertain };
-  }) as [Held, Held];
+  };
+  const [A, B] = [of("A"), of("B")];
   return { A: A.serials, B: B.serials, isCertain: A.isCertain && B.isCertain };
-}
-
-interface Held {
-  readonly serials: readonly number[];
-  readonly isCertain: boolean;
 }

@@ -1,6 +1,6 @@
 import type { Day } from "../../actors/day.ts";
 import { hasMoved } from "../audit/events-without-export.ts";
-import { judgeDecision } from "../audit/judge-decision.ts";
+import { judgeDecision, turnOf } from "../audit/judge-decision.ts";
 import type { Ownerships } from "../audit/ownership.ts";
 import { readExport } from "../audit/read-export.ts";
 import type { ExportHeader, ExportStar } from "../journal/export-format.ts";
@@ -175,26 +175,15 @@ class Walk {
         this.#mints.addStar(line, star, header.xpPerStar);
         continue;
       }
-      if (star.conflictsWith === null && star.type === "event") await this.#count(line, star);
+      if (star.conflictsWith === null && star.type === "event") await this.#count(line);
       await writer.star(rowOfLine(line, star, header.xpPerStar));
     }
   }
 
   /** Takes a star of an export into its event, and says where the machine decides otherwise. */
-  async #count(line: ExportStar, star: StagedStar): Promise<void> {
-    const decision = await this.#machines.count({
-      event: star.target,
-      isForeverMint: star.isForeverMint,
-      starId: star.id,
-      wallet: star.wallet,
-      at: star.at,
-      held: { A: line.held.collectionA, B: line.held.collectionB },
-      recorded: line.counted && {
-        weight: line.weight,
-        claims: { a: line.counted.collectionA, b: line.counted.collectionB },
-      },
-    });
-    isWithoutDoubt(line, judgeDecision(line, decision, { A: [], B: false }), this.#parts.notes);
+  async #count(line: ExportStar): Promise<void> {
+    const decision = await this.#machines.count(turnOf(line));
+    isWithoutDoubt(line, judgeDecision(line, decision), this.#parts.notes);
   }
 
   /** Writes what exports record of mints on days before this one. */
@@ -210,7 +199,7 @@ class Walk {
         continue;
       }
       const { line, star, xp } = next;
-      await this.#count(line, star);
+      await this.#count(line);
       await writer.star(rowOfLine(line, star, xp));
     }
   }

@@ -34,9 +34,9 @@ export async function recover(recovery: Recovery): Promise<Recovered> {
     plan && (await recoverDays(recovery, { ownerships, notes: planned, writes: false }));
   const doubts = [...notes.unprovable, ...planned.unprovable];
   if (looked && (isDryRun || doubts.length > 0)) {
-    const [adopted, repeated] = [await countWaiting(sql), await countRepeats(sql)];
+    const { adopted, repeats } = await countBeside(sql);
     const { recovered } = looked;
-    const conflicts = looked.conflicts + repeated;
+    const conflicts = looked.conflicts + repeats;
     const none = { exact: [], renewed: [], written: false };
     return { recovered, adopted, conflicts, unprovable: doubts, ignored: planned.ignored, ...none };
   }
@@ -86,23 +86,16 @@ async function readHistories({ sql, mirror, settings, onProgress }: Recovery): P
   });
 }
 
-async function countWaiting(sql: Sql): Promise<number> {
+/** The journal's stars whose messages are there, and those that one which comes back precedes. */
+async function countBeside(sql: Sql) {
   const [row] = await runStatement(
-    sql<[{ waiting: number }]>`
-      select count(distinct star_id) as waiting
-      from recovery_message join outbox using (star_id) where outbox.state <> 'published'`,
+    sql<[{ adopted: number; repeats: number }]>`
+      select (select count(*) from repeats_in_journal()) as repeats,
+        (select count(distinct star_id) from recovery_message join outbox using (star_id)
+          where outbox.state <> 'published') as adopted`,
     PIECE_WITHIN_MS,
   );
-  return row.waiting;
-}
-
-/** The journal's stars that one which comes back precedes. */
-async function countRepeats(sql: Sql): Promise<number> {
-  const [row] = await runStatement(
-    sql<[{ stars: number }]>`select count(*) as stars from repeats_in_journal()`,
-    PIECE_WITHIN_MS,
-  );
-  return row.stars;
+  return row;
 }
 
 async function adopt(sql: Sql): Promise<number> {

@@ -3,12 +3,12 @@ import type { EventDecision } from "../../actors/event-day.ts";
 import type { Claims } from "../../actors/nft-accounting.ts";
 import { rulesOn } from "../../actors/rules.ts";
 import { type Breakdown, fullBreakdown, weigh } from "../../actors/weight.ts";
+import type { HeldThen } from "../audit/rebuild-weights.ts";
 import type { ExportStar } from "../journal/export-format.ts";
 import { accountNumber } from "../journal/star-record.ts";
 import type { StarMessage } from "../publishing/message.ts";
 import { pageByPage } from "../store/page-by-page.ts";
 import { runStatement, type Sql } from "../store/postgres.ts";
-import type { HeldThen } from "./held-then.ts";
 import { PIECE, PIECE_WITHIN_MS } from "./recovery.ts";
 
 /** A star that the journal lacks, as its message was taken in. */

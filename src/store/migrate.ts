@@ -1,9 +1,8 @@
-import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { fileURLToPath } from "node:url";
 import Postgrator from "postgrator";
 import { ConfigurationError } from "../config.ts";
 import { loadOnce } from "../load-once.ts";
+import { ownFile } from "../this-build.ts";
 import { openPostgres, type Sql } from "./postgres.ts";
 
 /** One file of `migrations/` as it was applied. */
@@ -105,11 +104,5 @@ const migrationFiles = loadOnce(() =>
 
 /** The files of `migrations/` at the project's root, from source and from `dist` alike. */
 function migrationPattern(): string {
-  let folder = dirname(fileURLToPath(import.meta.url));
-  while (!existsSync(join(folder, "migrations", "001.do.catalogue.sql"))) {
-    const parent = dirname(folder);
-    if (parent === folder) throw new Error("the migrations folder is missing");
-    folder = parent;
-  }
-  return join(folder, "migrations", "*.sql");
+  return join(dirname(ownFile("migrations/001.do.catalogue.sql")), "*.sql");
 }

@@ -14,8 +14,17 @@ export interface OperatorReport {
   readonly lowSince: number | null;
 }
 
-/** What a process says of itself. */
-export interface ProcessReport {
+/** What a process sees that is not as it should be. */
+export type Trouble =
+  | "redisAwaySince"
+  | "redisMayEvictSince"
+  | "mirrorAwaySince"
+  | "databaseFullSince"
+  | "rewardsStuckSince"
+  | "exportsFailSince";
+
+/** What a process says of itself; each trouble since when it sees it, epoch milliseconds. */
+export interface ProcessReport extends Partial<Readonly<Record<Trouble, number | null>>> {
   /** Wallet-day actors in its memory; web processes alone have them. */
   readonly actors?: number;
   readonly memoryMb: number;
@@ -25,13 +34,6 @@ export interface ProcessReport {
   readonly mirrorMs: number | null;
   /** How far the mirror node's newest block lies behind, milliseconds. */
   readonly mirrorBehindMs: number | null;
-  /** Epoch milliseconds: since when this process sees it so; null or absent while it does not. */
-  readonly redisAwaySince?: number | null;
-  readonly redisMayEvictSince?: number | null;
-  readonly mirrorAwaySince?: number | null;
-  readonly databaseFullSince?: number | null;
-  readonly rewardsStuckSince?: number | null;
-  readonly exportsFailSince?: number | null;
   /** Workers alone look at it. */
   readonly operator?: OperatorReport | null;
 }

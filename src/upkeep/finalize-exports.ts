@@ -14,14 +14,14 @@ import type { Logger } from "../log.ts";
 import { every, type Service } from "../service.ts";
 import { followCommitWatermark, settleJournal } from "../store/commit-watermark.ts";
 import { isOutOfRoom, type Sql } from "../store/postgres.ts";
-import type { OwnTroubles } from "./own-troubles.ts";
+import type { Troubles } from "./troubles.ts";
 
 export interface ExportsDeps {
   readonly sql: Sql;
   readonly log: Logger;
   readonly settings: ExportSettings;
   /** Called where a day cannot be made final though Postgres answers. */
-  readonly troubles?: Pick<OwnTroubles, "note">;
+  readonly troubles?: Pick<Troubles, "note">;
   readonly everyMs?: number;
 }
 

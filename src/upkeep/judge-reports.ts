@@ -1,7 +1,7 @@
 import { hbarText } from "../ledger/operator-account.ts";
-import type { KnownProcess, ServiceProcess } from "../store/service-report.ts";
+import type { KnownProcess, ServiceProcess, Trouble } from "../store/service-report.ts";
+import { counted, type Finding, well, wrong } from "./finding.ts";
 import { daysLeft, starsLeft } from "./operator-balance.ts";
-import { counted, type VerdictCheck, well, wrong } from "./verdict-check.ts";
 
 /** Reports that did not come, six in a row. */
 const SILENT_AFTER_MS = 30_000;
@@ -13,19 +13,19 @@ export const MIRROR_BEHIND_MS = 120_000;
 const START = { web: "starboard serve", worker: "starboard work" } as const;
 
 /**
- * What the processes report of themselves and of what they reach, as checks of the verdict.
+ * What the processes report of themselves and of what they reach, as checks of the verdict by their names.
  *
  * @param known every process that reported lately, those that stopped included
  */
-export function judgeReports(known: readonly KnownProcess[], now: number): readonly VerdictCheck[] {
+export function judgeReports(known: readonly KnownProcess[], now: number) {
   const atWork = atWorkOf(known, now);
-  return [
-    judgeProcesses(known, atWork, now),
-    judgePostgres(atWork),
-    judgeRedis(atWork, now),
-    judgeMirror(atWork, now),
-    judgeBalance(atWork),
-  ];
+  return {
+    processes: judgeProcesses(known, atWork, now),
+    postgres: judgePostgres(atWork),
+    redis: judgeRedis(atWork, now),
+    mirror: judgeMirror(atWork, now),
+    balance: judgeBalance(atWork),
+  };
 }
 
 /** The processes that reported lately and did not stop. */
@@ -40,7 +40,7 @@ function judgeProcesses(
   known: readonly KnownProcess[],
   atWork: readonly KnownProcess[],
   now: number,
-): VerdictCheck {
+): Finding {
   const missing = (["web", "worker"] as const).flatMap((role) => {
     if (atWork.some((process) => process.role === role)) return [];
     const seen = known.filter((process) => process.role === role).map(({ seenAt }) => seenAt);
@@ -48,98 +48,93 @@ function judgeProcesses(
     return seen.length > 0 && now - lastSeen > PATIENCE_MS ? [{ role, lastSeen }] : [];
   });
   if (missing.length === 0)
-    return well("processes", `${counted(atWork.length, "process report")} of the last 30 s`);
+    return well(`${counted(atWork.length, "process report")} of the last 30 s`);
   const names = missing.map(({ role }) => (role === "web" ? "web process" : "worker"));
-  return wrong("processes", {
-    message: `no ${names.join(" and no ")} has reported for a minute`,
-    since: Math.min(...missing.map(({ lastSeen }) => lastSeen)),
-    fix: `start ${missing.map(({ role }) => `\`${START[role]}\``).join(" and ")}`,
-  });
+  return wrong(
+    `no ${names.join(" and no ")} has reported for a minute`,
+    `start ${missing.map(({ role }) => `\`${START[role]}\``).join(" and ")}`,
+    Math.min(...missing.map(({ lastSeen }) => lastSeen)),
+  );
 }
 
 /** Where Postgres does not answer, there is nothing else to judge by. */
-export function judgePostgresAway(): VerdictCheck {
-  return wrong("postgres", {
-    message: "Postgres does not answer: it is down, out of reach, or its log found no room",
-    since: null,
-    fix: "its own log says why; see that its disk has room",
-  });
+export function judgePostgresAway(): Finding {
+  return wrong(
+    "Postgres does not answer: it is down, out of reach, or its log found no room",
+    "its own log says why; see that its disk has room",
+  );
 }
 
-function judgePostgres(atWork: readonly KnownProcess[]): VerdictCheck {
-  const full = sinceOf(atWork, "web", ({ databaseFullSince }) => databaseFullSince);
-  if (full === null) return well("postgres", "Postgres has room for stars");
-  return wrong("postgres", {
-    message: "Postgres has no room: the last star found its disk full",
-    since: full,
-    fix: "make room on its disk; the next star that is stored clears this",
-  });
+function judgePostgres(atWork: readonly KnownProcess[]): Finding {
+  const full = sinceOf(atWork, "web", "databaseFullSince");
+  if (full === null) return well("Postgres has room for stars");
+  return wrong(
+    "Postgres has no room: the last star found its disk full",
+    "make room on its disk; the next star that is stored clears this",
+    full,
+  );
 }
 
-function judgeRedis(atWork: readonly KnownProcess[], now: number): VerdictCheck {
-  const evicting = sinceOf(atWork, "web", ({ redisMayEvictSince }) => redisMayEvictSince);
+function judgeRedis(atWork: readonly KnownProcess[], now: number): Finding {
+  const evicting = sinceOf(atWork, "web", "redisMayEvictSince");
   if (evicting !== null) {
-    return wrong("redis", {
-      message: "Redis may evict: queued rewards could vanish",
-      since: evicting,
-      fix: "`redis-cli config set maxmemory-policy noeviction`",
-    });
+    return wrong(
+      "Redis may evict: queued rewards could vanish",
+      "`redis-cli config set maxmemory-policy noeviction`",
+      evicting,
+    );
   }
-  const away = sinceOf(atWork, "web", ({ redisAwaySince }) => redisAwaySince);
-  if (away === null || now - away <= PATIENCE_MS) return well("redis", "Redis is as it should be");
-  return wrong("redis", {
-    message: "Redis does not answer",
-    since: away,
-    fix: "start Redis; `starboard doctor` says how it is reached",
-  });
+  const away = sinceOf(atWork, "web", "redisAwaySince");
+  if (away === null || now - away <= PATIENCE_MS) return well("Redis is as it should be");
+  return wrong(
+    "Redis does not answer",
+    "start Redis; `starboard doctor` says how it is reached",
+    away,
+  );
 }
 
-function judgeMirror(atWork: readonly KnownProcess[], now: number): VerdictCheck {
+function judgeMirror(atWork: readonly KnownProcess[], now: number): Finding {
   const reports = atWork.map(({ report }) => report);
   const away = reports.map(({ mirrorAwaySince }) => mirrorAwaySince ?? null);
   const isAway = away.length > 0 && away.every((since) => since !== null);
   const awaySince = Math.min(...away.flatMap((since) => since ?? []));
   if (isAway && now - awaySince > PATIENCE_MS) {
-    return wrong("mirror", {
-      message: "the mirror node answers no process",
-      since: awaySince,
-      fix: "see MIRROR_NODE_URL; a second one, after a comma, stands in",
-    });
+    return wrong(
+      "the mirror node answers no process",
+      "see MIRROR_NODE_URL; a second one, after a comma, stands in",
+      awaySince,
+    );
   }
   const behind = Math.max(0, ...reports.map(({ mirrorBehindMs }) => mirrorBehindMs ?? 0));
-  if (behind <= MIRROR_BEHIND_MS) return well("mirror", "the mirror node keeps up");
-  return wrong("mirror", {
-    message: `the mirror node is ${counted(Math.round(behind / 60_000), "minute")} behind`,
-    since: now - behind,
-    fix: "see the provider's status page; name another one too in MIRROR_NODE_URL",
-  });
+  if (behind <= MIRROR_BEHIND_MS) return well("the mirror node keeps up");
+  return wrong(
+    `the mirror node is ${counted(Math.round(behind / 60_000), "minute")} behind`,
+    "see the provider's status page; name another one too in MIRROR_NODE_URL",
+    now - behind,
+  );
 }
 
-function judgeBalance(atWork: readonly KnownProcess[]): VerdictCheck {
+function judgeBalance(atWork: readonly KnownProcess[]): Finding {
   const [newest] = atWork
     .filter(({ report }) => report.operator)
     .toSorted((one, other) => other.seenAt - one.seenAt);
   const operator = newest?.report.operator;
-  if (!operator) return well("balance", "no worker has reported it yet");
+  if (!operator) return well("no worker has reported it yet");
   const days = daysLeft(operator);
   const rest = `${starsLeft(operator).toLocaleString("en-US")} stars${days === null ? "" : `, ${Math.floor(days).toLocaleString("en-US")} days at the last day's pace`}`;
   const message = `${operator.account} holds ${hbarText(operator.balance)}: ${rest}`;
-  if (operator.lowSince === null) return well("balance", message);
-  return wrong("balance", {
-    message,
-    since: operator.lowSince,
-    fix: `send HBAR to ${operator.account}`,
-  });
+  if (operator.lowSince === null) return well(message);
+  return wrong(message, `send HBAR to ${operator.account}`, operator.lowSince);
 }
 
-/** Since when the first process of a role sees something; null where none does. */
+/** Since when the first process of a role sees a trouble; null where none does. */
 export function sinceOf(
   atWork: readonly KnownProcess[],
   role: ServiceProcess["role"],
-  of: (report: KnownProcess["report"]) => number | null | undefined,
+  trouble: Trouble,
 ): number | null {
   const seen = atWork.flatMap((process) =>
-    process.role === role ? (of(process.report) ?? []) : [],
+    process.role === role ? (process.report[trouble] ?? []) : [],
   );
   return seen.length === 0 ? null : Math.min(...seen);
 }

@@ -4,7 +4,6 @@ import { type Logger, oncePerOutage } from "../log.ts";
 import { every, type Service } from "../service.ts";
 import { followCommitWatermark } from "../store/commit-watermark.ts";
 import type { Sql } from "../store/postgres.ts";
-import type { OwnTroubles } from "./own-troubles.ts";
 import {
   type HandOff,
   noteHandOff,
@@ -14,6 +13,7 @@ import {
   takeHandOff,
 } from "./reward-hand-off.ts";
 import { openRewardsQueue, type QueueMemory, type RewardsQueue } from "./rewards-queue.ts";
+import type { Troubles } from "./troubles.ts";
 
 export interface RewardsDeps {
   readonly sql: Sql;
@@ -21,7 +21,7 @@ export interface RewardsDeps {
   readonly redisUrl: string | undefined;
   readonly log: Logger;
   /** Called where Redis answers and the queue takes no stars. */
-  readonly troubles?: Pick<OwnTroubles, "note">;
+  readonly troubles?: Pick<Troubles, "note">;
   readonly pollEveryMs?: number;
   readonly openQueue?: (url: string, log: Logger) => RewardsQueue;
 }

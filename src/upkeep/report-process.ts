@@ -19,7 +19,7 @@ import {
   writeStop,
 } from "../store/service-report.ts";
 import { metricDeltas } from "./metric-deltas.ts";
-import type { OwnTrouble, OwnTroubles } from "./own-troubles.ts";
+import { createTroubles, type Troubles } from "./troubles.ts";
 
 export interface ReportDeps {
   readonly role: ServiceProcess["role"];
@@ -33,8 +33,8 @@ export interface ReportDeps {
   readonly metrics: Metrics;
   /** Wallet-day actors in this process' memory. */
   readonly countActors?: () => number;
-  /** What this process meets by its own work; a change is reported at once. */
-  readonly troubles?: OwnTroubles;
+  /** Also what this process meets by its own work; a change is reported at once. */
+  readonly troubles?: Troubles;
   /** A worker's look at the account that pays. */
   readonly lookAtOperator?: () => Promise<OperatorReport | null>;
 }
@@ -60,7 +60,7 @@ const PROBE_MS = 2_000;
  *   this process stops when it is closed
  */
 export function startProcessReport(deps: ReportDeps): Service & { webProcesses(): number } {
-  const { sql, clock, log } = deps;
+  const { sql, clock, log, troubles = createTroubles(clock) } = deps;
   const self: ServiceProcess = {
     id: uuidv7(),
     role: deps.role,
@@ -73,10 +73,9 @@ export function startProcessReport(deps: ReportDeps): Service & { webProcesses()
   const outage = oncePerOutage(log, "this process could not report itself");
   let forgottenAt = 0;
   let webProcesses = 1;
-  const since = rememberSince(clock);
   const report = async (): Promise<void> => {
-    const seen = await look(deps);
-    const report = { ...seen.report, ...since(seen.trouble) };
+    const seen = await look(deps, troubles);
+    const report = { ...seen, ...troubles.standing() };
     const counted = await readDeltas();
     const deltas = [...counted.deltas, ...probes(report)];
     if (deps.role === "web") deltas.push(...(await sampleQueue(sql)));
@@ -93,7 +92,7 @@ export function startProcessReport(deps: ReportDeps): Service & { webProcesses()
     onFailure: outage.failed,
     firstAfterMs: FIRST_AFTER_MS,
   });
-  deps.troubles?.listen(reporting.wake);
+  troubles.listen(reporting.wake);
   return {
     webProcesses: () => webProcesses,
     async close() {
@@ -103,33 +102,10 @@ export function startProcessReport(deps: ReportDeps): Service & { webProcesses()
   };
 }
 
-/** What a process sees that is not as it should be. */
-type Trouble = "redisAwaySince" | "redisMayEvictSince" | "mirrorAwaySince" | OwnTrouble;
-
-/** Since when each trouble has stood, seen at every look. */
-function rememberSince(clock: Clock) {
-  const stands = new Map<Trouble, number>();
-  return (troubles: Readonly<Record<Trouble, boolean>>): Partial<Record<Trouble, number>> => {
-    for (const [name, isThere] of Object.entries(troubles) as [Trouble, boolean][]) {
-      if (!isThere) stands.delete(name);
-      else if (!stands.has(name)) stands.set(name, clock.now());
-    }
-    return Object.fromEntries(stands);
-  };
-}
-
-async function look({
-  sql,
-  redis,
-  mirror,
-  clock,
-  countActors,
-  troubles,
-  lookAtOperator,
-}: ReportDeps): Promise<{
-  readonly report: ProcessReport;
-  readonly trouble: Readonly<Record<Trouble, boolean>>;
-}> {
+async function look(
+  { sql, redis, mirror, clock, countActors, lookAtOperator }: ReportDeps,
+  troubles: Troubles,
+): Promise<ProcessReport> {
   let blockAt: number | null = null;
   let redisMayEvict = false;
   const [postgresMs, redisMs, mirrorMs, operator] = await Promise.all([
@@ -145,7 +121,10 @@ async function look({
     }),
     lookAtOperator?.() ?? null,
   ]);
-  const report = {
+  troubles.note("redisAwaySince", redis !== undefined && redisMs === null);
+  troubles.note("redisMayEvictSince", redisMayEvict);
+  troubles.note("mirrorAwaySince", mirrorMs === null);
+  return {
     ...(countActors && { actors: countActors() }),
     memoryMb: Math.round(process.memoryUsage.rss() / 1_048_576),
     postgresMs,
@@ -153,18 +132,6 @@ async function look({
     mirrorMs,
     mirrorBehindMs: blockAt === null ? null : Math.max(0, Math.round(clock.now() - blockAt)),
     ...(operator && { operator }),
-  };
-  const met = (trouble: OwnTrouble): boolean => troubles?.isThere(trouble) ?? false;
-  return {
-    report,
-    trouble: {
-      redisAwaySince: redis !== undefined && redisMs === null,
-      redisMayEvictSince: redisMayEvict,
-      mirrorAwaySince: mirrorMs === null,
-      databaseFullSince: met("databaseFullSince"),
-      rewardsStuckSince: met("rewardsStuckSince"),
-      exportsFailSince: met("exportsFailSince"),
-    },
   };
 }
 

@@ -6,9 +6,10 @@ import { oldestOpenFinding } from "../publishing/reconciliation-findings.ts";
 import { type ListedCheck, listChecks } from "../reads/console-holdings.ts";
 import { readDatabaseClock, type Sql } from "../store/postgres.ts";
 import { type KnownProcess, readProcesses } from "../store/service-report.ts";
+import { counted, type Finding, well, wrong } from "./finding.ts";
 import { atWorkOf, judgePostgresAway, judgeReports, sinceOf } from "./judge-reports.ts";
 import { type PendingRewards, pendingRewards } from "./reward-hand-off.ts";
-import { type CheckName, counted, type VerdictCheck, well, wrong } from "./verdict-check.ts";
+import { type VerdictCheck, verdictCheck } from "./verdict-check.ts";
 
 /** Whether the service does its work (contract, section 7: `status` and `/ops/api/health`). */
 export interface Verdict {
@@ -28,7 +29,7 @@ const CHECK_LATE_MS = 3_600_000;
 const RUNS_JUDGED = 10;
 
 /** A check that is made wherever Postgres answers. */
-const ANSWERED: CheckName = "publishing";
+const ANSWERED = "publishing";
 
 /** Whether Postgres did not answer, and nothing else could be judged. */
 export function isAway({ checks }: Verdict): boolean {
@@ -45,7 +46,7 @@ export async function readVerdict(sql: Sql): Promise<Verdict> {
     return await judgeAll(sql);
   } catch (error) {
     if (!(error instanceof RetryableError)) throw error;
-    return { ok: false, checks: [judgePostgresAway()] };
+    return { ok: false, checks: [verdictCheck("postgres", judgePostgresAway())] };
   }
 }
 
@@ -60,31 +61,32 @@ async function judgeAll(sql: Sql): Promise<Verdict> {
     listChecks(sql, { before: undefined, limit: RUNS_JUDGED }),
   ]);
   const atWork = atWorkOf(processes, now);
-  const stuckSince = sinceOf(atWork, "worker", ({ rewardsStuckSince }) => rewardsStuckSince);
-  const failSince = sinceOf(atWork, "worker", ({ exportsFailSince }) => exportsFailSince);
-  const checks = [
-    judgeAlarms(publishing),
-    judgeFindings(publishing, findingAt),
-    judgePublishing(publishing, now),
-    judgeRewards(rewards, stuckSince, now),
-    judgeExports(exports, failSince, now),
-    judgeHoldingsCheck(lastToEnd(runs), processes, now),
+  const stuckSince = sinceOf(atWork, "worker", "rewardsStuckSince");
+  const failSince = sinceOf(atWork, "worker", "exportsFailSince");
+  const found = {
+    alarms: judgeAlarms(publishing),
+    findings: judgeFindings(publishing, findingAt),
+    [ANSWERED]: judgePublishing(publishing, now),
+    rewards: judgeRewards(rewards, stuckSince, now),
+    exports: judgeExports(exports, failSince, now),
+    "holdings-check": judgeHoldingsCheck(lastToEnd(runs), processes, now),
     ...judgeReports(processes, now),
-  ];
+  };
+  const checks = Object.entries(found).map(([name, finding]) => verdictCheck(name, finding));
   return { ok: checks.every(({ ok }) => ok), checks };
 }
 
-function judgeAlarms({ alarms }: PublishingState): VerdictCheck {
-  if (alarms.length === 0) return well("alarms", "no worker has an alarm");
-  return wrong("alarms", {
-    message: alarms
+function judgeAlarms({ alarms }: PublishingState): Finding {
+  if (alarms.length === 0) return well("no worker has an alarm");
+  return wrong(
+    alarms
       .map(({ reason, subject, detail }) => [reason, subject, detail].filter(Boolean).join(": "))
       .join("; "),
-    since: Math.min(...alarms.map(({ raisedAt }) => raisedAt)),
-    fix: isBehind(alarms)
+    isBehind(alarms)
       ? BEHIND_FIX
       : "cure what the alarm names; `starboard publishing status` shows each",
-  });
+    Math.min(...alarms.map(({ raisedAt }) => raisedAt)),
+  );
 }
 
 /** Whether stars are refused because the journal lacks others. */
@@ -95,44 +97,40 @@ function isBehind(alarms: PublishingState["alarms"]): boolean {
 const BEHIND_FIX =
   "`starboard journal recover` brings the lost stars back, `starboard journal accept-loss` goes on without them";
 
-function judgeFindings({ findings, alarms }: PublishingState, since: number | null): VerdictCheck {
-  if (findings === 0) return well("findings", "outbox and topics agree");
-  return wrong("findings", {
-    message: `outbox and topics differ in ${counted(findings, "place")}`,
-    since,
-    fix: isBehind(alarms)
+function judgeFindings({ findings, alarms }: PublishingState, since: number | null): Finding {
+  if (findings === 0) return well("outbox and topics agree");
+  return wrong(
+    `outbox and topics differ in ${counted(findings, "place")}`,
+    isBehind(alarms)
       ? BEHIND_FIX
       : "look at each by `starboard publishing status`, then `starboard publishing resolve ID`",
-  });
+    since,
+  );
 }
 
-function judgePublishing(state: PublishingState, now: number): VerdictCheck {
+function judgePublishing(state: PublishingState, now: number): Finding {
   const age = state.oldestPendingSeconds ?? 0;
   const waiting = `${counted(state.pending, "star")} to be published`;
-  if (age <= LATE_SECONDS) return well("publishing", waiting);
-  return wrong("publishing", {
-    message: `${waiting}, the oldest for ${Math.round(age)} s`,
-    since: now - age * 1_000,
-    fix: "see that a worker runs (`starboard work`) and reaches the ledger",
-  });
+  if (age <= LATE_SECONDS) return well(waiting);
+  return wrong(
+    `${waiting}, the oldest for ${Math.round(age)} s`,
+    "see that a worker runs (`starboard work`) and reaches the ledger",
+    now - age * 1_000,
+  );
 }
 
 /** @param stuckSince since when the queue takes no stars though Redis answers; null where it does */
-function judgeRewards(
-  rewards: PendingRewards,
-  stuckSince: number | null,
-  now: number,
-): VerdictCheck {
+function judgeRewards(rewards: PendingRewards, stuckSince: number | null, now: number): Finding {
   const age = rewards.oldestPendingSeconds ?? 0;
   const waiting = `${counted(rewards.pending, "star")} to be offered to rewards`;
-  if (!rewards.isStarted) return well("rewards", `${waiting}; no hand-off has taken place yet`);
+  if (!rewards.isStarted) return well(`${waiting}; no hand-off has taken place yet`);
   const isLate = age > LATE_SECONDS;
-  if (!isLate && stuckSince === null) return well("rewards", waiting);
-  return wrong("rewards", {
-    message: `${waiting}, ${isLate ? `the oldest for ${Math.round(age)} s` : "and the queue takes none"}`,
-    since: stuckSince ?? now - age * 1_000,
-    fix: "see that a worker runs and reaches Redis, and that the queue `rewards` is consumed",
-  });
+  if (!isLate && stuckSince === null) return well(waiting);
+  return wrong(
+    `${waiting}, ${isLate ? `the oldest for ${Math.round(age)} s` : "and the queue takes none"}`,
+    "see that a worker runs and reaches Redis, and that the queue `rewards` is consumed",
+    stuckSince ?? now - age * 1_000,
+  );
 }
 
 /** @param failSince since when a worker cannot make days final; null where none fails */
@@ -140,28 +138,27 @@ function judgeExports(
   { differing, overdue }: ExportAlarms,
   failSince: number | null,
   now: number,
-): VerdictCheck {
+): Finding {
   if (differing > 0) {
-    return wrong("exports", {
-      message: `the journal of ${counted(differing, "final day")} was changed`,
-      since: null,
-      fix: "compare `/exports` with earlier copies; the worker's log names each day",
-    });
+    return wrong(
+      `the journal of ${counted(differing, "final day")} was changed`,
+      "compare `/exports` with earlier copies; the worker's log names each day",
+    );
   }
   const since = startOfDay(dayOf(now)) - (overdue - 1) * DAY_MS;
   if (overdue === 0 || now - since <= EXPORT_LATE_MS) {
-    if (failSince === null) return well("exports", "each day that is over is final");
-    return wrong("exports", {
-      message: "a worker fails to make days final, or to check those that are",
-      since: failSince,
-      fix: "the worker's log says why: `exports could not be made final`",
-    });
+    if (failSince === null) return well("each day that is over is final");
+    return wrong(
+      "a worker fails to make days final, or to check those that are",
+      "the worker's log says why: `exports could not be made final`",
+      failSince,
+    );
   }
-  return wrong("exports", {
-    message: `${counted(overdue, "day")} of the journal not final yet`,
+  return wrong(
+    `${counted(overdue, "day")} of the journal not final yet`,
+    "see that a worker runs, and that each star of that day is published",
     since,
-    fix: "see that a worker runs, and that each star of that day is published",
-  });
+  );
 }
 
 /** What a run left open may be done by another that began before it and ended after it. */
@@ -177,14 +174,14 @@ function judgeHoldingsCheck(
   check: ListedCheck | undefined,
   processes: readonly KnownProcess[],
   now: number,
-): VerdictCheck {
+): Finding {
   const fix = "see that the mirror node answers, then `starboard holdings-check run`";
-  const fail = (message: string, since: number) => wrong("holdings-check", { message, since, fix });
+  const fail = (message: string, since: number) => wrong(message, fix, since);
   if (check === undefined) {
     // A worker begins one within seconds of its start.
     const workers = processes.filter(({ role }) => role === "worker");
     const waited = workers.filter(({ startedAt, seenAt }) => seenAt - startedAt > CHECK_LATE_MS);
-    if (waited.length === 0) return well("holdings-check", "none yet; it runs daily at 00:00 UTC");
+    if (waited.length === 0) return well("none yet; it runs daily at 00:00 UTC");
     const since = Math.min(...waited.map(({ startedAt }) => startedAt));
     return fail("none yet, though a worker has been up for an hour", since);
   }
@@ -197,5 +194,5 @@ function judgeHoldingsCheck(
   if (now - startedAt > DAY_MS + CHECK_LATE_MS) {
     return fail("no run for more than a day", startedAt + DAY_MS);
   }
-  return well("holdings-check", "the last run ended in order");
+  return well("the last run ended in order");
 }

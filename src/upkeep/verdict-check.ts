@@ -1,23 +1,10 @@
 import { instant } from "../../actors/day.ts";
-import { RUNBOOK, runbookPath } from "./runbook.ts";
+import type { Finding } from "./finding.ts";
+import { runbookEntry, runbookPath } from "./runbook.ts";
 
-/** What the verdict judges, each with an entry of its own in the runbook. */
-export type CheckName =
-  | "processes"
-  | "postgres"
-  | "redis"
-  | "mirror"
-  | "balance"
-  | "alarms"
-  | "findings"
-  | "publishing"
-  | "rewards"
-  | "exports"
-  | "holdings-check";
-
-/** One thing that is well, or what is wrong with it. */
+/** One thing that the verdict judges, by the name of its entry in the runbook. */
 export interface VerdictCheck {
-  readonly name: CheckName;
+  readonly name: string;
   readonly ok: boolean;
   /** One sentence, for people. */
   readonly message: string;
@@ -31,22 +18,16 @@ export interface VerdictCheck {
   readonly runbook: string | null;
 }
 
-/** Nothing is wrong. */
-export function well(name: CheckName, message: string): VerdictCheck {
-  return { name, ok: true, message, since: null, meanwhile: null, fix: null, runbook: null };
-}
-
-/** @param since epoch milliseconds */
-export function wrong(
-  name: CheckName,
-  given: { readonly message: string; readonly since: number | null; readonly fix: string },
-): VerdictCheck {
-  const since = given.since === null ? null : instant(given.since);
-  const { meanwhile } = RUNBOOK[name];
-  return { name, ok: false, ...given, since, meanwhile, runbook: runbookPath(name) };
-}
-
-/** A count with its noun: `1 star`, `2 stars`. */
-export function counted(count: number, what: string): string {
-  return `${count} ${what}${count === 1 ? "" : "s"}`;
+/** What was found, as it is told. */
+export function verdictCheck(name: string, { message, fix, since }: Finding): VerdictCheck {
+  const ok = fix === null;
+  return {
+    name,
+    ok,
+    message,
+    since: since === null ? null : instant(since),
+    meanwhile: ok ? null : runbookEntry(name).meanwhile,
+    fix,
+    runbook: ok ? null : runbookPath(name),
+  };
 }

@@ -113,7 +113,9 @@ function makeBuilds(folder: string): readonly [Build, Build] {
   // What benchmarks compile and install lies there too, and is large.
   const isOfService = (path: string): boolean => path !== join(ROOT, "dist/bench");
   cpSync(join(ROOT, "dist"), join(next, "dist"), { recursive: true, filter: isOfService });
-  cpSync(join(ROOT, "migrations"), join(next, "migrations"), { recursive: true });
+  for (const part of ["migrations", "docs/operating"]) {
+    cpSync(join(ROOT, part), join(next, part), { recursive: true });
+  }
   symlinkSync(join(ROOT, "node_modules"), join(next, "node_modules"));
   const nextVersion = `${version}-next`;
   writeFileSync(

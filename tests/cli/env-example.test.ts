@@ -1,8 +1,8 @@
 import * as assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "uvu";
-import { envExample } from "../../src/cli/env-example.ts";
 import { settings } from "../../src/config.ts";
+import { envExample } from "../support/env-example.ts";
 
 test(".env.example names every setting, with its meaning and default", () => {
   const file = readFileSync(new URL("../../.env.example", import.meta.url), "utf8");

@@ -4,7 +4,7 @@ import { generateKeyPairSync } from "node:crypto";
 import { secp256k1 } from "@noble/curves/secp256k1.js";
 import { suite } from "uvu";
 import { createHederaTopic } from "../../src/ledger/hedera-topic.ts";
-import { createMirrorNode } from "../../src/ledger/mirror/node.ts";
+import { MirrorClient } from "../../src/ledger/mirror/node.ts";
 import type { Topic } from "../../src/ledger/topic.ts";
 import { startConsensusNodes } from "../../src/local/hedera/consensus-node.ts";
 import { ecdsaKey, ed25519Key } from "../../src/local/hedera/keys.ts";
@@ -60,7 +60,7 @@ topicContract("the SDK and three nodes", async () => {
   const { hedera } = here;
   const topic = await openTopic(here);
   const topicId = await newTopicId(here);
-  const mirror = createMirrorNode({ urls: [hedera.mirrorUrl], log: silentLogger });
+  const mirror = new MirrorClient({ urls: [hedera.mirrorUrl], log: silentLogger });
   const heal = (): void => {
     for (const { faults } of hedera.nodes) faults.heal();
   };
@@ -205,7 +205,7 @@ test("a topic is made with the operator's submit key and no admin key", async ()
   assert.deepEqual(await topic.send(signedBytes), { kind: "accepted" });
   const receipt = await topic.receipt(transactionId);
   assert.ok(receipt.kind === "success" && receipt.sequenceNumber === null);
-  const mirror = createMirrorNode({ urls: [here.hedera.mirrorUrl], log: silentLogger });
+  const mirror = new MirrorClient({ urls: [here.hedera.mirrorUrl], log: silentLogger });
   const made = await mirror.topic(String(receipt.topicId));
   assert.equal(made?.memo, "stars");
   assert.equal(made?.adminKey, null);

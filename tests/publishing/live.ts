@@ -1,6 +1,6 @@
 import * as assert from "node:assert/strict";
 import { createHederaTopic } from "../../src/ledger/hedera-topic.ts";
-import { createMirrorNode, type MirrorNode } from "../../src/ledger/mirror/node.ts";
+import { MirrorClient, type MirrorNode } from "../../src/ledger/mirror/node.ts";
 import type { Topic } from "../../src/ledger/topic.ts";
 import { ed25519Key } from "../../src/local/hedera/keys.ts";
 import { silentLogger } from "../../src/log.ts";
@@ -70,7 +70,7 @@ export async function openLive(options: { readonly now?: () => number } = {}): P
     leaseMs: LEASE_MS,
   };
   const sql = openPostgres(database.url, { connections: 4 });
-  const mirror = createMirrorNode({ urls: [hedera.mirrorUrl], log: silentLogger });
+  const mirror = new MirrorClient({ urls: [hedera.mirrorUrl], log: silentLogger });
   let lastAt = 0;
   const texts = async (): Promise<readonly string[]> => {
     const topics = Object.values(place.topics).map((topicId) => readAll(mirror, topicId));
@@ -159,7 +159,7 @@ export async function openPublisher(place: Place, change: Partial<PublisherParts
     callDeadlineMs: 1_000,
     ...place,
   });
-  const mirror = createMirrorNode({ urls: [place.mirrorUrl], log: silentLogger });
+  const mirror = new MirrorClient({ urls: [place.mirrorUrl], log: silentLogger });
   const metrics = createMetrics();
   const handlers: (() => void)[] = [];
   const release = async (): Promise<void> => {

@@ -4,7 +4,7 @@ import { once } from "node:events";
 import { join } from "node:path";
 import { suite } from "uvu";
 import { ConfigurationError } from "../../src/config.ts";
-import { createMirrorNode, type MirrorNode } from "../../src/ledger/mirror/node.ts";
+import { MirrorClient, type MirrorNode } from "../../src/ledger/mirror/node.ts";
 import { ed25519Key } from "../../src/local/hedera/keys.ts";
 import { silentLogger } from "../../src/log.ts";
 import { createWakeQueue } from "../../src/publishing/queue.ts";
@@ -172,7 +172,7 @@ test("two workers, the account ran dry and was filled: no alarm stands once all 
 });
 
 test("a worker that reads a long topic stops at once", async () => {
-  const real = createMirrorNode({ urls: [live.place.mirrorUrl], log: silentLogger });
+  const real = new MirrorClient({ urls: [live.place.mirrorUrl], log: silentLogger });
   const mirror: MirrorNode = {
     ...real,
     async topicMessages(topicId, { afterSequence = 0 }) {

@@ -8,7 +8,7 @@ import * as assert from "node:assert/strict";
 import { test } from "uvu";
 import { DAY_MS, startOfDay } from "../../actors/day.ts";
 import { addSeason } from "../../src/catalogue/seasons.ts";
-import { createMirrorNode } from "../../src/ledger/mirror/node.ts";
+import { MirrorClient } from "../../src/ledger/mirror/node.ts";
 import { silentLogger } from "../../src/log.ts";
 import { countLost } from "../../src/publishing/journal-behind.ts";
 import { watchJournal } from "../../src/publishing/journal-watch.ts";
@@ -44,7 +44,7 @@ test("what a process that reads the topics finds lost, while it comes back, is n
       and datname = current_database()`;
     return row !== undefined;
   });
-  const mirror = createMirrorNode({ urls: [hedera.mirrorUrl], log: silentLogger });
+  const mirror = new MirrorClient({ urls: [hedera.mirrorUrl], log: silentLogger });
   const watch = watchJournal({
     sql: fresh.sql,
     mirror,

@@ -8,7 +8,7 @@ import { type ExportSource, openExportSource } from "../../src/audit/export-sour
 import { followClock } from "../../src/clock.ts";
 import { type ExportSettings, findExport, headerOf } from "../../src/journal/export-days.ts";
 import { writeExport } from "../../src/journal/write-export.ts";
-import { createMirrorNode } from "../../src/ledger/mirror/node.ts";
+import { MirrorClient } from "../../src/ledger/mirror/node.ts";
 import { silentLogger } from "../../src/log.ts";
 import { createLedgerClock } from "../../src/publishing/ledger-clock.ts";
 import type { Recovery } from "../../src/recovery/recovery.ts";
@@ -193,7 +193,7 @@ export async function openLostWorld({
         () => readDatabaseClock(sql),
         () => undefined,
       );
-      const node = createMirrorNode({ urls: [network.hedera.mirrorUrl], log: silentLogger });
+      const node = new MirrorClient({ urls: [network.hedera.mirrorUrl], log: silentLogger });
       const collections = { A: network.collectionA, B: network.collectionB };
       await createHoldingsCheck({
         sql,

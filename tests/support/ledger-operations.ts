@@ -1,4 +1,4 @@
-import { entityNum } from "../../src/local/hedera/entity-id.ts";
+import { entityNumber } from "../../src/ledger/entity-id.ts";
 import { type KeyBytes, keyHex } from "../../src/local/hedera/keys.ts";
 import { LedgerRefusal } from "../../src/local/hedera/refusal.ts";
 import { livingAccount } from "../../src/local/hedera/state/accounts.ts";
@@ -176,7 +176,7 @@ function deleteTopic(id: string): Step<void> {
 }
 
 function livingTopic({ state }: Turn, id: string): TopicVersion {
-  const topic = newest(state.topics.get(entityNum(id))?.versions);
+  const topic = newest(state.topics.get(entityNumber(id))?.versions);
   if (topic === undefined || topic.deleted) {
     throw new LedgerRefusal("INVALID_TOPIC_ID", `no topic ${id}`);
   }

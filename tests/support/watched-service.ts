@@ -8,7 +8,7 @@ import { WEB_SETTINGS } from "../../src/processes/web-settings.ts";
 import { startWorker, WORKER_SETTINGS } from "../../src/processes/worker.ts";
 import { createDirectWakeQueue } from "../../src/publishing/queue.ts";
 import type { Verdict } from "../../src/upkeep/service-verdict.ts";
-import type { CheckName, VerdictCheck } from "../../src/upkeep/verdict-check.ts";
+import type { VerdictCheck } from "../../src/upkeep/verdict-check.ts";
 import { CONSOLE, TOKEN } from "../http/console/browser-session.ts";
 import { type Network, startNetwork } from "./network.ts";
 import { patiently } from "./patiently.ts";
@@ -29,7 +29,7 @@ export interface WatchedService {
 }
 
 export interface FailingLine {
-  readonly check: CheckName;
+  readonly check: string;
   readonly says: RegExp;
 }
 

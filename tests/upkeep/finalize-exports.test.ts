@@ -15,7 +15,7 @@ import {
   finalizeDueDays,
   startExportsUpkeep,
 } from "../../src/upkeep/finalize-exports.ts";
-import { createOwnTroubles } from "../../src/upkeep/own-troubles.ts";
+import { createTroubles } from "../../src/upkeep/troubles.ts";
 import { bodyOf, verdictOf } from "../support/engine.ts";
 import { type ExportRig, ofKind, SETTINGS, startExportRig } from "../support/export-rig.ts";
 import { until } from "../support/processes.ts";
@@ -239,7 +239,7 @@ test("a day that cannot be made final is reported by the worker as long as that 
   await rig.owner`create function no_room() returns trigger language plpgsql as $$ begin
     raise exception 'No space left on device' using errcode = '53100'; end $$`;
   await rig.owner`create trigger no_room before insert on export_day execute function no_room()`;
-  const troubles = createOwnTroubles();
+  const troubles = createTroubles({ now: Date.now });
   const upkeep = startExportsUpkeep({ ...rig.upkeep, troubles, everyMs: 10 });
   await until("the failure is reported", () => troubles.isThere("exportsFailSince"));
   await rig.owner`drop trigger no_room on export_day`;

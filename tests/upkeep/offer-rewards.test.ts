@@ -15,9 +15,9 @@ import { silentLogger } from "../../src/log.ts";
 import type { Service } from "../../src/service.ts";
 import { openPostgres, type Sql } from "../../src/store/postgres.ts";
 import { reofferDay, startRewards } from "../../src/upkeep/offer-rewards.ts";
-import { createOwnTroubles } from "../../src/upkeep/own-troubles.ts";
 import { pendingRewards } from "../../src/upkeep/reward-hand-off.ts";
 import { openRewardsQueue } from "../../src/upkeep/rewards-queue.ts";
+import { createTroubles } from "../../src/upkeep/troubles.ts";
 import { bodyOf, type Engine, seedDirectory, startEngine } from "../support/engine.ts";
 import { temporaryFolder } from "../support/folder.ts";
 import { patiently } from "../support/patiently.ts";
@@ -73,7 +73,7 @@ function relay(
   { sql, stops }: Stage,
   redisUrl: string,
   openQueue = openRewardsQueue,
-  troubles = createOwnTroubles(),
+  troubles = createTroubles({ now: Date.now }),
 ): Service {
   const rewards = startRewards({
     sql,
@@ -107,7 +107,7 @@ const waiting = async (queue: Queue): Promise<string[]> =>
 
 test("a queue that takes nothing is reported as long as that lasts; a Redis that is away is not", async (stage) => {
   const redisUrl = await emptyRedis();
-  const [away, stuck] = [createOwnTroubles(), createOwnTroubles()];
+  const [away, stuck] = [createTroubles({ now: Date.now }), createTroubles({ now: Date.now })];
   let isTried = false;
   relay(
     stage,

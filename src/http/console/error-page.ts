@@ -3,7 +3,7 @@ import { RetryableError, TerminalError } from "../../errors.ts";
 import type { OperatorSession } from "../../keys/operator-session.ts";
 import type { Role } from "../../keys/operators.ts";
 import { sentenceOf } from "../../store/logged-act.ts";
-import { RUNBOOK } from "../../upkeep/runbook.ts";
+import { runbookEntry } from "../../upkeep/runbook.ts";
 import { isAway, readVerdict, type Verdict } from "../../upkeep/service-verdict.ts";
 import { statusOf } from "../problem.ts";
 import { banner, barePage } from "./frame.ts";
@@ -35,7 +35,7 @@ export async function errorPage(
  */
 function withoutPostgres(verdict: Verdict | undefined): Content {
   if (verdict === undefined || !isAway(verdict)) return "";
-  return html`${banner(verdict)}${entryOf("postgres", RUNBOOK.postgres)}`;
+  return html`${banner(verdict)}${entryOf("postgres", runbookEntry("postgres"))}`;
 }
 
 /** Back to the console's page that led here, if one did, and to the overview. */

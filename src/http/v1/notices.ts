@@ -1,4 +1,4 @@
-import { ownVersion } from "../../version.ts";
+import { ownVersion } from "../../this-build.ts";
 
 /** What every description of this API says (specification, sections "Limits" and "Voting power"). */
 export const API_NAME = "Starboard";

@@ -1,197 +1,294 @@
 import type { z } from "zod";
 import { silentLogger } from "../../log.ts";
 import { isEvmAddress, longZeroAddress } from "../entity-id.ts";
+import { mirrorTransactionId, parseTimestamp, parseTransactionId } from "../transaction-id.ts";
 import type { Asked } from "./answer.ts";
 import { compareNodes } from "./compare-nodes.ts";
 import { type ReadLimits, within } from "./limits.ts";
-import {
-  type MessagesFrom,
-  readMemos,
-  readMessages,
-  readNftTransactions,
-  readOwners,
-  readTransactions,
-} from "./lists.ts";
+import { walkPages } from "./pages.ts";
 import { checkId, checkNumber, MirrorReader, nftPath } from "./reader.ts";
 import * as schemas from "./schemas.ts";
 import { readHoldings } from "./serials.ts";
 import { MirrorTransport, type TransportOptions } from "./transport.ts";
+
+/** Where a page of topic messages begins: at the first one when nothing is given. */
+export interface MessagesFrom {
+  /** Only messages with a higher sequence number; 0 for all. */
+  readonly afterSequence?: number | undefined;
+  /** At most so many: 1 to 100, by default 100. */
+  readonly limit?: number | undefined;
+  /** The newest ones first. */
+  readonly newestFirst?: boolean;
+}
+
+/** A mirror node as its readers see it. */
+export type MirrorNode = Pick<MirrorClient, keyof MirrorClient>;
+
+/** The most rows a mirror node gives at once; asked for more, it silently gives this many. */
+const PAGE = 100;
 
 /**
  * What we read from a mirror node. Every method throws MirrorError, and nothing
  * else, when the node is late, fails, or answers anything but what the
  * interface promises; null always means that the node says "not found". A
  * method given an id that is not canonical throws RangeError: a fault of ours.
+ * A node that answers with another thing than the one asked for is not believed.
  */
-export interface MirrorNode {
+export class MirrorClient {
+  readonly #transport: MirrorTransport;
+  readonly #reader: MirrorReader;
+  readonly #usual: ReadLimits;
+  readonly #comparison: ReturnType<typeof compareNodes> | undefined;
+
+  /**
+   * @param options.usual limits of each read that names none of its own
+   * @param options.isLasting whether it is kept so long that nodes may fall behind meanwhile: then
+   *   they are compared, see `compareNodes`
+   * @throws RangeError without a URL
+   */
+  constructor({
+    usual = {},
+    isLasting = false,
+    ...options
+  }: TransportOptions & { readonly usual?: ReadLimits; readonly isLasting?: boolean }) {
+    const { urls, log } = options;
+    const transport = new MirrorTransport(options);
+    const alone = (url: string) => ({
+      url,
+      ...new MirrorClient({ urls: [url], log: silentLogger }),
+    });
+    this.#transport = transport;
+    this.#reader = new MirrorReader(transport);
+    this.#usual = usual;
+    if (isLasting && urls.length > 1) {
+      this.#comparison = compareNodes(urls.map(alone), { transport, log });
+    }
+  }
+
   /**
    * Contracts answer here too, and deleted accounts, with their last key.
    *
    * @param id canonical `0.0.n`, or an EVM address in lower case
    */
-  account(id: string, limits?: ReadLimits): Promise<schemas.MirrorAccount | null>;
+  readonly account = async (id: string, limits?: ReadLimits) =>
+    this.#one(
+      {
+        target: `/accounts/${isEvmAddress(id) ? id : checkId(id)}?transactions=false`,
+        schema: schemas.accountSchema,
+        isIt: (found) => found.account === id || isAddressOf(id, found),
+      },
+      limits,
+    );
+
   /** Whether the id is a contract's; false also for an id that does not exist. */
-  isContract(id: string, limits?: ReadLimits): Promise<boolean>;
+  readonly isContract = async (id: string, limits?: ReadLimits): Promise<boolean> => {
+    const target = `/contracts/${checkId(id)}`;
+    const isIt = (found: { readonly contract_id: string }) => found.contract_id === id;
+    return (await this.#one({ target, schema: schemas.contractSchema, isIt }, limits)) !== null;
+  };
+
   /**
    * Serials of each collection that the account holds, ascending, all pages. An unknown account
    * holds none. The collections are read side by side; when one fails, the others are not read on.
    */
-  nftsOf<Tokens extends readonly string[]>(
+  readonly nftsOf = <Tokens extends readonly string[]>(
     account: string,
     tokens: Tokens,
-    limits?: ReadLimits,
-  ): Promise<{ readonly [K in keyof Tokens]: readonly number[] }>;
-  nft(token: string, serial: number, limits?: ReadLimits): Promise<schemas.MirrorNft | null>;
+    limits: ReadLimits = this.#usual,
+  ) => readHoldings(this.#reader, { account, tokens }, limits);
+
+  readonly nft = async (token: string, serial: number, limits?: ReadLimits) =>
+    this.#one(
+      {
+        target: nftPath(token, serial),
+        schema: schemas.nftSchema,
+        isIt: (found) => found.tokenId === token && found.serial === serial,
+      },
+      limits,
+    );
+
   /**
    * Every NFT of a collection, page by page, ascending. Each page has its own
    * deadline. A failure ends the iteration with its error, so what was read to
    * the end is complete. NFTs that move while it is read may show either owner.
    */
-  nftOwners(token: string, limits?: ReadLimits): AsyncIterable<readonly schemas.MirrorNft[]>;
+  readonly nftOwners = (
+    token: string,
+    limits: ReadLimits = this.#usual,
+  ): AsyncIterable<readonly schemas.MirrorNft[]> => this.#owners(token, limits);
+
+  async *#owners(token: string, limits: ReadLimits): AsyncGenerator<readonly schemas.MirrorNft[]> {
+    let last = 0;
+    const list = {
+      path: `/tokens/${checkId(token)}/nfts`,
+      query: `limit=${PAGE}&order=asc`,
+      schema: schemas.nftsSchema,
+      isIt: ({ nfts }: z.output<typeof schemas.nftsSchema>): boolean => {
+        const serials = nfts.map(({ serial }) => serial);
+        return nfts.every(({ tokenId }) => tokenId === token) && goUp(serials, last);
+      },
+    };
+    for await (const { nfts } of walkPages(this.#reader, list, limits)) {
+      last = nfts.at(-1)?.serial ?? last;
+      yield nfts;
+    }
+  }
+
   /**
    * The newest 100 transactions of an NFT, newest first, at or before `until`.
    * `more`: there are older ones; `partial`: the node does not know them all.
    */
-  nftTransactions(
+  readonly nftTransactions = async (
     token: string,
     serial: number,
-    options?: ReadLimits & { readonly until?: string | undefined },
-  ): Promise<{
-    readonly transactions: readonly schemas.MirrorNftTransaction[];
-    readonly more: boolean;
-    readonly partial: boolean;
-  }>;
-  token(id: string, limits?: ReadLimits): Promise<schemas.MirrorToken | null>;
-  topic(id: string, limits?: ReadLimits): Promise<schemas.MirrorTopic | null>;
+    { until, ...limits }: ReadLimits & { readonly until?: string | undefined } = {},
+  ) => {
+    const before = until === undefined ? "" : `&timestamp=lte:${checkTimestamp(until)}`;
+    const target = `${nftPath(token, serial)}/transactions?limit=${PAGE}${before}`;
+    const asked = { target, schema: schemas.nftTransactionsSchema };
+    const { body, partial } = await within({ ...this.#usual, ...limits }, (budget) =>
+      this.#reader.partialList(asked, budget),
+    );
+    return { transactions: body.transactions, more: body.links.next !== null, partial };
+  };
+
+  readonly token = async (id: string, limits?: ReadLimits) =>
+    this.#one(
+      {
+        target: `/tokens/${checkId(id)}`,
+        schema: schemas.tokenSchema,
+        isIt: ({ tokenId }) => tokenId === id,
+      },
+      limits,
+    );
+
+  readonly topic = async (id: string, limits?: ReadLimits) =>
+    this.#one(
+      {
+        target: `/topics/${checkId(id)}`,
+        schema: schemas.topicSchema,
+        isIt: ({ topicId }) => topicId === id,
+      },
+      limits,
+    );
+
   /**
    * One page of messages, ascending unless the newest are asked for. The next page
    * follows the last one's sequence number; `more` says whether the node expects one.
    * An unknown topic has no messages. Gaps are the reader's to judge.
    */
-  topicMessages(
+  readonly topicMessages = async (
     topic: string,
-    from: MessagesFrom,
-    limits?: ReadLimits,
-  ): Promise<{ readonly messages: readonly schemas.MirrorTopicMessage[]; readonly more: boolean }>;
-  topicMessage(
-    topic: string,
-    sequence: number,
-    limits?: ReadLimits,
-  ): Promise<schemas.MirrorTopicMessage | null>;
+    { afterSequence = 0, limit = PAGE, newestFirst = false }: MessagesFrom,
+    limits: ReadLimits = this.#usual,
+  ) => {
+    const query = [
+      `limit=${Math.min(checkNumber(limit), PAGE)}`,
+      `order=${newestFirst ? "desc" : "asc"}`,
+      ...(afterSequence === 0 ? [] : [`sequencenumber=gt:${checkNumber(afterSequence)}`]),
+    ];
+    const asked = {
+      target: `/topics/${checkId(topic)}/messages?${query.join("&")}`,
+      schema: schemas.topicMessagesSchema,
+      isIt: ({ messages }: z.output<typeof schemas.topicMessagesSchema>): boolean => {
+        const numbers = messages.map(({ sequenceNumber }) => sequenceNumber);
+        const rising = newestFirst ? numbers.reverse() : numbers;
+        return messages.every(({ topicId }) => topicId === topic) && goUp(rising, afterSequence);
+      },
+    };
+    const body = await within(limits, (budget) => this.#reader.list(asked, budget));
+    return { messages: body.messages, more: body.links.next !== null };
+  };
+
+  readonly topicMessage = async (topic: string, sequence: number, limits?: ReadLimits) =>
+    this.#one(
+      {
+        target: `/topics/${checkId(topic)}/messages/${checkNumber(sequence)}`,
+        schema: schemas.topicMessageSchema,
+        isIt: (found) => found.topicId === topic && found.sequenceNumber === sequence,
+      },
+      limits,
+    );
+
   /**
    * All rows of a transaction id, in either spelling: a later duplicate has a
    * row of its own. None: not there, or not yet.
    */
-  transactions(id: string, limits?: ReadLimits): Promise<readonly schemas.MirrorTransaction[]>;
-  /** Memos of the messages that an account paid for between two consensus timestamps, page by page. */
-  messageMemos(
+  readonly transactions = async (
+    id: string,
+    limits?: ReadLimits,
+  ): Promise<readonly schemas.MirrorTransaction[]> => {
+    const spelt = mirrorTransactionId(parseTransactionId(id));
+    const body = await this.#one(
+      {
+        target: `/transactions/${spelt}`,
+        schema: schemas.transactionsSchema,
+        isIt: ({ transactions }) =>
+          transactions.every(({ transactionId }) => transactionId === spelt),
+      },
+      limits,
+    );
+    return body?.transactions ?? [];
+  };
+
+  /** Memos of the messages that an account paid for, ascending, both bounds included; page by page. */
+  readonly messageMemos = (
     payer: string,
     span: { readonly from: string; readonly to: string },
-    limits?: ReadLimits,
-  ): AsyncIterable<readonly schemas.MirrorMemo[]>;
+    limits: ReadLimits = this.#usual,
+  ): AsyncIterable<readonly schemas.MirrorMemo[]> => this.#memos({ payer, ...span }, limits);
+
+  async *#memos(
+    { payer, from, to }: { payer: string; from: string; to: string },
+    limits: ReadLimits,
+  ): AsyncGenerator<readonly schemas.MirrorMemo[]> {
+    const query = [
+      `account.id=${checkId(payer)}`,
+      "transactiontype=CONSENSUSSUBMITMESSAGE",
+      "result=success",
+      `limit=${PAGE}`,
+      "order=asc",
+      `timestamp=gte:${checkTimestamp(from)}`,
+      `timestamp=lte:${checkTimestamp(to)}`,
+    ].join("&");
+    const list = { path: "/transactions", query, schema: schemas.memosSchema };
+    for await (const page of walkPages(this.#reader, list, limits)) yield page.transactions;
+  }
+
   /** What an HBAR is worth to the network now; null where the node lacks that route. */
-  exchangeRate(limits?: ReadLimits): Promise<schemas.MirrorExchangeRate | null>;
+  readonly exchangeRate = (limits?: ReadLimits) =>
+    this.#one({ target: "/network/exchangerate", schema: schemas.exchangeRateSchema }, limits);
+
   /** How far the node has come; null before its first block. */
-  newestBlock(limits?: ReadLimits): Promise<schemas.MirrorBlock | null>;
-  /** Ends every connection, those in use too. */
-  close(): Promise<void>;
-}
-
-/**
- * @param options.usual limits of each read that names none of its own
- * @param options.isLasting whether it is kept so long that nodes may fall behind meanwhile: then they
- *   are compared, see `compareNodes`
- * @throws RangeError without a URL
- */
-export function createMirrorNode({
-  usual = {},
-  isLasting = false,
-  ...options
-}: TransportOptions & {
-  readonly usual?: ReadLimits;
-  readonly isLasting?: boolean;
-}): MirrorNode {
-  const transport = new MirrorTransport(options);
-  const { urls, log } = options;
-  const alone = (url: string) => ({ url, ...createMirrorNode({ urls: [url], log: silentLogger }) });
-  const comparison =
-    isLasting && urls.length > 1 ? compareNodes(urls.map(alone), { transport, log }) : null;
-  const reader = new MirrorReader(transport);
-
-  /** One thing under its own id: a node that answers with another is not believed. */
-  const one = <T>(asked: Asked<T>, limits: ReadLimits = usual): Promise<T | null> =>
-    within(limits, (budget) => reader.one(asked, budget));
-
-  return {
-    account: async (id, limits) => one(things.account(id), limits),
-    isContract: async (id, limits) => (await one(things.contract(id), limits)) !== null,
-    nft: async (token, serial, limits) => one(things.nft(token, serial), limits),
-    token: async (id, limits) => one(things.token(id), limits),
-    topic: async (id, limits) => one(things.topic(id), limits),
-    topicMessage: async (topic, sequence, limits) =>
-      one(things.topicMessage(topic, sequence), limits),
-    nftsOf: (account, tokens, limits = usual) => readHoldings(reader, { account, tokens }, limits),
-    nftOwners: (token, limits = usual) => readOwners(reader, token, limits),
-    nftTransactions: (token, serial, { until, ...limits } = {}) =>
-      within({ ...usual, ...limits }, (budget) =>
-        readNftTransactions(reader, { token, serial, until, budget }),
-      ),
-    topicMessages: (topic, from, limits = usual) =>
-      within(limits, (budget) => readMessages(reader, { topic, from, budget })),
-    transactions: (id, limits = usual) =>
-      within(limits, (budget) => readTransactions(reader, id, budget)),
-    messageMemos: (payer, span, limits = usual) => readMemos(reader, { payer, ...span }, limits),
-    async newestBlock(limits = usual) {
-      const asked = { target: "/blocks?limit=1&order=desc", schema: schemas.blocksSchema };
-      const { blocks } = await within(limits, (budget) => reader.list(asked, budget));
-      return blocks[0] ?? null;
-    },
-    exchangeRate: async (limits) => one(things.exchangeRate, limits),
-    async close() {
-      await Promise.all([transport.close(), comparison?.close()]);
-    },
+  readonly newestBlock = async (
+    limits: ReadLimits = this.#usual,
+  ): Promise<schemas.MirrorBlock | null> => {
+    const asked = { target: "/blocks?limit=1&order=desc", schema: schemas.blocksSchema };
+    const { blocks } = await within(limits, (budget) => this.#reader.list(asked, budget));
+    return blocks[0] ?? null;
   };
-}
 
-const thing = <T>(
-  target: string,
-  schema: z.ZodType<T>,
-  isIt: (answer: T) => boolean,
-): Asked<T> => ({ target, schema, isIt });
+  /** Ends every connection, those in use too. */
+  readonly close = async (): Promise<void> => {
+    await Promise.all([this.#transport.close(), this.#comparison?.close()]);
+  };
+
+  #one<T>(asked: Asked<T>, limits: ReadLimits = this.#usual): Promise<T | null> {
+    return within(limits, (budget) => this.#reader.one(asked, budget));
+  }
+}
 
 /** An account answers to its alias, and to the address that spells its number. */
 function isAddressOf(id: string, { account, evm_address }: schemas.MirrorAccount): boolean {
   return isEvmAddress(id) && (id === evm_address || id === longZeroAddress(account));
 }
 
-const things = {
-  account: (id: string) =>
-    thing(
-      `/accounts/${isEvmAddress(id) ? id : checkId(id)}?transactions=false`,
-      schemas.accountSchema,
-      (found) => found.account === id || isAddressOf(id, found),
-    ),
-  contract: (id: string) =>
-    thing(
-      `/contracts/${checkId(id)}`,
-      schemas.contractSchema,
-      ({ contract_id }) => contract_id === id,
-    ),
-  nft: (token: string, serial: number) =>
-    thing(
-      nftPath(token, serial),
-      schemas.nftSchema,
-      (nft) => nft.tokenId === token && nft.serial === serial,
-    ),
-  exchangeRate: thing("/network/exchangerate", schemas.exchangeRateSchema, () => true),
-  token: (id: string) =>
-    thing(`/tokens/${checkId(id)}`, schemas.tokenSchema, ({ tokenId }) => tokenId === id),
-  topic: (id: string) =>
-    thing(`/topics/${checkId(id)}`, schemas.topicSchema, ({ topicId }) => topicId === id),
-  topicMessage: (topic: string, sequence: number) =>
-    thing(
-      `/topics/${checkId(topic)}/messages/${checkNumber(sequence)}`,
-      schemas.topicMessageSchema,
-      ({ topicId, sequenceNumber }) => topicId === topic && sequenceNumber === sequence,
-    ),
-};
+/** Whether numbers go up from the one before them: none comes twice. */
+function goUp(numbers: readonly number[], before: number): boolean {
+  return numbers.every((number, index) => number > (numbers[index - 1] ?? before));
+}
+
+function checkTimestamp(timestamp: string): string {
+  parseTimestamp(timestamp);
+  return timestamp;
+}

@@ -1,9 +1,9 @@
 import { once } from "node:events";
 import { createServer } from "node:net";
 import { Server, ServerCredentials } from "@grpc/grpc-js";
+import { entityId } from "../../ledger/entity-id.ts";
 import type { Service } from "../../service.ts";
 import { HAPI, type InterceptCall, type NodeSettings, nodeHandlers } from "./consensus/node.ts";
-import { entityId } from "./entity-id.ts";
 import type { Ledger } from "./ledger.ts";
 
 /** A consensus node of the local network, listening. */

@@ -1,6 +1,7 @@
+import { entityNumber } from "../../ledger/entity-id.ts";
+import { formatTimestamp } from "../../ledger/transaction-id.ts";
 import { every, type Service } from "../../service.ts";
 import { openReceipts } from "./consensus/receipts.ts";
-import { entityNum } from "./entity-id.ts";
 import type { KeyBytes } from "./keys.ts";
 import { createAccount, type NewAccount } from "./state/accounts.ts";
 import { closeBlock } from "./state/blocks.ts";
@@ -14,7 +15,7 @@ import {
 import { type ConsensusOrder, openOrder } from "./state/consensus-order.ts";
 import { entityExists, newest } from "./state/state.ts";
 import { createTopic, type NewTopic } from "./state/topics.ts";
-import { nanosOfMs, timestampText } from "./timestamps.ts";
+import { nanosOfMs } from "./timestamps.ts";
 
 export type { KeyBytes, NewAccount, NewCollection, NewTopic };
 
@@ -86,11 +87,11 @@ export async function openLedger(options: LedgerOptions) {
     /** @returns the new topic's id */
     createTopic: (given: NewTopic) => order.take(createTopic(given)),
     /** Whether any account, collection or topic has this id: what seeding asks after a restart. */
-    exists: (id: string) => entityExists(order.state, entityNum(id)),
+    exists: (id: string) => entityExists(order.state, entityNumber(id)),
     /** Closes the block now, up to this moment. */
     closeBlock: () => order.take(closeBlock),
     /** Consensus timestamp of the last thing that happened, `seconds.nnnnnnnnn`. */
-    lastConsensus: () => timestampText(order.state.lastConsensus),
+    lastConsensus: () => formatTimestamp(order.state.lastConsensus),
     async close(): Promise<void> {
       await blocks?.close();
       await order.close();

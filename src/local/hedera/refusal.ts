@@ -1,13 +1,19 @@
+import type { ResponseCode } from "./consensus/codes.ts";
+
 /**
- * The ledger's rules forbid what was asked; nothing has changed. `code` is the
- * network's own name for it (`ResponseCodeEnum`), so tests and messages speak one language.
+ * The ledger's rules forbid what was asked; nothing has changed. `code` is the network's own name for
+ * it, so tests and messages speak one language. Of a transaction that a node will not pass on, it may
+ * still be sent elsewhere.
  */
 export class LedgerRefusal extends Error {
   override readonly name = "LedgerRefusal";
-  readonly code: string;
+  readonly code: ResponseCode;
+  /** What the transaction would have cost, tinybars: sent with `INSUFFICIENT_TX_FEE`. */
+  readonly cost: number;
 
-  constructor(code: string, message: string) {
-    super(`${code}: ${message}`);
+  constructor(code: ResponseCode, message = "", cost = 0) {
+    super(message === "" ? code : `${code}: ${message}`);
     this.code = code;
+    this.cost = cost;
   }
 }

@@ -10,18 +10,8 @@ export function nanosOfMs(ms: number): Nanos {
   return BigInt(whole) * 1_000_000n + BigInt(Math.floor((ms - whole) * MILLISECOND));
 }
 
-/** `seconds.nnnnnnnnn`, as the mirror node writes it; `separator` is `-` inside a transaction id. */
-export function timestampText(at: Nanos, separator = "."): string {
-  return `${at / SECOND}${separator}${String(at % SECOND).padStart(9, "0")}`;
-}
-
 /** Reads `seconds` or `seconds.n…` (missing digits are zeros on the right: `1.5` is half past one). */
 export function parseTimestamp(text: string): Nanos {
   const [seconds = "0", fraction = ""] = text.split(".");
   return BigInt(seconds) * SECOND + BigInt(fraction.padEnd(9, "0"));
-}
-
-/** `0.0.n-seconds-nnnnnnnnn`, the spelling of the mirror node. */
-export function transactionIdText(payer: number | string, validStart: Nanos): string {
-  return `0.0.${payer}-${timestampText(validStart, "-")}`;
 }

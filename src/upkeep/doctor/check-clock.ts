@@ -2,7 +2,7 @@ import type { Settings } from "../../config.ts";
 import type { MirrorNode } from "../../ledger/mirror/node.ts";
 import { msOf } from "../../ledger/transaction-id.ts";
 import { openPostgres, runStatement } from "../../store/postgres.ts";
-import { type Finding, reasonOf, unset, well, wrong } from "./finding.ts";
+import { type Finding, reasonOf, unset, well, wrong } from "../finding.ts";
 
 const LIMITS = { deadlineMs: 4_000 } as const;
 /** Clocks that follow NTP differ by milliseconds. */

@@ -5,8 +5,8 @@ import { hbarText, readOperatorAccount } from "../../ledger/operator-account.ts"
 import { mirrorKeyOf, readOperatorKey } from "../../ledger/operator-key.ts";
 import { isSatisfied, type PrimitiveKey, readPublicKey } from "../../ledger/public-key.ts";
 import { takesMessagesOf, unfitBecause } from "../../publishing/check-topic.ts";
+import { type Finding, unset, well, wrong } from "../finding.ts";
 import { STARS_LEFT_MIN, starsLeft } from "../operator-balance.ts";
-import { type Finding, unset, well, wrong } from "./finding.ts";
 
 const LIMITS = { deadlineMs: 4_000 } as const;
 /** The first call to a node connects. */

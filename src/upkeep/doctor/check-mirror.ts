@@ -1,10 +1,10 @@
 import type { Settings } from "../../config.ts";
 import { MirrorError } from "../../ledger/mirror/error.ts";
-import { createMirrorNode, type MirrorNode } from "../../ledger/mirror/node.ts";
+import { MirrorClient, type MirrorNode } from "../../ledger/mirror/node.ts";
 import { msOf } from "../../ledger/transaction-id.ts";
 import { silentLogger } from "../../log.ts";
+import { type Finding, reasonOf, unset, well, wrong } from "../finding.ts";
 import { MIRROR_BEHIND_MS } from "../judge-reports.ts";
-import { type Finding, reasonOf, unset, well, wrong } from "./finding.ts";
 
 const LIMITS = { deadlineMs: 4_000 } as const;
 /** An id that no transaction has. */
@@ -38,7 +38,7 @@ export async function checkMirror(settings: Settings, now: number): Promise<Find
 }
 
 async function faultOf(url: string, settings: Settings, now: number): Promise<string | undefined> {
-  const mirror = createMirrorNode({ urls: [url], log: silentLogger });
+  const mirror = new MirrorClient({ urls: [url], log: silentLogger });
   try {
     const block = await mirror.newestBlock(LIMITS);
     const behindMs = block === null ? 0 : now - msOf(block.to);

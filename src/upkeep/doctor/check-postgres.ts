@@ -9,7 +9,7 @@ import {
   runStatement,
   type Sql,
 } from "../../store/postgres.ts";
-import { type Finding, reasonOf, unset, well, wrong } from "./finding.ts";
+import { type Finding, reasonOf, unset, well, wrong } from "../finding.ts";
 
 interface Server {
   readonly version: number;

@@ -6,7 +6,7 @@ import {
   type Redis,
   runCommand,
 } from "../../store/redis.ts";
-import { type Finding, reasonOf, unset, well, wrong } from "./finding.ts";
+import { type Finding, reasonOf, unset, well, wrong } from "../finding.ts";
 
 const DEADLINE_MS = 2_000;
 /** Written to learn whether Redis takes writes: a full one, or a replica, still answers reads. */

@@ -1,17 +1,17 @@
 import type { Settings } from "../../config.ts";
 import { MirrorError } from "../../ledger/mirror/error.ts";
-import { createMirrorNode, type MirrorNode } from "../../ledger/mirror/node.ts";
+import { MirrorClient, type MirrorNode } from "../../ledger/mirror/node.ts";
 import { silentLogger } from "../../log.ts";
 import { withDeadline } from "../../with-deadline.ts";
+import { type Finding, reasonOf, unset, well, wrong } from "../finding.ts";
 import { checkClock } from "./check-clock.ts";
 import { checkBalance, checkConsensus, checkOperatorKey, checkTopics } from "./check-ledger.ts";
 import { checkMirror } from "./check-mirror.ts";
 import { checkPostgres } from "./check-postgres.ts";
 import { checkRedis } from "./check-redis.ts";
-import { type Finding, reasonOf, unset, well, wrong } from "./finding.ts";
 
 /** One thing that an environment names. */
-export interface DoctorCheck extends Finding {
+export interface DoctorCheck extends Pick<Finding, "message" | "fix"> {
   readonly name: string;
   readonly ok: boolean;
 }
@@ -39,7 +39,7 @@ export async function examine(
   forProcess?: "serve" | "work",
 ): Promise<Diagnosis> {
   const { MIRROR_NODE_URL: urls } = settings;
-  const mirror = urls && createMirrorNode({ urls, log: silentLogger });
+  const mirror = urls && new MirrorClient({ urls, log: silentLogger });
   const asking = checksOf(settings, mirror, forProcess === "serve");
   const names = Object.keys(asking) as (keyof typeof asking)[];
   const found = new Map<string, DoctorCheck>();

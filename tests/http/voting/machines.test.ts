@@ -10,7 +10,7 @@ import { targetOf } from "../../../actors/content.ts";
 import { DAY_MS, dayOf, endOfDay } from "../../../actors/day.ts";
 import { createGroupCommit } from "../../../src/journal/group-commit.ts";
 import type { DecidedStar } from "../../../src/journal/star-record.ts";
-import { createMirrorNode } from "../../../src/ledger/mirror/node.ts";
+import { MirrorClient } from "../../../src/ledger/mirror/node.ts";
 import { silentLogger } from "../../../src/log.ts";
 import { openPostgres } from "../../../src/store/postgres.ts";
 import { createHoldingsCheck } from "../../../src/upkeep/holdings-check/check.ts";
@@ -172,7 +172,7 @@ test("an event's day counts each NFT once, and shows what has counted", async ({
 
 /** The holdings check, as a worker runs it. */
 async function checkHoldings({ sql, hedera, collectionA, collectionB }: Service): Promise<void> {
-  const mirror = createMirrorNode({ urls: [hedera.mirrorUrl], log: silentLogger });
+  const mirror = new MirrorClient({ urls: [hedera.mirrorUrl], log: silentLogger });
   const check = createHoldingsCheck({
     sql,
     mirror,

@@ -6,7 +6,7 @@ import { createFailover } from "../../../src/ledger/failover.ts";
 import { MirrorError, type MirrorFault } from "../../../src/ledger/mirror/error.ts";
 import { createLanes } from "../../../src/ledger/mirror/lanes.ts";
 import { Budget } from "../../../src/ledger/mirror/limits.ts";
-import { createMirrorNode, type MirrorNode } from "../../../src/ledger/mirror/node.ts";
+import { MirrorClient, type MirrorNode } from "../../../src/ledger/mirror/node.ts";
 import { nftsSchema } from "../../../src/ledger/mirror/schemas.ts";
 import { MirrorTransport } from "../../../src/ledger/mirror/transport.ts";
 import { silentLogger } from "../../../src/log.ts";
@@ -202,7 +202,7 @@ test("a node that failed comes last for ten seconds, then one request tries it",
 test("a base URL may end in a slash, a path, or the interface's own path", async () => {
   await withStubs([answers], async (_, [stub]) => {
     for (const path of ["/", "/x/", "/x/api/v1", "/api/v1/"]) {
-      const mirror = createMirrorNode({ urls: [stub.url + path], log: silentLogger });
+      const mirror = new MirrorClient({ urls: [stub.url + path], log: silentLogger });
       await mirror.nftsOf(WALLET, [A]);
       await mirror.close();
     }
@@ -211,7 +211,7 @@ test("a base URL may end in a slash, a path, or the interface's own path", async
       ["/api/v1", "/x/api/v1", "/x/api/v1", "/api/v1"],
     );
   });
-  assert.throws(() => createMirrorNode({ urls: [], log: silentLogger }), RangeError);
+  assert.throws(() => new MirrorClient({ urls: [], log: silentLogger }), RangeError);
 });
 
 /** Holds every request until the test lets some go. */

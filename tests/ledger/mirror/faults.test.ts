@@ -5,7 +5,7 @@ import { test } from "uvu";
 import { bounds } from "../../../src/bounds.ts";
 import { MirrorError, type MirrorFault } from "../../../src/ledger/mirror/error.ts";
 import { Budget } from "../../../src/ledger/mirror/limits.ts";
-import { createMirrorNode } from "../../../src/ledger/mirror/node.ts";
+import { MirrorClient } from "../../../src/ledger/mirror/node.ts";
 import { blocksSchema } from "../../../src/ledger/mirror/schemas.ts";
 import { MirrorTransport } from "../../../src/ledger/mirror/transport.ts";
 import { silentLogger } from "../../../src/log.ts";
@@ -91,7 +91,7 @@ test("a node that never finishes its TLS handshake holds no reader past the dead
   const server = createServer((socket) => void sockets.push(socket)).listen(0, "127.0.0.1");
   await once(server, "listening");
   const { port } = server.address() as { port: number };
-  const mirror = createMirrorNode({ urls: [`https://127.0.0.1:${port}`], log: silentLogger });
+  const mirror = new MirrorClient({ urls: [`https://127.0.0.1:${port}`], log: silentLogger });
   const startedAt = performance.now();
   await assert.rejects(mirror.account(WALLET, { deadlineMs: 200 }), faultOf("timeout"));
   assert.ok(performance.now() - startedAt < 200 + SLACK_MS);
@@ -153,7 +153,7 @@ test("a port without a listener is an error", async () => {
   const { port } = server.address() as { port: number };
   server.close();
   await once(server, "close");
-  const mirror = createMirrorNode({ urls: [`http://127.0.0.1:${port}`], log: silentLogger });
+  const mirror = new MirrorClient({ urls: [`http://127.0.0.1:${port}`], log: silentLogger });
   await assert.rejects(mirror.account(WALLET), faultOf("network"));
   await mirror.close();
 });

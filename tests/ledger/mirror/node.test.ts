@@ -1,8 +1,7 @@
 import * as assert from "node:assert/strict";
 import { test } from "uvu";
 import { MirrorError } from "../../../src/ledger/mirror/error.ts";
-import type { MessagesFrom } from "../../../src/ledger/mirror/lists.ts";
-import type { MirrorNode } from "../../../src/ledger/mirror/node.ts";
+import type { MessagesFrom, MirrorNode } from "../../../src/ledger/mirror/node.ts";
 import { nftRow, sendJson, withStubs } from "./stub.ts";
 
 /** Answers that were not recorded, in the shape the interface's own description gives them. */

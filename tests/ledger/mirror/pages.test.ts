@@ -190,10 +190,10 @@ test("a base URL may have a path, which links may carry or leave out", async () 
           }),
       ],
       async (_, [stub]) => {
-        const { createMirrorNode } = await import("../../../src/ledger/mirror/node.ts");
+        const { MirrorClient } = await import("../../../src/ledger/mirror/node.ts");
         const { silentLogger } = await import("../../../src/log.ts");
         for (const base of [`${stub.url}/mirror`, `${stub.url}/mirror/api/v1/`]) {
-          const mirror = createMirrorNode({ urls: [base], log: silentLogger });
+          const mirror = new MirrorClient({ urls: [base], log: silentLogger });
           assert.deepEqual(await serialsOf(mirror, WALLET, A), [3, 9]);
           assert.equal(stub.asked.at(-1), `/mirror${FIRST}&serialnumber=lt:9`);
           await mirror.close();

@@ -7,7 +7,7 @@ import { test } from "uvu";
 import { bounds } from "../../../src/bounds.ts";
 import { createHoldingsReader } from "../../../src/holdings/read-holdings.ts";
 import { MirrorError, type MirrorFault } from "../../../src/ledger/mirror/error.ts";
-import { createMirrorNode } from "../../../src/ledger/mirror/node.ts";
+import { MirrorClient } from "../../../src/ledger/mirror/node.ts";
 import { silentLogger } from "../../../src/log.ts";
 import { inSequence, mirrorStub, nftLists, type Reply, serialsOf, withStubs } from "./stub.ts";
 
@@ -95,7 +95,7 @@ for (const retryAfter of ["1", undefined]) {
 
 test("a client that is closed ends what waits to be asked again", async () => {
   const stub = await mirrorStub(tooManyRequests("30"));
-  const mirror = createMirrorNode({ urls: [stub.url], log: silentLogger });
+  const mirror = new MirrorClient({ urls: [stub.url], log: silentLogger });
   const read = mirror.account(WALLET, { deadlineMs: 60_000 }).catch((error) => error);
   while (stub.asked.length === 0) await new Promise((resolve) => setImmediate(resolve));
   // Its answer has come, and the pause has started.
@@ -116,7 +116,7 @@ test("a node that is busy from the start is asked on; one that never answers is 
   const silent = await mirrorStub(() => undefined);
   const limits = { deadlineMs: 20_000 };
   const read = async ({ url }: { readonly url: string }) => {
-    const mirror = createMirrorNode({ urls: [url], log: silentLogger, firstAnswerMs: 200 });
+    const mirror = new MirrorClient({ urls: [url], log: silentLogger, firstAnswerMs: 200 });
     try {
       return await serialsOf(mirror, WALLET, A, limits);
     } finally {

@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { ReadLimits } from "../../../src/ledger/mirror/limits.ts";
-import { createMirrorNode, type MirrorNode } from "../../../src/ledger/mirror/node.ts";
+import { MirrorClient, type MirrorNode } from "../../../src/ledger/mirror/node.ts";
 import { silentLogger } from "../../../src/log.ts";
 
 /** A server that says what a test wants a mirror node to say. */
@@ -65,7 +65,7 @@ export async function withStubs<T>(
   if (first === undefined) throw new RangeError("no stub");
   const stubs = [first, ...others] as const;
   const urls = stubs.map((stub) => stub.url);
-  const mirror = createMirrorNode({ urls, log: silentLogger, isLasting });
+  const mirror = new MirrorClient({ urls, log: silentLogger, isLasting });
   try {
     return await run(mirror, stubs);
   } finally {

@@ -2,14 +2,10 @@ import * as assert from "node:assert/strict";
 import { generateKeyPairSync } from "node:crypto";
 import hapi from "@hashgraph/proto";
 import { test } from "uvu";
+import { formatTimestamp, mirrorTransactionId } from "../../../src/ledger/transaction-id.ts";
 import { startConsensusNodes } from "../../../src/local/hedera/consensus-node.ts";
 import { ed25519Key } from "../../../src/local/hedera/keys.ts";
-import {
-  nanosOfMs,
-  SECOND,
-  timestampText,
-  transactionIdText,
-} from "../../../src/local/hedera/timestamps.ts";
+import { nanosOfMs, SECOND } from "../../../src/local/hedera/timestamps.ts";
 import { type Draft, hapiClient, int64, submitMessage, transactionBytes } from "./hapi-client.ts";
 import { type Body, newHolder, rawPublicKey, testNetwork } from "./network.ts";
 
@@ -117,7 +113,7 @@ test("where the clock is set back the ledger's time goes on, and takes transacti
   assert.equal((await node.send(transactionBytes(given))).code, "OK");
   const { status } = await node.receipts(network.operator.id, given.validStart);
   assert.equal(status, "SUCCESS");
-  assert.equal(ledger.lastConsensus(), timestampText(time));
+  assert.equal(ledger.lastConsensus(), formatTimestamp(time));
   node.close();
   await network.close();
 });
@@ -299,7 +295,7 @@ async function messageCount(): Promise<number> {
 }
 
 function mirrorId({ payer, validStart }: Draft): string {
-  return transactionIdText(payer.id.slice(4), validStart);
+  return mirrorTransactionId({ payer: payer.id, validStart });
 }
 
 /** Receipts, as soon as a transaction has so many outcomes. */

@@ -2,7 +2,7 @@ import type { Clock, FollowedClock } from "../../../src/clock.ts";
 import { followClock } from "../../../src/clock.ts";
 import { createHoldingsReader } from "../../../src/holdings/read-holdings.ts";
 import { compareMint } from "../../../src/journal/fold-mint.ts";
-import { createMirrorNode, type MirrorNode } from "../../../src/ledger/mirror/node.ts";
+import { MirrorClient, type MirrorNode } from "../../../src/ledger/mirror/node.ts";
 import { silentLogger } from "../../../src/log.ts";
 import { openPostgres, readDatabaseClock, type Sql } from "../../../src/store/postgres.ts";
 import {
@@ -70,7 +70,7 @@ export async function setStage(): Promise<Stage> {
     () => undefined,
   );
   const hedera = await startLocalHedera({ now: real.now, consensusDelayMs: 0 });
-  const connect = () => createMirrorNode({ urls: [hedera.mirrorUrl], log: silentLogger });
+  const connect = () => new MirrorClient({ urls: [hedera.mirrorUrl], log: silentLogger });
   const treasury = await hedera.ledger.createAccount({ key: null });
   const collection = (name: string) =>
     hedera.ledger.createCollection({ treasury, name, symbol: name });

@@ -8,7 +8,7 @@ import { test } from "uvu";
 import { table } from "../../../src/cli/output.ts";
 import { compareMint } from "../../../src/journal/fold-mint.ts";
 import { MirrorError } from "../../../src/ledger/mirror/error.ts";
-import { createMirrorNode } from "../../../src/ledger/mirror/node.ts";
+import { MirrorClient } from "../../../src/ledger/mirror/node.ts";
 import { silentLogger } from "../../../src/log.ts";
 import { openPostgres, type Sql } from "../../../src/store/postgres.ts";
 import { createHoldingsCheck } from "../../../src/upkeep/holdings-check/check.ts";
@@ -87,7 +87,7 @@ test("10,000 serials that did not move are checked on three mints with at most 1
   await starAll(engine);
   const sold = new Set<number>();
   const stub = await mirrorStub((...asked) => mirrorOf(sold)(...asked));
-  const mirror = createMirrorNode({ urls: [stub.url], log: silentLogger });
+  const mirror = new MirrorClient({ urls: [stub.url], log: silentLogger });
   const { sql, clock } = engine;
   const check = createHoldingsCheck({ sql, mirror, clock, log: silentLogger, collections });
 

@@ -4,9 +4,8 @@ import type { Page } from "../page.ts";
 
 /** The runbook: what each alarm means, and what to do. */
 export function alarmsPage(): Page {
-  const entries: readonly (readonly [string, RunbookEntry])[] = Object.entries(RUNBOOK);
   const body = html`<p class="lead">What each line of the verdict and each alert means, and what to do. The same text is in <code>docs/operating/alarms.md</code>.</p>
-${entries.map(([anchor, entry]) => entryOf(anchor, entry))}`;
+${[...RUNBOOK].map(([anchor, entry]) => entryOf(anchor, entry))}`;
   return { path: "/alarms", nav: "Alarms", show: async () => ({ title: "Alarms", body }) };
 }
 

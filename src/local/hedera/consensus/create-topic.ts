@@ -1,8 +1,8 @@
 import hapi, { type proto as Hapi } from "@hashgraph/proto";
 import { keyHex } from "../keys.ts";
+import { LedgerRefusal } from "../refusal.ts";
 import { newest, type State, type Turn } from "../state/state.ts";
 import { addTopic } from "../state/topics.ts";
-import { PrecheckFailure } from "./codes.ts";
 import {
   accountNum,
   checkMemo,
@@ -18,7 +18,7 @@ const AUTO_RENEW_MAX_S = 8_000_001;
  * ConsensusCreateTopic at consensus.
  *
  * @returns the topic's number
- * @throws PrecheckFailure with the code of the receipt; nothing happens then
+ * @throws LedgerRefusal with the code of the receipt; nothing happens then
  */
 export function createTopic(
   transaction: SubmittedTransaction,
@@ -30,7 +30,7 @@ export function createTopic(
   const feeScheduleKey = readKey(body.feeScheduleKey);
   const period = Number(body.autoRenewPeriod?.seconds ?? 0);
   if (!(period >= AUTO_RENEW_MIN_S && period <= AUTO_RENEW_MAX_S)) {
-    throw new PrecheckFailure("AUTORENEW_DURATION_NOT_IN_RANGE");
+    throw new LedgerRefusal("AUTORENEW_DURATION_NOT_IN_RANGE");
   }
   requireSignature(transaction, adminKey);
   const renewer = body.autoRenewAccount == null ? null : accountNum(body.autoRenewAccount);
@@ -56,15 +56,15 @@ export function createTopic(
 function requireRenewer(transaction: SubmittedTransaction, state: State, num: number): void {
   const account = newest(state.accounts.get(num));
   if (account === undefined || account.deleted) {
-    throw new PrecheckFailure("INVALID_AUTORENEW_ACCOUNT");
+    throw new LedgerRefusal("INVALID_AUTORENEW_ACCOUNT");
   }
   requireSignature(transaction, account.key);
 }
 
-/** @throws PrecheckFailure when a key is there that no signature could ever satisfy */
+/** @throws LedgerRefusal when a key is there that no signature could ever satisfy */
 function readKey(given: Hapi.IKey | null | undefined): string | null {
   if (given == null) return null;
-  if (!isUsable(given)) throw new PrecheckFailure("BAD_ENCODING");
+  if (!isUsable(given)) throw new LedgerRefusal("BAD_ENCODING");
   return keyHex(hapi.proto.Key.encode(given).finish());
 }
 

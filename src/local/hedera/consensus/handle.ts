@@ -1,3 +1,4 @@
+import { LedgerRefusal } from "../refusal.ts";
 import {
   newest,
   recentTransactions,
@@ -7,7 +8,7 @@ import {
 } from "../state/state.ts";
 import { addTransaction } from "../state/transactions.ts";
 import { SECOND } from "../timestamps.ts";
-import { PrecheckFailure, type ResponseCode } from "./codes.ts";
+import type { ResponseCode } from "./codes.ts";
 import { createTopic } from "./create-topic.ts";
 import { submitMessage } from "./submit-message.ts";
 import { type SubmittedTransaction, topicNum } from "./transaction.ts";
@@ -58,14 +59,14 @@ function outcome(
   const { operation } = transaction;
   try {
     checkAgain(transaction, turn);
-    if (failWith !== undefined) throw new PrecheckFailure(failWith);
+    if (failWith !== undefined) throw new LedgerRefusal(failWith);
     const entity =
       operation.kind === "create-topic"
         ? createTopic(transaction, operation.body, turn)
         : submitMessage(transaction, operation.body, turn);
     return { status: "SUCCESS", entity };
   } catch (error) {
-    if (!(error instanceof PrecheckFailure)) throw error;
+    if (!(error instanceof LedgerRefusal)) throw error;
     const topic = operation.kind === "submit-message" && operation.body.topicID;
     return { status: error.code, entity: topic ? topicNum(topic) : null };
   }
@@ -75,14 +76,14 @@ function outcome(
 function checkAgain(transaction: SubmittedTransaction, { state, at }: Turn): void {
   const { payer, validStart, validDuration, signatures } = transaction;
   if (recentTransactions(state, transactionKey(payer, validStart), at).length > 0) {
-    throw new PrecheckFailure("DUPLICATE_TRANSACTION");
+    throw new LedgerRefusal("DUPLICATE_TRANSACTION");
   }
   if (validStart + BigInt(validDuration) * SECOND < at) {
-    throw new PrecheckFailure("TRANSACTION_EXPIRED");
+    throw new LedgerRefusal("TRANSACTION_EXPIRED");
   }
   const account = newest(state.accounts.get(payer));
-  if (account === undefined || account.deleted) throw new PrecheckFailure("PAYER_ACCOUNT_DELETED");
+  if (account === undefined || account.deleted) throw new LedgerRefusal("PAYER_ACCOUNT_DELETED");
   if (account.key === null || !signatures.satisfy(account.key)) {
-    throw new PrecheckFailure("INVALID_PAYER_SIGNATURE");
+    throw new LedgerRefusal("INVALID_PAYER_SIGNATURE");
   }
 }

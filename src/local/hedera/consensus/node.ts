@@ -7,9 +7,10 @@ import {
 import hapi, { type proto as Hapi } from "@hashgraph/proto";
 import { coerceError } from "../../../errors.ts";
 import type { Ledger } from "../ledger.ts";
+import { LedgerRefusal } from "../refusal.ts";
 import { newest, transactionKey } from "../state/state.ts";
 import { balanceAnswer, precheckAnswer, receiptAnswer, refusalAnswer } from "./answers.ts";
-import { PrecheckFailure, type ResponseCode } from "./codes.ts";
+import type { ResponseCode } from "./codes.ts";
 import { handle } from "./handle.ts";
 import { precheck } from "./precheck.ts";
 import { accountNum, instant, readTransaction } from "./transaction.ts";
@@ -101,13 +102,13 @@ function accept(
   try {
     const transaction = readTransaction(bytes);
     const price = precheck(transaction, ledger, num);
-    if (order.ended) throw new PrecheckFailure("PLATFORM_NOT_ACTIVE");
+    if (order.ended) throw new LedgerRefusal("PLATFORM_NOT_ACTIVE");
     const key = transactionKey(transaction.payer, transaction.validStart);
     const step = handle(transaction, { price, failWith });
     receipts.accept(num, key, order.take(step, consensusDelayMs));
     return { code: "OK", cost: 0 };
   } catch (error) {
-    if (!(error instanceof PrecheckFailure)) throw error;
+    if (!(error instanceof LedgerRefusal)) throw error;
     return { code: error.code, cost: error.cost };
   }
 }

@@ -1,7 +1,7 @@
 import type { Ledger } from "../ledger.ts";
+import { LedgerRefusal } from "../refusal.ts";
 import { newest, type State, transactionKey } from "../state/state.ts";
 import { type Nanos, nanosOfMs, SECOND } from "../timestamps.ts";
-import { PrecheckFailure } from "./codes.ts";
 import { priceOf } from "./fees.ts";
 import { type Operation, type SubmittedTransaction, topicNum } from "./transaction.ts";
 
@@ -20,48 +20,48 @@ const UNDER_WAY_MAX = 10_000;
  *
  * @param node number of the node's account
  * @returns the price in tinybars
- * @throws PrecheckFailure at the first that fails
+ * @throws LedgerRefusal at the first that fails
  */
 export function precheck(
   transaction: SubmittedTransaction,
   { order, receipts }: Pick<Ledger, "order" | "receipts">,
   node: number,
 ): number {
-  if (transaction.node !== node) throw new PrecheckFailure("INVALID_NODE_ACCOUNT");
+  if (transaction.node !== node) throw new LedgerRefusal("INVALID_NODE_ACCOUNT");
   checkTime(transaction, nanosOfMs(order.now()));
   const key = transactionKey(transaction.payer, transaction.validStart);
-  if (receipts.knownTo(node, key)) throw new PrecheckFailure("DUPLICATE_TRANSACTION");
-  if (order.depth >= UNDER_WAY_MAX) throw new PrecheckFailure("BUSY");
+  if (receipts.knownTo(node, key)) throw new LedgerRefusal("DUPLICATE_TRANSACTION");
+  if (order.depth >= UNDER_WAY_MAX) throw new LedgerRefusal("BUSY");
   const toCostlyTopic = checkContent(transaction.operation, order.state);
   const payer = newest(order.state.accounts.get(transaction.payer));
-  if (payer === undefined) throw new PrecheckFailure("PAYER_ACCOUNT_NOT_FOUND");
-  if (payer.deleted) throw new PrecheckFailure("PAYER_ACCOUNT_DELETED");
+  if (payer === undefined) throw new LedgerRefusal("PAYER_ACCOUNT_NOT_FOUND");
+  if (payer.deleted) throw new LedgerRefusal("PAYER_ACCOUNT_DELETED");
   if (payer.key === null || !transaction.signatures.satisfy(payer.key)) {
-    throw new PrecheckFailure("INVALID_SIGNATURE");
+    throw new LedgerRefusal("INVALID_SIGNATURE");
   }
   const price = priceOf(transaction, toCostlyTopic);
-  if (transaction.maxFee < BigInt(price)) throw new PrecheckFailure("INSUFFICIENT_TX_FEE", price);
+  if (transaction.maxFee < BigInt(price)) throw new LedgerRefusal("INSUFFICIENT_TX_FEE", "", price);
   return price;
 }
 
 function checkTime({ validStart, validDuration }: SubmittedTransaction, now: Nanos): void {
   if (!(validDuration >= DURATION_MIN_S && validDuration <= DURATION_MAX_S)) {
-    throw new PrecheckFailure("INVALID_TRANSACTION_DURATION");
+    throw new LedgerRefusal("INVALID_TRANSACTION_DURATION");
   }
   const usable = BigInt(validDuration - VALIDITY_BUFFER_S) * SECOND;
-  if (validStart + usable <= now) throw new PrecheckFailure("TRANSACTION_EXPIRED");
-  if (validStart > now) throw new PrecheckFailure("INVALID_TRANSACTION_START");
+  if (validStart + usable <= now) throw new LedgerRefusal("TRANSACTION_EXPIRED");
+  if (validStart > now) throw new LedgerRefusal("INVALID_TRANSACTION_START");
 }
 
 /** @returns whether the topic charges custom fees */
 function checkContent(operation: Operation, state: State): boolean {
   if (operation.kind === "create-topic") return false;
   const { topicID, message } = operation.body;
-  if (topicID == null) throw new PrecheckFailure("INVALID_TOPIC_ID");
-  if (!message?.length) throw new PrecheckFailure("INVALID_TOPIC_MESSAGE");
+  if (topicID == null) throw new LedgerRefusal("INVALID_TOPIC_ID");
+  if (!message?.length) throw new LedgerRefusal("INVALID_TOPIC_MESSAGE");
   // The network finds the next two out at consensus and charges for them; here they fail early.
-  if (message.length > MESSAGE_BYTES_MAX) throw new PrecheckFailure("MESSAGE_SIZE_TOO_LARGE");
+  if (message.length > MESSAGE_BYTES_MAX) throw new LedgerRefusal("MESSAGE_SIZE_TOO_LARGE");
   const topic = newest(state.topics.get(topicNum(topicID))?.versions);
-  if (topic === undefined || topic.deleted) throw new PrecheckFailure("INVALID_TOPIC_ID");
+  if (topic === undefined || topic.deleted) throw new LedgerRefusal("INVALID_TOPIC_ID");
   return topic.customFees.length > 0;
 }

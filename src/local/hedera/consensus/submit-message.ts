@@ -1,8 +1,8 @@
 import type { proto as Hapi } from "@hashgraph/proto";
+import { LedgerRefusal } from "../refusal.ts";
 import type { Chunk } from "../state/events.ts";
 import { newest, type Turn } from "../state/state.ts";
 import { addMessage } from "../state/topics.ts";
-import { PrecheckFailure } from "./codes.ts";
 import {
   accountNum,
   instant,
@@ -15,7 +15,7 @@ import {
  * ConsensusSubmitMessage at consensus (`ConsensusSubmitMessageHandler`).
  *
  * @returns the topic's number
- * @throws PrecheckFailure with the code of the receipt; nothing happens then
+ * @throws LedgerRefusal with the code of the receipt; nothing happens then
  */
 export function submitMessage(
   transaction: SubmittedTransaction,
@@ -24,7 +24,7 @@ export function submitMessage(
 ): number {
   const num = topicNum(body.topicID ?? {});
   const topic = newest(turn.state.topics.get(num)?.versions);
-  if (topic === undefined || topic.deleted) throw new PrecheckFailure("INVALID_TOPIC_ID");
+  if (topic === undefined || topic.deleted) throw new LedgerRefusal("INVALID_TOPIC_ID");
   requireSignature(transaction, topic.submitKey);
   const message = body.message ?? new Uint8Array(0);
   const chunk = readChunk(transaction, body.chunkInfo);
@@ -39,15 +39,15 @@ function readChunk(
   if (given == null) return null;
   const { number = 0, total = 0, initialTransactionID: initial } = given;
   if (number == null || total == null || number < 1 || number > total) {
-    throw new PrecheckFailure("INVALID_CHUNK_NUMBER");
+    throw new LedgerRefusal("INVALID_CHUNK_NUMBER");
   }
   const start = initial?.transactionValidStart;
   if (start == null || accountNum(initial?.accountID ?? {}) !== payer) {
-    throw new PrecheckFailure("INVALID_CHUNK_TRANSACTION_ID");
+    throw new LedgerRefusal("INVALID_CHUNK_TRANSACTION_ID");
   }
   const initialStart = instant(start);
   if (number === 1 && initialStart !== validStart) {
-    throw new PrecheckFailure("INVALID_CHUNK_TRANSACTION_ID");
+    throw new LedgerRefusal("INVALID_CHUNK_TRANSACTION_ID");
   }
   const { nonce, scheduled } = initial ?? {};
   return {

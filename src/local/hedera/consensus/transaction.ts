@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import hapi, { type proto as Hapi } from "@hashgraph/proto";
+import { LedgerRefusal } from "../refusal.ts";
 import { type Nanos, SECOND } from "../timestamps.ts";
-import { PrecheckFailure } from "./codes.ts";
 import { signaturesOver } from "./signatures.ts";
 
 /** A transaction as it came in, decoded and whole, but not yet believed. */
@@ -18,18 +18,18 @@ const MEMO_BYTES_MAX = 100;
 /**
  * Decodes the bytes of a `Transaction`.
  *
- * @throws PrecheckFailure when they are not a well-formed transaction of a kind known here
+ * @throws LedgerRefusal when they are not a well-formed transaction of a kind known here
  */
 export function readTransaction(bytes: Uint8Array) {
-  if (bytes.length > TRANSACTION_BYTES_MAX) throw new PrecheckFailure("TRANSACTION_OVERSIZE");
+  if (bytes.length > TRANSACTION_BYTES_MAX) throw new LedgerRefusal("TRANSACTION_OVERSIZE");
   const { signed, signedBytes, body } = decode(bytes);
   const id = body.transactionID;
-  if (id?.accountID == null) throw new PrecheckFailure("INVALID_TRANSACTION_ID");
-  if (id.scheduled || id.nonce) throw new PrecheckFailure("TRANSACTION_ID_FIELD_NOT_ALLOWED");
+  if (id?.accountID == null) throw new LedgerRefusal("INVALID_TRANSACTION_ID");
+  if (id.scheduled || id.nonce) throw new LedgerRefusal("TRANSACTION_ID_FIELD_NOT_ALLOWED");
   const maxFee = BigInt.asIntN(64, BigInt(String(body.transactionFee ?? 0)));
-  if (maxFee < 0n) throw new PrecheckFailure("INSUFFICIENT_TX_FEE");
+  if (maxFee < 0n) throw new LedgerRefusal("INSUFFICIENT_TX_FEE");
   if (body.transactionValidDuration == null) {
-    throw new PrecheckFailure("INVALID_TRANSACTION_DURATION");
+    throw new LedgerRefusal("INVALID_TRANSACTION_DURATION");
   }
   return {
     payer: accountNum(id.accountID),
@@ -62,31 +62,31 @@ function isHome(id: Pick<Hapi.ITopicID, "shardNum" | "realmNum">): boolean {
 /**
  * A protobuf timestamp in nanoseconds.
  *
- * @throws PrecheckFailure when it is absent or no instant the ledger could store
+ * @throws LedgerRefusal when it is absent or no instant the ledger could store
  */
 export function instant(given: Hapi.ITimestamp | null | undefined): Nanos {
   const seconds = BigInt(String(given?.seconds ?? -1));
   const nanos = given?.nanos ?? 0;
   if (seconds < 0n || seconds > 9_000_000_000n || nanos < 0 || nanos >= Number(SECOND)) {
-    throw new PrecheckFailure("INVALID_TRANSACTION_START");
+    throw new LedgerRefusal("INVALID_TRANSACTION_START");
   }
   return seconds * SECOND + BigInt(nanos);
 }
 
-/** @throws PrecheckFailure when a memo is too long, or holds a zero byte */
+/** @throws LedgerRefusal when a memo is too long, or holds a zero byte */
 export function checkMemo(memo: string): Uint8Array {
   const bytes = Buffer.from(memo, "utf8");
-  if (bytes.length > MEMO_BYTES_MAX) throw new PrecheckFailure("MEMO_TOO_LONG");
-  if (bytes.includes(0)) throw new PrecheckFailure("INVALID_ZERO_BYTE_IN_STRING");
+  if (bytes.length > MEMO_BYTES_MAX) throw new LedgerRefusal("MEMO_TOO_LONG");
+  if (bytes.includes(0)) throw new LedgerRefusal("INVALID_ZERO_BYTE_IN_STRING");
   return bytes;
 }
 
 /**
  * @param key hex of a protobuf `Key`
- * @throws PrecheckFailure when there is a key and the transaction's signatures do not satisfy it
+ * @throws LedgerRefusal when there is a key and the transaction's signatures do not satisfy it
  */
 export function requireSignature({ signatures }: SubmittedTransaction, key: string | null): void {
-  if (key !== null && !signatures.satisfy(key)) throw new PrecheckFailure("INVALID_SIGNATURE");
+  if (key !== null && !signatures.satisfy(key)) throw new LedgerRefusal("INVALID_SIGNATURE");
 }
 
 function decode(bytes: Uint8Array) {
@@ -95,10 +95,10 @@ function decode(bytes: Uint8Array) {
     const { signedTransactionBytes: signedBytes } = proto.Transaction.decode(bytes);
     const signed = proto.SignedTransaction.decode(signedBytes);
     const body = proto.TransactionBody.decode(signed.bodyBytes);
-    if (signedBytes.length === 0) throw new PrecheckFailure("INVALID_TRANSACTION");
+    if (signedBytes.length === 0) throw new LedgerRefusal("INVALID_TRANSACTION");
     return { signed, signedBytes, body };
   } catch (error) {
-    throw error instanceof PrecheckFailure ? error : new PrecheckFailure("INVALID_TRANSACTION");
+    throw error instanceof LedgerRefusal ? error : new LedgerRefusal("INVALID_TRANSACTION");
   }
 }
 
@@ -109,5 +109,5 @@ function readOperation(body: Hapi.ITransactionBody): Operation {
   if (body.consensusCreateTopic != null) {
     return { kind: "create-topic", body: body.consensusCreateTopic };
   }
-  throw new PrecheckFailure("NOT_SUPPORTED");
+  throw new LedgerRefusal("NOT_SUPPORTED");
 }

@@ -1,8 +1,9 @@
-import { entityId } from "../entity-id.ts";
+import { entityId } from "../../../ledger/entity-id.ts";
+import { formatTimestamp } from "../../../ledger/transaction-id.ts";
 import { meets } from "../sorted.ts";
 import type { AccountVersion } from "../state/events.ts";
 import { newest, type Versions } from "../state/state.ts";
-import { SECOND, timestampText } from "../timestamps.ts";
+import { SECOND } from "../timestamps.ts";
 import { readAccountReference, readEntityNum, toBase32 } from "./account-reference.ts";
 import { notFound } from "./errors.ts";
 import { type Endpoint, MAX_AGE, pageOf } from "./exchange.ts";
@@ -64,7 +65,7 @@ export const getContract: Endpoint = ({ view, query, part }) => {
       permanent_removal: null,
       proxy_account_id: null,
       runtime_bytecode: null,
-      timestamp: { from: timestampText(contract.at), to: null },
+      timestamp: { from: formatTimestamp(contract.at), to: null },
     },
   };
 };
@@ -111,7 +112,7 @@ function showAccount(view: View, account: AccountVersion, versions: Versions<Acc
     auto_renew_period: period,
     balance: {
       balance,
-      timestamp: balanceAt === null ? null : timestampText(balanceAt),
+      timestamp: balanceAt === null ? null : formatTimestamp(balanceAt),
       tokens: [],
     },
     created_timestamp: optionalTime(created),
@@ -122,7 +123,7 @@ function showAccount(view: View, account: AccountVersion, versions: Versions<Acc
     expiry_timestamp:
       period === null || created === undefined
         ? null
-        : timestampText(created + BigInt(period) * SECOND),
+        : formatTimestamp(created + BigInt(period) * SECOND),
     key: showKey(account.key),
     max_automatic_token_associations: account.maxAssociations,
     memo: account.memo,

@@ -1,6 +1,7 @@
+import { formatTimestamp } from "../../../ledger/transaction-id.ts";
 import { pick } from "../sorted.ts";
 import type { Block } from "../state/state.ts";
-import { timestampText } from "../timestamps.ts";
+
 import { type Endpoint, listAnswer, pageOf } from "./exchange.ts";
 import { checkQuery, isLongOrZero, isTimestamp, PAGE } from "./parameters.ts";
 import { numberBounds, timeBounds } from "./view.ts";
@@ -24,7 +25,7 @@ export const getBlocks: Endpoint = (request) => {
 };
 
 function showBlock(row: Block) {
-  const from = timestampText(row.from);
+  const from = formatTimestamp(row.from);
   return {
     count: row.transactions,
     gas_used: 0,
@@ -35,6 +36,6 @@ function showBlock(row: Block) {
     number: row.number,
     previous_hash: `0x${row.previousHash}`,
     size: null,
-    timestamp: { from, to: timestampText(row.to) },
+    timestamp: { from, to: formatTimestamp(row.to) },
   };
 }

@@ -1,5 +1,6 @@
+import { formatTimestamp } from "../../../ledger/transaction-id.ts";
 import { RATE } from "../consensus/fees.ts";
-import { nanosOfMs, timestampText } from "../timestamps.ts";
+import { nanosOfMs } from "../timestamps.ts";
 import { type Endpoint, MAX_AGE } from "./exchange.ts";
 import { checkQuery, isTimestamp } from "./parameters.ts";
 
@@ -19,7 +20,7 @@ export const getExchangeRate: Endpoint = ({ query }) => {
     body: {
       current_rate: rate(hour * HOUR_S),
       next_rate: rate((hour + 1) * HOUR_S),
-      timestamp: timestampText(nanosOfMs(nowMs)),
+      timestamp: formatTimestamp(nanosOfMs(nowMs)),
     },
     maxAge: MAX_AGE.list,
   };

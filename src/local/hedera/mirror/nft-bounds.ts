@@ -1,7 +1,7 @@
 import type { Bound, Sortable } from "../sorted.ts";
 import { MirrorError } from "./errors.ts";
 import type { Cursor } from "./next-link.ts";
-import { filtersOf, type Operator, type Query } from "./parameters.ts";
+import { filtersOf, type Query } from "./parameters.ts";
 
 /** The filters on one of the two columns that a list of NFTs is sorted by: one of each kind. */
 export interface Bounds {
@@ -22,8 +22,8 @@ export function boundsOf(
 ): Bounds {
   let bounds: Bounds = { name };
   for (const { operator, value } of filtersOf(query, name)) {
-    const { kind, called } = kindOf(operator);
-    if (bounds[kind] !== undefined) bad(`Only one ${called} operator is allowed for ${name}`);
+    const kind = KINDS[operator];
+    if (bounds[kind] !== undefined) bad(`Only one ${CALLED[kind]} operator is allowed for ${name}`);
     bounds = { ...bounds, [kind]: { operator, value: read(value) } };
   }
   if (bounds.equal !== undefined && (bounds.lower ?? bounds.upper) !== undefined) {
@@ -74,18 +74,8 @@ export function cursorsAfter(
   return cursors;
 }
 
-function kindOf(operator: Operator) {
-  switch (operator) {
-    case "eq":
-      return { kind: "equal", called: "equal (eq)" } as const;
-    case "gt":
-    case "gte":
-      return { kind: "lower", called: "gt/gte" } as const;
-    case "lt":
-    case "lte":
-      return { kind: "upper", called: "lt/lte" } as const;
-  }
-}
+const KINDS = { eq: "equal", gt: "lower", gte: "lower", lt: "upper", lte: "upper" } as const;
+const CALLED = { equal: "equal (eq)", lower: "gt/gte", upper: "lt/lte" } as const;
 
 function bad(message: string): never {
   throw new MirrorError(400, [message]);

@@ -1,8 +1,9 @@
-import { entityId } from "../entity-id.ts";
+import { entityId } from "../../../ledger/entity-id.ts";
+import { formatTimestamp } from "../../../ledger/transaction-id.ts";
 import { type Bound, meets, pick } from "../sorted.ts";
 import type { NftChange } from "../state/events.ts";
 import type { NftHistory } from "../state/state.ts";
-import { timestampText } from "../timestamps.ts";
+
 import { readEntityNum } from "./account-reference.ts";
 import { findAccountNum } from "./accounts.ts";
 import { notFound } from "./errors.ts";
@@ -115,7 +116,7 @@ function showNft(view: View, token: number, serial: number) {
     delegating_spender: null,
     deleted: nft.holder === null || collection.deleted,
     metadata: nft.metadata,
-    modified_timestamp: timestampText(nft.at),
+    modified_timestamp: formatTimestamp(nft.at),
     serial_number: serial,
     spender: optionalId(nft.spender ?? null),
     token_id: entityId(token),

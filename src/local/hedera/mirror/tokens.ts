@@ -1,8 +1,9 @@
-import { entityId } from "../entity-id.ts";
+import { entityId } from "../../../ledger/entity-id.ts";
+import { formatTimestamp, mirrorTransactionId } from "../../../ledger/transaction-id.ts";
 import { meets, pick } from "../sorted.ts";
 import type { Hop } from "../state/events.ts";
 import { rowAt } from "../state/state.ts";
-import { SECOND, timestampText, transactionIdText } from "../timestamps.ts";
+import { SECOND } from "../timestamps.ts";
 import { readEntityNum } from "./account-reference.ts";
 import { notFound } from "./errors.ts";
 import { type Endpoint, listAnswer, MAX_AGE, pageOf } from "./exchange.ts";
@@ -54,7 +55,7 @@ export const getToken: Endpoint = ({ view, query, part }) => {
       // In nanoseconds, unlike every other instant: a known oddity of the real one.
       expiry_timestamp: first.at + NINETY_DAYS_S * SECOND,
       memo: token.memo,
-      modified_timestamp: timestampText(token.at),
+      modified_timestamp: formatTimestamp(token.at),
       name: token.name,
       symbol: token.symbol,
       token_id: entityId(num),
@@ -99,9 +100,12 @@ export const getNftTransactions: Endpoint = (request) => {
   const { rows, isPartial } = eventsOf(view, token, serial);
   const picked = pick(rows, page, [timely(view, query)]);
   const transactions = picked.map(({ at, from, to, transaction }) => ({
-    consensus_timestamp: timestampText(at),
+    consensus_timestamp: formatTimestamp(at),
     nonce: transaction.nonce,
-    transaction_id: transactionIdText(transaction.payer, transaction.validStart),
+    transaction_id: mirrorTransactionId({
+      payer: entityId(transaction.payer),
+      validStart: transaction.validStart,
+    }),
     type: transaction.type,
     is_approval: false,
     receiver_account_id: optionalId(to),

@@ -1,9 +1,10 @@
+import { entityId } from "../../../ledger/entity-id.ts";
 import { RUNNING_HASH_VERSION } from "../../../ledger/running-hash.ts";
-import { entityId } from "../entity-id.ts";
+import { formatTimestamp } from "../../../ledger/transaction-id.ts";
 import { pick } from "../sorted.ts";
 import type { Message } from "../state/events.ts";
 import { rowAt } from "../state/state.ts";
-import { parseTimestamp, timestampText } from "../timestamps.ts";
+import { parseTimestamp } from "../timestamps.ts";
 import { readEntityNum } from "./account-reference.ts";
 import { notFound } from "./errors.ts";
 import { type Endpoint, listAnswer, MAX_AGE, pageOf } from "./exchange.ts";
@@ -56,7 +57,7 @@ export const getTopic: Endpoint = ({ view, query, part }) => {
       fee_schedule_key: showKey(topic.feeScheduleKey),
       memo: topic.memo,
       submit_key: showKey(topic.submitKey),
-      timestamp: { from: timestampText(topic.at), to: null },
+      timestamp: { from: formatTimestamp(topic.at), to: null },
       topic_id: entityId(num),
     },
   };
@@ -108,7 +109,7 @@ function oneMessage({ asOf }: View, message: Message | undefined) {
 function showMessage(row: Message, asText: boolean) {
   return {
     chunk_info: showChunk(row),
-    consensus_timestamp: timestampText(row.at),
+    consensus_timestamp: formatTimestamp(row.at),
     message: asText ? Buffer.from(row.message, "base64").toString("utf8") : row.message,
     payer_account_id: entityId(row.payer),
     running_hash: row.runningHash,
@@ -125,7 +126,7 @@ function showChunk({ chunk }: Message) {
       account_id: entityId(chunk.payer),
       nonce: chunk.nonce,
       scheduled: chunk.scheduled,
-      transaction_valid_start: timestampText(chunk.validStart),
+      transaction_valid_start: formatTimestamp(chunk.validStart),
     },
     number: chunk.number,
     total: chunk.total,

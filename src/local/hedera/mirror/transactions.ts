@@ -1,8 +1,9 @@
-import { entityId } from "../entity-id.ts";
+import { entityId } from "../../../ledger/entity-id.ts";
+import { formatTimestamp, mirrorTransactionId } from "../../../ledger/transaction-id.ts";
 import { pick } from "../sorted.ts";
 import type { Transaction } from "../state/events.ts";
 import { nftChangesAt, type State, transactionKey } from "../state/state.ts";
-import { parseTimestamp, SECOND, timestampText, transactionIdText } from "../timestamps.ts";
+import { parseTimestamp, SECOND } from "../timestamps.ts";
 import { readEntityNum } from "./account-reference.ts";
 import { MirrorError, notFound } from "./errors.ts";
 import { type Endpoint, MAX_AGE, type MirrorRequest, type Page, pageOf } from "./exchange.ts";
@@ -97,7 +98,7 @@ function showTransaction(state: State, row: Transaction) {
     batch_key: null,
     bytes: null,
     charged_tx_fee: row.chargedFee,
-    consensus_timestamp: timestampText(row.at),
+    consensus_timestamp: formatTimestamp(row.at),
     entity_id: optionalId(row.entity),
     high_volume: false,
     high_volume_pricing_multiplier: null,
@@ -122,10 +123,10 @@ function showTransaction(state: State, row: Transaction) {
     staking_reward_transfers: [],
     token_transfers: [],
     transaction_hash: row.hash,
-    transaction_id: transactionIdText(row.payer, row.validStart),
+    transaction_id: mirrorTransactionId({ payer: entityId(row.payer), validStart: row.validStart }),
     transfers: [],
     valid_duration_seconds: String(row.validDuration),
-    valid_start_timestamp: timestampText(row.validStart),
+    valid_start_timestamp: formatTimestamp(row.validStart),
   };
 }
 

@@ -1,6 +1,7 @@
+import { formatTimestamp } from "../../../ledger/transaction-id.ts";
 import type { Bound } from "../sorted.ts";
 import type { State, Versions } from "../state/state.ts";
-import { type Nanos, parseTimestamp, timestampText } from "../timestamps.ts";
+import { type Nanos, parseTimestamp } from "../timestamps.ts";
 import { filtersOf, type Query } from "./parameters.ts";
 
 /** The ledger as one request sees it: up to an instant, and no further. */
@@ -41,7 +42,7 @@ export function deletedOf(
 }
 
 export function optionalTime(at: Nanos | undefined): string | null {
-  return at === undefined ? null : timestampText(at);
+  return at === undefined ? null : formatTimestamp(at);
 }
 
 /** Rows by consensus time: those the view sees, within the `timestamp` filters of a query. */

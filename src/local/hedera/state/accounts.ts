@@ -1,4 +1,4 @@
-import { entityId, entityNum } from "../entity-id.ts";
+import { entityId, entityNumber } from "../../../ledger/entity-id.ts";
 import { type KeyBytes, keyHex } from "../keys.ts";
 import { LedgerRefusal } from "../refusal.ts";
 import type { AccountVersion } from "./events.ts";
@@ -56,14 +56,14 @@ export function createAccount(given: NewAccount): Step<string> {
 
 /** @throws LedgerRefusal when there is none, or it was deleted */
 export function livingAccount(state: State, id: string): AccountVersion {
-  const account = newest(state.accounts.get(entityNum(id)));
+  const account = newest(state.accounts.get(entityNumber(id)));
   if (account === undefined) throw new LedgerRefusal("INVALID_ACCOUNT_ID", `no account ${id}`);
   if (account.deleted) throw new LedgerRefusal("ACCOUNT_DELETED", `${id} was deleted`);
   return account;
 }
 
 function freeNum(state: State, id: string): number {
-  const num = entityNum(id);
+  const num = entityNumber(id);
   if (num !== 0 && !entityExists(state, num)) return num;
   throw new LedgerRefusal("INVALID_ACCOUNT_ID", `${id} is taken`);
 }

@@ -1,4 +1,4 @@
-import { entityId, entityNum } from "../entity-id.ts";
+import { entityId, entityNumber } from "../../../ledger/entity-id.ts";
 import { LedgerRefusal } from "../refusal.ts";
 import { livingAccount } from "./accounts.ts";
 import type { CollectionVersion, NftChange } from "./events.ts";
@@ -86,7 +86,7 @@ export function transferNfts(
 
 /** A collection as it stands. @throws LedgerRefusal when there is none, or it was deleted */
 export function livingCollection(state: State, id: string) {
-  const { versions, nfts = [] } = state.collections.get(entityNum(id)) ?? {};
+  const { versions, nfts = [] } = state.collections.get(entityNumber(id)) ?? {};
   const token = newest(versions);
   if (token === undefined) throw new LedgerRefusal("INVALID_TOKEN_ID", `no collection ${id}`);
   if (token.deleted) throw new LedgerRefusal("TOKEN_WAS_DELETED", `${id} was deleted`);

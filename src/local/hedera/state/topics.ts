@@ -1,7 +1,8 @@
+import { entityId } from "../../../ledger/entity-id.ts";
 import { FIRST_RUNNING_HASH, runningHash } from "../../../ledger/running-hash.ts";
-import { entityId } from "../entity-id.ts";
+import { formatTimestamp } from "../../../ledger/transaction-id.ts";
 import { type KeyBytes, keyHex } from "../keys.ts";
-import { timestampText } from "../timestamps.ts";
+
 import type { Chunk, CustomFee, TopicVersion } from "./events.ts";
 import { newest, type Step, type Turn } from "./state.ts";
 import { addOwnTransaction } from "./transactions.ts";
@@ -73,7 +74,7 @@ export function addMessage(
       previous === undefined ? FIRST_RUNNING_HASH : Buffer.from(previous.runningHash, "base64"),
     payer: entityId(payer),
     topic: entityId(num),
-    consensusTimestamp: timestampText(at),
+    consensusTimestamp: formatTimestamp(at),
     sequenceNumber: sequence,
     message,
   });

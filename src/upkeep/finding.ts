@@ -1,21 +1,28 @@
-import { coerceError } from "../../errors.ts";
+import { coerceError } from "../errors.ts";
 
-/** What a check of the doctor found. */
+/** What a check of the doctor, or of the verdict, found. */
 export interface Finding {
   /** One sentence, for people; holds no secret. */
   readonly message: string;
   /** What to do; null where nothing is wrong. */
   readonly fix: string | null;
+  /** Since when it is wrong, epoch milliseconds; null where that is not known. */
+  readonly since: number | null;
 }
 
 /** Nothing is wrong. */
 export function well(message: string): Finding {
-  return { message, fix: null };
+  return { message, fix: null, since: null };
 }
 
 /** Something is wrong, and this is what to do. */
-export function wrong(message: string, fix: string): Finding {
-  return { message, fix };
+export function wrong(message: string, fix: string, since: number | null = null): Finding {
+  return { message, fix, since };
+}
+
+/** A count with its noun: `1 star`, `2 stars`. */
+export function counted(count: number, what: string): string {
+  return `${count} ${what}${count === 1 ? "" : "s"}`;
 }
 
 /** A setting that a check cannot do without. */

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { test } from "uvu";
 import { openApiDocument } from "../src/http/v1/openapi.ts";
-import { ownVersion } from "../src/version.ts";
+import { ownVersion } from "../src/this-build.ts";
 
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
 const read = (file: string): string => readFileSync(join(ROOT, file), "utf8");

@@ -1,4 +1,4 @@
-import { settings } from "../config.ts";
+import { settings } from "../../src/config.ts";
 
 /**
  * The text of `.env.example`: every setting with what it is for and its default, in the
