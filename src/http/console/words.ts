@@ -58,6 +58,7 @@ export const outcomeWords = said({
 export const actionWords = said({
   "session.open": "signed in",
   "session.close": "signed out",
+  "session.link": "made a sign-in link",
   "catalogue.approve": "approved records",
   "catalogue.import": "imported records",
   "catalogue.reject": "rejected records",

@@ -14,7 +14,14 @@ import { silentLogger } from "../../../src/log.ts";
 import type { Sql } from "../../../src/store/postgres.ts";
 import { closeRedis, openRedis } from "../../../src/store/redis.ts";
 import { until } from "../../support/processes.ts";
-import { cast, newWallet, type Service, signIn, startService } from "../../support/service.ts";
+import {
+  cast,
+  newWallet,
+  type Service,
+  send,
+  signIn,
+  startService,
+} from "../../support/service.ts";
 import { CONSOLE, sendPlain, signInOperator, TOKEN, type Visitor } from "./browser-session.ts";
 
 interface Context {
@@ -268,6 +275,24 @@ test("the replay check says equal, and says different when a snapshot was forged
   const { text } = await operator.get(`/ops/actors/wallet-day/${other}/${day}?replay=1`);
   assert.match(text, /<span class="badge bad">different<\/span>/);
   await closeRedis(redis);
+});
+
+test("an actor's raw JSON is what `/ops/api` gives, instants as text", async ({
+  operator,
+  service,
+  wallet,
+  day,
+}) => {
+  for (const id of [
+    `wallet-day/${wallet}/${day}`,
+    `event-day/meetup/${day}`,
+    "forever-mint/mint",
+  ]) {
+    const { text } = await operator.get(`/ops/raw/actors/${id}`);
+    const { body } = await send(service, `GET /ops/api/actors/${id}`, { token: TOKEN });
+    // What the page has read may rest in Redis since.
+    assert.deepEqual({ ...JSON.parse(text), source: "" }, { ...body, source: "" });
+  }
 });
 
 test("an actor with thousands of stars is not read whole: its page says which command does", async ({

@@ -109,6 +109,32 @@ test("actors are listed in pages, each once, and found by text and type", async 
   assert.equal(found.body.actors.length, 1);
 });
 
+test("an actor is found by its name, also where its event is called as a kind of actor or a day", async ({
+  service,
+  voter,
+  day,
+}) => {
+  const { sql } = service;
+  const tomorrow = Date.now() + 86_400_000;
+  await sql`
+    insert into event (id, title, event_type, is_forever_mint, source, starts_at, ends_at, created_at, approved_at)
+    select id, id, 'MINT_EVENT', is_mint, 'SOURCE_A', 0, case when not is_mint then ${tomorrow}::bigint end, 0, 0
+    from (values ('event-day', false), (${day}, false), ('forever-mint', true)) as named (id, is_mint)`;
+  const ids = [
+    `event-day/event-day/${day}`,
+    `event-day/${day}/${day}`,
+    "forever-mint/forever-mint",
+  ];
+  for (const id of ids) {
+    assert.equal((await cast(service, voter, `event/${id.split("/")[1]}`)).status, 201);
+    const { body } = await send(service, `GET /ops/api/actors?q=${id}`, { token: TOKEN });
+    assert.deepEqual(
+      body.actors.map((actor: { id: string }) => actor.id),
+      [id],
+    );
+  }
+});
+
 test("bad parameters are named, unknown actors are not found", async ({ service }) => {
   for (const [query, field] of [
     ["type=x", "type"],
