@@ -111,6 +111,23 @@ test("a worker that has been up for hours without any daily check is a failure",
   await sql`delete from service_process where id = ${WORKER}`;
 });
 
+test("what a process reports of Redis and the mirror node is no better on the Overview than in the verdict", async (context) => {
+  const { sql } = context.service;
+  const since = Date.now() - 120_000;
+  const report = {
+    ...{ memoryMb: 1, postgresMs: 1, redisMs: 1, mirrorMs: 1 },
+    ...{ redisMayEvictSince: since, mirrorBehindMs: 180_000 },
+  };
+  await sql`
+    insert into service_process (id, role, version, host, pid, started_at, seen_at, report)
+    values (${WORKER}, 'web', '1', 'here', 1, now_ms(), now_ms(), ${sql.json(report)})`;
+  await assertFailed(context, ["redis", "mirror"]);
+  const { text } = await context.operator.get("/ops");
+  assert.match(text, /Redis<\/a><span class="badge bad"[^>]*>may evict<\/span>/);
+  assert.match(text, /Mirror node<\/a><span class="badge bad"[^>]*>behind<\/span>/);
+  await sql`delete from service_process where id = ${WORKER}`;
+});
+
 test("a mirror node that answers now and then is as slow as its answers, and no faster", async (context) => {
   const { sql } = context.service;
   const now = Date.now();
