@@ -499,6 +499,28 @@ test("a star that a recovery set aside has its page, which says that it counts n
   assert.match((await operator.get(`/ops/stars/${first}`)).text, /the counter rose/);
 });
 
+test("a history has as many steps as there are, also where a recovery took a star and its release away", async ({
+  operator,
+  service,
+  day,
+}) => {
+  const { sql } = service;
+  await sql`insert into event (id, title, event_type, is_forever_mint, source, starts_at, created_at, approved_at)
+    values ('halved', 'Halved', 'MINT_EVENT', true, 'SOURCE_A', 0, 0, 0)`;
+  const [gone = "", kept = ""] = [
+    await starBy(service, "event/halved"),
+    await starBy(service, "event/halved"),
+  ];
+  await sql`insert into claim_release (event_id, seq, run_id, collection, serial, wallet, star_id, weight, deleted,
+      listed_at, read_at, released_at)
+    values ('halved', nextval('forever_mint_order'), ${RUN}, 'A', 900, 1, ${gone}, 1, true, 0, 0, 0)`;
+  await sql`update event_total set releases = 1, weight = weight - 1 where event_id = 'halved'`;
+  await sql`select set_aside_star(${gone}, ${day}, ${kept})`;
+  const { text } = await operator.get("/ops/actors/forever-mint/halved?at=9");
+  assert.match(text, /After event 1 of 1</);
+  assert.match(text, />after 1</);
+});
+
 test("a wallet's page counts all its credits, also where it shows the newest hundred", async ({
   operator,
   service,
@@ -587,7 +609,7 @@ test("each row of a history stands beside its own step, also where a star comes 
     { stars: number }[]
   >`select stars from event_total where event_id = 'mint'`;
   const star = () => cast(service, voter, "event/mint");
-  const deps = { sql: starredBefore(sql, "from claim_release", star) } as unknown as PagesDeps;
+  const deps = { sql: starredBefore(sql, "union all", star) } as unknown as PagesDeps;
   const request = { query: new URLSearchParams(), now: Date.now() } as PageRequest;
   const view = await eventActor(deps, name, request);
   const stars = (before?.stars ?? 0) + 1;
@@ -612,6 +634,12 @@ test("a wallet's day says of its votes what it says of its stars, also where one
   const said = new RegExp(`<strong>${view.version} of 5</strong> votes used`);
   assert.match(String(await view.context), said);
 });
+
+/** A new wallet's star, by its id. */
+async function starBy(service: Service, target: string): Promise<string | undefined> {
+  const token = await signIn(service, await newWallet(service));
+  return (await cast(service, token, target)).body.star?.id;
+}
 
 /** Casts a star before a statement with these words is sent. */
 function starredBefore(sql: Sql, words: string, star: () => Promise<unknown>): Sql {
