@@ -496,6 +496,7 @@ test("a star that a recovery set aside has its page, which says that it counts n
     new RegExp(`counts nowhere: a recovery set it aside[^.]*href="/ops/stars/${first}"`),
   );
   assert.doesNotMatch(text, /the counter rose|NFTs it brought/);
+  assert.match(text, /<dt>Vote of the day<\/dt><dd>none</);
   assert.match((await operator.get(`/ops/stars/${first}`)).text, /the counter rose/);
 });
 
