@@ -17,6 +17,8 @@ export const refusalWords = said({
 export const limitWords = said({
   api: "Public API: too many requests",
   voting: "Voting: too many requests",
+  pages: "Pages: too many requests",
+  exports: "Exports: too many requests",
 });
 
 /** How far a star's message is. */

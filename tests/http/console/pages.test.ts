@@ -419,6 +419,10 @@ test("the overview shows this process, its dependencies and refusals", async ({
     const { text } = await operator.get(`/ops/actors/wallet-day/${wallet}/${day}`);
     return /Recent refusals[\s\S]*Already starred today/.test(text);
   });
+  for (const limit of ["api", "voting", "pages", "exports"]) {
+    await service.sql`insert into service_minute (minute, name, count)
+      values (now_ms() / 60000, ${`limited ${limit}`}, 1)`;
+  }
   await until("a report came", async () => {
     const { text } = await operator.get("/ops");
     return /web <span class="quiet">[^<]+<\/span>/.test(text) && text.includes("at work");
@@ -426,6 +430,9 @@ test("the overview shows this process, its dependencies and refusals", async ({
   const { text } = await operator.get("/ops");
   assert.match(text, /Postgres<\/a><span class="badge good"[^>]*>ok/);
   assert.match(text, /Mirror node<\/a><span class="badge good"[^>]*>ok/);
+  for (const limit of ["Public API", "Voting", "Pages", "Exports"]) {
+    assert.ok(text.includes(`>${limit}: too many requests<`), limit);
+  }
 });
 
 test("an event's history is walked in the order in which it is folded, whatever the instants say", async ({
