@@ -5,6 +5,7 @@
 import * as assert from "node:assert/strict";
 import { suite } from "uvu";
 import { figuresOf } from "../../../src/http/console/figures.ts";
+import { healthOf } from "../../../src/http/console/health.ts";
 import { numbersReader, SERIES } from "../../../src/http/console/numbers.ts";
 import { reportAlarms } from "../../../src/publishing/alarms.ts";
 import type { Verdict } from "../../../src/upkeep/service-verdict.ts";
@@ -28,6 +29,8 @@ interface Context {
   service: Service;
   operator: Visitor;
 }
+const DAILY = "01a1f8c0-0000-7000-8000-0000000000d1";
+const BY_HAND = "01a1f8c0-0000-7000-8000-0000000000d2";
 const test = suite<Context>("the verdict");
 test.before(async (context) => {
   context.service = await startService(CONSOLE);
@@ -122,9 +125,14 @@ test("what a process reports of Redis and the mirror node is no better on the Ov
     insert into service_process (id, role, version, host, pid, started_at, seen_at, report)
     values (${WORKER}, 'web', '1', 'here', 1, now_ms(), now_ms(), ${sql.json(report)})`;
   await assertFailed(context, ["redis", "mirror"]);
-  const { text } = await context.operator.get("/ops");
-  assert.match(text, /Redis<\/a><span class="badge bad"[^>]*>may evict<\/span>/);
-  assert.match(text, /Mirror node<\/a><span class="badge bad"[^>]*>behind<\/span>/);
+  const shown = healthOf(await numbersReader(sql)(Date.now()), "local");
+  for (const [key, word] of [
+    ["redis", "may evict"],
+    ["mirror", "behind"],
+  ]) {
+    const health = shown.find((each) => each.key === key);
+    assert.deepEqual([health?.mood, health?.word], ["bad", word]);
+  }
   await sql`delete from service_process where id = ${WORKER}`;
 });
 
@@ -167,6 +175,21 @@ test("each figure and each state of the Overview is a link", async ({ operator }
   assert.ok(count(/<div class="label">/g) > 0);
   assert.equal(count(/<div class="label"><a href="/g), count(/<div class="label">/g));
   assert.equal(count(/<li><a href="[^"]+">[^<]+<\/a><span class="badge/g), 8);
+});
+
+test("the Overview shows the holdings check that is judged: the one that ended last", async (context) => {
+  const { sql } = context.service;
+  await sql`insert into holdings_check_run (id, day, kind, state, started_at, finished_at) values
+    (${DAILY}, utc_day(now_ms()), 'scheduled', 'done', now_ms() - 3000, now_ms()),
+    (${BY_HAND}, utc_day(now_ms()), 'manual', 'incomplete', now_ms() - 2000, now_ms() - 1000)`;
+  await sql`insert into holdings_check_mint (run_id, event_id, kept, deferred) values (${BY_HAND}, 'mint', 0,
+    ${sql.json([{ collection: "A", serial: null, starId: null, wallet: null, reason: "doubt" }])})`;
+  const { checks } = await verdictOf(context.service);
+  assert.equal(checks.find(({ name }) => name === "holdings-check")?.ok, true);
+  const shown = healthOf(await numbersReader(sql)(Date.now()), "local");
+  const check = shown.find(({ key }) => key === "check");
+  assert.deepEqual([check?.mood, check?.word], ["good", "done"]);
+  assert.match(check?.note ?? "", /0 left open/);
 });
 
 test.run();
