@@ -135,7 +135,8 @@ function checkOf({ checks }: Verdict, name: VerdictCheck["name"]): VerdictCheck 
   return checks.find((check) => check.name === name);
 }
 
-function judged(verdict: Verdict, name: VerdictCheck["name"], word = "late"): Health {
+/** One check of the verdict. @param word for one that fails */
+export function judged(verdict: Verdict, name: VerdictCheck["name"], word = "late"): Health {
   const { ok, message: note = "" } = checkOf(verdict, name) ?? {};
   return ok === false ? { mood: "bad", word, note } : { mood: "good", word: "ok", note };
 }

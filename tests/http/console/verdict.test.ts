@@ -136,6 +136,17 @@ test("what a process reports of Redis and the mirror node is no better on the Ov
   await sql`delete from service_process where id = ${WORKER}`;
 });
 
+test("a worker that was stopped and not started again is a worry beside the number of processes too", async (context) => {
+  const { sql } = context.service;
+  await sql`
+    insert into service_process (id, role, version, host, pid, started_at, seen_at, stopped_at, report)
+    values (${WORKER}, 'worker', '1', 'here', 1, now_ms() - 300000, now_ms() - 120000, now_ms() - 120000, '{}')`;
+  await assertFailed(context, ["processes"]);
+  const figures = figuresOf(await numbersReader(sql)(Date.now()));
+  assert.equal(figures.find(({ key }) => key === "processes")?.mood, "bad");
+  await sql`delete from service_process where id = ${WORKER}`;
+});
+
 test("a mirror node that answers now and then is as slow as its answers, and no faster", async (context) => {
   const { sql } = context.service;
   const now = Date.now();
