@@ -1,8 +1,9 @@
 import { instant } from "../../actors/day.ts";
+import type { HistoryStar } from "./actor-history.ts";
 import type { ShownActor } from "./inspect-actor.ts";
 
 /**
- * An actor as JSON shows it, at `actors show`, `actors replay` and `/ops/api/actors/<id>`: the
+ * An actor as JSON shows it, at `actors show`, `actors replay` and, with its history, over HTTP: the
  * instants of its stars as text, as everywhere else (contract, section 1).
  */
 export function actorBody<A extends Pick<ShownActor, "context">>(actor: A): A {
@@ -11,6 +12,14 @@ export function actorBody<A extends Pick<ShownActor, "context">>(actor: A): A {
   };
   // An event's actors count theirs.
   if (typeof stars === "number") return actor;
-  const shown = stars.map((star) => ({ ...star, at: instant(star.at) }));
-  return { ...actor, context: { ...(actor.context as object), stars: shown } };
+  return { ...actor, context: { ...(actor.context as object), stars: stars.map(withInstant) } };
+}
+
+/** The same with its history, at `/ops/api/actors/<id>` and at the console. */
+export function actorBodyWithHistory(actor: ShownActor, history: readonly HistoryStar[]) {
+  return { ...actorBody(actor), history: history.map(withInstant) };
+}
+
+function withInstant<S extends { readonly at: number }>(star: S) {
+  return { ...star, at: instant(star.at) };
 }

@@ -19,8 +19,8 @@ export interface HistoryStar {
 const STARS_MAX = 100;
 
 /**
- * The accepted stars an actor's state follows from, newest first, 100 at most. From the
- * journal, so it is the same with and without Redis.
+ * The accepted stars an actor's state follows from, the last one first, 100 at most. From the journal, so
+ * it is the same with and without Redis; in the actor's own order, which a recovery keeps.
  */
 export async function actorHistory(sql: Sql, name: ActorName): Promise<readonly HistoryStar[]> {
   return runStatement(
@@ -28,16 +28,22 @@ export async function actorHistory(sql: Sql, name: ActorName): Promise<readonly 
       select id as "starId", at, '0.0.' || wallet as wallet,
         json_build_object('type', target_type, 'id', target_id) as target,
         voting_power as "votingPower", weight
-      from star where ${belongsTo(sql, name)} order by seq desc limit ${STARS_MAX}`,
+      from ${lastOf(sql, name)}`,
   );
 }
 
-function belongsTo(sql: Sql, name: ActorName) {
+function lastOf(sql: Sql, name: ActorName) {
   if (name.type === "wallet-day") {
-    return sql`wallet = ${accountNumber(name.wallet)} and day = ${name.day}`;
+    const wallet = accountNumber(name.wallet);
+    return sql`star where wallet = ${wallet} and day = ${name.day} order by slot desc`;
   }
-  const ofEvent = sql`target_type = 'event' and target_id = ${name.event}`;
-  if (name.type === "forever-mint") return ofEvent;
+  if (name.type === "forever-mint") {
+    return sql`(select seq, day, star_id from mint_star
+        where event_id = ${name.event} order by seq desc limit ${STARS_MAX}) place
+      cross join lateral (select * from star where star.day = place.day and id = star_id limit 1) star
+      order by place.seq desc`;
+  }
   const [from, to] = [startOfDay(name.day), endOfDay(name.day)];
-  return sql`${ofEvent} and day = ${name.day} and at >= ${from} and at < ${to}`;
+  return sql`star where target_type = 'event' and target_id = ${name.event}
+    and day = ${name.day} and at >= ${from} and at < ${to} order by seq desc limit ${STARS_MAX}`;
 }

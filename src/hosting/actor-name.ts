@@ -20,9 +20,11 @@ const RECORD_ID = /^[A-Za-z0-9_-]{1,64}$/;
  * @returns undefined when the text names no actor
  */
 export function parseActorName(text: string): ActorName | undefined {
-  const [type, id = "", day = "", ...rest] = text.split("/");
+  const [type, id = "", day, ...rest] = text.split("/");
   if (rest.length > 0) return undefined;
-  if (type === "forever-mint" && day === "" && RECORD_ID.test(id)) return { type, event: id };
+  if (day === undefined) {
+    return type === "forever-mint" && RECORD_ID.test(id) ? { type, event: id } : undefined;
+  }
   if (!isDay(day)) return undefined;
   if (type === "wallet-day" && isEntityId(id)) return { type, wallet: id, day };
   if (type === "event-day" && RECORD_ID.test(id)) return { type, event: id, day };

@@ -54,17 +54,34 @@ export async function listActors(
   sql: Sql,
   { type, q = "", limit, after = START }: ActorQuery,
 ): Promise<readonly ListedActor[]> {
-  const words = q.split(/[\s/]+/).filter(Boolean);
-  const named = ACTOR_TYPES.find((known) => known === words[0]);
-  const [wallet, day] = [words.find(isEntityId), words.find(isDay)];
-  const text = words.filter((word) => ![named, wallet, day].includes(word)).join("/");
-  const isWhole = parseActorName(q) !== undefined;
+  const { type: named, wallet, day, event: text = "", isWhole } = readNamed(q);
   const found = await Promise.all(
     ACTOR_TYPES.filter((known) => [known, undefined].includes(type))
       .filter((known) => [known, undefined].includes(named))
       .map((known) => LISTS[known](sql, { wallet, day, text, isWhole, limit, after })),
   );
   return found.flat().sort(newestFirst).slice(0, limit);
+}
+
+/** Reads a whole name, or some words of one. */
+function readNamed(q: string): Named {
+  const name = parseActorName(q);
+  if (name !== undefined) return { ...name, isWhole: true };
+  const words = q.split(/[\s/]+/).filter(Boolean);
+  const type = ACTOR_TYPES.find((known) => known === words[0]);
+  const others = type === undefined ? words : words.slice(1);
+  const [wallet, day] = [others.find(isEntityId), others.find(isDay)];
+  const event = others.filter((word) => word !== wallet && word !== day).join("/");
+  return { type, wallet, day, event, isWhole: false };
+}
+
+interface Named {
+  readonly type?: ActorType | undefined;
+  readonly wallet?: string | undefined;
+  readonly day?: Day | undefined;
+  /** Part of an event's id, or all of it. */
+  readonly event?: string;
+  readonly isWhole: boolean;
 }
 
 function newestFirst(one: Place, other: Place): number {

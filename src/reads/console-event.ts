@@ -35,7 +35,7 @@ export async function eventNumbers(
 ): Promise<EventNumbers> {
   const total =
     day === null
-      ? sql`select stars, weight, releases from event_total where event_id = ${event}`
+      ? sql`select stars, weight, ${releasesOf(sql, event)} as releases from event_total where event_id = ${event}`
       : sql`select count(*) as stars, coalesce(sum(weight), 0)::bigint as weight, 0 as releases from (
           select weight from star where day = ${day} and target_type = 'event' and target_id = ${event}
             and at >= ${startOfDay(day)} and at < ${endOfDay(day)}
@@ -50,6 +50,11 @@ export async function eventNumbers(
       left join (${total}) as total on true`,
   );
   return { ...row, isPartial: day !== null && row.stars === STARS_SUMMED_MAX };
+}
+
+/** The total's own number is a version: it also knows of releases that a recovery took away. */
+function releasesOf(sql: Sql, mint: string) {
+  return sql`(select count(*) from (select from claim_release where event_id = ${mint} group by seq) as each)`;
 }
 
 /** The NFTs that count, by collection and serial, after the one given. */
@@ -115,7 +120,7 @@ export async function happeningsOfMint(
 ): Promise<readonly EventHappening[]> {
   const { after, limit } = query;
   const before = after?.order ?? Number.MAX_SAFE_INTEGER;
-  const steps = sql`(select stars + releases from event_total where event_id = ${mint}) as steps`;
+  const steps = sql`(select stars + ${releasesOf(sql, mint)} from event_total where event_id = ${mint}) as steps`;
   return runStatement(sql<EventHappening[]>`
     (select ${starColumns(sql)}, page.seq as order, ${steps}
       from (select seq, day, star_id from mint_star

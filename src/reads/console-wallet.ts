@@ -1,5 +1,9 @@
+import { DAY_MS } from "../../actors/day.ts";
 import { runStatement, type Sql } from "../store/postgres.ts";
 import type { ListedCredit, ListedPass } from "./console-seasons.ts";
+
+/** Transactions bear the ledger's time, stars that of Postgres. */
+const SKEW_MS = 3_600_000;
 
 /** What stands of a wallet beside its stars. Instants are epoch milliseconds. */
 export interface WalletRecords {
@@ -39,10 +43,21 @@ export async function readWalletRecords(
   return { passes, credits, sessions: sessions.map(({ at }) => at) };
 }
 
-/** The star that a transaction was reserved for. @param transactionId `0.0.n@seconds.nnnnnnnnn` */
+/**
+ * The star that a transaction was reserved for. A star that came back from the ledger has its transaction
+ * without that: it is looked for among the stars of the day until then, in which nearly all are sent.
+ *
+ * @param transactionId `0.0.n@seconds.nnnnnnnnn`
+ */
 export async function starOfTransaction(sql: Sql, transactionId: string): Promise<string | null> {
+  const from = Number(/@(\d+)/.exec(transactionId)?.[1]) * 1_000;
   const [row] = await runStatement(sql<{ id: string }[]>`
-    select star_id as id from publish_attempt where transaction_id = ${transactionId}`);
+    select star_id as id from publish_attempt where transaction_id = ${transactionId}
+    union all
+    select star_id from outbox where transaction_id = ${transactionId}
+      and star_id > first_star_id(${Math.max(0, from - DAY_MS)}::bigint)
+      and star_id < first_star_id(${from + SKEW_MS}::bigint)
+    limit 1`);
   return row?.id ?? null;
 }
 

@@ -51,14 +51,14 @@ export async function readVerdict(sql: Sql): Promise<Verdict> {
 }
 
 async function judgeAll(sql: Sql): Promise<Verdict> {
-  const [now, processes, publishing, findingAt, rewards, exports, runs] = await Promise.all([
+  const [now, processes, publishing, findingAt, rewards, exports, check] = await Promise.all([
     readDatabaseClock(sql),
     readProcesses(sql, 0),
     publishingState(sql),
     oldestOpenFinding(sql),
     pendingRewards(sql),
     exportAlarms(sql),
-    listChecks(sql, { before: undefined, limit: RUNS_JUDGED }),
+    lastCheck(sql),
   ]);
   const atWork = atWorkOf(processes, now);
   const stuckSince = sinceOf(atWork, "worker", "rewardsStuckSince");
@@ -69,7 +69,7 @@ async function judgeAll(sql: Sql): Promise<Verdict> {
     [ANSWERED]: judgePublishing(publishing, now),
     rewards: judgeRewards(rewards, stuckSince, now),
     exports: judgeExports(exports, failSince, now),
-    "holdings-check": judgeHoldingsCheck(lastToEnd(runs), processes, now),
+    "holdings-check": judgeHoldingsCheck(check, processes, now),
     ...judgeReports(processes, now),
   };
   const checks = Object.entries(found).map(([name, finding]) => verdictCheck(name, finding));
@@ -161,8 +161,14 @@ function judgeExports(
   );
 }
 
-/** What a run left open may be done by another that began before it and ended after it. */
-function lastToEnd(runs: readonly ListedCheck[]): ListedCheck | undefined {
+/**
+ * The holdings check that is judged, the one that ended last: what a run left open may be done by
+ * another that began before it. One that still runs ends last.
+ *
+ * @returns undefined where there was none
+ */
+export async function lastCheck(sql: Sql): Promise<ListedCheck | undefined> {
+  const runs = await listChecks(sql, { before: undefined, limit: RUNS_JUDGED });
   const endOf = ({ finishedAt }: ListedCheck): number => finishedAt ?? Number.POSITIVE_INFINITY;
   return runs.reduce<ListedCheck | undefined>(
     (last, run) => (last === undefined || endOf(run) > endOf(last) ? run : last),

@@ -426,6 +426,7 @@ test("a text that names no actor is not found", () => {
     "wallet-day/0.0.1/2026-02-30",
     "event-day/a b/2026-11-20",
     "forever-mint/",
+    "forever-mint/a/",
     "forever-mint/a/b",
     "token/0.0.1",
   ]) {

@@ -23,7 +23,7 @@ import {
   type ShownPage,
 } from "./page.ts";
 import { serveQueueBoard } from "./queue-board-routes.ts";
-import { formToken } from "./read-form.ts";
+import { formToken, isFormToken, isSameOrigin, readForm } from "./read-form.ts";
 import { goTo, sendPage } from "./reply.ts";
 
 /**
@@ -42,13 +42,13 @@ export function consoleRoutes(deps: ConsoleDeps, pages: readonly Page[]): Hono {
   app.onError((error, c) => errorPage(c, deps, error));
   app.get("/sign-in", gate.open);
   app.post("/sign-in", gate.signIn);
-  app.post("/sign-out", (c) => acceptForm(c, gate, (signed) => gate.signOut(c, signed)));
+  app.post("/sign-out", (c) => acceptForm(c, parts, (signed) => gate.signOut(c, signed)));
   if (deps.board !== undefined) serveQueueBoard(app, { ...deps, gate, board: deps.board });
   for (const page of pages) {
     app.get(page.path === "" ? "/" : page.path, show(page));
     for (const action of page.actions ?? []) {
       app.post(action.path, (c) =>
-        acceptForm(c, gate, (signed, form) =>
+        acceptForm(c, parts, (signed, form) =>
           acceptAction(c, parts, { page, action, signed, form }),
         ),
       );
@@ -119,13 +119,15 @@ async function answerPage(
 /** Lets a form through that one of our own pages sent for somebody signed in. */
 async function acceptForm(
   c: Context,
-  gate: Gate,
+  { gate, publicUrl }: ConsoleParts,
   run: (signed: Signed, form: URLSearchParams) => Promise<Response>,
 ): Promise<Response> {
+  // Before the session is looked for: a form takes its time, and the session may end meanwhile.
+  const form = await readForm(c);
   const signed = await gate.find(c);
   if (signed === null) return gate.refuse(c);
-  const form = await gate.formOf(c, signed);
-  return form === null ? foreignForm(c) : run(signed, form);
+  const isOurs = isSameOrigin(c, publicUrl) && isFormToken(form.get("token") ?? "", signed.secret);
+  return isOurs ? run(signed, form) : foreignForm(c);
 }
 
 interface AskedAction {

@@ -1,4 +1,4 @@
-import { processHealth, publishingHealth } from "./health.ts";
+import { judged, processHealth, publishingHealth } from "./health.ts";
 import { type Content, duration, html, type Mood, number } from "./markup.ts";
 import type { Numbers } from "./numbers.ts";
 
@@ -96,7 +96,7 @@ export function figuresOf(numbers: Numbers): readonly Figure[] {
       value: number(atWork.length),
       note: `${number(atWork.length - workers)} web, ${number(workers)} worker${lost === 0 ? "" : `, ${number(lost)} lost`}`,
       page: "/ops#processes",
-      mood: lost === 0 ? "plain" : "bad",
+      mood: lost > 0 || judged(numbers.verdict, "processes").mood === "bad" ? "bad" : "plain",
     },
   ];
 }

@@ -13,7 +13,6 @@ import type { Sql } from "../../store/postgres.ts";
 import { hostCookie } from "../host-cookie.ts";
 import { closedPage } from "./error-page.ts";
 import type { ConsoleDeps } from "./page.ts";
-import { isFormToken, isSameOrigin, readForm } from "./read-form.ts";
 import { goTo } from "./reply.ts";
 import { localPath, type SignInDeps, signIn, signInByLink, signInPage } from "./sign-in.ts";
 
@@ -83,12 +82,6 @@ export function createGate(deps: ConsoleDeps) {
       const { pathname, search } = new URL(c.req.url);
       const next = c.req.method === "GET" ? localPath(pathname + search) : "/ops";
       return signInPage(c, { status: 401, next });
-    },
-    /** The form, when a page of this very session sent it; null otherwise. */
-    async formOf(c: Context, { secret }: Signed): Promise<URLSearchParams | null> {
-      const form = await readForm(c);
-      const isOurs = isSameOrigin(c, publicUrl) && isFormToken(form.get("token") ?? "", secret);
-      return isOurs ? form : null;
     },
     /** The sign-in form; a link with a secret, `?once=`, signs in. */
     async open(c: Context): Promise<Response> {

@@ -38,7 +38,12 @@ export function healthOf(numbers: Numbers, network: string): readonly NamedHealt
   return [
     { key: "postgres", name: "Postgres", page: PROCESSES, ...postgresHealth(numbers) },
     { key: "redis", name: "Redis", page: PROCESSES, ...redisHealth(numbers) },
-    { key: "mirror", name: "Mirror node", page: PROCESSES, ...mirrorHealth(numbers, network) },
+    {
+      key: "mirror",
+      name: "Mirror node",
+      page: PROCESSES,
+      ...noBetter(mirrorHealth(numbers, network), judged(verdict, "mirror", "behind")),
+    },
     {
       key: "publishing",
       name: "Publishing",
@@ -87,14 +92,19 @@ function seenBy(
   return { mood: "good", word: "ok", note: `answers in ${duration(Math.max(...answers))}` };
 }
 
+/** No better than the verdict, which also knows what no round trip shows. */
+function noBetter(seen: Health, judgement: Health): Health {
+  return seen.mood === "bad" || judgement.mood !== "bad" ? seen : judgement;
+}
+
 function postgresHealth(numbers: Numbers): Health {
-  const room = judged(numbers.verdict, "postgres", "full");
-  return room.mood === "bad" ? room : seenBy(numbers, "postgresMs");
+  return noBetter(seenBy(numbers, "postgresMs"), judged(numbers.verdict, "postgres", "full"));
 }
 
 /** Workers reach Redis through their queue alone and report nothing of it. */
 function redisHealth(numbers: Numbers): Health {
-  return seenBy(numbers, "redisMs", ({ role }) => role === "web");
+  const seen = seenBy(numbers, "redisMs", ({ role }) => role === "web");
+  return noBetter(seen, judged(numbers.verdict, "redis", "may evict"));
 }
 
 /** @param network a local ledger makes blocks only when something happens on it */
@@ -125,7 +135,8 @@ function checkOf({ checks }: Verdict, name: VerdictCheck["name"]): VerdictCheck 
   return checks.find((check) => check.name === name);
 }
 
-function judged(verdict: Verdict, name: VerdictCheck["name"], word = "late"): Health {
+/** One check of the verdict. @param word for one that fails */
+export function judged(verdict: Verdict, name: VerdictCheck["name"], word = "late"): Health {
   const { ok, message: note = "" } = checkOf(verdict, name) ?? {};
   return ok === false ? { mood: "bad", word, note } : { mood: "good", word: "ok", note };
 }

@@ -1,5 +1,5 @@
 import { type PendingPublications, pendingPublications } from "../../publishing/outbox.ts";
-import { type ListedCheck, listChecks } from "../../reads/console-holdings.ts";
+import type { ListedCheck } from "../../reads/console-holdings.ts";
 import type { Sql } from "../../store/postgres.ts";
 import {
   type KnownProcess,
@@ -7,7 +7,7 @@ import {
   readDeltas,
   readProcesses,
 } from "../../store/service-report.ts";
-import { readVerdict, type Verdict } from "../../upkeep/service-verdict.ts";
+import { lastCheck, readVerdict, type Verdict } from "../../upkeep/service-verdict.ts";
 
 /** Everything the overview shows, as of one moment. */
 export interface Numbers extends PendingPublications {
@@ -17,7 +17,7 @@ export interface Numbers extends PendingPublications {
   /** Sums of the last hour by name of the delta; see `src/upkeep/metric-deltas.ts`. */
   readonly hour: ReadonlyMap<string, number>;
   readonly processes: readonly KnownProcess[];
-  /** The newest run of the holdings check; undefined before the first. */
+  /** The run of the holdings check that ended last; undefined before the first. */
   readonly check: ListedCheck | undefined;
   /** What is wrong, if anything is; banner, badge, Overview and Publishing all show this one. */
   readonly verdict: Verdict;
@@ -64,11 +64,11 @@ export function numbersReader(sql: Sql): (now: number) => Promise<Numbers> {
 
 async function readNumbers(sql: Sql, now: number): Promise<Numbers> {
   const since = now - SHOWN_MINUTES * MINUTE_MS;
-  const [deltas, processes, pending, [check], verdict] = await Promise.all([
+  const [deltas, processes, pending, check, verdict] = await Promise.all([
     readDeltas(sql, since),
     readProcesses(sql, since),
     pendingPublications(sql),
-    listChecks(sql, { before: undefined, limit: 1 }),
+    lastCheck(sql),
     readVerdict(sql),
   ]);
   const hour = new Map<string, number>();

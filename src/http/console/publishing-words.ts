@@ -1,13 +1,18 @@
+import type { Alarm } from "../../publishing/publishing-alerts.ts";
+import type { FindingKind } from "../../publishing/reconciliation-findings.ts";
 import { said } from "./words.ts";
 
-/** What a worker complains of. */
+/** What a process complains of. */
 export const alarmWords = said({
   configuration: "The ledger refuses for a reason that only a person can cure",
   foreign: "Somebody else used up a transaction id of this service",
   contradiction: "The consensus nodes and the mirror node contradict each other",
   returned: "A message that was proved absent is there after all",
   overdue: "A star has waited for more than a minute",
-});
+  "journal-behind": "The topics hold stars that the journal lacks",
+  "topics-unread": "The topics could not be compared with the journal",
+  "machine-contradiction": "Machine and journal contradict each other: a defect",
+} satisfies Record<Alarm | "topics-unread" | "machine-contradiction", string>);
 
 /** Where a topic differs from the journal. */
 export const findingWords = said({
@@ -19,7 +24,8 @@ export const findingWords = said({
   "wrong topic": "Misplaced: on another topic than the star's own",
   "broken chain": "Broken chain: a running hash that does not follow",
   contradiction: "Contradiction: receipt and mirror node differ",
-});
+  lost: "Lost: on the topic, but not in the journal",
+} satisfies Record<FindingKind, string>);
 
 /** What operators have to do about the ledger's own codes, or may leave to time. */
 const LEDGER_CODES: Readonly<Record<string, string>> = {

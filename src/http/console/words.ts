@@ -17,6 +17,8 @@ export const refusalWords = said({
 export const limitWords = said({
   api: "Public API: too many requests",
   voting: "Voting: too many requests",
+  pages: "Pages: too many requests",
+  exports: "Exports: too many requests",
 });
 
 /** How far a star's message is. */
@@ -58,6 +60,7 @@ export const outcomeWords = said({
 export const actionWords = said({
   "session.open": "signed in",
   "session.close": "signed out",
+  "session.link": "made a sign-in link",
   "catalogue.approve": "approved records",
   "catalogue.import": "imported records",
   "catalogue.reject": "rejected records",

@@ -65,13 +65,14 @@ export function exportRoutes(deps: ExportRoutesDeps): Hono {
     if (!isDay(day)) throw malformed();
     const { final, exists } = await findExport(sql, day);
     if (!exists) throw new TerminalError("NOT_FOUND", "The journal has no such day.");
-    const range = final === null ? undefined : rangeOf(c, final);
+    const isKnown = final !== null && clientHas(c, final.sha256);
+    // A client that has it asks for no part (RFC 9110, section 13.2.2).
+    const range = final === null || isKnown ? undefined : rangeOf(c, final);
     if (range === "unsatisfiable") {
       setReplyHeader(c, "Content-Range", `bytes */${final?.bytes}`);
       return problem(c, "RANGE_NOT_SATISFIABLE");
     }
     const isGzip = range === undefined && takesGzip(c);
-    const isKnown = final !== null && clientHas(c, final.sha256);
     if (isKnown || c.req.method === "HEAD") {
       describe(c, { final, isGzip, range });
       return c.body(null, isKnown ? 304 : 200);

@@ -1,7 +1,7 @@
 import { type Context, Hono } from "hono";
-import { instant, withInstants } from "../../../actors/day.ts";
+import { withInstants } from "../../../actors/day.ts";
 import { TerminalError } from "../../errors.ts";
-import { actorBody } from "../../hosting/actor-body.ts";
+import { actorBodyWithHistory } from "../../hosting/actor-body.ts";
 import type { HistoryStar } from "../../hosting/actor-history.ts";
 import { ACTOR_TYPES, type ActorName, parseActorName } from "../../hosting/actor-name.ts";
 import type { ShownActor } from "../../hosting/inspect-actor.ts";
@@ -50,8 +50,7 @@ export function opsApi(deps: OpsApiDeps): Hono {
     const name = parseActorName(nameIn(c));
     if (name === undefined) throw new TerminalError("NOT_FOUND", "this names no actor");
     const [actor, history] = await Promise.all([deps.showActor(name), deps.actorHistory(name)]);
-    const shown = history.map((star) => ({ ...star, at: instant(star.at) }));
-    const json = await jsonInPieces({ ...actorBody(actor), history: shown });
+    const json = await jsonInPieces(actorBodyWithHistory(actor, history));
     return c.body(json, 200, { "Content-Type": "application/json" });
   });
   app.get("/health", async (c) => {

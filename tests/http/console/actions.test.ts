@@ -4,6 +4,7 @@
  * a table of one page whose action fails on demand.
  */
 import * as assert from "node:assert/strict";
+import type { Hono } from "hono";
 import { suite } from "uvu";
 import { TerminalError } from "../../../src/errors.ts";
 import { createApp } from "../../../src/http/app.ts";
@@ -26,6 +27,7 @@ interface Context {
   redisServer: TestRedis;
   redis: Redis;
   sql: Sql;
+  app: Hono;
   server: HttpServer;
   operator: Visitor;
   runs: string[];
@@ -102,7 +104,7 @@ test.before(async (context) => {
   const app = createApp({ log: silentLogger, metrics: createMetrics(), mounts });
   const server = await serveHttp(app, { host: "127.0.0.1", port: 0 });
   const operator = await signInOperator(server, "Ada");
-  Object.assign(context, { database, redisServer, sql, redis, server, operator, runs });
+  Object.assign(context, { database, redisServer, sql, redis, app, server, operator, runs });
 });
 test.before.each((context) => {
   context.runs.length = 0;
@@ -209,6 +211,38 @@ test("no other form runs: no session, another's token, another site", async ({
   );
   assert.equal((await operator.get("/ops/paint/over")).status, 404);
   assert.deepEqual(runs, []);
+});
+
+test("a form that arrives when its session is over does nothing, though it began before", async ({
+  app,
+  sql,
+  server,
+  runs,
+}) => {
+  const leaver = await signInOperator(server, "Eve");
+  const token = await tokenOf(leaver);
+  // Asked for once the server reads the form.
+  const body = new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        await sql`delete from operator_session where operator = 'environment (Eve)'`;
+        controller.enqueue(Buffer.from(String(new URLSearchParams({ token, colour: "red" }))));
+        controller.close();
+      },
+    },
+    { highWaterMark: 0 },
+  );
+  const { status } = await app.request("/ops/paint/over", {
+    method: "POST",
+    headers: {
+      cookie: leaver.cookie,
+      origin: "http://127.0.0.1",
+      "content-type": "application/x-www-form-urlencoded",
+    },
+    body,
+    duplex: "half",
+  });
+  assert.deepEqual([status, runs], [401, []]);
 });
 
 test.run();

@@ -14,7 +14,14 @@ import { silentLogger } from "../../../src/log.ts";
 import type { Sql } from "../../../src/store/postgres.ts";
 import { closeRedis, openRedis } from "../../../src/store/redis.ts";
 import { until } from "../../support/processes.ts";
-import { cast, newWallet, type Service, signIn, startService } from "../../support/service.ts";
+import {
+  cast,
+  newWallet,
+  type Service,
+  send,
+  signIn,
+  startService,
+} from "../../support/service.ts";
 import { CONSOLE, sendPlain, signInOperator, TOKEN, type Visitor } from "./browser-session.ts";
 
 interface Context {
@@ -200,7 +207,15 @@ test("one search box finds a wallet, a star, a transaction, a message, an actor 
     on conflict do nothing`;
   await service.sql`insert into publish_attempt (star_id, attempt, topic_id, payer, valid_start_ns, reserved_at)
     values (${star ?? ""}, 90, '0.0.4712', '0.0.4711', 1700000000000000042, 0)`;
+  // As a recovery brings a star back: no attempt of ours is known.
+  const returned = stars["one event/mint"] ?? "";
+  const seconds = Math.floor(Date.now() / 1_000);
+  await service.sql`update outbox set state = 'published', topic_id = '0.0.4712', sequence_number = 7,
+    transaction_id = ${`0.0.4711@${seconds}.000000007`}, consensus_timestamp = ${`${seconds}.000000008`},
+    running_hash = 'AA==', published_at = now_ms() where star_id = ${returned}`;
   const found: [string, string][] = [
+    [`0.0.4711@${seconds}.7`, `/stars/${returned}`],
+    ["0.0.4712#7", `/stars/${returned}`],
     [wallet, `/wallets/${wallet}`],
     [(star ?? "").toUpperCase(), `/stars/${star}`],
     [id, `/stars/${star}`],
@@ -270,6 +285,24 @@ test("the replay check says equal, and says different when a snapshot was forged
   await closeRedis(redis);
 });
 
+test("an actor's raw JSON is what `/ops/api` gives, instants as text", async ({
+  operator,
+  service,
+  wallet,
+  day,
+}) => {
+  for (const id of [
+    `wallet-day/${wallet}/${day}`,
+    `event-day/meetup/${day}`,
+    "forever-mint/mint",
+  ]) {
+    const { text } = await operator.get(`/ops/raw/actors/${id}`);
+    const { body } = await send(service, `GET /ops/api/actors/${id}`, { token: TOKEN });
+    // What the page has read may rest in Redis since.
+    assert.deepEqual({ ...JSON.parse(text), source: "" }, { ...body, source: "" });
+  }
+});
+
 test("an actor with thousands of stars is not read whole: its page says which command does", async ({
   operator,
   service,
@@ -331,7 +364,7 @@ test("stored markup shows as text on every page", async (context) => {
   const { service, operator, wallet } = context;
   const { sql } = service;
   await sql`update event set title = ${EVIL} where id in ('meetup', 'mint')`;
-  await sql`update outbox set last_error = ${EVIL}`;
+  await sql`update outbox set last_error = ${EVIL} where state <> 'published'`;
   await sql`insert into service_process (id, role, version, host, pid, started_at, seen_at)
     values (gen_random_uuid(), 'web', ${EVIL}, ${EVIL}, 1, now_ms(), now_ms())`;
   await sql`insert into service_minute (minute, name, count)
@@ -386,6 +419,10 @@ test("the overview shows this process, its dependencies and refusals", async ({
     const { text } = await operator.get(`/ops/actors/wallet-day/${wallet}/${day}`);
     return /Recent refusals[\s\S]*Already starred today/.test(text);
   });
+  for (const limit of ["api", "voting", "pages", "exports"]) {
+    await service.sql`insert into service_minute (minute, name, count)
+      values (now_ms() / 60000, ${`limited ${limit}`}, 1)`;
+  }
   await until("a report came", async () => {
     const { text } = await operator.get("/ops");
     return /web <span class="quiet">[^<]+<\/span>/.test(text) && text.includes("at work");
@@ -393,6 +430,11 @@ test("the overview shows this process, its dependencies and refusals", async ({
   const { text } = await operator.get("/ops");
   assert.match(text, /Postgres<\/a><span class="badge good"[^>]*>ok/);
   assert.match(text, /Mirror node<\/a><span class="badge good"[^>]*>ok/);
+  const limits = ["Public API", "Voting", "Pages", "Exports"];
+  await until("each limit is named", async () => {
+    const { text } = await operator.get("/ops");
+    return limits.every((limit) => text.includes(`>${limit}: too many requests<`));
+  });
 });
 
 test("an event's history is walked in the order in which it is folded, whatever the instants say", async ({
@@ -463,7 +505,30 @@ test("a star that a recovery set aside has its page, which says that it counts n
     new RegExp(`counts nowhere: a recovery set it aside[^.]*href="/ops/stars/${first}"`),
   );
   assert.doesNotMatch(text, /the counter rose|NFTs it brought/);
+  assert.match(text, /<dt>Vote of the day<\/dt><dd>none</);
   assert.match((await operator.get(`/ops/stars/${first}`)).text, /the counter rose/);
+});
+
+test("a history has as many steps as there are, also where a recovery took a star and its release away", async ({
+  operator,
+  service,
+  day,
+}) => {
+  const { sql } = service;
+  await sql`insert into event (id, title, event_type, is_forever_mint, source, starts_at, created_at, approved_at)
+    values ('halved', 'Halved', 'MINT_EVENT', true, 'SOURCE_A', 0, 0, 0)`;
+  const [gone = "", kept = ""] = [
+    await starBy(service, "event/halved"),
+    await starBy(service, "event/halved"),
+  ];
+  await sql`insert into claim_release (event_id, seq, run_id, collection, serial, wallet, star_id, weight, deleted,
+      listed_at, read_at, released_at)
+    values ('halved', nextval('forever_mint_order'), ${RUN}, 'A', 900, 1, ${gone}, 1, true, 0, 0, 0)`;
+  await sql`update event_total set releases = 1, weight = weight - 1 where event_id = 'halved'`;
+  await sql`select set_aside_star(${gone}, ${day}, ${kept})`;
+  const { text } = await operator.get("/ops/actors/forever-mint/halved?at=9");
+  assert.match(text, /After event 1 of 1</);
+  assert.match(text, />after 1</);
 });
 
 test("a wallet's page counts all its credits, also where it shows the newest hundred", async ({
@@ -554,7 +619,7 @@ test("each row of a history stands beside its own step, also where a star comes 
     { stars: number }[]
   >`select stars from event_total where event_id = 'mint'`;
   const star = () => cast(service, voter, "event/mint");
-  const deps = { sql: starredBefore(sql, "from claim_release", star) } as unknown as PagesDeps;
+  const deps = { sql: starredBefore(sql, "union all", star) } as unknown as PagesDeps;
   const request = { query: new URLSearchParams(), now: Date.now() } as PageRequest;
   const view = await eventActor(deps, name, request);
   const stars = (before?.stars ?? 0) + 1;
@@ -579,6 +644,12 @@ test("a wallet's day says of its votes what it says of its stars, also where one
   const said = new RegExp(`<strong>${view.version} of 5</strong> votes used`);
   assert.match(String(await view.context), said);
 });
+
+/** A new wallet's star, by its id. */
+async function starBy(service: Service, target: string): Promise<string | undefined> {
+  const token = await signIn(service, await newWallet(service));
+  return (await cast(service, token, target)).body.star?.id;
+}
 
 /** Casts a star before a statement with these words is sent. */
 function starredBefore(sql: Sql, words: string, star: () => Promise<unknown>): Sql {

@@ -3,7 +3,10 @@
  * finding is set aside once. Method: the pages over HTTP.
  */
 import * as assert from "node:assert/strict";
+import { randomUUID } from "node:crypto";
 import { suite } from "uvu";
+import { reportAlarms } from "../../../src/publishing/alarms.ts";
+import { FINDING_KINDS } from "../../../src/publishing/reconciliation-findings.ts";
 import { cast, newWallet, type Service, signIn, startService } from "../../support/service.ts";
 import { CONSOLE, signInOperator, type Visitor } from "./browser-session.ts";
 import { logOf } from "./operator-log.ts";
@@ -65,6 +68,23 @@ test("a finding is explained in words and set aside once", async ({ service, ope
   assert.equal((await operator.post("/ops/publishing/resolve", { finding })).status, 404);
   const phases = (await logOf(service.sql, "publishing.resolve")).map(({ phase }) => phase);
   assert.deepEqual(phases, ["failed", "begun", "done", "begun"]);
+});
+
+test("every alarm and every kind of finding is said in words", async ({ service, operator }) => {
+  const since = performance.now();
+  const reasons = ["journal-behind", "topics-unread", "machine-contradiction"];
+  await reportAlarms(
+    service.sql,
+    randomUUID(),
+    reasons.map((reason) => ({ reason, subject: "", detail: "", since })),
+  );
+  await service.sql`insert into publishing_finding (kind, topic_id, sequence_number, detail)
+    select kind, '0.0.5', row_number() over () + 100, '' from unnest(${[...FINDING_KINDS]}::text[]) kind`;
+  const { text } = await operator.get("/ops/publishing");
+  const [, alarms] = /Alarms of the workers(.*?)<\/table>/s.exec(text) ?? [];
+  const [, findings] = /Where the topics differ(.*?)<\/table>/s.exec(text) ?? [];
+  for (const reason of reasons) assert.ok(!alarms?.includes(`</span> ${reason}<`), reason);
+  for (const kind of FINDING_KINDS) assert.ok(!findings?.includes(`</span> ${kind} <`), kind);
 });
 
 test.run();

@@ -5,6 +5,7 @@
 import * as assert from "node:assert/strict";
 import { suite } from "uvu";
 import { figuresOf } from "../../../src/http/console/figures.ts";
+import { healthOf } from "../../../src/http/console/health.ts";
 import { numbersReader, SERIES } from "../../../src/http/console/numbers.ts";
 import { reportAlarms } from "../../../src/publishing/alarms.ts";
 import type { Verdict } from "../../../src/upkeep/service-verdict.ts";
@@ -28,6 +29,8 @@ interface Context {
   service: Service;
   operator: Visitor;
 }
+const DAILY = "01a1f8c0-0000-7000-8000-0000000000d1";
+const BY_HAND = "01a1f8c0-0000-7000-8000-0000000000d2";
 const test = suite<Context>("the verdict");
 test.before(async (context) => {
   context.service = await startService(CONSOLE);
@@ -111,6 +114,39 @@ test("a worker that has been up for hours without any daily check is a failure",
   await sql`delete from service_process where id = ${WORKER}`;
 });
 
+test("what a process reports of Redis and the mirror node is no better on the Overview than in the verdict", async (context) => {
+  const { sql } = context.service;
+  const since = Date.now() - 120_000;
+  const report = {
+    ...{ memoryMb: 1, postgresMs: 1, redisMs: 1, mirrorMs: 1 },
+    ...{ redisMayEvictSince: since, mirrorBehindMs: 180_000 },
+  };
+  await sql`
+    insert into service_process (id, role, version, host, pid, started_at, seen_at, report)
+    values (${WORKER}, 'web', '1', 'here', 1, now_ms(), now_ms(), ${sql.json(report)})`;
+  await assertFailed(context, ["redis", "mirror"]);
+  const shown = healthOf(await numbersReader(sql)(Date.now()), "local");
+  for (const [key, word] of [
+    ["redis", "may evict"],
+    ["mirror", "behind"],
+  ]) {
+    const health = shown.find((each) => each.key === key);
+    assert.deepEqual([health?.mood, health?.word], ["bad", word]);
+  }
+  await sql`delete from service_process where id = ${WORKER}`;
+});
+
+test("a worker that was stopped and not started again is a worry beside the number of processes too", async (context) => {
+  const { sql } = context.service;
+  await sql`
+    insert into service_process (id, role, version, host, pid, started_at, seen_at, stopped_at, report)
+    values (${WORKER}, 'worker', '1', 'here', 1, now_ms() - 300000, now_ms() - 120000, now_ms() - 120000, '{}')`;
+  await assertFailed(context, ["processes"]);
+  const figures = figuresOf(await numbersReader(sql)(Date.now()));
+  assert.equal(figures.find(({ key }) => key === "processes")?.mood, "bad");
+  await sql`delete from service_process where id = ${WORKER}`;
+});
+
 test("a mirror node that answers now and then is as slow as its answers, and no faster", async (context) => {
   const { sql } = context.service;
   const now = Date.now();
@@ -150,6 +186,21 @@ test("each figure and each state of the Overview is a link", async ({ operator }
   assert.ok(count(/<div class="label">/g) > 0);
   assert.equal(count(/<div class="label"><a href="/g), count(/<div class="label">/g));
   assert.equal(count(/<li><a href="[^"]+">[^<]+<\/a><span class="badge/g), 8);
+});
+
+test("the Overview shows the holdings check that is judged: the one that ended last", async (context) => {
+  const { sql } = context.service;
+  await sql`insert into holdings_check_run (id, day, kind, state, started_at, finished_at) values
+    (${DAILY}, utc_day(now_ms()), 'scheduled', 'done', now_ms() - 3000, now_ms()),
+    (${BY_HAND}, utc_day(now_ms()), 'manual', 'incomplete', now_ms() - 2000, now_ms() - 1000)`;
+  await sql`insert into holdings_check_mint (run_id, event_id, kept, deferred) values (${BY_HAND}, 'mint', 0,
+    ${sql.json([{ collection: "A", serial: null, starId: null, wallet: null, reason: "doubt" }])})`;
+  const { checks } = await verdictOf(context.service);
+  assert.equal(checks.find(({ name }) => name === "holdings-check")?.ok, true);
+  const shown = healthOf(await numbersReader(sql)(Date.now()), "local");
+  const check = shown.find(({ key }) => key === "check");
+  assert.deepEqual([check?.mood, check?.word], ["good", "done"]);
+  assert.match(check?.note ?? "", /0 left open/);
 });
 
 test.run();

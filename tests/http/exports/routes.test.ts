@@ -240,6 +240,17 @@ test("a header that names no single range of these bytes gets the whole export",
   }
 });
 
+test("a client that has a final day gets 304 whatever part it asks for", async ({ rig }) => {
+  const path = `/exports/${rig.day(1)}`;
+  const head = await get(rig, path, { method: "HEAD" });
+  for (const range of ["bytes=0-9", "bytes=999999999-"]) {
+    const headers = { range, "if-none-match": String(head.headers.get("etag")) };
+    const known = await get(rig, path, { headers });
+    assert.deepEqual([known.status, known.headers.get("content-range")], [304, null], range);
+    assert.equal(known.headers.get("content-length"), head.headers.get("content-length"));
+  }
+});
+
 test("a client holds four streams at most, and other clients are not affected", async ({ rig }) => {
   let client = "one";
   const app = appOf(rig.sql, 1_000, () => client);

@@ -69,6 +69,30 @@ test("an actor is shown as the command shows it, with its history", async ({
   assert.deepEqual([event.body.state, event.body.context.weight], ["counting", 8]);
 });
 
+test("a history has the actor's own order, also where a recovery brought an earlier star back last", async ({
+  service,
+  voter,
+  wallet,
+  day,
+}) => {
+  const other = await signIn(service, await newWallet(service));
+  await cast(service, other, "event/mint");
+  await cast(service, voter, "token/0.0.9001");
+  await service.sql.begin(async (changing) => {
+    await changing`set local session_replication_role = replica`;
+    await changing`update star set seq = nextval('journal_seq')
+      where '0.0.' || wallet = ${wallet} and target_id = 'mint'`;
+  });
+  const historyOf = async (id: string) => {
+    const { body } = await send(service, `GET /ops/api/actors/${id}`, { token: TOKEN });
+    return body.history.map((star: { at: string }) => star.at);
+  };
+  for (const id of [`wallet-day/${wallet}/${day}`, "forever-mint/mint"]) {
+    const instants = await historyOf(id);
+    assert.deepEqual(instants, instants.toSorted().reverse(), id);
+  }
+});
+
 test("a wallet-day that used its last vote is spent; one that did not is open", async ({
   service,
   day,
@@ -107,6 +131,32 @@ test("actors are listed in pages, each once, and found by text and type", async 
     token: TOKEN,
   });
   assert.equal(found.body.actors.length, 1);
+});
+
+test("an actor is found by its name, also where its event is called as a kind of actor or a day", async ({
+  service,
+  day,
+}) => {
+  const { sql } = service;
+  const voter = await signIn(service, await newWallet(service));
+  const tomorrow = Date.now() + 86_400_000;
+  await sql`
+    insert into event (id, title, event_type, is_forever_mint, source, starts_at, ends_at, created_at, approved_at)
+    select id, id, 'MINT_EVENT', is_mint, 'SOURCE_A', 0, case when not is_mint then ${tomorrow}::bigint end, 0, 0
+    from (values ('event-day', false), (${day}, false), ('forever-mint', true)) as named (id, is_mint)`;
+  const ids = [
+    `event-day/event-day/${day}`,
+    `event-day/${day}/${day}`,
+    "forever-mint/forever-mint",
+  ];
+  for (const id of ids) {
+    assert.equal((await cast(service, voter, `event/${id.split("/")[1]}`)).status, 201);
+    const { body } = await send(service, `GET /ops/api/actors?q=${id}`, { token: TOKEN });
+    assert.deepEqual(
+      body.actors.map((actor: { id: string }) => actor.id),
+      [id],
+    );
+  }
 });
 
 test("bad parameters are named, unknown actors are not found", async ({ service }) => {

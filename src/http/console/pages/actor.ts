@@ -1,4 +1,5 @@
 import { TerminalError } from "../../../errors.ts";
+import { actorBodyWithHistory } from "../../../hosting/actor-body.ts";
 import { actorHistory } from "../../../hosting/actor-history.ts";
 import { type ActorName, formatActorName, parseActorName } from "../../../hosting/actor-name.ts";
 import {
@@ -36,7 +37,7 @@ export function actorPage(deps: PagesDeps): Page {
   };
 }
 
-/** An actor as JSON, as `starboard actors show` prints it. */
+/** An actor as JSON, as `/ops/api/actors/<id>` gives it. */
 export function actorJsonPage(deps: PagesDeps): Page {
   return {
     path: "/raw/actors/*",
@@ -48,7 +49,7 @@ export function actorJsonPage(deps: PagesDeps): Page {
         actorHistory(deps.sql, name),
       ]);
       secured(request.context);
-      const text = JSON.stringify({ ...actor, history }, null, 2);
+      const text = JSON.stringify(actorBodyWithHistory(actor, history), null, 2);
       return request.context.body(`${text}\n`, 200, { "Content-Type": "application/json" });
     },
   };

@@ -66,7 +66,9 @@ ${section(
     ["Cast", instant(star.at)],
     [
       "Vote of the day",
-      `number ${star.slot} of ${star.limit}${star.season === null ? "" : `, premium in ${star.season}`}`,
+      star.conflictsWith === null
+        ? `number ${star.slot} of ${star.limit}${star.season === null ? "" : `, premium in ${star.season}`}`
+        : "none",
     ],
     [
       "Decided by",
