@@ -315,8 +315,9 @@ begin
   values (gen_random_uuid(), of_day, 'scheduled', case when is_first then 'skipped' else 'running' end,
     at, case when is_first then at end)
   on conflict (day) where kind = 'scheduled' do nothing;
-  -- A newer day has come, or the command that started the run died.
-  update holdings_check_run set state = 'incomplete', finished_at = at
+  -- A newer day has come, or the command that started the run died: that ended when it last gave a sign of life.
+  update holdings_check_run
+  set state = 'incomplete', finished_at = case kind when 'scheduled' then at else lease_until - lease_ms end
   where state = 'running' and (case kind when 'scheduled' then day < of_day else lease_until < at end);
   return query
     update holdings_check_run

@@ -33,6 +33,9 @@ export interface Imported {
   readonly approved: number;
 }
 
+/** What a look cannot see yet: a star that is being stored, another import. */
+const MET: readonly string[] = [RAISED.conflict, "23505"];
+
 /** 100,000 records were stored in 4 s; the pool given needs a statement_timeout as long. */
 export const IMPORT_DEADLINE_MS = 120_000;
 
@@ -60,9 +63,9 @@ export async function importCatalog(
   await refuseTaken(sql, catalog);
   onChecked?.(total);
   const attempt = () => runStatement(store(sql, catalog, approve), IMPORT_DEADLINE_MS);
-  // Starred since the first look: stars never go, so the second one names every such record.
+  // Starred or taken since the first look: the second one names every such record.
   const changed = await attempt().catch(async (error) => {
-    if (codeOf(error) !== RAISED.conflict) throw error;
+    if (!MET.includes(codeOf(error))) throw error;
     await refuseTaken(sql, catalog);
     return attempt();
   });

@@ -88,7 +88,8 @@ export async function sendBatch(
     // It says before the deadline that it has passed: nothing is stored, and the clocks differ.
     else if (codeOf(error.cause) === RAISED.tooLate)
       for (const each of batch) each.resolve(returned("day"));
-    else if (isMissingPartition(error)) await sendWithPartitions(sender, batch);
+    // Once: where no partition was missing it would be sent again without end.
+    else if (isMissingPartition(error) && resends === 0) await sendWithPartitions(sender, batch);
     else if (BAD_ROW.test(error.code ?? "")) await bisect(sender, batch, error);
     else if (ROLLED_BACK.test(codeOf(error.cause)) && resends < RESENDS_MAX) {
       await sendBatch(sender, batch, resends + 1);
@@ -180,7 +181,7 @@ async function sendWithPartitions(sender: Sender, batch: readonly Waiting[]): Pr
     for (const each of batch) each.reject(refusal);
     return;
   }
-  await sendBatch(sender, batch);
+  await sendBatch(sender, batch, 1);
 }
 
 /** One bad row fails alone: halve until it is found. */

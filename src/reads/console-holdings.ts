@@ -19,6 +19,9 @@ export interface ListedCheck {
   readonly deferred: number;
 }
 
+/** A worker that dies keeps a run from the others this long. */
+export const CHECK_LEASE_MS = 30_000;
+
 /**
  * Runs, newest first.
  *
@@ -46,8 +49,11 @@ export async function findCheck(sql: Sql, id: string): Promise<ListedCheck | nul
 }
 
 function numbers(sql: Sql) {
-  return sql`id, day, kind, state, started_at as "startedAt", finished_at as "finishedAt", passes,
-    next_try_at as "nextTryAt",
+  // Its process died, and no worker has written that down yet: it ended when it last gave a sign of life.
+  const isDead = sql`state = 'running' and kind = 'manual' and lease_until < now_ms()`;
+  return sql`id, day, kind, case when ${isDead} then 'incomplete' else state end as state,
+    started_at as "startedAt", case when ${isDead} then lease_until - ${CHECK_LEASE_MS}::bigint else finished_at end as "finishedAt",
+    passes, next_try_at as "nextTryAt",
     (select count(*) from claim_release where run_id = run.id) as removed,
     (select coalesce(sum(weight), 0) from claim_release where run_id = run.id) as weight,
     (select coalesce(sum(kept), 0) from holdings_check_mint where run_id = run.id) as kept,

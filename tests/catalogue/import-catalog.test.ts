@@ -385,4 +385,30 @@ test("two imports of the same records at once both succeed", async () => {
   assert.equal((await listRecords(sql, "token")).length, 500);
 });
 
+test("of two imports at once that give one slug to two projects, one is refused by name", async () => {
+  const operator = await reserveConnection(sql);
+  await operator`begin`;
+  // Both have looked before either stores.
+  await operator`lock table project in share mode`;
+  const imports = ["one", "two"].map((id) =>
+    importCatalog(sql, { projects: [{ id, slug: "same", name: "P", category: "DATA" }] }, waiting),
+  );
+  const both = Promise.allSettled(imports);
+  await until("both wait to store", async () => {
+    const [row] = await operator`select count(*) as waiting from pg_locks where not granted`;
+    return row?.waiting === 2;
+  });
+  await operator`commit`;
+  operator.release();
+  const refused = (await both).flatMap((each) => (each.status === "rejected" ? [each.reason] : []));
+  assert.deepEqual(
+    refused.map(({ code }) => code),
+    ["INVALID_REQUEST"],
+  );
+  assert.match(
+    refused[0].message,
+    /projects\[0\] \(id "(one|two)"\) slug is that of project (one|two)/,
+  );
+});
+
 test.run();

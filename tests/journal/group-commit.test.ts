@@ -191,6 +191,25 @@ test("a month without a partition gets one by itself", async (c) => {
   assert.equal(outcome.kind, "stored");
 });
 
+test("a violated check that names no constraint, and no partition cures, fails its star alone", async (c) => {
+  const poison = decidedStar({ wallet: newWallet(), now: c.now });
+  await c.sql.unsafe(`create function refuse_poison() returns trigger language plpgsql as $$ begin
+      if new.id = '${poison.star.id}' then raise exception 'refused' using errcode = '23514'; end if;
+      return new;
+    end $$;
+    create trigger refuses_poison before insert on star for each row execute function refuse_poison()`);
+  const results = await Promise.allSettled([
+    c.commit(decidedStar({ wallet: newWallet(), now: c.now })),
+    c.commit(poison),
+  ]);
+  assert.deepEqual(
+    results.map((result) =>
+      result.status === "fulfilled" ? result.value.kind : result.reason.code,
+    ),
+    ["stored", "23514"],
+  );
+});
+
 test("one bad row among many fails alone (A9 poison-row)", async (c) => {
   const poison = decidedStar({ wallet: newWallet(), now: c.now });
   const bad = { ...poison, star: { ...poison.star, weight: -3 } };

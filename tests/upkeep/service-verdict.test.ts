@@ -27,4 +27,31 @@ test("what a check by hand left open, and the day's own run has done since, is n
   await database.close();
 });
 
+test("a run by hand that was killed ends with its lease: it hides nothing, and a later run makes up for it", async () => {
+  const database = await testDatabase({ migrated: true });
+  const sql = openPostgres(database.url, { connections: 1 });
+  const judged = async () => {
+    const { checks } = await readVerdict(sql);
+    return checks.find(({ name }) => name === "holdings-check");
+  };
+  await sql`insert into holdings_check_run (id, day, kind, state, started_at, finished_at, passes) values
+    (${DAILY}, utc_day(now_ms()), 'scheduled', 'done', now_ms() - 90000, now_ms() - 80000, 1)`;
+  await sql`insert into holdings_check_run (id, day, kind, state, started_at, lease_owner, lease_until, passes)
+    values (${BY_HAND}, utc_day(now_ms()), 'manual', 'running', now_ms() - 60000, 'gone', now_ms() + 20000, 1)`;
+  assert.equal((await judged())?.ok, true, "its process may still be at work");
+  await sql`update holdings_check_run set lease_until = now_ms() - 5000 where id = ${BY_HAND}`;
+  assert.deepEqual((await judged())?.message, "the last run ended with parts left open");
+  // Before that lease was over.
+  await sql`insert into holdings_check_run (id, day, kind, state, started_at, finished_at, passes)
+    values (gen_random_uuid(), utc_day(now_ms()), 'manual', 'done', now_ms() - 20000, now_ms() - 10000, 1)`;
+  assert.equal((await judged())?.ok, true);
+  await sql`select from take_holdings_check(utc_day(now_ms()), 'worker', now_ms(), 30000)`;
+  const [{ state } = { state: "" }] = await sql<{ state: string }[]>`
+    select state from holdings_check_run where id = ${BY_HAND}`;
+  assert.equal(state, "incomplete");
+  assert.equal((await judged())?.ok, true, "once a worker has written it down, too");
+  await sql.end({ timeout: 1 });
+  await database.close();
+});
+
 test.run();

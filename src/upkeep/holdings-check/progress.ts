@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import { type Day, dayOf } from "../../../actors/day.ts";
 import type { Clock } from "../../clock.ts";
 import { RetryableError } from "../../errors.ts";
+import { CHECK_LEASE_MS } from "../../reads/console-holdings.ts";
 import { every } from "../../service.ts";
 import { runStatement, type Sql } from "../../store/postgres.ts";
 import type { DeferredPart } from "./claims.ts";
@@ -35,8 +36,6 @@ export interface ProgressDeps {
   readonly worker: string;
 }
 
-/** A worker that dies keeps a run from the others this long. */
-const LEASE_MS = 30_000;
 const RENEW_EVERY_MS = 10_000;
 
 /** Takes the run that is due today, or answers null: see `take_holdings_check`. */
@@ -44,7 +43,7 @@ export async function takeDueRun({ sql, clock, worker }: ProgressDeps): Promise<
   const now = clock.now();
   const [run] = await runStatement(
     sql<CheckRun[]>`
-      select id, day, kind, passes from take_holdings_check(${dayOf(now)}, ${worker}, ${now}, ${LEASE_MS})`,
+      select id, day, kind, passes from take_holdings_check(${dayOf(now)}, ${worker}, ${now}, ${CHECK_LEASE_MS})`,
   );
   return run ?? null;
 }
@@ -62,7 +61,7 @@ export async function startManualRun(
   const [run] = await runStatement(
     sql<[CheckRun]>`
       select id, day, kind, passes
-      from start_holdings_check(${id}, ${dayOf(now)}, ${worker}, ${now}, ${LEASE_MS}, ${isOnly})`,
+      from start_holdings_check(${id}, ${dayOf(now)}, ${worker}, ${now}, ${CHECK_LEASE_MS}, ${isOnly})`,
   );
   return { run, isNew: run.id === id };
 }
@@ -76,7 +75,7 @@ export async function whileHolding<T>(
   // A renewal that fails only lets another worker in early: releases happen once regardless.
   const renewals = every(RENEW_EVERY_MS, async () => {
     await runStatement(sql`
-      update holdings_check_run set lease_until = ${clock.now() + LEASE_MS}
+      update holdings_check_run set lease_until = ${clock.now() + CHECK_LEASE_MS}
       where id = ${run.id} and lease_owner = ${worker} and state = 'running'`);
   });
   try {

@@ -52,11 +52,12 @@ export interface Readings {
   readonly of: Readonly<Record<Collection, OwnersReading | Inconclusive | null>>;
   /** Reads a single NFT, once a pass. */
   readonly observe: (collection: Collection, serial: number) => Promise<OwnReading | Inconclusive>;
-  /**
-   * How far the mirror node had come before any of it was read, epoch ms; null where it does not
-   * say, or names a time by which the clocks cannot agree.
-   */
-  readonly reachedAt: number | null;
+  /** Reads it anew, unless the mirror node says that it has not come as far as an instant, epoch ms. */
+  readonly observeSince: (
+    collection: Collection,
+    serial: number,
+    since: number,
+  ) => Promise<OwnReading | Inconclusive>;
   /** The collection B serials a wallet holds by the collection's reading, ascending. */
   readonly heldB: (wallet: string) => readonly number[];
 }
@@ -73,19 +74,23 @@ export async function readCollections(
 ): Promise<Readings> {
   const read = (collection: Collection) =>
     wanted.has(collection) ? readCollection(deps, collection) : null;
-  const reachedAt = wanted.size === 0 ? null : await readReached(deps, limitsOf(deps));
   const [A, B] = await Promise.all([read("A"), read("B")]);
   let byHolder: ReadonlyMap<string, readonly number[]> | undefined;
   const known = new Map<string, ReturnType<Readings["observe"]>>();
   const gate = bulkhead(OBSERVATIONS_IN_FLIGHT_MAX, Number.MAX_SAFE_INTEGER);
   return {
     of: { A, B },
-    reachedAt,
     observe(collection, serial) {
       const key = `${collection}/${serial}`;
       const own = known.get(key) ?? gate.execute(() => observe(deps, collection, serial));
       known.set(key, own);
       return own;
+    },
+    async observeSince(collection, serial, since) {
+      const reachedAt = await readReached(deps, limitsOf(deps));
+      if (reachedAt === null || reachedAt >= since)
+        return gate.execute(() => observe(deps, collection, serial));
+      return { inconclusive: "the mirror node is behind the star that brought it" };
     },
     heldB(wallet) {
       // Made on first use: most passes need none.
@@ -139,7 +144,12 @@ async function verifyClaim(
   const listed = reading.seen.get(serial);
   if (listed !== undefined && holderOf(listed) === wallet) return "held";
 
-  const own = await readings.observe(collection, serial);
+  const seen = await readings.observe(collection, serial);
+  if ("inconclusive" in seen) return seen;
+  // A node that is behind the star would show this move as the last one too, and another may have
+  // taken over since the check began.
+  const isOlder = seen.changedAt !== null && seen.changedAt < since && holderOf(seen) !== wallet;
+  const own = isOlder ? await readings.observeSince(collection, serial, since) : seen;
   if ("inconclusive" in own) return own;
   if (holderOf(own) === wallet) {
     return { inconclusive: "gone in the collection's reading, held in its own" };
@@ -149,10 +159,6 @@ async function verifyClaim(
     return { inconclusive: "its two readings name different holders" };
   }
   const { changedAt, ...evidence } = own;
-  const { reachedAt } = readings;
-  if (changedAt !== null && changedAt < since && reachedAt !== null && reachedAt < since) {
-    return { inconclusive: "the mirror node is behind the star that brought it" };
-  }
   return { ...evidence, listedAt: reading.startedAt };
 }
 

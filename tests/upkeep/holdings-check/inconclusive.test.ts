@@ -5,6 +5,7 @@
  */
 import * as assert from "node:assert/strict";
 import { suite } from "uvu";
+import type { MirrorNode } from "../../../src/ledger/mirror/node.ts";
 import type { MirrorFault } from "../../support/mirror-faults.ts";
 import { brief, type Stage, setStage, type Voter } from "./stage.ts";
 
@@ -200,6 +201,34 @@ test("a mirror node that is behind a star removes nothing that the star brought"
   // What has moved since the star is gone, however new the mirror node's last block is.
   await ledger.transfer(stage.collections.A, bought, seller.id);
   assert.deepEqual(brief(await stage.checkNow()).removed, [`A/${bought[0]}-1`]);
+});
+
+test("a replica that is behind the star, and takes over once the check has begun, removes nothing either", async ({
+  stage,
+}) => {
+  const { ledger, mirror } = stage.hedera;
+  const voter = await stage.wallet();
+  const [bought = 0] = await ledger.mint(stage.collections.A, { count: 1 });
+  const LAG_MS = 1_000;
+  await new Promise((resolve) => setTimeout(resolve, LAG_MS));
+  await ledger.transfer(stage.collections.A, bought, voter.id);
+  assert.equal(await stage.star(voter), 1 + 1);
+  const total = await stage.total();
+  let isBehind = false;
+  const now = String(Math.floor(stage.clock.now() / 1_000) + 1);
+  const current = { number: 1, from: `${now}.000000000`, to: `${now}.000000000` };
+  const changing: Pick<MirrorNode, "nft" | "nftOwners" | "newestBlock"> = {
+    nft: stage.mirror.nft,
+    nftOwners(...asked) {
+      if (!isBehind) mirror.faults.inject({ kind: "lag", ms: LAG_MS });
+      isBehind = true;
+      return stage.mirror.nftOwners(...asked);
+    },
+    newestBlock: async (limits) => (isBehind ? stage.mirror.newestBlock(limits) : current),
+  };
+  const { removed, deferred } = brief(await stage.checkNow({ mirror: changing }));
+  assert.deepEqual([removed, deferred], [[], [`A/${bought}`]]);
+  assert.equal(await stage.total(), total);
 });
 
 test("a spare that cannot be confirmed neither keeps nor loses the +5", async ({ stage }) => {

@@ -32,11 +32,15 @@ const SOLD_TO = "0.0.77";
 const holder = (serial: number): string => `0.0.${1_000 + (serial % WALLETS)}`;
 
 function mirrorOf(sold: ReadonlySet<number>): Reply {
-  const row = (token: string, serial: number) =>
-    nftRow(serial, {
+  const row = (token: string, serial: number) => {
+    const isSold = token === collections.A && sold.has(serial);
+    return nftRow(serial, {
       token_id: token,
-      account_id: token === collections.A && sold.has(serial) ? SOLD_TO : holder(serial),
+      account_id: isSold ? SOLD_TO : holder(serial),
+      // After the stars that brought it.
+      ...(isSold && { modified_timestamp: "9999999999.000000000" }),
     });
+  };
   return (response, path) => {
     const url = new URL(path, "http://stub");
     const [, , , , token = "", , one] = url.pathname.split("/");
