@@ -27,6 +27,8 @@ export async function withDatabase<T>(
   try {
     return await work(sql);
   } finally {
-    await sql.end({ timeout: 1 });
+    // At once: after `work` has failed its other statements may wait, and the driver would open a
+    // connection for them that nothing closes.
+    await sql.end({ timeout: 0 });
   }
 }

@@ -1,15 +1,24 @@
-import { type Star, StarboardError, type Voting, voting } from "../../packages/client/src/index.ts";
+import {
+  type Star,
+  StarboardError,
+  type Voting,
+  type VotingOptions,
+  voting,
+} from "../../packages/client/src/index.ts";
 import { type SigningWallet, signerOf } from "./demo-wallet.ts";
 
 /** The typed client, as the demo uses it. @throws Error where nothing answers, with the likely reason */
-export function demoVoting(url: string, token?: string): Voting {
+export function demoVoting(
+  url: string,
+  options: Pick<VotingOptions, "token" | "retry"> = {},
+): Voting {
   return voting({
+    ...options,
     baseUrl: url,
     fetch: (...given) =>
       fetch(...given).catch((cause: unknown) => {
         throw new Error(`Nothing answers at ${url}: is \`npm start\` running?`, { cause });
       }),
-    ...(token !== undefined && { token }),
   });
 }
 
@@ -27,6 +36,9 @@ export async function castOrCode(
   }
 }
 
+/** Tries once: while it waited for another try, a stop would wait for it. */
+const ONCE = { attempts: 1 } as const;
+
 /** Votes as `starboard demo` does, and prints nothing. */
 export function demoVoterClient(url: string) {
   return {
@@ -34,6 +46,7 @@ export function demoVoterClient(url: string) {
       const { token = "" } = await demoVoting(url).signIn(signerOf(wallet));
       return token;
     },
-    star: (token: string, target: string) => castOrCode(demoVoting(url, token), target),
+    star: (token: string, target: string) =>
+      castOrCode(demoVoting(url, { token, retry: ONCE }), target),
   };
 }

@@ -11,8 +11,9 @@ import { command } from "./output.ts";
 import { readCommandSettings } from "./settings.ts";
 
 /** "Can land a few seconds later": a minute means that something is wrong. */
-const PUBLISHED_WITHIN_MS = 60_000;
-const POLL_EVERY_MS = 200;
+export const PUBLISHED_WITHIN_MS = 60_000;
+/** By default a client may ask 300 times in that minute. */
+export const POLL_EVERY_MS = 500;
 
 /** `npm run demo`: a small voting client with keys of its own, over plain HTTP. */
 export const subcommand = command({

@@ -43,9 +43,13 @@ export function command<const A extends ArgsDef, T>({
   });
 }
 
-/** Says in one line on standard error why nothing was done, and makes the exit status 1. */
-export function refuse(error: unknown): void {
-  process.stderr.write(`${printable(reasonOf(error).replace(/\s+/g, " ").trim())}\n`);
+/**
+ * Says in one line on standard error why nothing was done, and makes the exit status 1.
+ *
+ * @param who what that line begins with
+ */
+export function refuse(error: unknown, who = ""): void {
+  process.stderr.write(`${who}${printable(reasonOf(error).replace(/\s+/g, " ").trim())}\n`);
   process.exitCode = 1;
 }
 

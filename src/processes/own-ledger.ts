@@ -11,9 +11,10 @@ import {
 import { DEMO_SOURCES } from "../local/demo-directory.ts";
 import { type DemoLedger, readKept, settleDemoLedger } from "../local/demo-ledger.ts";
 import { freePort, readPort } from "../local/free-port.ts";
+import type { Ledger } from "../local/hedera/ledger.ts";
 import { startLocalHedera } from "../local/hedera/start.ts";
 import { createLogger } from "../log.ts";
-import type { Sql } from "../store/postgres.ts";
+import { runStatement, type Sql } from "../store/postgres.ts";
 import type { WebSettings } from "./web-settings.ts";
 import { LEDGER_SETTINGS } from "./worker.ts";
 
@@ -58,6 +59,7 @@ export async function ownLedger(place: {
   // Another process may have taken the port since.
   const hedera = await start(port).catch(() => start(0));
   onStop(() => hedera.close());
+  await refuseStarsOfAnother(sql, hedera.ledger, ledgerFolder);
   writeFileSync(portFile, new URL(hedera.mirrorUrl).port);
   const demo = await settleDemoLedger(hedera.ledger, file);
   const variables = {
@@ -67,6 +69,21 @@ export async function ownLedger(place: {
     ...demoVariables(demo),
   };
   return { demo, hedera, variables };
+}
+
+/**
+ * Topics of two ledgers may have one id. What waits would be sent to this one, and new messages
+ * would be taken for those that were read on the other.
+ */
+async function refuseStarsOfAnother(sql: Sql, ledger: Ledger, folder: string): Promise<void> {
+  const [newest] = await runStatement(sql<{ topic: string; sequence: number; hash: string }[]>`
+    select topic_id as topic, sequence_number as sequence, running_hash as hash from outbox
+    where state = 'published' order by star_id desc limit 1`);
+  if (newest === undefined || ledger.hasMessage(newest.topic, newest.sequence, newest.hash)) return;
+  throw new Error(
+    `the stars of this database are on another ledger than ${folder}: ` +
+      "name theirs by HEDERA_NETWORK, bring that folder back, or take an empty database",
+  );
 }
 
 /** Gives a first start something to look at, before any process asks for it. */

@@ -1,7 +1,7 @@
 import closeWithGrace from "close-with-grace";
 import { bounds } from "../bounds.ts";
+import { refuse } from "../cli/output.ts";
 import { ConfigurationError } from "../config.ts";
-import { coerceError } from "../errors.ts";
 import type { Logger } from "../log.ts";
 import { isOutage } from "../store/postgres.ts";
 import { letSignalsBe, onStopSignal } from "./stop-signals.ts";
@@ -34,10 +34,9 @@ export async function runUntilStopped(start: () => Promise<Started>): Promise<vo
   } catch (thrown) {
     // Ctrl-C also ends what the start has called in the same terminal: that is no failure.
     if (asked.signal() !== undefined) process.exit(0);
-    const error = coerceError(thrown);
-    const isOurs = error instanceof ConfigurationError;
-    process.stderr.write(
-      `starboard: ${isOurs ? error.message : `cannot start: ${error.message}`}\n`,
+    refuse(
+      thrown,
+      thrown instanceof ConfigurationError ? "starboard: " : "starboard: cannot start: ",
     );
     process.exit(1);
   }

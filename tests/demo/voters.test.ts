@@ -1,9 +1,15 @@
 /**
- * Goal: demo voters use the voting API as any client does, and no answer ends them.
+ * Goal: the demo's voters use the voting API as any client does, and no answer ends them.
  * Method: a client and random numbers of the test's own, and a pause that the test ends.
  */
 import * as assert from "node:assert/strict";
+import { once } from "node:events";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { test } from "uvu";
+import { POLL_EVERY_MS, PUBLISHED_WITHIN_MS } from "../../src/cli/demo.ts";
+import { demoVoterClient } from "../../src/cli/demo-voting.ts";
+import { readSettings } from "../../src/config.ts";
 import { startVoters, type VotingClient } from "../../src/demo/voters.ts";
 import { silentLogger } from "../../src/log.ts";
 
@@ -72,6 +78,24 @@ test("an ended session is opened again, and voting goes on after an outage", asy
   const { asked } = await turns(3, ["INVALID_SESSION", new Error("nothing answers"), undefined]);
   assert.equal(asked.filter((line) => line.startsWith("sign in")).length, 2);
   assert.equal(asked.filter((line) => line.includes("stars")).length, 3);
+});
+
+test("a refusal that asks to come back is left until the next turn, so no stop waits for it", async () => {
+  let asked = 0;
+  const server = createServer((_, reply) => {
+    asked += 1;
+    reply.writeHead(503, { "retry-after": "1" }).end(JSON.stringify({ code: "JOURNAL_BEHIND" }));
+  }).listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo;
+  const client = demoVoterClient(`http://127.0.0.1:${port}`);
+  assert.deepEqual(await client.star("token", "token/0.0.1"), { code: "JOURNAL_BEHIND" });
+  assert.equal(asked, 1);
+  server.close();
+});
+
+test("who waits a minute for the ledger asks far less often than a client may", () => {
+  assert.ok(PUBLISHED_WITHIN_MS / POLL_EVERY_MS < readSettings({}).VOTING_RATE_LIMIT / 2);
 });
 
 test.run();

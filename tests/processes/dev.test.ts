@@ -238,4 +238,18 @@ test("a demo without a service says what to look at", async ({ folder }) => {
   assert.ok(stderr.includes(`Nothing answers at ${url}: is \`npm start\` running?`), stderr);
 });
 
+test("stars that are on another ledger than the folder's end the start: nothing is sent to it", async (context) => {
+  await context.child.stop();
+  const own = join(context.folder, ".starboard");
+  for (const name of ["ledger", "ledger.json"]) rmSync(join(own, name), { recursive: true });
+  const port = String(await freePort());
+  const { status, stderr } = await starboard(["dev"], { PORT: port }, context.folder);
+  assert.equal(status, 1);
+  assert.match(
+    stderr,
+    /^starboard: cannot start: the stars of this database are on another ledger/,
+  );
+  assert.equal(existsSync(join(own, "ledger.json")), false);
+});
+
 test.run();

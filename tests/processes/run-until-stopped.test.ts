@@ -58,7 +58,7 @@ test("a signal while it starts stops it in order as soon as it is up, with exit 
   assert.equal(said, "starting\nclosed\n");
 });
 
-test("a start that fails after a signal has nothing to report; one that fails by itself says why", async () => {
+test("a start that fails after a signal has nothing to report; one that fails by itself says why in one line", async () => {
   for (const isAsked of [true, false]) {
     const child = spawn(process.execPath, [...nodeArguments(STARTING), "failing"]);
     let complaint = "";
@@ -69,7 +69,7 @@ test("a start that fails after a signal has nothing to report; one that fails by
     if (isAsked) child.kill("SIGINT");
     setTimeout(() => child.stdin.end(), 300);
     const [status] = await once(child, "close");
-    const expected = isAsked ? [0, ""] : [1, "starboard: cannot start: as asked\n"];
+    const expected = isAsked ? [0, ""] : [1, "starboard: cannot start: as asked: and so it says\n"];
     assert.deepEqual([status, complaint], expected);
   }
 });

@@ -88,6 +88,11 @@ export async function openLedger(options: LedgerOptions) {
     createTopic: (given: NewTopic) => order.take(createTopic(given)),
     /** Whether any account, collection or topic has this id: what seeding asks after a restart. */
     exists: (id: string) => entityExists(order.state, entityNumber(id)),
+    /** Whether a topic has this message; then it has all that the running hash is of. */
+    hasMessage(topic: string, sequence: number, runningHash: string): boolean {
+      const messages = order.state.topics.get(entityNumber(topic))?.messages;
+      return messages?.[sequence - 1]?.runningHash === runningHash;
+    },
     /** Closes the block now, up to this moment. */
     closeBlock: () => order.take(closeBlock),
     /** Consensus timestamp of the last thing that happened, `seconds.nnnnnnnnn`. */
