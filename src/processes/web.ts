@@ -30,7 +30,6 @@ import { findReceipt, lastStarredDay, receiptsOfDay } from "../reads/receipts.ts
 import type { Service } from "../service.ts";
 import { followCommitWatermark } from "../store/commit-watermark.ts";
 import { ownVersion } from "../this-build.ts";
-import { type ContradictionAlarm, contradictionAlarm } from "../upkeep/contradiction-alarm.ts";
 import { checkByHand } from "../upkeep/holdings-check/by-hand.ts";
 import { startProcessReport } from "../upkeep/report-process.ts";
 import { createTroubles, type Troubles, watchRoom } from "../upkeep/troubles.ts";
@@ -83,8 +82,7 @@ export async function startWeb(
   const snapshots = createSnapshots(redis);
   const refusals = createRefusalTrail(redis);
   const holdings = openHoldings(given);
-  const contradiction = contradictionAlarm(given);
-  const engine = openEngine({ ...given, snapshots, holdings, contradiction });
+  const engine = openEngine({ ...given, snapshots, holdings });
   const used = lastUsed(sql, clock, (error) => log.warn({ err: error }, "last use not noted"));
   const client = clientAddress(settings.TRUSTED_PROXIES);
   const live = openLive(given, client);
@@ -128,7 +126,7 @@ export async function startWeb(
       await snapshots.settled();
       await used.close();
       await report.close();
-      await Promise.all([checks.close(), board?.close(), contradiction.close()]);
+      await Promise.all([checks.close(), board?.close()]);
       await outside.close();
     },
   };
@@ -168,10 +166,9 @@ function openEngine(
   given: Given & {
     readonly snapshots: Snapshots;
     readonly holdings: HoldingsReader;
-    readonly contradiction: ContradictionAlarm;
   },
 ) {
-  const { settings, holdings, metrics, wake, troubles } = given;
+  const { settings, holdings, metrics, wake, troubles, log, journal } = given;
   return createEngine({
     ...given,
     readHoldings: holdings.read,
@@ -184,7 +181,11 @@ function openEngine(
     },
     onBatch: (stars) => metrics.commitBatch.observe(stars),
     onOpen: (source) => metrics.actorsOpened.inc({ source }),
-    onContradiction: given.contradiction.raise,
+    onContradiction(error) {
+      metrics.contradictions.inc();
+      log.error({ err: error }, "machine and journal contradict each other");
+      journal.contradicted(error);
+    },
   });
 }
 

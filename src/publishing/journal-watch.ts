@@ -34,6 +34,8 @@ export interface JournalWatch extends Service {
   admitStar(): void;
   /** A connection was lost, and the next one may lead to another server. */
   lookAgain(): void;
+  /** Raises the alarm that machine and journal contradict each other. Never throws and never waits. */
+  contradicted(error: Error): void;
 }
 
 export interface JournalWatchParts {
@@ -52,12 +54,18 @@ export interface JournalWatchParts {
 const LOOK_EVERY_MS = 1_000;
 const PATIENCE_MS = 10_000;
 const RETRY_AFTER_SECONDS = 30;
+/** The alarm of a contradiction stands so long after the last one. */
+const CONTRADICTION_STANDS_MS = 3_600_000;
 
-/** Starts watching; the state is `unread` until the first look has come to its end. */
+/**
+ * Starts watching; the state is `unread` until the first look has come to its end. A reading under way
+ * when it is closed ends with the mirror node's connections.
+ */
 export function watchJournal(parts: JournalWatchParts): JournalWatch {
   const { sql, log, topics, lookEveryMs = LOOK_EVERY_MS, patienceMs = PATIENCE_MS } = parts;
   const worker = randomUUID();
   const readTopics = topicsReader(parts);
+  const contradiction = rememberContradiction(() => looking.wake());
   let state: JournalState = "unread";
   let database: KnownDatabase | undefined;
   let isRead = topics.length === 0;
@@ -70,9 +78,6 @@ export function watchJournal(parts: JournalWatchParts): JournalWatch {
   const firstState = new Promise<void>((resolve) => {
     resolveFirst = resolve;
   });
-  if (isRead) {
-    log.warn("EVENT_VOTES_TOPIC_ID and ASSET_VOTES_TOPIC_ID are not set: only workers compare");
-  }
 
   const read = async (): Promise<void> => {
     if (isReading) return;
@@ -104,10 +109,9 @@ export function watchJournal(parts: JournalWatchParts): JournalWatch {
     const before = state;
     state = judge(lost);
     if (state !== "unread") resolveFirst();
-    if (state === "behind" && before !== "behind") {
-      log.error({ lost }, "the journal lacks stars that are on its topics: no star is accepted");
-    }
-    await reportAlarms(sql, worker, alarmsOf(lost, !isRead && state === "ok"));
+    if (state === "behind" && before !== "behind") log.error({ lost }, BEHIND);
+    const alarms = alarmsOf(lost, !isRead && state === "ok");
+    await reportAlarms(sql, worker, [...alarms, ...contradiction.raised()]);
   };
   const looking = every(lookEveryMs, look, {
     firstAfterMs: 0,
@@ -127,8 +131,8 @@ export function watchJournal(parts: JournalWatchParts): JournalWatch {
       if (state === "ok") state = "unread";
       looking.wake();
     },
-    // A reading under way ends with the mirror node's connections.
-    close: looking.close,
+    contradicted: contradiction.note,
+    close: () => looking.close().then(() => contradiction.end(sql, worker)),
   };
 }
 
@@ -138,6 +142,29 @@ function refusalIn(state: "behind" | "unread"): RetryableError {
     : new RetryableError("JOURNAL_BEHIND", "the journal is behind", RETRY_AFTER_SECONDS);
 }
 
+/** The last contradiction of machine and journal, as an alarm that stands for an hour. */
+function rememberContradiction(onNoted: () => void) {
+  let last: (StandingAlarm & { readonly endsAt: number }) | undefined;
+  return {
+    note({ message }: Error): void {
+      const now = performance.now();
+      const since = last?.since ?? now;
+      const [detail, endsAt] = [message.slice(0, 500), now + CONTRADICTION_STANDS_MS];
+      last = { reason: "machine-contradiction", subject: "", detail, since, endsAt };
+      onNoted();
+    },
+    raised(): readonly StandingAlarm[] {
+      if (last !== undefined && performance.now() >= last.endsAt) last = undefined;
+      return last === undefined ? [] : [last];
+    },
+    /** What the process that stops has raised goes with it. */
+    async end(sql: Sql, worker: string): Promise<void> {
+      if (last !== undefined) await reportAlarms(sql, worker, []).catch(() => undefined);
+    },
+  };
+}
+
+const BEHIND = "the journal lacks stars that are on its topics: no star is accepted";
 const UNREAD = "stars are accepted though the topics could not be compared with the journal";
 
 function alarmsOf(lost: number, isUnread: boolean): readonly StandingAlarm[] {
@@ -153,6 +180,9 @@ function alarmsOf(lost: number, isUnread: boolean): readonly StandingAlarm[] {
 /** @returns reads every topic to its end; false when that was not possible, or one has a gap */
 function topicsReader(parts: JournalWatchParts): () => Promise<boolean> {
   const { sql, log, topics } = parts;
+  if (topics.length === 0) {
+    log.warn("EVENT_VOTES_TOPIC_ID and ASSET_VOTES_TOPIC_ID are not set: only workers compare");
+  }
   const clock = createLedgerClock();
   const followers = topics.map((topicId) => ({
     topicId,

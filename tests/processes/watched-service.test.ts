@@ -10,8 +10,7 @@ import { join } from "node:path";
 import { suite } from "uvu";
 import { parseAllDocuments } from "yaml";
 import { silentLogger } from "../../src/log.ts";
-import { createMetrics } from "../../src/metrics.ts";
-import { contradictionAlarm } from "../../src/upkeep/contradiction-alarm.ts";
+import { watchJournal } from "../../src/publishing/journal-watch.ts";
 import { RUNBOOK } from "../../src/upkeep/runbook.ts";
 import { readVerdict } from "../../src/upkeep/service-verdict.ts";
 import { startWatchedService, type WatchedService } from "../support/watched-service.ts";
@@ -29,14 +28,10 @@ test.after(({ service }) => service?.close());
 
 test("a contradiction of machine and journal raises an alarm", async ({ service }) => {
   const { sql } = service.network;
-  const metrics = createMetrics();
-  const alarm = contradictionAlarm({
-    sql,
-    metrics,
-    clock: { now: () => Date.now() },
-    log: silentLogger,
-  });
-  alarm.raise(new Error("wallet-day/0.0.1/2026-11-22: slot 3"));
+  // Without topics it asks no mirror node.
+  const mirror = {} as never;
+  const alarm = watchJournal({ sql, mirror, topics: [], payer: undefined, log: silentLogger });
+  alarm.contradicted(new Error("wallet-day/0.0.1/2026-11-22: slot 3"));
   const says = /machine-contradiction: wallet-day\/0\.0\.1/;
   await service.untilFailing([{ check: "alarms", says }]);
   await alarm.close();
