@@ -1,6 +1,7 @@
 import { type Day, endOfDay, startOfDay } from "../../actors/day.ts";
 import { runStatement, type Sql } from "../store/postgres.ts";
 import { type StarNumbers, starNumbers } from "./accepted-since.ts";
+import type { ListedCheck } from "./console-holdings.ts";
 
 /** An event's actor in numbers; `day` is null for a forever mint. */
 export interface EventNumbers {
@@ -80,7 +81,7 @@ function scope(sql: Sql, day: Day | null) {
   return day === null ? sql`day is null and released_at is null` : sql`day = ${day}`;
 }
 
-/** A star of an event, or an attribution that the daily check ended: then the id is the run's. */
+/** A star of an event, or an attribution that a check ended: then the id is the run's. */
 export interface EventHappening extends StarNumbers {
   readonly kind: "star" | "release";
   readonly votingPower: number;
@@ -89,6 +90,8 @@ export interface EventHappening extends StarNumbers {
   readonly spare: number | null;
   readonly owner: string | null;
   readonly deleted: boolean | null;
+  /** What ended it; null for a star. */
+  readonly check: ListedCheck["kind"] | null;
   readonly order: number;
   /** How many steps the whole history has, counted with it; an event's day: 20,000 at most. */
   readonly steps: number;
@@ -128,7 +131,8 @@ export async function happeningsOfMint(
       cross join lateral (select * from star where star.day = page.day and star.id = page.star_id limit 1) star)
     union all
     (select 'release', 0, run_id, released_at, wallet, -weight, 0, 0, 0, 0, 0,
-        collection, serial, spare, owner, deleted, seq, ${steps}
+        collection, serial, spare, owner, deleted,
+        (select kind from holdings_check_run where id = run_id), seq, ${steps}
       from claim_release where event_id = ${mint}
         and (seq, collection, serial) < (${before}::bigint, ${after?.collection ?? ""}, ${after?.serial ?? 0}::bigint)
       order by seq desc, collection desc, serial desc limit ${limit})
@@ -137,5 +141,5 @@ export async function happeningsOfMint(
 
 function starColumns(sql: Sql) {
   return sql`'star' as kind, voting_power as "votingPower", ${starNumbers(sql)}, null::text as collection,
-    null::bigint as serial, null::bigint as spare, null::text as owner, null::boolean as deleted`;
+    null::bigint as serial, null::bigint as spare, null::text as owner, null::boolean as deleted, null::text as check`;
 }

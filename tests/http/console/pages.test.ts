@@ -509,6 +509,31 @@ test("a star that a recovery set aside has its page, which says that it counts n
   assert.match((await operator.get(`/ops/stars/${first}`)).text, /the counter rose/);
 });
 
+test("a forever mint's history says what ended an attribution: the daily check, one by hand, or a star", async ({
+  operator,
+  service,
+  stars,
+  day,
+}) => {
+  const { sql } = service;
+  const kinds = ["scheduled", "manual", "star"];
+  for (const [index, kind] of kinds.entries()) {
+    const run = `01a1f8c0-0000-7000-8000-0000000000e${index}`;
+    await sql`insert into holdings_check_run (id, day, kind, state, started_at, finished_at)
+      values (${run}, ${day}, ${kind}, 'done', 0, 0)`;
+    await sql`insert into claim_release (event_id, seq, run_id, collection, serial, wallet, star_id, weight, deleted,
+        listed_at, read_at, released_at)
+      values ('resold', ${index + 1}, ${run}, 'A', 901, 1, ${stars["one event/mint"] ?? ""}, 1, false, 0, 0, 0)`;
+  }
+  await sql`insert into event_total (event_id, weight, stars, releases) values ('resold', 0, 0, 3)`;
+  const { text } = await operator.get("/ops/actors/forever-mint/resold");
+  const said = [...text.matchAll(/holdings\/runs\/[^"]+e(\d)">([^<]+)</g)];
+  assert.deepEqual(
+    said.map(([, run, words]) => `${run} ${words}`),
+    ["2 next holder&#39;s star", "1 check by hand", "0 daily check"],
+  );
+});
+
 test("a history has as many steps as there are, also where a recovery took a star and its release away", async ({
   operator,
   service,

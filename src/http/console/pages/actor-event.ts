@@ -206,10 +206,13 @@ function history(
 ${events}${more}`;
 }
 
-/** A star's, or the daily check's, which ends what an NFT added. */
+/** What ends an attribution: a check, or the star of the NFT's next holder before the day's check. */
+const CHECKS = { scheduled: "daily check", manual: "check by hand", star: "next holder's star" };
+
+/** A star's, or a check's, which ends what an NFT added. */
 const DECISION: readonly Column<EventHappening>[] = [
   ["Who", "whole title", who],
-  ["Event", "plain", ({ kind }) => (kind === "star" ? "star" : "daily check")],
+  ["Event", "plain", ({ id, check }) => (check === null ? "star" : checkLink(id, CHECKS[check]))],
   ["Decision", "plain", decision],
   ["Why", "text", (event) => (event.kind === "star" ? weightWords(event) : lossWords(event))],
   ["Weight", "number", ({ kind, weight }) => `${kind === "star" ? "+" : ""}${number(weight)}`],
@@ -219,6 +222,10 @@ const DECISION: readonly Column<EventHappening>[] = [
 function who({ kind, wallet: account, at }: EventHappening): Content {
   const wallet = walletOf(account);
   return kind === "star" ? actorLink(`wallet-day/${wallet}/${dayOf(at)}`, wallet) : wallet;
+}
+
+function checkLink(run: string, text: string): Html {
+  return html`<a href="/ops/holdings/runs/${run}">${text}</a>`;
 }
 
 function decision({ kind, spare }: EventHappening): Html {
