@@ -11,7 +11,8 @@ const BEHIND_MAX_MS = 3_600_000;
  * How far the mirror node has come, epoch ms. Asked before anything else is read of it: what is read
  * later is at least as new.
  *
- * @returns null where the node does not say, or names a time by which the clocks cannot agree
+ * @returns null where the node never says, or names a time by which the clocks cannot agree
+ * @throws MirrorError where it fails to say
  */
 export async function readReached(
   { mirror, clock }: { readonly mirror: Pick<MirrorNode, "newestBlock">; readonly clock: Clock },
@@ -23,7 +24,8 @@ export async function readReached(
     const at = msOf(block.to);
     return clock.now() - at > BEHIND_MAX_MS ? null : at;
   } catch (error) {
-    if (error instanceof MirrorError) return null;
+    // It has no list of blocks.
+    if (error instanceof MirrorError && error.fault === "status") return null;
     throw error;
   }
 }

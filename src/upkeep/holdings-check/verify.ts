@@ -87,10 +87,14 @@ export async function readCollections(
       return own;
     },
     async observeSince(collection, serial, since) {
-      const reachedAt = await readReached(deps, limitsOf(deps));
-      if (reachedAt === null || reachedAt >= since)
-        return gate.execute(() => observe(deps, collection, serial));
-      return { inconclusive: "the mirror node is behind the star that brought it" };
+      try {
+        const reachedAt = await readReached(deps, limitsOf(deps));
+        if (reachedAt === null || reachedAt >= since)
+          return await gate.execute(() => observe(deps, collection, serial));
+        return { inconclusive: "the mirror node is behind the star that brought it" };
+      } catch (error) {
+        return inconclusive(error);
+      }
     },
     heldB(wallet) {
       // Made on first use: most passes need none.
