@@ -110,6 +110,7 @@ async function* readStream(
       const blocks = text.split("\n\n");
       text = blocks.pop() ?? "";
       for (const block of blocks) {
+        if (leaving.aborted) return;
         const heard = readBlock(block, position);
         if (heard !== undefined) yield heard;
       }
