@@ -13,7 +13,7 @@ import type { Sql } from "../../store/postgres.ts";
 import { onExplorer } from "../console/links.ts";
 import { type Fact, facts, type Html, html, number, section } from "../console/markup.ts";
 import { limit, namePart, offset } from "../v1/parameters.ts";
-import { filterForm, pager } from "./filters.ts";
+import { filterForm, NOTHING_FURTHER, pager } from "./filters.ts";
 import { type Item, itemHead, itemList } from "./items.ts";
 import { collectionItem, tokenItem, windowFacts } from "./market-items.ts";
 import type { Page } from "./page.ts";
@@ -94,7 +94,8 @@ function listPage<R extends TokenRow | CollectionRow>(
         list(sql, { ...asked, now }),
       );
       const search = { parameter: "q", label: "Name", written: q };
-      const empty = q === undefined ? `No ${one} is listed yet.` : `No ${one} has such a name.`;
+      const none = q === undefined ? `No ${one} is listed yet.` : `No ${one} has such a name.`;
+      const empty = given.offset > 0 ? NOTHING_FURTHER : none;
       return {
         title,
         body: html`<h1>Markets</h1>

@@ -213,10 +213,28 @@ test("the markets are searched by name and symbol, a page at a time, and say whe
   const form = await get(context, "/tokens?q=%22%3E%3Cb%3E");
   assert.match(form.text, /<input type="search" name="q" value="&quot;&gt;&lt;b&gt;"/);
   assert.match(form.text, /No token has such a name\./);
-  const past = await get(context, "/tokens?offset=1000");
-  assert.match(past.text, /rel="prev" href="\/tokens\?offset=950"/);
   for (const q of ["%00", "x".repeat(101)])
     assert.equal((await get(context, `/tokens?q=${q}`)).status, 400);
+});
+
+test("a list that is asked for too far on says so, and leads back to its last records", async (context) => {
+  for (const [list, back] of [
+    ["/tokens?limit=7", 33],
+    ["/events?status=all&limit=1", 2],
+    ["/projects?limit=1", 1],
+  ]) {
+    const { text } = await get(context, `${list}&offset=1000`);
+    assert.match(text, /Nothing is listed this far on\./);
+    assert.match(text, /<span>\d+ in all<\/span>/);
+    const before = /rel="prev" href="([^"]+)"/.exec(text)?.[1]?.replaceAll("&amp;", "&");
+    assert.equal(before, `${list}&offset=${back}`);
+  }
+});
+
+test("a country without a project stays chosen in the form", async (context) => {
+  const { text } = await get(context, "/projects?country=is");
+  assert.match(text, /<option value="IS" selected>Iceland<\/option>/);
+  assert.match(text, /No project fits\./);
 });
 
 test("an invalid address gets a page that says so, never a 5xx", async (context) => {
