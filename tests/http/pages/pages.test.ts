@@ -163,7 +163,7 @@ test("premium shows 20 votes and until when", async (context) => {
     select ${Number(context.wallet.slice(4))}, id, now_ms() from season`;
   const { text } = await get(context, "/", { cookie: context.cookie });
   assert.match(text, /18 of 20 votes left/);
-  assert.match(text, /Premium until \d+ \w+ \d{4}/);
+  assert.match(text, /Premium until <time datetime="[^"]+">\d+ \w+ \d{4}, \d\d:\d\d UTC<\/time>/);
 });
 
 test("lists are filtered and paged by their address, page by page; unknown parameters are ignored", async (context) => {

@@ -3,7 +3,7 @@ import { setCounter, wasSetSince } from "./counters.ts";
 import { setClock } from "./page-clock.ts";
 
 /** Elements that change in place; each has a name by which the fresh page's is found. */
-const LIVING = ["data-votes", "data-carries", "data-star"] as const;
+const LIVING = ["data-votes", "data-premium", "data-carries", "data-star"] as const;
 
 /** After a failure: at 00:00 UTC every open page is read, and the service may refuse some. */
 const AGAIN_AFTER_MS = { first: 2_000, most: 30_000, factor: 2 };
