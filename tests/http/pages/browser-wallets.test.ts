@@ -45,8 +45,12 @@ test("a Hedera wallet declines, then signs in by WalletConnect, from the code th
   await relayed(page, (socket) => relay.connectPage(socket));
   const loaded: string[] = [];
   page.on("request", (request) => loaded.push(request.url()));
-  const policy = (await page.goto(place.url))?.headers()["content-security-policy"] ?? "";
-  assert.match(policy, /connect-src 'self' wss:\/\/relay\.walletconnect\.org;/);
+  // One signs in where one is: at an address without a page too.
+  for (const path of ["/no-such-page", "/"]) {
+    const reply = await page.goto(place.url + path);
+    const policy = reply?.headers()["content-security-policy"] ?? "";
+    assert.match(policy, /connect-src 'self' wss:\/\/relay\.walletconnect\.org;/, path);
+  }
   await tab.visit("/tokens/0.0.9007");
   await page.getByRole("button", { name: "Sign in" }).click();
   const dialog = page.getByRole("dialog");
@@ -75,7 +79,9 @@ test("a Hedera wallet declines, then signs in by WalletConnect, from the code th
   await picture.waitFor();
   await wallet.pair(await readUri());
   await page.locator(".wallet").filter({ hasText: account }).waitFor();
-  await carries(page, "token/0.0.9007").filter({ hasText: "Would carry 3: 1 + 2 + 0." }).waitFor();
+  await carries(page, "token/0.0.9007")
+    .filter({ hasText: "Would carry 3: base 1, A 2, B 0." })
+    .waitFor();
   assert.ok(
     loaded.every((url) => url.startsWith(place.url)),
     "nothing comes from elsewhere",

@@ -63,20 +63,32 @@ export function carriesOf(key: string): Element | null {
   return document.querySelector(`[data-carries="${CSS.escape(key)}"]`);
 }
 
-/** Says beside a star what it would carry, before it is pressed. */
-export async function showPreview(star: HTMLElement): Promise<void> {
+/**
+ * Says beside a star what it would carry, before it is pressed.
+ *
+ * @param given what is said of a star that was just given, where another one can be
+ */
+export async function showPreview(
+  star: HTMLElement,
+  given?: readonly (Node | string)[],
+): Promise<void> {
   const { star: key = "", scope = "none" } = star.dataset;
   const place = carriesOf(key);
   const isGiven = star.getAttribute("aria-pressed") === "true" && scope !== "forever-mint";
   if (place === null || isGiven) return;
+  if (given !== undefined) place.replaceChildren(...given);
   const before = place.innerHTML;
+  const start = given === undefined ? "Would carry" : "Another would carry";
   let text: string;
   try {
     const preview = await load(key, scope as Scope);
-    text = preview.allowance.remaining === 0 ? noVotes(now()) : wouldCarry(preview, scope as Scope);
+    text =
+      preview.allowance.remaining === 0
+        ? noVotes(now())
+        : wouldCarry(preview, scope as Scope, start);
   } catch (error) {
     text = error instanceof StarboardError ? refusalSentence(error, now()) : "";
   }
   // What was written meanwhile is newer: that the star was given, or that there is no vote left.
-  if (place.innerHTML === before) place.textContent = text;
+  if (place.innerHTML === before) place.replaceChildren(...(given ?? []), text);
 }

@@ -95,6 +95,8 @@ async function press(star: HTMLButtonElement, askForWallet: AskForWallet): Promi
     keys.delete(attempt);
     if (!wasSetSince(key, pressedAt)) setCounter(key, reply.counter.totalVotes);
     confirm(star, reply);
+    // Another wallet was signed in elsewhere: the page is that wallet's now.
+    isDoubtful = reply.star.wallet !== document.body.dataset.wallet;
   } catch (error) {
     const refusal = error instanceof StarboardError ? error : { code: null };
     const { code } = refusal;
@@ -128,11 +130,9 @@ function confirm(star: HTMLButtonElement, { star: given, allowance }: StarReply)
   setVotes(allowance);
   say(`Your star for ${nameOf(star)} carried ${given.weight}. ${votesLeft(allowance)}.`);
   const receipt = element("a", { href: `/stars/${given.id}`, textContent: "Receipt" });
-  const text =
-    scope === "forever-mint"
-      ? `Your star carried ${given.weight}. It counts as long as you hold what it counted. `
-      : `${carried(given.weight, now())} `;
-  carriesOf(key)?.replaceChildren(text, receipt);
+  if (scope === "forever-mint")
+    void showPreview(star, [`Your star carried ${given.weight}. `, receipt, " "]);
+  else carriesOf(key)?.replaceChildren(`${carried(given.weight, now())} `, receipt);
   if (allowance.remaining === 0) sayNoVotes();
 }
 
