@@ -64,7 +64,7 @@ export function eventsPage({ sql, eventSources, share }: Reading): Page {
         title: "Events",
         body: html`<h1>Events</h1>
 ${form}
-${itemList(items, { visitor, now }, { empty })}
+${itemList(items, visitor, { empty })}
 ${pager("/events", asked, { ...given, total })}`,
       };
     },

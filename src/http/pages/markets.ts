@@ -101,7 +101,7 @@ function listPage<R extends TokenRow | CollectionRow>(
         body: html`<h1>Markets</h1>
 ${tabs(path)}
 ${filterForm(path, `Which ${one}s`, [search])}
-${itemList(rows.map(item), { visitor, now }, { empty })}
+${itemList(rows.map(item), visitor, { empty })}
 ${pager(path, { q, limit: query.get("limit") }, { ...given, total })}`,
       };
     },
@@ -129,7 +129,7 @@ function itemPage<R extends TokenRow | CollectionRow>(
       const ledgerId = onExplorer(explorerUrl, `token/${id}`, id);
       return {
         title: shown.name,
-        body: html`${itemHead(item(shown), { visitor, now })}
+        body: html`${itemHead(item(shown), visitor)}
 ${section("Details", facts([...details(shown, ledgerId), ...windowFacts(shown)]))}`,
       };
     },

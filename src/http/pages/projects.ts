@@ -54,7 +54,7 @@ export function projectsPage({ sql, share }: Reading): Page {
         title: "Projects",
         body: html`<h1>Ecosystem projects</h1>
 ${form}
-${itemList(projects.map(projectItem), { visitor, now }, { empty })}
+${itemList(projects.map(projectItem), visitor, { empty })}
 ${pager("/projects", asked, { ...given, total })}`,
       };
     },

@@ -72,17 +72,10 @@ export function wouldCarry(
     : `${sum} ${spent} of your power of ${votingPower} has counted here ${when}.`;
 }
 
-/** `again in 5 hours 12 minutes, at 00:00 UTC` */
-export function againAtMidnight(now: number): string {
-  return `again in ${timeLeft(nextMidnight(now) - now)}, at 00:00 UTC`;
-}
-
-/** What stands beside an item that was starred today. */
-export function carried(weight: number, now: number): string {
-  return `Your star carried ${weight}. It opens ${againAtMidnight(now)}.`;
+/** What stands beside an item that was starred today. It stays there: no time runs in it. */
+export function carried(weight: number): string {
+  return `Your star carried ${weight}. It opens again at 00:00 UTC.`;
 }
 
 /** What stands beside every item once all votes of the day are given. */
-export function noVotes(now: number): string {
-  return `No votes left today. There are votes ${againAtMidnight(now)}.`;
-}
+export const NO_VOTES = "No votes left today. There are votes again at 00:00 UTC.";

@@ -120,10 +120,7 @@ test("the star is a button named after its item; a signed-in wallet sees votes a
   assert.match(text, /aria-pressed="false" aria-label="Star Token 9002"/);
   assert.match(text, /3 of 5 votes left/);
   assert.match(text, new RegExp(`>${context.wallet}<`));
-  assert.match(
-    text,
-    /Your star carried 9\. It opens again in [\w ]+, at 00:00 UTC\. <a href="\/stars\//,
-  );
+  assert.match(text, /Your star carried 9\. It opens again at 00:00 UTC\. <a href="\/stars\//);
   assert.match(text, /data-star="token\/0\.0\.9001" data-scope="none" aria-pressed="true"/);
   const stars = await get(context, "/stars", { cookie: context.cookie });
   assert.match(stars.text, new RegExp(`href="/stars/${context.star}"`));

@@ -1,5 +1,5 @@
 import { type Preview, StarboardError } from "../../../../packages/client/src/index.ts";
-import { noVotes, type Scope, wouldCarry } from "../words.ts";
+import { NO_VOTES, type Scope, wouldCarry } from "../words.ts";
 import { now } from "./page-clock.ts";
 import { refusalSentence } from "./refusals.ts";
 import { service, targetOf } from "./service.ts";
@@ -83,9 +83,7 @@ export async function showPreview(
   try {
     const preview = await load(key, scope as Scope);
     text =
-      preview.allowance.remaining === 0
-        ? noVotes(now())
-        : wouldCarry(preview, scope as Scope, start);
+      preview.allowance.remaining === 0 ? NO_VOTES : wouldCarry(preview, scope as Scope, start);
   } catch (error) {
     text = error instanceof StarboardError ? refusalSentence(error, now()) : "";
   }

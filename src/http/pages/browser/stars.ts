@@ -4,7 +4,7 @@ import {
   StarboardError,
   type StarReply,
 } from "../../../../packages/client/src/index.ts";
-import { carried, nextMidnight, noVotes, type Scope, votesLeft } from "../words.ts";
+import { carried, NO_VOTES, nextMidnight, type Scope, votesLeft } from "../words.ts";
 import { counterOf, expectCounter, setCounter, wasSetSince } from "./counters.ts";
 import { element } from "./element.ts";
 import { now, showsToday } from "./page-clock.ts";
@@ -132,7 +132,7 @@ function confirm(star: HTMLButtonElement, { star: given, allowance }: StarReply)
   const receipt = element("a", { href: `/stars/${given.id}`, textContent: "Receipt" });
   if (scope === "forever-mint")
     void showPreview(star, [`Your star carried ${given.weight}. `, receipt, " "]);
-  else carriesOf(key)?.replaceChildren(`${carried(given.weight, now())} `, receipt);
+  else carriesOf(key)?.replaceChildren(`${carried(given.weight)} `, receipt);
   if (allowance.remaining === 0) sayNoVotes();
 }
 
@@ -143,6 +143,6 @@ function sayNoVotes(): void {
     const { star: key = "" } = star.dataset;
     if (star.getAttribute("aria-pressed") === "true") continue;
     const place = carriesOf(key);
-    if (place !== null) place.textContent = noVotes(now());
+    if (place !== null) place.textContent = NO_VOTES;
   }
 }
