@@ -202,6 +202,30 @@ test("a star whose answer is lost is sent again with the same key: one star, one
   await tab.close();
 });
 
+test("a star that nobody answers does not wait for ever: it goes back, and the next press has the same key", async (place) => {
+  const tab = await openVoterTab(place);
+  const { page } = tab;
+  await tab.visit("/tokens");
+  const sent: (string | undefined)[] = [];
+  const silence = "**/voting/stars";
+  await page.route(silence, (route) => {
+    sent.push(route.request().headers()["idempotency-key"]);
+  });
+  await page.evaluate(`
+    const within = AbortSignal.timeout.bind(AbortSignal);
+    AbortSignal.timeout = (ms) => within(ms === 20_000 ? 500 : ms);`);
+  await starOf(page, "Token 9031").click();
+  await said(tab, "No answer came. Check your connection and press again: a star counts once");
+  assert.equal(await starOf(page, "Token 9031").getAttribute("aria-pressed"), "false");
+  await page.unroute(silence);
+  await page.evaluate("AbortSignal.timeout = () => new AbortController().signal");
+  const again = page.waitForRequest(silence);
+  await starOf(page, "Token 9031").click();
+  assert.equal((await again).headers()["idempotency-key"], sent[0]);
+  await said(tab, "Your star for Token 9031 carried 1. 4 of 5 votes left.");
+  await tab.close();
+});
+
 test("a star that stands though it was answered 503: no sentence says that nothing was spent, and the page shows it", async (place) => {
   const tab = await openVoterTab(place);
   const { page } = tab;
@@ -498,6 +522,7 @@ async function pressSlowly(place: Place & { browser: Browser }, session: string,
     await route.fulfill({ response });
   });
   await tab.visit("/tokens");
+  await page.evaluate("AbortSignal.timeout = () => new AbortController().signal");
   await page.locator(`[data-star="${key}"]`).click();
   return { tab, answer };
 }

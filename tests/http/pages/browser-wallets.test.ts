@@ -168,6 +168,34 @@ test("one of this machine's demo wallets signs in by a click, at either name of 
   }
 });
 
+test("a sign-in that is closed while the wallet is asked signs nobody in", async (place) => {
+  const tab = await openTab(place, { width: 360 });
+  const { page } = tab;
+  await tab.visit("/projects/dex");
+  let answer: () => void = () => undefined;
+  const held = new Promise<void>((resolve) => {
+    answer = resolve;
+  });
+  const signing = "**/demo/signatures";
+  await page.route(signing, async (route) => {
+    await held;
+    await route.continue();
+  });
+  await page.getByRole("button", { name: "Sign in" }).click();
+  const asked = page.waitForRequest(signing);
+  await page.getByRole("dialog").getByRole("button", { name: place.demo.id }).click();
+  await asked;
+  await page.keyboard.press("Escape");
+  const signed = page.waitForResponse(signing);
+  answer();
+  await signed;
+  // What the answer led to came before what a second sheet asks.
+  await page.getByRole("button", { name: "Sign in" }).click();
+  await page.getByRole("dialog").getByRole("button", { name: place.demo.id }).waitFor();
+  assert.deepEqual(await tab.context.cookies(), []);
+  await tab.close();
+});
+
 test("a sign-in for a star far down a list leads back to that star, in sight", async (place) => {
   const tab = await openTab(place, { width: 360 });
   const { page } = tab;

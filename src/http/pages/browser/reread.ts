@@ -1,6 +1,7 @@
 import { StarboardError } from "../../../../packages/client/src/index.ts";
 import { setCounter, wasSetSince } from "./counters.ts";
 import { setClock } from "./page-clock.ts";
+import { inTime } from "./service.ts";
 
 /** Elements that change in place; each has a name by which the fresh page's is found. */
 const LIVING = ["data-votes", "data-premium", "data-carries", "data-star"] as const;
@@ -58,7 +59,7 @@ function readLater(error: unknown): void {
 
 async function readOnce(): Promise<void> {
   const askedAt = performance.now();
-  const response = await fetch(location.href, { headers: { Accept: "text/html" } });
+  const response = await fetch(location.href, { headers: { Accept: "text/html" }, ...inTime() });
   if (response.status === 429 || response.status >= 500) throw new StarboardError(response, {});
   if (!response.ok) return;
   const text = await response.text();
