@@ -125,7 +125,7 @@ test("the star is a button named after its item; a signed-in wallet sees votes a
   const stars = await get(context, "/stars", { cookie: context.cookie });
   assert.match(stars.text, new RegExp(`href="/stars/${context.star}"`));
   const board = await get(context, "/leaderboard", { cookie: context.cookie });
-  assert.match(board.text, /You are at rank 1 with 2 points and 2 stars\./);
+  assert.match(board.text, /You are at rank 1 with 2 points, 2 stars and a weight of \d+\./);
 });
 
 test("a receipt leads to the mirror node's row and the explorer; an address with an access key is nowhere", async (context) => {

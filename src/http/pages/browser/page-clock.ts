@@ -72,7 +72,12 @@ export function keepTime(turn: () => void): void {
     setTimeout(look, Math.max(50, Math.min(LOOK_EVERY_MS, untilTurn)));
   };
   look();
-  for (const time of document.querySelectorAll<HTMLTimeElement>("time[datetime]")) {
+  nameLocalTimes(document);
+}
+
+/** Each time's own title says it in the visitor's zone. */
+export function nameLocalTimes(shown: Document): void {
+  for (const time of shown.querySelectorAll<HTMLTimeElement>("time[datetime]")) {
     time.title = new Date(time.dateTime).toLocaleString();
   }
 }
