@@ -46,7 +46,7 @@ export async function* followLive(
   { send, url }: { readonly send: Send; readonly url: string },
   { signal, lastEventId = "", onOpen }: LiveOptions = {},
 ): AsyncGenerator<LiveEvent, void> {
-  const position = { id: lastEventId, retryMs: RETRY_MS };
+  const position = { id: lastEventId, retryMs: RETRY_MS, isOpening: false };
   const leaving = new AbortController();
   const leave = (): void => leaving.abort();
   signal?.addEventListener("abort", leave);
@@ -58,7 +58,7 @@ export async function* followLive(
         yield* readStream({ send, url, leaving: leaving.signal, onOpen }, position);
       } catch (error) {
         const isRefusal = error instanceof StarboardError && error.status < 500;
-        if (isRefusal && error.status !== 429) throw error;
+        if (position.isOpening || (isRefusal && error.status !== 429)) throw error;
         waitMs = error instanceof StarboardError ? (error.retryAfterSeconds ?? 0) * 1_000 : 0;
       }
       await wait(Math.max(waitMs, position.retryMs), leaving.signal);
@@ -72,6 +72,8 @@ export async function* followLive(
 interface Position {
   id: string;
   retryMs: number;
+  /** While `onOpen` runs: what it throws is the caller's, and no connection failed. */
+  isOpening: boolean;
 }
 
 interface Opening {
@@ -97,7 +99,9 @@ async function* readStream(
     };
     const response = await send(url, { headers, signal: cut.signal });
     if (!response.ok) throw await refusalOf(response);
+    position.isOpening = true;
     onOpen?.(position.id !== "");
+    position.isOpening = false;
     const reader = response.body?.getReader();
     const decoder = new TextDecoder();
     let text = "";
@@ -110,6 +114,7 @@ async function* readStream(
       const blocks = text.split("\n\n");
       text = blocks.pop() ?? "";
       for (const block of blocks) {
+        if (leaving.aborted) return;
         const heard = readBlock(block, position);
         if (heard !== undefined) yield heard;
       }

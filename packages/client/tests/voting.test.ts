@@ -318,4 +318,32 @@ test("live starts after a given event, ends with its signal, and throws a refusa
   assert.deepEqual(await hear(client.live({ signal: abort.signal }), 1), []);
 });
 
+test("live throws what its caller's own onOpen throws, and asks no more", async () => {
+  const { asked, client } = answered([
+    stream("retry: 1\nid: d.1-0\n\n"),
+    stream(counter("d.2-0", "0.0.1")),
+  ]);
+  const own = new TypeError("the caller's");
+  let opened = 0;
+  const onOpen = (): void => {
+    opened += 1;
+    if (opened === 1) throw own;
+  };
+  await assert.rejects(client.live({ onOpen }).next(), own);
+  assert.equal(asked.length, 1);
+});
+
+test("live tells nothing after its signal, also of what has arrived together", async () => {
+  const { client } = answered([
+    stream(counter("d.1-0", "0.0.1") + counter("d.2-0", "0.0.2") + counter("d.3-0", "0.0.3")),
+  ]);
+  const abort = new AbortController();
+  const heard: string[] = [];
+  for await (const { lastEventId } of client.live({ signal: abort.signal })) {
+    heard.push(lastEventId);
+    abort.abort();
+  }
+  assert.deepEqual(heard, ["d.1-0"]);
+});
+
 test.run();

@@ -77,26 +77,25 @@ interface Answering extends PagesGiven {
 
 /** Answers with a page, whatever happens: people read no JSON. */
 async function answer(c: Context, given: Answering): Promise<Response> {
-  const { site, page, clock, log, limit } = given;
+  const { site, page, clock, log, limit, relays } = given;
   const now = clock.now();
-  const stranger: Asked = { path: c.req.path, now, visitor: null };
+  let asked: Asked = { path: c.req.path, now };
   const verdict = await limit.take(limit.client(c));
   if (!verdict.accepted) {
     setReplyHeader(c, "Retry-After", String(limit.refused(verdict)));
-    return sendError(c, documentOf(site, errorBody(429), { ...stranger, isError: true }), 429);
+    return sendError(c, relays, documentOf(site, errorBody(429), { ...asked, isError: true }), 429);
   }
-  let asked = stranger;
   try {
-    asked = { ...stranger, visitor: await given.findVisitor(c) };
+    const visitor = await given.findVisitor(c);
+    asked = { ...asked, visitor };
     if (page === undefined) throw new TerminalError("NOT_FOUND", "No page has this address.");
     const shown = await page.show({
       query: new URL(c.req.url).searchParams,
       id: c.req.param("id") ?? "",
       now,
-      visitor: asked.visitor,
+      visitor,
     });
-    const connect = [...(shown.connect ?? []), ...given.relays];
-    return await sendPage(c, connect, documentOf(site, shown, asked));
+    return await sendPage(c, [...(shown.connect ?? []), ...relays], documentOf(site, shown, asked));
   } catch (error) {
     const status = statusOf(error);
     const isOurs = error instanceof TerminalError || error instanceof RetryableError;
@@ -107,12 +106,16 @@ async function answer(c: Context, given: Answering): Promise<Response> {
     }
     const sentence = error instanceof TerminalError ? error.message : undefined;
     const body = errorBody(status, sentence);
-    return sendError(c, documentOf(site, body, { ...asked, isError: true }), status);
+    return sendError(c, relays, documentOf(site, body, { ...asked, isError: true }), status);
   }
 }
 
+/** @param connect where else the page's scripts may ask */
+const policyOf = (connect: readonly string[]): string =>
+  pagePolicy({ "connect-src": ["'self'", ...connect].join(" ") });
+
 async function sendPage(c: Context, connect: readonly string[], page: Html): Promise<Response> {
-  securePage(c, pagePolicy({ "connect-src": ["'self'", ...connect].join(" ") }));
+  securePage(c, policyOf(connect));
   const text = String(await page);
   // It shows whose votes are left, and what the counters say now.
   return send(c, representText(text), { cacheControl: "private, no-cache", type: HTML });
@@ -120,10 +123,11 @@ async function sendPage(c: Context, connect: readonly string[], page: Html): Pro
 
 async function sendError(
   c: Context,
+  connect: readonly string[],
   page: Html,
   status: ReturnType<typeof statusOf>,
 ): Promise<Response> {
-  securePage(c, pagePolicy());
+  securePage(c, policyOf(connect));
   setReplyHeader(c, "Cache-Control", "no-store");
   return c.html(await page, status);
 }

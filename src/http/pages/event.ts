@@ -17,7 +17,7 @@ export function eventPage({ sql, share }: Reading): Page {
       const event = found(row, "event");
       return {
         title: event.title,
-        body: html`${itemHead(eventItem(event, now), { visitor, now })}
+        body: html`${itemHead(eventItem(event, now), visitor)}
 ${details(event)}`,
       };
     },

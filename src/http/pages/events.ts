@@ -4,7 +4,7 @@ import { eventStatuses, eventTypes } from "../../store/enumerations.ts";
 import { html } from "../console/markup.ts";
 import { choice, limit, offset } from "../v1/parameters.ts";
 import { EVENT_TYPE_WORDS, eventItem } from "./event-item.ts";
-import { filterForm, pager } from "./filters.ts";
+import { filterForm, NOTHING_FURTHER, pager } from "./filters.ts";
 import { itemList } from "./items.ts";
 import type { Page } from "./page.ts";
 import { type Reading, readFilters } from "./reading.ts";
@@ -57,13 +57,14 @@ export function eventsPage({ sql, eventSources, share }: Reading): Page {
               },
             ]),
       ]);
+      const empty = given.offset > 0 ? NOTHING_FURTHER : "No event fits.";
       const { status, eventType, source } = given;
       const asked = { status, eventType, source, limit: query.get("limit") };
       return {
         title: "Events",
         body: html`<h1>Events</h1>
 ${form}
-${itemList(items, { visitor, now }, { empty: "No event fits." })}
+${itemList(items, visitor, { empty })}
 ${pager("/events", asked, { ...given, total })}`,
       };
     },

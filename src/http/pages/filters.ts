@@ -47,6 +47,9 @@ function search({ parameter, written = "" }: Search): Html {
   return html`<input type="search" name="${parameter}" value="${written}" maxlength="${NAME_PART_CHARACTERS_MAX}" autocomplete="off" spellcheck="false">`;
 }
 
+/** What a page says that has no records though others have: it was asked for too far on. */
+export const NOTHING_FURTHER = "Nothing is listed this far on.";
+
 /** The way to the pages before and after this one. @param query what this one was asked with */
 export function pager(
   path: string,
@@ -65,10 +68,14 @@ export function pager(
   const before =
     offset === 0
       ? ""
-      : html`<a class="button" rel="prev" href="${at(Math.max(0, offset - limit))}">← Before</a>`;
+      : html`<a class="button" rel="prev" href="${at(Math.max(0, Math.min(offset, total) - limit))}">← Before</a>`;
   const after =
     offset + limit >= total
       ? ""
       : html`<a class="button" rel="next" href="${at(offset + limit)}">After →</a>`;
-  return html`<nav class="pager" aria-label="Pages">${before}<span>${Math.min(offset + 1, total)} to ${Math.min(offset + limit, total)} of ${total}</span>${after}</nav>`;
+  const where =
+    offset < total
+      ? `${offset + 1} to ${Math.min(offset + limit, total)} of ${total}`
+      : `${total} in all`;
+  return html`<nav class="pager" aria-label="Pages">${before}<span>${where}</span>${after}</nav>`;
 }

@@ -49,8 +49,8 @@ ${part("Projects today", "/projects", projects.map(projectItem))}
   };
 }
 
-function partsFor({ visitor, now }: PageRequest) {
+function partsFor({ visitor }: PageRequest) {
   return (title: string, path: string, items: readonly Item[]): Html =>
     html`<section class="part"><header><h2>${title}</h2><a href="${path}">All<span class="unseen"> of: ${title}</span></a></header>
-${itemList(items, { visitor, now }, { empty: "Nothing is listed yet.", level: 3 })}</section>`;
+${itemList(items, visitor, { empty: "Nothing is listed yet.", level: 3 })}</section>`;
 }

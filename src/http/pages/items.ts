@@ -1,6 +1,6 @@
 import type { TargetName } from "../../reads/targets.ts";
 import { type Content, type Html, html, number } from "../console/markup.ts";
-import type { PageRequest } from "./page.ts";
+import type { Visitor } from "./page.ts";
 import { standIn } from "./picture.ts";
 import { name, plainName } from "./text.ts";
 import { carried, type Scope } from "./words.ts";
@@ -14,8 +14,6 @@ export interface Item extends TargetName {
   /** One line of what it is. */
   readonly kind: Content;
 }
-
-type Asking = Pick<PageRequest, "visitor" | "now">;
 
 const FOLDERS = {
   event: "events",
@@ -37,47 +35,47 @@ export function itemPath({ type, id }: TargetName): string {
  */
 export function itemList(
   items: readonly Item[],
-  asking: Asking,
+  visitor: Visitor | null,
   { empty, level = 2 }: { readonly empty: string; readonly level?: 2 | 3 },
 ): Html {
   if (items.length === 0) return html`<p class="empty">${empty}</p>`;
-  return html`<ul class="items">${items.map((item) => card(item, asking, level))}</ul>`;
+  return html`<ul class="items">${items.map((item) => card(item, visitor, level))}</ul>`;
 }
 
-function card(item: Item, asking: Asking, level: 2 | 3): Html {
+function card(item: Item, visitor: Visitor | null, level: 2 | 3): Html {
   const link = html`<a href="${itemPath(item)}">${name(item.name)}</a>`;
   const heading = level === 2 ? html`<h2>${link}</h2>` : html`<h3>${link}</h3>`;
   return html`<li class="item">${standIn(`${item.type}/${item.id}`)}
 <div class="what">${heading}<p class="hint">${item.kind}</p></div>
-${vote(item, asking)}${carries(item, asking)}</li>
+${vote(item, visitor)}${carries(item, visitor)}</li>
 `;
 }
 
 /** The head of an item's own page: its picture, name and star. */
-export function itemHead(item: Item, asking: Asking): Html {
+export function itemHead(item: Item, visitor: Visitor | null): Html {
   return html`<div class="item head">${standIn(`${item.type}/${item.id}`)}
 <div class="what"><h1>${name(item.name)}</h1><p class="hint">${item.kind}</p></div>
-${vote(item, asking)}${
-  asking.visitor === null
+${vote(item, visitor)}${
+  visitor === null
     ? html`<p class="carries hint">Sign in to see what your star would carry.</p>`
-    : carries(item, asking)
+    : carries(item, visitor)
 }</div>
 `;
 }
 
 /** Where the page's script says what a star would carry; its room is kept. */
-function carries({ type, id, scope }: Item, { visitor, now }: Asking): Content {
+function carries({ type, id, scope }: Item, visitor: Visitor | null): Content {
   if (visitor === null) return null;
   const star = visitor.starsToday.find(({ target }) => target === `${type}/${id}`);
   const text =
     star === undefined || scope === "forever-mint"
       ? ""
-      : html`${carried(star.weight, now)} <a href="/stars/${star.id}">Receipt</a>`;
+      : html`${carried(star.weight)} <a href="/stars/${star.id}">Receipt</a>`;
   return html`<p class="carries hint" data-carries="${type}/${id}">${text}</p>`;
 }
 
 /** The counter and the star. Without scripts the star cannot be pressed; the counter is read. */
-function vote({ type, id, name: named, totalVotes, scope }: Item, { visitor }: Asking): Html {
+function vote({ type, id, name: named, totalVotes, scope }: Item, visitor: Visitor | null): Html {
   const key = `${type}/${id}`;
   const isGiven = visitor?.starsToday.some(({ target }) => target === key) ?? false;
   return html`<div class="vote"><p class="count"><strong data-counter="${key}">${number(totalVotes)}</strong> <span>${type === "event" ? "in all" : "today"}</span></p>

@@ -1,7 +1,7 @@
 import { type Content, type Html, html } from "../console/markup.ts";
 import { NOTICES } from "../v1/notices.ts";
 import type { ShownPage, Visitor } from "./page.ts";
-import { dayText, plainName } from "./text.ts";
+import { plainName, time } from "./text.ts";
 import { nextMidnight, timeLeft, votesLeft } from "./words.ts";
 
 /** What every page has around it. */
@@ -22,7 +22,8 @@ export interface Asked {
   readonly path: string;
   /** Epoch milliseconds by the one clock. */
   readonly now: number;
-  readonly visitor: Visitor | null;
+  /** Null for somebody who is not signed in; absent where that could not be read. */
+  readonly visitor?: Visitor | null;
   /** It says what went wrong: its script does not read it again. */
   readonly isError?: boolean;
 }
@@ -73,16 +74,17 @@ function navEntry({ nav, path }: Site["entries"][number], current: string): Html
 
 /** The wallet, its votes, and when there are new ones. */
 function account({ visitor, now }: Asked): Html {
-  const who: Content =
-    visitor === null
-      ? html`<button type="button" data-sign-in disabled>Sign in</button>`
-      : html`<a href="/stars" class="wallet">${visitor.wallet}</a> <strong data-votes>${votesLeft(visitor.allowance)}</strong>${premium(visitor)} <button type="button" class="link" data-sign-out disabled>Sign out</button>`;
   const resetsAt = visitor?.allowance.resetsAt ?? nextMidnight(now);
-  return html`<div class="account"><p class="who">${who}</p>
+  return html`<div class="account"><p class="who">${visitor === undefined ? null : who(visitor)}</p>
 <p class="reset quiet">New votes in <span data-countdown>${timeLeft(resetsAt - now)}</span>, at 00:00 UTC<span class="local" data-local></span></p></div>`;
+}
+
+function who(visitor: Visitor | null): Html {
+  if (visitor === null) return html`<button type="button" data-sign-in disabled>Sign in</button>`;
+  return html`<a href="/stars" class="wallet">${visitor.wallet}</a> <strong data-votes>${votesLeft(visitor.allowance)}</strong> <span data-premium>${premium(visitor)}</span> <button type="button" class="link" data-sign-out disabled>Sign out</button>`;
 }
 
 function premium({ premiumUntil }: Visitor): Content {
   if (premiumUntil === null) return null;
-  return html` <span class="badge good">Premium until ${dayText(premiumUntil)}</span>`;
+  return html`<span class="badge good">Premium until ${time(premiumUntil)}</span>`;
 }

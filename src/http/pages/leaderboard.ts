@@ -57,5 +57,5 @@ ${visitor === null ? "" : html`<p class="notice plain">${ownPlace(own)}</p>`}
 function ownPlace(own: Standing | null): string {
   if (own === null) return "You have no points in this season yet.";
   const rank = own.rank === null ? "beyond rank 10,000" : `at rank ${number(own.rank)}`;
-  return `You are ${rank} with ${counted(own.points, "point")} and ${counted(own.stars, "star")}.`;
+  return `You are ${rank} with ${counted(own.points, "point")}, ${counted(own.stars, "star")} and a weight of ${number(own.weight)}.`;
 }

@@ -13,7 +13,7 @@ import type { Sql } from "../../store/postgres.ts";
 import { onExplorer } from "../console/links.ts";
 import { type Fact, facts, type Html, html, number, section } from "../console/markup.ts";
 import { limit, namePart, offset } from "../v1/parameters.ts";
-import { filterForm, pager } from "./filters.ts";
+import { filterForm, NOTHING_FURTHER, pager } from "./filters.ts";
 import { type Item, itemHead, itemList } from "./items.ts";
 import { collectionItem, tokenItem, windowFacts } from "./market-items.ts";
 import type { Page } from "./page.ts";
@@ -94,13 +94,14 @@ function listPage<R extends TokenRow | CollectionRow>(
         list(sql, { ...asked, now }),
       );
       const search = { parameter: "q", label: "Name", written: q };
-      const empty = q === undefined ? `No ${one} is listed yet.` : `No ${one} has such a name.`;
+      const none = q === undefined ? `No ${one} is listed yet.` : `No ${one} has such a name.`;
+      const empty = given.offset > 0 ? NOTHING_FURTHER : none;
       return {
         title,
         body: html`<h1>Markets</h1>
 ${tabs(path)}
 ${filterForm(path, `Which ${one}s`, [search])}
-${itemList(rows.map(item), { visitor, now }, { empty })}
+${itemList(rows.map(item), visitor, { empty })}
 ${pager(path, { q, limit: query.get("limit") }, { ...given, total })}`,
       };
     },
@@ -128,7 +129,7 @@ function itemPage<R extends TokenRow | CollectionRow>(
       const ledgerId = onExplorer(explorerUrl, `token/${id}`, id);
       return {
         title: shown.name,
-        body: html`${itemHead(item(shown), { visitor, now })}
+        body: html`${itemHead(item(shown), visitor)}
 ${section("Details", facts([...details(shown, ledgerId), ...windowFacts(shown)]))}`,
       };
     },

@@ -28,7 +28,7 @@ export function projectPage({ sql, share }: Reading): Page {
       ];
       return {
         title: project.name,
-        body: html`${itemHead(projectItem(project), { visitor, now })}
+        body: html`${itemHead(projectItem(project), visitor)}
 ${description === null ? "" : section("About", paragraphs(description))}
 ${section("Details", facts(rows))}`,
       };

@@ -4,7 +4,7 @@ import { listProjects } from "../../reads/ecosystem.ts";
 import { categories } from "../../store/enumerations.ts";
 import { html } from "../console/markup.ts";
 import { choice, country, limit, offset } from "../v1/parameters.ts";
-import { filterForm, pager } from "./filters.ts";
+import { filterForm, NOTHING_FURTHER, pager } from "./filters.ts";
 import { itemList } from "./items.ts";
 import type { Page } from "./page.ts";
 import { projectItem } from "./project-item.ts";
@@ -29,29 +29,32 @@ export function projectsPage({ sql, share }: Reading): Page {
         share(`projects ${JSON.stringify(given)}`, () => listProjects(sql, { ...given, now })),
         share("countries", () => projectCountries(sql)),
       ]);
+      const { category, country } = given;
+      // One without a project is a choice too where it was asked for.
+      const choices = new Set([...countries, ...(country === undefined ? [] : [country])]);
       const form = filterForm("/projects", "Which projects", [
         {
           parameter: "category",
           label: "Category",
           unset: "Every category",
           options: categories.map((each) => [each, categoryText(each)]),
-          chosen: given.category,
+          chosen: category,
         },
         {
           parameter: "country",
           label: "Country",
           unset: "Every country",
-          options: countries.map((each) => [each, countryText(each)]),
-          chosen: given.country,
+          options: [...choices].map((each) => [each, countryText(each)]),
+          chosen: country,
         },
       ]);
-      const { category, country } = given;
+      const empty = given.offset > 0 ? NOTHING_FURTHER : "No project fits.";
       const asked = { category, country, limit: query.get("limit") };
       return {
         title: "Projects",
         body: html`<h1>Ecosystem projects</h1>
 ${form}
-${itemList(projects.map(projectItem), { visitor, now }, { empty: "No project fits." })}
+${itemList(projects.map(projectItem), visitor, { empty })}
 ${pager("/projects", asked, { ...given, total })}`,
       };
     },

@@ -60,7 +60,7 @@ function starFacts(star: StarReceipt): Html {
     ["Given", time(star.at)],
     [
       "Weight",
-      `${number(star.weight)}: ${breakdown.base} + ${breakdown.collectionA} + ${breakdown.collectionB}`,
+      `${number(star.weight)}: base ${breakdown.base}, A ${breakdown.collectionA}, B ${breakdown.collectionB}`,
     ],
     ["Voting power", number(star.votingPower)],
     [

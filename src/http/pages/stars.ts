@@ -43,7 +43,7 @@ export function starsPage({ sql }: Reading): Page {
       return {
         title: "My stars",
         body: html`<h1>My stars</h1>
-${dayLinks(day, today)}
+<div data-stars>${dayLinks(day, today)}
 <section class="card">${table({
           caption: `Stars of ${day}`,
           rows: stars,
@@ -58,7 +58,7 @@ ${dayLinks(day, today)}
             ["Receipt", "whole", receiptLink],
           ],
           empty: "No star was given on this day.",
-        })}</section>`,
+        })}</section></div>`,
       };
     },
   };

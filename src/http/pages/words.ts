@@ -49,34 +49,33 @@ const BONUS = 5;
 export type Scope = "none" | "event-day" | "forever-mint";
 
 /**
- * `Would carry 11: 1 + 5 + 5. 7 of your 12 NFTs have counted here today.`
+ * `Would carry 11: base 1, A 5, B 5. 7 of your 12 NFTs have counted here today.`
  *
  * A preview names what would count and the whole voting power, so with the bonus the number of
  * NFTs is known; without it the power alone is.
+ *
+ * @param start the first words
  */
-export function wouldCarry({ votingPower, weight, breakdown }: Carried, scope: Scope): string {
+export function wouldCarry(
+  { votingPower, weight, breakdown }: Carried,
+  scope: Scope,
+  start = "Would carry",
+): string {
   const { base, collectionA, collectionB } = breakdown;
-  const sum = `Would carry ${weight}: ${base} + ${collectionA} + ${collectionB}.`;
+  const sum = `${start} ${weight}: base ${base}, A ${collectionA}, B ${collectionB}.`;
   const spent = votingPower - weight;
   if (spent <= 0) return sum;
   const when = scope === "forever-mint" ? "already" : "today";
   const held = votingPower - 1 - BONUS;
   return collectionB === BONUS && base === 1
     ? `${sum} ${held - collectionA} of your ${held} NFTs have counted here ${when}.`
-    : `${sum} ${spent} of your ${votingPower} have counted here ${when}.`;
+    : `${sum} ${spent} of your power of ${votingPower} has counted here ${when}.`;
 }
 
-/** `again in 5 hours 12 minutes, at 00:00 UTC` */
-export function againAtMidnight(now: number): string {
-  return `again in ${timeLeft(nextMidnight(now) - now)}, at 00:00 UTC`;
-}
-
-/** What stands beside an item that was starred today. */
-export function carried(weight: number, now: number): string {
-  return `Your star carried ${weight}. It opens ${againAtMidnight(now)}.`;
+/** What stands beside an item that was starred today. It stays there: no time runs in it. */
+export function carried(weight: number): string {
+  return `Your star carried ${weight}. It opens again at 00:00 UTC.`;
 }
 
 /** What stands beside every item once all votes of the day are given. */
-export function noVotes(now: number): string {
-  return `No votes left today. There are votes ${againAtMidnight(now)}.`;
-}
+export const NO_VOTES = "No votes left today. There are votes again at 00:00 UTC.";

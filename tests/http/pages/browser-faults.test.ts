@@ -131,7 +131,7 @@ test("a late preview does not replace what a star given meanwhile carried", asyn
   await said(tab, /carried 1\. 4 of 5 votes left\.$/);
   answer();
   const places = page.locator("[data-carries]");
-  await places.nth(1).filter({ hasText: "Would carry 1: 1 + 0 + 0." }).waitFor();
+  await places.nth(1).filter({ hasText: "Would carry 1: base 1, A 0, B 0." }).waitFor();
   assert.match(await places.first().innerText(), /^Your star carried 1\..* Receipt$/);
   await tab.close();
 });
@@ -148,7 +148,7 @@ test("an item that is gone says so for itself alone: the next one is asked for",
   });
   await tab.visit("/tokens");
   const places = page.locator("[data-carries]");
-  await places.nth(1).filter({ hasText: "Would carry 1: 1 + 0 + 0." }).waitFor();
+  await places.nth(1).filter({ hasText: "Would carry 1: base 1, A 0, B 0." }).waitFor();
   const isGone = places.first().filter({ hasText: "This is no longer in the directory." });
   await isGone.waitFor();
   // The page is read again while others are in sight: what they would carry is not said of this one.
@@ -199,6 +199,30 @@ test("a star whose answer is lost is sent again with the same key: one star, one
   await starOf(page, "Token 9036").click();
   await said(tab, "Your star for Token 9036 carried 1. 4 of 5 votes left.");
   assert.deepEqual([keys.length, new Set(keys).size], [2, 1]);
+  await tab.close();
+});
+
+test("a star that nobody answers does not wait for ever: it goes back, and the next press has the same key", async (place) => {
+  const tab = await openVoterTab(place);
+  const { page } = tab;
+  await tab.visit("/tokens");
+  const sent: (string | undefined)[] = [];
+  const silence = "**/voting/stars";
+  await page.route(silence, (route) => {
+    sent.push(route.request().headers()["idempotency-key"]);
+  });
+  await page.evaluate(`
+    const within = AbortSignal.timeout.bind(AbortSignal);
+    AbortSignal.timeout = (ms) => within(ms === 20_000 ? 500 : ms);`);
+  await starOf(page, "Token 9031").click();
+  await said(tab, "No answer came. Check your connection and press again: a star counts once");
+  assert.equal(await starOf(page, "Token 9031").getAttribute("aria-pressed"), "false");
+  await page.unroute(silence);
+  await page.evaluate("AbortSignal.timeout = () => new AbortController().signal");
+  const again = page.waitForRequest(silence);
+  await starOf(page, "Token 9031").click();
+  assert.equal((await again).headers()["idempotency-key"], sent[0]);
+  await said(tab, "Your star for Token 9031 carried 1. 4 of 5 votes left.");
   await tab.close();
 });
 
@@ -362,6 +386,22 @@ test("signed out elsewhere: an open page, and one that the back button leads to,
   await tab.close();
 });
 
+test("signed in with another wallet elsewhere: a star counts for that one, and the page becomes its own", async (place) => {
+  const tab = await openVoterTab(place);
+  const { page, context } = tab;
+  await tab.visit("/tokens");
+  const other = await newWallet(place.service, { a: 2 });
+  const value = await signIn(place.service, other);
+  await context.addCookies([
+    { name: "starboard", value, url: place.url, httpOnly: true, sameSite: "Strict" },
+  ]);
+  await starOf(page, "Token 9029").click();
+  await page.locator(".wallet").filter({ hasText: other.id }).waitFor();
+  assert.equal(await page.innerText("[data-votes]"), "4 of 5 votes left");
+  assert.equal(await starOf(page, "Token 9029").getAttribute("aria-pressed"), "true");
+  await tab.close();
+});
+
 test("without a network nothing is given and nothing lost; with it the page catches up", async (place) => {
   const { service } = place;
   const session = await signIn(service, await newWallet(service));
@@ -395,6 +435,30 @@ test("after a sleep, in which a machine's timers stand still, the page tells the
   await page.waitForRequest((request) => "last-event-id" in request.headers());
   const read = await page.waitForResponse(`${place.url}/tokens`);
   assert.equal(read.status(), 200);
+  await tab.close();
+});
+
+test("a season ends before an open page: its pass and its votes go from the header", async (place) => {
+  const { sql } = place.service;
+  const wallet = await newWallet(place.service);
+  const session = await signIn(place.service, wallet);
+  await sql`insert into season (id, name, starts_at, ends_at)
+    values ('01a1f8c0-0000-7000-8000-000000000001', 'Autumn', now_ms() - 1000, now_ms() + 3600000)`;
+  await sql`insert into premium_pass (wallet, season_id, granted_at)
+    select ${Number(wallet.id.slice(4))}, id, now_ms() from season`;
+  const tab = await openTab(place, { width: 360, session });
+  const { page } = tab;
+  await tab.visit("/tokens");
+  assert.match(
+    await page.innerText("header"),
+    /20 of 20 votes left\s+Premium until \d+ \w+ \d{4}, \d\d:\d\d UTC/,
+  );
+  await sql`update season set ends_at = now_ms()`;
+  await page.evaluate(`
+    const before = performance.now.bind(performance);
+    performance.now = () => before() + 3_600_000;`);
+  await page.locator("[data-votes]").filter({ hasText: "5 of 5 votes left" }).waitFor();
+  assert.doesNotMatch(await page.innerText("header"), /Premium/);
   await tab.close();
 });
 
@@ -458,6 +522,7 @@ async function pressSlowly(place: Place & { browser: Browser }, session: string,
     await route.fulfill({ response });
   });
   await tab.visit("/tokens");
+  await page.evaluate("AbortSignal.timeout = () => new AbortController().signal");
   await page.locator(`[data-star="${key}"]`).click();
   return { tab, answer };
 }

@@ -157,3 +157,27 @@ test("two tabs of one wallet: a star given in one shows in the other, and is giv
   assert.equal((await cast(service, session, "token/0.0.9012")).status, 201);
   await tab.close();
 });
+
+test("a list of one's stars that stays open shows a star given elsewhere when it is seen again", async (place) => {
+  const session = await signIn(place.service, await newWallet(place.service));
+  const tab = await openTab(place, { width: 360, session });
+  const { page } = tab;
+  await tab.visit("/stars");
+  await page.getByText("No star was given on this day.").waitFor();
+  await cast(place.service, session, "token/0.0.9012");
+  await page.evaluate(`dispatchEvent(new Event("pagehide")); dispatchEvent(new Event("pageshow"))`);
+  const link = page.getByRole("link", { name: "Token 9012" });
+  await link.waitFor();
+  assert.notEqual(await page.getAttribute("td time", "title"), null);
+  // What is the same stays, and with it the focus.
+  await link.focus();
+  const read = page.waitForResponse(`${place.url}/stars`);
+  await page.evaluate(`
+    document.addEventListener("reread", () => document.body.setAttribute("data-again", ""));
+    dispatchEvent(new Event("pagehide"));
+    dispatchEvent(new Event("pageshow"));`);
+  await read;
+  await page.locator("body[data-again]").waitFor();
+  assert.equal(await page.evaluate("document.activeElement?.textContent"), "Token 9012");
+  await tab.close();
+});

@@ -47,7 +47,7 @@ test("a click signs in, a click gives a star, its receipt arrives on the ledger 
   const key = (await star.getAttribute("data-star")) ?? "";
   const carries = page.locator(`[data-carries="${key}"]`);
   await star.scrollIntoViewIfNeeded();
-  await carries.filter({ hasText: "Would carry 9: 1 + 3 + 5." }).waitFor();
+  await carries.filter({ hasText: "Would carry 9: base 1, A 3, B 5." }).waitFor();
   await page.locator(`[data-star="${key}"]`).click();
   await page.locator("[data-said]").filter({ hasText: "carried 9." }).waitFor();
   await keepPicture(tab, "star-given");

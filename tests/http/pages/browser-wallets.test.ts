@@ -45,8 +45,12 @@ test("a Hedera wallet declines, then signs in by WalletConnect, from the code th
   await relayed(page, (socket) => relay.connectPage(socket));
   const loaded: string[] = [];
   page.on("request", (request) => loaded.push(request.url()));
-  const policy = (await page.goto(place.url))?.headers()["content-security-policy"] ?? "";
-  assert.match(policy, /connect-src 'self' wss:\/\/relay\.walletconnect\.org;/);
+  // One signs in where one is: at an address without a page too.
+  for (const path of ["/", "/no-such-page"]) {
+    const { headers } = await fetch(place.url + path, { headers: { accept: "text/html" } });
+    const policy = headers.get("content-security-policy") ?? "";
+    assert.match(policy, /connect-src 'self' wss:\/\/relay\.walletconnect\.org;/, path);
+  }
   await tab.visit("/tokens/0.0.9007");
   await page.getByRole("button", { name: "Sign in" }).click();
   const dialog = page.getByRole("dialog");
@@ -75,7 +79,9 @@ test("a Hedera wallet declines, then signs in by WalletConnect, from the code th
   await picture.waitFor();
   await wallet.pair(await readUri());
   await page.locator(".wallet").filter({ hasText: account }).waitFor();
-  await carries(page, "token/0.0.9007").filter({ hasText: "Would carry 3: 1 + 2 + 0." }).waitFor();
+  await carries(page, "token/0.0.9007")
+    .filter({ hasText: "Would carry 3: base 1, A 2, B 0." })
+    .waitFor();
   assert.ok(
     loaded.every((url) => url.startsWith(place.url)),
     "nothing comes from elsewhere",
@@ -160,6 +166,34 @@ test("one of this machine's demo wallets signs in by a click, at either name of 
     assert.deepEqual(tab.complaints, []);
     await tab.close();
   }
+});
+
+test("a sign-in that is closed while the wallet is asked signs nobody in", async (place) => {
+  const tab = await openTab(place, { width: 360 });
+  const { page } = tab;
+  await tab.visit("/projects/dex");
+  let answer: () => void = () => undefined;
+  const held = new Promise<void>((resolve) => {
+    answer = resolve;
+  });
+  const signing = "**/demo/signatures";
+  await page.route(signing, async (route) => {
+    await held;
+    await route.continue();
+  });
+  await page.getByRole("button", { name: "Sign in" }).click();
+  const asked = page.waitForRequest(signing);
+  await page.getByRole("dialog").getByRole("button", { name: place.demo.id }).click();
+  await asked;
+  await page.keyboard.press("Escape");
+  const signed = page.waitForResponse(signing);
+  answer();
+  await signed;
+  // What the answer led to came before what a second sheet asks.
+  await page.getByRole("button", { name: "Sign in" }).click();
+  await page.getByRole("dialog").getByRole("button", { name: place.demo.id }).waitFor();
+  assert.deepEqual(await tab.context.cookies(), []);
+  await tab.close();
 });
 
 test("a sign-in for a star far down a list leads back to that star, in sight", async (place) => {

@@ -83,7 +83,7 @@ test("a star says what it would carry, is given at once, and says what it carrie
   await other.visit("/tokens");
   const { page } = one;
   await carries(page, "token/0.0.9004")
-    .filter({ hasText: "Would carry 18: 1 + 12 + 5." })
+    .filter({ hasText: "Would carry 18: base 1, A 12, B 5." })
     .waitFor();
   // The answer is held back: what is shown meanwhile is the page's own.
   let release: () => void = () => undefined;
@@ -124,8 +124,28 @@ test("the page names NFTs that have counted today before the star is pressed", a
   const tab = await openTab(place, { width: 768, session: await signIn(service, second) });
   await tab.visit("/events/hack");
   await carries(tab.page, "event/hack")
-    .filter({ hasText: "Would carry 8: 1 + 2 + 5. 7 of your 9 NFTs have counted here today." })
+    .filter({
+      hasText: "Would carry 8: base 1, A 2, B 5. 7 of your 9 NFTs have counted here today.",
+    })
     .waitFor();
+  await tab.close();
+});
+
+test("once a forever mint has its star, the page says what another one would carry", async (place) => {
+  const session = await signIn(place.service, await newWallet(place.service, { a: 2, b: 1 }));
+  const tab = await openTab(place, { width: 360, session });
+  await tab.visit("/events/mint");
+  const words = carries(tab.page, "event/mint");
+  await words.filter({ hasText: "Would carry 8: base 1, A 2, B 5." }).waitFor();
+  await tab.page.locator('[data-star="event/mint"]').click();
+  await words
+    .filter({
+      hasText:
+        "Your star carried 8. Receipt Another would carry 0: base 0, A 0, B 0. 8 of your power of 8 has counted here already.",
+    })
+    .waitFor();
+  await words.getByRole("link", { name: "Receipt" }).waitFor();
+  assert.ok((await tab.shift()) < 0.01);
   await tab.close();
 });
 

@@ -13,6 +13,8 @@ test("a page beyond the limit is refused in words, with a time, and counted", as
   const { status, headers, text } = await page();
   assert.equal(status, 429);
   assert.match(text, /<html/);
+  // Whoever asks may be signed in: nobody looked.
+  assert.doesNotMatch(text, /Sign in/);
   const seconds = Number(headers.get("retry-after"));
   assert.ok(seconds >= 1 && seconds <= 60, String(seconds));
   const metrics = await send(service, "GET /metrics", { token: OPERATOR_TOKEN });

@@ -120,15 +120,12 @@ test("the star is a button named after its item; a signed-in wallet sees votes a
   assert.match(text, /aria-pressed="false" aria-label="Star Token 9002"/);
   assert.match(text, /3 of 5 votes left/);
   assert.match(text, new RegExp(`>${context.wallet}<`));
-  assert.match(
-    text,
-    /Your star carried 9\. It opens again in [\w ]+, at 00:00 UTC\. <a href="\/stars\//,
-  );
+  assert.match(text, /Your star carried 9\. It opens again at 00:00 UTC\. <a href="\/stars\//);
   assert.match(text, /data-star="token\/0\.0\.9001" data-scope="none" aria-pressed="true"/);
   const stars = await get(context, "/stars", { cookie: context.cookie });
   assert.match(stars.text, new RegExp(`href="/stars/${context.star}"`));
   const board = await get(context, "/leaderboard", { cookie: context.cookie });
-  assert.match(board.text, /You are at rank 1 with 2 points and 2 stars\./);
+  assert.match(board.text, /You are at rank 1 with 2 points, 2 stars and a weight of \d+\./);
 });
 
 test("a receipt leads to the mirror node's row and the explorer; an address with an access key is nowhere", async (context) => {
@@ -163,7 +160,7 @@ test("premium shows 20 votes and until when", async (context) => {
     select ${Number(context.wallet.slice(4))}, id, now_ms() from season`;
   const { text } = await get(context, "/", { cookie: context.cookie });
   assert.match(text, /18 of 20 votes left/);
-  assert.match(text, /Premium until \d+ \w+ \d{4}/);
+  assert.match(text, /Premium until <time datetime="[^"]+">\d+ \w+ \d{4}, \d\d:\d\d UTC<\/time>/);
 });
 
 test("lists are filtered and paged by their address, page by page; unknown parameters are ignored", async (context) => {
@@ -213,10 +210,28 @@ test("the markets are searched by name and symbol, a page at a time, and say whe
   const form = await get(context, "/tokens?q=%22%3E%3Cb%3E");
   assert.match(form.text, /<input type="search" name="q" value="&quot;&gt;&lt;b&gt;"/);
   assert.match(form.text, /No token has such a name\./);
-  const past = await get(context, "/tokens?offset=1000");
-  assert.match(past.text, /rel="prev" href="\/tokens\?offset=950"/);
   for (const q of ["%00", "x".repeat(101)])
     assert.equal((await get(context, `/tokens?q=${q}`)).status, 400);
+});
+
+test("a list that is asked for too far on says so, and leads back to its last records", async (context) => {
+  for (const [list, back] of [
+    ["/tokens?limit=7", 33],
+    ["/events?status=all&limit=1", 2],
+    ["/projects?limit=1", 1],
+  ]) {
+    const { text } = await get(context, `${list}&offset=1000`);
+    assert.match(text, /Nothing is listed this far on\./);
+    assert.match(text, /<span>\d+ in all<\/span>/);
+    const before = /rel="prev" href="([^"]+)"/.exec(text)?.[1]?.replaceAll("&amp;", "&");
+    assert.equal(before, `${list}&offset=${back}`);
+  }
+});
+
+test("a country without a project stays chosen in the form", async (context) => {
+  const { text } = await get(context, "/projects?country=is");
+  assert.match(text, /<option value="IS" selected>Iceland<\/option>/);
+  assert.match(text, /No project fits\./);
 });
 
 test("an invalid address gets a page that says so, never a 5xx", async (context) => {

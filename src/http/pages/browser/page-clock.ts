@@ -34,35 +34,50 @@ export function hasSlept(): boolean {
 
 /** Often enough for a countdown in minutes. */
 const LOOK_EVERY_MS = 5_000;
-/** The service's clock may be a little behind: asked too early it would show the day that ends. */
+/** The service's clock may be a little behind: asked too early it would show what ends. */
 const TURN_SLACK_MS = 400;
 
+/** When there are other votes: at 00:00 UTC, or when the pass that the page shows ends. */
+function nextTurn(): number {
+  const pass = document.querySelector<HTMLTimeElement>("[data-premium] time");
+  const end = Date.parse(pass?.dateTime ?? "");
+  return Math.min(nextMidnight(now()), end > now() ? end : Number.POSITIVE_INFINITY);
+}
+
 /**
- * Keeps the countdown true, and says when a UTC day has ended.
+ * Keeps the countdown true, and says when there are other votes.
  *
- * @param turn runs after each 00:00 UTC
+ * @param turn runs after each 00:00 UTC, and after the end of a pass
  */
 export function keepTime(turn: () => void): void {
   const countdown = document.querySelector("[data-countdown]");
   const local = document.querySelector("[data-local]");
-  let midnight = nextMidnight(now());
+  let turnAt = nextTurn();
   const show = (): void => {
+    const midnight = nextMidnight(now());
     const text = timeLeft(midnight - now());
     if (countdown !== null && countdown.textContent !== text) countdown.textContent = text;
     if (local !== null) local.textContent = localTime(midnight);
   };
   const look = (): void => {
-    if (now() >= midnight + TURN_SLACK_MS) {
-      midnight = nextMidnight(now());
+    if (now() >= turnAt + TURN_SLACK_MS) {
+      turnAt = nextTurn();
       turn();
     }
+    // A page that was read again may show another pass.
+    else turnAt = Math.min(turnAt, nextTurn());
     show();
     // Never later than the turn itself; a machine that slept looks when it wakes.
-    const untilTurn = midnight + TURN_SLACK_MS - now();
+    const untilTurn = turnAt + TURN_SLACK_MS - now();
     setTimeout(look, Math.max(50, Math.min(LOOK_EVERY_MS, untilTurn)));
   };
   look();
-  for (const time of document.querySelectorAll<HTMLTimeElement>("time[datetime]")) {
+  nameLocalTimes(document);
+}
+
+/** Each time's own title says it in the visitor's zone. */
+export function nameLocalTimes(shown: Document): void {
+  for (const time of shown.querySelectorAll<HTMLTimeElement>("time[datetime]")) {
     time.title = new Date(time.dateTime).toLocaleString();
   }
 }

@@ -1,8 +1,8 @@
 import { type Preview, StarboardError } from "../../../../packages/client/src/index.ts";
-import { noVotes, type Scope, wouldCarry } from "../words.ts";
+import { NO_VOTES, type Scope, wouldCarry } from "../words.ts";
 import { now } from "./page-clock.ts";
 import { refusalSentence } from "./refusals.ts";
-import { service, targetOf } from "./service.ts";
+import { inTime, service, targetOf } from "./service.ts";
 
 /** Asked one after another: each reads the wallet's NFTs on the ledger. */
 let queue: Promise<unknown> = Promise.resolve();
@@ -45,7 +45,7 @@ function load(key: string, scope: Scope): Promise<Preview> {
       throw error;
     });
   }
-  const preview = queue.then(() => service.preview(targetOf(key)));
+  const preview = queue.then(() => service.preview(targetOf(key), inTime()));
   queue = preview.catch(() => undefined);
   previews.set(name, preview);
   preview.then(
@@ -63,20 +63,30 @@ export function carriesOf(key: string): Element | null {
   return document.querySelector(`[data-carries="${CSS.escape(key)}"]`);
 }
 
-/** Says beside a star what it would carry, before it is pressed. */
-export async function showPreview(star: HTMLElement): Promise<void> {
+/**
+ * Says beside a star what it would carry, before it is pressed.
+ *
+ * @param given what is said of a star that was just given, where another one can be
+ */
+export async function showPreview(
+  star: HTMLElement,
+  given?: readonly (Node | string)[],
+): Promise<void> {
   const { star: key = "", scope = "none" } = star.dataset;
   const place = carriesOf(key);
   const isGiven = star.getAttribute("aria-pressed") === "true" && scope !== "forever-mint";
   if (place === null || isGiven) return;
+  if (given !== undefined) place.replaceChildren(...given);
   const before = place.innerHTML;
+  const start = given === undefined ? "Would carry" : "Another would carry";
   let text: string;
   try {
     const preview = await load(key, scope as Scope);
-    text = preview.allowance.remaining === 0 ? noVotes(now()) : wouldCarry(preview, scope as Scope);
+    text =
+      preview.allowance.remaining === 0 ? NO_VOTES : wouldCarry(preview, scope as Scope, start);
   } catch (error) {
     text = error instanceof StarboardError ? refusalSentence(error, now()) : "";
   }
   // What was written meanwhile is newer: that the star was given, or that there is no vote left.
-  if (place.innerHTML === before) place.textContent = text;
+  if (place.innerHTML === before) place.replaceChildren(...(given ?? []), text);
 }

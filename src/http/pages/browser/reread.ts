@@ -1,9 +1,10 @@
 import { StarboardError } from "../../../../packages/client/src/index.ts";
 import { setCounter, wasSetSince } from "./counters.ts";
-import { setClock } from "./page-clock.ts";
+import { nameLocalTimes, setClock } from "./page-clock.ts";
+import { inTime } from "./service.ts";
 
 /** Elements that change in place; each has a name by which the fresh page's is found. */
-const LIVING = ["data-votes", "data-carries", "data-star"] as const;
+const LIVING = ["data-votes", "data-premium", "data-carries", "data-star", "data-stars"] as const;
 
 /** After a failure: at 00:00 UTC every open page is read, and the service may refuse some. */
 const AGAIN_AFTER_MS = { first: 2_000, most: 30_000, factor: 2 };
@@ -58,12 +59,13 @@ function readLater(error: unknown): void {
 
 async function readOnce(): Promise<void> {
   const askedAt = performance.now();
-  const response = await fetch(location.href, { headers: { Accept: "text/html" } });
+  const response = await fetch(location.href, { headers: { Accept: "text/html" }, ...inTime() });
   if (response.status === 429 || response.status >= 500) throw new StarboardError(response, {});
   if (!response.ok) return;
   const text = await response.text();
   if (isWanted) return;
   const fresh = new DOMParser().parseFromString(text, "text/html");
+  nameLocalTimes(fresh);
   const { now, wallet } = fresh.body.dataset;
   // Signed in or out elsewhere: the whole page is another.
   if (wallet !== document.body.dataset.wallet) return location.reload();

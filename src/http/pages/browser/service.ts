@@ -10,6 +10,14 @@ export const service = voting({
   retry: { attempts: 2, mostWaitMs: 1_000 },
 });
 
+/** The service answers within a few seconds, or its answer is lost. */
+const ANSWER_WITHIN_MS = 20_000;
+
+/** For a request that others wait behind: it ends, answered or not. */
+export const inTime = (): { readonly signal: AbortSignal } => ({
+  signal: AbortSignal.timeout(ANSWER_WITHIN_MS),
+});
+
 /** @param key `<type>/<id>`, as the page's elements name an item */
 export function targetOf(key: string): StarTarget {
   const [type = "", id = ""] = key.split("/");

@@ -57,7 +57,7 @@ function hederaWallet(projectId: string, chainId: string): Wallet {
 }
 
 async function signInWith(wallet: Wallet, asking: Asking): Promise<void> {
-  await service.signIn(await wallet.connect(asking));
+  await service.signIn(await wallet.connect(asking), { signal: asking.signal });
   location.reload();
 }
 

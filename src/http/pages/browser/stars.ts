@@ -4,7 +4,7 @@ import {
   StarboardError,
   type StarReply,
 } from "../../../../packages/client/src/index.ts";
-import { carried, nextMidnight, noVotes, type Scope, votesLeft } from "../words.ts";
+import { carried, NO_VOTES, nextMidnight, type Scope, votesLeft } from "../words.ts";
 import { counterOf, expectCounter, setCounter, wasSetSince } from "./counters.ts";
 import { element } from "./element.ts";
 import { now, showsToday } from "./page-clock.ts";
@@ -12,7 +12,7 @@ import { carriesOf, expectedWeight, forgetPreviews, showPreview } from "./previe
 import { openSentence, refusalSentence } from "./refusals.ts";
 import { outdateReread, reread } from "./reread.ts";
 import { say } from "./said.ts";
-import { service, targetOf } from "./service.ts";
+import { inTime, service, targetOf } from "./service.ts";
 import { readVotes, setVotes, spendVote } from "./votes.ts";
 
 const isSignedIn = (): boolean => document.body.dataset.wallet !== "";
@@ -90,11 +90,13 @@ async function press(star: HTMLButtonElement, askForWallet: AskForWallet): Promi
   const idempotencyKey = keys.get(attempt) ?? newIdempotencyKey();
   let isDoubtful = false;
   try {
-    const reply = await service.star(targetOf(key), { idempotencyKey });
+    const reply = await service.star(targetOf(key), { idempotencyKey, ...inTime() });
     outdateReread();
     keys.delete(attempt);
     if (!wasSetSince(key, pressedAt)) setCounter(key, reply.counter.totalVotes);
     confirm(star, reply);
+    // Another wallet was signed in elsewhere: the page is that wallet's now.
+    isDoubtful = reply.star.wallet !== document.body.dataset.wallet;
   } catch (error) {
     const refusal = error instanceof StarboardError ? error : { code: null };
     const { code } = refusal;
@@ -128,11 +130,9 @@ function confirm(star: HTMLButtonElement, { star: given, allowance }: StarReply)
   setVotes(allowance);
   say(`Your star for ${nameOf(star)} carried ${given.weight}. ${votesLeft(allowance)}.`);
   const receipt = element("a", { href: `/stars/${given.id}`, textContent: "Receipt" });
-  const text =
-    scope === "forever-mint"
-      ? `Your star carried ${given.weight}. It counts as long as you hold what it counted. `
-      : `${carried(given.weight, now())} `;
-  carriesOf(key)?.replaceChildren(text, receipt);
+  if (scope === "forever-mint")
+    void showPreview(star, [`Your star carried ${given.weight}. `, receipt, " "]);
+  else carriesOf(key)?.replaceChildren(`${carried(given.weight)} `, receipt);
   if (allowance.remaining === 0) sayNoVotes();
 }
 
@@ -143,6 +143,6 @@ function sayNoVotes(): void {
     const { star: key = "" } = star.dataset;
     if (star.getAttribute("aria-pressed") === "true") continue;
     const place = carriesOf(key);
-    if (place !== null) place.textContent = noVotes(now());
+    if (place !== null) place.textContent = NO_VOTES;
   }
 }
