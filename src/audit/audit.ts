@@ -110,7 +110,11 @@ async function readEnds(
   const ends = new Map<string, number>();
   for (const topic of topics) {
     const { messages } = await mirror.topicMessages(topic, { limit: 1, newestFirst: true });
-    ends.set(topic, messages[0]?.sequenceNumber ?? 0);
+    const end = messages[0]?.sequenceNumber ?? 0;
+    // A mistyped topic has no messages either, and all that was checked of it would hold.
+    if (end === 0 && (await mirror.topic(topic)) === null)
+      throw new Error(`the mirror node knows no topic ${topic}`);
+    ends.set(topic, end);
   }
   return ends;
 }

@@ -41,7 +41,7 @@ export async function serveWorld(world: World): Promise<Served> {
 function answer(world: World, url: URL): unknown {
   const [, , , kind, id = "", part, serial, last] = url.pathname.split("/");
   if (url.pathname.startsWith("/v1/")) return ranking(world, url.pathname.slice(4), url);
-  if (kind === "topics") return messages(world, id, url);
+  if (kind === "topics") return part === "messages" ? messages(world, id, url) : topicOf(world, id);
   if (kind === "transactions") return transactions(world, url);
   if (kind === "accounts") {
     return world.accounts.has(id) ? { account: id, deleted: false, key: null } : undefined;
@@ -51,6 +51,12 @@ function answer(world: World, url: URL): unknown {
   }
   if (kind === "tokens" && part === "nfts") return owners(world, id, url);
   return undefined;
+}
+
+function topicOf({ topics }: World, id: string) {
+  if (topics.event.id !== id && topics.asset.id !== id) return undefined;
+  const keys = { admin_key: null, submit_key: null, fee_schedule_key: null };
+  return { topic_id: id, ...keys, custom_fees: { fixed_fees: [] }, memo: "", deleted: false };
 }
 
 function messages(world: World, id: string, url: URL) {

@@ -70,6 +70,11 @@ test("the first mismatch is printed in full, and the status is 1", async () => {
 for (const [what, args, line] of [
   ["nothing", [], /EVENT_VOTES_TOPIC_ID is missing/],
   [
+    "a topic that is none",
+    ["--mirror", served.url, ...FLAGS, "--event-topic", "0.0.8009"],
+    /^the mirror node knows no topic 0\.0\.8009$/m,
+  ],
+  [
     "no mirror node there",
     ["--mirror", "http://127.0.0.2:9", ...FLAGS],
     /^mirror node: .*ECONNREFUSED/,

@@ -112,11 +112,13 @@ function inGroups<T>(items: readonly T[]): T[][] {
   );
 }
 
+/** The first at once: after a night without a block the mirror node would seem to be behind. */
 function closeBlocks(order: ConsensusOrder, everyMs: number): Service {
-  return every(everyMs, async () => {
+  const close = async (): Promise<void> => {
     const { unblocked, blocks } = order.state;
     const end = newest(blocks)?.to ?? 0n;
     const idle = nanosOfMs(order.now()) - end >= nanosOfMs(IDLE_BLOCK_EVERY_MS);
     if (unblocked > 0 || idle) await order.take(closeBlock);
-  });
+  };
+  return every(everyMs, close, { firstAfterMs: 0 });
 }

@@ -6,6 +6,7 @@ import { LedgerRefusal } from "../../../src/local/hedera/refusal.ts";
 import { temporaryFolder } from "../../support/folder.ts";
 import { keyList, thresholdKey } from "../../support/key-lists.ts";
 import { ledgerOperations } from "../../support/ledger-operations.ts";
+import { until } from "../../support/processes.ts";
 import { type Body, testNetwork } from "./network.ts";
 
 const clock = { ms: 1_800_000_000_000 };
@@ -300,6 +301,12 @@ test("a reopened ledger is unchanged; a folder in use is refused until it is clo
   const next = await again.createAccount({ key: null });
   assert.equal(Number(next.slice(4)), Number(topic.slice(4)) + 1);
   await again.close();
+});
+
+test("a ledger that opens closes a block at once: its mirror node is not behind since its last end", async () => {
+  const opened = await openLedger({ now: () => clock.ms, blockEveryMs: 3_600_000 });
+  await until("the block", () => opened.order.state.blocks.length === 1);
+  await opened.close();
 });
 
 test.run();
