@@ -93,8 +93,8 @@ const mistakes: readonly Mistake[] = [
   ]),
   mistake("a key is not bound", [
     "src/hosting/propose.ts",
-    "const idempotency = intent.idempotency?.bind(star) ?? null;",
-    "const idempotency = intent.idempotency === null ? null : null;",
+    "idempotency: intent.idempotency?.bind(star) ?? null,",
+    "idempotency: intent.idempotency === null ? null : null,",
   ]),
   mistake("a mirror node that fails gives a base weight", [
     "src/holdings/read-holdings.ts",
