@@ -10,7 +10,7 @@ import { join } from "node:path";
 import { test } from "uvu";
 import { simulate } from "./world.ts";
 
-const SEEDS = 32;
+const SEEDS = 24;
 const VOTES = 250;
 const DAY_MS = 86_400_000;
 
