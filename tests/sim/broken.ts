@@ -93,8 +93,8 @@ const mistakes: readonly Mistake[] = [
   ]),
   mistake("a key is not bound", [
     "src/hosting/propose.ts",
-    "const idempotency = intent.idempotency?.bind(star) ?? null;",
-    "const idempotency = intent.idempotency === null ? null : null;",
+    "idempotency: intent.idempotency?.bind(star) ?? null,",
+    "idempotency: intent.idempotency === null ? null : null,",
   ]),
   mistake("a mirror node that fails gives a base weight", [
     "src/holdings/read-holdings.ts",
@@ -123,6 +123,52 @@ const mistakes: readonly Mistake[] = [
     "tests/sim/journal/publishing.ts",
     "const adopted = adopt({ topicId, payer }, said, journal);",
     "const adopted = adopt({ topicId, payer }, said.slice(0, 0), journal);",
+  ]),
+  mistake(
+    "a wallet in memory is decided at the instant of an older reading of its pass",
+    [
+      "src/hosting/host.ts",
+      "remember({ state, isProved: true });",
+      "remember({ state, isProved: true, readAt } as HostedWalletDay);",
+    ],
+    [
+      "src/hosting/turn.ts",
+      "host.keep(key, { state, isProved: hosted.isProved });",
+      "host.keep(key, { ...hosted, state });",
+    ],
+    [
+      "src/hosting/turn.ts",
+      "return { state: underPass(known.state, seasonId), isProved: known.isProved, readAt };",
+      "return { readAt, ...known, state: underPass(known.state, seasonId) };",
+    ],
+    [
+      "src/hosting/turn.ts",
+      "{ ...restedOn(now), seasonId: seasonThen }",
+      "{ ...restedOn(now), seasonId: seasonThen && now.state.context.seasonId, ...restedOn(now) }",
+    ],
+  ),
+  mistake(
+    "the daily check takes what it cannot read for lost",
+    [
+      "src/upkeep/holdings-check/verify.ts",
+      "return inconclusive(error);\n  }\n  if (seen.size === 0)",
+      "if (error === null) return inconclusive(error);\n  }\n  if (seen.size < 0)",
+    ],
+    [
+      "src/upkeep/holdings-check/verify.ts",
+      "return inconclusive(error);\n  } finally {",
+      "return { owner: null, deleted: false, readAt, changedAt: null };\n  } finally {",
+    ],
+  ),
+  mistake("the daily check keeps what was sold", [
+    "src/upkeep/holdings-check/verify.ts",
+    "if (holderOf(own) === wallet) {",
+    'if (holderOf(own) !== wallet) return "held";\n  if (holderOf(own) === wallet) {',
+  ]),
+  mistake("the +5 goes though another NFT of its wallet carries it on", [
+    "actors/nft-accounting.ts",
+    "const held = end.b === null ? [] : (losses[index]?.heldB ?? []);",
+    "const held = end.b === null ? [] : (losses[index]?.heldB ?? []).slice(0, 0);",
   ]),
   mistake("a sending is not fenced by the database", [
     "tests/sim/journal/publishing.ts",

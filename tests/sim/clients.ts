@@ -61,6 +61,11 @@ export class Clients {
     time.in(pauseMs, null, () => this.voteUntil(votes));
   }
 
+  /** One vote, of a wallet that may be given, on a thing that may be. */
+  vote(given: Partial<Wanted> = {}): void {
+    this.ask({ ...this.#want(), ...given });
+  }
+
   #want(): Wanted {
     const { random } = this.#parts;
     // A few wallets are busy, and their stars race.

@@ -50,11 +50,14 @@ const SUDDEN = {
   "process: clock jumps": 4_000,
   "redis: flushed": 3_000,
   "journal: its clock jumps": 4_000,
+  "journal: its clock gains": 500,
   "journal: goes back": 5_000,
   "day: midnight": 5_000,
   "pass: granted": 500,
   "pass: ended": 1_500,
   "nft: moved": 100,
+  "people: at an edge": 300,
+  "people: buyers at midnight": 10_000,
 } as const;
 export type Sudden = keyof typeof SUDDEN;
 

@@ -1,7 +1,7 @@
 import type { MirrorTopicMessage } from "../../src/ledger/mirror/schemas.ts";
 import { createOracle, type OraclePass, type OracleTarget } from "../support/oracle.ts";
-import type { Journal } from "./journal/statement.ts";
-import type { StarRow, Tables, TargetRow } from "./journal/tables.ts";
+import type { Commit, Journal } from "./journal/statement.ts";
+import type { EndRow, StarRow, Tables, TargetRow } from "./journal/tables.ts";
 
 /** A promise that was broken; its text names the promise as docs/ does. */
 export class Violation extends Error {
@@ -34,6 +34,14 @@ interface Standing {
   readonly row: StarRow;
   readonly passes: Tables["passes"];
   readonly total: number;
+  /** By the world's time. */
+  readonly storedAt: number;
+}
+
+/** Claims on a mint that ended together. */
+interface Ended {
+  readonly mint: string;
+  readonly ends: readonly EndRow[];
 }
 
 interface Reading {
@@ -46,6 +54,11 @@ export interface JudgeParts {
   readonly now: () => number;
   readonly targets: ReadonlyMap<string, TargetRow>;
   readonly topics: Readonly<Record<"event" | "asset", string>>;
+  /** Who has an NFT, as the mirror node shows it, and since when by the world's time. */
+  readonly ownerOf: (
+    collection: "A" | "B",
+    serial: number,
+  ) => { readonly owner: number | null; readonly since: number };
   readonly fail: (violation: Violation) => void;
 }
 
@@ -67,6 +80,8 @@ export class Judge {
   readonly #parts: JudgeParts;
   /** In the order of their commits. */
   #standing = new Map<string, Standing>();
+  /** The same, and what ended between them. */
+  #history: (Standing | Ended)[] = [];
   readonly #ever = new Map<string, StarRow>();
   #oracle = createOracle([]);
   #passes: OraclePass[] = [];
@@ -87,6 +102,7 @@ export class Judge {
     this.#renewOracle();
     parts.journal.onStored = (row, { total, passes, today }) =>
       this.#stored(row, { total, passes, today });
+    parts.journal.onEnded = (mint, ends) => this.#ended({ mint, ends });
   }
 
   get stars(): number {
@@ -103,7 +119,7 @@ export class Judge {
     this.#oracle = createOracle(this.#passes);
   }
 
-  #stored(row: StarRow, commit: Omit<Standing, "row"> & { readonly today: string }): void {
+  #stored(row: StarRow, commit: Commit): void {
     const { id, wallet, day, at } = row;
     if (this.#ever.has(id)) {
       this.#deny("P1", `star ${id} is stored twice`);
@@ -125,8 +141,10 @@ export class Judge {
       this.#deny("P6", `two stars with the text ${row.message}`);
     this.#ever.set(id, row);
     this.#byMessage.set(row.message, row);
-    const standing = { row, passes: commit.passes, total: commit.total };
+    const storedAt = this.#parts.now();
+    const standing = { row, passes: commit.passes, total: commit.total, storedAt };
     this.#standing.set(id, standing);
+    this.#history.push(standing);
     this.#askOracle(standing);
     const serials = JSON.stringify([row.held_a, row.held_b]);
     const since = this.#parts.now() - REQUEST_MS - (isClockKnown ? 0 : SET_BACK_MS);
@@ -185,6 +203,81 @@ export class Judge {
   #oracleTarget({ target_type: type, target_id: id }: StarRow): OracleTarget {
     const isMint = this.#parts.targets.get(`${type}/${id}`)?.eventKind === "FOREVER_MINT";
     return { id: `${type}/${id}`, kind: isMint ? "mint" : type === "event" ? "event" : "asset" };
+  }
+
+  #ended(ended: Ended): void {
+    const { mint, ends } = ended;
+    this.#history.push(ended);
+    const isCounting = ends.every((end) => this.#judgeEnd(mint, end));
+    if (!isCounting) return;
+    this.#tellOracle(ended);
+    for (const end of ends) this.#judgeSpare(mint, end);
+  }
+
+  #tellOracle({ mint, ends }: Ended): void {
+    const ended = ends.map(({ collection, serial, spare }) => {
+      return { nft: `${collection}${serial}`, spare: spare === null ? null : `B${spare}` };
+    });
+    this.#oracle.release(`event/${mint}`, ended);
+  }
+
+  /** A claim ends once, where its wallet has not held the NFT all along (P11). */
+  #judgeEnd(mint: string, end: EndRow): boolean {
+    const { collection, serial, wallet, weight, spare } = end;
+    const nft = `${collection}${serial}`;
+    if (this.#oracle.holderOn(`event/${mint}`, nft) !== String(wallet)) {
+      this.#deny("P11", `${nft} of ${wallet} ends on ${mint}, where it does not count`);
+      return false;
+    }
+    if (this.#isHeldSince(end)) {
+      this.#deny("P11", `${nft} of ${wallet} ends on ${mint}, and is held all along`);
+    }
+    const lost = collection === "A" ? 1 : spare === null ? 5 : 0;
+    if (weight !== lost) this.#deny("P11", `${nft} takes ${weight} off ${mint}, not ${lost}`);
+    return true;
+  }
+
+  /** The +5 goes on with another NFT that the wallet holds, if there is a free one. */
+  #judgeSpare(mint: string, { collection, wallet, spare, held_b: held }: EndRow): void {
+    if (collection === "A") return;
+    const isFree = (serial: number): boolean =>
+      this.#oracle.holderOn(`event/${mint}`, `B${serial}`) === null;
+    const free = spare === null ? held.find(isFree) : undefined;
+    if (free !== undefined)
+      this.#deny("P11", `${wallet} loses the +5 on ${mint}, and has B${free}`);
+    if (spare !== null && !held.includes(spare)) {
+      this.#deny(
+        "P11",
+        `B${spare} carries the +5 of ${wallet} on ${mint} on, who does not hold it`,
+      );
+    }
+  }
+
+  /** Whether its wallet has had an NFT since before the star that brought it. */
+  #isHeldSince({ collection, serial, wallet, star_id: starId }: EndRow): boolean {
+    const { storedAt = Number.NEGATIVE_INFINITY } = this.#standing.get(starId) ?? {};
+    const { owner, since } = this.#parts.ownerOf(collection, serial);
+    return owner === wallet && since < storedAt - REQUEST_MS;
+  }
+
+  /** What counts on a mint once the last check is over is held, or was until after it began. */
+  #finishMints({ claims, runs }: Tables): void {
+    const last = [...runs.values()].sort((one, other) => (one.day < other.day ? -1 : 1)).at(-1);
+    if (last?.state !== "done") return;
+    const { now, journal, ownerOf } = this.#parts;
+    const began = now() - (journal.now() - last.startedAt) - REQUEST_MS;
+    if (began <= this.#clockKnownAt) return;
+    for (const [key, { wallet, starId }] of claims) {
+      const [, mint, collection, serial] = /^([^/]+)\/\/([AB])\/(\d+)$/.exec(key) ?? [];
+      const at = this.#standing.get(starId)?.row.at ?? Number.POSITIVE_INFINITY;
+      if (mint === undefined || at >= last.startedAt - REQUEST_MS) continue;
+      const { owner, since } = ownerOf(collection as "A" | "B", Number(serial));
+      if (owner === wallet || since >= began) continue;
+      this.#deny(
+        "P11",
+        `${collection}${serial} counts for ${wallet} on ${mint}, and is ${owner}'s`,
+      );
+    }
   }
 
   /** A mirror node said what a wallet holds. */
@@ -300,16 +393,21 @@ export class Judge {
   }
 
   /** The journal went back in time: what is not in these rows is lost, and none of it is owed. */
-  wentBack(stars: Tables["stars"]): void {
+  wentBack({ stars, ends }: Tables): void {
     this.#wentBackAt = this.#parts.now();
-    const kept = [...this.#standing].filter(([id]) => stars.has(id));
+    const kept = this.#history.filter((each) =>
+      "row" in each ? stars.has(each.row.id) : each.ends.every((end) => ends.has(end)),
+    );
     for (const id of this.#standing.keys()) if (!stars.has(id)) this.#acknowledged.delete(id);
     this.#standing = new Map();
     this.#renewOracle();
+    this.#history = kept;
     // Totals at a commit stand as they were.
-    for (const [id, standing] of kept) {
-      this.#standing.set(id, standing);
-      this.#askOracle(standing);
+    for (const each of kept) {
+      if ("row" in each) {
+        this.#standing.set(each.row.id, each);
+        this.#askOracle(each);
+      } else this.#tellOracle(each);
     }
     for (const [name, { body }] of this.#replies) {
       const { star } = JSON.parse(body) as { star: { id: string } };
@@ -330,12 +428,19 @@ export class Judge {
       const key = type === "event" ? `event/${id}` : `${type}/${id}/${day}`;
       totals.set(key, (totals.get(key) ?? 0) + weight);
     }
+    for (const each of this.#history) {
+      if ("row" in each) continue;
+      const key = `event/${each.mint}`;
+      const lost = each.ends.reduce((sum, { weight }) => sum + weight, 0);
+      totals.set(key, (totals.get(key) ?? 0) - lost);
+    }
     for (const [key, total] of totals) {
       const shown = key.startsWith("event/")
         ? tables.eventTotals.get(key.slice("event/".length))
         : tables.itemDays.get(key);
       if (shown?.weight !== total) this.#deny("P8", `${key} shows ${shown?.weight}, not ${total}`);
     }
+    this.#finishMints(tables);
     this.#finishMessages(tables);
   }
 

@@ -1,6 +1,10 @@
 import { MirrorError } from "../../src/ledger/mirror/error.ts";
 import type { MirrorNode } from "../../src/ledger/mirror/node.ts";
-import type { MirrorTopicMessage, MirrorTransaction } from "../../src/ledger/mirror/schemas.ts";
+import type {
+  MirrorNft,
+  MirrorTopicMessage,
+  MirrorTransaction,
+} from "../../src/ledger/mirror/schemas.ts";
 import { FIRST_RUNNING_HASH, runningHash } from "../../src/ledger/running-hash.ts";
 import {
   type ReceiptOutcome,
@@ -25,6 +29,8 @@ const BUFFER = 10n * SECOND;
 const PAYER = "0.0.1002";
 const KEY = { _type: "ED25519" as const, key: "11".repeat(32) };
 const PAGE = 100;
+/** Fewer than the mirror node's own, as there are fewer NFTs. */
+const OWNERS_PAGE = 10;
 
 interface Body {
   readonly transactionId: string;
@@ -59,6 +65,9 @@ export interface LedgerParts {
   readonly onMessage: (message: MirrorTopicMessage) => void;
   /** Asked for the owner of each NFT, as the mirror node shows it. */
   readonly holdings: (wallet: string, token: string) => readonly number[];
+  /** The NFTs of a token, and who has each, as the mirror node shows it. */
+  readonly serials: (token: string) => readonly number[];
+  readonly ownerOf: (token: string, serial: number) => { owner: number | null; since: number };
   /** Called with each answer that a wallet's holdings were read from. */
   readonly onHoldings: (
     wallet: string,
@@ -106,7 +115,7 @@ export class Ledger {
   }
 
   #now(): bigint {
-    return BigInt(Math.floor(this.#parts.time.now * 1_000)) * 1_000n;
+    return nanosecondsOf(this.#parts.time.now);
   }
 
   #send(owner: Owner, body: Body): Promise<SendOutcome> {
@@ -227,7 +236,7 @@ export class Ledger {
     };
     const read = <T>(answer: () => T, deadlineMs?: number) => this.#read(owner, answer, deadlineMs);
     return {
-      ...{ account: unused, isContract: unused, nft: unused, nftOwners: unused, token: unused },
+      ...{ account: unused, isContract: unused, token: unused },
       ...{ nftTransactions: unused, messageMemos: unused, exchangeRate: unused },
       nftsOf: (wallet, tokens, limits) => {
         const askedAt = time.now;
@@ -238,6 +247,8 @@ export class Ledger {
         };
         return read(answer, limits?.deadlineMs);
       },
+      nft: (token, serial, limits) => read(() => this.#nft(token, serial), limits?.deadlineMs),
+      nftOwners: (token, limits) => this.#owners(owner, token, limits?.deadlineMs),
       topic: (topicId, limits) =>
         read(
           () => ({
@@ -261,6 +272,23 @@ export class Ledger {
         }, limits?.deadlineMs),
       close: async () => undefined,
     };
+  }
+
+  #nft(token: string, serial: number): MirrorNft {
+    const { owner, since } = this.#parts.ownerOf(token, serial);
+    const changedAt = Number.isFinite(since) ? formatTimestamp(nanosecondsOf(since)) : null;
+    const holder = owner === null ? null : `0.0.${owner}`;
+    return { tokenId: token, serial, owner: holder, deleted: false, changedAt };
+  }
+
+  /** Page by page: what moves meanwhile is shown where it is by then. */
+  async *#owners(owner: Owner, token: string, deadlineMs?: number) {
+    const serials = this.#parts.serials(token);
+    for (let from = 0; from < serials.length; from += OWNERS_PAGE) {
+      const page = serials.slice(from, from + OWNERS_PAGE);
+      const answer = () => page.map((serial) => this.#nft(token, serial));
+      yield await this.#read(owner, answer, deadlineMs);
+    }
   }
 
   /** The mirror node shows what had reached consensus by then. */
@@ -317,6 +345,10 @@ export class Ledger {
       });
     });
   }
+}
+
+function nanosecondsOf(ms: number): bigint {
+  return BigInt(Math.floor(ms * 1_000)) * 1_000n;
 }
 
 const NO_RECEIPT = { kind: "unknown", why: "RECEIPT_NOT_FOUND" } as const;

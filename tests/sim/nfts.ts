@@ -10,6 +10,8 @@ export class Nfts {
   readonly #lagMs: number;
   readonly #owners = { A: new Map<number, number>(), B: new Map<number, number>() };
   readonly #shown = { A: new Map<number, number>(), B: new Map<number, number>() };
+  /** When the mirror node showed a new owner last, by the world's time. */
+  readonly #changedAt = { A: new Map<number, number>(), B: new Map<number, number>() };
 
   /** Some of the wallets hold them at first, and some may get them. */
   constructor(random: Random, time: VirtualTime, wallets: readonly number[]) {
@@ -32,9 +34,26 @@ export class Nfts {
   move(): void {
     const collection = this.#random.pick(["A", "B"] as const);
     const serial = 1 + this.#random.below(this.#owners[collection].size);
-    const owner = this.#random.pick(this.#buyers);
+    this.sell(collection, serial, this.#random.pick(this.#buyers));
+  }
+
+  sell(collection: "A" | "B", serial: number, owner: number): void {
     this.#owners[collection].set(serial, owner);
-    this.#time.in(this.#lagMs, null, () => this.#shown[collection].set(serial, owner));
+    this.#time.in(this.#lagMs, null, () => {
+      this.#shown[collection].set(serial, owner);
+      this.#changedAt[collection].set(serial, this.#time.now);
+    });
+  }
+
+  /** Who has an NFT, as the mirror node shows it, and since when by the world's time. */
+  ownerOf(collection: "A" | "B", serial: number): { owner: number | null; since: number } {
+    const owner = this.#shown[collection].get(serial) ?? null;
+    return { owner, since: this.#changedAt[collection].get(serial) ?? Number.NEGATIVE_INFINITY };
+  }
+
+  /** Serials of a collection, ascending. */
+  serials(collection: "A" | "B"): readonly number[] {
+    return [...this.#shown[collection].keys()];
   }
 
   /** Serials that a wallet holds of a collection, as the mirror node shows them. */

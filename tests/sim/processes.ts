@@ -1,14 +1,17 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { bounds } from "../../src/bounds.ts";
 import { followClock } from "../../src/clock.ts";
+import { RetryableError } from "../../src/errors.ts";
 import { createHoldingsReader } from "../../src/holdings/read-holdings.ts";
 import { createSnapshots } from "../../src/hosting/snapshots.ts";
 import { silentLogger } from "../../src/log.ts";
 import { createMetrics } from "../../src/metrics.ts";
 import { watchJournal } from "../../src/publishing/journal-watch.ts";
 import { startPublisher } from "../../src/publishing/publisher.ts";
+import { every } from "../../src/service.ts";
 import { createEpochWitness } from "../../src/store/epoch-witness.ts";
 import { readDatabaseClock } from "../../src/store/postgres.ts";
+import { createHoldingsCheck } from "../../src/upkeep/holdings-check/check.ts";
 import type { CastStarDeps } from "../../src/voting/cast-star.ts";
 import { createEngine } from "../../src/voting/engine.ts";
 import type { Ledger } from "./ledger.ts";
@@ -23,6 +26,7 @@ const WORKERS = 2;
 const FIRST_STATE_MS = 2_000;
 const KEYS = { a: "alpha", b: "beta" } as const;
 const CLOCK_OFF_MS = 600_000;
+const CHECK_EVERY_MS = 5_000;
 const metrics = createMetrics();
 
 /** A process of the service. */
@@ -44,6 +48,8 @@ export interface ProcessesParts {
   readonly random: Random;
   readonly note: (what: string) => void;
   readonly onContradiction: (error: Error) => void;
+  /** Called with what must never be thrown. */
+  readonly onDefect: (what: string, error: unknown) => void;
   readonly outside: () => {
     readonly journal: JournalPort;
     readonly redis: RedisPort;
@@ -145,11 +151,16 @@ export class Processes {
     born.casting = { ...engine.casting, admitStar: () => journal.admitStar() };
   }
 
-  /** As `worker.ts` of `src/processes` puts the publishing together. */
+  /** As `worker.ts` of `src/processes` puts the publishing and the daily check together. */
   async #launchWorker(born: Process): Promise<void> {
     const { journal, redis, wake, ledger } = this.#parts.outside();
+    const sql = journal.pool(born);
+    const clock = await followClock(
+      () => readDatabaseClock(sql),
+      () => undefined,
+    );
     await startPublisher({
-      sql: journal.pool(born),
+      sql,
       witness: createEpochWitness(redis.client(born)),
       topic: ledger.topicFor(born),
       mirror: ledger.mirrorFor(born),
@@ -157,6 +168,15 @@ export class Processes {
       queue: wake.queueOf(born),
       log: silentLogger,
       metrics,
+    });
+    const mirror = ledger.mirrorFor(born);
+    const given = { sql, mirror, clock, log: silentLogger, collections: COLLECTIONS };
+    const check = createHoldingsCheck(given);
+    // In place of the queue that wakes one worker a day, and again while parts are open.
+    every(CHECK_EVERY_MS, async () => void (await check.runDue()), {
+      onFailure: (error) => {
+        if (!(error instanceof RetryableError)) this.#parts.onDefect("the daily check", error);
+      },
     });
   }
 }

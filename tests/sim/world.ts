@@ -1,3 +1,4 @@
+import { dayOf } from "../../actors/day.ts";
 import { newStarId } from "../../src/journal/star-id.ts";
 import { acceptLoss } from "../../src/publishing/journal-behind.ts";
 import { sessionHash } from "../../src/voting/session.ts";
@@ -12,7 +13,15 @@ import { Nfts } from "./nfts.ts";
 import { JournalPort, type PortParts, RedisPort, WakePort } from "./ports.ts";
 import { type Process, Processes } from "./processes.ts";
 import { createRandom, type Random } from "./random.ts";
-import { BEGINNING, DAY_MS, TARGET_KEYS, TARGETS, TOPICS, tokenOf } from "./setting.ts";
+import {
+  BEGINNING,
+  COLLECTIONS,
+  DAY_MS,
+  TARGET_KEYS,
+  TARGETS,
+  TOPICS,
+  tokenOf,
+} from "./setting.ts";
 import { Trace } from "./trace.ts";
 import { takeOverMachine, uuidOf, VirtualTime } from "./virtual-time.ts";
 
@@ -25,6 +34,14 @@ const COPIES = 6;
 const SEASONS_MAX = 40;
 /** Passes are granted for seasons that begin or end within so long of now. */
 const NEAR_MS = 20_000;
+/** Who votes around one edge of a season or day, and how many buy at one midnight. */
+const AT_AN_EDGE = 6;
+const SHORTLY_MS = 200;
+const BUYERS = 40;
+const MINT = { type: "event", id: "forever" } as const;
+/** Long enough for all to know the clock once the hours before it have passed. */
+const BEFORE_LAST_NIGHT_MS = 20_000;
+const SOLD_BEFORE_MS = 6_000;
 
 /** What one run came to. */
 export interface Outcome {
@@ -95,7 +112,8 @@ class World {
     const wallets = Array.from({ length: count }, (_, n) => 1_001 + n);
     const nfts = new Nfts(random, time, wallets);
     const ofWorld = { journal: this.#journal, now: () => time.now, targets: TARGETS };
-    const judge = new Judge({ ...ofWorld, topics: TOPICS, fail });
+    const ownerOf = nfts.ownerOf.bind(nfts);
+    const judge = new Judge({ ...ofWorld, topics: TOPICS, ownerOf, fail });
     const ledger = new Ledger({
       ...parts,
       onMessage(message) {
@@ -104,6 +122,8 @@ class World {
         judge.message(message);
       },
       holdings: (wallet, token) => nfts.heldBy(Number(wallet.slice("0.0.".length)), token),
+      serials: (token) => nfts.serials(collectionOf(token)),
+      ownerOf: (token, serial) => nfts.ownerOf(collectionOf(token), serial),
       onHoldings(wallet, askedAt, serials) {
         judge.read(Number(wallet.slice("0.0.".length)), askedAt, serials);
         if (faults.strikes("mirror: moved in mid-vote")) nfts.move();
@@ -118,6 +138,7 @@ class World {
       ...parts,
       outside: () => ({ journal: this.#port, redis: this.#redis, wake, ledger }),
       onContradiction: (error) => fail(defect("machine and journal contradict", error)),
+      onDefect: (what, error) => fail(defect(what, error)),
     });
     const processes = this.#processes;
     this.#clients = new Clients({ ...parts, processes, judge, fail }, wallets);
@@ -136,13 +157,15 @@ class World {
   /** One season after another: two, or so many that passes begin and end under votes all the time. */
   #setSeasons(): void {
     const { seasons } = this.#journal.tables;
-    const count = this.#random.chance(0.5) ? 2 : SEASONS_MAX;
+    const random = this.#random;
+    const isTurning = this.#faults.isPlanned("people: at an edge") || random.chance(0.5);
+    const [count, firstMs] = isTurning ? [SEASONS_MAX, 10_000] : [2, 120_000];
     let startsAt = BEGINNING - DAY_MS;
-    let endsAt = BEGINNING + this.#random.between(0, 120_000);
+    let endsAt = BEGINNING + Math.floor(random.between(0, firstMs));
     for (let n = 1; n < count; n += 1) {
       seasons.set(`season ${n}`, { startsAt, endsAt });
       startsAt = endsAt;
-      endsAt += this.#random.between(500, 20_000);
+      endsAt += Math.floor(100 * 200 ** random.next());
     }
     seasons.set(`season ${count}`, { startsAt, endsAt: BEGINNING + 400 * DAY_MS });
   }
@@ -194,9 +217,10 @@ class World {
     this.#faults.end();
     for (const each of this.#processes.all) each.frozenUntil = 0;
     await this.#voteOnceMore();
+    await this.#passLastNight();
     const late = Math.max(this.#time.now, ...this.#startsAhead()) + PUBLISH_WITHIN_MS;
     await this.#until(() => this.#isAtRest() || this.#time.now > late);
-    if (!this.#isAtRest()) this.#violation ??= new Violation(`P7: ${this.#whatWaits()}`);
+    if (!this.#isAtRest()) this.#violation ??= new Violation(this.#whatWaits());
     this.#isOver = true;
     this.#judge.finish();
   }
@@ -227,11 +251,15 @@ class World {
       case "journal: its clock jumps":
         this.#jumpClock();
         break;
+      case "journal: its clock gains":
+        // Less than processes notice at once.
+        this.#databaseOff += this.#random.between(5, 99);
+        break;
       case "journal: goes back":
         this.#goBack();
         break;
       case "day: midnight":
-        this.#passNight();
+        this.#passNight(this.#random.between(0, 3_000));
         break;
       case "pass: granted":
         this.#grantPass();
@@ -241,6 +269,12 @@ class World {
         break;
       case "nft: moved":
         this.#nfts.move();
+        break;
+      case "people: at an edge":
+        this.#voteAtEdge();
+        break;
+      case "people: buyers at midnight":
+        this.#buyAtMidnight();
         break;
     }
   }
@@ -252,15 +286,20 @@ class World {
     this.#judge.clockJumped();
   }
 
-  /** The hours until shortly before midnight pass, in which workers went on renewing epochs. */
-  #passNight(): void {
+  /** Hours pass, in which workers went on renewing epochs; seasons to come end as much later. */
+  #passNight(beforeMs: number, days = 0): void {
     const now = this.#journal.now();
-    const skipped = DAY_MS - (now % DAY_MS) - this.#random.between(0, 3_000);
+    const skipped = (days + 1) * DAY_MS - (now % DAY_MS) - beforeMs;
     if (skipped <= 0) return;
     this.#databaseOff += skipped;
     this.#judge.clockJumped();
-    const { epochs } = this.#journal.tables;
+    const { epochs, seasons } = this.#journal.tables;
     for (const [id, at] of epochs) epochs.set(id, Math.floor(at + skipped));
+    const later = (instant: number): number =>
+      instant > now ? instant + Math.floor(skipped) : instant;
+    for (const [id, { startsAt, endsAt }] of seasons) {
+      seasons.set(id, { startsAt: later(startsAt), endsAt: later(endsAt) });
+    }
   }
 
   #grantPass(): void {
@@ -274,6 +313,61 @@ class World {
     const own = tables.passes.get(wallet) ?? [];
     if (own.includes(season)) return;
     tables.passes = new Map(tables.passes).set(wallet, [...own, season]);
+  }
+
+  /** Stars within the milliseconds before and after a season or a day turns, of wallets with passes. */
+  #voteAtEdge(): void {
+    const now = this.#journal.now();
+    const { seasons, passes } = this.#journal.tables;
+    const turns = [...seasons.values()].map(({ startsAt }) => startsAt).filter((at) => at > now);
+    const edge = Math.min(now + DAY_MS - (now % DAY_MS), ...turns);
+    if (edge > now + NEAR_MS) return;
+    const bearers = [...passes.keys()];
+    for (let n = 0; n < AT_AN_EDGE; n += 1) {
+      const wallet = this.#random.pick(bearers.length > 0 ? bearers : this.#clients.wallets);
+      // Known to the processes by then.
+      this.#voteIn(this.#random.next() * (edge - now), { wallet });
+      // The clock may gain until then.
+      this.#time.in(Math.max(0, edge - now - SHORTLY_MS), null, () => {
+        this.#voteIn(edge - this.#journal.now() + this.#random.between(-10, 40), { wallet });
+      });
+    }
+  }
+
+  #voteIn(delayMs: number, given: Parameters<Clients["vote"]>[0]): void {
+    const clients = this.#clients;
+    this.#time.in(Math.max(0, delayMs), null, () => {
+      if (clients.asked < this.#votes) clients.vote(given);
+    });
+  }
+
+  #buyAtMidnight(): void {
+    for (const [wallet, afterMs] of this.#sellAtMidnight(this.#random.between(0, 3_000))) {
+      this.#voteIn(afterMs, { wallet, target: MINT });
+    }
+  }
+
+  /**
+   * Shortly before a midnight NFTs that count on a forever mint are sold.
+   *
+   * @returns their buyers, and when each of them stars it: in the first second of the day
+   */
+  #sellAtMidnight(beforeMs: number, days = 0): readonly (readonly [number, number])[] {
+    const { claims } = this.#journal.tables;
+    const counting = [...claims.keys()].flatMap((key) => {
+      const [, collection, serial] = /^forever\/\/([AB])\/(\d+)$/.exec(key) ?? [];
+      return serial === undefined ? [] : [{ collection: collection as "A" | "B", serial }];
+    });
+    this.#passNight(beforeMs, days);
+    const untilMidnight = DAY_MS - (this.#journal.now() % DAY_MS);
+    return counting.slice(0, BUYERS).map(({ collection, serial }) => {
+      const wallet = this.#random.pick(this.#clients.wallets);
+      // After the check of the day before, which would end them first.
+      this.#time.in(Math.max(0, untilMidnight - SOLD_BEFORE_MS), null, () =>
+        this.#nfts.sell(collection, Number(serial), wallet),
+      );
+      return [wallet, untilMidnight + this.#random.between(0, 1_000)];
+    });
   }
 
   #endPass(): void {
@@ -301,7 +395,7 @@ class World {
     this.#journal.tables = copy.copy();
     if (!isSameServer) this.#journal.identity = uuidOf(this.#random);
     this.#port.generation += 1;
-    this.#judge.wentBack(this.#journal.tables.stars);
+    this.#judge.wentBack(this.#journal.tables);
     for (const each of this.#processes.all) {
       this.#time.in(this.#random.between(0, 1_000), each, () => each.onClose?.());
     }
@@ -331,16 +425,28 @@ class World {
   }
 
   /** A star of each of some wallets that have votes left is accepted. */
-  async #voteOnceMore(): Promise<void> {
-    const late = this.#time.now + VOTE_WITHIN_MS;
-    let left = WALLETS_LOOKED_AT;
-    for (let n = 0; n < WALLETS_LOOKED_AT; n += 1) {
-      const wallet = this.#random.pick(this.#clients.wallets);
+  #voteOnceMore(): Promise<void> {
+    const { wallets } = this.#clients;
+    const some = Array.from({ length: WALLETS_LOOKED_AT }, () => this.#random.pick(wallets));
+    return this.#voteWithin(some.map((wallet) => [wallet, this.#random.between(0, 500)]));
+  }
+
+  /** A midnight without faults: all who bought are served, and the day's check comes to its end. */
+  async #passLastNight(): Promise<void> {
+    // The day after the present one has had no check, however the clock was set.
+    await this.#voteWithin(this.#sellAtMidnight(BEFORE_LAST_NIGHT_MS, 1));
+  }
+
+  /** @param wanted wallets, and after how many milliseconds each of them votes */
+  async #voteWithin(wanted: readonly (readonly [number, number])[]): Promise<void> {
+    const late = this.#time.now + VOTE_WITHIN_MS + Math.max(0, ...wanted.map(([, ms]) => ms));
+    let left = wanted.length;
+    for (const [wallet, afterMs] of wanted) {
       const look = (): void => {
         if (this.#hasVoted(wallet)) left -= 1;
         else this.#time.in(500, null, look);
       };
-      this.#time.in(this.#random.between(0, 500), null, look);
+      this.#time.in(afterMs, null, look);
     }
     await this.#until(() => left === 0 || this.#time.now > late);
     if (left === 0) return;
@@ -351,12 +457,12 @@ class World {
   /** @returns whether the wallet has a star since the faults ended, or no vote left; else it tries */
   #hasVoted(wallet: number): boolean {
     const { tables, now } = this.#journal;
-    const today = new Date(now()).toISOString().slice(0, 10);
+    const today = dayOf(now());
     const used = tables.walletDays.get(`${wallet}/${today}`)?.length ?? 0;
     const limit = tables.passInForce(wallet, now()) === null ? 5 : 20;
     const key = `after-${today}`;
     if (used >= limit || tables.keys.has(`${wallet}/${key}`)) return true;
-    this.#clients.ask({ wallet, target: { type: "event", id: "forever" }, key });
+    this.#clients.ask({ wallet, target: MINT, key });
     return false;
   }
 
@@ -368,12 +474,21 @@ class World {
   }
 
   #isAtRest(): boolean {
-    return this.#journal.tables.waiting.size === 0 && !this.#clients.isWaiting;
+    const { waiting, runs } = this.#journal.tables;
+    const today = dayOf(this.#journal.now());
+    const run = [...runs.values()].find(({ day }) => day === today);
+    const isChecked = run !== undefined && run.state !== "running";
+    return waiting.size === 0 && isChecked && !this.#clients.isWaiting;
   }
 
   #whatWaits(): string {
-    const { waiting } = this.#journal.tables;
+    const { waiting, runs } = this.#journal.tables;
     const [row] = waiting.values();
-    return `${waiting.size} stars wait, such as ${JSON.stringify(row)}`;
+    if (row !== undefined) return `P7: ${waiting.size} stars wait, such as ${JSON.stringify(row)}`;
+    return `P11: the day's check does not end: ${JSON.stringify([...runs.values()].at(-1))}`;
   }
+}
+
+function collectionOf(token: string): "A" | "B" {
+  return token === COLLECTIONS.A ? "A" : "B";
 }

@@ -24,12 +24,35 @@ export type OracleVerdict =
 
 export function createOracle(passes: readonly OraclePass[], votes = { free: 5, premium: 20 }) {
   const stars: OracleStar[] = [];
+  const lost = new Map<string, number>();
   const on = (target: OracleTarget, day?: number) =>
     stars.filter((star) => star.target.id === target.id && star.day === (day ?? star.day));
   return {
     stars,
     counter: (target: OracleTarget, at: number): number =>
-      on(target, target.kind === "asset" ? dayOf(at) : undefined).reduce((n, s) => n + s.weight, 0),
+      on(target, target.kind === "asset" ? dayOf(at) : undefined).reduce(
+        (n, s) => n + s.weight,
+        0,
+      ) - (lost.get(target.id) ?? 0),
+    /** Whose star on a mint counts an NFT, such as `A7`. */
+    holderOn: (mint: string, nft: string): string | null =>
+      stars.find((star) => star.target.id === mint && star.nfts.includes(nft))?.wallet ?? null,
+    /** NFTs count on a mint no longer, all at once; spares of their wallets carry the +5 on. */
+    release(mint: string, ended: readonly { nft: string; spare: string | null }[]): void {
+      const carriers = ended.map(({ nft, spare }) => {
+        const at = stars.findIndex((star) => star.target.id === mint && star.nfts.includes(nft));
+        const star = stars[at];
+        if (star === undefined) throw new Error(`${nft} does not count on ${mint}`);
+        stars[at] = { ...star, nfts: star.nfts.filter((each) => each !== nft) };
+        const weight = spare !== null ? 0 : nft.startsWith("B") ? 5 : 1;
+        lost.set(mint, (lost.get(mint) ?? 0) + weight);
+        return { at, spare };
+      });
+      for (const { at, spare } of carriers) {
+        const star = stars[at];
+        if (star && spare !== null) stars[at] = { ...star, nfts: [...star.nfts, spare] };
+      }
+    },
     star({ wallet, target, now, a, b }: OracleIntent): OracleVerdict {
       const mine = stars.filter((s) => s.wallet === wallet).sort((one, two) => one.at - two.at);
       let at = now;

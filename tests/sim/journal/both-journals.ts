@@ -31,6 +31,9 @@ export interface Dump {
   readonly attempts: readonly string[];
   readonly findings: readonly string[];
   readonly readings: readonly string[];
+  readonly claims: readonly string[];
+  readonly ends: readonly string[];
+  readonly runs: readonly string[];
 }
 
 export const BEGINNING = Date.parse("2026-11-30T22:00:00Z");
@@ -66,6 +69,7 @@ export function openModel(): Tested & { readonly journal: Journal } {
   tables.seasons.set(SEASONS.now, { startsAt: 0, endsAt: TURN });
   tables.seasons.set(SEASONS.next, { startsAt: TURN, endsAt: 4_102_444_800_000 });
   tables.partitions.add("2026-11");
+  tables.runs.set("first", { ...IDLE, day: dayOf(BEGINNING), state: "skipped", startedAt: 0 });
   return {
     name: "model",
     journal,
@@ -82,13 +86,32 @@ export function openModel(): Tested & { readonly journal: Journal } {
   };
 }
 
+const IDLE = { passes: 0, leaseOwner: null, leaseUntil: 0, nextTryAt: 0 } as const;
+
 function dumpOf(tables: Tables): Dump {
+  const { claims, ends, runs } = tables;
   const { stars, eventTotals, itemDays, outbox, attempts, findings, readings } = tables;
   const totals = [
     ...[...eventTotals].map(([id, { weight, stars: n }]) => `event/${id} ${weight} ${n}`),
     ...[...itemDays].map(([key, { weight, stars: n }]) => `${key} ${weight} ${n}`),
   ];
   return {
+    claims: [...claims]
+      .flatMap(([key, { wallet, starId, anchoredAt }]) => {
+        const [event, day, ...serial] = key.split("/");
+        return day === "" ? [[event, ...serial, wallet, starId, anchoredAt].join(" ")] : [];
+      })
+      .sort(),
+    ends: [...ends]
+      .map((end) =>
+        [end.collection, end.serial, end.wallet, end.star_id, end.weight, end.spare].join(" "),
+      )
+      .sort(),
+    runs: [...runs.values()]
+      .map((run) =>
+        [run.day, run.state, run.passes, run.leaseOwner, run.leaseUntil, run.nextTryAt].join(" "),
+      )
+      .sort(),
     stars: [...stars.values()].map(({ id, slot, weight }) => `${id} ${slot} ${weight}`).sort(),
     totals: totals.sort(),
     outbox: [...outbox.values()]
@@ -156,6 +179,17 @@ async function dumpReal(sql: Sql): Promise<Dump> {
   const linesOf = async (rows: PromiseLike<readonly { line: string }[]>) =>
     (await rows).map(({ line }) => line).sort();
   return {
+    claims: await linesOf(sql`
+      select event_id || ' ' || collection || ' ' || serial || ' ' || wallet || ' ' || star_id || ' '
+        || coalesce(anchored_at::text, '') as line
+      from serial_claim where day is null and released_at is null`),
+    ends: await linesOf(sql`
+      select collection || ' ' || serial || ' ' || wallet || ' ' || star_id || ' ' || weight || ' '
+        || coalesce(spare::text, '') as line from claim_release`),
+    runs: await linesOf(sql`
+      select day || ' ' || state || ' ' || passes || ' ' || coalesce(lease_owner, '') || ' '
+        || lease_until || ' ' || next_try_at as line
+      from holdings_check_run where kind = 'scheduled'`),
     stars: await linesOf(sql`select concat_ws(' ', id, slot, weight) as line from star`),
     totals: await linesOf(sql`
       select concat_ws(' ', 'event/' || event_id, weight, stars) as line from event_total

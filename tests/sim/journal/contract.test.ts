@@ -10,8 +10,9 @@ import type { Target } from "../../../actors/content.ts";
 import { dayOf } from "../../../actors/day.ts";
 import type { FollowedClock } from "../../../src/clock.ts";
 import { findKeptReplies } from "../../../src/journal/idempotency.ts";
-import { isMintChecked } from "../../../src/journal/live-claims.ts";
+import { isMintChecked, listClaims } from "../../../src/journal/live-claims.ts";
 import { loadSlices, loadWalletDays } from "../../../src/journal/load.ts";
+import type { MintEnd } from "../../../src/journal/mint-end.ts";
 import { sendBatch } from "../../../src/journal/send-batch.ts";
 import type { DecidedStar } from "../../../src/journal/star-record.ts";
 import type { MirrorTopicMessage } from "../../../src/ledger/mirror/schemas.ts";
@@ -52,6 +53,17 @@ import {
   settleIn,
 } from "../../../src/store/database-identity.ts";
 import type { Sql } from "../../../src/store/postgres.ts";
+import { applyReleases } from "../../../src/upkeep/holdings-check/apply.ts";
+import { listMints, readClaims } from "../../../src/upkeep/holdings-check/claims.ts";
+import {
+  type CheckRun,
+  endPass,
+  type MintProgress,
+  type RunEnd,
+  readProgress,
+  saveProgress,
+  takeDueRun,
+} from "../../../src/upkeep/holdings-check/progress.ts";
 import { loadAdmissions } from "../../../src/voting/admission.ts";
 import { createRandom, type Random } from "../random.ts";
 import { uuidOf } from "../virtual-time.ts";
@@ -66,8 +78,9 @@ import {
   TOKEN,
   TOPICS,
 } from "./both-journals.ts";
+import { claimKey } from "./tables.ts";
 
-const STEPS = 600;
+const STEPS = 1_200;
 const PAYER = "0.0.1002";
 const STRANGER = "0.0.1003";
 const WALLETS = [BEARER, 1_002, 1_003, 1_004, 1_005, 1_006] as const;
@@ -102,6 +115,7 @@ const MUST_SEE = [
   ...["stored", "slot", "pass", "claim", "key", "day", "UNAVAILABLE", "23514"],
   ...["published", "foreign", "contradicts", "returned", "absent", "adopted"],
   ...["lost", "foreign message", "duplicate", "wrong bytes", "broken chain"],
+  ...["release", "held", "run taken", "released", "contested"],
   ...["lease lost", "given up", "refused", "bearer", "bound"],
 ] as const;
 
@@ -112,6 +126,7 @@ class Walk {
   readonly #random: Random = createRandom(3);
   readonly #databases = new Map<Tested, KnownDatabase>();
   readonly #leased: { readonly holder: string; star: LeasedStar }[] = [];
+  readonly #runs = new Map<Tested, { readonly run: CheckRun; readonly worker: string }>();
   readonly #topics = new Map<string, MirrorTopicMessage[]>();
   #now = BEGINNING;
   #ns = BigInt(BEGINNING) * 1_000_000n;
@@ -146,6 +161,7 @@ class Walk {
       ...[this.#cast, this.#cast, this.#cast, this.#look, this.#lease, this.#lease],
       ...[this.#publish, this.#publish, this.#publish, this.#publishTogether, this.#lease],
       ...[this.#read, this.#read, this.#confirm, this.#pass, this.#figures, this.#releaseStars],
+      ...[this.#check, this.#check, this.#release],
     ];
     await random.pick(steps).call(this);
   }
@@ -184,6 +200,9 @@ class Walk {
       const follows = random.chance(0.05) ? starId(at, random) : (own.at(-1)?.id ?? null);
       return this.#decide({ wallet, at, slot, follows, seasonId });
     });
+    const ending = batch.find(({ ends }) => ends.length > 0);
+    // As the group commit sends it.
+    if (ending !== undefined) batch.splice(0, batch.length, ending);
     // In a batch of several, the first one's caller has given up now and then.
     const isLate = random.chance(0.1);
     const outcomes = await this.#both((sql) => castAll(sql, batch, { now: this.#now, isLate }));
@@ -199,7 +218,7 @@ class Walk {
   }): DecidedStar {
     const random = this.#random;
     const { wallet: number, at, slot, follows, seasonId } = given;
-    const target: Target = random.pick(TARGETS);
+    const target: Target = random.chance(0.3) ? TARGETS[1] : random.pick(TARGETS);
     const isEvent = target.type === "event";
     const serials = [1, 2, 3, 4, 5, 6, 7, 8].filter(() => random.chance(0.1));
     const bonus = random.chance(0.1) ? 1 + random.below(3) : null;
@@ -227,6 +246,7 @@ class Walk {
       ...{ votingPower: 10, weight: weight + (random.chance(0.03) ? 1 : 0), breakdown },
       ...{ limit: seasonId === null ? 5 : 20, seasonId, rules: 1 },
     };
+    const sometimesOne = random.chance(0.05) ? 1 : 0;
     const key = `key-${random.below(8)}`;
     const requestHash = "ab".repeat(32);
     const halves = { replyHead: '{"totalVotes":', replyTail: "}" };
@@ -234,11 +254,84 @@ class Walk {
       star,
       follows,
       claims: isEvent ? { a: serials, b: bonus } : null,
-      releases: 0,
-      ends: [],
+      releases: (this.#model().tables.eventTotals.get(target.id)?.releases ?? 0) + sometimesOne,
+      ends: target.id === "mint" && random.chance(0.5) ? this.#ends(number) : [],
       message: starMessage(star, { a: "alpha", b: "beta" }),
       idempotency: random.chance(0.5) ? { key, requestHash, ...halves } : null,
     };
+  }
+
+  /** Claims on the mint that are to end, most of them rightly: of any wallet but this one. */
+  #ends(except: number | null): readonly MintEnd[] {
+    const random = this.#random;
+    const { claims } = this.#model().tables;
+    const counts = (serial: number): boolean =>
+      claims.has(claimKey("mint", null, { collection: "B", serial }));
+    return [...claims].flatMap(([key, { wallet, starId: id, anchoredAt }]): MintEnd[] => {
+      const [, collection, serial] = /^mint\/\/([AB])\/(\d+)$/.exec(key) ?? [];
+      if (serial === undefined || wallet === except || !random.chance(0.3)) return [];
+      const of = collection as "A" | "B";
+      const heldB = of === "A" ? [] : [1, 2, 3].filter(() => random.chance(0.3));
+      const free = heldB.find((each) => !counts(each)) ?? null;
+      const spare = random.chance(0.9) ? free : (heldB[0] ?? null);
+      const listedAt = this.#now - random.pick([0, 1, 5, 2_000, 600_000]);
+      const counted = heldB.filter((each) => counts(each) || each === spare);
+      return [
+        {
+          ...{ collection: of, serial: Number(serial), wallet: `0.0.${wallet}` },
+          starId: random.chance(0.95) ? id : starId(this.#now, random),
+          since: anchoredAt ?? 0,
+          weight: of === "A" ? 1 : spare === null ? 5 : 0,
+          ...{ spare, heldB, countedB: random.chance(0.9) ? counted : [] },
+          evidence: { owner: null, deleted: false, listedAt, readAt: this.#now },
+        },
+      ];
+    });
+  }
+
+  /** A worker takes the day's check, goes on with it, or ends it. */
+  async #check(): Promise<void> {
+    const random = this.#random;
+    const deps = (sql: Sql) => ({ sql, clock: { now: () => this.#now }, worker });
+    const worker = random.pick(HOLDERS);
+    const taken = await this.#both(async (sql, journal) => {
+      const run = await takeDueRun(deps(sql));
+      if (run === null) return null;
+      this.#runs.set(journal, { run, worker });
+      return { day: run.day, passes: run.passes };
+    });
+    if (taken !== null) this.#saw("run taken");
+    const deferred = random.chance(0.5) ? [] : [{ collection: "A", serial: null, starId: null }];
+    const isEnd = random.chance(0.4);
+    const state = deferred.length > 0 ? "running" : "done";
+    const end = { state, nextTryAt: this.#now + 5_000 } as RunEnd;
+    await this.#both(async (sql, journal) => {
+      await findClaimsOn(sql);
+      const known = this.#runs.get(journal);
+      if (known === undefined) return null;
+      const kept = { mint: "mint", kept: 1, deferred } as unknown as MintProgress;
+      const saved = await saveProgress(deps(sql), known.run, [{ ...kept, mint: "mint" }]).catch(
+        () => "not its own",
+      );
+      const progress = [...(await readProgress(sql, known.run))];
+      if (isEnd) await endPass(deps(sql), known.run, end);
+      const isChecked = await isMintChecked(sql, "mint", known.run.day);
+      return { saved, progress, isChecked, found: await findClaimsOn(sql) };
+    });
+  }
+
+  /** The check ends claims. */
+  async #release(): Promise<void> {
+    const ends = this.#ends(null);
+    const deferred = await this.#both(async (sql, journal) => {
+      const known = this.#runs.get(journal);
+      if (known === undefined) return [];
+      const scope = { runId: known.run.id, mint: "mint" };
+      return applyReleases({ sql, clock: { now: () => this.#now } }, scope, ends);
+    });
+    if (typeof deferred === "string") return;
+    if (deferred.length > 0) this.#saw("contested");
+    if (deferred.length < ends.length) this.#saw("released");
   }
 
   /** What a vote looks up. */
@@ -510,6 +603,17 @@ class Walk {
     const [, model] = this.#journals as [Tested, ReturnType<typeof openModel>];
     return model.journal;
   }
+}
+
+/** What counts on the mints, as the check and a star ask for it. */
+async function findClaimsOn(sql: Sql) {
+  const mint = "mint";
+  const found: unknown[] = [await listMints(sql)];
+  for (const collection of ["A", "B"] as const) {
+    for await (const page of readClaims(sql, { mint, collection })) found.push(page);
+    found.push(await listClaims(sql, { mint, collection, serials: [3, 1, 2, 9] }));
+  }
+  return found;
 }
 
 /** What becomes of each star of a batch, in words. */

@@ -1,9 +1,10 @@
 import type { Sql } from "../../../src/store/postgres.ts";
+import { mintStatements } from "./mints.ts";
 import { publishStatements } from "./publishing.ts";
 import type { Journal, Rows, Statement } from "./statement.ts";
 import { voteStatements } from "./votes.ts";
 
-const statements = [...voteStatements, ...publishStatements];
+const statements = [...voteStatements, ...mintStatements, ...publishStatements];
 const byText = new WeakMap<TemplateStringsArray, Statement>();
 
 /** @throws Error for a statement that the model lacks: it is to be added there */

@@ -1,4 +1,4 @@
-import type { StarRow, Tables } from "./tables.ts";
+import type { EndRow, StarRow, Tables } from "./tables.ts";
 
 /** The journal in memory: tables, the database's clock, and who it is. */
 export interface Journal {
@@ -10,6 +10,8 @@ export interface Journal {
   readonly newUuid: () => string;
   /** Called with each star that comes to stand, inside its commit. */
   onStored?: (star: StarRow, commit: Commit) => void;
+  /** Called with claims of a mint that end together, inside the commit and before its star. */
+  onEnded?: (mint: string, ended: readonly EndRow[]) => void;
 }
 
 /** What was true when a star came to stand. */

@@ -18,6 +18,7 @@ export interface StarRow {
   readonly bonus_b: number;
   readonly held_a: readonly number[];
   readonly held_b: readonly number[];
+  readonly holdings_read_at: number;
   readonly claimed_a: readonly number[];
   readonly claimed_b: number | null;
   readonly allowance_limit: number;
@@ -92,6 +93,42 @@ export interface TargetRow {
   readonly ledgerId: string | null;
 }
 
+/** A live claim: whose star counts a serial. */
+export interface ClaimRow {
+  readonly wallet: number;
+  readonly starId: string;
+  /** Since when it carries the +5 on in the place of a sold one; null where a star brought it. */
+  readonly anchoredAt: number | null;
+}
+
+/** A claim on a forever mint that ended, and what was seen of its NFT (`claim_ending`). */
+export interface EndRow {
+  readonly collection: "A" | "B";
+  readonly serial: number;
+  readonly wallet: number;
+  readonly star_id: string;
+  readonly weight: number;
+  readonly spare: number | null;
+  readonly held_b: readonly number[];
+  readonly counted_b: readonly number[];
+  readonly listed_at: number;
+}
+
+export interface RunRow {
+  readonly day: string;
+  readonly state: "skipped" | "running" | "done" | "incomplete";
+  readonly startedAt: number;
+  readonly passes: number;
+  readonly leaseOwner: string | null;
+  readonly leaseUntil: number;
+  readonly nextTryAt: number;
+}
+
+export interface ProgressRow {
+  readonly kept: number;
+  readonly deferred: readonly object[];
+}
+
 export interface Total {
   readonly weight: number;
   readonly stars: number;
@@ -113,10 +150,16 @@ export class Tables {
   stars = new Map<string, StarRow>();
   /** By wallet and day, in the order of their slots. */
   walletDays = new Map<string, readonly StarRow[]>();
-  /** Live claims: the wallet that has counted a serial, by event, day (none on mints), collection, serial. */
-  claims = new Map<string, number>();
+  /** Live claims by event, day (none on mints), collection, serial. */
+  claims = new Map<string, ClaimRow>();
   /** On mints, the collection B serial that carries a wallet's bonus. */
   carriers = new Map<string, number>();
+  /** Claims on mints that ended. */
+  ends = new Set<EndRow>();
+  /** Scheduled runs of the daily check, by id. */
+  runs = new Map<string, RunRow>();
+  /** How far a run is with a mint, by both ids. */
+  progress = new Map<string, ProgressRow>();
   eventTotals = new Map<string, Total>();
   itemDays = new Map<string, Total>();
   keys = new Map<string, KeyRow>();
@@ -179,6 +222,17 @@ export class Tables {
   openAttempt(starId: string): AttemptRow | undefined {
     const id = this.open.get(starId);
     return id === undefined ? undefined : this.attempts.get(id);
+  }
+}
+
+/** @throws what `write` throws, with nothing of it written */
+export function allOrNothing<T>(tables: Tables, write: () => T): T {
+  const before = tables.copy();
+  try {
+    return write();
+  } catch (error) {
+    Object.assign(tables, before);
+    throw error;
   }
 }
 

@@ -1,7 +1,16 @@
 import { dayOf } from "../../../actors/day.ts";
 import { RAISED } from "../../../src/store/postgres.ts";
+import { type Ending, endForStar, judgeEnded } from "./mints.ts";
 import type { Journal, Statement } from "./statement.ts";
-import { claimKey, type StarRow, StatementError, type Tables, type Total } from "./tables.ts";
+import {
+  allOrNothing,
+  type ClaimRow,
+  claimKey,
+  type StarRow,
+  StatementError,
+  type Tables,
+  type Total,
+} from "./tables.ts";
 
 type Reason = "day" | "kind" | "pass" | "slot" | "claim" | "release" | "key" | "late";
 
@@ -76,8 +85,8 @@ export const voteStatements: readonly Statement[] = [
         const claims = places.flatMap((n, at) => {
           const [collection, serial] = [collections[at] ?? "", serials[at] ?? 0];
           const key = claimKey(events[at] ?? "", days[at] ?? null, { collection, serial });
-          const wallet = tables.claims.get(key);
-          return wallet === undefined ? [] : [{ n, collection, serial, wallet }];
+          const claim = tables.claims.get(key);
+          return claim === undefined ? [] : [{ n, collection, serial, wallet: claim.wallet }];
         });
         const [numbers, mintIds, owners] = mints;
         const onMints = numbers.flatMap((n, at) => {
@@ -102,15 +111,9 @@ export const voteStatements: readonly Statement[] = [
     phrase: "from cast_stars(",
     run: (given, journal) => {
       const [turns, notAfter, ends] = given as [string, number, string | null];
-      if (ends !== null) throw new Error("the model's days are checked: no star ends anything");
-      return castStars(JSON.parse(turns) as StarRow[], notAfter, journal);
+      const ending = ends === null ? null : (JSON.parse(ends) as Ending);
+      return castStars(JSON.parse(turns) as StarRow[], { notAfter, ending }, journal);
     },
-  },
-  {
-    // The daily check is not in the model: each of its days counts as checked.
-    name: "mint checked",
-    phrase: "select id from holdings_check_run run",
-    run: (given) => () => [{ id: given[0] }],
   },
   {
     name: "look up stars",
@@ -174,7 +177,11 @@ function totalOf(tables: Tables, { target_type: type, target_id: id, day }: Star
 }
 
 /** Judges what the statement's snapshot shows; the function that it returns writes. */
-function castStars(turns: readonly StarRow[], notAfter: number, journal: Journal) {
+function castStars(
+  turns: readonly StarRow[],
+  { notAfter, ending }: { readonly notAfter: number; readonly ending: Ending | null },
+  journal: Journal,
+) {
   const { tables, now } = journal;
   if (now() > notAfter) {
     throw new StatementError(RAISED.tooLate, "the deadline of this batch has passed");
@@ -182,7 +189,9 @@ function castStars(turns: readonly StarRow[], notAfter: number, journal: Journal
   const today = dayOf(now());
   const passes = tables.passes;
   const judged = turns.map((star) => ({ star, reason: judge(tables, star, today) }));
-  return () => {
+  const write = () => {
+    const [first] = turns;
+    if (ending !== null && first !== undefined) endForStar(journal, first.id, ending);
     const batch = new Batch(tables);
     const kept = judged.filter(({ star, reason }) => reason === null && batch.insert(star));
     const written = new Set(kept.map(({ star }) => star.id));
@@ -196,18 +205,22 @@ function castStars(turns: readonly StarRow[], notAfter: number, journal: Journal
       const total = isWritten ? (totals.get(counterKey(star))?.weight ?? null) : null;
       return { star_id: star.id, outcome, total_votes: total };
     });
-    const lost = outcomes.filter((row) => written.has(row.star_id) && row.outcome !== "stored");
+    const lost = outcomes.filter(
+      (row) => row.outcome !== "stored" && (written.has(row.star_id) || ending !== null),
+    );
     if (lost.length > 0) {
       const detail = lost.map((row) => `${row.star_id} ${row.outcome}`).join("\n");
       throw new StatementError(RAISED.conflict, "claimed, bound or released meanwhile", detail);
     }
     batch.write(kept.map(({ star }) => star));
+    if (ending !== null && first !== undefined) judgeEnded(journal, first.id, ending);
     for (const { star } of kept) {
       const total = totals.get(counterKey(star))?.weight ?? 0;
       journal.onStored?.(star, { total, passes, today });
     }
     return outcomes;
   };
+  return ending === null ? write : () => allOrNothing(tables, write);
 }
 
 function judge(tables: Tables, star: StarRow, today: string): Reason | null {
@@ -239,7 +252,7 @@ class Batch {
   readonly #tables: Tables;
   readonly #stars = new Map<string, StarRow>();
   readonly #items = new Set<string>();
-  readonly #claims = new Map<string, number>();
+  readonly #claims = new Map<string, ClaimRow>();
   readonly #carriers = new Map<string, number>();
   readonly #refused = new Map<string, Reason>();
   #totals = new Map<string, Total>();
@@ -276,7 +289,7 @@ class Batch {
         this.#refused.set(star.id, "claim");
         continue;
       }
-      this.#claims.set(key, wallet);
+      this.#claims.set(key, { wallet, starId: star.id, anchoredAt: null });
       if (isBonus) this.#carriers.set(owner, claim.serial);
     }
   }
@@ -309,7 +322,7 @@ class Batch {
 
   write(stars: readonly StarRow[]): void {
     const tables = this.#tables;
-    for (const [key, wallet] of this.#claims) tables.claims.set(key, wallet);
+    for (const [key, claim] of this.#claims) tables.claims.set(key, claim);
     for (const [key, serial] of this.#carriers) tables.carriers.set(key, serial);
     for (const star of stars) {
       const { id, wallet, day, topic, message, idempotency, at } = star;
