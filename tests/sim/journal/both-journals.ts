@@ -103,8 +103,8 @@ function dumpOf(tables: Tables): Dump {
       })
       .sort(),
     ends: [...ends]
-      .map((end) =>
-        [end.collection, end.serial, end.wallet, end.star_id, end.weight, end.spare].join(" "),
+      .map(([{ collection, serial, wallet, star_id: starId, weight, spare }, { release }]) =>
+        [release, collection, serial, wallet, starId, weight, spare].join(" "),
       )
       .sort(),
     runs: [...runs.values()]
@@ -184,8 +184,8 @@ async function dumpReal(sql: Sql): Promise<Dump> {
         || coalesce(anchored_at::text, '') as line
       from serial_claim where day is null and released_at is null`),
     ends: await linesOf(sql`
-      select collection || ' ' || serial || ' ' || wallet || ' ' || star_id || ' ' || weight || ' '
-        || coalesce(spare::text, '') as line from claim_release`),
+      select release || ' ' || collection || ' ' || serial || ' ' || wallet || ' ' || star_id || ' '
+        || weight || ' ' || coalesce(spare::text, '') as line from claim_release`),
     runs: await linesOf(sql`
       select day || ' ' || state || ' ' || passes || ' ' || coalesce(lease_owner, '') || ' '
         || lease_until || ' ' || next_try_at as line

@@ -246,7 +246,7 @@ class Walk {
       ...{ votingPower: 10, weight: weight + (random.chance(0.03) ? 1 : 0), breakdown },
       ...{ limit: seasonId === null ? 5 : 20, seasonId, rules: 1 },
     };
-    const sometimesOne = random.chance(0.05) ? 1 : 0;
+    const before = random.chance(0.2) ? random.below(4) : 0;
     const key = `key-${random.below(8)}`;
     const requestHash = "ab".repeat(32);
     const halves = { replyHead: '{"totalVotes":', replyTail: "}" };
@@ -254,7 +254,10 @@ class Walk {
       star,
       follows,
       claims: isEvent ? { a: serials, b: bonus } : null,
-      releases: (this.#model().tables.eventTotals.get(target.id)?.releases ?? 0) + sometimesOne,
+      releases: Math.max(
+        0,
+        (this.#model().tables.eventTotals.get(target.id)?.releases ?? 0) - before,
+      ),
       ends: target.id === "mint" && random.chance(0.5) ? this.#ends(number) : [],
       message: starMessage(star, { a: "alpha", b: "beta" }),
       idempotency: random.chance(0.5) ? { key, requestHash, ...halves } : null,

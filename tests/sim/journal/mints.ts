@@ -7,6 +7,7 @@ import {
   type EndRow,
   type ProgressRow,
   type RunRow,
+  type StarRow,
   StatementError,
   type Tables,
 } from "./tables.ts";
@@ -232,12 +233,22 @@ export function judgeEnded(journal: Journal, star: string, { mint, entries }: En
   note(journal, mint, entries);
 }
 
+/** `is_released_since`. */
+export function isReleasedSince({ ends }: Tables, star: StarRow): boolean {
+  return [...ends].some(([{ collection, serial, wallet }, { mint, release }]) => {
+    if (mint !== star.target_id || release <= star.releases) return false;
+    const brought = collection === "A" ? star.held_a : star.held_b;
+    return wallet === star.wallet || brought.includes(serial);
+  });
+}
+
 function conflict(detail: string): StatementError {
   return new StatementError(RAISED.conflict, "decided on what is no longer so", detail);
 }
 
 function note({ tables, onEnded }: Journal, mint: string, ended: readonly EndRow[]): void {
-  for (const each of ended) tables.ends.add(each);
+  const { releases: release } = tables.eventTotals.get(mint) ?? { releases: 0 };
+  for (const each of ended) tables.ends.set(each, { mint, release });
   onEnded?.(mint, ended);
 }
 

@@ -154,8 +154,8 @@ export class Tables {
   claims = new Map<string, ClaimRow>();
   /** On mints, the collection B serial that carries a wallet's bonus. */
   carriers = new Map<string, number>();
-  /** Claims on mints that ended. */
-  ends = new Set<EndRow>();
+  /** Claims that ended, with their mint and which of its releases that was. */
+  ends = new Map<EndRow, { readonly mint: string; readonly release: number }>();
   /** Scheduled runs of the daily check, by id. */
   runs = new Map<string, RunRow>();
   /** How far a run is with a mint, by both ids. */

@@ -1,6 +1,6 @@
 import { dayOf } from "../../../actors/day.ts";
 import { RAISED } from "../../../src/store/postgres.ts";
-import { type Ending, endForStar, judgeEnded } from "./mints.ts";
+import { type Ending, endForStar, isReleasedSince, judgeEnded } from "./mints.ts";
 import type { Journal, Statement } from "./statement.ts";
 import {
   allOrNothing,
@@ -311,7 +311,7 @@ class Batch {
     const { is_forever_mint: isMint, wallet, idempotency } = star;
     const claimed = this.#refused.get(star.id);
     if (claimed !== undefined) return claimed;
-    if (isMint && this.#totals.get(counterKey(star))?.releases !== star.releases) return "release";
+    if (isMint && isReleasedSince(this.#tables, star)) return "release";
     if (idempotency === undefined) return "stored";
     const key = `${wallet}/${idempotency.key}`;
     const first = [...this.#stars.values()].find(
