@@ -67,7 +67,10 @@ export interface LedgerParts {
   readonly holdings: (wallet: string, token: string) => readonly number[];
   /** The NFTs of a token, and who has each, as the mirror node shows it. */
   readonly serials: (token: string) => readonly number[];
-  readonly ownerOf: (token: string, serial: number) => { owner: number | null; since: number };
+  readonly ownerOf: (
+    token: string,
+    serial: number,
+  ) => { readonly owner: number | null; readonly consensusAt: number | null };
   /** Called with each answer that a wallet's holdings were read from. */
   readonly onHoldings: (
     wallet: string,
@@ -228,8 +231,12 @@ export class Ledger {
     return { kind: "success", sequenceNumber, runningHash: hash, topicId: null };
   }
 
-  /** The mirror node, as a process reaches it. */
-  mirrorFor(owner: Owner): MirrorNode {
+  /**
+   * The mirror node, as a process reaches it.
+   *
+   * @param nightsMs how far its newest block is beyond the world's time; publishing goes by that alone
+   */
+  mirrorFor(owner: Owner, nightsMs: () => number = () => 0): MirrorNode {
     const { time } = this.#parts;
     const unused = (): never => {
       throw new Error("the simulation does not read this");
@@ -267,7 +274,7 @@ export class Ledger {
       transactions: (id, limits) => read(() => this.#rows(id), limits?.deadlineMs),
       newestBlock: (limits) =>
         read(() => {
-          const to = formatTimestamp(BigInt(Math.floor(this.#horizon())) * 1_000_000n);
+          const to = formatTimestamp(BigInt(Math.floor(this.#horizon() + nightsMs())) * 1_000_000n);
           return { number: 1, from: to, to };
         }, limits?.deadlineMs),
       close: async () => undefined,
@@ -275,8 +282,8 @@ export class Ledger {
   }
 
   #nft(token: string, serial: number): MirrorNft {
-    const { owner, since } = this.#parts.ownerOf(token, serial);
-    const changedAt = Number.isFinite(since) ? formatTimestamp(nanosecondsOf(since)) : null;
+    const { owner, consensusAt } = this.#parts.ownerOf(token, serial);
+    const changedAt = consensusAt === null ? null : formatTimestamp(nanosecondsOf(consensusAt));
     const holder = owner === null ? null : `0.0.${owner}`;
     return { tokenId: token, serial, owner: holder, deleted: false, changedAt };
   }

@@ -2,21 +2,40 @@ import type { Random } from "./random.ts";
 import { COLLECTIONS } from "./setting.ts";
 import type { VirtualTime } from "./virtual-time.ts";
 
+/** When an NFT came to its owner, epoch milliseconds. */
+interface Change {
+  /** By the world's time. */
+  readonly since: number;
+  /** By the ledger's, which goes on through the nights that a world passes over; null for ever. */
+  readonly consensusAt: number | null;
+}
+const UNCHANGED: Change = { since: Number.NEGATIVE_INFINITY, consensusAt: null };
+
 /** Who owns the NFTs, and who does as the mirror node shows it. */
 export class Nfts {
   readonly #random: Random;
   readonly #time: VirtualTime;
   readonly #buyers: readonly number[];
   readonly #lagMs: number;
+  readonly #nightsMs: () => number;
   readonly #owners = { A: new Map<number, number>(), B: new Map<number, number>() };
   readonly #shown = { A: new Map<number, number>(), B: new Map<number, number>() };
-  /** When the mirror node showed a new owner last, by the world's time. */
-  readonly #changedAt = { A: new Map<number, number>(), B: new Map<number, number>() };
+  /** When the mirror node showed a new owner last. */
+  readonly #changed = { A: new Map<number, Change>(), B: new Map<number, Change>() };
 
-  /** Some of the wallets hold them at first, and some may get them. */
-  constructor(random: Random, time: VirtualTime, wallets: readonly number[]) {
+  /**
+   * Some of the wallets hold them at first, and some may get them.
+   *
+   * @param nightsMs how much of the nights the world has passed over, in which the ledger went on
+   */
+  constructor(
+    random: Random,
+    time: VirtualTime,
+    { wallets, nightsMs }: { readonly wallets: readonly number[]; readonly nightsMs: () => number },
+  ) {
     this.#random = random;
     this.#time = time;
+    this.#nightsMs = nightsMs;
     this.#buyers = wallets.slice(0, Math.ceil(wallets.length / 2));
     this.#lagMs = random.chance(0.5) ? random.between(0, 5_000) : 0;
     const holders = wallets.slice(0, Math.max(4, Math.ceil(wallets.length / 4)));
@@ -41,14 +60,15 @@ export class Nfts {
     this.#owners[collection].set(serial, owner);
     this.#time.in(this.#lagMs, null, () => {
       this.#shown[collection].set(serial, owner);
-      this.#changedAt[collection].set(serial, this.#time.now);
+      const { now } = this.#time;
+      this.#changed[collection].set(serial, { since: now, consensusAt: now + this.#nightsMs() });
     });
   }
 
-  /** Who has an NFT, as the mirror node shows it, and since when by the world's time. */
-  ownerOf(collection: "A" | "B", serial: number): { owner: number | null; since: number } {
+  /** Who has an NFT, as the mirror node shows it, and since when. */
+  ownerOf(collection: "A" | "B", serial: number): Change & { readonly owner: number | null } {
     const owner = this.#shown[collection].get(serial) ?? null;
-    return { owner, since: this.#changedAt[collection].get(serial) ?? Number.NEGATIVE_INFINITY };
+    return { owner, ...(this.#changed[collection].get(serial) ?? UNCHANGED) };
   }
 
   /** Serials of a collection, ascending. */

@@ -47,6 +47,8 @@ export interface ProcessesParts {
   readonly time: VirtualTime;
   readonly random: Random;
   readonly note: (what: string) => void;
+  /** How much of the nights was passed over. */
+  readonly nightsMs: () => number;
   readonly onContradiction: (error: Error) => void;
   /** Called with what must never be thrown. */
   readonly onDefect: (what: string, error: unknown) => void;
@@ -169,7 +171,7 @@ export class Processes {
       log: silentLogger,
       metrics,
     });
-    const mirror = ledger.mirrorFor(born);
+    const mirror = ledger.mirrorFor(born, this.#parts.nightsMs);
     const given = { sql, mirror, clock, log: silentLogger, collections: COLLECTIONS };
     const check = createHoldingsCheck(given);
     // In place of the queue that wakes one worker a day, and again while parts are open.

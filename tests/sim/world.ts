@@ -77,6 +77,8 @@ class World {
   readonly #votes: number;
   /** Postgres' clock against the world's, milliseconds. */
   #databaseOff = 0;
+  /** How much of the nights was passed over, in which ledger and database went on. */
+  #nightsMs = 0;
   #copies: Tables[] = [];
   #isOver = false;
   #violation: Violation | null = null;
@@ -110,7 +112,8 @@ class World {
     };
     const count = Math.max(6, Math.ceil(votes / random.pick([3, 6, 12])));
     const wallets = Array.from({ length: count }, (_, n) => 1_001 + n);
-    const nfts = new Nfts(random, time, wallets);
+    const nightsMs = () => this.#nightsMs;
+    const nfts = new Nfts(random, time, { wallets, nightsMs });
     const ofWorld = { journal: this.#journal, now: () => time.now, targets: TARGETS };
     const ownerOf = nfts.ownerOf.bind(nfts);
     const judge = new Judge({ ...ofWorld, topics: TOPICS, ownerOf, fail });
@@ -136,6 +139,7 @@ class World {
     const wake = new WakePort(parts);
     this.#processes = new Processes({
       ...parts,
+      nightsMs,
       outside: () => ({ journal: this.#port, redis: this.#redis, wake, ledger }),
       onContradiction: (error) => fail(defect("machine and journal contradict", error)),
       onDefect: (what, error) => fail(defect(what, error)),
@@ -292,6 +296,7 @@ class World {
     const skipped = (days + 1) * DAY_MS - (now % DAY_MS) - beforeMs;
     if (skipped <= 0) return;
     this.#databaseOff += skipped;
+    this.#nightsMs += skipped;
     this.#judge.clockJumped();
     const { epochs, seasons } = this.#journal.tables;
     for (const [id, at] of epochs) epochs.set(id, Math.floor(at + skipped));
