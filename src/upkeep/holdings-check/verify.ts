@@ -61,6 +61,8 @@ export interface Readings {
   readonly heldB: (wallet: string) => readonly number[];
 }
 
+/** A node that seems further behind is not compared: its ledger goes by another clock than ours. */
+const BEHIND_MAX_MS = 3_600_000;
 /** What takes longer is tried again later, with everything else that is inconclusive. */
 const DEADLINE_MS = 5_000;
 /** Of the eight connections left to background work, two stay free for the publisher. */
@@ -227,14 +229,14 @@ async function observe(
   }
 }
 
-/** Whether the mirror node says that it has not come as far. @throws MirrorError where it fails to say */
+/** Whether the mirror node says that it has not come as far. @throws MirrorError where it may say so later */
 async function isBehind(deps: ReadingDeps, since: number): Promise<boolean> {
   try {
     const block = await deps.mirror.newestBlock(limitsOf(deps));
-    return block !== null && msOf(block.to) < since;
+    const reachedAt = block === null ? since : msOf(block.to);
+    return reachedAt < since && deps.clock.now() - reachedAt <= BEHIND_MAX_MS;
   } catch (error) {
-    // It has no list of blocks.
-    if (error instanceof MirrorError && error.fault === "status") return false;
+    if (error instanceof MirrorError && !error.mayPass) return false;
     throw error;
   }
 }

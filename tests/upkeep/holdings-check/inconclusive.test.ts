@@ -197,11 +197,6 @@ test("a mirror node that is behind a star removes nothing that the star brought"
   const [part] = behind.mints.find(({ id }) => id === "mint")?.deferred ?? [];
   assert.match(part?.reason ?? "", /behind the star/);
   assert.equal(await stage.total(), total);
-  const { nft, nftOwners } = stage.mirror;
-  const stuckAt = `${Math.floor(stage.clock.now() / 1_000) - 7_200}.000000000`;
-  const newestBlock = async () => ({ number: 1, from: stuckAt, to: stuckAt });
-  const stuck = brief(await stage.checkNow({ mirror: { nft, nftOwners, newestBlock } }));
-  assert.deepEqual([stuck.removed, stuck.deferred], [[], [`A/${bought[0]}`]], "for two hours");
   // It has no answer to how far it has come: nothing is assumed.
   mirror.faults.inject({ kind: "fail", status: 503, path: /\/blocks/ });
   const silent = brief(await stage.checkNow(SOON));
