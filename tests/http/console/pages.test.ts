@@ -521,9 +521,9 @@ test("a forever mint's history says what ended an attribution: the daily check, 
     const run = `01a1f8c0-0000-7000-8000-0000000000e${index}`;
     await sql`insert into holdings_check_run (id, day, kind, state, started_at, finished_at)
       values (${run}, ${day}, ${kind}, 'done', 0, 0)`;
-    await sql`insert into claim_release (event_id, seq, run_id, collection, serial, wallet, star_id, weight, deleted,
-        listed_at, read_at, released_at)
-      values ('resold', ${index + 1}, ${run}, 'A', 901, 1, ${stars["one event/mint"] ?? ""}, 1, false, 0, 0, 0)`;
+    await sql`insert into claim_release (event_id, seq, release, run_id, collection, serial, wallet, star_id, weight,
+        deleted, listed_at, read_at, released_at)
+      values ('resold', ${index + 1}, ${index + 1}, ${run}, 'A', 901, 1, ${stars["one event/mint"] ?? ""}, 1, false, 0, 0, 0)`;
   }
   await sql`insert into event_total (event_id, weight, stars, releases) values ('resold', 0, 0, 3)`;
   const { text } = await operator.get("/ops/actors/forever-mint/resold");
@@ -546,9 +546,9 @@ test("a history has as many steps as there are, also where a recovery took a sta
     await starBy(service, "event/halved"),
     await starBy(service, "event/halved"),
   ];
-  await sql`insert into claim_release (event_id, seq, run_id, collection, serial, wallet, star_id, weight, deleted,
-      listed_at, read_at, released_at)
-    values ('halved', nextval('forever_mint_order'), ${RUN}, 'A', 900, 1, ${gone}, 1, true, 0, 0, 0)`;
+  await sql`insert into claim_release (event_id, seq, release, run_id, collection, serial, wallet, star_id, weight,
+      deleted, listed_at, read_at, released_at)
+    values ('halved', nextval('forever_mint_order'), 1, ${RUN}, 'A', 900, 1, ${gone}, 1, true, 0, 0, 0)`;
   await sql`update event_total set releases = 1, weight = weight - 1 where event_id = 'halved'`;
   await sql`select set_aside_star(${gone}, ${day}, ${kept})`;
   const { text } = await operator.get("/ops/actors/forever-mint/halved?at=9");
