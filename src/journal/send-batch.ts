@@ -88,9 +88,10 @@ export async function sendBatch(
     // It says before the deadline that it has passed: nothing is stored, and the clocks differ.
     else if (codeOf(error.cause) === RAISED.tooLate)
       for (const each of batch) each.resolve(returned("day"));
-    // Once: where no partition was missing it would be sent again without end.
-    else if (isMissingPartition(error) && resends === 0) await sendWithPartitions(sender, batch);
-    else if (BAD_ROW.test(error.code ?? "")) await bisect(sender, batch, error);
+    // Bounded: where no partition is missing it would be sent again without end.
+    else if (isMissingPartition(error) && resends < RESENDS_MAX) {
+      await sendWithPartitions(sender, batch, resends + 1);
+    } else if (BAD_ROW.test(error.code ?? "")) await bisect(sender, batch, error);
     else if (ROLLED_BACK.test(codeOf(error.cause)) && resends < RESENDS_MAX) {
       await sendBatch(sender, batch, resends + 1);
     } else await settleUnknown(sender, batch, error);
@@ -167,7 +168,11 @@ function isMissingPartition(error: StatementError): boolean {
   return error.code === "23514" && error.constraint_name === undefined;
 }
 
-async function sendWithPartitions(sender: Sender, batch: readonly Waiting[]): Promise<void> {
+async function sendWithPartitions(
+  sender: Sender,
+  batch: readonly Waiting[],
+  resends: number,
+): Promise<void> {
   try {
     const days = new Set(batch.map(({ decided }) => decided.star.day));
     for (const day of days) await runStatement(ensureStarPartitions(sender.sql, day));
@@ -181,7 +186,7 @@ async function sendWithPartitions(sender: Sender, batch: readonly Waiting[]): Pr
     for (const each of batch) each.reject(refusal);
     return;
   }
-  await sendBatch(sender, batch, 1);
+  await sendBatch(sender, batch, resends);
 }
 
 /** One bad row fails alone: halve until it is found. */
