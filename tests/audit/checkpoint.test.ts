@@ -7,6 +7,7 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSy
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "uvu";
+import { DAY_MS, dayOf, endOfDay } from "../../actors/day.ts";
 import { openAuditMirror } from "../../src/audit/audit-mirror.ts";
 import type { Conclusion } from "../../src/audit/conclude.ts";
 import { silentLogger } from "../../src/log.ts";
@@ -14,6 +15,7 @@ import { auditWorld } from "./audit-world.ts";
 import { serveWorld } from "./serve-world.ts";
 import { makeWorld, type World } from "./world.ts";
 
+const MINUTE_MS = 60_000;
 const folder = mkdtempSync(join(tmpdir(), "checkpoint-"));
 const truth = () => makeWorld({ seed: 11, days: 6, starsPerDay: 50 });
 test.after(() => rmSync(folder, { recursive: true }));
@@ -90,8 +92,17 @@ test("messages that a mirror node leaves out while it is behind are waited for, 
 });
 
 test("stars of after the rankings, read while the audit waited, are on the board of the next audit", async () => {
-  const soon = Date.now() + 3_600_000;
-  const making = { seed: 11, days: 2, starsPerDay: 200, wallets: 100, moves: false };
+  // On this very day: the rankings of the next one begin at zero.
+  const soon = Math.min(Date.now() + 3_600_000, endOfDay(dayOf(Date.now())) - 1);
+  // The later the day, the more stars must fall into what is left of it.
+  const starsPerDay = Math.ceil((10 * DAY_MS) / Math.max(MINUTE_MS, soon - Date.now() - MINUTE_MS));
+  const making = {
+    seed: 11,
+    days: 2,
+    starsPerDay,
+    wallets: Math.ceil(starsPerDay / 2),
+    moves: false,
+  };
   const world = makeWorld({ ...making, now: soon });
   const stars = world.stars.filter(({ at }) => Date.parse(at) <= Date.now());
   const shown = new Set(stars.map(({ id }) => id));
