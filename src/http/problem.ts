@@ -16,10 +16,13 @@ type ReplyCode =
   | "ALREADY_STARRED"
   | "HEADERS_TOO_LARGE"
   | "INTERNAL"
+  | "INVALID_API_KEY"
   | "INVALID_OPERATOR_TOKEN"
+  | "MISSING_API_KEY"
   | "RANGE_NOT_SATISFIABLE"
   | "RATE_LIMITED"
-  | "REQUEST_TIMEOUT";
+  | "REQUEST_TIMEOUT"
+  | "REVOKED_API_KEY";
 
 export type ProblemCode = TerminalCode | RetryableCode | ReplyCode;
 

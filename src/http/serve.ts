@@ -1,4 +1,10 @@
-import { createServer, type IncomingMessage, type Server, STATUS_CODES } from "node:http";
+import {
+  createServer,
+  type IncomingMessage,
+  type Server,
+  type ServerResponse,
+  STATUS_CODES,
+} from "node:http";
 import type { AddressInfo } from "node:net";
 import type { Duplex } from "node:stream";
 import { getRequestListener, RequestError } from "@hono/node-server";
@@ -70,7 +76,15 @@ export async function serveHttp(
     void getRequestListener(listener, LISTENER)(incoming, outgoing);
   };
   let isDraining = false;
+  const newest = new WeakMap<Duplex, ServerResponse>();
+  // A connection that rests keeps nothing of its last request.
+  function forget(this: ServerResponse): void {
+    const { socket } = this.req;
+    if (newest.get(socket) === this) newest.delete(socket);
+  }
   const server = createServer(SERVER_OPTIONS, (request, response) => {
+    newest.set(request.socket, response);
+    response.on("close", forget);
     if (isDraining) response.setHeader("Connection", "close");
     // A reply of which nothing waits is being made: that is our time.
     response.setTimeout(unreadMs, () => response.writableLength > 0 && response.destroy());
@@ -85,11 +99,20 @@ export async function serveHttp(
   });
   server.maxConnections = CONNECTIONS_MAX;
   if (socketAddress !== undefined) boundSocketsPerAddress(server, socketAddress);
-  const answerUnknown = unknownMethods(app);
+  // By the app where it has a request for it: counted, with the headers of its path.
+  const refuse = (socket: Duplex, code: BareCode, asked: Request | undefined): void =>
+    inTurn(newest.get(socket), socket, () => {
+      if (asked === undefined) hangUp(socket, bareProblem(code));
+      else void hangUpWith(app, asked, socket);
+    });
+  const refused = new WeakSet<Duplex>();
   server.on("clientError", (error: ParserError, socket) => {
+    // The parser reports an error for whatever bytes come next, too.
+    if (refused.has(socket)) return;
+    refused.add(socket);
     const isMethod = error.code === "HPE_INVALID_METHOD";
-    const request = isMethod ? unknownMethodRequest(error.rawPacket) : undefined;
-    if (!answerUnknown(request, socket)) refuseUnparsed(error, socket);
+    const asked = isMethod ? unknownMethodRequest(error.rawPacket) : undefined;
+    refuse(socket, parserProblem(error), asked);
   });
   // Node would answer 417 without a body; what is expected may as well be ignored (RFC 9110).
   server.on("checkExpectation", (request, response) => server.emit("request", request, response));
@@ -97,9 +120,7 @@ export async function serveHttp(
   server.on("connect", (request, socket) => {
     // Node has taken its own listener off: a client that hangs up must not end the process.
     socket.on("error", () => socket.destroy());
-    if (!answerUnknown(tunnelRequest(request), socket)) {
-      hangUp(socket, bareProblem("METHOD_NOT_ALLOWED"));
-    }
+    refuse(socket, "METHOD_NOT_ALLOWED", tunnelRequest(request));
   });
   await listen(server, host, port);
   return {
@@ -151,39 +172,30 @@ function answerUnfit(error: unknown): Response {
   return new Response(text, { status, headers });
 }
 
+type BareCode = Parameters<typeof bareProblem>[0];
 type ParserError = NodeJS.ErrnoException & { rawPacket?: Buffer };
 
-/** What Node's parser refuses gets a JSON answer too. */
-function refuseUnparsed(error: ParserError, socket: Duplex): void {
-  if (error.code === "ECONNRESET" || !socket.writable) socket.destroy();
-  else hangUp(socket, bareProblem(parserProblem(error)));
+/**
+ * Answers what was refused on a socket once all that came before it there has its reply. What is
+ * the rest of a request whose reply has begun breaks that off.
+ *
+ * @param newest the reply to the newest request on the socket, while it is under way
+ */
+function inTurn(newest: ServerResponse | undefined, socket: Duplex, answer: () => void): void {
+  if (newest?.req.complete) newest.once("close", () => socket.writable && answer());
+  else if (socket.writable && !newest?.headersSent) answer();
+  else socket.destroy();
 }
 
-function parserProblem({ code }: ParserError): Parameters<typeof bareProblem>[0] {
+function parserProblem({ code }: ParserError): BareCode {
   if (code === "HPE_HEADER_OVERFLOW") return "HEADERS_TOO_LARGE";
   return code === "ERR_HTTP_REQUEST_TIMEOUT" ? "REQUEST_TIMEOUT" : "INVALID_REQUEST";
 }
 
-/**
- * Answers requests of unknown methods by the app.
- *
- * @returns a function that says whether the socket gets its answer by this
- */
-function unknownMethods(app: Hono) {
-  // The parser reports an error for whatever bytes come next, too.
-  const answered = new WeakSet<Duplex>();
-  return (request: Request | undefined, socket: Duplex): boolean => {
-    if (answered.has(socket)) return true;
-    if (request === undefined || !socket.writable) return false;
-    answered.add(socket);
-    void hangUpWith(async () => app.fetch(request, { incoming: { socket } }), socket);
-    return true;
-  };
-}
-
-async function hangUpWith(answer: () => Promise<Response>, socket: Duplex): Promise<void> {
+/** Answers a request of an unknown method by the app. */
+async function hangUpWith(app: Hono, request: Request, socket: Duplex): Promise<void> {
   try {
-    const reply = await answer();
+    const reply = await app.fetch(request, { incoming: { socket } });
     const text = await reply.text();
     const headers = {
       ...Object.fromEntries(reply.headers),

@@ -143,6 +143,42 @@ test("pipelined requests are answered in order", async () => {
   );
 });
 
+test("what is refused on a connection comes after the replies to what was asked before it", async () => {
+  for (const [refused, status] of [
+    ["garbage", "400"],
+    ["CONNECT /voting/x HTTP/1.1\r\nHost: x\r\n\r\n", "404"],
+  ] as const) {
+    const { app, release, arrived } = build();
+    const own = await serveHttp(app, ANYWHERE);
+    const socket = open(own);
+    // In one packet: the parser is at the second before the first is answered.
+    socket.write(`GET /slow HTTP/1.1\r\nHost: x\r\n\r\n${refused}`);
+    await arrived;
+    socket.write("more garbage");
+    release();
+    const reply = await text(socket);
+    await own.close(1_000);
+    assert.match(reply, new RegExp(`^HTTP/1\\.1 200 .*\r\n\r\nslowHTTP/1\\.1 ${status} .*}$`, "s"));
+  }
+});
+
+test("bytes that break a request's body off break its reply off, once that has begun", async () => {
+  const part = new Hono().post("/stream", (c) =>
+    c.body(new ReadableStream({ start: (to) => to.enqueue(Buffer.from("piece")) })),
+  );
+  const mounts = [{ path: "/", app: part }];
+  const own = await serveHttp(
+    createApp({ log: silentLogger, metrics: createMetrics(), mounts }),
+    ANYWHERE,
+  );
+  const socket = open(own);
+  socket.write("POST /stream HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n");
+  socket.once("data", () => socket.write("no length\r\n"));
+  const reply = await text(socket);
+  await own.close(1_000);
+  assert.match(reply, /^HTTP\/1\.1 200 .*piece\r\n$/s);
+});
+
 test("413: an endless chunked body is cut off, after little of it was taken", async () => {
   const socket = open();
   const answer = text(socket);

@@ -36,6 +36,8 @@ const ACTS: readonly (readonly [name: string, path: RegExp])[] = [
   ["queues.promote", /^\/api\/queues\/([^/]+\/(?!clean\/|retry\/)[^/]+)\/promote$/],
 ];
 const SUBJECT_MAX = 200;
+/** Bull Board hands them to Redis as they are. */
+const NUMBERS = ["page", "jobsPerPage"];
 const ACTS_NEED = "admin";
 
 /**
@@ -58,6 +60,11 @@ async function answer(c: Context, deps: BoardRoutesDeps): Promise<Response> {
   if (signed === null) return gate.refuse(c);
   const mayAct = allows(signed.session.role, ACTS_NEED);
   if (c.req.method === "GET") {
+    for (const name of NUMBERS) {
+      if (c.req.queries(name)?.every((text) => /^\d{1,6}$/.test(text)) === false) {
+        throw new TerminalError("INVALID_REQUEST", `${name} must be a whole number`);
+      }
+    }
     const shown = secureBoard(c, await board.answer(c.req.raw, mayAct));
     if (path.startsWith("/static/")) shown.headers.set("Cache-Control", FILES_CACHE);
     return shown;
@@ -93,7 +100,8 @@ async function act(
 }
 
 function actOf(method: string, path: string): readonly [name?: string, subject?: string] {
-  if (method !== "PUT") return [];
+  // A NUL byte is no text to Postgres, and in no job's id.
+  if (method !== "PUT" || path.includes("\u0000")) return [];
   for (const [name, pattern] of ACTS) {
     const [, subject] = pattern.exec(path) ?? [];
     if (subject !== undefined) return [name, subject.slice(0, SUBJECT_MAX)];

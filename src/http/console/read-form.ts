@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import type { Context } from "hono";
 import { TerminalError } from "../../errors.ts";
+import { readChunks } from "../middleware/read-json.ts";
 import { isSameText } from "../operator-access.ts";
 
 /** Some thousand ids of records to approve at once. */
@@ -11,21 +12,12 @@ const FORM = /^application\/x-www-form-urlencoded[ \t]*(;.*)?$/i;
 /**
  * The fields of a posted form.
  *
- * @throws TerminalError `PAYLOAD_TOO_LARGE`, `INVALID_REQUEST` (no form, a NUL)
+ * @throws TerminalError `PAYLOAD_TOO_LARGE`, `INVALID_REQUEST` (no form, half a form, a NUL)
  */
 export async function readForm(c: Context): Promise<URLSearchParams> {
   if (!FORM.test(c.req.header("content-type") ?? "")) throw invalid("this is no form");
-  const chunks: Uint8Array[] = [];
-  let length = 0;
-  for await (const chunk of c.req.raw.body ?? []) {
-    length += chunk.byteLength;
-    if (length > FORM_BYTES_MAX) {
-      c.header("Connection", "close");
-      throw new TerminalError("PAYLOAD_TOO_LARGE", "the form is too large");
-    }
-    chunks.push(chunk);
-  }
-  const form = new URLSearchParams(Buffer.concat(chunks).toString("utf8"));
+  const bytes = await readChunks(c, FORM_BYTES_MAX, "the form is too large");
+  const form = new URLSearchParams(bytes.toString("utf8"));
   for (const value of form.values()) {
     // A NUL byte is no text to Postgres.
     if (value.includes("\u0000")) throw invalid("a field holds a NUL");

@@ -1,9 +1,9 @@
 import type { MiddlewareHandler } from "hono";
-import { TerminalError } from "../../errors.ts";
 import type { VerifyKey } from "../../keys/verify-key.ts";
 import type { DataRevision } from "../../store/data-revision.ts";
 import { precheckedOf } from "../fast-path/prechecked.ts";
 import type { RequestLike } from "../fast-path/request-like.ts";
+import { problem } from "../problem.ts";
 
 /** What a request has once its key was checked. */
 interface KeyVariables {
@@ -21,22 +21,13 @@ interface KeyVariables {
 export function requireApiKey(verify: VerifyKey): MiddlewareHandler<{ Variables: KeyVariables }> {
   return async function requireApiKey(c, next) {
     const key = givenKey(c);
-    if (key === undefined) {
-      throw new TerminalError(
-        "MISSING_API_KEY",
-        "An API key is needed: Authorization: Bearer <API_KEY>.",
-      );
-    }
+    if (key === undefined) return problem(c, "MISSING_API_KEY");
     const verdict = await (precheckedOf(c)?.keyCheck ?? verify(key));
-    if (verdict.state === "unknown") {
-      throw new TerminalError("INVALID_API_KEY", "This API key was not issued by this service.");
-    }
-    if (verdict.state === "revoked") {
-      throw new TerminalError("REVOKED_API_KEY", "This API key has been revoked.");
-    }
+    if (verdict.state === "unknown") return problem(c, "INVALID_API_KEY");
+    if (verdict.state === "revoked") return problem(c, "REVOKED_API_KEY");
     c.set("keyId", verdict.keyId);
     c.set("revision", verdict.revision);
-    await next();
+    return next();
   };
 }
 

@@ -5,6 +5,8 @@ import { bounds } from "../../bounds.ts";
 import { TerminalError } from "../../errors.ts";
 import { repeatedKey } from "../../repeated-key.ts";
 
+const TOO_LARGE = "The body is larger than 4 KiB.";
+
 /**
  * Reads the JSON body of a request, strictly, and checks it against a schema (a
  * `z.strictObject`, so that unknown fields are refused, and with them any depth but its own).
@@ -52,22 +54,28 @@ function requirePlainJson(c: Context): void {
  */
 async function readBody(c: Context): Promise<Buffer> {
   const announced = c.req.header("content-length");
-  if (announced !== undefined) {
-    if (Number(announced) > bounds.requestBodyBytesMax) throw tooLarge(c);
-    return Buffer.from(await c.req.arrayBuffer().catch(endedEarly));
-  }
-  return readChunks(c).catch((error) => {
-    throw error instanceof TerminalError ? error : endedEarly();
-  });
+  if (announced === undefined) return readChunks(c, bounds.requestBodyBytesMax, TOO_LARGE);
+  if (Number(announced) > bounds.requestBodyBytesMax) throw tooLarge(c, TOO_LARGE);
+  return Buffer.from(await c.req.arrayBuffer().catch(endedEarly));
 }
 
-async function readChunks(c: Context): Promise<Buffer> {
+/**
+ * Reads a body of any kind while it is no larger than it may be.
+ *
+ * @param sentence for a client whose body is
+ * @throws TerminalError `PAYLOAD_TOO_LARGE`, `INVALID_REQUEST` where the client hung up
+ */
+export async function readChunks(c: Context, bytesMax: number, sentence: string): Promise<Buffer> {
   const chunks: Uint8Array[] = [];
   let length = 0;
-  for await (const chunk of c.req.raw.body ?? []) {
-    length += chunk.byteLength;
-    if (length > bounds.requestBodyBytesMax) throw tooLarge(c);
-    chunks.push(chunk);
+  try {
+    for await (const chunk of c.req.raw.body ?? []) {
+      length += chunk.byteLength;
+      if (length > bytesMax) throw tooLarge(c, sentence);
+      chunks.push(chunk);
+    }
+  } catch (error) {
+    throw error instanceof TerminalError ? error : endedEarly();
   }
   return Buffer.concat(chunks);
 }
@@ -77,10 +85,10 @@ function endedEarly(): never {
   throw invalid("The body ended early.", null);
 }
 
-function tooLarge(c: Context): TerminalError {
+function tooLarge(c: Context, sentence: string): TerminalError {
   // The rest of the body is on its way: it would be taken for the next request on this connection.
   c.header("Connection", "close");
-  return new TerminalError("PAYLOAD_TOO_LARGE", "The body is larger than 4 KiB.");
+  return new TerminalError("PAYLOAD_TOO_LARGE", sentence);
 }
 
 function decode(bytes: Buffer): string {

@@ -17,6 +17,7 @@ type ListedParameter = z.output<typeof listedParameter>;
 /** Taken by every endpoint that needs a key, and looked at by the key check alone. */
 const API_KEY = "api_key";
 const INTEGER_MAX = 999_999_999;
+export const LIMIT_MAX = 100;
 
 const integer = (minimum: number, maximum: number) =>
   z
@@ -27,7 +28,7 @@ const integer = (minimum: number, maximum: number) =>
 
 /** `limit`: "integer 1 to 100"; anything else is refused, never clamped. */
 export const limit = (fallback: number) =>
-  integer(1, 100).default(fallback).describe("Most records of one reply.");
+  integer(1, LIMIT_MAX).default(fallback).describe("Most records of one reply.");
 
 export const offset = () =>
   integer(0, INTEGER_MAX).default(0).describe("Position of the first record, from 0.");

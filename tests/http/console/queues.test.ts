@@ -254,6 +254,17 @@ for (const role of ["viewer", "operator"] as const) {
   });
 }
 
+test("what no queue can be asked with is refused, and no fault of the service", async (context) => {
+  for (const query of ["page=1e20", "page=1&page=1e20", "jobsPerPage=1e20", "page=-1"]) {
+    const path = `/api/queues?activeQueue=rewards&status=completed&${query}`;
+    assert.equal((await press(context, path, { method: "GET" })).status, 400, query);
+  }
+  const largest = `${"9".repeat(6)}&jobsPerPage=${"9".repeat(6)}`;
+  const asked = `/api/queues?activeQueue=rewards&status=completed&page=${largest}`;
+  assert.equal((await press(context, asked, { method: "GET" })).status, 200);
+  assert.equal((await press(context, "/api/queues/rewards/%00/retry")).status, 403);
+});
+
 test("where BullMQ has no Redis, the page says so", async () => {
   const shown = await queuesPage({ board: undefined }).show({} as PageRequest);
   assert.ok(!(shown instanceof Response));

@@ -3,7 +3,7 @@ import * as assert from "node:assert/strict";
 import { test } from "uvu";
 import { importCatalog } from "../../../src/catalogue/import-catalog.ts";
 import { tokenSchema } from "../../../src/http/v1/schemas.ts";
-import { giveStars, type House, NOW, openHouse } from "./house.ts";
+import { bodyOf, createHouse, from, giveStars, type House, NOW, openHouse } from "./house.ts";
 import { badLimits, testBadValues, testRefusals } from "./refusals.ts";
 
 const HOUR = 3_600_000;
@@ -107,6 +107,31 @@ test("200: 30 tokens when `limit` is omitted", async () => {
   await importCatalog(house.sql, { tokens: more }, { approve: true, eventSources: [] });
   assert.equal((await top()).length, 30);
   assert.equal((await top("?limit=100")).length, 46);
+});
+
+test("200: all limits that are asked for at the same time cost a few reads together", async () => {
+  let rankings = 0;
+  const sql = new Proxy(house.sql, {
+    apply(target, self, given: unknown[]) {
+      if (String(given[0]).includes("with starred")) rankings += 1;
+      return Reflect.apply(target, self, given);
+    },
+  });
+  const app = createHouse({ sql, clock: house.clock });
+  const headers = { Authorization: `Bearer ${house.key}` };
+  const limits = Array.from({ length: 100 }, (_, index) => index + 1);
+  const lists = await Promise.all(
+    limits.map(async (limit) => {
+      const path = `/v1/tokens/top?limit=${limit}`;
+      return (await bodyOf(await app.request(path, { headers }, from("192.0.2.1")))).tokens;
+    }),
+  );
+  const whole = lists[99] as unknown[];
+  assert.deepEqual(
+    lists,
+    limits.map((limit) => whole.slice(0, limit)),
+  );
+  assert.ok(rankings < 20, `${rankings} reads`);
 });
 
 testBadValues(() => house, {
