@@ -50,6 +50,8 @@ interface Turn {
   readonly tries: number;
   /** On the monotonic clock: when the node asked to be asked again. */
   readonly notBefore: number;
+  /** It was not asked yet, or said that it is busy: the others leave it a share of the time. */
+  readonly mayAnswer: boolean;
 }
 
 /** Asks mirror nodes, whichever of them answers, and believes only whole, well-formed answers. */
@@ -117,9 +119,9 @@ export class MirrorTransport {
 
   /**
    * Tries each node once, at once, and then, until the deadline, those again whose failure may
-   * pass: after the time the node asked for, or a pause with jitter. An attempt may use an equal
-   * share of the time left, so that a node that hangs leaves the others their chance. A loop of
-   * ours, because the policy library's pauses cannot be cut short.
+   * pass, soonest first: after the time the node asked for, or a pause with jitter. An attempt may use an equal
+   * share of the time left, so that a node that hangs leaves the others their chance, those that
+   * were only busy too. A loop of ours, because the policy library's pauses cannot be cut short.
    */
   async #askUntilAnswered<T>(request: Request<T>): Promise<Answer<T> | null> {
     const { budget } = request;
@@ -130,7 +132,12 @@ export class MirrorTransport {
     const inOrder = this.#failover
       .inOrder(this.#endpoints)
       .toSorted((one, other) => Number(last.has(one)) - Number(last.has(other)));
-    const turns: Turn[] = inOrder.map((endpoint) => ({ endpoint, tries: 0, notBefore: 0 }));
+    const turns: Turn[] = inOrder.map((endpoint) => ({
+      endpoint,
+      tries: 0,
+      notBefore: 0,
+      mayAnswer: true,
+    }));
     for (let turn = turns.shift(); turn !== undefined; turn = turns.shift()) {
       const pauseMs = turn.tries === 0 ? 0 : pauseBefore(turn, budget);
       if (this.#closing.isOver) break;
@@ -141,14 +148,17 @@ export class MirrorTransport {
       try {
         return await this.#askOnce(turn.endpoint, {
           endsAt,
-          untried: turns.filter(({ tries }) => tries === 0).length,
+          others: turns.filter(({ mayAnswer, notBefore }) => mayAnswer && notBefore < endsAt)
+            .length,
           ...request,
         });
       } catch (error) {
         if (!(error instanceof MirrorError)) throw error;
         budget.lastFailure = error;
         const notBefore = performance.now() + error.retryAfterMs;
-        if (error.mayPass) turns.push({ ...turn, tries: turn.tries + 1, notBefore });
+        const mayAnswer = error.fault === "busy";
+        if (error.mayPass) turns.push({ ...turn, tries: turn.tries + 1, notBefore, mayAnswer });
+        turns.sort((one, other) => one.notBefore - other.notBefore);
       }
     }
     throw (
@@ -160,9 +170,9 @@ export class MirrorTransport {
   /** One attempt at one node. @throws MirrorError and nothing else */
   async #askOnce<T>(
     endpoint: Endpoint,
-    request: Request<T> & { readonly endsAt: number; readonly untried: number },
+    request: Request<T> & { readonly endsAt: number; readonly others: number },
   ): Promise<Answer<T> | null> {
-    const { target, budget, endsAt, untried } = request;
+    const { target, budget, endsAt, others } = request;
     const node = endpoint.origin;
     let sentAt = performance.now();
     const report = (outcome: string): void =>
@@ -170,7 +180,7 @@ export class MirrorTransport {
     try {
       if (this.#spacingMs > 0) await this.#keepToRate(budget);
       sentAt = performance.now();
-      const shareMs = Math.max(1, Math.min((endsAt - sentAt) / (untried + 1), budget.attemptMs));
+      const shareMs = Math.max(1, Math.min((endsAt - sentAt) / (others + 1), budget.attemptMs));
       const withinMs = shareMs < budget.endsAt - sentAt ? shareMs : undefined;
       const raw = await exchange(this.#agent, { endpoint, target, budget, withinMs });
       this.#hasAnswered = true;
