@@ -54,6 +54,8 @@ interface Turn {
   readonly mayAnswer: boolean;
 }
 
+const UNTRIED = { tries: 0, notBefore: 0, mayAnswer: true } as const;
+
 /** Asks mirror nodes, whichever of them answers, and believes only whole, well-formed answers. */
 export class MirrorTransport {
   readonly #endpoints: readonly Endpoint[];
@@ -132,12 +134,7 @@ export class MirrorTransport {
     const inOrder = this.#failover
       .inOrder(this.#endpoints)
       .toSorted((one, other) => Number(last.has(one)) - Number(last.has(other)));
-    const turns: Turn[] = inOrder.map((endpoint) => ({
-      endpoint,
-      tries: 0,
-      notBefore: 0,
-      mayAnswer: true,
-    }));
+    const turns: Turn[] = inOrder.map((endpoint) => ({ endpoint, ...UNTRIED }));
     for (let turn = turns.shift(); turn !== undefined; turn = turns.shift()) {
       const pauseMs = turn.tries === 0 ? 0 : pauseBefore(turn, budget);
       if (this.#closing.isOver) break;
