@@ -50,7 +50,7 @@ interface Turn {
   readonly tries: number;
   /** On the monotonic clock: when the node asked to be asked again. */
   readonly notBefore: number;
-  /** It was not asked yet, or said that it is busy: the others leave it a share of the time. */
+  /** It was not asked yet, or failed without a wait: the others leave it a share of the time. */
   readonly mayAnswer: boolean;
 }
 
@@ -123,7 +123,8 @@ export class MirrorTransport {
    * Tries each node once, at once, and then, until the deadline, those again whose failure may
    * pass, soonest first: after the time the node asked for, or a pause with jitter. An attempt may use an equal
    * share of the time left, so that a node that hangs leaves the others their chance, those that
-   * were only busy too. A loop of ours, because the policy library's pauses cannot be cut short.
+   * were busy or cut off too. A loop of ours, because the policy library's pauses cannot be cut
+   * short.
    */
   async #askUntilAnswered<T>(request: Request<T>): Promise<Answer<T> | null> {
     const { budget } = request;
@@ -153,7 +154,7 @@ export class MirrorTransport {
         if (!(error instanceof MirrorError)) throw error;
         budget.lastFailure = error;
         const notBefore = performance.now() + error.retryAfterMs;
-        const mayAnswer = error.fault === "busy";
+        const mayAnswer = error.fault !== "timeout";
         if (error.mayPass) turns.push({ ...turn, tries: turn.tries + 1, notBefore, mayAnswer });
         turns.sort((one, other) => one.notBefore - other.notBefore);
       }
