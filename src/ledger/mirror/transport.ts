@@ -2,7 +2,7 @@ import { Agent } from "undici";
 import { bounds } from "../../bounds.ts";
 import type { Logger } from "../../log.ts";
 import { createFailover } from "../failover.ts";
-import { type Answer, type Asked, asMirrorError, judgeAnswer } from "./answer.ts";
+import { type Asked, asMirrorError, judgeAnswer, type Take } from "./answer.ts";
 import { MirrorError } from "./error.ts";
 import { type Endpoint, exchange } from "./exchange.ts";
 import { createLanes } from "./lanes.ts";
@@ -97,11 +97,11 @@ export class MirrorTransport {
   }
 
   /**
-   * @returns null when the node says that there is no such thing (404)
+   * @returns what `take` makes of the answer
    * @throws MirrorError when no node gave a usable answer
    */
-  ask<T>(request: Request<T>): Promise<Answer<T> | null> {
-    return this.#enterLane(request.budget, () => this.#askUntilAnswered(request));
+  ask<T, R>(request: Request<T>, take: Take<T, R>): Promise<R> {
+    return this.#enterLane(request.budget, () => this.#askUntilAnswered(request, take));
   }
 
   /**
@@ -126,7 +126,7 @@ export class MirrorTransport {
    * were busy or cut off too. A loop of ours, because the policy library's pauses cannot be cut
    * short.
    */
-  async #askUntilAnswered<T>(request: Request<T>): Promise<Answer<T> | null> {
+  async #askUntilAnswered<T, R>(request: Request<T>, take: Take<T, R>): Promise<R> {
     const { budget } = request;
     const silentUntil = performance.now() + this.#firstAnswerMs;
     // One order for all pages of a read: they are of two nodes only where the first one fails.
@@ -144,12 +144,9 @@ export class MirrorTransport {
       if (pauseMs > 0) await pauseUnlessOver(pauseMs, [budget, this.#closing]);
       if (budget.isOver) throw new MirrorError("aborted", "not asked again, its reader is gone");
       try {
-        return await this.#askOnce(turn.endpoint, {
-          endsAt,
-          others: turns.filter(({ mayAnswer, notBefore }) => mayAnswer && notBefore < endsAt)
-            .length,
-          ...request,
-        });
+        const isLeft = (other: Turn) => other.mayAnswer && other.notBefore < endsAt;
+        const others = turns.filter(isLeft).length;
+        return await this.#askOnce(turn.endpoint, { endsAt, others, ...request }, take);
       } catch (error) {
         if (!(error instanceof MirrorError)) throw error;
         budget.lastFailure = error;
@@ -166,10 +163,11 @@ export class MirrorTransport {
   }
 
   /** One attempt at one node. @throws MirrorError and nothing else */
-  async #askOnce<T>(
+  async #askOnce<T, R>(
     endpoint: Endpoint,
     request: Request<T> & { readonly endsAt: number; readonly others: number },
-  ): Promise<Answer<T> | null> {
+    take: Take<T, R>,
+  ): Promise<R> {
     const { target, budget, endsAt, others } = request;
     const node = endpoint.origin;
     let sentAt = performance.now();
@@ -183,10 +181,11 @@ export class MirrorTransport {
       const raw = await exchange(this.#agent, { endpoint, target, budget, withinMs });
       this.#hasAnswered = true;
       const answer = judgeAnswer(request, raw);
+      const taken = take(answer);
       budget.lastFailure = undefined;
       report(answer === null ? "not found" : "ok");
       if (this.#failover.answered(endpoint)) this.#log.info({ node }, "mirror node answers again");
-      return answer;
+      return taken;
     } catch (thrown) {
       const error = asMirrorError(thrown, target);
       report(error.fault);
