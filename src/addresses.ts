@@ -49,7 +49,7 @@ export function explorerUrl(given: {
 
 /**
  * Where clients may ask the mirror node themselves, no slash at its end; null for an address that
- * has more than a host, because a name, password or path may be an access key of ours.
+ * has more than a host, because a path may be an access key of ours.
  */
 export function publicMirrorUrl({
   MIRROR_NODE_URL: [first],

@@ -10,8 +10,8 @@ const matching = (form: RegExp, error: string) => z.string().regex(form, error);
 const ENTITY = /^0\.0\.[1-9]\d{0,11}$/;
 const entityId = matching(ENTITY, "must be a ledger id such as 0.0.1001");
 const httpUrl = z.url({ protocol: /^https?$/, error: "must be an http(s) URL" });
-/** Published as it is, and paths are put behind it. */
-const publicUrl = httpUrl.refine((text) => {
+/** Paths are put behind it: what else a URL may hold, a key among it, would be lost. */
+const baseUrl = httpUrl.refine((text) => {
   if (!URL.canParse(text)) return true; // Named as that already.
   const { origin, pathname, href } = new URL(text);
   return href === `${origin}${pathname}`;
@@ -84,7 +84,7 @@ export const settings = z.object({
     .optional()
     .describe("Port of the worker's /healthz, /readyz and /metrics; unset: none."),
   HOST: host.default("127.0.0.1").describe("Address that web and worker bind."),
-  PUBLIC_URL: publicUrl.optional().describe("URL clients use; default http://HOST:PORT."),
+  PUBLIC_URL: baseUrl.optional().describe("URL clients use; default http://HOST:PORT."),
   DATABASE_URL: z
     // Of several hosts the driver tries one after the other without a pause or an end.
     .url({
@@ -111,7 +111,7 @@ export const settings = z.object({
   MIRROR_NODE_URL: z
     .string()
     .transform(list)
-    .pipe(z.array(httpUrl).min(1, "must name one URL at least"))
+    .pipe(z.array(baseUrl).min(1, "must name one URL at least"))
     .optional()
     .describe("Mirror node base URL, one or several, comma-separated."),
   HEDERA_OPERATOR_ID: entityId.optional().describe("Account that pays for messages. Worker only."),

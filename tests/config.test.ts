@@ -65,6 +65,13 @@ test("a value outside its set or range is answered by what is allowed", () => {
     ],
     [{ MIRROR_NODE_URL: "," }, "MIRROR_NODE_URL must name one URL at least"],
     [{ MIRROR_NODE_URL: "a,b" }, "MIRROR_NODE_URL must be an http(s) URL"],
+    ...["https://me:key@a.example", "https://a.example/v?key=k", "https://a.example/#k"].map(
+      (url) =>
+        [
+          { MIRROR_NODE_URL: `https://b.example,${url}` },
+          "MIRROR_NODE_URL must have no credentials, query or fragment",
+        ] as const,
+    ),
     ...["one,TWO", "ONE", "ONE,ONE", "ONE,TWO,THREE"].map(
       (names) =>
         [

@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { createServer } from "node:net";
 
 const LOOPBACK = "127.0.0.1";
+const PORT_MAX = 65_535;
 
 /**
  * A free TCP port: the preferred one if it can be had, else any. Another process may still take
@@ -20,10 +21,11 @@ export async function isFree(port: number, host: string): Promise<boolean> {
   return (await tryPort(port, host)) !== undefined;
 }
 
-/** The port that a file keeps from an earlier start; 0 without one. */
+/** The port that a file keeps from an earlier start; 0 where it keeps none. */
 export function readPort(file: string): number {
   try {
-    return Number.parseInt(readFileSync(file, "utf8"), 10) || 0;
+    const port = Number.parseInt(readFileSync(file, "utf8"), 10);
+    return port > 0 && port <= PORT_MAX ? port : 0;
   } catch {
     return 0;
   }

@@ -59,7 +59,7 @@ export async function ownLedger(place: {
   // Another process may have taken the port since.
   const hedera = await start(port).catch(() => start(0));
   onStop(() => hedera.close());
-  await refuseStarsOfAnother(sql, hedera.ledger, ledgerFolder);
+  await refuseStarsOfAnother(sql, hedera.ledger, { folder: ledgerFolder, file });
   writeFileSync(portFile, new URL(hedera.mirrorUrl).port);
   const demo = await settleDemoLedger(hedera.ledger, file);
   const variables = {
@@ -73,17 +73,30 @@ export async function ownLedger(place: {
 
 /**
  * Topics of two ledgers may have one id. What waits would be sent to this one, and new messages
- * would be taken for those that were read on the other.
+ * would be taken for those that were read on the other. Without the file that names the topics,
+ * others would take their place.
  */
-async function refuseStarsOfAnother(sql: Sql, ledger: Ledger, folder: string): Promise<void> {
+async function refuseStarsOfAnother(
+  sql: Sql,
+  ledger: Ledger,
+  { folder, file }: { readonly folder: string; readonly file: string },
+): Promise<void> {
   const [newest] = await runStatement(sql<{ topic: string; sequence: number; hash: string }[]>`
     select topic_id as topic, sequence_number as sequence, running_hash as hash from outbox
     where state = 'published' order by star_id desc limit 1`);
-  if (newest === undefined || ledger.hasMessage(newest.topic, newest.sequence, newest.hash)) return;
-  throw new Error(
-    `the stars of this database are on another ledger than ${folder}: ` +
-      "name theirs by HEDERA_NETWORK, bring that folder back, or take an empty database",
-  );
+  if (newest === undefined) return;
+  if (!ledger.hasMessage(newest.topic, newest.sequence, newest.hash)) {
+    throw new Error(
+      `the stars of this database are on another ledger than ${folder}: ` +
+        "name theirs by HEDERA_NETWORK, bring that folder back, or take an empty database",
+    );
+  }
+  if (readKept(file) === undefined) {
+    throw new Error(
+      `${file} is gone or damaged, which names the topics of this database's stars: ` +
+        "bring it back, or take an empty database",
+    );
+  }
 }
 
 /** Gives a first start something to look at, before any process asks for it. */

@@ -11,6 +11,8 @@ const PATIENCE_MS = 60_000;
 export const MIRROR_BEHIND_MS = 120_000;
 
 const START = { web: "starboard serve", worker: "starboard work" } as const;
+const ROLES = ["web", "worker"] as const;
+const CALLED = { web: "web process", worker: "worker" } as const;
 
 /**
  * What the processes report of themselves and of what they reach, as checks of the verdict by their names.
@@ -41,7 +43,7 @@ function judgeProcesses(
   atWork: readonly KnownProcess[],
   now: number,
 ): Finding {
-  const missing = (["web", "worker"] as const).flatMap((role) => {
+  const missing = ROLES.flatMap((role) => {
     if (atWork.some((process) => process.role === role)) return [];
     const seen = known.filter((process) => process.role === role).map(({ seenAt }) => seenAt);
     const lastSeen = Math.max(...seen);
@@ -49,9 +51,8 @@ function judgeProcesses(
   });
   if (missing.length === 0)
     return well(`${counted(atWork.length, "process report")} of the last 30 s`);
-  const names = missing.map(({ role }) => (role === "web" ? "web process" : "worker"));
   return wrong(
-    `no ${names.join(" and no ")} has reported for a minute`,
+    `no ${missing.map(({ role }) => CALLED[role]).join(" and no ")} has reported for a minute`,
     `start ${missing.map(({ role }) => `\`${START[role]}\``).join(" and ")}`,
     Math.min(...missing.map(({ lastSeen }) => lastSeen)),
   );
@@ -94,18 +95,22 @@ function judgeRedis(atWork: readonly KnownProcess[], now: number): Finding {
 }
 
 function judgeMirror(atWork: readonly KnownProcess[], now: number): Finding {
-  const reports = atWork.map(({ report }) => report);
-  const away = reports.map(({ mirrorAwaySince }) => mirrorAwaySince ?? null);
-  const isAway = away.length > 0 && away.every((since) => since !== null);
-  const awaySince = Math.min(...away.flatMap((since) => since ?? []));
-  if (isAway && now - awaySince > PATIENCE_MS) {
+  // Without it web processes take no stars, and workers confirm none.
+  const cutOff = ROLES.flatMap((role) => {
+    const reports = atWork.filter((process) => process.role === role).map(({ report }) => report);
+    const away = reports.flatMap(({ mirrorAwaySince }) => mirrorAwaySince ?? []);
+    const since = Math.min(...away);
+    const isAway = away.length > 0 && away.length === reports.length && now - since > PATIENCE_MS;
+    return isAway ? [{ role, since }] : [];
+  });
+  if (cutOff.length > 0) {
     return wrong(
-      "the mirror node answers no process",
-      "see MIRROR_NODE_URL; a second one, after a comma, stands in",
-      awaySince,
+      `the mirror node answers no ${cutOff.map(({ role }) => CALLED[role]).join(" and no ")}`,
+      "see MIRROR_NODE_URL, and that it is reached from there; a second one, after a comma, stands in",
+      Math.min(...cutOff.map(({ since }) => since)),
     );
   }
-  const behind = Math.max(0, ...reports.map(({ mirrorBehindMs }) => mirrorBehindMs ?? 0));
+  const behind = Math.max(0, ...atWork.map(({ report }) => report.mirrorBehindMs ?? 0));
   if (behind <= MIRROR_BEHIND_MS) return well("the mirror node keeps up");
   return wrong(
     `the mirror node is ${counted(Math.round(behind / 60_000), "minute")} behind`,

@@ -6,7 +6,7 @@
  */
 import * as assert from "node:assert/strict";
 import { execFile } from "node:child_process";
-import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -236,6 +236,17 @@ test("a demo without a service says what to look at", async ({ folder }) => {
   const { status, stderr } = await starboard(["demo", "--url", url], {}, folder);
   assert.equal(status, 1);
   assert.ok(stderr.includes(`Nothing answers at ${url}: is \`npm start\` running?`), stderr);
+});
+
+test("a damaged file of the ledger's keys and topics ends the start: no other topics take their place", async (context) => {
+  await context.child.stop();
+  const file = join(context.folder, ".starboard", "ledger.json");
+  const kept = readFileSync(file, "utf8");
+  writeFileSync(file, kept.slice(0, -10));
+  const port = String(await freePort());
+  const { status, stderr } = await starboard(["dev"], { PORT: port }, context.folder);
+  assert.deepEqual([status, stderr.includes(`${file} is gone or damaged`)], [1, true], stderr);
+  assert.equal(readFileSync(file, "utf8"), kept.slice(0, -10));
 });
 
 test("stars that are on another ledger than the folder's end the start: nothing is sent to it", async (context) => {

@@ -94,7 +94,8 @@ function seenBy(
 
 /** No better than the verdict, which also knows what no round trip shows. */
 function noBetter(seen: Health, judgement: Health): Health {
-  return seen.mood === "bad" || judgement.mood !== "bad" ? seen : judgement;
+  if (seen.mood === "bad" || judgement.mood !== "bad") return seen;
+  return seen.mood === "good" ? judgement : { ...judgement, word: seen.word };
 }
 
 function postgresHealth(numbers: Numbers): Health {

@@ -22,6 +22,12 @@ export interface Asked<T> {
 }
 
 /**
+ * What is made of an answer, null where there is no such thing. It throws MirrorError where the
+ * next node is to be asked.
+ */
+export type Take<T, R> = (answer: Answer<T> | null) => R;
+
+/**
  * Reads an answer, or says why it is none.
  *
  * @returns null when the mirror node itself, and not something before it, says

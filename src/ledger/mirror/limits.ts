@@ -6,7 +6,7 @@ import { MirrorError } from "./error.ts";
 export interface ReadLimits {
   /** For the whole read, waiting for a free connection and retries included; default 10 s. */
   readonly deadlineMs?: number | undefined;
-  /** For one request of it; default all the time there is, shared with the nodes not asked yet. */
+  /** For one request of it; default all the time there is, shared with the nodes that may still answer. */
   readonly attemptMs?: number | undefined;
   /** Ends the read early. */
   readonly signal?: AbortSignal | undefined;

@@ -42,9 +42,9 @@ export async function* walkPages<P extends Page>(
     if (seen.size === bounds.mirrorPagesMax) throw endless(path);
     seen.add(target);
     const asked: Asked<P> = { target, ...page };
-    const read = await within(limits, (budget) => reader.list(asked, budget));
-    // Checked before the page is handed out: rows of a node that lies about its
-    // links are not worth having.
+    // Rows of a node that lies about its links are not worth having.
+    const check = (page: P): void => void followLink(path, page, seen);
+    const read = await within(limits, (budget) => reader.list(asked, budget, check));
     target = followLink(path, read, seen);
     yield read;
   }

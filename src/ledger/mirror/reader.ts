@@ -1,5 +1,5 @@
 import { isEntityId } from "../entity-id.ts";
-import type { Answer, Asked } from "./answer.ts";
+import type { Answer, Asked, Take } from "./answer.ts";
 import { MirrorError } from "./error.ts";
 import type { Budget } from "./limits.ts";
 import type { MirrorTransport } from "./transport.ts";
@@ -16,26 +16,36 @@ export class MirrorReader {
   }
 
   /** One thing, or null when the node says it is not there. */
-  async one<T>(asked: Asked<T>, budget: Budget): Promise<T | null> {
-    const found = await this.#ask(asked, budget);
-    return found === null ? null : whole(found, asked);
+  one<T>(asked: Asked<T>, budget: Budget): Promise<T | null> {
+    return this.#ask(asked, budget, (found) => found && whole(found, asked));
   }
 
-  /** A list, which is there even when it is empty. */
-  async list<T>(asked: Asked<T>, budget: Budget): Promise<T> {
-    return whole(await this.partialList(asked, budget), asked);
+  /**
+   * A list, which is there even when it is empty.
+   *
+   * @param check throws where the next node is to be asked
+   */
+  list<T>(asked: Asked<T>, budget: Budget, check?: (body: T) => void): Promise<T> {
+    return this.#ask(asked, budget, (found) => {
+      const body = whole(present(found, asked), asked);
+      check?.(body);
+      return body;
+    });
   }
 
   /** A list of which the node may know only a part. */
-  async partialList<T>(asked: Asked<T>, budget: Budget): Promise<Answer<T>> {
-    const found = await this.#ask(asked, budget);
-    if (found === null) throw new MirrorError("status", `${asked.target}: a list is not found`);
-    return found;
+  partialList<T>(asked: Asked<T>, budget: Budget): Promise<Answer<T>> {
+    return this.#ask(asked, budget, (found) => present(found, asked));
   }
 
-  #ask<T>(asked: Asked<T>, budget: Budget): Promise<Answer<T> | null> {
-    return this.#transport.ask({ budget, ...asked, target: API + asked.target });
+  #ask<T, R>(asked: Asked<T>, budget: Budget, take: Take<T, R>): Promise<R> {
+    return this.#transport.ask({ budget, ...asked, target: API + asked.target }, take);
   }
+}
+
+function present<T>(found: Answer<T> | null, { target }: Asked<T>): Answer<T> {
+  if (found === null) throw new MirrorError("status", `${target}: a list is not found`);
+  return found;
 }
 
 function whole<T>({ body, partial }: Answer<T>, { target }: Asked<T>): T {

@@ -1,4 +1,5 @@
 import { bulkhead } from "cockatiel";
+import type { z } from "zod";
 import { bounds } from "../../bounds.ts";
 import { isEntityId } from "../entity-id.ts";
 import { MirrorError } from "./error.ts";
@@ -6,6 +7,8 @@ import { type Budget, type ReadLimits, within } from "./limits.ts";
 import { endless, followLink } from "./pages.ts";
 import { checkId, type MirrorReader } from "./reader.ts";
 import { type MirrorNft, nftsSchema } from "./schemas.ts";
+
+type NftsPage = z.output<typeof nftsSchema>;
 
 /** The most rows a mirror node gives at once. */
 const PAGE = 100;
@@ -82,7 +85,9 @@ async function readSerials(
   const readFrom = async (target: string): Promise<void> => {
     if (seen.size === bounds.mirrorPagesMax) throw endless(path);
     seen.add(target);
-    const page = await lane.execute(() => reader.list({ target, schema: nftsSchema }, budget));
+    const check = (read: NftsPage): void => void followLink(path, read, seen);
+    const asked = { target, schema: nftsSchema };
+    const page = await lane.execute(() => reader.list(asked, budget, check));
     progress.pages += 1;
     for (const nft of page.nfts) {
       if (!nft.deleted && nft.owner === account && nft.tokenId === token) serials.add(nft.serial);

@@ -2,7 +2,7 @@ import { Agent } from "undici";
 import { bounds } from "../../bounds.ts";
 import type { Logger } from "../../log.ts";
 import { createFailover } from "../failover.ts";
-import { type Answer, type Asked, asMirrorError, judgeAnswer } from "./answer.ts";
+import { type Asked, asMirrorError, judgeAnswer, type Take } from "./answer.ts";
 import { MirrorError } from "./error.ts";
 import { type Endpoint, exchange } from "./exchange.ts";
 import { createLanes } from "./lanes.ts";
@@ -50,7 +50,11 @@ interface Turn {
   readonly tries: number;
   /** On the monotonic clock: when the node asked to be asked again. */
   readonly notBefore: number;
+  /** It was not asked yet, or failed without a wait: the others leave it a share of the time. */
+  readonly mayAnswer: boolean;
 }
+
+const UNTRIED = { tries: 0, notBefore: 0, mayAnswer: true } as const;
 
 /** Asks mirror nodes, whichever of them answers, and believes only whole, well-formed answers. */
 export class MirrorTransport {
@@ -93,11 +97,11 @@ export class MirrorTransport {
   }
 
   /**
-   * @returns null when the node says that there is no such thing (404)
+   * @returns what `take` makes of the answer
    * @throws MirrorError when no node gave a usable answer
    */
-  ask<T>(request: Request<T>): Promise<Answer<T> | null> {
-    return this.#enterLane(request.budget, () => this.#askUntilAnswered(request));
+  ask<T, R>(request: Request<T>, take: Take<T, R>): Promise<R> {
+    return this.#enterLane(request.budget, () => this.#askUntilAnswered(request, take));
   }
 
   /**
@@ -117,11 +121,12 @@ export class MirrorTransport {
 
   /**
    * Tries each node once, at once, and then, until the deadline, those again whose failure may
-   * pass: after the time the node asked for, or a pause with jitter. An attempt may use an equal
-   * share of the time left, so that a node that hangs leaves the others their chance. A loop of
-   * ours, because the policy library's pauses cannot be cut short.
+   * pass, soonest first: after the time the node asked for, or a pause with jitter. An attempt may use an equal
+   * share of the time left, so that a node that hangs leaves the others their chance, those that
+   * were busy or cut off too. A loop of ours, because the policy library's pauses cannot be cut
+   * short.
    */
-  async #askUntilAnswered<T>(request: Request<T>): Promise<Answer<T> | null> {
+  async #askUntilAnswered<T, R>(request: Request<T>, take: Take<T, R>): Promise<R> {
     const { budget } = request;
     const silentUntil = performance.now() + this.#firstAnswerMs;
     // One order for all pages of a read: they are of two nodes only where the first one fails.
@@ -130,7 +135,7 @@ export class MirrorTransport {
     const inOrder = this.#failover
       .inOrder(this.#endpoints)
       .toSorted((one, other) => Number(last.has(one)) - Number(last.has(other)));
-    const turns: Turn[] = inOrder.map((endpoint) => ({ endpoint, tries: 0, notBefore: 0 }));
+    const turns: Turn[] = inOrder.map((endpoint) => ({ endpoint, ...UNTRIED }));
     for (let turn = turns.shift(); turn !== undefined; turn = turns.shift()) {
       const pauseMs = turn.tries === 0 ? 0 : pauseBefore(turn, budget);
       if (this.#closing.isOver) break;
@@ -139,16 +144,16 @@ export class MirrorTransport {
       if (pauseMs > 0) await pauseUnlessOver(pauseMs, [budget, this.#closing]);
       if (budget.isOver) throw new MirrorError("aborted", "not asked again, its reader is gone");
       try {
-        return await this.#askOnce(turn.endpoint, {
-          endsAt,
-          untried: turns.filter(({ tries }) => tries === 0).length,
-          ...request,
-        });
+        const isLeft = (other: Turn) => other.mayAnswer && other.notBefore < endsAt;
+        const others = turns.filter(isLeft).length;
+        return await this.#askOnce(turn.endpoint, { endsAt, others, ...request }, take);
       } catch (error) {
         if (!(error instanceof MirrorError)) throw error;
         budget.lastFailure = error;
         const notBefore = performance.now() + error.retryAfterMs;
-        if (error.mayPass) turns.push({ ...turn, tries: turn.tries + 1, notBefore });
+        const mayAnswer = error.fault !== "timeout";
+        if (error.mayPass) turns.push({ ...turn, tries: turn.tries + 1, notBefore, mayAnswer });
+        turns.sort((one, other) => one.notBefore - other.notBefore);
       }
     }
     throw (
@@ -158,11 +163,12 @@ export class MirrorTransport {
   }
 
   /** One attempt at one node. @throws MirrorError and nothing else */
-  async #askOnce<T>(
+  async #askOnce<T, R>(
     endpoint: Endpoint,
-    request: Request<T> & { readonly endsAt: number; readonly untried: number },
-  ): Promise<Answer<T> | null> {
-    const { target, budget, endsAt, untried } = request;
+    request: Request<T> & { readonly endsAt: number; readonly others: number },
+    take: Take<T, R>,
+  ): Promise<R> {
+    const { target, budget, endsAt, others } = request;
     const node = endpoint.origin;
     let sentAt = performance.now();
     const report = (outcome: string): void =>
@@ -170,15 +176,16 @@ export class MirrorTransport {
     try {
       if (this.#spacingMs > 0) await this.#keepToRate(budget);
       sentAt = performance.now();
-      const shareMs = Math.max(1, Math.min((endsAt - sentAt) / (untried + 1), budget.attemptMs));
+      const shareMs = Math.max(1, Math.min((endsAt - sentAt) / (others + 1), budget.attemptMs));
       const withinMs = shareMs < budget.endsAt - sentAt ? shareMs : undefined;
       const raw = await exchange(this.#agent, { endpoint, target, budget, withinMs });
       this.#hasAnswered = true;
       const answer = judgeAnswer(request, raw);
+      const taken = take(answer);
       budget.lastFailure = undefined;
       report(answer === null ? "not found" : "ok");
       if (this.#failover.answered(endpoint)) this.#log.info({ node }, "mirror node answers again");
-      return answer;
+      return taken;
     } catch (thrown) {
       const error = asMirrorError(thrown, target);
       report(error.fault);

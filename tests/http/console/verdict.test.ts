@@ -136,6 +136,23 @@ test("what a process reports of Redis and the mirror node is no better on the Ov
   await sql`delete from service_process where id = ${WORKER}`;
 });
 
+test("a mirror node that answers no worker is unsteady on the Overview, and as bad as in the verdict", async (context) => {
+  const { sql } = context.service;
+  const report = {
+    ...{ memoryMb: 1, postgresMs: 1, redisMs: 1, mirrorMs: null, mirrorBehindMs: null },
+    mirrorAwaySince: Date.now() - 120_000,
+  };
+  await sql`
+    insert into service_process (id, role, version, host, pid, started_at, seen_at, report)
+    values (${WORKER}, 'worker', '1', 'here', 1, now_ms(), now_ms(), ${sql.json(report)})`;
+  await assertFailed(context, ["mirror"]);
+  const shown = healthOf(await numbersReader(sql)(Date.now()), "local");
+  const { mood, word, note } = shown.find(({ key }) => key === "mirror") ?? {};
+  const said = "the mirror node answers no worker";
+  assert.deepEqual([mood, word, note], ["bad", "unsteady", said]);
+  await sql`delete from service_process where id = ${WORKER}`;
+});
+
 test("a worker that was stopped and not started again is a worry beside the number of processes too", async (context) => {
   const { sql } = context.service;
   await sql`

@@ -11,7 +11,7 @@ import { nftsSchema } from "../../../src/ledger/mirror/schemas.ts";
 import { MirrorTransport } from "../../../src/ledger/mirror/transport.ts";
 import { silentLogger } from "../../../src/log.ts";
 import { SLACK_MS } from "../../support/slack.ts";
-import { nftLists, nftRow, type Reply, sendJson, serialsOf, withStubs } from "./stub.ts";
+import { NOT_FOUND, nftLists, nftRow, type Reply, sendJson, serialsOf, withStubs } from "./stub.ts";
 
 const WALLET = "0.0.1001";
 const A = "0.0.5001";
@@ -130,7 +130,8 @@ test("a read that began before a node was found behind goes on there, and the ne
   await withStubs([answers, answers], async (_, stubs) => {
     const transport = new MirrorTransport({ urls: stubs.map(({ url }) => url), log: silentLogger });
     const target = `/api/v1/accounts/${WALLET}/nfts?token.id=${A}`;
-    const ask = (budget: Budget) => transport.ask({ target, schema: nftsSchema, budget });
+    const ask = (budget: Budget) =>
+      transport.ask({ target, schema: nftsSchema, budget }, (found) => found);
     const read = new Budget({});
     await ask(read);
     transport.askLast([0]);
@@ -166,6 +167,26 @@ test("when all nodes send rubbish each is asked once", async () => {
     );
   });
 });
+
+for (const [name, page] of [
+  ["leads elsewhere", { nfts: [], links: { next: "/api/v1/accounts/0.0.9/nfts?limit=1" } }],
+  ["is not there", NOT_FOUND],
+  ["is only a part", { nfts: [], links: { next: null } }],
+] as const) {
+  test(`a list that ${name} is asked of the next node, and of that one first from then on`, async () => {
+    const status = { "leads elsewhere": 200, "is not there": 404, "is only a part": 206 }[name];
+    const lies: Reply = (response) => sendJson(response, status, page);
+    await withStubs([lies, answers], async (mirror, stubs) => {
+      for (let read = 0; read < 2; read += 1) {
+        assert.deepEqual(await serialsOf(mirror, WALLET, A), [1, 2, 3]);
+      }
+      assert.deepEqual(
+        stubs.map(({ asked }) => asked.length),
+        [1, 2],
+      );
+    });
+  });
+}
 
 test("a page walk goes on at another node where the first one left it", async () => {
   const serials = Array.from({ length: 150 }, (_, i) => i + 1);

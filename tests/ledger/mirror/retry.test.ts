@@ -75,6 +75,33 @@ test("while one node asks to be left alone, the other is asked", async () => {
   });
 });
 
+test("while one node asks to be left alone, the other is asked again", async () => {
+  const failsOnce = inSequence((response) => response.writeHead(503).end(), answers);
+  await withStubs([tooManyRequests("5"), failsOnce], async (mirror, stubs) => {
+    assert.deepEqual(await serialsOf(mirror, WALLET, A), [1, 2, 3]);
+    assert.deepEqual(
+      stubs.map(({ asked }) => asked.length),
+      [1, 2],
+    );
+  });
+});
+
+for (const [name, fails] of [
+  ["busy", tooManyRequests("0")],
+  ["cut off", (response) => response.destroy()],
+] as [string, Reply][]) {
+  test(`while the other node hangs, one that was ${name} for a moment is asked again`, async () => {
+    const hangs: Reply = () => {};
+    await withStubs([inSequence(fails, answers), hangs], async (mirror, stubs) => {
+      assert.deepEqual(await serialsOf(mirror, WALLET, A, { deadlineMs: 2_000 }), [1, 2, 3]);
+      assert.deepEqual(
+        stubs.map(({ asked }) => asked.length),
+        [2, 1],
+      );
+    });
+  });
+}
+
 for (const retryAfter of ["1", undefined]) {
   test(`60 stars that start together behind 50 requests a second all get their holdings (Retry-After: ${retryAfter})`, async () => {
     await withStubs([limited(50, retryAfter, answers)], async (mirror) => {
