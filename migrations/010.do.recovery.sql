@@ -149,7 +149,7 @@ begin
     update star set slot = later.slot - 1 where day = of_day and id = later.id;
   end loop;
   if gone.target_type = 'event' then
-    update event_total set weight = weight - (gone.weight - ended), stars = stars - 1
+    update event_total set weight = weight - (gone.weight - ended), stars = stars - 1, releases = releases + 1
     where event_id = gone.target_id;
   else
     update item_day set weight = weight - gone.weight, stars = stars - 1
