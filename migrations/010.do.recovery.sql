@@ -410,6 +410,21 @@ begin
 end
 $$;
 
+-- With `serve` up, wallets may have starred the same items since all repeats were settled: those stars are set
+-- aside too. Returns how many.
+create function settle_new_repeats(stars recovered_star[]) returns bigint
+language sql as $$
+  select count(set_aside_star(other.id, each.day, each.id))
+  from unnest(stars) as each
+  cross join lateral (
+    -- In the order of one index: a partition that just grew has no statistics by which to choose it.
+    select id, target_type, target_id, is_forever_mint from star
+    where star.wallet = each.wallet and star.day = each.day order by slot limit 20) as other
+  where not each.is_forever_mint and not other.is_forever_mint and other.id <> each.id
+    and other.target_type = each.target_type and other.target_id = each.target_id
+    and consensus_of(each.id) < consensus_of(other.id) collate "C"
+$$;
+
 -- A star of a mint takes the place of the first one that gives way to it: later ones were decided beside that.
 create function take_their_places(stars recovered_star[]) returns recovered_star[]
 language sql stable as $$
@@ -451,7 +466,7 @@ begin
   perform ensure_star_partition(day)
     from (select distinct each.day from unnest(offered) as each) as days;
   kept := take_their_places(without_conflicts(offered));
-  settled := settle_claims(kept);
+  settled := settle_claims(kept) + settle_new_repeats(kept);
   kept := without_conflicts(kept);
   moved_out := settle_days(kept, array(select place from places_of_days(kept) as place));
   kept := without_conflicts(kept);

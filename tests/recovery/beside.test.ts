@@ -8,12 +8,13 @@ import * as assert from "node:assert/strict";
 import { test } from "uvu";
 import { DAY_MS, startOfDay } from "../../actors/day.ts";
 import { addSeason } from "../../src/catalogue/seasons.ts";
+import { entityNumber } from "../../src/ledger/entity-id.ts";
 import { MirrorClient } from "../../src/ledger/mirror/node.ts";
 import { silentLogger } from "../../src/log.ts";
 import { countLost } from "../../src/publishing/journal-behind.ts";
 import { watchJournal } from "../../src/publishing/journal-watch.ts";
 import { recover } from "../../src/recovery/recover.ts";
-import { openPostgres } from "../../src/store/postgres.ts";
+import { openPostgres, type Sql } from "../../src/store/postgres.ts";
 import { startRewards } from "../../src/upkeep/offer-rewards.ts";
 import type { QueueMemory, RewardsQueue } from "../../src/upkeep/rewards-queue.ts";
 import { until } from "../support/processes.ts";
@@ -103,6 +104,22 @@ for (const worker of ["is started afterwards", "stays up"] as const) {
     await after.close();
   });
 }
+
+test("a star that repeats one which is just coming back gives way to it", async () => {
+  const fresh = await world.freshDatabase();
+  const source = await world.keepExports(sql);
+  const [wallet = ""] = world.wallets;
+  const lines: typeof source.lines = async function* (day) {
+    // After each look for repeats: it is refused where the last one still stands.
+    await world.cast(fresh.url, [{ wallet, target: "token/0.0.9001" }]).catch(() => undefined);
+    yield* source.lines(day);
+  };
+  const exports = { source: { ...source, lines }, days: await source.days() };
+  const { recovered } = await recover(world.recovery(fresh.sql, { exports, accepts: true }));
+  assert.equal(recovered, 4);
+  const stars = (from: Sql) => from`select id from star where wallet = ${entityNumber(wallet)}`;
+  assert.deepEqual([...(await stars(fresh.sql))], [...(await stars(sql))]);
+});
 
 test("a season that is added while stars come back has their points", async () => {
   const fresh = await world.freshDatabase();
