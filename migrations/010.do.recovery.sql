@@ -265,7 +265,9 @@ create type recovered_star as (
   voting_power integer, weight integer, base smallint, counted_a integer, bonus_b smallint,
   held_a bigint[], held_b bigint[], claimed_a bigint[], claimed_b bigint, holdings_read_at bigint,
   allowance_limit smallint, season_id uuid, free_votes smallint, premium_votes smallint,
-  rules smallint, xp smallint, seq bigint, mint_seq bigint);
+  rules smallint, xp smallint, seq bigint, mint_seq bigint,
+  -- The place on its mint of the star that gave way to it.
+  freed_seq bigint);
 
 -- The place of a star among those of its wallet's day by its instant, and how many there are. `was` is
 -- its place now; null: the journal lacks it.
@@ -428,7 +430,7 @@ $$;
 -- A star of a mint takes the place of the first one that gives way to it: later ones were decided beside that.
 create function take_their_places(stars recovered_star[]) returns recovered_star[]
 language sql stable as $$
-  select array_agg(jsonb_populate_record(each, jsonb_build_object('mint_seq', least(each.mint_seq, freed.seq))))
+  select array_agg(jsonb_populate_record(each, jsonb_build_object('freed_seq', freed.seq)))
   from unnest(stars) as each
   left join (
     select first_star, min(seq) as seq
@@ -525,12 +527,16 @@ begin
 end
 $$;
 
--- A place of a mint's history as an export tells it; the next one where it is taken, or not told.
-create function free_mint_place(mint text, told bigint) returns bigint
+-- The place of what comes back in its mint's history: the one that its export tells, where that is free and
+-- nothing that happened earlier stands behind it; else the place that was freed for it, or the end.
+create function free_mint_place(mint text, told bigint, freed bigint, of_instant bigint) returns bigint
 language sql as $$
-  select case when told is null or exists (select from mint_star where event_id = mint and seq = told)
-      or exists (select from claim_release where event_id = mint and seq = told)
-    then nextval('forever_mint_order') else told end
+  select case when told is null or freed < told
+      or exists (select from mint_star where event_id = mint and seq >= told
+        and (seq = told or instant_of_star_id(star_id) < of_instant))
+      or exists (select from claim_release where event_id = mint and seq >= told
+        and (seq = told or released_at < of_instant))
+    then coalesce(freed, nextval('forever_mint_order')) else told end
 $$;
 
 -- Claims, totals, places on mints and points of recovered stars, as `cast_stars` writes them.
@@ -548,8 +554,8 @@ begin
   on conflict (event_id) do update
     set weight = total.weight + excluded.weight, stars = total.stars + excluded.stars;
   insert into mint_star (event_id, seq, day, wallet, star_id)
-  select target_id, free_mint_place(target_id, mint_seq), day, wallet, id
-  from unnest(stars) as each where is_forever_mint order by coalesce(mint_seq, 0), each.at, id;
+  select target_id, free_mint_place(target_id, mint_seq, freed_seq, each.at), day, wallet, id
+  from unnest(stars) as each where is_forever_mint order by freed_seq, coalesce(mint_seq, 0), each.at, id;
   insert into item_day as total (target_type, target_id, day, weight, stars)
   select target_type, target_id, day, sum(weight), count(*) from unnest(stars)
   where target_type <> 'event'
@@ -594,8 +600,8 @@ begin
   select distinct run_id, check_day, 'manual', 'done', listed_at, released_at
   from json_to_recordset(given) as said (run_id uuid, check_day date, listed_at bigint, released_at bigint)
   on conflict do nothing;
-  select free_mint_place(said.event_id, said.seq) into number
-  from json_to_recordset(given) as said (event_id text, seq bigint) limit 1;
+  select free_mint_place(said.event_id, said.seq, null, said.released_at) into number
+  from json_to_recordset(given) as said (event_id text, seq bigint, released_at bigint) limit 1;
   perform setval('forever_mint_order', greatest((select last_value from forever_mint_order), number));
   for ended in select * from json_populate_recordset(null::claim_release, given) loop
     update serial_claim claim set released_at = ended.released_at
