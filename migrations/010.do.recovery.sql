@@ -274,21 +274,23 @@ create type recovered_star as (
 create type place_of_star as (
   id uuid, wallet bigint, day date, at bigint, was bigint, slot bigint, used bigint);
 
--- The places of every star of some wallets' days, those taken in included.
+-- The places of every star of some wallets' days, those taken in included. A place counts only stars that the
+-- journal has or is given now: with `serve` up, wallets star on between the pieces, and behind no gap.
 create function places_of_days(stars recovered_star[]) returns setof place_of_star
 language sql stable as $$
   select known.id, known.wallet, known.day, known.at, known.was,
-    row_number() over (partition by known.wallet, known.day order by known.at, known.id),
+    row_number() over (partition by known.wallet, known.day, known.is_here order by known.at, known.id),
     count(*) over (partition by known.wallet, known.day)
   from (
-    select id, wallet, day, at, max(was) as was
+    select id, wallet, day, at, max(was) as was, bool_or(is_here) as is_here
     from (
-      select said.star_id as id, said.wallet, said.day, said.at::bigint as at, null::bigint as was
+      select said.star_id as id, said.wallet, said.day, said.at::bigint as at, null::bigint as was,
+        said.star_id in (select each.id from unnest(stars) as each) as is_here
       from recovery_message said
       where (said.wallet, said.day) in (select each.wallet, each.day from unnest(stars) as each)
         and said.conflicts_with is null
       union all
-      select star.id, star.wallet, star.day, star.at::bigint, star.slot from star
+      select star.id, star.wallet, star.day, star.at::bigint, star.slot, true from star
       where (star.wallet, star.day) in (select each.wallet, each.day from unnest(stars) as each)
     ) as every
     group by id, wallet, day, at

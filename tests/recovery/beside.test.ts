@@ -160,4 +160,28 @@ test("a season that is added while stars come back has their points", async () =
   assert.deepEqual(shown, folded);
 });
 
+test("a wallet stars on between two pieces of a recovery that bring back its stars", async () => {
+  const [wallet = ""] = world.wallets;
+  await world.cast(settings.DATABASE_URL ?? "", [{ wallet, target: "token/0.0.9002" }]);
+  await world.publish(settings.DATABASE_URL ?? "");
+  const fresh = await world.freshDatabase();
+  await world.cast(fresh.url, [{ wallet, target: "token/0.0.9003" }]);
+  const source = await world.keepExports(sql);
+  const stars = () =>
+    fresh.sql`select target_id from star where wallet = ${entityNumber(wallet)} order by slot`;
+  const lines: typeof source.lines = async function* (day) {
+    for await (const line of source.lines(day)) {
+      // One of two has come back.
+      if ((await stars()).length === 2) {
+        await world.cast(fresh.url, [{ wallet, target: "token/0.0.9004" }]);
+      }
+      yield line;
+    }
+  };
+  const exports = { source: { ...source, lines }, days: await source.days() };
+  await recover(world.recovery(fresh.sql, { exports, accepts: true, piece: 1 }));
+  const items = (await stars()).map(({ target_id: id }) => id);
+  assert.deepEqual(items, ["0.0.9001", "0.0.9002", "0.0.9003", "0.0.9004"]);
+});
+
 test.run();
