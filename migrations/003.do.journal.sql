@@ -159,8 +159,8 @@ create table event_total (
   event_id text primary key,
   weight bigint not null check (weight >= 0),
   stars bigint not null,
-  -- How often the daily check has released claims of a forever mint: the version of its claims
-  -- that a star carries.
+  -- How often claims became free: the daily check released them on a forever mint, or a recovery took a
+  -- star out. The version of the claims that a star was decided on.
   releases bigint not null default 0
 );
 create table item_day (

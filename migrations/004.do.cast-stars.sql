@@ -21,7 +21,8 @@
 -- writing shows; then nothing of the batch is written, and the caller sends the rest again:
 --   claim    another commit claims a serial
 --   key      another commit binds the idempotency key
---   release  claims of its wallet, or on NFTs it brings, were released on the forever mint since the decision
+--   release  claims of its wallet, or on NFTs it brings, were released on the forever mint since the decision,
+--            or a recovery took a star of its event out
 --   held     the wallet whose claims the star would end has starred since its reading
 --   late     the statement had to wait until after the star's `not_after`
 --
@@ -169,8 +170,9 @@ begin
     select kept.id, wallet, at, idempotency, coalesce(event_totals.weight, item_days.weight) as total,
       event_totals.releases,
       -- What ends with the star itself is written down below, and no release yet.
-      is_forever_mint and kept.releases < event_totals.releases - (ends is not null)::integer
-        and is_released_since(kept.target_id, kept.releases, wallet, held_a, held_b) as is_overtaken,
+      kept.releases < event_totals.releases - (ends is not null)::integer
+        and is_released_since(kept.target_id, kept.releases, event_totals.releases - (ends is not null)::integer,
+          wallet, held_a, held_b) as is_overtaken,
       case when target_type = 'event'
         then (is_forever_mint and base > 0)::integer + cardinality(claimed_a) + (claimed_b is not null)::integer
         else 0 end as claims

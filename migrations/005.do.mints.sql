@@ -248,14 +248,16 @@ end
 $$;
 
 -- Whether one of a mint's releases after the n-th concerns a star: its wallet, or an NFT it brings.
--- Others leave its decision as it is, and many buyers at 00:00 UTC do not send each other back.
-create function is_released_since(mint text, n bigint, of_wallet bigint, of_a bigint[], of_b bigint[])
+-- Others leave its decision as it is, and many buyers at 00:00 UTC do not send each other back. Where one of
+-- them is not written down, a recovery took a star out (`set_aside_star`): that concerns every star.
+create function is_released_since(mint text, n bigint, up_to bigint, of_wallet bigint, of_a bigint[], of_b bigint[])
 returns boolean language plpgsql as $$
 begin
   -- Volatile, so it sees what committed while its statement waited for the mint's total.
-  perform from claim_release where event_id = mint and release > n
-    and (wallet = of_wallet or serial = any(case collection when 'A' then of_a else of_b end));
-  return found;
+  return (
+    select count(distinct release) < up_to - n
+      or coalesce(bool_or(wallet = of_wallet or serial = any(case collection when 'A' then of_a else of_b end)), false)
+    from claim_release where event_id = mint and release > n);
 end
 $$;
 

@@ -149,7 +149,7 @@ begin
     update star set slot = later.slot - 1 where day = of_day and id = later.id;
   end loop;
   if gone.target_type = 'event' then
-    update event_total set weight = weight - (gone.weight - ended), stars = stars - 1
+    update event_total set weight = weight - (gone.weight - ended), stars = stars - 1, releases = releases + 1
     where event_id = gone.target_id;
   else
     update item_day set weight = weight - gone.weight, stars = stars - 1
@@ -265,28 +265,32 @@ create type recovered_star as (
   voting_power integer, weight integer, base smallint, counted_a integer, bonus_b smallint,
   held_a bigint[], held_b bigint[], claimed_a bigint[], claimed_b bigint, holdings_read_at bigint,
   allowance_limit smallint, season_id uuid, free_votes smallint, premium_votes smallint,
-  rules smallint, xp smallint, seq bigint, mint_seq bigint);
+  rules smallint, xp smallint, seq bigint, mint_seq bigint,
+  -- The place on its mint of the star that gave way to it.
+  freed_seq bigint);
 
 -- The place of a star among those of its wallet's day by its instant, and how many there are. `was` is
 -- its place now; null: the journal lacks it.
 create type place_of_star as (
   id uuid, wallet bigint, day date, at bigint, was bigint, slot bigint, used bigint);
 
--- The places of every star of some wallets' days, those taken in included.
+-- The places of every star of some wallets' days, those taken in included. A place counts only stars that the
+-- journal has or is given now: with `serve` up, wallets star on between the pieces, and behind no gap.
 create function places_of_days(stars recovered_star[]) returns setof place_of_star
 language sql stable as $$
   select known.id, known.wallet, known.day, known.at, known.was,
-    row_number() over (partition by known.wallet, known.day order by known.at, known.id),
+    row_number() over (partition by known.wallet, known.day, known.is_here order by known.at, known.id),
     count(*) over (partition by known.wallet, known.day)
   from (
-    select id, wallet, day, at, max(was) as was
+    select id, wallet, day, at, max(was) as was, bool_or(is_here) as is_here
     from (
-      select said.star_id as id, said.wallet, said.day, said.at::bigint as at, null::bigint as was
+      select said.star_id as id, said.wallet, said.day, said.at::bigint as at, null::bigint as was,
+        said.star_id in (select each.id from unnest(stars) as each) as is_here
       from recovery_message said
       where (said.wallet, said.day) in (select each.wallet, each.day from unnest(stars) as each)
         and said.conflicts_with is null
       union all
-      select star.id, star.wallet, star.day, star.at::bigint, star.slot from star
+      select star.id, star.wallet, star.day, star.at::bigint, star.slot, true from star
       where (star.wallet, star.day) in (select each.wallet, each.day from unnest(stars) as each)
     ) as every
     group by id, wallet, day, at
@@ -410,10 +414,25 @@ begin
 end
 $$;
 
+-- With `serve` up, wallets may have starred the same items since all repeats were settled: those stars are set
+-- aside too. Returns how many.
+create function settle_new_repeats(stars recovered_star[]) returns bigint
+language sql as $$
+  select count(set_aside_star(other.id, each.day, each.id))
+  from unnest(stars) as each
+  cross join lateral (
+    -- In the order of one index: a partition that just grew has no statistics by which to choose it.
+    select id, target_type, target_id, is_forever_mint from star
+    where star.wallet = each.wallet and star.day = each.day order by slot limit 20) as other
+  where not each.is_forever_mint and not other.is_forever_mint and other.id <> each.id
+    and other.target_type = each.target_type and other.target_id = each.target_id
+    and consensus_of(each.id) < consensus_of(other.id) collate "C"
+$$;
+
 -- A star of a mint takes the place of the first one that gives way to it: later ones were decided beside that.
 create function take_their_places(stars recovered_star[]) returns recovered_star[]
 language sql stable as $$
-  select array_agg(jsonb_populate_record(each, jsonb_build_object('mint_seq', least(each.mint_seq, freed.seq))))
+  select array_agg(jsonb_populate_record(each, jsonb_build_object('freed_seq', freed.seq)))
   from unnest(stars) as each
   left join (
     select first_star, min(seq) as seq
@@ -451,7 +470,7 @@ begin
   perform ensure_star_partition(day)
     from (select distinct each.day from unnest(offered) as each) as days;
   kept := take_their_places(without_conflicts(offered));
-  settled := settle_claims(kept);
+  settled := settle_claims(kept) + settle_new_repeats(kept);
   kept := without_conflicts(kept);
   moved_out := settle_days(kept, array(select place from places_of_days(kept) as place));
   kept := without_conflicts(kept);
@@ -510,12 +529,16 @@ begin
 end
 $$;
 
--- A place of a mint's history as an export tells it; the next one where it is taken, or not told.
-create function free_mint_place(mint text, told bigint) returns bigint
+-- The place of what comes back in its mint's history: the one that its export tells, where that is free and
+-- nothing that happened earlier stands behind it; else the place that was freed for it, or the end.
+create function free_mint_place(mint text, told bigint, freed bigint, of_instant bigint) returns bigint
 language sql as $$
-  select case when told is null or exists (select from mint_star where event_id = mint and seq = told)
-      or exists (select from claim_release where event_id = mint and seq = told)
-    then nextval('forever_mint_order') else told end
+  select case when told is null or freed < told
+      or exists (select from mint_star where event_id = mint and seq >= told
+        and (seq = told or instant_of_star_id(star_id) < of_instant))
+      or exists (select from claim_release where event_id = mint and seq >= told
+        and (seq = told or released_at < of_instant))
+    then coalesce(freed, nextval('forever_mint_order')) else told end
 $$;
 
 -- Claims, totals, places on mints and points of recovered stars, as `cast_stars` writes them.
@@ -533,8 +556,8 @@ begin
   on conflict (event_id) do update
     set weight = total.weight + excluded.weight, stars = total.stars + excluded.stars;
   insert into mint_star (event_id, seq, day, wallet, star_id)
-  select target_id, free_mint_place(target_id, mint_seq), day, wallet, id
-  from unnest(stars) as each where is_forever_mint order by coalesce(mint_seq, 0), each.at, id;
+  select target_id, free_mint_place(target_id, mint_seq, freed_seq, each.at), day, wallet, id
+  from unnest(stars) as each where is_forever_mint order by freed_seq, coalesce(mint_seq, 0), each.at, id;
   insert into item_day as total (target_type, target_id, day, weight, stars)
   select target_type, target_id, day, sum(weight), count(*) from unnest(stars)
   where target_type <> 'event'
@@ -579,8 +602,8 @@ begin
   select distinct run_id, check_day, 'manual', 'done', listed_at, released_at
   from json_to_recordset(given) as said (run_id uuid, check_day date, listed_at bigint, released_at bigint)
   on conflict do nothing;
-  select free_mint_place(said.event_id, said.seq) into number
-  from json_to_recordset(given) as said (event_id text, seq bigint) limit 1;
+  select free_mint_place(said.event_id, said.seq, null, said.released_at) into number
+  from json_to_recordset(given) as said (event_id text, seq bigint, released_at bigint) limit 1;
   perform setval('forever_mint_order', greatest((select last_value from forever_mint_order), number));
   for ended in select * from json_populate_recordset(null::claim_release, given) loop
     update serial_claim claim set released_at = ended.released_at

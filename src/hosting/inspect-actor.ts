@@ -15,7 +15,7 @@ import { walkWalletDay } from "../journal/wallet-day-history.ts";
 import { runStatement, type Sql } from "../store/postgres.ts";
 import { type ActorName, formatActorName } from "./actor-name.ts";
 import type { ActorSource, Host } from "./host.ts";
-import type { MintSnapshots } from "./mint-snapshots.ts";
+import type { MintSnapshot, MintSnapshots } from "./mint-snapshots.ts";
 import type { Snapshots } from "./snapshots.ts";
 
 /** An actor as it is shown (contract, section 7). */
@@ -113,12 +113,12 @@ async function findWalletDay(
 /** The mint from its snapshot and what happened since, else from its live claims. */
 async function findMint(
   sql: Sql,
-  { mintSnapshots }: Resting,
+  resting: Resting,
   mint: string,
 ): Promise<{ readonly tables: EventTables; readonly source: ActorSource }> {
   const version = await readMintVersion(sql, mint);
-  const snapshot = (await mintSnapshots?.read(mint)) ?? null;
-  if (snapshot !== null && snapshot.tables.stars <= version.stars) {
+  const snapshot = await findMintSnapshot(sql, resting, mint);
+  if (snapshot !== null) {
     const { tables, seq } = snapshot;
     await foldMint(mint, tables, readMintHistory(sql, mint, { after: seq }));
     const isAhead = tables.stars > version.stars;
@@ -126,9 +126,26 @@ async function findMint(
       return { tables, source: "snapshot" };
     }
   }
-  const { live, upTo } = await readLiveMint(sql, mint);
-  await mintSnapshots?.write(mint, { seq: upTo, tables: live });
+  const { live, upTo, last } = await readLiveMint(sql, mint);
+  await resting.mintSnapshots?.write(mint, { seq: upTo, last, tables: live });
   return { tables: live, source: "journal" };
+}
+
+/** The mint's snapshot, where it is of this journal: an older copy and a recovery make another history. */
+async function findMintSnapshot(
+  sql: Sql,
+  { mintSnapshots }: Resting,
+  mint: string,
+): Promise<MintSnapshot | null> {
+  const snapshot = (await mintSnapshots?.read(mint)) ?? null;
+  if (snapshot === null) return null;
+  const { seq, last, tables } = snapshot;
+  const [row] = await runStatement(
+    sql<[{ stars: number; last: string | null }]>`
+      select count(*) as stars, (array_agg(star_id order by seq desc))[1] as last
+      from mint_star where event_id = ${mint} and seq <= ${seq}`,
+  );
+  return row.stars === tables.stars && row.last === last ? snapshot : null;
 }
 
 /** Enough to see whether a copy of a mint is up to date. */
@@ -182,8 +199,8 @@ export async function replayActor(sql: Sql, resting: Resting, name: ActorName): 
   return { id, equal: differences.length === 0, differences, rules: [...rules].sort(), replayed };
 }
 
-async function replayedMint(sql: Sql, { mintSnapshots }: Resting, mint: string) {
-  const snapshot = (await mintSnapshots?.read(mint)) ?? null;
+async function replayedMint(sql: Sql, resting: Resting, mint: string) {
+  const snapshot = await findMintSnapshot(sql, resting, mint);
   const compared = await compareMint(sql, mint);
   if (snapshot === null) return compared;
   await foldMint(
@@ -191,8 +208,7 @@ async function replayedMint(sql: Sql, { mintSnapshots }: Resting, mint: string) 
     snapshot.tables,
     readMintHistory(sql, mint, { after: snapshot.seq, upTo: compared.upTo }),
   );
-  const isNewer = snapshot.tables.stars > compared.tables.stars;
-  if (isNewer || isDeepStrictEqual(snapshot.tables, compared.tables)) return compared;
+  if (isDeepStrictEqual(snapshot.tables, compared.tables)) return compared;
   const difference = "the snapshot and what happened since make another mint";
   return { ...compared, differences: [...compared.differences, difference] };
 }

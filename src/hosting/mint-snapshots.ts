@@ -13,6 +13,8 @@ export type MintSnapshots = ReturnType<typeof createMintSnapshots>;
 
 export interface MintSnapshot {
   readonly seq: number;
+  /** The mint's newest star at that position; null before the first. */
+  readonly last: string | null;
   readonly tables: EventTables;
 }
 
@@ -24,7 +26,7 @@ export interface MintSnapshot {
 export const MINT_SNAPSHOT_WEIGHT_MAX = 3_000;
 
 /** Bumped when a machine or the shape changes: older and newer processes then ignore each other's. */
-const SCHEMA = 2;
+const SCHEMA = 3;
 const KEPT_SECONDS = 30 * 86_400;
 const READ_WITHIN_MS = 1_000;
 
@@ -34,6 +36,7 @@ const snapshotSchema = z.strictObject({
   rules: z.literal(RULES),
   mint: z.string(),
   seq: z.int(),
+  last: z.uuid().nullable(),
   weight: z.int(),
   stars: z.int(),
   A: attributions,
@@ -63,7 +66,7 @@ export function mintKey(mint: string): string {
   return `starboard:{forever-mint/${mint}}`;
 }
 
-function encode(mint: string, { seq, tables }: MintSnapshot): string {
+function encode(mint: string, { seq, last, tables }: MintSnapshot): string {
   const { weight, stars, A, B, wallets } = tables;
   const listOf = (counted: EventTables["A"]) =>
     [...counted].map(([serial, { wallet, starId }]) => [serial, wallet, starId]);
@@ -72,7 +75,7 @@ function encode(mint: string, { seq, tables }: MintSnapshot): string {
     value,
     context.votedOn,
   ]);
-  const snapshot = { schema: SCHEMA, rules: RULES, mint, seq, weight, stars };
+  const snapshot = { schema: SCHEMA, rules: RULES, mint, seq, last, weight, stars };
   return JSON.stringify({ ...snapshot, A: listOf(A), B: listOf(B), wallets: standings });
 }
 
@@ -92,7 +95,7 @@ function decode(mint: string, text: string): MintSnapshot | null {
     for (const [wallet, value, votedOn] of read.wallets) {
       tables.wallets.set(wallet, { value, context: { votedOn } });
     }
-    return { seq: read.seq, tables };
+    return { seq: read.seq, last: read.last, tables };
   } catch {
     return null;
   }

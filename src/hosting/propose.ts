@@ -71,7 +71,7 @@ export function propose(
     star,
     follows: stars.at(-1)?.id ?? null,
     claims,
-    releases: slice?.releases ?? 0,
+    releases: slice?.releases ?? null,
     ends: slice?.ends ?? [],
     message: messageOf(star),
     idempotency: intent.idempotency?.bind(star) ?? null,

@@ -110,8 +110,8 @@ export interface Slice {
   readonly counted: Counted;
   /** Forever mints: where the wallet stands. */
   readonly standing: Standing;
-  /** Forever mints: how many releases there were, the version that a star carries. */
-  readonly releases: number;
+  /** How often claims of the event had become free, the version that a star carries; null: of no claims. */
+  readonly releases: number | null;
   /** Forever mints: attributions of other wallets that the star proves lost; they end before it. */
   readonly ends: readonly MintEnd[];
 }
@@ -141,16 +141,12 @@ export async function loadSlices(sql: Sql, keys: readonly SliceKey[]): Promise<r
       : []),
   ]);
   if (asked.length === 0) return keys.map(() => NO_CLAIMS);
-  const mints = keys.flatMap((key, n) => (key.day === null ? [{ n, ...key }] : []));
   const rows = await runStatement(
     sql<ClaimRow[]>`
       with key as materialized (
         select * from unnest(${asked.map(({ n }) => n)}::int[], ${asked.map(({ event }) => event)}::text[],
           ${asked.map(({ day }) => day)}::date[], ${asked.map(({ collection }) => collection)}::text[],
           ${asked.map(({ serial }) => serial)}::bigint[]) as key (n, event_id, day, collection, serial)
-      ), mint as (
-        select * from unnest(${mints.map(({ n }) => n)}::int[], ${mints.map(({ event }) => event)}::text[],
-          ${mints.map(({ wallet }) => accountNumber(wallet))}::bigint[]) as mint (n, event_id, wallet)
       )
       select n, collection, serial, claim.wallet
       from key cross join lateral (
@@ -170,21 +166,22 @@ export async function loadSlices(sql: Sql, keys: readonly SliceKey[]): Promise<r
         limit 1
       ) claim
       union all
-      select n, 'carrier', claim.serial, mint.wallet
-      from mint cross join lateral (
+      select n, 'carrier', claim.serial, key.serial
+      from key cross join lateral (
         select serial from serial_claim
-        where serial_claim.event_id = mint.event_id and serial_claim.wallet = mint.wallet
+        where key.collection = 'base' and serial_claim.event_id = key.event_id
+          and serial_claim.wallet = key.serial
           and serial_claim.day is null and released_at is null and collection = 'B'
         limit 1
       ) claim
       union all
-      select n, 'releases', releases, mint.wallet
-      from mint join event_total on event_total.event_id = mint.event_id`,
+      select n, 'releases', releases, 0
+      from (select distinct n, event_id from key) as asked join event_total using (event_id)`,
   );
   const slices = keys.map(() => ({
     counted: { A: {} as Record<number, Attribution>, B: {} as Record<number, Attribution> },
     standing: "unstarred" as Standing,
-    releases: 0,
+    releases: null as number | null,
     ends: [],
   }));
   for (const { n, collection, serial, wallet } of rows) {
@@ -203,6 +200,6 @@ export async function loadSlices(sql: Sql, keys: readonly SliceKey[]): Promise<r
 export const NO_CLAIMS: Slice = {
   counted: NOTHING_COUNTED,
   standing: "unstarred",
-  releases: 0,
+  releases: null,
   ends: [],
 };

@@ -43,8 +43,8 @@ export interface DecidedStar {
   readonly follows: string | null;
   /** NFTs it uses up on its event; null where nothing is accounted. */
   readonly claims: Claims | null;
-  /** How many releases its forever mint had when it was decided; 0 elsewhere. */
-  readonly releases: number;
+  /** How often claims of its event had become free when it was decided; null where it knew of no claim. */
+  readonly releases: number | null;
   /** Attributions of other wallets on its forever mint that end with it, and before it. */
   readonly ends: readonly MintEnd[];
   /** The ledger message, canonical text. */

@@ -171,7 +171,7 @@ test("a mint is the same without Redis, and nothing is put there for it", async 
 });
 
 const oddMints: Readonly<Record<string, (good: string) => string>> = {
-  "of another schema": (good) => good.replace('"schema":2', '"schema":1'),
+  "of another schema": (good) => good.replace('"schema":3', '"schema":2'),
   "of other rules": (good) => good.replace('"rules":1', '"rules":2'),
   "of another mint": (good) => good.replace('"mint":"mint"', '"mint":"other"'),
   "a star short": (good) => good.replace('"stars":3', '"stars":2'),
@@ -188,6 +188,41 @@ for (const [name, change] of Object.entries(oddMints)) {
     assert.equal((await show(c, "forever-mint/mint")).source, "snapshot", "written anew");
   });
 }
+
+test("a mint's snapshot of another journal is thrown away, also where stars and weight are the same", async (c) => {
+  const shown = await show(c, "forever-mint/mint");
+  const database = await testDatabase({ migrated: true });
+  const other = await startEngine(database.url);
+  await seedDirectory(other.sql);
+  other.holdings.set("0.0.803", { collectionA: [1, 2], collectionB: [7] });
+  other.holdings.set("0.0.804", { collectionA: [3], collectionB: [8] });
+  for (const wallet of ["0.0.803", "0.0.803", "0.0.804"]) await other.cast(wallet, "event/mint");
+  const name = named("forever-mint/mint");
+  const replayed = await replayActor(other.sql, restingIn(c), name);
+  const mint = await showActor(other.sql, restingIn(c), name);
+  await other.close();
+  await database.close();
+  assert.deepEqual(replayed.differences, []);
+  assert.deepEqual([mint.source, mint.version], ["journal", shown.version]);
+  assert.deepEqual(Object.keys((mint.context as { wallets: object }).wallets), [
+    "0.0.803",
+    "0.0.804",
+  ]);
+});
+
+test("a mint's snapshot from before a star came back is thrown away", async (c) => {
+  await c.engine.sql`select setval('forever_mint_order', nextval('forever_mint_order') + 1)`;
+  await c.engine.cast("0.0.805", "event/mint");
+  await show(c, "forever-mint/mint");
+  // A recovery gives a star the place that its export tells.
+  await c.engine.cast("0.0.806", "event/mint");
+  await c.engine.sql.unsafe(`set session_replication_role = replica;
+    update mint_star set seq = (select max(seq) from mint_star) - 2 where wallet = 806;
+    reset session_replication_role`);
+  const replayed = await replay(c, "forever-mint/mint");
+  assert.deepEqual(replayed.differences, []);
+  assert.equal((await show(c, "forever-mint/mint")).source, "journal");
+});
 
 test("a mint too large to be taken from Redis at once has no snapshot", async (c) => {
   await c.engine

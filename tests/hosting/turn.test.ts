@@ -342,6 +342,44 @@ test("a star waits while a recovery takes another out of its wallet's day, and l
   assert.equal(bodyOf(await b.cast("0.0.537", "token/0.0.9004")).allowance.used, 3);
 });
 
+for (const id of ["mint", "meetup"]) {
+  test(`a star that a recovery overtakes counts the NFTs of the star that was taken out: ${id}`, async ({
+    a,
+  }) => {
+    a.holdings.set("0.0.540", { collectionA: [1, 2], collectionB: [] });
+    a.holdings.set("0.0.541", { collectionA: [2, 3], collectionB: [] });
+    const gone = bodyOf(await a.cast("0.0.540", `event/${id}`)).star;
+    const kept = bodyOf(await a.cast("0.0.540", "token/0.0.9001")).star;
+    let weights: number[] = [];
+    const { commit } = a.parts.casting;
+    const overtaken: typeof commit = async (decided, answerBy) => {
+      weights = [...weights, decided.star.weight];
+      // The decision knows of the other wallet's serial.
+      if (decided.star.weight === 2) {
+        await a.sql`select set_aside_star(${gone.id}, ${gone.day}, ${kept.id})`;
+      }
+      return commit(decided, answerBy);
+    };
+    const star = await castStar(
+      { ...a.parts.casting, commit: overtaken },
+      { voter: { wallet: "0.0.541" }, target: { type: "event", id }, idempotencyKey: null },
+    );
+    assert.equal(bodyOf(star).star.weight, 3, String(weights));
+    assert.deepEqual(weights.slice(-2), [2, 3]);
+    // A wallet that knows of no claim, and one that holds nothing, are not sent back for it.
+    for (const [wallet, serials] of [
+      [542, []],
+      [543, [9]],
+    ] as const) {
+      a.holdings.set(`0.0.${wallet}`, { collectionA: serials, collectionB: [] });
+      const batches = a.batches;
+      await a.cast(`0.0.${wallet}`, `event/${id}`);
+      assert.equal(a.batches, batches + 1);
+    }
+    assert.deepEqual(a.contradictions, []);
+  });
+}
+
 test("after a pass ended, a process that missed stars under it refuses with their true reason and count", async ({
   a,
   b,

@@ -8,12 +8,13 @@ import * as assert from "node:assert/strict";
 import { test } from "uvu";
 import { DAY_MS, startOfDay } from "../../actors/day.ts";
 import { addSeason } from "../../src/catalogue/seasons.ts";
+import { entityNumber } from "../../src/ledger/entity-id.ts";
 import { MirrorClient } from "../../src/ledger/mirror/node.ts";
 import { silentLogger } from "../../src/log.ts";
 import { countLost } from "../../src/publishing/journal-behind.ts";
 import { watchJournal } from "../../src/publishing/journal-watch.ts";
 import { recover } from "../../src/recovery/recover.ts";
-import { openPostgres } from "../../src/store/postgres.ts";
+import { openPostgres, type Sql } from "../../src/store/postgres.ts";
 import { startRewards } from "../../src/upkeep/offer-rewards.ts";
 import type { QueueMemory, RewardsQueue } from "../../src/upkeep/rewards-queue.ts";
 import { until } from "../support/processes.ts";
@@ -104,6 +105,22 @@ for (const worker of ["is started afterwards", "stays up"] as const) {
   });
 }
 
+test("a star that repeats one which is just coming back gives way to it", async () => {
+  const fresh = await world.freshDatabase();
+  const source = await world.keepExports(sql);
+  const [wallet = ""] = world.wallets;
+  const lines: typeof source.lines = async function* (day) {
+    // After each look for repeats: it is refused where the last one still stands.
+    await world.cast(fresh.url, [{ wallet, target: "token/0.0.9001" }]).catch(() => undefined);
+    yield* source.lines(day);
+  };
+  const exports = { source: { ...source, lines }, days: await source.days() };
+  const { recovered } = await recover(world.recovery(fresh.sql, { exports, accepts: true }));
+  assert.equal(recovered, 4);
+  const stars = (from: Sql) => from`select id from star where wallet = ${entityNumber(wallet)}`;
+  assert.deepEqual([...(await stars(fresh.sql))], [...(await stars(sql))]);
+});
+
 test("a season that is added while stars come back has their points", async () => {
   const fresh = await world.freshDatabase();
   const source = await world.keepExports(sql);
@@ -141,6 +158,30 @@ test("a season that is added while stars come back has their points", async () =
   await pool.end({ timeout: 1 });
   assert.equal(folded.length, 4);
   assert.deepEqual(shown, folded);
+});
+
+test("a wallet stars on between two pieces of a recovery that bring back its stars", async () => {
+  const [wallet = ""] = world.wallets;
+  await world.cast(settings.DATABASE_URL ?? "", [{ wallet, target: "token/0.0.9002" }]);
+  await world.publish(settings.DATABASE_URL ?? "");
+  const fresh = await world.freshDatabase();
+  await world.cast(fresh.url, [{ wallet, target: "token/0.0.9003" }]);
+  const source = await world.keepExports(sql);
+  const stars = () =>
+    fresh.sql`select target_id from star where wallet = ${entityNumber(wallet)} order by slot`;
+  const lines: typeof source.lines = async function* (day) {
+    for await (const line of source.lines(day)) {
+      // One of two has come back.
+      if ((await stars()).length === 2) {
+        await world.cast(fresh.url, [{ wallet, target: "token/0.0.9004" }]);
+      }
+      yield line;
+    }
+  };
+  const exports = { source: { ...source, lines }, days: await source.days() };
+  await recover(world.recovery(fresh.sql, { exports, accepts: true, piece: 1 }));
+  const items = (await stars()).map(({ target_id: id }) => id);
+  assert.deepEqual(items, ["0.0.9001", "0.0.9002", "0.0.9003", "0.0.9004"]);
 });
 
 test.run();

@@ -286,7 +286,10 @@ export async function stateOf(sql: Sql, { numbers }: { numbers: boolean }) {
         case when anchored_at is not null then 'anchored' end) as line
         from serial_claim order by event_id, day, collection, serial, star_id`,
     ),
-    events: await lines(sql`select event_total::text as line from event_total order by 1`),
+    // Without the version of the claims, which also counts the stars that a recovery took out.
+    events: await lines(
+      sql`select concat_ws(' ', event_id, weight, stars) as line from event_total order by 1`,
+    ),
     days: await lines(sql`select item_day::text as line from item_day order by 1`),
     hours: await lines(sql`select item_hour::text as line from item_hour order by 1`),
     scores: await lines(sql`select season_score::text as line from season_score order by 1`),

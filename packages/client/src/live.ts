@@ -54,8 +54,11 @@ export async function* followLive(
   try {
     while (!leaving.signal.aborted) {
       let waitMs = 0;
+      // Outside: no header can carry some ids, however often it is tried.
+      const headers = new Headers({ accept: "text/event-stream" });
+      if (position.id !== "") headers.set("last-event-id", position.id);
       try {
-        yield* readStream({ send, url, leaving: leaving.signal, onOpen }, position);
+        yield* readStream({ send, url, headers, leaving: leaving.signal, onOpen }, position);
       } catch (error) {
         const isRefusal = error instanceof StarboardError && error.status < 500;
         if (position.isOpening || (isRefusal && error.status !== 429)) throw error;
@@ -79,13 +82,14 @@ interface Position {
 interface Opening {
   readonly send: Send;
   readonly url: string;
+  readonly headers: Headers;
   readonly leaving: AbortSignal;
   readonly onOpen: LiveOptions["onOpen"];
 }
 
 /** One connection, from its opening to its end. */
 async function* readStream(
-  { send, url, leaving, onOpen }: Opening,
+  { send, url, headers, leaving, onOpen }: Opening,
   position: Position,
 ): AsyncGenerator<LiveEvent, void> {
   const cut = new AbortController();
@@ -93,10 +97,6 @@ async function* readStream(
   leaving.addEventListener("abort", end);
   let silence = setTimeout(end, SILENCE_MS);
   try {
-    const headers = {
-      accept: "text/event-stream",
-      ...(position.id && { "last-event-id": position.id }),
-    };
     const response = await send(url, { headers, signal: cut.signal });
     if (!response.ok) throw await refusalOf(response);
     position.isOpening = true;

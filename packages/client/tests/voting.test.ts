@@ -318,6 +318,18 @@ test("live starts after a given event, ends with its signal, and throws a refusa
   assert.deepEqual(await hear(client.live({ signal: abort.signal }), 1), []);
 });
 
+test("an id that no header can carry is refused at once, and not tried for ever", async () => {
+  const abort = new AbortController();
+  const fetch = async (): Promise<Response> => {
+    abort.abort();
+    throw new TypeError("network");
+  };
+  const { client } = answered([], { fetch });
+  const { signal } = abort;
+  await assert.rejects(client.live({ lastEventId: "d.8-☃", signal }).next(), TypeError);
+  assert.equal(signal.aborted, false);
+});
+
 test("live throws what its caller's own onOpen throws, and asks no more", async () => {
   const { asked, client } = answered([
     stream("retry: 1\nid: d.1-0\n\n"),

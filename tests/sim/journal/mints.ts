@@ -236,7 +236,7 @@ export function judgeEnded(journal: Journal, star: string, { mint, entries }: En
 /** `is_released_since`. */
 export function isReleasedSince({ ends }: Tables, star: StarRow): boolean {
   return [...ends].some(([{ collection, serial, wallet }, { mint, release }]) => {
-    if (mint !== star.target_id || release <= star.releases) return false;
+    if (mint !== star.target_id || release <= (star.releases ?? release)) return false;
     const brought = collection === "A" ? star.held_a : star.held_b;
     return wallet === star.wallet || brought.includes(serial);
   });

@@ -23,7 +23,7 @@ export interface StarRow {
   readonly claimed_b: number | null;
   readonly allowance_limit: number;
   readonly season_id: string | null;
-  readonly releases: number;
+  readonly releases: number | null;
   readonly not_after: number;
   readonly topic: "event" | "asset";
   readonly message: string;

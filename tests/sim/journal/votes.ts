@@ -71,13 +71,10 @@ export const voteStatements: readonly Statement[] = [
     name: "slices",
     phrase: "as key (n, event_id, day, collection, serial)",
     run: (given, { tables }) => {
-      const [places, events, days, collections, serials, ...mints] = given as [
+      const [places, events, days, collections, serials] = given as [
         number[],
         string[],
         (string | null)[],
-        string[],
-        number[],
-        number[],
         string[],
         number[],
       ];
@@ -88,21 +85,21 @@ export const voteStatements: readonly Statement[] = [
           const claim = tables.claims.get(key);
           return claim === undefined ? [] : [{ n, collection, serial, wallet: claim.wallet }];
         });
-        const [numbers, mintIds, owners] = mints;
-        const onMints = numbers.flatMap((n, at) => {
-          const [event, wallet] = [mintIds[at] ?? "", owners[at] ?? 0];
-          const carrier = tables.carriers.get(`${event}/${wallet}`);
-          const total = tables.eventTotals.get(event);
-          return [
-            ...(carrier === undefined
-              ? []
-              : [{ n, collection: "carrier", serial: carrier, wallet }]),
-            ...(total === undefined
-              ? []
-              : [{ n, collection: "releases", serial: total.releases, wallet }]),
-          ];
+        const carriers = places.flatMap((n, at) => {
+          const wallet = serials[at] ?? 0;
+          const serial =
+            collections[at] === "base" ? tables.carriers.get(`${events[at]}/${wallet}`) : undefined;
+          return serial === undefined ? [] : [{ n, collection: "carrier", serial, wallet }];
         });
-        return [...claims, ...onMints];
+        const releases = [...new Map(places.map((n, at) => [n, events[at] ?? ""]))].flatMap(
+          ([n, event]) => {
+            const total = tables.eventTotals.get(event);
+            return total === undefined
+              ? []
+              : [{ n, collection: "releases", serial: total.releases, wallet: 0 }];
+          },
+        );
+        return [...claims, ...carriers, ...releases];
       };
     },
   },
