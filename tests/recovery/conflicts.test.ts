@@ -81,18 +81,26 @@ test("more messages of a wallet's day than it has votes: the last ones on the le
 });
 
 test("an export of another server that claims what the journal counts: its star is a conflict", async () => {
-  const mint = [{ wallet: world.wallets[3] ?? "", target: "event/mint" }];
+  const wallet = world.wallets[3] ?? "";
+  const mint = { wallet, target: "event/mint" };
   const fresh = await world.freshDatabase();
-  await castAt(2, fresh, mint);
-  await castAt(3, lost(), mint);
+  await castAt(2, fresh, [mint]);
+  const tokens = [9001, 9002].map((token) => ({ wallet, target: `token/0.0.${token}` }));
+  await castAt(3, lost(), [mint, ...tokens]);
   const source = await world.keepExports(lost().sql);
   const exports = { source, days: await source.days() };
   const refused = await recover(world.recovery(fresh.sql, { exports }));
   assert.match(refused.unprovable.join(), /event-weight/);
   const { recovered, conflicts } = await recover(
-    world.recovery(fresh.sql, { exports, accepts: true }),
+    world.recovery(fresh.sql, { exports, accepts: true, piece: 1 }),
   );
-  assert.deepEqual([recovered, conflicts], [0, 1]);
+  assert.deepEqual([recovered, conflicts], [2, 1]);
+  // The stars of tokens came back first, when the conflict was not known yet.
+  const slots = await fresh.sql`select slot from star order by slot`;
+  assert.deepEqual(
+    slots.map(({ slot }) => slot),
+    [1, 2, 3],
+  );
   assert.deepEqual((await compareMint(fresh.sql, "mint")).differences, []);
 });
 
