@@ -4,7 +4,7 @@ import { judgeDecision, turnOf } from "../audit/judge-decision.ts";
 import { judgeRelease } from "../audit/mint-order.ts";
 import type { Ownerships } from "../audit/ownership.ts";
 import { type ExportChain, readExport } from "../audit/read-export.ts";
-import type { ExportHeader, ExportStar } from "../journal/export-format.ts";
+import type { ExportHeader, ExportRelease, ExportStar } from "../journal/export-format.ts";
 import type { StarMessage } from "../publishing/message.ts";
 import { parseStarMessage } from "../publishing/parse-message.ts";
 import { runStatement } from "../store/postgres.ts";
@@ -210,6 +210,12 @@ class Walk {
         const { releases } = next;
         const [first] = releases;
         if (first === undefined || (await writer.isKnown(releases))) continue;
+        if (!(await this.#haveStars(releases))) {
+          notes.ignore(
+            `mint ${first.mint}: a release of ${first.releasedAt} is of no star known here`,
+          );
+          continue;
+        }
         const found = await this.#machines.release(first, releases);
         if (isWithoutDoubt(`mint ${first.mint}`, found, notes)) await writer.release(releases);
         continue;
@@ -218,6 +224,13 @@ class Walk {
       await this.#count(line);
       await writer.star(rowOfLine(line, star, xp));
     }
+  }
+
+  /** Whether the stars that brought what ends are there; those of other topics may come by another run. */
+  async #haveStars(releases: readonly ExportRelease[]): Promise<boolean> {
+    const ids = releases.map(({ starId }) => starId);
+    const { staged, known } = await findStars(this.#recovery.sql, ids);
+    return ids.every((id) => staged.has(id) || known.has(id));
   }
 
   /** Decides the stars of a day that no export brought back. */
