@@ -222,6 +222,7 @@ interface FakeMirror {
 
 function fakeMirror({ token: answer, pages }: FakeMirror, limits: unknown[] = []) {
   const calls = new Map<string, number>();
+  // What a node answers may have any shape here.
   return {
     async token(id: string, given: unknown) {
       limits.push(given);
@@ -326,6 +327,7 @@ test("rounds: jittered, never two at once, slower while the source fails, ended 
   const waits: number[] = [];
   let rounds = 0;
   let under = 0;
+  // Nothing is ever answered.
   const failing = {
     token: async () => {
       rounds += 1;
