@@ -412,9 +412,11 @@ end
 $$;
 
 -- A star of a mint takes the place of the first one that gives way to it: later ones were decided beside that.
+-- Such a place is given as a negative number.
 create function take_their_places(stars recovered_star[]) returns recovered_star[]
 language sql stable as $$
-  select array_agg(jsonb_populate_record(each, jsonb_build_object('mint_seq', least(each.mint_seq, freed.seq))))
+  select array_agg(jsonb_populate_record(each, jsonb_build_object('mint_seq',
+    case when each.mint_seq < freed.seq then each.mint_seq else coalesce(-freed.seq, each.mint_seq) end)))
   from unnest(stars) as each
   left join (
     select first_star, min(seq) as seq
@@ -512,12 +514,16 @@ begin
 end
 $$;
 
--- A place of a mint's history as an export tells it; the next one where it is taken, or not told.
-create function free_mint_place(mint text, told bigint) returns bigint
+-- A place of a mint's history as an export tells it, or as one that gave way left it; the next one where it is
+-- not told, is taken, or stands before what happened earlier, whose own place was taken.
+create function free_mint_place(mint text, told bigint, of_at bigint) returns bigint
 language sql as $$
-  select case when told is null or exists (select from mint_star where event_id = mint and seq = told)
-      or exists (select from claim_release where event_id = mint and seq = told)
-    then nextval('forever_mint_order') else told end
+  select case when told is null
+      or exists (select from mint_star where event_id = mint
+        and (seq = abs(told) or told > 0 and seq > told and instant_of_star_id(star_id) < of_at))
+      or exists (select from claim_release where event_id = mint
+        and (seq = abs(told) or told > 0 and seq > told and released_at < of_at))
+    then nextval('forever_mint_order') else abs(told) end
 $$;
 
 -- Claims, totals, places on mints and points of recovered stars, as `cast_stars` writes them.
@@ -535,7 +541,7 @@ begin
   on conflict (event_id) do update
     set weight = total.weight + excluded.weight, stars = total.stars + excluded.stars;
   insert into mint_star (event_id, seq, day, wallet, star_id)
-  select target_id, free_mint_place(target_id, mint_seq), day, wallet, id
+  select target_id, free_mint_place(target_id, mint_seq, each.at), day, wallet, id
   from unnest(stars) as each where is_forever_mint order by coalesce(mint_seq, 0), each.at, id;
   insert into item_day as total (target_type, target_id, day, weight, stars)
   select target_type, target_id, day, sum(weight), count(*) from unnest(stars)
@@ -581,8 +587,8 @@ begin
   select distinct run_id, check_day, 'manual', 'done', listed_at, released_at
   from json_to_recordset(given) as said (run_id uuid, check_day date, listed_at bigint, released_at bigint)
   on conflict do nothing;
-  select free_mint_place(said.event_id, said.seq) into number
-  from json_to_recordset(given) as said (event_id text, seq bigint) limit 1;
+  select free_mint_place(said.event_id, said.seq, said.released_at) into number
+  from json_to_recordset(given) as said (event_id text, seq bigint, released_at bigint) limit 1;
   perform setval('forever_mint_order', greatest((select last_value from forever_mint_order), number));
   for ended in select * from json_populate_recordset(null::claim_release, given) loop
     update serial_claim claim set released_at = ended.released_at

@@ -99,9 +99,11 @@ class Walk {
     this.#hasLost ||= given.staged > 0;
     const done = given.hasExport ? await this.#readDay(day) : new Set<string>();
     if (done.size < given.staged) {
+      // Those that draw their numbers have pieces of their own: within one, they would not stand in order
+      // with those of which an export tells them.
       await this.#takeMints("9999-12-31");
+      await this.#parts.writer.flush();
       await this.#decideRest(day, done);
-      // They draw their numbers, above those that exports tell of other stars of a piece: those come later.
       await this.#parts.writer.flush();
     }
     this.#machines.closeDay();

@@ -62,6 +62,29 @@ test("a wallet that starred a forever mint once before the loss and twice after 
   assert.equal(ok, true, JSON.stringify(mismatches));
 });
 
+for (const decided of [1, 0]) {
+  const what = decided === 0 ? "the same export" : "no export";
+  test(`a star whose place on a mint is taken stands before the wallet's next one, which ${what} tells`, async () => {
+    const [, wallet = "", other = ""] = world.wallets;
+    const mint = [{ wallet, target: "event/mint" }];
+    await castAt(2, lost(), mint);
+    await world.goTo(lost().sql, decided, 5 * HOUR_MS);
+    await world.cast(lost().url, mint);
+    await world.publish(lost().url);
+    const kept = await world.keepExports(lost().sql);
+    const fresh = await world.freshDatabase();
+    await world.goTo(fresh.sql, 1, 6 * HOUR_MS);
+    await world.cast(fresh.url, [{ wallet: other, target: "event/mint" }]);
+    await world.publish(fresh.url);
+    const exports = { source: kept, days: world.days.slice(0, 1) };
+    const { recovered, unprovable } = await recover(world.recovery(fresh.sql, { exports }));
+    assert.deepEqual([recovered, unprovable], [2, []]);
+    assert.deepEqual((await compareMint(fresh.sql, "mint")).differences, []);
+    const { ok, mismatches } = await world.audit(fresh.sql);
+    assert.equal(ok, true, JSON.stringify(mismatches));
+  });
+}
+
 test("more messages of a wallet's day than it has votes: the last ones on the ledger give way, in pieces of any size", async () => {
   const [wallet = ""] = world.wallets;
   const stars = (from: number) =>
