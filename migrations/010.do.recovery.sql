@@ -519,10 +519,10 @@ $$;
 create function free_mint_place(mint text, told bigint, of_at bigint) returns bigint
 language sql as $$
   select case when told is null
-      or exists (select from mint_star where event_id = mint
-        and (seq = abs(told) or told > 0 and seq > told and instant_of_star_id(star_id) < of_at))
-      or exists (select from claim_release where event_id = mint
-        and (seq = abs(told) or told > 0 and seq > told and released_at < of_at))
+      or exists (select from mint_star where event_id = mint and seq >= abs(told)
+        and (seq = abs(told) or told > 0 and instant_of_star_id(star_id) < of_at))
+      or exists (select from claim_release where event_id = mint and seq >= abs(told)
+        and (seq = abs(told) or told > 0 and released_at < of_at))
     then nextval('forever_mint_order') else abs(told) end
 $$;
 

@@ -85,6 +85,20 @@ for (const decided of [1, 0]) {
   });
 }
 
+test("the place that a star on a mint leaves is that of the one it gives way to, not of another by its export", async () => {
+  const [, wallet = "", other = ""] = world.wallets;
+  const mint = { wallet, target: "event/mint" };
+  await castAt(2, lost(), [{ wallet: other, target: "event/mint" }, mint]);
+  const { keepExports, days } = world;
+  const exports = { source: await keepExports(lost().sql), days: days.slice(0, 1) };
+  const fresh = await world.freshDatabase();
+  await castAt(6, fresh, [mint]);
+  await castAt(7, fresh, [mint]);
+  const { recovered, conflicts } = await recover(world.recovery(fresh.sql, { exports }));
+  assert.deepEqual([recovered, conflicts], [2, 1]);
+  assert.deepEqual((await compareMint(fresh.sql, "mint")).differences, []);
+});
+
 test("more messages of a wallet's day than it has votes: the last ones on the ledger give way, in pieces of any size", async () => {
   const [wallet = ""] = world.wallets;
   const stars = (from: number) =>
