@@ -337,7 +337,7 @@ language sql as $$
   select count(set_aside_star(id, day, first_star)) from (select * from late where was is not null order by id) as beyond
 $$;
 
--- Makes room among the slots: stars that the journal has move behind those that came before them.
+-- Stars that the journal has move behind those that came before them, and close gaps of conflicts.
 create function move_slots(stars recovered_star[], places place_of_star[]) returns void
 language plpgsql as $$
 declare
@@ -350,7 +350,8 @@ begin
       where each.wallet = place.wallet and each.day = place.day limit 1) as one
     cross join lateral proved_allowance(one.first, place.at, place.used)
     where place.was <> place.slot
-    order by place.wallet, place.day, place.slot desc
+    -- No two stand in one place meanwhile: those that move up go from the last, the others from the first.
+    order by place.wallet, place.day, place.slot * sign(place.was - place.slot)
   loop
     update star set slot = moved.slot,
       allowance_limit = case when moved.slot > allowance_limit then moved.votes else allowance_limit end,
@@ -474,8 +475,9 @@ begin
   kept := without_conflicts(kept);
   moved_out := settle_days(kept, array(select place from places_of_days(kept) as place));
   kept := without_conflicts(kept);
-  places := array(select place from places_of_days(kept) as place);
-  perform move_slots(kept, places);
+  -- Of the conflicts' days too: an earlier piece may have left them a place.
+  places := array(select place from places_of_days(offered) as place);
+  perform move_slots(offered, places);
   perform setval('journal_seq', greatest((select last_value from journal_seq), max(each.seq)))
     from unnest(kept) as each having max(each.seq) is not null;
   perform setval('forever_mint_order', greatest((select last_value from forever_mint_order), max(each.mint_seq)))

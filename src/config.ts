@@ -16,6 +16,11 @@ const baseUrl = httpUrl.refine((text) => {
   const { origin, pathname, href } = new URL(text);
   return href === `${origin}${pathname}`;
 }, "must have no credentials, query or fragment");
+/** The URL of a store. Without a host its driver would take this machine's; it decodes each part. */
+const serverUrl = (protocol: RegExp, error: string) =>
+  z
+    .url({ protocol, hostname: /^[^,]+$/, error })
+    .regex(/^([^%]|%[\da-f]{2})*$/i, "has a % that must be written %25");
 /** What a URL takes as a host, by itself: no port, path or credentials with it. */
 const host = z
   .string()
@@ -64,13 +69,12 @@ const token = z.string().min(16, "needs at least 16 characters");
 
 const SOURCE = /^[A-Z][A-Z0-9_]{0,39}$/;
 
-const NODE = /^(?<address>[^=\s]+:\d{1,5})=(?<account>0\.0\.\d{1,12})$/;
+const NODE = /^(?<address>[^=\s/@]+:(?<port>[1-9]\d{0,4}))=(?<account>0\.0\.[1-9]\d{0,11})$/;
 const nodes = z.string().transform((text, context) =>
   list(text).map((entry) => {
-    const { address, account } = NODE.exec(entry)?.groups ?? {};
-    const port = Number(address?.split(":").at(-1));
-    if (address === undefined || account === undefined || port > 65_535) {
-      context.addIssue({ code: "custom", message: `"${entry}" is not host:port=0.0.n` });
+    const { address, account, port } = NODE.exec(entry)?.groups ?? {};
+    if (address === undefined || account === undefined || Number(port) > 65_535) {
+      context.addIssue({ code: "custom", message: "must be host:port=0.0.n, comma-separated" });
       return z.NEVER;
     }
     return { address, account };
@@ -85,17 +89,12 @@ export const settings = z.object({
     .describe("Port of the worker's /healthz, /readyz and /metrics; unset: none."),
   HOST: host.default("127.0.0.1").describe("Address that web and worker bind."),
   PUBLIC_URL: baseUrl.optional().describe("URL clients use; default http://HOST:PORT."),
-  DATABASE_URL: z
-    // Of several hosts the driver tries one after the other without a pause or an end.
-    .url({
-      protocol: /^postgres(ql)?$/,
-      hostname: /^[^,]*$/,
-      error: "must be a postgres:// URL of one host",
-    })
+  // Of several hosts the driver tries one after the other without a pause or an end.
+  DATABASE_URL: serverUrl(/^postgres(ql)?$/, "must be a postgres:// URL of one host")
     .optional()
     .describe("Postgres. `npm start` brings its own when this is unset."),
-  REDIS_URL: z
-    .url({ protocol: /^rediss?$/, error: "must be a redis:// URL" })
+  REDIS_URL: serverUrl(/^rediss?$/, "must be a redis:// URL of one host")
+    .regex(/^\w+:\/\/[^/?#]*(\/\d*)?([?#].*)?$/, "has a path that is no number of a database")
     .optional()
     .describe(
       "Redis (maxmemory-policy noeviction). `npm start` brings its own when this is unset.",
@@ -159,7 +158,7 @@ export const settings = z.object({
     .max(60, "must be at most 60 characters")
     .default("Starboard")
     .describe("What the pages call this directory."),
-  EXPLORER_URL: httpUrl
+  EXPLORER_URL: baseUrl
     .optional()
     .describe("Base of the explorer's pages; default: HashScan's for the public networks."),
   WALLETCONNECT_PROJECT_ID: matching(/^[A-Za-z0-9_-]{1,64}$/, "must be a project's id")

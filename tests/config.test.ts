@@ -72,6 +72,9 @@ test("a value outside its set or range is answered by what is allowed", () => {
           "MIRROR_NODE_URL must have no credentials, query or fragment",
         ] as const,
     ),
+    ...["prices", "ftp://host/secret", "//secret"].map(
+      (PRICE_URL) => [{ PRICE_URL }, "PRICE_URL must be an http(s) URL"] as const,
+    ),
     ...["one,TWO", "ONE", "ONE,ONE", "ONE,TWO,THREE"].map(
       (names) =>
         [
@@ -92,6 +95,39 @@ test("a database has one address, which moves in a failover", () => {
   assert.equal(readSettings({ DATABASE_URL: url }).DATABASE_URL, url);
 });
 
+test("a store's URL that its driver cannot read is refused by its name, and so is one without a host", () => {
+  const said: readonly (readonly [Record<string, string>, string])[] = [
+    [{ DATABASE_URL: "postgres://" }, "DATABASE_URL must be a postgres:// URL of one host"],
+    [{ DATABASE_URL: "postgres:///db" }, "DATABASE_URL must be a postgres:// URL of one host"],
+    [{ REDIS_URL: "redis://" }, "REDIS_URL must be a redis:// URL of one host"],
+    [
+      { DATABASE_URL: "postgres://u:50%off@h/db", REDIS_URL: "redis://:50%@h" },
+      "DATABASE_URL has a % that must be written %25; REDIS_URL has a % that must be written %25",
+    ],
+    [{ REDIS_URL: "redis://h/cache" }, "REDIS_URL has a path that is no number of a database"],
+  ];
+  for (const [environment, message] of said) assert.equal(refusal(environment), message);
+  const REDIS_URL = "rediss://u:p%25@h:6380/2?family=6";
+  assert.equal(readSettings({ REDIS_URL }).REDIS_URL, REDIS_URL);
+  assert.equal(readSettings({ REDIS_URL: "redis://h/" }).REDIS_URL, "redis://h/");
+});
+
+test("an explorer's URL is shown to everybody, and paths are put behind it: nothing else is in it", () => {
+  for (const EXPLORER_URL of [
+    "https://u:pw@x.example",
+    "https://x.example/?key=1",
+    "https://x.example/#a",
+  ])
+    assert.equal(
+      refusal({ EXPLORER_URL }),
+      "EXPLORER_URL must have no credentials, query or fragment",
+    );
+  assert.equal(
+    readSettings({ EXPLORER_URL: "https://x.example/main/" }).EXPLORER_URL,
+    "https://x.example/main/",
+  );
+});
+
 test("lists and nodes are read, and an invalid node is refused", () => {
   const { HEDERA_NODES, EVENT_SOURCES, MIRROR_NODE_URL } = readSettings({
     HEDERA_NODES: "127.0.0.2:5000=0.0.3, node.example:50211=0.0.4",
@@ -106,9 +142,10 @@ test("lists and nodes are read, and an invalid node is refused", () => {
   assert.equal(MIRROR_NODE_URL?.length, 2);
   assert.match(
     refusal({ HEDERA_NODES: "127.0.0.2:5000" }),
-    /HEDERA_NODES "127.0.0.2:5000" is not host:port=0.0.n/,
+    /^HEDERA_NODES must be host:port=0\.0\.n, comma-separated$/,
   );
-  assert.match(refusal({ HEDERA_NODES: "127.0.0.2:65536=0.0.3" }), /^HEDERA_NODES /);
+  for (const node of ["127.0.0.2:65536=0.0.3", "a:0=0.0.3", "a:1=0.0.0", "http://a:1=0.0.3"])
+    assert.match(refusal({ HEDERA_NODES: node }), /^HEDERA_NODES must be /, node);
   assert.match(refusal({ EVENT_SOURCES: "only-one" }), /EVENT_SOURCES/);
   assert.match(
     refusal({ EVENT_SOURCES: "SAME,SAME" }),

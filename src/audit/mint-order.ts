@@ -1,4 +1,5 @@
 import type { Day } from "../../actors/day.ts";
+import type { LossDecision } from "../../actors/forever-mint.ts";
 import type { EventTables } from "../../actors/whole.ts";
 import type { ExportRelease, ExportStar } from "../journal/export-format.ts";
 import { endsInWords, lossesOf, singleEnds } from "../journal/mint-end.ts";
@@ -63,6 +64,15 @@ function foldReleases(
     { event: first.mint, at: Date.parse(first.releasedAt), losses: lossesOf(releases) },
     reading,
   );
+  return judgeEnds(decision, first, releases);
+}
+
+/** Attributions that an export says ended together, against what the machine decides. */
+export function judgeEnds(
+  decision: LossDecision,
+  first: ExportRelease,
+  releases: readonly ExportRelease[],
+): readonly Mismatch[] {
   const expected = endsInWords(decision.weight, decision.releases.flatMap(singleEnds));
   const weight = releases.reduce((sum, release) => sum + release.weight, 0);
   const found = endsInWords(weight, releases);

@@ -81,7 +81,8 @@ export function openMirror(
 }
 
 function apiOf(given: Given): AuditOptions["api"] {
-  if (given.api === undefined) return null;
+  if (given.api === undefined && given.key === undefined) return null;
+  if (given.api === undefined) throw new Error("--key needs --api");
   if (given.key === undefined) throw new Error("--api needs --key");
   return { url: urlOf(given.api), key: given.key };
 }

@@ -1,6 +1,8 @@
 import { instant } from "../../actors/day.ts";
-import type { HistoryStar } from "./actor-history.ts";
-import type { ShownActor } from "./inspect-actor.ts";
+import type { Sql } from "../store/postgres.ts";
+import { actorHistory } from "./actor-history.ts";
+import type { ActorName } from "./actor-name.ts";
+import { type Resting, type ShownActor, showActor } from "./inspect-actor.ts";
 
 /**
  * An actor as JSON shows it, at `actors show`, `actors replay` and, with its history, over HTTP: the
@@ -15,8 +17,15 @@ export function actorBody<A extends Pick<ShownActor, "context">>(actor: A): A {
   return { ...actor, context: { ...(actor.context as object), stars: stars.map(withInstant) } };
 }
 
-/** The same with its history, at `/ops/api/actors/<id>` and at the console. */
-export function actorBodyWithHistory(actor: ShownActor, history: readonly HistoryStar[]) {
+/**
+ * The same with its history, at `/ops/api/actors/<id>` and at the console: a star that comes while both are
+ * read is in neither.
+ *
+ * @throws what `showActor` throws
+ */
+export async function actorWithHistory(sql: Sql, resting: Resting, name: ActorName) {
+  const actor = await showActor(sql, resting, name);
+  const history = await actorHistory(sql, name, actor.version);
   return { ...actorBody(actor), history: history.map(withInstant) };
 }
 

@@ -35,6 +35,8 @@ const day = z.string().refine(isDay);
 const hash = z.string().regex(/^[0-9a-f]{64}$/);
 const count = z.int().min(0);
 const serial = z.int().min(1);
+/** A number that the journal drew: those after it are exact in JSON too. */
+const place = z.int().min(1).max(1e15);
 /** Rising. */
 const serials = z.array(serial);
 
@@ -61,7 +63,7 @@ export const exportHeader = z.strictObject({
   /** They carry the base 1 alone: their holdings are not read. In the order of the setting. */
   excludedWallets: z.array(entityId),
   /** Leaderboard points that an accepted star credits. */
-  xpPerStar: count,
+  xpPerStar: count.max(1_000),
   /** The chain hash of the day before; `GENESIS` on the first; null while provisional. */
   previous: hash.nullable(),
   /**
@@ -117,7 +119,7 @@ export const exportLost = z.strictObject({
 export const exportStar = z.strictObject({
   kind: z.literal("star"),
   /** The journal's order; unique, with gaps. */
-  seq: z.int().min(1),
+  seq: place,
   id: z.uuid(),
   wallet: entityId,
   /** The message's `timestamp`. */
@@ -145,7 +147,7 @@ export const exportStar = z.strictObject({
    */
   scope: z.enum(["event-day", "forever-mint", "none"]),
   /** The place among the mint's stars and releases, in the order of their commits; else null. */
-  mintOrder: z.int().min(1).nullable(),
+  mintOrder: place.nullable(),
   /** 1 + A + bonus, from `held`. */
   votingPower: z.int().min(1),
   /** What it added to the counter: the sum of `breakdown`. */
@@ -171,7 +173,7 @@ export const exportStar = z.strictObject({
 export const exportRelease = z.strictObject({
   kind: z.literal("release"),
   mint: z.string(),
-  mintOrder: z.int().min(1),
+  mintOrder: place,
   runId: z.uuid(),
   /** The UTC day whose check it was: effective from its 00:00. */
   checkDay: day,

@@ -37,11 +37,12 @@ export function readOperatorKey(text: string): OperatorKey {
   if (der.startsWith(ECDSA_LEDGER_DER)) return ecdsa(der.slice(ECDSA_LEDGER_DER.length));
   const key = readDer(Buffer.from(der, "hex"));
   const { crv, d } = key?.export({ format: "jwk" }) ?? {};
-  if (d === undefined) throw new RangeError("not a private key in DER or raw hex");
+  if (d === undefined)
+    throw new RangeError("HEDERA_OPERATOR_KEY is no private key in DER or raw hex");
   const secret = Buffer.from(d, "base64url").toString("hex");
   if (crv === "Ed25519") return ed25519(secret);
   if (crv === "secp256k1") return ecdsa(secret);
-  throw new RangeError("not an ED25519 or ECDSA secp256k1 private key");
+  throw new RangeError("HEDERA_OPERATOR_KEY is no ED25519 or ECDSA secp256k1 private key");
 }
 
 function readDer(der: Buffer): KeyObject | undefined {
@@ -70,7 +71,7 @@ function ed25519(secret: string): OperatorKey {
 function ecdsa(secret: string): OperatorKey {
   const bytes = Buffer.from(secret, "hex");
   if (!secp256k1.utils.isValidSecretKey(bytes)) {
-    throw new RangeError("not an ECDSA secp256k1 private key");
+    throw new RangeError("HEDERA_OPERATOR_KEY is no ECDSA secp256k1 private key");
   }
   return {
     kind: "ecdsa",

@@ -2,8 +2,8 @@ import type { Hono } from "hono";
 import { explorerUrl, publicMirrorUrl } from "../addresses.ts";
 import type { SigningWallet } from "../cli/demo-wallet.ts";
 import type { HoldingsReader } from "../holdings/read-holdings.ts";
-import { actorHistory } from "../hosting/actor-history.ts";
-import { type Resting, showActor } from "../hosting/inspect-actor.ts";
+import { actorWithHistory } from "../hosting/actor-body.ts";
+import type { Resting } from "../hosting/inspect-actor.ts";
 import { listActors } from "../hosting/list-actors.ts";
 import { createApp, type Mount } from "../http/app.ts";
 import { consoleRoutes } from "../http/console/app.ts";
@@ -105,8 +105,7 @@ export function webRoutes(parts: Served): { app: Hono; fastPath: FastPath } {
   const ops = opsApi({
     access,
     listActors: (query) => listActors(reader, query),
-    showActor: (name) => showActor(reader, resting, name),
-    actorHistory: (name) => actorHistory(reader, name),
+    showActor: (name) => actorWithHistory(reader, resting, name),
     publishing: () => publishingState(reader),
     verdict: () => readVerdict(reader),
     attention: (query) => readAttention(parts.patientSql, query),

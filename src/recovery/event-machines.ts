@@ -1,7 +1,5 @@
 import { dayOf } from "../../actors/day.ts";
 import type { EventDecision } from "../../actors/event-day.ts";
-import type { LossDecision } from "../../actors/forever-mint.ts";
-import type { Loss } from "../../actors/nft-accounting.ts";
 import {
   decideLoss,
   type EventTables,
@@ -10,7 +8,11 @@ import {
   evolveMint,
 } from "../../actors/whole.ts";
 import { type EventTurn, takeStar } from "../audit/event-accounts.ts";
+import { judgeEnds } from "../audit/mint-order.ts";
+import type { Mismatch } from "../audit/report.ts";
 import { starsOfEventDay } from "../journal/event-history.ts";
+import type { ExportRelease } from "../journal/export-format.ts";
+import { lossesOf } from "../journal/mint-end.ts";
 import { mintFact, readMintHistory } from "../journal/mint-history.ts";
 import { runStatement, type Sql } from "../store/postgres.ts";
 import { PIECE_WITHIN_MS } from "./recovery.ts";
@@ -45,12 +47,23 @@ export class EventMachines {
     return takeStar(await this.#tablesAt(star), star);
   }
 
-  /** Decides what a mint loses, and takes it in. @param at epoch milliseconds */
-  async release(event: string, at: number, losses: readonly Loss[]): Promise<LossDecision> {
+  /**
+   * Decides what a mint loses by attributions that ended together, and takes it in where that is what their
+   * export tells.
+   *
+   * @returns what it tells otherwise
+   */
+  async release(
+    first: ExportRelease,
+    releases: readonly ExportRelease[],
+  ): Promise<readonly Mismatch[]> {
+    const { mint: event, releasedAt } = first;
+    const at = Date.parse(releasedAt);
     const tables = await this.#tablesAt({ event, isForeverMint: true, at });
-    const decision = decideLoss(event, tables, { type: "lost", losses });
-    evolveMint(event, tables, decision);
-    return decision;
+    const decision = decideLoss(event, tables, { type: "lost", losses: lossesOf(releases) });
+    const found = judgeEnds(decision, first, releases);
+    if (found.length === 0) evolveMint(event, tables, decision);
+    return found;
   }
 
   /** The forever mints that were looked at. */

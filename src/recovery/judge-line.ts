@@ -21,17 +21,14 @@ export function judgeLine(
     { ownerships, isExcluded: excludedWallets.includes(wallet), place },
   );
   const keys = { a: collections.a.key, b: collections.b.key };
-  return isWithoutDoubt(line, [...judgeStar(line, { day, keys }), ...serials.mismatches], notes);
+  const found = [...judgeStar(line, { day, keys }), ...serials.mismatches];
+  return isWithoutDoubt(`star ${line.id}`, found, notes);
 }
 
-/** Notes what was found against a star's line. @returns whether nothing was */
-export function isWithoutDoubt(
-  { id }: ExportStar,
-  found: readonly Mismatch[],
-  notes: Notes,
-): boolean {
+/** Notes what was found against a star or a release of an export. @returns whether nothing was */
+export function isWithoutDoubt(what: string, found: readonly Mismatch[], notes: Notes): boolean {
   for (const { kind, expected, found: seen } of found) {
-    notes.doubt(`star ${id}, ${kind}: expected ${expected}, its export says ${seen}`);
+    notes.doubt(`${what}, ${kind}: expected ${expected}, its export says ${seen}`);
   }
   return found.length === 0;
 }

@@ -1,10 +1,10 @@
-import type { Day } from "../../actors/day.ts";
+import { type Day, endOfDay, startOfDay } from "../../actors/day.ts";
 import { hasMoved } from "../audit/events-without-export.ts";
 import { judgeDecision, turnOf } from "../audit/judge-decision.ts";
+import { judgeRelease } from "../audit/mint-order.ts";
 import type { Ownerships } from "../audit/ownership.ts";
-import { readExport } from "../audit/read-export.ts";
-import type { ExportHeader, ExportStar } from "../journal/export-format.ts";
-import { lossesOf } from "../journal/mint-end.ts";
+import { type ExportChain, readExport } from "../audit/read-export.ts";
+import type { ExportHeader, ExportRelease, ExportStar } from "../journal/export-format.ts";
 import type { StarMessage } from "../publishing/message.ts";
 import { parseStarMessage } from "../publishing/parse-message.ts";
 import { runStatement } from "../store/postgres.ts";
@@ -83,6 +83,10 @@ class Walk {
   readonly #mints = new MintHappenings();
   /** Mints of which a star was decided without an export. */
   readonly #undated = new Set<string>();
+  /** Of the day before, where its export is final. */
+  #chain: ExportChain | undefined;
+  /** Whether a star of this day or an earlier one is missing: histories go back to the first. */
+  #hasLost = false;
 
   constructor(recovery: Recovery, parts: WalkParts) {
     this.#recovery = recovery;
@@ -92,10 +96,15 @@ class Walk {
   }
 
   async day(day: Day, given: { staged: number; hasExport: boolean }): Promise<void> {
+    this.#hasLost ||= given.staged > 0;
     const done = given.hasExport ? await this.#readDay(day) : new Set<string>();
     if (done.size < given.staged) {
+      // Those that draw their numbers have pieces of their own: within one, they would not stand in order
+      // with those of which an export tells them.
       await this.#takeMints("9999-12-31");
+      await this.#parts.writer.flush();
       await this.#decideRest(day, done);
+      await this.#parts.writer.flush();
     }
     this.#machines.closeDay();
   }
@@ -126,12 +135,15 @@ class Walk {
     if (exports === null) return done;
     // The reader takes what its hearer throws for a damaged export: it must not hear of it.
     let failure: { readonly error: unknown } | undefined;
-    await readExport(
+    const isNext = this.#chain !== undefined && endOfDay(this.#chain.day) === startOfDay(day);
+    const before = isNext ? this.#chain : undefined;
+    const read = await readExport(
       exports.source,
-      { day, before: undefined },
+      { day, before },
       {
         header: (read) => {
-          header = read;
+          // Another day's file under this name tells nothing of this one.
+          if (read.day === day) header = read;
         },
         star: async (line) => {
           lines.push(line);
@@ -140,13 +152,18 @@ class Walk {
             failure = { error };
           });
         },
-        release: (release) => this.#mints.addRelease(release, day),
+        release: (release) => {
+          const found = this.#hasLost ? judgeRelease(release, this.#parts.ownerships) : [];
+          if (header === undefined || !isWithoutDoubt(`mint ${release.mint}`, found, notes)) return;
+          this.#mints.addRelease(release, day);
+        },
         rejoined: () => undefined,
         broken: ({ expected, found }) =>
           notes.doubt(`export of ${day}: expected ${expected}, found ${found}`),
       },
     );
     if (failure !== undefined) throw failure.error;
+    this.#chain = read.hash === null ? undefined : read;
     await take();
     // Stars and releases of the day before are complete by now.
     await this.#takeMints(day);
@@ -163,6 +180,7 @@ class Walk {
       lines.map(({ id }) => id),
     );
     for (const line of lines) {
+      if (done.has(line.id)) continue;
       const star = staged.get(line.id);
       if (star === undefined || star.message !== line.message) {
         if (!known.has(line.id))
@@ -183,25 +201,38 @@ class Walk {
   /** Takes a star of an export into its event, and says where the machine decides otherwise. */
   async #count(line: ExportStar): Promise<void> {
     const decision = await this.#machines.count(turnOf(line));
-    isWithoutDoubt(line, judgeDecision(line, decision), this.#parts.notes);
+    isWithoutDoubt(`star ${line.id}`, judgeDecision(line, decision), this.#parts.notes);
   }
 
   /** Writes what exports record of mints on days before this one. */
   async #takeMints(before: Day): Promise<void> {
-    const { writer } = this.#parts;
+    const { notes, writer } = this.#parts;
     for (const next of this.#mints.takeBefore(before)) {
       if ("releases" in next) {
         const { releases } = next;
         const [first] = releases;
         if (first === undefined || (await writer.isKnown(releases))) continue;
-        await this.#machines.release(first.mint, Date.parse(first.releasedAt), lossesOf(releases));
-        await writer.release(releases);
+        if (!(await this.#haveStars(releases))) {
+          notes.ignore(
+            `mint ${first.mint}: a release of ${first.releasedAt} is of no star known here`,
+          );
+          continue;
+        }
+        const found = await this.#machines.release(first, releases);
+        if (isWithoutDoubt(`mint ${first.mint}`, found, notes)) await writer.release(releases);
         continue;
       }
       const { line, star, xp } = next;
       await this.#count(line);
       await writer.star(rowOfLine(line, star, xp));
     }
+  }
+
+  /** Whether the stars that brought what ends are there; those of other topics may come by another run. */
+  async #haveStars(releases: readonly ExportRelease[]): Promise<boolean> {
+    const ids = releases.map(({ starId }) => starId);
+    const { staged, known } = await findStars(this.#recovery.sql, ids);
+    return ids.every((id) => staged.has(id) || known.has(id));
   }
 
   /** Decides the stars of a day that no export brought back. */

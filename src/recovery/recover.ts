@@ -1,3 +1,4 @@
+import { dayOf, startOfDay } from "../../actors/day.ts";
 import type { Ownerships } from "../audit/ownership.ts";
 import { readOwnerships } from "../audit/read-ownership.ts";
 import { LAG_MS } from "../audit/rebuild-weights.ts";
@@ -71,7 +72,7 @@ async function forgetMarks(sql: Sql): Promise<void> {
   );
 }
 
-/** Histories since the first star that is missing; nothing is read where none is. */
+/** Histories since the day of the first star that is missing; nothing is read where none is. */
 async function readHistories({ sql, mirror, settings, onProgress }: Recovery): Promise<Ownerships> {
   const [row] = await runStatement(
     sql<[{ first: number | null }]>`select min(at) as first from recovery_message`,
@@ -81,7 +82,7 @@ async function readHistories({ sql, mirror, settings, onProgress }: Recovery): P
   return readOwnerships({
     mirror,
     collections: { a: settings.collections.a.id, b: settings.collections.b.id },
-    since: row.first - LAG_MS,
+    since: startOfDay(dayOf(row.first)) - LAG_MS,
     onProgress: (nfts) => onProgress("NFTs", nfts, null),
   });
 }

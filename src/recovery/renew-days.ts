@@ -58,6 +58,7 @@ async function readGiven(exports: Recovery["exports"], day: Day) {
   if (!exports?.days.includes(day)) return none;
   try {
     const given = await readHeader(exports.source, day);
+    if (given.day !== day) return none;
     return { given, sha256: given.final ? await hashOf(exports, day) : null };
   } catch {
     return none;

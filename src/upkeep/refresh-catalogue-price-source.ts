@@ -1,6 +1,5 @@
 import { Agent, request } from "undici";
 import { z } from "zod";
-import { ConfigurationError } from "../config.ts";
 
 /**
  * Where prices come from: any HTTP service, or a small adapter before one, that answers
@@ -38,11 +37,8 @@ const answerSchema = z.object({ tokens: z.array(z.unknown()).max(10 * IDS_PER_RE
 const usd = z.number().min(0).nullable().default(null);
 const entrySchema = z.object({ id: z.string(), price: usd, marketCap: usd });
 
-/** @throws ConfigurationError when `url` is no http(s) URL; it is never repeated: it may hold a key */
+/** @param url `PRICE_URL`; it is never repeated: it may hold a key */
 export function priceSource(url: string): PriceSource {
-  if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol)) {
-    throw new ConfigurationError("PRICE_URL must be an http(s) URL");
-  }
   const dispatcher = new Agent({
     connections: 1,
     maxResponseSize: BODY_BYTES_MAX,

@@ -91,6 +91,11 @@ for (const [what, args, line] of [
     /--api needs --key/,
   ],
   [
+    "a key without an API, whose rankings would not be read",
+    ["--mirror", "http://127.0.0.2:9", ...FLAGS, "--key", "k"],
+    /--key needs --api/,
+  ],
+  [
     "no exports there",
     ["--mirror", "http://127.0.0.2:9", "--export", "nowhere"],
     /^exports cannot be read: /,

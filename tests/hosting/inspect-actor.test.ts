@@ -6,6 +6,7 @@
 import * as assert from "node:assert/strict";
 import { suite } from "uvu";
 import { DAY_MS, dayOf, startOfDay } from "../../actors/day.ts";
+import { actorWithHistory } from "../../src/hosting/actor-body.ts";
 import { type ActorName, formatActorName, parseActorName } from "../../src/hosting/actor-name.ts";
 import { replayActor, type ShownActor, showActor } from "../../src/hosting/inspect-actor.ts";
 import { type ActorQuery, type ListedActor, listActors } from "../../src/hosting/list-actors.ts";
@@ -95,6 +96,27 @@ test("an actor is shown by its public name: state, context, version, source", as
   assert.deepEqual([mint.state, mint.version], ["collecting", 3]);
   const unknown = await show(c, `wallet-day/0.0.5/${c.day}`);
   assert.deepEqual([unknown.state, unknown.version, unknown.source], ["open", 0, "journal"]);
+});
+
+test("an actor's history is that of its state, also where a star comes while both are read", async (c) => {
+  c.engine.holdings.set("0.0.803", { collectionA: [], collectionB: [] });
+  for (const [id, wallet, target, stars] of [
+    [`wallet-day/${WALLET}/${c.day}`, WALLET, "token/0.0.9002", 4],
+    [`event-day/meetup/${c.day}`, "0.0.803", "event/meetup", 2],
+    ["forever-mint/mint", "0.0.803", "event/mint", 3],
+  ] as const) {
+    const castMeanwhile = new Proxy(c.engine.sql, {
+      apply(sql, self, args) {
+        const query = Reflect.apply(sql, self, args);
+        const isHistory = String(args[0]).includes('as "votingPower"');
+        return isHistory ? c.engine.cast(wallet, target).then(() => query) : query;
+      },
+    });
+    const { version, history } = await actorWithHistory(castMeanwhile, restingIn(c), named(id));
+    assert.deepEqual([version, history.length], [stars, stars], id);
+    const now = await actorWithHistory(c.engine.sql, restingIn(c), named(id));
+    assert.deepEqual(now.history.slice(1), history, id);
+  }
 });
 
 test("what the journal makes equals what is live (A26 replay, P8)", async (c) => {

@@ -50,7 +50,7 @@ test("the same 64 digits are two keys: without 0x ED25519, with it ECDSA", () =>
   assert.equal(readOperatorKey(`0x${digits}`).kind, "ecdsa");
 });
 
-test("an invalid private key is refused, and never repeated", () => {
+test("an invalid private key is refused by the setting's name, and never repeated", () => {
   const p256 = generateKeyPairSync("ec", { namedCurve: "P-256" }).privateKey;
   const texts = [
     hex(p256, "pkcs8"),
@@ -65,7 +65,9 @@ test("an invalid private key is refused, and never repeated", () => {
     assert.throws(
       () => readOperatorKey(text),
       (error: Error) =>
-        error instanceof RangeError && (text === "" || !error.message.includes(text)),
+        error instanceof RangeError &&
+        error.message.startsWith("HEDERA_OPERATOR_KEY is no ") &&
+        (text === "" || !error.message.includes(text)),
       text,
     );
   }

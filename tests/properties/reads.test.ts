@@ -340,12 +340,14 @@ function actions(oracle: Oracle, played: Played, random: ReturnType<typeof dice>
     if (type !== "event") {
       const country =
         typeof given.country === "string" ? { country: given.country.toUpperCase() } : {};
+      // A record made of what was given, and of the defaults above.
       return { ...shown[type], ...rest, ...common, ...country } as unknown as Entry;
     }
     const startsAt = at("startsAt") ?? 0;
     const usual =
       given.eventType === "MINT_EVENT" ? startsAt + 7 * DAY_MS : midnight(startsAt) + DAY_MS;
     const endsAt = given.isForeverMint === true ? null : (at("endsAt") ?? usual);
+    // As above.
     return { ...shown.event, ...rest, ...common, startsAt, endsAt } as unknown as Entry;
   };
   return {

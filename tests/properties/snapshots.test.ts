@@ -110,6 +110,7 @@ function lyingRedis(nextLie: () => string, handedOut: (lie: string) => void) {
     pExpireAt: async () => 1,
     hmGet: async (_: string, wallets: readonly string[]) => wallets.map(answer),
   };
+  // The commands that snapshots use, and no others.
   return { redis: redis as unknown as Redis, flush: () => written.clear() };
 }
 

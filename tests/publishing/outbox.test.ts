@@ -228,7 +228,7 @@ test("a second message of a star, later than its first one, is a finding", async
   }));
   const reading = { topicId, sequenceNumber: 0, runningHash: null, payer: by.payer };
   const verdicts = await rig.sql.begin(async (sql) => {
-    // As on a long outbox: row by row.
+    // As on a long outbox: row by row. A transaction asks as a pool does.
     await sql`set local enable_hashjoin = off`;
     await sql`set local enable_mergejoin = off`;
     return readTopicOn(sql as unknown as Sql, reading, page);

@@ -62,6 +62,43 @@ test("a wallet that starred a forever mint once before the loss and twice after 
   assert.equal(ok, true, JSON.stringify(mismatches));
 });
 
+for (const decided of [1, 0]) {
+  const what = decided === 0 ? "the same export" : "no export";
+  test(`a star whose place on a mint is taken stands before the wallet's next one, which ${what} tells`, async () => {
+    const [, wallet = "", other = ""] = world.wallets;
+    const mint = [{ wallet, target: "event/mint" }];
+    await castAt(2, lost(), mint);
+    await world.goTo(lost().sql, decided, 5 * HOUR_MS);
+    await world.cast(lost().url, mint);
+    await world.publish(lost().url);
+    const kept = await world.keepExports(lost().sql);
+    const fresh = await world.freshDatabase();
+    await world.goTo(fresh.sql, 1, 6 * HOUR_MS);
+    await world.cast(fresh.url, [{ wallet: other, target: "event/mint" }]);
+    await world.publish(fresh.url);
+    const exports = { source: kept, days: world.days.slice(0, 1) };
+    const { recovered, unprovable } = await recover(world.recovery(fresh.sql, { exports }));
+    assert.deepEqual([recovered, unprovable], [2, []]);
+    assert.deepEqual((await compareMint(fresh.sql, "mint")).differences, []);
+    const { ok, mismatches } = await world.audit(fresh.sql);
+    assert.equal(ok, true, JSON.stringify(mismatches));
+  });
+}
+
+test("the place that a star on a mint leaves is that of the one it gives way to, not of another by its export", async () => {
+  const [, wallet = "", other = ""] = world.wallets;
+  const mint = { wallet, target: "event/mint" };
+  await castAt(2, lost(), [{ wallet: other, target: "event/mint" }, mint]);
+  const { keepExports, days } = world;
+  const exports = { source: await keepExports(lost().sql), days: days.slice(0, 1) };
+  const fresh = await world.freshDatabase();
+  await castAt(6, fresh, [mint]);
+  await castAt(7, fresh, [mint]);
+  const { recovered, conflicts } = await recover(world.recovery(fresh.sql, { exports }));
+  assert.deepEqual([recovered, conflicts], [2, 1]);
+  assert.deepEqual((await compareMint(fresh.sql, "mint")).differences, []);
+});
+
 test("more messages of a wallet's day than it has votes: the last ones on the ledger give way, in pieces of any size", async () => {
   const [wallet = ""] = world.wallets;
   const stars = (from: number) =>
@@ -81,18 +118,26 @@ test("more messages of a wallet's day than it has votes: the last ones on the le
 });
 
 test("an export of another server that claims what the journal counts: its star is a conflict", async () => {
-  const mint = [{ wallet: world.wallets[3] ?? "", target: "event/mint" }];
+  const wallet = world.wallets[3] ?? "";
+  const mint = { wallet, target: "event/mint" };
   const fresh = await world.freshDatabase();
-  await castAt(2, fresh, mint);
-  await castAt(3, lost(), mint);
+  await castAt(2, fresh, [mint]);
+  const tokens = [9001, 9002].map((token) => ({ wallet, target: `token/0.0.${token}` }));
+  await castAt(3, lost(), [mint, ...tokens]);
   const source = await world.keepExports(lost().sql);
   const exports = { source, days: await source.days() };
   const refused = await recover(world.recovery(fresh.sql, { exports }));
   assert.match(refused.unprovable.join(), /event-weight/);
   const { recovered, conflicts } = await recover(
-    world.recovery(fresh.sql, { exports, accepts: true }),
+    world.recovery(fresh.sql, { exports, accepts: true, piece: 1 }),
   );
-  assert.deepEqual([recovered, conflicts], [0, 1]);
+  assert.deepEqual([recovered, conflicts], [2, 1]);
+  // The stars of tokens came back first, when the conflict was not known yet.
+  const slots = await fresh.sql`select slot from star order by slot`;
+  assert.deepEqual(
+    slots.map(({ slot }) => slot),
+    [1, 2, 3],
+  );
   assert.deepEqual((await compareMint(fresh.sql, "mint")).differences, []);
 });
 

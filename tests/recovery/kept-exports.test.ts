@@ -5,7 +5,8 @@
  * recovered.
  */
 import * as assert from "node:assert/strict";
-import { rmSync, statSync, truncateSync } from "node:fs";
+import { createHash } from "node:crypto";
+import { copyFileSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "uvu";
 import { openExportSource } from "../../src/audit/export-source.ts";
@@ -23,9 +24,12 @@ test.before.each(async () => {
 test.after.each(() => world.close());
 
 /** Stars on some days, which are final then. @returns the folder of their exports */
-async function finalDays(days: readonly number[], targets = ["token/0.0.9001"]): Promise<string> {
+async function finalDays(
+  days: readonly number[],
+  targets = ["token/0.0.9001"],
+  wallet = world.wallets[0] ?? "",
+): Promise<string> {
   const { sql, settings } = world.network;
-  const [wallet = ""] = world.wallets;
   for (const day of days) {
     await world.goTo(sql, day, 2 * HOUR_MS);
     await world.cast(
@@ -90,6 +94,116 @@ test("a star of a forever mint comes back with the points that its day gave", as
   await recover(world.recovery(sql, { exports: await exportsIn(folder), settings }));
   const { stars, scores } = await stateOf(sql, { numbers: true });
   assert.deepEqual([stars, scores], [before.stars, before.scores]);
+});
+
+test("stars of a mint whose day has no export stand before those of later exports", async () => {
+  const folder = await finalDays([0, 1, 2], ["event/mint", "token/0.0.9001"], world.wallets[1]);
+  const before = await stateOf(world.network.sql, { numbers: true });
+  for (const gone of [0, 1]) {
+    const { sql } = await world.freshDatabase();
+    const { source, days } = await exportsIn(folder);
+    const exports = { source, days: days.filter((day) => day !== world.days[gone]) };
+    const { exact, unprovable } = await recover(world.recovery(sql, { exports }));
+    assert.deepEqual([exact.length, unprovable], [2, []]);
+    assert.deepEqual((await stateOf(sql, { numbers: true })).mints, before.mints);
+    const { ok, mismatches } = await world.audit(sql);
+    assert.equal(ok, true, JSON.stringify(mismatches));
+  }
+});
+
+type Line = Record<string, unknown>;
+
+/** Changes the lines of an export but the last, which gets their hash. */
+function forge(folder: string, day: string, change: (lines: readonly Line[]) => readonly Line[]) {
+  const file = join(folder, `${day}.ndjson`);
+  const lines: Line[] = readFileSync(file, "utf8")
+    .trim()
+    .split("\n")
+    .map((line) => JSON.parse(line));
+  const footer = lines.at(-1);
+  const sha256Of = (text: string) => createHash("sha256").update(text).digest("hex");
+  const body = change(lines.slice(0, -1)).map((line) => `${JSON.stringify(line)}\n`);
+  const sha256 = sha256Of(body.join(""));
+  const chain = sha256Of(`${lines[0]?.previous}${sha256}`);
+  writeFileSync(file, `${body.join("")}${JSON.stringify({ ...footer, sha256, chain })}\n`);
+}
+
+/** What a recovery of an empty database says against the exports of a folder; it writes nothing. */
+async function doubtsOf(folder: string): Promise<string> {
+  const { sql } = await world.freshDatabase();
+  const { unprovable, written } = await recover(
+    world.recovery(sql, { exports: await exportsIn(folder) }),
+  );
+  assert.equal(written, false);
+  return unprovable.join("\n");
+}
+
+test("an export under another day's name, or with a star twice, tells nothing of that day", async () => {
+  const [first = "", second = ""] = world.days;
+  const mixedUp = await finalDays([0, 1], ["event/mint", "token/0.0.9001"]);
+  const { folder: twice } = await world.keepExports(world.network.sql);
+  copyFileSync(join(mixedUp, `${first}.ndjson`), join(mixedUp, `${second}.ndjson`));
+  const isOfMint = ({ mintOrder }: Line) => typeof mintOrder === "number";
+  forge(twice, second, (lines) => [...lines, ...lines.filter(isOfMint)]);
+  for (const folder of [mixedUp, twice]) {
+    assert.match(await doubtsOf(folder), new RegExp(`^export of ${second}: expected`));
+    const { sql } = await world.freshDatabase();
+    const exports = await exportsIn(folder);
+    const { exact } = await recover(world.recovery(sql, { exports, accepts: true }));
+    assert.deepEqual(exact, [first, world.days[2]]);
+    const { ok, mismatches } = await world.audit(sql);
+    assert.equal(ok, true, JSON.stringify(mismatches));
+  }
+});
+
+test("an export that is not the one which the next day's follows has to be accepted", async () => {
+  const folder = await finalDays([0, 1]);
+  forge(folder, world.days[0] ?? "", ([header, ...lines]) => [
+    { ...header, xpPerStar: 9 },
+    ...lines,
+  ]);
+  assert.match(await doubtsOf(folder), /: expected header\.previous [0-9a-f]{64}, found/);
+});
+
+for (const [field, value] of [
+  ["seq", Number.MAX_SAFE_INTEGER],
+  ["xpPerStar", 100_000],
+] as const) {
+  test(`an export whose ${field} no journal could go on from is no export`, async () => {
+    const folder = await finalDays([0]);
+    forge(folder, world.days[0] ?? "", (lines) =>
+      lines.map((line) => (field in line ? { ...line, [field]: value } : line)),
+    );
+    assert.match(await doubtsOf(folder), new RegExp(`found line \\d: ${field}`));
+  });
+}
+
+test("a release that histories or the mint's machine refute has to be accepted", async () => {
+  const [day = ""] = world.days;
+  const [, wallet = "", buyer = ""] = world.wallets;
+  const { sql, settings } = world.network;
+  await world.goTo(sql, 0, 2 * HOUR_MS);
+  await world.cast(settings.DATABASE_URL ?? "", [{ wallet, target: "event/mint" }]);
+  await world.publish(settings.DATABASE_URL ?? "");
+  await world.goTo(sql, 0, 4 * HOUR_MS);
+  await world.transfer("A", 1, buyer);
+  await world.goTo(sql, 0, 5 * HOUR_MS);
+  await world.check(sql);
+  await world.goTo(sql, 3, HOUR_MS);
+  await world.finalize(sql);
+  const changed = async (change: Line): Promise<string> => {
+    const { folder } = await world.keepExports(sql);
+    forge(folder, day, (lines) =>
+      lines.map((line) => (line.kind === "release" ? { ...line, ...change } : line)),
+    );
+    return doubtsOf(folder);
+  };
+  const early = { readAt: `${day}T03:00:00.000Z` };
+  assert.match(await changed(early), /mint mint, removal: expected \S+ holds it/);
+  assert.match(await changed({ weight: 50 }), /mint mint, removal: expected 1: A 1 of .*says 50:/);
+  // Its star may be on earlier topics, which another run reads.
+  const elsewhere = await changed({ starId: "01a20621-ad54-7a13-9e5c-06f8fd3d5cba" });
+  assert.doesNotMatch(elsewhere, /removal/);
 });
 
 test("a loss that was accepted before the journal's first star stands in the export of its day", async () => {

@@ -250,6 +250,7 @@ export class Ledger {
         const answer = () => {
           const serials = tokens.map((token) => this.#parts.holdings(wallet, token));
           this.#parts.onHoldings(wallet, askedAt, serials);
+          // As many as tokens, which `map` does not say.
           return serials as unknown as { readonly [K in keyof typeof tokens]: readonly number[] };
         };
         return read(answer, limits?.deadlineMs);

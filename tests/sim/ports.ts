@@ -146,6 +146,7 @@ export class RedisPort {
   client(owner: Owner): Redis {
     const { faults } = this.#parts;
     const call = <T>(answer: () => T): Promise<T> => this.#call(owner, answer);
+    // The members that src uses; the client's own type has hundreds.
     return {
       get isReady() {
         return !faults.isOn("redis: away");

@@ -1,10 +1,8 @@
 import { type Context, Hono } from "hono";
 import { withInstants } from "../../../actors/day.ts";
 import { TerminalError } from "../../errors.ts";
-import { actorBodyWithHistory } from "../../hosting/actor-body.ts";
-import type { HistoryStar } from "../../hosting/actor-history.ts";
+import type { actorWithHistory } from "../../hosting/actor-body.ts";
 import { ACTOR_TYPES, type ActorName, parseActorName } from "../../hosting/actor-name.ts";
-import type { ShownActor } from "../../hosting/inspect-actor.ts";
 import type { ActorQuery, ListedActor } from "../../hosting/list-actors.ts";
 import { dayOfStarId } from "../../journal/star-id.ts";
 import { type PublishingState, publishingBody } from "../../publishing/publishing-state.ts";
@@ -18,8 +16,7 @@ import { jsonInPieces } from "./json-in-pieces.ts";
 export interface OpsApiDeps {
   readonly access: OperatorAccess;
   readonly listActors: (query: ActorQuery) => Promise<readonly ListedActor[]>;
-  readonly showActor: (name: ActorName) => Promise<ShownActor>;
-  readonly actorHistory: (name: ActorName) => Promise<readonly HistoryStar[]>;
+  readonly showActor: (name: ActorName) => ReturnType<typeof actorWithHistory>;
   readonly publishing: () => Promise<PublishingState>;
   readonly verdict: () => Promise<Verdict>;
   readonly attention: (query: AttentionQuery) => Promise<readonly AttentionRow[]>;
@@ -49,8 +46,7 @@ export function opsApi(deps: OpsApiDeps): Hono {
     refuseOthers(c, []);
     const name = parseActorName(nameIn(c));
     if (name === undefined) throw new TerminalError("NOT_FOUND", "this names no actor");
-    const [actor, history] = await Promise.all([deps.showActor(name), deps.actorHistory(name)]);
-    const json = await jsonInPieces(actorBodyWithHistory(actor, history));
+    const json = await jsonInPieces(await deps.showActor(name));
     return c.body(json, 200, { "Content-Type": "application/json" });
   });
   app.get("/health", async (c) => {

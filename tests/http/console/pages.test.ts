@@ -644,6 +644,7 @@ test("each row of a history stands beside its own step, also where a star comes 
     { stars: number }[]
   >`select stars from event_total where event_id = 'mint'`;
   const star = () => cast(service, voter, "event/mint");
+  // An event's page reads the journal alone.
   const deps = { sql: starredBefore(sql, "union all", star) } as unknown as PagesDeps;
   const request = { query: new URLSearchParams(), now: Date.now() } as PageRequest;
   const view = await eventActor(deps, name, request);
@@ -659,6 +660,7 @@ test("a wallet's day says of its votes what it says of its stars, also where one
 }) => {
   const star = () => cast(service, voter, "token/0.0.9002");
   const deps = {
+    // The parts that the page of a wallet's day asks.
     sql: starredBefore(service.sql, "join outbox", star),
     resting: {},
     refusals: { newest: async () => [] },

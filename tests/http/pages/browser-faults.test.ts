@@ -308,6 +308,7 @@ test("a page that is read anew keeps what the live stream brought while it was o
 
 /** Every code of the voting API, as its own document lists them. */
 function votingCodes(): readonly ProblemCode[] {
+  // The part of the document that is read here.
   const { components } = votingDocument("http://s.test") as unknown as {
     components: { schemas: { Refusal: { properties: { code: { enum: ProblemCode[] } } } } };
   };

@@ -30,6 +30,7 @@ function build(limit = 1_000): Hono {
       client: () => "one",
       clock,
     }),
+    // The use cases that these requests reach, and no others.
     operations: votingRoutes(useCases as unknown as VotingDeps),
     live: new Hono().get("/live", (c) => c.text("live")),
   });

@@ -61,6 +61,7 @@ test("every route is in the table and in the document, and nothing else is", asy
   ]);
   assert.deepEqual(documented.sort(), tabled.sort());
   const deps = { config: { publicUrl: "https://x.example" }, network: "local" };
+  // Only the routes are looked at: none is called.
   const app = new Hono().route("/", votingRoutes(deps as unknown as VotingDeps));
   const served = app.routes
     .filter(({ method }) => method !== "ALL")

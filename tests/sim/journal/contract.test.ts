@@ -312,6 +312,7 @@ class Walk {
       await findClaimsOn(sql);
       const known = this.#runs.get(journal);
       if (known === undefined) return null;
+      // The columns that both sides keep of it.
       const kept = { mint: "mint", kept: 1, deferred } as unknown as MintProgress;
       const saved = await saveProgress(deps(sql), known.run, [{ ...kept, mint: "mint" }]).catch(
         () => "not its own",
@@ -351,6 +352,7 @@ class Walk {
       const { type, id } = random.pick(targets);
       return { voter, target: { type, id }, key: `key-${random.below(8)}`, day };
     });
+    // The members that the reading of admissions asks.
     const clock = {
       now: () => this.#now,
       compare: async () => undefined,

@@ -62,6 +62,7 @@ class Query implements PromiseLike<Rows> {
 export function poolOf(send: (sent: Sent) => Promise<Rows>): Sql {
   const tag = (strings: TemplateStringsArray, ...given: unknown[]) =>
     new Query(strings, given, send);
+  // Its other members are not called.
   return tag as unknown as Sql;
 }
 

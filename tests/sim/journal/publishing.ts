@@ -33,7 +33,10 @@ const SECOND = 1_000_000_000n;
 const UNLEASED = { leaseOwner: null, leaseUntil: 0 } as const;
 const UNSENT = { state: "pending", topicId: null, transactionId: null } as const;
 
-/** A statement that sees and writes in one moment. */
+/**
+ * A statement that sees and writes in one moment. What it is given has the types that its text in src asks
+ * for: each casts it to those.
+ */
 function atOnce(
   name: string,
   phrase: string,

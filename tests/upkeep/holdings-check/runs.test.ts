@@ -48,6 +48,7 @@ test.before.each(async (context) => {
   };
   const collections = { A: "0.0.5001", B: "0.0.5002" };
   const deps = { sql, mirror, clock, log: silentLogger, collections };
+  // The one command that a run uses.
   const redis = { set: async () => "OK" } as unknown as Redis;
   Object.assign(context, {
     ...{ database, sql, clock },

@@ -224,6 +224,7 @@ test("which collections count on a mint is looked up by key where claims on mint
   await sql`analyze`;
   const fresh = openPostgres(database.url, { connections: 1 });
   const [listed, scanned] = await fresh.begin(async (transaction) => [
+    // A transaction asks as a pool does, and knows what it has scanned.
     await listMints(transaction as unknown as Sql),
     await transaction`
       select relname, seq_tup_read from pg_stat_xact_user_tables

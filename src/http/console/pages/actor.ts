@@ -1,13 +1,7 @@
 import { TerminalError } from "../../../errors.ts";
-import { actorBodyWithHistory } from "../../../hosting/actor-body.ts";
-import { actorHistory } from "../../../hosting/actor-history.ts";
+import { actorWithHistory } from "../../../hosting/actor-body.ts";
 import { type ActorName, formatActorName, parseActorName } from "../../../hosting/actor-name.ts";
-import {
-  type Replay,
-  refuseOtherKind,
-  replayActor,
-  showActor,
-} from "../../../hosting/inspect-actor.ts";
+import { type Replay, refuseOtherKind, replayActor } from "../../../hosting/inspect-actor.ts";
 import { eventNumbers } from "../../../reads/console-event.ts";
 import { copyable } from "../links.ts";
 import { badge, type Html, html, number, section } from "../markup.ts";
@@ -44,12 +38,9 @@ export function actorJsonPage(deps: PagesDeps): Page {
     async show(request) {
       const name = await readName(deps, request);
       if ((await starsOf(deps, name)) > STEPS_MAX) throw tooMany(name);
-      const [actor, history] = await Promise.all([
-        showActor(deps.sql, deps.resting, name),
-        actorHistory(deps.sql, name),
-      ]);
+      const actor = await actorWithHistory(deps.sql, deps.resting, name);
       secured(request.context);
-      const text = JSON.stringify(actorBodyWithHistory(actor, history), null, 2);
+      const text = JSON.stringify(actor, null, 2);
       return request.context.body(`${text}\n`, 200, { "Content-Type": "application/json" });
     },
   };
