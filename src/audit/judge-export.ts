@@ -73,7 +73,9 @@ export async function judgeExportDay(
         add(accountFor(judge, state, { star, day }));
       },
       release(release) {
-        if (isBeforeNfts(release.readAt)) add(judgeRelease(release, judge.ownerships));
+        const ownerships = isBeforeNfts(release.releasedAt) ? judge.ownerships : null;
+        const isExcluded = excluded.has(release.wallet);
+        add(judgeRelease(release, { day, ownerships, isExcluded }));
         if (!hasHistory(judge, state)) return;
         addRelease(pendingOf(state, release.mint), release, day);
       },

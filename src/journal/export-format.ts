@@ -35,8 +35,10 @@ const day = z.string().refine(isDay);
 const hash = z.string().regex(/^[0-9a-f]{64}$/);
 const count = z.int().min(0);
 const serial = z.int().min(1);
-/** Rising. */
-const serials = z.array(serial);
+/** Rising, so that none counts twice. */
+const serials = z
+  .array(serial)
+  .refine((all) => all.every((each, index) => each > (all[index - 1] ?? 0)), "not rising");
 
 const topic = z.enum(["event", "asset"]);
 const targetType = z.enum(["event", "token", "collection", "project"]);

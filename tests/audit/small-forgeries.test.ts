@@ -8,14 +8,14 @@ import { createHash } from "node:crypto";
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "uvu";
-import { dayOf } from "../../actors/day.ts";
+import { DAY_MS, dayOf } from "../../actors/day.ts";
 import { openAuditMirror } from "../../src/audit/audit-mirror.ts";
 import { newAuditState } from "../../src/audit/audit-state.ts";
 import { compareRankings } from "../../src/audit/compare.ts";
 import type { Judge } from "../../src/audit/judge.ts";
 import { judgeMessage } from "../../src/audit/judge-message.ts";
 import { OwnershipBuilder } from "../../src/audit/ownership.ts";
-import type { ExportStar } from "../../src/journal/export-format.ts";
+import type { ExportRelease, ExportStar } from "../../src/journal/export-format.ts";
 import { silentLogger } from "../../src/log.ts";
 import { auditWorld } from "./audit-world.ts";
 import { serveWorld } from "./serve-world.ts";
@@ -187,6 +187,68 @@ test("a removal that takes another weight than the rules, and one of what is sti
   const now = () => Date.parse(release.readAt);
   const since = await auditWorld(other, { withApi: false, now });
   assert.ok(!since.mismatches.some((each) => each.found === `A ${release.serial} released`));
+});
+
+test("an NFT that stands twice among those an event's star counts", async () => {
+  const world = truth();
+  const isLast = world.stars.findLast(
+    ({ scope, counted }) => scope === "event-day" && (counted?.collectionA.length ?? 0) > 0,
+  );
+  const [serial = 0] = isLast?.counted?.collectionA ?? [];
+  edit(
+    world,
+    ({ id }) => id === isLast?.id,
+    (star) => ({
+      ...star,
+      held: { ...star.held, collectionA: [serial, ...star.held.collectionA] },
+      counted: {
+        collectionA: [serial, ...(star.counted?.collectionA ?? [])],
+        collectionB: star.counted?.collectionB ?? null,
+      },
+      breakdown: { ...star.breakdown, collectionA: star.breakdown.collectionA + 1 },
+      votingPower: star.votingPower + 1,
+      weight: star.weight + 1,
+    }),
+  );
+  const { mismatches } = await auditWorld(world);
+  assert.ok(mismatches.some(({ found }) => /^line \d+: counted\.collectionA$/.test(String(found))));
+});
+
+test("a removal whose evidence is of later, or of another day", async () => {
+  const { releases } = truth();
+  const index = releases.findIndex(({ weight }) => weight === 1);
+  const { releasedAt = "" } = releases[index] ?? {};
+  const moved = (ms: number) => new Date(Date.parse(releasedAt) + ms).toISOString();
+  for (const change of [
+    { readAt: "2999-01-01T00:00:00.000Z" },
+    { listedAt: "2999-01-01T00:00:00.000Z" },
+    { listedAt: moved(-2 * DAY_MS) },
+  ]) {
+    const world = truth();
+    world.releases[index] = { ...(world.releases[index] as ExportRelease), ...change };
+    const { mismatches } = await auditWorld(world);
+    assert.deepEqual(
+      mismatches.map(({ kind, expected }) => [kind, expected]),
+      [["removal", `evidence of ${releasedAt.slice(0, 10)}, then the release`]],
+    );
+  }
+});
+
+test("a +5 that ends although its wallet held another collection B NFT to carry it on", async () => {
+  const world = makeWorld({ seed: 2, days: 5, starsPerDay: 60 });
+  const index = world.releases.findLastIndex(({ spare }) => spare !== null);
+  const release = world.releases[index] as ExportRelease;
+  const spares = async (of: World): Promise<readonly unknown[]> => {
+    const { mismatches } = await auditWorld(of);
+    return mismatches.map(({ found }) => found).filter((found) => /^spares /.test(String(found)));
+  };
+  world.releases[index] = { ...release, heldB: [], spare: null, weight: 5 };
+  assert.deepEqual(await spares(world), ["spares from B []"]);
+  // The holdings of an excluded wallet are not read where a star's reading is the evidence.
+  assert.deepEqual(await spares({ ...world, excluded: [release.wallet] }), []);
+  // Nor may one carry it on that the wallet did not hold.
+  world.releases[index] = { ...release, heldB: [99], spare: 99 };
+  assert.deepEqual(await spares(world), ["spares from B [99]"]);
 });
 
 test("a mirror node that has more messages than it gives", async () => {

@@ -10,6 +10,7 @@ import fc from "fast-check";
 import { test } from "uvu";
 import { DAY_MS, type Day, dayOf, startOfDay } from "../../actors/day.ts";
 import { RULES, type Rules, rulesOn, rulesVersions } from "../../actors/rules.ts";
+import { lastOrderOf } from "../../src/audit/mint-order.ts";
 import type { ExportStar } from "../../src/journal/export-format.ts";
 import { auditWorld } from "./audit-world.ts";
 import { writeExports } from "./serve-world.ts";
@@ -146,6 +147,14 @@ test("exports that begin late, or leave a day out, prove what they contain and n
   assert.ok(late.unprovable.some((line) => line.startsWith("totalVotes of event/")));
   const gap = await auditWorld(world, { onExports: drop(2) });
   assert.deepEqual(gap.byKind, { export: 2 }, JSON.stringify(gap.mismatches));
+});
+
+test("a mint's day may hold more stars than a call takes arguments", () => {
+  const [star] = makeWorld({ seed: 3, days: 1, starsPerDay: 60 }).stars;
+  assert.ok(star !== undefined);
+  const day = star.at.slice(0, 10);
+  const happenings = Array.from({ length: 200_000 }, (_, order) => ({ order, day, star }));
+  assert.equal(lastOrderOf(happenings, day), 199_999);
 });
 
 test("one day alone", async () => {
