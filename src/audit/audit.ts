@@ -24,8 +24,6 @@ export interface AuditOptions extends Standards {
   readonly api: { readonly url: string; readonly key: string } | null;
   /** How long to wait for messages of stars that rankings already show. */
   readonly settleMs: number;
-  /** Where to go on from, and to leave off; null: nowhere. */
-  readonly stateFile: string | null;
   /** Epoch milliseconds. */
   readonly now: () => number;
   /** `total` is null while it is not known. */

@@ -96,7 +96,7 @@ function hasHiddenNames(state: AuditState, where: string): boolean {
 function eventCounters(state: AuditState, { events }: Rankings, unprovable: string[]) {
   return events.flatMap(({ id, totalVotes: found }): ShownCounter[] => {
     const where = `totalVotes of event/${id}`;
-    const missing = state.hasAllExports ? null : "the exports do not begin with the first day";
+    const missing = state.hasAllExports ? null : "the exports are not whole from the first day";
     const doubt = state.accounts.totals.get(id)?.doubt ?? missing;
     if (doubt !== null) unprovable.push(`${where}: ${doubt}`);
     const expected = boundsOfEvent(state.accounts, id) ?? { low: 0, high: 0 };

@@ -4,7 +4,7 @@ import type { ExportRelease, ExportStar } from "../journal/export-format.ts";
 import { endsInWords, lossesOf, singleEnds } from "../journal/mint-end.ts";
 import type { Reading } from "./counters.ts";
 import { type EventAccounts, releaseFromMint } from "./event-accounts.ts";
-import { countExportedStar } from "./judge-decision.ts";
+import { countExportedStar, type ReadSoFar } from "./judge-decision.ts";
 import { heldBetween, type Ownerships } from "./ownership.ts";
 import { LAG_MS, LEAD_MS } from "./rebuild-weights.ts";
 import { elsewhere, type Mismatch } from "./report.ts";
@@ -39,7 +39,7 @@ export function lastOrderOf(happenings: readonly MintHappening[], day: Day): num
  * @returns what does not follow, and what is left for later
  */
 export function foldMint(
-  { accounts, reading }: { accounts: EventAccounts; reading: Reading },
+  given: ReadSoFar & { readonly reading: Reading },
   happenings: readonly MintHappening[],
   upTo: number,
 ): { readonly mismatches: readonly Mismatch[]; readonly left: MintHappening[] } {
@@ -48,8 +48,8 @@ export function foldMint(
     .filter(({ order }) => order <= upTo)
     .flatMap((happening) =>
       "star" in happening
-        ? countExportedStar(accounts, happening.star, reading)
-        : foldReleases(accounts, happening.releases, reading),
+        ? countExportedStar(given, happening.star, given.reading)
+        : foldReleases(given.accounts, happening.releases, given.reading),
     );
   return { mismatches, left: sorted.filter(({ order }) => order > upTo) };
 }

@@ -54,6 +54,18 @@ for (const withExports of [true, false]) {
   });
 }
 
+test("an export that is not there yet when an audit leaves off is judged when it is", async () => {
+  const world = truth();
+  const stateFile = join(folder, "late-exports");
+  const onExports = (exports: string) => {
+    for (const name of readdirSync(exports).sort().slice(2)) rmSync(join(exports, name));
+  };
+  const early = await auditWorld(world, { onExports, stateFile });
+  assert.equal(early.ok, true);
+  const resumed = await auditWorld(world, { stateFile });
+  assert.deepEqual(essence(resumed), essence(await auditWorld(world)));
+});
+
 test("a checkpoint made without rankings cannot judge the leaderboard, and says so", async () => {
   const world = truth();
   const stateFile = join(folder, "no-season");

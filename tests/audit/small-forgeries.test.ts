@@ -251,6 +251,30 @@ test("a +5 that ends although its wallet held another collection B NFT to carry 
   assert.deepEqual(await spares(world), ["spares from B [99]"]);
 });
 
+test("a star that an export gives to another project than its message names", async () => {
+  const world = truth();
+  const of = ({ target }: ExportStar) => target.id === "bridge";
+  edit(world, of, (star) => ({ ...star, target: { ...star.target, id: "wallet" } }));
+  const { mismatches } = await auditWorld(world, { withApi: false });
+  assert.deepEqual(
+    mismatches.map(({ kind, found }) => [kind, /"target_id":"(\w+)"/.exec(String(found))?.[1]]),
+    [["export", "bridge"]],
+  );
+});
+
+test("a star whose message an export places on a topic that is not audited proves no total", async () => {
+  const world = truth();
+  const of = ({ scope }: ExportStar) => scope === "event-day";
+  const star = world.stars.find(of);
+  edit(world, of, (one) => ({
+    ...one,
+    publication: { ...one.publication, topicId: "0.0.8009" },
+  }));
+  const { unprovable } = await auditWorld(world);
+  const doubt = "messages on 0.0.8009: that topic is not audited";
+  assert.ok(unprovable.includes(`totalVotes of event/${star?.target.id}: ${doubt}`));
+});
+
 test("a mirror node that has more messages than it gives", async () => {
   const world = truth();
   const served = await serveWorld(world);
@@ -316,6 +340,7 @@ test("a message in more than one piece, or on the other topic, is foreign", () =
     reading: { from: 0, until: 0, ends: null },
     day: null,
     lateMs: 0,
+    stateFile: null,
     known: new Map(),
   };
   const text = `{"type":"event_vote","version":1,"wallet":"0.0.1","event_id":"a","event_type":"OTHER","vote":"up","timestamp":1000}`;
