@@ -196,12 +196,14 @@ function ranking(world: World, path: string, url: URL): unknown {
         };
       });
   const top = (type: string) =>
-    rows(type).sort(
-      (one, other) =>
-        other.totalVotes - one.totalVotes ||
-        other.votes30d - one.votes30d ||
-        Number(one.id.slice(4)) - Number(other.id.slice(4)),
-    );
+    rows(type)
+      .sort(
+        (one, other) =>
+          other.totalVotes - one.totalVotes ||
+          other.votes30d - one.votes30d ||
+          Number(one.id.slice(4)) - Number(other.id.slice(4)),
+      )
+      .map((row, index) => ({ rank: index + 1, ...row }));
   if (path === "tokens/top") return { tokens: top("token") };
   if (path === "collections/top") return { collections: top("collection") };
   if (path === "leaderboard") return leaderboard(world, now);

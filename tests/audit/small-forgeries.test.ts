@@ -305,11 +305,13 @@ test("stars within a minute of a transfer leave an event's total unproved, and t
 });
 
 test("a ranking in the wrong order", () => {
-  const row = (id: string, totalVotes: number) => ({ id, totalVotes, votes7d: 0, votes30d: 0 });
+  const row = (rank: number, id: string, totalVotes: number) => {
+    return { rank, id, totalVotes, votes7d: 0, votes30d: 0 };
+  };
   const reading = { from: 0, until: 0, ends: null };
   const rankings = {
-    tokens: [row("0.0.20", 0), row("0.0.9", 0)],
-    collections: [row("0.0.9", 0), row("0.0.20", 0)],
+    tokens: [row(1, "0.0.20", 0), row(2, "0.0.9", 0)],
+    collections: [row(1, "0.0.9", 0), row(2, "0.0.20", 0)],
     projects: [],
     events: [],
     leaderboard: null,
@@ -319,6 +321,16 @@ test("a ranking in the wrong order", () => {
   assert.deepEqual(
     mismatches.map(({ kind, where }) => [kind, where]),
     [["order-of-ranking", "tokens/top"]],
+  );
+  const collections = [row(1, "0.0.9", 0), row(1, "0.0.20", 0)];
+  const shared = compareRankings(
+    newAuditState([]),
+    { ...rankings, tokens: [], collections },
+    reading,
+  );
+  assert.deepEqual(
+    shared.mismatches.map(({ kind, where, found }) => [kind, where, found]),
+    [["order-of-ranking", "collections/top", 1]],
   );
 });
 
