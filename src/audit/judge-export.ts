@@ -256,11 +256,14 @@ function accountFor(
     return [];
   }
   if (star.scope === "none") {
-    if (target.type === "project") {
-      const named = /"target_id":"(?<id>[^"]*)"/.exec(star.message)?.groups?.id ?? target.id;
-      if (named !== target.id) state.aliases.set(`project/${named}`, `project/${target.id}`);
-    }
-    return [];
+    const named = /"target_id":"(?<id>[^"]*)"/.exec(star.message)?.groups?.id ?? target.id;
+    if (target.type !== "project" || named === target.id) return [];
+    // A ledger id stays that of the project whose stars bear it.
+    const found = `project/${target.id}`;
+    const expected = state.aliases.get(`project/${named}`) ?? found;
+    state.aliases.set(`project/${named}`, expected);
+    if (expected === found) return [];
+    return [{ ...placeOf(star), kind: "export", where: day, expected, found }];
   }
   return countExportedStar(state, star, judge.reading);
 }

@@ -9,6 +9,7 @@ export type MismatchKind =
   | "duplicate"
   | "once-per-day"
   | "same-instant"
+  | "event-type"
   | "wrong-day"
   | "allowance"
   | "unknown-wallet"

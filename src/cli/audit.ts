@@ -69,14 +69,16 @@ async function audit(given: Given, wanted: Wanted, exports: Exports | null): Pro
     const a = idOf(known.COLLECTION_A_ID ?? rest.COLLECTION_A_ID, "--collection-a");
     const b = idOf(known.COLLECTION_B_ID ?? rest.COLLECTION_B_ID, "--collection-b");
     refuseRepeated([a, b], "--collection-a and --collection-b");
+    const keys = await keysOf(mirror, asset, {
+      a: given["key-a"] ?? own.COLLECTION_A_KEY ?? header?.collections.a.key,
+      b: given["key-b"] ?? own.COLLECTION_B_KEY ?? header?.collections.b.key,
+    });
+    refuseRepeated([keys.a, keys.b], "--key-a and --key-b");
     const options: AuditOptions = {
       mirror,
       topics: { event, asset },
       collections: { a, b },
-      keys: await keysOf(mirror, asset, {
-        a: given["key-a"] ?? own.COLLECTION_A_KEY ?? header?.collections.a.key,
-        b: given["key-b"] ?? own.COLLECTION_B_KEY ?? header?.collections.b.key,
-      }),
+      keys,
       excluded: split(given.excluded) ?? [
         ...new Set([
           ...own.EXCLUDED_WALLETS,

@@ -19,7 +19,7 @@ import type { ExportRelease, ExportStar } from "../../src/journal/export-format.
 import { silentLogger } from "../../src/log.ts";
 import { auditWorld } from "./audit-world.ts";
 import { serveWorld } from "./serve-world.ts";
-import { KEYS, makeWorld, type World } from "./world.ts";
+import { KEYS, makeWorld, rechain, type World } from "./world.ts";
 
 const truth = () => makeWorld({ seed: 7, days: 5, starsPerDay: 60 });
 
@@ -260,6 +260,37 @@ test("a star that an export gives to another project than its message names", as
     mismatches.map(({ kind, found }) => [kind, /"target_id":"(\w+)"/.exec(String(found))?.[1]]),
     [["export", "bridge"]],
   );
+});
+
+test("a project's ledger id that an export gives to another project from some star on", async () => {
+  const world = truth();
+  const last = world.stars.findLast(({ target }) => target.id === "wallet");
+  const of = ({ id }: ExportStar) => id === last?.id;
+  edit(world, of, (star) => ({ ...star, target: { ...star.target, id: "bridge" } }));
+  const { mismatches } = await auditWorld(world, { withApi: false });
+  assert.deepEqual(
+    mismatches.map(({ kind, starId, expected, found }) => [kind, starId, expected, found]),
+    [["export", last?.id, "project/wallet", "project/bridge"]],
+  );
+});
+
+test("a second star of a day for an event, as if it were a forever mint", async () => {
+  const world = truth();
+  const { event } = world.topics;
+  const message = event.messages.find(({ text }) => text.includes("HACKATHON"));
+  assert.ok(message !== undefined);
+  const at = Number(/"timestamp":(\d+)/.exec(message.text)?.[1]);
+  const text = message.text.replace("HACKATHON", "FOREVER_MINT").replace(`${at}`, `${at + 1}`);
+  const [seconds, nanos] = message.consensus.split(".");
+  const consensus = `${seconds}.${String(Number(nanos) + 1).padStart(9, "0")}`;
+  const place = event.messages.indexOf(message) + 1;
+  event.messages.splice(place, 0, { ...message, text, consensus, starId: "" });
+  event.messages.forEach((each, index) => {
+    each.sequence = index + 1;
+  });
+  rechain(event);
+  const { byKind } = await auditWorld(world, { withApi: false, withExports: false });
+  assert.deepEqual(byKind, { "event-type": 1 });
 });
 
 test("a star whose message an export places on a topic that is not audited proves no total", async () => {

@@ -165,6 +165,11 @@ for (const [what, args, line] of [
     /^--collection-a and --collection-b name \S+ twice$/m,
   ],
   [
+    "one key for both collections",
+    ["--mirror", served.url, ...FLAGS, "--key-a", "beta"],
+    /^--key-a and --key-b name beta twice$/m,
+  ],
+  [
     "invalid hours",
     ["--mirror", "http://127.0.0.2:9", ...FLAGS, "--late-hours", "-1"],
     /--late-hours must be/,
