@@ -50,6 +50,7 @@ function answer(world: World, url: URL): unknown {
     return history(world.nfts[id]?.get(Number(serial)) ?? []);
   }
   if (kind === "tokens" && part === "nfts") return owners(world, id, url);
+  if (kind === "tokens") return tokenOf(world, id);
   return undefined;
 }
 
@@ -57,6 +58,11 @@ function topicOf({ topics }: World, id: string) {
   if (topics.event.id !== id && topics.asset.id !== id) return undefined;
   const keys = { admin_key: null, submit_key: null, fee_schedule_key: null };
   return { topic_id: id, ...keys, custom_fees: { fixed_fees: [] }, memo: "", deleted: false };
+}
+
+function tokenOf({ nfts }: World, id: string) {
+  if (nfts[id] === undefined) return undefined;
+  return { token_id: id, type: "NON_FUNGIBLE_UNIQUE", total_supply: "0", deleted: false };
 }
 
 function messages(world: World, id: string, url: URL) {

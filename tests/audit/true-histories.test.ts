@@ -15,7 +15,7 @@ import { lastOrderOf } from "../../src/audit/mint-order.ts";
 import type { ExportStar } from "../../src/journal/export-format.ts";
 import { auditWorld } from "./audit-world.ts";
 import { writeExports } from "./serve-world.ts";
-import { makeWorld, type World } from "./world.ts";
+import { A, B, makeWorld, type World } from "./world.ts";
 
 const RUNS = 12;
 
@@ -220,6 +220,13 @@ test("a star of an event that an export says is not published yet counts once it
   const found = await auditWorld(world, { onExports, isLive: true, settleMs: 20_000 });
   clearTimeout(timer);
   assert.equal(found.ok, true, JSON.stringify(found.mismatches[0]));
+});
+
+test("a collection of which no NFT was minted yet gives no weight", async () => {
+  const world = makeWorld({ seed: 3, days: 2, starsPerDay: 0 });
+  const nfts = { [A]: new Map(), [B]: new Map() };
+  const { ok, mismatches } = await auditWorld({ ...world, nfts });
+  assert.equal(ok, true, JSON.stringify(mismatches[0]));
 });
 
 test("a mint's day may hold more stars than a call takes arguments", () => {

@@ -121,6 +121,11 @@ for (const [what, args, line] of [
     /^the mirror node knows no topic 0\.0\.8009$/m,
   ],
   [
+    "a collection that is none",
+    ["--mirror", served.url, ...FLAGS, "--collection-b", "0.0.5009"],
+    /^the mirror node knows no NFT collection 0\.0\.5009$/m,
+  ],
+  [
     "no mirror node there",
     ["--mirror", "http://127.0.0.2:9", ...FLAGS],
     /^mirror node: .*ECONNREFUSED/,
