@@ -84,8 +84,8 @@ export function judgeRelease(
   { day, ownerships, isExcluded }: { day: Day; ownerships: Ownerships | null; isExcluded: boolean },
 ): readonly Mismatch[] {
   const { collection, serial, wallet, heldB, listedAt, readAt, releasedAt } = release;
-  const [listed, read, at] = [Date.parse(listedAt), Date.parse(readAt), Date.parse(releasedAt)];
-  if (dayOf(at) !== day || Math.max(listed, read) > at + LEAD_MS || at - listed > DAY_MS) {
+  const [began, read, at] = [Date.parse(listedAt), Date.parse(readAt), Date.parse(releasedAt)];
+  if (dayOf(at) !== day || Math.max(began, read) > at + LEAD_MS || at - began > DAY_MS) {
     const found = `listed ${listedAt}, read ${readAt}, released ${releasedAt}`;
     return [removal(release, { expected: `evidence of ${day}, then the release`, found })];
   }
@@ -97,10 +97,11 @@ export function judgeRelease(
     wrong.push(removal(release, { expected: `${wallet} holds it`, found }));
   }
   if (collection === "B") {
-    const span = { from: listed - LAG_MS, to: at + LEAD_MS };
+    const span = { from: began - LAG_MS, to: at + LEAD_MS };
     const { always, ever } = heldBetween(ownerships.B, wallet, span);
-    const isLeftOut = !isExcluded && always.some((each) => !heldB.includes(each));
-    if (isLeftOut || heldB.some((each) => !ever.includes(each))) {
+    const [listed, could] = [new Set(heldB), new Set(ever)];
+    const isLeftOut = !isExcluded && always.some((each) => !listed.has(each));
+    if (isLeftOut || heldB.some((each) => !could.has(each))) {
       const found = `spares from B [${heldB.join(" ")}]`;
       wrong.push(removal(release, { expected: `B [${always.join(" ")}]`, found }));
     }

@@ -23,7 +23,9 @@ export async function serveWorld(world: World): Promise<Served> {
     const url = new URL(request.url ?? "/", "http://world");
     asked.push(request.url ?? "");
     const body = answer(world, url);
-    response.writeHead(body === undefined ? 404 : 200, { "content-type": "application/json" });
+    // The number of an account beyond 38 bits is no parameter.
+    const missing = /\/0\.0\.(?:\d{13,}|[3-9]\d{11})/.test(url.pathname) ? 400 : 404;
+    response.writeHead(body === undefined ? missing : 200, { "content-type": "application/json" });
     response.end(JSON.stringify(body ?? { _status: { messages: [{ message: "Not found" }] } }));
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.2", resolve));
