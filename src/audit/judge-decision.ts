@@ -20,10 +20,13 @@ export function countExportedStar(
   const { topicId, sequenceNumber } = star.publication;
   const number = sequenceNumber ?? Number.POSITIVE_INFINITY;
   const chain = chains.find(({ topic }) => topic === topicId);
+  const settled =
+    chain !== undefined && sequenceNumber !== null && isSettled(reading, chain.topic, number);
   const turn = {
     ...turnOf(star),
-    isRead: chain !== undefined && number <= chain.sequenceNumber,
-    isSettled: chain !== undefined && isSettled(reading, chain.topic, number),
+    // What was there before the rankings will be read, be it after its day is judged.
+    isRead: settled || (chain !== undefined && number <= chain.sequenceNumber),
+    isSettled: settled,
   };
   const { A, B } = tablesOf(accounts, turn);
   const { collectionA = [], collectionB: bonus = null } = star.counted ?? {};

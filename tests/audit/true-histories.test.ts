@@ -15,7 +15,7 @@ import { lastOrderOf } from "../../src/audit/mint-order.ts";
 import type { ExportStar } from "../../src/journal/export-format.ts";
 import { auditWorld } from "./audit-world.ts";
 import { writeExports } from "./serve-world.ts";
-import { A, B, makeWorld, type World } from "./world.ts";
+import { A, B, makeWorld, rechain, tell, type World } from "./world.ts";
 
 const RUNS = 12;
 
@@ -220,6 +220,23 @@ test("a star of an event that an export says is not published yet counts once it
   const found = await auditWorld(world, { onExports, isLive: true, settleMs: 20_000 });
   clearTimeout(timer);
   assert.equal(found.ok, true, JSON.stringify(found.mismatches[0]));
+});
+
+test("an event's star that was published after its day was judged is late, and its total right", async () => {
+  const world = makeWorld({ seed: 7, days: 5, starsPerDay: 60 });
+  const { event } = world.topics;
+  const message = event.messages.find(({ text }) => text.includes("HACKATHON"));
+  assert.ok(message !== undefined);
+  const [seconds, nanos] = message.consensus.split(".");
+  message.consensus = `${Number(seconds) + 50 * 3_600}.${nanos}`;
+  event.messages.sort((one, other) => (one.consensus < other.consensus ? -1 : 1));
+  event.messages.forEach((each, index) => {
+    each.sequence = index + 1;
+  });
+  rechain(event);
+  tell(world, event);
+  const { byKind } = await auditWorld(world);
+  assert.deepEqual(byKind, { "wrong-day": 1, "no-message": 1 });
 });
 
 test("a collection of which no NFT was minted yet gives no weight", async () => {
