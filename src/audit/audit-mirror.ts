@@ -4,7 +4,7 @@ import type { Logger } from "../log.ts";
 /** The part of a mirror node that an audit reads. */
 export type AuditMirror = Pick<
   MirrorNode,
-  "account" | "close" | "nftOwners" | "nftTransactions" | "topic" | "topicMessages"
+  "account" | "close" | "nftOwners" | "nftTransactions" | "token" | "topic" | "topicMessages"
 >;
 
 /** No star waits for an audit, and public nodes have been out for minutes. */

@@ -24,6 +24,8 @@ export interface AuditState {
   readonly accounts: EventAccounts;
   /** The last facts of each forever mint: the next day's export may still place one before them. */
   readonly mints: Map<string, MintHappening[]>;
+  /** Whether an event's first star was one for a forever mint: it stays what it is. */
+  readonly foreverMints: Map<string, boolean>;
   /** A project by what messages call it: `project/0.0.n` → `project/id`. */
   readonly aliases: Map<string, string>;
   exportChain: ExportChain | null;
@@ -62,6 +64,7 @@ export function newAuditState(topics: readonly string[]): AuditState {
     closedThrough: null,
     accounts: noEventAccounts(),
     mints: new Map(),
+    foreverMints: new Map(),
     aliases: new Map(),
     exportChain: null,
     hasAllExports: true,

@@ -24,8 +24,6 @@ export interface AuditOptions extends Standards {
   readonly api: { readonly url: string; readonly key: string } | null;
   /** How long to wait for messages of stars that rankings already show. */
   readonly settleMs: number;
-  /** Where to go on from, and to leave off; null: nowhere. */
-  readonly stateFile: string | null;
   /** Epoch milliseconds. */
   readonly now: () => number;
   /** `total` is null while it is not known. */
@@ -60,13 +58,13 @@ export async function runAudit(options: AuditOptions): Promise<Conclusion> {
   const save = (): void => {
     if (options.stateFile !== null) writeCheckpoint(options.stateFile, identity, state);
   };
+  const known = options.exports
+    ? await readKnown(options.exports.source, options.exports.days)
+    : new Map();
   const startedAt = options.now();
   for (;;) {
     const ends = await readEnds(options.mirror, topics);
     await findFirst(options, state);
-    const known = options.exports
-      ? await readKnown(options.exports.source, options.exports.days)
-      : new Map();
     const ownedAt = options.now();
     const first = options.day === null ? (state.firstAt ?? ownedAt) : startOfDay(options.day);
     const ownerships = await readOwnerships({

@@ -14,7 +14,10 @@ export async function closeDaysBefore(
   state: AuditState,
   consensusMs: number,
 ): Promise<void> {
+  const { exports, stateFile } = judge;
   for (const day of [...state.books.keys()].sort()) {
+    // Where an audit goes on from here, an export that is not there yet, or not whole, may be by then.
+    if (exports !== null && stateFile !== null && day >= (exports.days.at(-1) ?? "")) return;
     if (endOfDay(day) + judge.lateMs < consensusMs) await closeDay(judge, state, day);
   }
 }

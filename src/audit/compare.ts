@@ -10,7 +10,7 @@ import {
   type ShownCounter,
 } from "./counters.ts";
 import { boundsOfEvent } from "./event-accounts.ts";
-import { PAGE, type Ranked, type Rankings } from "./read-rankings.ts";
+import { PAGE, type Placed, type Ranked, type Rankings } from "./read-rankings.ts";
 import { elsewhere, type Mismatch, orderMismatches } from "./report.ts";
 
 /**
@@ -96,7 +96,7 @@ function hasHiddenNames(state: AuditState, where: string): boolean {
 function eventCounters(state: AuditState, { events }: Rankings, unprovable: string[]) {
   return events.flatMap(({ id, totalVotes: found }): ShownCounter[] => {
     const where = `totalVotes of event/${id}`;
-    const missing = state.hasAllExports ? null : "the exports do not begin with the first day";
+    const missing = state.hasAllExports ? null : "the exports are not whole from the first day";
     const doubt = state.accounts.totals.get(id)?.doubt ?? missing;
     if (doubt !== null) unprovable.push(`${where}: ${doubt}`);
     const expected = boundsOfEvent(state.accounts, id) ?? { low: 0, high: 0 };
@@ -105,7 +105,7 @@ function eventCounters(state: AuditState, { events }: Rankings, unprovable: stri
 }
 
 /** "totalVotes descending, then votes30d descending, then id (ledger ids by their number)". */
-function orderOf(list: string, rows: readonly Ranked[]): readonly Mismatch[] {
+function orderOf(list: string, rows: readonly Placed[]): readonly Mismatch[] {
   return orderMismatches(`${list}/top`, rows, {
     compare: (one, other) =>
       other.totalVotes - one.totalVotes ||

@@ -25,7 +25,6 @@ export interface EventAccounts {
 
 export interface EventTotal {
   weight: number;
-  stars: number;
   /** What the reading of the rankings may or may not have shown: added, and taken away. */
   edgeUp: number;
   edgeDown: number;
@@ -48,6 +47,8 @@ export interface EventTurn {
 }
 
 export interface AccountedStar extends EventTurn {
+  /** Whether its message was read: without one, rankings show what is not on the ledger. */
+  readonly isRead: boolean;
   /** Whether rankings must show it. */
   readonly isSettled: boolean;
 }
@@ -63,7 +64,7 @@ export function countEventStar(
   reading: Reading,
 ): EventDecision {
   const decision = takeStar(tablesOf(accounts, star), star);
-  add(accounts, star, decision.weight, reading);
+  if (star.isRead) add(accounts, star, decision.weight, reading);
   return decision;
 }
 
@@ -119,7 +120,7 @@ export function closeEventDay(accounts: EventAccounts, day: Day): void {
 }
 
 export function totalOf({ totals }: EventAccounts, event: string): EventTotal {
-  const total = totals.get(event) ?? { weight: 0, stars: 0, edgeUp: 0, edgeDown: 0, doubt: null };
+  const total = totals.get(event) ?? { weight: 0, edgeUp: 0, edgeDown: 0, doubt: null };
   totals.set(event, total);
   return total;
 }
@@ -143,7 +144,6 @@ function add(
 ): void {
   score(accounts.board, { wallet, at, stars: 0, weight, isSettled }, reading);
   const total = totalOf(accounts, event);
-  total.stars += 1;
   if (isSettled) total.weight += weight;
   else if (at <= reading.until) total.edgeUp += weight;
 }

@@ -33,6 +33,7 @@ export function countWithoutExport(
       const accounted = {
         ...{ event, isForeverMint, wallet, at, held, recorded: null },
         starId: `${star.topic}/${star.sequenceNumber}`,
+        isRead: true,
         isSettled: isSettled(given.reading, star.topic, star.sequenceNumber),
       };
       countEventStar(state.accounts, accounted, given.reading);

@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { createReadStream } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
@@ -43,10 +44,36 @@ function fromUrl(url: string): ExportSource {
       if (!list.success) throw new Error(`${url}: not a list of exports`);
       return list.data.exports.map(({ day }) => day).sort();
     },
-    async *lines(day) {
-      yield* linesOf((await fetchWithRetry(`${url}/${day}`)).body);
-    },
+    lines: (day) => goOn(async () => linesOf((await fetchWithRetry(`${url}/${day}`)).body)),
   };
+}
+
+/** A service that restarts cuts its downloads; one whose journal was changed cuts each. */
+const CUTS_MAX = 2;
+
+/**
+ * The lines of a download, also where it is cut: it is asked for again, and goes on behind what was
+ * given, if that is still the same.
+ */
+async function* goOn(open: () => Promise<AsyncIterable<string>>): AsyncGenerator<string> {
+  let [given, count] = ["", 0];
+  for (let cuts = 0; ; cuts += 1) {
+    const hash = createHash("sha256");
+    let place = 0;
+    try {
+      for await (const line of await open()) {
+        hash.update(`${line}\n`);
+        place += 1;
+        if (place === count && hash.copy().digest("hex") !== given)
+          throw new Error("was cut, and is another one now");
+        if (place > count) yield line;
+      }
+      return;
+    } catch (error) {
+      if (cuts === CUTS_MAX) throw error;
+      if (place > count) [given, count] = [hash.digest("hex"), place];
+    }
+  }
 }
 
 /** By hand: `readline` takes other things than `\n` for the end of a line, and has no bound. */

@@ -3,18 +3,30 @@ import type { ExportStar } from "../journal/export-format.ts";
 import { isSettled, type Reading } from "./counters.ts";
 import { countEventStar, type EventAccounts, type EventTurn, tablesOf } from "./event-accounts.ts";
 import type { Mismatch } from "./report.ts";
+import type { TopicChain } from "./topic-chain.ts";
+
+/** Events so far, and how far each topic was read. */
+export interface ReadSoFar {
+  readonly accounts: EventAccounts;
+  readonly chains: readonly Pick<TopicChain, "topic" | "sequenceNumber">[];
+}
 
 /** Counts an exported star in its event. @returns where its weight is not what the machine decides */
 export function countExportedStar(
-  accounts: EventAccounts,
+  { accounts, chains }: ReadSoFar,
   star: ExportStar,
   reading: Reading,
 ): readonly Mismatch[] {
   const { topicId, sequenceNumber } = star.publication;
+  const number = sequenceNumber ?? Number.POSITIVE_INFINITY;
+  const chain = chains.find(({ topic }) => topic === topicId);
+  const settled =
+    chain !== undefined && sequenceNumber !== null && isSettled(reading, chain.topic, number);
   const turn = {
     ...turnOf(star),
-    isSettled:
-      topicId !== null && sequenceNumber !== null && isSettled(reading, topicId, sequenceNumber),
+    // What was there before the rankings will be read, be it after its day is judged.
+    isRead: settled || (chain !== undefined && number <= chain.sequenceNumber),
+    isSettled: settled,
   };
   const { A, B } = tablesOf(accounts, turn);
   const { collectionA = [], collectionB: bonus = null } = star.counted ?? {};

@@ -10,7 +10,7 @@ import type { Judge } from "./judge.ts";
 import { countExportedStar, placeOf } from "./judge-decision.ts";
 import { judgeSlots, judgeStar } from "./judge-star.ts";
 import { addRelease, foldMint, judgeRelease, lastOrderOf, overdueRemovals } from "./mint-order.ts";
-import { type ExportChain, readExport } from "./read-export.ts";
+import { readExport } from "./read-export.ts";
 import { judgeSerials, LAG_MS, LEAD_MS } from "./rebuild-weights.ts";
 import {
   addKnown,
@@ -49,7 +49,11 @@ export async function judgeExportDay(
         excluded = new Set(header.excludedWallets);
         isWhole = header.final || exports.source.isLive;
         add(judgeHeader(judge, header));
-        if (!followsOn(before, header)) state.hasAllExports = false;
+        if (!followsOn(state, header, exports.source.isLive)) state.hasAllExports = false;
+        if (header.final && before?.hash === null) {
+          const doubt = `whether ${day} follows ${before.day}: that was not final when it was read`;
+          addLine(state.findings.unprovable, doubt);
+        }
       },
       async star(star) {
         state.checked.exportedStars += 1;
@@ -70,10 +74,12 @@ export async function judgeExportDay(
           );
           addVerdict(state.findings, held);
         }
-        add(accountFor(judge, state, { star, day }));
+        add(accountFor(judge, state, { star: asRead(star, book), day }));
       },
       release(release) {
-        if (isBeforeNfts(release.readAt)) add(judgeRelease(release, judge.ownerships));
+        const ownerships = isBeforeNfts(release.releasedAt) ? judge.ownerships : null;
+        const isExcluded = excluded.has(release.wallet);
+        add(judgeRelease(release, { day, ownerships, isExcluded }));
         if (!hasHistory(judge, state)) return;
         addRelease(pendingOf(state, release.mint), release, day);
       },
@@ -110,10 +116,16 @@ export function foldMintsThrough(judge: Judge, state: AuditState, day: Day): voi
   }
 }
 
-/** Whether the journal's days so far have been read one after the other, from the first. */
-function followsOn(before: ExportChain | null, { day, previous }: ExportHeader): boolean {
-  if (before === null) return previous === null || previous === GENESIS;
-  return startOfDay(day) === endOfDay(before.day);
+/** Whether the journal's days so far have been read whole, one after the other, from the first. */
+function followsOn(
+  { exportChain: before, closedThrough }: AuditState,
+  { day, previous }: ExportHeader,
+  isLive: boolean,
+): boolean {
+  if (before !== null) {
+    return startOfDay(day) === endOfDay(before.day) && (isLive || before.hash !== null);
+  }
+  return previous === GENESIS || (previous === null && closedThrough === null);
 }
 
 /** What counts on a forever mint is known only with everything that came before. */
@@ -154,7 +166,9 @@ async function matchMessage(
   }
   const followed = state.chains.find(({ topic }) => topic === topicId);
   if (followed === undefined) {
-    addLine(state.findings.unprovable, `messages on ${topicId}: that topic is not audited`);
+    const doubt = `messages on ${topicId}: that topic is not audited`;
+    addLine(state.findings.unprovable, doubt);
+    if (star.scope !== "none") totalOf(state.accounts, star.target.id).doubt ??= doubt;
     return [];
   }
   const isNew = msOf(consensusTimestamp ?? "") > judge.reading.from - LAG_MS;
@@ -179,6 +193,17 @@ async function matchMessage(
   const expected = (await textAt(judge, topicId, sequenceNumber)) ?? "the message on the ledger";
   const differing = star.message === expected ? "another time or running hash" : star.message;
   return [{ ...placeOf(star), kind: "message-differs", expected, found: differing }];
+}
+
+/** An event's star whose message was read, with its place there: the service may not have seen it yet. */
+function asRead(star: ExportStar, { events }: DayBook): ExportStar {
+  if (star.publication.state === "published") return star;
+  const at = Date.parse(star.at);
+  const stars = events.get(star.target.id)?.stars ?? [];
+  const read = stars.find((each) => each.wallet === star.wallet && each.at === at);
+  if (read === undefined) return star;
+  const { topic: topicId, sequenceNumber } = read;
+  return { ...star, publication: { ...star.publication, topicId, sequenceNumber } };
 }
 
 /** Text of a message on the ledger, read again; null when there is none. */
@@ -231,13 +256,16 @@ function accountFor(
     return [];
   }
   if (star.scope === "none") {
-    if (target.type === "project") {
-      const named = /"target_id":"(?<id>[^"]*)"/.exec(star.message)?.groups?.id ?? target.id;
-      if (named !== target.id) state.aliases.set(`project/${named}`, `project/${target.id}`);
-    }
-    return [];
+    const named = /"target_id":"(?<id>[^"]*)"/.exec(star.message)?.groups?.id ?? target.id;
+    if (target.type !== "project" || named === target.id) return [];
+    // A ledger id stays that of the project whose stars bear it.
+    const found = `project/${target.id}`;
+    const expected = state.aliases.get(`project/${named}`) ?? found;
+    state.aliases.set(`project/${named}`, expected);
+    if (expected === found) return [];
+    return [{ ...placeOf(star), kind: "export", where: day, expected, found }];
   }
-  return countExportedStar(state.accounts, star, judge.reading);
+  return countExportedStar(state, star, judge.reading);
 }
 
 function pendingOf(state: AuditState, mint: string) {

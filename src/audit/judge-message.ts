@@ -9,7 +9,7 @@ import { enterMessage, enterStar, itemOf, judgeInstant, openDayBook } from "./da
 import type { Judge } from "./judge.ts";
 import { knownMatter } from "./known-messages.ts";
 import { judgeCounts, judgeVotingPower } from "./rebuild-weights.ts";
-import { addKnown, addMismatches, addVerdict, type Place } from "./report.ts";
+import { addKnown, addMismatches, addVerdict, type Mismatch, type Place } from "./report.ts";
 import { score } from "./season-board.ts";
 import { followLink, textOf } from "./topic-chain.ts";
 
@@ -82,6 +82,7 @@ function judgeStarMessage(
   const isTwice = enterIntoBook(judge, state, { star, message, place });
   if (star.type === "event_vote") {
     state.checked.eventStars += 1;
+    addMismatches(findings, judgeKind(state, star, place));
     return !isTwice;
   }
   state.checked.assetStars += 1;
@@ -91,6 +92,20 @@ function judgeStarMessage(
   const counts = judgeCounts(star, { ownerships, mayBeExcluded, place }, state.margins);
   addVerdict(findings, counts);
   return !isTwice;
+}
+
+/** An event that is starred stays a forever mint, or none: else its NFTs would count in both ways. */
+function judgeKind(
+  { foreverMints }: AuditState,
+  { eventId, eventType }: StarMessage & { type: "event_vote" },
+  place: Place,
+): readonly Mismatch[] {
+  const isForever = eventType === "FOREVER_MINT";
+  const wasForever = foreverMints.get(eventId) ?? isForever;
+  foreverMints.set(eventId, wasForever);
+  if (isForever === wasForever) return [];
+  const expected = wasForever ? "FOREVER_MINT, as before" : "no forever mint, as before";
+  return [{ ...place, kind: "event-type", expected, found: eventType }];
 }
 
 function enterIntoBook(judge: Judge, state: AuditState, { star, message, place }: Judged): boolean {

@@ -3,6 +3,7 @@ import { type Day, dayOf } from "../../actors/day.ts";
 import { rulesOn } from "../../actors/rules.ts";
 import { fullBreakdown, weigh } from "../../actors/weight.ts";
 import type { ExportStar } from "../journal/export-format.ts";
+import { isEntityId } from "../ledger/entity-id.ts";
 import { starMessage } from "../publishing/message.ts";
 import { parseStarMessage } from "../publishing/parse-message.ts";
 import { placeOf } from "./judge-decision.ts";
@@ -52,7 +53,8 @@ function scopeOf({ target }: ExportStar): ExportStar["scope"] {
 function messageOf(star: ExportStar, keys: { a: string; b: string }): string | undefined {
   const { type, id, eventType } = star.target;
   const said = parseStarMessage(Buffer.from(star.message), keys);
-  const ledgerId = type === "project" && said?.type === "asset_vote" ? said.targetId : null;
+  const named = type === "project" && said?.type === "asset_vote" ? said.targetId : id;
+  const ledgerId = isEntityId(named) ? named : null;
   const target = { type, id, eventKind: eventType, ledgerId };
   const { wallet, votingPower, held: holdings } = star;
   try {

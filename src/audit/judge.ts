@@ -17,6 +17,8 @@ export interface Standards {
   readonly exports: { readonly source: ExportSource; readonly days: readonly Day[] } | null;
   /** A message may follow its star by this much. */
   readonly lateMs: number;
+  /** Where to go on from, and to leave off; null: nowhere. */
+  readonly stateFile: string | null;
 }
 
 /** What messages, days and exports are judged by, besides what came before them. */

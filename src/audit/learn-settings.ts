@@ -1,6 +1,6 @@
-import { z } from "zod";
 import { type ExportHeader, exportHeader } from "../journal/export-format.ts";
 import type { CollectionKeys } from "../publishing/message.ts";
+import { parseStarMessage } from "../publishing/parse-message.ts";
 import type { AuditMirror } from "./audit-mirror.ts";
 import type { ExportSource } from "./export-source.ts";
 
@@ -14,24 +14,28 @@ export async function readHeader(source: ExportSource, day: string): Promise<Exp
   throw new Error(`the export of ${day} does not begin with a header`);
 }
 
-const firstMessage = z.object({ holdings: z.record(z.string(), z.int()) });
+/** Off the text: an object would put names made of digits first. */
+const NAMES = /"holdings":\{"(?<a>[^"\\]+)":\d+,"(?<b>[^"\\]+)":\d+\}/;
 
 /**
- * The names of the two collections inside messages, as the topic's first message has them: the
- * specification's order is collection A, then B.
+ * The names of the two collections inside messages, as the topic's first star has them: the
+ * specification's order is collection A, then B. Anything else that stands before it is passed over.
  *
- * @returns undefined when the topic has no such message yet
+ * @returns undefined when the topic has no star yet
  */
 export async function keysOnTopic(
   mirror: Pick<AuditMirror, "topicMessages">,
   assetTopic: string,
 ): Promise<CollectionKeys | undefined> {
-  const { messages } = await mirror.topicMessages(assetTopic, {});
-  for (const { bytes } of messages) {
-    const [a, b, ...others] = namesIn(Buffer.from(bytes).toString("latin1"));
-    if (a !== undefined && b !== undefined && others.length === 0) return { a, b };
+  for (let afterSequence = 0; ; ) {
+    const { messages } = await mirror.topicMessages(assetTopic, { afterSequence });
+    for (const { bytes, sequenceNumber } of messages) {
+      const { a = "", b = "" } = NAMES.exec(Buffer.from(bytes).toString("latin1"))?.groups ?? {};
+      if (parseStarMessage(bytes, { a, b })?.type === "asset_vote") return { a, b };
+      afterSequence = sequenceNumber;
+    }
+    if (messages.length === 0) return undefined;
   }
-  return undefined;
 }
 
 function parseJson(text: string): unknown {
@@ -40,15 +44,4 @@ function parseJson(text: string): unknown {
   } catch {
     return undefined;
   }
-}
-
-/** Read from the text: an object would put names made of digits first. */
-function namesIn(text: string): readonly string[] {
-  try {
-    firstMessage.parse(JSON.parse(text));
-  } catch {
-    return [];
-  }
-  const inside = /"holdings":\{(?<members>[^}]*)\}/.exec(text)?.groups?.members ?? "";
-  return [...inside.matchAll(/"(?<name>[^"\\]+)":/g)].map(({ groups }) => groups?.name ?? "");
 }

@@ -1,13 +1,13 @@
-import type { Day } from "../../actors/day.ts";
+import { DAY_MS, type Day, dayOf } from "../../actors/day.ts";
 import type { LossDecision } from "../../actors/forever-mint.ts";
 import type { EventTables } from "../../actors/whole.ts";
 import type { ExportRelease, ExportStar } from "../journal/export-format.ts";
 import { endsInWords, lossesOf, singleEnds } from "../journal/mint-end.ts";
 import type { Reading } from "./counters.ts";
 import { type EventAccounts, releaseFromMint } from "./event-accounts.ts";
-import { countExportedStar } from "./judge-decision.ts";
+import { countExportedStar, type ReadSoFar } from "./judge-decision.ts";
 import { heldBetween, type Ownerships } from "./ownership.ts";
-import { LAG_MS } from "./rebuild-weights.ts";
+import { LAG_MS, LEAD_MS } from "./rebuild-weights.ts";
 import { elsewhere, type Mismatch } from "./report.ts";
 
 /** A star of a forever mint, or attributions that ended together. */
@@ -26,7 +26,10 @@ export function addRelease(happenings: MintHappening[], release: ExportRelease, 
 
 /** The last position of a mint in the export of a day, or of one before it. */
 export function lastOrderOf(happenings: readonly MintHappening[], day: Day): number {
-  return Math.max(0, ...happenings.filter((each) => each.day <= day).map(({ order }) => order));
+  return happenings.reduce(
+    (last, each) => (each.day <= day ? Math.max(last, each.order) : last),
+    0,
+  );
 }
 
 /**
@@ -37,7 +40,7 @@ export function lastOrderOf(happenings: readonly MintHappening[], day: Day): num
  * @returns what does not follow, and what is left for later
  */
 export function foldMint(
-  { accounts, reading }: { accounts: EventAccounts; reading: Reading },
+  given: ReadSoFar & { readonly reading: Reading },
   happenings: readonly MintHappening[],
   upTo: number,
 ): { readonly mismatches: readonly Mismatch[]; readonly left: MintHappening[] } {
@@ -46,8 +49,8 @@ export function foldMint(
     .filter(({ order }) => order <= upTo)
     .flatMap((happening) =>
       "star" in happening
-        ? countExportedStar(accounts, happening.star, reading)
-        : foldReleases(accounts, happening.releases, reading),
+        ? countExportedStar(given, happening.star, given.reading)
+        : foldReleases(given.accounts, happening.releases, given.reading),
     );
   return { mismatches, left: sorted.filter(({ order }) => order > upTo) };
 }
@@ -79,14 +82,41 @@ export function judgeEnds(
   return expected === found ? [] : [removal(first, { expected, found })];
 }
 
-/** A release of what the wallet held all the time in which it can have been looked at. */
-export function judgeRelease(release: ExportRelease, ownerships: Ownerships): readonly Mismatch[] {
-  const { collection, serial, wallet, readAt } = release;
-  const at = Date.parse(readAt);
-  const held = heldBetween(ownerships[collection], wallet, { from: at - LAG_MS, to: at });
-  if (!held.always.includes(serial) || ownerships[collection].isPartial) return [];
-  const found = `${collection} ${serial} released`;
-  return [removal(release, { expected: `${wallet} holds it`, found })];
+/**
+ * A release dated into another day, or before its evidence; of what the wallet held all the time
+ * in which it can have been looked at; or with a choice of spares that it did not have.
+ *
+ * @param ownerships null where they were read before the release
+ * @param isExcluded whether the wallet's holdings may have been left unread
+ */
+export function judgeRelease(
+  release: ExportRelease,
+  { day, ownerships, isExcluded }: { day: Day; ownerships: Ownerships | null; isExcluded: boolean },
+): readonly Mismatch[] {
+  const { collection, serial, wallet, heldB, listedAt, readAt, releasedAt } = release;
+  const [began, read, at] = [Date.parse(listedAt), Date.parse(readAt), Date.parse(releasedAt)];
+  if (dayOf(at) !== day || Math.max(began, read) > at + LEAD_MS || at - began > DAY_MS) {
+    const found = `listed ${listedAt}, read ${readAt}, released ${releasedAt}`;
+    return [removal(release, { expected: `evidence of ${day}, then the release`, found })];
+  }
+  if (ownerships === null || ownerships[collection].isPartial) return [];
+  const wrong: Mismatch[] = [];
+  const held = heldBetween(ownerships[collection], wallet, { from: read - LAG_MS, to: read });
+  if (held.always.includes(serial)) {
+    const found = `${collection} ${serial} released`;
+    wrong.push(removal(release, { expected: `${wallet} holds it`, found }));
+  }
+  if (collection === "B") {
+    const span = { from: began - LAG_MS, to: at + LEAD_MS };
+    const { always, ever } = heldBetween(ownerships.B, wallet, span);
+    const [listed, could] = [new Set(heldB), new Set(ever)];
+    const isLeftOut = !isExcluded && always.some((each) => !listed.has(each));
+    if (isLeftOut || heldB.some((each) => !could.has(each))) {
+      const found = `spares from B [${heldB.join(" ")}]`;
+      wrong.push(removal(release, { expected: `B [${always.join(" ")}]`, found }));
+    }
+  }
+  return wrong;
 }
 
 /**

@@ -129,10 +129,9 @@ function joint(
   before: ExportChain | undefined,
   reader: Pick<ExportReader, "rejoined">,
 ): readonly Difference[] {
-  if (before === undefined || header.previous === null) return [];
-  const expected = before.hash ?? "null, as the day before is not final";
-  if (header.previous === expected) return [];
-  if (before.hash !== null && (before.isRecovered || header.recovered === true)) {
+  const expected = before?.hash ?? null;
+  if (expected === null || header.previous === null || header.previous === expected) return [];
+  if (before?.isRecovered === true || header.recovered === true) {
     reader.rejoined();
     return [];
   }

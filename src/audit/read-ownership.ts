@@ -6,7 +6,7 @@ import { type Ownership, OwnershipBuilder, type Ownerships } from "./ownership.t
 
 /** How a collection is read. */
 export interface OwnershipReading {
-  readonly mirror: Pick<AuditMirror, "nftOwners" | "nftTransactions">;
+  readonly mirror: Pick<AuditMirror, "nftOwners" | "nftTransactions" | "token">;
   readonly collection: string;
   /** Who held what before this does not matter, epoch milliseconds. */
   readonly since: number;
@@ -39,7 +39,7 @@ const HISTORY_PAGES_MAX = 100;
  * nothing beyond its row in the list; of the others the transactions are read, newest first, back
  * to that instant.
  *
- * @throws MirrorError
+ * @throws MirrorError; Error in one line when there is no such collection
  */
 export async function readOwnership(given: OwnershipReading): Promise<Ownership> {
   const builder = new OwnershipBuilder();
@@ -55,6 +55,9 @@ export async function readOwnership(given: OwnershipReading): Promise<Ownership>
     read += page.length;
     given.onProgress(read);
   }
+  // A mistyped collection has no NFTs either, and every star that shows some would be refuted.
+  if (read === 0 && (await given.mirror.token(given.collection))?.type !== "NON_FUNGIBLE_UNIQUE")
+    throw new Error(`the mirror node knows no NFT collection ${given.collection}`);
   return builder.build();
 }
 

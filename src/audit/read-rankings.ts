@@ -4,8 +4,8 @@ import { fetchWithRetry, jsonOf } from "./fetch-with-retry.ts";
 
 /** What the public API publishes, and when it was read. */
 export interface Rankings {
-  readonly tokens: readonly Ranked[];
-  readonly collections: readonly Ranked[];
+  readonly tokens: readonly Placed[];
+  readonly collections: readonly Placed[];
   readonly projects: readonly Ranked[];
   readonly events: readonly RankedEvent[];
   /** Null between seasons. */
@@ -18,6 +18,7 @@ export interface Rankings {
 }
 
 export type Ranked = z.output<typeof ranked>;
+export type Placed = z.output<typeof placed>;
 export type RankedEvent = z.output<typeof rankedEvent>;
 export type RankedWallet = z.output<typeof rankedWallet>;
 export type Season = z.output<typeof season>;
@@ -29,8 +30,11 @@ const ranked = z.object({
   votes7d: count,
   votes30d: count,
 });
+const rank = z.int();
+const placed = ranked.extend({ rank });
 const rankedEvent = z.object({ id: z.string(), isForeverMint: z.boolean(), totalVotes: count });
 const rankedWallet = z.object({
+  rank,
   wallet: z.string().regex(/^0\.0\.[1-9]\d{0,11}$/),
   points: count,
   stars: count,
@@ -66,10 +70,10 @@ export async function readRankings(url: string, key: string): Promise<Rankings> 
       `${path}: not what the API promises: ${parsed.error.issues[0]?.path.join(".")}`,
     );
   };
-  const { tokens } = await get(`/tokens/top?limit=${PAGE}`, z.object({ tokens: z.array(ranked) }));
+  const { tokens } = await get(`/tokens/top?limit=${PAGE}`, z.object({ tokens: z.array(placed) }));
   const { collections } = await get(
     `/collections/top?limit=${PAGE}`,
-    z.object({ collections: z.array(ranked) }),
+    z.object({ collections: z.array(placed) }),
   );
   const projectsPage = z.object({ projects: z.array(ranked), hasMore: z.boolean() });
   const projects = await allPages(

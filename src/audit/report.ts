@@ -9,6 +9,7 @@ export type MismatchKind =
   | "duplicate"
   | "once-per-day"
   | "same-instant"
+  | "event-type"
   | "wrong-day"
   | "allowance"
   | "unknown-wallet"
@@ -49,11 +50,11 @@ export function elsewhere(
 }
 
 /**
- * The first neighbours of a ranking that stand the wrong way round.
+ * The first entry of a ranking that bears another rank than its place, or stands before one that is ahead of it.
  *
  * @param compare below 0 where the one stands before the other
  */
-export function orderMismatches<Row>(
+export function orderMismatches<Row extends { readonly rank: number }>(
   where: string,
   rows: readonly Row[],
   {
@@ -65,6 +66,10 @@ export function orderMismatches<Row>(
   },
 ): readonly Mismatch[] {
   for (const [index, one] of rows.entries()) {
+    if (one.rank !== index + 1) {
+      const expected = `${nameOf(one)} with rank ${index + 1}`;
+      return [elsewhere("order-of-ranking", where, { expected, found: one.rank })];
+    }
     const other = rows[index + 1];
     if (other === undefined || compare(one, other) < 0) continue;
     const expected = `${nameOf(other)} before ${nameOf(one)}`;

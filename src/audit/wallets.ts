@@ -1,5 +1,5 @@
 import { bulkhead } from "cockatiel";
-import { isEntityId } from "../ledger/entity-id.ts";
+import { ENTITY_NUMBER_MAX, entityNumber, isEntityId } from "../ledger/entity-id.ts";
 import type { MirrorTopicMessage } from "../ledger/mirror/schemas.ts";
 import type { CollectionKeys } from "../publishing/message.ts";
 import { parseStarMessage } from "../publishing/parse-message.ts";
@@ -22,7 +22,8 @@ export async function newWalletsOf(
   const lane = bulkhead(LOOKUPS_AT_ONCE, Number.POSITIVE_INFINITY);
   const lookUp = async (wallet: string): Promise<void> => {
     // Deleted ones were there, and still are.
-    state.wallets.set(wallet, (await mirror.account(wallet)) !== null);
+    const isPossible = entityNumber(wallet) <= ENTITY_NUMBER_MAX;
+    state.wallets.set(wallet, isPossible && (await mirror.account(wallet)) !== null);
   };
   await Promise.all(unmet.map((wallet) => lane.execute(() => lookUp(wallet))));
 }

@@ -46,11 +46,14 @@ export const subcommand = command({
 
 async function audit(given: Given, wanted: Wanted, exports: Exports | null): Promise<Conclusion> {
   const own = readSettings(environment());
-  const header = exports?.header;
+  const headers = exports?.headers ?? [];
+  const header = headers.at(-1);
   const known = {
     MIRROR_NODE_URL: given.mirror ?? own.MIRROR_NODE_URL,
-    EVENT_VOTES_TOPIC_ID: given["event-topic"] ?? own.EVENT_VOTES_TOPIC_ID ?? header?.topics.event,
-    ASSET_VOTES_TOPIC_ID: given["asset-topic"] ?? own.ASSET_VOTES_TOPIC_ID ?? header?.topics.asset,
+    EVENT_VOTES_TOPIC_ID:
+      given["event-topic"] ?? own.EVENT_VOTES_TOPIC_ID ?? topicsIn(headers, "event"),
+    ASSET_VOTES_TOPIC_ID:
+      given["asset-topic"] ?? own.ASSET_VOTES_TOPIC_ID ?? topicsIn(headers, "asset"),
     COLLECTION_A_ID: given["collection-a"] ?? own.COLLECTION_A_ID ?? header?.collections.a.id,
     COLLECTION_B_ID: given["collection-b"] ?? own.COLLECTION_B_ID ?? header?.collections.b.id,
   };
@@ -66,16 +69,21 @@ async function audit(given: Given, wanted: Wanted, exports: Exports | null): Pro
     const a = idOf(known.COLLECTION_A_ID ?? rest.COLLECTION_A_ID, "--collection-a");
     const b = idOf(known.COLLECTION_B_ID ?? rest.COLLECTION_B_ID, "--collection-b");
     refuseRepeated([a, b], "--collection-a and --collection-b");
+    const keys = await keysOf(mirror, asset, {
+      a: given["key-a"] ?? own.COLLECTION_A_KEY ?? header?.collections.a.key,
+      b: given["key-b"] ?? own.COLLECTION_B_KEY ?? header?.collections.b.key,
+    });
+    refuseRepeated([keys.a, keys.b], "--key-a and --key-b");
     const options: AuditOptions = {
       mirror,
       topics: { event, asset },
       collections: { a, b },
-      keys: await keysOf(mirror, asset, {
-        a: given["key-a"] ?? own.COLLECTION_A_KEY ?? header?.collections.a.key,
-        b: given["key-b"] ?? own.COLLECTION_B_KEY ?? header?.collections.b.key,
-      }),
+      keys,
       excluded: split(given.excluded) ?? [
-        ...new Set([...own.EXCLUDED_WALLETS, ...(header?.excludedWallets ?? [])]),
+        ...new Set([
+          ...own.EXCLUDED_WALLETS,
+          ...headers.flatMap(({ excludedWallets }) => excludedWallets),
+        ]),
       ],
       ...wanted,
       exports: header && exports ? { source: exports.source, days: exports.days } : null,
@@ -96,8 +104,8 @@ async function audit(given: Given, wanted: Wanted, exports: Exports | null): Pro
 interface Exports {
   readonly source: ExportSource;
   readonly days: readonly string[];
-  /** Of the newest; absent with a note of why there is none. */
-  readonly header?: ExportHeader;
+  /** Oldest first, that of the newest day the last; none with a note of why. */
+  readonly headers: readonly ExportHeader[];
   readonly note?: string;
 }
 
@@ -112,12 +120,27 @@ async function openExports(given: Given): Promise<Exports | null> {
     const days = await source.days();
     const last = days.at(-1);
     if (last === undefined) throw new Error("there is none");
-    return { source, days, header: await readHeader(source, last) };
+    const newest = await readHeader(source, last);
+    const headers: ExportHeader[] = [];
+    for (const day of days.slice(0, -1)) {
+      // Of a day that cannot be read the audit itself says so.
+      headers.push(
+        ...(await readHeader(source, day)
+          .then((one) => [one])
+          .catch(() => [])),
+      );
+    }
+    return { source, days, headers: [...headers, newest] };
   } catch (error) {
     const note = `exports cannot be read: ${coerceError(error).message}`;
     if (given.export !== undefined) throw new Error(note);
-    return { source, days: [], note };
+    return { source, days: [], headers: [], note };
   }
+}
+
+/** Every topic that the days' stars were published to, the oldest first, comma-separated. */
+function topicsIn(headers: readonly ExportHeader[], of: "event" | "asset"): string | undefined {
+  return [...new Set(headers.flatMap(({ topics }) => topics[of] ?? []))].join(",") || undefined;
 }
 
 async function keysOf(

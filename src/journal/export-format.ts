@@ -37,8 +37,10 @@ const count = z.int().min(0);
 const serial = z.int().min(1);
 /** A number that the journal drew: those after it are exact in JSON too. */
 const place = z.int().min(1).max(1e15);
-/** Rising. */
-const serials = z.array(serial);
+/** Rising, so that none counts twice. */
+const serials = z
+  .array(serial)
+  .refine((all) => all.every((each, index) => each > (all[index - 1] ?? 0)), "not rising");
 
 const topic = z.enum(["event", "asset"]);
 const targetType = z.enum(["event", "token", "collection", "project"]);

@@ -44,6 +44,8 @@ export type StarMessage =
 type Field = readonly [name: string, value: string | number | readonly Field[]];
 
 const VERSION = 1;
+/** The first instant of the year 10000, of which no day has a name. */
+const INSTANT_END = Date.UTC(10_000, 0);
 
 /**
  * The one text a star has on the ledger: exactly the specification's fields in its
@@ -83,7 +85,9 @@ export function starMessage(star: MessageStar, keys: CollectionKeys): string {
 export function encode(message: StarMessage, keys: CollectionKeys): string {
   const { wallet, timestamp } = message;
   if (!isEntityId(wallet)) fail(`not a wallet: ${wallet.slice(0, 40)}`);
-  if (!Number.isSafeInteger(timestamp) || timestamp < 0) fail(`not an instant: ${timestamp}`);
+  if (!Number.isSafeInteger(timestamp) || timestamp < 0 || timestamp >= INSTANT_END) {
+    fail(`not an instant: ${timestamp}`);
+  }
   const text = toJson(
     message.type === "event_vote" ? eventFields(message) : assetFields(message, keys),
   );

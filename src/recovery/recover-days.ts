@@ -153,8 +153,11 @@ class Walk {
           });
         },
         release: (release) => {
-          const found = this.#hasLost ? judgeRelease(release, this.#parts.ownerships) : [];
-          if (header === undefined || !isWithoutDoubt(`mint ${release.mint}`, found, notes)) return;
+          if (header === undefined) return;
+          const { ownerships } = this.#parts;
+          const isExcluded = header.excludedWallets.includes(release.wallet);
+          const found = this.#hasLost ? judgeRelease(release, { day, ownerships, isExcluded }) : [];
+          if (!isWithoutDoubt(`mint ${release.mint}`, found, notes)) return;
           this.#mints.addRelease(release, day);
         },
         rejoined: () => undefined,

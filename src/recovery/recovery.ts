@@ -8,7 +8,7 @@ import type { Sql } from "../store/postgres.ts";
 /** The part of a mirror node that a recovery reads. */
 export type RecoveryMirror = Pick<
   MirrorNode,
-  "messageMemos" | "nftOwners" | "nftTransactions" | "topicMessages"
+  "messageMemos" | "nftOwners" | "nftTransactions" | "token" | "topicMessages"
 >;
 
 /** What is recovered, from where, and into which journal. */

@@ -1,7 +1,7 @@
 import type { Clock } from "../clock.ts";
 import { RetryableError, TerminalError } from "../errors.ts";
 import { accountNumber } from "../journal/star-record.ts";
-import { isEvmAddress } from "../ledger/entity-id.ts";
+import { ENTITY_NUMBER_MAX, isEvmAddress } from "../ledger/entity-id.ts";
 import type { MirrorKey } from "../ledger/public-key.ts";
 import { isSupportedKey, verifyWalletSignature } from "../ledger/wallet-signature.ts";
 import type { Sql } from "../store/postgres.ts";
@@ -27,9 +27,6 @@ export interface SignInDeps {
   readonly site: Site;
 }
 
-/** Ids hold 38 bits of number; asked for more, a mirror node answers 400 and not 404. */
-const ACCOUNT_NUMBER_MAX = 2 ** 38 - 1;
-
 /** A request to sign in. */
 export interface SignInRequest {
   /** `0.0.n`, or an EVM address in lower case. */
@@ -46,7 +43,7 @@ export interface SignInRequest {
  * @throws RetryableError `UNAVAILABLE` when Postgres is out
  */
 export async function startSignIn(deps: SignInDeps, asked: SignInRequest): Promise<Challenge> {
-  if (!isEvmAddress(asked.wallet) && accountNumber(asked.wallet) > ACCOUNT_NUMBER_MAX) {
+  if (!isEvmAddress(asked.wallet) && accountNumber(asked.wallet) > ENTITY_NUMBER_MAX) {
     throw new TerminalError("UNKNOWN_WALLET", "there is no such account");
   }
   return issueChallenge(deps.sql, deps.site, { ...asked, now: deps.clock.now() });

@@ -12,7 +12,7 @@ import { openAuditMirror } from "../../src/audit/audit-mirror.ts";
 import type { Conclusion } from "../../src/audit/conclude.ts";
 import { silentLogger } from "../../src/log.ts";
 import { auditWorld } from "./audit-world.ts";
-import { serveWorld } from "./serve-world.ts";
+import { serveWorld, writeExports } from "./serve-world.ts";
 import { makeWorld, type World } from "./world.ts";
 
 const MINUTE_MS = 60_000;
@@ -53,6 +53,28 @@ for (const withExports of [true, false]) {
     );
   });
 }
+
+test("an export that is not there yet when an audit leaves off is judged when it is", async () => {
+  const world = truth();
+  const stateFile = join(folder, "late-exports");
+  const onExports = (exports: string) => {
+    for (const name of readdirSync(exports).sort().slice(2)) rmSync(join(exports, name));
+  };
+  // The newest of them was kept before its day was over.
+  const onFirst = (exports: string) => {
+    const [first = "", second = ""] = readdirSync(exports).sort();
+    const kept = {
+      ...world,
+      stars: world.stars.filter(({ at }) => !at.startsWith(second.slice(0, 10))),
+    };
+    writeExports(kept, exports, endOfDay(first.slice(0, 10)));
+    onExports(exports);
+  };
+  const early = await auditWorld(world, { onExports: onFirst, stateFile });
+  assert.equal(early.ok, true);
+  const resumed = await auditWorld(world, { stateFile });
+  assert.deepEqual(essence(resumed), essence(await auditWorld(world)));
+});
 
 test("a checkpoint made without rankings cannot judge the leaderboard, and says so", async () => {
   const world = truth();

@@ -23,7 +23,9 @@ export async function serveWorld(world: World): Promise<Served> {
     const url = new URL(request.url ?? "/", "http://world");
     asked.push(request.url ?? "");
     const body = answer(world, url);
-    response.writeHead(body === undefined ? 404 : 200, { "content-type": "application/json" });
+    // The number of an account beyond 38 bits is no parameter.
+    const missing = /\/0\.0\.(?:\d{13,}|[3-9]\d{11})/.test(url.pathname) ? 400 : 404;
+    response.writeHead(body === undefined ? missing : 200, { "content-type": "application/json" });
     response.end(JSON.stringify(body ?? { _status: { messages: [{ message: "Not found" }] } }));
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.2", resolve));
@@ -50,6 +52,7 @@ function answer(world: World, url: URL): unknown {
     return history(world.nfts[id]?.get(Number(serial)) ?? []);
   }
   if (kind === "tokens" && part === "nfts") return owners(world, id, url);
+  if (kind === "tokens") return tokenOf(world, id);
   return undefined;
 }
 
@@ -57,6 +60,11 @@ function topicOf({ topics }: World, id: string) {
   if (topics.event.id !== id && topics.asset.id !== id) return undefined;
   const keys = { admin_key: null, submit_key: null, fee_schedule_key: null };
   return { topic_id: id, ...keys, custom_fees: { fixed_fees: [] }, memo: "", deleted: false };
+}
+
+function tokenOf({ nfts }: World, id: string) {
+  if (nfts[id] === undefined) return undefined;
+  return { token_id: id, type: "NON_FUNGIBLE_UNIQUE", total_supply: "0", deleted: false };
 }
 
 function messages(world: World, id: string, url: URL) {
@@ -196,12 +204,14 @@ function ranking(world: World, path: string, url: URL): unknown {
         };
       });
   const top = (type: string) =>
-    rows(type).sort(
-      (one, other) =>
-        other.totalVotes - one.totalVotes ||
-        other.votes30d - one.votes30d ||
-        Number(one.id.slice(4)) - Number(other.id.slice(4)),
-    );
+    rows(type)
+      .sort(
+        (one, other) =>
+          other.totalVotes - one.totalVotes ||
+          other.votes30d - one.votes30d ||
+          Number(one.id.slice(4)) - Number(other.id.slice(4)),
+      )
+      .map((row, index) => ({ rank: index + 1, ...row }));
   if (path === "tokens/top") return { tokens: top("token") };
   if (path === "collections/top") return { collections: top("collection") };
   if (path === "leaderboard") return leaderboard(world, now);

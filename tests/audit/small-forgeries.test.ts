@@ -8,18 +8,18 @@ import { createHash } from "node:crypto";
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "uvu";
-import { dayOf } from "../../actors/day.ts";
+import { DAY_MS, dayOf } from "../../actors/day.ts";
 import { openAuditMirror } from "../../src/audit/audit-mirror.ts";
 import { newAuditState } from "../../src/audit/audit-state.ts";
 import { compareRankings } from "../../src/audit/compare.ts";
 import type { Judge } from "../../src/audit/judge.ts";
 import { judgeMessage } from "../../src/audit/judge-message.ts";
 import { OwnershipBuilder } from "../../src/audit/ownership.ts";
-import type { ExportStar } from "../../src/journal/export-format.ts";
+import type { ExportRelease, ExportStar } from "../../src/journal/export-format.ts";
 import { silentLogger } from "../../src/log.ts";
 import { auditWorld } from "./audit-world.ts";
 import { serveWorld } from "./serve-world.ts";
-import { KEYS, makeWorld, type World } from "./world.ts";
+import { KEYS, makeWorld, rechain, type World } from "./world.ts";
 
 const truth = () => makeWorld({ seed: 7, days: 5, starsPerDay: 60 });
 
@@ -189,6 +189,123 @@ test("a removal that takes another weight than the rules, and one of what is sti
   assert.ok(!since.mismatches.some((each) => each.found === `A ${release.serial} released`));
 });
 
+test("an NFT that stands twice among those an event's star counts", async () => {
+  const world = truth();
+  const isLast = world.stars.findLast(
+    ({ scope, counted }) => scope === "event-day" && (counted?.collectionA.length ?? 0) > 0,
+  );
+  const [serial = 0] = isLast?.counted?.collectionA ?? [];
+  edit(
+    world,
+    ({ id }) => id === isLast?.id,
+    (star) => ({
+      ...star,
+      held: { ...star.held, collectionA: [serial, ...star.held.collectionA] },
+      counted: {
+        collectionA: [serial, ...(star.counted?.collectionA ?? [])],
+        collectionB: star.counted?.collectionB ?? null,
+      },
+      breakdown: { ...star.breakdown, collectionA: star.breakdown.collectionA + 1 },
+      votingPower: star.votingPower + 1,
+      weight: star.weight + 1,
+    }),
+  );
+  const { mismatches } = await auditWorld(world);
+  assert.ok(mismatches.some(({ found }) => /^line \d+: counted\.collectionA$/.test(String(found))));
+});
+
+test("a removal whose evidence is of later, or of another day", async () => {
+  const { releases } = truth();
+  const index = releases.findIndex(({ weight }) => weight === 1);
+  const { releasedAt = "" } = releases[index] ?? {};
+  const moved = (ms: number) => new Date(Date.parse(releasedAt) + ms).toISOString();
+  for (const change of [
+    { readAt: "2999-01-01T00:00:00.000Z" },
+    { listedAt: "2999-01-01T00:00:00.000Z" },
+    { listedAt: moved(-2 * DAY_MS) },
+  ]) {
+    const world = truth();
+    world.releases[index] = { ...(world.releases[index] as ExportRelease), ...change };
+    const { mismatches } = await auditWorld(world);
+    assert.deepEqual(
+      mismatches.map(({ kind, expected }) => [kind, expected]),
+      [["removal", `evidence of ${releasedAt.slice(0, 10)}, then the release`]],
+    );
+  }
+});
+
+test("a +5 that ends although its wallet held another collection B NFT to carry it on", async () => {
+  const world = makeWorld({ seed: 2, days: 5, starsPerDay: 60 });
+  const index = world.releases.findLastIndex(({ spare }) => spare !== null);
+  const release = world.releases[index] as ExportRelease;
+  const spares = async (of: World): Promise<readonly unknown[]> => {
+    const { mismatches } = await auditWorld(of);
+    return mismatches.map(({ found }) => found).filter((found) => /^spares /.test(String(found)));
+  };
+  world.releases[index] = { ...release, heldB: [], spare: null, weight: 5 };
+  assert.deepEqual(await spares(world), ["spares from B []"]);
+  // The holdings of an excluded wallet are not read where a star's reading is the evidence.
+  assert.deepEqual(await spares({ ...world, excluded: [release.wallet] }), []);
+  // Nor may one carry it on that the wallet did not hold.
+  world.releases[index] = { ...release, heldB: [99], spare: 99 };
+  assert.deepEqual(await spares(world), ["spares from B [99]"]);
+});
+
+test("a star that an export gives to another project than its message names", async () => {
+  const world = truth();
+  const of = ({ target }: ExportStar) => target.id === "bridge";
+  edit(world, of, (star) => ({ ...star, target: { ...star.target, id: "wallet" } }));
+  const { mismatches } = await auditWorld(world, { withApi: false });
+  assert.deepEqual(
+    mismatches.map(({ kind, found }) => [kind, /"target_id":"(\w+)"/.exec(String(found))?.[1]]),
+    [["export", "bridge"]],
+  );
+});
+
+test("a project's ledger id that an export gives to another project from some star on", async () => {
+  const world = truth();
+  const last = world.stars.findLast(({ target }) => target.id === "wallet");
+  const of = ({ id }: ExportStar) => id === last?.id;
+  edit(world, of, (star) => ({ ...star, target: { ...star.target, id: "bridge" } }));
+  const { mismatches } = await auditWorld(world, { withApi: false });
+  assert.deepEqual(
+    mismatches.map(({ kind, starId, expected, found }) => [kind, starId, expected, found]),
+    [["export", last?.id, "project/wallet", "project/bridge"]],
+  );
+});
+
+test("a second star of a day for an event, as if it were a forever mint", async () => {
+  const world = truth();
+  const { event } = world.topics;
+  const message = event.messages.find(({ text }) => text.includes("HACKATHON"));
+  assert.ok(message !== undefined);
+  const at = Number(/"timestamp":(\d+)/.exec(message.text)?.[1]);
+  const text = message.text.replace("HACKATHON", "FOREVER_MINT").replace(`${at}`, `${at + 1}`);
+  const [seconds, nanos] = message.consensus.split(".");
+  const consensus = `${seconds}.${String(Number(nanos) + 1).padStart(9, "0")}`;
+  const place = event.messages.indexOf(message) + 1;
+  event.messages.splice(place, 0, { ...message, text, consensus, starId: "" });
+  event.messages.forEach((each, index) => {
+    each.sequence = index + 1;
+  });
+  rechain(event);
+  const { byKind } = await auditWorld(world, { withApi: false, withExports: false });
+  assert.deepEqual(byKind, { "event-type": 1 });
+});
+
+test("a star whose message an export places on a topic that is not audited proves no total", async () => {
+  const world = truth();
+  const of = ({ scope }: ExportStar) => scope === "event-day";
+  const star = world.stars.find(of);
+  edit(world, of, (one) => ({
+    ...one,
+    publication: { ...one.publication, topicId: "0.0.8009" },
+  }));
+  const { unprovable } = await auditWorld(world);
+  const doubt = "messages on 0.0.8009: that topic is not audited";
+  assert.ok(unprovable.includes(`totalVotes of event/${star?.target.id}: ${doubt}`));
+});
+
 test("a mirror node that has more messages than it gives", async () => {
   const world = truth();
   const served = await serveWorld(world);
@@ -219,11 +336,13 @@ test("stars within a minute of a transfer leave an event's total unproved, and t
 });
 
 test("a ranking in the wrong order", () => {
-  const row = (id: string, totalVotes: number) => ({ id, totalVotes, votes7d: 0, votes30d: 0 });
+  const row = (rank: number, id: string, totalVotes: number) => {
+    return { rank, id, totalVotes, votes7d: 0, votes30d: 0 };
+  };
   const reading = { from: 0, until: 0, ends: null };
   const rankings = {
-    tokens: [row("0.0.20", 0), row("0.0.9", 0)],
-    collections: [row("0.0.9", 0), row("0.0.20", 0)],
+    tokens: [row(1, "0.0.20", 0), row(2, "0.0.9", 0)],
+    collections: [row(1, "0.0.9", 0), row(2, "0.0.20", 0)],
     projects: [],
     events: [],
     leaderboard: null,
@@ -233,6 +352,16 @@ test("a ranking in the wrong order", () => {
   assert.deepEqual(
     mismatches.map(({ kind, where }) => [kind, where]),
     [["order-of-ranking", "tokens/top"]],
+  );
+  const collections = [row(1, "0.0.9", 0), row(1, "0.0.20", 0)];
+  const shared = compareRankings(
+    newAuditState([]),
+    { ...rankings, tokens: [], collections },
+    reading,
+  );
+  assert.deepEqual(
+    shared.mismatches.map(({ kind, where, found }) => [kind, where, found]),
+    [["order-of-ranking", "collections/top", 1]],
   );
 });
 
@@ -254,6 +383,7 @@ test("a message in more than one piece, or on the other topic, is foreign", () =
     reading: { from: 0, until: 0, ends: null },
     day: null,
     lateMs: 0,
+    stateFile: null,
     known: new Map(),
   };
   const text = `{"type":"event_vote","version":1,"wallet":"0.0.1","event_id":"a","event_type":"OTHER","vote":"up","timestamp":1000}`;

@@ -4,16 +4,18 @@
  * by the service's own machines, NFTs changing hands all the while.
  */
 import * as assert from "node:assert/strict";
-import { readdirSync, rmSync } from "node:fs";
+import { cpSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import fc from "fast-check";
 import { test } from "uvu";
 import { DAY_MS, type Day, dayOf, startOfDay } from "../../actors/day.ts";
 import { RULES, type Rules, rulesOn, rulesVersions } from "../../actors/rules.ts";
+import { lastOrderOf } from "../../src/audit/mint-order.ts";
 import type { ExportStar } from "../../src/journal/export-format.ts";
 import { auditWorld } from "./audit-world.ts";
 import { writeExports } from "./serve-world.ts";
-import { makeWorld, type World } from "./world.ts";
+import { A, B, makeWorld, rechain, tell, type World } from "./world.ts";
 
 const RUNS = 12;
 
@@ -129,6 +131,38 @@ test("an export kept before its day was over leaves that day's later stars unpro
   assert.equal(noStar.length, since.length);
 });
 
+test("exports of which the first was kept before its day was over prove nothing of forever mints", async () => {
+  const world = makeWorld({ seed: 14, days: 3, starsPerDay: 60 });
+  const midnight = startOfDay(dayOf(Date.now()));
+  const onExports = (folder: string) => {
+    for (const name of readdirSync(folder)) rmSync(join(folder, name));
+    writeExports(world, folder, midnight - 1);
+    for (const name of readdirSync(folder).sort().slice(0, -1)) rmSync(join(folder, name));
+  };
+  const { ok, mismatches, unprovable } = await auditWorld(world, { onExports });
+  assert.equal(ok, true, JSON.stringify(mismatches[0]));
+  assert.ok(unprovable.some((line) => line.startsWith("totalVotes of event/mint: ")));
+});
+
+test("a final export after one that was kept before its day was over leaves their order unproved", async () => {
+  const world = makeWorld({ seed: 13, days: 4, starsPerDay: 60 });
+  const midnight = startOfDay(dayOf(Date.now()));
+  const second = dayOf(midnight - 2 * DAY_MS);
+  const stars = world.stars.filter(({ at }) => at.startsWith(second)).slice(-10);
+  const kept = { ...world, stars: world.stars.filter((star) => !stars.includes(star)) };
+  const onExports = (folder: string) => {
+    const other = mkdtempSync(join(tmpdir(), "kept-"));
+    writeExports(kept, other, midnight - DAY_MS - 1);
+    cpSync(join(other, `${second}.ndjson`), join(folder, `${second}.ndjson`));
+    rmSync(other, { recursive: true });
+  };
+  const { ok, mismatches, unprovable } = await auditWorld(world, { onExports });
+  assert.equal(ok, true, JSON.stringify(mismatches[0]));
+  const third = dayOf(midnight - DAY_MS);
+  const doubt = `whether ${third} follows ${second}: that was not final when it was read`;
+  assert.ok(unprovable.includes(doubt), String(unprovable));
+});
+
 test("a star that rankings show and the ledger never does is a mismatch", async () => {
   const { world } = beforeLast();
   const found = await auditWorld(world, { withExports: false, settleMs: 0 });
@@ -146,6 +180,78 @@ test("exports that begin late, or leave a day out, prove what they contain and n
   assert.ok(late.unprovable.some((line) => line.startsWith("totalVotes of event/")));
   const gap = await auditWorld(world, { onExports: drop(2) });
   assert.deepEqual(gap.byKind, { export: 2 }, JSON.stringify(gap.mismatches));
+});
+
+/** Takes the message of the last star for an event off its topic. */
+function beforeLastOfEvents() {
+  const world = makeWorld({ seed: 7, days: 3, starsPerDay: 60 });
+  const { event } = world.topics;
+  const message = event.messages.at(-1);
+  assert.ok(message !== undefined);
+  event.messages.pop();
+  const index = world.stars.findIndex(({ id }) => id === message.starId);
+  const star = { ...(world.stars[index] as ExportStar), publication: UNSEEN };
+  world.stars[index] = star;
+  return { world, star, arrive: () => void event.messages.push(message) };
+}
+
+const UNSEEN: ExportStar["publication"] = {
+  state: "submitted",
+  topicId: null,
+  transactionId: null,
+  sequenceNumber: null,
+  consensusTimestamp: null,
+  runningHash: null,
+};
+
+test("a star of an event that an export says is not published yet counts once its message is read", async () => {
+  const { world, star, arrive } = beforeLastOfEvents();
+  const day = star.at.slice(0, 10);
+  // Its day is not final.
+  const onExports = (folder: string) => {
+    writeExports(world, folder, Date.parse(star.at));
+    for (const name of readdirSync(folder)) if (name > `${day}.ndjson`) rmSync(join(folder, name));
+  };
+  const never = await auditWorld(world, { onExports, isLive: true });
+  const where = `totalVotes of event/${star.target.id}`;
+  const total = never.mismatches.find((each) => each.where === where);
+  assert.equal(total?.found, Number(total?.expected) + star.weight);
+  const timer = setTimeout(arrive, 500);
+  const found = await auditWorld(world, { onExports, isLive: true, settleMs: 20_000 });
+  clearTimeout(timer);
+  assert.equal(found.ok, true, JSON.stringify(found.mismatches[0]));
+});
+
+test("an event's star that was published after its day was judged is late, and its total right", async () => {
+  const world = makeWorld({ seed: 7, days: 5, starsPerDay: 60 });
+  const { event } = world.topics;
+  const message = event.messages.find(({ text }) => text.includes("HACKATHON"));
+  assert.ok(message !== undefined);
+  const [seconds, nanos] = message.consensus.split(".");
+  message.consensus = `${Number(seconds) + 50 * 3_600}.${nanos}`;
+  event.messages.sort((one, other) => (one.consensus < other.consensus ? -1 : 1));
+  event.messages.forEach((each, index) => {
+    each.sequence = index + 1;
+  });
+  rechain(event);
+  tell(world, event);
+  const { byKind } = await auditWorld(world);
+  assert.deepEqual(byKind, { "wrong-day": 1, "no-message": 1 });
+});
+
+test("a collection of which no NFT was minted yet gives no weight", async () => {
+  const world = makeWorld({ seed: 3, days: 2, starsPerDay: 0 });
+  const nfts = { [A]: new Map(), [B]: new Map() };
+  const { ok, mismatches } = await auditWorld({ ...world, nfts });
+  assert.equal(ok, true, JSON.stringify(mismatches[0]));
+});
+
+test("a mint's day may hold more stars than a call takes arguments", () => {
+  const [star] = makeWorld({ seed: 3, days: 2, starsPerDay: 60 }).stars;
+  assert.ok(star !== undefined);
+  const day = star.at.slice(0, 10);
+  const happenings = Array.from({ length: 200_000 }, (_, order) => ({ order, day, star }));
+  assert.equal(lastOrderOf(happenings, day), 199_999);
 });
 
 test("one day alone", async () => {

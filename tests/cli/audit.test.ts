@@ -3,12 +3,13 @@
  * alone; refusals are one line and status 1. Method: a made-up history served by the test.
  */
 import * as assert from "node:assert/strict";
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "uvu";
+import type { Mismatch } from "../../src/audit/report.ts";
 import { type Served, serveWorld, writeExports } from "../audit/serve-world.ts";
-import { A, B, makeWorld, TREASURY } from "../audit/world.ts";
+import { A, B, makeWorld, rechain, TREASURY } from "../audit/world.ts";
 import { starboard } from "../support/starboard.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "audit-cli-"));
@@ -47,6 +48,51 @@ test("exports give every setting but the mirror node", async () => {
   assert.match(result.stdout, new RegExp(`stars of exports +${world.stars.length}`));
 });
 
+/** Edits the header of a world's first export. */
+function firstHeader(exports: string, edit: (header: string) => string): void {
+  const file = join(exports, readdirSync(exports).sort()[0] ?? "");
+  const [header = "", ...rest] = readFileSync(file, "utf8").split("\n");
+  writeFileSync(file, [edit(header), ...rest].join("\n"));
+}
+
+test("every export's header names topics, the newest not alone", async () => {
+  const exports = join(folder, "topics");
+  writeExports(world, exports);
+  firstHeader(exports, (header) => header.replace("0.0.8001", "0.0.8009"));
+  const result = await run("--mirror", served.url, "--export", exports);
+  assert.equal(result.stderr, "the mirror node knows no topic 0.0.8009\n");
+});
+
+test("a wallet that was excluded on an earlier day alone may show no NFTs in its messages of that day", async () => {
+  const then = makeWorld({ seed: 2, days: 3, starsPerDay: 30 });
+  const index = then.stars.findIndex(
+    ({ scope, held }) => scope === "none" && held.collectionA.length > 0,
+  );
+  const star = then.stars[index];
+  const { asset } = then.topics;
+  const message = asset.messages.find(({ starId }) => starId === star?.id);
+  assert.ok(star !== undefined && message !== undefined);
+  message.text = message.text
+    .replace(/"voting_power":\d+/, '"voting_power":1')
+    .replace(/"alpha":\d+,"beta":\d+/, '"alpha":0,"beta":0');
+  rechain(asset);
+  const served = await serveWorld(then);
+  const exports = join(folder, "excluded");
+  writeExports(then, exports);
+  const ofMessages = async () => {
+    const result = await run("--mirror", served.url, "--export", exports, "--json");
+    const { mismatches } = result.json<{ mismatches: Mismatch[] }>();
+    return mismatches.filter(({ kind, starId }) => kind === "holdings" && starId === null);
+  };
+  assert.equal((await ofMessages()).length, 1);
+  firstHeader(exports, (header) =>
+    header.replace(`"${TREASURY}"`, `"${TREASURY}","${star.wallet}"`),
+  );
+  const found = await ofMessages();
+  await served.close();
+  assert.deepEqual(found, []);
+});
+
 test("the first mismatch is printed in full, and the status is 1", async () => {
   const [message] = world.topics.asset.messages;
   assert.ok(message !== undefined);
@@ -73,6 +119,11 @@ for (const [what, args, line] of [
     "a topic that is none",
     ["--mirror", served.url, ...FLAGS, "--event-topic", "0.0.8009"],
     /^the mirror node knows no topic 0\.0\.8009$/m,
+  ],
+  [
+    "a collection that is none",
+    ["--mirror", served.url, ...FLAGS, "--collection-b", "0.0.5009"],
+    /^the mirror node knows no NFT collection 0\.0\.5009$/m,
   ],
   [
     "no mirror node there",
@@ -122,6 +173,11 @@ for (const [what, args, line] of [
     "one collection for both",
     ["--mirror", served.url, ...FLAGS, "--collection-b", A],
     /^--collection-a and --collection-b name \S+ twice$/m,
+  ],
+  [
+    "one key for both collections",
+    ["--mirror", served.url, ...FLAGS, "--key-a", "beta"],
+    /^--key-a and --key-b name beta twice$/m,
   ],
   [
     "invalid hours",

@@ -26,6 +26,16 @@ const star = (target: TargetRecord): MessageStar => ({
   holdings: { collectionA: [3, 14], collectionB: [7] },
 });
 
+test("a text dated beyond the year 9999 is no star message", () => {
+  const last = Date.UTC(9999, 11, 31, 23, 59, 59, 999);
+  const text = starMessage({ ...star(event("OTHER")), at: last }, keys);
+  assert.equal(parseStarMessage(Buffer.from(text), keys)?.timestamp, last);
+  for (const at of [last + 1, Number.MAX_SAFE_INTEGER]) {
+    const later = text.replace(String(last), String(at));
+    assert.equal(parseStarMessage(Buffer.from(later), keys), undefined);
+  }
+});
+
 const kinds: readonly EventKind[] = [
   "MINT_EVENT",
   "FOREVER_MINT",

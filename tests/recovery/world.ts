@@ -244,6 +244,7 @@ export async function openLostWorld({
     mirrorUpTo: (messages) => ({
       nftOwners: mirror.nftOwners,
       nftTransactions: mirror.nftTransactions,
+      token: mirror.token,
       messageMemos: mirror.messageMemos,
       async topicMessages(topic, from) {
         const asked = from.newestFirst ? { afterSequence: messages - 1, limit: 1 } : from;

@@ -61,7 +61,11 @@ async function auditorsMismatches({ sql }: Stage, days: number) {
     }
   }
   const after = FIRST_DAY + (days + 2) * DAY_MS;
-  const given = { accounts: noEventAccounts(), reading: { from: after, until: after, ends: null } };
+  const given = {
+    accounts: noEventAccounts(),
+    chains: [],
+    reading: { from: after, until: after, ends: null },
+  };
   return foldMint(given, happenings, Number.MAX_SAFE_INTEGER).mismatches;
 }
 
