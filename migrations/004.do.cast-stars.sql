@@ -170,7 +170,8 @@ begin
     select kept.id, wallet, at, idempotency, coalesce(event_totals.weight, item_days.weight) as total,
       event_totals.releases,
       -- What ends with the star itself is written down below, and no release yet.
-      kept.releases < event_totals.releases - (ends is not null)::integer
+      -- Null, where nothing is accounted, would not keep the function from being called.
+      coalesce(kept.releases < event_totals.releases - (ends is not null)::integer, false)
         and is_released_since(kept.target_id, kept.releases, event_totals.releases - (ends is not null)::integer,
           wallet, held_a, held_b) as is_overtaken,
       case when target_type = 'event'

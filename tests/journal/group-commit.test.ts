@@ -63,6 +63,20 @@ test("stars decided in one tick share one commit, and each learns its counter (A
   assert.deepEqual({ ...counts }, { stars: 50, messages: 50, today: 50, hour: 50 });
 });
 
+test("a batch looks for releases only where there were some since a star was decided", async (c) => {
+  await c.sql`
+    create or replace function is_released_since(mint text, n bigint, up_to bigint, of_wallet bigint, of_a bigint[], of_b bigint[])
+    returns boolean language plpgsql as $$ begin raise 'looked for releases'; end $$`;
+  const target = { type: "event", id: "meetup", eventKind: "OTHER", ledgerId: null } as const;
+  for (const star of [
+    decidedStar({ wallet: newWallet(), now: c.now }),
+    decidedStar({ wallet: newWallet(), now: c.now, target }),
+    { ...decidedStar({ wallet: newWallet(), now: c.now, target }), releases: null },
+  ]) {
+    assert.equal((await c.commit(star)).kind, "stored");
+  }
+});
+
 test("of two stars decided from the same state of a wallet, one is stored and one is stale", async (c) => {
   const wallet = newWallet();
   const other = { type: "token", id: "0.0.9002", eventKind: null, ledgerId: null } as const;
