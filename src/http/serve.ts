@@ -183,6 +183,9 @@ type ParserError = NodeJS.ErrnoException & { rawPacket?: Buffer };
  */
 function inTurn(newest: ServerResponse | undefined, socket: Duplex, answer: () => void): void {
   if (newest?.req.complete) newest.once("close", () => socket.writable && answer());
+  // The socket comes to a reply once those before it are sent.
+  else if (newest?.socket === null && !newest.writableFinished)
+    newest.once("socket", () => inTurn(newest, socket, answer));
   else if (socket.writable && !newest?.headersSent) answer();
   else socket.destroy();
 }

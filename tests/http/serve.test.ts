@@ -146,6 +146,10 @@ test("pipelined requests are answered in order", async () => {
 test("what is refused on a connection comes after the replies to what was asked before it", async () => {
   for (const [refused, status] of [
     ["garbage", "400"],
+    [
+      "POST /json HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\nno length",
+      "400",
+    ],
     ["CONNECT /voting/x HTTP/1.1\r\nHost: x\r\n\r\n", "404"],
   ] as const) {
     const { app, release, arrived } = build();
