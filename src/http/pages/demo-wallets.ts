@@ -29,7 +29,7 @@ export function demoRoutes({ wallets, readHoldings, requireOwnPage }: DemoSignin
       const { collectionA, collectionB } = await readHoldings(id);
       return {
         id,
-        holds: `holds ${collectionA.length} of collection A, ${collectionB.length} of collection B`,
+        holds: `holds ${collectionA.length} of collection A, ${collectionB.length} of B`,
       };
     });
     c.header("Cache-Control", "no-store");

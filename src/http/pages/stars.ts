@@ -43,7 +43,7 @@ export function starsPage({ sql }: Reading): Page {
       return {
         title: "My stars",
         body: html`<h1>My stars</h1>
-<div data-stars>${dayLinks(day, today)}
+<div class="stack" data-stars>${dayLinks(day, today)}
 <section class="card">${table({
           caption: `Stars of ${day}`,
           rows: stars,

@@ -41,7 +41,7 @@ test("a click signs in, a click gives a star, its receipt arrives on the ledger 
   const dialog = page.getByRole("dialog");
   await dialog.getByRole("heading", { name: "Demo wallets of this machine" }).waitFor();
   await keepPicture(tab, "sign-in");
-  await dialog.getByRole("button", { name: "holds 3 of collection A, 1 of collection B" }).click();
+  await dialog.getByRole("button", { name: "holds 3 of collection A, 1 of B" }).click();
   await page.locator("[data-votes]").filter({ hasText: "votes left" }).waitFor();
   const star = page.locator('[data-star^="token/"][aria-pressed="false"]').first();
   const key = (await star.getAttribute("data-star")) ?? "";

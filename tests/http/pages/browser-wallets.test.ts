@@ -154,7 +154,7 @@ test("one of this machine's demo wallets signs in by a click, at either name of 
     // A star that is pressed by somebody who is not signed in asks for a wallet first.
     await starOf(tab.page, "Dex").click();
     const choice = tab.page.getByRole("dialog").getByRole("button", { name: demo.id });
-    await choice.filter({ hasText: "holds 3 of collection A, 1 of collection B" }).click();
+    await choice.filter({ hasText: "holds 3 of collection A, 1 of B" }).click();
     await tab.page.locator(".wallet").filter({ hasText: demo.id }).waitFor();
     await carries(tab.page, "project/dex")
       .filter({ hasText: /carr(y|ied) 9/ })

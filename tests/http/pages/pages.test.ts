@@ -360,9 +360,7 @@ test("this machine signs for demo wallets alone, for its own pages alone, and on
   const wallet = await newWallet(service, { a: 2 });
   demoWallets.push(wallet);
   const listed = await send(service, "GET /demo/wallets");
-  assert.deepEqual(listed.body, [
-    { id: wallet.id, holds: "holds 2 of collection A, 0 of collection B" },
-  ]);
+  assert.deepEqual(listed.body, [{ id: wallet.id, holds: "holds 2 of collection A, 0 of B" }]);
   assert.ok(!listed.text.includes(wallet.key));
   const asked = await send(service, "POST /voting/challenges", { json: { wallet: wallet.id } });
   const { message } = asked.body;
