@@ -34,6 +34,8 @@ interface Standing {
   readonly row: StarRow;
   readonly passes: Tables["passes"];
   readonly total: number;
+  /** What ends had taken off its mint by then. */
+  readonly endedBefore: number;
   /** By the world's time. */
   readonly storedAt: number;
 }
@@ -93,6 +95,8 @@ export class Judge {
   readonly #byMessage = new Map<string, StarRow>();
   /** Requests by wallet and target, and stars that came of them. */
   readonly #requests = new Map<string, number>();
+  /** What ends have taken off each mint. */
+  readonly #endedWeight = new Map<string, number>();
   /** When the database's clock jumped last, and the journal went back, by the world's time. */
   #clockKnownAt = Number.NEGATIVE_INFINITY;
   #wentBackAt = Number.NEGATIVE_INFINITY;
@@ -142,7 +146,9 @@ export class Judge {
     this.#ever.set(id, row);
     this.#byMessage.set(row.message, row);
     const storedAt = this.#parts.now();
-    const standing = { row, passes: commit.passes, total: commit.total, storedAt };
+    const { passes, total } = commit;
+    const endedBefore = this.#endedWeightOf(row.target_id);
+    const standing = { row, passes, total, endedBefore, storedAt };
     this.#standing.set(id, standing);
     this.#history.push(standing);
     this.#askOracle(standing);
@@ -208,10 +214,16 @@ export class Judge {
   #ended(ended: Ended): void {
     const { mint, ends } = ended;
     this.#history.push(ended);
+    const weight = ends.reduce((sum, end) => sum + end.weight, this.#endedWeightOf(mint));
+    this.#endedWeight.set(mint, weight);
     const isCounting = ends.every((end) => this.#judgeEnd(mint, end));
     if (!isCounting) return;
     this.#tellOracle(ended);
     for (const end of ends) this.#judgeSpare(mint, end);
+  }
+
+  #endedWeightOf(mint: string): number {
+    return this.#endedWeight.get(mint) ?? 0;
   }
 
   #tellOracle({ mint, ends }: Ended): void {
@@ -348,14 +360,15 @@ export class Judge {
         this.#deny("P1", `${kind} star ${star.id} is not stored`);
       return;
     }
-    const { row, total } = standing;
+    const { row, total, endedBefore } = standing;
     const isAsAsked =
       row.wallet === asked.wallet &&
       row.target_type === asked.target.type &&
       row.target_id === asked.target.id &&
       star.weight === row.weight;
     if (!isAsAsked) this.#deny("P1", `the reply to ${asked.wallet} is about another star: ${body}`);
-    if (counter.totalVotes < total)
+    // A star whose answer was lost is looked up later, and claims may have ended by then.
+    if (counter.totalVotes < total - (this.#endedWeightOf(row.target_id) - endedBefore))
       this.#deny("P8", `${star.id} was answered ${counter.totalVotes}, not ${total}`);
     this.#acknowledged.add(star.id);
     if (asked.key === null) return;
