@@ -88,12 +88,13 @@ test("no second sees more than 50 requests", async () => {
     at.push(performance.now());
     sendJson(response, 404, NOT_FOUND);
   };
+  const startedAt = performance.now();
   await withMirror(reply, async (mirror) => {
     const reads = Array.from({ length: 120 }, (_, i) => mirror.account(`0.0.${2_000 + i}`));
     await Promise.all(reads);
   });
-  const inSecond = at.map((from) => at.filter((each) => each >= from && each < from + 1_000));
-  assert.ok(Math.max(...inSecond.map(({ length }) => length)) <= 50);
+  // A busy machine sees some of them late, and none of them early.
+  for (const [n, seenAt] of at.entries()) assert.ok(seenAt - startedAt >= n * 20, `request ${n}`);
 });
 
 test("an NFT burned before the time audited costs no request; one whose collection was deleted does", async () => {

@@ -304,7 +304,8 @@ test("stars of a journal that went back under a running worker are offered as th
     await own`alter table star disable trigger all`;
     await own`delete from star where seq > 2`;
     await own`alter table star enable trigger all`;
-    await own`update reward_hand_off set offered_seq = 2, finished_seq = 0`;
+    await own`update reward_hand_off
+      set offered_seq = 2, finished_seq = 0, lease_owner = null, lease_until = 0`;
     await own`select setval('journal_seq', 2)`;
   });
   const after = await stars(stage, 3);
