@@ -2,7 +2,7 @@ import * as assert from "node:assert/strict";
 import { suite } from "uvu";
 import { beginReading } from "../../src/publishing/confirm.ts";
 import { publishStar } from "../../src/publishing/publish-star.ts";
-import { eachOnRig, type Rig, TOPICS, textOf, timePasses } from "./rig.ts";
+import { clockIsSetBack, eachOnRig, type Rig, TOPICS, textOf, timePasses } from "./rig.ts";
 
 const test = suite<Rig>("publish a star");
 let rig: Rig;
@@ -268,6 +268,26 @@ test("on a quiet topic absence takes a block a minute later and three rounds", a
   await nextRound(publisher);
   await assertPublished(starId);
   assert.equal(rig.ledger.messages.length, 1);
+});
+
+test("a round of before Postgres' clock was set back keeps none waiting, and counts no more than once", async () => {
+  const starId = await rig.box();
+  const publisher = rig.publisher();
+  rig.ledger.standingFault = { kind: "dropped" };
+  await publisher.step();
+  rig.ledger.advance(190);
+  rig.ledger.standingFault = undefined;
+  await nextRound(publisher);
+  assert.deepEqual(await openRounds(starId), [1]);
+  await clockIsSetBack(rig.sql, 3_600_000);
+  // How far apart they are is not known: this one dates the round anew.
+  await rig.sql`update outbox set next_try_at = 0, lease_until = 0`;
+  await publisher.step();
+  assert.deepEqual(await openRounds(starId), [1]);
+  await rig.sql`update publish_attempt set absence_at = absence_at - 5000`;
+  await rig.sql`update outbox set next_try_at = 0`;
+  await publisher.step();
+  assert.deepEqual(await openRounds(starId), [2]);
 });
 
 async function nextRound(publisher: ReturnType<Rig["publisher"]>): Promise<void> {
