@@ -93,7 +93,7 @@ export async function storeReceipt(
 
 /**
  * Counts a round, unless the last one was too short a while ago. One that lies ahead is of before
- * Postgres' clock was set back, how long ago no one knows: it is dated anew.
+ * Postgres' clock was set back, and how long ago is not known: it is dated anew.
  *
  * @returns the rounds so far
  */
