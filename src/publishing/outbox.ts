@@ -120,6 +120,17 @@ export async function tookEffectAfter(
   return row?.took ?? false;
 }
 
+/** What the stars on a topic are for, by its first one; undefined where none is on it. */
+export async function findStarred(
+  sql: Sql,
+  topicId: string,
+): Promise<LeasedStar["topic"] | undefined> {
+  const [row] = await runStatement(sql<{ topic: LeasedStar["topic"] }[]>`
+    select topic from outbox where topic_id = ${topicId} and state = 'published'
+    order by sequence_number limit 1`);
+  return row?.topic;
+}
+
 /** How much is left to publish. */
 export interface PendingPublications {
   /** Accepted stars not yet `published`. */

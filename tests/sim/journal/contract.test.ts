@@ -38,6 +38,7 @@ import {
 import { acceptLoss, countLost } from "../../../src/publishing/journal-behind.ts";
 import { starMessage } from "../../../src/publishing/message.ts";
 import {
+  findStarred,
   type LeasedStar,
   layAllBack,
   leaseStars,
@@ -45,6 +46,7 @@ import {
   openOutbox,
   pendingPublications,
   releaseStar,
+  tookEffectAfter,
 } from "../../../src/publishing/outbox.ts";
 import {
   type KnownDatabase,
@@ -589,6 +591,10 @@ class Walk {
   async #figures(): Promise<void> {
     await this.#both((sql) => pendingPublications(sql));
     await this.#both((sql) => countLost(sql));
+    for (const topicId of Object.values(TOPICS)) {
+      await this.#both((sql) => findStarred(sql, topicId));
+      await this.#both((sql) => tookEffectAfter(sql, topicId, this.#ns - 60_000_000_000n));
+    }
     for (const { kind } of this.#model().tables.findings.values()) {
       this.#saw(kind === "foreign" ? "foreign message" : kind);
     }

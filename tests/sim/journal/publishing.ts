@@ -1,4 +1,5 @@
 import { instantOfStarId } from "../../../src/journal/star-id.ts";
+import { parseTimestamp } from "../../../src/ledger/transaction-id.ts";
 import type { Journal, Statement } from "./statement.ts";
 import {
   type AttemptRow,
@@ -64,6 +65,8 @@ export const publishStatements: readonly Statement[] = [
     [...tables.readings.keys()].sort().map((id) => ({ id })),
   ),
   atOnce("find reading", "from topic_reading where topic_id", findReading),
+  atOnce("find starred", "select topic from outbox where topic_id", findStarred),
+  atOnce("newest effect", "as took from outbox where topic_id", tookEffectAfter),
   atOnce("read topic on", "from read_topic_on(", readTopicOn),
   atOnce("confirm message", "from confirm_messages(", confirmMessage),
   atOnce("tell alarms", "insert into publishing_alarm", () => []),
@@ -381,6 +384,25 @@ function findReading([topicId]: readonly never[], { tables }: Journal): readonly
   const { sequenceNumber, runningHash } = reading;
   const awaited = [...tables.waiting.values()].some(isAwaited);
   return [{ sequenceNumber, runningHash, awaited }];
+}
+
+/** The published stars of a topic in their order there. */
+function publishedOn(tables: Tables, topicId: string): readonly OutboxRow[] {
+  return [...tables.outbox.values()]
+    .filter((row) => row.state === "published" && row.topicId === topicId)
+    .sort((one, other) => (one.sequenceNumber ?? 0) - (other.sequenceNumber ?? 0));
+}
+
+function findStarred([topicId]: readonly never[], { tables }: Journal): readonly object[] {
+  const first = publishedOn(tables, topicId as unknown as string)[0];
+  return first === undefined ? [] : [{ topic: first.topic }];
+}
+
+function tookEffectAfter(given: readonly never[], { tables }: Journal): readonly object[] {
+  const [instant, topicId] = given as unknown as [string, string];
+  const last = publishedOn(tables, topicId).at(-1);
+  if (last === undefined) return [];
+  return [{ took: parseTimestamp(last.consensusTimestamp ?? "") > BigInt(instant) }];
 }
 
 function readTopicOn(given: readonly never[], journal: Journal): readonly object[] {
