@@ -47,6 +47,8 @@ export const bounds = {
   publishBatchMax: 200,
   /** A worker that died holds its rows this long; a live one renews nothing. */
   publishLeaseMs: 10 * SECOND,
+  /** A star of many whose fate is open is asked for this seldom; no star is released for longer. */
+  publishDelayMsMax: 10 * MINUTE,
   /** Finds what a lost wake-up left behind. */
   sweepEveryMs: 5 * SECOND,
   /** A transaction stays valid this long after its start (network maximum 180). */

@@ -109,7 +109,7 @@ async function send(session: Session, signedBytes: Uint8Array): Promise<SendOutc
   const [node = ""] = failover.inOrder(spread(nodes));
   const transaction = byNode.get(node);
   if (transaction === undefined) {
-    return { kind: "unknown", why: "signed for no node that this network has" };
+    return { kind: "unsendable", why: "signed for no node that this network has" };
   }
   const { answer, status, why } = await askNode(session, node, transaction);
   if (answer !== undefined) return { kind: "accepted" };

@@ -66,6 +66,8 @@ export type SendOutcome =
   | { readonly kind: "accepted" }
   /** This node did not pass it on, this time (but see `duplicate`). */
   | { readonly kind: "refused"; readonly status: string; readonly refusal: Refusal }
+  /** It is signed for none of this network's nodes, so this call sent nothing. */
+  | { readonly kind: "unsendable"; readonly why: string }
   /** Any of the above may have happened. */
   | { readonly kind: "unknown"; readonly why: string };
 

@@ -91,16 +91,22 @@ export async function storeReceipt(
   return { ...attempt, receipt: { status, sequenceNumber } };
 }
 
-/** Counts a round, unless the last one was too short a while ago. @returns the rounds so far */
+/**
+ * Counts a round, unless the last one was too short a while ago. One that lies ahead is of before
+ * Postgres' clock was set back, and how long ago is not known: it is dated anew.
+ *
+ * @returns the rounds so far
+ */
 export async function countAbsence(
   { sql }: Outbox,
   attempt: Attempt,
   apartMs: number,
 ): Promise<number> {
   const rows = await runStatement(sql<{ rounds: number }[]>`
-    update publish_attempt set absence_at = now_ms(), absence_rounds = absence_rounds + 1
+    update publish_attempt set absence_at = now_ms(),
+      absence_rounds = absence_rounds + (absence_at + ${apartMs} <= now_ms())::integer
     where star_id = ${attempt.starId} and transaction_id = ${attempt.transactionId} and closed_at is null
-      and absence_at + ${apartMs} <= now_ms()
+      and now_ms() not between absence_at and absence_at + ${apartMs} - 1
     returning absence_rounds as rounds`);
   return rows[0]?.rounds ?? attempt.absenceRounds;
 }

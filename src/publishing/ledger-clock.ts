@@ -46,8 +46,11 @@ export function createLedgerClock(machineNow: () => bigint = monotonicNow): Ledg
   const atLeast = (timestamp: bigint): void => {
     const given = timestamp - machineNow();
     if (floor === undefined || given > floor) floor = given;
-    // Two facts that exclude each other: the older one is out of date.
-    if (ceiling !== undefined && floor >= ceiling) ceiling = undefined;
+    // Two facts that exclude each other: the older one is out of date, and so are the steps from it.
+    if (ceiling !== undefined && floor >= ceiling) {
+      ceiling = undefined;
+      step = FIRST_STEP;
+    }
     if (given > offset) offset = given;
   };
   const nextStep = (): bigint => {
@@ -72,18 +75,19 @@ export function createLedgerClock(machineNow: () => bigint = monotonicNow): Ledg
         floor = undefined;
         step = FIRST_STEP;
       }
-      const guess = ceiling - nextStep();
-      const half = floor === undefined ? guess : between(floor, ceiling);
-      offset = min(offset, max(guess, half));
+      const guess = floor === undefined ? ceiling - nextStep() : between(floor, ceiling);
+      offset = min(offset, guess);
     },
     refusedAsExpired(validUntil) {
       const dated = validUntil - VALID_FOR + START_BEHIND;
       const isStale = dated < machineNow() + offset - SAME_GUESS;
       atLeast(validUntil - VALIDITY_BUFFER);
       if (isStale) return;
-      const guess = validUntil - machineNow() + nextStep();
-      const half = floor === undefined || ceiling === undefined ? guess : between(floor, ceiling);
-      offset = max(offset, min(guess, half));
+      const guess =
+        floor === undefined || ceiling === undefined
+          ? validUntil - machineNow() + nextStep()
+          : between(floor, ceiling);
+      offset = max(offset, guess);
     },
   };
 }

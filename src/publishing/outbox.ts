@@ -1,3 +1,4 @@
+import { bounds } from "../bounds.ts";
 import type { KnownDatabase } from "../store/database-identity.ts";
 import { runStatement, type Sql } from "../store/postgres.ts";
 import type { Attempt } from "./attempt.ts";
@@ -42,7 +43,8 @@ export interface LeasedStar {
 
 /**
  * Takes up the oldest stars of a topic that are due. Rows whose holder let its lease run out
- * are due again, and so are this holder's own that it no longer works on.
+ * are due again, and so are this holder's own that it no longer works on. A time further ahead
+ * than any that is written was written before Postgres' clock was set back, and holds nothing up.
  *
  * @param asked.working stars this holder works on now
  * @param asked.since stars accepted earlier are left alone, epoch milliseconds
@@ -59,8 +61,10 @@ export async function leaseStars(
   const rows = await runStatement(sql<StarRow[]>`
     with due as (
       select star_id from outbox
-      where state <> 'published' and topic = ${asked.topic} and next_try_at <= now_ms()
-        and (lease_until <= now_ms() or lease_owner = ${holder})
+      where state <> 'published' and topic = ${asked.topic}
+        and next_try_at not between now_ms() + 1 and now_ms() + ${bounds.publishDelayMsMax}::bigint
+        and (lease_until not between now_ms() + 1 and now_ms() + ${leaseMs}::bigint
+          or lease_owner = ${holder})
         and star_id <> all (${[...asked.working]}::uuid[])
         and star_id >= first_star_id(${asked.since ?? 0}::bigint)
         and (select is_known_database(${database.identity}, ${database.epoch ?? null}))
@@ -114,6 +118,17 @@ export async function tookEffectAfter(
     from outbox where topic_id = ${topicId} and state = 'published'
     order by sequence_number desc limit 1`);
   return row?.took ?? false;
+}
+
+/** What the stars on a topic are for, by its first one; undefined where none is on it. */
+export async function findStarred(
+  sql: Sql,
+  topicId: string,
+): Promise<LeasedStar["topic"] | undefined> {
+  const [row] = await runStatement(sql<{ topic: LeasedStar["topic"] }[]>`
+    select topic from outbox where topic_id = ${topicId} and state = 'published'
+    order by sequence_number limit 1`);
+  return row?.topic;
 }
 
 /** How much is left to publish. */

@@ -127,9 +127,7 @@ async function send(
   const { signed } = attempt;
   if (signed === null) throw new Error(`star ${star.starId} is not signed`);
   if (clock.now() > signed.validUntil - LAST_SEND_BEFORE_END) {
-    return attempt.sends > attempt.refusals
-      ? untilOver(context, attempt, "sent, and too late to send again")
-      : newId(context, attempt, "its time is over");
+    return unlessSent(context, attempt, "too late to send it");
   }
   if (closing.aborted) return { kind: "release", delayMs: 0, why: null };
   if (!lane.gate.enter()) {
@@ -144,6 +142,9 @@ async function send(
   await failpoint("pub.after_submit");
   if (outcome.kind === "refused" && outcome.refusal !== "duplicate") {
     return refused(context, { star, lane }, await countRefusal(outbox, counted), outcome);
+  }
+  if (outcome.kind === "unsendable") {
+    return unlessSent(context, await countRefusal(outbox, counted), outcome.why);
   }
   lane.follower.poke();
   if (outcome.kind === "unknown") {
@@ -177,6 +178,12 @@ async function refused(
   const next = await newId(context, attempt, status);
   // A new id does not cure the settings, but the cured settings will need one.
   return refusal === "configuration" ? releaseFor(context, star, status) : next;
+}
+
+/** Its bytes cannot be sent: another id at once, or where they were sent before only by proof. */
+async function unlessSent(context: PublishContext, attempt: Attempt, why: string): Promise<Next> {
+  if (attempt.sends > attempt.refusals) return untilOver(context, attempt, why);
+  return newId(context, attempt, why);
 }
 
 /** The bytes never left this service. */

@@ -5,6 +5,7 @@ import type { Sql } from "../store/postgres.ts";
 import { checkTopic, unfitBecause } from "./check-topic.ts";
 import { beginReading, findReading } from "./confirm.ts";
 import { TOPIC_KINDS, type TopicKind } from "./context.ts";
+import { findStarred } from "./outbox.ts";
 import type { PublishingAlerts } from "./publishing-alerts.ts";
 
 /** Which topics may be sent to. */
@@ -39,19 +40,25 @@ export function createReadiness(parts: {
   /** Why a topic is not used, until it is found fit again. */
   const unfit = new Map<TopicKind, ConfigurationError>();
 
+  const refuse = (kind: TopicKind, error: ConfigurationError): never => {
+    ready.delete(kind);
+    unfit.set(kind, error);
+    throw error;
+  };
   const checkOne = async (kind: TopicKind): Promise<void> => {
     const topicId = topics[kind];
+    const starred = (await findStarred(sql, topicId)) ?? kind;
+    if (starred !== kind) {
+      const fault = `has ${starred} stars on it: are the two topics swapped?`;
+      refuse(kind, new ConfigurationError(`${SETTINGS[kind]} ${topicId} ${fault}`));
+    }
     // Web processes begin to read a topic without judging it: a message read is what counts.
     const reading = await findReading(sql, topicId);
     if (reading !== undefined && reading.sequenceNumber > 0 && !unfit.has(kind)) ready.add(kind);
     try {
       await checkTopic({ ...parts, log }, { topicId, setting: SETTINGS[kind] });
     } catch (error) {
-      if (error instanceof ConfigurationError) {
-        ready.delete(kind);
-        unfit.set(kind, error);
-        throw error;
-      }
+      if (error instanceof ConfigurationError) refuse(kind, error);
       // What was wrong with it stands.
       const known = unfit.get(kind);
       if (known !== undefined) throw known;

@@ -1,3 +1,4 @@
+import { bounds } from "../bounds.ts";
 import type { Attempt } from "./attempt.ts";
 import { countOlder, type GivenUp, giveUp, storeReceipt } from "./attempts.ts";
 import { confirmMessage } from "./confirm.ts";
@@ -14,7 +15,6 @@ const RECEIPT_WAITS_MS = [100, 200, 400, 800, 1_500, 2_000] as const;
 const CHECK_UP_MS = 8_000;
 /** No receipt after all those waits: the node may have lost it. */
 const ASK_AGAIN_MS = 1_000;
-const OVERDUE_DELAY_MS_MAX = 600_000;
 const READ = { deadlineMs: 5_000, background: true } as const;
 
 /** After a node took the bytes: waits for the receipt, for some seconds. */
@@ -118,8 +118,8 @@ async function settleOverdue(context: PublishContext, attempt: Attempt): Promise
   const why = finding.kind === "open" ? finding.why : "on the topic, not read back yet";
   // One star that gets through settles all that stand behind it: they need not ask as often.
   const older = await countOlder(context.outbox, attempt);
-  const delayMs = Math.min(QUIET_ROUND_APART_MS * (1 + older), OVERDUE_DELAY_MS_MAX);
-  return { kind: "release", delayMs: delayMs + 500 * context.random(), why };
+  const delayMs = QUIET_ROUND_APART_MS * (1 + older) + 500 * context.random();
+  return { kind: "release", delayMs: Math.min(delayMs, bounds.publishDelayMsMax), why };
 }
 
 async function reissue(

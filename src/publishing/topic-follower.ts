@@ -15,7 +15,8 @@ export interface TopicFollower {
   /** Something was sent: look soon. */
   poke(): void;
   /**
-   * Reads to the end that the topic has now or later.
+   * Reads to the end that the topic has now or later. What is written to it meanwhile is not
+   * waited for.
    *
    * @returns false when there was a gap, or the publisher closes before it
    * @throws MirrorError, or RetryableError when Postgres is away
@@ -80,11 +81,13 @@ export function followTopic(parts: FollowerParts): TopicFollower {
       start();
     },
     async readToEnd() {
-      // Only an empty page is the end: another process may have read on meanwhile, and not
-      // as far as this one saw.
+      let end = Number.POSITIVE_INFINITY;
       while (!closing.signal.aborted) {
-        const { read, hasGap } = await readOn(parts);
-        if (read === 0) return !hasGap;
+        const { after, read, hasMore, hasGap } = await readOn(parts);
+        // Another process may have read on meanwhile, and not as far as this one saw: what was read
+        // counts when the next page starts behind it.
+        if (read === 0 || after >= end) return !hasGap;
+        if (!hasMore && !hasGap) end = Math.min(end, after + read);
       }
       return false;
     },
@@ -108,6 +111,8 @@ async function look(parts: FollowerParts): Promise<boolean> {
 }
 
 interface Page {
+  /** The last one compared before. */
+  readonly after: number;
   /** Messages that follow the last one compared, and each other. */
   readonly read: number;
   readonly hasMore: boolean;
@@ -129,14 +134,14 @@ async function readOn(parts: FollowerParts): Promise<Page> {
   const hasGap = gap !== -1;
   const sound = hasGap ? messages.slice(0, gap) : messages;
   const last = sound.at(-1);
-  if (last === undefined) return { read: 0, hasMore: false, hasGap };
+  if (last === undefined) return { after, read: 0, hasMore: false, hasGap };
   clock.sawConsensus(parseTimestamp(last.consensusTimestamp));
   await failpoint("pub.before_confirm");
   const verdicts = await readTopicOn(sql, { ...reading, topicId, payer }, sound);
   for (const verdict of verdicts) parts.onVerdict(verdict);
   tellConfirmLag(parts, sound, verdicts);
   await failpoint("pub.confirmed");
-  return { read: sound.length, hasMore: more && !hasGap, hasGap };
+  return { after, read: sound.length, hasMore: more && !hasGap, hasGap };
 }
 
 function tellConfirmLag(

@@ -224,7 +224,7 @@ test("the bytes for each node are those of one transaction, for three nodes", as
   topic.close();
 });
 
-test("bytes that cannot be sent on this network are unknown, not refused", async () => {
+test("bytes that were signed for other nodes are sent to none", async () => {
   const here = await network();
   const topic = await openTopic(here);
   const other = await createHederaTopic({
@@ -239,7 +239,7 @@ test("bytes that cannot be sent on this network are unknown, not refused", async
     memo: "",
     validStart: tenSecondsAgo(),
   });
-  assert.equal((await topic.send(signedBytes)).kind, "unknown");
+  assert.equal((await topic.send(signedBytes)).kind, "unsendable");
   topic.close();
   other.close();
 });

@@ -11,7 +11,7 @@ import { listAlarms, reportAlarms } from "../../src/publishing/alarms.ts";
 import { createNotices } from "../../src/publishing/publishing-alerts.ts";
 import { redriveStar } from "../../src/publishing/redrive.ts";
 import { readDatabaseClock } from "../../src/store/postgres.ts";
-import { eachOnRig, type Rig } from "./rig.ts";
+import { clockIsSetBack, eachOnRig, type Rig } from "./rig.ts";
 
 const test = suite("configuration");
 let rig: Rig;
@@ -167,6 +167,21 @@ test("an alarm is listed while its worker lives and reports it", async () => {
   assert.equal((await listAlarms(rig.sql)).length, 1);
   await rig.sql`update publishing_alarm set seen_at = seen_at - 40000`;
   assert.deepEqual([...(await listAlarms(rig.sql))], []);
+});
+
+test("an alarm of a worker that died before Postgres' clock was set back is over; a living one dates its own anew", async () => {
+  const [dead, living] = [
+    "00000000-0000-4000-8000-000000000001",
+    "00000000-0000-4000-8000-000000000002",
+  ];
+  const alarm = { reason: "configuration", detail: "UNAUTHORIZED", since: performance.now() };
+  await reportAlarms(rig.sql, dead, [{ ...alarm, subject: "0.0.1" }]);
+  await reportAlarms(rig.sql, living, [{ ...alarm, subject: "0.0.2" }]);
+  await clockIsSetBack(rig.sql, 3_600_000);
+  await reportAlarms(rig.sql, living, [{ ...alarm, subject: "0.0.2" }]);
+  const [{ subject, raisedAt } = { subject: "", raisedAt: 0 }, ...more] = await listAlarms(rig.sql);
+  assert.deepEqual([subject, more], ["0.0.2", []]);
+  assert.ok(raisedAt <= (await readDatabaseClock(rig.sql)));
 });
 
 test.run();

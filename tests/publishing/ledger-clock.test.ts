@@ -2,6 +2,7 @@ import * as assert from "node:assert/strict";
 import fc from "fast-check";
 import { test } from "uvu";
 import { createLedgerClock } from "../../src/publishing/ledger-clock.ts";
+import { createRandom } from "../sim/random.ts";
 
 const SECOND = 1_000_000_000n;
 const T0 = 1_795_161_600n * SECOND;
@@ -72,6 +73,23 @@ test("many ids refused at once are one fact: the clock is not driven far beyond 
     }
     const start = clock.nextStart();
     assert.ok(start <= T0 && start + 110n * SECOND >= T0, `${behind}: not found in 8 rounds`);
+  }
+});
+
+test("a node that wrongly says expired now and then drives the clock by minutes, not by centuries", () => {
+  for (let seed = 1; seed <= 50; seed++) {
+    const random = createRandom(seed);
+    let now = T0;
+    const clock = createLedgerClock(() => now);
+    for (let sends = 0; sends < 400; sends++) {
+      const start = clock.nextStart();
+      const until = start + 120n * SECOND;
+      assert.ok(start - now < 3_600n * SECOND, `${(start - now) / SECOND} s ahead`);
+      if (random.chance(0.05) || until - 10n * SECOND < now) clock.refusedAsExpired(until);
+      else if (start > now) clock.refusedAsEarly(start);
+      else clock.accepted();
+      now += SECOND / 10n;
+    }
   }
 });
 

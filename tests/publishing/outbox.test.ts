@@ -21,7 +21,7 @@ import {
   releaseStar,
 } from "../../src/publishing/outbox.ts";
 import type { Sql } from "../../src/store/postgres.ts";
-import { boxStar, eachOnRig, type Rig, TOPICS, timePasses } from "./rig.ts";
+import { boxStar, clockIsSetBack, eachOnRig, type Rig, TOPICS, timePasses } from "./rig.ts";
 
 /** What Postgres itself lets a publisher do, whatever the publisher believes. */
 const test = suite("outbox");
@@ -80,6 +80,16 @@ test("a released star is due after its delay, and only its holder can release it
   assert.equal(star?.tries, 1);
   await layAllBack(mine);
   assert.deepEqual(await idsOf(lease(other)), [starId]);
+});
+
+test("after Postgres' clock was set back, no lease and no delay lasts longer than it would have been made", async () => {
+  const [released, leased] = [await rig.box(), await rig.box()];
+  await lease(mine);
+  await releaseStar(mine, released, { delayMs: 60_000, why: "busy" });
+  assert.deepEqual(await idsOf(lease(other)), []);
+  await clockIsSetBack(rig.sql, 3_600_000);
+  assert.deepEqual(await idsOf(lease(other)), [released, leased]);
+  assert.deepEqual(await idsOf(lease(mine)), []);
 });
 
 test("ids of one payer never collide, however many reserve them for the same instant", async () => {

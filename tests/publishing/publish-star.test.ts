@@ -1,8 +1,9 @@
 import * as assert from "node:assert/strict";
 import { suite } from "uvu";
 import { beginReading } from "../../src/publishing/confirm.ts";
+import type { PublishFailpoint } from "../../src/publishing/context.ts";
 import { publishStar } from "../../src/publishing/publish-star.ts";
-import { eachOnRig, type Rig, TOPICS, textOf, timePasses } from "./rig.ts";
+import { Crash, clockIsSetBack, eachOnRig, type Rig, TOPICS, textOf, timePasses } from "./rig.ts";
 
 const test = suite<Rig>("publish a star");
 let rig: Rig;
@@ -246,6 +247,51 @@ for (const status of ["INSUFFICIENT_PAYER_BALANCE", "TRANSACTION_EXPIRED", "INVA
   });
 }
 
+/** Three stars get so far; then the network has other nodes than those that they were signed for. */
+async function signForOtherNodes(at: PublishFailpoint): Promise<readonly string[]> {
+  const stars = [await rig.box(), await rig.box(), await rig.box()];
+  const worker = rig.publisher((name) => {
+    if (name === at) throw new Crash(name);
+  });
+  for (const star of await worker.lease()) {
+    await assert.rejects(publishStar(worker.context, star), Crash);
+  }
+  await timePasses(rig.sql);
+  for (const starId of stars) {
+    rig.ledger.strayed.add((await rig.row(starId)).transaction_id ?? "");
+  }
+  return stars;
+}
+
+test("stars that were signed for other nodes and not sent are signed anew, and keep no newer one waiting", async () => {
+  const old = await signForOtherNodes("pub.bytes_stored");
+  const newer = await rig.box();
+  await rig.publisher().step();
+  for (const starId of [...old, newer]) assert.equal((await rig.row(starId)).state, "published");
+  assert.equal(rig.ledger.messages.length, 4);
+});
+
+for (const kind of ["answer lost", "dropped"] as const) {
+  test(`stars that were sent to other nodes, ${kind}, are signed anew where they are proved absent, and keep no newer one waiting`, async () => {
+    rig.ledger.receiptsAway = true;
+    rig.ledger.mirrorStandsAt = rig.ledger.now;
+    rig.ledger.sendFaults.push({ kind }, { kind }, { kind });
+    const old = await signForOtherNodes("pub.after_submit");
+    const newer = await rig.box();
+    const publisher = rig.publisher();
+    await publisher.run({ steps: 3, seconds: 1 });
+    assert.equal((await rig.row(newer)).state, "sent");
+    for (const starId of old) assert.equal((await rig.attempts(starId)).length, 1);
+    rig.ledger.receiptsAway = false;
+    rig.ledger.mirrorStandsAt = undefined;
+    rig.ledger.advance(200);
+    await publisher.run();
+    for (const starId of [...old, newer]) assert.equal((await rig.row(starId)).state, "published");
+    assert.equal((await rig.attempts(String(old[0]))).length, kind === "dropped" ? 2 : 1);
+    assert.equal(rig.ledger.messages.length, 4);
+  });
+}
+
 test("on a quiet topic absence takes a block a minute later and three rounds", async () => {
   const starId = await rig.box();
   const publisher = rig.publisher();
@@ -268,6 +314,26 @@ test("on a quiet topic absence takes a block a minute later and three rounds", a
   await nextRound(publisher);
   await assertPublished(starId);
   assert.equal(rig.ledger.messages.length, 1);
+});
+
+test("a round of before Postgres' clock was set back keeps none waiting, and counts no more than once", async () => {
+  const starId = await rig.box();
+  const publisher = rig.publisher();
+  rig.ledger.standingFault = { kind: "dropped" };
+  await publisher.step();
+  rig.ledger.advance(190);
+  rig.ledger.standingFault = undefined;
+  await nextRound(publisher);
+  assert.deepEqual(await openRounds(starId), [1]);
+  await clockIsSetBack(rig.sql, 3_600_000);
+  // How far apart they are is not known: this one dates the round anew.
+  await rig.sql`update outbox set next_try_at = 0, lease_until = 0`;
+  await publisher.step();
+  assert.deepEqual(await openRounds(starId), [1]);
+  await rig.sql`update publish_attempt set absence_at = absence_at - 5000`;
+  await rig.sql`update outbox set next_try_at = 0`;
+  await publisher.step();
+  assert.deepEqual(await openRounds(starId), [2]);
 });
 
 async function nextRound(publisher: ReturnType<Rig["publisher"]>): Promise<void> {

@@ -62,4 +62,25 @@ test("a topic that got custom fees is not used until it is found fit, also while
   assert.ok(readiness.isReady("event"));
 });
 
+test("a topic that stars of the other kind are on is not used: the two settings are swapped", async () => {
+  await rig.box();
+  const publisher = rig.publisher();
+  await publisher.run();
+  const given = { ...publisher.context, sql: rig.sql, mirror: rig.ledger.mirror() };
+  const swapped = createReadiness({
+    ...given,
+    topics: { event: TOPICS.asset, asset: TOPICS.event },
+  });
+  await assert.rejects(
+    () => swapped.check(),
+    (error) =>
+      error instanceof ConfigurationError &&
+      /^ASSET_VOTES_TOPIC_ID 0\.0\.7001 has event stars/.test(error.message),
+  );
+  assert.equal(swapped.isReady("asset"), false);
+  const right = createReadiness({ ...given, topics: TOPICS });
+  await right.check();
+  assert.deepEqual([right.isReady("event"), right.isReady("asset")], [true, true]);
+});
+
 test.run();

@@ -256,3 +256,13 @@ export async function timePasses(sql: Sql): Promise<void> {
   await sql`update outbox set next_try_at = 0, lease_until = 0 where state <> 'published'`;
   await sql`update publish_attempt set absence_at = 0 where closed_at is null`;
 }
+
+/** Postgres' clock is set back by so long: what it dated lies as far ahead. */
+export async function clockIsSetBack(sql: Sql, milliseconds: number): Promise<void> {
+  await sql`update outbox set next_try_at = next_try_at + ${milliseconds}::bigint,
+    lease_until = lease_until + ${milliseconds}::bigint where state <> 'published'`;
+  await sql`update publish_attempt set absence_at = absence_at + ${milliseconds}::bigint
+    where closed_at is null`;
+  await sql`update publishing_alarm set raised_at = raised_at + ${milliseconds}::bigint,
+    seen_at = seen_at + ${milliseconds}::bigint`;
+}

@@ -30,6 +30,7 @@ const STRIKING = {
   "consensus: no effect": 0.03,
   "consensus: receipt lost": 0.3,
   "consensus: foreign id": 0.005,
+  "consensus: other nodes": 0.05,
   "process: crash at a call": 0.002,
 } as const;
 type Striking = keyof typeof STRIKING;

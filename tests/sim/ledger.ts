@@ -128,6 +128,9 @@ export class Ledger {
         time.in(delayMs, owner, () => resolve(outcome));
       };
       const lost = (why: string): void => answer({ kind: "unknown", why }, 1_000);
+      if (faults.strikes("consensus: other nodes")) {
+        return answer({ kind: "unsendable", why: "signed for other nodes" }, 0);
+      }
       if (faults.strikes("consensus: dropped")) return lost("no answer");
       time.in(faults.latency("consensus"), null, () => {
         const status = this.#precheck(body);

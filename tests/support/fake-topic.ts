@@ -60,6 +60,8 @@ export class FakeLedger {
   readonly sendFaults: SendFault[] = [];
   /** Set: every transaction meets it. */
   standingFault: SendFault | undefined;
+  /** Transactions that were signed for nodes which this network no longer has. */
+  readonly strayed = new Set<string>();
   /** Nodes that answer no receipt query. */
   receiptsAway = false;
   mirrorAway = false;
@@ -184,6 +186,7 @@ export class FakeLedger {
   #send(signedBytes: Uint8Array): SendOutcome {
     this.sends += 1;
     const body = JSON.parse(Buffer.from(signedBytes).toString()) as Body;
+    if (this.strayed.has(body.transactionId)) return { kind: "unsendable", why: "strayed" };
     const fault = this.standingFault ?? this.sendFaults.shift();
     if (fault?.kind === "dropped") return { kind: "unknown", why: "no answer" };
     const status = fault?.kind === "refused" ? fault.status : this.#precheck(body);

@@ -127,7 +127,7 @@ function dumpOf(tables: Tables): Dump {
         [
           ...[row.starId, row.attempt, row.transactionId, row.validUntil, row.sends],
           ...[row.refusals, row.receiptStatus, row.receiptSequence, row.absenceRounds],
-          ...[row.outcome, row.signedBytes?.toString("hex")],
+          ...[row.absenceAt, row.outcome, row.signedBytes?.toString("hex")],
         ].join(" "),
       )
       .sort(),
@@ -204,7 +204,7 @@ async function dumpReal(sql: Sql): Promise<Dump> {
       select star_id || ' ' || attempt || ' ' || transaction_id || ' '
         || coalesce(valid_until_ns::text, '') || ' ' || sends || ' ' || refusals || ' '
         || coalesce(receipt_status, '') || ' ' || coalesce(receipt_sequence::text, '') || ' '
-        || absence_rounds || ' ' || coalesce(outcome, '') || ' '
+        || absence_rounds || ' ' || absence_at || ' ' || coalesce(outcome, '') || ' '
         || coalesce(encode(signed_bytes, 'hex'), '') as line from publish_attempt`),
     findings: await linesOf(sql`
       select topic_id || '#' || sequence_number || ' ' || kind || ' ' || (resolved_at is null) as line

@@ -38,6 +38,7 @@ import {
 import { acceptLoss, countLost } from "../../../src/publishing/journal-behind.ts";
 import { starMessage } from "../../../src/publishing/message.ts";
 import {
+  findStarred,
   type LeasedStar,
   layAllBack,
   leaseStars,
@@ -45,6 +46,7 @@ import {
   openOutbox,
   pendingPublications,
   releaseStar,
+  tookEffectAfter,
 } from "../../../src/publishing/outbox.ts";
 import {
   type KnownDatabase,
@@ -123,7 +125,7 @@ const MUST_SEE = [
 class Walk {
   readonly counts = new Map<string, number>(MUST_SEE.map((what) => [what, 0]));
   readonly #journals: readonly Tested[];
-  readonly #random: Random = createRandom(3);
+  readonly #random: Random = createRandom(9);
   readonly #databases = new Map<Tested, KnownDatabase>();
   readonly #leased: { readonly holder: string; star: LeasedStar }[] = [];
   readonly #runs = new Map<Tested, { readonly run: CheckRun; readonly worker: string }>();
@@ -164,6 +166,12 @@ class Walk {
       ...[this.#check, this.#check, this.#release],
     ];
     await random.pick(steps).call(this);
+  }
+
+  /** Until the next step the clock is an hour behind what it was. */
+  async #setBack(isBehind: boolean): Promise<void> {
+    const now = this.#now - (isBehind ? 3_600_000 : 0);
+    await Promise.all(this.#journals.map((journal) => journal.setNow(now)));
   }
 
   /** Asks both the same; both must answer the same, or fail with the same. */
@@ -392,6 +400,7 @@ class Walk {
 
   async #lease(): Promise<void> {
     const random = this.#random;
+    await this.#setBack(random.chance(0.2));
     const holder = random.pick(HOLDERS);
     const topic = random.pick(["event", "asset"] as const);
     const since = random.chance(0.2) ? this.#now - 60_000 : 0;
@@ -462,6 +471,7 @@ class Walk {
       }
       case 4: {
         await on((outbox) => countOlder(outbox, attempt));
+        await this.#setBack(random.chance(0.3));
         const rounds = await on((outbox) => countAbsence(outbox, attempt, 5_000));
         if (typeof rounds === "number") keep({ ...attempt, absenceRounds: rounds });
         return;
@@ -581,6 +591,10 @@ class Walk {
   async #figures(): Promise<void> {
     await this.#both((sql) => pendingPublications(sql));
     await this.#both((sql) => countLost(sql));
+    for (const topicId of Object.values(TOPICS)) {
+      await this.#both((sql) => findStarred(sql, topicId));
+      await this.#both((sql) => tookEffectAfter(sql, topicId, this.#ns - 60_000_000_000n));
+    }
     for (const { kind } of this.#model().tables.findings.values()) {
       this.#saw(kind === "foreign" ? "foreign message" : kind);
     }
@@ -593,7 +607,7 @@ class Walk {
       await this.#both((sql) => layAllBack({ sql, holder }));
       return;
     }
-    const taken = this.#leased.find((each) => each.holder === holder);
+    const taken = this.#leased.findLast((each) => each.holder === holder);
     if (taken === undefined) return;
     const why = this.#random.chance(0.5) ? "the walk" : null;
     await this.#both((sql) =>

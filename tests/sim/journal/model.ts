@@ -17,7 +17,10 @@ function statementOf(strings: TemplateStringsArray): Statement {
   );
   const [only] = found;
   if (only === undefined || found.length > 1) {
-    throw new Error(`${found.length} statements of the model answer to: ${text}`);
+    const error = new Error(`${found.length} statements of the model answer to: ${text}`);
+    // The run ends by it: a caller may take what it is given for an outage.
+    void Promise.reject(error);
+    throw error;
   }
   byText.set(strings, only);
   return only;

@@ -1,4 +1,5 @@
 import { instantOfStarId } from "../../../src/journal/star-id.ts";
+import { parseTimestamp } from "../../../src/ledger/transaction-id.ts";
 import type { Journal, Statement } from "./statement.ts";
 import {
   type AttemptRow,
@@ -56,7 +57,7 @@ export const publishStatements: readonly Statement[] = [
   atOnce("count send", "set sends = sends + 1", countSend),
   atOnce("count refusal", "set refusals = refusals + 1", countRefusal),
   atOnce("store receipt", "update publish_attempt set receipt_status =", storeReceipt),
-  atOnce("count absence", "absence_rounds = absence_rounds + 1", countAbsence),
+  atOnce("count absence", "absence_rounds = absence_rounds +", countAbsence),
   atOnce("count older", "select count(*) as older", countOlder),
   atOnce("give up", "set state = 'pending', topic_id = null, transaction_id = null", giveUp),
   atOnce("begin reading", "insert into topic_reading", beginReading),
@@ -64,6 +65,8 @@ export const publishStatements: readonly Statement[] = [
     [...tables.readings.keys()].sort().map((id) => ({ id })),
   ),
   atOnce("find reading", "from topic_reading where topic_id", findReading),
+  atOnce("find starred", "select topic from outbox where topic_id", findStarred),
+  atOnce("newest effect", "as took from outbox where topic_id", tookEffectAfter),
   atOnce("read topic on", "from read_topic_on(", readTopicOn),
   atOnce("confirm message", "from confirm_messages(", confirmMessage),
   atOnce("tell alarms", "insert into publishing_alarm", () => []),
@@ -89,28 +92,29 @@ function firstStarId(at: number): string {
 
 type LeaseGiven = readonly [
   topic: string,
+  delayMsMax: number,
+  leaseMs: number,
   holder: string,
   working: readonly string[],
   since: number,
   identity: string,
   epoch: string | null,
   limit: number,
-  holderAgain: string,
-  leaseMs: number,
 ];
 
 function leaseStars(given: readonly never[], journal: Journal): readonly object[] {
-  const [topic, holder, working, since, identity, epoch, limit, , leaseMs] =
+  const [topic, delayMsMax, leaseMs, holder, working, since, identity, epoch, limit] =
     given as unknown as LeaseGiven;
   const { tables } = journal;
   const now = journal.now();
   if (!isKnown(journal, identity, epoch)) return [];
   const [busy, first] = [new Set(working), firstStarId(since)];
+  const holds = (until: number, longestMs: number) => until > now && until <= now + longestMs;
   const due = [...tables.waiting.values()].filter(
     (row) =>
       row.topic === topic &&
-      row.nextTryAt <= now &&
-      (row.leaseUntil <= now || row.leaseOwner === holder) &&
+      !holds(row.nextTryAt, delayMsMax) &&
+      (!holds(row.leaseUntil, leaseMs) || row.leaseOwner === holder) &&
       !busy.has(row.starId) &&
       row.starId >= first,
   );
@@ -327,10 +331,11 @@ function storeReceipt(given: readonly never[], { tables }: Journal): readonly ob
 }
 
 function countAbsence(given: readonly never[], { tables, now }: Journal): readonly object[] {
-  const [starId, transactionId, apartMs] = given as unknown as [string, string, number];
+  const [apartMs, starId, transactionId] = given as unknown as [number, string, string];
   const attempt = openAttempt(tables, starId, transactionId);
-  if (attempt === undefined || attempt.absenceAt + apartMs > now()) return [];
-  const rounds = attempt.absenceRounds + 1;
+  const sinceMs = now() - (attempt?.absenceAt ?? 0);
+  if (attempt === undefined || (sinceMs >= 0 && sinceMs < apartMs)) return [];
+  const rounds = attempt.absenceRounds + (sinceMs >= apartMs ? 1 : 0);
   tables.keepAttempt({ ...attempt, absenceAt: now(), absenceRounds: rounds });
   return [{ rounds }];
 }
@@ -379,6 +384,25 @@ function findReading([topicId]: readonly never[], { tables }: Journal): readonly
   const { sequenceNumber, runningHash } = reading;
   const awaited = [...tables.waiting.values()].some(isAwaited);
   return [{ sequenceNumber, runningHash, awaited }];
+}
+
+/** The published stars of a topic in their order there. */
+function publishedOn(tables: Tables, topicId: string): readonly OutboxRow[] {
+  return [...tables.outbox.values()]
+    .filter((row) => row.state === "published" && row.topicId === topicId)
+    .sort((one, other) => (one.sequenceNumber ?? 0) - (other.sequenceNumber ?? 0));
+}
+
+function findStarred([topicId]: readonly never[], { tables }: Journal): readonly object[] {
+  const first = publishedOn(tables, topicId as unknown as string)[0];
+  return first === undefined ? [] : [{ topic: first.topic }];
+}
+
+function tookEffectAfter(given: readonly never[], { tables }: Journal): readonly object[] {
+  const [instant, topicId] = given as unknown as [string, string];
+  const last = publishedOn(tables, topicId).at(-1);
+  if (last === undefined) return [];
+  return [{ took: parseTimestamp(last.consensusTimestamp ?? "") > BigInt(instant) }];
 }
 
 function readTopicOn(given: readonly never[], journal: Journal): readonly object[] {
