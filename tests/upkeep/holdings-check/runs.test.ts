@@ -86,6 +86,15 @@ test("the day of the first start counts as checked, and the next day is checked"
   assert.deepEqual(await runs(sql), ["2026-11-20 scheduled skipped", "2026-11-21 scheduled done"]);
 });
 
+test("a journal that came back into an empty database is not new: its day is checked", async ({
+  sql,
+  worker,
+}) => {
+  await sql`insert into recovered_day (day) values ('2026-11-19')`;
+  assert.equal((await worker().runDue()).kind, "checked");
+  assert.deepEqual(await runs(sql), ["2026-11-20 scheduled done"]);
+});
+
 test("stopped over 00:00 and started at 09:00, a worker makes one run; after days off, one as well", async ({
   sql,
   clock,
