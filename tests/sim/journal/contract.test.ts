@@ -35,7 +35,7 @@ import {
   readTopicOn,
   type Verdict,
 } from "../../../src/publishing/confirm.ts";
-import { acceptLoss, countLost } from "../../../src/publishing/journal-behind.ts";
+import { acceptLoss, countLost, mayLackStars } from "../../../src/publishing/journal-behind.ts";
 import { starMessage } from "../../../src/publishing/message.ts";
 import {
   type LeasedStar,
@@ -581,6 +581,7 @@ class Walk {
   async #figures(): Promise<void> {
     await this.#both((sql) => pendingPublications(sql));
     await this.#both((sql) => countLost(sql));
+    await this.#both((sql) => mayLackStars(sql));
     for (const { kind } of this.#model().tables.findings.values()) {
       this.#saw(kind === "foreign" ? "foreign message" : kind);
     }
