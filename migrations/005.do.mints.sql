@@ -303,7 +303,7 @@ $$;
 
 -- Gives the run of a UTC day to one worker, until `at + lease_ms`. Returns nothing when there is
 -- nothing to do: the run is done, its next try is not due, or another worker has it. The very
--- first call records its day as checked.
+-- first call records its day as checked, unless the journal came back from the ledger.
 create function take_holdings_check(of_day date, worker text, at bigint, lease_ms bigint)
 returns setof holdings_check_run
 language plpgsql as $$
@@ -312,7 +312,8 @@ declare
 begin
   -- One at a time, or two first starts could both take their day for the first.
   perform pg_advisory_xact_lock(hashtext('take_holdings_check'));
-  select not exists (select from holdings_check_run where kind = 'scheduled') into is_first;
+  is_first := not exists (select from holdings_check_run where kind = 'scheduled')
+    and not exists (select from recovered_day);
   insert into holdings_check_run (id, day, kind, state, started_at, finished_at)
   values (gen_random_uuid(), of_day, 'scheduled', case when is_first then 'skipped' else 'running' end,
     at, case when is_first then at end)

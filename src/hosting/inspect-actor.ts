@@ -10,7 +10,7 @@ import { compareEventDay, foldEventDay } from "../journal/event-history.ts";
 import { compareMint, foldMint } from "../journal/fold-mint.ts";
 import { readLiveMint } from "../journal/live-mint.ts";
 import { loadWalletDays } from "../journal/load.ts";
-import { readMintHistory } from "../journal/mint-history.ts";
+import { lastOfMint, readMintHistory } from "../journal/mint-history.ts";
 import { walkWalletDay } from "../journal/wallet-day-history.ts";
 import { runStatement, type Sql } from "../store/postgres.ts";
 import { type ActorName, formatActorName } from "./actor-name.ts";
@@ -141,8 +141,8 @@ async function findMintSnapshot(
   if (snapshot === null) return null;
   const { seq, last, tables } = snapshot;
   const [row] = await runStatement(
-    sql<[{ stars: number; last: string | null }]>`
-      select count(*) as stars, (array_agg(star_id order by seq desc))[1] as last
+    sql<[{ stars: number; last: string }]>`
+      select count(*) as stars, ${lastOfMint(sql, mint, seq)} as last
       from mint_star where event_id = ${mint} and seq <= ${seq}`,
   );
   return row.stars === tables.stars && row.last === last ? snapshot : null;

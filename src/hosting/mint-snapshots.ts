@@ -13,8 +13,8 @@ export type MintSnapshots = ReturnType<typeof createMintSnapshots>;
 
 export interface MintSnapshot {
   readonly seq: number;
-  /** The mint's newest star at that position; null before the first. */
-  readonly last: string | null;
+  /** What the mint's history ends with there (`lastOfMint`). */
+  readonly last: string;
   readonly tables: EventTables;
 }
 
@@ -26,7 +26,7 @@ export interface MintSnapshot {
 export const MINT_SNAPSHOT_WEIGHT_MAX = 3_000;
 
 /** Bumped when a machine or the shape changes: older and newer processes then ignore each other's. */
-const SCHEMA = 3;
+const SCHEMA = 4;
 const KEPT_SECONDS = 30 * 86_400;
 const READ_WITHIN_MS = 1_000;
 
@@ -36,7 +36,7 @@ const snapshotSchema = z.strictObject({
   rules: z.literal(RULES),
   mint: z.string(),
   seq: z.int(),
-  last: z.uuid().nullable(),
+  last: z.string(),
   weight: z.int(),
   stars: z.int(),
   A: attributions,

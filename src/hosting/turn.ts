@@ -22,6 +22,8 @@ export interface TurnDeps extends SliceDeps {
   readonly commit: GroupCommit["commit"];
   readonly findKeptReply: (query: IdempotencyQuery) => Promise<KeptReply | null>;
   readonly messageOf: (star: StarRecord) => string;
+  /** @throws RetryableError `JOURNAL_BEHIND`, `UNAVAILABLE` while no new star may be taken */
+  readonly admitStar?: () => void;
   /** Called where machine and journal judge a star differently: a defect. Never throws. */
   readonly onContradiction: (error: Error) => void;
 }
@@ -82,7 +84,7 @@ export function askFirst(state: WalletDayState, target: Target, now: number): Re
  * Each lost race proves another accepted star of the wallet, or another of its serials counted,
  * so the attempts are bounded, and contention alone never refuses a star.
  *
- * @throws RetryableError `UNAVAILABLE` when the journal does not confirm
+ * @throws RetryableError `UNAVAILABLE` when the journal does not confirm; `JOURNAL_BEHIND`
  * @throws Error when machine and journal contradict each other
  */
 export function takeTurn(deps: TurnDeps, intent: TurnIntent): Promise<TurnResult> {
@@ -140,6 +142,8 @@ async function attemptTurn(
       : { kind: "replayed", kept: twin };
   }
 
+  // What was read since the star was let in may have come from an older copy of the journal.
+  deps.admitStar?.();
   const outcome = await inSpan("commit", () =>
     deps.commit(withTrace(proposal), intent.answerBy),
   ).catch((error) => {

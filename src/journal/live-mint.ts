@@ -2,6 +2,7 @@ import type { Standing } from "../../actors/mint-wallet.ts";
 import { type EventTables, emptyTables } from "../../actors/whole.ts";
 import { runStatement, type Sql } from "../store/postgres.ts";
 import { yieldToEventLoop } from "../yield-to-event-loop.ts";
+import { lastOfMint } from "./mint-history.ts";
 import { instantOfStarId } from "./star-id.ts";
 
 /** Claims of one row: few enough to be taken up by a process that serves voters. */
@@ -14,7 +15,7 @@ interface Head {
   readonly stars: number;
   /** The last position of the history that the claims are as of; 0 before the first. */
   readonly seq: number;
-  readonly last: string | null;
+  readonly last: string;
 }
 
 /** Entries made by Postgres: rows cost the reader several times as much. */
@@ -27,8 +28,8 @@ interface Piece {
 /** A mint as its live claims make it, and the position in the history it is as of. */
 export interface LiveMint {
   readonly upTo: number;
-  /** The id of its newest star; null before the first. */
-  readonly last: string | null;
+  /** What the history ends with there (`lastOfMint`). */
+  readonly last: string;
   readonly live: EventTables;
 }
 
@@ -63,7 +64,7 @@ export async function readLiveMint(sql: Sql, mint: string): Promise<LiveMint> {
       select coalesce(total.weight, 0) as weight, coalesce(total.stars, 0) as stars,
         greatest((select max(seq) from mint_star where event_id = ${mint}),
           (select max(seq) from claim_release where event_id = ${mint}), 0) as seq,
-        (select star_id from mint_star where event_id = ${mint} order by seq desc limit 1) as last,
+        ${lastOfMint(sql, mint)} as last,
         piece.collection, piece.entries
       from (select 1) as one
       left join event_total as total on total.event_id = ${mint}
@@ -84,7 +85,7 @@ export async function readLiveMint(sql: Sql, mint: string): Promise<LiveMint> {
     await yieldToEventLoop();
   }
   const [head] = pieces;
-  if (head === undefined) return { upTo: 0, last: null, live };
+  if (head === undefined) return { upTo: 0, last: "", live };
   live.weight = head.weight;
   live.stars = head.stars;
   return { upTo: head.seq, last: head.last, live };

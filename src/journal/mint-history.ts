@@ -70,6 +70,17 @@ export interface HistoryRange {
   readonly upTo?: number;
 }
 
+/**
+ * What a mint's history ends with, as text: its newest star and its newest release, up to a place. A part
+ * of a select. No two histories have the same end with as many stars.
+ */
+export function lastOfMint(sql: Sql, mint: string, upTo = Number.MAX_SAFE_INTEGER) {
+  return sql`concat_ws('/',
+    (select star_id from mint_star where event_id = ${mint} and seq <= ${upTo} order by seq desc limit 1),
+    (select run_id || '/' || release
+      from claim_release where event_id = ${mint} and seq <= ${upTo} order by seq desc limit 1))`;
+}
+
 /** 1,000 stars with their serials are some 500 KB. */
 const PAGE = 1_000;
 /** A check may end a large mint's every claim at once, and those come in one read. */

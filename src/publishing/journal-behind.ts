@@ -34,6 +34,19 @@ export async function countLost(sql: Sql): Promise<number> {
   return row.lost;
 }
 
+/**
+ * Whether the topics may hold stars that the journal lacks: some are known, or it is a copy of the
+ * database in which workers read the topics.
+ *
+ * @throws RetryableError `UNAVAILABLE` when Postgres is out of reach
+ */
+export async function mayLackStars(sql: Sql): Promise<boolean> {
+  const [row] = await runStatement(sql<[{ mayLack: boolean }]>`
+    select exists (select from publishing_finding where kind = 'lost' and resolved_at is null)
+      or exists (select from journal_home where identity <> database_identity()) as "mayLack"`);
+  return row.mayLack;
+}
+
 /** What the alarm `journal-behind` says, from any process. */
 export function behindDetail(lost: number): string {
   return `the journal lacks ${lost} stars that are on the topics`;

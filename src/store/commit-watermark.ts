@@ -9,7 +9,7 @@ export interface JournalPosition {
 
 /** How far the journal is. */
 export interface CommitWatermark {
-  /** Everything up to here is visible, or will never be. Only grows. */
+  /** Everything up to here is visible, or will never be. Only grows, unless the journal goes back. */
   readonly settled: JournalPosition;
   /** The last numbers drawn; those after `settled` may still be on their way. */
   readonly drawn: JournalPosition;
@@ -47,6 +47,11 @@ export function followCommitWatermark(sql: Sql): LookAtJournal {
     const [row] = await runStatement(sql<[HeadRow]>`select * from journal_head()`);
     const drawn = { star: row.star_seq, release: row.release_seq };
     const writing = new Set(row.writers);
+    // The journal went back (an older copy, a standby that lagged), and draws these numbers again.
+    if (isBeyond(awaited?.position ?? settled, drawn)) {
+      settled = { star: 0, release: 0 };
+      awaited = undefined;
+    }
     if (awaited !== undefined && !awaited.writers.some((writer) => writing.has(writer))) {
       settled = awaited.position;
       awaited = undefined;

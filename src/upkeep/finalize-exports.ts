@@ -11,6 +11,7 @@ import {
 } from "../journal/export-days.ts";
 import { hashExport } from "../journal/write-export.ts";
 import type { Logger } from "../log.ts";
+import { mayLackStars } from "../publishing/journal-behind.ts";
 import { every, type Service } from "../service.ts";
 import { followCommitWatermark, settleJournal } from "../store/commit-watermark.ts";
 import { isOutOfRoom, type Sql } from "../store/postgres.ts";
@@ -65,7 +66,7 @@ export function startExportsUpkeep(deps: ExportsDeps): Service {
 
 /**
  * Makes every day final that can be, in order. A day is over by the one clock, Postgres'
- * (contract, section 7).
+ * (contract, section 7); none is final while stars of it may be on the topics alone.
  *
  * @returns those days
  * @throws RetryableError `UNAVAILABLE` when Postgres is out of reach
@@ -75,6 +76,7 @@ export async function finalizeDueDays(
   stop?: AbortSignal,
 ): Promise<readonly Day[]> {
   const days: Day[] = [];
+  if (await mayLackStars(sql)) return days;
   const lookAtJournal = followCommitWatermark(sql);
   for (;;) {
     const next = await nextFinalDay(sql);

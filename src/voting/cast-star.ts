@@ -24,8 +24,6 @@ import { completeReply, starReply } from "./star-reply.ts";
 export interface CastStarDeps extends TurnDeps {
   /** All admissions of a tick share one select. */
   readonly admit: (query: AdmissionQuery) => Promise<Admission>;
-  /** @throws RetryableError `JOURNAL_BEHIND`, `UNAVAILABLE` while no new star may be taken */
-  readonly admitStar?: () => void;
   /** Called with each accepted star, after its commit; must not throw or wait. */
   readonly onAccepted: (star: StarRecord, totalVotes: number) => void;
 }

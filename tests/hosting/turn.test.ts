@@ -597,4 +597,25 @@ test("while no new star is taken, a stored reply is replayed and an invalid sess
   await assert.rejects(castStar(casting, unknown), { code: "INVALID_SESSION" });
 });
 
+test("a star that was let in before the journal went back is not stored after it", async ({
+  a,
+}) => {
+  const behind = new RetryableError("JOURNAL_BEHIND", "the topics hold more than the journal", 60);
+  let isBehind = false;
+  a.beforeTurn = async () => {
+    isBehind = true;
+  };
+  const casting = {
+    ...a.parts.casting,
+    admitStar: () => {
+      if (isBehind) throw behind;
+    },
+  };
+  const target = { type: "token", id: "0.0.9001" } as const;
+  const star = { voter: { wallet: "0.0.591" }, target, idempotencyKey: null };
+  await assert.rejects(castStar(casting, star), behind);
+  const [row] = await a.sql`select count(*) as stars from star where wallet = 591`;
+  assert.equal(row?.stars, 0);
+});
+
 test.run();

@@ -112,6 +112,21 @@ test("a star that is still being committed is waited for", async ({ rig }) => {
   assert.deepEqual(await finalizeDueDays(rig.upkeep), [rig.day(1)]);
 });
 
+test("no day becomes final while the journal lacks stars of its topics, nor on a copy whose topics are unread", async ({
+  rig,
+}) => {
+  await publishOnDay1(rig);
+  await rig.setClock(2, NOON);
+  await rig.owner`insert into publishing_finding (kind, topic_id, sequence_number, detail)
+    values ('lost', '0.0.502', 99, '')`;
+  assert.deepEqual(await finalizeDueDays(rig.upkeep), []);
+  await rig.owner`update publishing_finding set resolved_at = now_ms()`;
+  await rig.owner`insert into journal_home (identity) values ('the server it was copied from')`;
+  assert.deepEqual(await finalizeDueDays(rig.upkeep), []);
+  await rig.owner`update journal_home set identity = database_identity()`;
+  assert.deepEqual(await finalizeDueDays(rig.upkeep), [rig.day(1)]);
+});
+
 test("a star published late keeps its day, and those after it, provisional", async ({ rig }) => {
   await publishOnDay1(rig);
   bodyOf(await rig.engine.cast("0.0.11", "token/0.0.9002"));
@@ -153,10 +168,10 @@ test("a loss accepted while the clock is set back over midnight stands in the fi
   rig,
 }) => {
   await publishOnDay1(rig);
-  await rig.owner`insert into publishing_finding (kind, topic_id, sequence_number, detail)
-    values ('lost', '0.0.502', 99, '')`;
   await rig.setClock(2, NOON);
   await finalizeDueDays(rig.upkeep);
+  await rig.owner`insert into publishing_finding (kind, topic_id, sequence_number, detail)
+    values ('lost', '0.0.502', 99, '')`;
   await rig.setClock(1, NOON);
   assert.equal(await acceptLoss(rig.owner), 1);
   await rig.setClock(2, NOON);

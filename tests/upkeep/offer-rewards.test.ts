@@ -5,6 +5,7 @@
  */
 import * as assert from "node:assert/strict";
 import { execFile } from "node:child_process";
+import { setTimeout } from "node:timers/promises";
 import { createNodeRedisClient, Queue, Worker } from "bullmq";
 import { pino } from "pino";
 import { createClient } from "redis";
@@ -172,7 +173,7 @@ test("a star whose commit comes after that of a later number is not passed over 
   relay(stage, redisUrl);
   const queue = consumerQueue(stage, redisUrl);
   const later = await stars(stage, 3);
-  await new Promise((resolve) => setTimeout(resolve, 500));
+  await setTimeout(500);
   await late`commit`;
   await until("all are offered", async () => (await queue.getWaitingCount()) === 5);
   assert.deepEqual(await waiting(queue), [early, id, ...later].sort());
@@ -297,8 +298,12 @@ test("stars of a journal that went back under a running worker are offered as th
   const queue = consumerQueue(stage, redisUrl);
   const before = await stars(stage, 10);
   await until("these are noted", async () => (await pendingRewards(stage.sql)).pending === 0);
-  const owner = openPostgres(stage.url, { connections: 1 });
-  stage.stops.unshift(() => owner.end({ timeout: 1 }));
+  const [owner, writer] = [1, 2].map(() => openPostgres(stage.url, { connections: 1 }));
+  stage.stops.unshift(() => Promise.all([owner?.end({ timeout: 1 }), writer?.end({ timeout: 1 })]));
+  assert.ok(owner && writer);
+  // Somebody writes at each look at it: under load that is so.
+  await writer`begin`;
+  await writer`lock table event_total in row exclusive mode`;
   // As a standby that takes over and lacks the last moments would have it.
   await owner.begin(async (own) => {
     await own`alter table star disable trigger all`;
@@ -308,7 +313,9 @@ test("stars of a journal that went back under a running worker are offered as th
       set offered_seq = 2, finished_seq = 0, lease_owner = null, lease_until = 0`;
     await own`select setval('journal_seq', 2)`;
   });
+  await setTimeout(200);
   const after = await stars(stage, 3);
+  await writer`rollback`;
   await until("these are noted too", async () => (await pendingRewards(stage.sql)).pending === 0);
   assert.deepEqual(await waiting(queue), [...before, ...after].sort());
 });
@@ -346,7 +353,7 @@ test("Redis down while stars are cast: all are offered when it is back", async (
   await until("these are offered", async () => (await queue.getWaitingCount()) === 5);
   await first.close();
   const during = await stars(stage, 15);
-  await new Promise((resolve) => setTimeout(resolve, 300));
+  await setTimeout(300);
   assert.equal((await pendingRewards(stage.sql)).pending, 15);
   const second = await startRedis({ dataDir });
   stage.stops.unshift(() => second.close());

@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
 import type { Logger } from "../../log.ts";
+import { mayLackStars } from "../../publishing/journal-behind.ts";
 import type { Service } from "../../service.ts";
 import type { Sql } from "../../store/postgres.ts";
 import { applyReleases } from "./apply.ts";
@@ -42,7 +43,7 @@ export type DueOutcome =
 export interface HoldingsCheck extends Service {
   /**
    * Makes the check of this UTC day, or goes on with it, unless it is done, in another
-   * worker's hands, or not yet to be tried again. The day of the very first call ever counts
+   * worker's hands, or not yet to be tried again, or the journal may lack stars. The day of the very first call ever counts
    * as checked.
    *
    * @throws RetryableError `UNAVAILABLE` when Postgres is out of reach; to be called again
@@ -89,6 +90,8 @@ export function createHoldingsCheck(given: HoldingsCheckDeps): HoldingsCheck {
   const { pause = delay } = deps;
   let due: Promise<DueOutcome> | undefined;
   const runDue = async (): Promise<DueOutcome> => {
+    // What the journal lacks comes back with the endings of its own days.
+    if (await mayLackStars(deps.sql)) return { kind: "nothing-due" };
     const run = await takeDueRun(deps);
     if (run === null) return { kind: "nothing-due" };
     await deps.failpoint?.("forever.taken");

@@ -156,6 +156,9 @@ async function verifyClaim(
   const isOlder = seen.changedAt !== null && seen.changedAt < since && holderOf(seen) !== wallet;
   const own = isOlder ? await readings.observeSince(collection, serial, since) : seen;
   if ("inconclusive" in own) return own;
+  if (own.readAt < reading.startedAt) {
+    return { inconclusive: "the clock was set back between its two readings" };
+  }
   if (holderOf(own) === wallet) {
     return { inconclusive: "gone in the collection's reading, held in its own" };
   }

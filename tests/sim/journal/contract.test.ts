@@ -35,7 +35,7 @@ import {
   readTopicOn,
   type Verdict,
 } from "../../../src/publishing/confirm.ts";
-import { acceptLoss, countLost } from "../../../src/publishing/journal-behind.ts";
+import { acceptLoss, countLost, mayLackStars } from "../../../src/publishing/journal-behind.ts";
 import { starMessage } from "../../../src/publishing/message.ts";
 import {
   findStarred,
@@ -595,6 +595,7 @@ class Walk {
       await this.#both((sql) => findStarred(sql, topicId));
       await this.#both((sql) => tookEffectAfter(sql, topicId, this.#ns - 60_000_000_000n));
     }
+    await this.#both((sql) => mayLackStars(sql));
     for (const { kind } of this.#model().tables.findings.values()) {
       this.#saw(kind === "foreign" ? "foreign message" : kind);
     }

@@ -71,6 +71,7 @@ export const publishStatements: readonly Statement[] = [
   atOnce("confirm message", "from confirm_messages(", confirmMessage),
   atOnce("tell alarms", "insert into publishing_alarm", () => []),
   atOnce("count lost", "select count(*) as lost from publishing_finding", countLost),
+  atOnce("may lack stars", 'as "mayLack"', mayLackStars),
   atOnce("accept loss", "where kind = 'lost' and resolved_at is null returning id", acceptLoss),
   atOnce("look at database", "database_identity() as identity", lookAtDatabase),
   atOnce("renew epoch", "insert into journal_epoch default values", renewEpoch),
@@ -600,6 +601,13 @@ function countLost(_given: readonly never[], { tables }: Journal): readonly obje
     ({ kind, isOpen }) => kind === "lost" && isOpen,
   );
   return [{ lost: lost.length }];
+}
+
+function mayLackStars(given: readonly never[], journal: Journal): readonly object[] {
+  const { home } = journal.tables;
+  const isCopy = home !== null && home !== journal.identity;
+  const [{ lost }] = countLost(given, journal) as [{ lost: number }];
+  return [{ mayLack: isCopy || lost > 0 }];
 }
 
 function acceptLoss(_given: readonly never[], { tables }: Journal): readonly object[] {

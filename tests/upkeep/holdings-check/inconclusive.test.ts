@@ -255,6 +255,22 @@ test("a spare that cannot be confirmed neither keeps nor loses the +5", async ({
   assert.deepEqual(brief(await stage.checkNow()).removed, [`B/${carrier}-0`]);
 });
 
+test("where the database's clock is set back between two readings, a check reads again", async ({
+  stage,
+}) => {
+  const voter = await sellOut(stage);
+  stage.clock.shiftMs += 60_000;
+  let isSetBack = false;
+  const failpoint = (name: string): void => {
+    if (name !== "forever.page" || isSetBack) return;
+    isSetBack = true;
+    stage.clock.shiftMs -= 30_000;
+  };
+  const { removed, deferred } = brief(await stage.checkNow({ failpoint }));
+  stage.clock.shiftMs -= 30_000;
+  assert.deepEqual([removed, deferred], [[`A/${voter.a[0]}-1`, `B/${voter.b[0]}-5`], []]);
+});
+
 test("carriers swapped by two wallets keep both +5 when they are settled only at a later try", async ({
   stage,
 }) => {

@@ -86,6 +86,33 @@ test("the day of the first start counts as checked, and the next day is checked"
   assert.deepEqual(await runs(sql), ["2026-11-20 scheduled skipped", "2026-11-21 scheduled done"]);
 });
 
+test("a journal that came back into an empty database is not new: its day is checked", async ({
+  sql,
+  worker,
+}) => {
+  await sql`insert into recovered_day (day) values ('2026-11-19')`;
+  assert.equal((await worker().runDue()).kind, "checked");
+  assert.deepEqual(await runs(sql), ["2026-11-20 scheduled done"]);
+});
+
+test("no day is checked while the journal lacks stars of its topics, nor on a copy whose topics are unread", async ({
+  sql,
+  clock,
+  worker,
+}) => {
+  await worker().runDue();
+  clock.at += DAY;
+  await sql`insert into journal_home (identity) values ('the server it was copied from')`;
+  assert.equal((await worker().runDue()).kind, "nothing-due");
+  await sql`update journal_home set identity = database_identity()`;
+  await sql`insert into publishing_finding (kind, topic_id, sequence_number, detail)
+    values ('lost', '0.0.502', 99, '')`;
+  assert.equal((await worker().runDue()).kind, "nothing-due");
+  await sql`update publishing_finding set resolved_at = now_ms()`;
+  assert.equal((await worker().runDue()).kind, "checked");
+  assert.deepEqual(await runs(sql), ["2026-11-20 scheduled skipped", "2026-11-21 scheduled done"]);
+});
+
 test("stopped over 00:00 and started at 09:00, a worker makes one run; after days off, one as well", async ({
   sql,
   clock,
