@@ -541,6 +541,13 @@ test("midnight passes before an open page whose reading fails: stars can be give
       select floor(extract(epoch from clock_timestamp()) * 1000)::bigint + ${before?.left} $$`);
   await cast(service, session, "token/0.0.9020");
   await cast(service, session, "token/0.0.9021");
+  await cast(service, session, "project/dex");
+  await service.sql`
+    insert into project (id, slug, name, category, created_at, approved_at)
+    select 'newer' || n, 'newer' || n, 'Newer', 'DEFI', n, n from generate_series(1, 5) n`;
+  const home = await openTab(place, { width: 360, session });
+  await home.visit("/");
+  await home.page.locator('[data-star="project/dex"][aria-pressed="true"]').waitFor();
   const slow = await pressSlowly(place, other, "token/0.0.9023");
   const tab = await openTab(place, { width: 360, session });
   await tab.visit("/tokens");
@@ -562,6 +569,13 @@ test("midnight passes before an open page whose reading fails: stars can be give
   await starOf(page, "Token 9021").click();
   await said(tab, "Your star for Token 9021 carried 2. 3 of 5 votes left.");
   await tab.close();
+
+  // Without stars of today it is listed no longer among the first: it begins the day all the same.
+  await home.page.locator('[data-star="project/dex"][aria-pressed="false"]').waitFor();
+  await counter(home.page, "project/dex").filter({ hasText: /^0$/ }).waitFor();
+  await starOf(home.page, "Dex").click();
+  await said(home, "Your star for Dex carried 2. 2 of 5 votes left.");
+  await home.close();
 
   // A star of the day before whose answer comes now: it counts then, and is open today.
   const late = slow.tab.page;
