@@ -146,6 +146,14 @@ test("once a forever mint has its star, the page says what another one would car
     .waitFor();
   await words.getByRole("link", { name: "Receipt" }).waitFor();
   assert.ok((await tab.shift()) < 0.01);
+
+  // The last vote goes to something else: then it says what every other star says.
+  for (const n of [1, 2, 3]) await cast(place.service, session, `token/0.0.900${n}`);
+  await tab.visit("/");
+  await words.filter({ hasText: "Would carry 0" }).waitFor();
+  await starOf(tab.page, "Meetup").click();
+  await said(tab, /0 of 5 votes left\.$/);
+  await words.filter({ hasText: "No votes left today." }).waitFor();
   await tab.close();
 });
 
