@@ -223,6 +223,10 @@ test("a star that nobody answers does not wait for ever: it goes back, and the n
   await starOf(page, "Token 9031").click();
   assert.equal((await again).headers()["idempotency-key"], sent[0]);
   await said(tab, "Your star for Token 9031 carried 1. 4 of 5 votes left.");
+  await page.evaluate("AbortSignal.timeout = () => AbortSignal.abort()");
+  await page.route("**/voting/sessions/current", () => undefined);
+  await page.getByRole("button", { name: "Sign out" }).click();
+  await said(tab, "That was not answered, so you may still be signed in. Try again.");
   await tab.close();
 });
 
@@ -384,6 +388,19 @@ test("signed out elsewhere: an open page, and one that the back button leads to,
   await page.waitForURL("**/tokens");
   await page.getByRole("button", { name: "Sign in" }).waitFor();
   assert.equal(await page.locator("[data-votes]").count(), 0);
+  await tab.close();
+});
+
+test("the back button leads to a list whose form says what it shows", async (place) => {
+  const tab = await openTab(place, { width: 360 });
+  const { page } = tab;
+  await tab.visit("/events");
+  await page.getByLabel("Status").selectOption("Ended");
+  await page.getByRole("button", { name: "Show" }).click();
+  await page.waitForURL("**/events?status=ended*");
+  await page.goBack();
+  await page.waitForURL("**/events");
+  assert.equal(await page.getByLabel("Status").inputValue(), "");
   await tab.close();
 });
 
