@@ -221,7 +221,14 @@ test("by keys alone: past the navigation, signed in by a browser wallet, a star 
   await tabTo('[data-star="token/0.0.9006"]');
   await keyboard.press("Enter");
   await said(tab, "Your star for Token 9006 carried 1.");
-  await page.keyboard.press("Shift+Tab");
+  // What has the focus does not lie behind what is said.
+  for (let presses = 0; presses < 12; presses += 1) {
+    await keyboard.press("Tab");
+    const free =
+      await page.evaluate(`document.querySelector("[data-said]").getBoundingClientRect().top
+      - document.activeElement.getBoundingClientRect().top`);
+    assert.ok(Number(free) > 0, `press ${presses}: ${free} px`);
+  }
   await tab.visit("/");
   assert.deepEqual(tab.complaints, []);
   await tabTo("[data-sign-out]");
