@@ -498,6 +498,7 @@ test("a mirror node that is silent: the page is read, the star goes back, and is
   } finally {
     faults.heal();
   }
+  await carries(page, "token/0.0.9026").filter({ hasText: "Would carry 3" }).waitFor();
   await starOf(page, "Token 9026").click();
   await said(tab, "Your star for Token 9026 carried 3. 4 of 5 votes left.");
   await tab.close();

@@ -55,7 +55,10 @@ function lookAhead(): void {
     for (const { isIntersecting, target } of seen) {
       if (!isIntersecting) continue;
       watch.unobserve(target);
-      void showPreview(target as HTMLElement);
+      void showPreview(target as HTMLElement).then((againMs) => {
+        if (againMs === undefined) return;
+        setTimeout(() => watching === watch && watch.observe(target), againMs);
+      });
     }
   });
   watching = watch;
