@@ -19,13 +19,13 @@ export interface Search {
   readonly written: string | undefined;
 }
 
-/** A form that asks the same page for less. */
+/** A form that asks the same page for less. Who goes back finds in it what the list there shows. */
 export function filterForm(
   path: string,
   label: string,
   fields: readonly (Choice | Search)[],
 ): Html {
-  return html`<form class="filters" method="get" action="${path}" aria-label="${label}">
+  return html`<form class="filters" method="get" action="${path}" aria-label="${label}" autocomplete="off">
 ${fields.map(
   (
     field,
@@ -44,7 +44,7 @@ function select({ parameter, unset, options, chosen }: Choice): Html {
 }
 
 function search({ parameter, written = "" }: Search): Html {
-  return html`<input type="search" name="${parameter}" value="${written}" maxlength="${NAME_PART_CHARACTERS_MAX}" autocomplete="off" spellcheck="false">`;
+  return html`<input type="search" name="${parameter}" value="${written}" maxlength="${NAME_PART_CHARACTERS_MAX}" spellcheck="false">`;
 }
 
 /** What a page says that has no records though others have: it was asked for too far on. */

@@ -96,7 +96,7 @@ function openAnswers(
       const day = dayOfStarId(id);
       const receipt = day === null ? null : await deps.findReceipt(id, day);
       if (receipt === null) throw new TerminalError("NOT_FOUND", "there is no star with this id");
-      return c.json(starJson(receipt));
+      return c.json(starJson(receipt), 200, { "Cache-Control": OPEN_CACHE.cacheControl });
     },
   };
 }

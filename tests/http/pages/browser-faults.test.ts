@@ -223,6 +223,10 @@ test("a star that nobody answers does not wait for ever: it goes back, and the n
   await starOf(page, "Token 9031").click();
   assert.equal((await again).headers()["idempotency-key"], sent[0]);
   await said(tab, "Your star for Token 9031 carried 1. 4 of 5 votes left.");
+  await page.evaluate("AbortSignal.timeout = () => AbortSignal.abort()");
+  await page.route("**/voting/sessions/current", () => undefined);
+  await page.getByRole("button", { name: "Sign out" }).click();
+  await said(tab, "That was not answered, so you may still be signed in. Try again.");
   await tab.close();
 });
 
@@ -387,6 +391,19 @@ test("signed out elsewhere: an open page, and one that the back button leads to,
   await tab.close();
 });
 
+test("the back button leads to a list whose form says what it shows", async (place) => {
+  const tab = await openTab(place, { width: 360 });
+  const { page } = tab;
+  await tab.visit("/events");
+  await page.getByLabel("Status").selectOption("Ended");
+  await page.getByRole("button", { name: "Show" }).click();
+  await page.waitForURL("**/events?status=ended*");
+  await page.goBack();
+  await page.waitForURL("**/events");
+  assert.equal(await page.getByLabel("Status").inputValue(), "");
+  await tab.close();
+});
+
 test("signed in with another wallet elsewhere: a star counts for that one, and the page becomes its own", async (place) => {
   const tab = await openVoterTab(place);
   const { page, context } = tab;
@@ -481,6 +498,7 @@ test("a mirror node that is silent: the page is read, the star goes back, and is
   } finally {
     faults.heal();
   }
+  await carries(page, "token/0.0.9026").filter({ hasText: "Would carry 3" }).waitFor();
   await starOf(page, "Token 9026").click();
   await said(tab, "Your star for Token 9026 carried 3. 4 of 5 votes left.");
   await tab.close();
@@ -541,6 +559,13 @@ test("midnight passes before an open page whose reading fails: stars can be give
       select floor(extract(epoch from clock_timestamp()) * 1000)::bigint + ${before?.left} $$`);
   await cast(service, session, "token/0.0.9020");
   await cast(service, session, "token/0.0.9021");
+  await cast(service, session, "project/dex");
+  await service.sql`
+    insert into project (id, slug, name, category, created_at, approved_at)
+    select 'newer' || n, 'newer' || n, 'Newer', 'DEFI', n, n from generate_series(1, 5) n`;
+  const home = await openTab(place, { width: 360, session });
+  await home.visit("/");
+  await home.page.locator('[data-star="project/dex"][aria-pressed="true"]').waitFor();
   const slow = await pressSlowly(place, other, "token/0.0.9023");
   const tab = await openTab(place, { width: 360, session });
   await tab.visit("/tokens");
@@ -562,6 +587,13 @@ test("midnight passes before an open page whose reading fails: stars can be give
   await starOf(page, "Token 9021").click();
   await said(tab, "Your star for Token 9021 carried 2. 3 of 5 votes left.");
   await tab.close();
+
+  // Without stars of today it is listed no longer among the first: it begins the day all the same.
+  await home.page.locator('[data-star="project/dex"][aria-pressed="false"]').waitFor();
+  await counter(home.page, "project/dex").filter({ hasText: /^0$/ }).waitFor();
+  await starOf(home.page, "Dex").click();
+  await said(home, "Your star for Dex carried 2. 2 of 5 votes left.");
+  await home.close();
 
   // A star of the day before whose answer comes now: it counts then, and is open today.
   const late = slow.tab.page;

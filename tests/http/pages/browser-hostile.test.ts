@@ -136,6 +136,24 @@ test("a double click and a key held down give one star, also where more would co
   });
   assert.equal(held, 1);
   assert.equal(await left(), 3);
+  // A key that presses nothing scrolls on.
+  const isLeftAlone = await page.evaluate(`document.activeElement.dispatchEvent(
+    new KeyboardEvent("keydown", { key: "ArrowDown", repeat: true, cancelable: true }))`);
+  assert.equal(isLeftAlone, true);
+  await tab.close();
+});
+
+test("a double click on Sign in opens one sheet, however late its script comes", async (place) => {
+  const tab = await openTab(place, { width: 360 });
+  const { page } = tab;
+  await tab.visit("/leaderboard");
+  await page.route("**/assets/sign-in*", async (route) => {
+    await page.waitForTimeout(300);
+    await route.continue();
+  });
+  await page.getByRole("button", { name: "Sign in" }).dblclick();
+  await page.getByRole("heading", { name: "Demo wallets" }).first().waitFor();
+  assert.equal(await page.locator("dialog").count(), 1);
   await tab.close();
 });
 

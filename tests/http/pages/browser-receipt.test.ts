@@ -20,6 +20,9 @@ const STEPS = [
   { state: "published", sequenceNumber: 267, consensusTimestamp: AT, runningHash: HASH },
 ] as const;
 
+/** A step at which the service does not answer. */
+const SILENT = -1;
+
 /** A receipt's page whose star is as far as the test says. */
 async function openReceipt(place: Parameters<typeof openTab>[0] & Place) {
   const { service } = place;
@@ -29,6 +32,7 @@ async function openReceipt(place: Parameters<typeof openTab>[0] & Place) {
   const { page } = tab;
   let reached = 0;
   await page.route(`**/voting/stars/${star.id}`, (route) => {
+    if (reached === SILENT) return;
     const publication = Object.assign({}, star.publication, ...STEPS.slice(0, reached + 1));
     return route.fulfill({ json: { ...star, publication } });
   });
@@ -59,6 +63,21 @@ test("stored, sent, on the ledger: each step is marked as it is reached, without
   assert.equal(await page.locator("[data-journey] .reached").count(), 3);
   assert.equal(await tab.shift(), 0);
   assert.deepEqual(tab.complaints, []);
+  await tab.close();
+});
+
+test("a service that does not answer is asked again, and the comparison can be made again", async (place) => {
+  const { tab, page, reach } = await openReceipt(place);
+  await page.evaluate(`
+    const { timeout } = AbortSignal;
+    AbortSignal.timeout = () => timeout.call(AbortSignal, 100);`);
+  reach(SILENT);
+  await page.waitForRequest("**/voting/stars/*");
+  await page.getByRole("button", { name: "Compare with the ledger" }).click();
+  await page.getByText("The service did not answer. Try again.").waitFor();
+  await page.locator("[data-compare]:enabled").waitFor();
+  reach(2);
+  await page.locator('[data-journey][data-state="published"]').waitFor();
   await tab.close();
 });
 
@@ -128,7 +147,7 @@ test("a mirror node whose answers cannot be read, or do not come: the comparison
   }
   await page.evaluate(`
     const { timeout } = AbortSignal;
-    AbortSignal.timeout = () => timeout.call(AbortSignal, 1);`);
+    AbortSignal.timeout = (ms) => timeout.call(AbortSignal, ms === 10_000 ? 1 : ms);`);
   await page.route("**/api/v1/topics/**", () => undefined);
   await button.click();
   await outcome.getByText("The mirror node did not answer, or does not have this row").waitFor();

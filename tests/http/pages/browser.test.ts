@@ -146,6 +146,14 @@ test("once a forever mint has its star, the page says what another one would car
     .waitFor();
   await words.getByRole("link", { name: "Receipt" }).waitFor();
   assert.ok((await tab.shift()) < 0.01);
+
+  // The last vote goes to something else: then it says what every other star says.
+  for (const n of [1, 2, 3]) await cast(place.service, session, `token/0.0.900${n}`);
+  await tab.visit("/");
+  await words.filter({ hasText: "Would carry 0" }).waitFor();
+  await starOf(tab.page, "Meetup").click();
+  await said(tab, /0 of 5 votes left\.$/);
+  await words.filter({ hasText: "No votes left today." }).waitFor();
   await tab.close();
 });
 
@@ -213,7 +221,14 @@ test("by keys alone: past the navigation, signed in by a browser wallet, a star 
   await tabTo('[data-star="token/0.0.9006"]');
   await keyboard.press("Enter");
   await said(tab, "Your star for Token 9006 carried 1.");
-  await page.keyboard.press("Shift+Tab");
+  // What has the focus does not lie behind what is said.
+  for (let presses = 0; presses < 12; presses += 1) {
+    await keyboard.press("Tab");
+    const free =
+      await page.evaluate(`document.querySelector("[data-said]").getBoundingClientRect().top
+      - document.activeElement.getBoundingClientRect().top`);
+    assert.ok(Number(free) > 0, `press ${presses}: ${free} px`);
+  }
   await tab.visit("/");
   assert.deepEqual(tab.complaints, []);
   await tabTo("[data-sign-out]");

@@ -41,6 +41,8 @@ test("a receipt has every field of its publication, in each state", async () => 
   const publicationOf = async (id: string) =>
     (await send(service, `GET /voting/stars/${id}`)).body.publication;
   for (const { id } of stars) assert.deepEqual(await publicationOf(id), NOTHING);
+  const { headers } = await send(service, `GET /voting/stars/${stars[0]?.id}`);
+  assert.equal(headers.get("cache-control"), "no-cache");
 
   // A worker sends once it has read the topics; until then no node takes a message.
   for (const { faults } of network.hedera.nodes) faults.inject({ kind: "unavailable" });

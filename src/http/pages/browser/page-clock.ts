@@ -9,10 +9,17 @@ export function now(): number {
   return drawnAt + performance.now() - drawnWhen;
 }
 
-/** Follows the clock of a page that was drawn just now. @param at its `data-now` */
-export function setClock(at: number): void {
+/**
+ * Follows the clock of a page that was drawn just now.
+ *
+ * @param at its `data-now`
+ * @returns whether it is of another UTC day than the page shows
+ */
+export function setClock(at: number): boolean {
+  const isNewDay = nextMidnight(at) !== nextMidnight(drawnAt);
   drawnAt = at;
   drawnWhen = performance.now();
+  return isNewDay;
 }
 
 /** Whether the page shows today: it may have been drawn before 00:00 UTC, and not been read since. */

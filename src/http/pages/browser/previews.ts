@@ -63,30 +63,38 @@ export function carriesOf(key: string): Element | null {
   return document.querySelector(`[data-carries="${CSS.escape(key)}"]`);
 }
 
+/** Of what is out of reach for now, at the soonest. */
+const AGAIN_AFTER_MS = 5_000;
+
 /**
  * Says beside a star what it would carry, before it is pressed.
  *
  * @param given what is said of a star that was just given, where another one can be
+ * @returns milliseconds after which to ask again; undefined where that would change nothing
  */
 export async function showPreview(
   star: HTMLElement,
   given?: readonly (Node | string)[],
-): Promise<void> {
+): Promise<number | undefined> {
   const { star: key = "", scope = "none" } = star.dataset;
   const place = carriesOf(key);
   const isGiven = star.getAttribute("aria-pressed") === "true" && scope !== "forever-mint";
-  if (place === null || isGiven) return;
+  if (place === null || isGiven) return undefined;
   if (given !== undefined) place.replaceChildren(...given);
   const before = place.innerHTML;
   const start = given === undefined ? "Would carry" : "Another would carry";
   let text: string;
+  let waitSeconds: number | null = null;
   try {
     const preview = await load(key, scope as Scope);
     text =
       preview.allowance.remaining === 0 ? NO_VOTES : wouldCarry(preview, scope as Scope, start);
   } catch (error) {
-    text = error instanceof StarboardError ? refusalSentence(error, now()) : "";
+    const isRefusal = error instanceof StarboardError;
+    text = isRefusal ? refusalSentence(error, now()) : "";
+    waitSeconds = isRefusal ? error.retryAfterSeconds : 0;
   }
   // What was written meanwhile is newer: that the star was given, or that there is no vote left.
   if (place.innerHTML === before) place.replaceChildren(...(given ?? []), text);
+  return waitSeconds === null ? undefined : Math.max(AGAIN_AFTER_MS, waitSeconds * 1_000);
 }

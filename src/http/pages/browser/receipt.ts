@@ -1,7 +1,7 @@
 import type { Star } from "../../../../packages/client/src/index.ts";
 import { element } from "./element.ts";
 import { compareWithLedger } from "./ledger-proof.ts";
-import { service } from "./service.ts";
+import { inTime, service } from "./service.ts";
 
 type Publication = Star["publication"];
 
@@ -21,7 +21,9 @@ async function follow(journey: HTMLElement): Promise<void> {
     await new Promise((resolve) => setTimeout(resolve, waitMs));
     waitMs = Math.min(ASK_EVERY_MS.most, waitMs * ASK_EVERY_MS.factor);
     if (document.visibilityState === "hidden") continue;
-    const star = await service.receipt(journey.dataset.journey ?? "").catch(() => undefined);
+    const star = await service
+      .receipt(journey.dataset.journey ?? "", inTime())
+      .catch(() => undefined);
     if (star !== undefined) show(journey, star.publication);
   }
 }

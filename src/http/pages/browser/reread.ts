@@ -69,26 +69,32 @@ async function readOnce(): Promise<void> {
   const { now, wallet } = fresh.body.dataset;
   // Signed in or out elsewhere: the whole page is another.
   if (wallet !== document.body.dataset.wallet) return location.reload();
-  setClock(Number(now));
-  for (const place of fresh.querySelectorAll<HTMLElement>("[data-counter]")) {
-    const { counter = "" } = place.dataset;
+  const isNewDay = setClock(Number(now));
+  for (const old of document.querySelectorAll<HTMLElement>("[data-counter]")) {
+    const { counter = "" } = old.dataset;
+    const begins = isNewDay && !counter.startsWith("event/") ? "0" : undefined;
+    const shown = sameIn(fresh, old, "data-counter")?.textContent ?? begins;
     // What the live stream brought meanwhile may be newer.
-    if (!wasSetSince(counter, askedAt))
-      setCounter(counter, Number(place.textContent?.replaceAll(",", "")));
+    if (shown !== undefined && !wasSetSince(counter, askedAt))
+      setCounter(counter, Number(shown.replaceAll(",", "")));
   }
-  for (const name of LIVING) replaceAll(fresh, name);
+  for (const name of LIVING) replaceAll(fresh, name, isNewDay);
   document.dispatchEvent(new CustomEvent("reread"));
 }
 
-function replaceAll(fresh: Document, name: string): void {
+const sameIn = (fresh: Document, old: Element, name: string): Element | null =>
+  fresh.querySelector(`[${name}="${CSS.escape(old.getAttribute(name) ?? "")}"]`);
+
+/** Of an item that is listed no longer nothing is known, but that it begins a new day as all do. */
+function replaceAll(fresh: Document, name: string, isNewDay: boolean): void {
   for (const old of document.querySelectorAll<HTMLElement>(`[${name}]`)) {
     // A star that is on its way stays as it is.
     if (old.dataset.pending !== undefined) continue;
-    const selector = `[${name}="${CSS.escape(old.getAttribute(name) ?? "")}"]`;
-    const next = fresh.querySelector(selector);
-    if (next === null) continue;
-    const pressed = next.getAttribute("aria-pressed");
-    if (pressed !== null) old.setAttribute("aria-pressed", pressed);
-    else if (old.innerHTML !== next.innerHTML) old.replaceChildren(...next.childNodes);
+    const next = sameIn(fresh, old, name);
+    if (next === null && !isNewDay) continue;
+    if (old.hasAttribute("aria-pressed"))
+      old.setAttribute("aria-pressed", next?.getAttribute("aria-pressed") ?? "false");
+    else if (old.innerHTML !== (next?.innerHTML ?? ""))
+      old.replaceChildren(...(next?.childNodes ?? []));
   }
 }

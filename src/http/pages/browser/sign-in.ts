@@ -12,6 +12,8 @@ import { type Asking, type Wallet, WalletError } from "./wallets.ts";
  * @param why it is asked, where something was refused
  */
 export async function signIn(why?: string): Promise<void> {
+  // A double click, while this was being loaded.
+  if (document.querySelector("dialog") !== null) return;
   const sheet = openSheet(why);
   try {
     const config = await service.config();

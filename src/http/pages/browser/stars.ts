@@ -33,7 +33,7 @@ export function wakeStars(askForWallet: AskForWallet): void {
       else askForWallet(star);
     });
     star.addEventListener("keydown", (event) => {
-      if (event.repeat && event.key !== "Tab") event.preventDefault();
+      if (event.repeat && ["Enter", " "].includes(event.key)) event.preventDefault();
     });
   }
   if (!isSignedIn()) return;
@@ -55,7 +55,10 @@ function lookAhead(): void {
     for (const { isIntersecting, target } of seen) {
       if (!isIntersecting) continue;
       watch.unobserve(target);
-      void showPreview(target as HTMLElement);
+      void showPreview(target as HTMLElement).then((againMs) => {
+        if (againMs === undefined) return;
+        setTimeout(() => watching === watch && watch.observe(target), againMs);
+      });
     }
   });
   watching = watch;
@@ -133,15 +136,16 @@ function confirm(star: HTMLButtonElement, { star: given, allowance }: StarReply)
   if (scope === "forever-mint")
     void showPreview(star, [`Your star carried ${given.weight}. `, receipt, " "]);
   else carriesOf(key)?.replaceChildren(`${carried(given.weight)} `, receipt);
-  if (allowance.remaining === 0) sayNoVotes();
+  if (allowance.remaining === 0) sayNoVotes(star);
 }
 
 /** All other stars say that there is no vote left, those that are not in sight yet too. */
-function sayNoVotes(): void {
+function sayNoVotes(last: HTMLButtonElement): void {
   forgetPreviews();
   for (const star of starsOnPage()) {
-    const { star: key = "" } = star.dataset;
-    if (star.getAttribute("aria-pressed") === "true") continue;
+    const { star: key = "", scope } = star.dataset;
+    const isGiven = star.getAttribute("aria-pressed") === "true" && scope !== "forever-mint";
+    if (isGiven || star === last) continue;
     const place = carriesOf(key);
     if (place !== null) place.textContent = NO_VOTES;
   }
