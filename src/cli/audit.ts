@@ -123,7 +123,7 @@ async function openExports(given: Given): Promise<Exports | null> {
     const newest = await readHeader(source, last);
     const headers: ExportHeader[] = [];
     for (const day of days.slice(0, -1)) {
-      // Of a day that cannot be read the audit itself says so.
+      // The audit itself reports a day that cannot be read.
       headers.push(
         ...(await readHeader(source, day)
           .then((one) => [one])

@@ -9,7 +9,7 @@ export interface DryReport {
   readonly releases: readonly ReleasedNft[];
 }
 
-/** Of one list: a page is read by a person, and kept in memory. The rest is in a run's report. */
+/** Entries of one list: a person reads them, and they are kept in memory. A run's report has all. */
 export const LISTED_MAX = 200;
 
 /** See `HoldingsCheck.runDry`. */

@@ -65,7 +65,7 @@ export interface Readings {
 const BEHIND_MAX_MS = 3_600_000;
 /** What takes longer is tried again later, with everything else that is inconclusive. */
 const DEADLINE_MS = 5_000;
-/** Of the eight connections left to background work, two stay free for the publisher. */
+/** Background work has eight connections; two stay free for the publisher. */
 const OBSERVATIONS_IN_FLIGHT_MAX = 3;
 
 /** Reads the wanted collections, both at once. */
