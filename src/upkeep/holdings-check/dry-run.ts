@@ -1,7 +1,7 @@
 import type { CheckedMintRow, ReleasedNft } from "../../reads/console-holdings.ts";
 import type { Sql } from "../../store/postgres.ts";
 import { checkMint, openMints, readFor } from "./pass.ts";
-import type { ReadingDeps } from "./verify.ts";
+import type { ReadingDeps } from "./readings.ts";
 
 /** What a check would do now. Counts are whole; of NFTs and open parts the first are listed. */
 export interface DryReport {
