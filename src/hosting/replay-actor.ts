@@ -35,7 +35,6 @@ export interface Replay {
  * snapshot, an event's actor with its claims and its total.
  *
  * @throws TerminalError `NOT_FOUND` where the event is of the other kind
- * @throws RetryableError `UNAVAILABLE` when Postgres is out of reach
  */
 export async function replayActor(sql: Sql, resting: Resting, name: ActorName): Promise<Replay> {
   const id = formatActorName(name);

@@ -44,7 +44,6 @@ export interface Resting {
  * shown in its first state. An event has actors of one kind alone.
  *
  * @throws TerminalError `NOT_FOUND` where the event is of the other kind
- * @throws RetryableError `UNAVAILABLE` when Postgres is out of reach
  */
 export async function showActor(sql: Sql, resting: Resting, name: ActorName): Promise<ShownActor> {
   const id = formatActorName(name);

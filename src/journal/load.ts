@@ -44,11 +44,7 @@ interface WalletDayRow {
   readonly now: number;
 }
 
-/**
- * Loads wallet-days, many in one select; answers in the order of the keys.
- *
- * @throws RetryableError `UNAVAILABLE` when Postgres is out of reach
- */
+/** Loads wallet-days, many in one select; answers in the order of the keys. */
 export async function loadWalletDays(
   sql: Sql,
   keys: readonly WalletDayQuery[],
@@ -129,8 +125,6 @@ interface ClaimRow {
  *
  * Each key is looked up by itself (`lateral … limit 1`): of a plain join the planner may make
  * a reading of all claims of a mint, for each of its stars.
- *
- * @throws RetryableError `UNAVAILABLE` when Postgres is out of reach
  */
 export async function loadSlices(sql: Sql, keys: readonly SliceKey[]): Promise<readonly Slice[]> {
   const asked = keys.flatMap((key, n) => [

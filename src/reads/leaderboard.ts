@@ -33,7 +33,6 @@ type Row = Omit<Leaderboard, "until"> & { readonly until: number | null };
  * the index that holds this order, however many wallets there are.
  *
  * @param now epoch milliseconds
- * @throws RetryableError `UNAVAILABLE` when Postgres is out of reach
  */
 export async function readLeaderboard(
   sql: Sql,

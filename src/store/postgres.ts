@@ -126,7 +126,7 @@ export async function connectionUse(sql: Sql): Promise<{
 
 /**
  * Runs a statement with a deadline: postgres.js has none of its own, and a stopped server leaves
- * a query pending without end.
+ * a query pending without end. What reads and writes by it throws the same, and does not say so again.
  *
  * @throws RetryableError `UNAVAILABLE` when time is up or the database is out of reach;
  *   any other error of the statement as it is

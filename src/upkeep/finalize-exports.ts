@@ -68,7 +68,6 @@ export function startExportsUpkeep(deps: ExportsDeps): Service {
  * (contract, section 7).
  *
  * @returns those days
- * @throws RetryableError `UNAVAILABLE` when Postgres is out of reach
  */
 export async function finalizeDueDays(
   { sql, log, settings }: ExportsDeps,
