@@ -153,5 +153,3 @@ export function walletIn(form: URLSearchParams): string {
 export function flawIn(field: string, message: string): TerminalError {
   return new TerminalError("INVALID_REQUEST", message, { field });
 }
-
-export const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;

@@ -1,7 +1,7 @@
 import { instant } from "../../../../actors/day.ts";
 import { type KeptEntry, operatorLogRows, readOperatorLog } from "../../../store/operator-log.ts";
 import { pageByPage } from "../../../store/page-by-page.ts";
-import { UUID } from "../forms.ts";
+import { UUID } from "../../../uuid.ts";
 import {
   badge,
   type Content,
