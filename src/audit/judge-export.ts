@@ -1,6 +1,5 @@
 import { type Day, endOfDay, startOfDay } from "../../actors/day.ts";
-import type { ExportHeader, ExportStar } from "../journal/export-format.ts";
-import { GENESIS } from "../journal/export-format.ts";
+import { type ExportHeader, type ExportStar, GENESIS } from "../journal/export-format.ts";
 import type { AuditState } from "./audit-state.ts";
 import type { DayBook } from "./day-book.ts";
 import { closeEventDay } from "./event-accounts.ts";

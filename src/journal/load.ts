@@ -1,5 +1,4 @@
-import type { TargetType } from "../../actors/content.ts";
-import { targetKey } from "../../actors/content.ts";
+import { type TargetType, targetKey } from "../../actors/content.ts";
 import type { Day } from "../../actors/day.ts";
 import type { Standing } from "../../actors/mint-wallet.ts";
 import { type Attribution, type Counted, NOTHING_COUNTED } from "../../actors/nft-accounting.ts";
