@@ -24,7 +24,6 @@ export interface StarStory {
   readonly at: number;
   readonly type: TargetType;
   readonly targetId: string;
-  /** True on forever mints. */
   readonly isForeverMint: boolean;
   readonly votingPower: number;
   readonly weight: number;

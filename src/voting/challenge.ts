@@ -17,7 +17,6 @@ export interface Challenge {
 
 /** Where the service lives, as the signer reads it. */
 export interface Site {
-  /** The public URL of the service. */
   readonly publicUrl: string;
   /** Origins whose pages may ask for a text that names them: our own and `VOTING_ORIGINS`. */
   readonly origins: readonly string[];

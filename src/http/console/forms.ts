@@ -65,7 +65,6 @@ export function askingButton(
   return html`<details class="ask"><summary class="button small danger" aria-label="${label}">${word} …</summary><p>${question}</p>${actionButton(request, act, "small primary danger")}</details>`;
 }
 
-/** A field of a form. */
 interface Field {
   readonly name: string;
   readonly label: string;
