@@ -152,15 +152,3 @@ $$;
 create constraint trigger event_keeps_its_kind after update on event
   deferrable initially deferred for each row
   when (old.is_forever_mint <> new.is_forever_mint) execute function keep_starred_kind();
-
--- Reports the progress of a large import, which is one statement: a notice reaches the client
--- before the statement ends. Always true, so that it can stand in a condition.
-create function tell_progress(place bigint) returns boolean
-language plpgsql volatile as $$
-begin
-  if place % 1000 = 0 then
-    raise notice 'starboard: 1000 more records stored';
-  end if;
-  return true;
-end
-$$;

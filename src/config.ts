@@ -89,7 +89,7 @@ export const settings = z.object({
     .describe("Port of the worker's /healthz, /readyz and /metrics; unset: none."),
   HOST: host.default("127.0.0.1").describe("Address that web and worker bind."),
   PUBLIC_URL: baseUrl.optional().describe("URL clients use; default http://HOST:PORT."),
-  // Of several hosts the driver tries one after the other without a pause or an end.
+  // With several hosts the driver tries one after another without a pause or an end.
   DATABASE_URL: serverUrl(/^postgres(ql)?$/, "must be a postgres:// URL of one host")
     .optional()
     .describe("Postgres. `npm start` brings its own when this is unset."),
@@ -216,7 +216,7 @@ const DIFFERENT = [
   ["COLLECTION_B_ID", "COLLECTION_A_ID"],
   ["COLLECTION_B_KEY", "COLLECTION_A_KEY"],
 ] as const;
-/** Of topics the doctor, which can do without any setting, says so beside its other checks. */
+/** The topics too, but not for the doctor: it needs no setting, and has a check of its own for them. */
 const DIFFERENT_AT_WORK = [...DIFFERENT, ["ASSET_VOTES_TOPIC_ID", "EVENT_VOTES_TOPIC_ID"]] as const;
 
 /** A setting is missing or wrong; the message names each one. Nothing has started. */
@@ -254,7 +254,7 @@ export function readSettings<Name extends SettingName = never>(
   }
   if (parsed.data?.FAILPOINT !== undefined && environment.NODE_ENV === "production")
     wrong.push("FAILPOINT is for tests and refused while NODE_ENV is production");
-  // Of a list, each entry may have the same flaw.
+  // Several entries of a list may have the same flaw.
   if (!parsed.success || wrong.length > 0)
     throw new ConfigurationError([...new Set(wrong)].join("; "));
   return Object.freeze(parsed.data) as Readonly<With<Name>>;

@@ -37,6 +37,7 @@ const rows = [
     "repeated-key.ts",
     "service.ts",
     "this-build.ts",
+    "uuid.ts",
     "with-deadline.ts",
     "yield-to-event-loop.ts",
     "vendor-patches",

@@ -1,14 +1,12 @@
 import { type Day, endOfDay, startOfDay } from "../../actors/day.ts";
-import type { ExportHeader, ExportStar } from "../journal/export-format.ts";
-import { GENESIS } from "../journal/export-format.ts";
-import { msOf } from "../ledger/transaction-id.ts";
-import { parseStarMessage } from "../publishing/parse-message.ts";
+import { type ExportHeader, type ExportStar, GENESIS } from "../journal/export-format.ts";
 import type { AuditState } from "./audit-state.ts";
-import { type DayBook, digestOf } from "./day-book.ts";
-import { closeEventDay, totalOf } from "./event-accounts.ts";
+import type { DayBook } from "./day-book.ts";
+import { closeEventDay } from "./event-accounts.ts";
 import type { Judge } from "./judge.ts";
 import { countExportedStar, placeOf } from "./judge-decision.ts";
 import { judgeSlots, judgeStar } from "./judge-star.ts";
+import { asRead, leftOver, matchMessage } from "./match-messages.ts";
 import { addRelease, foldMint, judgeRelease, lastOrderOf, overdueRemovals } from "./mint-order.ts";
 import { readExport } from "./read-export.ts";
 import { judgeSerials, LAG_MS, LEAD_MS } from "./rebuild-weights.ts";
@@ -20,7 +18,6 @@ import {
   elsewhere,
   type Mismatch,
 } from "./report.ts";
-import { textOf } from "./topic-chain.ts";
 
 /**
  * Judges one day's export against the messages of that day and against the NFTs' histories, and
@@ -142,105 +139,6 @@ function judgeHeader(judge: Judge, header: ExportHeader): readonly Mismatch[] {
 
 function wordsOf(ids: Judge["collections"], keys: Judge["keys"]): string {
   return `collections ${ids.a} "${keys.a}" and ${ids.b} "${keys.b}"`;
-}
-
-interface Matching {
-  readonly state: AuditState;
-  readonly book: DayBook;
-  /** Texts of stars that are said not to be published. */
-  readonly unpublished: Set<string>;
-}
-
-/** The message a star is said to have, against the one on the ledger. */
-async function matchMessage(
-  judge: Judge,
-  { state, book, unpublished }: Matching,
-  star: ExportStar,
-): Promise<readonly Mismatch[]> {
-  const { state: published, topicId, sequenceNumber, ...seen } = star.publication;
-  const { consensusTimestamp, runningHash } = seen;
-  if (published !== "published" || topicId === null || sequenceNumber === null) {
-    unpublished.add(star.message);
-    state.checked.pendingStars += 1;
-    return [];
-  }
-  const followed = state.chains.find(({ topic }) => topic === topicId);
-  if (followed === undefined) {
-    const doubt = `messages on ${topicId}: that topic is not audited`;
-    addLine(state.findings.unprovable, doubt);
-    if (star.scope !== "none") totalOf(state.accounts, star.target.id).doubt ??= doubt;
-    return [];
-  }
-  const isNew = msOf(consensusTimestamp ?? "") > judge.reading.from - LAG_MS;
-  if (sequenceNumber > followed.sequenceNumber && isNew) {
-    // Published since the topics were read: the next audit judges it.
-    state.checked.pendingStars += 1;
-    return [];
-  }
-  const messages = book.messages.get(topicId);
-  const digest = messages?.get(sequenceNumber);
-  messages?.delete(sequenceNumber);
-  if (digest === undefined) {
-    const expected = `message ${sequenceNumber} on ${topicId}`;
-    return [{ ...placeOf(star), kind: "no-message", expected, found: "none of this star's day" }];
-  }
-  const exported = digestOf({
-    bytes: Buffer.from(star.message),
-    consensusTimestamp: consensusTimestamp ?? "",
-    runningHash: runningHash ?? "",
-  });
-  if (exported === digest) return [];
-  const expected = (await textAt(judge, topicId, sequenceNumber)) ?? "the message on the ledger";
-  const differing = star.message === expected ? "another time or running hash" : star.message;
-  return [{ ...placeOf(star), kind: "message-differs", expected, found: differing }];
-}
-
-/** An event's star whose message was read, with its place there: the service may not have seen it yet. */
-function asRead(star: ExportStar, { events }: DayBook): ExportStar {
-  if (star.publication.state === "published") return star;
-  const at = Date.parse(star.at);
-  const stars = events.get(star.target.id)?.stars ?? [];
-  const read = stars.find((each) => each.wallet === star.wallet && each.at === at);
-  if (read === undefined) return star;
-  const { topic: topicId, sequenceNumber } = read;
-  return { ...star, publication: { ...star.publication, topicId, sequenceNumber } };
-}
-
-/** Text of a message on the ledger, read again; null when there is none. */
-async function textAt(
-  { mirror }: Judge,
-  topic: string,
-  sequenceNumber: number,
-): Promise<string | null> {
-  const { messages } = await mirror.topicMessages(topic, { afterSequence: sequenceNumber - 1 });
-  const [first] = messages;
-  return first?.sequenceNumber === sequenceNumber ? textOf(first.bytes) : null;
-}
-
-/** Messages of the day that no star of its export has: of a file kept before its day was over, stars since. */
-async function leftOver(
-  judge: Judge,
-  { state, book, unpublished, isWhole }: Matching & { readonly isWhole: boolean },
-): Promise<readonly Mismatch[]> {
-  const found: Mismatch[] = [];
-  for (const [topic, messages] of book.messages) {
-    for (const sequenceNumber of messages.keys()) {
-      const message = await textAt(judge, topic, sequenceNumber);
-      // A star whose message the service itself has not yet seen there.
-      if (message !== null && unpublished.has(message)) continue;
-      const expected = `a star in the export of ${book.day}`;
-      if (isWhole) {
-        found.push({ kind: "no-star", topic, sequenceNumber, expected, found: "none", message });
-        continue;
-      }
-      const doubt = `the export of ${book.day} is not final and lacks stars of its messages`;
-      addLine(state.findings.unprovable, doubt);
-      const star = parseStarMessage(Buffer.from(message ?? ""), judge.keys);
-      if (star?.type === "event_vote") totalOf(state.accounts, star.eventId).doubt ??= doubt;
-    }
-  }
-  book.messages.clear();
-  return found;
 }
 
 /** Counts a star's weight where it is for an event, and remembers what messages call a project. */

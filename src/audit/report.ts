@@ -50,7 +50,8 @@ export function elsewhere(
 }
 
 /**
- * The first entry of a ranking that bears another rank than its place, or stands before one that is ahead of it.
+ * The first entry of a ranking that bears another rank than its place, or stands before one that is
+ * ahead of it.
  *
  * @param compare below 0 where the one stands before the other
  */

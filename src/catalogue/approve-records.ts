@@ -14,7 +14,6 @@ export interface Approval {
  * it is. A hidden record keeps its stars: "published records cannot be edited or deleted by anyone".
  *
  * @returns the records that there are, by id
- * @throws RetryableError `UNAVAILABLE` when Postgres is out of reach
  */
 export async function setApproval(
   sql: Sql,

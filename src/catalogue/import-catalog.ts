@@ -9,18 +9,7 @@ export interface ImportOptions {
   readonly approve: boolean;
   /** Values of `EVENT_SOURCES`; empty when that is not set. */
   readonly eventSources: readonly string[];
-  /** Called with how many records there are, once all of them are known to be good. */
-  readonly onChecked?: (records: number) => void;
 }
-
-/**
- * The notice that the pool's `onNotice` gets for every so many records. Nothing is stored for good
- * before the last.
- */
-export const STORED_NOTICE = {
-  text: "starboard: 1000 more records stored",
-  records: 1_000,
-} as const;
 
 /** How many records of each list were stored, and how many of them this import approved. */
 export interface Imported {
@@ -49,7 +38,7 @@ export const IMPORT_DEADLINE_MS = 120_000;
 export async function importCatalog(
   sql: Sql,
   given: unknown,
-  { approve, eventSources, onChecked }: ImportOptions,
+  { approve, eventSources }: ImportOptions,
 ): Promise<Imported> {
   const catalog = readCatalog(given, eventSources);
   const { events, tokens, collections, projects } = catalog;
@@ -61,7 +50,6 @@ export async function importCatalog(
   };
   const total = Object.values(imported).reduce((sum, count) => sum + count, 0);
   await refuseTaken(sql, catalog);
-  onChecked?.(total);
   const attempt = () => runStatement(store(sql, catalog, approve), IMPORT_DEADLINE_MS);
   // Starred or taken since the first look: the second one names every such record.
   const changed = await attempt().catch(async (error) => {
@@ -133,8 +121,7 @@ function store(sql: Sql, catalog: Catalog, approve: boolean) {
 /**
  * A known record keeps its date and, unless this import approves, its approval, as it stands when
  * the record is stored: an operator may have changed it since the import began. Rows are sorted by
- * key: two imports at once wait for each other, they do not deadlock. What sets the progress is a
- * volatile expression: it is computed after sorting, row by row as they are stored.
+ * key: two imports at once wait for each other, they do not deadlock.
  */
 function storeRecords(
   sql: Sql,
@@ -149,10 +136,8 @@ function storeRecords(
     insert into ${sql(type)} as stored (id, ${list(written)}, approved_at)
     select given.id, ${list(given.map((column) => `given.${column}`))},
       coalesce(given.created_at, known.created_at, (select now_ms())),
-      case when tell_progress(given.ordinality)
-        then case when ${approve} then (select now_ms()) end end
-    from json_populate_recordset(null::${sql(type)}, ${inColumns(records)}::text::json)
-      with ordinality as given
+      case when ${approve} then (select now_ms()) end
+    from json_populate_recordset(null::${sql(type)}, ${inColumns(records)}::text::json) as given
     left join ${sql(type)} as known on known.id = given.id
     where not exists (select from changed) order by given.id
     on conflict (id) do update set (${list(written)}, approved_at)

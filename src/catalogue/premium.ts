@@ -1,6 +1,7 @@
 import { TerminalError } from "../errors.ts";
 import { entityNumber, isEntityId } from "../ledger/entity-id.ts";
 import { runStatement, type Sql } from "../store/postgres.ts";
+import { UUID } from "../uuid.ts";
 
 /** A paid pass: 20 votes a day while its season is on. */
 export interface Pass {
@@ -16,8 +17,6 @@ export interface PassName {
   readonly wallet: string;
   readonly seasonId: string;
 }
-
-const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 
 /**
  * Grants a pass; granting it again changes nothing. It counts from the next star on, in every

@@ -28,7 +28,7 @@ function inWords(issue: z.core.$ZodIssue): string {
   if (issue.input === undefined) return "is missing";
   if (issue.code === "invalid_type") return `must be ${issue.expected}`;
   if (issue.code !== "invalid_value") return issue.message;
-  // Of the enumerations only the event sources can be empty.
+  // No enumeration but the event sources can be empty.
   if (issue.values.length === 0) return "cannot be given: EVENT_SOURCES is not set";
   return `must be one of ${issue.values.join(", ")}`;
 }

@@ -20,7 +20,7 @@ import {
 } from "./audit-flags.ts";
 import { auditText } from "./audit-text.ts";
 import { command } from "./output.ts";
-import { stepsBar } from "./progress-bar.ts";
+import { progressBar } from "./progress-bar.ts";
 import { readCommandSettings } from "./settings.ts";
 
 /** `starboard audit` */
@@ -61,7 +61,7 @@ async function audit(given: Given, wanted: Wanted, exports: Exports | null): Pro
   // A running `npm start` in this folder gives the rest; what is missing then, this names.
   const rest = readCommandSettings(names.filter((name) => known[name] == null));
   const mirror = openMirror(given, own.MIRROR_NODE_URL ?? rest.MIRROR_NODE_URL);
-  const bar = stepsBar(process.stderr);
+  const bar = progressBar(process.stderr);
   try {
     const event = idsOf(known.EVENT_VOTES_TOPIC_ID ?? rest.EVENT_VOTES_TOPIC_ID, "--event-topic");
     const asset = idsOf(known.ASSET_VOTES_TOPIC_ID ?? rest.ASSET_VOTES_TOPIC_ID, "--asset-topic");
@@ -123,7 +123,7 @@ async function openExports(given: Given): Promise<Exports | null> {
     const newest = await readHeader(source, last);
     const headers: ExportHeader[] = [];
     for (const day of days.slice(0, -1)) {
-      // Of a day that cannot be read the audit itself says so.
+      // The audit itself reports a day that cannot be read.
       headers.push(
         ...(await readHeader(source, day)
           .then((one) => [one])

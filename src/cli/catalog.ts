@@ -2,7 +2,7 @@ import { readFile, stat } from "node:fs/promises";
 import { defineCommand } from "citty";
 import { withInstants } from "../../actors/day.ts";
 import { type Approval, approveRecord, rejectRecord } from "../catalogue/approve-records.ts";
-import { type Imported, importCatalog, STORED_NOTICE } from "../catalogue/import-catalog.ts";
+import { type Imported, importCatalog } from "../catalogue/import-catalog.ts";
 import { listRecords } from "../catalogue/list-records.ts";
 import { readJson } from "../catalogue/read-json.ts";
 import { readRecordType } from "../catalogue/record-type.ts";
@@ -11,14 +11,10 @@ import { act } from "./act.ts";
 import { flag, word } from "./arguments.ts";
 import { withDatabase } from "./database.ts";
 import { command, table } from "./output.ts";
-import { progressBar, type Terminal } from "./progress-bar.ts";
 import { readCommandSettings } from "./settings.ts";
 
 /** The whole file is held in memory, three times over while it is parsed and sent. */
 const FILE_BYTES_MAX = 256 * 1024 * 1024;
-
-/** With `--json` there is no bar: the output is one JSON document. */
-const NOWHERE: Terminal = { write: () => undefined };
 
 const importFile = command({
   description: "Add and replace records from a JSON file, all or nothing.",
@@ -26,22 +22,16 @@ const importFile = command({
     file: word("The catalogue file."),
     approve: flag("Make the records visible."),
   },
-  async work({ file, approve, json }) {
+  async work({ file, approve }) {
     const { EVENT_SOURCES } = readCommandSettings(["DATABASE_URL"]);
     const catalog = await readJsonFile(file);
-    const progress = importProgress(json ? NOWHERE : process.stderr);
-    const options = { approve, eventSources: EVENT_SOURCES ?? [], onChecked: progress.begin };
-    try {
-      const how = {
-        name: "catalogue.import",
-        subject: file,
-        pool: { onNotice: progress.onNotice },
-        end: (details: Imported) => ({ details: { ...details } }),
-      };
-      return await act(how, (sql) => importCatalog(sql, catalog, options));
-    } finally {
-      progress.end();
-    }
+    const options = { approve, eventSources: EVENT_SOURCES ?? [] };
+    const how = {
+      name: "catalogue.import",
+      subject: file,
+      end: (details: Imported) => ({ details: { ...details } }),
+    };
+    return act(how, (sql) => importCatalog(sql, catalog, options));
   },
   text: ({ imported, approved }) => {
     const parts = Object.entries(imported).map(([list, count]) => `${count} ${list}`);
@@ -87,24 +77,6 @@ const list = command({
 export const subcommand = defineCommand({
   subCommands: { import: importFile, approve, reject, list },
 });
-
-/** A bar that moves as the statement reports how many records it has stored. */
-function importProgress(terminal: Terminal) {
-  const bar = progressBar(terminal, "records");
-  let [stored, total] = [0, 0];
-  return {
-    begin(records: number) {
-      total = records;
-      bar.show(0, total);
-    },
-    onNotice(message: string) {
-      if (message !== STORED_NOTICE.text) return;
-      stored += STORED_NOTICE.records;
-      bar.show(stored, total);
-    },
-    end: bar.end,
-  };
-}
 
 async function onRecord(
   name: string,

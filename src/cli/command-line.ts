@@ -13,8 +13,8 @@ interface Found {
 
 /**
  * Runs a command line: `--help` and `--version` on standard output, the latter as a document with
- * `--json`, a refusal as one line on standard error with exit status 1. Options are checked here, before the parser reports an
- * unknown one as another one missing.
+ * `--json`, a refusal as one line on standard error with exit status 1. Options are checked here,
+ * before the parser reports an unknown one as another one missing.
  *
  * @param words the command line after the root's own name
  * @param version what `--version` prints

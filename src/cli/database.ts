@@ -8,8 +8,6 @@ const STATEMENT_TIMEOUT_MS = 120_000;
 export interface CommandPool {
   /** The database, where it is not the one of `DATABASE_URL`. */
   readonly url?: string;
-  /** Called with the notices that statements raise while they run. */
-  readonly onNotice?: (message: string) => void;
   readonly statementTimeoutMs?: number;
 }
 

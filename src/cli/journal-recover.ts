@@ -9,7 +9,7 @@ import { flag, option } from "./arguments.ts";
 import { ARGS, openMirror, urlOf } from "./audit-flags.ts";
 import { withDatabase } from "./database.ts";
 import { command } from "./output.ts";
-import { stepsBar } from "./progress-bar.ts";
+import { progressBar } from "./progress-bar.ts";
 import { readCommandSettings } from "./settings.ts";
 
 /** `starboard journal recover` */
@@ -36,7 +36,7 @@ export const recoverCommand = command({
       ...(args.mirror === undefined ? (["MIRROR_NODE_URL"] as const) : []),
     ]);
     const mirror = openMirror(args, settings.MIRROR_NODE_URL);
-    const bar = stepsBar(process.stderr);
+    const bar = progressBar(process.stderr);
     try {
       const exports = await openExports(args.export, args["from-url"]);
       const work = (sql: Sql) =>

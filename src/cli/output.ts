@@ -100,7 +100,7 @@ function reasonOf(thrown: unknown): string {
   if ("code" in error && UNDEFINED.includes(String(error.code))) {
     return "the database lacks tables of this build: run `starboard migrate` first";
   }
-  // Of an outage the cause says more: which host, which port.
+  // The cause of an outage says more: which host, which port.
   const cause = error instanceof RetryableError ? error.cause : undefined;
   return cause instanceof Error ? `${error.message}: ${coerceError(cause).message}` : error.message;
 }

@@ -1,5 +1,5 @@
 /** The part of a stream that a bar needs; `process.stderr` is one. */
-export interface Terminal {
+interface Terminal {
   readonly isTTY?: boolean;
   readonly columns?: number;
   write(text: string): unknown;
@@ -8,27 +8,23 @@ export interface Terminal {
 const BAR_CELLS_MAX = 40;
 const CLEAR_LINE = "\r\u001b[2K";
 
-/**
- * Shows on a terminal how far something is; says nothing to a file or a pipe.
- *
- * @param what is counted, in the plural: `records`
- */
-export function progressBar(terminal: Terminal, what: string) {
+/** Shows on a terminal how far work is, step by step; says nothing to a file or a pipe. */
+export function progressBar(terminal: Terminal) {
   let shown = "";
-  const barOf = (done: number, total: number): string => {
-    const share = total === 0 ? 1 : Math.min(1, done / total);
-    const words = ` ${Math.floor(share * 100)} %  ${number(done)} of ${number(total)} ${what}`;
-    // A line that wraps cannot be drawn over.
-    const room = (terminal.columns ?? 80) - words.length - 3;
-    const cells = Math.max(0, Math.min(BAR_CELLS_MAX, room));
-    const full = Math.round(share * cells);
-    return `[${"#".repeat(full)}${"-".repeat(cells - full)}]${words}`;
-  };
   return {
-    /** @param total null while it is not known: then the count alone is shown */
-    show(done: number, total: number | null): void {
+    /**
+     * @param what the step counts, in the plural: `messages`
+     * @param total null while it is not known: then the count alone is shown
+     */
+    show(what: string, done: number, total: number | null): void {
       if (terminal.isTTY !== true) return;
-      const line = total === null ? `${number(done)} ${what}` : barOf(done, total);
+      const line =
+        total === null
+          ? `${number(done)} ${what}`
+          : barOf(`${number(done)} of ${number(total)} ${what}`, {
+              share: total === 0 ? 1 : Math.min(1, done / total),
+              columns: terminal.columns ?? 80,
+            });
       if (line !== shown) terminal.write(`${CLEAR_LINE}${line}`);
       shown = line;
     },
@@ -40,18 +36,13 @@ export function progressBar(terminal: Terminal, what: string) {
   };
 }
 
-/** A bar of work in several steps, one after the other: each counts things of its own. */
-export function stepsBar(terminal: Terminal) {
-  let step = "";
-  let bar = progressBar(terminal, step);
-  return {
-    show(what: string, done: number, total: number | null) {
-      if (step !== what) bar = progressBar(terminal, what);
-      step = what;
-      bar.show(done, total);
-    },
-    end: () => bar.end(),
-  };
+function barOf(count: string, given: { readonly share: number; readonly columns: number }): string {
+  const { share, columns } = given;
+  const words = ` ${Math.floor(share * 100)} %  ${count}`;
+  // A line that wraps cannot be drawn over.
+  const cells = Math.max(0, Math.min(BAR_CELLS_MAX, columns - words.length - 3));
+  const full = Math.round(share * cells);
+  return `[${"#".repeat(full)}${"-".repeat(cells - full)}]${words}`;
 }
 
 function number(value: number): string {

@@ -3,13 +3,13 @@ import { TerminalError } from "../errors.ts";
 import { publishingBody, publishingState } from "../publishing/publishing-state.ts";
 import { resolveFinding } from "../publishing/reconciliation-findings.ts";
 import { redriveStar } from "../publishing/redrive.ts";
+import { UUID } from "../uuid.ts";
 import { act } from "./act.ts";
 import { word } from "./arguments.ts";
 import { withDatabase } from "./database.ts";
 import { command, table } from "./output.ts";
 
 const refused = (message: string) => new TerminalError("NOT_FOUND", message);
-const STAR_ID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 const status = command({
   description: "Show what is left to publish, alarms, and where outbox and topics differ.",
@@ -38,7 +38,7 @@ const redrive = command({
     "Have a star that waits for its next try taken up now; never sends it under a new transaction.",
   args: { star: word("Id of the star.") },
   async work({ star }) {
-    if (!STAR_ID.test(star)) throw new Error(`${star.slice(0, 60)} is not the id of a star`);
+    if (!UUID.test(star)) throw new Error(`${star.slice(0, 60)} is not the id of a star`);
     const how = { name: "publishing.redrive", subject: star };
     // Workers look every few seconds, so none has to be woken.
     const redriven = await act(how, async (sql) => {

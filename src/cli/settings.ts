@@ -29,11 +29,8 @@ export function readCommandSettings<Name extends SettingName = never>(
 }
 
 /** The same for a command that can do with less: what is not found stays unset. */
-export function readFoundSettings(
-  wanted: readonly SettingName[],
-  folder: string = process.cwd(),
-): Readonly<Settings> {
-  return readSettings(variablesFor(wanted, folder));
+export function readFoundSettings(wanted: readonly SettingName[]): Readonly<Settings> {
+  return readSettings(variablesFor(wanted, process.cwd()));
 }
 
 function variablesFor(

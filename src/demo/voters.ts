@@ -72,7 +72,7 @@ function createTurns({
       if (target === undefined) return;
       const { code } = await client.star(token, target);
       if (code === "INVALID_SESSION") tokens.delete(voter.id);
-      // Of all refusals this one alone ends with another item.
+      // After this refusal alone another item helps.
       if (code !== "ALREADY_STARRED") return;
     }
   };

@@ -2,7 +2,7 @@ import { instant } from "../../actors/day.ts";
 import type { Sql } from "../store/postgres.ts";
 import { actorHistory } from "./actor-history.ts";
 import type { ActorName } from "./actor-name.ts";
-import { type Resting, type ShownActor, showActor } from "./inspect-actor.ts";
+import { type Resting, type ShownActor, showActor } from "./show-actor.ts";
 
 /**
  * An actor as JSON shows it, at `actors show`, `actors replay` and, with its history, over HTTP: the

@@ -1,5 +1,4 @@
-import type { Day } from "../../actors/day.ts";
-import { isDay } from "../../actors/day.ts";
+import { type Day, isDay } from "../../actors/day.ts";
 import { isEntityId } from "../ledger/entity-id.ts";
 
 /** An actor by its public name (contract, section 7). */

@@ -47,8 +47,6 @@ const START: Place = { type: "wallet-day", lastStar: "ffffffff-ffff-ffff-ffff-ff
 /**
  * The actors that a star has reached, the one starred last first. A star's id begins with its instant,
  * so it gives the order; of the two actors of one star the wallet's comes first.
- *
- * @throws RetryableError `UNAVAILABLE` when Postgres is out of reach
  */
 export async function listActors(
   sql: Sql,

@@ -176,8 +176,8 @@ type BareCode = Parameters<typeof bareProblem>[0];
 type ParserError = NodeJS.ErrnoException & { rawPacket?: Buffer };
 
 /**
- * Answers what was refused on a socket once all that came before it there has its reply. What is
- * the rest of a request whose reply has begun breaks that off.
+ * Answers what was refused on a socket once all that came before it there has its reply. The
+ * rest of a request whose reply is on its way breaks that reply off.
  *
  * @param newest the reply to the newest request on the socket, while it is under way
  */

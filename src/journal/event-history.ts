@@ -118,8 +118,6 @@ export interface EventDayComparison extends FoldedEventDay {
 /**
  * Folds an event's day, and reads the claims and the total that it must equal, all as of one commit: one
  * statement says which stars there are and what stands beside them. Stars may go on meanwhile.
- *
- * @throws RetryableError `UNAVAILABLE` when Postgres is out of reach
  */
 export async function compareEventDay(sql: Sql, key: EventDayKey): Promise<EventDayComparison> {
   const { event, day } = key;

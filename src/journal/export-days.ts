@@ -74,7 +74,7 @@ export interface ExportOf {
   readonly exists: boolean;
 }
 
-/** Looks up a day. @throws RetryableError `UNAVAILABLE` when Postgres is out of reach */
+/** Looks up a day. */
 export async function findExport(sql: Sql, day: Day): Promise<ExportOf> {
   const [row] = await runStatement(
     sql<[Span & Record<"header" | "sha256", string | null> & { bytes: number | null }]>`

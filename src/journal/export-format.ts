@@ -7,11 +7,11 @@ import { isDay } from "../../actors/day.ts";
  * carry, so that a reader of a mirror node can recompute the weights of events as well. This file
  * is the format, for those who write it and those who check it; it reads and writes nothing.
  *
- * **Bytes.** NDJSON: every line is one JSON object as `JSON.stringify` writes it, keys in the
- * order of the schemas below, UTF-8, ended by one `\n`. First one `header`, then every `conflict`
- * by rising `id`, every `lost` by topic and rising `sequenceNumber`, every `star` by rising `seq`,
- * every `release` by rising `mintOrder`, `collection`, `serial`, last one `footer`. Instants are RFC 3339 UTC with milliseconds, unless said otherwise; what is not there
- * is null, never absent.
+ * **Bytes.** NDJSON: every line is one JSON object as `JSON.stringify` writes it, keys in the order
+ * of the schemas below, UTF-8, ended by one `\n`. First one `header`, then every `conflict` by
+ * rising `id`, every `lost` by topic and rising `sequenceNumber`, every `star` by rising `seq`,
+ * every `release` by rising `mintOrder`, `collection`, `serial`, last one `footer`. Instants are
+ * RFC 3339 UTC with milliseconds, unless said otherwise; what is not there is null, never absent.
  *
  * **Final.** A day is closed from 5 s after its end, when nothing that started before is still
  * on its way into the journal; it is final when, besides, each of its stars is published and
@@ -167,10 +167,11 @@ export const exportStar = z.strictObject({
 });
 
 /**
- * An NFT whose attribution on a forever mint ended that day, because the daily check found that
- * its wallet no longer holds it, or because its new holder's star proved that before the check had come
- * by: `runId` is then the id of that star, which is the next of the mint's order. In the export of the day of `releasedAt`. Those of one
- * `mintOrder` ended together: first all their serials became free, then spares were chosen.
+ * An NFT whose attribution on a forever mint ended that day, because the daily check found that its
+ * wallet no longer holds it, or because its new holder's star proved that before the check had come
+ * by: `runId` is then the id of that star, which is the next of the mint's order. In the export of
+ * the day of `releasedAt`. Those of one `mintOrder` ended together: first all their serials became
+ * free, then spares were chosen.
  */
 export const exportRelease = z.strictObject({
   kind: z.literal("release"),

@@ -32,8 +32,6 @@ const DIFFERENCES_MAX = 20;
 /**
  * Folds a mint's history and compares it with the live claims and the total, both as of one
  * commit. Stars may go on meanwhile.
- *
- * @throws RetryableError `UNAVAILABLE` when Postgres is out of reach
  */
 export async function compareMint(sql: Sql, mint: string): Promise<MintComparison> {
   const { upTo, live } = await readLiveMint(sql, mint);

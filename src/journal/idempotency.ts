@@ -13,11 +13,7 @@ export interface IdempotencyQuery {
   readonly key: string;
 }
 
-/**
- * Looks keys up, many in one select; answers in the order asked, null where nothing is bound.
- *
- * @throws RetryableError `UNAVAILABLE` when Postgres is out of reach
- */
+/** Looks keys up, many in one select; answers in the order asked, null where nothing is bound. */
 export async function findKeptReplies(
   sql: Sql,
   queries: readonly IdempotencyQuery[],

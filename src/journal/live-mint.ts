@@ -37,8 +37,6 @@ export interface LiveMint {
  * Reads the live claims of a forever mint, piece by piece, as of one commit: one statement, which
  * holds no voter up. A transaction of several would see one moment too, but postgres.js 3.4.9 ends
  * the process when a connection is lost inside one.
- *
- * @throws RetryableError `UNAVAILABLE` when Postgres is out of reach
  */
 export async function readLiveMint(sql: Sql, mint: string): Promise<LiveMint> {
   const pieces = await runStatement(

@@ -1,5 +1,4 @@
-import type { TargetType } from "../../actors/content.ts";
-import { targetKey } from "../../actors/content.ts";
+import { type TargetType, targetKey } from "../../actors/content.ts";
 import type { Day } from "../../actors/day.ts";
 import type { Standing } from "../../actors/mint-wallet.ts";
 import { type Attribution, type Counted, NOTHING_COUNTED } from "../../actors/nft-accounting.ts";
@@ -44,11 +43,7 @@ interface WalletDayRow {
   readonly now: number;
 }
 
-/**
- * Loads wallet-days, many in one select; answers in the order of the keys.
- *
- * @throws RetryableError `UNAVAILABLE` when Postgres is out of reach
- */
+/** Loads wallet-days, many in one select; answers in the order of the keys. */
 export async function loadWalletDays(
   sql: Sql,
   keys: readonly WalletDayQuery[],
@@ -129,8 +124,6 @@ interface ClaimRow {
  *
  * Each key is looked up by itself (`lateral … limit 1`): of a plain join the planner may make
  * a reading of all claims of a mint, for each of its stars.
- *
- * @throws RetryableError `UNAVAILABLE` when Postgres is out of reach
  */
 export async function loadSlices(sql: Sql, keys: readonly SliceKey[]): Promise<readonly Slice[]> {
   const asked = keys.flatMap((key, n) => [

@@ -86,11 +86,7 @@ const PAGE = 1_000;
 /** A check may end a large mint's every claim at once, and those come in one read. */
 const PAGE_WITHIN_MS = 30_000;
 
-/**
- * Everything that changed a forever mint, in the order of commits, page by page.
- *
- * @throws RetryableError `UNAVAILABLE` when Postgres is out of reach
- */
+/** Everything that changed a forever mint, in the order of commits, page by page. */
 export async function* readMintHistory(
   sql: Sql,
   mint: string,

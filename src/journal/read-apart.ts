@@ -22,8 +22,6 @@ interface LossRow extends Omit<ExportLost, "acceptedAt"> {
 
 /**
  * The stars of a day that break a rule beside stars which came back, by their ids, page by page.
- *
- * @throws RetryableError `UNAVAILABLE` when Postgres is out of reach
  */
 export function conflictsOfDay(
   sql: Sql,

@@ -31,11 +31,7 @@ interface StarRow extends CountedStarRow, PublicationRow, Pick<ExportStar, "topi
   readonly holdings_read_at: number;
 }
 
-/**
- * The stars of a day by their number in the journal, page by page.
- *
- * @throws RetryableError `UNAVAILABLE` when Postgres is out of reach
- */
+/** The stars of a day by their number in the journal, page by page. */
 export function starsOfDay(
   sql: Sql,
   day: Day,

@@ -43,8 +43,6 @@ interface StarRow {
 /**
  * Walks a wallet's day star by star; 20 steps at most. Each star is decided again under its own
  * pass and rules, and then taken in as it was recorded.
- *
- * @throws RetryableError `UNAVAILABLE` when Postgres is out of reach
  */
 export async function walkWalletDay(
   sql: Sql,

@@ -33,7 +33,6 @@ export class ExportDiffers extends Error {
  * @param expected the hash that a final day must have; the footer is written only if it does, so
  *   no reader takes an export of something else for whole
  * @throws ExportDiffers instead of writing another footer than expected
- * @throws RetryableError `UNAVAILABLE` when Postgres is out of reach
  */
 export async function* writeExport(
   sql: Sql,

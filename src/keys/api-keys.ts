@@ -1,6 +1,7 @@
 import { uuidv7 } from "uuidv7";
 import { TerminalError } from "../errors.ts";
 import { runStatement, type Sql } from "../store/postgres.ts";
+import { UUID } from "../uuid.ts";
 import { hashOf, makeKey, shownPrefix } from "./key-form.ts";
 
 export interface IssuedKey {
@@ -72,8 +73,6 @@ function columns(sql: Sql) {
   return sql`id, name, prefix, created_at as "createdAt", last_used_at as "lastUsedAt",
     revoked_at as "revokedAt"`;
 }
-
-const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 /**
  * Revokes a key at once: a request that arrives after this has returned is refused in every

@@ -13,7 +13,7 @@ const RANDOM_CHARACTERS = 30;
 const CHECKSUM_CHARACTERS = 6;
 const ALPHABET = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 const BODY = new RegExp(`^[0-9A-Za-z]{${RANDOM_CHARACTERS + CHECKSUM_CHARACTERS}}$`);
-/** Of the random part: enough to distinguish keys in a list, 154 bits remain unknown. */
+/** Random characters that lists show: they distinguish keys, and 154 bits remain unknown. */
 const SHOWN_CHARACTERS = 4;
 /** The largest multiple of 62 in a byte: what lies above would favour some characters. */
 const UNBIASED_BELOW = 256 - (256 % ALPHABET.length);

@@ -96,7 +96,7 @@ export function operatorSessions(deps: {
   };
 }
 
-/** Of the session, and of its operator where that has a name. */
+/** Notes it for the session, and for its operator where that has a name. */
 async function noteUse(sql: Sql, id: string, now: number): Promise<void> {
   await runStatement(sql`
     with used as (

@@ -5,9 +5,9 @@ import type { Attempt } from "./attempt.ts";
 import { type Release, type SharedSteps, shareSteps } from "./shared-steps.ts";
 
 /**
- * The queue of stars to publish is the table `outbox` itself. A publisher works only on rows it
- * has leased; every function here is one statement, or a star's part of one, and throws RetryableError `UNAVAILABLE` when
- * Postgres is out of reach.
+ * The queue of stars to publish is the table `outbox` itself. A publisher works only on rows it has
+ * leased; every function here is one statement, or a star's part of one, and throws RetryableError
+ * `UNAVAILABLE` when Postgres is out of reach.
  */
 export interface Outbox {
   readonly sql: Sql;

@@ -30,10 +30,10 @@ const READ = { deadlineMs: 5_000, background: true } as const;
  * Decides about an id whose time is over and whose fate is unknown. That the mirror node
  * does not know it proves nothing: it may be behind.
  *
- * One of these is proof. A message that reached consensus after the id's time, on a topic
- * read without a gap up to there: the reading itself finds that (`read_topic_on`). Or a
- * row of the transaction with another result, save those of `NO_PROOF`, or with SUCCESS but of
- * something that is no message on our topic. Or, on a quiet topic, three rounds: a block past the id's time by a
+ * One of these is proof. A message that reached consensus after the id's time, on a topic read
+ * without a gap up to there: the reading itself finds that (`read_topic_on`). Or a row of the
+ * transaction with another result, save those of `NO_PROOF`, or with SUCCESS but of something that
+ * is no message on our topic. Or, on a quiet topic, three rounds: a block past the id's time by a
  * minute, then the topic read to its end, then no SUCCESS row.
  *
  * @throws MirrorError, or RetryableError when Postgres is away

@@ -113,7 +113,7 @@ async function settleOverdue(context: PublishContext, attempt: Attempt): Promise
   await context.failpoint("pub.expired");
   const finding = await proveAbsence(context, attempt);
   if (finding.kind === "absent") return reissue(context, attempt, finding);
-  // Nobody follows a topic of earlier settings.
+  // A topic of earlier settings is not followed.
   if (finding.kind === "landed") await context.readToEnd(attempt.topicId);
   const why = finding.kind === "open" ? finding.why : "on the topic, not read back yet";
   // One star that gets through settles all that stand behind it: they need not ask as often.

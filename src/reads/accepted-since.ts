@@ -43,8 +43,6 @@ export interface SinceQuery {
 /**
  * Stars cast since an instant, newest first. Star ids begin with their instant, so this is a range
  * of the primary key; of the stars of one event or one wallet it is a range of their own index.
- *
- * @throws RetryableError `UNAVAILABLE` when Postgres is out of reach
  */
 export async function acceptedSince(sql: Sql, query: SinceQuery): Promise<readonly AcceptedStar[]> {
   const { since, now, wallet, event, limit } = query;

@@ -14,8 +14,6 @@ export interface WalletDayRow {
 /**
  * Wallet-days, the one starred last first. A star is its wallet-day's last one when the next slot
  * is empty, so a page costs its rows and a few look-ups by key, however long the journal is.
- *
- * @throws RetryableError `UNAVAILABLE` when Postgres is out of reach
  */
 export async function listWalletDays(
   sql: Sql,

@@ -1,6 +1,5 @@
+import type { TargetType } from "../../actors/content.ts";
 import { runStatement, type Sql } from "../store/postgres.ts";
-
-export type CatalogueType = "event" | "token" | "collection" | "project";
 
 /** A record as an operator judges it. Instants are epoch milliseconds. */
 export interface CatalogueRecord {
@@ -16,8 +15,8 @@ export interface CatalogueRecord {
 }
 
 /** How many records of each type wait for an approval. */
-export async function countWaiting(sql: Sql): Promise<Readonly<Record<CatalogueType, number>>> {
-  const [row] = await runStatement(sql<[Record<CatalogueType, number>]>`
+export async function countWaiting(sql: Sql): Promise<Readonly<Record<TargetType, number>>> {
+  const [row] = await runStatement(sql<[Record<TargetType, number>]>`
     select (select count(*) from event where approved_at is null) as event,
       (select count(*) from token where approved_at is null) as token,
       (select count(*) from collection where approved_at is null) as collection,
@@ -27,7 +26,7 @@ export async function countWaiting(sql: Sql): Promise<Readonly<Record<CatalogueT
 
 /** What is asked of a list of records. */
 export interface RecordsAsked {
-  readonly type: CatalogueType;
+  readonly type: TargetType;
   /** Approved ones, or those that wait. */
   readonly isApproved: boolean;
   /** Only ids after this one; empty for the first page. */

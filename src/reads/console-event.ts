@@ -28,7 +28,7 @@ export interface CountedNft {
 /** Summing more than these for one page would be felt. */
 const STARS_SUMMED_MAX = 20_000;
 
-/** @throws RetryableError `UNAVAILABLE` when Postgres is out of reach */
+/** Counts an event's actor, without folding it. */
 export async function eventNumbers(
   sql: Sql,
   event: string,

@@ -21,7 +21,6 @@ export interface WaitingStar {
  * Stars not yet published, oldest first.
  *
  * @param query.after only those accepted after this one
- * @throws RetryableError `UNAVAILABLE` when Postgres is out of reach
  */
 export async function waitingStars(
   sql: Sql,

@@ -24,7 +24,6 @@ export interface StarStory {
   readonly at: number;
   readonly type: TargetType;
   readonly targetId: string;
-  /** True on forever mints. */
   readonly isForeverMint: boolean;
   readonly votingPower: number;
   readonly weight: number;
@@ -56,10 +55,7 @@ export interface StarStory {
 
 type Numbers = readonly (number | string)[];
 
-/**
- * @param day the star's, which follows from its id: it names the partition
- * @throws RetryableError `UNAVAILABLE` when Postgres is out of reach
- */
+/** Finds a star by its id. @param day that follows from the id: it names the partition */
 export async function findStarStory(sql: Sql, id: string, day: Day): Promise<StarStory | null> {
   const [row] = await runStatement(sql<(StarStory & { heldA: Numbers; heldB: Numbers })[]>`
     select id, wallet, day, slot, at, target_type as type, target_id as "targetId", is_forever_mint as "isForeverMint",

@@ -20,7 +20,6 @@ export interface WalletRecords {
  *
  * @param account number of the account
  * @param asked.limit of the credits; a wallet has as many passes as seasons, and 20 sessions
- * @throws RetryableError `UNAVAILABLE` when Postgres is out of reach
  */
 export async function readWalletRecords(
   sql: Sql,

@@ -13,11 +13,7 @@ export interface CounterChange {
   readonly day: Day;
 }
 
-/**
- * Counters of approved items that changed after one position of the journal and up to another.
- *
- * @throws RetryableError `UNAVAILABLE` when Postgres is out of reach
- */
+/** Counters of approved items that changed after one position of the journal and up to another. */
 export async function counterChanges(
   sql: Sql,
   after: JournalPosition,

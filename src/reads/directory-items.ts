@@ -2,8 +2,15 @@ import type { TargetType } from "../../actors/content.ts";
 import { dayOf } from "../../actors/day.ts";
 import { bounds } from "../bounds.ts";
 import { runStatement, type Sql } from "../store/postgres.ts";
-import type { ProjectRow } from "./ecosystem.ts";
-import { type CollectionRow, type TokenRow, today, windows } from "./markets.ts";
+import { type ProjectRow, projectColumns } from "./ecosystem.ts";
+import {
+  type CollectionRow,
+  collections,
+  type TokenRow,
+  today,
+  tokens,
+  windows,
+} from "./markets.ts";
 import { type Fragment, itemWindows, type StarredType } from "./star-windows.ts";
 import type { TargetName } from "./targets.ts";
 
@@ -18,32 +25,28 @@ export interface ItemQuery {
 
 /** An approved token with its counters, or undefined. */
 export function readToken(sql: Sql, asked: ItemQuery): Promise<TokenRow | undefined> {
-  const columns = sql`id, symbol, name, icon_url as "iconUrl", price, market_cap as "marketCap"`;
-  return readItem<TokenRow>(sql, "token", columns, asked);
+  return readItem<TokenRow>(sql, tokens(sql), asked);
 }
 
 /** An approved NFT collection with its counters, or undefined. */
 export function readCollection(sql: Sql, asked: ItemQuery): Promise<CollectionRow | undefined> {
-  const columns = sql`id, name, image_url as "imageUrl", owners, supply`;
-  return readItem<CollectionRow>(sql, "collection", columns, asked);
+  return readItem<CollectionRow>(sql, collections(sql), asked);
 }
 
 /** An approved project with its counters, or undefined. */
 export function readProject(sql: Sql, asked: ItemQuery): Promise<ProjectRow | undefined> {
-  const columns = sql`id, slug, name, category, country, description, logo_url as "logoUrl",
-    website_url as "websiteUrl", created_at as "createdAt"`;
-  return readItem<ProjectRow>(sql, "project", columns, asked);
+  const columns = sql`${projectColumns(sql)}, ${today(sql)}, ${windows(sql)}`;
+  return readItem<ProjectRow>(sql, { type: "project", columns }, asked);
 }
 
 async function readItem<R extends object>(
   sql: Sql,
-  type: StarredType,
-  columns: Fragment,
+  { type, columns }: { readonly type: StarredType; readonly columns: Fragment },
   { id, now }: ItemQuery,
 ): Promise<R | undefined> {
   const [row] = await runStatement(
     sql<R[]>`
-      select ${columns}, ${today(sql)}, ${windows(sql)} from ${sql(type)}
+      select ${columns} from ${sql(type)}
       cross join lateral ${itemWindows(sql, { type, now, id: sql`${sql(type)}.id` })} as given
       where id = ${id} and approved_at is not null`,
     bounds.readDeadlineMs,

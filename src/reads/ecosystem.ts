@@ -43,9 +43,7 @@ export async function listProjects(
       select matching.total, page.*, ${today(sql)}, ${windows(sql)}
       from (select count(*) as total from project where ${passing(sql, filter)}) as matching
       left join lateral (
-        select id, slug, name, category, country, description, logo_url as "logoUrl",
-          website_url as "websiteUrl", created_at as "createdAt"
-        from project where ${passing(sql, filter)}
+        select ${projectColumns(sql)} from project where ${passing(sql, filter)}
         order by created_at desc, id collate "C" limit ${filter.limit} offset ${filter.offset}
       ) as page on true
       left join lateral ${itemWindows(sql, { type: "project", now: filter.now, id: sql`page.id` })} as given on true
@@ -54,6 +52,12 @@ export async function listProjects(
   );
   const projects = rows.filter(({ id }) => id !== null).map(({ total: _, ...project }) => project);
   return { projects, total: rows[0]?.total ?? 0 };
+}
+
+/** What is shown of a project, but for its counters. */
+export function projectColumns(sql: Sql) {
+  return sql`id, slug, name, category, country, description, logo_url as "logoUrl",
+    website_url as "websiteUrl", created_at as "createdAt"`;
 }
 
 function passing(sql: Sql, filter: ProjectFilter) {

@@ -29,11 +29,11 @@ type Row = Omit<Leaderboard, "until"> & { readonly until: number | null };
 
 /**
  * The first scores of the season that is on at `now`: points, then stars, then the lower account
- * number; a wallet whose points were all taken back and that has cast no star is no entry. One statement, so that season and scores are of one state; it reads `limit` entries of
- * the index that holds this order, however many wallets there are.
+ * number; a wallet whose points were all taken back and that has cast no star is no entry. One
+ * statement, so that season and scores are of one state; it reads `limit` entries of the index that
+ * holds this order, however many wallets there are.
  *
  * @param now epoch milliseconds
- * @throws RetryableError `UNAVAILABLE` when Postgres is out of reach
  */
 export async function readLeaderboard(
   sql: Sql,

@@ -80,14 +80,16 @@ interface Ranked {
   readonly name: Fragment;
 }
 
-const tokens = (sql: Sql): Ranked => ({
+/** Tokens, as rankings and their own pages show them. */
+export const tokens = (sql: Sql): Ranked => ({
   type: "token",
   columns: sql`id, symbol, name, icon_url as "iconUrl", ${today(sql)}, price,
     market_cap as "marketCap", ${windows(sql)}`,
   name: sql`concat_ws(e'\n', name, symbol)`,
 });
 
-const collections = (sql: Sql): Ranked => ({
+/** The same of NFT collections. */
+export const collections = (sql: Sql): Ranked => ({
   type: "collection",
   columns: sql`id, name, image_url as "imageUrl", ${today(sql)}, owners, supply, ${windows(sql)}`,
   name: sql`name`,

@@ -57,7 +57,6 @@ interface ReceiptRow extends PublicationRow {
  * Reads one star with its publication.
  *
  * @param day the star's day, which follows from its id (`dayOfStarId`): it names the partition
- * @throws RetryableError `UNAVAILABLE` when Postgres is out of reach
  */
 export async function findReceipt(sql: Sql, id: string, day: Day): Promise<StarReceipt | null> {
   const [row] = await runStatement(

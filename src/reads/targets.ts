@@ -16,8 +16,6 @@ interface TargetRow {
 /**
  * Looks approved targets up, many in one select; answers in the order asked, null where
  * nothing approved has that name.
- *
- * @throws RetryableError `UNAVAILABLE` when Postgres is out of reach
  */
 export async function findTargets(
   sql: Sql,

@@ -5,22 +5,13 @@ import { judgeRelease } from "../audit/mint-order.ts";
 import type { Ownerships } from "../audit/ownership.ts";
 import { type ExportChain, readExport } from "../audit/read-export.ts";
 import type { ExportHeader, ExportRelease, ExportStar } from "../journal/export-format.ts";
-import type { StarMessage } from "../publishing/message.ts";
-import { parseStarMessage } from "../publishing/parse-message.ts";
 import { runStatement } from "../store/postgres.ts";
+import { decideFromHistories } from "./decide-from-histories.ts";
 import { EventMachines } from "./event-machines.ts";
-import { heldThen } from "./held-then.ts";
 import { isWithoutDoubt, judgeLine } from "./judge-line.ts";
 import { MintHappenings } from "./mint-happenings.ts";
 import type { Notes, Recovery } from "./recovery.ts";
-import {
-  findStars,
-  rowOfHistory,
-  rowOfLine,
-  type StagedStar,
-  stagedDays,
-  stagedOfDay,
-} from "./staged-stars.ts";
+import { findStars, rowOfLine, stagedDays } from "./staged-stars.ts";
 import { PieceWriter } from "./write-pieces.ts";
 
 /** What went through a walk over the days. */
@@ -79,7 +70,6 @@ class Walk {
   readonly #recovery: Recovery;
   readonly #parts: WalkParts;
   readonly #machines: EventMachines;
-  readonly #excluded: ReadonlySet<string>;
   readonly #mints = new MintHappenings();
   /** Mints of which a star was decided without an export. */
   readonly #undated = new Set<string>();
@@ -92,7 +82,6 @@ class Walk {
     this.#recovery = recovery;
     this.#parts = parts;
     this.#machines = new EventMachines(recovery.sql);
-    this.#excluded = new Set(recovery.settings.excludedWallets);
   }
 
   async day(day: Day, given: { staged: number; hasExport: boolean }): Promise<void> {
@@ -103,7 +92,13 @@ class Walk {
       // with those of which an export tells them.
       await this.#takeMints("9999-12-31");
       await this.#parts.writer.flush();
-      await this.#decideRest(day, done);
+      await decideFromHistories(this.#recovery, {
+        ...this.#parts,
+        day,
+        done,
+        machines: this.#machines,
+        undated: this.#undated,
+      });
       await this.#parts.writer.flush();
     }
     this.#machines.closeDay();
@@ -236,45 +231,5 @@ class Walk {
     const ids = releases.map(({ starId }) => starId);
     const { staged, known } = await findStars(this.#recovery.sql, ids);
     return ids.every((id) => staged.has(id) || known.has(id));
-  }
-
-  /** Decides the stars of a day that no export brought back. */
-  async #decideRest(day: Day, done: ReadonlySet<string>): Promise<void> {
-    const { sql, settings } = this.#recovery;
-    const { a, b } = settings.collections;
-    for await (const page of stagedOfDay(sql, day)) {
-      for (const staged of page) {
-        if (done.has(staged.id)) continue;
-        const star = parseStarMessage(Buffer.from(staged.message), { a: a.key, b: b.key });
-        if (star !== undefined) await this.#decide(staged, star);
-      }
-    }
-  }
-
-  async #decide(staged: StagedStar, star: StarMessage): Promise<void> {
-    const { notes, ownerships, writer } = this.#parts;
-    const held = heldThen(star, ownerships, this.#excluded);
-    if (!held.isCertain) {
-      const what = star.type === "event_vote" ? "its weight" : "which NFTs it brought";
-      notes.doubt(
-        `star ${staged.id} for ${staged.type}/${staged.target}: ${what}; an NFT moved near it`,
-      );
-    }
-    const isCounted = star.type === "event_vote" && staged.conflictsWith === null;
-    if (isCounted && staged.isForeverMint) this.#undated.add(staged.target);
-    const decision = isCounted
-      ? await this.#machines.count({
-          event: staged.target,
-          isForeverMint: staged.isForeverMint,
-          starId: staged.id,
-          wallet: staged.wallet,
-          at: staged.at,
-          held,
-          recorded: null,
-        })
-      : null;
-    await writer.star(
-      rowOfHistory(staged, star, { held, decision, xp: this.#recovery.settings.xpPerStar }),
-    );
   }
 }

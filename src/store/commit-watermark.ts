@@ -73,7 +73,6 @@ const LOOK_AGAIN_MS = 5;
  *
  * @param withinMs how long to wait, in milliseconds
  * @returns a position that holds all of it; null when time is up
- * @throws RetryableError `UNAVAILABLE` when Postgres is out of reach
  */
 export async function settleJournal(
   look: LookAtJournal,

@@ -28,8 +28,6 @@ const BATCHING = { keysMax: 500, callsMax: 2 };
 /**
  * Reads the revision after each asking; all of one tick share a statement. The clock is compared
  * with the database's time on the way, so that no reader gets the counters of a day that is over.
- *
- * @throws RetryableError `UNAVAILABLE` when Postgres is out of reach
  */
 export function revisionReader(
   sql: Sql,

@@ -28,7 +28,6 @@ const EPOCHS_KEPT_MS = 3_600_000;
  * Looks which database this is. On a standby it fails: nothing may be written there.
  *
  * @param remembered what the process saw last
- * @throws RetryableError `UNAVAILABLE` when Postgres is out of reach
  */
 export async function lookAtDatabase(
   sql: Sql,

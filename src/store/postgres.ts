@@ -41,8 +41,6 @@ export interface PoolOptions {
   readonly statementTimeoutMs?: number;
   /** Called when a connection ended: the next one may lead to another server (a failover). */
   readonly onClose?: () => void;
-  /** Called with the notices that statements raise while they run. */
-  readonly onNotice?: (message: string) => void;
 }
 
 /**
@@ -59,7 +57,7 @@ export function openPostgres(url: string, options: PoolOptions = {}): Sql {
     // The writer's connections end only when something ends them: then its actors are dropped.
     ...(options.writer ? { max_lifetime: null } : { idle_timeout: IDLE_SECONDS }),
     onclose: () => options.onClose?.(),
-    onnotice: ({ message = "" }) => options.onNotice?.(message),
+    onnotice: () => undefined,
     types: TYPES,
     connection: {
       application_name: "starboard",
@@ -128,7 +126,7 @@ export async function connectionUse(sql: Sql): Promise<{
 
 /**
  * Runs a statement with a deadline: postgres.js has none of its own, and a stopped server leaves
- * a query pending without end.
+ * a query pending without end. What reads and writes by it throws the same, and does not say so again.
  *
  * @throws RetryableError `UNAVAILABLE` when time is up or the database is out of reach;
  *   any other error of the statement as it is

@@ -69,7 +69,6 @@ export function startExportsUpkeep(deps: ExportsDeps): Service {
  * (contract, section 7); none is final while stars of it may be on the topics alone.
  *
  * @returns those days
- * @throws RetryableError `UNAVAILABLE` when Postgres is out of reach
  */
 export async function finalizeDueDays(
   { sql, log, settings }: ExportsDeps,

@@ -37,7 +37,7 @@ export function atWorkOf(known: readonly KnownProcess[], now: number): readonly 
   );
 }
 
-/** Of a kind that never reported nothing is expected. */
+/** A kind of process that never reported is not missed. */
 function judgeProcesses(
   known: readonly KnownProcess[],
   atWork: readonly KnownProcess[],

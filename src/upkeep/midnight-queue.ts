@@ -56,7 +56,7 @@ async function assertSchedule(queue: Queue): Promise<void> {
   try {
     await queue.upsertJobScheduler(SCHEDULER, AT_MIDNIGHT, WAKE_UP);
   } catch (error) {
-    // Of several that do it at once, one gets the answer that it is done.
+    // Where several do it at once, one is refused: it is done.
     if (!(await stands())) throw error;
   }
 }

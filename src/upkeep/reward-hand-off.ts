@@ -1,6 +1,5 @@
 import type { TargetType } from "../../actors/content.ts";
 import { instant } from "../../actors/day.ts";
-
 import { runStatement, type Sql } from "../store/postgres.ts";
 
 /** How far the stars have been handed to rewards, as its holder knows it (see `reward_hand_off` in migrations/). */

@@ -18,7 +18,7 @@ export interface VerdictCheck {
   readonly runbook: string | null;
 }
 
-/** What was found, as it is told. */
+/** A finding as a check of the verdict. */
 export function verdictCheck(name: string, { message, fix, since }: Finding): VerdictCheck {
   const ok = fix === null;
   return {

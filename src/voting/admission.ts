@@ -59,8 +59,6 @@ interface AdmissionRow {
  *
  * Each look-up is a `lateral … limit 1`: of plain joins the planner may make a reading of a
  * whole table for a hundred rows of it.
- *
- * @throws RetryableError `UNAVAILABLE` when Postgres is out of reach
  */
 export async function loadAdmissions(
   sql: Sql,

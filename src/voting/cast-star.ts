@@ -119,9 +119,10 @@ async function takeTurnAndAnnounce(deps: CastStarDeps, intent: TurnIntent): Prom
 }
 
 /**
- * Whether a star can be refused before anything is read over the network. The journal's version and the pass were read
- * after the request arrived, so a memory at that version refuses rightly. A refusal that rests on a
- * snapshot, or on a memory that has gone further meanwhile, is asked of the journal.
+ * Whether a star can be refused before anything is read over the network. The journal's version and
+ * the pass were read after the request arrived, so a memory at that version refuses rightly. A
+ * refusal that rests on a snapshot, or on a memory that has gone further meanwhile, is asked of the
+ * journal.
  */
 async function refuseEarly(
   { host, clock }: CastStarDeps,

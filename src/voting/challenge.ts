@@ -2,8 +2,7 @@ import { randomBytes } from "node:crypto";
 import { uuidv7 } from "uuidv7";
 import { instant } from "../../actors/day.ts";
 import { bounds } from "../bounds.ts";
-import type { Sql } from "../store/postgres.ts";
-import { runStatement } from "../store/postgres.ts";
+import { runStatement, type Sql } from "../store/postgres.ts";
 
 /** A text to be signed, once, within five minutes. */
 export interface Challenge {
@@ -18,7 +17,6 @@ export interface Challenge {
 
 /** Where the service lives, as the signer reads it. */
 export interface Site {
-  /** The public URL of the service. */
   readonly publicUrl: string;
   /** Origins whose pages may ask for a text that names them: our own and `VOTING_ORIGINS`. */
   readonly origins: readonly string[];

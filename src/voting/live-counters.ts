@@ -80,10 +80,7 @@ export class LiveCounters {
     this.#outage = oncePerOutage(source.log, "live counters cannot be read");
   }
 
-  /**
-   * @param lastEventId the last id a client received; empty to begin now
-   * @throws RetryableError `UNAVAILABLE` when Postgres is out of reach
-   */
+  /** @param lastEventId the last id a client received; empty to begin now */
   follow(listener: Listener, lastEventId: string): Promise<Following> {
     const askedAt = performance.now();
     const since = parseEventId(lastEventId);

@@ -13,7 +13,7 @@ export interface LiveEvent {
 }
 
 interface Entry extends LiveEvent {
-  /** Of two entries with one key only the later one counts. */
+  /** Where two entries have one key the later one counts. */
   readonly key: string;
   /** The UTC day after which it is over; null where it never is. */
   readonly until: Day | null;

@@ -10,11 +10,7 @@ export interface CurrentAllowance extends Allowance {
   readonly premium: boolean;
 }
 
-/**
- * Reads what is left of today, from the journal: this process' memory may be behind another's.
- *
- * @throws RetryableError `UNAVAILABLE` when Postgres is out of reach
- */
+/** Reads what is left of today, from the journal: this process' memory may be behind another's. */
 export async function readAllowance(
   deps: {
     readonly clock: Clock;

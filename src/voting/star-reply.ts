@@ -1,5 +1,4 @@
-import type { Allowance } from "../../actors/allowance.ts";
-import { allowanceOf } from "../../actors/allowance.ts";
+import { type Allowance, allowanceOf } from "../../actors/allowance.ts";
 import { instant } from "../../actors/day.ts";
 import type { StarRecord } from "../journal/star-record.ts";
 import { NOT_SUBMITTED, type StarReceipt } from "../reads/receipts.ts";

@@ -166,7 +166,7 @@ test("what is refused on a connection comes after the replies to what was asked 
   }
 });
 
-test("bytes that break a request's body off break its reply off, once that has begun", async () => {
+test("bytes that break a request's body off break its reply off where that is on its way", async () => {
   const part = new Hono().post("/stream", (c) =>
     c.body(new ReadableStream({ start: (to) => to.enqueue(Buffer.from("piece")) })),
   );

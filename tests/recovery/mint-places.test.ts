@@ -15,8 +15,11 @@ const HOUR_MS = 3_600_000;
 /** Wallets by their number, in the order of their stars. */
 const histories: Readonly<Record<string, { lost: number[]; later: number[] }>> = {
   "a wallet twice, another one in its first place": { lost: [0, 0], later: [3] },
-  "a place that is told for one wallet and freed for another": { lost: [0, 1], later: [1, 1] },
-  "places taken, told and freed": { lost: [0, 1, 0, 2, 1, 3, 0], later: [1, 3, 1, 0, 3, 0] },
+  "a place that an export names for one wallet and another wallet frees": {
+    lost: [0, 1],
+    later: [1, 1],
+  },
+  "places taken, named and freed": { lost: [0, 1, 0, 2, 1, 3, 0], later: [1, 3, 1, 0, 3, 0] },
 };
 
 for (const [name, { lost, later }] of Object.entries(histories)) {

@@ -150,12 +150,12 @@ const mistakes: readonly Mistake[] = [
   mistake(
     "the daily check takes what it cannot read for lost",
     [
-      "src/upkeep/holdings-check/verify.ts",
+      "src/upkeep/holdings-check/readings.ts",
       "return inconclusive(error);\n  }\n  if (seen.size === 0)",
       "if (error === null) return inconclusive(error);\n  }\n  if (seen.size < 0)",
     ],
     [
-      "src/upkeep/holdings-check/verify.ts",
+      "src/upkeep/holdings-check/readings.ts",
       "return inconclusive(error);\n  } finally {",
       "return { owner: null, deleted: false, readAt, changedAt: null };\n  } finally {",
     ],

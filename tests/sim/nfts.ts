@@ -6,7 +6,7 @@ import type { VirtualTime } from "./virtual-time.ts";
 interface Change {
   /** By the world's time. */
   readonly since: number;
-  /** By the ledger's, which goes on through the nights that a world passes over; null for ever. */
+  /** By the ledger's, which goes on through the nights that a world passes over; null where it never moved. */
   readonly consensusAt: number | null;
 }
 const UNCHANGED: Change = { since: Number.NEGATIVE_INFINITY, consensusAt: null };

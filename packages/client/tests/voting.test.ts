@@ -318,7 +318,7 @@ test("live starts after a given event, ends with its signal, and throws a refusa
   assert.deepEqual(await hear(client.live({ signal: abort.signal }), 1), []);
 });
 
-test("an id that no header can carry is refused at once, and not tried for ever", async () => {
+test("an id that no header can carry is refused at once, and not tried again and again", async () => {
   const abort = new AbortController();
   const fetch = async (): Promise<Response> => {
     abort.abort();

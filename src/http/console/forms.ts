@@ -65,7 +65,6 @@ export function askingButton(
   return html`<details class="ask"><summary class="button small danger" aria-label="${label}">${word} …</summary><p>${question}</p>${actionButton(request, act, "small primary danger")}</details>`;
 }
 
-/** A field of a form. */
 interface Field {
   readonly name: string;
   readonly label: string;
@@ -153,5 +152,3 @@ export function walletIn(form: URLSearchParams): string {
 export function flawIn(field: string, message: string): TerminalError {
   return new TerminalError("INVALID_REQUEST", message, { field });
 }
-
-export const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;

@@ -11,8 +11,8 @@ export function walletLink(wallet: string): Html {
 }
 
 /** The page of a star; ids are long, and differ in their ends. */
-export function starLink(id: string, text: string = `…${id.slice(-6)}`): Html {
-  return html`<a href="/ops/stars/${id}" title="${id}"><span class="code">${text}</span></a>`;
+export function starLink(id: string): Html {
+  return html`<a href="/ops/stars/${id}" title="${id}"><span class="code">…${id.slice(-6)}</span></a>`;
 }
 
 /** Something long that people take along: one line of it, the whole in its title and to be copied. */

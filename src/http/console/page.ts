@@ -1,6 +1,6 @@
 import type { Context } from "hono";
 import type { Clock } from "../../clock.ts";
-import type { Resting } from "../../hosting/inspect-actor.ts";
+import type { Resting } from "../../hosting/show-actor.ts";
 import type { RefusalTrail } from "../../journal/refusal-trail.ts";
 import type { OperatorSession } from "../../keys/operator-session.ts";
 import type { Role } from "../../keys/operators.ts";

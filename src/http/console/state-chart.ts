@@ -8,7 +8,7 @@ import { loadOnce } from "../../load-once.ts";
 import { type Html, html, raw } from "./markup.ts";
 import { spelled } from "./words.ts";
 
-/** Of a forever mint, each of its wallets has a machine of its own. */
+/** The machines of each kind of actor; on a forever mint each wallet has one too. */
 const MACHINES: Readonly<Record<ActorType, readonly AnyStateMachine[]>> = {
   "wallet-day": [walletDayMachine],
   "event-day": [eventDayMachine],

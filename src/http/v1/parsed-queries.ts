@@ -10,7 +10,7 @@ export interface ParsedQuery extends BoundRequest {
 
 export type ParsedQueries = ReturnType<typeof parsedQueries>;
 
-/** Of one endpoint; a client that asks oddly gains nothing by filling them up. */
+/** Queries kept of one endpoint; a client that asks oddly gains nothing by filling them up. */
 const QUERIES_MAX = 256;
 
 /**

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { recordTypes } from "../../catalogue/record-type.ts";
 import { isEntityId, type LedgerNetwork, parseEntityId } from "../../ledger/entity-id.ts";
+import { UUID } from "../../uuid.ts";
 
 const EVM_ADDRESS = /^0x[0-9a-fA-F]{40}$/;
 
@@ -29,7 +30,6 @@ export function challengeBody(network: LedgerNetwork) {
 
 /** Four KiB bound the body; a signature map of many keys still fits. */
 const SIGNATURE_LENGTH_MAX = 4_096;
-const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 
 export const sessionBody = z.strictObject({
   challengeId: z.string().regex(UUID, "must be the id of a challenge").toLowerCase(),

@@ -6,6 +6,7 @@ import { dayOfStarId } from "../../journal/star-id.ts";
 import type { LedgerNetwork } from "../../ledger/entity-id.ts";
 import type { StarReceipt } from "../../reads/receipts.ts";
 import type { TargetName } from "../../reads/targets.ts";
+import { UUID } from "../../uuid.ts";
 import type { CastResult, CastStar } from "../../voting/cast-star.ts";
 import type { Challenge } from "../../voting/challenge.ts";
 import type { SignedChallenge, SignInRequest } from "../../voting/open-session.ts";
@@ -201,8 +202,6 @@ function originOf(c: Context): string | null {
   const message = `Origin is longer than ${ORIGIN_CHARACTERS_MAX} characters`;
   throw new TerminalError("INVALID_REQUEST", message, { field: "Origin" });
 }
-
-const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 
 type Wish = Pick<CastStar, "target" | "idempotencyKey">;
 

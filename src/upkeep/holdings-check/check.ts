@@ -17,7 +17,7 @@ import {
   takeDueRun,
   whileHolding,
 } from "./progress.ts";
-import type { ReadingDeps } from "./verify.ts";
+import type { ReadingDeps } from "./readings.ts";
 
 export interface HoldingsCheckDeps extends Omit<ReadingDeps, "signal"> {
   readonly sql: Sql;

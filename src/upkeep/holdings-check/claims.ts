@@ -1,5 +1,6 @@
 import { type ClaimRow, claimOf, CLAIMS_PER_PAGE as PAGE } from "../../journal/live-claims.ts";
 import type { Collection, LiveClaim } from "../../journal/mint-end.ts";
+import { pageByPage } from "../../store/page-by-page.ts";
 import { runStatement, type Sql } from "../../store/postgres.ts";
 
 /** A forever mint, and of which collections any NFT counts on it. */
@@ -54,22 +55,20 @@ export async function listMints(sql: Sql): Promise<readonly CheckedMint[]> {
 }
 
 /** All claims of a collection on a mint, page by page, by serial. */
-export async function* readClaims(
+export function readClaims(
   sql: Sql,
   { mint, collection }: { readonly mint: string; readonly collection: Collection },
 ): AsyncGenerator<readonly LiveClaim[], void, undefined> {
-  let after = 0;
-  for (;;) {
-    const rows = await runStatement(
-      sql<ClaimRow[]>`
-        select collection, serial, wallet, star_id, anchored_at
-        from serial_claim
-        where event_id = ${mint} and collection = ${collection} and serial > ${after}
-          and day is null and released_at is null
-        order by serial limit ${PAGE}`,
-    );
-    if (rows.length > 0) yield rows.map(claimOf);
-    if (rows.length < PAGE) return;
-    after = rows.at(-1)?.serial ?? after;
-  }
+  return pageByPage(
+    (last: ClaimRow | undefined) =>
+      runStatement(
+        sql<ClaimRow[]>`
+          select collection, serial, wallet, star_id, anchored_at
+          from serial_claim
+          where event_id = ${mint} and collection = ${collection} and serial > ${last?.serial ?? 0}
+            and day is null and released_at is null
+          order by serial limit ${PAGE}`,
+      ),
+    claimOf,
+  );
 }

@@ -1,7 +1,7 @@
 import type { CheckedMintRow, ReleasedNft } from "../../reads/console-holdings.ts";
 import type { Sql } from "../../store/postgres.ts";
 import { checkMint, openMints, readFor } from "./pass.ts";
-import type { ReadingDeps } from "./verify.ts";
+import type { ReadingDeps } from "./readings.ts";
 
 /** What a check would do now. Counts are whole; of NFTs and open parts the first are listed. */
 export interface DryReport {
@@ -9,7 +9,7 @@ export interface DryReport {
   readonly releases: readonly ReleasedNft[];
 }
 
-/** Of one list: a page is read by a person, and kept in memory. The rest is in a run's report. */
+/** Entries of one list: a person reads them, and they are kept in memory. A run's report has all. */
 export const LISTED_MAX = 200;
 
 /** See `HoldingsCheck.runDry`. */

@@ -4,7 +4,8 @@ import type { Sql } from "../../store/postgres.ts";
 import { type CheckedMint, type DeferredPart, listMints, type Part, readClaims } from "./claims.ts";
 import { planReleases } from "./plan.ts";
 import { type CheckRun, type MintProgress, readProgress } from "./progress.ts";
-import { type ReadingDeps, type Readings, readCollections, verifyClaims } from "./verify.ts";
+import { type ReadingDeps, type Readings, readCollections } from "./readings.ts";
+import { verifyClaims } from "./verify.ts";
 
 /** A mint, and what is still to be looked at there. */
 export interface OpenMint extends CheckedMint {

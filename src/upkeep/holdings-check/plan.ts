@@ -3,7 +3,7 @@ import { findClaims } from "../../journal/live-claims.ts";
 import type { GoneClaim, LiveClaim, MintEnd } from "../../journal/mint-end.ts";
 import type { Sql } from "../../store/postgres.ts";
 import { type DeferredPart, deferClaim } from "./claims.ts";
-import { holderOf, type Readings } from "./verify.ts";
+import { holderOf, type Readings } from "./readings.ts";
 
 /** What is released together, and what is left open. */
 export interface ReleasePlan {

@@ -202,7 +202,7 @@ test("a star whose answer is lost is sent again with the same key: one star, one
   await tab.close();
 });
 
-test("a star that nobody answers does not wait for ever: it goes back, and the next press has the same key", async (place) => {
+test("a star without an answer does not wait without end: it goes back, and the next press has the same key", async (place) => {
   const tab = await openVoterTab(place);
   const { page } = tab;
   await tab.visit("/tokens");

@@ -168,7 +168,7 @@ test("one of this machine's demo wallets signs in by a click, at either name of 
   }
 });
 
-test("a sign-in that is closed while the wallet is asked signs nobody in", async (place) => {
+test("a sign-in that is closed while the wallet is asked signs no wallet in", async (place) => {
   const tab = await openTab(place, { width: 360 });
   const { page } = tab;
   await tab.visit("/projects/dex");

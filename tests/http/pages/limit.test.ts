@@ -13,7 +13,7 @@ test("a page beyond the limit is refused in words, with a time, and counted", as
   const { status, headers, text } = await page();
   assert.equal(status, 429);
   assert.match(text, /<html/);
-  // Whoever asks may be signed in: nobody looked.
+  // A refused visitor may be signed in: the session was not looked at.
   assert.doesNotMatch(text, /Sign in/);
   const seconds = Number(headers.get("retry-after"));
   assert.ok(seconds >= 1 && seconds <= 60, String(seconds));

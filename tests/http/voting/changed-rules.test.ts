@@ -104,7 +104,7 @@ test("recorded stars fold, are shown and exported under their rules; votes go on
 });
 
 test("replay decides each star again under its own rules (A26 replay, P8)", async ({ service }) => {
-  const { replayActor } = await import("../../../src/hosting/inspect-actor.ts");
+  const { replayActor } = await import("../../../src/hosting/replay-actor.ts");
   const mint = await replayActor(service.sql, {}, { type: "forever-mint", event: "mint" });
   assert.deepEqual([mint.equal, mint.differences, mint.rules], [true, [], [1, 2]]);
   const [before, next] = rulesVersions;
@@ -117,7 +117,7 @@ test("replay decides each star again under its own rules (A26 replay, P8)", asyn
 test("a rule changed for a recorded day is reported, and its stars still fold", async ({
   service,
 }) => {
-  const { replayActor } = await import("../../../src/hosting/inspect-actor.ts");
+  const { replayActor } = await import("../../../src/hosting/replay-actor.ts");
   const versions = rulesVersions as Rules[];
   const first = versions[0] as Rules;
   versions[0] = { ...first, flatBonus: 6 };

@@ -1,8 +1,7 @@
 import * as assert from "node:assert/strict";
 import { test } from "uvu";
 import { bounds } from "../../../src/bounds.ts";
-import type { MirrorFault } from "../../../src/ledger/mirror/error.ts";
-import { MirrorError } from "../../../src/ledger/mirror/error.ts";
+import { MirrorError, type MirrorFault } from "../../../src/ledger/mirror/error.ts";
 import { nftLists, nftRow, sendJson, serialsOf, upTo, withStubs } from "./stub.ts";
 
 const WALLET = "0.0.1001";

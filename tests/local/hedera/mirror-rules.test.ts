@@ -2,9 +2,7 @@ import * as assert from "node:assert/strict";
 import { request as httpRequest } from "node:http";
 import { test } from "uvu";
 import { ed25519Key } from "../../../src/local/hedera/keys.ts";
-import { nanosOfMs, SECOND } from "../../../src/local/hedera/timestamps.ts";
 import { keyList, thresholdKey } from "../../support/key-lists.ts";
-import { hapiClient, submitMessage, transactionBytes } from "./hapi-client.ts";
 import { type Body, testNetwork } from "./network.ts";
 import { violations } from "./openapi.ts";
 
@@ -193,15 +191,6 @@ test("a key list of one key, and a threshold of one of one, are shown as the pla
   }
 });
 
-test("a collection can be asked for as of a time, not from one on", async () => {
-  const { body } = await get(`/tokens/${tokenA}`);
-  const [seconds, nanos] = body.created_timestamp.split(".");
-  const at = (operator: string) => `/tokens/${tokenA}?timestamp=${operator}${seconds}.${nanos}`;
-  assert.equal((await get(at(""))).status, 200);
-  assert.equal((await get(at("lt:"))).status, 404);
-  assert.deepEqual(await messagesOf(at("gte:")), ["Invalid parameter: timestamp"]);
-});
-
 test("a HEAD request has the headers of the GET", async () => {
   const status = await new Promise((resolve, reject) => {
     const url = `${hedera.mirrorUrl}/api/v1/topics/${topic}/messages`;
@@ -243,26 +232,6 @@ test("every endpoint keeps to the mirror node's own OpenAPI document", async () 
       path,
     );
   }
-});
-
-test("what an account paid for comes along unless refused", async () => {
-  const [node] = hedera.nodes;
-  if (node === undefined) throw new Error("there is a node");
-  const client = hapiClient(node.address);
-  const validStart = nanosOfMs(Date.now()) - 5n * SECOND;
-  const body = submitMessage(topic, Buffer.from("m"));
-  const maxFee = 1_000_000_000;
-  const draft = { payer: operator, node: node.account, validStart, body, maxFee };
-  assert.equal((await client.send(transactionBytes(draft))).code, "OK");
-  assert.equal((await client.receipts(operator.id, validStart)).status, "SUCCESS");
-  client.close();
-  const { body: whole } = await get(`/accounts/${operator.id}`);
-  assert.deepEqual(
-    whole.transactions.map((row: Body) => [row.name, row.entity_id]),
-    [["CONSENSUSSUBMITMESSAGE", topic]],
-  );
-  const { body: bare } = await get(`/accounts/${operator.id}?transactions=false`);
-  assert.deepEqual(bare.transactions, []);
 });
 
 test("transactions are filtered by result, kind, time and payer", async () => {

@@ -61,7 +61,7 @@ export const publishStatements: readonly Statement[] = [
   atOnce("count older", "select count(*) as older", countOlder),
   atOnce("give up", "set state = 'pending', topic_id = null, transaction_id = null", giveUp),
   atOnce("begin reading", "insert into topic_reading", beginReading),
-  atOnce("topics begun", "select topic_id as id from topic_reading", (_given, { tables }) =>
+  atOnce("topics read", "select topic_id as id from topic_reading", (_given, { tables }) =>
     [...tables.readings.keys()].sort().map((id) => ({ id })),
   ),
   atOnce("find reading", "from topic_reading where topic_id", findReading),

@@ -208,7 +208,7 @@ test("a mirror node that is behind a star removes nothing that the star brought"
   assert.deepEqual(brief(await stage.checkNow()).removed, [`A/${bought[0]}-1`]);
 });
 
-test("a replica that is behind the star, and takes over once the check has begun, removes nothing either", async ({
+test("a replica that is behind the star, and takes over while the check runs, removes nothing either", async ({
   stage,
 }) => {
   const { ledger, mirror } = stage.hedera;

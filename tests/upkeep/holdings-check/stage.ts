@@ -1,5 +1,4 @@
-import type { Clock, FollowedClock } from "../../../src/clock.ts";
-import { followClock } from "../../../src/clock.ts";
+import { type Clock, type FollowedClock, followClock } from "../../../src/clock.ts";
 import { createHoldingsReader } from "../../../src/holdings/read-holdings.ts";
 import { compareMint } from "../../../src/journal/fold-mint.ts";
 import { MirrorClient, type MirrorNode } from "../../../src/ledger/mirror/node.ts";

@@ -10,7 +10,6 @@ export interface ActorView {
   readonly isPartial?: boolean;
   /** Where its state was read from, in words. */
   readonly source: string;
-  /** The context in words. */
   readonly context: Content;
   /** Sections of this kind alone, before the history. */
   readonly more: Content;

@@ -2,7 +2,7 @@ import { voteLimit } from "../../../../actors/allowance.ts";
 import { dayOf, endOfDay } from "../../../../actors/day.ts";
 import type { WalletDayContext } from "../../../../actors/wallet-day.ts";
 import type { ActorName } from "../../../hosting/actor-name.ts";
-import { type ShownActor, showActor } from "../../../hosting/inspect-actor.ts";
+import { type ShownActor, showActor } from "../../../hosting/show-actor.ts";
 import { accountNumber } from "../../../journal/star-record.ts";
 import { type WalletDayStep, walkWalletDay } from "../../../journal/wallet-day-history.ts";
 import { receiptsOfDay, type StarReceipt } from "../../../reads/receipts.ts";

@@ -1,7 +1,8 @@
 import { TerminalError } from "../../../errors.ts";
 import { actorWithHistory } from "../../../hosting/actor-body.ts";
 import { type ActorName, formatActorName, parseActorName } from "../../../hosting/actor-name.ts";
-import { type Replay, refuseOtherKind, replayActor } from "../../../hosting/inspect-actor.ts";
+import { type Replay, replayActor } from "../../../hosting/replay-actor.ts";
+import { refuseOtherKind } from "../../../hosting/show-actor.ts";
 import { eventNumbers } from "../../../reads/console-event.ts";
 import { copyable } from "../links.ts";
 import { badge, type Html, html, number, section } from "../markup.ts";

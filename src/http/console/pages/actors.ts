@@ -9,7 +9,7 @@ import {
   type WalletDayRow,
 } from "../../../reads/console-actors.ts";
 import type { Sql } from "../../../store/postgres.ts";
-import { UUID } from "../forms.ts";
+import { UUID } from "../../../uuid.ts";
 import { actorLink } from "../links.ts";
 import { ago, badge, type Html, html, section, table } from "../markup.ts";
 import type { Page, PageRequest, PagesDeps } from "../page.ts";

@@ -5,7 +5,7 @@ import { ago, type Html, html, number, section } from "../markup.ts";
 import type { Page, PageRequest, PagesDeps } from "../page.ts";
 import { mintTable, openSection, removedSection } from "./holdings-tables.ts";
 
-/** Of one that is running: the browser asks again by itself, also without JavaScript. */
+/** While a dry run goes on the browser asks again by itself, also without JavaScript. */
 const ASK_AGAIN_SECONDS = "3";
 
 /** What a check would remove now, and the question whether to run it. */

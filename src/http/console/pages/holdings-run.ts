@@ -6,7 +6,7 @@ import {
   releasesOfCheck,
 } from "../../../reads/console-holdings.ts";
 import { LISTED_MAX } from "../../../upkeep/holdings-check/dry-run.ts";
-import { UUID } from "../forms.ts";
+import { UUID } from "../../../uuid.ts";
 import { ago, facts, type Html, html, instant, number, quiet, section } from "../markup.ts";
 import type { Page, PagesDeps } from "../page.ts";
 import { checkBadge } from "./holdings.ts";

@@ -1,6 +1,7 @@
 import { issueKey, type ListedKey, newestKeys, revokeKey } from "../../../keys/api-keys.ts";
 import type { Sql } from "../../../store/postgres.ts";
-import { fieldsForm, filledIn, flawIn, UUID } from "../forms.ts";
+import { UUID } from "../../../uuid.ts";
+import { fieldsForm, filledIn, flawIn } from "../forms.ts";
 import { code, type Html, html, section, table } from "../markup.ts";
 import type { Action, Page, PageRequest, PagesDeps } from "../page.ts";
 import { pageOf, textOf } from "../paging.ts";

@@ -1,7 +1,7 @@
 import { instant } from "../../../../actors/day.ts";
 import { type KeptEntry, operatorLogRows, readOperatorLog } from "../../../store/operator-log.ts";
-import type { Sql } from "../../../store/postgres.ts";
-import { UUID } from "../forms.ts";
+import { pageByPage } from "../../../store/page-by-page.ts";
+import { UUID } from "../../../uuid.ts";
 import {
   badge,
   type Content,
@@ -74,10 +74,14 @@ export function logExportPage({ sql }: PagesDeps): Page {
   return {
     path: "/log.ndjson",
     async show({ context }) {
-      const pages = linesOf(sql);
+      const pages = pageByPage(
+        (last: KeptEntry | undefined) =>
+          operatorLogRows(sql, { after: last?.id ?? 0, limit: ROWS_AT_ONCE }),
+        (row) => `${JSON.stringify({ ...row, at: instant(row.at) })}\n`,
+      );
       // The first page is read before anything is answered: a database that is away is a 503.
-      const { value: first } = await pages.next();
-      const body = ReadableStream.from(followedBy(first, pages));
+      const first = await pages.next();
+      const body = ReadableStream.from(textOf(first.value ?? [], pages));
       return secured(context).body(body, 200, {
         "Content-Type": "application/x-ndjson",
         "Content-Disposition": 'attachment; filename="operator-log.ndjson"',
@@ -86,18 +90,10 @@ export function logExportPage({ sql }: PagesDeps): Page {
   };
 }
 
-async function* followedBy<T>(first: T | undefined, rest: AsyncIterable<T>): AsyncGenerator<T> {
-  if (first !== undefined) yield first;
-  yield* rest;
-}
-
-async function* linesOf(sql: Sql): AsyncGenerator<Uint8Array, undefined> {
-  let after = 0;
-  for (;;) {
-    const rows = await operatorLogRows(sql, { after, limit: ROWS_AT_ONCE });
-    if (rows.length === 0) return undefined;
-    const lines = rows.map((row) => `${JSON.stringify({ ...row, at: instant(row.at) })}\n`);
-    yield Buffer.from(lines.join(""));
-    after = rows.at(-1)?.id ?? after;
-  }
+async function* textOf(
+  first: readonly string[],
+  rest: AsyncIterable<readonly string[]>,
+): AsyncGenerator<Uint8Array> {
+  yield Buffer.from(first.join(""));
+  for await (const lines of rest) yield Buffer.from(lines.join(""));
 }

@@ -14,7 +14,7 @@ import {
 } from "../markup.ts";
 import { serialsText } from "../serials.ts";
 
-/** Of one collection; a wallet may hold thousands. */
+/** NFTs shown of each collection; a wallet may hold thousands. */
 export const SERIALS_SHOWN = 200;
 
 type Collection = SerialClaim["collection"];

@@ -1,4 +1,6 @@
 import { dayOf } from "../../../../actors/day.ts";
+import { rulesOn } from "../../../../actors/rules.ts";
+import { fullBreakdown, weigh } from "../../../../actors/weight.ts";
 import { TerminalError } from "../../../errors.ts";
 import { dayOfStarId } from "../../../journal/star-id.ts";
 import { walletOf } from "../../../journal/star-record.ts";
@@ -79,10 +81,7 @@ ${section(
       "Held then",
       `${number(star.heldA.length)} of collection A, ${number(star.heldB.length)} of collection B`,
     ],
-    [
-      "Voting power",
-      `${number(star.votingPower)} = 1 + ${number(star.heldA.length)} + ${star.heldB.length > 0 ? 5 : 0}${isExcluded(star) ? ", but this wallet is excluded" : ""}`,
-    ],
+    ["Voting power", powerText(star)],
     ["Trace", star.traceparent === null ? null : copyable(traceIdOf(star.traceparent))],
   ]),
 )}
@@ -97,9 +96,12 @@ function eventActor({ isForeverMint, targetId: event, day }: StarStory): Html {
     : actorLink(`event-day/${event}/${day}`, `event ${event} on ${day}`);
 }
 
-/** Excluded wallets have no holdings read: their message shows none. */
-function isExcluded({ votingPower, heldA, heldB }: StarStory): boolean {
-  return votingPower !== 1 + heldA.length + (heldB.length > 0 ? 5 : 0);
+/** With what it adds up from, save where a recovery could not say which NFTs there were. */
+function powerText({ votingPower, heldA, heldB, holdingsReadAt, day }: StarStory): string {
+  const holdings = { collectionA: heldA, collectionB: heldB, readAt: holdingsReadAt };
+  const full = fullBreakdown(holdings, rulesOn(day));
+  if (weigh(full) !== votingPower) return number(votingPower);
+  return `${number(votingPower)} = ${full.base} + ${number(full.collectionA)} + ${full.collectionB}`;
 }
 
 function staleness({ at, holdingsReadAt }: StarStory): string {

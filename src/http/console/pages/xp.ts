@@ -9,7 +9,7 @@ import type { Action, Page, PageRequest, PagesDeps } from "../page.ts";
 
 const CREDIT = "/xp/credit";
 const SHOWN = 50;
-/** Of a reference; the whole stands in its title. */
+/** Characters shown of a reference; its title has all of them. */
 const REFERENCE_SHOWN = 40;
 
 /** Points of the leaderboard that stars do not bring. */

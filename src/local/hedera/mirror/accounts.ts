@@ -1,47 +1,34 @@
 import { entityId } from "../../../ledger/entity-id.ts";
 import { formatTimestamp } from "../../../ledger/transaction-id.ts";
-import { meets } from "../sorted.ts";
 import type { AccountVersion } from "../state/events.ts";
-import { newest, type Versions } from "../state/state.ts";
+import type { Versions } from "../state/state.ts";
 import { SECOND } from "../timestamps.ts";
 import { readAccountReference, readEntityNum, toBase32 } from "./account-reference.ts";
 import { notFound } from "./errors.ts";
-import { type Endpoint, MAX_AGE, pageOf } from "./exchange.ts";
+import { type Endpoint, MAX_AGE } from "./exchange.ts";
 import { showKey } from "./key.ts";
-import { byTime } from "./next-link.ts";
-import { checkQuery, flagOf, isFlag, isTimestamp, PAGE, type Query } from "./parameters.ts";
-import { isTransactionType, listTransactions } from "./transactions.ts";
-import { creationOf, deletedOf, optionalTime, timeFilters, type View, versionOf } from "./view.ts";
+import { checkQuery, isFlag } from "./parameters.ts";
+import { creationOf, deletedOf, optionalTime, type View, versionOf } from "./view.ts";
 
-/** `GET /accounts/{idOrAliasOrEvmAddress}`: deleted accounts are there, with the key they had. */
-export const getAccount: Endpoint = (request) => {
-  const { view, query } = request;
-  checkQuery(query, {
-    ...PAGE,
-    timestamp: isTimestamp,
-    transactions: isFlag,
-    transactiontype: isTransactionType,
-  });
-  const num = findAccountNum(view, request.part("account"));
-  const versions = view.state.accounts.get(num) ?? [];
-  const account = newest(livingWhen(view, versions, query));
+/**
+ * `GET /accounts/{idOrAliasOrEvmAddress}`: deleted accounts are there, with the key they had. What an
+ * account paid for is not listed with it.
+ */
+export const getAccount: Endpoint = ({ view, query, part }) => {
+  checkQuery(query, { transactions: isFlag });
+  const versions = view.state.accounts.get(findAccountNum(view, part("account"))) ?? [];
+  const account = versionOf(view, versions);
   if (account === undefined) throw notFound();
-  const page = pageOf(request, "desc");
-  const paid = view.state.transactionsByPayer.get(num) ?? [];
-  const transactions =
-    flagOf(query, "transactions") === false ? [] : listTransactions(request, page, paid);
-  const next = page.after(transactions, byTime);
   return {
-    body: { ...showAccount(view, account, versions), transactions, links: { next } },
+    body: { ...showAccount(view, account, versions), transactions: [], links: { next: null } },
     maxAge: MAX_AGE.account,
-    next,
   };
 };
 
 /** `GET /contracts/{id}`: 404 for an account that is no contract. */
 export const getContract: Endpoint = ({ view, query, part }) => {
   const num = readEntityNum(part("contract"), "contractid");
-  checkQuery(query, { timestamp: isTimestamp });
+  checkQuery(query, {});
   const versions = view.state.accounts.get(num) ?? [];
   const contract = versionOf(view, versions);
   if (!contract?.isContract) throw notFound();
@@ -69,24 +56,6 @@ export const getContract: Endpoint = ({ view, query, part }) => {
     },
   };
 };
-
-/** The versions of which any part of their life lies where the `timestamp` filters look. */
-function livingWhen(
-  { asOf }: View,
-  versions: Versions<AccountVersion>,
-  query: Query,
-): Versions<AccountVersion> {
-  const times = timeFilters(query);
-  return versions.filter(({ at }, index) => {
-    const end = versions[index + 1]?.at;
-    const lives = times.every(({ operator, value }) =>
-      operator === "gt" || operator === "gte"
-        ? end === undefined || end > value
-        : meets(at, { operator: operator === "lt" ? "lt" : "lte", value }),
-    );
-    return at <= asOf && lives;
-  });
-}
 
 /**
  * The number of the account a path names.

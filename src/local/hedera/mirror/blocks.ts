@@ -3,25 +3,18 @@ import { pick } from "../sorted.ts";
 import type { Block } from "../state/state.ts";
 
 import { type Endpoint, listAnswer, pageOf } from "./exchange.ts";
-import { checkQuery, isLongOrZero, isTimestamp, PAGE } from "./parameters.ts";
-import { numberBounds, timeBounds } from "./view.ts";
+import { checkQuery, PAGE } from "./parameters.ts";
+import { timeBounds } from "./view.ts";
 
-const number = ({ number }: Block) => number;
 const end = ({ to }: Block) => to;
 
-/** `GET /blocks`: newest first. */
+/** `GET /blocks`: newest first, the first page alone. */
 export const getBlocks: Endpoint = (request) => {
   const { view, query } = request;
-  checkQuery(query, { ...PAGE, "block.number": isLongOrZero, timestamp: isTimestamp });
+  checkQuery(query, PAGE);
   const page = pageOf(request, "desc");
-  const rows = pick(view.state.blocks, page, [
-    { of: number, bounds: numberBounds(query, "block.number") },
-    { of: end, bounds: timeBounds(view, query) },
-  ]);
-  const next = page.after(rows, ({ number }) => [
-    { parameter: "block.number", value: String(number) },
-  ]);
-  return listAnswer("blocks", rows.map(showBlock), next);
+  const rows = pick(view.state.blocks, page, [{ of: end, bounds: timeBounds(view, query) }]);
+  return listAnswer("blocks", rows.map(showBlock), null);
 };
 
 function showBlock(row: Block) {

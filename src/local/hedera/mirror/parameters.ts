@@ -58,17 +58,10 @@ export function filtersOf(query: Query, name: string): Filter[] {
   return (query.get(name) ?? []).flatMap((value) => readFilter(value) ?? []);
 }
 
-/** The last value of a parameter that is `true` or `false`. */
-export function flagOf(query: Query, name: string): boolean | undefined {
-  const asked = query.get(name)?.at(-1);
-  return asked === undefined ? undefined : asked.toLowerCase() === "true";
-}
-
 export const isOrder: Accepts = ({ value }) => /^(asc|desc)$/i.test(value);
 export const isFlag: Accepts = ({ operator, value }) =>
   operator === "eq" && /^(true|false)$/i.test(value);
 export const isPositiveLong: Accepts = ({ value }) => isLong(value) && BigInt(value) > 0n;
-export const isLongOrZero: Accepts = ({ value }) => isLong(value);
 export const isTimestamp: Accepts = ({ value }) => /^\d{1,10}(\.\d{1,9})?$/.test(value);
 export const isEntityId: Accepts = ({ value }) =>
   /^((\d{1,4}\.)?\d{1,5}\.\d{1,12}|\d{1,19}|(0x)?0{24}[0-9a-f]{16})$/i.test(value);

@@ -1,6 +1,6 @@
 import { entityId } from "../../../ledger/entity-id.ts";
 import { formatTimestamp, mirrorTransactionId } from "../../../ledger/transaction-id.ts";
-import { meets, pick } from "../sorted.ts";
+import { pick } from "../sorted.ts";
 import type { Hop } from "../state/events.ts";
 import { rowAt } from "../state/state.ts";
 import { SECOND } from "../timestamps.ts";
@@ -9,36 +9,18 @@ import { notFound } from "./errors.ts";
 import { type Endpoint, listAnswer, MAX_AGE, pageOf } from "./exchange.ts";
 import { byTime } from "./next-link.ts";
 import { readSerial } from "./nfts.ts";
-import { type Accepts, checkQuery, isTimestamp, PAGE } from "./parameters.ts";
+import { checkQuery, isTimestamp, PAGE } from "./parameters.ts";
 import { optionalId } from "./transactions.ts";
-import {
-  creationOf,
-  deletedOf,
-  optionalTime,
-  timeFilters,
-  timely,
-  type View,
-  versionOf,
-} from "./view.ts";
+import { creationOf, deletedOf, optionalTime, timely, type View, versionOf } from "./view.ts";
 
 const NINETY_DAYS_S = 7_776_000n;
-
-const isTokenTimestamp: Accepts = (filter) =>
-  /^(eq|lte?)$/.test(filter.operator) && isTimestamp(filter);
 
 /** `GET /tokens/{id}`: a collection, deleted or not. */
 export const getToken: Endpoint = ({ view, query, part }) => {
   const num = readEntityNum(part("token"), "tokenid");
-  checkQuery(query, { timestamp: isTokenTimestamp });
+  checkQuery(query, {});
   const { versions = [], nfts = [] } = view.state.collections.get(num) ?? {};
-  const times = timeFilters(query);
-  const visible = versions.filter(({ at }) =>
-    // At an exact time it is as it stood then.
-    times.every(({ operator, value }) =>
-      meets(at, { operator: operator === "eq" ? "lte" : operator, value }),
-    ),
-  );
-  const token = versionOf(view, visible);
+  const token = versionOf(view, versions);
   const [first = token] = versions;
   if (token === undefined || first === undefined) throw notFound();
   const created = optionalTime(creationOf(view, versions));

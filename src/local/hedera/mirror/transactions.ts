@@ -12,9 +12,7 @@ import {
   type Accepts,
   checkQuery,
   filtersOf,
-  flagOf,
   isEntityId,
-  isFlag,
   isTimestamp,
   PAGE,
 } from "./parameters.ts";
@@ -23,7 +21,6 @@ import { timely } from "./view.ts";
 export const isTransactionType: Accepts = ({ operator, value }) =>
   operator === "eq" && /^[a-z]{3,40}$/i.test(value);
 const isResult: Accepts = ({ value }) => /^(success|fail)$/i.test(value);
-const isNonce: Accepts = ({ operator, value }) => operator === "eq" && /^\d{1,9}$/.test(value);
 
 const TRANSACTION_ID = /^(\d{1,4}\.\d{1,5}\.\d{1,12})-(\d{1,10})-(\d{1,9})$/;
 const BAD_ID =
@@ -37,18 +34,12 @@ const CONSENSUS_TO = 2_100n * SECOND;
 export const getTransaction: Endpoint = ({ view, query, part }) => {
   const [, payer = "", seconds = "", nanos = ""] = TRANSACTION_ID.exec(part("id")) ?? [];
   if (payer === "") throw new MirrorError(400, [BAD_ID]);
-  checkQuery(query, { nonce: isNonce, scheduled: isFlag });
+  checkQuery(query, {});
   const start = parseTimestamp(`${seconds}.${nanos.padStart(9, "0")}`);
-  const nonce = filtersOf(query, "nonce").at(-1)?.value;
-  const scheduled = flagOf(query, "scheduled");
   const key = transactionKey(readEntityNum(payer, "transactionId"), start);
   const rows = (view.state.transactionsById.get(key) ?? []).filter(
     (row) =>
-      row.at <= view.asOf &&
-      row.at >= start + CONSENSUS_FROM &&
-      row.at <= start + CONSENSUS_TO &&
-      (nonce === undefined || row.nonce === Number(nonce)) &&
-      (scheduled === undefined || row.scheduled === scheduled),
+      row.at <= view.asOf && row.at >= start + CONSENSUS_FROM && row.at <= start + CONSENSUS_TO,
   );
   if (rows.length === 0) throw notFound();
   const transactions = rows.map((row) => showTransaction(view.state, row));

@@ -9,7 +9,6 @@ import { suite } from "uvu";
 import { DAY_MS, dayOf, startOfDay } from "../../actors/day.ts";
 import { actorWithHistory } from "../../src/hosting/actor-body.ts";
 import { type ActorName, formatActorName, parseActorName } from "../../src/hosting/actor-name.ts";
-import { replayActor, type ShownActor, showActor } from "../../src/hosting/inspect-actor.ts";
 import { type ActorQuery, type ListedActor, listActors } from "../../src/hosting/list-actors.ts";
 import {
   createMintSnapshots,
@@ -17,6 +16,8 @@ import {
   type MintSnapshots,
   mintKey,
 } from "../../src/hosting/mint-snapshots.ts";
+import { replayActor } from "../../src/hosting/replay-actor.ts";
+import { type ShownActor, showActor } from "../../src/hosting/show-actor.ts";
 import { createSnapshots, type Snapshots, snapshotKey } from "../../src/hosting/snapshots.ts";
 import { newStarId } from "../../src/journal/star-id.ts";
 import { silentLogger } from "../../src/log.ts";

@@ -1,0 +1,111 @@
+import type { ExportStar } from "../journal/export-format.ts";
+import { msOf } from "../ledger/transaction-id.ts";
+import { parseStarMessage } from "../publishing/parse-message.ts";
+import type { AuditState } from "./audit-state.ts";
+import { type DayBook, digestOf } from "./day-book.ts";
+import { totalOf } from "./event-accounts.ts";
+import type { Judge } from "./judge.ts";
+import { placeOf } from "./judge-decision.ts";
+import { LAG_MS } from "./rebuild-weights.ts";
+import { addLine, type Mismatch } from "./report.ts";
+import { textOf } from "./topic-chain.ts";
+
+/** What the messages of a day are held against, star by star. */
+export interface Matching {
+  readonly state: AuditState;
+  readonly book: DayBook;
+  /** Texts of stars that are said not to be published. */
+  readonly unpublished: Set<string>;
+}
+
+/** The message a star is said to have, against the one on the ledger. */
+export async function matchMessage(
+  judge: Judge,
+  { state, book, unpublished }: Matching,
+  star: ExportStar,
+): Promise<readonly Mismatch[]> {
+  const { state: published, topicId, sequenceNumber, ...seen } = star.publication;
+  const { consensusTimestamp, runningHash } = seen;
+  if (published !== "published" || topicId === null || sequenceNumber === null) {
+    unpublished.add(star.message);
+    state.checked.pendingStars += 1;
+    return [];
+  }
+  const followed = state.chains.find(({ topic }) => topic === topicId);
+  if (followed === undefined) {
+    const doubt = `messages on ${topicId}: that topic is not audited`;
+    addLine(state.findings.unprovable, doubt);
+    if (star.scope !== "none") totalOf(state.accounts, star.target.id).doubt ??= doubt;
+    return [];
+  }
+  const isNew = msOf(consensusTimestamp ?? "") > judge.reading.from - LAG_MS;
+  if (sequenceNumber > followed.sequenceNumber && isNew) {
+    // Published since the topics were read: the next audit judges it.
+    state.checked.pendingStars += 1;
+    return [];
+  }
+  const messages = book.messages.get(topicId);
+  const digest = messages?.get(sequenceNumber);
+  messages?.delete(sequenceNumber);
+  if (digest === undefined) {
+    const expected = `message ${sequenceNumber} on ${topicId}`;
+    return [{ ...placeOf(star), kind: "no-message", expected, found: "none of this star's day" }];
+  }
+  const exported = digestOf({
+    bytes: Buffer.from(star.message),
+    consensusTimestamp: consensusTimestamp ?? "",
+    runningHash: runningHash ?? "",
+  });
+  if (exported === digest) return [];
+  const expected = (await textAt(judge, topicId, sequenceNumber)) ?? "the message on the ledger";
+  const differing = star.message === expected ? "another time or running hash" : star.message;
+  return [{ ...placeOf(star), kind: "message-differs", expected, found: differing }];
+}
+
+/** An event's star whose message was read, with its place there: the service may not have seen it yet. */
+export function asRead(star: ExportStar, { events }: DayBook): ExportStar {
+  if (star.publication.state === "published") return star;
+  const at = Date.parse(star.at);
+  const stars = events.get(star.target.id)?.stars ?? [];
+  const read = stars.find((each) => each.wallet === star.wallet && each.at === at);
+  if (read === undefined) return star;
+  const { topic: topicId, sequenceNumber } = read;
+  return { ...star, publication: { ...star.publication, topicId, sequenceNumber } };
+}
+
+/** Messages of the day that no star of its export has: of a file kept before its day was over, stars since. */
+export async function leftOver(
+  judge: Judge,
+  { state, book, unpublished, isWhole }: Matching & { readonly isWhole: boolean },
+): Promise<readonly Mismatch[]> {
+  const found: Mismatch[] = [];
+  for (const [topic, messages] of book.messages) {
+    for (const sequenceNumber of messages.keys()) {
+      const message = await textAt(judge, topic, sequenceNumber);
+      // A star whose message the service itself has not yet seen there.
+      if (message !== null && unpublished.has(message)) continue;
+      const expected = `a star in the export of ${book.day}`;
+      if (isWhole) {
+        found.push({ kind: "no-star", topic, sequenceNumber, expected, found: "none", message });
+        continue;
+      }
+      const doubt = `the export of ${book.day} is not final and lacks stars of its messages`;
+      addLine(state.findings.unprovable, doubt);
+      const star = parseStarMessage(Buffer.from(message ?? ""), judge.keys);
+      if (star?.type === "event_vote") totalOf(state.accounts, star.eventId).doubt ??= doubt;
+    }
+  }
+  book.messages.clear();
+  return found;
+}
+
+/** Text of a message on the ledger, read again; null when there is none. */
+async function textAt(
+  { mirror }: Judge,
+  topic: string,
+  sequenceNumber: number,
+): Promise<string | null> {
+  const { messages } = await mirror.topicMessages(topic, { afterSequence: sequenceNumber - 1 });
+  const [first] = messages;
+  return first?.sequenceNumber === sequenceNumber ? textOf(first.bytes) : null;
+}

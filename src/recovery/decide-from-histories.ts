@@ -1,0 +1,67 @@
+import type { Day } from "../../actors/day.ts";
+import type { Ownerships } from "../audit/ownership.ts";
+import type { StarMessage } from "../publishing/message.ts";
+import { parseStarMessage } from "../publishing/parse-message.ts";
+import type { EventMachines } from "./event-machines.ts";
+import { heldThen } from "./held-then.ts";
+import type { Notes, Recovery } from "./recovery.ts";
+import { rowOfHistory, type StagedStar, stagedOfDay } from "./staged-stars.ts";
+import type { PieceWriter } from "./write-pieces.ts";
+
+/** What the stars of a day without an export are decided with. */
+interface Deciding {
+  readonly ownerships: Ownerships;
+  readonly notes: Notes;
+  readonly writer: PieceWriter;
+  readonly machines: EventMachines;
+  /** Gets the mints of which a star is decided here. */
+  readonly undated: Set<string>;
+}
+
+/**
+ * Decides the stars of a day that no export brought back: by what the NFTs' histories say that their
+ * wallets held.
+ *
+ * @param given.done ids of those that an export brought back
+ */
+export async function decideFromHistories(
+  { sql, settings }: Recovery,
+  given: Deciding & { readonly day: Day; readonly done: ReadonlySet<string> },
+): Promise<void> {
+  const { a, b } = settings.collections;
+  const excluded = new Set(settings.excludedWallets);
+  for await (const page of stagedOfDay(sql, given.day)) {
+    for (const staged of page) {
+      if (given.done.has(staged.id)) continue;
+      const star = parseStarMessage(Buffer.from(staged.message), { a: a.key, b: b.key });
+      if (star === undefined) continue;
+      const held = heldThen(star, given.ownerships, excluded);
+      await decide(given, { staged, star, held, xp: settings.xpPerStar });
+    }
+  }
+}
+
+async function decide(
+  { notes, writer, machines, undated }: Deciding,
+  given: {
+    readonly staged: StagedStar;
+    readonly star: StarMessage;
+    readonly held: ReturnType<typeof heldThen>;
+    readonly xp: number;
+  },
+): Promise<void> {
+  const { staged, star, held, xp } = given;
+  if (!held.isCertain) {
+    const what = star.type === "event_vote" ? "its weight" : "which NFTs it brought";
+    notes.doubt(
+      `star ${staged.id} for ${staged.type}/${staged.target}: ${what}; an NFT moved near it`,
+    );
+  }
+  const isCounted = star.type === "event_vote" && staged.conflictsWith === null;
+  if (isCounted && staged.isForeverMint) undated.add(staged.target);
+  const { id: starId, target: event, isForeverMint, wallet, at } = staged;
+  const decision = isCounted
+    ? await machines.count({ event, isForeverMint, starId, wallet, at, held, recorded: null })
+    : null;
+  await writer.star(rowOfHistory(staged, star, { held, decision, xp }));
+}
