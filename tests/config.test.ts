@@ -64,6 +64,7 @@ test("a value outside its set or range is answered by what is allowed", () => {
       "HEDERA_NETWORK must be one of local, testnet, mainnet, previewnet",
     ],
     [{ MIRROR_NODE_URL: "," }, "MIRROR_NODE_URL must name one URL at least"],
+    [{ HEDERA_NODES: "," }, "HEDERA_NODES must name one node at least"],
     [{ MIRROR_NODE_URL: "a,b" }, "MIRROR_NODE_URL must be an http(s) URL"],
     ...["https://me:key@a.example", "https://a.example/v?key=k", "https://a.example/#k"].map(
       (url) =>
