@@ -2,6 +2,7 @@
 import * as assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "uvu";
+import { temporaryFolder } from "../support/folder.ts";
 import { starboard } from "../support/starboard.ts";
 
 const run = (...args: string[]) => starboard(args, {});
@@ -79,6 +80,14 @@ test("a word too many is named by the processes too, before they look at anythin
 test("a negative number without `--` is refused with the right place for it", async () => {
   const said = await refusal("xp", "credit", "0.0.1001", "-1", "--reason", "r", "--id", "i");
   assert.match(said, /^-1 reads as an option: put a negative number last, as in `-- -1`$/);
+});
+
+test("a demo where `npm start` never ran says so, and asks for no setting", async () => {
+  const { status, stderr } = await starboard(["demo"], {}, temporaryFolder("no-start-"));
+  assert.deepEqual(
+    [status, stderr],
+    [1, "no demo wallets here: run `npm start` first, or give --wallet and --key\n"],
+  );
 });
 
 test("a closed output pipe is no crash: the command prints nothing more and exits with status 1", async () => {
