@@ -49,7 +49,7 @@ export function explorerUrl(given: {
 
 /**
  * Where clients may ask the mirror node themselves, no slash at its end; null for an address that
- * has more than a host, because a path may be an access key of ours.
+ * has more than a host and `/api/v1`, because a path may be an access key of ours.
  */
 export function publicMirrorUrl({
   MIRROR_NODE_URL: [first],
@@ -57,6 +57,6 @@ export function publicMirrorUrl({
   MIRROR_NODE_URL: readonly string[];
 }): string | null {
   if (first === undefined) return null;
-  const { origin, href } = new URL(first);
-  return href === `${origin}/` ? origin : null;
+  const { origin, pathname } = new URL(first);
+  return /^\/(api\/v1\/?)?$/.test(pathname) ? origin : null;
 }

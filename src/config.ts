@@ -70,16 +70,14 @@ const token = z.string().min(16, "needs at least 16 characters");
 const SOURCE = /^[A-Z][A-Z0-9_]{0,39}$/;
 
 const NODE = /^(?<address>[^=\s/@]+:(?<port>[1-9]\d{0,4}))=(?<account>0\.0\.[1-9]\d{0,11})$/;
-const nodes = z.string().transform((text, context) =>
-  list(text).map((entry) => {
-    const { address, account, port } = NODE.exec(entry)?.groups ?? {};
-    if (address === undefined || account === undefined || Number(port) > 65_535) {
-      context.addIssue({ code: "custom", message: "must be host:port=0.0.n, comma-separated" });
-      return z.NEVER;
-    }
-    return { address, account };
-  }),
-);
+const node = z.string().transform((entry, context) => {
+  const { address, account, port } = NODE.exec(entry)?.groups ?? {};
+  if (address === undefined || account === undefined || Number(port) > 65_535) {
+    context.addIssue({ code: "custom", message: "must be host:port=0.0.n, comma-separated" });
+    return z.NEVER;
+  }
+  return { address, account };
+});
 
 /** Every setting; the description becomes its line in `.env.example`. */
 export const settings = z.object({
@@ -104,7 +102,10 @@ export const settings = z.object({
     .describe(
       "Ledger network. `local` is a ledger on this machine that speaks the real protocols.",
     ),
-  HEDERA_NODES: nodes
+  HEDERA_NODES: z
+    .string()
+    .transform(list)
+    .pipe(z.array(node).min(1, "must name one node at least"))
     .optional()
     .describe("Consensus nodes, host:port=0.0.3,…; default: the network's own."),
   MIRROR_NODE_URL: z

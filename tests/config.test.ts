@@ -1,6 +1,6 @@
 import * as assert from "node:assert/strict";
 import { test } from "uvu";
-import { ownUrl } from "../src/addresses.ts";
+import { ownUrl, publicMirrorUrl } from "../src/addresses.ts";
 import { ConfigurationError, readSettings } from "../src/config.ts";
 
 function refusal(
@@ -64,6 +64,7 @@ test("a value outside its set or range is answered by what is allowed", () => {
       "HEDERA_NETWORK must be one of local, testnet, mainnet, previewnet",
     ],
     [{ MIRROR_NODE_URL: "," }, "MIRROR_NODE_URL must name one URL at least"],
+    [{ HEDERA_NODES: "," }, "HEDERA_NODES must name one node at least"],
     [{ MIRROR_NODE_URL: "a,b" }, "MIRROR_NODE_URL must be an http(s) URL"],
     ...["https://me:key@a.example", "https://a.example/v?key=k", "https://a.example/#k"].map(
       (url) =>
@@ -241,6 +242,14 @@ test("clients find the service at PUBLIC_URL, else at the address it binds, of e
   for (const HOST of ["0.0.0.0", "::", "192.0.2.1", "stars.example", "127.example"]) {
     assert.throws(() => at({ HOST }), /^ConfigurationError: PUBLIC_URL is missing/, HOST);
   }
+});
+
+test("clients learn the mirror node's address, written with `/api/v1` or without, and no other path", () => {
+  const told = (url: string) => publicMirrorUrl({ MIRROR_NODE_URL: [url] });
+  for (const path of ["", "/", "/api/v1", "/api/v1/"])
+    assert.equal(told(`https://mirror.example${path}`), "https://mirror.example", path);
+  for (const path of ["/an-access-key", "/an-access-key/api/v1", "/api/v1/x"])
+    assert.equal(told(`https://mirror.example${path}`), null, path);
 });
 
 test.run();

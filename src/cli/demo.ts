@@ -8,7 +8,7 @@ import { option } from "./arguments.ts";
 import { castOrCode, demoVoting } from "./demo-voting.ts";
 import { type SigningWallet, schemeOf, signerOf } from "./demo-wallet.ts";
 import { command } from "./output.ts";
-import { readCommandSettings } from "./settings.ts";
+import { readFoundSettings } from "./settings.ts";
 
 /** "Can land a few seconds later": a minute means that something is wrong. */
 export const PUBLISHED_WITHIN_MS = 60_000;
@@ -24,7 +24,7 @@ export const subcommand = command({
     key: option("Its private key, hex: ED25519 in DER, ECDSA raw."),
   },
   async work({ url, target, wallet, key }) {
-    const site = (url ?? ownUrl(readCommandSettings(["DATABASE_URL"]))).replace(/\/$/, "");
+    const site = (url ?? ownUrl(readFoundSettings(["DATABASE_URL"]))).replace(/\/$/, "");
     const wallets = wallet === undefined ? demoWallets() : [givenWallet(wallet, key)];
     const stored = await castFirstPossible(
       site,

@@ -1,4 +1,4 @@
-import type { Settings } from "../config.ts";
+import { COLLECTION_SETTINGS, type Settings } from "../config.ts";
 import { type Diagnosis, examine } from "../upkeep/doctor/examine.ts";
 import { flag } from "./arguments.ts";
 import { command, refuse, table } from "./output.ts";
@@ -14,8 +14,7 @@ const ASKED = [
   "HEDERA_OPERATOR_KEY",
   "EVENT_VOTES_TOPIC_ID",
   "ASSET_VOTES_TOPIC_ID",
-  "COLLECTION_A_ID",
-  "COLLECTION_B_ID",
+  ...COLLECTION_SETTINGS,
 ] as const;
 
 /** `starboard doctor` */

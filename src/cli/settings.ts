@@ -13,9 +13,9 @@ import {
 const OWN_ENVIRONMENT = join(".starboard", "environment.json");
 
 /**
- * Reads the settings a command needs from the environment. On the local network those of a
- * running `npm start` stand in for what is unset, so that its commands work without any
- * setup; where the environment already has all that is needed, they are left alone.
+ * Reads the settings a command needs from the environment. Those of a running `npm start` stand in
+ * for what is unset, so that its commands work without any setup; where the environment already
+ * has all that is needed, or names another network, they are left alone.
  *
  * @param needed settings the command cannot do without
  * @param folder the project's folder
@@ -39,10 +39,12 @@ function variablesFor(
 ): Readonly<Record<string, string | undefined>> {
   const given = environment();
   const own = readSettings(given);
-  const isComplete = wanted.every((name) => own[name] !== undefined);
-  if (isComplete || own.HEDERA_NETWORK !== "local") return given;
+  if (wanted.every((name) => own[name] !== undefined)) return given;
+  const running = readOwnEnvironment(folder);
   const present = Object.entries(given).filter(([, value]) => value?.trim());
-  return { ...readOwnEnvironment(folder), ...Object.fromEntries(present) };
+  const found = { ...running, ...Object.fromEntries(present) };
+  const networkOf = ({ HEDERA_NETWORK = "local" }) => HEDERA_NETWORK.trim();
+  return networkOf(found) === networkOf(running) ? found : given;
 }
 
 function readOwnEnvironment(folder: string): Readonly<Record<string, string>> {

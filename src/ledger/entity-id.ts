@@ -23,6 +23,9 @@ const CANONICAL = /^0\.0\.[1-9]\d{0,11}$/;
 const GIVEN = /^(?<id>0\.0\.[1-9]\d{0,11})(?:-(?<checksum>[a-z]{5}))?$/;
 const GIVEN_LENGTH_MAX = "0.0.123456789012-abcde".length;
 
+/** An account that each Hedera network has: its treasury. */
+export const TREASURY = "0.0.2";
+
 /** Ids hold 38 bits of number; asked for more, a mirror node answers 400 and not 404. */
 export const ENTITY_NUMBER_MAX = 2 ** 38 - 1;
 

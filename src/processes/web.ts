@@ -23,6 +23,7 @@ import { accountNumber } from "../journal/star-record.ts";
 import { lastUsed } from "../keys/last-used.ts";
 import { revokeSessions } from "../keys/revoke-sessions.ts";
 import { keyVerifier } from "../keys/verify-key.ts";
+import { TREASURY } from "../ledger/entity-id.ts";
 import type { Logger } from "../log.ts";
 import { createMetrics, type Metrics } from "../metrics.ts";
 import { counterChanges } from "../reads/counter-changes.ts";
@@ -112,6 +113,8 @@ export async function startWeb(
     version: ownVersion(),
     sql: reader,
     countActors: engine.casting.host.count,
+    // Without NFTs no star is taken, whatever else the node answers.
+    askMirror: (limits) => given.mirror.nftsOf(TREASURY, [collections.A], limits),
   });
   const { HOST: host, PORT: port } = settings;
   const sockets = socketAddress(settings.TRUSTED_PROXIES);

@@ -22,6 +22,9 @@ export interface ActEnd {
   readonly details?: Readonly<Record<string, unknown>> | undefined;
 }
 
+/** A refused file may have a flaw in every record, and what stands in the log stays there. */
+const NOTICE_CHARACTERS_MAX = 1_000;
+
 /**
  * Does it between two lines of the operator log: nothing happens without the first. Where the second
  * is missing, how it ended is not known.
@@ -41,7 +44,12 @@ export async function actLogged<End extends ActEnd>(
   const end = await Promise.resolve()
     .then(run)
     .catch(async (error: unknown) => {
-      await appendOperatorLog(sql, { ...entry, phase: "failed", notice: sentenceOf(error) });
+      const sentence = sentenceOf(error);
+      const notice =
+        sentence.length > NOTICE_CHARACTERS_MAX
+          ? `${sentence.slice(0, NOTICE_CHARACTERS_MAX)}…`
+          : sentence;
+      await appendOperatorLog(sql, { ...entry, phase: "failed", notice });
       throw error;
     });
   const { notice, details = {} } = end;

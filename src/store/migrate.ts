@@ -3,7 +3,7 @@ import Postgrator from "postgrator";
 import { ConfigurationError } from "../config.ts";
 import { loadOnce } from "../load-once.ts";
 import { ownFile } from "../this-build.ts";
-import { openPostgres, type Sql } from "./postgres.ts";
+import { openPostgres, runStatement, type Sql } from "./postgres.ts";
 
 /** One file of `migrations/` as it was applied. */
 export interface AppliedMigration {
@@ -43,9 +43,18 @@ export async function migrate(
 ): Promise<readonly AppliedMigration[]> {
   const statementTimeoutMs = MIGRATION_TIMEOUT_MS;
   const pool = openPostgres(url, { connections: 1, statementTimeoutMs });
+  try {
+    return await applyMissing(pool, makeAnew);
+  } finally {
+    await pool.end({ timeout: 1 });
+  }
+}
+
+async function applyMissing(pool: Sql, makeAnew?: string): Promise<readonly AppliedMigration[]> {
   // In postgres.js 3.4.9 `reserve` never gets a connection that it opens itself without asking
-  // for types; a statement opens it.
-  await pool`select`;
+  // for types; a statement opens it. It has a deadline, because the driver tries without end where a
+  // proxy takes connections for a server that is away.
+  await runStatement(pool`select`);
   const connection = await pool.reserve();
   try {
     await connection`select pg_advisory_lock(${ADVISORY_LOCK})`;
@@ -68,7 +77,6 @@ export async function migrate(
   } finally {
     await connection`select pg_advisory_unlock(${ADVISORY_LOCK})`.catch(() => undefined);
     connection.release();
-    await pool.end({ timeout: 1 });
   }
 }
 

@@ -107,12 +107,16 @@ export async function writeStop(sql: Sql, id: string, now: number): Promise<void
   );
 }
 
-/** Forgets what is older than `before` (epoch ms), so that these tables stay small. */
+/**
+ * Forgets what is older than `before` (epoch ms), so that these tables stay small. The last report of
+ * each kind of process stays: without it a kind that is missing would not be missed.
+ */
 export async function forgetReports(sql: Sql, before: number): Promise<void> {
   await runStatement(sql`
     with minutes as (delete from service_minute where minute < ${Math.floor(before / MINUTE_MS)}::int),
       sessions as (delete from operator_session where expires_at < ${before}::bigint)
-    delete from service_process where seen_at < ${before}::bigint`);
+    delete from service_process as old where seen_at < ${before}::bigint and exists (
+      select from service_process as other where other.role = old.role and other.seen_at > old.seen_at)`);
 }
 
 /** The deltas since an instant, by minute. */

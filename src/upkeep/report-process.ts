@@ -1,6 +1,7 @@
 import { hostname } from "node:os";
 import { uuidv7 } from "uuidv7";
 import type { Clock } from "../clock.ts";
+import type { ReadLimits } from "../ledger/mirror/limits.ts";
 import type { MirrorNode } from "../ledger/mirror/node.ts";
 import { type Logger, oncePerOutage } from "../log.ts";
 import type { Metrics } from "../metrics.ts";
@@ -28,6 +29,8 @@ export interface ReportDeps {
   /** Absent where this process has no connection to Redis of its own. */
   readonly redis?: Redis;
   readonly mirror: MirrorNode;
+  /** What this process needs of the mirror node besides: one that fails at it is away. */
+  readonly askMirror?: (limits: ReadLimits) => Promise<unknown>;
   readonly clock: Clock;
   readonly log: Logger;
   readonly metrics: Metrics;
@@ -103,7 +106,7 @@ export function startProcessReport(deps: ReportDeps): Service & { webProcesses()
 }
 
 async function look(
-  { sql, redis, mirror, clock, countActors, lookAtOperator }: ReportDeps,
+  { sql, redis, mirror, askMirror, clock, countActors, lookAtOperator }: ReportDeps,
   troubles: Troubles,
 ): Promise<ProcessReport> {
   let blockAt: number | null = null;
@@ -116,7 +119,8 @@ async function look(
           redisMayEvict = (await evictionPolicy(redis, PROBE_MS)) !== "noeviction";
         }),
     timed(async () => {
-      const block = await mirror.newestBlock({ deadlineMs: PROBE_MS, background: true });
+      const limits = { deadlineMs: PROBE_MS, background: true };
+      const [block] = await Promise.all([mirror.newestBlock(limits), askMirror?.(limits)]);
       blockAt = block === null ? null : Number(block.to) * 1_000;
     }),
     lookAtOperator?.() ?? null,

@@ -2,6 +2,7 @@
 import * as assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "uvu";
+import { temporaryFolder } from "../support/folder.ts";
 import { starboard } from "../support/starboard.ts";
 
 const run = (...args: string[]) => starboard(args, {});
@@ -59,6 +60,16 @@ test("an option with one dash is refused, and so is a value where an option take
   assert.equal(await recover("--no-mirror"), "there is no option --no-mirror");
 });
 
+test("an option with two values is refused: one of them would count for nothing", async () => {
+  const twice = ["--mirror", "http://127.0.0.1:1", "--mirror=http://127.0.0.1:2"];
+  assert.equal(await refusal("audit", ...twice), "--mirror is there twice");
+  // A value that looks like an option is none, and a flag says the same twice.
+  assert.doesNotMatch(
+    await refusal("keys", "issue", "--name", "--name", "--json", "--json"),
+    /twice/,
+  );
+});
+
 test("a word too many is named by the processes too, before they look at anything", async () => {
   for (const name of ["serve", "work", "dev"]) {
     const { status, stderr } = await starboard([name, "x", "y"], { PORT: "banana" });
@@ -69,6 +80,14 @@ test("a word too many is named by the processes too, before they look at anythin
 test("a negative number without `--` is refused with the right place for it", async () => {
   const said = await refusal("xp", "credit", "0.0.1001", "-1", "--reason", "r", "--id", "i");
   assert.match(said, /^-1 reads as an option: put a negative number last, as in `-- -1`$/);
+});
+
+test("a demo where `npm start` never ran says so, and asks for no setting", async () => {
+  const { status, stderr } = await starboard(["demo"], {}, temporaryFolder("no-start-"));
+  assert.deepEqual(
+    [status, stderr],
+    [1, "no demo wallets here: run `npm start` first, or give --wallet and --key\n"],
+  );
 });
 
 test("a closed output pipe is no crash: the command prints nothing more and exits with status 1", async () => {

@@ -137,6 +137,15 @@ test("catalog: refusals are one line, however many fields are bad", async () => 
   assertRefused(await catalog("approve", "token", "0.0.404"), /no token has the id 0\.0\.404/);
 });
 
+test("a file that is refused for ten thousand reasons leaves one short line in the operator log", async () => {
+  const tokens = Array.from({ length: 10_000 }, (_, n) => ({ id: `0.0.${n + 1}` }));
+  const refused = await catalog("import", file({ tokens }));
+  assertRefused(refused, /tokens\[9999\] \(id "0\.0\.10000"\) name is missing/);
+  const [line] = documentOf(await operators("log", "--limit", "1", "--json"));
+  assert.match(line.notice, /^The catalogue is not valid: tokens\[0\] .*…$/);
+  assert.equal(line.notice.length, 1_001);
+});
+
 test("a catalogue file is UTF-8, with or without a mark, and names no key twice", async () => {
   const token = { id: "0.0.31", symbol: "C", name: "Café" };
   const text = JSON.stringify({ tokens: [token] });

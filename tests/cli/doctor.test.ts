@@ -76,6 +76,28 @@ test("`serve --check` asks nothing of the operator, `work --check` wants the key
   assert.ok(wrong.some(({ name, fix }) => name === "operator-key" && fix?.includes("_KEY")));
 });
 
+test("`serve --check` names what a web process lacks: a collection's setting, NFTs of accounts", async ({
+  network,
+}) => {
+  const { HEDERA_OPERATOR_ID: _, HEDERA_OPERATOR_KEY: __, ...web } = network.settings;
+  const mirrorOf = async (settings: Record<string, string | undefined>) => {
+    const { ok, checks } = await examine(readSettings(settings), "serve");
+    assert.equal(ok, false);
+    return checks.find(({ name }) => name === "mirror")?.message ?? "";
+  };
+  assert.equal(
+    await mirrorOf({ ...web, COLLECTION_B_KEY: undefined }),
+    "COLLECTION_B_KEY is not set",
+  );
+  const heal = network.hedera.mirror.faults.inject({
+    kind: "fail",
+    status: 501,
+    path: /accounts.*nfts/,
+  });
+  assert.match(await mirrorOf(web), /fails at \/accounts\/\{id\}\/nfts \(/);
+  heal();
+});
+
 test("`serve --check` refuses an address that others reach without the URL they know", async ({
   network: { settings },
 }) => {

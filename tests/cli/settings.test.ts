@@ -51,10 +51,22 @@ test("where all that is needed is set, another process's settings are left alone
   assert.equal(settings.EVENT_SOURCES, undefined);
 });
 
-test("on a public network no setting comes from it", () => {
+test("no setting comes from one of another network", () => {
   announce(JSON.stringify(OWN));
   process.env.HEDERA_NETWORK = "mainnet";
   assert.throws(() => readCommandSettings(["DATABASE_URL"], folder), /DATABASE_URL is missing/);
+});
+
+test("beside an `npm start` of a public network commands find it, whether they name the network or not", () => {
+  announce(JSON.stringify({ ...OWN, HEDERA_NETWORK: "testnet" }));
+  for (const named of ["", "testnet"]) {
+    process.env.HEDERA_NETWORK = named;
+    const settings = readCommandSettings(["DATABASE_URL"], folder);
+    assert.deepEqual(
+      [settings.DATABASE_URL, settings.HEDERA_NETWORK],
+      [OWN.DATABASE_URL, "testnet"],
+    );
+  }
 });
 
 test("where its file is missing or damaged, the message says what is wrong", () => {

@@ -4,7 +4,9 @@
  * table holds other files than this build's.
  */
 import * as assert from "node:assert/strict";
+import { once } from "node:events";
 import { mkdirSync } from "node:fs";
+import { type AddressInfo, createServer } from "node:net";
 import { join } from "node:path";
 import { suite } from "uvu";
 import { startPostgres } from "../../src/local/postgres.ts";
@@ -118,6 +120,19 @@ test("a month's partition is made beside a long reader of the journal, as `parti
   assert.ok(made.some((line) => line.startsWith("trigger")));
   const [next] = await sql`select to_regclass('star_2031_06') is not null as is_made`;
   assert.equal(next?.is_made, true);
+});
+
+test("a proxy that takes connections for a server that is away is an outage, not a wait without end", async () => {
+  const proxy = createServer((socket) => socket.once("data", () => socket.end())).listen(
+    0,
+    "127.0.0.1",
+  );
+  await once(proxy, "listening");
+  const { port } = proxy.address() as AddressInfo;
+  const DATABASE_URL = `postgres://u:p@127.0.0.1:${port}/starboard`;
+  const { status, stderr } = await starboard(["migrate"], { DATABASE_URL });
+  proxy.close();
+  assert.deepEqual([status, stderr], [1, "the database did not answer in time\n"]);
 });
 
 test("npm start names the data folder to remove", async () => {

@@ -11,7 +11,9 @@ import { silentLogger } from "../../src/log.ts";
 import { createMetrics, type Metrics } from "../../src/metrics.ts";
 import { openPostgres, type Sql } from "../../src/store/postgres.ts";
 import { forgetReports, readDeltas, readProcesses } from "../../src/store/service-report.ts";
+import { judgeReports } from "../../src/upkeep/judge-reports.ts";
 import { startProcessReport } from "../../src/upkeep/report-process.ts";
+import { verdictCheck } from "../../src/upkeep/verdict-check.ts";
 import { type TestDatabase, testDatabase } from "../support/postgres.ts";
 import { until } from "../support/processes.ts";
 
@@ -160,6 +162,32 @@ test("what is older than a day is forgotten", async ({ sql }) => {
     select ((${now}::bigint / 60000) - back)::int, 'accepted token', 1 from generate_series(0, 3000, 1000) back`;
   await forgetReports(sql, now - 25 * 3_600_000);
   assert.equal((await readDeltas(sql, 0)).length, 2);
+});
+
+test("the last report of each kind of process is kept, so that one which is missing for days stays so", async ({
+  sql,
+}) => {
+  const now = Date.now();
+  for (const [role, hoursAgo] of [
+    ["worker", 50],
+    ["worker", 40],
+    ["web", 30],
+    ["web", 0],
+  ] as const) {
+    await sql`insert into service_process (id, role, version, host, pid, started_at, seen_at, report)
+      values (${randomUUID()}, ${role}, '1', 'host', 1, 0, ${now - hoursAgo * 3_600_000}, '{}')`;
+  }
+  await forgetReports(sql, now - 25 * 3_600_000);
+  const known = await readProcesses(sql, 0);
+  assert.deepEqual(
+    known.map(({ role, seenAt }) => [role, (now - seenAt) / 3_600_000]),
+    [
+      ["web", 0],
+      ["worker", 40],
+    ],
+  );
+  const { ok, message } = verdictCheck("processes", judgeReports(known, now).processes);
+  assert.deepEqual([ok, message], [false, "no worker has reported for a minute"]);
 });
 
 test("the charts have a point for each minute, with nothing made up where nothing was measured", async ({

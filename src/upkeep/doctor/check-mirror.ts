@@ -1,4 +1,5 @@
-import type { Settings } from "../../config.ts";
+import { COLLECTION_SETTINGS, type Settings } from "../../config.ts";
+import { TREASURY } from "../../ledger/entity-id.ts";
 import { MirrorError } from "../../ledger/mirror/error.ts";
 import { MirrorClient, type MirrorNode } from "../../ledger/mirror/node.ts";
 import { msOf } from "../../ledger/transaction-id.ts";
@@ -22,6 +23,9 @@ type Route = readonly [
 export async function checkMirror(settings: Settings, now: number): Promise<Finding> {
   const { MIRROR_NODE_URL: urls } = settings;
   if (urls === undefined) return unset("MIRROR_NODE_URL");
+  // No process starts without these: which NFTs it asks for, and what they are called.
+  const missing = COLLECTION_SETTINGS.find((name) => settings[name] === undefined);
+  if (missing !== undefined) return unset(missing);
   const faults = await Promise.all(urls.map((url) => faultOf(url, settings, now)));
   const faulty = faults.flatMap((fault, index) =>
     fault === undefined ? [] : [`${originOf(urls[index] ?? "")} ${fault}`],
@@ -66,12 +70,14 @@ async function failureOf([route, id, ask]: Route): Promise<string | undefined> {
 /** Every route, with the first id of each kind. */
 function routesOf(mirror: MirrorNode, settings: Settings): readonly Route[] {
   const { HEDERA_OPERATOR_ID: payer, EVENT_VOTES_TOPIC_ID: topic } = settings;
+  // A web process has no payer, and reads accounts more than any other.
+  const account = payer ?? TREASURY;
   const { COLLECTION_A_ID: a, COLLECTION_B_ID: b } = settings;
   const tokens = [a, b].filter((id) => id !== undefined);
   return [
-    ["/accounts/{id}", payer, (id) => mirror.account(id, LIMITS)],
-    ["/contracts/{id}", payer, (id) => mirror.isContract(id, LIMITS)],
-    ["/accounts/{id}/nfts", payer, (id) => mirror.nftsOf(id, tokens, LIMITS)],
+    ["/accounts/{id}", account, (id) => mirror.account(id, LIMITS)],
+    ["/contracts/{id}", account, (id) => mirror.isContract(id, LIMITS)],
+    ["/accounts/{id}/nfts", account, (id) => mirror.nftsOf(id, tokens, LIMITS)],
     ["/transactions/{id}", payer, (id) => mirror.transactions(`${id}@${NO_TRANSACTION}`, LIMITS)],
     ["/transactions", payer, (id) => firstOf(mirror.messageMemos(id, SPAN, LIMITS))],
     ["/topics/{id}/messages", topic, (id) => mirror.topicMessages(id, { limit: 1 }, LIMITS)],

@@ -4,7 +4,9 @@
  */
 import * as assert from "node:assert/strict";
 import { suite } from "uvu";
+import { readProcesses } from "../../../src/store/service-report.ts";
 import type { MirrorFault } from "../../support/mirror-faults.ts";
+import { until } from "../../support/processes.ts";
 import {
   cast,
   newWallet,
@@ -94,6 +96,17 @@ test("other wallets' refusals and reads go on while a wallet's reading hangs (A1
   const other = await signIn(service, await newWallet(service));
   assert.equal((await send(service, "GET /voting/allowance", { token: other })).status, 200);
   assert.equal((await hanging).status, 503);
+});
+
+test("a mirror node that answers all but NFTs is away for the verdict, for it takes no star", async ({
+  service,
+}) => {
+  const awaySince = async () =>
+    (await readProcesses(service.sql, 0))[0]?.report.mirrorAwaySince ?? null;
+  service.hedera.mirror.faults.inject({ kind: "fail", status: 500, path: /\/nfts/ });
+  await until("the web process reports it", async () => (await awaySince()) !== null);
+  service.hedera.mirror.faults.heal();
+  await until("it is over", async () => (await awaySince()) === null);
 });
 
 test.run();
