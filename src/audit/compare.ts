@@ -85,11 +85,13 @@ function namesOf(state: AuditState, item: string): readonly string[] {
 
 const HIDDEN = "messages may name it by a ledger id that only an export explains";
 
-/** Without an export it is unknown which project a message's ledger id means. */
-function hasHiddenNames(state: AuditState, where: string): boolean {
-  if (!where.includes(" of project/") || state.checked.exports > 0) return false;
-  const names = [...state.counters.hours.keys(), ...state.counters.recent.map((star) => star.item)];
-  return names.some((name) => name.startsWith("project/") && isEntityId(name.slice(8)));
+/** Where no export that was read says which project a message's ledger id means, it is unknown. */
+function hasHiddenNames({ counters, aliases }: AuditState, where: string): boolean {
+  if (!where.includes(" of project/")) return false;
+  const names = [...counters.hours.keys(), ...counters.recent.map((star) => star.item)];
+  return names.some(
+    (name) => name.startsWith("project/") && isEntityId(name.slice(8)) && !aliases.has(name),
+  );
 }
 
 /** @param unprovable gets those of events whose total is in doubt */

@@ -264,4 +264,15 @@ test("one day alone", async () => {
   assert.equal(checked.messages, world.stars.length);
 });
 
+test("a project that only an export of another day names by its ledger id is unproved", async () => {
+  const world = makeWorld({ seed: 2, days: 6, starsPerDay: 12 });
+  const isWallet = ({ target }: ExportStar) => target.id === "wallet";
+  const starred = new Set(world.stars.filter(isWallet).map(({ at }) => at.slice(0, 10)));
+  const day = world.stars.map(({ at }) => at.slice(0, 10)).find((each) => !starred.has(each));
+  assert.ok(starred.size > 0 && day !== undefined);
+  const { mismatches, unprovable } = await auditWorld(world, { day });
+  assert.deepEqual(mismatches, []);
+  assert.ok(unprovable.some((line) => line.startsWith("votes7d of project/wallet")));
+});
+
 test.run();
