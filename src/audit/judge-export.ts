@@ -41,6 +41,12 @@ export async function judgeExportDay(
   let excluded: ReadonlySet<string> = new Set();
   let isWhole = true;
   const before = state.exportChain;
+  const isExcluded = ({ wallet, held }: ExportStar): boolean => {
+    const isListed = excluded.has(wallet);
+    // Changed on this day, the setting was the one or the other when the wallet starred.
+    const isChanged = isListed !== before?.excluded.includes(wallet) && judge.excluded.has(wallet);
+    return isChanged ? held.collectionA.length + held.collectionB.length === 0 : isListed;
+  };
   const chain = await readExport(
     exports.source,
     { day, before: before ?? undefined },
@@ -68,7 +74,7 @@ export async function judgeExportDay(
             { wallet: star.wallet, at: Date.parse(star.at), held: { A, B } },
             {
               ownerships: judge.ownerships,
-              isExcluded: excluded.has(star.wallet),
+              isExcluded: isExcluded(star),
               place: placeOf(star),
             },
           );
@@ -78,8 +84,7 @@ export async function judgeExportDay(
       },
       release(release) {
         const ownerships = isBeforeNfts(release.releasedAt) ? judge.ownerships : null;
-        const isExcluded = excluded.has(release.wallet);
-        add(judgeRelease(release, { day, ownerships, isExcluded }));
+        add(judgeRelease(release, { day, ownerships, isExcluded: excluded.has(release.wallet) }));
         if (!hasHistory(judge, state)) return;
         addRelease(pendingOf(state, release.mint), release, day);
       },
@@ -251,7 +256,11 @@ function accountFor(
 ): readonly Mismatch[] {
   const { target } = star;
   if (star.scope === "forever-mint") {
-    if (!hasHistory(judge, state)) return [];
+    if (!hasHistory(judge, state)) {
+      const doubt = "weights on forever mints: they follow from the exports of all days before";
+      addLine(state.findings.unprovable, doubt);
+      return [];
+    }
     pendingOf(state, target.id).push({ order: star.mintOrder ?? star.seq, day, star });
     return [];
   }

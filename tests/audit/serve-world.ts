@@ -269,7 +269,7 @@ export function writeExports(world: World, folder: string, now = Date.now()): vo
         network: "local",
         topics: { event: world.topics.event.id, asset: world.topics.asset.id },
         collections: { a: { id: A, key: KEYS.a }, b: { id: B, key: KEYS.b } },
-        excludedWallets: [...world.excluded],
+        excludedWallets: [...(world.excludedOn?.get(day) ?? world.excluded)],
         xpPerStar: 1,
         previous: isFinal ? previous : null,
       },
