@@ -14,7 +14,6 @@ import {
   openMirror,
   refuseRepeated,
   split,
-  urlOf,
   type Wanted,
   wantedOf,
 } from "./audit-flags.ts";
@@ -28,7 +27,7 @@ export const subcommand = command({
   args: ARGS,
   async work(args) {
     const wanted = wantedOf(args);
-    const exports = await openExports(args);
+    const exports = await openExports(args, wanted);
     const { isAhead: _, ...conclusion } = await audit(args, wanted, exports);
     if (!conclusion.ok) process.exitCode = 1;
     const notes =
@@ -110,11 +109,9 @@ interface Exports {
 }
 
 /** Exports that were asked for must be there; those of the API's server are used where they are. */
-async function openExports(given: Given): Promise<Exports | null> {
-  const implied =
-    given.api === undefined ? undefined : `${new URL(urlOf(given.api)).origin}/exports`;
-  const place = given.export ?? implied;
-  if (place === undefined) return null;
+async function openExports(given: Given, { api }: Wanted): Promise<Exports | null> {
+  const place = given.export ?? (api && `${api.url}/exports`);
+  if (place === null) return null;
   const source = openExportSource(place);
   try {
     const days = await source.days();

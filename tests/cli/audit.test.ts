@@ -93,6 +93,15 @@ test("a wallet that was excluded on an earlier day alone may show no NFTs in its
   assert.deepEqual(found, []);
 });
 
+test("the exports of an API are beside it, also below a path", async () => {
+  for (const end of ["", "/v1/"]) {
+    await run("--mirror", served.url, ...FLAGS, "--api", `${served.url}/star${end}`, "--key", "k");
+    const below = served.asked.filter((path) => path.startsWith("/star/"));
+    served.asked.splice(0);
+    assert.deepEqual(below, ["/star/exports", "/star/v1/tokens/top?limit=100"]);
+  }
+});
+
 test("the first mismatch is printed in full, and the status is 1", async () => {
   const [message] = world.topics.asset.messages;
   assert.ok(message !== undefined);
