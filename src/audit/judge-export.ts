@@ -1,6 +1,7 @@
 import { type Day, endOfDay, startOfDay } from "../../actors/day.ts";
 import type { ExportHeader, ExportStar } from "../journal/export-format.ts";
 import { GENESIS } from "../journal/export-format.ts";
+import { isEntityId } from "../ledger/entity-id.ts";
 import { msOf } from "../ledger/transaction-id.ts";
 import { parseStarMessage } from "../publishing/parse-message.ts";
 import type { AuditState } from "./audit-state.ts";
@@ -80,7 +81,7 @@ export async function judgeExportDay(
           );
           addVerdict(state.findings, held);
         }
-        add(accountFor(judge, state, { star: asRead(star, book), day }));
+        add(accountFor(judge, state, { star: asRead(star, book), book }));
       },
       release(release) {
         const ownerships = isBeforeNfts(release.releasedAt) ? judge.ownerships : null;
@@ -252,9 +253,10 @@ async function leftOver(
 function accountFor(
   judge: Judge,
   state: AuditState,
-  { star, day }: { star: ExportStar; day: Day },
+  { star, book }: { star: ExportStar; book: DayBook },
 ): readonly Mismatch[] {
   const { target } = star;
+  const { day } = book;
   if (star.scope === "forever-mint") {
     if (!hasHistory(judge, state)) {
       const doubt = "weights on forever mints: they follow from the exports of all days before";
@@ -266,13 +268,20 @@ function accountFor(
   }
   if (star.scope === "none") {
     const named = /"target_id":"(?<id>[^"]*)"/.exec(star.message)?.groups?.id ?? target.id;
-    if (target.type !== "project" || named === target.id) return [];
+    if (target.type !== "project" || !isEntityId(named)) return [];
     // A ledger id stays that of the project whose stars bear it.
     const found = `project/${target.id}`;
     const expected = state.aliases.get(`project/${named}`) ?? found;
     state.aliases.set(`project/${named}`, expected);
-    if (expected === found) return [];
-    return [{ ...placeOf(star), kind: "export", where: day, expected, found }];
+    if (expected !== found) {
+      return [{ ...placeOf(star), kind: "export", where: day, expected, found }];
+    }
+    // Under one name the messages have shown it.
+    const own = book.wallets.get(star.wallet)?.items ?? [];
+    const names = own.filter((item) => (state.aliases.get(item) ?? item) === found);
+    if (new Set(names).size < 2) return [];
+    const once = { expected: `one star for ${found}`, found: names.join(", ") };
+    return [{ ...placeOf(star), kind: "once-per-day", where: day, ...once }];
   }
   return countExportedStar(state, star, judge.reading);
 }
