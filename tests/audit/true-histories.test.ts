@@ -254,6 +254,29 @@ test("a mint's day may hold more stars than a call takes arguments", () => {
   assert.equal(lastOrderOf(happenings, day), 199_999);
 });
 
+test("stars on a topic that no header names leave counters unproved, and refute none", async () => {
+  const world = makeWorld({ seed: 9, days: 3, starsPerDay: 40 });
+  const { asset } = world.topics;
+  const first = new Set(
+    world.stars.flatMap(({ id, at }) => (at.startsWith(world.firstDay) ? [id] : [])),
+  );
+  asset.messages = asset.messages.filter(({ starId }) => !first.has(starId));
+  asset.messages.forEach((each, index) => {
+    each.sequence = index + 1;
+  });
+  rechain(asset);
+  tell(world, asset);
+  for (const [index, star] of world.stars.entries()) {
+    if (!first.has(star.id) || star.topic !== "asset") continue;
+    world.stars[index] = { ...star, publication: { ...star.publication, topicId: "0.0.8009" } };
+  }
+  const { mismatches, unprovable } = await auditWorld(world);
+  assert.deepEqual(mismatches, []);
+  assert.ok(unprovable.includes("messages on 0.0.8009: that topic is not audited"));
+  assert.ok(unprovable.some((line) => line.startsWith("votes30d of token/")));
+  assert.ok(unprovable.some((line) => line.startsWith("leaderboard of wallets ")));
+});
+
 test("a wallet that is excluded from noon on: its stars of that morning stand as they were cast", async () => {
   const world = makeWorld({ seed: 9, days: 4, starsPerDay: 40 });
   const holds = ({ held }: ExportStar) => held.collectionA.length > 0;
