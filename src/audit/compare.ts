@@ -28,9 +28,9 @@ export function compareRankings(state: AuditState, rankings: Rankings, reading: 
     ),
     ...eventCounters(state, rankings, unprovable),
   ].filter((counter) => {
-    const isHidden = !isWithin(counter) && hasHiddenNames(state, counter.where);
-    if (isHidden) unprovable.push(`${counter.where}: ${HIDDEN}`);
-    return !isHidden;
+    const doubt = isWithin(counter) ? undefined : doubtOf(state, counter.where);
+    if (doubt !== undefined) unprovable.push(`${counter.where}: ${doubt}`);
+    return doubt === undefined;
   });
   const order = [
     ...orderOf("tokens", rankings.tokens),
@@ -83,13 +83,23 @@ function namesOf(state: AuditState, item: string): readonly string[] {
   return [...state.aliases].filter(([, id]) => id === item).map(([name]) => name);
 }
 
+const UNREAD = "messages of its stars stand on topics that are not audited";
 const HIDDEN = "messages may name it by a ledger id that only an export explains";
 
-/** Without an export it is unknown which project a message's ledger id means. */
-function hasHiddenNames(state: AuditState, where: string): boolean {
-  if (!where.includes(" of project/") || state.checked.exports > 0) return false;
-  const names = [...state.counters.hours.keys(), ...state.counters.recent.map((star) => star.item)];
-  return names.some((name) => name.startsWith("project/") && isEntityId(name.slice(8)));
+/** Why an item's counter cannot be judged: what it is called, or where its messages stand, is not known. */
+function doubtOf({ counters, aliases, unread }: AuditState, where: string): string | undefined {
+  if (isUnread(unread, where)) return UNREAD;
+  if (!where.includes(" of project/")) return undefined;
+  const names = [...counters.hours.keys(), ...counters.recent.map((star) => star.item)];
+  const isHidden = names.some(
+    (name) => name.startsWith("project/") && isEntityId(name.slice(8)) && !aliases.has(name),
+  );
+  return isHidden ? HIDDEN : undefined;
+}
+
+/** Whether stars of a counter's item, or wallet, were not read. @param where as mismatches say it */
+export function isUnread(unread: AuditState["unread"], where: string): boolean {
+  return unread.has(where.slice(where.lastIndexOf(" ") + 1));
 }
 
 /** @param unprovable gets those of events whose total is in doubt */

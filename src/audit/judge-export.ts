@@ -1,5 +1,6 @@
 import { type Day, endOfDay, startOfDay } from "../../actors/day.ts";
 import { type ExportHeader, type ExportStar, GENESIS } from "../journal/export-format.ts";
+import { isEntityId } from "../ledger/entity-id.ts";
 import type { AuditState } from "./audit-state.ts";
 import type { DayBook } from "./day-book.ts";
 import { closeEventDay } from "./event-accounts.ts";
@@ -38,6 +39,12 @@ export async function judgeExportDay(
   let excluded: ReadonlySet<string> = new Set();
   let isWhole = true;
   const before = state.exportChain;
+  const isExcluded = ({ wallet, held }: ExportStar): boolean => {
+    const isListed = excluded.has(wallet);
+    // Changed on this day, the setting was the one or the other when the wallet starred.
+    const isChanged = isListed !== before?.excluded.includes(wallet) && judge.excluded.has(wallet);
+    return isChanged ? held.collectionA.length + held.collectionB.length === 0 : isListed;
+  };
   const chain = await readExport(
     exports.source,
     { day, before: before ?? undefined },
@@ -65,18 +72,17 @@ export async function judgeExportDay(
             { wallet: star.wallet, at: Date.parse(star.at), held: { A, B } },
             {
               ownerships: judge.ownerships,
-              isExcluded: excluded.has(star.wallet),
+              isExcluded: isExcluded(star),
               place: placeOf(star),
             },
           );
           addVerdict(state.findings, held);
         }
-        add(accountFor(judge, state, { star: asRead(star, book), day }));
+        add(accountFor(judge, state, { star: asRead(star, book), book }));
       },
       release(release) {
         const ownerships = isBeforeNfts(release.releasedAt) ? judge.ownerships : null;
-        const isExcluded = excluded.has(release.wallet);
-        add(judgeRelease(release, { day, ownerships, isExcluded }));
+        add(judgeRelease(release, { day, ownerships, isExcluded: excluded.has(release.wallet) }));
         if (!hasHistory(judge, state)) return;
         addRelease(pendingOf(state, release.mint), release, day);
       },
@@ -145,23 +151,35 @@ function wordsOf(ids: Judge["collections"], keys: Judge["keys"]): string {
 function accountFor(
   judge: Judge,
   state: AuditState,
-  { star, day }: { star: ExportStar; day: Day },
+  { star, book }: { star: ExportStar; book: DayBook },
 ): readonly Mismatch[] {
   const { target } = star;
+  const { day } = book;
   if (star.scope === "forever-mint") {
-    if (!hasHistory(judge, state)) return [];
+    if (!hasHistory(judge, state)) {
+      const doubt = "weights on forever mints: they follow from the exports of all days before";
+      addLine(state.findings.unprovable, doubt);
+      return [];
+    }
     pendingOf(state, target.id).push({ order: star.mintOrder ?? star.seq, day, star });
     return [];
   }
   if (star.scope === "none") {
     const named = /"target_id":"(?<id>[^"]*)"/.exec(star.message)?.groups?.id ?? target.id;
-    if (target.type !== "project" || named === target.id) return [];
+    if (target.type !== "project" || !isEntityId(named)) return [];
     // A ledger id stays that of the project whose stars bear it.
     const found = `project/${target.id}`;
     const expected = state.aliases.get(`project/${named}`) ?? found;
     state.aliases.set(`project/${named}`, expected);
-    if (expected === found) return [];
-    return [{ ...placeOf(star), kind: "export", where: day, expected, found }];
+    if (expected !== found) {
+      return [{ ...placeOf(star), kind: "export", where: day, expected, found }];
+    }
+    // Under one name the messages have shown it.
+    const own = book.wallets.get(star.wallet)?.items ?? [];
+    const names = own.filter((item) => (state.aliases.get(item) ?? item) === found);
+    if (new Set(names).size < 2) return [];
+    const once = { expected: `one star for ${found}`, found: names.join(", ") };
+    return [{ ...placeOf(star), kind: "once-per-day", where: day, ...once }];
   }
   return countExportedStar(state, star, judge.reading);
 }

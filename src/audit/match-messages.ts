@@ -36,6 +36,7 @@ export async function matchMessage(
     const doubt = `messages on ${topicId}: that topic is not audited`;
     addLine(state.findings.unprovable, doubt);
     if (star.scope !== "none") totalOf(state.accounts, star.target.id).doubt ??= doubt;
+    state.unread.add(`${star.target.type}/${star.target.id}`).add(star.wallet);
     return [];
   }
   const isNew = msOf(consensusTimestamp ?? "") > judge.reading.from - LAG_MS;

@@ -28,6 +28,8 @@ export interface ExportChain {
   readonly hash: string | null;
   /** Stars of the day came back after a loss: the next day may follow the chain of before. */
   readonly isRecovered: boolean;
+  /** Wallets excluded by its header. */
+  readonly excluded: readonly string[];
 }
 
 /**
@@ -47,7 +49,7 @@ export async function readExport(
   const counts = new FooterCounts();
   let [lines, seq] = [0, 0];
   const hash = createHash("sha256");
-  const unread = { day, hash: null, isRecovered: false };
+  const unread = { day, hash: null, isRecovered: false, excluded: [] };
   let header: ExportHeader | undefined;
   let footer: ExportFooter | undefined;
   try {
@@ -97,7 +99,8 @@ export async function readExport(
   ]) {
     broken(expected, found);
   }
-  return { day, hash: footer.chain, isRecovered: header.recovered === true };
+  const { excludedWallets: excluded, recovered } = header;
+  return { day, hash: footer.chain, isRecovered: recovered === true, excluded };
 }
 
 type Difference = readonly [expected: string | number, found: string | number];

@@ -55,14 +55,13 @@ const SECOND_MS = 1_000;
 /**
  * Reads every ranking, all pages.
  *
- * @param url base URL, with or without `/v1`
+ * @param url base URL, without `/v1`
  * @throws Error in one line when the API does not answer as its contract says
  */
 export async function readRankings(url: string, key: string): Promise<Rankings> {
-  const base = `${url.replace(/\/+$/, "").replace(/\/v1$/, "")}/v1`;
   const dates: number[] = [];
   const get = async <T>(path: string, schema: z.ZodType<T>): Promise<T> => {
-    const { body, at } = await ask(base + path, key);
+    const { body, at } = await ask(`${url}/v1${path}`, key);
     dates.push(at);
     const parsed = schema.safeParse(body);
     if (parsed.success) return parsed.data;

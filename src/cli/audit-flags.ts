@@ -84,7 +84,8 @@ function apiOf(given: Given): AuditOptions["api"] {
   if (given.api === undefined && given.key === undefined) return null;
   if (given.api === undefined) throw new Error("--key needs --api");
   if (given.key === undefined) throw new Error("--api needs --key");
-  return { url: urlOf(given.api), key: given.key };
+  const url = urlOf(given.api).replace(/\/+$/, "").replace(/\/v1$/, "");
+  return { url, key: given.key };
 }
 
 function dayOfFlag(day: string | undefined): string | null {

@@ -14,7 +14,6 @@ import {
   openMirror,
   refuseRepeated,
   split,
-  urlOf,
   type Wanted,
   wantedOf,
 } from "./audit-flags.ts";
@@ -28,7 +27,7 @@ export const subcommand = command({
   args: ARGS,
   async work(args) {
     const wanted = wantedOf(args);
-    const exports = await openExports(args);
+    const exports = await openExports(args, wanted);
     const { isAhead: _, ...conclusion } = await audit(args, wanted, exports);
     if (!conclusion.ok) process.exitCode = 1;
     const notes =
@@ -51,9 +50,9 @@ async function audit(given: Given, wanted: Wanted, exports: Exports | null): Pro
   const known = {
     MIRROR_NODE_URL: given.mirror ?? own.MIRROR_NODE_URL,
     EVENT_VOTES_TOPIC_ID:
-      given["event-topic"] ?? own.EVENT_VOTES_TOPIC_ID ?? topicsIn(headers, "event"),
+      given["event-topic"] ?? topicsOf(own.EVENT_VOTES_TOPIC_ID, headers, "event"),
     ASSET_VOTES_TOPIC_ID:
-      given["asset-topic"] ?? own.ASSET_VOTES_TOPIC_ID ?? topicsIn(headers, "asset"),
+      given["asset-topic"] ?? topicsOf(own.ASSET_VOTES_TOPIC_ID, headers, "asset"),
     COLLECTION_A_ID: given["collection-a"] ?? own.COLLECTION_A_ID ?? header?.collections.a.id,
     COLLECTION_B_ID: given["collection-b"] ?? own.COLLECTION_B_ID ?? header?.collections.b.id,
   };
@@ -110,11 +109,9 @@ interface Exports {
 }
 
 /** Exports that were asked for must be there; those of the API's server are used where they are. */
-async function openExports(given: Given): Promise<Exports | null> {
-  const implied =
-    given.api === undefined ? undefined : `${new URL(urlOf(given.api)).origin}/exports`;
-  const place = given.export ?? implied;
-  if (place === undefined) return null;
+async function openExports(given: Given, { api }: Wanted): Promise<Exports | null> {
+  const place = given.export ?? (api && `${api.url}/exports`);
+  if (place === null) return null;
   const source = openExportSource(place);
   try {
     const days = await source.days();
@@ -138,9 +135,14 @@ async function openExports(given: Given): Promise<Exports | null> {
   }
 }
 
-/** Every topic that the days' stars were published to, the oldest first, comma-separated. */
-function topicsIn(headers: readonly ExportHeader[], of: "event" | "asset"): string | undefined {
-  return [...new Set(headers.flatMap(({ topics }) => topics[of] ?? []))].join(",") || undefined;
+/** Every topic that the days' stars were published to, the oldest first, and our own; comma-separated. */
+function topicsOf(
+  own: string | undefined,
+  headers: readonly ExportHeader[],
+  kind: "event" | "asset",
+): string | undefined {
+  const told = headers.flatMap(({ topics }) => topics[kind] ?? []);
+  return [...new Set([...told, ...(own === undefined ? [] : [own])])].join(",") || undefined;
 }
 
 async function keysOf(

@@ -184,6 +184,22 @@ test("a mismatch that was found stays found", async () => {
   assert.equal(second.mismatchCount, first.mismatchCount);
 });
 
+test("an audit goes on where another wallet was excluded since", async () => {
+  const world = truth();
+  const given = { stateFile: join(folder, "excluded"), withApi: false };
+  await auditWorld(earlier(world, 0.5), given);
+  const days = [...new Set(world.stars.map(({ at }) => at.slice(0, 10)))];
+  const { ok, mismatches } = await auditWorld(
+    {
+      ...world,
+      excluded: [...world.excluded, "0.0.4711"],
+      excludedOn: new Map(days.slice(0, -1).map((day) => [day, world.excluded])),
+    },
+    given,
+  );
+  assert.equal(ok, true, JSON.stringify(mismatches[0]));
+});
+
 test("a checkpoint that is damaged, of another audit or no checkpoint is refused in one line", async () => {
   const world = truth();
   const stateFile = join(folder, "damaged");

@@ -269,7 +269,7 @@ export function writeExports(world: World, folder: string, now = Date.now()): vo
         network: "local",
         topics: { event: world.topics.event.id, asset: world.topics.asset.id },
         collections: { a: { id: A, key: KEYS.a }, b: { id: B, key: KEYS.b } },
-        excludedWallets: [...world.excluded],
+        excludedWallets: [...(world.excludedOn?.get(day) ?? world.excluded)],
         xpPerStar: 1,
         previous: isFinal ? previous : null,
       },
@@ -288,7 +288,7 @@ export function writeExports(world: World, folder: string, now = Date.now()): vo
       weight: stars.reduce((sum, { weight }) => sum + weight, 0),
       releases: releases.length,
       unpublished: stars.filter(({ publication }) => publication.state !== "published").length,
-      sequences: sequencesOf(world, stars),
+      sequences: sequencesOf(stars),
       sha256,
       chain,
     });
@@ -298,9 +298,9 @@ export function writeExports(world: World, folder: string, now = Date.now()): vo
 }
 
 /** Where the day's stars stand on the topics. The ids of a world's topics are of one length. */
-function sequencesOf({ topics }: World, stars: World["stars"]) {
-  const ids = [topics.event.id, topics.asset.id].sort();
-  return ids.flatMap((topicId) => {
+function sequencesOf(stars: World["stars"]) {
+  const ids = new Set(stars.flatMap(({ publication }) => publication.topicId ?? []));
+  return [...ids].sort().flatMap((topicId) => {
     const places = stars
       .filter(({ publication: { state, topicId: on } }) => state === "published" && on === topicId)
       .map(({ publication }) => publication.sequenceNumber ?? 0);

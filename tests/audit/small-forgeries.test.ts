@@ -19,7 +19,7 @@ import type { ExportRelease, ExportStar } from "../../src/journal/export-format.
 import { silentLogger } from "../../src/log.ts";
 import { auditWorld } from "./audit-world.ts";
 import { serveWorld } from "./serve-world.ts";
-import { KEYS, makeWorld, rechain, type World } from "./world.ts";
+import { KEYS, makeWorld, rechain, tell, type World } from "./world.ts";
 
 const truth = () => makeWorld({ seed: 7, days: 5, starsPerDay: 60 });
 
@@ -272,6 +272,31 @@ test("a project's ledger id that an export gives to another project from some st
     mismatches.map(({ kind, starId, expected, found }) => [kind, starId, expected, found]),
     [["export", last?.id, "project/wallet", "project/bridge"]],
   );
+});
+
+test("a second star of a day for a project, under its other name", async () => {
+  const world = truth();
+  const { asset } = world.topics;
+  const isAgain = (one: ExportStar) =>
+    one.scope === "none" &&
+    one.target.id !== "wallet" &&
+    world.stars.some(
+      ({ wallet, at, target }) =>
+        wallet === one.wallet && at.slice(0, 10) === one.at.slice(0, 10) && target.id === "wallet",
+    );
+  edit(world, isAgain, (star) => {
+    const text = star.message
+      .replace(/"target_id":"[^"]+"/, '"target_id":"wallet"')
+      .replace(/"target_type":"\w+"/, '"target_type":"project"');
+    const message = asset.messages.find(({ starId }) => starId === star.id);
+    assert.ok(message !== undefined);
+    message.text = text;
+    return { ...star, message: text, target: { ...star.target, type: "project", id: "wallet" } };
+  });
+  rechain(asset);
+  tell(world, asset);
+  const { byKind } = await auditWorld(world);
+  assert.deepEqual(byKind, { "once-per-day": 1 });
 });
 
 test("a second star of a day for an event, as if it were a forever mint", async () => {

@@ -59,8 +59,12 @@ test("every export's header names topics, the newest not alone", async () => {
   const exports = join(folder, "topics");
   writeExports(world, exports);
   firstHeader(exports, (header) => header.replace("0.0.8001", "0.0.8009"));
-  const result = await run("--mirror", served.url, "--export", exports);
-  assert.equal(result.stderr, "the mirror node knows no topic 0.0.8009\n");
+  const args = ["audit", "--mirror", served.url, "--export", exports];
+  // Where the service's own settings name today's topic, that of before is audited too.
+  for (const settings of [{}, { EVENT_VOTES_TOPIC_ID: "0.0.8001" }]) {
+    const result = await starboard(args, settings, folder);
+    assert.equal(result.stderr, "the mirror node knows no topic 0.0.8009\n");
+  }
 });
 
 test("a wallet that was excluded on an earlier day alone may show no NFTs in its messages of that day", async () => {
@@ -91,6 +95,15 @@ test("a wallet that was excluded on an earlier day alone may show no NFTs in its
   const found = await ofMessages();
   await served.close();
   assert.deepEqual(found, []);
+});
+
+test("the exports of an API are beside it, also below a path", async () => {
+  for (const end of ["", "/v1/"]) {
+    await run("--mirror", served.url, ...FLAGS, "--api", `${served.url}/star${end}`, "--key", "k");
+    const below = served.asked.filter((path) => path.startsWith("/star/"));
+    served.asked.splice(0);
+    assert.deepEqual(below, ["/star/exports", "/star/v1/tokens/top?limit=100"]);
+  }
 });
 
 test("the first mismatch is printed in full, and the status is 1", async () => {

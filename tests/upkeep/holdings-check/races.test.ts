@@ -71,6 +71,29 @@ test("decided before a release and stored after it, a star is decided again: its
   assert.equal(await stage.total(), before);
 });
 
+test("a database clock that is set back dates no release before its evidence", async ({
+  stage,
+}) => {
+  const { voter, check } = await soldUnderCheck(stage, [2, 0]);
+  const owner = openPostgres(stage.url, { connections: 1 });
+  const clock = (backMs: number) =>
+    owner.unsafe(`
+      create or replace function now_ms() returns bigint language sql volatile as $$
+        select floor(extract(epoch from clock_timestamp()) * 1000)::bigint - ${backMs} $$`);
+  await clock(10_000);
+  check.open();
+  await check.report;
+  await clock(0);
+  await owner.end();
+  const releases = await stage.sql<{ isAfter: boolean }[]>`
+    select released_at >= read_at as "isAfter" from claim_release
+    where wallet = ${Number(voter.id.slice(4))}`;
+  assert.deepEqual(
+    releases.map(({ isAfter }) => isAfter),
+    [true, true],
+  );
+});
+
 test("the same with the carrier of the +5", async ({ stage }) => {
   const { ledger, voter, before, check } = await soldUnderCheck(stage, [0, 1]);
   const [bought = 0] = await ledger.mint(stage.collections.B, { count: 1, to: voter.id });
