@@ -88,7 +88,6 @@ function endOfOptions(words: readonly string[]): number {
 
 function checkOptions(words: readonly string[], args: ArgsDef): void {
   const end = endOfOptions(words);
-  const given = new Set<string>();
   for (let index = 0; index < end; index += 1) {
     const word = words[index] ?? "";
     if (!/^-./.test(word)) continue;
@@ -105,12 +104,8 @@ function checkOptions(words: readonly string[], args: ArgsDef): void {
     }
     const isBoolean = option.type === "boolean";
     if (isBoolean && value !== undefined) throw new Error(`--${name} takes no value`);
-    if (isBoolean) continue;
-    // Of two values the parser drops one.
-    if (given.has(name)) throw new Error(`--${name} is there twice`);
-    given.add(name);
     // The next word is its value, however that begins.
-    if (value === undefined) index += 1;
+    if (!isBoolean && value === undefined) index += 1;
   }
 }
 

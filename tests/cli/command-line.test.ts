@@ -60,16 +60,6 @@ test("an option with one dash is refused, and so is a value where an option take
   assert.equal(await recover("--no-mirror"), "there is no option --no-mirror");
 });
 
-test("an option with two values is refused: one of them would count for nothing", async () => {
-  const twice = ["--mirror", "http://127.0.0.1:1", "--mirror=http://127.0.0.1:2"];
-  assert.equal(await refusal("audit", ...twice), "--mirror is there twice");
-  // A value that looks like an option is none, and a flag says the same twice.
-  assert.doesNotMatch(
-    await refusal("keys", "issue", "--name", "--name", "--json", "--json"),
-    /twice/,
-  );
-});
-
 test("a word too many is named by the processes too, before they look at anything", async () => {
   for (const name of ["serve", "work", "dev"]) {
     const { status, stderr } = await starboard([name, "x", "y"], { PORT: "banana" });
