@@ -59,6 +59,8 @@ interface Undone {
   /** `unproved`: a refusal that rested on memory or on a snapshot; `midnight`: another day's star. */
   readonly reason: ReturnReason | "unproved" | "midnight";
   readonly facts: Facts;
+  /** Why the decision before it was not stored either. */
+  readonly before?: Undone["reason"] | undefined;
 }
 
 /** Near midnight the clocks of two processes may disagree for some milliseconds. */
@@ -173,7 +175,8 @@ async function attemptTurn(
   }
   if (outcome.reason === "day") await clock.measure().catch(() => undefined);
   // The pass that the journal looked for is that of the star's own instant.
-  return { reason: outcome.reason, facts: { ...facts, now: proposal.star.at } };
+  const then: Facts = { ...facts, now: proposal.star.at };
+  return { reason: outcome.reason, facts: then, before: undone?.reason };
 }
 
 /** A worker goes on with the trace of the request, so its context is written with the star. */
@@ -215,11 +218,13 @@ const COMPARED: ReadonlySet<Undone["reason"]> = new Set(["slot", "pass", "releas
  */
 function refuseContradiction(
   deps: TurnDeps,
-  { reason, facts: then }: Undone,
+  { reason, facts: then, before }: Undone,
   now: Facts,
   seasonThen: string | null | undefined,
 ): void {
   if (!COMPARED.has(reason)) return;
+  // A pass that came into force with its season, and was taken back since, leaves nothing to read.
+  if (reason === "pass" && before !== "pass") return;
   if (!isDeepStrictEqual(restedOn(then), { ...restedOn(now), seasonId: seasonThen })) return;
   const { wallet, day } = now.state.context;
   deps.host.drop({ wallet, day });

@@ -264,6 +264,34 @@ test("a pass granted while a star waits, for a season that ends meanwhile, is no
   assert.deepEqual(a.contradictions, []);
 });
 
+test("a pass that begins with its season and is taken back while its star is decided again is no contradiction", async ({
+  a,
+}) => {
+  const season = "00000000-0000-7000-8000-00000000000b";
+  const starts = Date.now();
+  await a.sql`insert into season (id, name, starts_at, ends_at)
+    values (${season}, 'Eleven', ${starts}, 4102444800000)`;
+  await a.sql`insert into premium_pass values (537, ${season}, 0)`;
+  a.clock.now = () => starts - 10;
+  await stopClock(a.sql, starts - 10);
+  a.beforeTurn = async () => {
+    a.clock.now = () => starts + 10;
+    await stopClock(a.sql, starts + 10);
+  };
+  const { commit } = a.parts.casting;
+  const returned: string[] = [];
+  Object.assign(a.parts.casting, {
+    commit: async (...given: Parameters<typeof commit>) => {
+      const outcome = await commit(...given);
+      if (outcome.kind === "returned") returned.push(outcome.reason);
+      await a.sql`delete from premium_pass where wallet = 537`;
+      return outcome;
+    },
+  });
+  const { allowance } = bodyOf(await a.cast("0.0.537", "token/0.0.9001"));
+  assert.deepEqual([returned, allowance.limit, a.contradictions], [["pass"], 5, []]);
+});
+
 test("a journal that looks for another pass than the machines is found out at the first star", async ({
   a,
 }) => {
