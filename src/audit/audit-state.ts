@@ -28,8 +28,6 @@ export interface AuditState {
   readonly foreverMints: Map<string, boolean>;
   /** A project by what messages call it: `project/0.0.n` → `project/id`. */
   readonly aliases: Map<string, string>;
-  /** Items and wallets with stars whose messages exports place on topics that are not audited. */
-  readonly unread: Set<string>;
   exportChain: ExportChain | null;
   /** False when the exports do not begin with the journal's first day. */
   hasAllExports: boolean;
@@ -68,7 +66,6 @@ export function newAuditState(topics: readonly string[]): AuditState {
     mints: new Map(),
     foreverMints: new Map(),
     aliases: new Map(),
-    unread: new Set(),
     exportChain: null,
     hasAllExports: true,
     wallets: new Map(),

@@ -28,9 +28,9 @@ export function compareRankings(state: AuditState, rankings: Rankings, reading: 
     ),
     ...eventCounters(state, rankings, unprovable),
   ].filter((counter) => {
-    const doubt = isWithin(counter) ? undefined : doubtOf(state, counter.where);
-    if (doubt !== undefined) unprovable.push(`${counter.where}: ${doubt}`);
-    return doubt === undefined;
+    const isHidden = !isWithin(counter) && hasHiddenNames(state, counter.where);
+    if (isHidden) unprovable.push(`${counter.where}: ${HIDDEN}`);
+    return !isHidden;
   });
   const order = [
     ...orderOf("tokens", rankings.tokens),
@@ -83,23 +83,15 @@ function namesOf(state: AuditState, item: string): readonly string[] {
   return [...state.aliases].filter(([, id]) => id === item).map(([name]) => name);
 }
 
-const UNREAD = "messages of its stars stand on topics that are not audited";
 const HIDDEN = "messages may name it by a ledger id that only an export explains";
 
-/** Why an item's counter cannot be judged: what it is called, or where its messages stand, is not known. */
-function doubtOf({ counters, aliases, unread }: AuditState, where: string): string | undefined {
-  if (isUnread(unread, where)) return UNREAD;
-  if (!where.includes(" of project/")) return undefined;
+/** Where no export that was read says which project a message's ledger id means, it is unknown. */
+function hasHiddenNames({ counters, aliases }: AuditState, where: string): boolean {
+  if (!where.includes(" of project/")) return false;
   const names = [...counters.hours.keys(), ...counters.recent.map((star) => star.item)];
-  const isHidden = names.some(
+  return names.some(
     (name) => name.startsWith("project/") && isEntityId(name.slice(8)) && !aliases.has(name),
   );
-  return isHidden ? HIDDEN : undefined;
-}
-
-/** Whether stars of a counter's item, or wallet, were not read. @param where as mismatches say it */
-export function isUnread(unread: AuditState["unread"], where: string): boolean {
-  return unread.has(where.slice(where.lastIndexOf(" ") + 1));
 }
 
 /** @param unprovable gets those of events whose total is in doubt */

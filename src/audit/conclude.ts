@@ -1,7 +1,7 @@
 import { dayOf } from "../../actors/day.ts";
 import type { AuditState, Checked } from "./audit-state.ts";
 import { closeDay, exportsThrough } from "./close-day.ts";
-import { compareCounters, compareRankings, cutLists, isUnread } from "./compare.ts";
+import { compareCounters, compareRankings, cutLists } from "./compare.ts";
 import { openDayBook } from "./day-book.ts";
 import { doubtMints } from "./events-without-export.ts";
 import type { Judge } from "./judge.ts";
@@ -117,10 +117,7 @@ function judgeBoard(state: AuditState, entries: readonly RankedWallet[]) {
     state.hasAllExports && [...totals.values()].every(({ doubt }) => doubt === null);
   if (!hasWeights) addLine(unprovable, "weights on the leaderboard: those of some events are not");
   const counters = boardCounters(board, entries, { hasWeights });
-  const read = counters.filter(({ where }) => !isUnread(state.unread, where));
-  if (read.length < counters.length)
-    addLine(unprovable, "leaderboard of wallets with stars on topics that are not audited");
-  const comparison = compareCounters(read, boardOrder(entries));
+  const comparison = compareCounters(counters, boardOrder(entries));
   addMismatches(state.findings, comparison.mismatches);
   return comparison;
 }

@@ -42,7 +42,10 @@ export async function judgeExportDay(
   const isExcluded = ({ wallet, held }: ExportStar): boolean => {
     const isListed = excluded.has(wallet);
     // Changed on this day, the setting was the one or the other when the wallet starred.
-    const isChanged = isListed !== before?.excluded.includes(wallet) && judge.excluded.has(wallet);
+    const isChanged =
+      before !== null &&
+      isListed !== before.excluded.includes(wallet) &&
+      judge.excluded.has(wallet);
     return isChanged ? held.collectionA.length + held.collectionB.length === 0 : isListed;
   };
   const chain = await readExport(

@@ -1,14 +1,20 @@
+import { DAY_MS } from "../../actors/day.ts";
 import type { ExportStar } from "../journal/export-format.ts";
 import { msOf } from "../ledger/transaction-id.ts";
 import { parseStarMessage } from "../publishing/parse-message.ts";
 import type { AuditState } from "./audit-state.ts";
+import { countWeight } from "./counters.ts";
 import { type DayBook, digestOf } from "./day-book.ts";
 import { totalOf } from "./event-accounts.ts";
 import type { Judge } from "./judge.ts";
 import { placeOf } from "./judge-decision.ts";
 import { LAG_MS } from "./rebuild-weights.ts";
 import { addLine, type Mismatch } from "./report.ts";
+import { score } from "./season-board.ts";
 import { textOf } from "./topic-chain.ts";
+
+/** `votes30d` begins with a full hour. */
+const LONGEST_WINDOW_MS = 31 * DAY_MS;
 
 /** What the messages of a day are held against, star by star. */
 export interface Matching {
@@ -36,7 +42,7 @@ export async function matchMessage(
     const doubt = `messages on ${topicId}: that topic is not audited`;
     addLine(state.findings.unprovable, doubt);
     if (star.scope !== "none") totalOf(state.accounts, star.target.id).doubt ??= doubt;
-    state.unread.add(`${star.target.type}/${star.target.id}`).add(star.wallet);
+    countUnread(judge, state, star);
     return [];
   }
   const isNew = msOf(consensusTimestamp ?? "") > judge.reading.from - LAG_MS;
@@ -61,6 +67,17 @@ export async function matchMessage(
   const expected = (await textAt(judge, topicId, sequenceNumber)) ?? "the message on the ledger";
   const differing = star.message === expected ? "another time or running hash" : star.message;
   return [{ ...placeOf(star), kind: "message-differs", expected, found: differing }];
+}
+
+/** The rankings may show a star whose message is not read: its export alone says that it was. */
+function countUnread(judge: Judge, state: AuditState, star: ExportStar): void {
+  const at = Date.parse(star.at);
+  const weight = star.scope === "none" ? star.weight : 0;
+  const scored = { wallet: star.wallet, at, stars: 1, weight, isSettled: false } as const;
+  score(state.accounts.board, scored, judge.reading);
+  if (weight === 0 || at < judge.reading.from - LONGEST_WINDOW_MS) return;
+  const item = `${star.target.type}/${star.target.id}`;
+  countWeight(state.counters, { item, at, weight }, { isSettled: false });
 }
 
 /** An event's star whose message was read, with its place there: the service may not have seen it yet. */

@@ -86,7 +86,7 @@ export function followTopic(parts: FollowerParts): TopicFollower {
         const { after, read, hasMore, hasGap } = await readOn(parts);
         // Another process may have read on meanwhile, and not as far as this one saw: what was read
         // counts when the next page starts behind it.
-        if (read === 0 || after >= end) return !hasGap;
+        if (read === 0 || (after >= end && !hasMore)) return !hasGap;
         if (!hasMore && !hasGap) end = Math.min(end, after + read);
       }
       return false;

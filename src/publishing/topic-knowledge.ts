@@ -101,7 +101,8 @@ export function createTopicKnowledge(parts: TopicKnowledgeParts): TopicKnowledge
         { identity, home },
         "the database is a copy: what it holds is sent when the topics have been read",
       );
-    } else if (home === null) {
+    } else if (home !== identity && copy === undefined) {
+      // The first one here; or a worker that took this database for a copy has gone.
       await settleIn(sql, identity);
     }
     database = { identity, epoch };

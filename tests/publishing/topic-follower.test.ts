@@ -68,4 +68,15 @@ test("a page is read again while another process takes less of it", async () => 
   assert.equal(await readUpTo(), 3);
 });
 
+test("a page of a replica that is behind does not say where a topic ends", async () => {
+  const follower = follow((page) => {
+    if (page === 1) rig.ledger.mirrorStandsAt = undefined;
+  });
+  say();
+  rig.ledger.mirrorStandsAt = rig.ledger.now;
+  for (let more = 0; more < 250; more += 1) say();
+  assert.equal(await follower.readToEnd(), true);
+  assert.equal(await readUpTo(), 251);
+});
+
 test.run();

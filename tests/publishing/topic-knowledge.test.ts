@@ -2,6 +2,7 @@
 import * as assert from "node:assert/strict";
 import { suite } from "uvu";
 import { beginReading } from "../../src/publishing/confirm.ts";
+import { mayLackStars } from "../../src/publishing/journal-behind.ts";
 import { createTopicKnowledge } from "../../src/publishing/topic-knowledge.ts";
 import { boxStar, eachOnRig, type Rig, TOPICS, textOf } from "./rig.ts";
 import { forgetful, witness } from "./witness.ts";
@@ -163,6 +164,22 @@ test("a worker that starts again on the same database, or beside another install
   const beside = started(redis);
   await beside.check();
   assert.equal(sends(beside), "at once");
+});
+
+test("the mark of a worker that took the database for a copy, and has gone, is taken back by one that knows it", async () => {
+  const knowing = started();
+  await knowing.check();
+  const [home] = await rig.sql<{ identity: string }[]>`select identity from journal_home`;
+  const redis = witness();
+  await redis.keep({
+    identity: home?.identity ?? "",
+    epoch: "01a1f88e-2c92-4a00-9861-bc1879f11b22",
+  });
+  await started(redis).check();
+  assert.equal(await mayLackStars(rig.sql), true);
+  await knowing.check();
+  assert.equal(await mayLackStars(rig.sql), false);
+  assert.equal(sends(knowing), "at once");
 });
 
 test.run();
