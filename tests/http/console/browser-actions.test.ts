@@ -67,6 +67,8 @@ async function submit({ page }: Tab, action: string, notice: RegExp): Promise<vo
 
 /** The page after an action: a picture, and nothing wrong with it. */
 async function lookAt(tab: Tab, name: string): Promise<void> {
+  // What it says is there before its style is.
+  await tab.page.waitForLoadState();
   await tab.picture(`action-${name}`);
   assert.equal(await sidewaysOf(tab.page), 0, `${name} is wider than the screen`);
   assert.deepEqual(await barriersOn(tab.page), [], name);
