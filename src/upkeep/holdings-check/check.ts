@@ -42,9 +42,9 @@ export type DueOutcome =
  */
 export interface HoldingsCheck extends Service {
   /**
-   * Makes the check of this UTC day, or goes on with it, unless it is done, in another
-   * worker's hands, or not yet to be tried again, or the journal may lack stars. The day of the very first call ever counts
-   * as checked.
+   * Makes the check of this UTC day, or goes on with it, unless it is done, in another worker's
+   * hands, not yet to be tried again, or the journal may lack stars. The day of the very first call
+   * counts as checked, unless the journal came back from the ledger.
    *
    * @throws RetryableError `UNAVAILABLE` when Postgres is out of reach; to be called again
    */
