@@ -157,7 +157,12 @@ begin
     update item_hour set weight = weight - gone.weight, stars = stars - 1
     where target_type = gone.target_type and target_id = gone.target_id and hour = (gone.at / 3600000)::integer;
   end if;
-  update season_score score set points = score.points - gone.xp, stars = score.stars - 1,
+  -- Points that a correction has taken since are not taken twice.
+  insert into xp_credit (key, wallet, points, reason, at)
+  select 'set aside ' || of_star, gone.wallet, gone.xp - points, 'corrected before the star was set aside', gone.at
+  from season_score join season on season.id = season_id
+  where wallet = gone.wallet and gone.at >= starts_at and gone.at < ends_at and points < gone.xp;
+  update season_score score set points = greatest(score.points - gone.xp, 0), stars = score.stars - 1,
     weight = score.weight - gone.weight
   from season where season.id = score.season_id and score.wallet = gone.wallet
     and gone.at >= starts_at and gone.at < ends_at;

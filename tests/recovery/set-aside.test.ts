@@ -93,4 +93,25 @@ test("one for which the day has no vote left: the votes go to those that came fi
   );
 });
 
+test("one whose point a correction has taken already: it is not taken twice", async () => {
+  const { sql, settings } = world.network;
+  const [, wallet = ""] = world.wallets;
+  const star = { wallet, target: "token/0.0.9001" };
+  await world.goTo(sql, 0, HOUR_MS);
+  await world.cast(settings.DATABASE_URL ?? "", [star]);
+  await world.publish(settings.DATABASE_URL ?? "");
+  const fresh = await world.freshDatabase();
+  await world.goTo(fresh.sql, 0, 2 * HOUR_MS);
+  await world.cast(fresh.url, [star]);
+  await world.publish(fresh.url);
+  await fresh.sql`select credit_xp('taken back', ${Number(wallet.split(".")[2])}, -1, 'a test')`;
+  const report = await recover(world.recovery(fresh.sql));
+  assert.deepEqual([report.recovered, report.conflicts], [1, 1], JSON.stringify(report));
+  const stored = await fresh.sql`select points, stars, weight from season_score order by wallet`;
+  await fresh.sql`select fold_season(id) from season`;
+  const folded = await fresh.sql`select points, stars, weight from season_score order by wallet`;
+  assert.deepEqual([...stored], [...folded]);
+  assert.equal(stored.length, 1);
+});
+
 test.run();
