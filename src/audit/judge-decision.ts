@@ -2,6 +2,7 @@ import type { EventDecision } from "../../actors/event-day.ts";
 import type { ExportStar } from "../journal/export-format.ts";
 import { isSettled, type Reading } from "./counters.ts";
 import { countEventStar, type EventAccounts, type EventTurn, tablesOf } from "./event-accounts.ts";
+import type { HeldStar } from "./rebuild-weights.ts";
 import type { Mismatch } from "./report.ts";
 import type { TopicChain } from "./topic-chain.ts";
 
@@ -67,13 +68,20 @@ export function turnOf(star: ExportStar): EventTurn {
     event: star.target.id,
     isForeverMint: star.scope === "forever-mint",
     starId: star.id,
-    wallet: star.wallet,
-    at: Date.parse(star.at),
-    held: { A: star.held.collectionA, B: star.held.collectionB },
+    ...holderOf(star),
     recorded: star.counted && {
       weight: star.weight,
       claims: { a: star.counted.collectionA, b: star.counted.collectionB },
     },
+  };
+}
+
+/** A star of an export, as its serials are judged. */
+export function holderOf({ wallet, at, held }: ExportStar): HeldStar {
+  return {
+    wallet,
+    at: Date.parse(at),
+    held: { A: held.collectionA, B: held.collectionB },
   };
 }
 

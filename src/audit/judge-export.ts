@@ -5,12 +5,12 @@ import type { AuditState } from "./audit-state.ts";
 import type { DayBook } from "./day-book.ts";
 import { closeEventDay } from "./event-accounts.ts";
 import type { Judge } from "./judge.ts";
-import { countExportedStar, placeOf } from "./judge-decision.ts";
+import { countExportedStar, holderOf, placeOf } from "./judge-decision.ts";
 import { judgeSlots, judgeStar } from "./judge-star.ts";
 import { asRead, leftOver, matchMessage } from "./match-messages.ts";
 import { addRelease, foldMint, judgeRelease, lastOrderOf, overdueRemovals } from "./mint-order.ts";
 import { readExport } from "./read-export.ts";
-import { judgeSerials, LAG_MS, LEAD_MS } from "./rebuild-weights.ts";
+import { judgeSerials, LAG_MS, LEAD_MS, wasExcluded } from "./rebuild-weights.ts";
 import {
   addKnown,
   addLine,
@@ -36,24 +36,15 @@ export async function judgeExportDay(
   const slots = new Map<string, { at: number; slot: number }[]>();
   const unpublished = new Set<string>();
   const isBeforeNfts = (at: string): boolean => Date.parse(at) < judge.ownedAt - LEAD_MS;
-  let excluded: ReadonlySet<string> = new Set();
+  let excluded: readonly string[] = [];
   let isWhole = true;
   const before = state.exportChain;
-  const isExcluded = ({ wallet, held }: ExportStar): boolean => {
-    const isListed = excluded.has(wallet);
-    // Changed on this day, the setting was the one or the other when the wallet starred.
-    const isChanged =
-      before !== null &&
-      isListed !== before.excluded.includes(wallet) &&
-      judge.excluded.has(wallet);
-    return isChanged ? held.collectionA.length + held.collectionB.length === 0 : isListed;
-  };
   const chain = await readExport(
     exports.source,
     { day, before: before ?? undefined },
     {
       header(header) {
-        excluded = new Set(header.excludedWallets);
+        excluded = header.excludedWallets;
         isWhole = header.final || exports.source.isLive;
         add(judgeHeader(judge, header));
         if (!followsOn(state, header, exports.source.isLive)) state.hasAllExports = false;
@@ -70,22 +61,20 @@ export async function judgeExportDay(
         slots.set(star.wallet, own);
         own.push({ at: Date.parse(star.at), slot: star.slot });
         if (isBeforeNfts(star.at)) {
-          const { collectionA: A, collectionB: B } = star.held;
-          const held = judgeSerials(
-            { wallet: star.wallet, at: Date.parse(star.at), held: { A, B } },
-            {
-              ownerships: judge.ownerships,
-              isExcluded: isExcluded(star),
-              place: placeOf(star),
-            },
-          );
-          addVerdict(state.findings, held);
+          const { ownerships } = judge;
+          const holder = holderOf(star);
+          const known = judge.excluded.has(star.wallet) ? before?.excluded : undefined;
+          const isExcluded = wasExcluded(holder, { own: excluded, before: known });
+          const verdict = judgeSerials(holder, { ownerships, isExcluded, place: placeOf(star) });
+          addVerdict(state.findings, verdict);
         }
         add(accountFor(judge, state, { star: asRead(star, book), book }));
       },
       release(release) {
         const ownerships = isBeforeNfts(release.releasedAt) ? judge.ownerships : null;
-        add(judgeRelease(release, { day, ownerships, isExcluded: excluded.has(release.wallet) }));
+        add(
+          judgeRelease(release, { day, ownerships, isExcluded: excluded.includes(release.wallet) }),
+        );
         if (!hasHistory(judge, state)) return;
         addRelease(pendingOf(state, release.mint), release, day);
       },

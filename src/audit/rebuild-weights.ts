@@ -89,6 +89,21 @@ export interface HeldStar {
   readonly held: { readonly A: readonly number[]; readonly B: readonly number[] };
 }
 
+/**
+ * Whether a star's holdings were left unread because its wallet is excluded. A setting that changed on the
+ * star's day was the one or the other when the wallet starred: the star itself shows which.
+ *
+ * @param lists of the star's day, and of the day before where that is known
+ */
+export function wasExcluded(
+  { wallet, held }: HeldStar,
+  lists: { readonly own: readonly string[]; readonly before: readonly string[] | undefined },
+): boolean {
+  const isListed = lists.own.includes(wallet);
+  const isChanged = lists.before !== undefined && isListed !== lists.before.includes(wallet);
+  return isChanged ? held.A.length + held.B.length === 0 : isListed;
+}
+
 /** The same, serial by serial: none that the wallet never held, all that it held throughout. */
 export function judgeSerials(
   star: HeldStar,

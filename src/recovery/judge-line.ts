@@ -1,6 +1,7 @@
+import { holderOf } from "../audit/judge-decision.ts";
 import { judgeStar } from "../audit/judge-star.ts";
 import type { Ownerships } from "../audit/ownership.ts";
-import { judgeSerials } from "../audit/rebuild-weights.ts";
+import { judgeSerials, wasExcluded } from "../audit/rebuild-weights.ts";
 import type { Mismatch } from "../audit/report.ts";
 import type { ExportHeader, ExportStar } from "../journal/export-format.ts";
 import type { Notes } from "./recovery.ts";
@@ -11,15 +12,19 @@ import type { Notes } from "./recovery.ts";
  */
 export function judgeLine(
   line: ExportStar,
-  { excludedWallets, collections, day }: ExportHeader,
-  { ownerships, notes }: { readonly ownerships: Ownerships; readonly notes: Notes },
+  { excludedWallets: own, collections, day }: ExportHeader,
+  given: {
+    readonly ownerships: Ownerships;
+    readonly notes: Notes;
+    /** By the export of the day before; undefined: not known. */
+    readonly excludedBefore: readonly string[] | undefined;
+  },
 ): boolean {
-  const { wallet, at, held } = line;
+  const { ownerships, notes, excludedBefore: before } = given;
   const place = { topic: null, sequenceNumber: null, message: line.message } as const;
-  const serials = judgeSerials(
-    { wallet, at: Date.parse(at), held: { A: held.collectionA, B: held.collectionB } },
-    { ownerships, isExcluded: excludedWallets.includes(wallet), place },
-  );
+  const holder = holderOf(line);
+  const isExcluded = wasExcluded(holder, { own, before });
+  const serials = judgeSerials(holder, { ownerships, isExcluded, place });
   const keys = { a: collections.a.key, b: collections.b.key };
   const found = [...judgeStar(line, { day, keys }), ...serials.mismatches];
   return isWithoutDoubt(`star ${line.id}`, found, notes);

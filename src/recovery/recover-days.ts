@@ -1,6 +1,7 @@
-import { type Day, endOfDay, startOfDay } from "../../actors/day.ts";
+import { type Day, dayOf, endOfDay, startOfDay } from "../../actors/day.ts";
 import { hasMoved } from "../audit/events-without-export.ts";
 import { judgeDecision, turnOf } from "../audit/judge-decision.ts";
+import { readHeader } from "../audit/learn-settings.ts";
 import { judgeRelease } from "../audit/mint-order.ts";
 import type { Ownerships } from "../audit/ownership.ts";
 import { type ExportChain, readExport } from "../audit/read-export.ts";
@@ -125,16 +126,20 @@ class Walk {
     const take = async (): Promise<void> => {
       const piece = lines;
       lines = [];
-      if (header !== undefined) await this.#takeLines(piece, { header, day, done });
+      if (header !== undefined) await this.#takeLines(piece, { header, before, day, done });
     };
     if (exports === null) return done;
+    const dayBefore = dayOf(startOfDay(day) - 1);
+    const before = exports.days.includes(dayBefore)
+      ? await readHeader(exports.source, dayBefore).catch(() => undefined)
+      : undefined;
     // The reader takes what its hearer throws for a damaged export: it must not hear of it.
     let failure: { readonly error: unknown } | undefined;
     const isNext = this.#chain !== undefined && endOfDay(this.#chain.day) === startOfDay(day);
-    const before = isNext ? this.#chain : undefined;
+    const chain = isNext ? this.#chain : undefined;
     const read = await readExport(
       exports.source,
-      { day, before },
+      { day, before: chain },
       {
         header: (read) => {
           // Another day's file under this name tells nothing of this one.
@@ -170,9 +175,17 @@ class Walk {
 
   async #takeLines(
     lines: readonly ExportStar[],
-    { header, day, done }: { header: ExportHeader; day: Day; done: Set<string> },
+    given: {
+      readonly header: ExportHeader;
+      /** Of the day before, where it is known. */
+      readonly before: ExportHeader | undefined;
+      readonly day: Day;
+      readonly done: Set<string>;
+    },
   ): Promise<void> {
     const { notes, writer } = this.#parts;
+    const { header, day, done } = given;
+    const excludedBefore = given.before?.excludedWallets;
     const { staged, known } = await findStars(
       this.#recovery.sql,
       lines.map(({ id }) => id),
@@ -185,7 +198,7 @@ class Walk {
           notes.ignore(`export of ${day}: star ${line.id} has no such message`);
         continue;
       }
-      if (!judgeLine(line, header, this.#parts)) continue;
+      if (!judgeLine(line, header, { ...this.#parts, excludedBefore })) continue;
       done.add(line.id);
       if (star.conflictsWith === null && star.isForeverMint) {
         this.#mints.addStar(line, star, header.xpPerStar);

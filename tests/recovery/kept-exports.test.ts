@@ -234,4 +234,27 @@ test("a loss that was accepted before the journal's first star stands in the exp
   assert.deepEqual([ok, knownCount], [true, stars.length]);
 });
 
+test("stars of the day on which a wallet was excluded come back without a doubt", async () => {
+  const { sql, settings } = world.network;
+  const [, , , holder = ""] = world.wallets;
+  const excluded = world.settings.excludedWallets as string[];
+  const star = { wallet: holder, target: "token/0.0.9001" };
+  await world.goTo(sql, 0, 2 * HOUR_MS);
+  await world.cast(settings.DATABASE_URL ?? "", [star]);
+  await world.publish(settings.DATABASE_URL ?? "");
+  await world.goTo(sql, 1, HOUR_MS);
+  await world.finalize(sql);
+  await world.cast(settings.DATABASE_URL ?? "", [star]);
+  await world.publish(settings.DATABASE_URL ?? "");
+  excluded.push(holder);
+  await world.goTo(sql, 2, HOUR_MS);
+  await world.finalize(sql);
+  const { folder } = await world.keepExports(sql);
+  const fresh = await world.freshDatabase();
+  const { exact, unprovable } = await recover(
+    world.recovery(fresh.sql, { exports: await exportsIn(folder) }),
+  );
+  assert.deepEqual([exact, unprovable], [world.days.slice(0, 2), []]);
+});
+
 test.run();
