@@ -1,7 +1,6 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { startOfDay } from "../../actors/day.ts";
 import { msOf } from "../ledger/transaction-id.ts";
-import type { AuditMirror } from "./audit-mirror.ts";
 import { type AuditState, newAuditState } from "./audit-state.ts";
 import { readCheckpoint, writeCheckpoint } from "./checkpoint.ts";
 import { closeDaysBefore } from "./close-day.ts";
@@ -19,7 +18,12 @@ import { newWalletsOf } from "./wallets.ts";
 
 /** What is audited, and from where. */
 export interface AuditOptions extends Standards {
-  readonly topics: { readonly event: readonly string[]; readonly asset: readonly string[] };
+  readonly topics: {
+    readonly event: readonly string[];
+    readonly asset: readonly string[];
+    /** Those of earlier settings: one that the mirror node does not know is read as an empty one. */
+    readonly earlier?: readonly string[];
+  };
   readonly excluded: readonly string[];
   readonly api: { readonly url: string; readonly key: string } | null;
   /** How long to wait for messages of stars that rankings already show. */
@@ -45,7 +49,7 @@ const SETTLE_EVERY_MS = 1_000;
  */
 export async function runAudit(options: AuditOptions): Promise<Conclusion> {
   const topics = [...options.topics.event, ...options.topics.asset];
-  const before = await readEnds(options.mirror, topics);
+  const before = await readEnds(options, topics);
   const rankings = options.api ? await readRankings(options.api.url, options.api.key) : null;
   const identity = identityOf(options, topics);
   const kept = options.stateFile ? readCheckpoint(options.stateFile, identity) : undefined;
@@ -63,7 +67,7 @@ export async function runAudit(options: AuditOptions): Promise<Conclusion> {
     : new Map();
   const startedAt = options.now();
   for (;;) {
-    const ends = await readEnds(options.mirror, topics);
+    const ends = await readEnds(options, topics);
     await findFirst(options, state);
     const ownedAt = options.now();
     const first = options.day === null ? (state.firstAt ?? ownedAt) : startOfDay(options.day);
@@ -102,7 +106,7 @@ function judgeOf(
 }
 
 async function readEnds(
-  mirror: AuditMirror,
+  { mirror, topics: { earlier } }: Pick<AuditOptions, "mirror" | "topics">,
   topics: readonly string[],
 ): Promise<ReadonlyMap<string, number>> {
   const ends = new Map<string, number>();
@@ -110,7 +114,7 @@ async function readEnds(
     const { messages } = await mirror.topicMessages(topic, { limit: 1, newestFirst: true });
     const end = messages[0]?.sequenceNumber ?? 0;
     // A mistyped topic has no messages either, and all that was checked of it would hold.
-    if (end === 0 && (await mirror.topic(topic)) === null)
+    if (end === 0 && !earlier?.includes(topic) && (await mirror.topic(topic)) === null)
       throw new Error(`the mirror node knows no topic ${topic}`);
     ends.set(topic, end);
   }

@@ -75,7 +75,7 @@ async function audit(given: Given, wanted: Wanted, exports: Exports | null): Pro
     refuseRepeated([keys.a, keys.b], "--key-a and --key-b");
     const options: AuditOptions = {
       mirror,
-      topics: { event, asset },
+      topics: { event, asset, earlier: earlierTopics(headers) },
       collections: { a, b },
       keys,
       excluded: split(given.excluded) ?? [
@@ -143,6 +143,12 @@ function topicsOf(
 ): string | undefined {
   const told = headers.flatMap(({ topics }) => topics[kind] ?? []);
   return [...new Set([...told, ...(own === undefined ? [] : [own])])].join(",") || undefined;
+}
+
+/** Topics that the newest day's header does not name. */
+function earlierTopics(headers: readonly ExportHeader[]): readonly string[] {
+  const [newest = [], ...earlier] = headers.map(({ topics }) => Object.values(topics)).reverse();
+  return earlier.flat().flatMap((topic) => (newest.includes(topic) ? [] : (topic ?? [])));
 }
 
 async function keysOf(

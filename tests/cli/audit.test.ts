@@ -62,9 +62,32 @@ test("every export's header names topics, the newest not alone", async () => {
   const args = ["audit", "--mirror", served.url, "--export", exports];
   // Where the service's own settings name today's topic, that of before is audited too.
   for (const settings of [{}, { EVENT_VOTES_TOPIC_ID: "0.0.8001" }]) {
-    const result = await starboard(args, settings, folder);
-    assert.equal(result.stderr, "the mirror node knows no topic 0.0.8009\n");
+    const result = await starboard([...args, "--json"], settings, folder);
+    assert.equal(result.stderr, "");
+    const { notes } = result.json<{ notes: string[] }>();
+    assert.ok(notes.includes("topic 0.0.8009 has no messages there"), notes.join("\n"));
   }
+});
+
+test("stars that their export has on a topic which the mirror node does not know have no message", async () => {
+  const exports = join(folder, "unknown-topic");
+  writeExports(world, exports);
+  const file = join(exports, readdirSync(exports).sort()[0] ?? "");
+  writeFileSync(file, readFileSync(file, "utf8").replaceAll("0.0.8001", "0.0.8009"));
+  const result = await run("--mirror", served.url, "--export", exports, "--json");
+  const { mismatches } = result.json<{ mismatches: Mismatch[] }>();
+  assert.ok(mismatches.some(({ kind, topic }) => kind === "no-message" && topic === "0.0.8009"));
+});
+
+test("the topics of the newest export must be there", async () => {
+  const exports = join(folder, "mistaken");
+  writeExports(world, exports);
+  for (const name of readdirSync(exports)) {
+    const file = join(exports, name);
+    writeFileSync(file, readFileSync(file, "utf8").replaceAll("0.0.8001", "0.0.8009"));
+  }
+  const result = await run("--mirror", served.url, "--export", exports);
+  assert.equal(result.stderr, "the mirror node knows no topic 0.0.8009\n");
 });
 
 test("a wallet that was excluded on an earlier day alone may show no NFTs in its messages of that day", async () => {
