@@ -2,13 +2,15 @@ import type { Day } from "../../actors/day.ts";
 import { readHeader } from "../audit/learn-settings.ts";
 import { headerOf, makeFinal, nextFinalDay } from "../journal/export-days.ts";
 import { hashExport } from "../journal/write-export.ts";
+import { countLost } from "../publishing/journal-behind.ts";
 import { runStatement, type Sql } from "../store/postgres.ts";
 import type { Notes, Recovered, Recovery } from "./recovery.ts";
 
 /**
  * Makes the days final that are over, oldest first. A day whose final export is given gets its
  * header, and so its bytes and its hash, if the journal has come back to them. Any other day that
- * got stars back is marked in its header and follows a new chain.
+ * got stars back is marked in its header and follows a new chain. None becomes final while the topics of
+ * other settings hold stars that the journal lacks.
  */
 export async function renewDays(
   { sql, settings, exports }: Recovery,
@@ -16,8 +18,9 @@ export async function renewDays(
 ): Promise<Pick<Recovered, "exact" | "renewed">> {
   const exact: Day[] = [];
   const renewed: Day[] = [];
+  const isBehind = (await countLost(sql)) > 0;
   for (;;) {
-    const next = await nextFinalDay(sql);
+    const next = isBehind ? null : await nextFinalDay(sql);
     if (next === null) return { exact, renewed };
     const { day, previous, isRecovered } = next;
     const { given, sha256 } = await readGiven(exports, day);

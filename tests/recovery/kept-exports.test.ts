@@ -257,4 +257,17 @@ test("stars of the day on which a wallet was excluded come back without a doubt"
   assert.deepEqual([exact, unprovable], [world.days.slice(0, 2), []]);
 });
 
+test("no day becomes final while other topics hold stars that the journal lacks", async () => {
+  const folder = await finalDays([0]);
+  const { sql } = await world.freshDatabase();
+  await sql`insert into publishing_finding (kind, topic_id, sequence_number, detail)
+    values ('lost', '0.0.9', 1, 'on a topic of other settings')`;
+  const exports = await exportsIn(folder);
+  const first = await recover(world.recovery(sql, { exports }));
+  assert.deepEqual([first.recovered, first.exact, first.renewed], [1, [], []]);
+  await acceptLoss(sql);
+  const { exact } = await recover(world.recovery(sql, { exports }));
+  assert.deepEqual(exact, world.days.slice(0, 3));
+});
+
 test.run();
