@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { createReadStream } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
+import { bounds } from "../bounds.ts";
 import { exportList } from "../journal/export-format.ts";
 import { fetchWithRetry, jsonOf } from "./fetch-with-retry.ts";
 
@@ -15,8 +16,8 @@ export interface ExportSource {
   lines(day: string): AsyncIterable<string>;
 }
 
-/** A wallet with 10,000 serials of each collection, twice: longer lines are no export's. */
-const LINE_CHARACTERS_MAX = 1_000_000;
+/** All serials of both collections that a wallet may bring, each listed twice: longer lines are no export's. */
+const LINE_CHARACTERS_MAX = 4 * 100 * bounds.mirrorPagesMax * "99999999,".length;
 const FILE = /^(?<day>\d{4}-\d\d-\d\d)\.ndjson$/;
 
 /** @param place a folder of `YYYY-MM-DD.ndjson` files, or the URL of `GET /exports` */

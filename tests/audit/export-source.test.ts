@@ -7,6 +7,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { test } from "uvu";
 import { openExportSource } from "../../src/audit/export-source.ts";
+import { bounds } from "../../src/bounds.ts";
 
 const LINES = Array.from({ length: 1_000 }, (_, index) => `line ${index} ${"x".repeat(100)}`);
 
@@ -42,6 +43,12 @@ test("a download that is cut goes on where it was, within a line or not", async 
     assert.deepEqual(found, LINES);
     assert.equal(asked, cuts.length + 1);
   }
+});
+
+test("the line of a wallet with as many NFTs as it may bring is read", async () => {
+  const serials = Array.from({ length: 100 * bounds.mirrorPagesMax }, (_, n) => 10_000_000 + n);
+  const line = JSON.stringify({ counted: serials, held: { A: serials, B: serials } });
+  assert.deepEqual((await read([], () => [line])).found, [line]);
 });
 
 test("a download that is cut each time is none", async () => {
