@@ -605,8 +605,10 @@ begin
       and claim.collection = said.collection and claim.serial = said.serial
       and claim.star_id = said.star_id and claim.day is null and claim.released_at is null);
   if found then return false; end if;
+  -- A star's own run bears its id; the star comes back right after it.
   insert into holdings_check_run (id, day, kind, state, started_at, finished_at)
-  select distinct run_id, check_day, 'manual', 'done', listed_at, released_at
+  select distinct run_id, check_day, case when exists (select from recovery_message where star_id = run_id)
+      or exists (select from outbox where star_id = run_id) then 'star' else 'manual' end, 'done', listed_at, released_at
   from json_to_recordset(given) as said (run_id uuid, check_day date, listed_at bigint, released_at bigint)
   on conflict do nothing;
   select free_mint_place(said.event_id, said.seq, null, said.released_at) into number

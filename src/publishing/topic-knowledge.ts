@@ -77,7 +77,7 @@ export function createTopicKnowledge(parts: TopicKnowledgeParts): TopicKnowledge
     const earlier = started.filter((topicId) => !Object.values(topics).includes(topicId));
     const ends = earlier.map(async (topicId) => {
       const isWhole = await parts.readToEnd(topicId).catch(() => false);
-      const detail = `older stars of a copy wait: ${topicId} cannot be read to its end`;
+      const detail = `older stars of a copy, final days and daily checks wait: ${topicId} cannot be read to its end`;
       if (isWhole) alerts.clear("configuration", topicId);
       else alerts.raise("configuration", detail, topicId);
       return isWhole;

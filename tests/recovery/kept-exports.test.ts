@@ -1,4 +1,4 @@
-// timeout: 180 s
+// timeout: 240 s
 /**
  * Goal: exports that are damaged, or lack days, cost no other day its hash, and what they tell comes back as it
  * was. Method: some days are made final, their exports kept, damaged or removed, and an empty database is
@@ -268,6 +268,27 @@ test("no day becomes final while other topics hold stars that the journal lacks"
   await acceptLoss(sql);
   const { exact } = await recover(world.recovery(sql, { exports }));
   assert.deepEqual(exact, world.days.slice(0, 3));
+});
+
+test("what a buyer's star ended before the day's check comes back as that star's, not as a check by hand", async () => {
+  const { sql, settings } = world.network;
+  const [, wallet = "", buyer = ""] = world.wallets;
+  await world.goTo(sql, 0, 2 * HOUR_MS);
+  await world.cast(settings.DATABASE_URL ?? "", [{ wallet, target: "event/mint" }]);
+  await world.transfer("A", 1, buyer);
+  await world.goTo(sql, 1, HOUR_MS);
+  await world.cast(settings.DATABASE_URL ?? "", [{ wallet: buyer, target: "event/mint" }]);
+  await world.publish(settings.DATABASE_URL ?? "");
+  const { folder } = await world.keepExports(sql);
+  const fresh = await world.freshDatabase();
+  const report = await recover(world.recovery(fresh.sql, { exports: await exportsIn(folder) }));
+  assert.equal(report.recovered, 2, JSON.stringify(report.unprovable));
+  const runs = async (of: typeof sql) => [
+    ...(await of`select id, day, kind from holdings_check_run`),
+  ];
+  const known = await runs(sql);
+  assert.equal(known.length, 1);
+  assert.deepEqual(await runs(fresh.sql), known);
 });
 
 test.run();
