@@ -68,6 +68,19 @@ create index season_score_ranking on season_score (season_id, points desc, stars
 create function hold_seasons() returns void
 language sql volatile as $$ select pg_advisory_xact_lock_shared(hashtext('hold_seasons')) $$;
 
+-- For a fold. What others committed before must be visible after it, or the sums would lack it
+-- unnoticed.
+create function hold_seasons_alone() returns void
+language plpgsql as $$
+begin
+  if current_setting('transaction_isolation') <> 'read committed' then
+    raise exception 'seasons are changed at read committed: at % XP would be missed',
+      current_setting('transaction_isolation') using errcode = 'SB400';
+  end if;
+  perform pg_advisory_xact_lock(hashtext('hold_seasons'));
+end
+$$;
+
 -- Takes the lock that the trigger names, exclusively, until the commit.
 create function take_lock() returns trigger
 language plpgsql as $$
@@ -77,31 +90,51 @@ begin
 end
 $$;
 
--- Adds a season's scores up from the ledger again, while voters wait: a repair by hand.
+-- A place in the ledger: the last numbers before it.
+create type xp_place as (star bigint, credit bigint);
+
+-- What the credits between two places add to a season's scores. Read by indexes without regard to
+-- the planner's estimates, because voters may be waiting.
+create function xp_between(span season, after xp_place, up_to xp_place) returns setof season_score
+language sql set enable_seqscan = off as $$
+  select span.id, wallet, sum(points)::bigint, sum(stars)::bigint, sum(weight)::bigint
+  from (
+    select at, wallet, xp as points, 1 as stars, weight from star
+    where seq > after.star and seq <= up_to.star
+      and day >= utc_day(span.starts_at) and day <= utc_day(span.ends_at)
+    union all
+    select at, wallet, points, 0, 0 from xp_credit where seq > after.credit and seq <= up_to.credit
+  ) as credit
+  where at >= span.starts_at and at < span.ends_at group by wallet
+$$;
+
+-- Adds a season's scores up again, while voters wait: a repair by hand, and what a season takes
+-- that is moved by hand.
 create function fold_season(of_season uuid) returns void
 language plpgsql as $$
-declare
-  span season;
 begin
-  perform pg_advisory_xact_lock(hashtext('hold_seasons'));
+  perform hold_seasons_alone();
   delete from season_score where season_id = of_season;
-  select * into span from season where id = of_season;
-  insert into season_score (season_id, wallet, points, stars, weight)
-  select of_season, wallet, sum(points), sum(stars), sum(weight) from xp_ledger
-  where at >= span.starts_at and at < span.ends_at
-    and day >= utc_day(span.starts_at) and day <= utc_day(span.ends_at)
-  group by wallet;
+  insert into season_score
+  select score.* from season,
+    xp_between(season, row(0, 0), row(9223372036854775807, 9223372036854775807)) as score
+  where season.id = of_season;
 end
 $$;
 
--- A season that is added late or moved is folded beside the voting. Adding up a million stars takes
+create function fold_moved_season() returns trigger
+language plpgsql as $$
+begin
+  perform fold_season(new.id);
+  return null;
+end
+$$;
+
+-- A season that is added is folded beside the voting. Adding up a million stars takes
 -- longer than a star may wait (3 s, all of it CPU). But at an instant at which no statement
 -- holds the lock, the ledger divides in two: what was numbered before is committed, and what
 -- comes later has a higher number. So the fold adds up in parts, each up to such an instant,
 -- and makes voters wait for the last, small part alone.
-
--- A place in the ledger: the last numbers before it.
-create type xp_place as (star bigint, credit bigint);
 
 -- The ledger's end at an instant at which no statement holds the lock. The exception rolls back
 -- to the start of the block, which releases the lock; the variable keeps its value.
@@ -110,7 +143,7 @@ language plpgsql as $$
 declare
   place xp_place;
 begin
-  perform pg_advisory_xact_lock(hashtext('hold_seasons'));
+  perform hold_seasons_alone();
   place := row(nextval('journal_seq'), nextval('xp_credit_seq'));
   raise exception 'release the lock' using errcode = 'SB001';
 exception when sqlstate 'SB001' then
@@ -118,99 +151,40 @@ exception when sqlstate 'SB001' then
 end
 $$;
 
--- A season and its instants before and after a change; `was` of a new season is empty.
-create type season_move as (id uuid, was int8range, becomes int8range);
-
--- What a move adds to the scores, and takes off them, for all that stands between two places. A
--- wallet whose sums are zero gets a row too. Read by indexes without regard to the planner's
--- estimates, because voters may be waiting.
-create function xp_between(move season_move, after xp_place, up_to xp_place) returns setof season_score
-language sql set enable_seqscan = off as $$
-  select move.id, wallet, sum(sign * points)::bigint, sum(sign * stars)::bigint, sum(sign * weight)::bigint
-  from (
-    select at, wallet, xp as points, 1 as stars, weight from star
-    where seq > after.star and seq <= up_to.star
-      and day >= utc_day(least(lower(move.was), lower(move.becomes)))
-      and day <= utc_day(greatest(upper(move.was), upper(move.becomes)))
-    union all
-    select at, wallet, points, 0, 0 from xp_credit where seq > after.credit and seq <= up_to.credit
-  ) as fact
-  cross join lateral (
-    select (at::bigint <@ move.becomes)::integer - (at::bigint <@ move.was)::integer as sign) as moved
-  where sign <> 0 group by wallet
-$$;
-
--- Adds changes to the scores. Only for rows that no other transaction can reach: those of a
--- season not yet visible, or while the lock is held exclusively.
-create function change_scores(changes season_score[]) returns void
-language sql as $$
-  merge into season_score as score
-  using (
-    select season_id, wallet, sum(points)::bigint as points, sum(stars)::bigint as stars,
-      sum(weight)::bigint as weight
-    from unnest(changes) group by season_id, wallet
-  ) as change on score.season_id = change.season_id and score.wallet = change.wallet
-  when matched then update set points = score.points + change.points,
-    stars = score.stars + change.stars, weight = score.weight + change.weight
-  when not matched then insert values (season_id, wallet, points, stars, weight)
-$$;
-
--- Folds the seasons of a statement that are new or have moved. The scores of a new season are
--- invisible until the commit, so each part is written at once. The scores of a season that
--- moves are the voters' too, so its changes are collected and written with the last part.
-create function fold_changed_seasons() returns trigger
+-- Folds the seasons that a statement added. Their scores are invisible until the commit, so each
+-- part is written at once.
+create function fold_added_seasons() returns trigger
 language plpgsql as $$
 declare
   parts_max constant integer := 6;
   -- So few credits take milliseconds.
   few constant integer := 1000;
-  moves season_move[];
   after xp_place := row(0, 0);
   up_to xp_place;
-  is_last boolean := false;
-  changes season_score[] := '{}';
+  is_last boolean := not exists (select from added);
 begin
-  if tg_op = 'INSERT' then
-    moves := array(select row(id, 'empty', int8range(starts_at, ends_at))::season_move
-      from changed order by id);
-  else
-    moves := array(select row(changed.id, coalesce(int8range(was.starts_at, was.ends_at), 'empty'),
-        int8range(changed.starts_at, changed.ends_at))::season_move
-      from changed left join was on was.id = changed.id
-      where (was.starts_at, was.ends_at) is distinct from (changed.starts_at, changed.ends_at)
-      order by changed.id);
-  end if;
-  if cardinality(moves) = 0 then return null; end if;
-  -- What others commit meanwhile must be visible, or the sums would lack it unnoticed.
-  if current_setting('transaction_isolation') <> 'read committed' then
-    raise exception 'seasons are changed at read committed: at % XP would be missed',
-      current_setting('transaction_isolation') using errcode = 'SB400';
-  end if;
-
   for part in 1 .. parts_max loop
     if is_last or part = parts_max then
       is_last := true;
-      perform pg_advisory_xact_lock(hashtext('hold_seasons'));
+      perform hold_seasons_alone();
       up_to := row(9223372036854775807, 9223372036854775807);
     else
       up_to := xp_end();
     end if;
-    changes := changes || array(
-      select score from unnest(moves) as move, xp_between(move, after, up_to) as score);
-    if tg_op = 'INSERT' or is_last then perform change_scores(changes); end if;
+    -- No upsert: a part may hold a correction alone, and it checks the row to be inserted, below
+    -- zero, before it sees the conflict.
+    merge into season_score as score
+    using (
+      select part.* from added join season on season.id = added.id,
+        xp_between(season, after, up_to) as part
+    ) as part on score.season_id = part.season_id and score.wallet = part.wallet
+    when matched then update set points = score.points + part.points,
+      stars = score.stars + part.stars, weight = score.weight + part.weight
+    when not matched then insert values (season_id, wallet, points, stars, weight);
     exit when is_last;
-    if tg_op = 'INSERT' then changes := '{}'; end if;
     is_last := up_to.star - after.star + up_to.credit - after.credit <= few;
     after := up_to;
   end loop;
-  if tg_op = 'UPDATE' then
-    -- A wallet without a credit in the season as it lies now has no row in it.
-    delete from season_score score using unnest(moves) as move
-    where score.season_id = move.id and score.stars = 0
-      and score.wallet in (select wallet from unnest(changes))
-      and not exists (select from xp_credit
-        where xp_credit.wallet = score.wallet and xp_credit.at::bigint <@ move.becomes);
-  end if;
   return null;
 end
 $$;
@@ -222,10 +196,10 @@ create trigger season_is_changed_in_turn before insert or update or delete on se
 create trigger season_is_removed_alone before delete on season
   for each statement execute function take_lock('hold_seasons');
 create trigger season_is_folded_when_added after insert on season
-  referencing new table as changed for each statement execute function fold_changed_seasons();
-create trigger season_is_folded_when_changed after update on season
-  referencing old table as was new table as changed
-  for each statement execute function fold_changed_seasons();
+  referencing new table as added for each statement execute function fold_added_seasons();
+create trigger season_is_folded_when_moved after update on season
+  for each row when ((old.starts_at, old.ends_at) <> (new.starts_at, new.ends_at))
+  execute function fold_moved_season();
 
 -- Books points from outside, once per key. Returns the credit as the key names it, of this call
 -- or of an earlier one (the caller compares), with its season, null where none was on.

@@ -15,7 +15,7 @@ const CHECK_VIOLATION = "23514";
 const NAME_CHARACTERS_MAX = 300;
 /**
  * A season that has started is folded from the ledger: 6 s for a million stars of 100,000 wallets,
- * and voting goes on meanwhile (see `fold_changed_seasons` in migrations/), so it may take its time.
+ * and voting goes on meanwhile (see `fold_added_seasons` in migrations/), so it may take its time.
  */
 export const FOLD_TIMEOUT_MS = 300_000;
 /** Longer than the server's own, so that a failure that is reported did happen. */

@@ -4,9 +4,9 @@ import { withInstants } from "../../actors/day.ts";
 import { type Approval, approveRecord, rejectRecord } from "../catalogue/approve-records.ts";
 import { type Imported, importCatalog } from "../catalogue/import-catalog.ts";
 import { listRecords } from "../catalogue/list-records.ts";
-import { readJson } from "../catalogue/read-json.ts";
 import { readRecordType } from "../catalogue/record-type.ts";
 import { TerminalError } from "../errors.ts";
+import { repeatedKey } from "../repeated-key.ts";
 import { act } from "./act.ts";
 import { flag, word } from "./arguments.ts";
 import { withDatabase } from "./database.ts";
@@ -89,8 +89,33 @@ async function onRecord(
   return withInstants(changed);
 }
 
+const utf8 = new TextDecoder("utf-8", { fatal: true });
+
+/**
+ * Reads a JSON file that people have written: UTF-8, with or without a byte order mark, and no
+ * object that names a key twice.
+ *
+ * @throws TerminalError `INVALID_REQUEST` saying which of these it is not; `PAYLOAD_TOO_LARGE`
+ */
 async function readJsonFile(path: string): Promise<unknown> {
   const { size } = await stat(path);
   if (size > FILE_BYTES_MAX) throw new TerminalError("PAYLOAD_TOO_LARGE", `${path} is too large`);
-  return readJson(await readFile(path), path);
+  const bytes = await readFile(path);
+  const text = attempt(() => utf8.decode(bytes), `${path} is not UTF-8`);
+  const parsed: unknown = attempt(() => JSON.parse(text), `${path} is no JSON file`);
+  const repeated = repeatedKey(text);
+  if (repeated === undefined) return parsed;
+  const line = text.slice(0, repeated.at).split("\n").length;
+  throw new TerminalError(
+    "INVALID_REQUEST",
+    `${path} names ${JSON.stringify(repeated.key)} twice in one object, line ${line}`,
+  );
+}
+
+function attempt<T>(work: () => T, message: string): T {
+  try {
+    return work();
+  } catch (error) {
+    throw new TerminalError("INVALID_REQUEST", message, {}, error);
+  }
 }

@@ -28,7 +28,6 @@ export function progressBar(terminal: Terminal) {
       if (line !== shown) terminal.write(`${CLEAR_LINE}${line}`);
       shown = line;
     },
-    /** Clears the line. */
     end(): void {
       if (shown !== "") terminal.write(CLEAR_LINE);
       shown = "";

@@ -238,7 +238,6 @@ export const exportLine = z.discriminatedUnion("kind", [
 ]);
 
 export type ExportHeader = z.output<typeof exportHeader>;
-export type ExportPublication = z.output<typeof exportPublication>;
 export type ExportConflict = z.output<typeof exportConflict>;
 export type ExportLost = z.output<typeof exportLost>;
 export type ExportStar = z.output<typeof exportStar>;

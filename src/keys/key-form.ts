@@ -1,4 +1,4 @@
-import { createHash, randomBytes } from "node:crypto";
+import { createHash, randomInt } from "node:crypto";
 import { crc32 } from "node:zlib";
 
 /**
@@ -15,12 +15,14 @@ const ALPHABET = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz
 const BODY = new RegExp(`^[0-9A-Za-z]{${RANDOM_CHARACTERS + CHECKSUM_CHARACTERS}}$`);
 /** Random characters that lists show: they distinguish keys, and 154 bits remain unknown. */
 const SHOWN_CHARACTERS = 4;
-/** The largest multiple of 62 in a byte: what lies above would favour some characters. */
-const UNBIASED_BELOW = 256 - (256 % ALPHABET.length);
 
 /** Makes a new key. It is shown once and never stored. */
 export function makeKey(prefix: string = PREFIX): string {
-  const body = prefix + randomBase62(RANDOM_CHARACTERS);
+  const random = Array.from(
+    { length: RANDOM_CHARACTERS },
+    () => ALPHABET[randomInt(ALPHABET.length)],
+  );
+  const body = prefix + random.join("");
   return body + checksum(body);
 }
 
@@ -39,16 +41,6 @@ export function hashOf(key: string): Buffer {
 /** The part of a key that lists may show. */
 export function shownPrefix(key: string): string {
   return key.slice(0, PREFIX.length + SHOWN_CHARACTERS);
-}
-
-function randomBase62(length: number): string {
-  let text = "";
-  while (text.length < length) {
-    for (const byte of randomBytes(length)) {
-      if (byte < UNBIASED_BELOW && text.length < length) text += ALPHABET[byte % ALPHABET.length];
-    }
-  }
-  return text;
 }
 
 /** CRC-32 in base62; 62^6 is above 2^32. */

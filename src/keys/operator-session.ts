@@ -27,8 +27,6 @@ const NOTED_EVERY_MS = MINUTE_MS;
 /** 256 random bits in base64url: anything else was never issued, and costs no query. */
 const SECRET = /^[A-Za-z0-9_-]{43}$/;
 
-export type OperatorSessions = ReturnType<typeof operatorSessions>;
-
 /**
  * The console's sessions, in Postgres: they outlive a restart and hold in every process.
  *

@@ -115,7 +115,16 @@ function verifies(key: PrimitiveKey, signature: GivenSignature, signed: Uint8Arr
   if (key.kind === "ecdsa") {
     return secp256k1.verify(signature.bytes, signed, key.bytes, { prehash: false, lowS: false });
   }
-  const der = Buffer.concat([ED25519_SPKI, key.bytes]);
+  return verifiesEd25519(key.bytes, signed, signature.bytes);
+}
+
+/** @param key its 32 bytes */
+export function verifiesEd25519(
+  key: Uint8Array,
+  signed: Uint8Array,
+  signature: Uint8Array,
+): boolean {
+  const der = Buffer.concat([ED25519_SPKI, key]);
   const publicKey = createPublicKey({ key: der, format: "der", type: "spki" });
-  return verify(null, signed, publicKey, signature.bytes);
+  return verify(null, signed, publicKey, signature);
 }

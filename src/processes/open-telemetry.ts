@@ -2,11 +2,10 @@ import {
   context,
   DiagLogLevel,
   diag,
-  isSpanContextValid,
+  propagation,
   ROOT_CONTEXT,
   SpanKind,
   SpanStatusCode,
-  TraceFlags,
   trace,
 } from "@opentelemetry/api";
 import { OTLPTraceExporter } from "@opentelemetry/exporter-trace-otlp-http";
@@ -48,8 +47,11 @@ export function openTelemetry(service: string, log: Logger): Tracing {
     const span = trace.getActiveSpan();
     return span?.isRecording() ? span : undefined;
   };
+  // Whatever is no header of the standard's begins a new trace.
   const above = ({ traceparent }: SpanOptions) =>
-    traceparent === undefined ? context.active() : contextOf(traceparent);
+    traceparent === undefined
+      ? context.active()
+      : propagation.extract(ROOT_CONTEXT, { traceparent });
 
   return {
     async inSpan(name, work, { isRequest = false, ...options } = {}) {
@@ -83,16 +85,6 @@ export function openTelemetry(service: string, log: Logger): Tracing {
       await withDeadline(provider.shutdown(), LAST_SEND_WITHIN_MS).catch(() => undefined);
     },
   };
-}
-
-const TRACEPARENT = /^00-(?<traceId>[0-9a-f]{32})-(?<spanId>[0-9a-f]{16})-(?<flags>[0-9a-f]{2})$/;
-
-/** Whatever is no header of the standard's begins a new trace. */
-function contextOf(traceparent: string) {
-  const { traceId = "", spanId = "", flags = "" } = TRACEPARENT.exec(traceparent)?.groups ?? {};
-  const traceFlags = Number.parseInt(flags, 16) & TraceFlags.SAMPLED;
-  const span = { traceId, spanId, traceFlags, isRemote: true };
-  return isSpanContextValid(span) ? trace.setSpanContext(ROOT_CONTEXT, span) : ROOT_CONTEXT;
 }
 
 function heardExporter(onSent: () => void): OTLPTraceExporter {

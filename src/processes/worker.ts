@@ -101,7 +101,7 @@ export async function startWorker(
     collections: { A: settings.COLLECTION_A_ID, B: settings.COLLECTION_B_ID },
     failpoint: (name) => failpoint?.(name),
   });
-  const schedule = startHoldingsCheckSchedule({ check, redisUrl: queueUrl, log });
+  const schedule = startHoldingsCheckSchedule({ check, clock, log });
   const refresh = startCatalogueRefresh({ sql, mirror, log, priceUrl: settings.PRICE_URL });
   const troubles = createTroubles(clock);
   const rewards = startRewards({ sql, redisUrl: queueUrl, log, troubles });

@@ -99,7 +99,10 @@ export async function releaseStar(
 }
 
 /** Releases every star that this holder still has. */
-export async function layAllBack({ sql, holder }: Pick<Outbox, "sql" | "holder">): Promise<void> {
+export async function releaseAllLeases({
+  sql,
+  holder,
+}: Pick<Outbox, "sql" | "holder">): Promise<void> {
   await runStatement(sql`
     update outbox set lease_owner = null, lease_until = 0
     where star_id in (

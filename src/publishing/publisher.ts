@@ -24,8 +24,8 @@ import {
 import { createDrain } from "./drain.ts";
 import { behindDetail, countLost } from "./journal-behind.ts";
 import { createLedgerClock, type LedgerClock } from "./ledger-clock.ts";
-import { layAllBack, openOutbox, pendingPublications, tookEffectAfter } from "./outbox.ts";
-import { createNotices, type PublishingMetrics } from "./publishing-alerts.ts";
+import { openOutbox, pendingPublications, releaseAllLeases, tookEffectAfter } from "./outbox.ts";
+import { createPublishingAlerts, type PublishingMetrics } from "./publishing-alerts.ts";
 import { createReadiness } from "./readiness.ts";
 import { createSendGate } from "./send-gate.ts";
 import { followTopic, type TopicFollower } from "./topic-follower.ts";
@@ -82,7 +82,7 @@ export async function startPublisher(parts: PublisherParts): Promise<Publisher> 
   const closing = new AbortController();
   // Every star in hand listens, and not one more.
   setMaxListeners(bounds.publishBatchMax, closing.signal);
-  const alerts = createNotices(log, parts.metrics);
+  const alerts = createPublishingAlerts(log, parts.metrics);
   const { context, followers } = compose(parts, alerts, closing.signal);
   const readiness = createReadiness({ ...parts, alerts });
   const { isReady } = readiness;
@@ -139,7 +139,7 @@ export async function startPublisher(parts: PublisherParts): Promise<Publisher> 
       ]);
       await Promise.race([inHand, delay(bounds.drainMs, undefined, { ref: false })]);
       await reportAlarms(sql, context.outbox.holder, []).catch(() => undefined);
-      await layAllBack(context.outbox).catch((error: unknown) =>
+      await releaseAllLeases(context.outbox).catch((error: unknown) =>
         log.warn({ err: error }, "leases were not given back; they run out by themselves"),
       );
       log.info({ topics }, "publishing stopped");

@@ -59,7 +59,7 @@ const EVENT_STANDS_MS = 3_600_000;
 /** "Alarm when the oldest unpublished star is more than a minute old." */
 const OVERDUE_SECONDS = 60;
 
-export function createNotices(
+export function createPublishingAlerts(
   log: Logger,
   metrics: PublishingMetrics,
   now = (): number => performance.now(),

@@ -1,9 +1,9 @@
 import type { Day } from "../../actors/day.ts";
-import type { Ownerships } from "../audit/ownership.ts";
+import { heldBetween, type Ownerships } from "../audit/ownership.ts";
+import { type HeldThen, heldAtEventStar, LAG_MS, LEAD_MS } from "../audit/rebuild-weights.ts";
 import type { StarMessage } from "../publishing/message.ts";
 import { parseStarMessage } from "../publishing/parse-message.ts";
 import type { EventMachines } from "./event-machines.ts";
-import { heldThen } from "./held-then.ts";
 import type { Notes, Recovery } from "./recovery.ts";
 import { rowOfHistory, type StagedStar, stagedOfDay } from "./staged-stars.ts";
 import type { PieceWriter } from "./write-pieces.ts";
@@ -46,7 +46,7 @@ async function decide(
   given: {
     readonly staged: StagedStar;
     readonly star: StarMessage;
-    readonly held: ReturnType<typeof heldThen>;
+    readonly held: HeldThen;
     readonly xp: number;
   },
 ): Promise<void> {
@@ -64,4 +64,29 @@ async function decide(
     ? await machines.count({ event, isForeverMint, starId, wallet, at, held, recorded: null })
     : null;
   await writer.star(rowOfHistory(staged, star, { held, decision, xp }));
+}
+
+/**
+ * The serials of a star from its NFTs' histories. The message of an asset star says how many
+ * there were. That of an event's star does not: there an NFT that moved in the minute in which it
+ * may have been read leaves a doubt.
+ */
+function heldThen(
+  star: StarMessage,
+  ownerships: Ownerships,
+  excluded: ReadonlySet<string>,
+): HeldThen {
+  const { wallet, timestamp: at } = star;
+  if (star.type === "event_vote") return heldAtEventStar({ wallet, at }, ownerships, excluded);
+  const of = (name: "A" | "B") => {
+    const count = star.holdings[`collection${name}`];
+    const span = { from: at - LAG_MS, to: at + LEAD_MS };
+    const { always, ever } = heldBetween(ownerships[name], wallet, span);
+    const others = ever.filter((serial) => !always.includes(serial));
+    const serials = [...always, ...others].slice(0, count).sort((one, other) => one - other);
+    const isCertain = count === 0 || (serials.length === count && ever.length === count);
+    return { serials, isCertain };
+  };
+  const [A, B] = [of("A"), of("B")];
+  return { A: A.serials, B: B.serials, isCertain: A.isCertain && B.isCertain };
 }

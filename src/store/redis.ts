@@ -88,6 +88,12 @@ export async function evictionPolicy(redis: Redis, deadlineMs: number): Promise<
   return /^maxmemory_policy:(\S+)/m.exec(memory)?.[1] ?? "noeviction";
 }
 
+/** Fails where Redis takes no writes: a full one, or a replica, still answers reads. */
+export async function probeWrites(redis: Redis, deadlineMs: number): Promise<void> {
+  const expiration = { type: "EX", value: 60 } as const;
+  await runCommand(redis.set("starboard:ready", "1", { expiration }), deadlineMs);
+}
+
 /** Closes a client, waiting a second at most for replies under way. Safe to call twice. */
 export async function closeRedis(redis: Redis): Promise<void> {
   if (!redis.isOpen) return;

@@ -27,7 +27,6 @@ export interface SignInDeps {
   readonly site: Site;
 }
 
-/** A request to sign in. */
 export interface SignInRequest {
   /** `0.0.n`, or an EVM address in lower case. */
   readonly wallet: string;

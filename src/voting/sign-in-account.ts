@@ -1,5 +1,6 @@
 import { bulkhead, isBulkheadRejectedError } from "cockatiel";
 import { RetryableError } from "../errors.ts";
+import { recentlyUsed } from "../hosting/recently-used.ts";
 import { MirrorError } from "../ledger/mirror/error.ts";
 import type { MirrorNode } from "../ledger/mirror/node.ts";
 import type { MirrorAccount } from "../ledger/mirror/schemas.ts";
@@ -39,16 +40,11 @@ export function createSignInAccounts(
 ): ReadSignInAccount {
   const gate = bulkhead(READS_AT_ONCE, READS_WAITING_MAX);
   const behindStars = bulkhead(READS_BEHIND_STARS, READS_AT_ONCE);
-  /** Oldest first. */
-  const useless = new Map<string, { readonly account: SignInAccount; readonly until: number }>();
+  const useless = recentlyUsed<{ readonly account: SignInAccount; readonly until: number }>(
+    REMEMBERED_MAX,
+  );
   const reading = new Map<string, Promise<SignInAccount>>();
 
-  const remember = (wallet: string, account: SignInAccount): void => {
-    useless.delete(wallet);
-    useless.set(wallet, { account, until: now() + REMEMBERED_MS });
-    const [oldest] = useless.keys();
-    if (useless.size > REMEMBERED_MAX && oldest !== undefined) useless.delete(oldest);
-  };
   const read = async (wallet: string, endsAt: number): Promise<SignInAccount> => {
     const limits = () => {
       const deadlineMs = endsAt - now();
@@ -59,7 +55,9 @@ export function createSignInAccounts(
     // An EVM address is known by its account from here on, and an unknown one costs one reading.
     const isContract = account !== null && (await mirror.isContract(account.account, limits()));
     const found = account === null ? null : { ...account, isContract };
-    if (found === null || isContract) remember(wallet, found);
+    if (found === null || isContract) {
+      useless.set(wallet, { account: found, until: now() + REMEMBERED_MS });
+    }
     return found;
   };
 

@@ -1,6 +1,6 @@
 /**
- * Goal: seasons are added and moved beside the voting, and the scores stay what the ledger adds up
- * to, whichever part of a fold a star or a credit meets. Method: real connections; the fold is
+ * Goal: seasons are added beside the voting and moved by hand, and the scores stay what the ledger adds
+ * up to, whichever part of a fold a star or a credit meets. Method: real connections; the fold is
  * held up between its parts, or stretched there, while stars go on; the scores are held against
  * a fold of the ledger as of the same commit.
  */
@@ -81,13 +81,13 @@ const differing = async (sql: Sql) => [
 /** Makes a part of the fold wait until the key is released. */
 async function holdUp(sql: Sql, part: "first" | "later"): Promise<() => Promise<void>> {
   await sql.unsafe(`alter function xp_between rename to xp_between_freely;
-    create function xp_between(move season_move, after xp_place, up_to xp_place)
+    create function xp_between(span season, after xp_place, up_to xp_place)
     returns setof season_score language plpgsql as $$
     begin
       if after.star ${part === "first" ? "=" : ">"} 0 then
         perform pg_advisory_xact_lock_shared(42);
       end if;
-      return query select * from xp_between_freely(move, after, up_to);
+      return query select * from xp_between_freely(span, after, up_to);
     end $$`);
   const connection = await reserveConnection(sql);
   await connection`select pg_advisory_lock(42)`;
@@ -147,7 +147,7 @@ test("what is being booked when a fold begins is in it", async ({ sql, now }) =>
   );
 });
 
-test("a season that is moved during a fold ends with the right scores", async ({
+test("stars wait while a season is moved by hand, and count once where it then lies", async ({
   sql,
   now,
   cast,
@@ -160,11 +160,14 @@ test("a season that is moved during a fold ends with the right scores", async ({
   const moving =
     sql`update season set starts_at = ${now + 400}, ends_at = ${now + 2_000}`.execute();
   await until("the fold is under way", () => someoneWaits(sql));
-  await cast(1, 2, now + 1);
-  await cast(2, 2, now + 501);
-  await cast(3, 2, now + 1_501);
+  const starring = Promise.all([
+    cast(1, 2, now + 1),
+    cast(2, 2, now + 501),
+    cast(3, 2, now + 1_501),
+  ]);
   await release();
   await moving;
+  assert.deepEqual(await starring, ["stored", "stored", "stored"]);
   assert.deepEqual(await foldedScores(sql), await scores(sql));
   assert.deepEqual(
     (await scores(sql)).map(({ wallet, stars }) => [wallet, stars]),

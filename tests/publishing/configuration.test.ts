@@ -8,7 +8,7 @@ import { suite } from "uvu";
 import { silentLogger } from "../../src/log.ts";
 import { createMetrics } from "../../src/metrics.ts";
 import { listAlarms, reportAlarms } from "../../src/publishing/alarms.ts";
-import { createNotices } from "../../src/publishing/publishing-alerts.ts";
+import { createPublishingAlerts } from "../../src/publishing/publishing-alerts.ts";
 import { redriveStar } from "../../src/publishing/redrive.ts";
 import { readDatabaseClock } from "../../src/store/postgres.ts";
 import { clockIsSetBack, eachOnRig, type Rig } from "./rig.ts";
@@ -133,7 +133,7 @@ test("re-driving leaves a star in hand to its holder, and knows what is done or 
 
 test("an alarm is dated by Postgres' clock, whatever the worker's machine says", async () => {
   const worker = "00000000-0000-4000-8000-000000000003";
-  const alerts = createNotices(silentLogger, createMetrics());
+  const alerts = createPublishingAlerts(silentLogger, createMetrics());
   const realNow = Date.now;
   Date.now = () => realNow() + 3_600_000;
   alerts.raise("configuration", "UNAUTHORIZED", "0.0.1");

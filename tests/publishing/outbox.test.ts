@@ -13,11 +13,11 @@ import {
 } from "../../src/publishing/attempts.ts";
 import { readTopicOn } from "../../src/publishing/confirm.ts";
 import {
-  layAllBack,
   leaseStars,
   type Outbox,
   openOutbox,
   pendingPublications,
+  releaseAllLeases,
   releaseStar,
 } from "../../src/publishing/outbox.ts";
 import type { Sql } from "../../src/store/postgres.ts";
@@ -78,7 +78,7 @@ test("a released star is due after its delay, and only its holder can release it
   await timePasses(rig.sql);
   const [star] = await lease(mine);
   assert.equal(star?.tries, 1);
-  await layAllBack(mine);
+  await releaseAllLeases(mine);
   assert.deepEqual(await idsOf(lease(other)), [starId]);
 });
 

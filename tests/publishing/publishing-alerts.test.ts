@@ -2,11 +2,11 @@ import * as assert from "node:assert/strict";
 import { test } from "uvu";
 import { silentLogger } from "../../src/log.ts";
 import { createMetrics } from "../../src/metrics.ts";
-import { createNotices } from "../../src/publishing/publishing-alerts.ts";
+import { createPublishingAlerts } from "../../src/publishing/publishing-alerts.ts";
 
 test("what happened stands for an hour after the last time; what lasts stands until it is cured", () => {
   let now = 0;
-  const alerts = createNotices(silentLogger, createMetrics(), () => now);
+  const alerts = createPublishingAlerts(silentLogger, createMetrics(), () => now);
   const reasons = () => alerts.raised().map(({ reason }) => reason);
   alerts.raise("contradiction", "a star");
   alerts.raise("configuration", "UNAUTHORIZED", "0.0.1");

@@ -9,7 +9,7 @@ import { createLedgerClock } from "../../src/publishing/ledger-clock.ts";
 import { starMessage } from "../../src/publishing/message.ts";
 import { leaseStars, openOutbox } from "../../src/publishing/outbox.ts";
 import { publishStar } from "../../src/publishing/publish-star.ts";
-import { type Alarm, createNotices } from "../../src/publishing/publishing-alerts.ts";
+import { type Alarm, createPublishingAlerts } from "../../src/publishing/publishing-alerts.ts";
 import { createSendGate } from "../../src/publishing/send-gate.ts";
 import { followTopic } from "../../src/publishing/topic-follower.ts";
 import {
@@ -162,7 +162,7 @@ function newProcess(rig: World, fate?: Fate | PublishContext["failpoint"]) {
     if (fate.hang === undefined) throw new Crash(name);
     await fate.hang();
   };
-  const plain = createNotices(silentLogger, createMetrics());
+  const plain = createPublishingAlerts(silentLogger, createMetrics());
   const alerts = {
     ...plain,
     raise(alarm: Alarm, detail: string) {

@@ -130,10 +130,10 @@ test("a season that is added while stars come back has their points", async () =
   await fresh.sql`select setval('journal_seq', 32)`;
   // The first sum over a million stars takes seconds: here a lock stands for them.
   await fresh.sql.unsafe(`alter function xp_between rename to xp_between_freely;
-    create function xp_between(move season_move, after xp_place, up_to xp_place)
+    create function xp_between(span season, after xp_place, up_to xp_place)
     returns setof season_score language plpgsql as $$
     begin
-      return query select * from xp_between_freely(move, after, up_to);
+      return query select * from xp_between_freely(span, after, up_to);
       perform pg_advisory_xact_lock_shared(42);
     end $$`);
   const pool = openPostgres(fresh.url, { connections: 4, statementTimeoutMs: 60_000 });

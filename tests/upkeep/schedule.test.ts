@@ -1,20 +1,16 @@
 /**
- * Goal: the check is called when it may be due, by any part that still works. Method: a real Redis
- * behind BullMQ, a check that counts its calls, and for whole runs the real one
- * with a clock that the test moves.
+ * Goal: the check is called when it may be due. Method: a check that counts its calls, and for whole
+ * runs the real one with a clock that the test moves.
  */
 import * as assert from "node:assert/strict";
-import { createNodeRedisClient, Queue } from "bullmq";
-import { createClient } from "redis";
 import { test } from "uvu";
+import { dayOf } from "../../actors/day.ts";
 import { silentLogger } from "../../src/log.ts";
 import { openPostgres } from "../../src/store/postgres.ts";
 import { createHoldingsCheck, type DueOutcome } from "../../src/upkeep/holdings-check/check.ts";
-import { openMidnightQueue } from "../../src/upkeep/midnight-queue.ts";
 import { startHoldingsCheckSchedule } from "../../src/upkeep/schedule.ts";
 import { seedDirectory } from "../support/engine.ts";
 import { testDatabase } from "../support/postgres.ts";
-import { testRedis } from "../support/redis.ts";
 
 const NEVER_MS = 3_600_000;
 const NOTHING_DUE: DueOutcome = { kind: "nothing-due" };
@@ -45,25 +41,6 @@ function calledCheck(answer: (call: number) => DueOutcome | Error = () => NOTHIN
   };
 }
 
-interface Looked {
-  readonly queue: Queue;
-  close(): Promise<void>;
-}
-
-/** The test's own look at BullMQ's queue. */
-async function lookAt(redisUrl: string): Promise<Looked> {
-  const client = createClient({ url: redisUrl, maintNotifications: "disabled" });
-  const connection = createNodeRedisClient(client);
-  const queue = new Queue("upkeep", { connection, prefix: "{starboard}" });
-  return {
-    queue,
-    async close() {
-      await queue.close();
-      if (client.isOpen) client.destroy();
-    },
-  };
-}
-
 async function until(holds: () => Promise<boolean>): Promise<void> {
   const deadline = performance.now() + 10_000;
   while (!(await holds())) {
@@ -72,93 +49,31 @@ async function until(holds: () => Promise<boolean>): Promise<void> {
   }
 }
 
-test("the schedule is for 00:00 UTC, and its job calls the check", async () => {
-  const redis = await testRedis({ own: true });
+/** A clock that runs, and reads this now. */
+const clockAt = (at: number) => {
+  const startedAt = performance.now();
+  return { now: () => at + Math.round(performance.now() - startedAt) };
+};
+const NOON = Date.UTC(2026, 10, 20, 12);
+
+test("the check is called at 00:00 UTC by the clock, not at the next tick", async () => {
+  const clock = clockAt(Date.UTC(2026, 10, 20, 23, 59, 59, 700));
   const check = calledCheck();
-  const schedule = startHoldingsCheckSchedule({
-    check,
-    redisUrl: redis.url,
-    log: silentLogger,
-    tickEveryMs: NEVER_MS,
-  });
-  const look = await lookAt(redis.url);
-  await until(async () => (await look.queue.getJobSchedulersCount()) === 1);
-  const [scheduler] = await look.queue.getJobSchedulers();
-  assert.deepEqual([scheduler?.pattern, scheduler?.tz], ["0 0 * * *", "UTC"]);
-  assert.equal(Number(scheduler?.next) % 86_400_000, 0, "the next ring is a midnight");
-  const [ring] = await look.queue.getDelayed();
-  assert.equal(ring?.name, "wake");
-  assert.equal(check.calls(), 1, "it asked once at its start");
-  await ring?.promote();
+  const deps = { check, clock, log: silentLogger, tickEveryMs: NEVER_MS };
+  const schedule = startHoldingsCheckSchedule(deps);
+  await check.reached(1);
+  assert.equal(dayOf(clock.now()), "2026-11-20", "it asked once at its start");
   await check.reached(2);
+  assert.equal(dayOf(clock.now()), "2026-11-21");
   await schedule.close();
-  assert.equal(await look.queue.getJobSchedulersCount(), 1, "the schedule outlives the worker");
-  await look.close();
-  await redis.close();
+  assert.equal(check.calls(), 2);
 });
 
-test("workers that start together set up one schedule, without an error", async () => {
-  const redis = await testRedis({ own: true });
-  const complaints: unknown[] = [];
-  const onError = (error: unknown) => complaints.push(error);
-  const queues = await Promise.all(
-    Array.from({ length: 6 }, () =>
-      openMidnightQueue({ redisUrl: redis.url, onMidnight: () => undefined, onError }),
-    ),
-  );
-  await Promise.all(queues.map((queue) => queue.assert()));
-  await Promise.all(queues.map((queue) => queue.assert()));
-  const look = await lookAt(redis.url);
-  assert.equal(await look.queue.getJobSchedulersCount(), 1);
-  assert.equal(await look.queue.getDelayedCount(), 1);
-  await Promise.all([...queues, look].map((each) => each.close()));
-  assert.deepEqual(complaints, []);
-  await redis.close();
-});
-
-test("FLUSHALL takes the schedule along; it is put back, and the tick goes on meanwhile (A11 redis-flush)", async () => {
-  const redis = await testRedis({ own: true });
-  const check = calledCheck();
-  const schedule = startHoldingsCheckSchedule({
-    check,
-    redisUrl: redis.url,
-    log: silentLogger,
-    tickEveryMs: 20,
-    assertEveryMs: 200,
-  });
-  const look = await lookAt(redis.url);
-  await until(async () => (await look.queue.getJobSchedulersCount()) === 1);
-  const client = await createClient({ url: redis.url }).connect();
-  await client.flushAll();
-  await check.reached(check.calls() + 2);
-  await until(async () => (await look.queue.getJobSchedulersCount()) === 1);
-  client.destroy();
-  await schedule.close();
-  await look.close();
-  await redis.close();
-});
-
-test("without Redis, and with a check that fails, the tick goes on", async () => {
+test("with a check that fails, the tick goes on", async () => {
   const check = calledCheck((call) => (call < 3 ? new Error("Postgres is away") : NOTHING_DUE));
-  const schedule = startHoldingsCheckSchedule({
-    check,
-    redisUrl: "redis://127.0.0.1:9",
-    log: silentLogger,
-    tickEveryMs: 20,
-  });
+  const deps = { check, clock: clockAt(NOON), log: silentLogger, tickEveryMs: 20 };
+  const schedule = startHoldingsCheckSchedule(deps);
   await check.reached(5);
-  await schedule.close();
-});
-
-test("without a Redis that is fit for BullMQ, the tick alone calls the check", async () => {
-  const check = calledCheck();
-  const schedule = startHoldingsCheckSchedule({
-    check,
-    redisUrl: undefined,
-    log: silentLogger,
-    tickEveryMs: 20,
-  });
-  await check.reached(3);
   await schedule.close();
 });
 
@@ -171,7 +86,7 @@ test("what was left open is tried again when it said, not at the next tick", asy
   const check = calledCheck((call) => open(call === 1 ? 10 : null));
   const schedule = startHoldingsCheckSchedule({
     check,
-    redisUrl: "redis://127.0.0.1:9",
+    clock: clockAt(NOON),
     log: silentLogger,
     tickEveryMs: NEVER_MS,
   });
@@ -181,10 +96,7 @@ test("what was left open is tried again when it said, not at the next tick", asy
 });
 
 test("workers stopped over 00:00 and started at 09:00 make one run, eight of them at once (A23 scheduler-storm)", async () => {
-  const [redis, database] = [
-    await testRedis({ own: true }),
-    await testDatabase({ migrated: true }),
-  ];
+  const database = await testDatabase({ migrated: true });
   const sql = openPostgres(database.url, { connections: 8, role: "starboard_app" });
   await seedDirectory(sql);
   const clock = { at: Date.UTC(2026, 10, 20, 20), now: () => clock.at };
@@ -195,7 +107,7 @@ test("workers stopped over 00:00 and started at 09:00 make one run, eight of the
     const schedules = Array.from({ length: 8 }, () =>
       startHoldingsCheckSchedule({
         check: createHoldingsCheck({ sql, mirror, clock, log: silentLogger, collections }),
-        redisUrl: redis.url,
+        clock,
         log: silentLogger,
         tickEveryMs: 50,
       }),
@@ -221,7 +133,6 @@ test("workers stopped over 00:00 and started at 09:00 make one run, eight of the
   );
   await sql.end({ timeout: 1 });
   await database.close();
-  await redis.close();
 });
 
 test.run();

@@ -9,7 +9,6 @@ import { loadOnce } from "../../load-once.ts";
 import { PUBLISHING_QUEUE } from "../../publishing/queue.ts";
 import type { Service } from "../../service.ts";
 import { connectQueues, type QueueConnection } from "../../store/queue-connection.ts";
-import { UPKEEP_QUEUE } from "../../upkeep/midnight-queue.ts";
 import { REWARDS_QUEUE } from "../../upkeep/rewards-queue.ts";
 import { withDeadline } from "../../with-deadline.ts";
 
@@ -47,11 +46,6 @@ export const QUEUES = [
     ...PUBLISHING_QUEUE,
     purpose:
       "Wakes a worker to publish stars. One wake-up stands for all of them and is gone as soon as a worker takes it, so this queue is nearly always empty.",
-    hasRetries: false,
-  },
-  {
-    ...UPKEEP_QUEUE,
-    purpose: "Wakes a worker at 00:00 UTC: the holdings check is due.",
     hasRetries: false,
   },
   {

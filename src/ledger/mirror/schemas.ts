@@ -240,7 +240,6 @@ export type MirrorAccount = z.output<typeof accountSchema>;
 export type MirrorExchangeRate = z.output<typeof exchangeRateSchema>;
 export type MirrorNft = z.output<typeof nftSchema>;
 export type MirrorNftTransaction = z.output<typeof nftTransaction>;
-export type MirrorToken = z.output<typeof tokenSchema>;
 export type MirrorTopic = z.output<typeof topicSchema>;
 export type MirrorTopicMessage = z.output<typeof topicMessageSchema>;
 export type MirrorTransaction = z.output<typeof transaction>;

@@ -62,7 +62,6 @@ export function pick<Row>(
   return found;
 }
 
-/** Whether a value meets a bound. */
 export function meets(found: Sortable, { operator, value }: Bound): boolean {
   switch (operator) {
     case "eq":

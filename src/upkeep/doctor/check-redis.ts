@@ -3,15 +3,12 @@ import {
   closeRedis,
   connectRedis,
   evictionPolicy,
+  probeWrites,
   type Redis,
-  runCommand,
 } from "../../store/redis.ts";
 import { type Finding, reasonOf, unset, well, wrong } from "../finding.ts";
 
 const DEADLINE_MS = 2_000;
-/** Written to learn whether Redis takes writes: a full one, or a replica, still answers reads. */
-const PROBE_KEY = "starboard:doctor";
-const PROBE_LIFETIME = { type: "EX", value: 60 } as const;
 
 /** Redis: whether it answers, takes writes, and never evicts. */
 export async function checkRedis({ REDIS_URL }: Settings): Promise<Finding> {
@@ -41,7 +38,7 @@ async function judge(redis: Redis): Promise<Finding> {
     );
   }
   try {
-    await runCommand(redis.set(PROBE_KEY, "1", { expiration: PROBE_LIFETIME }), DEADLINE_MS);
+    await probeWrites(redis, DEADLINE_MS);
   } catch (error) {
     return wrong(
       `takes no writes: ${reasonOf(error)}`,

@@ -129,11 +129,10 @@ test("looking shows all queues, hides what is secret by its name, and changes no
     ]),
     [
       ["publishing", true],
-      ["upkeep", true],
       ["rewards", false],
     ],
   );
-  const [job] = queues[2].jobs;
+  const [job] = queues[1].jobs;
   assert.deepEqual(job.data, { wallet: "0.0.1001", apiKey: "(hidden)" });
   assert.doesNotMatch((await operator.get(`${BOARD}/api/queues/rewards/secret-1`)).text, /hush/);
   assert.deepEqual(await stored(), before);

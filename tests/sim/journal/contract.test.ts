@@ -40,11 +40,11 @@ import { starMessage } from "../../../src/publishing/message.ts";
 import {
   findStarred,
   type LeasedStar,
-  layAllBack,
   leaseStars,
   type Outbox,
   openOutbox,
   pendingPublications,
+  releaseAllLeases,
   releaseStar,
   tookEffectAfter,
 } from "../../../src/publishing/outbox.ts";
@@ -605,7 +605,7 @@ class Walk {
   async #releaseStars(): Promise<void> {
     const holder = this.#random.pick(HOLDERS);
     if (this.#random.chance(0.3)) {
-      await this.#both((sql) => layAllBack({ sql, holder }));
+      await this.#both((sql) => releaseAllLeases({ sql, holder }));
       return;
     }
     const taken = this.#leased.findLast((each) => each.holder === holder);

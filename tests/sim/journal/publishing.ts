@@ -50,7 +50,11 @@ function atOnce(
 export const publishStatements: readonly Statement[] = [
   atOnce("lease stars", "from due where outbox.star_id = due.star_id", leaseStars),
   atOnce("release stars", "lease_until = 0, tries = tries +", releaseStars),
-  atOnce("lay all back", "update outbox set lease_owner = null, lease_until = 0 where", layAllBack),
+  atOnce(
+    "release all leases",
+    "update outbox set lease_owner = null, lease_until = 0 where",
+    releaseAllLeases,
+  ),
   atOnce("pending", "select count(*) as pending", pending),
   atOnce("reserve ids", "from reserve_transactions(", reserve),
   atOnce("store bytes", "update outbox set state = 'signed'", storeSigned),
@@ -173,7 +177,7 @@ function releaseStars(given: readonly never[], { tables, now }: Journal): readon
   });
 }
 
-function layAllBack([holder]: readonly never[], { tables }: Journal): readonly object[] {
+function releaseAllLeases([holder]: readonly never[], { tables }: Journal): readonly object[] {
   for (const row of [...tables.waiting.values()]) {
     if (row.leaseOwner === holder) tables.keepOutbox({ ...row, ...UNLEASED });
   }

@@ -1,8 +1,8 @@
-import { createPublicKey, type KeyObject, verify } from "node:crypto";
 import type { proto as Hapi } from "@hashgraph/proto";
 import { secp256k1 } from "@noble/curves/secp256k1.js";
 import { keccak_256 } from "@noble/hashes/sha3.js";
 import { isSatisfied, type PrimitiveKey, readPublicKey } from "../../../ledger/public-key.ts";
+import { verifiesEd25519 } from "../../../ledger/wallet-signature.ts";
 
 /**
  * The signatures that came with a transaction, checked against keys when asked.
@@ -32,7 +32,7 @@ export function signaturesOver(body: Uint8Array, pairs: readonly Hapi.ISignature
 function isGood(pair: Hapi.ISignaturePair, body: Uint8Array, key: PrimitiveKey): boolean {
   const signature = key.kind === "ed25519" ? pair.ed25519 : pair.ECDSASecp256k1;
   if (signature?.length !== 64) return false;
-  if (key.kind === "ed25519") return verify(null, body, ed25519KeyObject(key.bytes), signature);
+  if (key.kind === "ed25519") return verifiesEd25519(key.bytes, body, signature);
   try {
     return secp256k1.verify(signature, keccak_256(body), key.bytes, { prehash: false });
   } catch {
@@ -45,21 +45,4 @@ function isGood(pair: Hapi.ISignaturePair, body: Uint8Array, key: PrimitiveKey):
 function isPrefix(prefix: Uint8Array | null | undefined, publicKey: Uint8Array): boolean {
   const claimed = prefix ?? new Uint8Array(0);
   return Buffer.from(publicKey.subarray(0, claimed.length)).equals(claimed);
-}
-
-/** DER header of an Ed25519 public key (RFC 8410). */
-const ED25519_SPKI = Buffer.from("302a300506032b6570032100", "hex");
-/** Making a key object costs as much as a verification; one client uses one key. */
-const KEY_OBJECTS_MAX = 256;
-const keyObjects = new Map<string, KeyObject>();
-
-function ed25519KeyObject(publicKey: Uint8Array): KeyObject {
-  const name = Buffer.from(publicKey).toString("hex");
-  const known = keyObjects.get(name);
-  if (known !== undefined) return known;
-  if (keyObjects.size >= KEY_OBJECTS_MAX) keyObjects.clear();
-  const der = Buffer.concat([ED25519_SPKI, publicKey]);
-  const made = createPublicKey({ key: der, format: "der", type: "spki" });
-  keyObjects.set(name, made);
-  return made;
 }

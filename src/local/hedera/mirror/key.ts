@@ -1,8 +1,4 @@
-/** A key as the mirror node shows it. */
-interface ShownKey {
-  readonly _type: "ED25519" | "ECDSA_SECP256K1" | "ProtobufEncoded";
-  readonly key: string;
-}
+import type { MirrorKey } from "../../../ledger/public-key.ts";
 
 /**
  * Protobuf spellings of one key alone, in a list of one, and as a threshold of one of one:
@@ -14,7 +10,7 @@ const ECDSA = /^(?:3a21|32250a233a21|2a29080112250a233a21)([0-9a-f]{66})$/;
 const EMPTY_LIST = "3200";
 
 /** @param key hex of a protobuf `Key` */
-export function showKey(key: string | null): ShownKey | null {
+export function showKey(key: string | null): MirrorKey {
   const hex = key ?? EMPTY_LIST;
   if (hex === EMPTY_LIST) return null;
   const ed25519 = ED25519.exec(hex)?.[1];
