@@ -102,15 +102,18 @@ export function tenuresOf(
 /** Rows without parties that change who holds: a new treasury, the end of the collection. */
 const ENDS = /^TOKEN(DELETION|UPDATE)$/;
 
-/**
- * The serials that a wallet held from `from` to `to`, both included, epoch milliseconds: throughout,
- * and at some instant; both ascending.
- */
+/** The serials a wallet held: throughout a time, and at some instant of it; both ascending. */
+export interface HeldSerials {
+  readonly always: readonly number[];
+  readonly ever: readonly number[];
+}
+
+/** What a wallet held from `from` to `to`, both included, epoch milliseconds. */
 export function heldBetween(
   { tenures }: Ownership,
   wallet: string,
   { from, to }: { readonly from: number; readonly to: number },
-) {
+): HeldSerials {
   const always: number[] = [];
   const ever = new Set<number>();
   for (const tenure of tenures.get(wallet) ?? []) {

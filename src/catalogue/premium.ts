@@ -11,6 +11,7 @@ export interface Pass {
   readonly grantedAt: number;
 }
 
+/** Names a pass. */
 export interface PassName {
   /** Canonical `0.0.n`. */
   readonly wallet: string;

@@ -18,6 +18,7 @@ export interface ActorQuery {
   readonly after?: Place | undefined;
 }
 
+/** An actor in a list. */
 export interface ListedActor {
   readonly id: string;
   readonly type: ActorType;

@@ -17,6 +17,10 @@ export interface GroupCommit {
   settled(): Promise<void>;
 }
 
+export interface GroupCommitOptions extends Sender {
+  readonly onBatch?: (stars: number) => void;
+}
+
 /**
  * A star that claims more is large. A batch has any number of small stars, which so never wait
  * behind large ones, and one large star or several that claim so many together. Each
@@ -48,9 +52,7 @@ interface Flight {
  * parted from it and the rest is sent again. A star that brings a serial which another star of
  * this process is just claiming is not sent at all: it is decided again once that one stands.
  */
-export function createGroupCommit(
-  options: Sender & { readonly onBatch?: (stars: number) => void },
-): GroupCommit {
+export function createGroupCommit(options: GroupCommitOptions): GroupCommit {
   const waiting: Queued[] = [];
   const claiming = new Map<string, Flight>();
   let flights = 0;

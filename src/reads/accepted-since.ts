@@ -2,6 +2,7 @@ import type { TargetType } from "../../actors/content.ts";
 import { dayOf } from "../../actors/day.ts";
 import { runStatement, type Sql } from "../store/postgres.ts";
 
+/** A star in numbers. */
 export interface StarNumbers {
   readonly id: string;
   /** Epoch milliseconds. */

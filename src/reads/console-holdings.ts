@@ -79,6 +79,7 @@ export interface CheckedMintRow {
   }[];
 }
 
+/** What a run found, mint by mint. */
 export async function mintsOfCheck(sql: Sql, id: string): Promise<readonly CheckedMintRow[]> {
   return runStatement(sql<CheckedMintRow[]>`
     select event_id as event, kept, json_array_length(deferred) as open, deferred,

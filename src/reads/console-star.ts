@@ -120,6 +120,7 @@ export async function claimsOnSerials(
     order by claim.collection, claim.serial, claim.star_id`);
 }
 
+/** A star in a list. */
 export interface ListedStar {
   readonly id: string;
   readonly at: number;

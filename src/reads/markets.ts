@@ -59,6 +59,7 @@ export async function topCollections(sql: Sql, query: TopQuery): Promise<readonl
   return top<CollectionRow>(sql, collections(sql), query);
 }
 
+/** A page of the ranking of tokens. */
 export function listTokens(sql: Sql, query: RankingQuery): Promise<RankingPage<TokenRow>> {
   return list<TokenRow>(sql, tokens(sql), query);
 }

@@ -24,6 +24,12 @@ export interface StarOffer {
   readonly day: string;
 }
 
+/** An offer with its place in the journal. */
+export interface PlacedOffer {
+  readonly seq: number;
+  readonly offer: StarOffer;
+}
+
 /** Far longer than a round takes; a worker that died holds the others back no longer. */
 const LEASE_MS = 15_000;
 
@@ -69,11 +75,11 @@ export async function offeredUpTo(sql: Sql): Promise<number> {
   return row.offeredSeq;
 }
 
-/** Stars of the journal after one number and up to another, in its order, each with its number. */
+/** Stars of the journal after one number and up to another, in its order. */
 export async function offersBetween(
   sql: Sql,
   { after, upTo, limit }: { readonly after: number; readonly upTo: number; readonly limit: number },
-) {
+): Promise<readonly PlacedOffer[]> {
   const rows = await runStatement(sql<(OfferRow & { readonly seq: number })[]>`
     select ${offerColumns(sql)}, seq from star
     where seq > ${after} and seq <= ${upTo} order by seq limit ${limit}`);

@@ -27,6 +27,7 @@ export interface SignInDeps {
   readonly site: Site;
 }
 
+/** A request to sign in. */
 export interface SignInRequest {
   /** `0.0.n`, or an EVM address in lower case. */
   readonly wallet: string;

@@ -109,6 +109,7 @@ function operation(row: Endpoint, schemas: Record<string, unknown>, baseUrl: str
   };
 }
 
+/** The parameters of a shape, in path or query. */
 export function parametersOf(shape: z.ZodObject, where: "path" | "query"): Json[] {
   return Object.entries(shape.shape).map(([name, schema]) => {
     const { $schema: _, description, ...json } = z.toJSONSchema(schema, { io: "output" });

@@ -43,6 +43,7 @@ const RECORD_ID = /^[A-Za-z0-9_-]{1,64}$/;
 
 export const targetType = z.enum(recordTypes);
 
+/** What is starred. */
 export const starTarget = z
   .strictObject({ type: targetType, id: z.string() })
   .superRefine(({ type, id }, context) => {

@@ -62,6 +62,7 @@ export function pick<Row>(
   return found;
 }
 
+/** Whether a value meets a bound. */
 export function meets(found: Sortable, { operator, value }: Bound): boolean {
   switch (operator) {
     case "eq":

@@ -55,6 +55,7 @@ export function timeBounds({ asOf }: View, query: Query): Bound[] {
   return [{ operator: "lte", value: asOf }, ...timeFilters(query)];
 }
 
+/** The `timestamp` filters of a query. */
 export function timeFilters(query: Query) {
   return filtersOf(query, "timestamp").map(({ operator, value }) => ({
     operator,
