@@ -1,5 +1,5 @@
 import type { Verdict } from "../../upkeep/service-verdict.ts";
-import { type Content, type Html, html, instantText } from "./markup.ts";
+import { type Content, type Html, html, htmlDocument, instantText } from "./markup.ts";
 import type { Page, PageRequest, ShownPage } from "./page.ts";
 
 /** What is known of the request that a page answers. */
@@ -120,22 +120,12 @@ ${body}</div>
   );
 }
 
+const FILES = {
+  icon: "/ops/assets/icon.svg",
+  style: "/ops/assets/console.css",
+  script: "/ops/assets/console.js",
+};
+
 function documentOf(title: string, body: Html): Html {
-  return html`<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="light dark">
-<title>${title} · Starboard console</title>
-<link rel="icon" href="/ops/assets/icon.svg" type="image/svg+xml">
-<link rel="stylesheet" href="/ops/assets/console.css">
-<script type="module" src="/ops/assets/console.js"></script>
-</head>
-<body>
-<a class="skip" href="#main">Skip to content</a>
-${body}
-</body>
-</html>
-`;
+  return htmlDocument({ title: `${title} · Starboard console`, files: FILES, body });
 }
