@@ -10,7 +10,8 @@ export type ActorName =
 export const ACTOR_TYPES = ["wallet-day", "event-day", "forever-mint"] as const;
 export type ActorType = (typeof ACTOR_TYPES)[number];
 
-const RECORD_ID = /^[A-Za-z0-9_-]{1,64}$/;
+/** Ids of events and projects. */
+export const RECORD_ID = /^[A-Za-z0-9_-]{1,64}$/;
 
 /**
  * Reads `wallet-day/0.0.n/2026-11-20`, `event-day/<event>/2026-11-20` or

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { ownFile } from "../this-build.ts";
 
-/** What an alarm means to the person who is woken by it; each part is Markdown. */
+/** What an alarm means to the person who is woken by it. */
 export interface RunbookEntry {
   readonly title: string;
   /** What is wrong. */
@@ -15,19 +15,29 @@ export interface RunbookEntry {
 /** The page that people read in the repository; a process reads it at its start. */
 const PAGE = "docs/operating/alarms.md";
 const ENTRY =
-  /^<a id="(?<anchor>[a-z-]+)"><\/a>\n\n## (?<title>.+)\n\n(?<means>.+)\n\n\*\*Meanwhile:\*\* (?<meanwhile>.+)\n\n(?<todo>(?:\d+\. .+\n)+)/gm;
+  /^<a id="(?<anchor>[a-z-]+)"><\/a>\n\n## (?<title>.+)\n\n(?<means>.+)\n\n\*\*Meanwhile:\*\* (?<meanwhile>.+)\n\n(?<todo>(?:(?:\d+\. | {3}).+\n)+)/gm;
 
 /** The runbook: one entry for each check of the verdict and each alert of Prometheus, by its anchor. */
 export const RUNBOOK: ReadonlyMap<string, RunbookEntry> = new Map(
   [...readFileSync(ownFile(PAGE), "utf8").matchAll(ENTRY)].map(({ groups = {} }) => {
     const { anchor = "", title = "", means = "", meanwhile = "", todo = "" } = groups;
-    const steps = todo.trimEnd().split("\n");
+    const steps = todo.trimEnd().replaceAll("\n   ", " ").split("\n");
     return [
       anchor,
-      { title, means, meanwhile, todo: steps.map((step) => step.replace(/^\d+\. /, "")) },
+      {
+        title,
+        means: withoutMarks(means),
+        meanwhile: withoutMarks(meanwhile),
+        todo: steps.map((step) => withoutMarks(step.replace(/^\d+\. /, ""))),
+      },
     ];
   }),
 );
+
+/** The words of Markdown: links lose their addresses, code its marks. */
+function withoutMarks(text: string): string {
+  return text.replace(/\[([^\]]*)\]\([^)]*\)/g, "$1").replaceAll("`", "");
+}
 
 /** @throws Error where the runbook has no such entry */
 export function runbookEntry(anchor: string): RunbookEntry {

@@ -72,6 +72,13 @@ test("every alert and check leads to its entry in the runbook, of which the serv
   assert.match(alerts, /absent\(up\{job="starboard"\} == 1\) or absent\(starboard_check_failing\)/);
   const page = readFileSync(join(ROOT, "docs/operating/alarms.md"), "utf8");
   assert.equal(RUNBOOK.size, page.match(/^## /gm)?.length);
+  // Whole steps, those that are broken over lines too, without Markdown's marks.
+  const steps = [...RUNBOOK.values()].flatMap(({ todo }) => todo);
+  assert.equal(steps.length, page.match(/^\d+\. /gm)?.length);
+  assert.deepEqual(
+    steps.filter((step) => !/^[^`]+[.:?]$/.test(step)),
+    [],
+  );
   const { checks } = await readVerdict(service.network.sql);
   assert.equal(checks.length, 11);
   for (const { name } of checks) assert.ok(RUNBOOK.has(name), name);

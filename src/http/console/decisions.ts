@@ -4,7 +4,7 @@ import { accountNumber, walletOf } from "../../journal/star-record.ts";
 import { type AcceptedStar, acceptedSince } from "../../reads/accepted-since.ts";
 import type { Sql } from "../../store/postgres.ts";
 import { weightWords } from "./pages/star-words.ts";
-import { kindWords, refusalWords } from "./words.ts";
+import { refusalWords } from "./words.ts";
 
 /** One decision in words, as page and stream show it. */
 export interface Decision {
@@ -16,8 +16,7 @@ export interface Decision {
   readonly wallet: string;
   /** `<type>/<id>` */
   readonly target: string;
-  /** What was starred, and why it weighs what it does or was refused. */
-  readonly what: string;
+  /** Why it weighs what it does or was refused. */
   readonly why: string;
   readonly weight: number | null;
 }
@@ -92,22 +91,11 @@ function acceptedWords(star: AcceptedStar): Decision {
     isAccepted: true,
     wallet: walletOf(star.wallet),
     target: `${star.type}/${star.targetId}`,
-    what: `${kindWords(star.type)} ${star.targetId}`,
     why: weightWords(star),
     weight: star.weight,
   };
 }
 
-function refusedWords({ id, at, wallet, target, code }: TrailedRefusal): Decision {
-  const [type = "", targetId = ""] = target.split("/");
-  return {
-    id,
-    at,
-    isAccepted: false,
-    wallet,
-    target,
-    what: `${kindWords(type)} ${targetId}`,
-    why: refusalWords(code),
-    weight: null,
-  };
+function refusedWords({ code, ...refused }: TrailedRefusal): Decision {
+  return { ...refused, isAccepted: false, why: refusalWords(code), weight: null };
 }

@@ -1,7 +1,7 @@
 import { TerminalError } from "../../errors.ts";
 import type { Role } from "../../keys/operators.ts";
 import { isEntityId } from "../../ledger/entity-id.ts";
-import { type Content, type Html, html } from "./markup.ts";
+import { type Content, type Html, html, options } from "./markup.ts";
 import type { PageRequest } from "./page.ts";
 
 /** What a form needs of the page's request. */
@@ -105,10 +105,7 @@ function fieldOf(request: FormRequest, path: string, field: Field): Html {
       ? html`<input ${attributes} type="${field.type ?? "text"}" value="${value}" autocomplete="off"${
           field.maxLength === undefined ? "" : html` maxlength="${field.maxLength}"`
         }>`
-      : html`<select ${attributes}>${choices.map(
-          ([choice, words]) =>
-            html`<option value="${choice}"${choice === value ? html` selected` : ""}>${words}</option>`,
-        )}</select>`;
+      : html`<select ${attributes}>${options(choices, value)}</select>`;
   return html`<div class="field"><label for="${id}">${label}</label>
 ${input}${hint === undefined ? "" : html`<p class="hint" id="${id}-hint">${hint}</p>`}${flaw === null ? "" : html`<p class="flaw" id="${id}-flaw">${flaw}</p>`}</div>`;
 }

@@ -1,5 +1,5 @@
 import type { Verdict } from "../../upkeep/service-verdict.ts";
-import { type Content, type Html, html, instantText } from "./markup.ts";
+import { type Content, code, type Html, html, htmlDocument, instantText } from "./markup.ts";
 import type { Page, PageRequest, ShownPage } from "./page.ts";
 
 /** What is known of the request that a page answers. */
@@ -67,15 +67,20 @@ export function banner(verdict: Verdict | undefined): Content {
   if (wrong.length === 0) return "";
   return html`<div class="notice bad" role="alert" data-verdict>${wrong.map(
     ({ name, message, since, meanwhile, fix }) =>
-      html`<p><strong>${name}</strong>: ${message}${since === null ? "" : html`, since ${instantText(Date.parse(since))}`}. ${meanwhile ?? ""} ${fix === null ? "" : html`<span>To do: ${fix}.</span>`} <a href="/ops/alarms#${name}">Runbook</a></p>`,
+      html`<p><strong>${name}</strong>: ${message}${since === null ? "" : html`, since ${instantText(Date.parse(since))}`}. ${meanwhile ?? ""} ${fix === null ? "" : html`<span>To do: ${withCode(fix)}.</span>`} <a href="/ops/alarms#${name}">Runbook</a></p>`,
   )}</div>
 `;
 }
 
+/** A sentence whose commands stand between backticks. */
+function withCode(text: string): Content {
+  return text.split("`").map((part, index) => (index % 2 === 0 ? part : code(part)));
+}
+
 /** How many checks fail, beside the page that shows them all. */
-function navBadge(path: string, verdict: Verdict | undefined): Content {
+export function failingBadge(verdict: Verdict | undefined): Content {
   const wrong = verdict?.checks.filter(({ ok }) => !ok).length ?? 0;
-  if (path !== "" || wrong === 0) return "";
+  if (wrong === 0) return "";
   return html` <span class="badge bad" title="Checks that fail">${wrong}</span>`;
 }
 
@@ -96,7 +101,7 @@ function groupList(group: readonly Entry[], { page, verdict }: FrameRequest): Ht
   const mark = html` aria-current="${page.below === undefined ? "page" : "true"}"`;
   return html`<div class="group"><p aria-hidden="true">${heading}</p><ul aria-label="${heading}">${group.map(
     ({ nav, path }) =>
-      html`<li><a href="/ops${path}"${path === current ? mark : ""}>${nav}${navBadge(path, verdict)}</a></li>`,
+      html`<li><a href="/ops${path}"${path === current ? mark : ""}>${nav}${path === "" ? failingBadge(verdict) : ""}</a></li>`,
   )}</ul></div>`;
 }
 
@@ -120,22 +125,12 @@ ${body}</div>
   );
 }
 
+const FILES = {
+  icon: "/ops/assets/icon.svg",
+  style: "/ops/assets/console.css",
+  script: "/ops/assets/console.js",
+};
+
 function documentOf(title: string, body: Html): Html {
-  return html`<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="light dark">
-<title>${title} · Starboard console</title>
-<link rel="icon" href="/ops/assets/icon.svg" type="image/svg+xml">
-<link rel="stylesheet" href="/ops/assets/console.css">
-<script type="module" src="/ops/assets/console.js"></script>
-</head>
-<body>
-<a class="skip" href="#main">Skip to content</a>
-${body}
-</body>
-</html>
-`;
+  return htmlDocument({ title: `${title} · Starboard console`, files: FILES, body });
 }

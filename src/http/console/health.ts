@@ -36,8 +36,18 @@ const BALANCE = "/ops/alarms#balance";
 export function healthOf(numbers: Numbers, network: string): readonly NamedHealth[] {
   const { verdict } = numbers;
   return [
-    { key: "postgres", name: "Postgres", page: PROCESSES, ...postgresHealth(numbers) },
-    { key: "redis", name: "Redis", page: PROCESSES, ...redisHealth(numbers) },
+    {
+      key: "postgres",
+      name: "Postgres",
+      page: PROCESSES,
+      ...noBetter(seenBy(numbers, "postgresMs"), judged(verdict, "postgres", "full")),
+    },
+    {
+      key: "redis",
+      name: "Redis",
+      page: PROCESSES,
+      ...noBetter(seenBy(numbers, "redisMs", "web"), judged(verdict, "redis", "may evict")),
+    },
     {
       key: "mirror",
       name: "Mirror node",
@@ -74,14 +84,10 @@ function atWork({ processes, at }: Numbers): readonly KnownProcess[] {
   return processes.filter((process) => processHealth(process, at).mood === "good");
 }
 
-/** A dependency, as the processes at work see it. */
-function seenBy(
-  numbers: Numbers,
-  of: "postgresMs" | "redisMs",
-  who: (process: KnownProcess) => boolean = () => true,
-): Health {
+/** A dependency, as the processes at work see it. Workers reach Redis through their queue and report nothing of it. */
+function seenBy(numbers: Numbers, of: "postgresMs" | "redisMs", by?: KnownProcess["role"]): Health {
   const seen = atWork(numbers)
-    .filter(who)
+    .filter(({ role }) => by === undefined || role === by)
     .map(({ report }) => report[of]);
   if (seen.length === 0) return { mood: "warn", word: "unknown", note: "no process reports" };
   const answers = seen.filter((ms): ms is number => ms !== null);
@@ -96,16 +102,6 @@ function seenBy(
 function noBetter(seen: Health, judgement: Health): Health {
   if (seen.mood === "bad" || judgement.mood !== "bad") return seen;
   return seen.mood === "good" ? judgement : { ...judgement, word: seen.word };
-}
-
-function postgresHealth(numbers: Numbers): Health {
-  return noBetter(seenBy(numbers, "postgresMs"), judged(numbers.verdict, "postgres", "full"));
-}
-
-/** Workers reach Redis through their queue alone and report nothing of it. */
-function redisHealth(numbers: Numbers): Health {
-  const seen = seenBy(numbers, "redisMs", ({ role }) => role === "web");
-  return noBetter(seen, judged(numbers.verdict, "redis", "may evict"));
 }
 
 /** @param network a local ledger makes blocks only when something happens on it */

@@ -1,6 +1,7 @@
 import { type SSEStreamingApi, streamSSE } from "hono/streaming";
 import { createStreamLimit } from "../stream-limit.ts";
 import { figuresOf } from "./figures.ts";
+import { banner, failingBadge } from "./frame.ts";
 import { healthOf } from "./health.ts";
 import type { Page, PageRequest, PagesDeps } from "./page.ts";
 import { secured } from "./reply.ts";
@@ -59,7 +60,7 @@ export function stream(
   });
 }
 
-/** The overview's numbers as they change: figures and health as text, and the charts' newest points. */
+/** The overview's numbers as they change: figures and health as text, what is wrong as every page has it, and the charts' newest points. */
 export function liveNumbersPage({ readNumbers, network, now, isDraining }: PagesDeps): Page {
   return {
     path: "/live/numbers",
@@ -74,6 +75,8 @@ export function liveNumbersPage({ readNumbers, network, now, isDraining }: Pages
           at: numbers.at,
           figures: figuresOf(numbers),
           health: healthOf(numbers, network),
+          banner: String(await banner(numbers.verdict)),
+          badge: String(await failingBadge(numbers.verdict)),
           points: numbers.points.slice(-3),
         };
         await out.writeSSE({ event: "numbers", data: JSON.stringify(data) });

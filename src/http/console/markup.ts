@@ -7,6 +7,34 @@ export type Html = HtmlEscapedString | Promise<HtmlEscapedString>;
 export type Content = Html | string | number | null | readonly Content[];
 export { html, raw };
 
+/** A whole page. @param given.attributes of its body */
+export function htmlDocument(given: {
+  readonly title: string;
+  /** Where its files lie. */
+  readonly files: { readonly icon: string; readonly style: string; readonly script: string };
+  readonly attributes?: Content;
+  readonly body: Content;
+}): Html {
+  const { title, files, attributes = "", body } = given;
+  return html`<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>${title}</title>
+<link rel="icon" href="${files.icon}" type="image/svg+xml">
+<link rel="stylesheet" href="${files.style}">
+<script type="module" src="${files.script}"></script>
+</head>
+<body${attributes}>
+<a class="skip" href="#main">Skip to content</a>
+${body}
+</body>
+</html>
+`;
+}
+
 const NUMBERS = new Intl.NumberFormat("en");
 
 /** `12,345`, or with so many places behind the point, and so many significant digits where that is more. */
@@ -17,6 +45,11 @@ export function number(value: number, places = 0): string {
     maximumSignificantDigits: places,
     roundingPriority: "morePrecision",
   });
+}
+
+/** `+250`, `−40`, `0` */
+export function signed(value: number): string {
+  return value === 0 ? "0" : `${value < 0 ? "−" : "+"}${number(Math.abs(value))}`;
 }
 
 const SECOND = 1_000;
@@ -135,6 +168,11 @@ function shown(content: Content): Content {
   return typeof content === "number" ? number(content) : (content ?? "–");
 }
 
+/** What is said below a list of which so many are not shown. */
+export function andMore(count: number): Content {
+  return count > 0 ? html`<p class="hint">And ${number(count)} more.</p>` : null;
+}
+
 /** A name and what it is; null is left out. */
 export type Fact = readonly [string, Content];
 
@@ -142,6 +180,17 @@ export function facts(pairs: readonly Fact[]): Html {
   return html`<dl class="facts">${pairs.map(([name, content]) =>
     content === null ? null : html`<div><dt>${name}</dt><dd>${content}</dd></div>`,
   )}</dl>`;
+}
+
+/** What a `select` offers. */
+export function options(
+  choices: readonly (readonly [value: string, text: string])[],
+  chosen?: string,
+): Content {
+  return choices.map(
+    ([value, text]) =>
+      html`<option value="${value}"${value === chosen ? html` selected` : ""}>${text}</option>`,
+  );
 }
 
 /** How something stands; the word says it, the colour only helps. */

@@ -1,4 +1,5 @@
 import { TerminalError } from "../../errors.ts";
+import { UUID } from "../../uuid.ts";
 import { type Html, html } from "./markup.ts";
 
 /**
@@ -29,6 +30,17 @@ export function textOf(query: URLSearchParams, name: string): string {
   return text;
 }
 
+/** The id by which a list goes on; null at its beginning. @throws TerminalError `INVALID_REQUEST` */
+export function uuidOf(query: URLSearchParams, name: string): string | null {
+  const id = textOf(query, name);
+  if (id !== "" && !UUID.test(id))
+    throw new TerminalError("INVALID_REQUEST", `${name} must be an id`);
+  return id || null;
+}
+
+/** What a page holds of a list; one more is read. */
+export const PER_PAGE = 50;
+
 /**
  * Cuts a list at the end of a page.
  *
@@ -38,9 +50,9 @@ export function textOf(query: URLSearchParams, name: string): string {
  */
 export function pageOf<T>(
   found: readonly T[],
-  size: number,
   after: (last: T) => string,
   word = "Older",
+  size = PER_PAGE,
 ): { readonly shown: readonly T[]; readonly more: Html } {
   const shown = found.slice(0, size);
   const last = shown.at(-1);

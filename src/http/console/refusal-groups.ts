@@ -1,8 +1,5 @@
 import { type Day, dayOf } from "../../../actors/day.ts";
-import type { TrailedRefusal } from "../../journal/refusal-trail.ts";
-import { type Html, html, moment, table } from "./markup.ts";
-import { targetName } from "./pages/star-words.ts";
-import { refusalWords } from "./words.ts";
+import type { RefusalTrail } from "../../journal/refusal-trail.ts";
 
 /** Refusals of one day that are alike. */
 export interface RefusalGroup {
@@ -15,32 +12,21 @@ export interface RefusalGroup {
   readonly at: number;
 }
 
-/** Counts refusals that are alike. @param refusals newest first; the groups are too */
-export function groupRefusals(refusals: readonly TrailedRefusal[]): readonly RefusalGroup[] {
+/** The newest of all wallets, in which one's are looked for. */
+const SEARCHED = 500;
+
+/** A wallet's refused stars as far as they are kept, newest first; those of a day that are alike are counted. */
+export async function refusalsOf(
+  trail: RefusalTrail,
+  wallet: string,
+): Promise<readonly RefusalGroup[]> {
   const groups = new Map<string, RefusalGroup>();
-  for (const { at, target, code } of refusals) {
+  for (const { at, target, code, wallet: refused } of await trail.newest(SEARCHED)) {
+    if (refused !== wallet) continue;
     const day = dayOf(at);
     const key = `${day} ${code} ${target}`;
     const known = groups.get(key);
     groups.set(key, { day, target, code, at: known?.at ?? at, count: (known?.count ?? 0) + 1 });
   }
   return [...groups.values()];
-}
-
-/** @param given.isDayKnown true where all are of one day that is named */
-export function refusalTable(
-  groups: readonly RefusalGroup[],
-  { now, isDayKnown }: { readonly now: number; readonly isDayKnown: boolean },
-): Html {
-  return table({
-    caption: "Refused stars of this wallet, alike ones counted, newest first",
-    rows: groups,
-    columns: [
-      ["Why", "text title", ({ code }) => refusalWords(code)],
-      ["Item", "plain", ({ target }) => html`star on ${targetName(target)}`],
-      ["Times", "number", ({ count }) => count],
-      ["Last", "whole", ({ at }) => moment(at, now, isDayKnown)],
-    ],
-    empty: "None that is still kept.",
-  });
 }

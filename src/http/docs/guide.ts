@@ -35,11 +35,12 @@ an IPv6 client is its /64. Every reply says in <code>RateLimit</code> what is le
 </ul>
 
 <h2 id="errors">Errors</h2>
-<p>An error is <code>{"error","code"}</code>: a text for people, and a stable code.</p>
+<p>An error is <code>{"error","code"}</code>: a text for people, and a stable code. These are the codes of
+<code>/v1</code>; each operation of voting names its own, below.</p>
 <table>
 <thead><tr><th>Status</th><th>Code</th><th>When</th></tr></thead>
 <tbody>
-<tr><td>400</td><td><code>INVALID_PARAMETER</code></td><td>A value that is not allowed; <code>parameter</code> and <code>allowed</code> say which and what is. Under <code>/voting</code> <code>INVALID_REQUEST</code> with <code>field</code>.</td></tr>
+<tr><td>400</td><td><code>INVALID_PARAMETER</code></td><td>A value that is not allowed; <code>parameter</code> and <code>allowed</code> say which and what is.</td></tr>
 <tr><td>401</td><td><code>MISSING_API_KEY</code>, <code>INVALID_API_KEY</code>, <code>REVOKED_API_KEY</code></td><td>No key, an unknown key, a revoked key.</td></tr>
 <tr><td>404</td><td><code>NOT_FOUND</code></td><td>No such path or record.</td></tr>
 <tr><td>405</td><td>none</td><td>Another method than GET.</td></tr>

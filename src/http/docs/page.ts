@@ -16,7 +16,7 @@ export function docsPage(publicUrl: string): string {
     <meta name="viewport" content="width=device-width, initial-scale=1">
     <meta name="color-scheme" content="light dark">
     <title>${API_NAME} API</title>
-    <link rel="icon" type="image/png" href="docs/favicon-32x32.png">
+    <link rel="icon" type="image/svg+xml" href="docs/icon.svg">
     <link rel="stylesheet" href="docs/swagger-ui.css">
     <link rel="stylesheet" href="docs/page.css">
     <script src="docs/swagger-ui-bundle.js" defer></script>

@@ -1,5 +1,4 @@
 import { readFile } from "node:fs/promises";
-import { fileURLToPath } from "node:url";
 import { type Context, Hono } from "hono";
 import { loadOnce } from "../../load-once.ts";
 import { refuseOtherMethods } from "../middleware/other-methods.ts";
@@ -22,7 +21,8 @@ const PACKAGE_FILES: Readonly<Record<string, string>> = {
   "swagger-ui.css": STYLE,
   "swagger-ui-bundle.js": SCRIPT,
 };
-const ICON = "favicon-32x32.png";
+const PACKAGE = new URL(".", import.meta.resolve("swagger-ui-dist/package.json"));
+const ICON = new URL("../console/assets/icon.svg", import.meta.url);
 
 /**
  * `/docs`: both APIs and the exports as a page for people, everything on it served from here. To
@@ -40,12 +40,9 @@ export function docsRoutes(publicUrl: string): Hono {
   text("/docs/page.js", SCRIPT, () => PAGE_SCRIPT);
   text("/docs/page.css", STYLE, () => PAGE_STYLE);
   for (const [name, type] of Object.entries(PACKAGE_FILES)) {
-    text(`/docs/${name}`, type, async () => (await packageFile(name)).toString("utf8"));
+    text(`/docs/${name}`, type, () => readFile(new URL(name, PACKAGE), "utf8"));
   }
-  app.get(`/docs/${ICON}`, async (c) => {
-    const icon = new Uint8Array(await packageFile(ICON));
-    return secured(c).body(icon, 200, { "Content-Type": "image/png", "Cache-Control": CACHE });
-  });
+  text("/docs/icon.svg", "image/svg+xml", () => readFile(ICON, "utf8"));
   // One address for the page: relative ones would lead elsewhere from this.
   app.get("/docs/", (c) => c.redirect("../docs", 308));
   refuseOtherMethods(app);
@@ -56,9 +53,4 @@ function secured(c: Context): Context {
   c.header("Content-Security-Policy", POLICY);
   c.header("Cross-Origin-Opener-Policy", "same-origin");
   return c;
-}
-
-function packageFile(name: string): Promise<Buffer> {
-  const folder = new URL(".", import.meta.resolve("swagger-ui-dist/package.json"));
-  return readFile(fileURLToPath(new URL(name, folder)));
 }

@@ -1,3 +1,4 @@
+import { RECORD_ID } from "../../hosting/actor-name.ts";
 import { type EventDetail, readEvent } from "../../reads/events.ts";
 import { type Content, type Fact, facts, html, section } from "../console/markup.ts";
 import { eventItem } from "./event-item.ts";
@@ -6,14 +7,14 @@ import type { Page } from "./page.ts";
 import { found, type Reading } from "./reading.ts";
 import { name, outwards, paragraphs } from "./text.ts";
 
-const ID = /^[A-Za-z0-9_-]{1,64}$/;
-
 /** `/events/{id}`: description, links, prizes, total, the star. */
 export function eventPage({ sql, share }: Reading): Page {
   return {
     path: "/events/:id",
     async show({ id, now, visitor }) {
-      const row = ID.test(id) ? await share(`event ${id}`, () => readEvent(sql, id)) : undefined;
+      const row = RECORD_ID.test(id)
+        ? await share(`event ${id}`, () => readEvent(sql, id))
+        : undefined;
       const event = found(row, "event");
       return {
         title: event.title,

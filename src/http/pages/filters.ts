@@ -1,6 +1,5 @@
-import { type Content, type Html, html } from "../console/markup.ts";
+import { type Content, type Html, html, options as optionsOf } from "../console/markup.ts";
 import { NAME_PART_CHARACTERS_MAX } from "../v1/parameters.ts";
-import { plainName } from "./text.ts";
 
 /** One choice of a list's form. */
 export interface Choice {
@@ -37,10 +36,7 @@ ${fields.map(
 
 function select({ parameter, unset, options, chosen }: Choice): Html {
   return html`<select name="${parameter}">
-<option value="">${unset}</option>${options.map(
-    ([value, text]) =>
-      html`<option value="${value}"${value === chosen ? html` selected` : ""}>${plainName(text)}</option>`,
-  )}</select>`;
+<option value="">${unset}</option>${optionsOf(options, chosen)}</select>`;
 }
 
 function search({ parameter, written = "" }: Search): Html {

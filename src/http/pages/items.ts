@@ -79,5 +79,5 @@ function vote({ type, id, name: named, totalVotes, scope }: Item, visitor: Visit
   const key = `${type}/${id}`;
   const isGiven = visitor?.starsToday.some(({ target }) => target === key) ?? false;
   return html`<div class="vote"><p class="count"><strong data-counter="${key}">${number(totalVotes)}</strong> <span>${type === "event" ? "in all" : "today"}</span></p>
-<button type="button" class="star" disabled data-star="${key}" data-scope="${scope}" aria-pressed="${String(isGiven)}" aria-label="Star ${plainName(named)}"><span aria-hidden="true">★</span></button></div>`;
+<button type="button" class="star" disabled data-star="${key}" data-scope="${scope}" aria-pressed="${String(isGiven)}" aria-label="Star ${plainName(named)}"><span aria-hidden="true"></span></button></div>`;
 }

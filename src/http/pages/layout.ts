@@ -1,4 +1,4 @@
-import { type Content, type Html, html } from "../console/markup.ts";
+import { type Content, type Html, html, htmlDocument } from "../console/markup.ts";
 import { NOTICES } from "../v1/notices.ts";
 import type { ShownPage, Visitor } from "./page.ts";
 import { plainName, time } from "./text.ts";
@@ -35,23 +35,15 @@ export function documentOf(
   asked: Asked,
 ): Html {
   const title = plainName(shown.title);
-  return html`<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="light dark">
-<title>${title === "" ? site.name : `${title} · ${site.name}`}</title>
-<link rel="icon" href="/assets/icon.svg" type="image/svg+xml">
-<link rel="stylesheet" href="${site.assets.style}">
-<script type="module" src="${site.assets.script}"></script>
-</head>
-<body data-now="${asked.now}" data-wallet="${asked.visitor?.wallet ?? ""}"${asked.isError === true ? html` data-error` : ""}>
-<a class="skip" href="#main">Skip to content</a>
-<header class="top">
+  const { now, path, visitor, isError = false } = asked;
+  return htmlDocument({
+    title: title === "" ? site.name : `${title} · ${site.name}`,
+    files: { icon: "/assets/icon.svg", ...site.assets },
+    attributes: html` data-now="${now}" data-wallet="${visitor?.wallet ?? ""}"${isError ? html` data-error` : ""}`,
+    body: html`<header class="top">
 <a class="brand" href="/"><span aria-hidden="true">★</span> ${site.name}</a>
 ${account(asked)}
-<nav aria-label="Directory"><ul>${site.entries.map((entry) => navEntry(entry, asked.path))}</ul></nav>
+<nav aria-label="Directory"><ul>${site.entries.map((entry) => navEntry(entry, path))}</ul></nav>
 </header>
 <main id="main" tabindex="-1">
 <noscript><p class="notice warn">Everything here can be read without JavaScript. Giving a star needs it.</p></noscript>
@@ -60,10 +52,8 @@ ${shown.body}
 <footer>${NOTICES.slice(1).map((notice) => html`<p>${notice}</p>`)}
 <p>Stars are written to the <strong>${site.network}</strong> ledger. <a href="/docs">API</a> · <a href="/exports">Exports</a></p>
 </footer>
-<p class="said" role="status" data-said></p>
-</body>
-</html>
-`;
+<p class="said" role="status" data-said></p>`,
+  });
 }
 
 function navEntry({ nav, path }: Site["entries"][number], current: string): Html {

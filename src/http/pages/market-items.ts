@@ -2,6 +2,7 @@ import type { CollectionRow, TokenRow } from "../../reads/markets.ts";
 import { type Content, type Fact, html, number } from "../console/markup.ts";
 import type { Item } from "./items.ts";
 import { dollars, name } from "./text.ts";
+import { counted } from "./words.ts";
 
 /** A token in a list, and at the head of its page. */
 export function tokenItem({
@@ -35,8 +36,8 @@ export function collectionItem({
   supply,
 }: CollectionRow): Item {
   const figures = [
-    owners === null ? "" : `${number(owners)} owners`,
-    supply === null ? "" : `${number(supply)} NFTs`,
+    owners === null ? "" : counted(owners, "owner"),
+    supply === null ? "" : counted(supply, "NFT"),
   ];
   return {
     type: "collection",
@@ -48,14 +49,14 @@ export function collectionItem({
   };
 }
 
-/** What an item was given lately. */
+/** What its stars of late weigh. */
 export function windowFacts(item: {
   readonly totalVotes: number;
   readonly votes7d: number;
   readonly votes30d: number;
 }): readonly Fact[] {
   return [
-    ["Stars in 7 days", number(item.votes7d)],
-    ["Stars in 30 days", number(item.votes30d)],
+    ["Weight in 7 days", number(item.votes7d)],
+    ["Weight in 30 days", number(item.votes30d)],
   ];
 }

@@ -1,3 +1,4 @@
+import { RECORD_ID } from "../../hosting/actor-name.ts";
 import { readProject } from "../../reads/directory-items.ts";
 import { type Fact, facts, html, section } from "../console/markup.ts";
 import { itemHead } from "./items.ts";
@@ -7,14 +8,12 @@ import { projectItem } from "./project-item.ts";
 import { found, type Reading } from "./reading.ts";
 import { categoryText, countryText, outwards, paragraphs, time } from "./text.ts";
 
-const ID = /^[A-Za-z0-9_-]{1,64}$/;
-
 /** `/projects/{id}` */
 export function projectPage({ sql, share }: Reading): Page {
   return {
     path: "/projects/:id",
     async show({ id, now, visitor }) {
-      const row = ID.test(id)
+      const row = RECORD_ID.test(id)
         ? await share(`project ${id}`, () => readProject(sql, { id, now }))
         : undefined;
       const project = found(row, "project");

@@ -48,16 +48,16 @@ export function dayText(at: number): string {
   return DAYS.format(at);
 }
 
-/** US dollars as markets write them: `$0.0123`, `$1.23M`. */
+/** US dollars as markets write them: `$0.0123`, `$0.20`, `$1.23M`. */
 export function dollars(value: number): string {
-  const isSmall = value < 1;
-  return new Intl.NumberFormat("en", {
+  // Below 1 four digits that say something, and the cents.
+  const places = Math.min(100, Math.max(2, 3 - Math.floor(Math.log10(value || 1))));
+  return value.toLocaleString("en", {
     style: "currency",
     currency: "USD",
-    ...(isSmall
-      ? { maximumSignificantDigits: 4 }
-      : { maximumFractionDigits: 2, ...(value >= 1_000_000 && { notation: "compact" }) }),
-  }).format(value);
+    maximumFractionDigits: value < 1 ? places : 2,
+    ...(value >= 1_000_000 && { notation: "compact" }),
+  });
 }
 
 /** `INFRASTRUCTURE` as people read it. */

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { instant } from "../../../actors/day.ts";
 import { TerminalError } from "../../errors.ts";
+import { RECORD_ID } from "../../hosting/actor-name.ts";
 import {
   type EventRow,
   eventStatus,
@@ -43,10 +44,7 @@ export function readEventEndpoint({ sql }: EndpointDeps): Endpoint {
     description: "One approved event with its links and prizes.",
     shows: ["event"],
     parameters: z.strictObject({
-      id: z
-        .string()
-        .regex(/^[A-Za-z0-9_-]{1,64}$/)
-        .describe("Id of the event."),
+      id: z.string().regex(RECORD_ID).describe("Id of the event."),
     }),
     response: eventDetailSchema,
     async answer({ id }, now) {

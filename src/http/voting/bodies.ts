@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { recordTypes } from "../../catalogue/record-type.ts";
+import { RECORD_ID } from "../../hosting/actor-name.ts";
 import { isEntityId, type LedgerNetwork, parseEntityId } from "../../ledger/entity-id.ts";
 import { UUID } from "../../uuid.ts";
 
@@ -38,8 +39,6 @@ export const sessionBody = z.strictObject({
   /** For our own pages: the token goes into their cookie and stays out of the reply. */
   cookie: z.boolean().default(false),
 });
-
-const RECORD_ID = /^[A-Za-z0-9_-]{1,64}$/;
 
 export const targetType = z.enum(recordTypes);
 

@@ -67,9 +67,16 @@ test("the first key leads past the navigation, and where one is can be seen", as
   await tab.close();
 });
 
-test("the overview's numbers move without a reload", async (place) => {
+test("the overview's numbers, and what is wrong, move without a reload", async (place) => {
   const { sql } = place.service;
   const tab = await openSignedIn(place, DESKTOP);
+  const wrong = (name: string) => tab.page.locator("[data-verdict] strong", { hasText: name });
+  await wrong("findings").waitFor();
+  assert.equal(await wrong("alarms").count(), 0);
+  // One trouble ends, and another one comes.
+  await sql`update publishing_finding set resolved_at = now_ms() where resolved_at is null`;
+  await sql`insert into publishing_alarm (worker, reason, subject, detail, raised_at, seen_at)
+    values (gen_random_uuid(), 'overdue', '', 'a star waits', now_ms(), now_ms() + 29000)`;
   await tab.page.locator("[data-live-state]", { hasText: /^Live/ }).waitFor();
   assert.equal(await tab.page.locator("[data-chart] canvas").count(), 6);
   await sql`
@@ -77,6 +84,10 @@ test("the overview's numbers move without a reload", async (place) => {
   await until("a figure moved", async () =>
     /4,3\d\d/.test(await tab.page.innerText('[data-figure="refusals"]')),
   );
+  await wrong("alarms").waitFor();
+  assert.equal(await wrong("findings").count(), 0);
+  const badge = tab.page.getByTitle("Checks that fail");
+  assert.equal(Number(await badge.innerText()), await wrong("").count());
   assert.deepEqual(tab.complaints, []);
   await tab.close();
 });

@@ -77,6 +77,7 @@ async function assertFailed(
     for (const name of names) {
       assert.ok(text.includes(`<strong>${name}</strong>`), page);
       assert.ok(text.includes(`href="/ops/alarms#${name}"`), page);
+      assert.doesNotMatch(/data-verdict[\s\S]*?<\/div>/.exec(text)?.[0] ?? "", /`/, page);
     }
     assert.equal(text.includes('title="Checks that fail"'), names.length > 0, page);
   }

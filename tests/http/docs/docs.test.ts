@@ -72,7 +72,7 @@ test("every file that the page names is served from here, with its type", async 
     const wanted = {
       css: "text/css",
       js: "text/javascript",
-      png: "image/png",
+      svg: "image/svg+xml",
       json: "application/json",
     };
     assert.ok(

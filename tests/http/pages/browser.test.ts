@@ -58,7 +58,10 @@ test("without JavaScript everything is read, and the star says that it cannot be
   }
   await tab.visit("/tokens");
   assert.match(await tab.page.innerText("main"), /Giving a star needs it/);
-  assert.ok(await starOf(tab.page, "Token 9003").isDisabled());
+  const locked = starOf(tab.page, "Token 9003");
+  assert.ok(await locked.isDisabled());
+  const fades = 'getComputedStyle(document.querySelector(".star")).animationName';
+  assert.equal(await tab.page.evaluate(fades), "asleep");
   // Searched and paged by keys alone.
   await tab.page.getByLabel("Name").focus();
   await tab.page.keyboard.type("token 90");
@@ -95,8 +98,17 @@ test("a star says what it would carry, is given at once, and says what it carrie
     await route.continue();
   });
   const star = starOf(page, "Token 9004");
+  const drawn = (): Promise<string> =>
+    page.evaluate('getComputedStyle(document.querySelector(".star span"), "::before").content');
+  // Seen where the colours are the reader's own, as is the page one is on.
+  await page.emulateMedia({ forcedColors: "active" });
+  assert.equal(await drawn(), '"☆"');
+  const underlined = `[...document.querySelectorAll(".top nav a")]
+    .filter((link) => getComputedStyle(link).borderBottomStyle !== "none").length`;
+  assert.equal(await page.evaluate(underlined), 1);
   await star.click();
   assert.equal(await star.getAttribute("aria-pressed"), "true");
+  assert.equal(await drawn(), '"★"');
   assert.equal(await counter(page, "token/0.0.9004").innerText(), "18");
   assert.match(await page.innerText("[data-votes]"), /^4 of 5 votes left$/);
   release();

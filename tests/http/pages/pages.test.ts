@@ -50,9 +50,11 @@ test.before(async (context) => {
     where id = 'meetup'`;
   await sql`update token set name = ${EVIL + TURN}, symbol = ${EVIL}, price = 0.0123, market_cap = 1230000
     where id = '0.0.9001'`;
+  await sql`update token set price = 0.2, market_cap = 0.99999 where id = '0.0.9002'`;
   await sql`insert into collection (id, name, created_at, approved_at)
     select '0.0.' || n, 'Cats', 0, 0 from generate_series(8002, 8009) n`;
   await sql`update collection set name = ${EVIL}, owners = 12, supply = 1000`;
+  await sql`update collection set owners = 1, supply = 1 where id = '0.0.8002'`;
   await sql`update project set name = ${EVIL}, description = ${EVIL}, country = 'PT',
     website_url = 'https://example.org' where id = 'dex'`;
   await sql`insert into season (id, name, starts_at, ends_at)
@@ -97,6 +99,16 @@ test("every page answers in HTML, with one heading and a strict policy, signed i
       assert.equal(text.includes("data-sign-out"), "cookie" in headers, path);
     }
   }
+});
+
+test("a price has its cents, what is one is not many, and what stars weigh is no number of stars", async (context) => {
+  const { text: token } = await get(context, "/tokens/0.0.9002");
+  assert.match(token, / · \$0\.20 · market cap \$1\.00</);
+  const { text: collection } = await get(context, "/collections/0.0.8002");
+  assert.match(collection, /NFT collection · 1 owner · 1 NFT</);
+  const { text: starred } = await get(context, "/tokens/0.0.9001");
+  assert.match(starred, /\$0\.0123 · market cap \$1\.23M/);
+  assert.match(starred, /<dt>Weight in 7 days<\/dt><dd>9<\/dd>/);
 });
 
 test("names of every kind stay text: no markup of theirs, no turned lines, no script address", async (context) => {

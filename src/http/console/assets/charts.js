@@ -134,8 +134,24 @@ function say(selector, text) {
   document.querySelector(selector).textContent = text;
 }
 
+const failingIn = (root) =>
+  [...root.querySelectorAll("[data-verdict] strong")].map(({ textContent }) => textContent).join();
+
+// What is wrong comes and goes with the checks that fail, and is read out then alone.
+function takeVerdict({ banner, badge }) {
+  const drawn = document.createElement("template");
+  drawn.innerHTML = banner;
+  if (failingIn(drawn.content) === failingIn(document)) return;
+  document.querySelector("[data-verdict]")?.remove();
+  document.querySelector("main").prepend(drawn.content);
+  const link = document.querySelector('.pages a[href="/ops"]');
+  link.querySelector(".badge")?.remove();
+  link.insertAdjacentHTML("beforeend", badge);
+}
+
 function takeNumbers({ data }) {
-  const { figures, health, points: newest } = JSON.parse(data);
+  const { figures, health, points: newest, ...verdict } = JSON.parse(data);
+  takeVerdict(verdict);
   for (const { key, value, note, mood } of figures) {
     say(`[data-figure="${key}"]`, value);
     say(`[data-figure-note="${key}"]`, note);

@@ -2,7 +2,7 @@ import type { EventTables } from "../../../../actors/whole.ts";
 import { type ActorName, formatActorName } from "../../../hosting/actor-name.ts";
 import { eventDayAfter, foreverMintAfter } from "../../../hosting/time-travel.ts";
 import type { EventNumbers } from "../../../reads/console-event.ts";
-import { facts, type Html, html, number } from "../markup.ts";
+import { facts, type Html, html, number, signed } from "../markup.ts";
 import type { PagesDeps } from "../page.ts";
 import { type ActorView, pastState, STEPS_MAX } from "./actor-view.ts";
 
@@ -35,10 +35,7 @@ export async function eventPast(
 function difference(then: EventTables | null, now: EventTables): Html {
   const { weight, stars, A, B } = now;
   const sizes = `${number(A.size)} of A, ${number(B.size)} of B`;
-  const change =
-    then === null
-      ? ""
-      : ` (${weight >= then.weight ? "+" : ""}${weight - then.weight} by this event)`;
+  const change = then === null ? "" : ` (${signed(weight - then.weight)} by this event)`;
   return facts([
     ["Stars", number(stars)],
     ["Weight", `${number(weight)}${change}`],

@@ -25,10 +25,11 @@ import {
   moment,
   number,
   section,
+  signed,
   table,
 } from "../markup.ts";
 import type { PageRequest, PagesDeps } from "../page.ts";
-import { pageOf, textOf, wholeNumber } from "../paging.ts";
+import { PER_PAGE, pageOf, textOf, wholeNumber } from "../paging.ts";
 import { serialsText } from "../serials.ts";
 import { eventPast } from "./actor-event-past.ts";
 import { type ActorView, afterLink, STEPS_MAX } from "./actor-view.ts";
@@ -37,7 +38,6 @@ import { weightWords } from "./star-words.ts";
 type EventName = Exclude<ActorName, { type: "wallet-day" }>;
 
 const NFTS_PER_PAGE = 100;
-const EVENTS_PER_PAGE = 50;
 
 /** An event's actor in words: which NFTs have counted, for whom, and what each star brought. */
 export async function eventActor(
@@ -52,8 +52,8 @@ export async function eventActor(
     eventNumbers(sql, name.event, day),
     listCounted(sql, name.event, { day, after: readNft(query), limit: NFTS_PER_PAGE + 1 }),
     day === null
-      ? happeningsOfMint(sql, name.event, { after, limit: EVENTS_PER_PAGE + 1 })
-      : starsOfEvent(sql, name.event, { day, after, limit: EVENTS_PER_PAGE + 1 }),
+      ? happeningsOfMint(sql, name.event, { after, limit: PER_PAGE + 1 })
+      : starsOfEvent(sql, name.event, { day, after, limit: PER_PAGE + 1 }),
   ]);
   const title = event?.title ?? name.event;
   const [newest] = happenings;
@@ -133,7 +133,7 @@ function readNft(query: URLSearchParams): Pick<CountedNft, "collection" | "seria
 function counted(name: EventName, found: readonly CountedNft[]): Html {
   const after = ({ collection, serial }: CountedNft): string =>
     `/ops/actors/${formatActorName(name)}?nft=${collection}/${serial}`;
-  const { shown, more } = pageOf(found, NFTS_PER_PAGE, after, "More NFTs");
+  const { shown, more } = pageOf(found, after, "More NFTs", NFTS_PER_PAGE);
   const nfts = table({
     caption: "NFTs that have counted, by serial, and for whom",
     rows: byStar(shown),
@@ -176,14 +176,14 @@ function history(
   const { happenings: found, now, newest } = given;
   const id = formatActorName(name);
   // What the daily check ended together is one step.
-  const steps = [...new Set(found.slice(0, EVENTS_PER_PAGE).map(({ order }) => order))];
+  const steps = [...new Set(found.slice(0, PER_PAGE).map(({ order }) => order))];
   const after = ({ order, collection, serial }: EventHappening): string => {
     const place = collection === null ? order : `${order}/${collection}/${serial}`;
-    const taken = found[EVENTS_PER_PAGE]?.order === order ? steps.length - 1 : steps.length;
+    const taken = found[PER_PAGE]?.order === order ? steps.length - 1 : steps.length;
     const step = newest === undefined ? "" : `&step=${newest - taken}`;
     return `/ops/actors/${id}?before=${place}${step}`;
   };
-  const { shown, more } = pageOf(found, EVENTS_PER_PAGE, after);
+  const { shown, more } = pageOf(found, after);
   const state = (newest: number): Column<EventHappening> => [
     "State",
     "whole",
@@ -212,10 +212,10 @@ const CHECKS = { scheduled: "daily check", manual: "check by hand", star: "next 
 /** A star's, or a check's, which ends what an NFT added. */
 const DECISION: readonly Column<EventHappening>[] = [
   ["Who", "whole title", who],
-  ["Event", "plain", ({ id, check }) => (check === null ? "star" : checkLink(id, CHECKS[check]))],
+  ["Event", "whole", ({ id, check }) => (check === null ? "star" : checkLink(id, CHECKS[check]))],
   ["Decision", "plain", decision],
   ["Why", "text", (event) => (event.kind === "star" ? weightWords(event) : lossWords(event))],
-  ["Weight", "number", ({ kind, weight }) => `${kind === "star" ? "+" : ""}${number(weight)}`],
+  ["Weight", "number", ({ weight }) => signed(weight)],
   ["Star", "whole", ({ kind, id }) => (kind === "star" ? starLink(id) : "")],
 ];
 

@@ -1,11 +1,12 @@
 import { voteLimit } from "../../../../actors/allowance.ts";
-import { dayOf, endOfDay } from "../../../../actors/day.ts";
+import { endOfDay } from "../../../../actors/day.ts";
 import type { WalletDayContext } from "../../../../actors/wallet-day.ts";
 import type { ActorName } from "../../../hosting/actor-name.ts";
 import { type ShownActor, showActor } from "../../../hosting/show-actor.ts";
 import { accountNumber } from "../../../journal/star-record.ts";
 import { type WalletDayStep, walkWalletDay } from "../../../journal/wallet-day-history.ts";
 import { receiptsOfDay, type StarReceipt } from "../../../reads/receipts.ts";
+import { counted } from "../../pages/words.ts";
 import { onExplorer, starLink } from "../links.ts";
 import {
   badge,
@@ -22,13 +23,10 @@ import {
 } from "../markup.ts";
 import type { PageRequest, PagesDeps } from "../page.ts";
 import { wholeNumber } from "../paging.ts";
-import { groupRefusals, refusalTable } from "../refusal-groups.ts";
-import { kindWords, stateWords } from "../words.ts";
+import { type RefusalGroup, refusalsOf } from "../refusal-groups.ts";
+import { kindWords, refusalWords, stateWords } from "../words.ts";
 import { type ActorView, afterLink, pastState } from "./actor-view.ts";
 import { breakdownWords, targetName } from "./star-words.ts";
-
-/** The newest of all wallets, in which this one's are looked for. */
-const REFUSALS_SEARCHED = 500;
 
 type WalletDayName = Extract<ActorName, { type: "wallet-day" }>;
 
@@ -45,11 +43,9 @@ export async function walletDayActor(
     showActor(sql, resting, name),
     walkWalletDay(sql, name),
     receiptsOfDay(sql, accountNumber(name.wallet), name.day),
-    deps.refusals.newest(REFUSALS_SEARCHED),
+    refusalsOf(deps.refusals, name.wallet),
   ]);
-  const refused = refusals.filter(
-    (one) => one.wallet === name.wallet && dayOf(one.at) === name.day,
-  );
+  const refused = refusals.filter(({ day }) => day === name.day);
   const used = shown.version;
   const isOver = now >= endOfDay(name.day);
   const free = voteLimit(name.day, null);
@@ -86,15 +82,22 @@ ${facts([
     context,
     more: null,
     history: history(id, { steps, receipts, now, wallet: name.wallet }),
-    below:
-      refused.length === 0
-        ? null
-        : section(
-            "Recent refusals",
-            refusalTable(groupRefusals(refused), { now, isDayKnown: true }),
-          ),
+    below: refused.length === 0 ? null : section("Recent refusals", refusalTable(refused, now)),
     past: past(id, steps, request),
   };
+}
+
+function refusalTable(refused: readonly RefusalGroup[], now: number): Html {
+  return table({
+    caption: "Refused stars of this wallet, alike ones counted, newest first",
+    rows: refused,
+    columns: [
+      ["Why", "text title", ({ code }) => refusalWords(code)],
+      ["Item", "plain", ({ target }) => html`star on ${targetName(target)}`],
+      ["Times", "number", ({ count }) => count],
+      ["Last", "whole", ({ at }) => moment(at, now, true)],
+    ],
+  });
 }
 
 const SOURCE_WORDS: Readonly<Record<ShownActor["source"], string>> = {
@@ -111,8 +114,7 @@ function limitOf({ context }: ShownActor): number {
 function starredWords(steps: readonly WalletDayStep[]): string {
   const kinds = steps.map(({ target }) => target.split("/")[0] ?? "");
   const counts = [...new Set(kinds)].map((kind) => {
-    const count = kinds.filter((other) => other === kind).length;
-    return `${number(count)} ${kindWords(kind)}${count === 1 ? "" : "s"}`;
+    return counted(kinds.filter((other) => other === kind).length, kindWords(kind));
   });
   return counts.length === 0 ? "none yet" : counts.join(", ");
 }
@@ -161,7 +163,7 @@ function history(
 function past(
   id: string,
   steps: readonly WalletDayStep[],
-  { query, now }: PageRequest,
+  { query }: PageRequest,
 ): ActorView["past"] {
   const asked = wholeNumber(query, "at");
   if (asked === undefined) return null;
@@ -170,16 +172,7 @@ function past(
   const last = taken.at(-1);
   const state = last?.state.value ?? "open";
   const content = html`<p>${badge("plain", state)} ${stateWords(state)} · ${last === undefined ? "no vote used" : `${step} of ${last.limit} votes used`}</p>
-${last === undefined ? "" : facts(changesBy(last, { step, before: taken.at(-2) }))}
-${table({
-  caption: "Items starred by then",
-  rows: taken,
-  columns: [
-    ["Item", "plain", ({ target }) => targetName(target)],
-    ["When", "plain", ({ at }) => moment(at, now, true)],
-  ],
-  empty: "Nothing was starred yet.",
-})}`;
+${last === undefined ? "" : facts(changesBy(last, { step, before: taken.at(-2) }))}`;
   return { state, section: pastState(id, { step, last: steps.length }, content) };
 }
 

@@ -4,6 +4,7 @@ import { type ActorName, formatActorName, parseActorName } from "../../../hostin
 import { type Replay, replayActor } from "../../../hosting/replay-actor.ts";
 import { refuseOtherKind } from "../../../hosting/show-actor.ts";
 import { eventNumbers } from "../../../reads/console-event.ts";
+import { counted } from "../../pages/words.ts";
 import { copyable } from "../links.ts";
 import { badge, type Html, html, number, section } from "../markup.ts";
 import type { Page, PageRequest, PagesDeps } from "../page.ts";
@@ -38,7 +39,8 @@ export function actorJsonPage(deps: PagesDeps): Page {
     path: "/raw/actors/*",
     async show(request) {
       const name = await readName(deps, request);
-      if ((await starsOf(deps, name)) > STEPS_MAX) throw tooMany(name);
+      if ((await starsOf(deps, name)) > STEPS_MAX)
+        throw new TerminalError("INVALID_REQUEST", tooMany("show", formatActorName(name)));
       const actor = await actorWithHistory(deps.sql, deps.resting, name);
       secured(request.context);
       const text = JSON.stringify(actor, null, 2);
@@ -62,11 +64,8 @@ async function starsOf({ sql }: PagesDeps, name: ActorName): Promise<number> {
 }
 
 /** Every NFT of such an actor would be read, and voters share the process that reads them. */
-function tooMany(name: ActorName): TerminalError {
-  return new TerminalError(
-    "INVALID_REQUEST",
-    `More than ${number(STEPS_MAX)} stars are too many for a page. Run starboard actors show ${formatActorName(name)} instead.`,
-  );
+function tooMany(verb: "show" | "replay", id: string): string {
+  return `More than ${number(STEPS_MAX)} stars are too many for a page. Run starboard actors ${verb} ${id} instead.`;
 }
 
 function page(
@@ -76,7 +75,7 @@ function page(
 ): Html {
   const id = formatActorName(name);
   return html`<div class="lead"><p>${copyable(id)}</p>
-<p>${badge("plain", state)} ${stateWords(state)} · ${isPartial ? "at least " : ""}${number(version)} ${version === 1 ? "star" : "stars"} · ${source}</p></div>
+<p>${badge("plain", state)} ${stateWords(state)} · ${isPartial ? "at least " : ""}${counted(version, "star")} · ${source}</p></div>
 ${past?.section}
 ${past === null ? "" : chart("State chart, at that time", drawing)}
 <div class="pair">
@@ -103,9 +102,7 @@ async function replayed(
   { request, version }: { readonly request: PageRequest; readonly version: number },
 ): Promise<Html> {
   const id = formatActorName(name);
-  if (version > STEPS_MAX) {
-    return html`<p>More than ${number(STEPS_MAX)} stars are too many for a page. Run <code>starboard actors replay ${id}</code> instead.</p>`;
-  }
+  if (version > STEPS_MAX) return html`<p>${tooMany("replay", id)}</p>`;
   if (request.query.get("replay") === null) {
     return html`<p>Plays every event of this actor's journal through its machine again and compares the outcome with the state that is live.</p>
 <form method="get" action="/ops/actors/${id}"><input type="hidden" name="replay" value="1"><button>Replay now</button></form>
@@ -116,7 +113,7 @@ async function replayed(
 
 function verdict({ equal, differences, rules, replayed }: Replay): Html {
   if (equal) {
-    return html`<p>${badge("good", "equal")} ${replayed.version === 1 ? "1 star" : `${number(replayed.version)} stars`} of the journal make exactly the state that is live: <strong>${stateWords(replayed.state)}</strong>. Decided under rules ${rules.join(", ")}.</p>`;
+    return html`<p>${badge("good", "equal")} ${counted(replayed.version, "star")} of the journal make exactly the state that is live: <strong>${stateWords(replayed.state)}</strong>. Decided under rules ${rules.join(", ")}.</p>`;
   }
   return html`<p>${badge("bad", "different")} The journal, which counts, and the live state disagree:</p>
 <ul class="bullets">${differences.map((difference) => html`<li>${difference}</li>`)}</ul>`;

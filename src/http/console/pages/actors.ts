@@ -13,11 +13,9 @@ import { UUID } from "../../../uuid.ts";
 import { actorLink } from "../links.ts";
 import { ago, badge, type Html, html, section, table } from "../markup.ts";
 import type { Page, PageRequest, PagesDeps } from "../page.ts";
-import { pageOf, textOf } from "../paging.ts";
+import { PER_PAGE, pageOf, textOf } from "../paging.ts";
 import { goTo } from "../reply.ts";
 import { kindWords } from "../words.ts";
-
-const PER_PAGE = 50;
 
 /** The actors of every process, live or at rest: an actor exists when it is named. */
 export function actorsPage(deps: PagesDeps): Page {
@@ -66,7 +64,7 @@ async function walletDays({ sql, resting }: PagesDeps, search: Search): Promise<
   });
   const placeAfter = ({ day, starId }: WalletDayRow): string =>
     pathOf(search, { after: `${day} ${starId}` });
-  const { shown, more } = pageOf(found, PER_PAGE, placeAfter, "More");
+  const { shown, more } = pageOf(found, placeAfter, "More");
   const atRest = await Promise.all(
     shown.map(({ wallet, day, stars, lastAt }) =>
       resting.snapshots?.read({ wallet: walletOf(wallet), day }, { used: stars, lastAt }),
@@ -95,10 +93,9 @@ async function events({ sql }: PagesDeps, search: Search): Promise<Html> {
   const isForeverMint = type === "forever-mint";
   const limit = PER_PAGE + 1;
   const found = await listEvents(sql, { isForeverMint, text, day, after, limit });
-  const events = pageOf(found, PER_PAGE, ({ id }) => pathOf(search, { after: id }), "More");
+  const events = pageOf(found, ({ id }) => pathOf(search, { after: id }), "More");
   const days = await daysOfTheOne(sql, search, events.shown);
-  const dayPage =
-    days && pageOf(days, PER_PAGE, ({ day }) => pathOf(search, { after, before: day }), "More");
+  const dayPage = days && pageOf(days, ({ day }) => pathOf(search, { after, before: day }), "More");
   const rows = events.shown.flatMap((event) =>
     (dayPage?.shown ?? [{ day: dayOf(event.lastAt), lastAt: event.lastAt }]).map((starred) => ({
       ...event,

@@ -11,14 +11,9 @@ ${[...RUNBOOK].map(([anchor, entry]) => entryOf(anchor, entry))}`;
 
 /** What is done about one check or alert. */
 export function entryOf(anchor: string, { title, means, meanwhile, todo }: RunbookEntry): Html {
-  const steps = todo.map((step) => html`<li>${withoutMarks(step)}</li>`);
+  const steps = todo.map((step) => html`<li>${step}</li>`);
   return html`<div id="${anchor}">${section(
     title,
     html`<p>${means}</p><p><strong>Meanwhile:</strong> ${meanwhile}</p><ol>${steps}</ol>`,
   )}</div>`;
-}
-
-/** The words of a line of Markdown: links lose their addresses, code its marks. */
-function withoutMarks(text: string): string {
-  return text.replace(/\[([^\]]*)\]\([^)]*\)/g, "$1").replaceAll("`", "");
 }

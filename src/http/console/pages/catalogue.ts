@@ -10,11 +10,10 @@ import type { Sql } from "../../../store/postgres.ts";
 import { actionForm, flawIn, needsRole } from "../forms.ts";
 import { ago, type Column, type Html, html, number, section, table } from "../markup.ts";
 import type { Action, Page, PageRequest, PagesDeps } from "../page.ts";
-import { pageOf, textOf } from "../paging.ts";
+import { PER_PAGE, pageOf, textOf } from "../paging.ts";
 import { kindWords, upperFirst } from "../words.ts";
 import { isWeb, wholeRecord } from "./catalogue-record.ts";
 
-const PER_PAGE = 50;
 const URL_SHOWN = 30;
 
 /** The directory's records: those that wait for an approval, and those that are shown. */
@@ -38,13 +37,20 @@ type Asked = ReturnType<typeof readAsked>;
 
 function readAsked({ query, refused }: PageRequest) {
   const from = refused?.form ?? query;
-  const type = recordTypes.find((known) => known === (from.get("type") ?? "event"));
-  if (type === undefined) {
-    // A form that names no type has been refused for that: any list may stand below.
-    if (refused !== undefined) return { type: "event" as const, isApproved: false, after: "" };
-    throw flawIn("type", `type must be one of ${recordTypes.join(", ")}`);
-  }
+  // A form that names no type has been refused for that: any list may stand below.
+  const isNamed = refused === undefined ? from.has("type") : isType(from.get("type"));
+  const type = isNamed ? typeOf(from) : "event";
   return { type, isApproved: from.get("view") === "shown", after: textOf(query, "after") };
+}
+
+function isType(text: string | null): text is RecordType {
+  return recordTypes.some((known) => known === text);
+}
+
+function typeOf(from: URLSearchParams): RecordType {
+  const type = from.get("type");
+  if (!isType(type)) throw flawIn("type", `type must be one of ${recordTypes.join(", ")}`);
+  return type;
 }
 
 function listPath({ type, isApproved }: Omit<Asked, "after">, after = ""): string {
@@ -63,11 +69,6 @@ function deciding(sql: Sql, isApproved: boolean): Action {
       throw flawIn("id", `Records are chosen by their ids, up to ${PER_PAGE} at once`);
     }
     return ids;
-  };
-  const typeOf = (form: URLSearchParams): RecordType => {
-    const type = recordTypes.find((known) => known === form.get("type"));
-    if (type === undefined) throw flawIn("type", `type must be one of ${recordTypes.join(", ")}`);
-    return type;
   };
   return {
     path: isApproved ? "/catalogue/approve" : "/catalogue/reject",
@@ -101,7 +102,7 @@ function body(
 ): Html {
   const { asked, waiting, found } = given;
   const after = ({ id }: CatalogueRecord): string => `/ops${listPath(asked, id)}`;
-  const { shown, more } = pageOf(found, PER_PAGE, after, "Next");
+  const { shown, more } = pageOf(found, after, "Next");
   const tab = (to: Omit<Asked, "after">, text: string, isHere: boolean): Html =>
     html`<a href="/ops${listPath(to)}"${isHere ? html` aria-current="true"` : ""}>${text}</a>`;
   return html`<p class="lead">Only approved records are ever shown by the public API and can be starred. Rejecting hides a record, and it waits here again; its stars stay.</p>

@@ -6,6 +6,7 @@ import { stream } from "../live.ts";
 import { ago, badge, type Html, html, number, section } from "../markup.ts";
 import type { Page, PagesDeps } from "../page.ts";
 import { textOf } from "../paging.ts";
+import { targetName } from "./star-words.ts";
 
 /** Decisions as they are made, accepted and refused. */
 export function feedPage({ feed }: PagesDeps): Page {
@@ -91,14 +92,15 @@ function page(
 ${section(
   "Newest of the last 24 hours",
   html`<ol class="feed" data-live-feed="/ops/live/decisions?${asked}">${decisions.map((decision) => entry(decision, now))}</ol>
-${decisions.length === 0 ? html`<p class="empty" data-empty>${wallet === "" && event === "" ? "Nothing was decided in the last 24 hours." : "Nothing that fits was decided in the last 24 hours."} Leave this page open: decisions show here as they are made.</p>` : ""}`,
+${decisions.length === 0 ? html`<p class="empty" data-empty>Nothing${wallet === "" && event === "" ? "" : " that fits"} was decided in the last 24 hours. Leave this page open: decisions show here as they are made.</p>` : ""}`,
   html`<span class="hint" data-live-state role="status"><noscript>As of when this page was loaded</noscript></span>`,
 )}
 <p class="hint">Accepted stars come from the journal: all of them are here. Only the newest refusals are kept, so do not count them.</p>`;
 }
 
 function entry(decision: Decision, now: number): Html {
-  const { id, at, isAccepted, wallet, what, why, weight } = decision;
+  const { id, at, isAccepted, wallet, target, why, weight } = decision;
+  const what = targetName(target);
   return html`<li data-id="${id}" data-at="${at}">${badge(isAccepted ? "good" : "warn", isAccepted ? "accepted" : "refused")}
 <span class="what"><a href="/ops/actors/wallet-day/${wallet}/${dayOf(at)}">${wallet}</a> on ${
     isAccepted ? html`<a href="/ops/stars/${id}">${what}</a>` : what

@@ -2,6 +2,7 @@ import type { CheckedMintRow, ReleasedNft } from "../../../reads/console-holding
 import { LISTED_MAX } from "../../../upkeep/holdings-check/dry-run.ts";
 import { actorLink, onExplorer, starLink } from "../links.ts";
 import {
+  andMore,
   badge,
   type Content,
   type Html,
@@ -9,13 +10,9 @@ import {
   instant,
   number,
   section,
+  signed,
   table,
 } from "../markup.ts";
-
-/** What a mint's total lost: `−5`, or `0`. */
-export function lossWords(weight: number): string {
-  return weight === 0 ? "0" : `−${number(weight)}`;
-}
 
 /** The mints of a run in numbers, with links to their actors. */
 export function mintTable(mints: readonly CheckedMintRow[], empty: string): Html {
@@ -25,7 +22,7 @@ export function mintTable(mints: readonly CheckedMintRow[], empty: string): Html
     columns: [
       ["Forever mint", "whole", ({ event }) => actorLink(`forever-mint/${event}`, event)],
       ["Removed", "number", ({ removed }) => removed],
-      ["Weight", "number", ({ weight }) => lossWords(weight)],
+      ["Weight", "number", ({ weight }) => signed(-weight)],
       ["Kept", "number", ({ kept }) => kept],
       ["Left open", "number", ({ open }) => open],
     ],
@@ -55,7 +52,7 @@ export function removedSection(
         ({ wallet }) => onExplorer(given.explorer, `account/${wallet}`, wallet),
       ],
       ["By star", "whole", ({ starId }) => starLink(starId)],
-      ["Weight", "number", ({ weight }) => lossWords(weight)],
+      ["Weight", "number", ({ weight }) => signed(-weight)],
       ["The ledger said", "text", evidence],
       ["Seen", "whole", seen],
     ],
@@ -111,8 +108,4 @@ export function openSection(mints: readonly CheckedMintRow[]): Content {
     html`${list}${andMore(total - rows.length)}`,
     html`<span class="hint">nothing is removed there</span>`,
   );
-}
-
-function andMore(count: number): Content {
-  return count > 0 ? html`<p class="hint">And ${number(count)} more.</p>` : null;
 }

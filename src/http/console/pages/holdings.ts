@@ -1,12 +1,19 @@
 import { type ListedCheck, listChecks } from "../../../reads/console-holdings.ts";
 import { actionForm, flawIn } from "../forms.ts";
-import { badge, duration, type Html, html, moment, quiet, section, table } from "../markup.ts";
+import {
+  badge,
+  duration,
+  type Html,
+  html,
+  moment,
+  quiet,
+  section,
+  signed,
+  table,
+} from "../markup.ts";
 import type { Action, Page, PageRequest, PagesDeps } from "../page.ts";
-import { pageOf, wholeNumber } from "../paging.ts";
+import { PER_PAGE, pageOf, wholeNumber } from "../paging.ts";
 import { checkWords } from "../words.ts";
-import { lossWords } from "./holdings-tables.ts";
-
-const PER_PAGE = 30;
 
 /** What the daily checks did, and the way to one by hand. */
 export function holdingsPage(deps: PagesDeps): Page {
@@ -24,7 +31,7 @@ export function holdingsPage(deps: PagesDeps): Page {
 
 function body(request: PageRequest, found: readonly ListedCheck[]): Html {
   const after = ({ startedAt }: ListedCheck): string => `/ops/holdings?before=${startedAt}`;
-  const { shown, more } = pageOf(found, PER_PAGE, after);
+  const { shown, more } = pageOf(found, after);
   const dryRun = actionForm(
     request,
     { path: "/holdings/dry-run", kind: "row" },
@@ -39,7 +46,7 @@ function body(request: PageRequest, found: readonly ListedCheck[]): Html {
       ["Started", "whole", ({ startedAt }) => moment(startedAt, request.now)],
       ["Took", "number", took],
       ["Removed", "number", ({ removed }) => removed],
-      ["Weight", "number", ({ weight }) => lossWords(weight)],
+      ["Weight", "number", ({ weight }) => signed(-weight)],
       ["Kept", "number", ({ kept }) => kept],
       ["Left open", "number", ({ deferred }) => deferred],
     ],

@@ -1,15 +1,14 @@
 import { issueKey, type ListedKey, newestKeys, revokeKey } from "../../../keys/api-keys.ts";
 import type { Sql } from "../../../store/postgres.ts";
 import { UUID } from "../../../uuid.ts";
-import { fieldsForm, filledIn, flawIn } from "../forms.ts";
+import { fieldsForm, filledIn } from "../forms.ts";
 import { code, type Html, html, section, table } from "../markup.ts";
 import type { Action, Page, PageRequest, PagesDeps } from "../page.ts";
-import { pageOf, textOf } from "../paging.ts";
+import { PER_PAGE, pageOf, uuidOf } from "../paging.ts";
 import { credentialColumns, shownOnce } from "./credentials.ts";
 
 const ISSUE = "/keys/issue";
 const REVOKE = "/keys/revoke";
-const PER_PAGE = 50;
 
 /** API keys: all that were ever issued, and a form for another one. */
 export function keysPage({ sql }: PagesDeps): Page {
@@ -17,9 +16,8 @@ export function keysPage({ sql }: PagesDeps): Page {
     path: "/keys",
     nav: "Keys",
     async show(request) {
-      const before = textOf(request.query, "before");
-      if (before !== "" && !UUID.test(before)) throw flawIn("before", "before must be a key's id");
-      const found = await newestKeys(sql, { before: before || null, limit: PER_PAGE + 1 });
+      const before = uuidOf(request.query, "before");
+      const found = await newestKeys(sql, { before, limit: PER_PAGE + 1 });
       return { title: "Keys", body: body(request, found) };
     },
     actions: [issuing(sql), revoking(sql)],
@@ -66,7 +64,7 @@ function revoking(sql: Sql): Action {
 }
 
 function body(request: PageRequest, found: readonly ListedKey[]): Html {
-  const { shown, more } = pageOf(found, PER_PAGE, ({ id }) => `/ops/keys?before=${id}`);
+  const { shown, more } = pageOf(found, ({ id }) => `/ops/keys?before=${id}`);
   const owner = {
     name: "name",
     label: "Owner",

@@ -14,11 +14,9 @@ import {
   table,
 } from "../markup.ts";
 import type { Page, PagesDeps } from "../page.ts";
-import { pageOf, wholeNumber } from "../paging.ts";
+import { PER_PAGE, pageOf, wholeNumber } from "../paging.ts";
 import { secured } from "../reply.ts";
 import { actionWords } from "../words.ts";
-
-const PER_PAGE = 50;
 
 /** What operators did here, newest first. */
 export function logPage({ sql }: PagesDeps): Page {
@@ -28,7 +26,7 @@ export function logPage({ sql }: PagesDeps): Page {
     async show({ query, now }) {
       const before = wholeNumber(query, "before");
       const found = await readOperatorLog(sql, { limit: PER_PAGE + 1, before });
-      const { shown, more } = pageOf(found, PER_PAGE, ({ id }) => `/ops/log?before=${id}`);
+      const { shown, more } = pageOf(found, ({ id }) => `/ops/log?before=${id}`);
       const entries = table({
         caption: "Operator log, newest first",
         rows: shown,

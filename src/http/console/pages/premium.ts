@@ -5,12 +5,11 @@ import type { Sql } from "../../../store/postgres.ts";
 import { UUID } from "../../../uuid.ts";
 import { askingButton, fieldsForm, filledIn, WALLET, walletIn } from "../forms.ts";
 import { walletLink } from "../links.ts";
-import { ago, type Html, html, section, table } from "../markup.ts";
+import { ago, type Html, html, options, section, table } from "../markup.ts";
 import type { Action, Page, PageRequest, PagesDeps } from "../page.ts";
-import { pageOf, wholeNumber } from "../paging.ts";
+import { PER_PAGE, pageOf, wholeNumber } from "../paging.ts";
 
 const GRANT = "/premium/grant";
-const PER_PAGE = 50;
 
 /** Premium passes: who has 20 votes a day, in which season. */
 export function premiumPage({ sql }: PagesDeps): Page {
@@ -74,7 +73,7 @@ function noSeason(): Html {
 function passTable(request: PageRequest, season: Season, found: readonly ListedPass[]): Html {
   const after = ({ number }: ListedPass): string =>
     `/ops/premium?season=${season.id}&after=${number}`;
-  const { shown, more } = pageOf(found, PER_PAGE, after, "Next");
+  const { shown, more } = pageOf(found, after, "Next");
   const passes = table({
     caption: `Passes of ${season.name}, by wallet`,
     rows: shown,
@@ -102,9 +101,5 @@ function takeBack(request: PageRequest, { wallet, seasonId }: ListedPass): Html 
 /** The list below is of one season: another is asked for by its name. */
 function seasonPicker(choices: readonly (readonly [string, string])[], season: Season): Html {
   if (choices.length === 1) return html``;
-  const options = choices.map(
-    ([id, name]) =>
-      html`<option value="${id}"${id === season.id ? html` selected` : ""}>${name}</option>`,
-  );
-  return html`<form class="row" method="get" action="/ops/premium"><div><label for="of-season">Season</label><select id="of-season" name="season">${options}</select></div><button>Show its passes</button></form>`;
+  return html`<form class="row" method="get" action="/ops/premium"><div><label for="of-season">Season</label><select id="of-season" name="season">${options(choices, season.id)}</select></div><button>Show its passes</button></form>`;
 }

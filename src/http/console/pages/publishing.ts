@@ -7,15 +7,14 @@ import { readVerdict } from "../../../upkeep/service-verdict.ts";
 import { UUID } from "../../../uuid.ts";
 import { figureList, figuresOf } from "../figures.ts";
 import { filledIn } from "../forms.ts";
-import { publishingHealth } from "../health.ts";
+import { judged, publishingHealth } from "../health.ts";
 import { badge, type Html, html, instantText, number, section } from "../markup.ts";
 import type { Numbers } from "../numbers.ts";
 import type { Action, Page, PageRequest, PagesDeps } from "../page.ts";
-import { pageOf, textOf } from "../paging.ts";
+import { PER_PAGE, pageOf, uuidOf } from "../paging.ts";
 import { publicationWords } from "../words.ts";
 import { alarmsTable, findingsTable, waitingTable } from "./publishing-tables.ts";
 
-const PER_PAGE = 50;
 const FIGURES = ["pending", "lag"];
 
 /** Whether publishing is healthy: what waits and why, what differs, what workers complain of. */
@@ -24,16 +23,12 @@ export function publishingPage(deps: PagesDeps): Page {
     path: "/publishing",
     nav: "Publishing",
     async show(request) {
-      const after = textOf(request.query, "after");
-      if (after !== "" && !UUID.test(after)) {
-        throw new TerminalError("INVALID_REQUEST", "after must be the id of a star");
-      }
       const [state, verdict, shared, found] = await Promise.all([
         publishingState(deps.sql),
         // Read again: what an operator has just set aside is gone.
         readVerdict(deps.sql),
         deps.readNumbers(request.now),
-        waitingStars(deps.sql, { after: after === "" ? null : after, limit: PER_PAGE + 1 }),
+        waitingStars(deps.sql, { after: uuidOf(request.query, "after"), limit: PER_PAGE + 1 }),
       ]);
       const numbers = { ...shared, verdict };
       return { title: "Publishing", body: body(request, { ...deps, state, numbers, found }) };
@@ -86,16 +81,6 @@ function resolving({ sql }: PagesDeps): Action {
   };
 }
 
-/** Whether the account that pays for messages has enough, and what it holds. */
-function operatorFigure({ checks }: Numbers["verdict"]) {
-  const balance = checks.find(({ name }) => name === "balance");
-  return {
-    label: "Operator account",
-    value: balance?.ok === false ? "low" : "ok",
-    note: balance?.message ?? "",
-  };
-}
-
 function body(
   request: PageRequest,
   given: Pick<PagesDeps, "explorer"> & {
@@ -106,13 +91,14 @@ function body(
 ): Html {
   const { state, numbers, found } = given;
   const { mood, word } = publishingHealth(numbers.verdict);
+  const balance = judged(numbers.verdict, "balance", "low");
   const after = ({ id }: WaitingStar): string => `/ops/publishing?after=${id}`;
-  const { shown: waiting, more } = pageOf(found, PER_PAGE, after, "Later ones");
+  const { shown: waiting, more } = pageOf(found, after, "Later ones");
   const figures = [
     ...figuresOf({ ...numbers, ...state }).filter(({ key }) => FIGURES.includes(key)),
     { label: "Open findings", value: number(state.findings), note: "where the topics differ" },
     { label: "Alarms", value: number(state.alarms.length), note: "that need a person" },
-    operatorFigure(numbers.verdict),
+    { ...balance, label: "Operator account", value: balance.word },
   ];
   return html`<p class="lead">${badge(mood, word)} Every accepted star becomes one message on its topic. Workers send them by themselves; what needs a person is shown here.</p>
 <div class="figures">${figureList(figures)}</div>

@@ -86,8 +86,13 @@ function attempts(all: readonly StarAttempt[], now: number): Html {
       ["#", "number", ({ attempt }) => attempt],
       ["Transaction", "whole title", ({ transactionId }) => code(transactionId)],
       ["Reserved", "plain", ({ reservedAt }) => moment(reservedAt, now)],
-      ["Sent", "plain", ({ sentAt }) => sentAt && moment(sentAt, now)],
-      ["Times sent", "number", ({ sends }) => sends],
+      [
+        "Sent",
+        "plain",
+        ({ sentAt, sends }) =>
+          sentAt &&
+          html`${moment(sentAt, now)}${sends > 1 ? quiet(` ${number(sends)} times`) : ""}`,
+      ],
       ["Receipt", "plain", ({ receiptStatus }) => receiptStatus && code(receiptStatus)],
       ["What became of it", "text", outcome],
     ],

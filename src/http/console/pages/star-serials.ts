@@ -3,6 +3,7 @@ import { walletOf } from "../../../journal/star-record.ts";
 import type { SerialClaim, StarStory } from "../../../reads/console-star.ts";
 import { starLink } from "../links.ts";
 import {
+  andMore,
   badge,
   type Content,
   type Html,
@@ -47,7 +48,7 @@ export function serialsSection(star: StarStory, claims: readonly SerialClaim[]):
         ["Counted?", "whole", ({ verdict }) => counted(verdict)],
         ["Why", "text", ({ verdict }) => reason(verdict)],
       ],
-    })}${hidden === 0 ? "" : html`<p class="hint">And ${number(hidden)} more.</p>`}`,
+    })}${andMore(hidden)}`,
     html`<span class="hint">${number(heldA.length)} of A, ${number(heldB.length)} of B</span>`,
   );
 }

@@ -13,12 +13,12 @@ import {
 import type { Sql } from "../../../store/postgres.ts";
 import { traceIdOf } from "../../../tracing.ts";
 import { actorLink, copyable, onExplorer, starLink } from "../links.ts";
-import { ago, type Content, facts, type Html, html, instant, number, section } from "../markup.ts";
+import { ago, facts, type Html, html, instant, number, section } from "../markup.ts";
 import type { Page, PagesDeps } from "../page.ts";
 import { kindWords } from "../words.ts";
 import { publicationSection } from "./star-publication.ts";
 import { SERIALS_SHOWN, serialsSection } from "./star-serials.ts";
-import { othersWords } from "./star-words.ts";
+import { weightParts } from "./star-words.ts";
 
 /** One star: why it weighs what it weighs, and where its message is. */
 export function starPage(deps: PagesDeps): Page {
@@ -110,33 +110,13 @@ function staleness({ at, holdingsReadAt }: StarStory): string {
 }
 
 function sum(star: StarStory): Html {
-  const { base, countedA, bonusB, weight, heldA, heldB } = star;
-  const line = (value: number, text: Content): Html =>
-    html`<tr><td class="number">${number(value)}</td><td class="text">${text}</td></tr>`;
-  return html`<table class="sum"><tbody>
-${line(base, base === 1 ? "for the wallet itself" : "for the wallet: it had starred this forever mint before")}
-${line(countedA, partA(star, heldA.length))}
-${line(bonusB, partB(star, heldB.length))}
-</tbody><tfoot><tr><td class="number"><strong>${number(weight)}</strong></td><td>${star.conflictsWith === null ? "is its weight: the counter rose by it" : "would be its weight: it counts nowhere"}</td></tr></tfoot></table>
+  const { weight, heldA, heldB, conflictsWith } = star;
+  const parts = weightParts({ ...star, heldA: heldA.length, heldB: heldB.length });
+  return html`<table class="sum"><tbody>${parts.map(
+    ([value, of]) =>
+      html`<tr><td class="number">${number(value)}</td><td class="text">${of}</td></tr>`,
+  )}</tbody><tfoot><tr><td class="number"><strong>${number(weight)}</strong></td><td>${conflictsWith === null ? "is its weight: the counter rose by it" : "would be its weight: it counts nowhere"}</td></tr></tfoot></table>
 <p class="hint">${ruleOf(star)}</p>`;
-}
-
-function partA({ countedA }: StarStory, held: number): string {
-  if (held === 0) return "collection A: none held";
-  if (countedA === held) {
-    return held === 1
-      ? "collection A: the one held counts"
-      : `collection A: all ${number(held)} held count`;
-  }
-  return `collection A: ${number(countedA)} of ${number(held)} held count, ${othersWords(countedA, held)}`;
-}
-
-function partB({ bonusB, isForeverMint }: StarStory, held: number): string {
-  if (held === 0) return "collection B: none held";
-  if (bonusB > 0) return "collection B: at least one held that had not counted before";
-  return isForeverMint
-    ? "collection B: the wallet carried the +5 of this mint already, or its serials had counted"
-    : "collection B: every serial held had counted for this event that day";
 }
 
 function ruleOf({ type, isForeverMint, at }: StarStory): string {

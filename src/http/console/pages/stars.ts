@@ -6,11 +6,9 @@ import { type ListedStar, listStars } from "../../../reads/console-star.ts";
 import { actorLink, starLink } from "../links.ts";
 import { ago, html, section, table } from "../markup.ts";
 import type { Page, PagesDeps } from "../page.ts";
-import { pageOf, textOf } from "../paging.ts";
+import { PER_PAGE, pageOf, textOf } from "../paging.ts";
 import { goTo } from "../reply.ts";
 import { targetName } from "./star-words.ts";
-
-const PER_PAGE = 50;
 
 /** Stars of the journal, newest first; each leads to why it weighs what it weighs. */
 export function starsPage({ sql }: PagesDeps): Page {
@@ -31,7 +29,7 @@ export function starsPage({ sql }: PagesDeps): Page {
       });
       const after = ({ id }: ListedStar): string =>
         `/ops/stars?${new URLSearchParams({ q, before: id })}`;
-      const { shown, more } = pageOf(found, PER_PAGE, after);
+      const { shown, more } = pageOf(found, after);
       const stars = table({
         caption: "Stars, newest first",
         rows: shown,

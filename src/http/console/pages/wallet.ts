@@ -6,6 +6,7 @@ import { listWalletDays, type WalletDayRow } from "../../../reads/console-actors
 import { listStars } from "../../../reads/console-star.ts";
 import { readWalletRecords } from "../../../reads/console-wallet.ts";
 import { readStanding, type Standing } from "../../../reads/leaderboard.ts";
+import { counted } from "../../pages/words.ts";
 import { actorLink, onExplorer, starLink } from "../links.ts";
 import {
   ago,
@@ -17,15 +18,14 @@ import {
   moment,
   number,
   section,
+  signed,
   table,
 } from "../markup.ts";
 import type { Page, PagesDeps } from "../page.ts";
-import { groupRefusals, refusalTable } from "../refusal-groups.ts";
+import { refusalsOf } from "../refusal-groups.ts";
 import { refusalWords } from "../words.ts";
 import { targetName } from "./star-words.ts";
 
-/** The newest of all wallets, in which this one's are looked for. */
-const REFUSALS_SEARCHED = 500;
 const DAYS_SHOWN = 14;
 const LINES_SHOWN = 100;
 
@@ -46,24 +46,22 @@ type Known = Awaited<ReturnType<typeof readKnown>>;
 /** Everything that is known of one wallet. */
 async function readKnown({ sql, refusals, explorer }: PagesDeps, wallet: string, now: number) {
   const account = accountNumber(wallet);
-  const [days, stars, records, standing, newest] = await Promise.all([
+  const [days, stars, records, standing, refused] = await Promise.all([
     listWalletDays(sql, { wallet: account, limit: DAYS_SHOWN }),
     listStars(sql, { wallet: account, limit: LINES_SHOWN }),
     readWalletRecords(sql, account, { now, limit: LINES_SHOWN }),
     readStanding(sql, { account, now }),
-    refusals.newest(REFUSALS_SEARCHED),
+    refusalsOf(refusals, wallet),
   ]);
-  const refused = groupRefusals(newest.filter((one) => one.wallet === wallet));
   return { wallet, now, explorer, days, stars, records, standing, refused };
 }
 
 function body(known: Known): Html {
-  const { wallet, now, days, stars, refused } = known;
+  const { wallet, now, days, stars } = known;
   const more = html`<a href="/ops/actors?q=${wallet}">All its days</a>`;
   return html`${section("Now", summary(known))}
-${section("Time line", timeLine(known), stars.length < LINES_SHOWN ? null : html`<a href="/ops/stars?q=${wallet}">All its stars</a>`)}
-${section("Days", dayTable(days, now), days.length < DAYS_SHOWN ? null : more)}
-${section("Refusals", refusalTable(refused, { now, isDayKnown: false }), html`<span class="hint">recent ones, as far as they are kept; alike ones are counted</span>`)}`;
+${section("Time line", html`${timeLine(known)}<p class="hint">Refusals are here as far as they are kept, alike ones of a day as one line.</p>`, stars.length < LINES_SHOWN ? null : html`<a href="/ops/stars?q=${wallet}">All its stars</a>`)}
+${section("Days", dayTable(days, now), days.length < DAYS_SHOWN ? null : more)}`;
 }
 
 function summary({ wallet, now, explorer, days, records, standing }: Known): Html {
@@ -73,10 +71,7 @@ function summary({ wallet, now, explorer, days, records, standing }: Known): Htm
   const none = "none";
   return facts([
     ["Account", onExplorer(explorer, `account/${wallet}`, wallet)],
-    [
-      "Today",
-      actorLink(`wallet-day/${wallet}/${dayOf(now)}`, `${number(today?.stars ?? 0)} stars`),
-    ],
+    ["Today", actorLink(`wallet-day/${wallet}/${dayOf(now)}`, counted(today?.stars ?? 0, "star"))],
     ["Rank", standing === null ? "no points in a season that is on" : standingWords(standing)],
     [
       "Passes",
@@ -103,7 +98,7 @@ function summary({ wallet, now, explorer, days, records, standing }: Known): Htm
 
 function standingWords({ rank, points, stars }: Standing): string {
   const place = rank === null ? "far down" : number(rank);
-  return `${place}, with ${number(points)} points from ${number(stars)} stars and credits`;
+  return `${place}, with ${counted(points, "point")} from ${counted(stars, "star")} and credits`;
 }
 
 /** A line of what a wallet did or was given. */
@@ -147,11 +142,7 @@ function linesOf({ stars, records, refused }: Known): Line[] {
       ],
     ),
     ...records.credits.map(
-      ({ at, points, reason }): Line => [
-        at,
-        `${points > 0 ? "+" : "−"}${number(Math.abs(points))} XP booked`,
-        reason,
-      ],
+      ({ at, points, reason }): Line => [at, `${signed(points)} XP booked`, reason],
     ),
     ...records.sessions.map((at): Line => [at, "signed in", "still open"]),
   ];

@@ -4,7 +4,7 @@ import { type ListedCredit, lastCredits } from "../../../reads/console-seasons.t
 import type { Sql } from "../../../store/postgres.ts";
 import { fieldsForm, filledIn, flawIn, WALLET, walletIn } from "../forms.ts";
 import { walletLink } from "../links.ts";
-import { ago, type Html, html, number, section, table } from "../markup.ts";
+import { ago, type Html, html, number, section, signed, table } from "../markup.ts";
 import type { Action, Page, PageRequest, PagesDeps } from "../page.ts";
 
 const CREDIT = "/xp/credit";
@@ -104,9 +104,4 @@ ${section("Newest credits", list)}`;
 
 function shortened(reference: string): string {
   return reference.length > REFERENCE_SHOWN ? `${reference.slice(0, REFERENCE_SHOWN)}…` : reference;
-}
-
-/** `+250`, `−40` */
-function signed(points: number): string {
-  return points < 0 ? `−${number(-points)}` : `+${number(points)}`;
 }
