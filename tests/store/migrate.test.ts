@@ -58,7 +58,7 @@ test("starboard migrate refuses a database of another build", async ({ url, sql 
 
 test("web and worker processes refuse a database of another build", async ({ url, sql }) => {
   await sql`update schema_version set md5 = repeat('0', 32) where version = 3`;
-  await assert.rejects(prepareDatabase(url, silentLogger), OtherBuildError);
+  await assert.rejects(prepareDatabase({ DATABASE_URL: url }, silentLogger), OtherBuildError);
 });
 
 test("a database that lacks files is old, and one with later files newer", async ({ sql }) => {
