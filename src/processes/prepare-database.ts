@@ -4,6 +4,9 @@ import type { Logger } from "../log.ts";
 import { OtherBuildError, schemaState } from "../store/migrate.ts";
 import { appRole, openPostgres, runStatement } from "../store/postgres.ts";
 
+/** A start can wait longer than a request: what starts beside it may hold the whole process up. */
+const STATEMENT_WITHIN_MS = 10_000;
+
 /**
  * Looks at the database once, with the login's own rights.
  *
@@ -17,7 +20,7 @@ export async function prepareDatabase(
 ): Promise<string | undefined> {
   const probe = openPostgres(settings.DATABASE_URL, { connections: 1 });
   try {
-    const schema = await runStatement(schemaState(probe));
+    const schema = await runStatement(schemaState(probe), STATEMENT_WITHIN_MS);
     if (schema === "other") throw new OtherBuildError();
     if (schema === "old") {
       throw new ConfigurationError(
@@ -25,7 +28,7 @@ export async function prepareDatabase(
       );
     }
     await checkLastingSettings(probe, settings);
-    const role = await runStatement(appRole(probe));
+    const role = await runStatement(appRole(probe), STATEMENT_WITHIN_MS);
     if (role === undefined) {
       log.warn("no role starboard_app for this login: triggers alone guard the journal");
     }
