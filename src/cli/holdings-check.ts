@@ -1,4 +1,5 @@
 import { defineCommand } from "citty";
+import { checkLastingSettings } from "../journal/export-days.ts";
 import { MirrorClient } from "../ledger/mirror/node.ts";
 import { createLogger } from "../log.ts";
 import { followDatabaseClock } from "../store/database-clock.ts";
@@ -48,11 +49,13 @@ async function checkNow(): Promise<CheckReport> {
     "COLLECTION_A_ID",
     "COLLECTION_B_ID",
   ]);
+  const { COLLECTION_A_ID, COLLECTION_B_ID } = settings;
   const log = createLogger(settings.LOG_LEVEL, "holdings-check");
   return withDatabase(async (sql) => {
+    await checkLastingSettings(sql, { COLLECTION_A_ID, COLLECTION_B_ID });
     const clock = await followDatabaseClock(sql, log);
     const mirror = new MirrorClient({ urls: settings.MIRROR_NODE_URL, log, isLasting: true });
-    const collections = { A: settings.COLLECTION_A_ID, B: settings.COLLECTION_B_ID };
+    const collections = { A: COLLECTION_A_ID, B: COLLECTION_B_ID };
     try {
       const check = createHoldingsCheck({ sql, mirror, clock, log, collections });
       return await actOn(sql, HOW, async () => reportRun(sql, await check.runNow()));

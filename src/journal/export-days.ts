@@ -1,5 +1,5 @@
 import { type Day, dayOf, endOfDay } from "../../actors/day.ts";
-import type { CollectionSetting, With } from "../config.ts";
+import { type CollectionSetting, ConfigurationError, type Settings, type With } from "../config.ts";
 import { runStatement, type Sql } from "../store/postgres.ts";
 import {
   EXPORT_FORMAT,
@@ -33,6 +33,37 @@ export function exportSettings(settings: With<CollectionSetting>): ExportSetting
     excludedWallets: [...settings.EXCLUDED_WALLETS],
     xpPerStar: settings.XP_PER_STAR,
   };
+}
+
+/** What a journal keeps from its first final day on. */
+export type LastingSettings = Partial<Pick<Settings, "HEDERA_NETWORK" | CollectionSetting>>;
+
+/**
+ * Compares settings with the newest final export. NFTs that have counted are known by collection A
+ * or B and their serial alone, so those of another collection would be taken for them; and an audit
+ * reads one network and one pair of collections.
+ *
+ * @throws ConfigurationError naming the first setting that is another
+ */
+export async function checkLastingSettings(sql: Sql, settings: LastingSettings): Promise<void> {
+  const [row] = await runStatement(
+    sql<{ header: string }[]>`select header from export_day order by day desc limit 1`,
+  );
+  if (row === undefined) return;
+  const { network, collections } = exportHeader.parse(JSON.parse(row.header));
+  const kept = {
+    HEDERA_NETWORK: network,
+    COLLECTION_A_ID: collections.a.id,
+    COLLECTION_A_KEY: collections.a.key,
+    COLLECTION_B_ID: collections.b.id,
+    COLLECTION_B_KEY: collections.b.key,
+  };
+  for (const name of Object.keys(kept) as (keyof typeof kept)[]) {
+    if (settings[name] === undefined || settings[name] === kept[name]) continue;
+    throw new ConfigurationError(
+      `${name} is ${settings[name]}, and ${kept[name]} in this database's exports: it cannot change`,
+    );
+  }
 }
 
 /** The header of a day: final with the chain hash of the day before, provisional with null. */

@@ -1,25 +1,34 @@
 import { ConfigurationError } from "../config.ts";
+import { checkLastingSettings, type LastingSettings } from "../journal/export-days.ts";
 import type { Logger } from "../log.ts";
 import { OtherBuildError, schemaState } from "../store/migrate.ts";
 import { appRole, openPostgres, runStatement } from "../store/postgres.ts";
+
+/** A start can wait longer than a request: what starts beside it may hold the whole process up. */
+const STATEMENT_WITHIN_MS = 10_000;
 
 /**
  * Looks at the database once, with the login's own rights.
  *
  * @returns the restricted role to work as, undefined where this login has none
- * @throws ConfigurationError when the schema is older than this build, or of another one
+ * @throws ConfigurationError when the schema is older than this build, or of another one, or a
+ *   setting is another than the journal's
  */
-export async function prepareDatabase(url: string, log: Logger): Promise<string | undefined> {
-  const probe = openPostgres(url, { connections: 1 });
+export async function prepareDatabase(
+  settings: LastingSettings & { readonly DATABASE_URL: string },
+  log: Logger,
+): Promise<string | undefined> {
+  const probe = openPostgres(settings.DATABASE_URL, { connections: 1 });
   try {
-    const schema = await runStatement(schemaState(probe));
+    const schema = await runStatement(schemaState(probe), STATEMENT_WITHIN_MS);
     if (schema === "other") throw new OtherBuildError();
     if (schema === "old") {
       throw new ConfigurationError(
         "the database's schema is older than this build: run `starboard migrate`",
       );
     }
-    const role = await runStatement(appRole(probe));
+    await checkLastingSettings(probe, settings);
+    const role = await runStatement(appRole(probe), STATEMENT_WITHIN_MS);
     if (role === undefined) {
       log.warn("no role starboard_app for this login: triggers alone guard the journal");
     }

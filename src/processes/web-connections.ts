@@ -32,7 +32,7 @@ export async function connectWeb(
   { log, metrics }: { readonly log: Logger; readonly metrics: Metrics },
   onWriterClose: () => void,
 ) {
-  const role = await prepareDatabase(settings.DATABASE_URL, log);
+  const role = await prepareDatabase(settings, log);
   const open = (options: PoolOptions = {}) =>
     openPostgres(settings.DATABASE_URL, { role, ...options });
   const pools = {

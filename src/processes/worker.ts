@@ -75,7 +75,7 @@ export async function startWorker(
   given: WorkerParts,
 ): Promise<Service & { readonly url: string | null }> {
   const { log, queue, queueUrl } = given;
-  const role = await prepareDatabase(settings.DATABASE_URL, log);
+  const role = await prepareDatabase(settings, log);
   const sql = openPostgres(settings.DATABASE_URL, { role });
   const redis = openRedis(settings.REDIS_URL, log);
   const clock = await followDatabaseClock(sql, log);

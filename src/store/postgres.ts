@@ -61,6 +61,10 @@ export function openPostgres(url: string, options: PoolOptions = {}): Sql {
     types: TYPES,
     connection: {
       application_name: "starboard",
+      // A database or a login may have defaults of its own, and what is read must not change by them.
+      DateStyle: "ISO",
+      bytea_output: "hex",
+      extra_float_digits: 1,
       statement_timeout: options.statementTimeoutMs ?? bounds.statementTimeoutMs,
       // With scans off, Postgres 17 and before give an unavoidable scan a very high cost, and
       // compile it because of that: a star then took 1.4 s instead of a millisecond.

@@ -6,9 +6,10 @@
 import * as assert from "node:assert/strict";
 import { once } from "node:events";
 import { mkdirSync } from "node:fs";
-import { type AddressInfo, createServer } from "node:net";
+import { type AddressInfo, connect, createServer } from "node:net";
 import { join } from "node:path";
 import { suite } from "uvu";
+import { bounds } from "../../src/bounds.ts";
 import { startPostgres } from "../../src/local/postgres.ts";
 import { silentLogger } from "../../src/log.ts";
 import { prepareDatabase } from "../../src/processes/prepare-database.ts";
@@ -22,6 +23,9 @@ import { openPostgres, type Sql } from "../../src/store/postgres.ts";
 import { temporaryFolder } from "../support/folder.ts";
 import { testDatabase } from "../support/postgres.ts";
 import { type CommandResult, starboard } from "../support/starboard.ts";
+
+/** How Postgres ends each answer outside a transaction. */
+const READY = Buffer.from("5a0000000549", "hex");
 
 const test = suite<{ url: string; sql: Sql; close: () => Promise<void> }>("migrate");
 
@@ -58,7 +62,34 @@ test("starboard migrate refuses a database of another build", async ({ url, sql 
 
 test("web and worker processes refuse a database of another build", async ({ url, sql }) => {
   await sql`update schema_version set md5 = repeat('0', 32) where version = 3`;
-  await assert.rejects(prepareDatabase(url, silentLogger), OtherBuildError);
+  await assert.rejects(prepareDatabase({ DATABASE_URL: url }, silentLogger), OtherBuildError);
+});
+
+test("a start waits longer for its first look at the database than a request may", async ({
+  url,
+}) => {
+  const { hostname, port } = new URL(url);
+  const relay = createServer((client) => {
+    const server = connect(Number(port), hostname);
+    client.pipe(server);
+    let isHeld = false;
+    server.on("data", (reply) => {
+      client.write(reply);
+      // "Ready for query": what the client says next, its first statement, is held.
+      if (isHeld || !reply.subarray(-6).equals(READY)) return;
+      isHeld = true;
+      client.unpipe(server);
+      setTimeout(() => client.pipe(server), bounds.statementDeadlineMs + 500);
+    });
+    for (const socket of [client, server]) socket.on("error", () => undefined);
+    client.on("close", () => server.destroy());
+  });
+  relay.listen(0, "127.0.0.1");
+  await once(relay, "listening");
+  const held = new URL(url);
+  held.port = String((relay.address() as AddressInfo).port);
+  await prepareDatabase({ DATABASE_URL: held.href }, silentLogger);
+  relay.close();
 });
 
 test("a database that lacks files is old, and one with later files newer", async ({ sql }) => {

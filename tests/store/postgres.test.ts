@@ -37,6 +37,22 @@ test("the pools that look everything up by key never scan (A10 plan-flip)", asyn
   }
 });
 
+test("days, bytes and numbers are read alike, whatever defaults the database has", async () => {
+  const name = new URL(database.url).pathname.slice(1);
+  const admin = openPostgres(database.url, { connections: 1 });
+  const defaults = ["datestyle = 'SQL, DMY'", "bytea_output = 'escape'", "extra_float_digits = -3"];
+  for (const setting of defaults) await admin.unsafe(`alter database "${name}" set ${setting}`);
+  const sql = openPostgres(database.url, { connections: 1 });
+  const [row] = await sql`
+    select date '2026-11-05' as day, '\\x01ff'::bytea as bytes, 123456789012.5::float8 as price,
+      date '2026-11-05'::text as text`;
+  await sql.end();
+  await admin.unsafe(`alter database "${name}" reset all`);
+  await admin.end();
+  const read = { day: "2026-11-05", bytes: Buffer.from("01ff", "hex"), price: 123456789012.5 };
+  assert.deepEqual({ ...row }, { ...read, text: "2026-11-05" });
+});
+
 test("no pool weakens the server's setting of when a commit counts", async () => {
   for (const options of [{}, { writer: true }, { byKey: true }]) {
     const sql = openPostgres(database.url, { connections: 1, ...options });

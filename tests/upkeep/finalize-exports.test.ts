@@ -9,6 +9,8 @@ import { DAY_MS, startOfDay } from "../../actors/day.ts";
 import { serveHttp } from "../../src/http/serve.ts";
 import { exportAlarms } from "../../src/journal/export-days.ts";
 import { GENESIS } from "../../src/journal/export-format.ts";
+import { silentLogger } from "../../src/log.ts";
+import { prepareDatabase } from "../../src/processes/prepare-database.ts";
 import { acceptLoss } from "../../src/publishing/journal-behind.ts";
 import {
   checkFinalDays,
@@ -20,6 +22,7 @@ import { bodyOf, verdictOf } from "../support/engine.ts";
 import { type ExportRig, ofKind, SETTINGS, startExportRig } from "../support/export-rig.ts";
 import { until } from "../support/processes.ts";
 import { reserveConnection } from "../support/reserve-connection.ts";
+import { starboard } from "../support/starboard.ts";
 
 const NOON = DAY_MS / 2;
 const test = suite<{ rig: ExportRig }>();
@@ -227,6 +230,46 @@ test("a frozen row cannot be changed, skipped or forged", async ({ rig }) => {
   const [last] = await owner`select chain from export_day order by day desc limit 1`;
   await assert.rejects(add(rig.day(3), last?.chain, GENESIS), /check constraint/);
   await assert.rejects(add(rig.day(3), GENESIS, chained(GENESIS)), /does not follow/);
+});
+
+test("once a day is final, processes and the check by hand refuse another network or collection", async ({
+  rig,
+}) => {
+  const kept = {
+    DATABASE_URL: rig.url,
+    HEDERA_NETWORK: "local",
+    COLLECTION_A_ID: "0.0.601",
+    COLLECTION_A_KEY: "alpha",
+    COLLECTION_B_ID: "0.0.602",
+    COLLECTION_B_KEY: "beta",
+  } as const;
+  const others = [
+    { HEDERA_NETWORK: "testnet" },
+    { COLLECTION_A_ID: "0.0.602", COLLECTION_B_ID: "0.0.601" },
+    { COLLECTION_A_KEY: "gamma" },
+    { COLLECTION_B_ID: "0.0.603" },
+    { COLLECTION_B_KEY: "delta" },
+  ] as const;
+  await publishOnDay1(rig);
+  await rig.setClock(2, NOON);
+  for (const other of others) await prepareDatabase({ ...kept, ...other }, silentLogger);
+  await finalizeDueDays(rig.upkeep);
+  await prepareDatabase(kept, silentLogger);
+  for (const other of others) {
+    const [name] = Object.keys(other);
+    await assert.rejects(prepareDatabase({ ...kept, ...other }, silentLogger), {
+      name: "ConfigurationError",
+      message: new RegExp(`^${name} is .*: it cannot change$`),
+    });
+  }
+  const env = { ...kept, COLLECTION_A_ID: "0.0.602", COLLECTION_B_ID: "0.0.603" };
+  const mirror = { MIRROR_NODE_URL: "http://127.0.0.2:1" };
+  const byHand = await starboard(["holdings-check", "run"], { ...env, ...mirror });
+  assert.deepEqual([byHand.status, byHand.stdout], [1, ""]);
+  assert.match(byHand.stderr, /COLLECTION_A_ID is 0\.0\.602, and 0\.0\.601 in/);
+  const asked = await starboard(["serve", "--check", "--json"], { ...env, ...mirror });
+  assert.equal(asked.status, 1);
+  assert.match(asked.stdout, /"postgres","ok":false,"message":"COLLECTION_A_ID is 0\.0\.602/);
 });
 
 test("a final day's header stays when settings change, and the worker makes days final by itself", async ({

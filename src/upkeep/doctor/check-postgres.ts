@@ -1,5 +1,6 @@
-import type { Settings } from "../../config.ts";
+import { ConfigurationError, type Settings } from "../../config.ts";
 import { RetryableError } from "../../errors.ts";
+import { checkLastingSettings } from "../../journal/export-days.ts";
 import { schemaState } from "../../store/migrate.ts";
 import {
   appRole,
@@ -27,13 +28,17 @@ const STATEMENT_WITHIN_MS = 5_000;
 const CONNECTIONS_MIN = 40;
 
 /** Postgres: whether it answers, keeps what it took, and has this build's schema and role. */
-export async function checkPostgres({ DATABASE_URL, HEDERA_NETWORK }: Settings): Promise<Finding> {
+export async function checkPostgres(settings: Settings): Promise<Finding> {
+  const { DATABASE_URL, HEDERA_NETWORK } = settings;
   if (DATABASE_URL === undefined) return unset("DATABASE_URL");
   const sql = openPostgres(DATABASE_URL, { connections: 1 });
   try {
     const server = await readServer(sql);
     const schema = await runStatement(schemaState(sql), STATEMENT_WITHIN_MS);
-    return SCHEMA_FAULTS[schema] ?? judgeServer(server, HEDERA_NETWORK) ?? (await judgeLogin(sql));
+    const fault = SCHEMA_FAULTS[schema] ?? judgeServer(server, HEDERA_NETWORK);
+    if (fault !== undefined) return fault;
+    await checkLastingSettings(sql, settings);
+    return await judgeLogin(sql);
   } catch (error) {
     return unreachable(error);
   } finally {
@@ -103,6 +108,9 @@ const UNKNOWN_DATABASE = "3D000";
 function unreachable(error: unknown): Finding {
   const message = reasonOf(error);
   const code = codeOf(error);
+  if (error instanceof ConfigurationError) {
+    return wrong(message, "set it as it was, or take an empty database");
+  }
   if (error instanceof RetryableError) {
     return wrong(message, "start Postgres, and see that DATABASE_URL names its host and port");
   }
