@@ -23,6 +23,7 @@ function random(seed: number): () => number {
 }
 
 const ITEMS = 6;
+const JOURNAL = "00000001";
 
 function makeJournal(next: () => number) {
   const changes: { item: number; cause: "star" | "release"; seq: number }[] = [];
@@ -60,7 +61,7 @@ function lagging(drawn: JournalPosition, next: () => number) {
     const on = (cause: "star" | "release") =>
       settled[cause] + Math.round((drawn[cause] - settled[cause]) * (isCaughtUp ? 1 : next()));
     settled = { star: on("star"), release: on("release") };
-    return { settled, drawn: { ...drawn } };
+    return { settled, drawn: { ...drawn }, journal: JOURNAL };
   };
   return { look, catchUp: (yes: boolean) => (isCaughtUp = yes) };
 }
@@ -92,7 +93,7 @@ for (const seed of [1, 2, 3, 4]) {
     const clients = Array.from({ length: 6 }, () => ({
       known: new Map<string, number>(),
       // Knows nothing yet, and so comes back for everything.
-      id: "2026-11-20.0-0",
+      id: `2026-11-20.0-0.${JOURNAL}`,
       following: null as Following | null,
     }));
     const take = (client: (typeof clients)[number], max: number): void => {
@@ -139,7 +140,7 @@ test("what is read for a client that comes back wakes the other streams too", as
   const journal = makeJournal(() => 0);
   const seen = { star: 0, release: 0 };
   const counters = new LiveCounters({
-    lookAtJournal: async () => ({ settled: { ...seen }, drawn: { ...seen } }),
+    lookAtJournal: async () => ({ settled: { ...seen }, drawn: { ...seen }, journal: JOURNAL }),
     loadChanges: async (after, upTo) => journal.load(after, upTo),
     now: () => Date.UTC(2026, 10, 20),
     log: silentLogger,
