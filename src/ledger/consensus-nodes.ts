@@ -68,11 +68,14 @@ export interface NodeAnswer {
   readonly node: string;
   /** Null where it answered, else what came instead. */
   readonly fault: string | null;
+  /** It says that its account is another one. */
+  readonly isOther: boolean;
 }
 
 /**
- * Asks every consensus node once, all at the same time, for the receipt of a transaction that no
- * one made: it costs nothing and needs no key. Never rejects for a node's sake.
+ * Sends every consensus node once, all at the same time, a transaction that has long expired: a node
+ * refuses one for another's account first, then what is late, so it costs nothing and needs no key.
+ * Never rejects for a node's sake.
  *
  * @throws RangeError when the local network has no nodes
  */
@@ -82,12 +85,18 @@ export async function askNodes(options: NodesOptions): Promise<readonly NodeAnsw
   try {
     return await Promise.all(
       connections.nodes().map(async (node) => {
-        const query = new sdk.TransactionReceiptQuery()
-          .setTransactionId(sdk.TransactionId.generate(node))
-          .setNodeAccountIds([sdk.AccountId.fromString(node)])
-          .setValidateStatus(false);
-        const { answer, status, why } = await askNode(asking, node, query);
-        return { node, fault: answer === undefined && status === undefined ? why : null };
+        const account = sdk.AccountId.fromString(node);
+        const expired = new sdk.TopicMessageSubmitTransaction()
+          .setTopicId("0.0.1")
+          .setMessage("expired")
+          .setTransactionId(sdk.TransactionId.withValidStart(account, new sdk.Timestamp(1, 0)))
+          .setNodeAccountIds([account])
+          .setRegenerateTransactionId(false)
+          .freeze();
+        const signed = await expired.sign(sdk.PrivateKey.generateED25519());
+        const { answer, status, why } = await askNode(asking, node, signed);
+        const fault = answer === undefined && status === undefined ? why : null;
+        return { node, fault, isOther: status === "INVALID_NODE_ACCOUNT" };
       }),
     );
   } finally {

@@ -13,6 +13,11 @@ export interface CommitWatermark {
   readonly settled: JournalPosition;
   /** The last numbers drawn; those after `settled` may still be on their way. */
   readonly drawn: JournalPosition;
+  /**
+   * Names the journal: another one after a failover or a restore, and while it is known to lack stars.
+   * A standby that took over may go on at higher numbers than the stars that it lacks.
+   */
+  readonly journal: string;
 }
 
 /** Looks once how far the journal is. */
@@ -28,6 +33,7 @@ interface HeadRow {
   readonly release_seq: number;
   /** Transactions that write stars or totals just now. */
   readonly writers: readonly string[];
+  readonly journal: string;
 }
 
 /**
@@ -44,7 +50,12 @@ export function followCommitWatermark(sql: Sql): LookAtJournal {
     | { readonly position: JournalPosition; readonly writers: readonly string[] }
     | undefined;
   return async () => {
-    const [row] = await runStatement(sql<[HeadRow]>`select * from journal_head()`);
+    const [row] = await runStatement(sql<[HeadRow]>`
+      select head.*, left(md5(concat_ws('/',
+        case when pg_is_in_recovery() then 'standby' else database_identity() end,
+        exists (select from publishing_finding where kind = 'lost' and resolved_at is null),
+        (select count(*) from recovered_day))), 8) as journal
+      from journal_head() as head`);
     const drawn = { star: row.star_seq, release: row.release_seq };
     const writing = new Set(row.writers);
     // The journal went back (an older copy, a standby that lagged), and draws these numbers again.
@@ -60,7 +71,7 @@ export function followCommitWatermark(sql: Sql): LookAtJournal {
       settled = drawn;
       awaited = undefined;
     } else awaited ??= { position: drawn, writers: row.writers };
-    return { settled, drawn };
+    return { settled, drawn, journal: row.journal };
   };
 }
 
@@ -72,19 +83,19 @@ const LOOK_AGAIN_MS = 5;
  * slow disk, where no statement's deadline reaches it.
  *
  * @param withinMs how long to wait, in milliseconds
- * @returns a position that holds all of it; null when time is up
+ * @returns a look whose `settled` holds all of it; null when time is up
  */
 export async function settleJournal(
   look: LookAtJournal,
   withinMs: number,
-): Promise<JournalPosition | null> {
+): Promise<CommitWatermark | null> {
   const startedAt = performance.now();
-  const { settled: before, drawn } = await look();
-  let settled = before;
-  while (isBeyond(drawn, settled)) {
+  let seen = await look();
+  const { drawn } = seen;
+  while (isBeyond(drawn, seen.settled)) {
     if (performance.now() - startedAt > withinMs) return null;
     await delay(LOOK_AGAIN_MS);
-    settled = (await look()).settled;
+    seen = await look();
   }
-  return settled;
+  return seen;
 }

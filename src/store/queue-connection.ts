@@ -9,7 +9,7 @@ import {
 import { createClient } from "redis";
 import type { Service } from "../service.ts";
 import { withDeadline } from "../with-deadline.ts";
-import { closeRedis, connectRedis } from "./redis.ts";
+import { closeRedis, connectRedis, leaveReplicas } from "./redis.ts";
 
 /** Queues and workers of BullMQ on one Redis. They are opened and closed together. */
 export interface QueueConnection extends Service {
@@ -57,6 +57,7 @@ export async function connectQueues(
   const connect = (): ReturnType<typeof plainClient> => {
     const client = plainClient(url);
     client.on("error", onError);
+    leaveReplicas(client);
     clients.push(client);
     // A worker makes itself a second connection to wait on; that one must end too.
     Object.defineProperty(client, "duplicate", { value: connect });

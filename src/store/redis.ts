@@ -21,6 +21,9 @@ const PING_EVERY_MS = 1_000;
 /** Two silent pings: the connection is half-open or the server is frozen. */
 const PINGS_MISSED_MAX = 2;
 const CLOSE_WITHIN_MS = 1_000;
+const REPLICA_LOOK_EVERY_MS = 3_000;
+/** Never set: to delete it tells whether the server takes writes. */
+const NO_KEY = "starboard:none";
 
 /**
  * Opens a client and connects in the background, as often as needed: commands fail at once while
@@ -42,7 +45,22 @@ export function openRedis(url: string, log: Logger): Redis {
   });
   connect(redis);
   watchConnection(redis, log);
+  leaveReplicas(redis);
   return redis;
+}
+
+/**
+ * Connects again where the server has become a replica: it keeps its connections and refuses every
+ * write, and by then its address leads to the one that took over. Ends with the client.
+ */
+export function leaveReplicas(client: Pick<Redis, "isOpen" | "isReady" | "del" | "sendCommand">) {
+  const looking = every(REPLICA_LOOK_EVERY_MS, async () => {
+    if (!client.isOpen) return void looking.close();
+    if (!client.isReady) return;
+    const refusal = await client.del(NO_KEY).then(() => "", String);
+    // The server ends the connection, and the client opens it as after any cut.
+    if (/\bREADONLY\b/.test(refusal)) await client.sendCommand(["QUIT"]);
+  });
 }
 
 /**

@@ -5,12 +5,19 @@ import { type Logger, oncePerOutage } from "../log.ts";
 import type { CounterChange } from "../reads/counter-changes.ts";
 import { every, type Repeating } from "../service.ts";
 import {
+  type CommitWatermark,
   isBeyond,
   type JournalPosition,
   type LookAtJournal,
   settleJournal,
 } from "../store/commit-watermark.ts";
-import { distance, nearest, parseEventId, writeEventId } from "./live-position.ts";
+import {
+  distance,
+  type LivePosition,
+  nearest,
+  parseEventId,
+  writeEventId,
+} from "./live-position.ts";
 import { type LiveEvent, LiveRing } from "./live-ring.ts";
 
 /** Where live counters come from. */
@@ -86,15 +93,14 @@ export class LiveCounters {
     const since = parseEventId(lastEventId);
     return this.#inTurn(async () => {
       const ring = (since === null && this.#ring) || (await this.#catchUp(askedAt));
-      const isToday = since?.day === ring.day;
-      const isKnown = since !== null && isToday && (await this.#reachBack(ring, since));
+      const isKnown = since !== null && (await this.#reachBack(ring, since));
       let next = isKnown ? ring.after(since) : ring.end;
       // The last of the others may have left meanwhile.
       this.#ring = ring;
       this.#listeners.add(listener);
       this.#polling ??= this.#startPolling();
       return {
-        id: writeEventId(ring.day, isKnown ? since : ring.position),
+        id: writeEventId(ring, isKnown ? since : ring.position),
         isResumed: isKnown || lastEventId === "",
         newDay: since !== null && since.day < ring.day ? ring.day : null,
         take(max) {
@@ -119,24 +125,27 @@ export class LiveCounters {
     // Many that come back at once share one reading.
     if (this.#ring !== undefined && this.#caughtUpAt >= moment) return this.#ring;
     const startedAt = performance.now();
-    const to = await settleJournal(this.#source.lookAtJournal, SETTLED_WITHIN_MS);
-    if (to === null)
+    const seen = await settleJournal(this.#source.lookAtJournal, SETTLED_WITHIN_MS);
+    if (seen === null)
       throw new RetryableError("UNAVAILABLE", "the journal's writers did not finish in time");
-    const ring = await this.#readOn(to);
+    const ring = await this.#readOn(seen);
     this.#caughtUpAt = startedAt;
     return ring;
   }
 
   /** Reads on to a settled position, in a new ring where that cannot be done in one piece. */
-  async #readOn(to: JournalPosition): Promise<LiveRing> {
+  async #readOn({ settled: to, journal }: CommitWatermark): Promise<LiveRing> {
     const { now, loadChanges } = this.#source;
     const ring = this.#ring;
-    // Lower than before: another database, whose numbers may start again.
+    // Another database, or an older copy of it, whose numbers may start again.
     const isLost =
-      ring && (isBeyond(ring.position, to) || distance(ring.position, to) > CHANGES_MAX);
+      ring &&
+      (ring.journal !== journal ||
+        isBeyond(ring.position, to) ||
+        distance(ring.position, to) > CHANGES_MAX);
     if (ring === undefined || isLost) {
       for (const listener of [...this.#listeners]) listener.end();
-      this.#ring = new LiveRing(to, dayOf(now()));
+      this.#ring = new LiveRing(to, { day: dayOf(now()), journal });
       this.#wokenAt = 0;
       return this.#ring;
     }
@@ -145,8 +154,9 @@ export class LiveCounters {
     return ring;
   }
 
-  /** Reads back to an older position. @returns false when it is too old, or none of this journal */
-  async #reachBack(ring: LiveRing, since: JournalPosition): Promise<boolean> {
+  /** Reads back to an older position. @returns false when it is too old, or none of this day and journal */
+  async #reachBack(ring: LiveRing, since: LivePosition): Promise<boolean> {
+    if (since.day !== ring.day || since.journal !== ring.journal) return false;
     // No process can have written what is still to come.
     if (isBeyond(since, ring.position) || distance(since, ring.floor) > CHANGES_MAX) return false;
     if (isBeyond(ring.floor, since)) {
@@ -166,8 +176,8 @@ export class LiveCounters {
 
   async #poll(): Promise<void> {
     await this.#inTurn(async () => {
-      const { settled } = await this.#source.lookAtJournal();
-      if (this.#listeners.size > 0) await this.#readOn(settled);
+      const seen = await this.#source.lookAtJournal();
+      if (this.#listeners.size > 0) await this.#readOn(seen);
     });
     this.#outage.over();
     // A client that came back may have had the ring read on.

@@ -1,20 +1,30 @@
 import { type Day, isDay } from "../../actors/day.ts";
 import type { JournalPosition } from "../store/commit-watermark.ts";
 
-/** What a listener knows: everything up to a position of the journal, on a UTC day. */
-export interface LivePosition extends JournalPosition {
+/** The journal that is read on, and the UTC day. */
+export interface LiveScope {
   readonly day: Day;
+  /** Its name, see `CommitWatermark`. */
+  readonly journal: string;
 }
+
+/** What a listener knows: everything up to a position of a journal, on a UTC day. */
+export type LivePosition = JournalPosition & LiveScope;
 
 /** Writes a position as the `id` of an event, which is good at every process. */
-export function writeEventId(day: Day, { star, release }: JournalPosition): string {
-  return `${day}.${star}-${release}`;
+export function writeEventId(
+  { day, journal }: LiveScope,
+  { star, release }: JournalPosition,
+): string {
+  return `${day}.${star}-${release}.${journal}`;
 }
 
-/** The position that an event's id names; null where it is no id of this journal. */
+const EVENT_ID = /^([\d-]{10})\.(\d{1,15})-(\d{1,15})(?:\.([\da-f]{8}))?$/;
+
+/** The position that an event's id names; null where it is none. */
 export function parseEventId(id: string): LivePosition | null {
-  const [, day = "", star, release] = /^([\d-]{10})\.(\d{1,15})-(\d{1,15})$/.exec(id) ?? [];
-  return isDay(day) ? { day, star: Number(star), release: Number(release) } : null;
+  const [, day = "", star, release, journal = ""] = EVENT_ID.exec(id) ?? [];
+  return isDay(day) ? { day, star: Number(star), release: Number(release), journal } : null;
 }
 
 /** The lower number of each kind: everything up to there lies before both positions. */

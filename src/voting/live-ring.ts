@@ -1,7 +1,7 @@
 import type { Day } from "../../actors/day.ts";
 import type { CounterChange } from "../reads/counter-changes.ts";
 import { isBeyond, type JournalPosition } from "../store/commit-watermark.ts";
-import { writeEventId } from "./live-position.ts";
+import { type LiveScope, writeEventId } from "./live-position.ts";
 
 /** One event, the same for every stream. */
 export interface LiveEvent {
@@ -34,6 +34,7 @@ export class LiveRing {
   floor: JournalPosition;
   position: JournalPosition;
   day: Day;
+  readonly journal: string;
   #entries: Entry[] = [];
   /** The number of the first entry. */
   #first = 0;
@@ -41,11 +42,12 @@ export class LiveRing {
   hasForgotten = false;
   readonly #newest = new Map<string, Entry>();
 
-  /** An empty ring at a position of the journal. */
-  constructor(position: JournalPosition, day: Day) {
+  /** An empty ring at a position of a journal. */
+  constructor(position: JournalPosition, { day, journal }: LiveScope) {
     this.floor = position;
     this.position = position;
     this.day = day;
+    this.journal = journal;
   }
 
   /** The number of the next entry. */
@@ -58,7 +60,7 @@ export class LiveRing {
     if (day <= this.day) return;
     this.day = day;
     for (const [key, entry] of this.#newest) if (this.#isOver(entry)) this.#newest.delete(key);
-    const id = writeEventId(day, this.position);
+    const id = writeEventId(this, this.position);
     const data = JSON.stringify({ day });
     this.#add({ event: "day", id, data, key: "day", until: null, upTo: this.position });
   }
@@ -119,7 +121,7 @@ export class LiveRing {
       .filter((counter) => !this.#isOver(counter))
       .map(({ change, until }, index, { length }) => ({
         event: "counter",
-        id: writeEventId(this.day, index === length - 1 ? upTo : from),
+        id: writeEventId(this, index === length - 1 ? upTo : from),
         data: JSON.stringify(change),
         key: `${change.type}/${change.id}`,
         until,

@@ -204,6 +204,15 @@ test("consensus nodes that do not answer", async ({ network }) => {
   assert.match(wrong.get("consensus")?.message ?? "", /1 of 1 nodes do not answer: 0\.0\.3/);
 });
 
+test("a consensus node that is named by another node's account", async ({ network }) => {
+  const nodes = network.settings.HEDERA_NODES ?? "";
+  const wrong = await failed(network, { HEDERA_NODES: nodes.replace("=0.0.5", "=0.0.6") });
+  assert.deepEqual([...wrong.keys()], ["consensus"]);
+  const { message, fix } = wrong.get("consensus") ?? {};
+  assert.equal(message, "the node at the address of 0.0.6 has another account");
+  assert.match(fix ?? "", /HEDERA_NODES/);
+});
+
 test("a Postgres that is away, lacks the database, or has another schema", async ({ network }) => {
   const away = await failed(network, { DATABASE_URL: "postgres://u:a-password@127.0.0.1:1/none" });
   assert.deepEqual([...away.keys()], ["postgres", "clock"]);

@@ -9,7 +9,7 @@ import {
   type WakeQueue,
 } from "../../src/publishing/queue.ts";
 import { temporaryFolder } from "../support/folder.ts";
-import { type TestRedis, testRedis } from "../support/redis.ts";
+import { redisPair, type TestRedis, testRedis } from "../support/redis.ts";
 import { SLACK_MS } from "../support/slack.ts";
 
 /** Counts wake-ups and lets a test wait for them. */
@@ -104,6 +104,23 @@ test("without a Redis, waking costs nothing, and closing does not wait", async (
   const closing = performance.now();
   await queue.close();
   assert.ok(performance.now() - closing < SLACK_MS, `${performance.now() - closing} ms`);
+});
+
+test("wake-ups go on where a primary became a replica and kept its connections", async () => {
+  const pair = await redisPair();
+  const [web, worker] = [pair, pair].map(({ url }) => createWakeQueue(url, silentLogger));
+  const calls = new Calls();
+  worker?.onWake(calls.hear);
+  const before = calls.next();
+  web?.wake();
+  await before;
+  await pair.failOver();
+  const after = calls.next(20_000);
+  // As stars come: one whose wake-up was refused is found by the sweep.
+  const stars = setInterval(() => web?.wake(), 100);
+  await after.finally(() => clearInterval(stars));
+  await Promise.all([web?.close(), worker?.close()]);
+  await pair.close();
 });
 
 test("within one process a wake-up reaches every listener at once, and none after closing", async () => {

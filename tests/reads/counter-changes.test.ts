@@ -101,4 +101,22 @@ test("nothing is settled while a writer who began before may still commit someth
   await Promise.all([slow.end(), late.end()]);
 });
 
+test("the journal has another name while it lacks stars, and after they came back", async () => {
+  const { journal: before } = await look();
+  assert.equal((await look()).journal, before);
+  await sql`insert into publishing_finding (kind, topic_id, sequence_number, star_id, detail)
+    values ('lost', '0.0.5001', 1, ${randomUUID()}, '')`;
+  const { journal: behind } = await look();
+  assert.notEqual(behind, before);
+  await engine.sql`insert into recovered_day (day) values ('2026-11-20')`;
+  await sql`update publishing_finding set resolved_at = now_ms() where kind = 'lost'`;
+  const { journal: recovered } = await look();
+  assert.equal(new Set([before, behind, recovered]).size, 3);
+  const other = await testDatabase({ migrated: true });
+  const there = openPostgres(other.url, { connections: 1, role: "starboard_app" });
+  assert.notEqual((await followCommitWatermark(there)()).journal, before, "of another database");
+  await there.end({ timeout: 1 });
+  await other.close();
+});
+
 test.run();

@@ -4,6 +4,7 @@
  */
 import * as assert from "node:assert/strict";
 import { createServer, type Socket } from "node:net";
+import { setTimeout as delay } from "node:timers/promises";
 import { test } from "uvu";
 import { silentLogger } from "../../src/log.ts";
 import {
@@ -13,7 +14,8 @@ import {
   redisScript,
   runCommand,
 } from "../../src/store/redis.ts";
-import { testRedis } from "../support/redis.ts";
+import { patiently } from "../support/patiently.ts";
+import { redisPair, testRedis } from "../support/redis.ts";
 import { SLACK_MS } from "../support/slack.ts";
 
 const ready = (redis: Redis) => new Promise((resolve) => redis.once("ready", resolve));
@@ -84,6 +86,23 @@ test("a silent connection is given up within seconds and opened again", async ()
   await closeRedis(redis);
   await closeRedis(other);
   await server.close();
+});
+
+test("a primary that became a replica is left for the server that its address leads to", async () => {
+  const pair = await redisPair();
+  const redis = openRedis(pair.url, silentLogger);
+  await ready(redis);
+  await redis.set("x", "1");
+  await pair.failOver();
+  await assert.rejects(redis.set("x", "2"), /READONLY/);
+  await patiently(() =>
+    runCommand(
+      delay(50).then(() => redis.set("x", "3")),
+      1_000,
+    ),
+  );
+  await closeRedis(redis);
+  await pair.close();
 });
 
 test.run();

@@ -3,6 +3,7 @@ import { createClient } from "redis";
 import { environment } from "../../src/config.ts";
 import { startRedis } from "../../src/local/redis.ts";
 import { temporaryFolder } from "./folder.ts";
+import { openRelay } from "./relay.ts";
 
 export interface TestRedis {
   readonly url: string;
@@ -39,6 +40,37 @@ async function ownServer(): Promise<TestRedis> {
     remove();
   };
   return { url: server.url, close };
+}
+
+/**
+ * Two servers under one address, as where a replica takes over from a primary.
+ *
+ * @returns with what makes the first one the replica of the second, to which the address leads from
+ *   then on; connections to the first one stay open, as most ways of failing over leave them
+ */
+export async function redisPair() {
+  const [first, second] = [await testRedis({ own: true }), await testRedis({ own: true })];
+  const [one, other] = [new URL(first.url), new URL(second.url)];
+  const relay = await openRelay(Number(one.port));
+  const tell = async (url: string, command: readonly string[]): Promise<void> => {
+    const client = await createClient({ url }).connect();
+    await client.sendCommand(command);
+    await client.close();
+  };
+  await tell(second.url, ["CONFIG", "SET", "requirepass", one.password]);
+  const url = new URL(first.url);
+  url.port = String(relay.port);
+  return {
+    url: url.href,
+    async failOver(): Promise<void> {
+      relay.leadTo(Number(other.port), "kept");
+      await tell(first.url, ["REPLICAOF", "127.0.0.1", other.port]);
+    },
+    async close(): Promise<void> {
+      await Promise.all([first.close(), second.close()]);
+      relay.cut();
+    },
+  };
 }
 
 async function claimDatabase(server: string): Promise<TestRedis> {

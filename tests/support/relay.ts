@@ -7,8 +7,8 @@ import { type AddressInfo, connect, createServer, type Socket } from "node:net";
  */
 export interface Relay {
   readonly port: number;
-  /** From now on; connections that are open are cut. */
-  leadTo(port: number): void;
+  /** From now on; connections that are open are cut, unless they are to stay. */
+  leadTo(port: number, open?: "cut" | "kept"): void;
   /** Cuts what is open and takes no more, as a network that is broken. */
   cut(): void;
 }
@@ -45,9 +45,9 @@ export async function openRelay(target: number): Promise<Relay> {
   server.unref();
   return {
     port: (server.address() as AddressInfo).port,
-    leadTo(port) {
+    leadTo(port, open = "cut") {
       leadsTo = port;
-      cutAll();
+      if (open === "cut") cutAll();
     },
     cut() {
       leadsTo = undefined;

@@ -23,21 +23,26 @@ function random(seed: number): () => number {
 }
 
 const ITEMS = 6;
+const JOURNAL = "00000001";
 
 function makeJournal(next: () => number) {
   const changes: { item: number; cause: "star" | "release"; seq: number }[] = [];
   const drawn = { star: 0, release: 0 };
   const totals = new Map<number, number>();
+  const take = (change: (typeof changes)[number]): void => {
+    drawn[change.cause] = Math.max(drawn[change.cause], change.seq);
+    changes.push(change);
+    totals.set(change.item, changes.length);
+  };
   return {
     totals,
     drawn,
+    changes,
+    take,
     /** Each change makes its item's counter another one; higher is newer. */
     change() {
       const cause = next() < 0.6 ? ("star" as const) : ("release" as const);
-      drawn[cause] += 1;
-      const item = Math.floor(next() * ITEMS);
-      changes.push({ item, cause, seq: drawn[cause] });
-      totals.set(item, changes.length);
+      take({ item: Math.floor(next() * ITEMS), cause, seq: drawn[cause] + 1 });
     },
     load(after: JournalPosition, upTo: JournalPosition): CounterChange[] {
       const found = changes.filter(({ cause, seq }) => seq > after[cause] && seq <= upTo[cause]);
@@ -60,7 +65,7 @@ function lagging(drawn: JournalPosition, next: () => number) {
     const on = (cause: "star" | "release") =>
       settled[cause] + Math.round((drawn[cause] - settled[cause]) * (isCaughtUp ? 1 : next()));
     settled = { star: on("star"), release: on("release") };
-    return { settled, drawn: { ...drawn } };
+    return { settled, drawn: { ...drawn }, journal: JOURNAL };
   };
   return { look, catchUp: (yes: boolean) => (isCaughtUp = yes) };
 }
@@ -92,7 +97,7 @@ for (const seed of [1, 2, 3, 4]) {
     const clients = Array.from({ length: 6 }, () => ({
       known: new Map<string, number>(),
       // Knows nothing yet, and so comes back for everything.
-      id: "2026-11-20.0-0",
+      id: `2026-11-20.0-0.${JOURNAL}`,
       following: null as Following | null,
     }));
     const take = (client: (typeof clients)[number], max: number): void => {
@@ -135,11 +140,100 @@ for (const seed of [1, 2, 3, 4]) {
   });
 }
 
+/** The journal as a standby had it some changes ago; its numbers go on, or start again. */
+function standbyOf(journal: ReturnType<typeof makeJournal>, next: () => number) {
+  const standby = makeJournal(next);
+  const kept = journal.changes.slice(0, -Math.floor(next() * 8) || undefined);
+  for (const change of kept) standby.take(change);
+  const ahead = next() < 0.5 ? journal.drawn : { star: 0, release: 0 };
+  for (const cause of ["star", "release"] as const)
+    standby.drawn[cause] = Math.max(standby.drawn[cause], ahead[cause]);
+  return standby;
+}
+
+for (const seed of [11, 12, 13, 14]) {
+  test(`clients know the latest of a journal that others take the place of (seed ${seed})`, async () => {
+    const next = random(seed);
+    let journal = makeJournal(next);
+    for (let n = 0; n < 20; n += 1) journal.change();
+    // Each process meets the other server at a time of its own.
+    const seenBy = [journal, journal, journal];
+    const names = new Map([[journal, "00000001"]]);
+    const processes = seenBy.map(
+      (_, n) =>
+        new LiveCounters({
+          lookAtJournal: async () => {
+            const seen = seenBy[n] ?? journal;
+            const at = { settled: { ...seen.drawn }, drawn: { ...seen.drawn } };
+            return { ...at, journal: names.get(seen) ?? "" };
+          },
+          loadChanges: async (after, upTo) => (seenBy[n] ?? journal).load(after, upTo),
+          now: () => Date.UTC(2026, 10, 20),
+          log: silentLogger,
+          pollEveryMs: 1,
+        }),
+    );
+    const clients = Array.from({ length: 4 }, () => ({
+      known: new Map<string, number>(),
+      id: "",
+      following: undefined as Following | undefined,
+    }));
+    type Client = (typeof clients)[number];
+    const leave = (client: Client): void => {
+      client.following?.stop();
+      client.following = undefined;
+    };
+    const comeBack = async (client: Client): Promise<void> => {
+      const n = Math.floor(next() * processes.length);
+      const listener = { wake: () => undefined, end: () => leave(client) };
+      const following = await processes[n]?.follow(listener, client.id);
+      // What the reset asks for is read where the client has come back to.
+      if (client.id === "" || following?.isResumed !== true) {
+        const { totals } = seenBy[n] ?? journal;
+        client.known = new Map([...totals].map(([item, votes]) => [String(item), votes]));
+      }
+      client.id = following?.id ?? "";
+      client.following = following;
+    };
+    const take = (client: Client): void => {
+      for (const event of client.following?.take(1_000) ?? []) {
+        const { id, totalVotes } = JSON.parse(event.data);
+        client.known.set(id, totalVotes);
+        client.id = event.id;
+      }
+    };
+    for (let round = 0; round < 120; round += 1) {
+      const what = next();
+      if (what < 0.6) journal.change();
+      else if (what < 0.65) {
+        journal = standbyOf(journal, next);
+        names.set(journal, String(names.size + 1).padStart(8, "0"));
+      } else seenBy[Math.floor(next() * seenBy.length)] = journal;
+      const client = clients[Math.floor(next() * clients.length)] as Client;
+      if (client.following === undefined) await comeBack(client);
+      else if (next() < 0.1) leave(client);
+      else take(client);
+      if (round % 4 === 0) await pause(2);
+    }
+    seenBy.fill(journal);
+    await pause(60);
+    for (const client of clients) {
+      if (client.following === undefined) await comeBack(client);
+      take(client);
+      assert.deepEqual(
+        [...client.known].sort(),
+        [...journal.totals].map(([item, votes]) => [String(item), votes]).sort(),
+      );
+      leave(client);
+    }
+  });
+}
+
 test("what is read for a client that comes back wakes the other streams too", async () => {
   const journal = makeJournal(() => 0);
   const seen = { star: 0, release: 0 };
   const counters = new LiveCounters({
-    lookAtJournal: async () => ({ settled: { ...seen }, drawn: { ...seen } }),
+    lookAtJournal: async () => ({ settled: { ...seen }, drawn: { ...seen }, journal: JOURNAL }),
     loadChanges: async (after, upTo) => journal.load(after, upTo),
     now: () => Date.UTC(2026, 10, 20),
     log: silentLogger,

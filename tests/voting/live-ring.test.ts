@@ -11,6 +11,8 @@ import { LiveCounters } from "../../src/voting/live-counters.ts";
 import { LiveRing } from "../../src/voting/live-ring.ts";
 
 const DAY = "2026-11-20";
+const JOURNAL = "00000001";
+const SCOPE = { day: DAY, journal: JOURNAL };
 const at = (star: number) => ({ star, release: 0 });
 const change = (id: string, totalVotes: number): CounterChange => ({
   type: "token",
@@ -21,11 +23,11 @@ const change = (id: string, totalVotes: number): CounterChange => ({
 const heard = (ring: LiveRing, from: number): unknown[] =>
   (ring.take(from, 1_000)?.events ?? []).map(({ id, data }) => {
     const { id: item, totalVotes } = JSON.parse(data);
-    return `${item} ${totalVotes} ${id.slice(DAY.length + 1)}`;
+    return `${item} ${totalVotes} ${id.slice(DAY.length + 1, -JOURNAL.length - 1)}`;
   });
 
 test("an item is sent once with its newest value, and only the last event has the new position", () => {
-  const ring = new LiveRing(at(10), DAY);
+  const ring = new LiveRing(at(10), SCOPE);
   ring.append([change("a", 1), change("b", 1)], at(12));
   ring.append([change("b", 2), change("c", 1)], at(14));
   assert.deepEqual(heard(ring, ring.after(at(10))), ["a 1 10-0", "b 2 12-0", "c 1 14-0"]);
@@ -36,7 +38,7 @@ test("an item is sent once with its newest value, and only the last event has th
 });
 
 test("what lies before the floor comes first, unless it changed later", () => {
-  const ring = new LiveRing(at(10), DAY);
+  const ring = new LiveRing(at(10), SCOPE);
   ring.append([change("b", 2)], at(12));
   const walking = ring.end;
   ring.prepend([change("a", 1), change("b", 2)], at(8));
@@ -47,7 +49,7 @@ test("what lies before the floor comes first, unless it changed later", () => {
 });
 
 test("the oldest entries are dropped: a stream behind the floor cannot go on", () => {
-  const ring = new LiveRing(at(0), DAY);
+  const ring = new LiveRing(at(0), SCOPE);
   const late = ring.end;
   for (let star = 1; star <= 50_001; star += 1)
     ring.append([change(`${star % 3}`, star)], at(star));
@@ -64,14 +66,14 @@ test("once entries were dropped, an id before the floor is answered with `reset`
   const ids: string[] = [];
   let star = 1;
   const counters = new LiveCounters({
-    lookAtJournal: async () => ({ settled: at(star), drawn: at(star) }),
+    lookAtJournal: async () => ({ settled: at(star), drawn: at(star), journal: JOURNAL }),
     loadChanges: async () => ids.splice(0).map((id) => change(id, star)),
     now: () => Date.UTC(2026, 10, 20),
     log: silentLogger,
     pollEveryMs: 60_000,
   });
   const comeBack = (from: number) =>
-    counters.follow({ wake: () => undefined, end: () => undefined }, `${DAY}.${from}-0`);
+    counters.follow({ wake: () => undefined, end: () => undefined }, `${DAY}.${from}-0.${JOURNAL}`);
   const readOn = (...changed: readonly string[]) => {
     ids.push(...changed);
     star += 1;
@@ -92,11 +94,16 @@ const MIDNIGHT = Date.UTC(2026, 10, 21);
 
 /** The stream's route over a journal that we make up. */
 function openRoute() {
-  const journal = { now: MIDNIGHT - 1_000, star: 1, changes: [] as CounterChange[] };
+  const journal = {
+    name: JOURNAL,
+    now: MIDNIGHT - 1_000,
+    star: 1,
+    changes: [] as CounterChange[],
+  };
   const counters = new LiveCounters({
     lookAtJournal: async () => {
       const settled = { star: journal.star, release: 0 };
-      return { settled, drawn: settled };
+      return { settled, drawn: settled, journal: journal.name };
     },
     loadChanges: async () => journal.changes.splice(0),
     now: () => journal.now,
@@ -144,7 +151,7 @@ test("00:00 UTC sends `day`, and no daily counter of an earlier day after it", a
   assert.doesNotMatch(before, /event: day/);
   journal.now = MIDNIGHT;
   const text = await source.hear(/event: day\n/);
-  assert.match(text, /event: day\nid: 2026-11-21\.\d+-\d+\ndata: \{"day":"2026-11-21"\}/);
+  assert.match(text, /event: day\nid: 2026-11-21\.\d+-\d+\.\w+\ndata: \{"day":"2026-11-21"\}/);
   star({ type: "token", id: "0.0.8", day: "2026-11-20" });
   star({ type: "event", id: "old", day: "2026-11-20" });
   const after = await source.hear(/"old"/);
@@ -159,11 +166,30 @@ test("an id of an earlier day is answered with `day` and then `reset`, one of to
   const late = await (await listen("2026-11-20.1-0")).hear(/event: reset/);
   assert.match(late, /^retry: \d+\nid: 2026-11-21[^\n]*\n\nevent: day\n[\s\S]*event: reset\n/);
   const fresh = await listen();
-  const resumed = await listen("2026-11-21.1-0");
+  const resumed = await listen(`2026-11-21.1-0.${JOURNAL}`);
   star({ type: "token", id: "0.0.9", day: "2026-11-21" });
   for (const source of [fresh, resumed]) {
     assert.doesNotMatch(await source.hear(/"0\.0\.9"/), /event: (reset|day)/);
   }
+  close();
+});
+
+test("another journal ends the streams, and an id of the one before is answered with `reset`", async () => {
+  const { journal, listen, star, close } = openRoute();
+  const source = await listen();
+  await source.hear(/retry/);
+  star({ type: "token", id: "0.0.7", day: "2026-11-20" });
+  const text = await source.hear(/"0\.0\.7"/);
+  const [lastId] = [...text.matchAll(/^id: (.*)$/gm)].map(([, id]) => id).slice(-1);
+  // A standby that lacks that star, and whose numbers are as high.
+  journal.name = "00000002";
+  await source.hear(/never/).then(
+    () => assert.fail("heard"),
+    (error) => assert.match(String(error), /ended/),
+  );
+  await (await listen(lastId)).hear(/event: reset/);
+  // An id of a build that did not name the journal.
+  await (await listen("2026-11-20.2-0")).hear(/event: reset/);
   close();
 });
 

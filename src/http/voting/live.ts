@@ -35,7 +35,7 @@ const HEADERS = {
  * `GET /live`: counters as they change, as server-sent events (contract, section 3).
  *
  *     event: counter
- *     id: 2026-11-20.4711-12
+ *     id: 2026-11-20.4711-12.9f2c61d0
  *     data: {"type":"token","id":"0.0.700001","totalVotes":9,"day":"2026-11-20"}
  *
  * A client that comes back with the last id gets every counter that changed since. Where that

@@ -12,11 +12,18 @@ const LIMITS = { deadlineMs: 4_000 } as const;
 /** The first call to a node connects. */
 const NODE_WITHIN_MS = 10_000;
 
-/** The consensus nodes: whether they answer. */
+/** The consensus nodes: whether they answer, under the accounts that they are known by. */
 export async function checkConsensus(settings: Settings): Promise<Finding> {
   const { HEDERA_NETWORK: network, HEDERA_NODES: nodes } = settings;
   if (nodes === undefined && network === "local") return unset("HEDERA_NODES");
   const answers = await askNodes({ network, nodes, callDeadlineMs: NODE_WITHIN_MS });
+  const others = answers.flatMap(({ node, isOther }) => (isOther ? [node] : []));
+  if (others.length > 0) {
+    return wrong(
+      `the node at the address of ${others.join(", ")} has another account`,
+      "name each node's own account in HEDERA_NODES: `host:port=0.0.3`",
+    );
+  }
   const silent = answers.flatMap(({ node, fault }) => (fault === null ? [] : [{ node, fault }]));
   const names = silent.map(({ node }) => node).join(", ");
   // A message is signed for three nodes and goes to another where one is silent.

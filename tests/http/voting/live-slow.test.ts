@@ -36,7 +36,7 @@ function busyJournal() {
       star += ITEMS;
     },
     deps: {
-      lookAtJournal: async () => ({ settled: place(), drawn: place() }),
+      lookAtJournal: async () => ({ settled: place(), drawn: place(), journal: "00000001" }),
       loadChanges: async () => changes(),
       now: () => Date.UTC(2026, 10, 20),
       log: silentLogger,
@@ -94,7 +94,7 @@ test("without changes a stream gets heartbeats alone, and stays open", async () 
   const source = await openEvents(`${server.url}/live`);
   await until("it beats", () => source.comments() >= 3);
   assert.deepEqual(source.events, []);
-  assert.match(source.lastId(), /^2026-11-20\.0-0$/);
+  assert.match(source.lastId(), /^2026-11-20\.0-0\.00000001$/);
   routes.close();
   await source.ended;
   const late = await openEvents(`${server.url}/live`);
@@ -107,7 +107,7 @@ async function startProcesses() {
   const journal = { star: 0, now: Date.UTC(2026, 10, 20, 23, 59, 59, 999), day: "2026-11-20" };
   const position = () => ({ star: journal.star, release: 0 });
   const source = {
-    lookAtJournal: async () => ({ settled: position(), drawn: position() }),
+    lookAtJournal: async () => ({ settled: position(), drawn: position(), journal: "00000001" }),
     loadChanges: async (): Promise<CounterChange[]> => [
       { type: "token", id: "0.0.1", totalVotes: journal.star, day: journal.day },
       { type: "event", id: "meetup", totalVotes: journal.star, day: journal.day },
