@@ -1,3 +1,4 @@
+import { statSync } from "node:fs";
 import { isIP } from "node:net";
 import { z } from "zod";
 
@@ -261,10 +262,20 @@ export function readSettings<Name extends SettingName = never>(
   return Object.freeze(parsed.data) as Readonly<With<Name>>;
 }
 
-/** The environment of this process, after `.env` where there is one. The only reader of `process.env`. */
+const ENV_FILE = ".env";
+
+/**
+ * The environment of this process, after `.env` where there is one. The only reader of `process.env`.
+ *
+ * @throws ConfigurationError where there is such a file and this user may not read it
+ */
 export function environment(): Readonly<Record<string, string | undefined>> {
   try {
-    process.loadEnvFile();
-  } catch {} // No .env file: the environment alone decides.
+    process.loadEnvFile(ENV_FILE);
+  } catch {
+    // Node says of both that there is no file. Without one the environment alone decides.
+    const isThere = statSync(ENV_FILE, { throwIfNoEntry: false })?.isFile() ?? false;
+    if (isThere) throw new ConfigurationError(`${ENV_FILE} is there and cannot be read`);
+  }
   return process.env;
 }

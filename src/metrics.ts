@@ -38,8 +38,12 @@ function makersOn(registry: Registry) {
   return {
     counter: <L extends string = never>(name: string, help: string, labelNames: L[] = []) =>
       new Counter({ name, help, labelNames, registers }),
-    gauge: <L extends string = never>(name: string, help: string, labelNames: L[] = []) =>
-      new Gauge({ name, help, labelNames, registers }),
+    /** Has no sample until it is set: what a process never looks at is not 0. */
+    gauge: <L extends string = never>(name: string, help: string, labelNames: L[] = []) => {
+      const made = new Gauge({ name, help, labelNames, registers });
+      if (labelNames.length === 0) made.remove();
+      return made;
+    },
     histogram: <L extends string = never>(
       name: string,
       help: string,
@@ -208,8 +212,7 @@ function serviceMetrics(of: Makers) {
     ),
     postgresConnections: of.gauge(
       "starboard_postgres_connections",
-      "Connections of all processes to Postgres, by state.",
-      ["state"],
+      "Connections of all processes to Postgres.",
     ),
     postgresConnectionsMax: of.gauge(
       "starboard_postgres_connections_max",

@@ -6,7 +6,7 @@ import { demoDirectory } from "../local/demo-directory.ts";
 import { readKept } from "../local/demo-ledger.ts";
 import { option } from "./arguments.ts";
 import { castOrCode, demoVoting } from "./demo-voting.ts";
-import { type SigningWallet, schemeOf, signerOf } from "./demo-wallet.ts";
+import { type SigningWallet, schemeOf, signChallenge, signerOf } from "./demo-wallet.ts";
 import { command } from "./output.ts";
 import { readFoundSettings } from "./settings.ts";
 
@@ -50,7 +50,13 @@ function demoWallets(): readonly SigningWallet[] {
 function givenWallet(id: string, key: string | undefined): SigningWallet {
   if (key === undefined) throw new Error("--wallet needs its --key");
   const hex = key.replace(/^0x/, "");
-  return { id, key: hex, type: hex.length === 64 ? "ecdsa" : "ed25519" };
+  const wallet = { id, key: hex, type: hex.length === 64 ? "ecdsa" : "ed25519" } as const;
+  try {
+    signChallenge(wallet, "");
+  } catch {
+    throw new Error("--key is no private key in hex: ED25519 in DER, ECDSA raw");
+  }
+  return wallet;
 }
 
 function targets(): readonly string[] {

@@ -126,11 +126,18 @@ export function operatorAccess(options: OperatorAccessOptions): OperatorAccess {
         const header = c.req.header("authorization") ?? "";
         const verdict = await judge(c, door, /^bearer[ \t]+(.+)$/i.exec(header)?.[1] ?? "");
         if (verdict.kind === "shut") return problem(c, "RATE_LIMITED", verdict);
-        if (verdict.kind === "wrong") return problem(c, "INVALID_OPERATOR_TOKEN");
+        if (verdict.kind === "wrong") return refusal(c, door, metricsToken);
         c.header("Cache-Control", "no-store");
         return next();
       },
   };
+}
+
+/** Where the metrics have a token of their own, no operator's opens them: the answer names it. */
+function refusal(c: Context, door: OperatorDoor, metricsToken: string | undefined): Response {
+  const isOwn = door === "metrics" && metricsToken !== undefined;
+  const message = "METRICS_TOKEN is needed here: Authorization: Bearer <token>.";
+  return problem(c, "INVALID_OPERATOR_TOKEN", isOwn ? { message } : {});
 }
 
 /** Compares digests, so that timing reveals neither content nor length. */

@@ -125,6 +125,8 @@ function takeFolder(folder: string, onStop: OnStop): void {
   try {
     const lock = lockFolder(folder);
     onStop(async () => lock.release());
+    // What a killed start left says where nothing answers.
+    rmSync(join(folder, ENVIRONMENT_FILE), { force: true });
   } catch (error) {
     const url = announcedUrl(folder);
     if (url === undefined) throw error;

@@ -44,12 +44,11 @@ async function setCounts(
   const exports = await exportAlarms(sql);
   metrics.exportsDiffering.set(exports.differing);
   metrics.exportsOverdue.set(exports.overdue);
-  const { states, max } = await connectionUse(sql);
-  metrics.postgresConnections.reset();
-  for (const { state, count } of states) metrics.postgresConnections.set({ state }, count);
+  const { count, max } = await connectionUse(sql);
+  metrics.postgresConnections.set(count);
   metrics.postgresConnectionsMax.set(max);
   metrics.queueJobs.reset();
-  for (const { queue, state, count } of await counting) {
-    metrics.queueJobs.set({ queue, state }, count);
+  for (const { queue, state, count: jobs } of await counting) {
+    metrics.queueJobs.set({ queue, state }, jobs);
   }
 }

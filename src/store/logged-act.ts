@@ -1,6 +1,6 @@
 import { uuidv7 } from "uuidv7";
 import { RetryableError, TerminalError } from "../errors.ts";
-import { type Actor, appendOperatorLog } from "./operator-log.ts";
+import { type Actor, appendOperatorLog, type OperatorEntry } from "./operator-log.ts";
 import type { Sql } from "./postgres.ts";
 
 /** Something that an operator does, at the console or by a command. */
@@ -27,7 +27,8 @@ const NOTICE_CHARACTERS_MAX = 1_000;
 
 /**
  * Does it between two lines of the operator log: nothing happens without the first. Where the second
- * is missing, how it ended is not known.
+ * is missing, the log does not know how it ended; the caller does, for what was done may be shown
+ * only once.
  *
  * @returns how it ended, with the id that joins the two lines
  * @throws what `run` throws, once that is written down; RetryableError without Postgres
@@ -38,8 +39,12 @@ export async function actLogged<End extends ActEnd>(
   run: () => Promise<End>,
 ): Promise<End & { readonly actionId: string }> {
   const about = { action, subject, reason: reason ?? null };
-  const entry = { ...actor, ...about, actionId: uuidv7(), notice: "", details: {} };
-  await appendOperatorLog(sql, { ...entry, phase: "begun" });
+  const entry = { ...actor, ...about, actionId: uuidv7() };
+  await appendOperatorLog(sql, { ...entry, phase: "begun", notice: "", details: {} });
+  const noteEnd = (ended: Pick<OperatorEntry, "phase"> & ActEnd): Promise<void> =>
+    appendOperatorLog(sql, { ...entry, ...ended, details: ended.details ?? {} }).catch((error) => {
+      if (!(error instanceof RetryableError)) throw error;
+    });
   // In a promise of its own: what an act throws before its first wait is written down too.
   const end = await Promise.resolve()
     .then(run)
@@ -49,11 +54,11 @@ export async function actLogged<End extends ActEnd>(
         sentence.length > NOTICE_CHARACTERS_MAX
           ? `${sentence.slice(0, NOTICE_CHARACTERS_MAX)}…`
           : sentence;
-      await appendOperatorLog(sql, { ...entry, phase: "failed", notice });
+      await noteEnd({ phase: "failed", notice });
       throw error;
     });
-  const { notice, details = {} } = end;
-  await appendOperatorLog(sql, { ...entry, phase: "done", notice, details });
+  const { notice, details } = end;
+  await noteEnd({ phase: "done", notice, details });
   return { ...end, actionId: entry.actionId };
 }
 

@@ -1,5 +1,6 @@
 /** `catalog import`: records as the API shows them, upsert by id, all or nothing, every bad field named. */
 import * as assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
 import { test } from "uvu";
 import { approveRecord, rejectRecord } from "../../src/catalogue/approve-records.ts";
 import { importCatalog } from "../../src/catalogue/import-catalog.ts";
@@ -53,6 +54,20 @@ async function refusal(given: unknown, options = waiting): Promise<string> {
   }
   return message;
 }
+
+test("the file that the documentation shows goes in, with every field there is", async () => {
+  const page = readFileSync(new URL("../../docs/operating/catalogue.md", import.meta.url), "utf8");
+  const [, file = ""] = /^```json\n([\s\S]*?)^```$/m.exec(page) ?? [];
+  const given = JSON.parse(file);
+  const { imported } = await importCatalog(sql, given, approved);
+  assert.deepEqual(imported, { events: 1, tokens: 1, collections: 1, projects: 1 });
+  const derived = ["approvedAt", "createdAt"];
+  for (const [list, [record]] of Object.entries<object[]>(given)) {
+    const type = list.slice(0, -1) as Parameters<typeof only>[0];
+    const fields = Object.keys((await only(type)) ?? {}).filter((name) => !derived.includes(name));
+    assert.deepEqual(Object.keys(record ?? {}).sort(), fields.sort(), type);
+  }
+});
 
 test("says how many of each were imported, and how many approved", async () => {
   const catalog = {

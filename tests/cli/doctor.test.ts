@@ -129,6 +129,17 @@ test("an empty environment fails every check, and each says what to set", async 
   for (const { name, ok, fix } of checks) assert.ok(!ok && fix?.startsWith("set "), name);
 });
 
+test("a parameter of DATABASE_URL that the server does not know leads to that setting", async ({
+  network,
+}) => {
+  const { DATABASE_URL = "" } = network.settings;
+  const url = `${DATABASE_URL}${DATABASE_URL.includes("?") ? "&" : "?"}channel_binding=require`;
+  const wrong = await failed(network, { DATABASE_URL: url });
+  assert.deepEqual([...wrong.keys()], ["postgres", "clock"]);
+  assert.match(wrong.get("postgres")?.message ?? "", /"channel_binding"/);
+  assert.match(wrong.get("postgres")?.fix ?? "", /^see DATABASE_URL, its parameters too/);
+});
+
 test("a key other than the account's fails the key's check and that of the topics", async ({
   network,
 }) => {

@@ -1,6 +1,6 @@
 /** Commands beside a running `npm start` need no setup; given settings always win. */
 import * as assert from "node:assert/strict";
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "uvu";
@@ -76,6 +76,27 @@ test("where its file is missing or damaged, the message says what is wrong", () 
     () => readCommandSettings(["DATABASE_URL"], folder),
     /environment\.json cannot be read/,
   );
+});
+
+test("an .env that cannot be read ends the command: it would go on without its settings", () => {
+  // Root may read any file, but nothing reads a process's memory from its first byte.
+  const unreadable = "/proc/self/mem";
+  if (!existsSync(unreadable)) return;
+  const back = process.cwd();
+  process.chdir(folder);
+  try {
+    symlinkSync(unreadable, ".env");
+    assert.throws(
+      () => readCommandSettings(["DATABASE_URL"], folder),
+      /^ConfigurationError: \.env is there and cannot be read$/,
+    );
+    rmSync(".env");
+    // A folder of that name holds no settings.
+    mkdirSync(".env");
+    assert.throws(() => readCommandSettings(["DATABASE_URL"], folder), /DATABASE_URL is missing/);
+  } finally {
+    process.chdir(back);
+  }
 });
 
 test.run();

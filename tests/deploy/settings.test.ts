@@ -9,6 +9,7 @@ import { test } from "uvu";
 import { parse, parseAllDocuments } from "yaml";
 import { settings } from "../../src/config.ts";
 import { clientAddress } from "../../src/http/middleware/client-address.ts";
+import { createMetrics } from "../../src/metrics.ts";
 
 const DEPLOY = join(import.meta.dirname, "../../deploy");
 const read = (path: string): string => readFileSync(join(DEPLOY, path), "utf8");
@@ -141,6 +142,35 @@ test("Prometheus asks the services of the compose file at the ports of the image
   );
   assert.deepEqual(asked.map(([, port]: [string, number]) => port).sort(), exposed.sort());
   for (const [name] of asked) assert.ok(name in compose.services);
+});
+
+/** What the scrape itself adds to each sample, and the bound of a bucket. */
+const LABELS_OF_SCRAPE = ["instance", "job", "le"];
+
+test("the dashboard and the alerts ask for metrics that there are, by labels that they have", () => {
+  // The names alone are public in the library's types.
+  const made = createMetrics({ process: true }).registry.getMetricsAsArray() as unknown as {
+    readonly name: string;
+    readonly labelNames: readonly string[];
+  }[];
+  const dashboard = JSON.parse(read("grafana/starboard.json"));
+  const alerts = parse(read("prometheus/alerts.yaml"));
+  const expressions: string[] = [
+    ...dashboard.panels.flatMap(({ targets = [] }: Yaml) => targets.map(({ expr }: Yaml) => expr)),
+    ...alerts.groups.flatMap(({ rules }: Yaml) => rules.map(({ expr }: Yaml) => expr)),
+  ];
+  assert.ok(expressions.length > 40);
+  const flaws = expressions.flatMap((expression) => {
+    const [name = "up"] = /starboard_\w+/.exec(expression) ?? [];
+    const metric = made.find((each) => name.replace(/_(bucket|sum|count)$/, "") === each.name);
+    const [, by = ""] = /by \(([^)]*)\)/.exec(expression) ?? [];
+    const known = [...LABELS_OF_SCRAPE, ...(metric?.labelNames ?? [])];
+    const unknown = by.split(/,\s*/).filter((label) => label !== "" && !known.includes(label));
+    return metric === undefined && name !== "up"
+      ? [name]
+      : unknown.map((each) => `${name} ${each}`);
+  });
+  assert.deepEqual(flaws, []);
 });
 
 test.run();

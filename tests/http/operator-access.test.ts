@@ -90,6 +90,8 @@ test("METRICS_TOKEN reads metrics and nothing else; with one, the operator's doe
   assert.equal(await doors.metrics(service, mine, TOKEN), 401);
   assert.equal(await doors.api(service, mine, METRICS_TOKEN), 401);
   assert.equal(await doors["sign-in"](service, mine, METRICS_TOKEN), 401);
+  const { text } = await send(service, "GET /metrics", { token: TOKEN });
+  assert.match(text, /"METRICS_TOKEN is needed here: /);
 });
 
 test("refusals are counted by door and reason", async ({ service }) => {

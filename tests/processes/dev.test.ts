@@ -6,7 +6,7 @@
  */
 import * as assert from "node:assert/strict";
 import { execFile } from "node:child_process";
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -35,7 +35,7 @@ test.after(async ({ child, folder }) => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-const environmentOf = ({ folder }: Context): string =>
+const environmentOf = ({ folder }: Pick<Context, "folder">): string =>
   join(folder, ".starboard", "environment.json");
 
 async function start(
@@ -214,8 +214,11 @@ test("bad addresses are refused before anything is started or made", async () =>
   rmSync(folder, { recursive: true });
 });
 
-test("a port in use is reported before anything is started", async () => {
+test("a port in use is reported before anything is started; a killed start's address is forgotten", async () => {
   const folder = mkdtempSync(join(tmpdir(), "starboard-dev-"));
+  const stale = environmentOf({ folder });
+  mkdirSync(join(folder, ".starboard"));
+  writeFileSync(stale, "{}");
   const server = createServer();
   const port = await new Promise<number>((resolve) => {
     server.listen(0, "127.0.0.1", () => {
@@ -227,6 +230,8 @@ test("a port in use is reported before anything is started", async () => {
   assert.equal(status, 1);
   assert.match(stderr, new RegExp(`PORT ${port} of 127.0.0.1 is in use`));
   assert.equal(existsSync(join(folder, ".starboard", "postgres")), false);
+  // Else a start beside this one, or a command, is sent to where nothing answers.
+  assert.equal(existsSync(stale), false);
   server.close();
   rmSync(folder, { recursive: true });
 });
@@ -236,6 +241,17 @@ test("a demo without a service says what to look at", async ({ folder }) => {
   const { status, stderr } = await starboard(["demo", "--url", url], {}, folder);
   assert.equal(status, 1);
   assert.ok(stderr.includes(`Nothing answers at ${url}: is \`npm start\` running?`), stderr);
+});
+
+test("a demo with a key that is none names its option, and not a setting of the worker", async ({
+  folder,
+}) => {
+  for (const key of ["zz", "f".repeat(64), "zz".repeat(32)]) {
+    const words = ["demo", "--wallet", "0.0.1005", "--key", key];
+    const { status, stderr } = await starboard(words, {}, folder);
+    const said = "--key is no private key in hex: ED25519 in DER, ECDSA raw\n";
+    assert.deepEqual([status, stderr], [1, said]);
+  }
 });
 
 test("a damaged file of the ledger's keys and topics ends the start: no other topics take their place", async (context) => {

@@ -48,4 +48,16 @@ test("a statement that is wrong is not kept quiet", async () => {
   await assert.rejects(scrapeThatFails(new TypeError("a defect")), /a defect/);
 });
 
+test("all connections are counted, and a figure that is not looked at here has no sample", async () => {
+  const metrics = createMetrics();
+  await refreshMetrics(pool, metrics, undefined);
+  const text = await metrics.registry.metrics();
+  assert.match(text, /^starboard_postgres_connections [1-9]\d*$/m);
+  assert.match(text, /^starboard_publishing_pending 0$/m);
+  // A worker's: 0 here would be the least of all processes.
+  assert.doesNotMatch(text, /^starboard_operator_/m);
+  metrics.operatorStarsLeft.set(5);
+  assert.match(await metrics.registry.metrics(), /^starboard_operator_stars_left 5$/m);
+});
+
 test.run();

@@ -47,6 +47,7 @@ export function liveRoutes(deps: LiveDeps) {
   const { counters, client, metrics, heartbeatEveryMs = HEARTBEAT_EVERY_MS } = deps;
   const streamLimit = createStreamLimit();
   const streams = new Set<EventStream>();
+  metrics?.liveStreams.set(0);
   let isClosed = false;
   const app = new Hono();
   app.get("/live", async (c) => {

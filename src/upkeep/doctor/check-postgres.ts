@@ -120,5 +120,5 @@ function unreachable(error: unknown): Finding {
   if (code.startsWith("28")) {
     return wrong(message, "see the user and the password in DATABASE_URL");
   }
-  return wrong(message, "see Postgres' own log");
+  return wrong(message, "see DATABASE_URL, its parameters too, and Postgres' own log");
 }

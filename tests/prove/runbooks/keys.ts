@@ -78,6 +78,15 @@ try {
   const setting = (name: string): string => new RegExp(`^${name}=(.*)$`, "m").exec(file)?.[1] ?? "";
   assert.equal(await statusOf("/ops/api/health", setting("OPERATOR_TOKEN")), 200);
   assert.equal(await statusOf("/metrics", setting("METRICS_TOKEN")), 200);
+  await untilReady(workerPort);
+  const ofWorker = async (token: string): Promise<number> => {
+    const headers = { authorization: `Bearer ${token}` };
+    return (await fetch(`http://127.0.0.1:${workerPort}/metrics`, { headers })).status;
+  };
+  assert.deepEqual(
+    [await ofWorker(old.METRICS_TOKEN), await ofWorker(setting("METRICS_TOKEN"))],
+    [401, 200],
+  );
 
   const star = async (...targets: readonly string[]): Promise<void> => {
     const session = await signIn({ url }, await newWallet(network));
