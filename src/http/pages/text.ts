@@ -50,8 +50,8 @@ export function dayText(at: number): string {
 
 /** US dollars as markets write them: `$0.0123`, `$0.20`, `$1.23M`. */
 export function dollars(value: number): string {
-  // Below 1 four digits that say something, and the cents.
-  const places = Math.min(100, Math.max(2, 3 - Math.floor(Math.log10(value || 1))));
+  // Below 1 four digits that say something, and the cents; Node 20 writes no more than 20 places.
+  const places = Math.min(20, Math.max(2, 3 - Math.floor(Math.log10(value || 1))));
   return value.toLocaleString("en", {
     style: "currency",
     currency: "USD",

@@ -51,6 +51,7 @@ test.before(async (context) => {
   await sql`update token set name = ${EVIL + TURN}, symbol = ${EVIL}, price = 0.0123, market_cap = 1230000
     where id = '0.0.9001'`;
   await sql`update token set price = 0.2, market_cap = 0.99999 where id = '0.0.9002'`;
+  await sql`update token set price = 1e-18, market_cap = 1e-300 where id = '0.0.9003'`;
   await sql`insert into collection (id, name, created_at, approved_at)
     select '0.0.' || n, 'Cats', 0, 0 from generate_series(8002, 8009) n`;
   await sql`update collection set name = ${EVIL}, owners = 12, supply = 1000`;
@@ -104,6 +105,8 @@ test("every page answers in HTML, with one heading and a strict policy, signed i
 test("a price has its cents, what is one is not many, and what stars weigh is no number of stars", async (context) => {
   const { text: token } = await get(context, "/tokens/0.0.9002");
   assert.match(token, / · \$0\.20 · market cap \$1\.00</);
+  const { text: dust } = await get(context, "/tokens/0.0.9003");
+  assert.match(dust, / · \$0\.000000000000000001 · market cap \$0\.00</);
   const { text: collection } = await get(context, "/collections/0.0.8002");
   assert.match(collection, /NFT collection · 1 owner · 1 NFT</);
   const { text: starred } = await get(context, "/tokens/0.0.9001");
