@@ -8,6 +8,7 @@ import { snapshotKey } from "../../../src/hosting/snapshots.ts";
 import type { PageRequest, PagesDeps } from "../../../src/http/console/page.ts";
 import { eventActor } from "../../../src/http/console/pages/actor-event.ts";
 import { walletDayActor } from "../../../src/http/console/pages/actor-wallet-day.ts";
+import { publishingPage } from "../../../src/http/console/pages/publishing.ts";
 import { consolePages } from "../../../src/http/console/pages.ts";
 import { issueKey } from "../../../src/keys/api-keys.ts";
 import { silentLogger } from "../../../src/log.ts";
@@ -138,6 +139,20 @@ test("invalid addresses are refused with a sentence, never with a 5xx", async ({
     referer: `${service.url}/ops/feed?event=meetup`,
   });
   assert.match(led.text, /href="\/ops\/feed\?event=meetup">Go back/);
+});
+
+test("an address is judged before anything is read: a reading that fails later would end the process", async () => {
+  let asked = 0;
+  const sql = (() => {
+    asked += 1;
+    return Promise.resolve([]);
+  }) as unknown as Sql;
+  const deps = { sql, readNumbers: async () => ({}) } as unknown as PagesDeps;
+  const at = (query: string) => ({ query: new URLSearchParams(query), now: 0 }) as PageRequest;
+  await assert.rejects(async () => publishingPage(deps).show(at("after=x")), /after must be an id/);
+  const mint = { type: "forever-mint", event: "mint" } as const;
+  await assert.rejects(eventActor(deps, mint, at("nft=C/1")), /nft must be as A\/7/);
+  assert.equal(asked, 0);
 });
 
 test("a wallet's day: allowance in words, the drawing with its state marked, the history with reasons", async ({

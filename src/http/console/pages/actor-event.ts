@@ -46,11 +46,13 @@ export async function eventActor(
   { query, now }: PageRequest,
 ): Promise<ActorView> {
   const day = name.type === "event-day" ? name.day : null;
+  // Both first: a reading that has begun when one throws would fail unheard.
   const after = readHappening(query);
+  const afterNft = readNft(query);
   const [event, numbers, nfts, happenings] = await Promise.all([
     findEvent(sql, name.event),
     eventNumbers(sql, name.event, day),
-    listCounted(sql, name.event, { day, after: readNft(query), limit: NFTS_PER_PAGE + 1 }),
+    listCounted(sql, name.event, { day, after: afterNft, limit: NFTS_PER_PAGE + 1 }),
     day === null
       ? happeningsOfMint(sql, name.event, { after, limit: PER_PAGE + 1 })
       : starsOfEvent(sql, name.event, { day, after, limit: PER_PAGE + 1 }),

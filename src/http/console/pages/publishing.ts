@@ -23,12 +23,14 @@ export function publishingPage(deps: PagesDeps): Page {
     path: "/publishing",
     nav: "Publishing",
     async show(request) {
+      // Read first: a reading that has begun when this throws would fail unheard.
+      const after = uuidOf(request.query, "after");
       const [state, verdict, shared, found] = await Promise.all([
         publishingState(deps.sql),
         // Read again: what an operator has just set aside is gone.
         readVerdict(deps.sql),
         deps.readNumbers(request.now),
-        waitingStars(deps.sql, { after: uuidOf(request.query, "after"), limit: PER_PAGE + 1 }),
+        waitingStars(deps.sql, { after, limit: PER_PAGE + 1 }),
       ]);
       const numbers = { ...shared, verdict };
       return { title: "Publishing", body: body(request, { ...deps, state, numbers, found }) };
