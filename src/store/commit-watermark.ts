@@ -51,10 +51,10 @@ export function followCommitWatermark(sql: Sql): LookAtJournal {
     | undefined;
   return async () => {
     const [row] = await runStatement(sql<[HeadRow]>`
-      select head.*, left(md5(concat_ws('/',
+      select head.*, left(encode(sha256(concat_ws('/',
         case when pg_is_in_recovery() then 'standby' else database_identity() end,
         exists (select from publishing_finding where kind = 'lost' and resolved_at is null),
-        (select count(*) from recovered_day))), 8) as journal
+        (select count(*) from recovered_day))::bytea), 'hex'), 8) as journal
       from journal_head() as head`);
     const drawn = { star: row.star_seq, release: row.release_seq };
     const writing = new Set(row.writers);

@@ -6,10 +6,9 @@ import {
   Worker,
   type WorkerOptions,
 } from "bullmq";
-import { createClient } from "redis";
 import type { Service } from "../service.ts";
 import { withDeadline } from "../with-deadline.ts";
-import { closeRedis, connectRedis, leaveReplicas } from "./redis.ts";
+import { closeRedis, connectRedis, leaveReplicas, newClient } from "./redis.ts";
 
 /** Queues and workers of BullMQ on one Redis. They are opened and closed together. */
 export interface QueueConnection extends Service {
@@ -100,9 +99,8 @@ async function refuse(): Promise<never> {
 }
 
 function plainClient(url: string) {
-  return createClient({
+  return newClient({
     url,
-    maintNotifications: "disabled",
     socket: {
       connectTimeout: CONNECT_WITHIN_MS,
       reconnectStrategy: (retries) => Math.min(50 * 2 ** retries, QUEUE_RECONNECT_EVERY_MS_MAX),

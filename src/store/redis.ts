@@ -10,7 +10,7 @@ import { withDeadline } from "../with-deadline.ts";
  * never throws out of turn, never queues while the server is away, and never makes a
  * caller wait longer than the caller says.
  */
-export type Redis = ReturnType<typeof plainClient>;
+export type Redis = ReturnType<typeof newClient>;
 
 const CONNECT_TIMEOUT_MS = 2_000;
 /** Short enough that a server that came back is used within 5 s. */
@@ -39,27 +39,32 @@ export function openRedis(url: string, log: Logger): Redis {
     if (!away) log.warn({ err: error }, "redis is away");
     away = true;
   });
-  redis.on("ready", () => {
+  connect(redis);
+  watchConnection(redis, log);
+  leaveReplicas(redis, () => {
     if (away) log.info("redis is back");
     away = false;
   });
-  connect(redis);
-  watchConnection(redis, log);
-  leaveReplicas(redis);
   return redis;
 }
 
 /**
  * Connects again where the server has become a replica: it keeps its connections and refuses every
  * write, and by then its address leads to the one that took over. Ends with the client.
+ *
+ * @param onWell called at every look at a server that is none
  */
-export function leaveReplicas(client: Pick<Redis, "isOpen" | "isReady" | "del" | "sendCommand">) {
+export function leaveReplicas(
+  client: Pick<Redis, "isOpen" | "isReady" | "del" | "sendCommand">,
+  onWell?: () => void,
+): void {
   const looking = every(REPLICA_LOOK_EVERY_MS, async () => {
     if (!client.isOpen) return void looking.close();
     if (!client.isReady) return;
     const refusal = await client.del(NO_KEY).then(() => "", String);
     // The server ends the connection, and the client opens it as after any cut.
     if (/\bREADONLY\b/.test(refusal)) await client.sendCommand(["QUIT"]);
+    else if (client.isReady) onWell?.();
   });
 }
 
@@ -154,14 +159,28 @@ export function redisScript(
   };
 }
 
-function plainClient(url: string, reconnects = true) {
-  return createClient({
+const makePattern = () => createClient({ maintNotifications: "disabled" });
+let pattern: ReturnType<typeof makePattern> | undefined;
+
+/**
+ * A client of its own, copied from one that is never connected: the library builds the class of all
+ * commands anew wherever options differ from the last ones, which held a starting process up for a
+ * tenth of a second each time.
+ */
+export function newClient(
+  options: NonNullable<Parameters<ReturnType<typeof makePattern>["duplicate"]>[0]>,
+) {
+  pattern ??= makePattern();
+  return pattern.duplicate(options);
+}
+
+function plainClient(url: string, reconnects = true): Redis {
+  return newClient({
     url,
     disableOfflineQueue: true,
     commandsQueueMaxLength: COMMANDS_WAITING_MAX,
     // Its own timeout ends with the write; ours (`runCommand`) covers the reply, at a fraction of the cost.
     commandOptions: { timeout: 0 },
-    maintNotifications: "disabled",
     socket: {
       connectTimeout: CONNECT_TIMEOUT_MS,
       reconnectStrategy: (retries) =>

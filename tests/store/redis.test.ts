@@ -5,6 +5,7 @@
 import * as assert from "node:assert/strict";
 import { createServer, type Socket } from "node:net";
 import { setTimeout as delay } from "node:timers/promises";
+import { pino } from "pino";
 import { test } from "uvu";
 import { silentLogger } from "../../src/log.ts";
 import {
@@ -103,6 +104,22 @@ test("a primary that became a replica is left for the server that its address le
   );
   await closeRedis(redis);
   await pair.close();
+});
+
+test("a server that stays a replica is away once, however often it is asked again", async () => {
+  const server = await testRedis({ own: true });
+  const said: string[] = [];
+  const log = pino({}, { write: (line) => void said.push(JSON.parse(line).msg) });
+  const redis = openRedis(server.url, log);
+  await ready(redis);
+  await redis.sendCommand(["REPLICAOF", "127.0.0.1", "1"]);
+  await ready(redis);
+  await ready(redis);
+  assert.deepEqual(said, ["redis is away"]);
+  await redis.sendCommand(["REPLICAOF", "NO", "ONE"]);
+  await patiently(async () => assert.deepEqual(said, ["redis is away", "redis is back"]));
+  await closeRedis(redis);
+  await server.close();
 });
 
 test.run();
