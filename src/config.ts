@@ -1,4 +1,4 @@
-import { statSync } from "node:fs";
+import { existsSync, statSync } from "node:fs";
 import { isIP } from "node:net";
 import { z } from "zod";
 
@@ -273,8 +273,9 @@ export function environment(): Readonly<Record<string, string | undefined>> {
   try {
     process.loadEnvFile(ENV_FILE);
   } catch {
-    // Node says of both that there is no file. Without one the environment alone decides.
-    const isThere = statSync(ENV_FILE, { throwIfNoEntry: false })?.isFile() ?? false;
+    // Node says of both that there is no file. Without one, and in a folder that this user may not
+    // look into, the environment alone decides.
+    const isThere = existsSync(ENV_FILE) && statSync(ENV_FILE).isFile();
     if (isThere) throw new ConfigurationError(`${ENV_FILE} is there and cannot be read`);
   }
   return process.env;

@@ -1,10 +1,19 @@
 /** Commands beside a running `npm start` need no setup; given settings always win. */
 import * as assert from "node:assert/strict";
-import { existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "uvu";
 import { readCommandSettings } from "../../src/cli/settings.ts";
+import { environment } from "../../src/config.ts";
 
 const OWN = {
   DATABASE_URL: "postgres://own@127.0.0.1:5/starboard",
@@ -96,6 +105,22 @@ test("an .env that cannot be read ends the command: it would go on without its s
     assert.throws(() => readCommandSettings(["DATABASE_URL"], folder), /DATABASE_URL is missing/);
   } finally {
     process.chdir(back);
+  }
+});
+
+test("a working folder that this user may not look into leaves the environment alone", () => {
+  const closed = mkdtempSync(join(tmpdir(), "starboard-closed-"));
+  const [back, isRoot] = [process.cwd(), process.getuid?.() === 0];
+  process.chdir(closed);
+  chmodSync(closed, 0);
+  try {
+    // Root may look into any folder.
+    if (isRoot) process.seteuid?.(65_534);
+    assert.equal(environment(), process.env);
+  } finally {
+    if (isRoot) process.seteuid?.(0);
+    process.chdir(back);
+    rmSync(closed, { recursive: true });
   }
 });
 
