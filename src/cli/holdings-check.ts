@@ -3,6 +3,7 @@ import { checkLastingSettings } from "../journal/export-days.ts";
 import { MirrorClient } from "../ledger/mirror/node.ts";
 import { createLogger } from "../log.ts";
 import { followDatabaseClock } from "../store/database-clock.ts";
+import { runStatement } from "../store/postgres.ts";
 import { createHoldingsCheck } from "../upkeep/holdings-check/check.ts";
 import {
   type CheckReport,
@@ -52,7 +53,7 @@ async function checkNow(): Promise<CheckReport> {
   const { COLLECTION_A_ID, COLLECTION_B_ID } = settings;
   const log = createLogger(settings.LOG_LEVEL, "holdings-check");
   return withDatabase(async (sql) => {
-    await checkLastingSettings(sql, { COLLECTION_A_ID, COLLECTION_B_ID });
+    await runStatement(checkLastingSettings(sql, { COLLECTION_A_ID, COLLECTION_B_ID }));
     const clock = await followDatabaseClock(sql, log);
     const mirror = new MirrorClient({ urls: settings.MIRROR_NODE_URL, log, isLasting: true });
     const collections = { A: COLLECTION_A_ID, B: COLLECTION_B_ID };

@@ -46,9 +46,8 @@ export type LastingSettings = Partial<Pick<Settings, "HEDERA_NETWORK" | Collecti
  * @throws ConfigurationError naming the first setting that is another
  */
 export async function checkLastingSettings(sql: Sql, settings: LastingSettings): Promise<void> {
-  const [row] = await runStatement(
-    sql<{ header: string }[]>`select header from export_day order by day desc limit 1`,
-  );
+  const [row] = await sql<{ header: string }[]>`
+    select header from export_day order by day desc limit 1`;
   if (row === undefined) return;
   const { network, collections } = exportHeader.parse(JSON.parse(row.header));
   const kept = {

@@ -27,7 +27,7 @@ export async function prepareDatabase(
         "the database's schema is older than this build: run `starboard migrate`",
       );
     }
-    await checkLastingSettings(probe, settings);
+    await runStatement(checkLastingSettings(probe, settings), STATEMENT_WITHIN_MS);
     const role = await runStatement(appRole(probe), STATEMENT_WITHIN_MS);
     if (role === undefined) {
       log.warn("no role starboard_app for this login: triggers alone guard the journal");

@@ -8,6 +8,7 @@ import { once } from "node:events";
 import { mkdirSync } from "node:fs";
 import { type AddressInfo, connect, createServer } from "node:net";
 import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
 import { suite } from "uvu";
 import { bounds } from "../../src/bounds.ts";
 import { startPostgres } from "../../src/local/postgres.ts";
@@ -23,9 +24,6 @@ import { openPostgres, type Sql } from "../../src/store/postgres.ts";
 import { temporaryFolder } from "../support/folder.ts";
 import { testDatabase } from "../support/postgres.ts";
 import { type CommandResult, starboard } from "../support/starboard.ts";
-
-/** How Postgres ends each answer outside a transaction. */
-const READY = Buffer.from("5a0000000549", "hex");
 
 const test = suite<{ url: string; sql: Sql; close: () => Promise<void> }>("migrate");
 
@@ -65,30 +63,29 @@ test("web and worker processes refuse a database of another build", async ({ url
   await assert.rejects(prepareDatabase({ DATABASE_URL: url }, silentLogger), OtherBuildError);
 });
 
-test("a start waits longer for its first look at the database than a request may", async ({
-  url,
-}) => {
+test("a start waits longer for each look at the database than a request may", async ({ url }) => {
   const { hostname, port } = new URL(url);
+  // Of the first look, at the schema, and of one at its settings.
+  const looks = ["to_regclass", "from export_day"];
   const relay = createServer((client) => {
     const server = connect(Number(port), hostname);
-    client.pipe(server);
-    let isHeld = false;
-    server.on("data", (reply) => {
-      client.write(reply);
-      // "Ready for query": what the client says next, its first statement, is held.
-      if (isHeld || !reply.subarray(-6).equals(READY)) return;
-      isHeld = true;
-      client.unpipe(server);
-      setTimeout(() => client.pipe(server), bounds.statementDeadlineMs + 500);
+    server.pipe(client);
+    let sending = Promise.resolve();
+    client.on("data", (said) => {
+      const look = looks.find((each) => said.includes(each));
+      const heldMs = look === undefined ? 0 : bounds.statementDeadlineMs + 500;
+      if (look !== undefined) looks.splice(looks.indexOf(look), 1);
+      sending = sending.then(() => delay(heldMs)).then(() => void server.write(said));
     });
     for (const socket of [client, server]) socket.on("error", () => undefined);
     client.on("close", () => server.destroy());
   });
-  relay.listen(0, "127.0.0.1");
+  relay.listen(0, "127.0.0.1").unref();
   await once(relay, "listening");
   const held = new URL(url);
   held.port = String((relay.address() as AddressInfo).port);
   await prepareDatabase({ DATABASE_URL: held.href }, silentLogger);
+  assert.deepEqual(looks, []);
   relay.close();
 });
 

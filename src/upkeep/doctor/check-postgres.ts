@@ -37,7 +37,7 @@ export async function checkPostgres(settings: Settings): Promise<Finding> {
     const schema = await runStatement(schemaState(sql), STATEMENT_WITHIN_MS);
     const fault = SCHEMA_FAULTS[schema] ?? judgeServer(server, HEDERA_NETWORK);
     if (fault !== undefined) return fault;
-    await checkLastingSettings(sql, settings);
+    await runStatement(checkLastingSettings(sql, settings), STATEMENT_WITHIN_MS);
     return await judgeLogin(sql);
   } catch (error) {
     return unreachable(error);

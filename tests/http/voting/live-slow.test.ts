@@ -177,7 +177,7 @@ test("a resume from an earlier day begins with the day and a reset, at every pro
         ["reset", {}],
       ],
     );
-    assert.equal(again.lastId(), `2026-11-21.${journal.star}-0`);
+    assert.equal(again.lastId(), `2026-11-21.${journal.star}-0.00000001`);
     again.close();
     const once = await openEvents(url, again.lastId());
     journal.star += 1;
