@@ -39,9 +39,9 @@ const HEADERS = {
  *     data: {"type":"token","id":"0.0.700001","totalVotes":9,"day":"2026-11-20"}
  *
  * A client that comes back with the last id gets every counter that changed since. Where that
- * cannot be known (an id that is none, of another journal, of an earlier day, or too old) an event `reset` comes first:
- * read again what you show. `day` says that a new UTC day is here, and the counters of tokens,
- * collections and projects are at zero.
+ * cannot be known (an id that is none, of another journal or an earlier day, or too old) an event
+ * `reset` comes first: read again what you show. `day` says that a new UTC day is here, and the
+ * counters of tokens, collections and projects are at zero.
  */
 export function liveRoutes(deps: LiveDeps) {
   const { counters, client, metrics, heartbeatEveryMs = HEARTBEAT_EVERY_MS } = deps;
