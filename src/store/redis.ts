@@ -22,7 +22,7 @@ const PING_EVERY_MS = 1_000;
 const PINGS_MISSED_MAX = 2;
 const CLOSE_WITHIN_MS = 1_000;
 const REPLICA_LOOK_EVERY_MS = 3_000;
-/** Never set: to delete it tells whether the server takes writes. */
+/** Never set: deleting it shows whether the server takes writes. */
 const NO_KEY = "starboard:none";
 
 /**
@@ -52,7 +52,7 @@ export function openRedis(url: string, log: Logger): Redis {
  * Connects again where the server has become a replica: it keeps its connections and refuses every
  * write, and by then its address leads to the one that took over. Ends with the client.
  *
- * @param onWell called at every look at a server that is none
+ * @param onWell called at every look at a server that is no replica
  */
 export function leaveReplicas(
   client: Pick<Redis, "isOpen" | "isReady" | "del" | "sendCommand">,

@@ -1,4 +1,4 @@
-/** What an operator did is told, also where Postgres goes away before the log's second line. */
+/** What an operator did is shown, also where Postgres goes away before the log's second line. */
 import * as assert from "node:assert/strict";
 import { test } from "uvu";
 import { type Act, actLogged } from "../../src/store/logged-act.ts";

@@ -46,7 +46,7 @@ export async function eventActor(
   { query, now }: PageRequest,
 ): Promise<ActorView> {
   const day = name.type === "event-day" ? name.day : null;
-  // Both first: a reading that has begun when one throws would fail unheard.
+  // Both first: a reading under way when one throws would fail without a listener.
   const after = readHappening(query);
   const afterNft = readNft(query);
   const [event, numbers, nfts, happenings] = await Promise.all([

@@ -23,7 +23,7 @@ export function publishingPage(deps: PagesDeps): Page {
     path: "/publishing",
     nav: "Publishing",
     async show(request) {
-      // Read first: a reading that has begun when this throws would fail unheard.
+      // Read first: a reading under way when this throws would fail without a listener.
       const after = uuidOf(request.query, "after");
       const [state, verdict, shared, found] = await Promise.all([
         publishingState(deps.sql),
