@@ -10,6 +10,7 @@ import { startThrowAway } from "./support/postgres.ts";
 import { COMPILED, nodeArguments, scriptOf } from "./support/script.ts";
 import {
   type FileResult,
+  giveWay,
   isAlone,
   runTestProcess,
   type TestFile,
@@ -24,10 +25,12 @@ import {
  *
  * A filter is a part of a file's path; without one, all run. More than a few are compiled first,
  * unless they are to run from source. Short files of one folder share a process, for most of their
- * CPU goes into loading the service; the others have one of their own. Twice as many processes as
- * this machine has cores run side by side, for they wait half of their time, and up to as many
- * again start while the cores are idle. They share one Postgres, in which each file makes databases of its own. `--check` runs `npm run check` beside
- * them. Exit status 0 only when something passed, nothing failed and no process was left behind.
+ * CPU goes into loading the service; the others have one of their own. As many processes as this
+ * machine has cores run side by side, and up to three times as many again start while the cores are
+ * idle, for they wait half of their time: more would not end sooner, and would miss deadlines of the
+ * product. They share one Postgres, in which each file makes databases of its own, and which
+ * the cores serve before them. `--check` runs `npm run check` beside them. Exit status 0 only when something passed,
+ * nothing failed and no process was left behind.
  */
 
 const ROOT = join(import.meta.dirname, "..");
@@ -43,7 +46,7 @@ const APART = ["tests/processes/", "tests/cli/", "tests/prove/", "tests/fixtures
 
 const { values, positionals } = parseArgs({
   options: {
-    jobs: { type: "string", default: String(2 * availableParallelism()) },
+    jobs: { type: "string", default: String(availableParallelism()) },
     in: { type: "string", multiple: true, default: [join(ROOT, "tests"), join(ROOT, "packages")] },
     source: { type: "boolean", default: false },
     check: { type: "boolean", default: false },
@@ -84,7 +87,8 @@ async function check(signal: AbortSignal): Promise<FileResult> {
   const failure = await new Promise<string | undefined>((resolve) => {
     const done: Parameters<typeof execFile>[3] = (error, stdout, stderr) =>
       resolve(error === null ? undefined : `${stdout}${stderr}`);
-    execFile("npm", ["run", "--silent", "check"], { signal }, done);
+    const { pid } = execFile("npm", ["run", "--silent", "check"], { signal }, done);
+    giveWay(pid);
   });
   const result = {
     name: "npm run check",
@@ -168,7 +172,7 @@ async function runAll(
   const jobs = Math.max(1, Number(values.jobs) || 1);
   const atOnce = Array.from({ length: jobs }, () => work(async () => undefined));
   const idle = idleCores(() => waiting.length === 0 || stop.aborted);
-  const whileIdle = Array.from({ length: jobs > 1 ? jobs : 0 }, () => work(idle));
+  const whileIdle = Array.from({ length: jobs > 1 ? 3 * jobs : 0 }, () => work(idle));
   await Promise.all([...atOnce, ...whileIdle]);
   if (stop.aborted)
     print(`interrupted; ${waiting.flatMap(({ files }) => files).length} files did not run`);

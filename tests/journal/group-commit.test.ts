@@ -11,6 +11,7 @@ import { createGroupCommit, type GroupCommit } from "../../src/journal/group-com
 import { newStarId } from "../../src/journal/star-id.ts";
 import { openPostgres, type Sql } from "../../src/store/postgres.ts";
 import { decidedStar } from "../support/engine.ts";
+import { patiently } from "../support/patiently.ts";
 import { testDatabase } from "../support/postgres.ts";
 import { until } from "../support/processes.ts";
 
@@ -189,7 +190,7 @@ test("a star whose caller has given up is not sent, and its neighbour is", async
 
 test("a star beyond those that may wait is refused at once, and the others are stored (A20 overload)", async (c) => {
   const cast = () => c.commit(decidedStar({ wallet: newWallet(), now: c.now }));
-  const waiting = Array.from({ length: bounds.turnsWaitingMax }, cast);
+  const waiting = Array.from({ length: bounds.turnsWaitingMax }, () => patiently(cast));
   await assert.rejects(cast(), { code: "UNAVAILABLE", message: "too many stars are waiting" });
   assert.deepEqual(c.batches, []);
   const outcomes = await Promise.all(waiting);

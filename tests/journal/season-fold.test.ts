@@ -13,6 +13,7 @@ import { addSeason } from "../../src/catalogue/seasons.ts";
 import { createGroupCommit } from "../../src/journal/group-commit.ts";
 import { openPostgres, type Sql } from "../../src/store/postgres.ts";
 import { decidedStar, lastStarOf } from "../support/engine.ts";
+import { patiently } from "../support/patiently.ts";
 import { testDatabase } from "../support/postgres.ts";
 import { until } from "../support/processes.ts";
 import { reserveConnection } from "../support/reserve-connection.ts";
@@ -48,7 +49,8 @@ test.before.each(async (context) => {
         ledgerId: null,
       } as const;
       const star = { wallet: `0.0.${wallet}`, now: at, slot, target };
-      return (await commit(decidedStar({ ...star, follows: await lastStarOf(sql, wallet) }))).kind;
+      const decided = decidedStar({ ...star, follows: await lastStarOf(sql, wallet) });
+      return (await patiently(() => commit(decided))).kind;
     },
     async close() {
       await Promise.all([sql.end({ timeout: 1 }), writer.end({ timeout: 1 })]);
@@ -207,7 +209,7 @@ test("seasons come, move and go while voters of many connections go on: every co
     for (let n = 0; !isDone; n += 1) {
       const wallet = walker * 10_000 + (n >> 1);
       if ((await cast(wallet, 1 + (n % 2), now + (n % 2))) === "stored") stored += 1;
-      await creditXp(sql, credit(`${walker}/${n}`, walker, 1 + (n % 3)));
+      await patiently(() => creditXp(sql, credit(`${walker}/${n}`, walker, 1 + (n % 3))));
     }
   };
   const look = async () => {

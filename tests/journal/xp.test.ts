@@ -11,6 +11,7 @@ import { addSeason } from "../../src/catalogue/seasons.ts";
 import { createGroupCommit } from "../../src/journal/group-commit.ts";
 import { openPostgres, type Sql } from "../../src/store/postgres.ts";
 import { decidedStar, lastStarOf } from "../support/engine.ts";
+import { patiently } from "../support/patiently.ts";
 import { testDatabase } from "../support/postgres.ts";
 import { foldedScores, scores } from "../support/xp.ts";
 
@@ -55,7 +56,7 @@ test.before.each(async (context) => {
       const follows = await lastStarOf(sql, wallet);
       const star = { wallet: `0.0.${wallet}`, now: at, slot, follows };
       const decided = decidedStar(claims ? { ...star, target, claims } : star);
-      const outcome = await commit(decided);
+      const outcome = await patiently(() => commit(decided));
       return outcome.kind === "stored" ? outcome.kind : outcome.reason;
     },
     close: async () => {
@@ -189,12 +190,8 @@ test("seasons come and go while stars are stored and points booked: the scores s
       const wallet = 1_000 * walker + (n % 20);
       const slot = n < 20 ? 1 : 2;
       assert.equal(await cast({ wallet, at: now + n, slot, a: [walker * 100 + n] }), "stored");
-      await creditXp(sql, {
-        id: `${walker}/${n}`,
-        wallet: `0.0.${wallet}`,
-        points: 2,
-        reason: "r",
-      });
+      const credit = { id: `${walker}/${n}`, wallet: `0.0.${wallet}`, points: 2, reason: "r" };
+      await patiently(() => creditXp(sql, credit));
     }
   };
   await Promise.all([walk(1), walk(2), walk(3)]).finally(() => {

@@ -35,12 +35,15 @@ export const NO_SNAPSHOTS: Snapshots = {
   settled: async () => undefined,
 };
 
+/** A test's own statements may store thousands of rows on a busy machine. */
+export const SEEDED_WITHIN_MS = 60_000;
+
 /** Starts an engine on a migrated database. */
 export async function startEngine(
   url: string,
   snapshots: Snapshots = NO_SNAPSHOTS,
 ): Promise<Engine> {
-  const sql = openPostgres(url, { connections: 4 });
+  const sql = openPostgres(url, { connections: 4, statementTimeoutMs: SEEDED_WITHIN_MS });
   const writer = openPostgres(url, { connections: 4, writer: true });
   const clock = await followClock(
     () => readDatabaseClock(sql),

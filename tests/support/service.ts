@@ -9,7 +9,7 @@ import { createLogger, silentLogger } from "../../src/log.ts";
 import { startWeb, type WebParts } from "../../src/processes/web.ts";
 import { WEB_SETTINGS } from "../../src/processes/web-settings.ts";
 import { openPostgres, type Sql } from "../../src/store/postgres.ts";
-import { seedDirectory } from "./engine.ts";
+import { SEEDED_WITHIN_MS, seedDirectory } from "./engine.ts";
 import { type LocalHedera, startLocalHedera } from "./local-hedera.ts";
 import { testDatabase } from "./postgres.ts";
 import { testRedis } from "./redis.ts";
@@ -39,7 +39,7 @@ export async function startService(
     testDatabase({ migrated: true }),
     testRedis({ own: true }),
   ]);
-  const sql = openPostgres(database.url, { connections: 4 });
+  const sql = openPostgres(database.url, { connections: 4, statementTimeoutMs: SEEDED_WITHIN_MS });
   await seedDirectory(sql);
   const hedera = await startLocalHedera({ now: () => Date.now() });
   const treasury = await hedera.ledger.createAccount({ key: null });

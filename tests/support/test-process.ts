@@ -1,6 +1,7 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { readFileSync, rmSync } from "node:fs";
+import { setPriority } from "node:os";
 import type { Readable } from "node:stream";
 import { setTimeout as delay } from "node:timers/promises";
 import { stripVTControlCharacters } from "node:util";
@@ -47,6 +48,8 @@ const HEAD_CHARACTERS = 500;
 const COUNTS = /^ {2}Total: +(\d+)\n {2}Passed: +(\d+)\n {2}Skipped: +(\d+)$/m;
 /** A file whose tests failed may have left open what keeps it up; its tests are over. */
 const FAILED_PATIENCE_MS = 3_000;
+/** Of a process that lets others go first, as `nice` counts it. */
+const NICENESS = 5;
 /** A process that left the file's process group may hold its pipes open. */
 const LAST_WORDS_MS = 1_000;
 
@@ -100,6 +103,7 @@ async function runProcess(given: TestProcess, env: Environment, stop: AbortSigna
     detached: true,
     stdio: ["ignore", "pipe", "pipe"],
   });
+  giveWay(child.pid);
   const parts = collectParts(child.stdout, child.stderr);
   const seconds = given.files.reduce((sum, file) => sum + (timeoutOf(file) ?? TIMEOUT_SECONDS), 0);
   let cut: string | undefined;
@@ -122,6 +126,14 @@ async function runProcess(given: TestProcess, env: Environment, stop: AbortSigna
   clearTimeout(patience);
   await Promise.race([once(child, "close"), delay(LAST_WORDS_MS)]);
   return { parts: parts(), failure: cut ?? signal ?? (code ? `exit status ${code}` : undefined) };
+}
+
+/**
+ * Lets the cores serve what all test files share before this process and what it starts, so that
+ * a busy machine makes a file slow and no answer of the shared Postgres late.
+ */
+export function giveWay(pid: number | undefined): void {
+  if (pid !== undefined) setPriority(pid, NICENESS);
 }
 
 async function endLeftovers(folder: string): Promise<readonly string[]> {
