@@ -56,10 +56,11 @@ export async function sidewaysOf(page: Page): Promise<number> {
 /** What axe-core finds: how grave, which rule, and the first place of it. */
 export async function violationsOn(page: Page): Promise<readonly string[]> {
   await page.evaluate(AXE);
-  const found = (await page.evaluate(`axe.run({ resultTypes: ["violations"] })`)) as {
-    violations: { id: string; impact: string; nodes: { target: string[] }[] }[];
-  };
-  return found.violations.map(({ id, impact, nodes }) => `${impact}: ${id} at ${nodes[0]?.target}`);
+  // The sheets are read where they stand: fetched once more they took a quarter of the time.
+  const found = (await page.evaluate(
+    `axe.run({ resultTypes: ["violations"], preload: false }).then(({ violations }) => violations)`,
+  )) as { id: string; impact: string; nodes: { target: string[] }[] }[];
+  return found.map(({ id, impact, nodes }) => `${impact}: ${id} at ${nodes[0]?.target}`);
 }
 
 /** Serious barriers among them. */
