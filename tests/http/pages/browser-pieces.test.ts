@@ -18,12 +18,12 @@ const test = browserSuite<Place>("a page that arrives in two pieces", openPlace)
 /** Long enough for a browser to draw what it has. */
 const PAUSE_MS = 90;
 
-/** A relay that pauses at each document's `cut`th tag. */
+/** A relay that pauses at each document's `cut`th place: before a tag, or between a tag and its text. */
 async function openRelay(to: string) {
   const relay = {
     url: "",
     cut: 0,
-    tags: 0,
+    cuts: 0,
     close() {
       server.close();
       server.closeAllConnections();
@@ -44,9 +44,9 @@ async function openRelay(to: string) {
         .on("error", () => reply.destroy())
         .pipe(reply);
     const text = await answer.text();
-    const tags = [...text.matchAll(/</g)].map((tag) => tag.index);
-    const shown = tags.filter((at) => at > text.indexOf("<body"));
-    relay.tags = shown.length;
+    const places = [...text.matchAll(/(?=<)|(?<=>)/g)].map(({ index }) => index);
+    const shown = places.filter((at) => at > text.indexOf("<body"));
+    relay.cuts = shown.length;
     reply.write(text.slice(0, shown[relay.cut]));
     setTimeout(() => reply.end(text.slice(shown[relay.cut])), PAUSE_MS);
   }).listen(0, "127.0.0.1");
@@ -58,18 +58,21 @@ async function openRelay(to: string) {
 test("nothing moves, wherever it is cut", async (place) => {
   const relay = await openRelay(place.url);
   const { session, browser } = place;
-  for (const { width, path, step } of [
-    { width: 360, path: "/events/meetup", step: 9 },
-    { width: 768, path: "/events/meetup", step: 3 },
-    { width: 768, path: "/", step: 29 },
+  for (const { path, step, to = Number.POSITIVE_INFINITY, ...look } of [
+    { width: 360, session, path: "/events/meetup", step: 18 },
+    { width: 768, session, path: "/events/meetup", step: 6 },
+    { width: 768, session, path: "/", step: 58 },
+    // The header, in one column with the wallet and in two without.
+    { width: 360, session, path: "/collections", step: 2, to: 70 },
+    { width: 1280, path: "/collections", step: 1, to: 40 },
   ]) {
-    const tab = await openTab({ browser, url: relay.url }, { width, session });
-    relay.cut = 2;
+    const tab = await openTab({ browser, url: relay.url }, look);
+    relay.cut = 1;
     do {
       assert.equal(await tab.visit(path), 200);
-      assert.equal(await tab.shift(), 0, `${path} moves when it is cut at tag ${relay.cut}`);
+      assert.equal(await tab.shift(), 0, `${path} cut at ${relay.cut}: ${await tab.moves()}`);
       relay.cut += step;
-    } while (relay.cut < relay.tags);
+    } while (relay.cut < Math.min(to, relay.cuts));
     await tab.close();
   }
   relay.close();

@@ -29,14 +29,25 @@ export interface Tab {
   visit(path: string): Promise<number>;
   /** How much the page has moved by itself since it was visited. */
   shift(): Promise<number>;
+  /** What moved then: from which place, to which, and its markup. */
+  moves(): Promise<string>;
   close(): Promise<void>;
 }
 
 /** Adds up what moves without being asked to, and says when a page has been read anew. */
 const WATCH = `
   window.moved = 0;
+  window.moves = [];
+  const placeOf = ({ x, y, width, height }) => [x, y, width, height].join(" ");
   new PerformanceObserver((list) => {
-    for (const { value, hadRecentInput } of list.getEntries()) if (!hadRecentInput) window.moved += value;
+    for (const { value, hadRecentInput, sources } of list.getEntries()) {
+      if (hadRecentInput) continue;
+      window.moved += value;
+      for (const { node, previousRect, currentRect } of sources) {
+        const markup = node?.outerHTML ?? node?.textContent;
+        window.moves.push([placeOf(previousRect), placeOf(currentRect), markup?.slice(0, 200)].join(" → "));
+      }
+    }
   }).observe({ type: "layout-shift", buffered: true });
   document.addEventListener("reread", () => document.documentElement.setAttribute("data-reread", ""));`;
 
@@ -66,6 +77,7 @@ export async function openTab(
       return status;
     },
     shift: async () => (await page.evaluate("window.moved")) as number,
+    moves: async () => (await page.evaluate('window.moves.join("\\n")')) as string,
     close: () => context.close(),
   };
 }

@@ -40,7 +40,7 @@ test("every page fits every width in both colours: no barrier, no shift, no comp
       if ("session" in look && path === "/tokens")
         await carries(tab.page, "token/0.0.9002").filter({ hasText: "Would carry" }).waitFor();
       assert.equal(await sidewaysOf(tab.page), 0, `${at} is wider than the screen`);
-      assert.equal(await tab.shift(), 0, `${at} moves by itself`);
+      assert.equal(await tab.shift(), 0, `${at} moves by itself: ${await tab.moves()}`);
       if (barriers) assert.deepEqual(await violationsOn(tab.page), [], at);
       // A browser says of a page that it was not found, once.
       const complaints = tab.complaints.splice(0);
