@@ -34,9 +34,13 @@ function start(
 }
 
 /** The fixtures need no database, so the runner gets one that it never asks. */
-async function run(folder: string, ...filters: string[]): Promise<Outcome> {
+async function run(
+  folder: string,
+  { filters = [], file = "" }: { filters?: string[]; file?: string } = {},
+): Promise<Outcome> {
   const { runner, output } = start(["--in", join(FIXTURES, folder), "--jobs", "4", ...filters], {
     STARBOARD_TEST_DATABASE_URL: "postgres://127.0.0.1:1/none",
+    STARBOARD_FIXTURE_FILE: file,
   });
   await once(runner, "exit");
   const lines = (await output).trimEnd().split("\n");
@@ -108,13 +112,13 @@ test("the last line sums up, and the exit status is 1 when anything failed", () 
 });
 
 test("a filter picks files by a part of their path; all passed is exit status 0", async () => {
-  const some = await run("runner", "passing");
+  const some = await run("runner", { filters: ["passing"] });
   assert.deepEqual([some.lines.length, some.lines.at(-1)], [2, "2 passed, 0 failed, 1 skipped"]);
   assert.equal(some.status, 0);
 });
 
 test("a run without a single file fails", async () => {
-  const none = await run("runner", "no-such-file");
+  const none = await run("runner", { filters: ["no-such-file"] });
   assert.equal(none.lines.at(-1), "0 passed, 0 failed");
   assert.equal(none.status, 1);
 });
@@ -129,6 +133,21 @@ test("short files of a folder share a process, and each has its own line", async
   assert.equal(line("d-last"), "✗ d-last.test.ts  0 passed, 1 failed: did not run");
   assert.equal(line("e-alone"), "✓ e-alone.test.ts  1 passed");
   assert.equal(lines.at(-1), "3 passed, 3 failed");
+});
+
+test("a file that was late runs once more, and says so; one that was wrong does not", async () => {
+  const folder = temporaryFolder("late");
+  const { lines } = await run("late", { file: join(folder, "ran-before") });
+  rmSync(folder, { recursive: true });
+  const shown = lines
+    .filter((line) => line.includes(".test.ts  "))
+    .map((line) => line.replace("tests/fixtures/late/", "").replace(/\d+\.\d s/, "n s"));
+  assert.deepEqual(shown.toSorted(), [
+    "✓ late.test.ts  1 passed  n s, its second run",
+    "✗ late.test.ts  0 passed, 1 failed  n s",
+    "✗ wrong.test.ts  0 passed, 2 failed  n s",
+  ]);
+  assert.equal(lines.at(-1), "1 passed, 2 failed");
 });
 
 for (const signal of ["SIGINT", "SIGTERM"] as const) {
