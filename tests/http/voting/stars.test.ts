@@ -304,6 +304,24 @@ test("422 IDEMPOTENCY_KEY_REUSED: another body under the same key", async ({ ser
   isProblem(await cast(service, token, "token/0.0.9007", key), 422, "IDEMPOTENCY_KEY_REUSED");
 });
 
+test("the key is looked at after session and body, and before target and repeat", async ({
+  service,
+  token,
+}) => {
+  const key = { "idempotency-key": "in order" };
+  const first = await cast(service, token, "token/0.0.9009", key);
+  isProblem(await cast(service, token, "token/0.0.1", key), 422, "IDEMPOTENCY_KEY_REUSED");
+  isProblem(await cast(service, token, "token/0.0.09", key), 400, "INVALID_REQUEST");
+  await service.sql`update token set approved_at = null where id = '0.0.9009'`;
+  const again = await cast(service, token, "token/0.0.9009", key);
+  const other = await cast(service, token, "token/0.0.9009", { "idempotency-key": "another" });
+  await service.sql`update token set approved_at = 0 where id = '0.0.9009'`;
+  assert.deepEqual([again.status, again.text], [201, first.text]);
+  isProblem(other, 404, "NOT_FOUND");
+  assert.equal((await send(service, "DELETE /voting/sessions/current", { token })).status, 204);
+  isProblem(await cast(service, token, "token/0.0.9009", key), 401, "INVALID_SESSION");
+});
+
 test("twenty concurrent twins get one star", async ({ service, token }) => {
   const key = { "idempotency-key": "twins" };
   // A busy machine may have no time for all of them: a client asks again by the same key.
