@@ -42,10 +42,15 @@ async function weigh(
   return [body.star.weight, body.counter.totalVotes];
 }
 
-async function newEvent(service: Service, id: string, isForeverMint = false): Promise<string> {
+async function newEvent(
+  service: Service,
+  id: string,
+  { isForeverMint = false, startsAt = 0 } = {},
+): Promise<string> {
+  const endsAt = isForeverMint ? null : startsAt + 1;
   await service.sql`
     insert into event (id, title, event_type, is_forever_mint, starts_at, ends_at, created_at, approved_at)
-    values (${id}, ${id}, 'MINT_EVENT', ${isForeverMint}, 0, ${isForeverMint ? null : 1}, 0, 0)`;
+    values (${id}, ${id}, 'MINT_EVENT', ${isForeverMint}, ${startsAt}, ${endsAt}, 0, 0)`;
   return `event/${id}`;
 }
 
@@ -103,7 +108,7 @@ test("tokens, collections and projects carry the full voting power, whichever wa
 test("a forever mint: a wallet's star counts once; starring again adds only NFTs that have not counted", async ({
   service,
 }) => {
-  const mint = await newEvent(service, "for-ever", true);
+  const mint = await newEvent(service, "for-ever", { isForeverMint: true });
   const { ledger } = service.hedera;
   const first = await voter(service, { a: 2, b: 1 });
   assert.deepEqual(await weigh(service, first, mint), [8, 8]);
@@ -119,7 +124,7 @@ test("a forever mint: a wallet's star counts once; starring again adds only NFTs
 test("a forever mint: a serial attributed to another wallet adds nothing until it is free again", async ({
   service,
 }) => {
-  const mint = await newEvent(service, "held-by-another", true);
+  const mint = await newEvent(service, "held-by-another", { isForeverMint: true });
   const { ledger } = service.hedera;
   const [first, second] = [await voter(service), await voter(service)];
   const a = await ledger.mint(service.collectionA, { count: 2, to: first.id });
@@ -165,8 +170,14 @@ test("five votes a day over all content types together; a pass makes it twenty w
 test("ended events and upcoming ones may be starred: the specification lists every restriction", async ({
   service,
 }) => {
-  const [weight] = await weigh(service, await voter(service), "event/hack");
-  assert.equal(weight, 1);
+  const upcoming = { startsAt: Date.UTC(9999, 0) };
+  for (const event of [
+    await newEvent(service, "ended"),
+    await newEvent(service, "upcoming", upcoming),
+    await newEvent(service, "upcoming-mint", { ...upcoming, isForeverMint: true }),
+  ]) {
+    assert.deepEqual(await weigh(service, await voter(service), event), [1, 1], event);
+  }
 });
 
 test.run();

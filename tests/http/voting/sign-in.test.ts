@@ -266,6 +266,27 @@ test("400 INVALID_REQUEST: every other spelling of an account is refused, so one
   }
 });
 
+test("400 INVALID_REQUEST: a field that is not known, and one that is missing, by its name", async ({
+  service,
+}) => {
+  const wallet = await newWallet(service);
+  const { body } = await challenge(service, wallet.id);
+  const signed = { challengeId: body.id, ...signChallenge(wallet, body.message) };
+  for (const [path, json, field] of [
+    ["challenges", { wallet: wallet.id, x: 1 }, "x"],
+    ["challenges", {}, "wallet"],
+    ["sessions", { ...signed, wallet: wallet.id }, "wallet"],
+    ["sessions", { ...signed, scheme: "eip712" }, "scheme"],
+    ["sessions", { ...signed, challengeId: "x" }, "challengeId"],
+    ["sessions", { challengeId: body.id }, "signature"],
+  ] as const) {
+    const reply = await send(service, `POST /voting/${path}`, { json });
+    isProblem(reply, 400, "INVALID_REQUEST");
+    assert.equal(reply.body.field, field);
+  }
+  assert.equal((await open(service, signed)).status, 201, "no challenge was spent");
+});
+
 test("a checksum is verified for the network, and then dropped", async ({ service }) => {
   const { id } = await newWallet(service);
   const right = await challenge(service, `${id}-${entityChecksum(id, "local")}`);
