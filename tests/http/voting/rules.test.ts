@@ -4,6 +4,7 @@
  */
 import * as assert from "node:assert/strict";
 import { suite } from "uvu";
+import { entityNumber } from "../../../src/ledger/entity-id.ts";
 import {
   cast,
   newWallet,
@@ -14,8 +15,10 @@ import {
 } from "../../support/service.ts";
 
 const test = suite<{ service: Service }>("rules");
+/** An account that the ledger makes in this test: ids go up by one. */
+const EXCLUDED = "0.0.1100";
 test.before(async (context) => {
-  context.service = await startService();
+  context.service = await startService({ EXCLUDED_WALLETS: EXCLUDED });
 });
 test.after((context) => context.service.close());
 
@@ -92,6 +95,31 @@ test("an event, unlike a forever mint, is starred once per UTC day", async ({ se
   assert.equal((await cast(service, token, event)).status, 201);
   const { status, body } = await cast(service, token, event);
   assert.deepEqual([status, body.code], [409, "ALREADY_STARRED"]);
+});
+
+test("a wallet in EXCLUDED_WALLETS carries the base 1 alone, and the export names it", async ({
+  service,
+}) => {
+  let excluded = await newWallet(service);
+  while (entityNumber(excluded.id) < entityNumber(EXCLUDED)) excluded = await newWallet(service);
+  assert.equal(excluded.id, EXCLUDED);
+  await service.hedera.ledger.mint(service.collectionA, { count: 2, to: EXCLUDED });
+  await service.hedera.ledger.mint(service.collectionB, { count: 1, to: EXCLUDED });
+  const token = await signIn(service, excluded);
+  let day = "";
+  for (const target of ["token/0.0.9001", "event/meetup", "event/mint"]) {
+    const { star } = (await cast(service, token, target)).body;
+    day = star.day;
+    assert.deepEqual([star.votingPower, star.weight], [1, 1], target);
+    assert.deepEqual(star.holdings, { collectionA: 0, collectionB: 0 });
+  }
+  const { body: preview } = await send(service, "GET /voting/preview?type=project&id=dex", {
+    token,
+  });
+  assert.deepEqual([preview.votingPower, preview.weight], [1, 1]);
+  const exported = await (await fetch(`${service.url}/exports/${day}`)).text();
+  const [header = ""] = exported.split("\n", 1);
+  assert.deepEqual(JSON.parse(header).excludedWallets, [EXCLUDED]);
 });
 
 test("tokens, collections and projects carry the full voting power, whichever wallet brought the NFTs before", async ({
