@@ -41,6 +41,8 @@ test("429 without a code: a client has 100 requests of the public API, unless se
     assert.equal(headers.get("ratelimit-policy"), '"ip";q=100;w=60');
   }
   assert.match(refused[0]?.headers.get("retry-after") ?? "", /^[1-9]\d?$/);
+  const other = await service.another();
+  assert.equal((await send(other, "GET /v1/openapi.json")).status, 429, "all processes together");
 });
 
 test("429 RATE_LIMITED: the voting API counts by VOTING_RATE_LIMIT, apart from all else", async () => {

@@ -25,6 +25,7 @@ test.before(async (context) => {
     PUBLIC_URL: "https://stars.example/",
     VOTING_ORIGINS: APP,
     EVENT_VOTES_TOPIC_ID: "0.0.77",
+    EVENT_SOURCES: "ALPHA,BETA",
     WALLETCONNECT_PROJECT_ID: "project-1",
     API_RATE_LIMIT: "100000",
   });
@@ -105,6 +106,11 @@ test("each list holds the records of the public API, in its order, with its coun
     assert.ok(items.length > 0, type);
     assert.deepEqual([total, hasMore], [items.length, false], type);
   }
+});
+
+test("the sources of events are those of EVENT_SOURCES", async ({ service, key }) => {
+  const { body } = await send(service, "GET /v1/events?source=GAMMA", { token: key });
+  assert.deepEqual([body.code, body.allowed], ["INVALID_PARAMETER", ["ALPHA", "BETA"]]);
 });
 
 test("pages neither repeat nor skip, and ranks go on from page to page", async ({ service }) => {
