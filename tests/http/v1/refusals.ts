@@ -59,6 +59,29 @@ export function testRefusals(path: string, house: () => House): void {
     assert.equal((await bodyOf(response)).code, "REVOKED_API_KEY");
   });
 
+  test(`401: ${path} looks at the header's key before the query's, and at either before the parameters`, async () => {
+    const { app, key } = house();
+    const bad = { Authorization: `Bearer ${FOREIGN_KEY}` };
+    for (const [query, headers, code] of [
+      [`api_key=${key}`, bad, "INVALID_API_KEY"],
+      ["x=1", bad, "INVALID_API_KEY"],
+      [`api_key=${FOREIGN_KEY}&x=1`, {}, "INVALID_API_KEY"],
+      ["x=1", {}, "MISSING_API_KEY"],
+    ] as const) {
+      const response = await app.request(`${full}?${query}`, { headers });
+      assert.deepEqual([response.status, (await bodyOf(response)).code], [401, code], query);
+    }
+    // What brings no key leaves it to the query.
+    for (const authorization of ["Basic YTpi", "Bearer", "Bearer ", key]) {
+      const headers = { Authorization: authorization };
+      const response = await app.request(`${full}?api_key=${key}&x=1`, { headers });
+      assert.equal(response.status, 400, authorization);
+    }
+    const good = { Authorization: `bearer ${key}` };
+    const response = await app.request(`${full}?api_key=${FOREIGN_KEY}`, { headers: good });
+    assert.notEqual(response.status, 401);
+  });
+
   test(`405: ${path} with another method than GET, before the key is looked at`, async () => {
     for (const method of ["HEAD", "OPTIONS", "POST", "PUT", "PATCH", "DELETE"]) {
       const response = await house().app.request(full, { method });

@@ -127,9 +127,11 @@ test("400 INVALID_REQUEST naming a query parameter that an operation does not ha
   }
 });
 
-test("an unknown query parameter is refused before a missing session", async () => {
+test("a missing session is refused before an unknown query parameter", async () => {
   const replies = ["GET /allowance?x=1", "POST /stars?x=1"].map((line) => ask(build(), line));
-  for (const reply of await Promise.all(replies)) assert.equal(reply.status, 401);
+  for (const reply of await Promise.all(replies)) {
+    assert.deepEqual([reply.status, (await bodyOf(reply)).code], [401, "MISSING_SESSION"]);
+  }
 });
 
 test("a refused method counts for the rate limit", async () => {

@@ -4,10 +4,11 @@
  * lists are held against `/v1`.
  */
 import * as assert from "node:assert/strict";
+import { setTimeout as pause } from "node:timers/promises";
 import { suite } from "uvu";
 import { importCatalog } from "../../../src/catalogue/import-catalog.ts";
 import { itemPage } from "../../../src/http/voting/items.ts";
-import { issueKey } from "../../../src/keys/api-keys.ts";
+import { issueKey, listKeys } from "../../../src/keys/api-keys.ts";
 import {
   cast,
   newWallet,
@@ -16,6 +17,7 @@ import {
   signIn,
   startService,
 } from "../../support/service.ts";
+import { SLACK_MS } from "../../support/slack.ts";
 
 const APP = "https://app.example";
 
@@ -25,6 +27,7 @@ test.before(async (context) => {
     PUBLIC_URL: "https://stars.example/",
     VOTING_ORIGINS: APP,
     EVENT_VOTES_TOPIC_ID: "0.0.77",
+    EVENT_SOURCES: "ALPHA,BETA",
     WALLETCONNECT_PROJECT_ID: "project-1",
     API_RATE_LIMIT: "100000",
   });
@@ -105,6 +108,24 @@ test("each list holds the records of the public API, in its order, with its coun
     assert.ok(items.length > 0, type);
     assert.deepEqual([total, hasMore], [items.length, false], type);
   }
+});
+
+test("when a key was last used is known within seconds", async ({ service }) => {
+  const { id, key } = await issueKey(service.sql, "seldom");
+  const { status } = await send(service, "GET /v1/leaderboard", { token: key });
+  assert.equal(status, 200);
+  const until = performance.now() + 5_000 + SLACK_MS;
+  let used = null;
+  while (used === null && performance.now() < until) {
+    await pause(100);
+    used = (await listKeys(service.sql)).find((each) => each.id === id)?.lastUsedAt ?? null;
+  }
+  assert.ok(Math.abs(Number(used) - Date.now()) < 5_000 + SLACK_MS, String(used));
+});
+
+test("the sources of events are those of EVENT_SOURCES", async ({ service, key }) => {
+  const { body } = await send(service, "GET /v1/events?source=GAMMA", { token: key });
+  assert.deepEqual([body.code, body.allowed], ["INVALID_PARAMETER", ["ALPHA", "BETA"]]);
 });
 
 test("pages neither repeat nor skip, and ranks go on from page to page", async ({ service }) => {

@@ -4,6 +4,7 @@
  */
 import * as assert from "node:assert/strict";
 import { suite } from "uvu";
+import { entityNumber } from "../../../src/ledger/entity-id.ts";
 import {
   cast,
   newWallet,
@@ -14,8 +15,10 @@ import {
 } from "../../support/service.ts";
 
 const test = suite<{ service: Service }>("rules");
+/** An account that the ledger makes in this test: ids go up by one. */
+const EXCLUDED = "0.0.1100";
 test.before(async (context) => {
-  context.service = await startService();
+  context.service = await startService({ EXCLUDED_WALLETS: EXCLUDED });
 });
 test.after((context) => context.service.close());
 
@@ -42,10 +45,15 @@ async function weigh(
   return [body.star.weight, body.counter.totalVotes];
 }
 
-async function newEvent(service: Service, id: string, isForeverMint = false): Promise<string> {
+async function newEvent(
+  service: Service,
+  id: string,
+  { isForeverMint = false, startsAt = 0 } = {},
+): Promise<string> {
+  const endsAt = isForeverMint ? null : startsAt + 1;
   await service.sql`
     insert into event (id, title, event_type, is_forever_mint, starts_at, ends_at, created_at, approved_at)
-    values (${id}, ${id}, 'MINT_EVENT', ${isForeverMint}, 0, ${isForeverMint ? null : 1}, 0, 0)`;
+    values (${id}, ${id}, 'MINT_EVENT', ${isForeverMint}, ${startsAt}, ${endsAt}, 0, 0)`;
   return `event/${id}`;
 }
 
@@ -89,6 +97,31 @@ test("an event, unlike a forever mint, is starred once per UTC day", async ({ se
   assert.deepEqual([status, body.code], [409, "ALREADY_STARRED"]);
 });
 
+test("a wallet in EXCLUDED_WALLETS carries the base 1 alone, and the export names it", async ({
+  service,
+}) => {
+  let excluded = await newWallet(service);
+  while (entityNumber(excluded.id) < entityNumber(EXCLUDED)) excluded = await newWallet(service);
+  assert.equal(excluded.id, EXCLUDED);
+  await service.hedera.ledger.mint(service.collectionA, { count: 2, to: EXCLUDED });
+  await service.hedera.ledger.mint(service.collectionB, { count: 1, to: EXCLUDED });
+  const token = await signIn(service, excluded);
+  let day = "";
+  for (const target of ["token/0.0.9001", "event/meetup", "event/mint"]) {
+    const { star } = (await cast(service, token, target)).body;
+    day = star.day;
+    assert.deepEqual([star.votingPower, star.weight], [1, 1], target);
+    assert.deepEqual(star.holdings, { collectionA: 0, collectionB: 0 });
+  }
+  const { body: preview } = await send(service, "GET /voting/preview?type=project&id=dex", {
+    token,
+  });
+  assert.deepEqual([preview.votingPower, preview.weight], [1, 1]);
+  const exported = await (await fetch(`${service.url}/exports/${day}`)).text();
+  const [header = ""] = exported.split("\n", 1);
+  assert.deepEqual(JSON.parse(header).excludedWallets, [EXCLUDED]);
+});
+
 test("tokens, collections and projects carry the full voting power, whichever wallet brought the NFTs before", async ({
   service,
 }) => {
@@ -103,7 +136,7 @@ test("tokens, collections and projects carry the full voting power, whichever wa
 test("a forever mint: a wallet's star counts once; starring again adds only NFTs that have not counted", async ({
   service,
 }) => {
-  const mint = await newEvent(service, "for-ever", true);
+  const mint = await newEvent(service, "for-ever", { isForeverMint: true });
   const { ledger } = service.hedera;
   const first = await voter(service, { a: 2, b: 1 });
   assert.deepEqual(await weigh(service, first, mint), [8, 8]);
@@ -119,7 +152,7 @@ test("a forever mint: a wallet's star counts once; starring again adds only NFTs
 test("a forever mint: a serial attributed to another wallet adds nothing until it is free again", async ({
   service,
 }) => {
-  const mint = await newEvent(service, "held-by-another", true);
+  const mint = await newEvent(service, "held-by-another", { isForeverMint: true });
   const { ledger } = service.hedera;
   const [first, second] = [await voter(service), await voter(service)];
   const a = await ledger.mint(service.collectionA, { count: 2, to: first.id });
@@ -165,8 +198,14 @@ test("five votes a day over all content types together; a pass makes it twenty w
 test("ended events and upcoming ones may be starred: the specification lists every restriction", async ({
   service,
 }) => {
-  const [weight] = await weigh(service, await voter(service), "event/hack");
-  assert.equal(weight, 1);
+  const upcoming = { startsAt: Date.UTC(9999, 0) };
+  for (const event of [
+    await newEvent(service, "ended"),
+    await newEvent(service, "upcoming", upcoming),
+    await newEvent(service, "upcoming-mint", { ...upcoming, isForeverMint: true }),
+  ]) {
+    assert.deepEqual(await weigh(service, await voter(service), event), [1, 1], event);
+  }
 });
 
 test.run();

@@ -31,7 +31,8 @@ import { SLACK_MS } from "../../support/slack.ts";
 const test = suite<{ service: Service }>("sign-in");
 
 test.before(async (context) => {
-  context.service = await startService({ PUBLIC_URL: "https://stars.example" });
+  const settings = { PUBLIC_URL: "https://stars.example", HEDERA_NETWORK: "testnet" };
+  context.service = await startService(settings);
 });
 test.after((context) => context.service.close());
 test.after.each((context) => context.service.hedera.mirror.faults.heal());
@@ -88,7 +89,7 @@ test("the challenge names domain, URI, chain, wallet, a 128-bit nonce, issue and
   assert.equal(lines[0], "stars.example wants you to sign in with your Hedera account:");
   assert.equal(lines[1], id);
   assert.match(body.message, /^URI: https:\/\/stars\.example\/$/m);
-  assert.match(body.message, /^Chain ID: hedera:local$/m);
+  assert.match(body.message, /^Chain ID: hedera:testnet$/m);
   assert.match(body.message, /^Nonce: [0-9a-f]{32}$/m);
   const issued = Date.parse(/^Issued At: (.*)$/m.exec(body.message)?.[1] ?? "");
   assert.equal(Date.parse(body.expiresAt) - issued, 300_000);
@@ -266,9 +267,30 @@ test("400 INVALID_REQUEST: every other spelling of an account is refused, so one
   }
 });
 
+test("400 INVALID_REQUEST: a field that is not known, and one that is missing, by its name", async ({
+  service,
+}) => {
+  const wallet = await newWallet(service);
+  const { body } = await challenge(service, wallet.id);
+  const signed = { challengeId: body.id, ...signChallenge(wallet, body.message) };
+  for (const [path, json, field] of [
+    ["challenges", { wallet: wallet.id, x: 1 }, "x"],
+    ["challenges", {}, "wallet"],
+    ["sessions", { ...signed, wallet: wallet.id }, "wallet"],
+    ["sessions", { ...signed, scheme: "eip712" }, "scheme"],
+    ["sessions", { ...signed, challengeId: "x" }, "challengeId"],
+    ["sessions", { challengeId: body.id }, "signature"],
+  ] as const) {
+    const reply = await send(service, `POST /voting/${path}`, { json });
+    isProblem(reply, 400, "INVALID_REQUEST");
+    assert.equal(reply.body.field, field);
+  }
+  assert.equal((await open(service, signed)).status, 201, "no challenge was spent");
+});
+
 test("a checksum is verified for the network, and then dropped", async ({ service }) => {
   const { id } = await newWallet(service);
-  const right = await challenge(service, `${id}-${entityChecksum(id, "local")}`);
+  const right = await challenge(service, `${id}-${entityChecksum(id, "testnet")}`);
   assert.equal(right.body.wallet, id);
   isProblem(
     await challenge(service, `${id}-${entityChecksum(id, "mainnet")}`),

@@ -209,11 +209,13 @@ test("400 INVALID_REQUEST: bytes that are no JSON, and an invalid Idempotency-Ke
       "INVALID_REQUEST",
     );
   }
-  const reply = await cast(service, token, "token/0.0.9001", {
-    "idempotency-key": "k".repeat(256),
-  });
-  isProblem(reply, 400, "INVALID_REQUEST");
-  assert.equal(reply.body.field, "Idempotency-Key");
+  for (const key of ["k".repeat(256), "", "a\tb", "\u00e9"]) {
+    const reply = await cast(service, token, "token/0.0.9001", { "idempotency-key": key });
+    isProblem(reply, 400, "INVALID_REQUEST");
+    assert.equal(reply.body.field, "Idempotency-Key");
+  }
+  const longest = { "idempotency-key": "! ~".padEnd(255, "~") };
+  assert.equal((await cast(service, token, "token/0.0.9001", longest)).status, 201);
 });
 
 test("413 PAYLOAD_TOO_LARGE: over 4 KiB, announced or chunked", async ({ service, token }) => {
@@ -281,6 +283,7 @@ test("429 ALLOWANCE_EXHAUSTED after five stars, with the seconds to 00:00 UTC", 
   const seconds = (Date.parse(sixth.body.resetsAt) - Date.now()) / 1_000;
   assert.ok(Math.abs(Number(sixth.headers.get("retry-after")) - seconds) < 5);
   isProblem(await cast(service, token, "token/0.0.9011"), 409, "ALREADY_STARRED");
+  isProblem(await cast(service, token, "token/0.0.1"), 404, "NOT_FOUND");
 });
 
 test("the same Idempotency-Key gives the first reply again, byte for byte", async ({
@@ -302,6 +305,24 @@ test("422 IDEMPOTENCY_KEY_REUSED: another body under the same key", async ({ ser
   const key = { "idempotency-key": "k" };
   await cast(service, token, "token/0.0.9006", key);
   isProblem(await cast(service, token, "token/0.0.9007", key), 422, "IDEMPOTENCY_KEY_REUSED");
+});
+
+test("the key is looked at after session and body, and before target and repeat", async ({
+  service,
+  token,
+}) => {
+  const key = { "idempotency-key": "in order" };
+  const first = await cast(service, token, "token/0.0.9009", key);
+  isProblem(await cast(service, token, "token/0.0.1", key), 422, "IDEMPOTENCY_KEY_REUSED");
+  isProblem(await cast(service, token, "token/0.0.09", key), 400, "INVALID_REQUEST");
+  await service.sql`update token set approved_at = null where id = '0.0.9009'`;
+  const again = await cast(service, token, "token/0.0.9009", key);
+  const other = await cast(service, token, "token/0.0.9009", { "idempotency-key": "another" });
+  await service.sql`update token set approved_at = 0 where id = '0.0.9009'`;
+  assert.deepEqual([again.status, again.text], [201, first.text]);
+  isProblem(other, 404, "NOT_FOUND");
+  assert.equal((await send(service, "DELETE /voting/sessions/current", { token })).status, 204);
+  isProblem(await cast(service, token, "token/0.0.9009", key), 401, "INVALID_SESSION");
 });
 
 test("twenty concurrent twins get one star", async ({ service, token }) => {
@@ -348,6 +369,8 @@ test("GET /voting/stars lists the wallet's stars of a day, newest first", async 
     body.stars.map(({ id }: { id: string }) => id),
     [second.body.star.id, first.body.star.id],
   );
+  const today = await send(service, "GET /voting/stars", { token });
+  assert.deepEqual(today.body, body, "today's where no day is named");
   assert.deepEqual(
     (await send(service, "GET /voting/stars?day=2020-01-01", { token })).body.stars,
     [],
