@@ -492,7 +492,7 @@ async function otherCopyLands(starId: string): Promise<void> {
   rig.ledger.foreign(String(id), { topicId: TOPICS.event, message: row.message });
 }
 
-for (const status of ["INVALID_NODE_ACCOUNT", "INVALID_PAYER_SIGNATURE"]) {
+for (const status of ["DUPLICATE_TRANSACTION", "INVALID_NODE_ACCOUNT", "INVALID_PAYER_SIGNATURE"]) {
   test(`the receipt ${status} of one node's copy proves nothing about another's`, async () => {
     const starId = await rig.box();
     const publisher = rig.publisher();
