@@ -302,15 +302,6 @@ test("a message in another place than the receipt's publishes nothing", async ()
   assert.equal((await rig.row(attempt.starId)).state, "sent");
 });
 
-test("the words of a star that waits, paid for by another account, are not that star's", async () => {
-  const starId = await rig.box();
-  const [star] = await rig.sql<{ message: string }[]>`select message from outbox`;
-  assert.deepEqual(await readOn(firstMessage({ text: String(star?.message) })), []);
-  assert.equal((await rig.row(starId)).state, "pending");
-  const findings = await rig.sql`select kind from publishing_finding where kind <> 'broken chain'`;
-  assert.deepEqual([...findings], [{ kind: "foreign" }]);
-});
-
 test("facts once written down cannot be changed", async () => {
   const attempt = await sentAttempt();
   const known = await storeReceipt(mine, attempt, {
