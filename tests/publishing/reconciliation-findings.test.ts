@@ -158,7 +158,10 @@ test("another message in the place of a published star has the wrong bytes", asy
   await rig.sql`update topic_reading set sequence_number = 0, running_hash = null
     where topic_id = ${TOPICS.event}`;
   await rig.publisher().context.readToEnd(TOPICS.event);
-  assert.deepEqual((await kindsOf()).filter((kind) => kind !== "broken chain"), ["wrong bytes"]);
+  assert.deepEqual(
+    (await kindsOf()).filter((kind) => kind !== "broken chain"),
+    ["wrong bytes"],
+  );
 });
 
 test("a message that its receipt contradicts is a finding", async () => {
