@@ -140,7 +140,10 @@ async function receipt(session: Session, transactionId: string): Promise<Receipt
   const { answer, status: refused, why } = await askNode(session, node, query);
   if (answer === undefined) return { kind: "unknown", why: refused ?? why };
   const status = String(answer.status);
-  if (status !== "SUCCESS") return { kind: "failed", status, refusal: refusalOf(status) };
+  const refusal = refusalOf(status);
+  // That of a copy: it does not say what became of the first one.
+  if (refusal === "duplicate") return { kind: "unknown", why: status };
+  if (status !== "SUCCESS") return { kind: "failed", status, refusal };
   const { topicSequenceNumber: sequence, topicRunningHash: hash } = answer;
   const isMessage = sequence !== null && !sequence.isZero();
   return {

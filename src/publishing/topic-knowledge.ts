@@ -124,7 +124,9 @@ export function createTopicKnowledge(parts: TopicKnowledgeParts): TopicKnowledge
       const reached = parseTimestamp(block.to);
       // Counted from here: by now messages and blocks have corrected a machine's clock that was behind.
       clock.sawConsensus(reached);
-      copy.settledAt ??= clock.now() + IN_FLIGHT_NS;
+      const settledAt = clock.now() + IN_FLIGHT_NS;
+      // Sooner where refusals have corrected one that was ahead.
+      if (copy.settledAt === undefined || settledAt < copy.settledAt) copy.settledAt = settledAt;
       if (reached < copy.settledAt) return;
       // Whatever was on its way has landed by now, or never will.
       if (!(await readAll(TOPIC_KINDS)) || !(await readEarlierTopics())) return;

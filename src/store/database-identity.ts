@@ -23,6 +23,8 @@ export interface DatabaseSeen extends KnownDatabase {
 
 /** Looked for this long after it was written; a process that slept longer reads the topics again. */
 const EPOCHS_KEPT_MS = 3_600_000;
+/** What one worker writes in that time: by a clock that is set ahead all would be old at once. */
+const EPOCHS_KEPT = 1_800;
 
 /**
  * Looks which database this is. On a standby it fails: nothing may be written there.
@@ -50,7 +52,8 @@ export async function lookAtDatabase(
 /** Adds an epoch: processes that see it notice when the journal goes back behind it. */
 export async function renewEpoch(sql: Sql): Promise<void> {
   await runStatement(sql`
-    with aged as (delete from journal_epoch where at < now_ms() - ${EPOCHS_KEPT_MS}::bigint)
+    with aged as (delete from journal_epoch where at < now_ms() - ${EPOCHS_KEPT_MS}::bigint
+      and number < (select max(number) from journal_epoch) - ${EPOCHS_KEPT}::bigint)
     insert into journal_epoch default values`);
 }
 

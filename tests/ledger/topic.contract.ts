@@ -128,6 +128,15 @@ export function topicContract(name: string, open: () => Promise<TopicHarness>): 
     assert.deepEqual(await texts(), []);
   });
 
+  test("a receipt of a copy, DUPLICATE_TRANSACTION, says nothing of the first one", async () => {
+    const { signedBytes, transactionId } = await harness.topic.prepareMessage(given("copied"));
+    harness.fault({ kind: "failed", status: "DUPLICATE_TRANSACTION" });
+    assert.deepEqual(await harness.topic.send(signedBytes), { kind: "accepted" });
+    for (let asked = 0; asked < 20; asked++) {
+      assert.equal((await harness.topic.receipt(transactionId)).kind, "unknown");
+    }
+  });
+
   test("a message that is empty or needs two chunks is refused before it is signed", async () => {
     await assert.rejects(harness.topic.prepareMessage(given("")), RangeError);
     await assert.rejects(harness.topic.prepareMessage(given("ü".repeat(513))), RangeError);

@@ -1,6 +1,8 @@
 import * as assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { suite } from "uvu";
+import type { MirrorTopicMessage } from "../../src/ledger/mirror/schemas.ts";
+import { formatTimestamp } from "../../src/ledger/transaction-id.ts";
 import type { Attempt } from "../../src/publishing/attempt.ts";
 import {
   countRefusal,
@@ -106,6 +108,14 @@ test("ids of one payer never collide, however many reserve them for the same ins
   assert.equal(starts[0], START);
   assert.ok((starts.at(-1) ?? 0n) < START + 40n * 65_537n, "close together all the same");
   assert.equal(new Set(attempts.map(({ transactionId }) => transactionId)).size, 40);
+});
+
+test("an id beside another is as far from it as its star says: lost stars have those right after it", async () => {
+  const [before, star] = [await rig.box(), await rig.box()];
+  await lease(mine);
+  await reserveId(mine, before, by);
+  const { validStart } = await reserveId(mine, star, by);
+  assert.equal(validStart, START + 1n + BigInt(`0x${star.slice(-4)}`));
 });
 
 test("steps that stars take at the same time share a statement", async () => {
@@ -244,6 +254,52 @@ test("a second message of a star, later than its first one, is a finding", async
     return readTopicOn(sql as unknown as Sql, reading, page);
   });
   assert.deepEqual(verdicts.map(({ verdict }) => verdict).sort(), ["published", "returned"]);
+});
+
+const READING = { topicId: by.topicId, sequenceNumber: 0, runningHash: null, payer: by.payer };
+
+/** The topic's first message, by default a stranger's after the time of every id. */
+function firstMessage(
+  given: { at?: bigint; text?: string; payer?: string; transactionId?: string } = {},
+): readonly MirrorTopicMessage[] {
+  const { at = signed.validUntil + 1n, text = "{}", payer = "0.0.9999" } = given;
+  const { transactionId = `${payer}@1795161600.000000000` } = given;
+  const hash = { runningHash: HASH, runningHashVersion: 3 };
+  const place = { topicId: by.topicId, sequenceNumber: 1, consensusTimestamp: formatTimestamp(at) };
+  const chunk = { transactionId, number: 1, total: 1 };
+  return [{ ...place, ...hash, bytes: Buffer.from(text), payer, chunk }];
+}
+const HASH = Buffer.alloc(48, 1).toString("base64");
+
+const readOn = async (messages: readonly MirrorTopicMessage[]) =>
+  (await readTopicOn(rig.sql, READING, messages)).map(({ verdict }) => verdict);
+
+test("an id whose time ends with a message may still come after it; a nanosecond later it is absent", async () => {
+  const { starId } = await sentAttempt();
+  assert.deepEqual(await readOn(firstMessage({ at: signed.validUntil })), []);
+  assert.equal((await rig.row(starId)).state, "sent");
+  await rig.sql`update topic_reading set sequence_number = 0`;
+  assert.deepEqual(await readOn(firstMessage()), ["absent"]);
+  assert.equal((await rig.row(starId)).state, "pending");
+});
+
+test("an id that took effect by its receipt is never absent, whatever the topic shows", async () => {
+  const attempt = await sentAttempt();
+  const receipt = { status: "SUCCESS", sequenceNumber: 1, runningHash: HASH };
+  await storeReceipt(mine, attempt, receipt);
+  assert.deepEqual(await readOn(firstMessage()), []);
+  assert.equal((await rig.row(attempt.starId)).state, "sent");
+});
+
+test("a message in another place than the receipt's publishes nothing", async () => {
+  const attempt = await sentAttempt();
+  const receipt = { status: "SUCCESS", sequenceNumber: 2, runningHash: HASH };
+  await storeReceipt(mine, attempt, receipt);
+  const [star] = await rig.sql<{ message: string }[]>`select message from outbox`;
+  const { transactionId } = attempt;
+  const said = firstMessage({ text: String(star?.message), payer: by.payer, transactionId });
+  assert.deepEqual(await readOn(said), ["contradicts"]);
+  assert.equal((await rig.row(attempt.starId)).state, "sent");
 });
 
 test("facts once written down cannot be changed", async () => {

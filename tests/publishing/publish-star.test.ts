@@ -1,7 +1,9 @@
 import * as assert from "node:assert/strict";
 import { suite } from "uvu";
+import type { Attempt } from "../../src/publishing/attempt.ts";
 import { beginReading } from "../../src/publishing/confirm.ts";
 import type { PublishFailpoint } from "../../src/publishing/context.ts";
+import { readTransaction } from "../../src/publishing/prove-absence.ts";
 import { publishStar } from "../../src/publishing/publish-star.ts";
 import { Crash, clockIsSetBack, eachOnRig, type Rig, TOPICS, textOf, timePasses } from "./rig.ts";
 
@@ -133,6 +135,7 @@ test("a mirror node that is behind delays the confirmation, and nothing else", a
   await publisher.run({ steps: 10, seconds: 100 });
   assert.equal((await rig.row(starId)).state, "sent");
   assert.equal(rig.ledger.messages.length, 1);
+  assert.deepEqual(rig.alarms, []);
   rig.ledger.mirrorStandsAt = undefined;
   await publisher.run({ steps: 1 });
   await assertPublished(starId);
@@ -492,7 +495,7 @@ async function otherCopyLands(starId: string): Promise<void> {
   rig.ledger.foreign(String(id), { topicId: TOPICS.event, message: row.message });
 }
 
-for (const status of ["INVALID_NODE_ACCOUNT", "INVALID_PAYER_SIGNATURE"]) {
+for (const status of ["DUPLICATE_TRANSACTION", "INVALID_NODE_ACCOUNT", "INVALID_PAYER_SIGNATURE"]) {
   test(`the receipt ${status} of one node's copy proves nothing about another's`, async () => {
     const starId = await rig.box();
     const publisher = rig.publisher();
@@ -527,6 +530,37 @@ for (const status of ["INVALID_NODE_ACCOUNT", "INVALID_PAYER_SIGNATURE"]) {
     assert.equal(rig.ledger.messages.length, 1);
   });
 }
+
+test("what a mirror node's rows prove of an id", async () => {
+  const attempt = {
+    transactionId: "0.0.1002@1795161600.000000000",
+    topicId: TOPICS.event,
+  } as Attempt;
+  const ours = {
+    ...{ transactionId: "", consensusTimestamp: "1795161600.5", nonce: 0, scheduled: false },
+    ...{ name: "CONSENSUSSUBMITMESSAGE", entityId: TOPICS.event, result: "SUCCESS" },
+  };
+  const other = { ...ours, result: "DUPLICATE_TRANSACTION" };
+  for (const [rows, kind, outcome] of [
+    [[], "open"],
+    [[ours], "landed"],
+    [[other, ours], "landed"],
+    [[{ ...ours, entityId: TOPICS.asset }], "absent", "foreign"],
+    [[{ ...ours, name: "CRYPTOTRANSFER" }], "absent", "foreign"],
+    [[{ ...ours, result: "THROTTLED_AT_CONSENSUS" }], "absent", "failed"],
+    // What a transaction of ours brought about, or was scheduled under its id, is another one.
+    [[{ ...ours, nonce: 1, result: "INVALID_TOPIC_ID" }], "open"],
+    [[{ ...ours, scheduled: true, name: "CRYPTOTRANSFER" }], "open"],
+    [[other], "open"],
+    [[{ ...ours, result: "INVALID_NODE_ACCOUNT" }], "open"],
+    [[{ ...ours, result: "INVALID_PAYER_SIGNATURE" }], "open"],
+  ] as const) {
+    const mirror = { ...rig.ledger.mirror(), transactions: async () => rows };
+    const finding = await readTransaction({ mirror }, attempt);
+    const found = [finding.kind, "outcome" in finding ? finding.outcome : undefined];
+    assert.deepEqual(found, [kind, outcome], JSON.stringify(rows));
+  }
+});
 
 test("an id that was reserved for an account of earlier settings is given up unsent", async () => {
   const starId = await rig.box();

@@ -45,6 +45,7 @@ test("what others put on a topic is foreign, or malformed, and noticed while not
   say("{}");
   say(textOf("event", 1_700_000_000_000));
   for (let i = 0; i < 2; i++) await rig.publisher().context.readToEnd(TOPICS.event);
+  await auditTopics(rig.sql, [TOPICS.event]);
   assert.deepEqual(await kindsOf(), ["malformed", "malformed", "foreign"]);
   const [newest] = await lastFindings(rig.sql, 1);
   assert.deepEqual(
@@ -119,6 +120,61 @@ test("our id with other bytes is written down, and the star still gets its messa
   await rig.publisher().run();
   assert.deepEqual(await kindsOf(), ["wrong bytes"]);
   assert.equal((await rig.row(starId)).state, "published");
+});
+
+test("a message that came after all, under an id that was given up, is a duplicate", async () => {
+  const starId = await rig.box();
+  rig.ledger.standingFault = { kind: "dropped" };
+  const publisher = rig.publisher();
+  await publisher.step();
+  const { transaction_id: givenUp } = await rig.row(starId);
+  rig.ledger.standingFault = undefined;
+  rig.ledger.advance(200);
+  await publisher.run();
+  assert.equal((await rig.row(starId)).state, "published");
+  const message = rig.ledger.messages[0]?.bytes.toString() ?? "";
+  rig.ledger.foreign(givenUp ?? "", { topicId: TOPICS.event, message });
+  await publisher.context.readToEnd(TOPICS.event);
+  assert.deepEqual(await kindsOf(), ["duplicate"]);
+  assert.deepEqual(rig.alarms, ["returned"]);
+});
+
+test("a published star's id on another topic is on the wrong topic", async () => {
+  const starId = await rig.box();
+  await rig.publisher().run();
+  const { transaction_id: transactionId } = await rig.row(starId);
+  const message = rig.ledger.messages[0]?.bytes.toString() ?? "";
+  rig.ledger.foreign(transactionId ?? "", { topicId: TOPICS.asset, message });
+  await rig.publisher().context.readToEnd(TOPICS.asset);
+  assert.deepEqual(await kindsOf(), ["wrong topic"]);
+  assert.equal((await rig.row(starId)).topic_id, TOPICS.event);
+});
+
+test("another message in the place of a published star has the wrong bytes", async () => {
+  await rig.box();
+  await rig.publisher().run();
+  rig.ledger.messages.length = 0;
+  say(textOf("event", 1_700_000_000_002));
+  await rig.sql`update topic_reading set sequence_number = 0, running_hash = null
+    where topic_id = ${TOPICS.event}`;
+  await rig.publisher().context.readToEnd(TOPICS.event);
+  assert.deepEqual(
+    (await kindsOf()).filter((kind) => kind !== "broken chain"),
+    ["wrong bytes"],
+  );
+});
+
+test("a message that its receipt contradicts is a finding", async () => {
+  rig.ledger.mirrorStandsAt = rig.ledger.now;
+  const starId = await rig.box();
+  await rig.publisher().step();
+  const [message] = rig.ledger.messages;
+  assert.ok(message);
+  rig.ledger.messages[0] = { ...message, runningHash: Buffer.alloc(48).toString("base64") };
+  rig.ledger.mirrorStandsAt = undefined;
+  await rig.publisher().context.readToEnd(TOPICS.event);
+  assert.deepEqual([...(await kindsOf())].sort(), ["broken chain", "contradiction"]);
+  assert.equal((await rig.row(starId)).state, "sent");
 });
 
 test("a running hash that does not follow is a broken chain", async () => {

@@ -14,8 +14,10 @@ eachOnRig(test, (made) => {
 });
 
 /** What a publisher knows that has just been started. */
-function started(by = forgetful) {
-  const { context } = rig.publisher();
+function started(
+  by = forgetful,
+  { context }: Pick<ReturnType<Rig["publisher"]>, "context"> = rig.publisher(),
+) {
   const parts = { ...context, sql: rig.sql, witness: by, topics: TOPICS };
   return createTopicKnowledge({ ...parts, isReady: () => true });
 }
@@ -164,6 +166,35 @@ test("a worker that starts again on the same database, or beside another install
   const beside = started(redis);
   await beside.check();
   assert.equal(sends(beside), "at once");
+});
+
+test("a database whose clock is set hours ahead is the same database", async () => {
+  const [running, beside] = [started(), started()];
+  await running.check();
+  await rig.sql`update journal_epoch set at = at - 7200000`;
+  await beside.check();
+  await running.check();
+  assert.deepEqual([sends(running), sends(beside)], ["at once", "at once"]);
+  assert.equal(await mayLackStars(rig.sql), false);
+});
+
+test("on a copy, a worker whose clock is an hour ahead waits no longer once the nodes have said so", async () => {
+  await started().check();
+  await rig.sql`update journal_home set identity = 'the server it was copied from'`;
+  rig.clockOff = 3_600;
+  const { context } = rig.publisher();
+  const knowledge = started(forgetful, { context });
+  await knowledge.check();
+  assert.equal(sends(knowledge), "later");
+  for (let refusals = 0; context.clock.now() > rig.ledger.now + 60_000_000_000n; refusals += 1) {
+    assert.ok(refusals < 20);
+    context.clock.refusedAsEarly(context.clock.nextStart());
+  }
+  await knowledge.check();
+  assert.equal(sends(knowledge), "later");
+  rig.ledger.advance(220);
+  await knowledge.check();
+  assert.equal(sends(knowledge), "at once");
 });
 
 test("the mark of a worker that took the database for a copy, and has gone, is taken back by one that knows it", async () => {

@@ -250,7 +250,9 @@ export class FakeLedger {
     const isKept = effect !== undefined && this.now - effect.at < RECEIPTS_KEPT;
     if (!isKept || this.receiptsAway) return { kind: "unknown", why: "RECEIPT_NOT_FOUND" };
     const { status, sequenceNumber, entityId } = effect;
-    if (status !== "SUCCESS") return { kind: "failed", status, refusal: refusalOf(status) };
+    const refusal = refusalOf(status);
+    if (refusal === "duplicate") return { kind: "unknown", why: status };
+    if (status !== "SUCCESS") return { kind: "failed", status, refusal };
     const message = this.messages.find(
       (row) => row.topicId === entityId && row.sequenceNumber === sequenceNumber,
     );

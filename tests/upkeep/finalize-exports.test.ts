@@ -167,6 +167,25 @@ test("a final day takes no star, though the clock is set back over midnight", as
   assert.equal(verdictOf(await rig.engine.cast("0.0.12", "token/0.0.9001")), "accepted");
 });
 
+test("a final day takes no release of a daily check either", async ({ rig }) => {
+  await publishOnDay1(rig);
+  await rig.setClock(2, NOON);
+  await finalizeDueDays(rig.upkeep);
+  await rig.owner`
+    insert into holdings_check_run (id, day, kind, state, started_at, finished_at)
+    values (gen_random_uuid(), ${rig.day(1)}, 'manual', 'done', 0, 0)`;
+  const releaseOn = (day: string) => {
+    const at = startOfDay(day) + NOON;
+    return rig.owner`
+      insert into claim_release (event_id, seq, release, run_id, collection, serial, wallet, star_id,
+        weight, deleted, listed_at, read_at, released_at)
+      select 'mint', 1, 1, id, 'A', 1, 12, gen_random_uuid(), 1, true, ${at}, ${at}, ${at}
+      from holdings_check_run`;
+  };
+  await assert.rejects(releaseOn(rig.day(1)), { code: "SB408" });
+  await releaseOn(rig.day(2));
+});
+
 test("a loss accepted while the clock is set back over midnight stands in the first day that is open", async ({
   rig,
 }) => {

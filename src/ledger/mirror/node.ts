@@ -145,7 +145,14 @@ export class MirrorClient {
   ) => {
     const before = until === undefined ? "" : `&timestamp=lte:${checkTimestamp(until)}`;
     const target = `${nftPath(token, serial)}/transactions?limit=${PAGE}${before}`;
-    const asked = { target, schema: schemas.nftTransactionsSchema };
+    const asked = {
+      target,
+      schema: schemas.nftTransactionsSchema,
+      isIt: ({ transactions }: z.output<typeof schemas.nftTransactionsSchema>): boolean => {
+        const instants = transactions.map(({ consensusTimestamp }) => consensusTimestamp);
+        return goDown(until === undefined ? instants : [until, ...instants]);
+      },
+    };
     const { body, partial } = await within({ ...this.#usual, ...limits }, (budget) =>
       this.#reader.partialList(asked, budget),
     );
@@ -286,6 +293,12 @@ function isAddressOf(id: string, { account, evm_address }: schemas.MirrorAccount
 /** Whether numbers go up from the one before them: none comes twice. */
 function goUp(numbers: readonly number[], before: number): boolean {
   return numbers.every((number, index) => number > (numbers[index - 1] ?? before));
+}
+
+/** Whether timestamps, of nine digits of nanoseconds each, go from newest to oldest. */
+function goDown(timestamps: readonly string[]): boolean {
+  const instants = timestamps.map((timestamp) => BigInt(timestamp.replace(".", "")));
+  return instants.every((instant, index) => instant <= (instants[index - 1] ?? instant));
 }
 
 function checkTimestamp(timestamp: string): string {

@@ -183,6 +183,21 @@ test("an NFT's history says when the node knows only a part of it", async () => 
   }
 });
 
+test("a history that goes on from a page that was read, or not from newest to oldest, is not believed", async () => {
+  const row = (second: number) => ({
+    ...{ consensus_timestamp: `170000000${second}.000000000`, type: "CRYPTOTRANSFER" },
+    ...{ sender_account_id: "0.0.1001", receiver_account_id: "0.0.1002" },
+  });
+  const read = (rows: readonly object[], until?: string) =>
+    answeredWith({ transactions: rows, links: { next: null } }, (mirror) =>
+      mirror.nftTransactions("0.0.5001", 7, { until }),
+    );
+  const until = "1700000004.000000000";
+  assert.equal((await read([row(4), row(3)], until)).value.transactions.length, 2);
+  await assert.rejects(read([row(5), row(4)], until), { fault: "schema" });
+  await assert.rejects(read([row(3), row(4)]), { fault: "schema" });
+});
+
 test("a burned NFT has no owner", async () => {
   const { value } = await answeredWith(nftRow(3, { account_id: null, deleted: true }), (mirror) =>
     mirror.nft("0.0.5001", 3),

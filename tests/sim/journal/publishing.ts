@@ -642,12 +642,13 @@ function lookAtDatabase(given: readonly never[], journal: Journal): readonly obj
 }
 
 const EPOCHS_KEPT_MS = 3_600_000;
+const EPOCHS_KEPT = 1_800;
 
 function renewEpoch(
   _given: readonly never[],
   { tables, now, newUuid }: Journal,
 ): readonly object[] {
-  for (const [id, at] of tables.epochs) {
+  for (const [id, at] of [...tables.epochs].slice(0, -EPOCHS_KEPT - 1)) {
     if (at < now() - EPOCHS_KEPT_MS) tables.epochs.delete(id);
   }
   tables.epochs.set(newUuid(), now());

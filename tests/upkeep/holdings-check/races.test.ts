@@ -6,7 +6,9 @@
  */
 import * as assert from "node:assert/strict";
 import { suite } from "uvu";
+import { listClaims } from "../../../src/journal/live-claims.ts";
 import { openPostgres } from "../../../src/store/postgres.ts";
+import { applyReleases } from "../../../src/upkeep/holdings-check/apply.ts";
 import { reserveConnection } from "../../support/reserve-connection.ts";
 import { brief, gate, type Stage, setStage, type Voter } from "./stage.ts";
 
@@ -154,6 +156,33 @@ test("a spare that another wallet takes meanwhile carries nothing for its old ho
   stop.open();
   assert.deepEqual((await report).removed, [`B/${carrier}-5`]);
   assert.equal(await stage.total(), before + 6 - 5);
+});
+
+test("a loss that was decided while another wallet had the only spare is decided again once that is free", async ({
+  stage,
+}) => {
+  const { sql, clock, collections, hedera } = stage;
+  const [loser, other] = [await stage.wallet(0, 1), await stage.wallet(0, 1)];
+  for (const voter of [loser, other]) await stage.star(voter);
+  await hedera.ledger.transfer(collections.B, other.b, loser.id);
+  const asked = { mint: "mint", collection: "B", serials: loser.b } as const;
+  const claims = await listClaims(sql, asked);
+  const readAt = clock.now();
+  const ends = claims.map((claim) => ({
+    ...{ ...claim, weight: 5, spare: null, heldB: other.b, countedB: other.b },
+    evidence: { owner: stage.treasury, deleted: false, listedAt: readAt, readAt },
+  }));
+  assert.deepEqual(brief(await stage.checkNow()).removed, [`B/${other.b[0]}-5`]);
+  const before = await stage.total();
+  const [run] = await sql<{ id: string }[]>`
+    select id from holdings_check_run order by started_at desc limit 1`;
+  const scope = { runId: run?.id ?? "", mint: "mint" };
+  const deferred = await applyReleases({ sql, clock }, scope, ends);
+  assert.deepEqual(
+    deferred.map(({ serial }) => serial),
+    loser.b,
+  );
+  assert.equal(await stage.total(), before);
 });
 
 test("a claim made after the reading began is not judged by it", async ({ stage }) => {

@@ -1,0 +1,70 @@
+/** When an attribution counts as gone. Method: a mirror node whose answers the test gives, one by one. */
+import * as assert from "node:assert/strict";
+import { test } from "uvu";
+import { MirrorError } from "../../../src/ledger/mirror/error.ts";
+import type { MirrorNode } from "../../../src/ledger/mirror/node.ts";
+import { readCollections } from "../../../src/upkeep/holdings-check/readings.ts";
+import { verifyClaims } from "../../../src/upkeep/holdings-check/verify.ts";
+
+const [WALLET, BUYER, OTHER] = ["0.0.1001", "0.0.1002", "0.0.1003"];
+const SINCE = 1_795_161_600_000;
+const claim = { collection: "A", serial: 7, wallet: WALLET, starId: "", since: SINCE } as const;
+
+type Answer = string | "burned" | "unknown" | "away";
+
+/** What becomes of the claim where the list of the collection and two looks at the NFT say so. */
+async function verdictOn(listed: Answer, looks: readonly [Answer, Answer]): Promise<string> {
+  const row = (answer: Answer) => ({
+    ...{ tokenId: "0.0.5001", serial: 7, changedAt: "1795161700.000000000" },
+    ...{ owner: answer === "burned" ? null : answer, deleted: answer === "burned" },
+  });
+  const left = [...looks];
+  const mirror: Pick<MirrorNode, "nftOwners" | "nft" | "newestBlock"> = {
+    async *nftOwners() {
+      yield [{ ...row(OTHER), serial: 1 }];
+      if (listed !== "unknown") yield [row(listed)];
+    },
+    async nft() {
+      const answer = left.shift() ?? "unknown";
+      if (answer === "away") throw new MirrorError("network", "away");
+      return answer === "unknown" ? null : row(answer);
+    },
+    newestBlock: async () => null,
+  };
+  let now = SINCE + 200_000;
+  const readings = await readCollections(
+    {
+      mirror,
+      clock: { now: () => now++ },
+      collections: { A: "0.0.5001", B: "0.0.5002" },
+      signal: new AbortController().signal,
+    },
+    new Set(["A"]),
+  );
+  const { kept, gone, deferred } = await verifyClaims([claim], readings);
+  return deferred[0]?.reason ?? (gone.length > 0 ? "gone" : kept > 0 ? "held" : "not covered");
+}
+
+test("gone is what the list and two looks show at one other account, or at none", async () => {
+  assert.equal(await verdictOn(WALLET, ["unknown", "unknown"]), "held");
+  assert.equal(await verdictOn(BUYER, [BUYER, BUYER]), "gone");
+  assert.equal(await verdictOn("burned", ["burned", "burned"]), "gone");
+  assert.equal(await verdictOn("unknown", ["burned", "burned"]), "gone");
+});
+
+test("answers that differ prove nothing, whoever they name", async () => {
+  assert.match(await verdictOn(BUYER, [BUYER, WALLET]), /asked twice/);
+  assert.match(await verdictOn(BUYER, [BUYER, OTHER]), /asked twice/);
+  assert.match(await verdictOn(BUYER, ["burned", BUYER]), /asked twice/);
+  assert.match(await verdictOn(BUYER, [OTHER, OTHER]), /two readings/);
+  assert.match(await verdictOn("burned", [BUYER, BUYER]), /two readings/);
+  assert.match(await verdictOn("unknown", [BUYER, BUYER]), /two readings/);
+  assert.match(await verdictOn(BUYER, [WALLET, WALLET]), /held in its own/);
+});
+
+test("a look that fails, or finds nothing, proves nothing", async () => {
+  assert.match(await verdictOn(BUYER, [BUYER, "unknown"]), /does not know/);
+  assert.match(await verdictOn(BUYER, [BUYER, "away"]), /away/);
+});
+
+test.run();
