@@ -65,8 +65,8 @@ export class RetryableError extends Error {
   }
 }
 
-/** The refusal of a value that is none. */
-export function badField(field: string, message: string): TerminalError {
+/** The refusal of a value that is none; null where it is no field but the whole. */
+export function badField(field: string | null, message: string): TerminalError {
   return new TerminalError("INVALID_REQUEST", message, { field });
 }
 

@@ -1,4 +1,4 @@
-import { openPostgres, type Sql } from "../store/postgres.ts";
+import { type Sql, withPostgres } from "../store/postgres.ts";
 import { readCommandSettings } from "./settings.ts";
 
 /** A command works alone and may take its time: bulk work is not held to a request's deadline. */
@@ -16,17 +16,10 @@ export interface CommandPool {
  *
  * @throws ConfigurationError where no database is set; what `work` throws
  */
-export async function withDatabase<T>(
+export function withDatabase<T>(
   work: (sql: Sql) => Promise<T>,
   { url = readCommandSettings(["DATABASE_URL"]).DATABASE_URL, ...pool }: CommandPool = {},
 ): Promise<T> {
   const statementTimeoutMs = STATEMENT_TIMEOUT_MS;
-  const sql = openPostgres(url, { connections: 2, statementTimeoutMs, ...pool });
-  try {
-    return await work(sql);
-  } finally {
-    // At once: after `work` has failed its other statements may wait, and the driver would open a
-    // connection for them that nothing closes.
-    await sql.end({ timeout: 0 });
-  }
+  return withPostgres(url, { connections: 2, statementTimeoutMs, ...pool }, work);
 }

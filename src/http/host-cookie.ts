@@ -1,15 +1,9 @@
 import type { Context } from "hono";
 import { getCookie } from "hono/cookie";
 
-/** A cookie with a secret: no script reads it, and no other site sends it. */
-export interface HostCookie {
-  /** The secret a request brings; empty without one. */
-  read(c: Context): string;
-  write(c: Context, secret: string): void;
-  clear(c: Context): void;
-}
-
 /**
+ * A cookie with a secret: no script reads it, and no other site sends it.
+ *
  * @param given.isSecure where it is, the cookie is `Secure` and bound to this very host (`__Host-`);
  *   on plain http, for a machine of one's own, browsers would keep neither
  */
@@ -17,15 +11,16 @@ export function hostCookie(given: {
   readonly name: string;
   readonly isSecure: boolean;
   readonly lifetimeMs: number;
-}): HostCookie {
+}) {
   const { isSecure, lifetimeMs } = given;
   const name = isSecure ? `__Host-${given.name}` : given.name;
   const attributes = `Path=/; HttpOnly; SameSite=Strict${isSecure ? "; Secure" : ""}`;
   const set = (c: Context, value: string, seconds: number): void =>
     c.header("Set-Cookie", `${name}=${value}; Max-Age=${seconds}; ${attributes}`);
   return {
-    read: (c) => getCookie(c, name) ?? "",
-    write: (c, secret) => set(c, secret, lifetimeMs / 1_000),
-    clear: (c) => set(c, "", 0),
+    /** The secret a request brings; empty without one. */
+    read: (c: Context): string => getCookie(c, name) ?? "",
+    write: (c: Context, secret: string): void => set(c, secret, lifetimeMs / 1_000),
+    clear: (c: Context): void => set(c, "", 0),
   };
 }

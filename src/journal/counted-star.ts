@@ -4,7 +4,6 @@ import type { Claims } from "../../actors/nft-accounting.ts";
 import { rulesOn } from "../../actors/rules.ts";
 import type { Breakdown } from "../../actors/weight.ts";
 import type { Sql } from "../store/postgres.ts";
-import { walletOf } from "./star-record.ts";
 
 /** A star as the journal gives it to an event's actor. */
 export interface CountedStar {
@@ -21,42 +20,11 @@ export interface CountedStar {
   readonly rules: number;
 }
 
-/** postgres.js leaves the elements of a bigint array as text. */
-export type Serials = readonly (string | number)[];
-
-/** The same as columns of `star`. */
-export interface CountedStarRow {
-  readonly id: string;
-  readonly wallet: number;
-  readonly at: number;
-  readonly held_a: Serials;
-  readonly held_b: Serials;
-  readonly weight: number;
-  readonly base: number;
-  readonly counted_a: number;
-  readonly bonus_b: number;
-  readonly claimed_a: Serials;
-  readonly claimed_b: number | null;
-  readonly rules: number;
-}
-
-/** The columns of `star` that make a `CountedStarRow`; a part of a select. */
+/** The columns of `star` that make a `CountedStar`; a part of a select. */
 export function countedStarColumns(sql: Sql) {
-  return sql`id, wallet, at, held_a, held_b, weight, base, counted_a, bonus_b, claimed_a, claimed_b, rules`;
-}
-
-export function countedStarOf(row: CountedStarRow): CountedStar {
-  return {
-    starId: row.id,
-    wallet: walletOf(row.wallet),
-    at: row.at,
-    heldA: row.held_a.map(Number),
-    heldB: row.held_b.map(Number),
-    weight: row.weight,
-    breakdown: { base: row.base, collectionA: row.counted_a, collectionB: row.bonus_b },
-    claims: { a: row.claimed_a.map(Number), b: row.claimed_b },
-    rules: row.rules,
-  };
+  return sql`id as "starId", '0.0.' || wallet as wallet, at, held_a as "heldA", held_b as "heldB", weight,
+    json_build_object('base', base, 'collectionA', counted_a, 'collectionB', bonus_b) as breakdown,
+    json_build_object('a', claimed_a, 'b', claimed_b) as claims, rules`;
 }
 
 /**

@@ -8,13 +8,7 @@ import {
 } from "../../actors/whole.ts";
 import { runStatement, type Sql } from "../store/postgres.ts";
 import { yieldToEventLoop } from "../yield-to-event-loop.ts";
-import {
-  type CountedStar,
-  type CountedStarRow,
-  countedStarColumns,
-  countedStarOf,
-  differenceOf,
-} from "./counted-star.ts";
+import { type CountedStar, countedStarColumns, differenceOf } from "./counted-star.ts";
 
 /** The actor as folded, and what the fold found on the way. */
 export interface FoldedEventDay {
@@ -61,12 +55,11 @@ async function* starsNumbered(
   const numbers = text === "" ? [] : text.split(" ");
   for (let from = 0; from < numbers.length; from += PAGE) {
     const page = numbers.slice(from, from + PAGE).map(Number);
-    const rows = await runStatement(
-      sql<CountedStarRow[]>`
+    yield await runStatement(
+      sql<CountedStar[]>`
         select ${countedStarColumns(sql)} from star where day = ${day} and seq = any(${page}::bigint[]) order by seq`,
       PAGE_WITHIN_MS,
     );
-    yield rows.map(countedStarOf);
     await yieldToEventLoop();
   }
 }

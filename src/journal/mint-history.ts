@@ -1,14 +1,8 @@
 import type { EventStarred } from "../../actors/event-day.ts";
 import type { MintReleased } from "../../actors/forever-mint.ts";
 import { runStatement, type Sql } from "../store/postgres.ts";
-import {
-  type CountedStar,
-  type CountedStarRow,
-  countedStarColumns,
-  countedStarOf,
-} from "./counted-star.ts";
+import { type CountedStar, countedStarColumns } from "./counted-star.ts";
 import { releaseOf, type SingleEnd } from "./mint-end.ts";
-import { walletOf } from "./star-record.ts";
 
 /** A star as it happened to a forever mint. */
 export interface MintStar extends CountedStar {
@@ -109,9 +103,9 @@ async function readStars(
   mint: string,
   { after, upTo }: Required<HistoryRange>,
 ): Promise<readonly MintStar[]> {
-  const rows = await runStatement(
-    sql<(CountedStarRow & { readonly seq: number })[]>`
-      select page.seq, star.*
+  return await runStatement(
+    sql<MintStar[]>`
+      select 'star' as kind, page.seq, star.*
       from (
         select seq, day, star_id from mint_star
         where event_id = ${mint} and seq > ${after} and seq <= ${upTo}
@@ -124,14 +118,6 @@ async function readStars(
       order by page.seq`,
     PAGE_WITHIN_MS,
   );
-  return rows.map((row) => ({ kind: "star", seq: row.seq, ...countedStarOf(row) }));
-}
-
-interface ReleaseRow {
-  readonly seq: number;
-  readonly run_id: string;
-  readonly released_at: number;
-  readonly ended: readonly (Omit<EndedClaim, "wallet"> & { readonly wallet: number })[];
 }
 
 async function readReleases(
@@ -139,23 +125,16 @@ async function readReleases(
   mint: string,
   { after, upTo }: Required<HistoryRange>,
 ): Promise<readonly MintRelease[]> {
-  const rows = await runStatement(
-    sql<ReleaseRow[]>`
-      select seq, run_id, max(released_at) as released_at,
-        json_agg(json_build_object('collection', collection, 'serial', serial, 'wallet', wallet,
-          'starId', star_id, 'weight', weight, 'spare', spare, 'heldB', held_b,
-          'owner', owner, 'deleted', deleted, 'readAt', read_at)
+  return await runStatement(
+    sql<MintRelease[]>`
+      select 'release' as kind, seq, run_id as "runId", max(released_at) as at,
+        json_agg(json_build_object('collection', collection, 'serial', serial,
+          'wallet', '0.0.' || wallet, 'starId', star_id, 'weight', weight, 'spare', spare,
+          'heldB', held_b, 'owner', owner, 'deleted', deleted, 'readAt', read_at)
           order by collection, serial) as ended
       from claim_release
       where event_id = ${mint} and seq > ${after} and seq <= ${upTo}
       group by seq, run_id order by seq`,
     PAGE_WITHIN_MS,
   );
-  return rows.map(({ seq, run_id, released_at, ended }) => ({
-    kind: "release",
-    seq,
-    runId: run_id,
-    at: Number(released_at),
-    ended: ended.map((claim) => ({ ...claim, wallet: walletOf(claim.wallet) })),
-  }));
 }

@@ -1,18 +1,14 @@
 import { type Day, instant } from "../../actors/day.ts";
 import { pageByPage } from "../store/page-by-page.ts";
 import { runStatement, type Sql } from "../store/postgres.ts";
-import {
-  type PublicationRow,
-  publicationColumns,
-  publicationOf,
-} from "../store/publication-state.ts";
+import { publicationColumn } from "../store/publication-state.ts";
 import type { ExportConflict, ExportLost } from "./export-format.ts";
 
 /** Lines of one read. */
 const PAGE = 500;
 const PAGE_WITHIN_MS = 10_000;
 
-interface ConflictRow extends Omit<ExportConflict, "at" | "publication">, PublicationRow {
+interface ConflictRow extends Omit<ExportConflict, "at"> {
   readonly at: number;
 }
 
@@ -21,7 +17,8 @@ interface LossRow extends Omit<ExportLost, "acceptedAt"> {
 }
 
 /**
- * The stars of a day that break a rule beside stars which came back, by their ids, page by page.
+ * The stars of a day that break a rule beside stars which came back, by their ids, page by page. Keys
+ * in the order of the format, here and below.
  */
 export function conflictsOfDay(
   sql: Sql,
@@ -33,20 +30,13 @@ export function conflictsOfDay(
         sql<ConflictRow[]>`
           select 'conflict' as kind, id, '0.0.' || wallet as wallet, at,
             json_build_object('type', target_type, 'id', target_id) as target,
-            conflicts_with as "conflictsWith", topic, message, ${publicationColumns(sql)}
+            conflicts_with as "conflictsWith", topic, message, ${publicationColumn(sql)}
           from star_conflict join outbox on star_id = id
           where day = ${day} and id > ${last?.id ?? "00000000-0000-0000-0000-000000000000"}::uuid
           order by id limit ${PAGE}`,
         PAGE_WITHIN_MS,
       ),
-    (row) => {
-      const { kind, id, wallet, target, conflictsWith, topic, message } = row;
-      const publication = publicationOf(row);
-      return {
-        ...{ kind, id, wallet, at: instant(row.at), target, conflictsWith, topic, message },
-        publication,
-      };
-    },
+    (row) => ({ ...row, at: instant(row.at) }),
   );
 }
 

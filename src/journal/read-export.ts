@@ -1,14 +1,8 @@
 import { type Day, instant } from "../../actors/day.ts";
 import { pageByPage } from "../store/page-by-page.ts";
 import { runStatement, type Sql } from "../store/postgres.ts";
-import {
-  type PublicationRow,
-  publicationColumns,
-  publicationOf,
-} from "../store/publication-state.ts";
-import type { CountedStarRow, Serials } from "./counted-star.ts";
+import { publicationColumn } from "../store/publication-state.ts";
 import type { ExportRelease, ExportStar } from "./export-format.ts";
-import { walletOf } from "./star-record.ts";
 
 /** Stars of one read … */
 const STARS_PER_PAGE = 250;
@@ -18,17 +12,9 @@ const RELEASES_PER_PAGE = 250;
 /** A page takes milliseconds; one that waits for a busy server may take its time. */
 const PAGE_WITHIN_MS = 10_000;
 
-interface StarRow extends CountedStarRow, PublicationRow, Pick<ExportStar, "topic" | "message"> {
-  readonly seq: number;
-  readonly slot: number;
-  readonly allowance_limit: 5 | 20;
-  readonly season_id: string | null;
-  readonly target_type: ExportStar["target"]["type"];
-  readonly target_id: string;
-  readonly is_forever_mint: boolean;
-  readonly mint_order: number | null;
-  readonly voting_power: number;
-  readonly holdings_read_at: number;
+interface StarRow extends Omit<ExportStar, "at" | "held"> {
+  readonly at: number;
+  readonly held: Omit<ExportStar["held"], "readAt"> & { readonly readAt: number };
 }
 
 /** The stars of a day by their number in the journal, page by page. */
@@ -42,22 +28,33 @@ export function starsOfDay(
   );
 }
 
-/** Each look-up is by key: no plan goes bad, also where the tables' sizes are estimated wrongly. */
+/**
+ * Keys in the order of the format. Each look-up is by key: no plan goes bad, also where the tables'
+ * sizes are estimated wrongly.
+ */
 function starPage(sql: Sql, day: Day, after: number) {
   return sql<StarRow[]>`
-    select page.*, mint.seq as mint_order, box.*
+    select 'star' as kind, page.seq, id, '0.0.' || wallet as wallet, at, slot, allowance_limit as "limit",
+      season_id as "seasonId", rules,
+      json_build_object('type', target_type, 'id', target_id,
+        'eventType', case when is_event then message::json->>'event_type' end) as target,
+      case when is_forever_mint then 'forever-mint' when is_event then 'event-day' else 'none' end as scope,
+      mint.seq as "mintOrder", voting_power as "votingPower", weight,
+      json_build_object('base', base, 'collectionA', counted_a, 'collectionB', bonus_b) as breakdown,
+      case when is_event then json_build_object('collectionA', claimed_a, 'collectionB', claimed_b) end
+        as counted,
+      json_build_object('collectionA', held_a, 'collectionB', held_b, 'readAt', holdings_read_at) as held,
+      topic, message, publication
     from (
       select *, sum(cardinality(held_a) + cardinality(held_b)) over (order by seq)
         - cardinality(held_a) - cardinality(held_b) as serials_before
       from (
-        select seq, id, day, wallet, at, slot, allowance_limit, season_id, target_type, target_id,
-          is_forever_mint, rules, voting_power, weight, base, counted_a, bonus_b, claimed_a, claimed_b,
-          held_a, held_b, holdings_read_at
+        select *, target_type = 'event' as is_event
         from star where day = ${day} and seq > ${after} order by seq limit ${STARS_PER_PAGE}
       ) next
     ) page
     cross join lateral (
-      select topic, message, ${publicationColumns(sql)} from outbox where star_id = page.id limit 1
+      select topic, message, ${publicationColumn(sql)} from outbox where star_id = page.id limit 1
     ) box
     left join lateral (
       select seq from mint_star where day = page.day and star_id = page.id and page.is_forever_mint limit 1
@@ -67,41 +64,20 @@ function starPage(sql: Sql, day: Day, after: number) {
 }
 
 function exportedStar(row: StarRow): ExportStar {
-  const isEvent = row.target_type === "event";
+  const { counted, held } = row;
   return {
-    kind: "star",
-    seq: row.seq,
-    id: row.id,
-    wallet: walletOf(row.wallet),
+    ...row,
     at: instant(row.at),
-    slot: row.slot,
-    limit: row.allowance_limit,
-    seasonId: row.season_id,
-    rules: row.rules,
-    target: {
-      type: row.target_type,
-      id: row.target_id,
-      eventType: isEvent ? (JSON.parse(row.message).event_type ?? null) : null,
-    },
-    scope: isEvent ? (row.is_forever_mint ? "forever-mint" : "event-day") : "none",
-    mintOrder: row.mint_order,
-    votingPower: row.voting_power,
-    weight: row.weight,
-    breakdown: { base: row.base, collectionA: row.counted_a, collectionB: row.bonus_b },
-    counted: isEvent ? { collectionA: rising(row.claimed_a), collectionB: row.claimed_b } : null,
+    counted: counted && { ...counted, collectionA: rising(counted.collectionA) },
     held: {
-      collectionA: rising(row.held_a),
-      collectionB: rising(row.held_b),
-      readAt: instant(row.holdings_read_at),
+      collectionA: rising(held.collectionA),
+      collectionB: rising(held.collectionB),
+      readAt: instant(held.readAt),
     },
-    topic: row.topic,
-    message: row.message,
-    publication: publicationOf(row),
   };
 }
 
-interface ReleaseRow extends Omit<ExportRelease, "heldB" | "listedAt" | "readAt" | "releasedAt"> {
-  readonly heldB: Serials;
+interface ReleaseRow extends Omit<ExportRelease, "listedAt" | "readAt" | "releasedAt"> {
   readonly listedAt: number;
   readonly readAt: number;
   readonly releasedAt: number;
@@ -141,6 +117,6 @@ export function releasesOfDay(
   );
 }
 
-function rising(serials: Serials): number[] {
-  return serials.map(Number).sort((one, other) => one - other);
+function rising(serials: readonly number[]): number[] {
+  return serials.toSorted((one, other) => one - other);
 }

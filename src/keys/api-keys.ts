@@ -1,5 +1,5 @@
 import { uuidv7 } from "uuidv7";
-import { TerminalError } from "../errors.ts";
+import { badField, TerminalError } from "../errors.ts";
 import { runStatement, type Sql } from "../store/postgres.ts";
 import { UUID } from "../uuid.ts";
 import { hashOf, makeKey, shownPrefix } from "./key-form.ts";
@@ -35,9 +35,7 @@ const NAME_CHARACTERS_MAX = 300;
 export async function issueKey(sql: Sql, name: string): Promise<IssuedKey> {
   const trimmed = name.trim();
   if (trimmed === "" || trimmed.length > NAME_CHARACTERS_MAX) {
-    throw new TerminalError("INVALID_REQUEST", "a name of 1 to 300 characters is needed", {
-      field: "name",
-    });
+    throw badField("name", "a name of 1 to 300 characters is needed");
   }
   const key = makeKey();
   const [row] = await runStatement(sql<Omit<IssuedKey, "key">[]>`

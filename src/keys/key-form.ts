@@ -1,4 +1,4 @@
-import { createHash, randomInt } from "node:crypto";
+import { createHash, randomBytes, randomInt } from "node:crypto";
 import { crc32 } from "node:zlib";
 
 /**
@@ -11,6 +11,7 @@ const PREFIX = "starboard_live_";
 export const OPERATOR_PREFIX = "starboard_operator_";
 const RANDOM_CHARACTERS = 30;
 const CHECKSUM_CHARACTERS = 6;
+const SECRET = /^[A-Za-z0-9_-]{43}$/;
 const ALPHABET = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 const BODY = new RegExp(`^[0-9A-Za-z]{${RANDOM_CHARACTERS + CHECKSUM_CHARACTERS}}$`);
 /** Random characters that lists show: they distinguish keys, and 154 bits remain unknown. */
@@ -31,6 +32,16 @@ export function isKey(text: string, prefix: string = PREFIX): boolean {
   if (!text.startsWith(prefix) || !BODY.test(text.slice(prefix.length))) return false;
   const body = text.slice(0, -CHECKSUM_CHARACTERS);
   return text === body + checksum(body);
+}
+
+/** Makes a secret that no person types: of a session, or of a link. 256 random bits in base64url. */
+export function makeSecret(): string {
+  return randomBytes(32).toString("base64url");
+}
+
+/** Whether a text has the form of a secret: anything else was never made, and costs no query. */
+export function isSecret(text: string): boolean {
+  return SECRET.test(text);
 }
 
 /** What is stored of a key: 178 random bits need no slow hash. */

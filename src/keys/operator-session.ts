@@ -1,8 +1,8 @@
-import { createHmac, randomBytes } from "node:crypto";
+import { createHmac } from "node:crypto";
 import { uuidv7 } from "uuidv7";
 import type { Clock } from "../clock.ts";
 import { runStatement, type Sql } from "../store/postgres.ts";
-import { hashOf } from "./key-form.ts";
+import { hashOf, isSecret, makeSecret } from "./key-form.ts";
 import { ENVIRONMENT, type Operator, type Role } from "./operators.ts";
 
 /** An operator who is signed in at the console. */
@@ -23,9 +23,6 @@ export const OPERATOR_IDLE_MS = 30 * MINUTE_MS;
 export const OPERATOR_SESSION_MS = 12 * 60 * MINUTE_MS;
 /** Use is written down no more often: pages are many. */
 const NOTED_EVERY_MS = MINUTE_MS;
-
-/** 256 random bits in base64url: anything else was never issued, and costs no query. */
-const SECRET = /^[A-Za-z0-9_-]{43}$/;
 
 /**
  * The console's sessions, in Postgres: they outlive a restart and hold in every process.
@@ -52,7 +49,7 @@ export function operatorSessions(deps: {
       { id: operatorId, name, role }: Operator,
       alias = "",
     ): Promise<OperatorSession & { readonly secret: string }> {
-      const secret = randomBytes(32).toString("base64url");
+      const secret = makeSecret();
       const operator = operatorId === null && alias !== "" ? `${name} (${alias})` : name;
       const session = { id: uuidv7(), operator, role, openedAt: clock.now() };
       const hash = operatorId === null ? keyed(secret) : hashOf(secret);
@@ -70,7 +67,7 @@ export function operatorSessions(deps: {
      * @param use whether this counts as use, so that the session stays
      */
     async find(secret: string, use: "use" | "look"): Promise<OperatorSession | null> {
-      if (!SECRET.test(secret)) return null;
+      if (!isSecret(secret)) return null;
       const [now, hash] = [clock.now(), hashOf(secret)];
       const [row] = await runStatement(sql<(OperatorSession & { readonly usedAt: number })[]>`
         select session.id, session.operator, coalesce(operator.role, ${ENVIRONMENT.role}) as role,

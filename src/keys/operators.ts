@@ -1,6 +1,6 @@
 import { uuidv7 } from "uuidv7";
-import { TerminalError } from "../errors.ts";
-import { runStatement, type Sql } from "../store/postgres.ts";
+import { badField, TerminalError } from "../errors.ts";
+import { codeOf, runStatement, type Sql } from "../store/postgres.ts";
 import { hashOf, isKey, makeKey, OPERATOR_PREFIX } from "./key-form.ts";
 
 /** "Viewers look; operators publish again, check holdings, approve; admins do the rest." Each may do what those before it may. */
@@ -50,7 +50,7 @@ export async function addOperator(
   const name = given.name.trim();
   if (!NAME.test(name) || name.toLowerCase() === ENVIRONMENT.name) {
     const letters = "1 to 60 letters, digits, spaces and . _ @ -, not environment";
-    throw refuse("name", `a name has ${letters}`);
+    throw badField("name", `a name has ${letters}`);
   }
   const role = readRole(given.role);
   const token = makeKey(OPERATOR_PREFIX);
@@ -58,8 +58,8 @@ export async function addOperator(
     insert into operator (id, name, role, token_hash, created_at)
     values (${uuidv7()}, ${name}, ${role}, ${hashOf(token)}, now_ms())
     returning created_at as "createdAt"`).catch((error) => {
-    const isTaken = error instanceof Error && "code" in error && error.code === UNIQUE_VIOLATION;
-    throw isTaken ? refuse("name", `there is an operator ${name} already`) : error;
+    const isTaken = codeOf(error) === UNIQUE_VIOLATION;
+    throw isTaken ? badField("name", `there is an operator ${name} already`) : error;
   });
   if (row === undefined) throw new Error("the operator was not stored");
   return { name, role, token, createdAt: row.createdAt };
@@ -139,7 +139,7 @@ export async function findOperator(sql: Sql, token: string): Promise<Operator | 
 
 function readRole(text: string): Role {
   const role = ROLES.find((known) => known === text);
-  if (role === undefined) throw refuse("role", `the role is one of ${ROLES.join(", ")}`);
+  if (role === undefined) throw badField("role", `the role is one of ${ROLES.join(", ")}`);
   return role;
 }
 
@@ -151,8 +151,4 @@ function unknown(name: string): TerminalError {
     );
   }
   return new TerminalError("NOT_FOUND", `there is no operator ${name.slice(0, 60)}`);
-}
-
-function refuse(field: string, message: string): TerminalError {
-  return new TerminalError("INVALID_REQUEST", message, { field });
 }

@@ -1,10 +1,8 @@
-import { randomBytes } from "node:crypto";
 import { runStatement, type Sql } from "../store/postgres.ts";
-import { hashOf } from "./key-form.ts";
+import { hashOf, isSecret, makeSecret } from "./key-form.ts";
 
 /** Long enough to read the screen and press it. */
 const LINK_LIFETIME_MS = 15 * 60_000;
-const SECRET = /^[A-Za-z0-9_-]{43}$/;
 
 /**
  * Makes a link that signs one browser in at the console as `environment`, once and within 15
@@ -13,7 +11,7 @@ const SECRET = /^[A-Za-z0-9_-]{43}$/;
  * @param url where the web process answers
  */
 export async function makeSignInLink(sql: Sql, url: string): Promise<string> {
-  const secret = randomBytes(32).toString("base64url");
+  const secret = makeSecret();
   await runStatement(sql`
     with over as (delete from operator_link where expires_at < now_ms())
     insert into operator_link (token_hash, expires_at)
@@ -23,7 +21,7 @@ export async function makeSignInLink(sql: Sql, url: string): Promise<string> {
 
 /** Uses a link up. @returns whether it was good: of several who try, one is let in */
 export async function takeSignInLink(sql: Sql, secret: string): Promise<boolean> {
-  if (!SECRET.test(secret)) return false;
+  if (!isSecret(secret)) return false;
   const rows = await runStatement(sql<{ isGood: boolean }[]>`
     delete from operator_link where token_hash = ${hashOf(secret)}
     returning expires_at > now_ms() as "isGood"`);

@@ -2,7 +2,7 @@ import { ConfigurationError } from "../config.ts";
 import { checkLastingSettings, type LastingSettings } from "../journal/export-days.ts";
 import type { Logger } from "../log.ts";
 import { OtherBuildError, schemaState } from "../store/migrate.ts";
-import { appRole, openPostgres, runStatement } from "../store/postgres.ts";
+import { appRole, runStatement, withPostgres } from "../store/postgres.ts";
 
 /** A start can wait longer than a request: what starts beside it may hold the whole process up. */
 const STATEMENT_WITHIN_MS = 10_000;
@@ -14,12 +14,11 @@ const STATEMENT_WITHIN_MS = 10_000;
  * @throws ConfigurationError when the schema is older than this build, or of another one, or a
  *   setting is another than the journal's
  */
-export async function prepareDatabase(
+export function prepareDatabase(
   settings: LastingSettings & { readonly DATABASE_URL: string },
   log: Logger,
 ): Promise<string | undefined> {
-  const probe = openPostgres(settings.DATABASE_URL, { connections: 1 });
-  try {
+  return withPostgres(settings.DATABASE_URL, { connections: 1 }, async (probe) => {
     const schema = await runStatement(schemaState(probe), STATEMENT_WITHIN_MS);
     if (schema === "other") throw new OtherBuildError();
     if (schema === "old") {
@@ -33,7 +32,5 @@ export async function prepareDatabase(
       log.warn("no role starboard_app for this login: triggers alone guard the journal");
     }
     return role;
-  } finally {
-    await probe.end({ timeout: 1 });
-  }
+  });
 }

@@ -4,7 +4,7 @@ import { refuseMore } from "../cli/output.ts";
 import { ConfigurationError, environment, readSettings, type Settings } from "../config.ts";
 import { createLogger, type Logger } from "../log.ts";
 import { createWakeQueue } from "../publishing/queue.ts";
-import { openPostgres, ownsTables, runStatement } from "../store/postgres.ts";
+import { ownsTables, runStatement, withPostgres } from "../store/postgres.ts";
 import { armFailpointFromSettings } from "./failpoints.ts";
 import { printJson, runUntilStopped } from "./run-until-stopped.ts";
 import { startTracing, traceFields } from "./start-tracing.ts";
@@ -65,12 +65,9 @@ async function warnOfRights(
   if (settings.HEDERA_OPERATOR_KEY !== undefined) {
     log.warn("HEDERA_OPERATOR_KEY is set here: a web process needs none, only the worker does");
   }
-  const probe = openPostgres(settings.DATABASE_URL, { connections: 1 });
-  try {
+  await withPostgres(settings.DATABASE_URL, { connections: 1 }, async (probe) => {
     if (await runStatement(ownsTables(probe))) {
       log.warn("this login owns the tables: use one that is only a member of starboard_app");
     }
-  } finally {
-    await probe.end({ timeout: 1 });
-  }
+  });
 }

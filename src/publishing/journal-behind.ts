@@ -25,8 +25,6 @@ export interface JournalStatus {
 /**
  * Counts messages of ours, on any topic, whose star the journal lacks; 0 where topics and journal
  * agree as far as the topics were read.
- *
- * @throws RetryableError `UNAVAILABLE` when Postgres is out of reach
  */
 export async function countLost(sql: Sql): Promise<number> {
   const [row] = await runStatement(sql<[{ lost: number }]>`
@@ -37,8 +35,6 @@ export async function countLost(sql: Sql): Promise<number> {
 /**
  * Whether the topics may hold stars that the journal lacks: some are known, or it is a copy of the
  * database in which workers read the topics.
- *
- * @throws RetryableError `UNAVAILABLE` when Postgres is out of reach
  */
 export async function mayLackStars(sql: Sql): Promise<boolean> {
   const [row] = await runStatement(sql<[{ mayLack: boolean }]>`

@@ -16,7 +16,7 @@ export interface PublishingState extends PendingPublications {
 
 const LAST_FINDINGS = 20;
 
-/** @throws RetryableError `UNAVAILABLE` when Postgres is out of reach */
+/** How publishing goes, and what is open of it. */
 export async function publishingState(sql: Sql): Promise<PublishingState> {
   const [pending, counts, last, alarms] = await Promise.all([
     pendingPublications(sql),

@@ -43,7 +43,6 @@ const PLACES_PER_ROUND = 5_000;
  *
  * @param topicIds topics whose reading has started; any other has nothing to compare yet
  * @returns how many places were gone through
- * @throws RetryableError `UNAVAILABLE` when Postgres is out of reach
  */
 export async function auditTopics(
   sql: Sql,

@@ -15,7 +15,6 @@ export type Redriven =
  * never sent again under another id; a publisher that has it leased keeps it.
  *
  * @param wake wakes the workers
- * @throws RetryableError `UNAVAILABLE` when Postgres is out of reach
  */
 export async function redriveStar(
   { sql, wake }: { readonly sql: Sql; readonly wake: () => void },

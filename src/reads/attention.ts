@@ -29,7 +29,6 @@ const DEADLINE_MS = 30_000;
  * reader's choice.
  *
  * @param sql a pool whose statements may take their time
- * @throws RetryableError `UNAVAILABLE`
  */
 export async function readAttention(
   sql: Sql,

@@ -57,7 +57,6 @@ export interface EventRow {
  * Starred events in the order of their ids, each with its newest star (of that day).
  *
  * @param query.text part of the id or the title
- * @throws RetryableError `UNAVAILABLE` when Postgres is out of reach
  */
 export async function listEvents(
   sql: Sql,

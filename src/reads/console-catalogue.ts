@@ -34,7 +34,7 @@ export interface RecordsAsked {
   readonly limit: number;
 }
 
-/** Records of a type by id, a page of them. @throws RetryableError `UNAVAILABLE` */
+/** Records of a type by id, a page of them. */
 export async function catalogueRecords(
   sql: Sql,
   { type, isApproved, after, limit }: RecordsAsked,

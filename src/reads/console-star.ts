@@ -53,11 +53,9 @@ export interface StarStory {
   readonly attempts: readonly StarAttempt[];
 }
 
-type Numbers = readonly (number | string)[];
-
 /** Finds a star by its id. @param day that follows from the id: it names the partition */
 export async function findStarStory(sql: Sql, id: string, day: Day): Promise<StarStory | null> {
-  const [row] = await runStatement(sql<(StarStory & { heldA: Numbers; heldB: Numbers })[]>`
+  const [row] = await runStatement(sql<StarStory[]>`
     select id, wallet, day, slot, at, target_type as type, target_id as "targetId", is_forever_mint as "isForeverMint",
       voting_power as "votingPower", weight, base, counted_a as "countedA", bonus_b as "bonusB",
       held_a as "heldA", held_b as "heldB", holdings_read_at as "holdingsReadAt",
@@ -75,8 +73,7 @@ export async function findStarStory(sql: Sql, id: string, day: Day): Promise<Sta
       union all
       select * from star_conflict where id = ${id}) star
     join outbox on outbox.star_id = star.id`);
-  if (row === undefined) return null;
-  return { ...row, heldA: row.heldA.map(Number), heldB: row.heldB.map(Number) };
+  return row ?? null;
 }
 
 /** Who a serial counted for, at an event and day or a forever mint. */

@@ -3,12 +3,7 @@ import type { Day } from "../../actors/day.ts";
 import type { Breakdown } from "../../actors/weight.ts";
 import { bounds } from "../bounds.ts";
 import { runStatement, type Sql } from "../store/postgres.ts";
-import {
-  type Publication,
-  type PublicationRow,
-  publicationColumns,
-  publicationOf,
-} from "../store/publication-state.ts";
+import { type Publication, publicationColumn } from "../store/publication-state.ts";
 
 export type { Publication };
 
@@ -37,22 +32,6 @@ export interface StarReceipt {
   readonly publication: Publication;
 }
 
-interface ReceiptRow extends PublicationRow {
-  readonly id: string;
-  readonly wallet: number;
-  readonly target_type: TargetType;
-  readonly target_id: string;
-  readonly at: number;
-  readonly day: Day;
-  readonly voting_power: number;
-  readonly weight: number;
-  readonly base: number;
-  readonly counted_a: number;
-  readonly bonus_b: number;
-  readonly holds_a: number;
-  readonly holds_b: number;
-}
-
 /**
  * Reads one star with its publication.
  *
@@ -61,12 +40,12 @@ interface ReceiptRow extends PublicationRow {
 export async function findReceipt(sql: Sql, id: string, day: Day): Promise<StarReceipt | null> {
   const [row] = await runStatement(
     // A star that a recovery set aside counts nowhere and keeps its receipt.
-    sql<ReceiptRow[]>`
+    sql<StarReceipt[]>`
       select ${columns(sql)} from star join outbox on star_id = id where day = ${day} and id = ${id}
       union all
       select ${columns(sql)} from star_conflict join outbox on star_id = id where id = ${id}`,
   );
-  return row === undefined ? null : receiptOf(row);
+  return row ?? null;
 }
 
 /** The stars of one wallet and UTC day, newest first (at most 20). */
@@ -75,12 +54,11 @@ export async function receiptsOfDay(
   account: number,
   day: Day,
 ): Promise<readonly StarReceipt[]> {
-  const rows = await runStatement(
-    sql<ReceiptRow[]>`
+  return await runStatement(
+    sql<StarReceipt[]>`
       select ${columns(sql)} from star join outbox on star_id = id
       where day = ${day} and wallet = ${account} order by slot desc`,
   );
-  return rows.map(receiptOf);
 }
 
 /** The text that a star has on the ledger, or will have; undefined where there is no such star. */
@@ -113,22 +91,9 @@ export async function lastStarredDay(
 }
 
 function columns(sql: Sql) {
-  return sql`id, wallet, target_type, target_id, at, day, voting_power, weight, base, counted_a, bonus_b,
-    cardinality(held_a) as holds_a, cardinality(held_b) as holds_b,
-    ${publicationColumns(sql)}`;
-}
-
-function receiptOf(row: ReceiptRow): StarReceipt {
-  return {
-    id: row.id,
-    wallet: `0.0.${row.wallet}`,
-    target: { type: row.target_type, id: row.target_id },
-    at: row.at,
-    day: row.day,
-    votingPower: row.voting_power,
-    weight: row.weight,
-    breakdown: { base: row.base, collectionA: row.counted_a, collectionB: row.bonus_b },
-    holdings: { collectionA: row.holds_a, collectionB: row.holds_b },
-    publication: publicationOf(row),
-  };
+  return sql`id, '0.0.' || wallet as wallet, json_build_object('type', target_type, 'id', target_id) as target,
+    at, day, voting_power as "votingPower", weight,
+    json_build_object('base', base, 'collectionA', counted_a, 'collectionB', bonus_b) as breakdown,
+    json_build_object('collectionA', cardinality(held_a), 'collectionB', cardinality(held_b)) as holdings,
+    ${publicationColumn(sql)}`;
 }

@@ -3,8 +3,11 @@ import type { Ownerships } from "../audit/ownership.ts";
 import { readOwnerships } from "../audit/read-ownership.ts";
 import { LAG_MS } from "../audit/rebuild-weights.ts";
 import { runStatement, type Sql } from "../store/postgres.ts";
-import { excludeAcceptedLosses, storeAcceptedLosses } from "./accepted-losses.ts";
-import { markExportedConflicts } from "./exported-conflicts.ts";
+import {
+  excludeAcceptedLosses,
+  markExportedConflicts,
+  storeAcceptedLosses,
+} from "./exported-exceptions.ts";
 import { recoverDays } from "./recover-days.ts";
 import { Notes, PIECE, PIECE_WITHIN_MS, type Recovered, type Recovery } from "./recovery.ts";
 import { renewDays } from "./renew-days.ts";

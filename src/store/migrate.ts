@@ -3,7 +3,7 @@ import Postgrator from "postgrator";
 import { ConfigurationError } from "../config.ts";
 import { loadOnce } from "../load-once.ts";
 import { ownFile } from "../this-build.ts";
-import { openPostgres, runStatement, type Sql } from "./postgres.ts";
+import { runStatement, type Sql, withPostgres } from "./postgres.ts";
 
 /** One file of `migrations/` as it was applied. */
 export interface AppliedMigration {
@@ -37,17 +37,11 @@ export class OtherBuildError extends ConfigurationError {
  * @throws OtherBuildError when a file was applied in another form than this build's
  * @throws Error of the server when a file fails
  */
-export async function migrate(
-  url: string,
-  makeAnew?: string,
-): Promise<readonly AppliedMigration[]> {
+export function migrate(url: string, makeAnew?: string): Promise<readonly AppliedMigration[]> {
   const statementTimeoutMs = MIGRATION_TIMEOUT_MS;
-  const pool = openPostgres(url, { connections: 1, statementTimeoutMs });
-  try {
-    return await applyMissing(pool, makeAnew);
-  } finally {
-    await pool.end({ timeout: 1 });
-  }
+  return withPostgres(url, { connections: 1, statementTimeoutMs }, (pool) =>
+    applyMissing(pool, makeAnew),
+  );
 }
 
 async function applyMissing(pool: Sql, makeAnew?: string): Promise<readonly AppliedMigration[]> {

@@ -79,6 +79,22 @@ export function openPostgres(url: string, options: PoolOptions = {}): Sql {
   return mendStatements(pool);
 }
 
+/** Runs something with a pool, and ends the pool also where it throws. @throws what `work` throws */
+export async function withPostgres<T>(
+  url: string,
+  options: PoolOptions,
+  work: (sql: Sql) => Promise<T>,
+): Promise<T> {
+  const sql = openPostgres(url, options);
+  try {
+    return await work(sql);
+  } finally {
+    // At once: after `work` has failed its other statements may wait, and the driver would open a
+    // connection for them that nothing closes.
+    await sql.end({ timeout: 0 });
+  }
+}
+
 function safeInteger(text: string): number {
   const value = Number(text);
   if (!Number.isSafeInteger(value)) throw new RangeError(`${text} is not a safe integer`);

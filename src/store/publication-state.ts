@@ -1,19 +1,8 @@
 import type { Sql } from "./postgres.ts";
 
-/** How the steps of `outbox.state` are shown outside (contract, section 3). */
-const PUBLICATION_STATES = {
-  pending: "stored",
-  reserved: "stored",
-  signed: "stored",
-  sent: "submitted",
-  published: "published",
-} as const;
-
-type OutboxState = keyof typeof PUBLICATION_STATES;
-
 /** Where a star's message stands on its way to the ledger; null until known. */
 export interface Publication {
-  readonly state: (typeof PUBLICATION_STATES)[OutboxState];
+  readonly state: "stored" | "submitted" | "published";
   readonly topicId: string | null;
   /** `0.0.n@seconds.nnnnnnnnn` */
   readonly transactionId: string | null;
@@ -24,28 +13,10 @@ export interface Publication {
   readonly runningHash: string | null;
 }
 
-/** What of an outbox row says where a message is. */
-export interface PublicationRow {
-  readonly state: OutboxState;
-  readonly topic_id: string | null;
-  readonly transaction_id: string | null;
-  readonly sequence_number: number | null;
-  readonly consensus_timestamp: string | null;
-  readonly running_hash: string | null;
-}
-
-/** The columns of `outbox` that make a `PublicationRow`; a part of a select. */
-export function publicationColumns(sql: Sql) {
-  return sql`state, topic_id, transaction_id, sequence_number, consensus_timestamp, running_hash`;
-}
-
-export function publicationOf(row: PublicationRow): Publication {
-  return {
-    state: PUBLICATION_STATES[row.state],
-    topicId: row.topic_id,
-    transactionId: row.transaction_id,
-    sequenceNumber: row.sequence_number,
-    consensusTimestamp: row.consensus_timestamp,
-    runningHash: row.running_hash,
-  };
+/** The `publication` of a row of `outbox`, with the states that are shown outside (contract, section 3). */
+export function publicationColumn(sql: Sql) {
+  return sql`json_build_object(
+    'state', case state when 'published' then 'published' when 'sent' then 'submitted' else 'stored' end,
+    'topicId', topic_id, 'transactionId', transaction_id, 'sequenceNumber', sequence_number,
+    'consensusTimestamp', consensus_timestamp, 'runningHash', running_hash) as publication`;
 }

@@ -4,7 +4,7 @@ import { counted, type Finding, well, wrong } from "./finding.ts";
 import { daysLeft, starsLeft } from "./operator-balance.ts";
 
 /** Reports that did not come, six in a row. */
-const SILENT_AFTER_MS = 30_000;
+export const SILENT_AFTER_MS = 30_000;
 /** A restart, or a short outage, needs no person. */
 const PATIENCE_MS = 60_000;
 /** A public mirror node is some seconds behind the ledger. */

@@ -19,6 +19,7 @@ import {
   writeReport,
   writeStop,
 } from "../store/service-report.ts";
+import { SILENT_AFTER_MS } from "./judge-reports.ts";
 import { metricDeltas } from "./metric-deltas.ts";
 import { createTroubles, type Troubles } from "./troubles.ts";
 
@@ -44,8 +45,6 @@ export interface ReportDeps {
 
 /** A person sees a trouble within 15 s; waiting for the report is the longest part of that. */
 const REPORT_EVERY_MS = 5_000;
-/** "Reported lately": a report that was missed changes nothing yet. */
-const LATELY_MS = 30_000;
 /** By then connections are open, so the first report is true. */
 const FIRST_AFTER_MS = 1_000;
 /** A day and an hour: charts show an hour, people ask about yesterday. */
@@ -85,7 +84,7 @@ export function startProcessReport(deps: ReportDeps): Service & { webProcesses()
     const now = clock.now();
     await writeReport(sql, self, { now, report, deltas });
     counted.written();
-    webProcesses = Math.max(1, await webProcessesSince(sql, now - LATELY_MS));
+    webProcesses = Math.max(1, await webProcessesSince(sql, now - SILENT_AFTER_MS));
     outage.over();
     if (now - forgottenAt < FORGET_EVERY_MS) return;
     forgottenAt = now;

@@ -124,17 +124,15 @@ export async function pendingRewards(sql: Sql): Promise<PendingRewards> {
   return { ...rest, oldestPendingSeconds: age === null ? null : Math.max(0, age) / 1_000 };
 }
 
-interface OfferRow extends Omit<StarOffer, "target" | "at"> {
-  readonly type: TargetType;
-  readonly targetId: string;
+interface OfferRow extends Omit<StarOffer, "at"> {
   readonly at: number;
 }
 
 function offerColumns(sql: Sql) {
-  return sql`id as "starId", '0.0.' || wallet as wallet, target_type as type, target_id as "targetId",
-    at, day`;
+  return sql`id as "starId", '0.0.' || wallet as wallet,
+    json_build_object('type', target_type, 'id', target_id) as target, at, day`;
 }
 
-function offerOf({ starId, wallet, type, targetId, at, day }: OfferRow): StarOffer {
-  return { starId, wallet, target: { type, id: targetId }, at: instant(at), day };
+function offerOf(row: OfferRow): StarOffer {
+  return { ...row, at: instant(row.at) };
 }

@@ -1,5 +1,5 @@
 import type { Clock } from "../clock.ts";
-import { RetryableError, TerminalError } from "../errors.ts";
+import { badField, RetryableError, TerminalError } from "../errors.ts";
 import { accountNumber } from "../journal/star-record.ts";
 import { ENTITY_NUMBER_MAX, isEvmAddress } from "../ledger/entity-id.ts";
 import type { MirrorKey } from "../ledger/public-key.ts";
@@ -40,7 +40,6 @@ export interface SignInRequest {
  * requests without a signature cost the stars nothing; the account is judged at the session.
  *
  * @throws TerminalError `UNKNOWN_WALLET` when no ledger has such an id
- * @throws RetryableError `UNAVAILABLE` when Postgres is out
  */
 export async function startSignIn(deps: SignInDeps, asked: SignInRequest): Promise<Challenge> {
   if (!isEvmAddress(asked.wallet) && accountNumber(asked.wallet) > ENTITY_NUMBER_MAX) {
@@ -75,9 +74,7 @@ export async function openSession(deps: SignInDeps, signed: SignedChallenge): Pr
   const challenge = await findChallenge(sql, { id: signed.challengeId, now: clock.now() });
   if (challenge === null) throw expired();
   if (signed.origin !== null && signed.origin !== challenge.origin) {
-    throw new TerminalError("INVALID_REQUEST", "another origin asked for this challenge", {
-      field: "Origin",
-    });
+    throw badField("Origin", "another origin asked for this challenge");
   }
   const account = await deps.readAccount(challenge.wallet);
   if (performance.now() >= signed.answerBy) {

@@ -1,8 +1,9 @@
-import { hash, randomBytes } from "node:crypto";
+import { hash } from "node:crypto";
 import { bounds } from "../bounds.ts";
 import type { FollowedClock } from "../clock.ts";
 import { TerminalError } from "../errors.ts";
 import { accountNumber, walletOf } from "../journal/star-record.ts";
+import { makeSecret } from "../keys/key-form.ts";
 import type { MirrorKey } from "../ledger/public-key.ts";
 import { runStatement, type Sql } from "../store/postgres.ts";
 
@@ -26,7 +27,7 @@ export async function storeSession(
   opened: { readonly wallet: string; readonly key: string; readonly now: number },
 ): Promise<NewSession> {
   const { wallet, key, now } = opened;
-  const token = randomBytes(32).toString("base64url");
+  const token = makeSecret();
   const expiresAt = now + bounds.sessionLifetimeMs;
   const account = accountNumber(wallet);
   await runStatement(

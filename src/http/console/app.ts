@@ -11,8 +11,7 @@ import { statusOf } from "../problem.ts";
 import { serveAssets } from "./assets.ts";
 import { errorPage, foreignForm, notAllowed } from "./error-page.ts";
 import { type FrameRequest, framedPage } from "./frame.ts";
-import { createGate, type Gate, type Signed } from "./gate.ts";
-import { guestLimit } from "./guest-limit.ts";
+import { createGate, type Gate, guestLimit, type Signed } from "./gate.ts";
 import { html } from "./markup.ts";
 import {
   type Action,

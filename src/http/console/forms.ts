@@ -1,4 +1,4 @@
-import { TerminalError } from "../../errors.ts";
+import { badField } from "../../errors.ts";
 import type { Role } from "../../keys/operators.ts";
 import { isEntityId } from "../../ledger/entity-id.ts";
 import { type Content, type Html, html, options } from "./markup.ts";
@@ -122,11 +122,12 @@ export function filledIn(
   { what, form: shape, max = 300 }: { what: string; form?: RegExp; max?: number },
 ): string {
   const text = (form.get(field) ?? "").trim();
-  if (text === "") throw flawIn(field, `${what} is needed`);
+  if (text === "") throw badField(field, `${what} is needed`);
   if (text.length > max || /\p{Cc}/u.test(text)) {
-    throw flawIn(field, `${what} has up to ${max} characters, all of them printable`);
+    throw badField(field, `${what} has up to ${max} characters, all of them printable`);
   }
-  if (shape !== undefined && !shape.test(text)) throw flawIn(field, `${what} is not of that form`);
+  if (shape !== undefined && !shape.test(text))
+    throw badField(field, `${what} is not of that form`);
   return text;
 }
 
@@ -141,11 +142,6 @@ export const WALLET: Field = {
 /** @throws TerminalError `INVALID_REQUEST` naming the field */
 export function walletIn(form: URLSearchParams): string {
   const wallet = filledIn(form, "wallet", { what: "A wallet" });
-  if (!isEntityId(wallet)) throw flawIn("wallet", `${wallet} is no account id such as 0.0.1001`);
+  if (!isEntityId(wallet)) throw badField("wallet", `${wallet} is no account id such as 0.0.1001`);
   return wallet;
-}
-
-/** The refusal of one field. */
-export function flawIn(field: string, message: string): TerminalError {
-  return new TerminalError("INVALID_REQUEST", message, { field });
 }

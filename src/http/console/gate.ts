@@ -1,4 +1,4 @@
-import type { Context } from "hono";
+import type { Context, MiddlewareHandler } from "hono";
 import { uuidv7 } from "uuidv7";
 import { recentlyUsed } from "../../hosting/recently-used.ts";
 import {
@@ -11,6 +11,7 @@ import { takeSignInLink } from "../../keys/sign-in-link.ts";
 import { type Actor, appendOperatorLog } from "../../store/operator-log.ts";
 import type { Sql } from "../../store/postgres.ts";
 import { hostCookie } from "../host-cookie.ts";
+import { localWindow } from "../middleware/sliding-window.ts";
 import { closedPage } from "./error-page.ts";
 import type { ConsoleDeps } from "./page.ts";
 import { goTo } from "./reply.ts";
@@ -34,6 +35,7 @@ export type Gate = ReturnType<typeof createGate>;
 
 /** More sessions than operators ever have open. */
 const FOUND_MAX = 1_000;
+const GUEST_WINDOW_MS = 60_000;
 
 /** Checks who is signed in. API keys and voters' sessions open nothing here. */
 export function createGate(deps: ConsoleDeps) {
@@ -122,4 +124,31 @@ function note(sql: Sql, actor: Actor, action: string): Promise<void> {
 function isOpenedByHand(c: Context): boolean {
   const site = c.req.header("sec-fetch-site") ?? "none";
   return c.req.method === "GET" && (site === "none" || site === "same-origin");
+}
+
+/**
+ * Bounds the requests of clients that are not signed in: to learn that costs a statement, of which
+ * operators wait for the same few connections. Requests of operators do not count, and those of a
+ * session that is known here pass whatever others ask from the same address: that of a proxy, say.
+ * The bound is per client and 60 s, in this process.
+ */
+export function guestLimit(
+  deps: ConsoleDeps,
+  gate: Gate,
+): MiddlewareHandler<{ Variables: GateVariables }> {
+  const window = localWindow({ limit: deps.guestRateLimit, windowMs: GUEST_WINDOW_MS });
+  return async function guestLimit(c, next) {
+    if (gate.wasFound(c)) return next();
+    const client = deps.client(c);
+    const { accepted, waitMs } = window.take(client, deps.clock.now());
+    if (accepted) {
+      await next();
+      if (c.get("isSignedIn")) window.giveBack(client);
+      return;
+    }
+    const seconds = Math.max(1, Math.ceil(waitMs / 1_000));
+    c.header("Retry-After", String(seconds));
+    const flaw = `Too many requests from your address. Try again in ${seconds} s.`;
+    return signInPage(c, { status: 429, next: "/ops", flaw });
+  };
 }

@@ -1,4 +1,5 @@
 import type { KnownProcess } from "../../store/service-report.ts";
+import { atWorkOf, SILENT_AFTER_MS } from "../../upkeep/judge-reports.ts";
 import type { Verdict } from "../../upkeep/service-verdict.ts";
 import type { VerdictCheck } from "../../upkeep/verdict-check.ts";
 import { duration, type Mood, number } from "./markup.ts";
@@ -19,8 +20,6 @@ export interface NamedHealth extends Health {
   readonly page: string;
 }
 
-/** Six reports that did not come. */
-const LOST_AFTER_MS = 30_000;
 /** A mirror node shows a star's message some seconds after its consensus. */
 const BEHIND_MS = 30_000;
 
@@ -76,17 +75,13 @@ export function healthOf(numbers: Numbers, network: string): readonly NamedHealt
 export function processHealth(process: KnownProcess, now: number): Health {
   const { stoppedAt, seenAt } = process;
   if (stoppedAt !== null) return { mood: "plain", word: "stopped", note: "" };
-  if (now - seenAt > LOST_AFTER_MS) return { mood: "bad", word: "lost", note: "" };
+  if (now - seenAt > SILENT_AFTER_MS) return { mood: "bad", word: "lost", note: "" };
   return { mood: "good", word: "at work", note: "" };
-}
-
-function atWork({ processes, at }: Numbers): readonly KnownProcess[] {
-  return processes.filter((process) => processHealth(process, at).mood === "good");
 }
 
 /** A dependency, as the processes at work see it. Workers reach Redis through their queue and report nothing of it. */
 function seenBy(numbers: Numbers, of: "postgresMs" | "redisMs", by?: KnownProcess["role"]): Health {
-  const seen = atWork(numbers)
+  const seen = atWorkOf(numbers.processes, numbers.at)
     .filter(({ role }) => by === undefined || role === by)
     .map(({ report }) => report[of]);
   if (seen.length === 0) return { mood: "warn", word: "unknown", note: "no process reports" };
@@ -106,7 +101,7 @@ function noBetter(seen: Health, judgement: Health): Health {
 
 /** @param network a local ledger makes blocks only when something happens on it */
 export function mirrorHealth(numbers: Numbers, network: string): Health {
-  const seen = atWork(numbers).map(({ report }) => report);
+  const seen = atWorkOf(numbers.processes, numbers.at).map(({ report }) => report);
   if (seen.length === 0) return { mood: "warn", word: "unknown", note: "no process reports" };
   const answered = seen.flatMap(({ mirrorMs }) => (mirrorMs === null ? [] : [mirrorMs]));
   if (answered.length === 0) return { mood: "bad", word: "away", note: "it answers no process" };

@@ -2,7 +2,7 @@ import { isUtf8 } from "node:buffer";
 import type { Context } from "hono";
 import type { z } from "zod";
 import { bounds } from "../../bounds.ts";
-import { TerminalError } from "../../errors.ts";
+import { badField, TerminalError } from "../../errors.ts";
 import { repeatedKey } from "../../repeated-key.ts";
 
 const TOO_LARGE = "The body is larger than 4 KiB.";
@@ -22,17 +22,17 @@ export async function readJson<S extends z.ZodType>(c: Context, schema: S): Prom
   const text = decode(await readBody(c));
   const body = parse(text);
   const repeated = repeatedKey(text);
-  if (repeated !== undefined) throw invalid("A field of the body occurs twice.", repeated.key);
+  if (repeated !== undefined) throw badField(repeated.key, "A field of the body occurs twice.");
   const parsed = schema.safeParse(body);
   if (parsed.success) return parsed.data;
   const [issue] = parsed.error.issues;
   if (issue?.code === "unrecognized_keys") {
     const field = [...issue.path, issue.keys[0]].join(".");
-    throw invalid("The body has a field that is not expected.", field);
+    throw badField(field, "The body has a field that is not expected.");
   }
   const field = issue?.path.join(".") ?? "";
-  if (field === "") throw invalid("The body must be a JSON object.", null);
-  throw invalid(`${field}: ${issue?.message}`, field);
+  if (field === "") throw badField(null, "The body must be a JSON object.");
+  throw badField(field, `${field}: ${issue?.message}`);
 }
 
 function requirePlainJson(c: Context): void {
@@ -82,7 +82,7 @@ export async function readChunks(c: Context, bytesMax: number, sentence: string)
 
 /** The client hung up: no answer reaches it, and the service is not at fault. */
 function endedEarly(): never {
-  throw invalid("The body ended early.", null);
+  throw badField(null, "The body ended early.");
 }
 
 function tooLarge(c: Context, sentence: string): TerminalError {
@@ -92,7 +92,7 @@ function tooLarge(c: Context, sentence: string): TerminalError {
 }
 
 function decode(bytes: Buffer): string {
-  if (!isUtf8(bytes)) throw invalid("The body is not UTF-8.", null);
+  if (!isUtf8(bytes)) throw badField(null, "The body is not UTF-8.");
   return bytes.toString("utf8");
 }
 
@@ -100,10 +100,6 @@ function parse(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    throw invalid("The body is not JSON.", null);
+    throw badField(null, "The body is not JSON.");
   }
-}
-
-function invalid(message: string, field: string | null): TerminalError {
-  return new TerminalError("INVALID_REQUEST", message, { field });
 }

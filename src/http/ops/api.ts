@@ -1,6 +1,6 @@
 import { type Context, Hono } from "hono";
 import { withInstants } from "../../../actors/day.ts";
-import { TerminalError } from "../../errors.ts";
+import { badField, TerminalError } from "../../errors.ts";
 import type { actorWithHistory } from "../../hosting/actor-body.ts";
 import { ACTOR_TYPES, type ActorName, parseActorName } from "../../hosting/actor-name.ts";
 import type { ActorQuery, ListedActor } from "../../hosting/list-actors.ts";
@@ -126,5 +126,5 @@ function readCursor(text: string | undefined): ActorQuery["after"] {
 }
 
 function invalid(field: string): TerminalError {
-  return new TerminalError("INVALID_REQUEST", `${field} is not valid`, { field });
+  return badField(field, `${field} is not valid`);
 }

@@ -2,7 +2,7 @@ import { type Context, Hono } from "hono";
 import { z } from "zod";
 import type { Holdings } from "../../../actors/holdings.ts";
 import { type SigningWallet, signChallenge } from "../../cli/demo-wallet.ts";
-import { TerminalError } from "../../errors.ts";
+import { badField, TerminalError } from "../../errors.ts";
 import { refuseOtherMethods } from "../middleware/other-methods.ts";
 import { readJson } from "../middleware/read-json.ts";
 
@@ -40,11 +40,7 @@ export function demoRoutes({ wallets, readHoldings, requireOwnPage }: DemoSignin
     const { wallet: id, message } = await readJson(c, asked);
     const wallet = wallets.find((each) => each.id === id);
     if (wallet === undefined) throw new TerminalError("UNKNOWN_WALLET", "there is no such wallet");
-    if (!isSignIn(message, id)) {
-      throw new TerminalError("INVALID_REQUEST", "message is no text to sign in with", {
-        field: "message",
-      });
-    }
+    if (!isSignIn(message, id)) throw badField("message", "message is no text to sign in with");
     c.header("Cache-Control", "no-store");
     return c.json(signChallenge(wallet, message));
   });

@@ -1,15 +1,17 @@
 import { z } from "zod";
-import { projectCountries } from "../../reads/directory-items.ts";
+import { RECORD_ID } from "../../hosting/actor-name.ts";
+import { projectCountries, readProject } from "../../reads/directory-items.ts";
 import { listProjects } from "../../reads/ecosystem.ts";
 import { categories } from "../../store/enumerations.ts";
-import { html } from "../console/markup.ts";
+import { type Fact, facts, html, section } from "../console/markup.ts";
 import { choice, country, limit, offset } from "../v1/parameters.ts";
 import { filterForm, NOTHING_FURTHER, pager } from "./filters.ts";
-import { itemList } from "./items.ts";
+import { itemHead, itemList } from "./items.ts";
+import { windowFacts } from "./market-items.ts";
 import type { Page } from "./page.ts";
 import { projectItem } from "./project-item.ts";
-import { type Reading, readFilters } from "./reading.ts";
-import { categoryText, countryText } from "./text.ts";
+import { found, type Reading, readFilters } from "./reading.ts";
+import { categoryText, countryText, outwards, paragraphs, time } from "./text.ts";
 
 const shape = z.strictObject({
   category: choice(categories),
@@ -56,6 +58,33 @@ export function projectsPage({ sql, share }: Reading): Page {
 ${form}
 ${itemList(projects.map(projectItem), visitor, { empty })}
 ${pager("/projects", asked, { ...given, total })}`,
+      };
+    },
+  };
+}
+
+/** `/projects/{id}` */
+export function projectPage({ sql, share }: Reading): Page {
+  return {
+    path: "/projects/:id",
+    async show({ id, now, visitor }) {
+      const row = RECORD_ID.test(id)
+        ? await share(`project ${id}`, () => readProject(sql, { id, now }))
+        : undefined;
+      const project = found(row, "project");
+      const { description, websiteUrl, country } = project;
+      const rows: readonly Fact[] = [
+        ["Category", categoryText(project.category)],
+        ["Country", country === null ? null : countryText(country)],
+        ["Website", websiteUrl === null ? null : outwards(websiteUrl, websiteUrl)],
+        ["Listed", time(project.createdAt)],
+        ...windowFacts(project),
+      ];
+      return {
+        title: project.name,
+        body: html`${itemHead(projectItem(project), visitor)}
+${description === null ? "" : section("About", paragraphs(description))}
+${section("Details", facts(rows))}`,
       };
     },
   };

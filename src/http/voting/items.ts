@@ -1,7 +1,7 @@
 import { z } from "zod";
 import type { TargetType } from "../../../actors/content.ts";
 import type { FollowedClock } from "../../clock.ts";
-import { TerminalError } from "../../errors.ts";
+import { badField } from "../../errors.ts";
 import { listProjects } from "../../reads/ecosystem.ts";
 import { listEvents } from "../../reads/events.ts";
 import { listCollections, listTokens } from "../../reads/markets.ts";
@@ -52,12 +52,10 @@ export function checkFilters(query: ItemQuery): ItemQuery {
     .flat()
     .find((name) => query[name] !== undefined && !FILTERS[query.type].includes(name));
   if (other === undefined) return query;
-  throw new TerminalError("INVALID_REQUEST", `${other} is not a parameter of ${query.type} lists`, {
-    field: other,
-  });
+  throw badField(other, `${other} is not a parameter of ${query.type} lists`);
 }
 
-/** Reads one page of items. @throws RetryableError `UNAVAILABLE` */
+/** Reads one page of items. */
 export async function listItems(
   sql: Sql,
   { type, ...query }: ItemQuery,

@@ -1,6 +1,6 @@
 import type { Context } from "hono";
 import type { z } from "zod";
-import { TerminalError } from "../../errors.ts";
+import { badField } from "../../errors.ts";
 import { parseParameters, parseSearch, searchOf, shownName } from "../v1/parameters.ts";
 
 /**
@@ -13,5 +13,5 @@ export function readVotingQuery<S extends z.ZodObject>(c: Context, shape: S): z.
   const given = parseParameters(shape, parseSearch(searchOf(c.req.url)));
   if ("values" in given) return given.values;
   const field = shownName(given.name);
-  throw new TerminalError("INVALID_REQUEST", `The parameter ${field} ${given.flaw}.`, { field });
+  throw badField(field, `The parameter ${field} ${given.flaw}.`);
 }

@@ -1,7 +1,7 @@
 import { type Context, Hono } from "hono";
 import { type Day, dayOf, instant } from "../../../actors/day.ts";
 import type { Clock } from "../../clock.ts";
-import { TerminalError } from "../../errors.ts";
+import { badField, TerminalError } from "../../errors.ts";
 import { dayOfStarId } from "../../journal/star-id.ts";
 import type { LedgerNetwork } from "../../ledger/entity-id.ts";
 import type { StarReceipt } from "../../reads/receipts.ts";
@@ -24,8 +24,7 @@ import { checkFilters, type ReadItems } from "./items.ts";
 import { votingDocument } from "./openapi.ts";
 import { type Operation, type OperationName, operations } from "./operations.ts";
 import { readVotingQuery } from "./read-query.ts";
-import { requireSession, type SessionVariables } from "./session-guard.ts";
-import type { SessionTokens } from "./session-token.ts";
+import { requireSession, type SessionTokens, type SessionVariables } from "./session-token.ts";
 
 /** The use cases behind the voting routes. */
 export interface VotingDeps {
@@ -91,9 +90,7 @@ function openAnswers(
     async readStar(c) {
       readVotingQuery(c, operations.readStar.query);
       const id = c.req.param("id")?.toLowerCase() ?? "";
-      if (!UUID.test(id)) {
-        throw new TerminalError("INVALID_REQUEST", "id is not the id of a star", { field: "id" });
-      }
+      if (!UUID.test(id)) throw badField("id", "id is not the id of a star");
       const day = dayOfStarId(id);
       const receipt = day === null ? null : await deps.findReceipt(id, day);
       if (receipt === null) throw new TerminalError("NOT_FOUND", "there is no star with this id");
@@ -199,8 +196,7 @@ const ORIGIN_CHARACTERS_MAX = 300;
 function originOf(c: Context): string | null {
   const origin = c.req.header("origin") ?? null;
   if (origin === null || origin.length <= ORIGIN_CHARACTERS_MAX) return origin;
-  const message = `Origin is longer than ${ORIGIN_CHARACTERS_MAX} characters`;
-  throw new TerminalError("INVALID_REQUEST", message, { field: "Origin" });
+  throw badField("Origin", `Origin is longer than ${ORIGIN_CHARACTERS_MAX} characters`);
 }
 
 type Wish = Pick<CastStar, "target" | "idempotencyKey">;
@@ -236,9 +232,5 @@ function readIdempotencyKey(c: Context): string | null {
   const key = c.req.header("idempotency-key");
   if (key === undefined) return null;
   if (PRINTABLE.test(key)) return key;
-  throw new TerminalError(
-    "INVALID_REQUEST",
-    "Idempotency-Key must be 1 to 255 printable ASCII characters",
-    { field: "Idempotency-Key" },
-  );
+  throw badField("Idempotency-Key", "Idempotency-Key must be 1 to 255 printable ASCII characters");
 }

@@ -1,9 +1,11 @@
-import type { Context } from "hono";
+import type { Context, MiddlewareHandler } from "hono";
 import { isLoopback } from "../../addresses.ts";
 import { bounds } from "../../bounds.ts";
-import { TerminalError } from "../../errors.ts";
+import { badField, TerminalError } from "../../errors.ts";
+import { isSecret } from "../../keys/key-form.ts";
 import { invalidSession } from "../../voting/session.ts";
 import { hostCookie } from "../host-cookie.ts";
+import { setReplyHeader } from "../reply-header.ts";
 
 /** A session token as a request brought it: it may be no session, but has the form of one. */
 export interface BroughtToken {
@@ -12,11 +14,15 @@ export interface BroughtToken {
   readonly isCookie: boolean;
 }
 
+/** What a voting request knows once its session is found. */
+export interface SessionVariables {
+  wallet: string;
+  session: BroughtToken;
+}
+
 /** Where session tokens stand: in `Authorization: Bearer`, else in the cookie of our own pages. */
 export type SessionTokens = ReturnType<typeof sessionTokens>;
 
-/** 256 random bits in base64url: anything else was never issued, and costs no query. */
-const TOKEN = /^[A-Za-z0-9_-]{43}$/;
 const BEARER = /^bearer +(?<token>\S+)$/i;
 
 /**
@@ -41,11 +47,7 @@ export function sessionTokens(publicUrl: string, ownOrigins: readonly string[]) 
   /** @throws TerminalError as `tokenOf`, where the request comes from no page of ours */
   const requireOwnPage = (c: Context): void => {
     if (isOwnPage(c)) return;
-    throw new TerminalError(
-      "INVALID_REQUEST",
-      "Origin: a session by cookie is for the pages of this service alone",
-      { field: "Origin" },
-    );
+    throw badField("Origin", "Origin: a session by cookie is for the pages of this service alone");
   };
   /** Browsers name no origin with a page that reads from its own. */
   const mayRead = (c: Context): boolean =>
@@ -75,7 +77,7 @@ export function sessionTokens(publicUrl: string, ownOrigins: readonly string[]) 
         "a session is needed: Authorization: Bearer <token>",
       );
     }
-    if (!TOKEN.test(token)) throw invalidSession();
+    if (!isSecret(token)) throw invalidSession();
     return { token, isCookie: bearer === undefined };
   };
   /** The same for pages that anyone may read: null where there is none, and for one of no form. */
@@ -88,4 +90,26 @@ export function sessionTokens(publicUrl: string, ownOrigins: readonly string[]) 
     }
   };
   return { cookie, requireOwnPage, tokenOf, find };
+}
+
+/**
+ * Lets a request through that carries a live session. Its reply is for that wallet: no cache keeps
+ * it.
+ *
+ * @param findSession the wallet of a token, null when it is unknown, expired or revoked
+ * @throws TerminalError as `SessionTokens.tokenOf`
+ */
+export function requireSession(
+  tokens: SessionTokens,
+  findSession: (token: string) => Promise<string | null>,
+): MiddlewareHandler<{ Variables: SessionVariables }> {
+  return async function sessionGuard(c, next) {
+    const session = tokens.tokenOf(c);
+    const wallet = await findSession(session.token);
+    if (wallet === null) throw invalidSession();
+    c.set("wallet", wallet);
+    c.set("session", session);
+    setReplyHeader(c, "Cache-Control", "no-store");
+    await next();
+  };
 }

@@ -1,7 +1,7 @@
 import type { Settings } from "../../config.ts";
 import type { MirrorNode } from "../../ledger/mirror/node.ts";
 import { msOf } from "../../ledger/transaction-id.ts";
-import { openPostgres, runStatement } from "../../store/postgres.ts";
+import { runStatement, type Sql, withPostgres } from "../../store/postgres.ts";
 import { type Finding, reasonOf, unset, well, wrong } from "../finding.ts";
 
 const LIMITS = { deadlineMs: 4_000 } as const;
@@ -19,37 +19,38 @@ export async function checkClock(
   mirror: MirrorNode | undefined,
 ): Promise<Finding> {
   if (DATABASE_URL === undefined) return unset("DATABASE_URL");
-  const sql = openPostgres(DATABASE_URL, { connections: 1 });
   try {
-    // The first statement of a connection takes as long as connecting does.
-    await runStatement(sql`select 1`, STATEMENT_WITHIN_MS);
-    const askedAt = Date.now();
-    const [row] = await runStatement(
-      sql<[{ now: number }]>`select (extract(epoch from clock_timestamp()) * 1000)::bigint as now`,
-      STATEMENT_WITHIN_MS,
-    );
-    const difference = Math.round(row.now - (askedAt + Date.now()) / 2);
-    if (Math.abs(difference) > DIFFERENCE_MAX_MS) {
-      return wrong(
-        `Postgres' clock is ${seconds(difference)} ${difference > 0 ? "ahead of" : "behind"} this machine's`,
-        FOLLOW,
-      );
-    }
-    // Nothing is known where the mirror node does not say.
-    const block = await mirror?.newestBlock(LIMITS).catch(() => null);
-    const ahead = msOf(block?.to ?? "") - row.now;
-    if (ahead > DIFFERENCE_MAX_MS) {
-      return wrong(
-        `the ledger's newest consensus is ${seconds(ahead)} ahead of Postgres' clock`,
-        FOLLOW,
-      );
-    }
-    return well(`this machine and Postgres differ by ${Math.abs(difference)} ms`);
+    return await withPostgres(DATABASE_URL, { connections: 1 }, (sql) => compare(sql, mirror));
   } catch (error) {
     return wrong(`not compared: ${reasonOf(error)}`, "cure `postgres` first, then ask again");
-  } finally {
-    await sql.end({ timeout: 1 });
   }
+}
+
+async function compare(sql: Sql, mirror: MirrorNode | undefined): Promise<Finding> {
+  // The first statement of a connection takes as long as connecting does.
+  await runStatement(sql`select 1`, STATEMENT_WITHIN_MS);
+  const askedAt = Date.now();
+  const [row] = await runStatement(
+    sql<[{ now: number }]>`select (extract(epoch from clock_timestamp()) * 1000)::bigint as now`,
+    STATEMENT_WITHIN_MS,
+  );
+  const difference = Math.round(row.now - (askedAt + Date.now()) / 2);
+  if (Math.abs(difference) > DIFFERENCE_MAX_MS) {
+    return wrong(
+      `Postgres' clock is ${seconds(difference)} ${difference > 0 ? "ahead of" : "behind"} this machine's`,
+      FOLLOW,
+    );
+  }
+  // Nothing is known where the mirror node does not say.
+  const block = await mirror?.newestBlock(LIMITS).catch(() => null);
+  const ahead = msOf(block?.to ?? "") - row.now;
+  if (ahead > DIFFERENCE_MAX_MS) {
+    return wrong(
+      `the ledger's newest consensus is ${seconds(ahead)} ahead of Postgres' clock`,
+      FOLLOW,
+    );
+  }
+  return well(`this machine and Postgres differ by ${Math.abs(difference)} ms`);
 }
 
 function seconds(milliseconds: number): string {

@@ -5,10 +5,10 @@ import { schemaState } from "../../store/migrate.ts";
 import {
   appRole,
   codeOf,
-  openPostgres,
   ownsTables,
   runStatement,
   type Sql,
+  withPostgres,
 } from "../../store/postgres.ts";
 import { type Finding, reasonOf, unset, well, wrong } from "../finding.ts";
 
@@ -31,19 +31,14 @@ const CONNECTIONS_MIN = 40;
 export async function checkPostgres(settings: Settings): Promise<Finding> {
   const { DATABASE_URL, HEDERA_NETWORK } = settings;
   if (DATABASE_URL === undefined) return unset("DATABASE_URL");
-  const sql = openPostgres(DATABASE_URL, { connections: 1 });
-  try {
+  return withPostgres(DATABASE_URL, { connections: 1 }, async (sql) => {
     const server = await readServer(sql);
     const schema = await runStatement(schemaState(sql), STATEMENT_WITHIN_MS);
     const fault = SCHEMA_FAULTS[schema] ?? judgeServer(server, HEDERA_NETWORK);
     if (fault !== undefined) return fault;
     await runStatement(checkLastingSettings(sql, settings), STATEMENT_WITHIN_MS);
     return await judgeLogin(sql);
-  } catch (error) {
-    return unreachable(error);
-  } finally {
-    await sql.end({ timeout: 1 });
-  }
+  }).catch(unreachable);
 }
 
 async function readServer(sql: Sql): Promise<Server> {

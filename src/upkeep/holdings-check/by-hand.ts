@@ -27,11 +27,7 @@ export interface HoldingsCheckByHand extends Service {
    * @throws TerminalError `INVALID_REQUEST` while this process makes one; RetryableError
    */
   startDryRun(operator: string): Promise<void>;
-  /**
-   * Starts a real run, and waits a moment for it; where any process makes one, that is the answer.
-   *
-   * @throws RetryableError
-   */
+  /** Starts a real run, and waits a moment for it; where any process makes one, that is the answer. */
   startRun(): Promise<{ readonly id: string; readonly state: "done" | "started" | "under way" }>;
 }
 

@@ -45,28 +45,19 @@ export interface HoldingsCheck extends Service {
    * Makes the check of this UTC day, or goes on with it, unless it is done, in another worker's
    * hands, not yet to be tried again, or the journal may lack stars. The day of the very first call
    * counts as checked, unless the journal came back from the ledger.
-   *
-   * @throws RetryableError `UNAVAILABLE` when Postgres is out of reach; to be called again
    */
   runDue(): Promise<DueOutcome>;
-  /**
-   * Checks now, however often the day was checked before.
-   *
-   * @throws RetryableError as above
-   */
+  /** Checks now, however often the day was checked before. */
   runNow(): Promise<CheckRun>;
   /**
    * Starts a check as above unless one is under way, in any process.
    *
    * @returns the run that is under way; `done` settles with it where this call has started it
-   * @throws RetryableError as above
    */
   startRun(): Promise<{ readonly id: string; readonly done: Promise<CheckRun> | null }>;
   /**
    * Reads, verifies and plans as a check does, and writes nothing: no run, no progress, no
    * release. NFTs may move between this and a run: the run reads again.
-   *
-   * @throws RetryableError as above
    */
   runDry(): Promise<DryReport>;
   /**

@@ -1,7 +1,10 @@
-import type { EventTables } from "../../../../actors/whole.ts";
+import { type EventDayKey, type EventTables, emptyTables } from "../../../../actors/whole.ts";
 import { type ActorName, formatActorName } from "../../../hosting/actor-name.ts";
-import { eventDayAfter, foreverMintAfter } from "../../../hosting/time-travel.ts";
+import { foldEventDay } from "../../../journal/event-history.ts";
+import { foldMint } from "../../../journal/fold-mint.ts";
+import { type MintHappening, readMintHistory } from "../../../journal/mint-history.ts";
 import type { EventNumbers } from "../../../reads/console-event.ts";
+import type { Sql } from "../../../store/postgres.ts";
 import { facts, type Html, html, number, signed } from "../markup.ts";
 import type { PagesDeps } from "../page.ts";
 import { type ActorView, pastState, STEPS_MAX } from "./actor-view.ts";
@@ -30,6 +33,30 @@ export async function eventPast(
   const [before, now] = await Promise.all([step === 0 ? null : after(step - 1), after(step)]);
   // Machines of events have one state each, at all times.
   return { state: null, section: pastState(id, { step, last }, difference(before, now)) };
+}
+
+/** An event's day as it stood after its first `steps` stars. */
+async function eventDayAfter(sql: Sql, key: EventDayKey, steps: number): Promise<EventTables> {
+  return steps === 0 ? emptyTables() : (await foldEventDay(sql, key, steps)).tables;
+}
+
+/** A forever mint as it stood after the first `steps` of its stars and releases. */
+async function foreverMintAfter(sql: Sql, mint: string, steps: number): Promise<EventTables> {
+  const tables = emptyTables();
+  await foldMint(mint, tables, first(readMintHistory(sql, mint), steps));
+  return tables;
+}
+
+async function* first(
+  pages: AsyncIterable<readonly MintHappening[]>,
+  steps: number,
+): AsyncGenerator<readonly MintHappening[]> {
+  let left = steps;
+  for await (const page of pages) {
+    if (left <= 0) return;
+    yield page.slice(0, left);
+    left -= page.length;
+  }
 }
 
 function difference(then: EventTables | null, now: EventTables): Html {

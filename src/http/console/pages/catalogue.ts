@@ -1,13 +1,13 @@
 import { setApproval } from "../../../catalogue/approve-records.ts";
 import { type RecordType, recordTypes } from "../../../catalogue/record-type.ts";
-import { TerminalError } from "../../../errors.ts";
+import { badField, TerminalError } from "../../../errors.ts";
 import {
   type CatalogueRecord,
   catalogueRecords,
   countWaiting,
 } from "../../../reads/console-catalogue.ts";
 import type { Sql } from "../../../store/postgres.ts";
-import { actionForm, flawIn, needsRole } from "../forms.ts";
+import { actionForm, needsRole } from "../forms.ts";
 import { ago, type Column, type Html, html, number, section, table } from "../markup.ts";
 import type { Action, Page, PageRequest, PagesDeps } from "../page.ts";
 import { PER_PAGE, pageOf, textOf } from "../paging.ts";
@@ -49,7 +49,7 @@ function isType(text: string | null): text is RecordType {
 
 function typeOf(from: URLSearchParams): RecordType {
   const type = from.get("type");
-  if (!isType(type)) throw flawIn("type", `type must be one of ${recordTypes.join(", ")}`);
+  if (!isType(type)) throw badField("type", `type must be one of ${recordTypes.join(", ")}`);
   return type;
 }
 
@@ -61,12 +61,13 @@ function listPath({ type, isApproved }: Omit<Asked, "after">, after = ""): strin
 function deciding(sql: Sql, isApproved: boolean): Action {
   const idsOf = (form: URLSearchParams): readonly string[] => {
     const only = form.get("only");
-    if (only === "") throw flawIn("id", "Press the button of a record, or the one below the list");
+    if (only === "")
+      throw badField("id", "Press the button of a record, or the one below the list");
     const several = form.getAll(form.has("every") ? "listed" : "id");
     const ids = only === null ? [...new Set(several)] : [only];
-    if (ids.length === 0) throw flawIn("id", "Choose at least one record");
+    if (ids.length === 0) throw badField("id", "Choose at least one record");
     if (ids.length > PER_PAGE || ids.some((id) => !/^[A-Za-z0-9_.-]{1,64}$/.test(id))) {
-      throw flawIn("id", `Records are chosen by their ids, up to ${PER_PAGE} at once`);
+      throw badField("id", `Records are chosen by their ids, up to ${PER_PAGE} at once`);
     }
     return ids;
   };

@@ -1,5 +1,6 @@
+import { badField } from "../../../errors.ts";
 import { type ListedCheck, listChecks } from "../../../reads/console-holdings.ts";
-import { actionForm, flawIn } from "../forms.ts";
+import { actionForm } from "../forms.ts";
 import {
   badge,
   duration,
@@ -99,7 +100,7 @@ function running({ checks }: PagesDeps): Action {
     role: "operator",
     subject(form) {
       if (form.get("confirmed") !== "yes") {
-        throw flawIn("confirmed", "A check is run from its own page, after a dry run");
+        throw badField("confirmed", "A check is run from its own page, after a dry run");
       }
       return "all forever mints";
     },

@@ -1,7 +1,8 @@
 import { withInstants } from "../../../../actors/day.ts";
 import { addSeason, listSeasons, type Season } from "../../../catalogue/seasons.ts";
+import { badField } from "../../../errors.ts";
 import type { Sql } from "../../../store/postgres.ts";
-import { fieldsForm, filledIn, flawIn } from "../forms.ts";
+import { fieldsForm, filledIn } from "../forms.ts";
 import { badge, type Html, html, instantText, section, table } from "../markup.ts";
 import type { Action, Page, PageRequest, PagesDeps } from "../page.ts";
 
@@ -25,7 +26,7 @@ function adding(sql: Sql): Action {
     const name = filledIn(form, "name", { what: "A name" });
     const startsAt = instantOf(form, "starts", "The start");
     const endsAt = instantOf(form, "ends", "The end");
-    if (endsAt <= startsAt) throw flawIn("ends", "A season must end after it starts");
+    if (endsAt <= startsAt) throw badField("ends", "A season must end after it starts");
     return { name, startsAt, endsAt };
   };
   return {
@@ -53,12 +54,12 @@ function instantOf(form: URLSearchParams, field: string, what: string): number {
   const at = Date.parse(`${day}T${time}Z`);
   // 31 February is parsed as some day of March by some and refused by others.
   if (Number.isNaN(at) || !new Date(at).toISOString().startsWith(day)) {
-    throw flawIn(
+    throw badField(
       field,
       `${what} must be a day, or a day and a time in UTC, such as 2026-11-20 18:00`,
     );
   }
-  if (at < 0) throw flawIn(field, `${what} must not be before 1970`);
+  if (at < 0) throw badField(field, `${what} must not be before 1970`);
   return at;
 }
 

@@ -1,8 +1,9 @@
 import { withInstants } from "../../../../actors/day.ts";
 import { creditXp } from "../../../catalogue/credit-xp.ts";
+import { badField } from "../../../errors.ts";
 import { type ListedCredit, lastCredits } from "../../../reads/console-seasons.ts";
 import type { Sql } from "../../../store/postgres.ts";
-import { fieldsForm, filledIn, flawIn, WALLET, walletIn } from "../forms.ts";
+import { fieldsForm, filledIn, WALLET, walletIn } from "../forms.ts";
 import { walletLink } from "../links.ts";
 import { ago, type Html, html, number, section, signed, table } from "../markup.ts";
 import type { Action, Page, PageRequest, PagesDeps } from "../page.ts";
@@ -29,7 +30,7 @@ function crediting(sql: Sql): Action {
     const wallet = walletIn(form);
     const points = filledIn(form, "points", { what: "A number of points" });
     if (!/^[+-]?\d{1,9}$/.test(points) || Number(points) === 0) {
-      throw flawIn("points", "Points are a whole number other than 0, of up to nine digits");
+      throw badField("points", "Points are a whole number other than 0, of up to nine digits");
     }
     return {
       wallet,
