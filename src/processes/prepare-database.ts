@@ -33,7 +33,7 @@ export async function prepareDatabase(
     }
     await runStatement(checkLastingSettings(probe, settings), STATEMENT_WITHIN_MS);
     const { EVENT_VOTES_TOPIC_ID: event, ASSET_VOTES_TOPIC_ID: asset } = settings;
-    await refuseSwapped(probe, { event, asset });
+    await refuseSwapped(probe, { event, asset }, STATEMENT_WITHIN_MS);
     const role = await runStatement(appRole(probe), STATEMENT_WITHIN_MS);
     if (role === undefined) {
       log.warn("no role starboard_app for this login: triggers alone guard the journal");

@@ -55,16 +55,19 @@ export async function checkTopic(
 /**
  * Holds each topic against the stars that the journal has on it. One that is not given is not asked for.
  *
+ * @param withinMs how long Postgres may take for each; default: a request's deadline
  * @throws ConfigurationError where stars of the other kind are on it
  * @throws RetryableError when Postgres is out of reach
  */
 export async function refuseSwapped(
   sql: Sql,
   topics: Readonly<Partial<Record<keyof typeof TOPIC_SETTINGS, string | undefined>>>,
+  withinMs?: number,
 ): Promise<void> {
   for (const kind of ["event", "asset"] as const) {
     const topicId = topics[kind];
-    const starred = topicId === undefined ? kind : ((await findStarred(sql, topicId)) ?? kind);
+    const starred =
+      topicId === undefined ? kind : ((await findStarred(sql, topicId, withinMs)) ?? kind);
     if (starred === kind) continue;
     throw new ConfigurationError(
       `${TOPIC_SETTINGS[kind]} ${topicId} has ${starred} stars on it: are the two topics swapped?`,

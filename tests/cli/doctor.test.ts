@@ -239,7 +239,7 @@ test("a Postgres that is away, lacks the database, or has another schema", async
 });
 
 // Last: the day that it leaves behind has stars that are on no topic of this ledger.
-test("a topic with stars of the other kind is named by the doctor, and ends a start of `serve` too", async ({
+test("a topic with stars of the other kind is named by the doctor, and ends a start of `serve` and a recovery", async ({
   network,
 }) => {
   await seedDay(network.sql, "2020-01-01", 2);
@@ -251,6 +251,8 @@ test("a topic with stars of the other kind is named by the doctor, and ends a st
   const settings = { ...(await network.webSettings()), ...swapped, LOG_LEVEL: "error" };
   const { status, stderr } = await starboard(["serve"], settings);
   assert.deepEqual([status, stderr], [1, `starboard: ${said}\n`]);
+  const recovery = await starboard(["journal", "recover", "--dry-run"], settings);
+  assert.deepEqual([recovery.status, recovery.stderr], [1, `${said}\n`]);
 });
 
 test.run();
