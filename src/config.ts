@@ -66,7 +66,8 @@ const messageKey = matching(
   /^[A-Za-z][A-Za-z0-9_-]{0,39}$/,
   "must be a name of letters, digits, _ and -",
 );
-const token = z.string().min(16, "needs at least 16 characters");
+/** It is sent in a header, which holds no other characters as they are. */
+const token = matching(/^[\x20-\x7e]{16,}$/, "needs at least 16 characters, all of them ASCII");
 
 const SOURCE = /^[A-Z][A-Z0-9_]{0,39}$/;
 
@@ -153,7 +154,13 @@ export const settings = z.object({
   VOTING_ORIGINS: listOf(origin).describe("Origins of browser voting clients (CORS)."),
   API_RATE_LIMIT: count(100, 1, 1_000_000).describe("Public API requests per client and 60 s."),
   VOTING_RATE_LIMIT: count(300, 1, 1_000_000).describe("Voting requests per client and 60 s."),
-  PRICE_URL: httpUrl.optional().describe("Source of token prices and market caps."),
+  PRICE_URL: httpUrl
+    .refine(
+      (text) => !/^\w+:\/*[^/?#]*@/.test(text),
+      "must have no credentials: requests leave them out",
+    )
+    .optional()
+    .describe("Source of token prices and market caps."),
   PAGES: choice(["on", "off"]).default("on").describe("The directory's pages at /; off: none."),
   SITE_NAME: z
     .string()

@@ -87,6 +87,28 @@ test("a value outside its set or range is answered by what is allowed", () => {
   for (const [environment, message] of said) assert.equal(refusal(environment), message);
 });
 
+test("a price source's URL holds no credentials, which requests leave out; a key may be a parameter", () => {
+  for (const url of ["https://me:key@a.example/", "https://me@a.example", "https://:key@a.example"])
+    assert.equal(
+      refusal({ PRICE_URL: url }),
+      "PRICE_URL must have no credentials: requests leave them out",
+    );
+  const PRICE_URL = "https://a.example/p?key=a@b";
+  assert.equal(readSettings({ PRICE_URL }).PRICE_URL, PRICE_URL);
+});
+
+test("a token is what a header can hold", () => {
+  for (const token of ["fifteen letters", "sixteen lettérs or more", "sixteen letters\nand a line"])
+    for (const name of ["OPERATOR_TOKEN", "METRICS_TOKEN"])
+      assert.equal(
+        refusal({ [name]: token }),
+        `${name} needs at least 16 characters, all of them ASCII`,
+        token,
+      );
+  const OPERATOR_TOKEN = "sixteen letters.";
+  assert.equal(readSettings({ OPERATOR_TOKEN }).OPERATOR_TOKEN, OPERATOR_TOKEN);
+});
+
 test("a database has one address, which moves in a failover", () => {
   for (const hosts of ["one.example,two.example", "one.example:5432,two.example:5432"]) {
     const message = refusal({ DATABASE_URL: `postgres://starboard@${hosts}/starboard` });

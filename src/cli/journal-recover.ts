@@ -1,6 +1,7 @@
 import { openExportSource } from "../audit/export-source.ts";
 import { COLLECTION_SETTINGS } from "../config.ts";
 import { exportSettings } from "../journal/export-days.ts";
+import { refuseSwapped } from "../publishing/check-topic.ts";
 import { recover } from "../recovery/recover.ts";
 import { PIECE, type Recovered, type Recovery } from "../recovery/recovery.ts";
 import type { Sql } from "../store/postgres.ts";
@@ -11,6 +12,9 @@ import { withDatabase } from "./database.ts";
 import { command } from "./output.ts";
 import { progressBar } from "./progress-bar.ts";
 import { readCommandSettings } from "./settings.ts";
+
+/** The first statement of a connection takes as long as connecting does. */
+const STATEMENT_WITHIN_MS = 10_000;
 
 /** `starboard journal recover` */
 export const recoverCommand = command({
@@ -39,17 +43,21 @@ export const recoverCommand = command({
     const bar = progressBar(process.stderr);
     try {
       const exports = await openExports(args.export, args["from-url"]);
-      const work = (sql: Sql) =>
-        recover({
+      const topics = { event, asset };
+      const work = async (sql: Sql) => {
+        // No message of the other kind is a star's: nothing would seem to be lost.
+        await refuseSwapped(sql, topics, STATEMENT_WITHIN_MS);
+        return recover({
           sql,
           mirror,
-          settings: { ...exportSettings(settings), topics: { event, asset } },
+          settings: { ...exportSettings(settings), topics },
           exports,
           piece: PIECE,
           isDryRun: args["dry-run"],
           accepts: args.accept,
           onProgress: bar.show,
         });
+      };
       const recovered = args["dry-run"] ? await withDatabase(work) : await act(HOW, work);
       if (!recovered.written && !args["dry-run"]) process.exitCode = 1;
       return recovered;

@@ -22,7 +22,7 @@ import { migrate } from "../store/migrate.ts";
 import { openPostgres, readDatabaseClock, type Sql } from "../store/postgres.ts";
 import { fillDemo, type OnStop, ownLedger, type Variables } from "./own-ledger.ts";
 import { checkAddresses, WEB_SETTINGS } from "./web-settings.ts";
-import { WORKER_SETTINGS } from "./worker.ts";
+import { LEDGER_SETTINGS, WORKER_SETTINGS } from "./worker.ts";
 
 /** The servers of `npm start`, and the settings that name them. */
 export type LocalEnvironment = Awaited<ReturnType<typeof openLocalEnvironment>>;
@@ -45,6 +45,10 @@ export async function openLocalEnvironment(onStop: OnStop) {
   const given = givenSettings(environment());
   const asked = readSettings(given);
   checkAddresses(asked);
+  const isLocal = asked.HEDERA_NETWORK === "local";
+  const ownsLedger = isLocal && asked.MIRROR_NODE_URL === undefined;
+  // Nothing here stands in for these: they are missed before a server starts or a schema changes.
+  if (!ownsLedger) readSettings(given, ["MIRROR_NODE_URL", ...LEDGER_SETTINGS]);
   const folder = resolve(".starboard");
   mkdirSync(folder, { recursive: true });
   takeFolder(folder, onStop);
@@ -78,11 +82,7 @@ export async function openLocalEnvironment(onStop: OnStop) {
     () => undefined,
   );
   onStop(async () => clock.stop());
-  const isLocal = asked.HEDERA_NETWORK === "local";
-  const own =
-    isLocal && asked.MIRROR_NODE_URL === undefined
-      ? await ownLedger({ sql, clock, folder, given, onStop })
-      : undefined;
+  const own = ownsLedger ? await ownLedger({ sql, clock, folder, given, onStop }) : undefined;
   Object.assign(found, own?.variables);
   const settings = readSettings({ ...found, ...given }, [...WEB_SETTINGS, ...WORKER_SETTINGS]);
   if (isLocal) await fillDemo({ sql, settings, clock }, own);

@@ -1,6 +1,7 @@
-import { ConfigurationError } from "../config.ts";
+import { ConfigurationError, type Settings } from "../config.ts";
 import { checkLastingSettings, type LastingSettings } from "../journal/export-days.ts";
 import type { Logger } from "../log.ts";
+import { refuseSwapped } from "../publishing/check-topic.ts";
 import { OtherBuildError, schemaState } from "../store/migrate.ts";
 import { appRole, runStatement, withPostgres } from "../store/postgres.ts";
 
@@ -12,10 +13,13 @@ const STATEMENT_WITHIN_MS = 10_000;
  *
  * @returns the restricted role to work as, undefined where this login has none
  * @throws ConfigurationError when the schema is older than this build, or of another one, or a
- *   setting is another than the journal's
+ *   setting is another than the journal's: of the two topics, too
  */
 export function prepareDatabase(
-  settings: LastingSettings & { readonly DATABASE_URL: string },
+  settings: LastingSettings &
+    Partial<Pick<Settings, "EVENT_VOTES_TOPIC_ID" | "ASSET_VOTES_TOPIC_ID">> & {
+      readonly DATABASE_URL: string;
+    },
   log: Logger,
 ): Promise<string | undefined> {
   return withPostgres(settings.DATABASE_URL, { connections: 1 }, async (probe) => {
@@ -27,6 +31,8 @@ export function prepareDatabase(
       );
     }
     await runStatement(checkLastingSettings(probe, settings), STATEMENT_WITHIN_MS);
+    const { EVENT_VOTES_TOPIC_ID: event, ASSET_VOTES_TOPIC_ID: asset } = settings;
+    await refuseSwapped(probe, { event, asset }, STATEMENT_WITHIN_MS);
     const role = await runStatement(appRole(probe), STATEMENT_WITHIN_MS);
     if (role === undefined) {
       log.warn("no role starboard_app for this login: triggers alone guard the journal");

@@ -4,6 +4,14 @@ import type { MirrorNode } from "../ledger/mirror/node.ts";
 import type { MirrorTopic } from "../ledger/mirror/schemas.ts";
 import type { Topic } from "../ledger/topic.ts";
 import type { Logger } from "../log.ts";
+import type { Sql } from "../store/postgres.ts";
+import { findStarred } from "./outbox.ts";
+
+/** The settings that name the topics, by what is starred on them. */
+export const TOPIC_SETTINGS = {
+  event: "EVENT_VOTES_TOPIC_ID",
+  asset: "ASSET_VOTES_TOPIC_ID",
+} as const;
 
 interface TopicToCheck {
   readonly topicId: string;
@@ -42,6 +50,29 @@ export async function checkTopic(
   const fault = unfitBecause(found);
   if (fault !== undefined) throw new ConfigurationError(`${setting} ${topicId} ${fault}`);
   if (found !== null) warn(parts, found);
+}
+
+/**
+ * Holds each topic against the stars that the journal has on it. One that is not given is not asked for.
+ *
+ * @param withinMs how long Postgres may take for each; default: a request's deadline
+ * @throws ConfigurationError where stars of the other kind are on it
+ * @throws RetryableError when Postgres is out of reach
+ */
+export async function refuseSwapped(
+  sql: Sql,
+  topics: Readonly<Partial<Record<keyof typeof TOPIC_SETTINGS, string | undefined>>>,
+  withinMs?: number,
+): Promise<void> {
+  for (const kind of ["event", "asset"] as const) {
+    const topicId = topics[kind];
+    const starred =
+      topicId === undefined ? kind : ((await findStarred(sql, topicId, withinMs)) ?? kind);
+    if (starred === kind) continue;
+    throw new ConfigurationError(
+      `${TOPIC_SETTINGS[kind]} ${topicId} has ${starred} stars on it: are the two topics swapped?`,
+    );
+  }
 }
 
 /**

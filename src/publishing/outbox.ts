@@ -123,14 +123,20 @@ export async function tookEffectAfter(
   return row?.took ?? false;
 }
 
-/** What the stars on a topic are for, by its first one; undefined where none is on it. */
+/**
+ * What the stars on a topic are for, by its first one; undefined where none is on it.
+ *
+ * @param withinMs default: a request's deadline
+ */
 export async function findStarred(
   sql: Sql,
   topicId: string,
+  withinMs?: number,
 ): Promise<LeasedStar["topic"] | undefined> {
-  const [row] = await runStatement(sql<{ topic: LeasedStar["topic"] }[]>`
+  const looking = sql<{ topic: LeasedStar["topic"] }[]>`
     select topic from outbox where topic_id = ${topicId} and state = 'published'
-    order by sequence_number limit 1`);
+    order by sequence_number limit 1`;
+  const [row] = await runStatement(looking, withinMs);
   return row?.topic;
 }
 

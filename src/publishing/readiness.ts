@@ -2,10 +2,14 @@ import { ConfigurationError } from "../config.ts";
 import type { MirrorNode } from "../ledger/mirror/node.ts";
 import type { Topic } from "../ledger/topic.ts";
 import type { Sql } from "../store/postgres.ts";
-import { checkTopic, unfitBecause } from "./check-topic.ts";
+import {
+  checkTopic,
+  refuseSwapped,
+  TOPIC_SETTINGS as SETTINGS,
+  unfitBecause,
+} from "./check-topic.ts";
 import { beginReading, findReading } from "./confirm.ts";
 import { TOPIC_KINDS, type TopicKind } from "./context.ts";
-import { findStarred } from "./outbox.ts";
 import type { PublishingAlerts } from "./publishing-alerts.ts";
 
 /** Which topics may be sent to. */
@@ -23,7 +27,6 @@ export interface Readiness {
 
 const LOOK_AGAIN_MS = 10_000;
 const LOOK = { deadlineMs: 2_000, background: true } as const;
-const SETTINGS = { event: "EVENT_VOTES_TOPIC_ID", asset: "ASSET_VOTES_TOPIC_ID" } as const;
 
 export function createReadiness(parts: {
   readonly sql: Sql;
@@ -47,11 +50,10 @@ export function createReadiness(parts: {
   };
   const checkOne = async (kind: TopicKind): Promise<void> => {
     const topicId = topics[kind];
-    const starred = (await findStarred(sql, topicId)) ?? kind;
-    if (starred !== kind) {
-      const fault = `has ${starred} stars on it: are the two topics swapped?`;
-      refuse(kind, new ConfigurationError(`${SETTINGS[kind]} ${topicId} ${fault}`));
-    }
+    await refuseSwapped(sql, { [kind]: topicId }).catch((error: unknown) => {
+      if (error instanceof ConfigurationError) refuse(kind, error);
+      throw error;
+    });
     // Web processes begin to read a topic without judging it: a message read is what counts.
     const reading = await findReading(sql, topicId);
     if (reading !== undefined && reading.sequenceNumber > 0 && !unfit.has(kind)) ready.add(kind);

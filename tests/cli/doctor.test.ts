@@ -7,6 +7,7 @@ import { createClient } from "redis";
 import { suite } from "uvu";
 import { readSettings } from "../../src/config.ts";
 import { type Diagnosis, examine } from "../../src/upkeep/doctor/examine.ts";
+import { seedDay } from "../support/export-seed.ts";
 import { type Network, startNetwork } from "../support/network.ts";
 import { newKey } from "../support/service.ts";
 import { starboard } from "../support/starboard.ts";
@@ -235,6 +236,23 @@ test("a Postgres that is away, lacks the database, or has another schema", async
   url.pathname = "/postgres";
   const empty = await failed(network, { DATABASE_URL: url.href });
   assert.match(empty.get("postgres")?.fix ?? "", /starboard migrate/);
+});
+
+// Last: the day that it leaves behind has stars that are on no topic of this ledger.
+test("a topic with stars of the other kind is named by the doctor, and ends a start of `serve` and a recovery", async ({
+  network,
+}) => {
+  await seedDay(network.sql, "2020-01-01", 2);
+  const swapped = { ASSET_VOTES_TOPIC_ID: "0.0.501" };
+  const said = "ASSET_VOTES_TOPIC_ID 0.0.501 has event stars on it: are the two topics swapped?";
+  const topics = (await failed(network, swapped)).get("topics");
+  assert.equal(topics?.message, said);
+  assert.match(topics?.fix ?? "", /^exchange /);
+  const settings = { ...(await network.webSettings()), ...swapped, LOG_LEVEL: "error" };
+  const { status, stderr } = await starboard(["serve"], settings);
+  assert.deepEqual([status, stderr], [1, `starboard: ${said}\n`]);
+  const recovery = await starboard(["journal", "recover", "--dry-run"], settings);
+  assert.deepEqual([recovery.status, recovery.stderr], [1, `${said}\n`]);
 });
 
 test.run();

@@ -12,6 +12,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { suite } from "uvu";
+import { COLLECTION_SETTINGS } from "../../src/config.ts";
 import { freePort } from "../../src/local/free-port.ts";
 import { openPostgres } from "../../src/store/postgres.ts";
 import { type Child, startProcess, until } from "../support/processes.ts";
@@ -201,11 +202,17 @@ test("the addresses of Postgres and the mirror node stay from start to start", a
   assert.equal((await fetch(`${url}/v1/events`, { headers: { authorization } })).status, 200);
 });
 
-test("bad addresses are refused before anything is started or made", async () => {
+test("bad addresses, and missing settings of another ledger, are refused before anything is started or made", async () => {
   const folder = mkdtempSync(join(tmpdir(), "starboard-dev-"));
+  const ledger = [
+    ...["MIRROR_NODE_URL", "HEDERA_OPERATOR_ID", "HEDERA_OPERATOR_KEY"],
+    ...["EVENT_VOTES_TOPIC_ID", "ASSET_VOTES_TOPIC_ID", ...COLLECTION_SETTINGS],
+  ];
+  const missing = ledger.map((name) => `${name} is missing`).join("; ");
   for (const [set, said] of [
     [{ HOST: "0.0.0.0" }, "PUBLIC_URL is missing: HOST is not a loopback address"],
     [{ TRUSTED_PROXIES: "10.0.0.0/33" }, "TRUSTED_PROXIES: 10.0.0.0/33 is no range"],
+    [{ HEDERA_NETWORK: "testnet" }, missing],
   ] as const) {
     const { status, stderr } = await starboard(["dev"], set, folder);
     assert.deepEqual([status, stderr], [1, `starboard: ${said}\n`]);

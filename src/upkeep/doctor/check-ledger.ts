@@ -1,16 +1,19 @@
-import type { Settings } from "../../config.ts";
+import { ConfigurationError, type Settings } from "../../config.ts";
 import { askNodes } from "../../ledger/consensus-nodes.ts";
 import type { MirrorNode } from "../../ledger/mirror/node.ts";
 import { hbarText, readOperatorAccount } from "../../ledger/operator-account.ts";
 import { mirrorKeyOf, readOperatorKey } from "../../ledger/operator-key.ts";
 import { isSatisfied, type PrimitiveKey, readPublicKey } from "../../ledger/public-key.ts";
-import { takesMessagesOf, unfitBecause } from "../../publishing/check-topic.ts";
+import { refuseSwapped, takesMessagesOf, unfitBecause } from "../../publishing/check-topic.ts";
+import { withPostgres } from "../../store/postgres.ts";
 import { type Finding, unset, well, wrong } from "../finding.ts";
 import { STARS_LEFT_MIN, starsLeft } from "../operator-balance.ts";
 
 const LIMITS = { deadlineMs: 4_000 } as const;
 /** The first call to a node connects. */
 const NODE_WITHIN_MS = 10_000;
+/** The first statement of a connection takes as long as connecting does. */
+const STATEMENT_WITHIN_MS = 5_000;
 
 /** The consensus nodes: whether they answer, under the accounts that they are known by. */
 export async function checkConsensus(settings: Settings): Promise<Finding> {
@@ -88,6 +91,10 @@ export async function checkTopics(
   if (event === asset) {
     return wrong("both settings name the same topic", "`starboard topics create` makes two");
   }
+  const swapped = await swappedOf(settings);
+  if (swapped !== undefined) {
+    return wrong(swapped, "exchange EVENT_VOTES_TOPIC_ID and ASSET_VOTES_TOPIC_ID");
+  }
   const { HEDERA_OPERATOR_KEY: text } = settings;
   const ours = text === undefined ? undefined : readKey(text);
   const named = { EVENT_VOTES_TOPIC_ID: event, ASSET_VOTES_TOPIC_ID: asset };
@@ -113,6 +120,20 @@ export async function checkTopics(
   return well(
     ours === undefined ? "both can carry stars" : "both can carry stars, signed with our key",
   );
+}
+
+/** What a start says of topics with stars of the other kind; a database that is away is not this check's. */
+async function swappedOf(settings: Settings): Promise<string | undefined> {
+  const { DATABASE_URL, EVENT_VOTES_TOPIC_ID: event, ASSET_VOTES_TOPIC_ID: asset } = settings;
+  if (DATABASE_URL === undefined) return undefined;
+  try {
+    await withPostgres(DATABASE_URL, { connections: 1 }, (sql) =>
+      refuseSwapped(sql, { event, asset }, STATEMENT_WITHIN_MS),
+    );
+    return undefined;
+  } catch (error) {
+    return error instanceof ConfigurationError ? error.message : undefined;
+  }
 }
 
 /** The operator's balance, and how many messages it pays for. */
