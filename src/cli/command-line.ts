@@ -88,7 +88,6 @@ function endOfOptions(words: readonly string[]): number {
 
 function checkOptions(words: readonly string[], args: ArgsDef): void {
   const end = endOfOptions(words);
-  const given = new Set<string>();
   for (let index = 0; index < end; index += 1) {
     const word = words[index] ?? "";
     if (!/^-./.test(word)) continue;
@@ -105,9 +104,6 @@ function checkOptions(words: readonly string[], args: ArgsDef): void {
     }
     const isBoolean = option.type === "boolean";
     if (isBoolean && value !== undefined) throw new Error(`--${name} takes no value`);
-    // The parser would drop all but the last: of two topics, one would go unaudited.
-    if (!isBoolean && given.has(name)) throw new Error(`--${name} is given twice`);
-    given.add(name);
     // The next word is its value, however that begins.
     if (!isBoolean && value === undefined) index += 1;
   }
