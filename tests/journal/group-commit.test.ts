@@ -10,7 +10,7 @@ import { RetryableError } from "../../src/errors.ts";
 import { createGroupCommit, type GroupCommit } from "../../src/journal/group-commit.ts";
 import { newStarId } from "../../src/journal/star-id.ts";
 import { openPostgres, type Sql } from "../../src/store/postgres.ts";
-import { decidedStar } from "../support/engine.ts";
+import { decidedStar, goingFrom } from "../support/engine.ts";
 import { patiently } from "../support/patiently.ts";
 import { testDatabase } from "../support/postgres.ts";
 import { until } from "../support/processes.ts";
@@ -21,6 +21,8 @@ interface Context {
   commit: GroupCommit["commit"];
   batches: number[];
   now: number;
+  /** Postgres' time. */
+  clock: () => number;
   close: () => Promise<void>;
 }
 
@@ -37,13 +39,14 @@ test.before.each(async (context) => {
   const [row] = await sql<{ now: number }[]>`select now_ms() as now`;
   const batches: number[] = [];
   const now = row?.now ?? 0;
+  const clock = goingFrom(now);
   Object.assign(context, {
     url: database.url,
     sql,
     batches,
     now,
-    commit: createGroupCommit({ sql, now: () => now, onBatch: (stars) => batches.push(stars) })
-      .commit,
+    clock,
+    commit: createGroupCommit({ sql, now: clock, onBatch: (stars) => batches.push(stars) }).commit,
     close: async () => {
       await sql.end({ timeout: 1 });
       await database.close();
@@ -291,7 +294,7 @@ test("a commit whose answer is lost is looked up, and reported as stored (A7 unk
       });
     },
   });
-  const { commit } = createGroupCommit({ sql: cut, now: () => c.now });
+  const { commit } = createGroupCommit({ sql: cut, now: c.clock });
   const outcome = await commit(decidedStar({ wallet: newWallet(), now: c.now }));
   assert.deepEqual(outcome, { kind: "stored", totalVotes: 1, keptReply: null });
 });
@@ -307,14 +310,14 @@ test("the loser of a deadlock was rolled back for certain, and is sent again (A8
       return Promise.reject(Object.assign(new Error("deadlock detected"), { code: "40P01" }));
     },
   });
-  const { commit } = createGroupCommit({ sql: unlucky, now: () => c.now });
+  const { commit } = createGroupCommit({ sql: unlucky, now: c.clock });
   const outcome = await commit(decidedStar({ wallet: newWallet(), now: c.now }));
   assert.deepEqual([outcome.kind, deadlocks], ["stored", 0]);
 });
 
 test("a database that is away gives 503, never a guess", async (c) => {
   const gone = openPostgres("postgres://absent@127.0.0.1:9/nothing", { connections: 1 });
-  const { commit } = createGroupCommit({ sql: gone, now: () => c.now });
+  const { commit } = createGroupCommit({ sql: gone, now: c.clock });
   await assert.rejects(
     commit(decidedStar({ wallet: newWallet(), now: c.now })),
     (error: unknown) => error instanceof RetryableError && error.code === "UNAVAILABLE",

@@ -11,7 +11,7 @@ import { DAY_MS, dayOf, startOfDay } from "../../actors/day.ts";
 import { createGroupCommit } from "../../src/journal/group-commit.ts";
 import { loadWalletDays } from "../../src/journal/load.ts";
 import { openPostgres, type Sql } from "../../src/store/postgres.ts";
-import { decidedStar } from "../support/engine.ts";
+import { decidedStar, goingFrom } from "../support/engine.ts";
 import { testDatabase } from "../support/postgres.ts";
 
 interface Context {
@@ -102,7 +102,7 @@ test("a star is stored under the pass of its own instant, and handed back under 
     noon + 1_000,
   ]);
   assert.ok(before && season && after);
-  const { commit } = createGroupCommit({ sql, now: () => now });
+  const { commit } = createGroupCommit({ sql, now: goingFrom(now) });
   let wallet = 1_000;
   /** Of a wallet that has a pass for these seasons. */
   const cast = async (at: number, seasonId: string | null, passes: readonly Season[]) => {

@@ -12,7 +12,7 @@ import { creditXp } from "../../src/catalogue/credit-xp.ts";
 import { addSeason } from "../../src/catalogue/seasons.ts";
 import { createGroupCommit } from "../../src/journal/group-commit.ts";
 import { openPostgres, type Sql } from "../../src/store/postgres.ts";
-import { decidedStar, lastStarOf } from "../support/engine.ts";
+import { decidedStar, goingFrom, lastStarOf } from "../support/engine.ts";
 import { patiently } from "../support/patiently.ts";
 import { testDatabase } from "../support/postgres.ts";
 import { until } from "../support/processes.ts";
@@ -37,7 +37,8 @@ test.before.each(async (context) => {
   const [row] = await sql<{ now: number }[]>`select now_ms() as now`;
   const today = Date.parse(dayOf(row?.now ?? 0));
   const now = Math.min(Math.max(row?.now ?? 0, today + 600_000), today + DAY_MS - 600_000);
-  const { commit } = createGroupCommit({ sql: writer, now: () => row?.now ?? 0, xpPerStar: 3 });
+  const clock = goingFrom(row?.now ?? 0);
+  const { commit } = createGroupCommit({ sql: writer, now: clock, xpPerStar: 3 });
   Object.assign(context, {
     sql,
     now,

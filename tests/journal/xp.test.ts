@@ -10,7 +10,7 @@ import { creditXp } from "../../src/catalogue/credit-xp.ts";
 import { addSeason } from "../../src/catalogue/seasons.ts";
 import { createGroupCommit } from "../../src/journal/group-commit.ts";
 import { openPostgres, type Sql } from "../../src/store/postgres.ts";
-import { decidedStar, lastStarOf } from "../support/engine.ts";
+import { decidedStar, goingFrom, lastStarOf } from "../support/engine.ts";
 import { patiently } from "../support/patiently.ts";
 import { testDatabase } from "../support/postgres.ts";
 import { foldedScores, scores } from "../support/xp.ts";
@@ -19,6 +19,8 @@ interface Context {
   sql: Sql;
   /** An instant of today, far enough from midnight for a season to end on either side of it. */
   now: number;
+  /** Postgres' time. */
+  clock: () => number;
   cast(star: {
     wallet: number;
     at: number;
@@ -37,13 +39,15 @@ test.before.each(async (context) => {
   const [row] = await sql<{ now: number }[]>`select now_ms() as now`;
   const today = Date.parse(dayOf(row?.now ?? 0));
   const now = Math.min(Math.max(row?.now ?? 0, today + 60_000), today + DAY_MS - 60_000);
+  const clock = goingFrom(row?.now ?? 0);
   Object.assign(context, {
     sql,
     now,
+    clock,
     async cast({ wallet, at, slot = 1, xpPerStar, a }) {
       const { commit } = createGroupCommit({
         sql,
-        now: () => row?.now ?? 0,
+        now: clock,
         ...(xpPerStar !== undefined && { xpPerStar }),
       });
       const target = {
@@ -119,9 +123,9 @@ test("points are XP_PER_STAR each, whatever the weight; weight adds up beside th
   assert.deepEqual(await foldedScores(sql), await scores(sql));
 });
 
-test("stars of one batch: many wallets, and several stars of one", async ({ sql, now }) => {
+test("stars of one batch: many wallets, and several stars of one", async ({ sql, now, clock }) => {
   await addSeason(sql, { name: "s", startsAt: now - 1_000, endsAt: now + 1_000 });
-  const { commit } = createGroupCommit({ sql, now: () => now, xpPerStar: 2 });
+  const { commit } = createGroupCommit({ sql, now: clock, xpPerStar: 2 });
   const outcomes = await Promise.all(
     Array.from({ length: 100 }, (_, n) => commit(decidedStar({ wallet: `0.0.${100 - n}`, now }))),
   );

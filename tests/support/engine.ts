@@ -38,6 +38,12 @@ export const NO_SNAPSHOTS: Snapshots = {
 /** A test's own statements may store thousands of rows on a busy machine. */
 export const SEEDED_WITHIN_MS = 60_000;
 
+/** A clock that goes on from an instant: by one that stands still, a slow machine's stars are soon too late. */
+export function goingFrom(instant: number): () => number {
+  const startedAt = performance.now();
+  return () => instant + Math.floor(performance.now() - startedAt);
+}
+
 /** Starts an engine on a migrated database. */
 export async function startEngine(
   url: string,

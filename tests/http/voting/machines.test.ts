@@ -14,7 +14,7 @@ import { MirrorClient } from "../../../src/ledger/mirror/node.ts";
 import { silentLogger } from "../../../src/log.ts";
 import { openPostgres } from "../../../src/store/postgres.ts";
 import { createHoldingsCheck } from "../../../src/upkeep/holdings-check/check.ts";
-import { decidedStar } from "../../support/engine.ts";
+import { decidedStar, goingFrom } from "../../support/engine.ts";
 import {
   cast,
   newWallet,
@@ -240,7 +240,7 @@ test("a star whose instant slips over midnight is the next day's: it is no repea
   const [row] = await sql<{ now: number }[]>`select now_ms() as now`;
   const now = row?.now ?? 0;
   const midnight = endOfDay(dayOf(now));
-  const { commit } = createGroupCommit({ sql: writer, now: () => now });
+  const { commit } = createGroupCommit({ sql: writer, now: goingFrom(now) });
   const [ann, bob] = [await voter(service), await voter(service)];
   /** Stores so many stars, the last of them in the day's last millisecond. */
   const castBeforeMidnight = async ({ id: wallet }: Voter, count: number) => {
