@@ -248,6 +248,9 @@ test("a topic with stars of the other kind is named by the doctor, and ends a st
   const topics = (await failed(network, swapped)).get("topics");
   assert.equal(topics?.message, said);
   assert.match(topics?.fix ?? "", /^exchange /);
+  const { EVENT_VOTES_TOPIC_ID: _, ...others } = network.settings;
+  const { checks } = await examine(readSettings({ ...others, ...swapped }), "serve");
+  assert.equal(checks.find(({ name }) => name === "topics")?.message, said);
   const settings = { ...(await network.webSettings()), ...swapped, LOG_LEVEL: "error" };
   const { status, stderr } = await starboard(["serve"], settings);
   assert.deepEqual([status, stderr], [1, `starboard: ${said}\n`]);

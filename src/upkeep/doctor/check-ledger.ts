@@ -83,18 +83,18 @@ export async function checkTopics(
   isWebProcess: boolean,
 ): Promise<Finding> {
   const { EVENT_VOTES_TOPIC_ID: event, ASSET_VOTES_TOPIC_ID: asset } = settings;
-  if (isWebProcess && (event === undefined || asset === undefined)) {
-    return well("not set: this process does not compare the journal with its topics");
-  }
-  if (event === undefined) return unset("EVENT_VOTES_TOPIC_ID");
-  if (asset === undefined) return unset("ASSET_VOTES_TOPIC_ID");
-  if (event === asset) {
+  if (event !== undefined && event === asset) {
     return wrong("both settings name the same topic", "`starboard topics create` makes two");
   }
   const swapped = await swappedOf(settings);
   if (swapped !== undefined) {
     return wrong(swapped, "exchange EVENT_VOTES_TOPIC_ID and ASSET_VOTES_TOPIC_ID");
   }
+  if (isWebProcess && (event === undefined || asset === undefined)) {
+    return well("not set: this process does not compare the journal with its topics");
+  }
+  if (event === undefined) return unset("EVENT_VOTES_TOPIC_ID");
+  if (asset === undefined) return unset("ASSET_VOTES_TOPIC_ID");
   const { HEDERA_OPERATOR_KEY: text } = settings;
   const ours = text === undefined ? undefined : readKey(text);
   const named = { EVENT_VOTES_TOPIC_ID: event, ASSET_VOTES_TOPIC_ID: asset };
