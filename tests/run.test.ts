@@ -3,6 +3,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, readFileSync, rmSync } from "node:fs";
 import { connect } from "node:net";
+import { getPriority } from "node:os";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { setTimeout as delay } from "node:timers/promises";
@@ -10,7 +11,9 @@ import { test } from "uvu";
 import { environment } from "../src/config.ts";
 import { processIdentity } from "../src/local/process-identity.ts";
 import { temporaryFolder } from "./support/folder.ts";
+import { until } from "./support/processes.ts";
 import { nodeArguments } from "./support/script.ts";
+import { giveWay } from "./support/test-process.ts";
 
 const RUNNER = join(import.meta.dirname, "run.ts");
 const FIXTURES = join(import.meta.dirname, "fixtures");
@@ -84,14 +87,11 @@ test("a hook that throws fails the tests it kept from running", () => {
 });
 
 test("a file that does not end is ended after the time it asked for", () => {
-  assert.equal(lineOf("hanging"), "✗ hanging.test.ts  1 passed, 1 failed: no end after 2 s");
+  assert.equal(lineOf("hanging"), "✗ hanging.test.ts  1 passed, 1 failed: no end after 6 s");
 });
 
 test("a file with a failed test is ended soon after its tests", () => {
-  assert.equal(
-    lineOf("stuck"),
-    "✗ stuck.test.ts  0 passed, 2 failed: no end after its tests failed",
-  );
+  assert.equal(lineOf("stuck"), "✗ stuck.test.ts  0 passed, 2 failed: no end after tests failed");
 });
 
 test("a file that ends well without a test counts as a failure", () => {
@@ -135,6 +135,14 @@ test("short files of a folder share a process, and each has its own line", async
   assert.equal(lines.at(-1), "3 passed, 3 failed");
 });
 
+test("a process in which a file failed is ended soon after the last one's tests", async () => {
+  const { of } = await run("stuck");
+  const line = (file: string) => of(file)?.replace("tests/fixtures/stuck/", "");
+  assert.equal(line("a-stuck"), "✗ a-stuck.test.ts  0 passed, 1 failed");
+  const last = "✗ b-passing.test.ts  1 passed, 1 failed: no end after tests failed";
+  assert.equal(line("b-passing"), last);
+});
+
 test("a file that was late runs once more, and says so; one that was wrong does not", async () => {
   const folder = temporaryFolder("late");
   const { lines } = await run("late", { file: join(folder, "ran-before") });
@@ -145,16 +153,28 @@ test("a file that was late runs once more, and says so; one that was wrong does 
   assert.deepEqual(shown.toSorted(), [
     "✓ late.test.ts  1 passed  n s, its second run",
     "✗ late.test.ts  0 passed, 1 failed  n s",
+    "✗ unsaid.test.ts  1 passed, 1 failed  n s",
     "✗ wrong.test.ts  0 passed, 2 failed  n s",
   ]);
-  assert.equal(lines.at(-1), "1 passed, 2 failed");
+  assert.equal(lines.at(-1), "2 passed, 3 failed");
+});
+
+test("a process that already lets others go first keeps its place", async () => {
+  const child = spawn("nice", ["-n", "10", "sleep", "60"], { stdio: "ignore" });
+  const { pid = 0 } = child;
+  await until("others go first", () => getPriority(pid) > getPriority());
+  const before = getPriority(pid);
+  giveWay(pid);
+  const after = getPriority(pid);
+  child.kill();
+  assert.equal(after, before);
 });
 
 for (const signal of ["SIGINT", "SIGTERM"] as const) {
   test(`${signal} ends the file that runs and the run's Postgres`, async () => {
     const folder = temporaryFolder("interrupted");
     const file = join(folder, "database");
-    const { runner, output } = start(["--in", join(FIXTURES, "interrupted")], {
+    const { runner, output } = start(["--in", join(FIXTURES, "interrupted"), "--jobs", "1"], {
       STARBOARD_TEST_DATABASE_URL: "",
       STARBOARD_FIXTURE_FILE: file,
     });
@@ -163,8 +183,10 @@ for (const signal of ["SIGINT", "SIGTERM"] as const) {
     runner.kill(signal);
     await once(runner, "exit");
     rmSync(folder, { recursive: true });
-    assert.match(await output, /interrupted\n/);
-    assert.equal((await output).trimEnd().split("\n").at(-1), "0 passed, 1 failed");
+    const lines = (await output).trimEnd().split("\n");
+    assert.match(lines[0] ?? "", /waiting\.test\.ts .*: interrupted$/);
+    assert.deepEqual(lines.slice(-2), ["interrupted; 1 files did not run", "0 passed, 1 failed"]);
+    assert.equal(lines.filter((line) => line.startsWith("interrupted;")).length, 1);
     assert.equal(runner.exitCode, 1);
     await assert.rejects(once(connect(port, "127.0.0.1"), "connect"), { code: "ECONNREFUSED" });
   });

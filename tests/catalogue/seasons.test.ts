@@ -124,7 +124,7 @@ test("a season stands although the client that adds it is stopped, and holds up 
   cast,
 }) => {
   const line = await stoppable(url);
-  const client = openPostgres(line.url, { connections: 1 });
+  const client = openPostgres(line.url, { connections: 1, statementTimeoutMs: 60_000 });
   try {
     await cast(1);
     const release = await holdUp(sql);
@@ -133,7 +133,7 @@ test("a season stands although the client that adds it is stopped, and holds up 
     line.stop();
     await release();
     const isSeen = async () => (await listSeasons(sql)).length === 1;
-    await until("the season is there", isSeen, 5_000);
+    await until("the season is there", isSeen);
     assert.equal(await cast(2), "stored");
     assert.deepEqual(await scores(sql), await foldedScores(sql));
     line.goOn();

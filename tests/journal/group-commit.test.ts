@@ -255,12 +255,13 @@ test("a star of a statement that had to wait until after its caller's deadline i
   const now = () => Math.floor(c.now + performance.now() - startedAt);
   const { commit } = createGroupCommit({ sql: c.sql, now });
   const [early, patient] = [newWallet(), newWallet()];
+  const neighbour = decidedStar({ wallet: patient, now: c.now });
   const [answerBy, deadline] = [performance.now() + 200, now() + 201];
   const outcomes = await other.begin(async (sql) => {
     await sql`select pg_advisory_xact_lock(hashtext('hold_seasons'))`;
     const both = Promise.allSettled([
       commit(decidedStar({ wallet: early, now: c.now }), answerBy),
-      commit(decidedStar({ wallet: patient, now: c.now })),
+      patiently(() => commit(neighbour)),
     ]);
     await until("the statement waits, and the first star's deadline passes", async () => {
       const [row] = await c.sql<{ waits: boolean; now: number }[]>`

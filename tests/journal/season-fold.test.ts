@@ -12,7 +12,7 @@ import { creditXp } from "../../src/catalogue/credit-xp.ts";
 import { addSeason } from "../../src/catalogue/seasons.ts";
 import { createGroupCommit } from "../../src/journal/group-commit.ts";
 import { openPostgres, type Sql } from "../../src/store/postgres.ts";
-import { decidedStar, goingFrom, lastStarOf } from "../support/engine.ts";
+import { decidedStar, goingFrom, lastStarOf, SEEDED_WITHIN_MS } from "../support/engine.ts";
 import { patiently } from "../support/patiently.ts";
 import { testDatabase } from "../support/postgres.ts";
 import { until } from "../support/processes.ts";
@@ -32,7 +32,7 @@ const test = suite<Context>("folding seasons");
 
 test.before.each(async (context) => {
   const database = await testDatabase({ migrated: true });
-  const sql = openPostgres(database.url, { connections: 8 });
+  const sql = openPostgres(database.url, { connections: 8, statementTimeoutMs: SEEDED_WITHIN_MS });
   const writer = openPostgres(database.url, { connections: 4, writer: true });
   const [row] = await sql<{ now: number }[]>`select now_ms() as now`;
   const today = Date.parse(dayOf(row?.now ?? 0));

@@ -10,7 +10,7 @@ import { creditXp } from "../../src/catalogue/credit-xp.ts";
 import { addSeason } from "../../src/catalogue/seasons.ts";
 import { createGroupCommit } from "../../src/journal/group-commit.ts";
 import { openPostgres, type Sql } from "../../src/store/postgres.ts";
-import { decidedStar, goingFrom, lastStarOf } from "../support/engine.ts";
+import { decidedStar, goingFrom, lastStarOf, SEEDED_WITHIN_MS } from "../support/engine.ts";
 import { patiently } from "../support/patiently.ts";
 import { testDatabase } from "../support/postgres.ts";
 import { foldedScores, scores } from "../support/xp.ts";
@@ -35,7 +35,8 @@ const test = suite<Context>("xp");
 
 test.before.each(async (context) => {
   const database = await testDatabase({ migrated: true });
-  const sql = openPostgres(database.url, { connections: 6, writer: true });
+  const options = { connections: 6, writer: true, statementTimeoutMs: SEEDED_WITHIN_MS };
+  const sql = openPostgres(database.url, options);
   const [row] = await sql<{ now: number }[]>`select now_ms() as now`;
   const today = Date.parse(dayOf(row?.now ?? 0));
   const now = Math.min(Math.max(row?.now ?? 0, today + 60_000), today + DAY_MS - 60_000);
@@ -182,13 +183,13 @@ test("seasons come and go while stars are stored and points booked: the scores s
   cast,
 }) => {
   let isDone = false;
-  const changing = (async () => {
+  const change = async () => {
     for (let turn = 0; !isDone; turn += 1) {
       await addSeason(sql, { name: `s${turn}`, startsAt: now - 10_000, endsAt: now + DAY_MS });
       await sql`update season set starts_at = ${now - 5_000}`;
       if (!isDone) await sql`delete from season`;
     }
-  })();
+  };
   const walk = async (walker: number) => {
     for (let n = 0; n < 40; n += 1) {
       const wallet = 1_000 * walker + (n % 20);
@@ -198,10 +199,10 @@ test("seasons come and go while stars are stored and points booked: the scores s
       await patiently(() => creditXp(sql, credit));
     }
   };
-  await Promise.all([walk(1), walk(2), walk(3)]).finally(() => {
+  const walking = Promise.all([1, 2, 3].map(walk)).finally(() => {
     isDone = true;
   });
-  await changing;
+  await Promise.all([walking, change()]);
   const [left] = await sql`select count(*) as seasons from season`;
   if (left?.seasons === 0)
     await addSeason(sql, { name: "last", startsAt: now - 10_000, endsAt: now + DAY_MS });

@@ -102,7 +102,7 @@ export async function openLive(options: { readonly now?: () => number } = {}): P
         if (rows.length === 0) return;
         if (performance.now() > until) {
           throw new Error(
-            `${rows.length} unpublished, one ${rows[0]?.state}: ${rows[0]?.last_error}`,
+            `${rows.length} not published within ${withinMs} ms, one ${rows[0]?.state}: ${rows[0]?.last_error}`,
           );
         }
         await pause(20);

@@ -10,6 +10,7 @@ import type { Sql } from "../../src/store/postgres.ts";
 export async function seedDay(owner: Sql, day: Day, stars: number): Promise<void> {
   await owner.begin(async (sql) => {
     await sql`set local session_replication_role = replica`;
+    await sql`set local statement_timeout = '60s'`;
     await sql`select ensure_star_partition(${day})`;
     await sql`
       create temporary table seed on commit drop as

@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { readFileSync, rmSync } from "node:fs";
-import { setPriority } from "node:os";
+import { getPriority, setPriority } from "node:os";
 import type { Readable } from "node:stream";
 import { setTimeout as delay } from "node:timers/promises";
 import { stripVTControlCharacters } from "node:util";
@@ -46,7 +46,7 @@ const TIMEOUT_LINE = /^\/\/ timeout: (\d+) s$/m;
 const ALONE_LINE = /^\/\/ alone: /m;
 const HEAD_CHARACTERS = 500;
 const COUNTS = /^ {2}Total: +(\d+)\n {2}Passed: +(\d+)\n {2}Skipped: +(\d+)$/m;
-/** A file whose tests failed may have left open what keeps it up; its tests are over. */
+/** A file whose tests failed may have left open what keeps the process up; all tests are over. */
 const FAILED_PATIENCE_MS = 3_000;
 /** Of a process that lets others go first, as `nice` counts it. */
 const NICENESS = 5;
@@ -55,7 +55,7 @@ const LAST_WORDS_MS = 1_000;
 
 /**
  * Runs test files as one process, in a process group of its own, so that a watchdog can end it
- * with everything it started: after its time, and soon after its tests when one of them failed.
+ * with everything it started: after its time, and soon after its tests when any of them failed.
  * What outlives it is ended and counts as a failure of the file that ran last.
  *
  * @param stop ends the process at once when aborted
@@ -114,9 +114,10 @@ async function runProcess(given: TestProcess, env: Environment, stop: AbortSigna
   const watchdog = setTimeout(() => end(`no end after ${seconds} s`), seconds * 1_000);
   let patience: NodeJS.Timeout | undefined;
   child.stdout.on("data", () => {
-    if (patience !== undefined || parts().length < given.files.length) return;
-    if (!parts().slice(-1).some(hasFailed)) return;
-    patience = setTimeout(() => end("no end after its tests failed"), FAILED_PATIENCE_MS);
+    const all = parts();
+    if (patience !== undefined || all.length < given.files.length) return;
+    if (countsOf(all.at(-1)?.output ?? "") === undefined || !all.some(hasFailed)) return;
+    patience = setTimeout(() => end("no end after tests failed"), FAILED_PATIENCE_MS);
   });
   const onStop = (): void => end("interrupted");
   stop.addEventListener("abort", onStop);
@@ -133,7 +134,7 @@ async function runProcess(given: TestProcess, env: Environment, stop: AbortSigna
  * a busy machine makes a file slow and no answer of the shared Postgres late.
  */
 export function giveWay(pid: number | undefined): void {
-  if (pid !== undefined) setPriority(pid, NICENESS);
+  if (pid !== undefined) setPriority(pid, Math.max(NICENESS, getPriority(pid)));
 }
 
 async function endLeftovers(folder: string): Promise<readonly string[]> {

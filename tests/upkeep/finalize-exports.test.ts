@@ -298,11 +298,10 @@ test("a final day's header stays when settings change, and the worker makes days
   await rig.setClock(2, NOON);
   const settings = { ...SETTINGS, excludedWallets: ["0.0.5", "0.0.6"] };
   const upkeep = startExportsUpkeep({ ...rig.upkeep, settings, everyMs: 10 });
-  for (let look = 0; look < 500; look += 1) {
+  await until("the day is final", async () => {
     const [row] = await rig.owner`select count(*) as days from export_check`;
-    if (row?.days === 1) break;
-    await new Promise((resolve) => setTimeout(resolve, 10));
-  }
+    return row?.days === 1;
+  });
   await upkeep.close();
   const [header] = ofKind(await get(rig, rig.day(1)), "header");
   assert.deepEqual([header?.final, header?.excludedWallets], [true, ["0.0.5", "0.0.6"]]);

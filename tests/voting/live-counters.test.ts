@@ -72,6 +72,10 @@ function lagging(drawn: JournalPosition, next: () => number) {
 
 const newListener = () => ({ wake: () => undefined, end: () => assert.fail("ended") });
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
+/** Long enough for several polls, also where this process stands still meanwhile. */
+const polls = async (): Promise<void> => {
+  for (let n = 0; n < 30; n += 1) await pause(2);
+};
 
 const test = suite("live counters");
 
@@ -130,7 +134,7 @@ for (const seed of [1, 2, 3, 4]) {
     }
     for (const lag of lags) lag.catchUp(true);
     for (const client of clients) if (client.following === null) await comeBack(client);
-    await pause(60);
+    await polls();
     const latest = [...journal.totals].map(([item, votes]) => [String(item), votes] as const);
     for (const client of clients) {
       take(client, 1_000);
@@ -216,7 +220,7 @@ for (const seed of [11, 12, 13, 14]) {
       if (round % 4 === 0) await pause(2);
     }
     seenBy.fill(journal);
-    await pause(60);
+    await polls();
     for (const client of clients) {
       if (client.following === undefined) await comeBack(client);
       take(client);

@@ -1,4 +1,4 @@
-// timeout: 300 s
+// timeout: 600 s
 /**
  * Goal: nothing moves while a page is still arriving, wherever the network cuts it.
  * Method: a relay before a real web process sends a page in two pieces, with a pause between them

@@ -206,7 +206,7 @@ test("while a transaction is under way its receipt says UNKNOWN", async () => {
   const slow = await startConsensusNodes({
     ledger,
     count: 1,
-    consensusDelayMs: 200,
+    consensusDelayMs: 2_000,
     receiptPatienceMs: 0,
   });
   const client = hapiClient(slow.nodes[0]?.address ?? "");
@@ -220,7 +220,7 @@ test("while a transaction is under way its receipt says UNKNOWN", async () => {
 });
 
 test("a transaction that expires on its way to consensus has no effect", async () => {
-  const slow = await startConsensusNodes({ ledger, count: 1, consensusDelayMs: 100 });
+  const slow = await startConsensusNodes({ ledger, count: 1, consensusDelayMs: 2_000 });
   const client = hapiClient(slow.nodes[0]?.address ?? "");
   const given = draft({ validSeconds: 30 });
   assert.equal((await client.send(transactionBytes(given))).code, "OK");
