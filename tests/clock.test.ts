@@ -8,7 +8,7 @@ test("a clock follows its source, however far the machine's clock is off (A14 sk
   const wrong = Date.now() + 3_600_000;
   const clock = await followClock(async () => wrong, never);
   clock.stop();
-  assert.ok(Math.abs(clock.now() - wrong) < 60_000);
+  assert.ok(Math.abs(clock.now() - wrong) < 50);
 });
 
 test("a jump of the source is followed at the next look", async () => {
@@ -16,9 +16,9 @@ test("a jump of the source is followed at the next look", async () => {
   const clock = await followClock(async () => source, never);
   clock.stop();
   source = 90_000_000;
-  assert.ok(clock.now() < 1_060_000);
+  assert.ok(clock.now() < 1_001_000);
   await clock.measure();
-  assert.ok(clock.now() >= 90_000_000 && clock.now() < 90_060_000);
+  assert.ok(clock.now() >= 90_000_000 && clock.now() < 90_001_000);
 });
 
 test("a time in an answer is compared: after a jump the clock is measured again, else not", async () => {
@@ -34,7 +34,7 @@ test("a time in an answer is compared: after a jump the clock is measured again,
   for (const jumped of [90_000_000, 500_000]) {
     source = jumped;
     await clock.compare(source, clock.now());
-    assert.ok(clock.now() >= jumped && clock.now() < jumped + 60_000);
+    assert.ok(clock.now() >= jumped && clock.now() < jumped + 1_000);
   }
   assert.equal(looks, 3);
 });

@@ -3,9 +3,10 @@ import { readdirSync, rmSync } from "node:fs";
 import { availableParallelism, cpus } from "node:os";
 import { dirname, join, relative, resolve, sep } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import { parseArgs, stripVTControlCharacters } from "node:util";
+import { parseArgs } from "node:util";
 import { environment } from "../src/config.ts";
 import { compileTree } from "./support/compile.ts";
+import { isLate } from "./support/is-late.ts";
 import { startThrowAway } from "./support/postgres.ts";
 import { COMPILED, nodeArguments, scriptOf } from "./support/script.ts";
 import {
@@ -26,10 +27,10 @@ import {
  * A filter is a part of a file's path; without one, all run. More than a few are compiled first,
  * unless they are to run from source. Short files of one folder share a process, for most of their
  * CPU goes into loading the service; the others have one of their own. As many processes as this
- * machine has cores run side by side, and as many again start while the cores are
- * idle, for they wait half of their time: more would not end sooner, and would miss deadlines of the
- * product. They share one Postgres, in which each file makes databases of its own, and which
- * the cores serve before them. `--check` runs `npm run check` beside them. A file that failed for
+ * machine has cores run side by side, and as many again start while the cores are idle, for they
+ * wait half of their time: more would not end sooner, and would miss deadlines of the product. They
+ * share one Postgres, in which each file makes databases of its own, and which the cores serve before
+ * them. `--check` runs `npm run check` beside them. A file that failed for
  * want of time runs once more when the others are over, and that result counts; its line says so.
  * Exit status 0 only when something passed, nothing failed and no process was left behind.
  */
@@ -37,12 +38,6 @@ import {
 const ROOT = join(import.meta.dirname, "..");
 /** So few run by tsx before the tree is compiled. */
 const FEW = 3;
-/** What a failed test says, before the stack. */
-const CAUSE = /^ +FAIL [^\n]*\n(.*?)(?=\n +at |\n\n\n)/gms;
-/** A deadline of the product, of a test or of a browser has passed. */
-const WANT_OF_TIME = /\bin time\b|within \d+ ms|time-?out|timed out|deadline|UNAVAILABLE|\b503\b/i;
-/** What is wrong with a file as a whole where it was late. */
-const NO_END = /^no end after /;
 /** When more files than these are late the product is slow, not the machine: none runs again. */
 const LATE_MAX = 5;
 /** So many files share a process at most: enough to load the service seldom, and to end in a minute. */
@@ -99,22 +94,6 @@ async function main(): Promise<number> {
     await server?.close();
     if (compile) rmSync(tree, { recursive: true, force: true });
   }
-}
-
-/**
- * Whether a file failed only because this machine was slow: a wrong answer is wrong however long it
- * took. The test library does not say what a hook threw: where one kept all tests from running it
- * may have been late, and where tests had run a wrong answer may be unsaid.
- */
-function isLate({ passed, failed, output, complaint }: FileResult): boolean {
-  if (failed === 0 || (complaint !== undefined && !NO_END.test(complaint))) return false;
-  const causes = [...stripVTControlCharacters(output).matchAll(CAUSE)].map(
-    ([, cause = ""]) => cause,
-  );
-  const said = causes.length + (complaint === undefined ? 0 : 1);
-  return (
-    (said >= failed || said + passed === 0) && causes.every((cause) => WANT_OF_TIME.test(cause))
-  );
 }
 
 /** Lint, types, architecture and dead code, as one more file with one test. */

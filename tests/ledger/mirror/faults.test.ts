@@ -133,7 +133,7 @@ for (const [name, reply] of [
 ] as [string, Reply][]) {
   test(`${name} is asked again, and the answer then given counts`, async () => {
     await withStubs([inSequence(reply, reply, ANSWERS)], async (mirror, [stub]) => {
-      assert.deepEqual(await serialsOf(mirror, WALLET, A, { deadlineMs: 20_000 }), [1, 2, 3]);
+      assert.deepEqual(await serialsOf(mirror, WALLET, A, { deadlineMs: 2_500 }), [1, 2, 3]);
       assert.equal(stub.asked.length, 3);
     });
   });
