@@ -33,13 +33,15 @@ export async function followClock(
 ) {
   let offsetMs = 0;
   let isKnown = false;
+  let isPrecise = false;
   const look = async (): Promise<void> => {
     const sent = performance.now();
     const sourceMs = await readSourceMs();
     const received = performance.now();
     // The source read its clock somewhere between: the middle errs least. After a long wait it
     // errs by up to half of that, so what is known already stands unless it cannot be true.
-    if (!isKnown || received - sent <= PRECISE_MS) offsetMs = sourceMs - (sent + received) / 2;
+    isPrecise = received - sent <= PRECISE_MS;
+    if (!isKnown || isPrecise) offsetMs = sourceMs - (sent + received) / 2;
     else offsetMs = Math.min(Math.max(offsetMs, sourceMs - received), sourceMs - sent);
     isKnown = true;
   };
@@ -51,8 +53,16 @@ export async function followClock(
     });
     return looking;
   };
-  const now = (): number => Math.floor(performance.now() + offsetMs);
+  let latest = Number.NEGATIVE_INFINITY;
+  const now = (): number => {
+    const at = Math.floor(performance.now() + offsetMs);
+    // A measurement errs: a small correction lets the clock stand, only a jump sets it back.
+    if (at > latest || at < latest - DIFFERENCE_MAX_MS) latest = at;
+    return latest;
+  };
   await measure();
+  // The first answer waited for a connection as well, and a second one errs less.
+  if (!isPrecise) await measure();
   const measuring = every(MEASURE_EVERY_MS, measure, { onFailure });
   return {
     now,

@@ -57,6 +57,34 @@ test("a slow answer leaves the clock as it is, unless it proves the clock wrong"
   assert.ok(Math.abs(error()) < 500, `off by ${error()} ms`);
 });
 
+test("what a measurement errs by lets the clock stand, and never go back; a jump sets it back", async () => {
+  let source = 1_000_000;
+  const clock = await followClock(async () => source, never);
+  clock.stop();
+  const before = clock.now();
+  source = before - 90;
+  await clock.measure();
+  assert.equal(clock.now(), before);
+  source = before - 1_000;
+  await clock.measure();
+  assert.ok(clock.now() < before - 900);
+  source = before;
+  await clock.measure();
+  assert.ok(clock.now() >= before);
+});
+
+test("a first answer that waited for a connection is asked for again", async () => {
+  let looks = 0;
+  const clock = await followClock(async () => {
+    looks += 1;
+    if (looks === 1) await new Promise((resolve) => setTimeout(resolve, 300));
+    return 1_000_000;
+  }, never);
+  clock.stop();
+  assert.equal(looks, 2);
+  assert.ok(clock.now() < 1_000_100, `off by ${clock.now() - 1_000_000} ms`);
+});
+
 test("callers that ask while the source is being asked share the answer", async () => {
   let looks = 0;
   const clock = await followClock(async () => {
