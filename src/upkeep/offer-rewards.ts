@@ -109,14 +109,16 @@ function createRelay(sql: Sql, queue: RewardsQueue, log: Logger) {
   };
 
   /** One batch, under the lease. */
-  const offerNext = async (taken: HandOff, upTo: number): Promise<HandOff> => {
+  const offerNext = async (taken: HandOff): Promise<HandOff> => {
+    // Looked at again: before the hand-off was taken the journal may have gone back.
+    const { settled, drawn } = await lookAtJournal();
     const recalled = await queue.recall();
-    const agreed = await agree(taken, recalled);
+    const agreed = await agree(asFarAs(drawn.star, taken), recalled);
     const word = agreed.queueMemory ?? "";
     // A Redis that is emptied once more after the jobs then differs from one emptied before them.
     const memory = await queue.remember(recalled, { word, offeredSeq: agreed.offeredSeq });
     if ((await queue.unfinished()) >= UNFINISHED_MAX) return agreed;
-    const to = Math.min(upTo, agreed.offeredSeq + SPAN);
+    const to = Math.min(settled.star, agreed.offeredSeq + SPAN);
     const batch = await offersBetween(sql, { after: agreed.offeredSeq, upTo: to, limit: BATCH });
     await queue.offer(batch.map(({ offer }) => offer));
     // No transaction draws a settled number any more: what is not there will never be.
@@ -143,18 +145,27 @@ function createRelay(sql: Sql, queue: RewardsQueue, log: Logger) {
       if (await isAsKnown(settled.star)) return false;
       const taken = await takeHandOff(sql, holder);
       if (taken === null) return false;
-      const reached = await offerNext(taken, settled.star).catch(async (error: unknown) => {
+      const reached = await offerNext(taken).catch(async (error: unknown) => {
         // As it was, for the next worker: perhaps Redis is away for this one alone.
-        await noteHandOff(sql, holder, taken).catch(() => undefined);
+        await noteHandOff(sql, holder, taken, taken).catch(() => undefined);
         throw error;
       });
-      const isOurs = await noteHandOff(sql, holder, reached);
+      const isOurs = await noteHandOff(sql, holder, taken, reached);
       known = isOurs ? reached : undefined;
       if (isOurs && taken.queueMemory !== null && taken.queueMemory !== reached.queueMemory) {
         log.warn({ after: taken.finishedSeq }, "Redis was emptied: rewards are offered again");
       }
       return isOurs && reached.offeredSeq !== taken.offeredSeq && reached.offeredSeq < settled.star;
     },
+  };
+}
+
+/** Numbers beyond the last one drawn went with a part of the journal, and are drawn again. */
+function asFarAs(drawn: number, { offeredSeq, finishedSeq, queueMemory }: HandOff): HandOff {
+  return {
+    offeredSeq: Math.min(offeredSeq, drawn),
+    finishedSeq: Math.min(finishedSeq, drawn),
+    queueMemory,
   };
 }
 

@@ -55,16 +55,21 @@ export async function takeHandOff(sql: Sql, holder: string): Promise<HandOff | n
 
 /**
  * Notes how far the hand-off is and gives it back; nothing happens when it was taken over
- * meanwhile.
+ * meanwhile, or went back with the journal.
  *
  * @returns whether it was still ours
  */
-export async function noteHandOff(sql: Sql, holder: string, reached: HandOff): Promise<boolean> {
+export async function noteHandOff(
+  sql: Sql,
+  holder: string,
+  taken: HandOff,
+  reached: HandOff,
+): Promise<boolean> {
   const rows = await runStatement(sql`
     update reward_hand_off set offered_seq = ${reached.offeredSeq},
       finished_seq = ${reached.finishedSeq}, queue_memory = ${reached.queueMemory},
       lease_owner = null, lease_until = 0
-    where lease_owner = ${holder} returning true`);
+    where lease_owner = ${holder} and offered_seq = ${taken.offeredSeq} returning true`);
   return rows.length > 0;
 }
 
