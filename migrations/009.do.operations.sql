@@ -41,12 +41,12 @@ create table operator_link (
   expires_at epoch_ms not null
 );
 
--- What operators did, at the console and by commands. Each act has two rows: `begun` before anything
--- happens, then `done` or `failed`. A `begun` alone means that the process died in between.
+-- What operators did, at the console and by commands. Each act has two rows: `started` before anything
+-- happens, then `done` or `failed`. A `started` alone means that the process died in between.
 create table operator_log (
   id bigint primary key generated always as identity,
   action_id uuid not null,
-  phase text not null check (phase in ('begun', 'done', 'failed')),
+  phase text not null check (phase in ('started', 'done', 'failed')),
   at epoch_ms not null default now_ms(),
   -- The operator's name, or the login that ran a command.
   operator text not null,

@@ -536,16 +536,16 @@ begin
 end
 $$;
 
--- The place of what comes back in its mint's history: the one that its export tells, where that is free and
+-- The place of what comes back in its mint's history: the one that its export names, where that is free and
 -- nothing that happened earlier stands behind it; else the place that was freed for it, or the end.
-create function free_mint_place(mint text, told bigint, freed bigint, of_instant bigint) returns bigint
+create function free_mint_place(mint text, exported bigint, freed bigint, of_instant bigint) returns bigint
 language sql as $$
-  select case when told is null or freed < told
-      or exists (select from mint_star where event_id = mint and seq >= told
-        and (seq = told or instant_of_star_id(star_id) < of_instant))
-      or exists (select from claim_release where event_id = mint and seq >= told
-        and (seq = told or released_at < of_instant))
-    then coalesce(freed, nextval('forever_mint_order')) else told end
+  select case when exported is null or freed < exported
+      or exists (select from mint_star where event_id = mint and seq >= exported
+        and (seq = exported or instant_of_star_id(star_id) < of_instant))
+      or exists (select from claim_release where event_id = mint and seq >= exported
+        and (seq = exported or released_at < of_instant))
+    then coalesce(freed, nextval('forever_mint_order')) else exported end
 $$;
 
 -- Claims, totals, places on mints and points of recovered stars, as `cast_stars` writes them.

@@ -267,11 +267,11 @@ test("clients find the service at PUBLIC_URL, else at the address it binds, of e
 });
 
 test("clients learn the mirror node's address, written with `/api/v1` or without, and no other path", () => {
-  const told = (url: string) => publicMirrorUrl({ MIRROR_NODE_URL: [url] });
+  const shown = (url: string) => publicMirrorUrl({ MIRROR_NODE_URL: [url] });
   for (const path of ["", "/", "/api/v1", "/api/v1/"])
-    assert.equal(told(`https://mirror.example${path}`), "https://mirror.example", path);
+    assert.equal(shown(`https://mirror.example${path}`), "https://mirror.example", path);
   for (const path of ["/an-access-key", "/an-access-key/api/v1", "/api/v1/x"])
-    assert.equal(told(`https://mirror.example${path}`), null, path);
+    assert.equal(shown(`https://mirror.example${path}`), null, path);
 });
 
 test.run();

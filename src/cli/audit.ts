@@ -141,8 +141,8 @@ function topicsOf(
   headers: readonly ExportHeader[],
   kind: "event" | "asset",
 ): string | undefined {
-  const told = headers.flatMap(({ topics }) => topics[kind] ?? []);
-  return [...new Set([...told, ...(own === undefined ? [] : [own])])].join(",") || undefined;
+  const named = headers.flatMap(({ topics }) => topics[kind] ?? []);
+  return [...new Set([...named, ...(own === undefined ? [] : [own])])].join(",") || undefined;
 }
 
 /** Topics that the newest day's header does not name. */

@@ -40,7 +40,7 @@ export async function actLogged<End extends ActEnd>(
 ): Promise<End & { readonly actionId: string }> {
   const about = { action, subject, reason: reason ?? null };
   const entry = { ...actor, ...about, actionId: uuidv7() };
-  await appendOperatorLog(sql, { ...entry, phase: "begun", notice: "", details: {} });
+  await appendOperatorLog(sql, { ...entry, phase: "started", notice: "", details: {} });
   const noteEnd = (ended: Pick<OperatorEntry, "phase"> & ActEnd): Promise<void> =>
     appendOperatorLog(sql, { ...entry, ...ended, details: ended.details ?? {} }).catch((error) => {
       if (!(error instanceof RetryableError)) throw error;

@@ -15,7 +15,7 @@ export interface Actor {
 export interface OperatorEntry extends Actor {
   /** Joins the start of an act with how it ended. */
   readonly actionId: string;
-  readonly phase: "begun" | "done" | "failed";
+  readonly phase: "started" | "done" | "failed";
   /** As `keys.revoke`. */
   readonly action: string;
   /** What it was about: an id, a name. */
@@ -64,9 +64,9 @@ export async function readOperatorLog(
 ): Promise<readonly KeptEntry[]> {
   return runStatement(sql<KeptEntry[]>`
     select ${columns(sql)} from operator_log entry
-    where not (phase = 'begun' and exists (
+    where not (phase = 'started' and exists (
         select from operator_log later
-        where later.action_id = entry.action_id and later.phase <> 'begun'))
+        where later.action_id = entry.action_id and later.phase <> 'started'))
       and ${before === undefined ? sql`true` : sql`id < ${before}`} order by id desc limit ${limit}`);
 }
 
@@ -86,7 +86,7 @@ export async function findOutcome(
 ): Promise<KeptEntry | undefined> {
   const [entry] = await runStatement(sql<KeptEntry[]>`
     select ${columns(sql)} from operator_log
-    where action_id = ${actionId} and session_id = ${sessionId} and phase <> 'begun'`);
+    where action_id = ${actionId} and session_id = ${sessionId} and phase <> 'started'`);
   return entry;
 }
 

@@ -138,7 +138,7 @@ test("an act has a log line before and after, with its operator, and is shown on
   const [last, first] = await phases(sql);
   assert.deepEqual(
     [first?.phase, first?.operator, first?.subject],
-    ["begun", "environment (Ada)", EVIL],
+    ["started", "environment (Ada)", EVIL],
   );
   assert.deepEqual([last?.phase, last?.details], ["done", { colour: EVIL }]);
   const next = await operator.get(reply.headers.get("location") ?? "");
@@ -166,7 +166,7 @@ test("a failure is shown and logged in words for people", async ({ operator, sql
     (await phases(sql)).map(({ phase, notice }) => [phase, notice]),
     [
       ["failed", "There is no paint left."],
-      ["begun", ""],
+      ["started", ""],
     ],
   );
   const spilt = await operator.post("/ops/paint/over", { token, colour: "spilt" });

@@ -91,7 +91,7 @@ test("a failed job is retried by its button; buttons of what is refused are not 
   await until("it waits", async () => (await place.rewards.getJobState(JOB)) === "waiting");
   const lines = await place.service.sql`
     select phase from operator_log where action = 'queues.retry' and subject = ${`rewards/${JOB}`}`;
-  assert.ok(lines.some(({ phase }) => phase === "begun"));
+  assert.ok(lines.some(({ phase }) => phase === "started"));
   assert.deepEqual(tab.complaints, []);
   await tab.close();
 });

@@ -95,7 +95,7 @@ test("the check removes exactly what the dry run showed, with the evidence on it
   const [last, first] = await logOf(service.sql, "holdings.run");
   assert.deepEqual(
     [first?.phase, last?.phase, last?.operator],
-    ["begun", "done", "environment (Ada)"],
+    ["started", "done", "environment (Ada)"],
   );
   assert.match(await dryRun(context), /By the dry run nothing would be removed/);
 });

@@ -44,7 +44,7 @@ test("a key is shown once, works, and is written down nowhere", async (context) 
   const [last, first] = await logOf(service.sql, "keys.issue");
   assert.deepEqual(
     [first?.phase, first?.operator, first?.subject],
-    ["begun", "environment (Ada)", "Consumer"],
+    ["started", "environment (Ada)", "Consumer"],
   );
   assert.deepEqual([last?.phase, last?.details], ["done", { id }]);
   const rows = await service.sql`select row_to_json(api_key) as row from api_key`;
@@ -66,7 +66,7 @@ test("it is revoked after a confirmation, and refused at once", async (context) 
     (await logOf(service.sql, "keys.revoke")).map(({ phase, subject }) => [phase, subject]),
     [
       ["done", id],
-      ["begun", id],
+      ["started", id],
     ],
   );
   const unknown = await operator.post("/ops/keys/revoke", {

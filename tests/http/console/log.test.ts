@@ -81,7 +81,7 @@ test("every action is written down: who, what, when, before and after", async (c
       where action = ${name} and operator = 'environment (Grace)' order by id`;
     assert.deepEqual(
       lines.map(({ phase }) => phase),
-      ["begun", "done"],
+      ["started", "done"],
       path,
     );
     assert.equal(lines[0]?.action_id, lines[1]?.action_id);
@@ -120,14 +120,14 @@ test("the log is exported whole, a line of JSON for each row", async ({ service,
   assert.equal((await sendPlain(service, "/ops/log.ndjson")).status, 401);
 });
 
-test("an act without an end is shown as `begun`", async ({ service, ada }) => {
+test("an act without an end is shown as `started`", async ({ service, ada }) => {
   await service.sql`
     insert into operator_log (action_id, phase, operator, session_id, action, subject, notice, details)
-    select gen_random_uuid(), 'begun', 'Eve', session_id, 'keys.revoke', 'a key', '', '{}'
+    select gen_random_uuid(), 'started', 'Eve', session_id, 'keys.revoke', 'a key', '', '{}'
     from operator_log limit 1`;
   const { text } = await ada.get("/ops/log");
   const [row] = text.split("<tr").filter((one) => one.includes(">Eve<"));
-  assert.match(row ?? "", /begun<\/span> How it ended is not known\./);
+  assert.match(row ?? "", /started<\/span> How it ended is not known\./);
 });
 
 test.run();

@@ -44,7 +44,7 @@ test("an operator is added with a role, signs in by the token shown once, and is
     const lines = await logOf(service.sql, action);
     assert.deepEqual(
       lines.map((line) => [line.phase, line.operator, line.subject]),
-      ["done", "begun"].map((phase) => [phase, "environment (Ada)", "Bea"]),
+      ["done", "started"].map((phase) => [phase, "environment (Ada)", "Bea"]),
     );
     assert.deepEqual(lines[0]?.details, details);
   }

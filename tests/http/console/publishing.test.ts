@@ -46,7 +46,7 @@ test("a star that waits says why in words; re-driving ends its delay and nothing
   assert.deepEqual(await outboxOf(service), { ...before, next_try_at: 0 });
   assert.equal(service.wakes(), wakes + 1);
   const [last, first] = await logOf(service.sql, "publishing.redrive");
-  assert.deepEqual([first?.phase, last?.phase, last?.subject], ["begun", "done", star]);
+  assert.deepEqual([first?.phase, last?.phase, last?.subject], ["started", "done", star]);
   const unknown = await operator.post("/ops/publishing/redrive", {
     star: "01a1f8c0-0000-7000-8000-000000000000",
   });
@@ -67,7 +67,7 @@ test("a finding is explained in words and set aside once", async ({ service, ope
   assert.ok(row?.resolved_at > 0);
   assert.equal((await operator.post("/ops/publishing/resolve", { finding })).status, 404);
   const phases = (await logOf(service.sql, "publishing.resolve")).map(({ phase }) => phase);
-  assert.deepEqual(phases, ["failed", "begun", "done", "begun"]);
+  assert.deepEqual(phases, ["failed", "started", "done", "started"]);
 });
 
 test("every alarm and every kind of finding is said in words", async ({ service, operator }) => {

@@ -170,7 +170,7 @@ test("a failed job is retried, by a page of ours alone, and the log has its line
 
   assert.equal((await press(context, path)).status, 204);
   assert.equal(await rewards.getJobState(STAR), "waiting");
-  const lines = ["begun", "done"].map(
+  const lines = ["started", "done"].map(
     (phase) => `${phase} environment (Ada) queues.retry rewards/${STAR}`,
   );
   assert.deepEqual(await logged(context), lines);
@@ -234,7 +234,7 @@ test("what fills, empties or stops a queue is refused", async (context) => {
   assert.equal(await rewards.getJobState("kept"), "waiting");
   assert.equal(await rewards.isPaused(), false);
   assert.deepEqual((await logged(context)).slice(before.length), [
-    "begun environment (Ada) queues.retry publishing/x",
+    "started environment (Ada) queues.retry publishing/x",
     "failed environment (Ada) queues.retry publishing/x",
   ]);
   await rewards.remove("kept");

@@ -67,7 +67,7 @@ test("a pass is granted, listed and taken back", async ({ service, operator }) =
   assert.equal((await service.sql`select from premium_pass`).length, 0);
   for (const action of ["premium.grant", "premium.revoke"]) {
     const [last, first] = await logOf(service.sql, action);
-    assert.deepEqual([first?.phase, last?.phase, last?.subject], ["begun", "done", "0.0.1001"]);
+    assert.deepEqual([first?.phase, last?.phase, last?.subject], ["started", "done", "0.0.1001"]);
   }
   const gone = await operator.post("/ops/premium/revoke", fields);
   assert.equal(gone.status, 404);

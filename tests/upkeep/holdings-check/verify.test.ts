@@ -52,7 +52,7 @@ test("gone is what the list and two looks show at one other account, or at none"
   assert.equal(await verdictOn("unknown", ["burned", "burned"]), "gone");
 });
 
-test("answers that differ prove nothing, whoever they name", async () => {
+test("answers that differ prove nothing, whatever holder they name", async () => {
   assert.match(await verdictOn(BUYER, [BUYER, WALLET]), /asked twice/);
   assert.match(await verdictOn(BUYER, [BUYER, OTHER]), /asked twice/);
   assert.match(await verdictOn(BUYER, ["burned", BUYER]), /asked twice/);

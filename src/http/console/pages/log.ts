@@ -60,7 +60,7 @@ function subjectOf({ subject }: KeptEntry): Content {
 }
 
 function outcome({ phase, notice, reason }: KeptEntry): Html {
-  if (phase === "begun") return html`${badge("warn", "begun")} How it ended is not known.`;
+  if (phase === "started") return html`${badge("warn", "started")} How it ended is not known.`;
   const why = reason === null ? "" : html` ${quiet(`Reason: ${reason}`)}`;
   return html`${badge(phase === "done" ? "good" : "bad", phase)} ${notice}${why}`;
 }

@@ -1,4 +1,4 @@
-import { inTime, service } from "./service.ts";
+import { deadline, service } from "./service.ts";
 
 /** A topic message as every mirror node shows it. */
 interface Row {
@@ -29,7 +29,7 @@ export interface Compared {
  */
 export async function compareWithLedger(compared: Compared): Promise<readonly string[]> {
   const { id, mirror, message } = compared;
-  const star = await service.receipt(id, inTime()).catch(() => undefined);
+  const star = await service.receipt(id, deadline()).catch(() => undefined);
   if (star === undefined) return ["The service did not answer. Try again."];
   const { topicId, sequenceNumber, runningHash } = star.publication;
   if (topicId === null || sequenceNumber === null)

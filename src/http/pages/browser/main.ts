@@ -2,7 +2,7 @@ import { followLive } from "./live.ts";
 import { keepTime } from "./page-clock.ts";
 import { reread } from "./reread.ts";
 import { say } from "./said.ts";
-import { inTime, service } from "./service.ts";
+import { deadline, service } from "./service.ts";
 import { wakeStars } from "./stars.ts";
 import { forgetWish, keepWish, showWish } from "./wish.ts";
 
@@ -41,7 +41,7 @@ function openSignIn(why?: string): void {
 }
 
 async function signOut(): Promise<void> {
-  await service.signOut(inTime()).then(
+  await service.signOut(deadline()).then(
     () => location.reload(),
     () => say("That was not answered, so you may still be signed in. Try again."),
   );

@@ -2,7 +2,7 @@ import { type Preview, StarboardError } from "../../../../packages/client/src/in
 import { NO_VOTES, type Scope, wouldCarry } from "../words.ts";
 import { now } from "./page-clock.ts";
 import { refusalSentence } from "./refusals.ts";
-import { inTime, service, targetOf } from "./service.ts";
+import { deadline, service, targetOf } from "./service.ts";
 
 /** Asked one after another: each reads the wallet's NFTs on the ledger. */
 let queue: Promise<unknown> = Promise.resolve();
@@ -45,7 +45,7 @@ function load(key: string, scope: Scope): Promise<Preview> {
       throw error;
     });
   }
-  const preview = queue.then(() => service.preview(targetOf(key), inTime()));
+  const preview = queue.then(() => service.preview(targetOf(key), deadline()));
   queue = preview.catch(() => undefined);
   previews.set(name, preview);
   preview.then(

@@ -1,7 +1,7 @@
 import type { Star } from "../../../../packages/client/src/index.ts";
 import { element } from "./element.ts";
 import { compareWithLedger } from "./ledger-proof.ts";
-import { inTime, service } from "./service.ts";
+import { deadline, service } from "./service.ts";
 
 type Publication = Star["publication"];
 
@@ -22,7 +22,7 @@ async function follow(journey: HTMLElement): Promise<void> {
     waitMs = Math.min(ASK_EVERY_MS.most, waitMs * ASK_EVERY_MS.factor);
     if (document.visibilityState === "hidden") continue;
     const star = await service
-      .receipt(journey.dataset.journey ?? "", inTime())
+      .receipt(journey.dataset.journey ?? "", deadline())
       .catch(() => undefined);
     if (star !== undefined) show(journey, star.publication);
   }

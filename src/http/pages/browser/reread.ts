@@ -1,7 +1,7 @@
 import { StarboardError } from "../../../../packages/client/src/index.ts";
 import { setCounter, wasSetSince } from "./counters.ts";
 import { nameLocalTimes, setClock } from "./page-clock.ts";
-import { inTime } from "./service.ts";
+import { deadline } from "./service.ts";
 
 /** Elements that change in place; each has a name by which the fresh page's is found. */
 const LIVING = ["data-votes", "data-premium", "data-carries", "data-star", "data-stars"] as const;
@@ -59,7 +59,7 @@ function readLater(error: unknown): void {
 
 async function readOnce(): Promise<void> {
   const askedAt = performance.now();
-  const response = await fetch(location.href, { headers: { Accept: "text/html" }, ...inTime() });
+  const response = await fetch(location.href, { headers: { Accept: "text/html" }, ...deadline() });
   if (response.status === 429 || response.status >= 500) throw new StarboardError(response, {});
   if (!response.ok) return;
   const text = await response.text();

@@ -14,7 +14,7 @@ export const service = voting({
 const ANSWER_WITHIN_MS = 20_000;
 
 /** For a request that others wait behind: it ends, answered or not. */
-export const inTime = (): { readonly signal: AbortSignal } => ({
+export const deadline = (): { readonly signal: AbortSignal } => ({
   signal: AbortSignal.timeout(ANSWER_WITHIN_MS),
 });
 

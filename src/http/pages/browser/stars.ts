@@ -12,7 +12,7 @@ import { carriesOf, expectedWeight, forgetPreviews, showPreview } from "./previe
 import { openSentence, refusalSentence } from "./refusals.ts";
 import { outdateReread, reread } from "./reread.ts";
 import { say } from "./said.ts";
-import { inTime, service, targetOf } from "./service.ts";
+import { deadline, service, targetOf } from "./service.ts";
 import { readVotes, setVotes, spendVote } from "./votes.ts";
 
 const isSignedIn = (): boolean => document.body.dataset.wallet !== "";
@@ -93,7 +93,7 @@ async function press(star: HTMLButtonElement, askForWallet: AskForWallet): Promi
   const idempotencyKey = keys.get(attempt) ?? newIdempotencyKey();
   let isDoubtful = false;
   try {
-    const reply = await service.star(targetOf(key), { idempotencyKey, ...inTime() });
+    const reply = await service.star(targetOf(key), { idempotencyKey, ...deadline() });
     outdateReread();
     keys.delete(attempt);
     if (!wasSetSince(key, pressedAt)) setCounter(key, reply.counter.totalVotes);
