@@ -75,7 +75,7 @@ function submitted({ topic, text, memo }: PastMessage, operator: string): Step<v
     const payer = entityNumber(operator);
     const validStart = turn.at - nanosOfMs(STARTED_BEFORE_MS);
     const message = Buffer.from(text);
-    const chunk = { payer, validStart, nonce: 0, scheduled: false, number: 1, total: 1 };
+    const chunk = { payer, validStart, number: 1, total: 1 };
     addMessage(turn, entityNumber(topic), { payer, message, chunk });
     addTransaction(turn, {
       payer,

@@ -1,11 +1,5 @@
 import { LedgerRefusal } from "../refusal.ts";
-import {
-  newest,
-  recentTransactions,
-  type Step,
-  type Turn,
-  transactionKey,
-} from "../state/state.ts";
+import { recentTransactions, type Step, type Turn, transactionKey } from "../state/state.ts";
 import { addTransaction } from "../state/transactions.ts";
 import { SECOND } from "../timestamps.ts";
 import type { ResponseCode } from "./codes.ts";
@@ -81,7 +75,7 @@ function checkAgain(transaction: SubmittedTransaction, { state, at }: Turn): voi
   if (validStart + BigInt(validDuration) * SECOND < at) {
     throw new LedgerRefusal("TRANSACTION_EXPIRED");
   }
-  const account = newest(state.accounts.get(payer));
+  const account = state.accounts.get(payer);
   if (account === undefined || account.deleted) throw new LedgerRefusal("PAYER_ACCOUNT_DELETED");
   if (account.key === null || !signatures.satisfy(account.key)) {
     throw new LedgerRefusal("INVALID_PAYER_SIGNATURE");

@@ -9,12 +9,9 @@ const FIRST_NODE = 3;
 /** How long before consensus a client usually starts its transaction. */
 const STARTED_BEFORE = 7n * SECOND;
 
-/** Adds the row of a transaction that a client started itself, as it does all of them here. */
-export function addTransaction(
-  { at, add }: Turn,
-  given: Omit<Transaction, "kind" | "at" | "nonce" | "scheduled">,
-): void {
-  add({ kind: "transaction", at, nonce: 0, scheduled: false, ...given });
+/** Adds the row of a transaction. */
+export function addTransaction({ at, add }: Turn, given: Omit<Transaction, "kind" | "at">): void {
+  add({ kind: "transaction", at, ...given });
 }
 
 /**
