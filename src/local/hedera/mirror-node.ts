@@ -110,8 +110,8 @@ function mirrorApp({ order }: Ledger, intercept: InterceptRequest): Hono {
 
 const JSON_TYPE = { "content-type": "application/json; charset=utf-8" } as const;
 
-function dataResponse({ body, maxAge, next }: MirrorAnswer): Response {
-  const link = next ? { link: `<${next}>; rel="next"` } : {};
+function dataResponse({ body, maxAge }: MirrorAnswer): Response {
+  const link = body.links?.next ? { link: `<${body.links.next}>; rel="next"` } : {};
   const headers = { ...JSON_TYPE, "cache-control": `public, max-age=${maxAge}`, ...link };
   return new Response(JSON.stringify(body), { headers });
 }

@@ -1,14 +1,16 @@
 import hapi, { type proto as Hapi } from "@hashgraph/proto";
 import { RUNNING_HASH_VERSION } from "../../../ledger/running-hash.ts";
-import { codeNumber, type ResponseCode } from "./codes.ts";
+import type { ResponseCode } from "../refusal.ts";
 import type { Receipt } from "./receipts.ts";
+
+const { Response, ResponseCodeEnum, TransactionResponse } = hapi.proto;
 
 type Int64 = NonNullable<Hapi.ITimestamp["seconds"]>;
 
 /** @returns an encoded `TransactionResponse` */
 export function precheckAnswer(code: ResponseCode, cost: number): Buffer {
-  const answer = { nodeTransactionPrecheckCode: codeNumber(code), cost: int64(cost) };
-  return Buffer.from(hapi.proto.TransactionResponse.encode(answer).finish());
+  const answer = { nodeTransactionPrecheckCode: ResponseCodeEnum[code], cost: int64(cost) };
+  return Buffer.from(TransactionResponse.encode(answer).finish());
 }
 
 /**
@@ -39,17 +41,17 @@ export function refusalAnswer(code: ResponseCode): Buffer {
 }
 
 function response(body: Hapi.IResponse): Buffer {
-  return Buffer.from(hapi.proto.Response.encode(body).finish());
+  return Buffer.from(Response.encode(body).finish());
 }
 
 function header(code: ResponseCode): Hapi.IResponseHeader {
-  return { nodeTransactionPrecheckCode: codeNumber(code), cost: int64(0) };
+  return { nodeTransactionPrecheckCode: ResponseCodeEnum[code], cost: int64(0) };
 }
 
 function receiptMessage(receipt: Receipt): Hapi.ITransactionReceipt {
   const { status, topic, sequence, runningHash } = receipt;
   return {
-    status: codeNumber(status),
+    status: ResponseCodeEnum[status],
     ...(topic === undefined ? {} : { topicID: { topicNum: int64(topic) } }),
     ...(sequence === undefined || runningHash === undefined
       ? {}

@@ -1,8 +1,6 @@
-import { LedgerRefusal } from "../refusal.ts";
+import { LedgerRefusal, type ResponseCode } from "../refusal.ts";
 import { recentTransactions, type Step, type Turn, transactionKey } from "../state/state.ts";
-import { addTransaction } from "../state/transactions.ts";
 import { SECOND } from "../timestamps.ts";
-import type { ResponseCode } from "./codes.ts";
 import { createTopic } from "./create-topic.ts";
 import { submitMessage } from "./submit-message.ts";
 import { type SubmittedTransaction, topicNum } from "./transaction.ts";
@@ -22,7 +20,9 @@ export interface HandleOptions {
 export function handle(transaction: SubmittedTransaction, options: HandleOptions): Step<void> {
   return (turn) => {
     const { status, entity } = outcome(transaction, options, turn);
-    addTransaction(turn, {
+    turn.add({
+      kind: "transaction",
+      at: turn.at,
       payer: transaction.payer,
       validStart: transaction.validStart,
       type: TYPE[transaction.operation.kind],

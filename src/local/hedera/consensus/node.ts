@@ -7,10 +7,9 @@ import {
 import hapi from "@hashgraph/proto";
 import { coerceError } from "../../../errors.ts";
 import type { Ledger } from "../ledger.ts";
-import { LedgerRefusal } from "../refusal.ts";
+import { LedgerRefusal, type ResponseCode } from "../refusal.ts";
 import { transactionKey } from "../state/state.ts";
 import { precheckAnswer, receiptAnswer, refusalAnswer } from "./answers.ts";
-import type { ResponseCode } from "./codes.ts";
 import { handle } from "./handle.ts";
 import { precheck } from "./precheck.ts";
 import { accountNum, instant, readTransaction } from "./transaction.ts";

@@ -12,11 +12,13 @@ export interface MirrorRequest {
 }
 
 export interface MirrorAnswer {
-  readonly body: Readonly<Record<string, unknown>>;
+  readonly body: {
+    /** The next page also goes into the `Link` header. */
+    readonly links?: { readonly next: string | null };
+    readonly [field: string]: unknown;
+  };
   /** Seconds it may be cached. */
   readonly maxAge: number;
-  /** Also goes into the `Link` header. */
-  readonly next?: string | null;
 }
 
 export type Endpoint = (request: MirrorRequest) => MirrorAnswer;
@@ -24,11 +26,7 @@ export type Endpoint = (request: MirrorRequest) => MirrorAnswer;
 /** How long caches may keep an answer, in seconds, as the real one's configuration has it. */
 export const MAX_AGE = { list: 1, account: 2, token: 5, record: 600 } as const;
 
-/** A list's body, with the link to the next page in it. */
-export function listAnswer(
-  name: string,
-  rows: readonly unknown[],
-  next: string | null,
-): MirrorAnswer {
-  return { body: { [name]: rows, links: { next } }, maxAge: MAX_AGE.list, next };
+/** A page of a list, with the link to the next one. */
+export function listAnswer(name: string, rows: readonly unknown[], next: string | null) {
+  return { body: { [name]: rows, links: { next } }, maxAge: MAX_AGE.list };
 }

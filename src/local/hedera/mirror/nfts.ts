@@ -89,9 +89,9 @@ function nftOf({ collections }: State, token: number, serial: number) {
 
 function showNft({ collections }: State, token: number, serial: number) {
   const collection = collections.get(token);
-  const [minted, ...changes] = collection?.nfts[serial - 1] ?? [];
-  if (collection === undefined || minted === undefined) return undefined;
-  const nft = changes.at(-1) ?? minted;
+  const history = collection?.nfts[serial - 1];
+  const [minted, nft] = [history?.[0], history?.at(-1)];
+  if (collection === undefined || minted === undefined || nft === undefined) return undefined;
   return {
     account_id: optionalId(nft.holder),
     created_timestamp: formatTimestamp(minted.at),

@@ -6,7 +6,7 @@ import { nftChangesAt, type State, transactionKey } from "../state/state.ts";
 import { parseTimestamp } from "../timestamps.ts";
 import { readEntityNum } from "./entity-reference.ts";
 import { MirrorError, notFound } from "./errors.ts";
-import { type Endpoint, MAX_AGE } from "./exchange.ts";
+import { type Endpoint, listAnswer, MAX_AGE } from "./exchange.ts";
 import { byTime, pageOf } from "./paging.ts";
 import {
   type Accepts,
@@ -63,7 +63,7 @@ export const getTransactions: Endpoint = (request) => {
     showTransaction(state, row),
   );
   const next = page.after(transactions, byTime);
-  return { body: { transactions, links: { next } }, maxAge: MAX_AGE.account, next };
+  return { ...listAnswer("transactions", transactions, next), maxAge: MAX_AGE.account };
 };
 
 function showTransaction(state: State, row: Transaction) {

@@ -1,3 +1,4 @@
+import type { ResponseCode } from "../refusal.ts";
 import type { Nanos } from "../timestamps.ts";
 
 /**
@@ -113,8 +114,7 @@ export interface Transaction extends Dated {
   readonly validStart: Nanos;
   /** The mirror node's name of the kind, `CONSENSUSSUBMITMESSAGE`. */
   readonly type: string;
-  /** The network's name of the outcome, `SUCCESS`. */
-  readonly result: string;
+  readonly result: ResponseCode;
   readonly entity: number | null;
   readonly node: number | null;
   /** Tinybars. */
