@@ -15,9 +15,7 @@ export const getBlocks: Endpoint = (request) => {
 function showBlock(row: Block) {
   return {
     count: row.transactions,
-    hash: `0x${row.hash}`,
     number: row.number,
-    previous_hash: `0x${row.previousHash}`,
     timestamp: { from: formatTimestamp(row.from), to: formatTimestamp(row.to) },
   };
 }

@@ -36,9 +36,6 @@ export interface Block {
   readonly from: Nanos;
   readonly to: Nanos;
   readonly transactions: number;
-  /** Hex. */
-  readonly hash: string;
-  readonly previousHash: string;
 }
 
 /** Everything that ever happened, as rules and requests look at it. Only `evolve` changes it. */
