@@ -11,6 +11,7 @@ import {
   checkQuery,
   entityBounds,
   isEntityId,
+  isOneEntity,
   isPositiveLong,
   numberBounds,
   PAGE,
@@ -56,7 +57,7 @@ export const getAccountNfts: Endpoint = (request) => {
 export const getTokenNfts: Endpoint = (request) => {
   const { state, query } = request;
   const num = readEntityNum(request.part("token"), "tokenid");
-  checkQuery(query, { ...PAGE, "account.id": isEntityId, serialnumber: isPositiveLong });
+  checkQuery(query, { ...PAGE, "account.id": isOneEntity, serialnumber: isPositiveLong });
   const page = pageOf(request, "desc");
   const holders = entityBounds(query, "account.id");
   const isWanted = (nft: NftHistory): boolean =>

@@ -33,7 +33,7 @@ export function pageOf(request: MirrorRequest, defaultOrder: "asc" | "desc") {
       if (last === undefined || rows.length < limit) return null;
       return nextLink(request, order === "asc" ? "gt" : "lt", cursors(last));
     },
-  } as const;
+  };
 }
 
 /**

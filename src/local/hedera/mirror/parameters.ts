@@ -48,6 +48,7 @@ export const isPositiveLong: Accepts = ({ value }) =>
   /^\d{1,19}$/.test(value) && BigInt(value) > 0n && BigInt(value) <= MAX_LONG;
 export const isTimestamp: Accepts = ({ value }) => /^\d{1,10}(\.\d{1,9})?$/.test(value);
 export const isEntityId: Accepts = ({ value }) => entityNum(value) !== undefined;
+export const isOneEntity: Accepts = (filter) => filter.operator === "eq" && isEntityId(filter);
 
 /** A part of the path. @throws MirrorError 400 naming the parameter that it stands for */
 export function readPart(value: string, accepts: Accepts, parameter: string): string {

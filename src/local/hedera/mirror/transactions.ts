@@ -11,7 +11,7 @@ import { byTime, pageOf } from "./paging.ts";
 import {
   type Accepts,
   checkQuery,
-  isEntityId,
+  isOneEntity,
   isTimestamp,
   lastOf,
   PAGE,
@@ -43,7 +43,7 @@ export const getTransactions: Endpoint = (request) => {
   const { query, state } = request;
   checkQuery(query, {
     ...PAGE,
-    "account.id": isEntityId,
+    "account.id": isOneEntity,
     result: isResult,
     timestamp: isTimestamp,
     transactiontype: isTransactionType,
