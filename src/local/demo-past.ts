@@ -5,7 +5,6 @@ import { type DemoLedger, settleDemoLedger } from "./demo-ledger.ts";
 import { type Ledger, openLedger } from "./hedera/ledger.ts";
 import type { Step } from "./hedera/state/state.ts";
 import { addMessage } from "./hedera/state/topics.ts";
-import { addTransaction } from "./hedera/state/transactions.ts";
 import { nanosOfMs } from "./hedera/timestamps.ts";
 
 /** A message that a topic got before today. */
@@ -75,9 +74,11 @@ function submitted({ topic, text, memo }: PastMessage, operator: string): Step<v
     const payer = entityNumber(operator);
     const validStart = turn.at - nanosOfMs(STARTED_BEFORE_MS);
     const message = Buffer.from(text);
-    const chunk = { payer, validStart, nonce: 0, scheduled: false, number: 1, total: 1 };
+    const chunk = { payer, validStart, number: 1, total: 1 };
     addMessage(turn, entityNumber(topic), { payer, message, chunk });
-    addTransaction(turn, {
+    turn.add({
+      kind: "transaction",
+      at: turn.at,
       payer,
       validStart,
       type: "CONSENSUSSUBMITMESSAGE",

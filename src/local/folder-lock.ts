@@ -8,9 +8,8 @@ interface Entry {
   readonly server?: ProcessReference;
 }
 
-/** Others that find the same dead owner at once wait for the first of them. */
-const TRIES_MAX = 100;
-const RETRY_MS = 10;
+/** What stands for a lock that is not whole. */
+const DAMAGED: Entry = { owner: { pid: 0, identity: "" } };
 
 /**
  * Takes a folder for this process alone, until it is released. Survives `kill -9` of an owner: a
@@ -21,19 +20,7 @@ const RETRY_MS = 10;
 export function lockFolder(folder: string) {
   const file = join(folder, "server.lock");
   const owner = referTo(process.pid);
-  let predecessor: ProcessReference | undefined;
-  for (let tries = 0; !create(file, { owner }); tries += 1) {
-    const text = readText(file);
-    const found = parse(text);
-    if (found !== undefined && isRunning(found.owner)) {
-      throw new Error(`${folder} is in use by process ${found.owner.pid}`);
-    }
-    predecessor = found?.server;
-    // Until the predecessor has ended, the next process must know it too.
-    if (takeOver(file, text, { owner, ...(predecessor && { server: predecessor }) })) break;
-    if (tries === TRIES_MAX) throw new Error(`cannot take ${file}`);
-    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, RETRY_MS);
-  }
+  const { server: predecessor } = take(folder, file, owner);
   return {
     /** What ran here before us, when it was never stopped; it may still run. */
     predecessor,
@@ -43,27 +30,37 @@ export function lockFolder(folder: string) {
   };
 }
 
-/**
- * Puts our lock in the place of a dead owner's. One process at a time may: between a look at the
- * file and a change of it, another would take the folder, too.
- *
- * @returns false where another process is at it, or has done it since we looked
- */
-function takeOver(file: string, dead: string, entry: Entry): boolean {
+/** @returns our lock, with the server of a dead owner */
+function take(folder: string, file: string, owner: ProcessReference): Entry {
+  if (create(file, { owner })) return { owner };
+  // One process at a time: between a look at the lock and its change another would take it, too.
   const claim = `${file}.claim`;
-  if (!create(claim, entry)) {
-    const other = parse(readText(claim));
-    // Killed while it was at it.
-    if (other !== undefined && !isRunning(other.owner)) rmSync(claim, { force: true });
-    return false;
+  if (create(claim, { owner })) {
+    try {
+      const found = read(file);
+      if (found !== undefined) {
+        refuseRunning(folder, found);
+        // Until its server has ended, the next process must know it too.
+        const entry = { ...found, owner };
+        replace(file, entry);
+        return entry;
+      }
+    } finally {
+      rmSync(claim, { force: true });
+    }
+  } else {
+    const other = read(claim);
+    if (other !== undefined) {
+      refuseRunning(folder, other);
+      // Killed while it was at it.
+      rmSync(claim, { force: true });
+    }
   }
-  try {
-    if (readText(file) !== dead) return false;
-    replace(file, entry);
-    return true;
-  } finally {
-    rmSync(claim, { force: true });
-  }
+  return take(folder, file, owner);
+}
+
+function refuseRunning(folder: string, { owner }: Entry): void {
+  if (isRunning(owner)) throw new Error(`${folder} is in use by process ${owner.pid}`);
 }
 
 function create(file: string, entry: Entry): boolean {
@@ -73,7 +70,7 @@ function create(file: string, entry: Entry): boolean {
     linkSync(draft, file);
     return true;
   } catch (error) {
-    if (error instanceof Error && "code" in error && error.code === "EEXIST") return false;
+    if (isError(error, "EEXIST")) return false;
     throw error;
   } finally {
     rmSync(draft, { force: true });
@@ -90,18 +87,16 @@ function write(file: string, entry: Entry): string {
   return draft;
 }
 
-function readText(file: string): string {
+/** @returns undefined where there is no such file any more */
+function read(file: string): Entry | undefined {
   try {
-    return readFileSync(file, "utf8");
-  } catch {
-    return "";
+    // None but this module writes it.
+    return JSON.parse(readFileSync(file, "utf8")) as Entry;
+  } catch (error) {
+    return isError(error, "ENOENT") ? undefined : DAMAGED;
   }
 }
 
-function parse(text: string): Entry | undefined {
-  try {
-    return JSON.parse(text) as Entry;
-  } catch {
-    return undefined;
-  }
+function isError(error: unknown, code: string): boolean {
+  return error instanceof Error && "code" in error && error.code === code;
 }

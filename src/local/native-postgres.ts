@@ -1,17 +1,15 @@
 import { spawnSync } from "node:child_process";
 import {
-  chmodSync,
   cpSync,
   existsSync,
   lstatSync,
-  readdirSync,
   readFileSync,
   renameSync,
   rmSync,
   symlinkSync,
 } from "node:fs";
 import { createRequire } from "node:module";
-import { basename, dirname, join, relative } from "node:path";
+import { dirname, join, relative } from "node:path";
 import type { UserIds } from "./child-process.ts";
 
 /** Postgres' programs as they came with npm, runnable by the given user. */
@@ -103,18 +101,8 @@ function copyNative(native: string, folder: string): string {
   rmSync(draft, { recursive: true, force: true });
   cpSync(native, join(draft, "native"), { recursive: true, verbatimSymlinks: true });
   linkLibraries(join(draft, "native"));
-  openForAll(draft);
+  // Every user may read it and run what is in it; writing stays ours.
+  spawnSync("chmod", ["-R", "u+w,a+rx", draft]);
   renameSync(draft, folder);
   return copy;
-}
-
-/** Lets every user read all of it and run what is a program; writing stays ours. */
-function openForAll(folder: string): void {
-  for (const entry of readdirSync(folder, { recursive: true, withFileTypes: true })) {
-    const executable = entry.isDirectory() || basename(entry.parentPath) === "bin";
-    if (!entry.isSymbolicLink()) {
-      chmodSync(join(entry.parentPath, entry.name), executable ? 0o755 : 0o644);
-    }
-  }
-  chmodSync(folder, 0o755);
 }

@@ -1,6 +1,7 @@
-import { accessSync, constants, mkdirSync, writeFileSync } from "node:fs";
+import { spawnSync } from "node:child_process";
+import { mkdirSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
-import { delimiter, join, resolve } from "node:path";
+import { join, resolve } from "node:path";
 import { environment } from "../config.ts";
 import { closeRedis, connectRedis } from "../store/redis.ts";
 import { type LocalServer, runServer, type ServerKind } from "./local-server.ts";
@@ -58,13 +59,13 @@ export async function startRedis(options: RedisOptions): Promise<LocalRedis> {
   mkdirSync(join(folder, "data"), { recursive: true, mode: 0o700 });
   const password = keepSecret(passwordFileOf(folder));
   const urlAt = (port: number): string => `redis://:${password}@127.0.0.1:${port}`;
-  const program = findProgram(options.path ?? environment().PATH ?? "", "redis-server");
+  const env = { PATH: options.path ?? environment().PATH ?? "" };
+  const isInstalled = spawnSync("redis-server", ["--version"], { env }).status === 0;
   const server = await runServer(
     {
       name: "Redis",
       stopSignals: ["SIGTERM", "SIGKILL"],
-      launch:
-        program === undefined ? launchJsRedis(folder) : launchRedis(program, folder, password),
+      launch: isInstalled ? launchRedis(folder, password, env) : launchJsRedis(folder),
       isReady: (port) => answers(urlAt(port)),
     },
     folder,
@@ -72,20 +73,24 @@ export async function startRedis(options: RedisOptions): Promise<LocalRedis> {
   return {
     ...server,
     url: urlAt(server.port),
-    kind: program === undefined ? "js-redis-server" : "redis-server",
+    kind: isInstalled ? "redis-server" : "js-redis-server",
   };
 }
 
-function launchRedis(program: string, folder: string, password: string): ServerKind["launch"] {
+function launchRedis(
+  folder: string,
+  password: string,
+  env: { readonly PATH: string },
+): ServerKind["launch"] {
   const file = join(folder, "redis.conf");
   // In a file, because every user of the machine can read a command line.
   const lines = [...CONFIGURATION, `requirepass ${password}`, ""];
   writeFileSync(file, lines.join("\n"), { mode: 0o600 });
   return (port) => ({
-    file: program,
+    file: "redis-server",
     args: [file, "--port", String(port)],
     cwd: join(folder, "data"),
-    env: {},
+    env,
   });
 }
 
@@ -101,20 +106,6 @@ function launchJsRedis(folder: string): ServerKind["launch"] {
 
 function passwordFileOf(folder: string): string {
   return join(folder, "password");
-}
-
-function findProgram(path: string, name: string): string | undefined {
-  const folders = path.split(delimiter).filter(Boolean);
-  return folders.map((folder) => resolve(folder, name)).find(canRun);
-}
-
-function canRun(file: string): boolean {
-  try {
-    accessSync(file, constants.X_OK);
-    return true;
-  } catch {
-    return false;
-  }
 }
 
 /** Whether our Redis answers there: it knows the password, and has read its data. */

@@ -33,7 +33,7 @@ takeOrders(async ({ wallets }: MirrorOrder): Promise<MirrorSettings> => {
     await ledger.mint(collectionA, { count: NFTS_MINTED_AT_ONCE });
   }
   for (let wallet = FIRST_WALLET; wallet < FIRST_WALLET + wallets; wallet += 1) {
-    const id = await ledger.createAccount({ id: `0.0.${wallet}`, key: null });
+    const id = await ledger.createAccount({ num: wallet, key: null });
     await ledger.transfer(collectionA, serialsOf(wallet), id);
   }
   return { url: mirror.url, collectionA, collectionB };

@@ -2,7 +2,7 @@ import * as assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import hapi from "@hashgraph/proto";
 import { snapshotKey } from "../../src/hosting/snapshots.ts";
-import type { ResponseCode } from "../../src/local/hedera/consensus/codes.ts";
+import type { ResponseCode } from "../../src/local/hedera/refusal.ts";
 import type { MirrorFault } from "../support/mirror-faults.ts";
 import type { ConsensusFault } from "../support/node-faults.ts";
 import { type Dice, junk } from "./dice.ts";

@@ -5,7 +5,7 @@ import { livingAccount } from "../../src/local/hedera/state/accounts.ts";
 import { livingCollection, livingNft, moveNft } from "../../src/local/hedera/state/collections.ts";
 import type { ConsensusOrder } from "../../src/local/hedera/state/consensus-order.ts";
 import type { TopicVersion } from "../../src/local/hedera/state/events.ts";
-import { newest, type State, type Step, type Turn } from "../../src/local/hedera/state/state.ts";
+import type { State, Step, Turn } from "../../src/local/hedera/state/state.ts";
 import { addMessage } from "../../src/local/hedera/state/topics.ts";
 import { addOwnTransaction } from "../../src/local/hedera/state/transactions.ts";
 
@@ -16,8 +16,9 @@ export function ledgerOperations(order: ConsensusOrder) {
   return {
     rotateAccountKey: (id: string, key: KeyBytes | null) => order.take(rotateAccountKey(id, key)),
     deleteAccount: (id: string) => order.take(deleteAccount(id)),
-    approve: (collection: string, serial: number, spender: string) =>
-      order.take(approveNft(collection, serial, spender)),
+    transferVia: (collection: string, serial: number, stations: readonly string[]) =>
+      order.take(transferVia(collection, serial, stations)),
+    approve: (collection: string, serial: number) => order.take(approveNft(collection, serial)),
     updateMetadata: (collection: string, serial: number, metadata: Uint8Array) =>
       order.take(updateNftMetadata(collection, serial, metadata)),
     changeTreasury: (collection: string, account: string) =>
@@ -33,12 +34,23 @@ export function ledgerOperations(order: ConsensusOrder) {
   };
 }
 
-/** Lets an account transfer an NFT for its holder, until it changes hands. */
-function approveNft(id: string, serial: number, spender: string): Step<void> {
+/** Moves an NFT from account to account, all within one transaction. */
+function transferVia(id: string, serial: number, stations: readonly string[]): Step<void> {
   return (turn) => {
     const { token, nfts } = livingCollection(turn.state, id);
-    const { num } = livingAccount(turn.state, spender);
-    turn.add({ ...livingNft(token, nfts, serial), at: turn.at, hops: [], spender: num });
+    const nft = livingNft(token, nfts, serial);
+    const nums = stations.map((account) => livingAccount(turn.state, account).num);
+    const hops = nums.map((to, index) => ({ from: nums[index - 1] ?? nft.holder, to }));
+    turn.add({ ...nft, at: turn.at, holder: nums.at(-1) ?? nft.holder, hops });
+    addOwnTransaction(turn, "CRYPTOTRANSFER", token.num);
+  };
+}
+
+/** Lets an account transfer an NFT for its holder: a transaction that lists no transfer. */
+function approveNft(id: string, serial: number): Step<void> {
+  return (turn) => {
+    const { token, nfts } = livingCollection(turn.state, id);
+    turn.add({ ...livingNft(token, nfts, serial), at: turn.at, hops: [] });
     addOwnTransaction(turn, "CRYPTOAPPROVEALLOWANCE", token.num);
   };
 }
@@ -60,10 +72,9 @@ function changeTreasury(id: string, account: string): Step<void> {
     const treasury = livingAccount(turn.state, account).num;
     turn.add({ ...token, at: turn.at, treasury });
     for (const nft of nfts) {
-      const last = newest(nft);
+      const last = nft.at(-1);
       if (last?.holder !== token.treasury) continue;
-      const { spender: _, ...unspent } = last;
-      turn.add({ ...unspent, at: turn.at, holder: treasury, hops: [] });
+      turn.add({ ...last, at: turn.at, holder: treasury, hops: [] });
     }
     addOwnTransaction(turn, "TOKENUPDATE", token.num);
   };
@@ -77,7 +88,7 @@ function burnNft(id: string, serial: number): Step<void> {
     if (nft.holder !== token.treasury) {
       throw new LedgerRefusal("TREASURY_MUST_OWN_BURNED_NFT", `${id} serial ${serial}`);
     }
-    moveNft(turn, nft, [null]);
+    moveNft(turn, nft, null);
     addOwnTransaction(turn, "TOKENBURN", token.num);
   };
 }
@@ -90,7 +101,7 @@ function wipeNft(id: string, serial: number): Step<void> {
     if (nft.holder === token.treasury) {
       throw new LedgerRefusal("CANNOT_WIPE_TOKEN_TREASURY_ACCOUNT", `${id} serial ${serial}`);
     }
-    moveNft(turn, nft, [null]);
+    moveNft(turn, nft, null);
     addOwnTransaction(turn, "TOKENWIPE", token.num);
   };
 }
@@ -130,7 +141,7 @@ function deleteAccount(id: string): Step<void> {
 function holdsNfts({ held, collections }: State, account: number): boolean {
   for (const [token, serials] of held.get(account) ?? []) {
     const collection = collections.get(token);
-    if (newest(collection?.versions)?.deleted) continue;
+    if (collection?.token.deleted) continue;
     if (serials.some((serial) => collection?.nfts[serial - 1]?.at(-1)?.holder === account))
       return true;
   }
@@ -160,7 +171,7 @@ function sayOn(topicId: string, account: string, text: string): Step<void> {
     const { num } = livingTopic(turn, topicId);
     const payer = livingAccount(turn.state, account).num;
     const validStart = turn.at - 7_000_000_000n;
-    const chunk = { payer, validStart, nonce: 0, scheduled: false, number: 1, total: 1 };
+    const chunk = { payer, validStart, number: 1, total: 1 };
     addMessage(turn, num, { payer, message: Buffer.from(text), chunk });
     addOwnTransaction(turn, "CONSENSUSSUBMITMESSAGE", num);
   };
@@ -176,7 +187,7 @@ function deleteTopic(id: string): Step<void> {
 }
 
 function livingTopic({ state }: Turn, id: string): TopicVersion {
-  const topic = newest(state.topics.get(entityNumber(id))?.versions);
+  const topic = state.topics.get(entityNumber(id))?.topic;
   if (topic === undefined || topic.deleted) {
     throw new LedgerRefusal("INVALID_TOPIC_ID", `no topic ${id}`);
   }

@@ -1,4 +1,6 @@
 import type { InterceptRequest } from "../../src/local/hedera/mirror-node.ts";
+import { emptyState, evolve } from "../../src/local/hedera/state/evolve.ts";
+import type { State } from "../../src/local/hedera/state/state.ts";
 import { nanosOfMs, parseTimestamp } from "../../src/local/hedera/timestamps.ts";
 
 /**
@@ -76,19 +78,29 @@ export function noMirrorFaults(): MirrorFaults {
  * @param now the ledger's clock, epoch milliseconds
  */
 export function spoilRequests(faults: MirrorFaults, now: () => number): InterceptRequest {
-  return async (path, answer) => {
+  let past = emptyState();
+  return async (path, state, answer) => {
     const struck = faults.strike(path);
     const spoiled = await spoil(struck);
     if (spoiled !== undefined) return spoiled;
     const [asOf] = struck.flatMap((fault) => instantOf(fault, now)).sort(ascending);
+    if (asOf !== undefined) past = stateAsOf(asOf, state, past);
+    const answered = answer(asOf === undefined ? state : past);
     const late = struck.find((fault) => fault.kind === "late-start");
-    const answered = answer({
-      ...(asOf === undefined ? {} : { asOf }),
-      ...(late === undefined ? {} : { since: parseTimestamp(late.since) }),
-    });
+    if (late !== undefined) return withoutPast(answered, late.since);
     const foreign = struck.find((fault) => fault.kind === "foreign-next");
     return foreign === undefined ? answered : redirected(answered, foreign.url);
   };
+}
+
+/** @param past goes on where it has not come so far yet */
+function stateAsOf(asOf: bigint, { events }: State, past: State): State {
+  const made = past.lastConsensus > asOf ? emptyState() : past;
+  for (const event of events.slice(made.events.length)) {
+    if (event.at > asOf) break;
+    evolve(made, event);
+  }
+  return made;
 }
 
 const JSON_TYPE = { "content-type": "application/json; charset=utf-8" } as const;
@@ -118,6 +130,28 @@ function instantOf(fault: MirrorFault, now: () => number): bigint[] {
 
 function ascending(one: bigint, other: bigint): number {
   return one < other ? -1 : 1;
+}
+
+/** What a node that began at `since` answers: it has not seen come what was there before. */
+async function withoutPast(answered: Response, since: string): Promise<Response> {
+  const body = (await answered.json()) as {
+    created_timestamp?: string | null;
+    deleted?: boolean | null;
+    serial_number?: number;
+    transactions?: readonly { consensus_timestamp?: string }[];
+  };
+  let { status } = answered;
+  if (body.created_timestamp && body.created_timestamp < since) {
+    body.created_timestamp = null;
+    // Of an NFT it is known all the same.
+    if (body.serial_number === undefined) body.deleted ||= null;
+  }
+  const seen = body.transactions?.filter(({ consensus_timestamp: at = since }) => at >= since);
+  if (seen !== undefined && seen.length < (body.transactions?.length ?? 0)) {
+    body.transactions = seen;
+    status = seen.length > 0 ? 206 : status;
+  }
+  return new Response(JSON.stringify(body), { status, headers: answered.headers });
 }
 
 async function redirected(answered: Response, next: string): Promise<Response> {

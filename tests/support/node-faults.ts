@@ -1,8 +1,8 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { status } from "@grpc/grpc-js";
 import { precheckAnswer, refusalAnswer } from "../../src/local/hedera/consensus/answers.ts";
-import type { ResponseCode } from "../../src/local/hedera/consensus/codes.ts";
 import type { InterceptCall } from "../../src/local/hedera/consensus/node.ts";
+import type { ResponseCode } from "../../src/local/hedera/refusal.ts";
 
 /**
  * What can be wrong with a node. Switched on and off while it runs:

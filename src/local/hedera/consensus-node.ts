@@ -1,8 +1,8 @@
-import { once } from "node:events";
-import { createServer } from "node:net";
+import { promisify } from "node:util";
 import { Server, ServerCredentials } from "@grpc/grpc-js";
 import { entityId } from "../../ledger/entity-id.ts";
 import type { Service } from "../../service.ts";
+import { isFree } from "../free-port.ts";
 import { HAPI, type InterceptCall, type NodeSettings, nodeHandlers } from "./consensus/node.ts";
 import type { Ledger } from "./ledger.ts";
 
@@ -33,7 +33,11 @@ export interface ConsensusOptions {
   readonly receiptPatienceMs?: number | undefined;
 }
 
-const LOOPBACK = "127.0.0.2";
+/**
+ * At 127.0.0.1 the SDK believes in a developer's node and retries without end; where no other can
+ * be bound (macOS) it is that one all the same.
+ */
+const LOOPBACKS = ["127.0.0.2", "127.0.0.1"] as const;
 const FIRST_NODE = 3;
 /** 50211 at loopback is the SDK's developer node; on 50212 it insists on TLS. */
 const PORTS_TO_AVOID = [50_211, 50_212];
@@ -50,7 +54,7 @@ export async function startConsensusNodes(options: ConsensusOptions): Promise<Co
   const { ledger, count = 3, ports = [] } = options;
   const { consensusDelayMs = CONSENSUS_DELAY_MS } = options;
   const { receiptPatienceMs = RECEIPT_PATIENCE_MS } = options;
-  const host = await loopback();
+  const host = (await isFree(0, LOOPBACKS[0])) ? LOOPBACKS[0] : LOOPBACKS[1];
   const servers: Server[] = [];
   const nodes: ConsensusNode[] = [];
   const close = async (): Promise<void> => {
@@ -61,9 +65,9 @@ export async function startConsensusNodes(options: ConsensusOptions): Promise<Co
       const num = FIRST_NODE + index;
       const intercept = options.interceptCall?.(index);
       const settings = { ledger, num, intercept, consensusDelayMs, receiptPatienceMs };
-      const { server, address } = await listen(settings, host, ports[index] ?? 0);
+      const { server, port } = await listen(settings, host, ports[index] ?? 0);
       servers.push(server);
-      nodes.push({ address, account: entityId(num) });
+      nodes.push({ address: `${host}:${port}`, account: entityId(num) });
     }
   } catch (error) {
     await close();
@@ -75,41 +79,14 @@ export async function startConsensusNodes(options: ConsensusOptions): Promise<Co
 async function listen(
   settings: NodeSettings,
   host: string,
-  port: number,
-): Promise<{ server: Server; address: string }> {
+  given: number,
+): Promise<{ server: Server; port: number }> {
   const server = new Server();
   server.addService(HAPI, nodeHandlers(settings));
-  const address = await bind(server, host, port);
-  if (!PORTS_TO_AVOID.some((avoided) => address.endsWith(`:${avoided}`))) {
-    return { server, address };
-  }
+  const bind = promisify(server.bindAsync.bind(server));
+  const port = await bind(`${host}:${given}`, ServerCredentials.createInsecure());
+  if (!PORTS_TO_AVOID.includes(port)) return { server, port };
   server.forceShutdown();
-  if (port !== 0) throw new RangeError(`the SDK cannot use port ${port} at loopback`);
-  return listen(settings, host, port);
-}
-
-/**
- * At 127.0.0.1 the SDK believes in a developer's node and retries without end.
- *
- * @returns 127.0.0.2 where it can be bound; else (macOS) 127.0.0.1
- */
-async function loopback(): Promise<string> {
-  const probe = createServer();
-  try {
-    await once(probe.listen(0, LOOPBACK), "listening");
-    return LOOPBACK;
-  } catch {
-    return "127.0.0.1";
-  } finally {
-    probe.close();
-  }
-}
-
-function bind(server: Server, host: string, port: number): Promise<string> {
-  return new Promise((resolve, reject) => {
-    server.bindAsync(`${host}:${port}`, ServerCredentials.createInsecure(), (error, bound) => {
-      if (error === null) resolve(`${host}:${bound}`);
-      else reject(error);
-    });
-  });
+  if (given !== 0) throw new RangeError(`the SDK cannot use port ${given} at loopback`);
+  return listen(settings, host, given);
 }

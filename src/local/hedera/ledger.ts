@@ -9,11 +9,10 @@ import {
   createCollection,
   mintNfts,
   type NewCollection,
-  NFTS_PER_TRANSACTION,
   transferNfts,
 } from "./state/collections.ts";
 import { type ConsensusOrder, openOrder } from "./state/consensus-order.ts";
-import { entityExists, newest } from "./state/state.ts";
+import { entityExists } from "./state/state.ts";
 import { createTopic, type NewTopic } from "./state/topics.ts";
 import { nanosOfMs } from "./timestamps.ts";
 
@@ -49,15 +48,11 @@ export async function openLedger(options: LedgerOptions) {
   const { now, folder, blockEveryMs = BLOCK_EVERY_MS } = options;
   const order = openOrder(now, folder);
   const blocks = blockEveryMs > 0 ? closeBlocks(order, blockEveryMs) : undefined;
-  const transfer = async (
+  const transfer = (
     collection: string,
     serials: number | readonly number[],
     to: string,
-    via?: readonly string[],
-  ): Promise<void> => {
-    const groups = inGroups([serials].flat());
-    await Promise.all(groups.map((group) => order.take(transferNfts(collection, group, to, via))));
-  };
+  ): Promise<void> => order.take(transferNfts(collection, [serials].flat(), to));
   return {
     /** For the nodes: state, order and time. */
     order,
@@ -72,17 +67,10 @@ export async function openLedger(options: LedgerOptions) {
      * @returns the new serials, ascending
      */
     async mint(collection: string, { count, to }: { count: number; to?: string }) {
-      const groups = inGroups(Array.from({ length: count }, (_, index) => index));
-      const minted = await Promise.all(
-        groups.map(async ({ length }) => {
-          const serials = await order.take(mintNfts(collection, length));
-          if (to !== undefined) await transfer(collection, serials, to);
-          return serials;
-        }),
-      );
-      return minted.flat();
+      const serials = await order.take(mintNfts(collection, count));
+      if (to !== undefined) await transfer(collection, serials, to);
+      return serials;
     },
-    /** By way of accounts that have them in between, within one transaction. */
     transfer,
     /** @returns the new topic's id */
     createTopic: (given: NewTopic) => order.take(createTopic(given)),
@@ -104,19 +92,11 @@ export async function openLedger(options: LedgerOptions) {
   };
 }
 
-/** As the network would have it: so many NFTs per transaction. */
-function inGroups<T>(items: readonly T[]): T[][] {
-  const count = Math.ceil(items.length / NFTS_PER_TRANSACTION);
-  return Array.from({ length: count }, (_, index) =>
-    items.slice(index * NFTS_PER_TRANSACTION, (index + 1) * NFTS_PER_TRANSACTION),
-  );
-}
-
 /** The first at once: after a night without a block the mirror node would seem to be behind. */
 function closeBlocks(order: ConsensusOrder, everyMs: number): Service {
   const close = async (): Promise<void> => {
     const { unblocked, blocks } = order.state;
-    const end = newest(blocks)?.to ?? 0n;
+    const end = blocks.at(-1)?.to ?? 0n;
     const idle = nanosOfMs(order.now()) - end >= nanosOfMs(IDLE_BLOCK_EVERY_MS);
     if (unblocked > 0 || idle) await order.take(closeBlock);
   };

@@ -1,6 +1,6 @@
-import { randomUUID } from "node:crypto";
+import { once } from "node:events";
 import type { AddressInfo } from "node:net";
-import { createAdaptorServer } from "@hono/node-server";
+import { serve } from "@hono/node-server";
 import { Hono } from "hono";
 import { coerceError } from "../../errors.ts";
 import type { Service } from "../../service.ts";
@@ -15,7 +15,7 @@ import { readQuery } from "./mirror/parameters.ts";
 import { getNftTransactions, getToken } from "./mirror/tokens.ts";
 import { getMessage, getMessageAt, getMessages, getTopic } from "./mirror/topics.ts";
 import { getTransaction, getTransactions } from "./mirror/transactions.ts";
-import { NEWEST, type View } from "./mirror/view.ts";
+import type { State } from "./state/state.ts";
 
 /** A mirror node of the local network, listening. */
 export interface MirrorNode extends Service {
@@ -27,11 +27,13 @@ export interface MirrorNode extends Service {
  * Stands between a request and its answer, so that a test can spoil either.
  *
  * @param path with its query
- * @param answer answers as the mirror node does, or as of another instant
+ * @param state of the ledger, now
+ * @param answer answers as the mirror node does where it has seen this
  */
 export type InterceptRequest = (
   path: string,
-  answer: (sight?: Partial<Omit<View, "state">>) => Response,
+  state: State,
+  answer: (state: State) => Response,
 ) => Response | Promise<Response>;
 
 const HOST = "127.0.0.1";
@@ -63,14 +65,10 @@ const ENDPOINTS: readonly (readonly [path: string, endpoint: Endpoint])[] = [
 export async function startMirrorNode(
   ledger: Ledger,
   port = 0,
-  intercept: InterceptRequest = (_path, answer) => answer(),
+  intercept: InterceptRequest = (_path, state, answer) => answer(state),
 ): Promise<MirrorNode> {
-  const app = mirrorApp(ledger, intercept);
-  const server = createAdaptorServer({ fetch: app.fetch });
-  await new Promise<void>((resolve, reject) => {
-    server.once("error", reject);
-    server.listen(port, HOST, resolve);
-  });
+  const server = serve({ fetch: mirrorApp(ledger, intercept).fetch, hostname: HOST, port });
+  await once(server, "listening");
   const { port: bound } = server.address() as AddressInfo;
   return {
     url: `http://${HOST}:${bound}`,
@@ -83,7 +81,7 @@ export async function startMirrorNode(
   };
 }
 
-function mirrorApp({ order: { state } }: Ledger, intercept: InterceptRequest): Hono {
+function mirrorApp({ order }: Ledger, intercept: InterceptRequest): Hono {
   const app = new Hono({ strict: false });
   // As the public mirror nodes do it: any page may read.
   app.use(async (context, next) => {
@@ -93,9 +91,9 @@ function mirrorApp({ order: { state } }: Ledger, intercept: InterceptRequest): H
   for (const [path, endpoint] of ENDPOINTS) {
     app.get(`/api/v1${path}`, (context) => {
       const url = new URL(context.req.url);
-      return intercept(url.pathname + url.search, (sight) => {
+      return intercept(url.pathname + url.search, order.state, (state) => {
         const answer = endpoint({
-          view: { state, asOf: NEWEST, since: 0n, ...sight },
+          state,
           path: url.pathname,
           query: readQuery(url),
           part: (name) => context.req.param(name) ?? "",
@@ -112,10 +110,10 @@ function mirrorApp({ order: { state } }: Ledger, intercept: InterceptRequest): H
 
 const JSON_TYPE = { "content-type": "application/json; charset=utf-8" } as const;
 
-function dataResponse({ body, maxAge, next, status = 200 }: MirrorAnswer): Response {
-  const link = next ? { link: `<${next}>; rel="next"` } : {};
+function dataResponse({ body, maxAge }: MirrorAnswer): Response {
+  const link = body.links?.next ? { link: `<${body.links.next}>; rel="next"` } : {};
   const headers = { ...JSON_TYPE, "cache-control": `public, max-age=${maxAge}`, ...link };
-  return new Response(toJson(body), { status, headers });
+  return new Response(JSON.stringify(body), { headers });
 }
 
 function errorResponse(error: unknown): Response {
@@ -125,16 +123,4 @@ function errorResponse(error: unknown): Response {
       : { status: 500, messages: [`Internal error: ${coerceError(error).message}`] };
   const body = { _status: { messages: messages.map((message) => ({ message })) } };
   return new Response(JSON.stringify(body), { status, headers: JSON_TYPE });
-}
-
-/** Unguessable, so that no text of a message can pass for a number. */
-const MARK = randomUUID();
-const MARKED = new RegExp(`"${MARK}(-?\\d+)"`, "g");
-
-/** JSON in which bigints are plain numbers: the mirror node writes int64 so, of any size. */
-function toJson(body: unknown): string {
-  const text = JSON.stringify(body, (_, value) =>
-    typeof value === "bigint" ? `${MARK}${value}` : value,
-  );
-  return text.replace(MARKED, "$1");
 }

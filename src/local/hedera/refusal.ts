@@ -1,4 +1,7 @@
-import type { ResponseCode } from "./consensus/codes.ts";
+import type { proto as Hapi } from "@hashgraph/proto";
+
+/** The network's names of outcomes: `OK`, `SUCCESS`, `DUPLICATE_TRANSACTION` … */
+export type ResponseCode = keyof typeof Hapi.ResponseCodeEnum;
 
 /**
  * The ledger's rules forbid what was asked; nothing has changed. `code` is the network's own name for

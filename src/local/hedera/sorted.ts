@@ -61,19 +61,3 @@ export function pick<Row>(
   }
   return found;
 }
-
-/** Whether a value meets a bound. */
-export function meets(found: Sortable, { operator, value }: Bound): boolean {
-  switch (operator) {
-    case "eq":
-      return found >= value && found <= value;
-    case "lt":
-      return found < value;
-    case "lte":
-      return found <= value;
-    case "gt":
-      return found > value;
-    case "gte":
-      return found >= value;
-  }
-}

@@ -34,6 +34,6 @@ export async function newEvmWallet({
   const point = secp256k1.getPublicKey(secret, false).subarray(1);
   const address = `0x${Buffer.from(keccak_256(point).subarray(12)).toString("hex")}`;
   const key = ecdsaKey(secp256k1.getPublicKey(secret, true));
-  const id = await hedera.ledger.createAccount({ key, evmAddress: address });
+  const id = await hedera.ledger.createAccount({ key, evmAddress: address.slice(2) });
   return { address, wallet: { id, type: "ecdsa", key: Buffer.from(secret).toString("hex") } };
 }

@@ -106,8 +106,6 @@ function transaction(
     at,
     payer: 1001,
     validStart,
-    nonce: 0,
-    scheduled: false,
     type,
     result: "SUCCESS",
     entity: 5001,
@@ -173,7 +171,7 @@ const messages: LedgerEvent[] = [
     const validStart = START + BigInt(index) * SECOND + 123n;
     return message(at, sequence, JSON.stringify({ n: sequence }), {
       runningHash: hash(sequence),
-      chunk: { payer: 1001, validStart, nonce: 0, scheduled: false, number: 1, total: 1 },
+      chunk: { payer: 1001, validStart, number: 1, total: 1 },
     });
   }),
   message(GENESIS + 900n * SECOND, 131, "legacy no chunk", { runningHash: hash(0), chunk: null }),

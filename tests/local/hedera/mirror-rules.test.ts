@@ -77,23 +77,10 @@ test("a walk over two collections crosses from one to the other without loss", a
   }
 });
 
-test("serials are bounded only where a collection says whose they are", async () => {
-  const list = (query: string) => messagesOf(`/accounts/${holder}/nfts?${query}`);
-  assert.deepEqual(await list("serialnumber=1"), [
-    "serialnumber without a token.id parameter filter",
-  ]);
-  assert.deepEqual(await list(`token.id=gt:${tokenA}&serialnumber=gt:1`), [
-    "token.id must have gte or eq operator",
-  ]);
-  assert.deepEqual(await list(`token.id=lt:${tokenA}&serialnumber=lt:1`), [
-    "token.id must have lte or eq operator",
-  ]);
-  assert.deepEqual(await list(`token.id=${tokenA}&token.id=gt:${tokenA}`), [
-    "Can't support both range and equal for token.id",
-  ]);
-  assert.deepEqual(await list(`token.id=ne:${tokenA}`), [
-    "Not equal (ne) operator is not supported for token.id",
-  ]);
+test("a range of serials that a page uses up has no next one", async () => {
+  const range = "serialnumber=gte:11&serialnumber=lt:111";
+  const path = `/accounts/${holder}/nfts?token.id=${tokenA}&limit=100&${range}`;
+  assert.deepEqual((await walk(path, "nfts")).sizes, [100]);
 });
 
 test("every bad parameter is named, in the order they came", async () => {
@@ -115,26 +102,8 @@ test("every bad parameter is named, in the order they came", async () => {
   ]);
 });
 
-test("a parameter may be repeated a hundred times, not more", async () => {
-  const repeated = (count: number) =>
-    `/topics/${topic}/messages?${Array(count).fill("sequencenumber=gt:1").join("&")}`;
-  assert.equal((await get(repeated(100))).status, 200);
-  assert.equal((await get(repeated(101))).status, 400);
-});
-
-test("a number of another shard or realm is well spelled, and no entity's", async () => {
-  assert.equal((await get(`/accounts/0.1.${holder.slice(4)}`)).status, 404);
-  assert.equal((await get(`/accounts/1.0.${holder.slice(4)}`)).status, 404);
-  assert.deepEqual((await get(`/accounts/1.${holder.slice(4)}/nfts`)).body.nfts, []);
-  assert.equal((await get("/accounts/0.0.274877906944")).status, 400);
-});
-
-test("an alias or EVM address without an account is 404, a number without one holds nothing", async () => {
+test("an EVM address without an account is 404, a number without one holds nothing", async () => {
   assert.equal((await get(`/accounts/0x${"ab".repeat(20)}/nfts`)).status, 404);
-  assert.equal(
-    (await get("/accounts/CIQAAAH4AY2OFK2FL37TSPYEQGPPUJRP4XTKWHD62HKPQX543DTOFFQ/nfts")).status,
-    404,
-  );
   assert.deepEqual((await get("/accounts/0.0.424242/nfts")).body, {
     nfts: [],
     links: { next: null },
@@ -146,12 +115,6 @@ test("other methods and unknown routes are 404, never 405, and are not cached", 
   assert.equal(post.status, 404);
   assert.equal(post.headers.get("cache-control"), null);
   assert.equal((await fetch(hedera.mirrorUrl)).status, 404);
-});
-
-test("int64 values are plain numbers in the JSON, beyond 2^53 too", async () => {
-  const rich = await ledger.createAccount({ key: null, balance: 9_007_199_254_740_993n });
-  const text = await (await fetch(`${hedera.mirrorUrl}/api/v1/accounts/${rich}`)).text();
-  assert.ok(text.includes('"balance":9007199254740993,'), text);
 });
 
 test("answers may be cached as long as the real one's configuration says", async () => {

@@ -2,19 +2,10 @@ import * as assert from "node:assert/strict";
 import { once } from "node:events";
 import { connect, createServer } from "node:net";
 import { test } from "uvu";
+import { freePort } from "../../../src/local/free-port.ts";
 import { startConsensusNodes } from "../../../src/local/hedera/consensus-node.ts";
 import { openLedger } from "../../../src/local/hedera/ledger.ts";
 import { startLocalHedera } from "../../../src/local/hedera/start.ts";
-
-async function freePort(host: string): Promise<number> {
-  const server = createServer().listen(0, host);
-  await once(server, "listening");
-  const address = server.address();
-  server.close();
-  await once(server, "close");
-  if (address === null || typeof address === "string") throw new Error("it has a port");
-  return address.port;
-}
 
 async function isListening(address: string): Promise<boolean> {
   const [host = "", port = ""] = address.split(":");
@@ -28,7 +19,7 @@ async function isListening(address: string): Promise<boolean> {
 }
 
 test("a network has three nodes away from 127.0.0.1, a mirror node, and takes the ports it is given", async () => {
-  const [mirrorPort, nodePort] = [await freePort("127.0.0.1"), await freePort("127.0.0.2")];
+  const [mirrorPort, nodePort] = [await freePort(), await freePort(0, "127.0.0.2")];
   const options = { now: Date.now, mirrorPort, nodePorts: [nodePort] };
   const hedera = await startLocalHedera(options);
   assert.equal(hedera.mirrorUrl, `http://127.0.0.1:${mirrorPort}`);
@@ -48,7 +39,7 @@ test("a taken port is an error, and nothing stays open", async () => {
   await once(taken, "listening");
   const address = taken.address();
   if (address === null || typeof address === "string") throw new Error("it has a port");
-  const nodePort = await freePort("127.0.0.2");
+  const nodePort = await freePort(0, "127.0.0.2");
   const options = { now: Date.now, nodePorts: [nodePort], mirrorPort: address.port };
   await assert.rejects(startLocalHedera(options), { code: "EADDRINUSE" });
   assert.equal(await isListening(`127.0.0.2:${nodePort}`), false);

@@ -1,14 +1,6 @@
-import { LedgerRefusal } from "../refusal.ts";
-import {
-  newest,
-  recentTransactions,
-  type Step,
-  type Turn,
-  transactionKey,
-} from "../state/state.ts";
-import { addTransaction } from "../state/transactions.ts";
+import { LedgerRefusal, type ResponseCode } from "../refusal.ts";
+import { recentTransactions, type Step, type Turn, transactionKey } from "../state/state.ts";
 import { SECOND } from "../timestamps.ts";
-import type { ResponseCode } from "./codes.ts";
 import { createTopic } from "./create-topic.ts";
 import { submitMessage } from "./submit-message.ts";
 import { type SubmittedTransaction, topicNum } from "./transaction.ts";
@@ -28,7 +20,9 @@ export interface HandleOptions {
 export function handle(transaction: SubmittedTransaction, options: HandleOptions): Step<void> {
   return (turn) => {
     const { status, entity } = outcome(transaction, options, turn);
-    addTransaction(turn, {
+    turn.add({
+      kind: "transaction",
+      at: turn.at,
       payer: transaction.payer,
       validStart: transaction.validStart,
       type: TYPE[transaction.operation.kind],
@@ -81,7 +75,7 @@ function checkAgain(transaction: SubmittedTransaction, { state, at }: Turn): voi
   if (validStart + BigInt(validDuration) * SECOND < at) {
     throw new LedgerRefusal("TRANSACTION_EXPIRED");
   }
-  const account = newest(state.accounts.get(payer));
+  const account = state.accounts.get(payer);
   if (account === undefined || account.deleted) throw new LedgerRefusal("PAYER_ACCOUNT_DELETED");
   if (account.key === null || !signatures.satisfy(account.key)) {
     throw new LedgerRefusal("INVALID_PAYER_SIGNATURE");

@@ -4,13 +4,12 @@ import {
   status,
   type UntypedServiceImplementation,
 } from "@grpc/grpc-js";
-import hapi, { type proto as Hapi } from "@hashgraph/proto";
+import hapi from "@hashgraph/proto";
 import { coerceError } from "../../../errors.ts";
 import type { Ledger } from "../ledger.ts";
-import { LedgerRefusal } from "../refusal.ts";
-import { newest, transactionKey } from "../state/state.ts";
-import { balanceAnswer, precheckAnswer, receiptAnswer, refusalAnswer } from "./answers.ts";
-import type { ResponseCode } from "./codes.ts";
+import { LedgerRefusal, type ResponseCode } from "../refusal.ts";
+import { transactionKey } from "../state/state.ts";
+import { precheckAnswer, receiptAnswer, refusalAnswer } from "./answers.ts";
 import { handle } from "./handle.ts";
 import { precheck } from "./precheck.ts";
 import { accountNum, instant, readTransaction } from "./transaction.ts";
@@ -58,7 +57,6 @@ export const HAPI = {
   createTopic: method("/proto.ConsensusService/createTopic"),
   submitMessage: method("/proto.ConsensusService/submitMessage"),
   getTransactionReceipts: method("/proto.CryptoService/getTransactionReceipts"),
-  cryptoGetBalance: method("/proto.CryptoService/cryptoGetBalance"),
 };
 
 /** The handlers of `HAPI`. */
@@ -76,7 +74,6 @@ export function nodeHandlers(settings: NodeSettings): UntypedServiceImplementati
     getTransactionReceipts: unary((bytes) =>
       intercept("receipts", () => answerReceiptQuery(settings, bytes)),
     ),
-    cryptoGetBalance: unary(async (bytes) => answerBalanceQuery(settings, bytes)),
   };
 }
 
@@ -117,32 +114,20 @@ async function answerReceiptQuery(
   { ledger, receiptPatienceMs }: NodeSettings,
   bytes: Buffer,
 ): Promise<Buffer> {
-  const query = readQuery(bytes)?.transactionGetReceipt;
-  const key = query == null ? undefined : keyOf(query.transactionID);
-  if (query == null || key === undefined) return refusalAnswer("NOT_SUPPORTED");
-  await ledger.receipts.settled(key, receiptPatienceMs);
-  return receiptAnswer(ledger.receipts.find(key), query.includeDuplicates ?? false);
+  const query = readReceiptQuery(bytes);
+  if (query === undefined) return refusalAnswer("NOT_SUPPORTED");
+  await ledger.receipts.settled(query.key, receiptPatienceMs);
+  return receiptAnswer(ledger.receipts.find(query.key), query.includeDuplicates);
 }
 
-function answerBalanceQuery({ ledger }: NodeSettings, bytes: Buffer): Buffer {
-  const query = readQuery(bytes)?.cryptogetAccountBalance;
-  if (query == null) return refusalAnswer("NOT_SUPPORTED");
-  const { accounts } = ledger.order.state;
-  return balanceAnswer(query, (num) => newest(accounts.get(num))?.balance ?? undefined);
-}
-
-function readQuery(bytes: Buffer): Hapi.IQuery | undefined {
+/** The transaction and its duplicates, if they are asked for; undefined where it is no such query. */
+function readReceiptQuery(bytes: Buffer) {
   try {
-    return hapi.proto.Query.decode(bytes);
-  } catch {
-    return undefined;
-  }
-}
-
-function keyOf(id: Hapi.ITransactionID | null | undefined): string | undefined {
-  if (id?.accountID == null) return undefined;
-  try {
-    return transactionKey(accountNum(id.accountID), instant(id.transactionValidStart));
+    const { transactionID: id, includeDuplicates } =
+      hapi.proto.Query.decode(bytes).transactionGetReceipt ?? {};
+    if (id?.accountID == null) return undefined;
+    const key = transactionKey(accountNum(id.accountID), instant(id.transactionValidStart));
+    return { key, includeDuplicates: includeDuplicates ?? false };
   } catch {
     return undefined;
   }

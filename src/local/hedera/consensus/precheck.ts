@@ -1,6 +1,6 @@
 import type { Ledger } from "../ledger.ts";
 import { LedgerRefusal } from "../refusal.ts";
-import { newest, type State, transactionKey } from "../state/state.ts";
+import { type State, transactionKey } from "../state/state.ts";
 import { type Nanos, nanosOfMs, SECOND } from "../timestamps.ts";
 import { priceOf } from "./fees.ts";
 import { type Operation, type SubmittedTransaction, topicNum } from "./transaction.ts";
@@ -11,12 +11,10 @@ const DURATION_MAX_S = 180;
 /** A transaction must still be valid this long, to have a chance of consensus. */
 const VALIDITY_BUFFER_S = 10;
 const MESSAGE_BYTES_MAX = 1_024;
-/** Beyond this many transactions under way a node says BUSY; at 1,000 a second, ten seconds. */
-const UNDER_WAY_MAX = 10_000;
 
 /**
  * The checks a node makes before it passes a transaction on, in the network's own order
- * (`IngestChecker`): node, time, duplicate, throttle, content, payer, signature, fee.
+ * (`IngestChecker`): node, time, duplicate, content, payer, signature, fee.
  *
  * @param node number of the node's account
  * @returns the price in tinybars
@@ -31,9 +29,8 @@ export function precheck(
   checkTime(transaction, nanosOfMs(order.now()));
   const key = transactionKey(transaction.payer, transaction.validStart);
   if (receipts.knownTo(node, key)) throw new LedgerRefusal("DUPLICATE_TRANSACTION");
-  if (order.depth >= UNDER_WAY_MAX) throw new LedgerRefusal("BUSY");
   const toCostlyTopic = checkContent(transaction.operation, order.state);
-  const payer = newest(order.state.accounts.get(transaction.payer));
+  const payer = order.state.accounts.get(transaction.payer);
   if (payer === undefined) throw new LedgerRefusal("PAYER_ACCOUNT_NOT_FOUND");
   if (payer.deleted) throw new LedgerRefusal("PAYER_ACCOUNT_DELETED");
   if (payer.key === null || !transaction.signatures.satisfy(payer.key)) {
@@ -61,7 +58,7 @@ function checkContent(operation: Operation, state: State): boolean {
   if (!message?.length) throw new LedgerRefusal("INVALID_TOPIC_MESSAGE");
   // The network finds the next two out at consensus and charges for them; here they fail early.
   if (message.length > MESSAGE_BYTES_MAX) throw new LedgerRefusal("MESSAGE_SIZE_TOO_LARGE");
-  const topic = newest(state.topics.get(topicNum(topicID))?.versions);
+  const topic = state.topics.get(topicNum(topicID))?.topic;
   if (topic === undefined || topic.deleted) throw new LedgerRefusal("INVALID_TOPIC_ID");
   return topic.customFees.length > 0;
 }

@@ -1,8 +1,8 @@
 import { withDeadline } from "../../../with-deadline.ts";
+import type { ResponseCode } from "../refusal.ts";
 import type { Transaction } from "../state/events.ts";
 import { recentTransactions, rowAt, type State } from "../state/state.ts";
 import type { Nanos } from "../timestamps.ts";
-import { codeNamed, type ResponseCode } from "./codes.ts";
 
 /** How a transaction ended, as far as the network shows it to its sender. */
 export interface Receipt {
@@ -69,9 +69,8 @@ export function openReceipts(state: State, now: () => Nanos) {
 }
 
 function receiptOf(state: State, transaction: Transaction): Receipt {
-  const { type, result, entity, at } = transaction;
-  const status = codeNamed(result);
-  if (result !== "SUCCESS" || entity === null) return { status };
+  const { type, result: status, entity, at } = transaction;
+  if (status !== "SUCCESS" || entity === null) return { status };
   if (type === "CONSENSUSCREATETOPIC") return { status, topic: entity };
   const message = rowAt(state.topics.get(entity)?.messages ?? [], at);
   if (message === undefined) return { status };

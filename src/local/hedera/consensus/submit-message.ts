@@ -1,7 +1,7 @@
 import type { proto as Hapi } from "@hashgraph/proto";
 import { LedgerRefusal } from "../refusal.ts";
 import type { Chunk } from "../state/events.ts";
-import { newest, type Turn } from "../state/state.ts";
+import type { Turn } from "../state/state.ts";
 import { addMessage } from "../state/topics.ts";
 import {
   accountNum,
@@ -23,7 +23,7 @@ export function submitMessage(
   turn: Turn,
 ): number {
   const num = topicNum(body.topicID ?? {});
-  const topic = newest(turn.state.topics.get(num)?.versions);
+  const topic = turn.state.topics.get(num)?.topic;
   if (topic === undefined || topic.deleted) throw new LedgerRefusal("INVALID_TOPIC_ID");
   requireSignature(transaction, topic.submitKey);
   const message = body.message ?? new Uint8Array(0);
@@ -49,13 +49,5 @@ function readChunk(
   if (number === 1 && initialStart !== validStart) {
     throw new LedgerRefusal("INVALID_CHUNK_TRANSACTION_ID");
   }
-  const { nonce, scheduled } = initial ?? {};
-  return {
-    payer,
-    validStart: initialStart,
-    nonce: nonce ?? 0,
-    scheduled: scheduled ?? false,
-    number,
-    total,
-  };
+  return { payer, validStart: initialStart, number, total };
 }

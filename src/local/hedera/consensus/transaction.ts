@@ -45,18 +45,13 @@ export function readTransaction(bytes: Uint8Array) {
   };
 }
 
-/** An account's number; 0, which never exists, for another shard, realm or an alias. */
+/** An account's number; 0, which never exists, for an alias. */
 export function accountNum(id: Hapi.IAccountID): number {
-  return isHome(id) ? Number(id.accountNum ?? 0) : 0;
+  return Number(id.accountNum ?? 0);
 }
 
-/** A topic's number; 0, which never exists, for another shard or realm. */
 export function topicNum(id: Hapi.ITopicID): number {
-  return isHome(id) ? Number(id.topicNum ?? 0) : 0;
-}
-
-function isHome(id: Pick<Hapi.ITopicID, "shardNum" | "realmNum">): boolean {
-  return Number(id.shardNum ?? 0) === 0 && Number(id.realmNum ?? 0) === 0;
+  return Number(id.topicNum ?? 0);
 }
 
 /**

@@ -13,11 +13,15 @@ export class MirrorError extends Error {
   }
 }
 
-export function notFound(): MirrorError {
-  return new MirrorError(404, ["Not found"]);
+/** @throws MirrorError 404 */
+export function notFound(): never {
+  throw new MirrorError(404, ["Not found"]);
 }
 
-/** @param name the parameter as the mirror node calls it, `topic.id` */
-export function invalidParameter(name: string): MirrorError {
-  return new MirrorError(400, [`Invalid parameter: ${name}`]);
+/**
+ * @param name the parameter as the mirror node calls it, `topic.id`
+ * @throws MirrorError 400
+ */
+export function invalidParameter(name: string): never {
+  throw new MirrorError(400, [`Invalid parameter: ${name}`]);
 }

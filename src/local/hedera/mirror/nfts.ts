@@ -1,79 +1,70 @@
 import { entityId } from "../../../ledger/entity-id.ts";
 import { formatTimestamp } from "../../../ledger/transaction-id.ts";
-import { type Bound, meets, pick } from "../sorted.ts";
-import type { NftChange } from "../state/events.ts";
-import type { NftHistory } from "../state/state.ts";
-
-import { readEntityNum } from "./account-reference.ts";
+import { pick } from "../sorted.ts";
+import type { NftHistory, State } from "../state/state.ts";
 import { findAccountNum } from "./accounts.ts";
-import { notFound } from "./errors.ts";
-import { type Endpoint, listAnswer, MAX_AGE, pageOf } from "./exchange.ts";
-import { boundsOf, checkBounds, cursorsAfter, serialsWithin } from "./nft-bounds.ts";
+import { readEntityNum } from "./entity-reference.ts";
+import { MirrorError, notFound } from "./errors.ts";
+import { type Endpoint, listAnswer, MAX_AGE } from "./exchange.ts";
+import { pageOf } from "./paging.ts";
 import {
   checkQuery,
-  filtersOf,
+  entityBounds,
   isEntityId,
+  isOneEntity,
   isPositiveLong,
+  numberBounds,
   PAGE,
-  type Query,
   readPart,
 } from "./parameters.ts";
 import { optionalId } from "./transactions.ts";
-import { creationOf, numberBounds, optionalTime, type View, versionOf } from "./view.ts";
 
 /**
  * `GET /accounts/{id}/nfts`: what an account holds. An account that does not exist holds
  * nothing; NFTs of a deleted collection stay, marked deleted; burned ones are gone.
  */
 export const getAccountNfts: Endpoint = (request) => {
-  const { view, query } = request;
-  const account = findAccountNum(view, request.part("account"));
-  checkQuery(query, {
-    ...PAGE,
-    serialnumber: isPositiveLong,
-    "spender.id": isEntityId,
-    "token.id": isEntityId,
-  });
+  const { state, query } = request;
+  const account = findAccountNum(state, request.part("account"));
+  checkQuery(query, { ...PAGE, serialnumber: isPositiveLong, "token.id": isEntityId });
   const page = pageOf(request, "desc");
-  const token = boundsOf(query, "token.id", (text) => readEntityNum(text, "token.id"));
-  const serial = boundsOf(query, "serialnumber", BigInt);
-  checkBounds(token, serial);
-  const held = view.state.held.get(account) ?? new Map<number, number[]>();
-  const tokens = [...held.keys()].sort((a, b) => a - b);
-  const within = [token.equal, token.lower, token.upper].filter((bound) => bound !== undefined);
-  const columns = [{ of: (num: number) => num, bounds: within }];
-  const shown: ShownNft[] = [];
-  const spenders = idBounds(query, "spender.id");
-  for (const num of pick(tokens, { ...page, limit: Infinity }, columns)) {
-    const isHeld = (of: number): boolean => {
-      const nft = nftOf(view, num, of);
-      return nft?.holder === account && spenders.every((bound) => meets(nft.spender ?? NaN, bound));
-    };
-    const bounds = serialsWithin(num, token, serial);
-    const rest = { ...page, limit: page.limit - shown.length };
-    const serials = pick(held.get(num) ?? [], rest, [{ of: (of: number) => of, bounds }], isHeld);
-    shown.push(...serials.flatMap((of) => showNft(view, num, of) ?? []));
+  const tokens = entityBounds(query, "token.id");
+  const serials = numberBounds(query, "serialnumber");
+  if (tokens.filter(({ operator }) => operator === "eq").length > 1) {
+    throw new MirrorError(400, ["Only one equal (eq) operator is allowed for token.id"]);
   }
-  const exact = token.equal !== undefined && serial.equal !== undefined;
-  const next = exact ? null : page.after(shown, (last) => cursorsAfter(last, token, serial));
+  // Where a list over several collections has come to: there alone the serials are bounded.
+  const edge = tokens.find(({ operator }) => operator === (page.order === "asc" ? "gte" : "lte"));
+  const held = state.held.get(account) ?? new Map<number, number[]>();
+  const all = [...held.keys()].sort((a, b) => a - b);
+  const shown: ShownNft[] = [];
+  const within = pick(all, { ...page, limit: Infinity }, [{ of: (num) => num, bounds: tokens }]);
+  for (const num of within) {
+    const bounds = edge === undefined || edge.value === num ? serials : [];
+    const isHeld = (serial: number) => nftOf(state, num, serial)?.holder === account;
+    const rest = { ...page, limit: page.limit - shown.length };
+    const found = pick(held.get(num) ?? [], rest, [{ of: (serial) => serial, bounds }], isHeld);
+    shown.push(...found.flatMap((serial) => showNft(state, num, serial) ?? []));
+  }
+  const next = page.after(shown, ({ token_id, serial_number }) => [
+    { parameter: "token.id", value: token_id, inclusive: true },
+    { parameter: "serialnumber", value: String(serial_number) },
+  ]);
   return listAnswer("nfts", shown, next);
 };
 
 /** `GET /tokens/{id}/nfts`: all NFTs of a collection, burned ones too; none of an unknown one. */
 export const getTokenNfts: Endpoint = (request) => {
-  const { view, query } = request;
+  const { state, query } = request;
   const num = readEntityNum(request.part("token"), "tokenid");
-  checkQuery(query, { ...PAGE, "account.id": isEntityId, serialnumber: isPositiveLong });
+  checkQuery(query, { ...PAGE, "account.id": isOneEntity, serialnumber: isPositiveLong });
   const page = pageOf(request, "desc");
-  const accounts = idBounds(query, "account.id");
-  const isWanted = ([minted]: NftHistory): boolean => {
-    const nft = nftOf(view, num, minted?.serial ?? 0);
-    if (nft === undefined) return false;
-    return accounts.every((bound) => nft.holder !== null && meets(nft.holder, bound));
-  };
+  const holders = entityBounds(query, "account.id");
+  const isWanted = (nft: NftHistory): boolean =>
+    holders.every(({ value }) => nft.at(-1)?.holder === value);
   const serial = { of: serialOf, bounds: numberBounds(query, "serialnumber") };
-  const nfts = pick(view.state.collections.get(num)?.nfts ?? [], page, [serial], isWanted);
-  const shown = nfts.flatMap((moves) => showNft(view, num, serialOf(moves)) ?? []);
+  const nfts = pick(state.collections.get(num)?.nfts ?? [], page, [serial], isWanted);
+  const shown = nfts.flatMap((nft) => showNft(state, num, serialOf(nft)) ?? []);
   const next = page.after(shown, ({ serial_number: last }) => [
     { parameter: "serialnumber", value: String(last) },
   ]);
@@ -81,44 +72,36 @@ export const getTokenNfts: Endpoint = (request) => {
 };
 
 /** `GET /tokens/{id}/nfts/{serial}`: one NFT, burned or not. */
-export const getNft: Endpoint = ({ view, query, part }) => {
+export const getNft: Endpoint = ({ state, query, part }) => {
   checkQuery(query, {});
   const num = readEntityNum(part("token"), "tokenid");
-  const shown = showNft(view, num, readSerial(part("serial")));
-  if (shown === undefined) throw notFound();
+  const shown = showNft(state, num, readSerial(part("serial"))) ?? notFound();
   return { body: { ...shown }, maxAge: MAX_AGE.list };
 };
-
-function idBounds(query: Query, name: string): Bound[] {
-  return filtersOf(query, name).map(({ operator, value }) => ({
-    operator,
-    value: readEntityNum(value, name),
-  }));
-}
 
 /** @throws MirrorError 400 for what is no serial number */
 export function readSerial(text: string): number {
   return Number(readPart(text, isPositiveLong, "serialnumber"));
 }
 
-function nftOf(view: View, token: number, serial: number): NftChange | undefined {
-  return versionOf(view, view.state.collections.get(token)?.nfts[serial - 1]);
+function nftOf({ collections }: State, token: number, serial: number) {
+  return collections.get(token)?.nfts[serial - 1]?.at(-1);
 }
 
-function showNft(view: View, token: number, serial: number) {
-  const { versions, nfts = [] } = view.state.collections.get(token) ?? {};
-  const nft = nftOf(view, token, serial);
-  const collection = versionOf(view, versions);
-  if (nft === undefined || collection === undefined) return undefined;
+function showNft({ collections }: State, token: number, serial: number) {
+  const collection = collections.get(token);
+  const history = collection?.nfts[serial - 1];
+  const [minted, nft] = [history?.[0], history?.at(-1)];
+  if (collection === undefined || minted === undefined || nft === undefined) return undefined;
   return {
     account_id: optionalId(nft.holder),
-    created_timestamp: optionalTime(creationOf(view, nfts[serial - 1] ?? [])),
+    created_timestamp: formatTimestamp(minted.at),
     delegating_spender: null,
-    deleted: nft.holder === null || collection.deleted,
+    deleted: nft.holder === null || collection.token.deleted,
     metadata: nft.metadata,
     modified_timestamp: formatTimestamp(nft.at),
     serial_number: serial,
-    spender: optionalId(nft.spender ?? null),
+    spender: null,
     token_id: entityId(token),
   };
 }

@@ -1,11 +1,11 @@
+import type { Bound } from "../sorted.ts";
+import { type Nanos, parseTimestamp } from "../timestamps.ts";
+import { entityNum, readEntityNum } from "./entity-reference.ts";
 import { invalidParameter, MirrorError } from "./errors.ts";
 
-export type Operator = "eq" | "lt" | "lte" | "gt" | "gte";
-export type Order = "asc" | "desc";
-
 /** One `name=operator:value` of a query. */
-export interface Filter {
-  readonly operator: Operator;
+interface Filter {
+  readonly operator: Bound["operator"];
   readonly value: string;
 }
 
@@ -15,8 +15,7 @@ export type Query = ReadonlyMap<string, readonly string[]>;
 /** Whether a value may stand for a parameter. */
 export type Accepts = (filter: Filter) => boolean;
 
-const OPERATOR = /^(eq|lt|lte|gt|gte)$/;
-const REPEATED_MAX = 100;
+const FILTER = /^(?:(eq|lt|lte|gt|gte):)?([^:]*)$/;
 const MAX_LONG = 9_223_372_036_854_775_807n;
 
 /** Names are compared without regard to case. */
@@ -31,58 +30,62 @@ export function readQuery(url: URL): Query {
 
 /** @throws MirrorError 400 naming every parameter that is unknown or has a bad value */
 export function checkQuery(query: Query, accepted: Readonly<Record<string, Accepts>>): void {
-  const wrong: string[] = [];
-  for (const [name, values] of query) {
+  const wrong = [...query].flatMap(([name, values]) => {
     const accepts = Object.hasOwn(accepted, name) ? accepted[name] : undefined;
-    if (accepts === undefined) wrong.push(`Unknown query parameter: ${name}`);
-    else if (values.length > REPEATED_MAX) {
-      wrong.push(`Parameter: ${name} count: ${values.length} exceeds max: ${REPEATED_MAX}`);
-    } else {
-      for (const value of values) {
-        const filter = readFilter(value);
-        if (filter !== undefined && accepts(filter)) continue;
-        const isNot = value.startsWith("ne:");
-        wrong.push(
-          isNot
-            ? `Not equal (ne) operator is not supported for ${name}`
-            : `Invalid parameter: ${name}`,
-        );
-      }
-    }
-  }
+    if (accepts === undefined) return [`Unknown query parameter: ${name}`];
+    const isBad = (text: string): boolean => {
+      const filter = readFilter(text);
+      return filter === undefined || !accepts(filter);
+    };
+    return values.filter(isBad).map(() => `Invalid parameter: ${name}`);
+  });
   if (wrong.length > 0) throw new MirrorError(400, wrong);
 }
 
-/** The filters of one parameter; `eq` where none is written. */
-export function filtersOf(query: Query, name: string): Filter[] {
-  return (query.get(name) ?? []).flatMap((value) => readFilter(value) ?? []);
-}
-
 export const isOrder: Accepts = ({ value }) => /^(asc|desc)$/i.test(value);
-export const isFlag: Accepts = ({ operator, value }) =>
-  operator === "eq" && /^(true|false)$/i.test(value);
-export const isPositiveLong: Accepts = ({ value }) => isLong(value) && BigInt(value) > 0n;
+export const isFlag: Accepts = ({ value }) => /^(true|false)$/i.test(value);
+export const isPositiveLong: Accepts = ({ value }) =>
+  /^\d{1,19}$/.test(value) && BigInt(value) > 0n && BigInt(value) <= MAX_LONG;
 export const isTimestamp: Accepts = ({ value }) => /^\d{1,10}(\.\d{1,9})?$/.test(value);
-export const isEntityId: Accepts = ({ value }) =>
-  /^((\d{1,4}\.)?\d{1,5}\.\d{1,12}|\d{1,19}|(0x)?0{24}[0-9a-f]{16})$/i.test(value);
+export const isEntityId: Accepts = ({ value }) => entityNum(value) !== undefined;
+export const isOneEntity: Accepts = (filter) => filter.operator === "eq" && isEntityId(filter);
 
 /** A part of the path. @throws MirrorError 400 naming the parameter that it stands for */
 export function readPart(value: string, accepts: Accepts, parameter: string): string {
-  if (accepts({ operator: "eq", value })) return value;
-  throw invalidParameter(parameter);
+  return accepts({ operator: "eq", value }) ? value : invalidParameter(parameter);
 }
 
 /** What every list takes. */
 export const PAGE = { limit: isPositiveLong, order: isOrder } as const;
 
-function isLong(value: string): boolean {
-  return /^\d{1,19}$/.test(value) && BigInt(value) <= MAX_LONG;
+/** Of what a query says twice the last counts. */
+export function lastOf(query: Query, name: string): string | undefined {
+  return readFilter(query.get(name)?.at(-1) ?? "")?.value || undefined;
+}
+
+/** The filters of one parameter as bounds on a column; `eq` where none is written. */
+function boundsOf(query: Query, name: string, read: (value: string) => Bound["value"]): Bound[] {
+  const filters = (query.get(name) ?? []).flatMap((text) => readFilter(text) ?? []);
+  return filters.map(({ operator, value }) => ({ operator, value: read(value) }));
+}
+
+/** The filters on a whole number. */
+export const numberBounds = (query: Query, name: string) => boundsOf(query, name, BigInt);
+
+/** The filters on an entity. */
+export const entityBounds = (query: Query, name: string) =>
+  boundsOf(query, name, (text) => readEntityNum(text, name));
+
+/** Rows by consensus time, within the `timestamp` filters of a query. */
+export function timely(query: Query) {
+  const bounds = boundsOf(query, "timestamp", parseTimestamp);
+  return { of: ({ at }: { readonly at: Nanos }) => at, bounds };
 }
 
 function readFilter(text: string): Filter | undefined {
-  const parts = text.split(":");
-  if (parts.length === 1) return { operator: "eq", value: text };
-  const [operator = "", value = ""] = parts;
-  if (parts.length > 2 || !OPERATOR.test(operator)) return undefined;
-  return { operator: operator as Operator, value };
+  const found = FILTER.exec(text);
+  if (found === null) return undefined;
+  const [, operator = "eq", value = ""] = found;
+  // The pattern allows no others.
+  return { operator: operator as Filter["operator"], value };
 }

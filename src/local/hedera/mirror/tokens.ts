@@ -2,88 +2,52 @@ import { entityId } from "../../../ledger/entity-id.ts";
 import { formatTimestamp, mirrorTransactionId } from "../../../ledger/transaction-id.ts";
 import { pick } from "../sorted.ts";
 import type { Hop } from "../state/events.ts";
-import { rowAt } from "../state/state.ts";
-import { SECOND } from "../timestamps.ts";
-import { readEntityNum } from "./account-reference.ts";
+import { rowAt, type State } from "../state/state.ts";
+import { readEntityNum } from "./entity-reference.ts";
 import { notFound } from "./errors.ts";
-import { type Endpoint, listAnswer, MAX_AGE, pageOf } from "./exchange.ts";
-import { byTime } from "./next-link.ts";
+import { type Endpoint, listAnswer, MAX_AGE } from "./exchange.ts";
 import { readSerial } from "./nfts.ts";
-import { checkQuery, isTimestamp, PAGE } from "./parameters.ts";
+import { byTime, pageOf } from "./paging.ts";
+import { checkQuery, isTimestamp, PAGE, timely } from "./parameters.ts";
 import { optionalId } from "./transactions.ts";
-import { creationOf, deletedOf, optionalTime, timely, type View, versionOf } from "./view.ts";
-
-const NINETY_DAYS_S = 7_776_000n;
 
 /** `GET /tokens/{id}`: a collection, deleted or not. */
-export const getToken: Endpoint = ({ view, query, part }) => {
+export const getToken: Endpoint = ({ state, query, part }) => {
   const num = readEntityNum(part("token"), "tokenid");
   checkQuery(query, {});
-  const { versions = [], nfts = [] } = view.state.collections.get(num) ?? {};
-  const token = versionOf(view, versions);
-  const [first = token] = versions;
-  if (token === undefined || first === undefined) throw notFound();
-  const created = optionalTime(creationOf(view, versions));
-  const treasury = entityId(token.treasury);
+  const { token, nfts } = state.collections.get(num) ?? notFound();
   return {
     maxAge: MAX_AGE.token,
     body: {
-      ...UNSET,
-      auto_renew_account: treasury,
-      auto_renew_period: NINETY_DAYS_S,
-      created_timestamp: created,
-      custom_fees: { created_timestamp: created, fixed_fees: [], royalty_fees: [] },
-      deleted: deletedOf(view, versions, token),
-      // In nanoseconds, unlike every other instant: a known oddity of the real one.
-      expiry_timestamp: first.at + NINETY_DAYS_S * SECOND,
+      created_timestamp: formatTimestamp(token.created),
+      decimals: "0",
+      deleted: token.deleted,
       memo: token.memo,
       modified_timestamp: formatTimestamp(token.at),
       name: token.name,
       symbol: token.symbol,
       token_id: entityId(num),
-      total_supply: String(
-        nfts.filter((moves) => (versionOf(view, moves)?.holder ?? null) !== null).length,
-      ),
-      treasury_account_id: treasury,
+      total_supply: String(nfts.filter((nft) => nft.at(-1)?.holder !== null).length),
+      treasury_account_id: entityId(token.treasury),
+      type: "NON_FUNGIBLE_UNIQUE",
     },
   };
 };
-
-/** What a collection of the local ledger never has. */
-const UNSET = {
-  admin_key: null,
-  decimals: "0",
-  fee_schedule_key: null,
-  freeze_default: false,
-  freeze_key: null,
-  initial_supply: "0",
-  kyc_key: null,
-  max_supply: "0",
-  metadata: "",
-  metadata_key: null,
-  pause_key: null,
-  pause_status: "NOT_APPLICABLE",
-  supply_key: null,
-  supply_type: "INFINITE",
-  type: "NON_FUNGIBLE_UNIQUE",
-  wipe_key: null,
-} as const;
 
 /**
  * `GET /tokens/{id}/nfts/{serial}/transactions`: where an NFT has been. The deletion of its
  * collection is a row without parties; so the real one shows it.
  */
 export const getNftTransactions: Endpoint = (request) => {
-  const { view, query, part } = request;
+  const { state, query, part } = request;
   const token = readEntityNum(part("token"), "tokenid");
   const serial = readSerial(part("serial"));
   checkQuery(query, { ...PAGE, timestamp: isTimestamp });
   const page = pageOf(request, "desc");
-  const { rows, isPartial } = eventsOf(view, token, serial);
-  const picked = pick(rows, page, [timely(view, query)]);
+  const picked = pick(eventsOf(state, token, serial), page, [timely(query)]);
   const transactions = picked.map(({ at, from, to, transaction }) => ({
     consensus_timestamp: formatTimestamp(at),
-    nonce: transaction.nonce,
+    nonce: 0,
     transaction_id: mirrorTransactionId({
       payer: entityId(transaction.payer),
       validStart: transaction.validStart,
@@ -93,28 +57,23 @@ export const getNftTransactions: Endpoint = (request) => {
     receiver_account_id: optionalId(to),
     sender_account_id: optionalId(from),
   }));
-  const answer = listAnswer("transactions", transactions, page.after(transactions, byTime));
-  return isPartial && transactions.length > 0 ? { ...answer, status: 206 } : answer;
+  return listAnswer("transactions", transactions, page.after(transactions, byTime));
 };
 
 /**
  * What happened to an NFT, and the end of its collection, each with the transaction behind it.
  * Of several hops in one transaction the real one shows the first.
  */
-function eventsOf(view: View, token: number, serial: number) {
-  const { versions = [], nfts = [] } = view.state.collections.get(token) ?? {};
-  const changes = nfts[serial - 1] ?? [];
-  const isThere = (versionOf(view, changes)?.holder ?? null) !== null;
-  const ends = isThere ? versions.filter(({ deleted }) => deleted) : [];
-  const all = [
-    ...changes.map(({ at, hops: [hop = NO_HOP] }) => ({ at, ...hop })),
-    ...ends.map(({ at }) => ({ at, ...NO_HOP })),
-  ];
-  const rows = all.flatMap(({ at, from, to }) => {
-    const transaction = at < view.since ? undefined : rowAt(view.state.transactions, at);
-    return transaction === undefined ? [] : [{ at, from, to, transaction }];
+function eventsOf(state: State, token: number, serial: number) {
+  const collection = state.collections.get(token);
+  const changes = collection?.nfts[serial - 1] ?? [];
+  const isThere = (changes.at(-1)?.holder ?? null) !== null;
+  const all = changes.map(({ at, hops: [hop = NO_HOP] }) => ({ at, ...hop }));
+  if (isThere && collection?.token.deleted) all.push({ at: collection.token.at, ...NO_HOP });
+  return all.flatMap((event) => {
+    const transaction = rowAt(state.transactions, event.at);
+    return transaction === undefined ? [] : [{ ...event, transaction }];
   });
-  return { rows, isPartial: creationOf(view, changes) === undefined };
 }
 
 const NO_HOP: Hop = { from: null, to: null };

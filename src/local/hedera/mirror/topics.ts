@@ -5,38 +5,30 @@ import { pick } from "../sorted.ts";
 import type { Message } from "../state/events.ts";
 import { rowAt } from "../state/state.ts";
 import { parseTimestamp } from "../timestamps.ts";
-import { readEntityNum } from "./account-reference.ts";
+import { readEntityNum } from "./entity-reference.ts";
 import { notFound } from "./errors.ts";
-import { type Endpoint, listAnswer, MAX_AGE, pageOf } from "./exchange.ts";
+import { type Endpoint, listAnswer, MAX_AGE } from "./exchange.ts";
 import { showKey } from "./key.ts";
-import { byTime } from "./next-link.ts";
+import { byTime, pageOf } from "./paging.ts";
 import {
   type Accepts,
   checkQuery,
   isPositiveLong,
   isTimestamp,
+  lastOf,
+  numberBounds,
   PAGE,
   readPart,
+  timely,
 } from "./parameters.ts";
 import { optionalId } from "./transactions.ts";
-import {
-  creationOf,
-  deletedOf,
-  numberBounds,
-  optionalTime,
-  timely,
-  type View,
-  versionOf,
-} from "./view.ts";
 
 /** `GET /topics/{id}`: who may write, who may change it, what a message costs on top. */
-export const getTopic: Endpoint = ({ view, query, part }) => {
+export const getTopic: Endpoint = ({ state, query, part }) => {
   const num = readEntityNum(part("topic"), "topic.id");
   checkQuery(query, {});
-  const { versions = [] } = view.state.topics.get(num) ?? {};
-  const topic = versionOf(view, versions);
-  if (topic === undefined) throw notFound();
-  const created = optionalTime(creationOf(view, versions));
+  const { topic } = state.topics.get(num) ?? notFound();
+  const created = formatTimestamp(topic.created);
   return {
     maxAge: MAX_AGE.list,
     body: {
@@ -52,7 +44,7 @@ export const getTopic: Endpoint = ({ view, query, part }) => {
           denominating_token_id: optionalId(token),
         })),
       },
-      deleted: deletedOf(view, versions, topic),
+      deleted: topic.deleted,
       fee_exempt_key_list: [],
       fee_schedule_key: showKey(topic.feeScheduleKey),
       memo: topic.memo,
@@ -67,7 +59,7 @@ const isEncoding: Accepts = ({ value }) => /^(base64|utf-?8)$/i.test(value);
 
 /** `GET /topics/{id}/messages`: oldest first; none for an unknown topic. */
 export const getMessages: Endpoint = (request) => {
-  const { view, query } = request;
+  const { state, query } = request;
   const num = readEntityNum(request.part("topic"), "topic.id");
   checkQuery(query, {
     ...PAGE,
@@ -76,33 +68,32 @@ export const getMessages: Endpoint = (request) => {
     timestamp: isTimestamp,
   });
   const page = pageOf(request, "asc");
-  const asText = /^utf/i.test(query.get("encoding")?.at(-1) ?? "");
-  const messages = pick(view.state.topics.get(num)?.messages ?? [], page, [
+  const asText = /^utf/i.test(lastOf(query, "encoding") ?? "");
+  const messages = pick(state.topics.get(num)?.messages ?? [], page, [
     { of: ({ sequence }) => sequence, bounds: numberBounds(query, "sequencenumber") },
-    timely(view, query),
+    timely(query),
   ]);
   const shown = messages.map((message) => showMessage(message, asText));
   return listAnswer("messages", shown, page.after(shown, byTime));
 };
 
 /** `GET /topics/{id}/messages/{sequence}` */
-export const getMessage: Endpoint = ({ view, query, part }) => {
+export const getMessage: Endpoint = ({ state, query, part }) => {
   const num = readEntityNum(part("topic"), "topic.id");
   const sequence = readPart(part("sequence"), isPositiveLong, "sequencenumber");
   checkQuery(query, {});
-  return oneMessage(view, view.state.topics.get(num)?.messages[Number(sequence) - 1]);
+  return oneMessage(state.topics.get(num)?.messages[Number(sequence) - 1]);
 };
 
 /** `GET /topics/messages/{timestamp}` */
-export const getMessageAt: Endpoint = ({ view, query, part }) => {
+export const getMessageAt: Endpoint = ({ state, query, part }) => {
   const at = parseTimestamp(readPart(part("timestamp"), isTimestamp, "timestamp"));
   checkQuery(query, {});
-  const topics = [...view.state.topics.values()];
-  return oneMessage(view, topics.map(({ messages }) => rowAt(messages, at)).find(Boolean));
+  const topics = [...state.topics.values()];
+  return oneMessage(topics.map(({ messages }) => rowAt(messages, at)).find(Boolean));
 };
 
-function oneMessage({ asOf }: View, message: Message | undefined) {
-  if (message === undefined || message.at > asOf) throw notFound();
+function oneMessage(message: Message = notFound()) {
   return { body: showMessage(message, false), maxAge: MAX_AGE.record };
 }
 
@@ -124,8 +115,8 @@ function showChunk({ chunk }: Message) {
   return {
     initial_transaction_id: {
       account_id: entityId(chunk.payer),
-      nonce: chunk.nonce,
-      scheduled: chunk.scheduled,
+      nonce: 0,
+      scheduled: false,
       transaction_valid_start: formatTimestamp(chunk.validStart),
     },
     number: chunk.number,

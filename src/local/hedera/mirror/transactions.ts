@@ -3,86 +3,68 @@ import { formatTimestamp, mirrorTransactionId } from "../../../ledger/transactio
 import { pick } from "../sorted.ts";
 import type { Transaction } from "../state/events.ts";
 import { nftChangesAt, type State, transactionKey } from "../state/state.ts";
-import { parseTimestamp, SECOND } from "../timestamps.ts";
-import { readEntityNum } from "./account-reference.ts";
+import { parseTimestamp } from "../timestamps.ts";
+import { readEntityNum } from "./entity-reference.ts";
 import { MirrorError, notFound } from "./errors.ts";
-import { type Endpoint, MAX_AGE, type MirrorRequest, type Page, pageOf } from "./exchange.ts";
-import { byTime } from "./next-link.ts";
+import { type Endpoint, listAnswer, MAX_AGE } from "./exchange.ts";
+import { byTime, pageOf } from "./paging.ts";
 import {
   type Accepts,
   checkQuery,
-  filtersOf,
-  isEntityId,
+  isOneEntity,
   isTimestamp,
+  lastOf,
   PAGE,
+  timely,
 } from "./parameters.ts";
-import { timely } from "./view.ts";
 
-export const isTransactionType: Accepts = ({ operator, value }) =>
-  operator === "eq" && /^[a-z]{3,40}$/i.test(value);
+const isTransactionType: Accepts = ({ value }) => /^[a-z]{3,40}$/i.test(value);
 const isResult: Accepts = ({ value }) => /^(success|fail)$/i.test(value);
 
 const TRANSACTION_ID = /^(\d{1,4}\.\d{1,5}\.\d{1,12})-(\d{1,10})-(\d{1,9})$/;
 const BAD_ID =
   'Invalid Transaction id. Please use "shard.realm.num-sss-nnn" format where sss are seconds ' +
   "and nnn are nanoseconds";
-/** Consensus comes within this of the start: a scheduled one may wait half an hour. */
-const CONSENSUS_FROM = -1n * SECOND;
-const CONSENSUS_TO = 2_100n * SECOND;
 
 /** `GET /transactions/{id}`: every row of that id, a success as well as later duplicates. */
-export const getTransaction: Endpoint = ({ view, query, part }) => {
+export const getTransaction: Endpoint = ({ state, query, part }) => {
   const [, payer = "", seconds = "", nanos = ""] = TRANSACTION_ID.exec(part("id")) ?? [];
   if (payer === "") throw new MirrorError(400, [BAD_ID]);
   checkQuery(query, {});
   const start = parseTimestamp(`${seconds}.${nanos.padStart(9, "0")}`);
   const key = transactionKey(readEntityNum(payer, "transactionId"), start);
-  const rows = (view.state.transactionsById.get(key) ?? []).filter(
-    (row) =>
-      row.at <= view.asOf && row.at >= start + CONSENSUS_FROM && row.at <= start + CONSENSUS_TO,
-  );
-  if (rows.length === 0) throw notFound();
-  const transactions = rows.map((row) => showTransaction(view.state, row));
+  const rows = state.transactionsById.get(key) ?? notFound();
+  const transactions = rows.map((row) => showTransaction(state, row));
   return { body: { transactions }, maxAge: MAX_AGE.record };
 };
 
 /** `GET /transactions`: newest first. */
 export const getTransactions: Endpoint = (request) => {
-  const { query, view } = request;
+  const { query, state } = request;
   checkQuery(query, {
     ...PAGE,
-    "account.id": isEntityId,
+    "account.id": isOneEntity,
     result: isResult,
     timestamp: isTimestamp,
     transactiontype: isTransactionType,
   });
   const page = pageOf(request, "desc");
-  const account = filtersOf(query, "account.id").at(-1)?.value;
-  const { transactions: all, transactionsByPayer } = view.state;
+  const [account, type, result] = ["account.id", "transactiontype", "result"].map((name) =>
+    lastOf(query, name)?.toUpperCase(),
+  );
   const rows =
     account === undefined
-      ? all
-      : (transactionsByPayer.get(readEntityNum(account, "account.id")) ?? []);
-  const transactions = listTransactions(request, page, rows);
-  const next = page.after(transactions, byTime);
-  return { body: { transactions, links: { next } }, maxAge: MAX_AGE.account, next };
-};
-
-/** A page of these transactions. */
-export function listTransactions(
-  { view, query }: MirrorRequest,
-  page: Page,
-  rows: readonly Transaction[],
-) {
-  const types = filtersOf(query, "transactiontype").map(({ value }) => value.toUpperCase());
-  const result = filtersOf(query, "result").at(-1)?.value.toLowerCase();
+      ? state.transactions
+      : (state.transactionsByPayer.get(readEntityNum(account, "account.id")) ?? []);
   const isWanted = (row: Transaction): boolean =>
-    (types.length === 0 || types.includes(row.type)) &&
-    (result === undefined || (row.result === "SUCCESS") === (result === "success"));
-  return pick(rows, page, [timely(view, query)], isWanted).map((row) =>
-    showTransaction(view.state, row),
+    (type === undefined || row.type === type) &&
+    (result === undefined || (row.result === "SUCCESS") === (result === "SUCCESS"));
+  const transactions = pick(rows, page, [timely(query)], isWanted).map((row) =>
+    showTransaction(state, row),
   );
-}
+  const next = page.after(transactions, byTime);
+  return { ...listAnswer("transactions", transactions, next), maxAge: MAX_AGE.account };
+};
 
 function showTransaction(state: State, row: Transaction) {
   return {
@@ -107,10 +89,10 @@ function showTransaction(state: State, row: Transaction) {
       })),
     ),
     node: optionalId(row.node),
-    nonce: row.nonce,
+    nonce: 0,
     parent_consensus_timestamp: null,
     result: row.result,
-    scheduled: row.scheduled,
+    scheduled: false,
     staking_reward_transfers: [],
     token_transfers: [],
     transaction_hash: row.hash,

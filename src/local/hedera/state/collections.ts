@@ -2,7 +2,7 @@ import { entityId, entityNumber } from "../../../ledger/entity-id.ts";
 import { LedgerRefusal } from "../refusal.ts";
 import { livingAccount } from "./accounts.ts";
 import type { CollectionVersion, NftChange } from "./events.ts";
-import { type NftHistory, newest, type State, type Step, type Turn } from "./state.ts";
+import type { NftHistory, State, Step, Turn } from "./state.ts";
 import { addOwnTransaction } from "./transactions.ts";
 
 /** What an NFT collection is made with. */
@@ -12,9 +12,6 @@ export interface NewCollection {
   readonly name: string;
   readonly symbol: string;
 }
-
-/** The network mints at most this many NFTs in one transaction, and transfers as many. */
-export const NFTS_PER_TRANSACTION = 10;
 
 /** @returns the new collection's id */
 export function createCollection(given: NewCollection): Step<string> {
@@ -43,7 +40,6 @@ export function createCollection(given: NewCollection): Step<string> {
 export function mintNfts(id: string, count: number): Step<number[]> {
   return (turn) => {
     const { token, nfts } = livingCollection(turn.state, id);
-    atMostOneTransaction(count);
     const serials = Array.from({ length: count }, (_, index) => nfts.length + 1 + index);
     for (const serial of serials) {
       turn.add({
@@ -61,33 +57,19 @@ export function mintNfts(id: string, count: number): Step<number[]> {
   };
 }
 
-/**
- * Moves NFTs from their holders.
- *
- * @param via accounts that have them in between, all within the one transaction
- */
-export function transferNfts(
-  id: string,
-  serials: readonly number[],
-  to: string,
-  via: readonly string[] = [],
-): Step<void> {
+/** Moves NFTs from their holders. */
+export function transferNfts(id: string, serials: readonly number[], to: string): Step<void> {
   return (turn) => {
     const { token, nfts } = livingCollection(turn.state, id);
-    atMostOneTransaction(serials.length * (via.length + 1));
-    if (new Set(serials).size < serials.length) {
-      throw new LedgerRefusal("INVALID_ACCOUNT_AMOUNTS", "a serial is named twice");
-    }
-    const stations = [...via, to].map((account) => livingAccount(turn.state, account).num);
-    for (const serial of serials) moveNft(turn, livingNft(token, nfts, serial), stations);
+    const { num } = livingAccount(turn.state, to);
+    for (const serial of serials) moveNft(turn, livingNft(token, nfts, serial), num);
     addOwnTransaction(turn, "CRYPTOTRANSFER", token.num);
   };
 }
 
 /** A collection as it stands. @throws LedgerRefusal when there is none, or it was deleted */
 export function livingCollection(state: State, id: string) {
-  const { versions, nfts = [] } = state.collections.get(entityNumber(id)) ?? {};
-  const token = newest(versions);
+  const { token, nfts = [] } = state.collections.get(entityNumber(id)) ?? {};
   if (token === undefined) throw new LedgerRefusal("INVALID_TOKEN_ID", `no collection ${id}`);
   if (token.deleted) throw new LedgerRefusal("TOKEN_WAS_DELETED", `${id} was deleted`);
   return { token, nfts };
@@ -99,27 +81,12 @@ export function livingNft(
   nfts: readonly NftHistory[],
   serial: number,
 ): NftChange {
-  const nft = newest(nfts[serial - 1]);
+  const nft = nfts[serial - 1]?.at(-1);
   if (nft !== undefined && nft.holder !== null) return nft;
   throw new LedgerRefusal("INVALID_NFT_ID", `${entityId(token.num)} serial ${serial}`);
 }
 
-/**
- * Moves an NFT.
- *
- * @param stations where it goes, one after the other; null destroys it
- */
-export function moveNft(
-  { at, add }: Turn,
-  nft: NftChange,
-  stations: readonly (number | null)[],
-): void {
-  const { kind, token, serial, metadata } = nft;
-  const hops = stations.map((to, index) => ({ from: stations[index - 1] ?? nft.holder, to }));
-  add({ kind, at, token, serial, holder: stations.at(-1) ?? null, hops, metadata });
-}
-
-function atMostOneTransaction(count: number): void {
-  if (count >= 1 && count <= NFTS_PER_TRANSACTION) return;
-  throw new LedgerRefusal("BATCH_SIZE_LIMIT_EXCEEDED", `${count} NFTs in one transaction`);
+/** @param to null destroys it */
+export function moveNft({ at, add }: Turn, nft: NftChange, to: number | null): void {
+  add({ ...nft, at, holder: to, hops: [{ from: nft.holder, to }] });
 }

@@ -54,10 +54,6 @@ export function openOrder(clock: () => number, folder?: string) {
     now,
     /** Everything up to the last step; only steps change it. */
     state,
-    /** Steps that wait for their turn. */
-    get depth(): number {
-      return waiting.size;
-    },
     /** It was closed: nothing more is taken. */
     get ended(): boolean {
       return ended;

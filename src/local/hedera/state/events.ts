@@ -1,3 +1,4 @@
+import type { ResponseCode } from "../refusal.ts";
 import type { Nanos } from "../timestamps.ts";
 
 /**
@@ -21,8 +22,8 @@ interface Dated {
 }
 
 /**
- * Entities come in whole versions, as the real mirror node keeps them: that is what lets a
- * lagging replica show the past truly. The first version's `at` is the entity's creation.
+ * Entities come in whole versions, as the real mirror node keeps them. The first version's `at`
+ * is the entity's creation.
  */
 interface Version extends Dated {
   readonly num: number;
@@ -65,10 +66,8 @@ export interface NftChange extends Dated {
   readonly serial: number;
   /** Who has it from then on; null when burned or wiped. */
   readonly holder: number | null;
-  /** In order; none for an allowance, new metadata and a new treasury, which list no transfer. */
+  /** In order; none where the transaction lists no transfer, as for an allowance or new metadata. */
   readonly hops: readonly Hop[];
-  /** Who may transfer it for its holder, from then on. */
-  readonly spender?: number;
   /** As it is from then on. */
   readonly metadata: string;
 }
@@ -95,8 +94,6 @@ export interface TopicVersion extends Version {
 export interface Chunk {
   readonly payer: number;
   readonly validStart: Nanos;
-  readonly nonce: number;
-  readonly scheduled: boolean;
   readonly number: number;
   readonly total: number;
 }
@@ -115,12 +112,9 @@ export interface Transaction extends Dated {
   readonly kind: "transaction";
   readonly payer: number;
   readonly validStart: Nanos;
-  readonly nonce: number;
-  readonly scheduled: boolean;
   /** The mirror node's name of the kind, `CONSENSUSSUBMITMESSAGE`. */
   readonly type: string;
-  /** The network's name of the outcome, `SUCCESS`. */
-  readonly result: string;
+  readonly result: ResponseCode;
   readonly entity: number | null;
   readonly node: number | null;
   /** Tinybars. */

@@ -1,7 +1,8 @@
 import { firstIndex } from "../sorted.ts";
+import type { Nanos } from "../timestamps.ts";
 import { nextBlock } from "./blocks.ts";
 import type { LedgerEvent, NftChange } from "./events.ts";
-import { type Collection, type State, type Topic, transactionKey } from "./state.ts";
+import { type Standing, type State, transactionKey } from "./state.ts";
 
 /** The first number an entity of the public network's users gets. */
 const FIRST_ENTITY = 1001;
@@ -10,13 +11,13 @@ const BLOCKS_KEPT = 5_000;
 
 export function emptyState(): State {
   return {
+    events: [],
     lastConsensus: 0n,
     nextEntity: FIRST_ENTITY,
     accounts: new Map(),
     evmAddresses: new Map(),
     collections: new Map(),
     held: new Map(),
-    nftChanges: [],
     topics: new Map(),
     transactions: [],
     transactionsByPayer: new Map(),
@@ -28,23 +29,24 @@ export function emptyState(): State {
 
 /** The one place where an event changes the state, live as well as at a replay. */
 export function evolve(state: State, event: LedgerEvent): void {
+  state.events.push(event);
   state.lastConsensus = event.at;
   switch (event.kind) {
     case "account":
-      listAt(state.accounts, event.num).push(event);
+      state.accounts.set(event.num, standing(event, state.accounts.get(event.num)));
       if (event.evmAddress !== null) state.evmAddresses.set(event.evmAddress, event.num);
       break;
     case "collection": {
-      const nothing = (): Collection => ({ versions: [], nfts: [] });
-      entryAt(state.collections, event.num, nothing).versions.push(event);
+      const { token, nfts = [] } = state.collections.get(event.num) ?? {};
+      state.collections.set(event.num, { token: standing(event, token), nfts });
       break;
     }
     case "nft":
       changeNft(state, event);
       break;
     case "topic": {
-      const nothing = (): Topic => ({ versions: [], messages: [] });
-      entryAt(state.topics, event.num, nothing).versions.push(event);
+      const { topic, messages = [] } = state.topics.get(event.num) ?? {};
+      state.topics.set(event.num, { topic: standing(event, topic), messages });
       break;
     }
     case "message":
@@ -65,8 +67,15 @@ export function evolve(state: State, event: LedgerEvent): void {
   if ("num" in event) state.nextEntity = Math.max(state.nextEntity, event.num + 1);
 }
 
+/** @param before what stood until now; undefined for the first version */
+function standing<Version extends { readonly at: Nanos }>(
+  version: Version,
+  before: Standing<Version> | undefined,
+): Standing<Version> {
+  return { ...version, created: before?.created ?? version.at };
+}
+
 function changeNft(state: State, event: NftChange): void {
-  state.nftChanges.push(event);
   const nfts = state.collections.get(event.token)?.nfts;
   const history = nfts?.[event.serial - 1];
   if (history === undefined) nfts?.push([event]);

@@ -10,21 +10,24 @@ import type {
   Transaction,
 } from "./events.ts";
 
-/** Oldest first; there is always one. */
-export type Versions<Version> = readonly Version[];
+/** An entity as it stands. */
+export type Standing<Version> = Version & {
+  /** Consensus timestamp of its first version. */
+  readonly created: Nanos;
+};
 
 /** Oldest first; the first change minted it. */
 export type NftHistory = NftChange[];
 
 /** A collection with its NFTs, burned ones too: serial n at index n - 1. */
 export interface Collection {
-  readonly versions: CollectionVersion[];
+  readonly token: Standing<CollectionVersion>;
   readonly nfts: NftHistory[];
 }
 
 /** A topic with its messages, in sequence. */
 export interface Topic {
-  readonly versions: TopicVersion[];
+  readonly topic: Standing<TopicVersion>;
   readonly messages: Message[];
 }
 
@@ -33,23 +36,20 @@ export interface Block {
   readonly from: Nanos;
   readonly to: Nanos;
   readonly transactions: number;
-  /** Hex. */
-  readonly hash: string;
-  readonly previousHash: string;
 }
 
 /** Everything that ever happened, as rules and requests look at it. Only `evolve` changes it. */
 export interface State {
+  /** In consensus order. */
+  readonly events: LedgerEvent[];
   lastConsensus: Nanos;
   nextEntity: number;
-  readonly accounts: Map<number, AccountVersion[]>;
+  readonly accounts: Map<number, Standing<AccountVersion>>;
   /** Account by EVM address, lower-case hex without `0x`. */
   readonly evmAddresses: Map<string, number>;
   readonly collections: Map<number, Collection>;
   /** Serials that an account holds or once held, ascending: by account, then collection. */
   readonly held: Map<number, Map<number, number[]>>;
-  /** Of all collections, in consensus order. */
-  readonly nftChanges: NftChange[];
   readonly topics: Map<number, Topic>;
   /** In consensus order. */
   readonly transactions: Transaction[];
@@ -92,11 +92,6 @@ export function entityExists(state: State, num: number): boolean {
   return state.accounts.has(num) || state.collections.has(num) || state.topics.has(num);
 }
 
-/** The version that stands; undefined when there is none. */
-export function newest<Version>(versions: Versions<Version> | undefined): Version | undefined {
-  return versions?.at(-1);
-}
-
 /** The row that reached consensus at this instant. */
 export function rowAt<Row extends { readonly at: Nanos }>(
   rows: readonly Row[],
@@ -107,8 +102,11 @@ export function rowAt<Row extends { readonly at: Nanos }>(
 }
 
 /** What one transaction changed about NFTs, by collection and serial. */
-export function nftChangesAt({ nftChanges }: State, at: Nanos): NftChange[] {
-  const from = firstIndex(nftChanges, (change) => change.at >= at);
-  const end = firstIndex(nftChanges, (change) => change.at > at);
-  return nftChanges.slice(from, end).sort((a, b) => a.token - b.token || a.serial - b.serial);
+export function nftChangesAt({ events }: State, at: Nanos): NftChange[] {
+  const from = firstIndex(events, (event) => event.at >= at);
+  const end = firstIndex(events, (event) => event.at > at);
+  return events
+    .slice(from, end)
+    .filter((event) => event.kind === "nft")
+    .sort((a, b) => a.token - b.token || a.serial - b.serial);
 }

@@ -2,9 +2,8 @@ import { entityId } from "../../../ledger/entity-id.ts";
 import { FIRST_RUNNING_HASH, runningHash } from "../../../ledger/running-hash.ts";
 import { formatTimestamp } from "../../../ledger/transaction-id.ts";
 import { type KeyBytes, keyHex } from "../keys.ts";
-
 import type { Chunk, CustomFee, TopicVersion } from "./events.ts";
-import { newest, type Step, type Turn } from "./state.ts";
+import type { Step, Turn } from "./state.ts";
 import { addOwnTransaction } from "./transactions.ts";
 
 /** What a topic is made with; what is absent is not set. */
@@ -67,7 +66,7 @@ export function addMessage(
   num: number,
   { payer, message, chunk }: NewMessage,
 ): void {
-  const previous = newest(state.topics.get(num)?.messages);
+  const previous = state.topics.get(num)?.messages.at(-1);
   const sequence = (previous?.sequence ?? 0) + 1;
   const hash = runningHash({
     previous:

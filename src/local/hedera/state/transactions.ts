@@ -1,6 +1,5 @@
 import { createHash } from "node:crypto";
 import { SECOND } from "../timestamps.ts";
-import type { Transaction } from "./events.ts";
 import type { Turn } from "./state.ts";
 
 /** The treasury of the network pays for what the ledger's own operator does. */
@@ -9,22 +8,16 @@ const FIRST_NODE = 3;
 /** How long before consensus a client usually starts its transaction. */
 const STARTED_BEFORE = 7n * SECOND;
 
-/** Adds the row of a transaction that a client started itself, as it does all of them here. */
-export function addTransaction(
-  { at, add }: Turn,
-  given: Omit<Transaction, "kind" | "at" | "nonce" | "scheduled">,
-): void {
-  add({ kind: "transaction", at, nonce: 0, scheduled: false, ...given });
-}
-
 /**
  * The transaction behind an operation that did not come in over the network (seeding, and
  * what tests do to the ledger), so that its trace is that of any other.
  */
-export function addOwnTransaction(turn: Turn, type: string, entity: number): void {
-  addTransaction(turn, {
+export function addOwnTransaction({ at, add }: Turn, type: string, entity: number): void {
+  add({
+    kind: "transaction",
+    at,
     payer: OPERATOR,
-    validStart: turn.at - STARTED_BEFORE,
+    validStart: at - STARTED_BEFORE,
     type,
     result: "SUCCESS",
     entity,
@@ -33,6 +26,6 @@ export function addOwnTransaction(turn: Turn, type: string, entity: number): voi
     chargedFee: 0,
     memo: "",
     validDuration: 120,
-    hash: createHash("sha384").update(`${type} ${turn.at}`).digest("base64"),
+    hash: createHash("sha384").update(`${type} ${at}`).digest("base64"),
   });
 }
