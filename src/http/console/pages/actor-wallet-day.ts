@@ -1,11 +1,12 @@
 import { voteLimit } from "../../../../actors/allowance.ts";
-import { endOfDay } from "../../../../actors/day.ts";
+import { endOfDay, startOfDay } from "../../../../actors/day.ts";
 import type { WalletDayContext } from "../../../../actors/wallet-day.ts";
 import type { ActorName } from "../../../hosting/actor-name.ts";
 import { type ShownActor, showActor } from "../../../hosting/show-actor.ts";
 import { accountNumber } from "../../../journal/star-record.ts";
 import { type WalletDayStep, walkWalletDay } from "../../../journal/wallet-day-history.ts";
-import { receiptsOfDay, type StarReceipt } from "../../../reads/receipts.ts";
+import { type ListedStar, listStars } from "../../../reads/list-stars.ts";
+import type { Sql } from "../../../store/postgres.ts";
 import { counted } from "../../pages/words.ts";
 import { onExplorer, starLink } from "../links.ts";
 import {
@@ -26,7 +27,7 @@ import { wholeNumber } from "../paging.ts";
 import { type RefusalGroup, refusalsOf } from "../refusal-groups.ts";
 import { kindWords, refusalWords, stateWords } from "../words.ts";
 import { type ActorView, afterLink, pastState } from "./actor-view.ts";
-import { breakdownWords, targetName } from "./star-words.ts";
+import { targetName, weightWords } from "./star-words.ts";
 
 type WalletDayName = Extract<ActorName, { type: "wallet-day" }>;
 
@@ -39,10 +40,10 @@ export async function walletDayActor(
   const { now } = request;
   const { sql, resting, explorer } = deps;
   const id = `wallet-day/${name.wallet}/${name.day}`;
-  const [shown, steps, receipts, refusals] = await Promise.all([
+  const [shown, steps, stars, refusals] = await Promise.all([
     showActor(sql, resting, name),
     walkWalletDay(sql, name),
-    receiptsOfDay(sql, accountNumber(name.wallet), name.day),
+    starsOf(sql, name),
     refusalsOf(deps.refusals, name.wallet),
   ]);
   const refused = refusals.filter(({ day }) => day === name.day);
@@ -81,10 +82,18 @@ ${facts([
     source: SOURCE_WORDS[shown.source],
     context,
     more: null,
-    history: history(id, { steps, receipts, now, wallet: name.wallet }),
+    history: history(id, { steps, stars, now, wallet: name.wallet }),
     below: refused.length === 0 ? null : section("Recent refusals", refusalTable(refused, now)),
     past: past(id, steps, request),
   };
+}
+
+/** More than any pass allows. */
+const STARS_MAX = 100;
+
+function starsOf(sql: Sql, { wallet, day }: WalletDayName): Promise<readonly ListedStar[]> {
+  const at = startOfDay(day);
+  return listStars(sql, { wallet: accountNumber(wallet), between: [at, at], limit: STARS_MAX });
 }
 
 function refusalTable(refused: readonly RefusalGroup[], now: number): Html {
@@ -123,16 +132,16 @@ function history(
   id: string,
   given: {
     readonly steps: readonly WalletDayStep[];
-    readonly receipts: readonly StarReceipt[];
+    readonly stars: readonly ListedStar[];
     readonly now: number;
     readonly wallet: string;
   },
 ): Html {
-  const byId = new Map(given.receipts.map((receipt) => [receipt.id, receipt]));
+  const byId = new Map(given.stars.map((star) => [star.id, star]));
   const stars = given.steps.map((step, index) => ({
     ...step,
     count: index + 1,
-    receipt: byId.get(step.starId),
+    star: byId.get(step.starId),
   }));
   return html`${table({
     caption: "Accepted stars of the day, in order",
@@ -142,12 +151,8 @@ function history(
       ["When", "plain", ({ at }) => moment(at, given.now, true)],
       ["Event", "plain title", ({ target }) => html`star on ${targetName(target)}`],
       ["Decision", "plain", () => badge("good", "accepted")],
-      [
-        "Why this weight",
-        "text",
-        ({ receipt }) => (receipt === undefined ? "" : breakdownWords(receipt)),
-      ],
-      ["Weight", "number", ({ receipt }) => (receipt === undefined ? "" : number(receipt.weight))],
+      ["Why this weight", "text", ({ star }) => (star === undefined ? "" : weightWords(star))],
+      ["Weight", "number", ({ star }) => (star === undefined ? "" : number(star.weight))],
       [
         "State after it",
         "whole",
