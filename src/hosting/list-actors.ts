@@ -30,13 +30,18 @@ export interface ListedActor {
 
 type Place = Pick<ListedActor, "type" | "lastStar">;
 
-/** What is looked for: each part has an index of the whole journal. */
-interface Search {
-  readonly wallet: string | undefined;
-  readonly day: Day | undefined;
+/** What a text names of an actor: each part has an index of the whole journal. */
+interface Named {
+  readonly type?: ActorType | undefined;
+  readonly wallet?: string | undefined;
+  readonly day?: Day | undefined;
   /** Part of an event's id or title; where it is whole, all of its id. */
-  readonly text: string;
+  readonly event: string;
   readonly isWhole: boolean;
+}
+
+/** What is looked for. */
+interface Search extends Named {
   readonly limit: number;
   readonly after: Place;
 }
@@ -51,13 +56,13 @@ export async function listActors(
   sql: Sql,
   { type, q = "", limit, after = START }: ActorQuery,
 ): Promise<readonly ListedActor[]> {
-  const { type: named, wallet, day, event: text = "", isWhole } = readNamed(q);
+  const named = readNamed(q);
   const found = await Promise.all(
     ACTOR_TYPES.filter((known) => [known, undefined].includes(type))
-      .filter((known) => [known, undefined].includes(named))
+      .filter((known) => [known, undefined].includes(named.type))
       // No mint has a day in its name: those of a day are found where mints alone are asked for.
-      .filter((known) => known !== "forever-mint" || day === undefined || known === type)
-      .map((known) => LISTS[known](sql, { wallet, day, text, isWhole, limit, after })),
+      .filter((known) => known !== "forever-mint" || named.day === undefined || known === type)
+      .map((known) => LISTS[known](sql, { ...named, limit, after })),
   );
   return found.flat().sort(newestFirst).slice(0, limit);
 }
@@ -65,7 +70,7 @@ export async function listActors(
 /** Reads a whole name, or some words of one. */
 export function readNamed(q: string): Named {
   const name = parseActorName(q);
-  if (name !== undefined) return { ...name, isWhole: true };
+  if (name !== undefined) return { event: "", ...name, isWhole: true };
   // With what stands between the words: a title has that too.
   const words = q.trim().split(/([\s/]+)/);
   const type = ACTOR_TYPES.find((known) => known === words[0]);
@@ -74,16 +79,6 @@ export function readNamed(q: string): Named {
   const rest = others.filter((word) => word !== wallet && word !== day).join("");
   const event = rest.replace(/^[\s/]+|[\s/]+$/g, "").replace(/\s+/g, " ");
   return { type, wallet, day, event, isWhole: false };
-}
-
-/** What a text names of an actor. */
-interface Named {
-  readonly type?: ActorType | undefined;
-  readonly wallet?: string | undefined;
-  readonly day?: Day | undefined;
-  /** Part of an event's id or title; where it is whole, all of its id. */
-  readonly event?: string;
-  readonly isWhole: boolean;
 }
 
 function newestFirst(one: Place, other: Place): number {
@@ -102,8 +97,8 @@ const LISTS: Readonly<Record<ActorType, typeof walletDays>> = {
  * look-ups by key, however long the journal is.
  */
 async function walletDays(sql: Sql, search: Search): Promise<readonly ListedActor[]> {
-  const { wallet, day, text, limit, after } = search;
-  if (text !== "") return [];
+  const { wallet, day, event, limit, after } = search;
+  if (event !== "") return [];
   const from = dayOfStarId(after.lastStar);
   const ofDay = day === undefined ? sql`true` : sql`day = ${day}`;
   // A wallet's stars are few: without the offset they may be looked for among all, newest first.
@@ -129,11 +124,10 @@ const FIRST_LOOK_DAYS = 32;
 async function eventDays(sql: Sql, search: Search): Promise<readonly ListedActor[]> {
   const { wallet, day, limit, after } = search;
   if (wallet !== undefined) return [];
-  const [{ first, last }] = await runStatement(
+  const [{ first, last }] =
     day === undefined
-      ? sql<[Span]>`select min(day) as first, max(day) as last from star`
-      : sql<[Span]>`select ${day}::date as first, ${day}::date as last`,
-  );
+      ? await runStatement(sql<[Span]>`select min(day) as first, max(day) as last from star`)
+      : [{ first: day, last: day }];
   if (first === null || last === null) return [];
   const place = dayOfStarId(after.lastStar) ?? last;
   const found: ListedActor[] = [];
@@ -197,9 +191,9 @@ async function eventDaysBetween(
     from (select * from shown order by id desc limit ${limit}) page order by page.id desc`);
 }
 
-function named(sql: Sql, { text, isWhole }: Search) {
-  if (isWhole) return sql`event_id = ${text}`;
-  return namedLike(sql, text || undefined, sql`concat_ws(e'\n', event_id, title)`);
+function named(sql: Sql, { event, isWhole }: Search) {
+  if (isWhole) return sql`event_id = ${event}`;
+  return namedLike(sql, event || undefined, sql`concat_ws(e'\n', event_id, title)`);
 }
 
 /** With a day, those that were starred on it, by its last star. */

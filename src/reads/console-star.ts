@@ -30,7 +30,6 @@ export interface StarStory
   readonly holdingsReadAt: number;
   readonly limit: number;
   readonly season: string | null;
-  readonly topic: "event" | "asset";
   readonly message: string;
   readonly state: string;
   readonly tries: number;
@@ -50,7 +49,7 @@ export async function findStarStory(sql: Sql, id: string, day: Day): Promise<Sta
       voting_power as "votingPower", weight, base, counted_a as "countedA", bonus_b as "bonusB",
       held_a as "heldA", held_b as "heldB", holdings_read_at as "holdingsReadAt",
       allowance_limit as limit, (select name from season where season.id = season_id) as season,
-      topic, message, state, topic_id as "topicId", transaction_id as "transactionId",
+      message, state, topic_id as "topicId", transaction_id as "transactionId",
       sequence_number as "sequenceNumber", consensus_timestamp as "consensusTimestamp",
       running_hash as "runningHash", tries, last_error as "lastError",
       published_at as "publishedAt", traceparent, conflicts_with as "conflictsWith",

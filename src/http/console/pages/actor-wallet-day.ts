@@ -6,7 +6,6 @@ import { type ShownActor, showActor } from "../../../hosting/show-actor.ts";
 import { accountNumber } from "../../../journal/star-record.ts";
 import { type WalletDayStep, walkWalletDay } from "../../../journal/wallet-day-history.ts";
 import { type ListedStar, listStars } from "../../../reads/list-stars.ts";
-import type { Sql } from "../../../store/postgres.ts";
 import { counted } from "../../pages/words.ts";
 import { onExplorer, starLink } from "../links.ts";
 import {
@@ -31,6 +30,9 @@ import { targetName, weightWords } from "./star-words.ts";
 
 type WalletDayName = Extract<ActorName, { type: "wallet-day" }>;
 
+/** More stars than any pass allows on a day. */
+const STARS_MAX = 100;
+
 /** A wallet's day in words: what is left of its votes, what it starred. */
 export async function walletDayActor(
   deps: PagesDeps,
@@ -40,10 +42,12 @@ export async function walletDayActor(
   const { now } = request;
   const { sql, resting, explorer } = deps;
   const id = `wallet-day/${name.wallet}/${name.day}`;
+  const wallet = accountNumber(name.wallet);
+  const at = startOfDay(name.day);
   const [shown, steps, stars, refusals] = await Promise.all([
     showActor(sql, resting, name),
     walkWalletDay(sql, name),
-    starsOf(sql, name),
+    listStars(sql, { wallet, between: [at, at], limit: STARS_MAX }),
     refusalsOf(deps.refusals, name.wallet),
   ]);
   const refused = refusals.filter(({ day }) => day === name.day);
@@ -86,14 +90,6 @@ ${facts([
     below: refused.length === 0 ? null : section("Recent refusals", refusalTable(refused, now)),
     past: past(id, steps, request),
   };
-}
-
-/** More than any pass allows. */
-const STARS_MAX = 100;
-
-function starsOf(sql: Sql, { wallet, day }: WalletDayName): Promise<readonly ListedStar[]> {
-  const at = startOfDay(day);
-  return listStars(sql, { wallet: accountNumber(wallet), between: [at, at], limit: STARS_MAX });
 }
 
 function refusalTable(refused: readonly RefusalGroup[], now: number): Html {
