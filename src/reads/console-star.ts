@@ -2,6 +2,7 @@ import type { TargetType } from "../../actors/content.ts";
 import type { Day } from "../../actors/day.ts";
 import { runStatement, type Sql } from "../store/postgres.ts";
 import type { Publication } from "../store/publication-state.ts";
+import type { CountedNft } from "./console-event.ts";
 import type { StarNumbers } from "./list-stars.ts";
 
 /** One transaction id of a star, and what became of it. */
@@ -66,11 +67,7 @@ export async function findStarStory(sql: Sql, id: string, day: Day): Promise<Sta
 }
 
 /** Who a serial counted for, at an event and day or a forever mint. */
-export interface SerialClaim {
-  readonly collection: "A" | "B";
-  readonly serial: number;
-  readonly wallet: number;
-  readonly starId: string;
+export interface SerialClaim extends CountedNft {
   readonly releasedAt: number | null;
   /** Set where the daily check moved the +5 on to this serial. */
   readonly anchoredAt: number | null;

@@ -1,7 +1,7 @@
 import { dayOf } from "../../actors/day.ts";
 import { bounds } from "../bounds.ts";
 import { runStatement, type Sql } from "../store/postgres.ts";
-import { namedLike } from "./named-like.ts";
+import { type NamedQuery, namedLike } from "./named-like.ts";
 import { type Fragment, itemWindows, starWindows } from "./star-windows.ts";
 
 /** Weights of an item's stars. */
@@ -30,18 +30,8 @@ export interface CollectionRow extends StarCounts {
   readonly supply: number | null;
 }
 
-/** How many of a ranking, and the instant it is of (epoch milliseconds). */
-export interface TopQuery {
-  readonly limit: number;
-  readonly now: number;
-}
-
-/** A page of a ranking, or of those in it whose name has a part. */
-export interface RankingQuery extends TopQuery {
-  readonly offset: number;
-  /** Part of a name, or of a token's symbol, in any case. */
-  readonly q?: string | undefined;
-}
+/** How many of a ranking, and the instant it is of. */
+export type TopQuery = Pick<NamedQuery, "limit" | "now">;
 
 /** A page with the number of all that pass, on all pages together; `rank` is that of the whole ranking. */
 export interface RankingPage<R> {
@@ -95,7 +85,7 @@ export async function topRanked<T extends RankedType>(
 export async function listRanked<T extends RankedType>(
   sql: Sql,
   type: T,
-  query: RankingQuery,
+  query: NamedQuery,
 ): Promise<RankingPage<RankedRows[T]>> {
   const { q, offset } = query;
   const table: RankedType = type;
@@ -132,7 +122,7 @@ const order = (sql: Sql) => sql`order by "totalVotes" desc, "votes30d" desc, num
  * star today, or too many are tied at the end of the top, all are counted. One statement, so that
  * both see one state; the way that is not taken never starts (a one-time filter).
  */
-function ranking(sql: Sql, type: RankedType, { limit, offset, now }: RankingQuery): Fragment {
+function ranking(sql: Sql, type: RankedType, { limit, offset, now }: NamedQuery): Fragment {
   const upTo = limit + offset;
   return sql`
     with starred as materialized (
@@ -153,7 +143,7 @@ function ranking(sql: Sql, type: RankedType, { limit, offset, now }: RankingQuer
 }
 
 /** A page of those in the ranking whose name has a part: for their ranks all are counted. */
-function searched(sql: Sql, type: RankedType, { limit, offset, now, q }: RankingQuery): Fragment {
+function searched(sql: Sql, type: RankedType, { limit, offset, now, q }: NamedQuery): Fragment {
   return sql`
     select * from (
       select *, row_number() over (${order(sql)}) as rank
