@@ -19,7 +19,7 @@ const list = command({
   description: "List the actors starred most recently.",
   args: {
     type: option(`One of ${ACTOR_TYPES.join(", ")}.`),
-    q: option("A wallet, a day, or part of an event's id."),
+    q: option("A wallet, a day, or part of an event's id or title."),
     limit: option(`At most so many; default ${LIMIT_DEFAULT}.`),
   },
   async work({ type, q, limit: given = String(LIMIT_DEFAULT) }) {

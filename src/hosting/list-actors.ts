@@ -1,8 +1,7 @@
 import { DAY_MS, type Day, dayOf, endOfDay, isDay, startOfDay } from "../../actors/day.ts";
 import { dayOfStarId, instantOfStarId } from "../journal/star-id.ts";
-import { accountNumber, walletOf } from "../journal/star-record.ts";
+import { accountNumber } from "../journal/star-record.ts";
 import { isEntityId } from "../ledger/entity-id.ts";
-import { listWalletDays } from "../reads/console-actors.ts";
 import { namedLike } from "../reads/named-like.ts";
 import { runStatement, type Sql } from "../store/postgres.ts";
 import { ACTOR_TYPES, type ActorType, parseActorName } from "./actor-name.ts";
@@ -11,7 +10,7 @@ import { ACTOR_TYPES, type ActorType, parseActorName } from "./actor-name.ts";
 export interface ActorQuery {
   /** All types when absent. */
   readonly type?: ActorType | undefined;
-  /** A type, a wallet, a day and part of an event's id, or some of them, as a name has them. */
+  /** A type, a wallet, a day and part of an event's id or title, or some of them, as a name has them. */
   readonly q?: string | undefined;
   readonly limit: number;
   /** Only actors after this one, by the order of the list. */
@@ -31,13 +30,18 @@ export interface ListedActor {
 
 type Place = Pick<ListedActor, "type" | "lastStar">;
 
-/** What is looked for: each part has an index of the whole journal. */
-interface Search {
-  readonly wallet: string | undefined;
-  readonly day: Day | undefined;
-  /** Part of an event's id, or all of it. */
-  readonly text: string;
+/** What a text names of an actor: each part has an index of the whole journal. */
+interface Named {
+  readonly type?: ActorType | undefined;
+  readonly wallet?: string | undefined;
+  readonly day?: Day | undefined;
+  /** Part of an event's id or title; where it is whole, all of its id. */
+  readonly event: string;
   readonly isWhole: boolean;
+}
+
+/** What is looked for. */
+interface Search extends Named {
   readonly limit: number;
   readonly after: Place;
 }
@@ -52,34 +56,29 @@ export async function listActors(
   sql: Sql,
   { type, q = "", limit, after = START }: ActorQuery,
 ): Promise<readonly ListedActor[]> {
-  const { type: named, wallet, day, event: text = "", isWhole } = readNamed(q);
+  const named = readNamed(q);
   const found = await Promise.all(
     ACTOR_TYPES.filter((known) => [known, undefined].includes(type))
-      .filter((known) => [known, undefined].includes(named))
-      .map((known) => LISTS[known](sql, { wallet, day, text, isWhole, limit, after })),
+      .filter((known) => [known, undefined].includes(named.type))
+      // No mint has a day in its name: those of a day are found where mints alone are asked for.
+      .filter((known) => known !== "forever-mint" || named.day === undefined || known === type)
+      .map((known) => LISTS[known](sql, { ...named, limit, after })),
   );
   return found.flat().sort(newestFirst).slice(0, limit);
 }
 
 /** Reads a whole name, or some words of one. */
-function readNamed(q: string): Named {
+export function readNamed(q: string): Named {
   const name = parseActorName(q);
-  if (name !== undefined) return { ...name, isWhole: true };
-  const words = q.split(/[\s/]+/).filter(Boolean);
+  if (name !== undefined) return { event: "", ...name, isWhole: true };
+  // With what stands between the words: a title has that too.
+  const words = q.trim().split(/([\s/]+)/);
   const type = ACTOR_TYPES.find((known) => known === words[0]);
   const others = type === undefined ? words : words.slice(1);
   const [wallet, day] = [others.find(isEntityId), others.find(isDay)];
-  const event = others.filter((word) => word !== wallet && word !== day).join("/");
+  const rest = others.filter((word) => word !== wallet && word !== day).join("");
+  const event = rest.replace(/^[\s/]+|[\s/]+$/g, "").replace(/\s+/g, " ");
   return { type, wallet, day, event, isWhole: false };
-}
-
-interface Named {
-  readonly type?: ActorType | undefined;
-  readonly wallet?: string | undefined;
-  readonly day?: Day | undefined;
-  /** Part of an event's id, or all of it. */
-  readonly event?: string;
-  readonly isWhole: boolean;
 }
 
 function newestFirst(one: Place, other: Place): number {
@@ -93,20 +92,29 @@ const LISTS: Readonly<Record<ActorType, typeof walletDays>> = {
   "forever-mint": foreverMints,
 };
 
+/**
+ * A star is its wallet-day's last one when the next slot is empty, so a page costs its rows and a few
+ * look-ups by key, however long the journal is.
+ */
 async function walletDays(sql: Sql, search: Search): Promise<readonly ListedActor[]> {
-  const { wallet, day, text, limit, after } = search;
-  if (text !== "") return [];
+  const { wallet, day, event, limit, after } = search;
+  if (event !== "") return [];
   const from = dayOfStarId(after.lastStar);
-  const rows = await listWalletDays(sql, {
-    wallet: wallet === undefined ? undefined : accountNumber(wallet),
-    day,
-    limit,
-    after: from === null ? undefined : { day: from, starId: after.lastStar },
-  });
-  return rows.map(({ wallet, day, stars, lastAt, starId }) => {
-    const id = `wallet-day/${walletOf(wallet)}/${day}`;
-    return { id, type: "wallet-day", version: stars, lastAt, lastStar: starId };
-  });
+  const ofDay = day === undefined ? sql`true` : sql`day = ${day}`;
+  // A wallet's stars are few: without the offset they may be looked for among all, newest first.
+  const stars =
+    wallet === undefined
+      ? sql`star`
+      : sql`(select * from star where wallet = ${accountNumber(wallet)} and ${ofDay} offset 0) star`;
+  return runStatement(sql<ListedActor[]>`
+    select 'wallet-day/0.0.' || wallet || '/' || day as id, 'wallet-day' as type, slot as version,
+      at as "lastAt", id as "lastStar"
+    from ${stars}
+    where ${ofDay}
+      and ${from === null ? sql`true` : sql`day <= ${from} and (day, id) < (${from}, ${after.lastStar})`}
+      and not exists (select from star later
+        where later.wallet = star.wallet and later.day = star.day and later.slot = star.slot + 1)
+    order by day desc, star.id desc limit ${limit}`);
 }
 
 /** Days of the first look at the journal; each further one is twice as long as the one before. */
@@ -116,11 +124,10 @@ const FIRST_LOOK_DAYS = 32;
 async function eventDays(sql: Sql, search: Search): Promise<readonly ListedActor[]> {
   const { wallet, day, limit, after } = search;
   if (wallet !== undefined) return [];
-  const [{ first, last }] = await runStatement(
+  const [{ first, last }] =
     day === undefined
-      ? sql<[Span]>`select min(day) as first, max(day) as last from star`
-      : sql<[Span]>`select ${day}::date as first, ${day}::date as last`,
-  );
+      ? await runStatement(sql<[Span]>`select min(day) as first, max(day) as last from star`)
+      : [{ first: day, last: day }];
   if (first === null || last === null) return [];
   const place = dayOfStarId(after.lastStar) ?? last;
   const found: ListedActor[] = [];
@@ -184,19 +191,25 @@ async function eventDaysBetween(
     from (select * from shown order by id desc limit ${limit}) page order by page.id desc`);
 }
 
-function named(sql: Sql, { text, isWhole }: Search) {
-  return isWhole ? sql`event_id = ${text}` : namedLike(sql, text, sql`event_id`);
+function named(sql: Sql, { event, isWhole }: Search) {
+  if (isWhole) return sql`event_id = ${event}`;
+  return namedLike(sql, event || undefined, sql`concat_ws(e'\n', event_id, title)`);
 }
 
+/** With a day, those that were starred on it, by its last star. */
 async function foreverMints(sql: Sql, search: Search): Promise<readonly ListedActor[]> {
   const { wallet, day, limit, after } = search;
-  if (wallet !== undefined || day !== undefined) return [];
+  if (wallet !== undefined) return [];
+  const ofDay =
+    day === undefined
+      ? sql`true`
+      : sql`star.day = ${day} and at >= ${startOfDay(day)} and at < ${endOfDay(day)}`;
   return runStatement(sql<ListedActor[]>`
     select 'forever-mint/' || event_id as id, 'forever-mint' as type, stars as version,
       last.at as "lastAt", last.id as "lastStar"
     from event_total join event on event.id = event_id and is_forever_mint
     cross join lateral (
-      select id, at from star where target_type = 'event' and target_id = event_id
+      select id, at from star where target_type = 'event' and target_id = event_id and ${ofDay}
       order by at desc, id desc limit 1) last
     where ${named(sql, search)}
       and (last.id, 'forever-mint') < (${after.lastStar}::uuid, ${after.type})

@@ -11,6 +11,7 @@ import { foldMint } from "../journal/fold-mint.ts";
 import { readLiveMint } from "../journal/live-mint.ts";
 import { loadWalletDays } from "../journal/load.ts";
 import { lastOfMint, readMintHistory } from "../journal/mint-history.ts";
+import { findEvents } from "../reads/console-event.ts";
 import { runStatement, type Sql } from "../store/postgres.ts";
 import { type ActorName, formatActorName } from "./actor-name.ts";
 import type { ActorSource, Host } from "./host.ts";
@@ -69,10 +70,7 @@ export async function showActor(sql: Sql, resting: Resting, name: ActorName): Pr
  */
 export async function refuseOtherKind(sql: Sql, name: ActorName): Promise<void> {
   if (name.type === "wallet-day") return;
-  const [event] = await runStatement(
-    sql<{ isForeverMint: boolean }[]>`
-      select is_forever_mint as "isForeverMint" from event where id = ${name.event}`,
-  );
+  const event = (await findEvents(sql, [name.event])).get(name.event);
   if (event === undefined || event.isForeverMint === (name.type === "forever-mint")) return;
   const flaw = event.isForeverMint
     ? `is a forever mint: its actor is forever-mint/${name.event}`

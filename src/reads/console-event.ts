@@ -1,7 +1,7 @@
 import { type Day, endOfDay, startOfDay } from "../../actors/day.ts";
 import { runStatement, type Sql } from "../store/postgres.ts";
-import { type StarNumbers, starNumbers } from "./accepted-since.ts";
 import type { ListedCheck } from "./console-holdings.ts";
+import { type StarNumbers, starNumbers } from "./list-stars.ts";
 
 /** An event's actor in numbers; `day` is null for a forever mint. */
 export interface EventNumbers {
@@ -23,6 +23,26 @@ export interface CountedNft {
   readonly serial: number;
   readonly wallet: number;
   readonly starId: string;
+}
+
+/** What an event is called, and what it has over all days. */
+export interface EventTotal {
+  readonly title: string;
+  readonly isForeverMint: boolean;
+  readonly stars: number;
+  readonly weight: number;
+}
+
+/** Events by their ids; those that the catalogue does not have are left out. */
+export async function findEvents(
+  sql: Sql,
+  ids: readonly string[],
+): Promise<ReadonlyMap<string, EventTotal>> {
+  const rows = await runStatement(sql<(EventTotal & { readonly id: string })[]>`
+    select id, title, is_forever_mint as "isForeverMint", coalesce(stars, 0) as stars,
+      coalesce(weight, 0) as weight
+    from event left join event_total on event_id = id where id = any(${[...ids]}::text[])`);
+  return new Map(rows.map(({ id, ...event }) => [id, event]));
 }
 
 /** Summing more than these for one page would be felt. */
@@ -84,7 +104,6 @@ function scope(sql: Sql, day: Day | null) {
 /** A star of an event, or an attribution that a check ended: then the id is the run's. */
 export interface EventHappening extends StarNumbers {
   readonly kind: "star" | "release";
-  readonly votingPower: number;
   readonly collection: "A" | "B" | null;
   readonly serial: number | null;
   readonly spare: number | null;
@@ -130,7 +149,7 @@ export async function happeningsOfMint(
         where event_id = ${mint} and seq < ${before}::bigint order by seq desc limit ${limit}) page
       cross join lateral (select * from star where star.day = page.day and star.id = page.star_id limit 1) star)
     union all
-    (select 'release', 0, run_id, released_at, wallet, -weight, 0, 0, 0, 0, 0,
+    (select 'release', run_id, released_at, wallet, 0, -weight, 0, 0, 0, 0, 0,
         collection, serial, spare, owner, deleted,
         (select kind from holdings_check_run where id = run_id), seq, ${steps}
       from claim_release where event_id = ${mint}
@@ -140,6 +159,6 @@ export async function happeningsOfMint(
 }
 
 function starColumns(sql: Sql) {
-  return sql`'star' as kind, voting_power as "votingPower", ${starNumbers(sql)}, null::text as collection,
-    null::bigint as serial, null::bigint as spare, null::text as owner, null::boolean as deleted, null::text as check`;
+  return sql`'star' as kind, ${starNumbers(sql)}, null::text as collection, null::bigint as serial,
+    null::bigint as spare, null::text as owner, null::boolean as deleted, null::text as check`;
 }

@@ -1,4 +1,5 @@
 import { runStatement, type Sql } from "../store/postgres.ts";
+import type { Fragment } from "./star-windows.ts";
 
 /** A pass with its season's name. `grantedAt` is epoch milliseconds. */
 export interface ListedPass {
@@ -18,13 +19,18 @@ export async function passesOf(
   sql: Sql,
   query: { readonly seasonId: string; readonly after: number; readonly limit: number },
 ): Promise<readonly ListedPass[]> {
+  const { seasonId, after, limit } = query;
   // By the number: `wallet` alone would be the text, which has another order and no index.
+  const which = sql`season_id = ${seasonId} and wallet > ${after} order by premium_pass.wallet`;
+  return passesWhere(sql, sql`${which} limit ${limit}`);
+}
+
+/** Passes with the names of their seasons. @param which a condition, and an order */
+export function passesWhere(sql: Sql, which: Fragment): Promise<readonly ListedPass[]> {
   return runStatement(sql<ListedPass[]>`
     select '0.0.' || wallet as wallet, wallet as number, season_id as "seasonId",
       season.name as season, granted_at as "grantedAt"
-    from premium_pass join season on season.id = season_id
-    where season_id = ${query.seasonId} and wallet > ${query.after}
-    order by premium_pass.wallet limit ${query.limit}`);
+    from premium_pass join season on season.id = season_id where ${which}`);
 }
 
 /** Points booked by hand. `at` is epoch milliseconds. */

@@ -1,6 +1,9 @@
 import type { TargetType } from "../../actors/content.ts";
 import type { Day } from "../../actors/day.ts";
 import { runStatement, type Sql } from "../store/postgres.ts";
+import type { Publication } from "../store/publication-state.ts";
+import type { CountedNft } from "./console-event.ts";
+import type { StarNumbers } from "./list-stars.ts";
 
 /** One transaction id of a star, and what became of it. */
 export interface StarAttempt {
@@ -15,34 +18,21 @@ export interface StarAttempt {
 }
 
 /** Everything the journal and the outbox know of one star. */
-export interface StarStory {
-  readonly id: string;
-  readonly wallet: number;
+export interface StarStory
+  extends Omit<StarNumbers, "heldA" | "heldB">,
+    Omit<Publication, "state"> {
   readonly day: Day;
   readonly slot: number;
-  /** Epoch milliseconds. */
-  readonly at: number;
   readonly type: TargetType;
   readonly targetId: string;
   readonly isForeverMint: boolean;
-  readonly votingPower: number;
-  readonly weight: number;
-  readonly base: number;
-  readonly countedA: number;
-  readonly bonusB: number;
   readonly heldA: readonly number[];
   readonly heldB: readonly number[];
   readonly holdingsReadAt: number;
   readonly limit: number;
   readonly season: string | null;
-  readonly topic: "event" | "asset";
   readonly message: string;
   readonly state: string;
-  readonly topicId: string | null;
-  readonly transactionId: string | null;
-  readonly sequenceNumber: number | null;
-  readonly consensusTimestamp: string | null;
-  readonly runningHash: string | null;
   readonly tries: number;
   readonly lastError: string | null;
   readonly publishedAt: number | null;
@@ -60,7 +50,7 @@ export async function findStarStory(sql: Sql, id: string, day: Day): Promise<Sta
       voting_power as "votingPower", weight, base, counted_a as "countedA", bonus_b as "bonusB",
       held_a as "heldA", held_b as "heldB", holdings_read_at as "holdingsReadAt",
       allowance_limit as limit, (select name from season where season.id = season_id) as season,
-      topic, message, state, topic_id as "topicId", transaction_id as "transactionId",
+      message, state, topic_id as "topicId", transaction_id as "transactionId",
       sequence_number as "sequenceNumber", consensus_timestamp as "consensusTimestamp",
       running_hash as "runningHash", tries, last_error as "lastError",
       published_at as "publishedAt", traceparent, conflicts_with as "conflictsWith",
@@ -77,11 +67,7 @@ export async function findStarStory(sql: Sql, id: string, day: Day): Promise<Sta
 }
 
 /** Who a serial counted for, at an event and day or a forever mint. */
-export interface SerialClaim {
-  readonly collection: "A" | "B";
-  readonly serial: number;
-  readonly wallet: number;
-  readonly starId: string;
+export interface SerialClaim extends CountedNft {
   readonly releasedAt: number | null;
   /** Set where the daily check moved the +5 on to this serial. */
   readonly anchoredAt: number | null;
@@ -115,46 +101,4 @@ export async function claimsOnSerials(
     from unnest(${collections}::text[], ${serials}::bigint[]) as held (collection, serial)
     cross join lateral ${kept} claim
     order by claim.collection, claim.serial, claim.star_id`);
-}
-
-/** A star in a list. */
-export interface ListedStar {
-  readonly id: string;
-  readonly at: number;
-  readonly wallet: number;
-  readonly type: TargetType;
-  readonly targetId: string;
-  readonly weight: number;
-  readonly votingPower: number;
-  readonly day: Day;
-}
-
-/** What to list; all of it may be left out. */
-export interface StarQuery {
-  readonly wallet?: number | undefined;
-  readonly event?: string | undefined;
-  /** Only stars older than this id. */
-  readonly before?: { readonly day: Day; readonly id: string } | undefined;
-  readonly limit: number;
-}
-
-/** Stars, newest first, by whichever index fits what is asked. */
-export async function listStars(sql: Sql, query: StarQuery): Promise<readonly ListedStar[]> {
-  const { wallet, event, before, limit } = query;
-  const earlier =
-    before === undefined
-      ? sql`true`
-      : sql`day <= ${before.day} and (day, id) < (${before.day}, ${before.id})`;
-  const of =
-    wallet === undefined
-      ? event === undefined
-        ? sql`true`
-        : sql`target_type = 'event' and target_id = ${event}`
-      : sql`wallet = ${wallet}`;
-  const order =
-    wallet === undefined && event !== undefined ? sql`at desc, id desc` : sql`day desc, id desc`;
-  return runStatement(sql<ListedStar[]>`
-    select id, at, wallet, target_type as type, target_id as "targetId", weight,
-      voting_power as "votingPower", day
-    from star where ${of} and ${earlier} order by ${order} limit ${limit}`);
 }

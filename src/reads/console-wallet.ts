@@ -1,6 +1,6 @@
 import { DAY_MS } from "../../actors/day.ts";
 import { runStatement, type Sql } from "../store/postgres.ts";
-import type { ListedCredit, ListedPass } from "./console-seasons.ts";
+import { type ListedCredit, type ListedPass, passesWhere } from "./console-seasons.ts";
 
 /** Transactions bear the ledger's time, stars that of Postgres. */
 const SKEW_MS = 3_600_000;
@@ -27,11 +27,7 @@ export async function readWalletRecords(
   { now, limit }: { readonly now: number; readonly limit: number },
 ): Promise<WalletRecords> {
   const [passes, credits, sessions] = await Promise.all([
-    runStatement(sql<ListedPass[]>`
-      select '0.0.' || wallet as wallet, wallet as number, season_id as "seasonId",
-        season.name as season, granted_at as "grantedAt"
-      from premium_pass join season on season.id = season_id
-      where wallet = ${account} order by granted_at desc`),
+    passesWhere(sql, sql`wallet = ${account} order by granted_at desc`),
     runStatement(sql<WalletRecords["credits"][number][]>`
       select key as id, '0.0.' || wallet as wallet, points, reason, at, count(*) over () as total from xp_credit
       where wallet = ${account} order by at desc limit ${limit}`),

@@ -3,15 +3,8 @@ import { dayOf } from "../../actors/day.ts";
 import { bounds } from "../bounds.ts";
 import { runStatement, type Sql } from "../store/postgres.ts";
 import { type ProjectRow, projectColumns } from "./ecosystem.ts";
-import {
-  type CollectionRow,
-  collections,
-  type TokenRow,
-  today,
-  tokens,
-  windows,
-} from "./markets.ts";
-import { type Fragment, itemWindows, type StarredType } from "./star-windows.ts";
+import { RANKED, type RankedRows, today, windows } from "./markets.ts";
+import { type Fragment, itemWindows } from "./star-windows.ts";
 import type { TargetName } from "./targets.ts";
 
 /** Single records of the directory, as its own pages show them. */
@@ -23,31 +16,28 @@ export interface ItemQuery {
   readonly now: number;
 }
 
-/** An approved token with its counters, or undefined. */
-export function readToken(sql: Sql, asked: ItemQuery): Promise<TokenRow | undefined> {
-  return readItem<TokenRow>(sql, tokens(sql), asked);
+/** A record of the directory as its own page shows it, by its type. */
+interface ItemRows extends RankedRows {
+  readonly project: ProjectRow;
 }
 
-/** An approved NFT collection with its counters, or undefined. */
-export function readCollection(sql: Sql, asked: ItemQuery): Promise<CollectionRow | undefined> {
-  return readItem<CollectionRow>(sql, collections(sql), asked);
-}
+const COLUMNS: Readonly<Record<keyof ItemRows, (sql: Sql) => Fragment>> = {
+  token: RANKED.token.columns,
+  collection: RANKED.collection.columns,
+  project: (sql) => sql`${projectColumns(sql)}, ${today(sql)}, ${windows(sql)}`,
+};
 
-/** An approved project with its counters, or undefined. */
-export function readProject(sql: Sql, asked: ItemQuery): Promise<ProjectRow | undefined> {
-  const columns = sql`${projectColumns(sql)}, ${today(sql)}, ${windows(sql)}`;
-  return readItem<ProjectRow>(sql, { type: "project", columns }, asked);
-}
-
-async function readItem<R extends object>(
+/** An approved token, NFT collection or project with its counters, or undefined. */
+export async function readItem<T extends keyof ItemRows>(
   sql: Sql,
-  { type, columns }: { readonly type: StarredType; readonly columns: Fragment },
+  type: T,
   { id, now }: ItemQuery,
-): Promise<R | undefined> {
+): Promise<ItemRows[T] | undefined> {
+  const table: keyof ItemRows = type;
   const [row] = await runStatement(
-    sql<R[]>`
-      select ${columns} from ${sql(type)}
-      cross join lateral ${itemWindows(sql, { type, now, id: sql`${sql(type)}.id` })} as given
+    sql<ItemRows[T][]>`
+      select ${COLUMNS[type](sql)} from ${sql(table)}
+      cross join lateral ${itemWindows(sql, { type, now, id: sql`${sql(table)}.id` })} as given
       where id = ${id} and approved_at is not null`,
     bounds.readDeadlineMs,
   );

@@ -2,7 +2,7 @@ import { bounds } from "../bounds.ts";
 import type { Category } from "../store/enumerations.ts";
 import { runStatement, type Sql } from "../store/postgres.ts";
 import { type StarCounts, today, windows } from "./markets.ts";
-import { namedLike } from "./named-like.ts";
+import { type NamedQuery, namedLike } from "./named-like.ts";
 import { itemWindows } from "./star-windows.ts";
 
 /** An approved project; `createdAt` in epoch milliseconds. */
@@ -18,15 +18,10 @@ export interface ProjectRow extends StarCounts {
   readonly createdAt: number;
 }
 
-export interface ProjectFilter {
+export interface ProjectFilter extends NamedQuery {
   readonly category?: Category | undefined;
   /** Two letters, upper case. */
   readonly country?: string | undefined;
-  /** Part of a name, in any case. */
-  readonly q?: string | undefined;
-  readonly limit: number;
-  readonly offset: number;
-  readonly now: number;
 }
 
 /**

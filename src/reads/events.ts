@@ -1,7 +1,7 @@
 import { bounds } from "../bounds.ts";
 import type { EventStatus, EventType } from "../store/enumerations.ts";
 import { runStatement, type Sql } from "../store/postgres.ts";
-import { namedLike } from "./named-like.ts";
+import { type NamedQuery, namedLike } from "./named-like.ts";
 
 /** An approved event; instants are epoch milliseconds. */
 export interface EventRow {
@@ -32,17 +32,12 @@ export interface EventDetail extends EventRow {
   }[];
 }
 
-export interface EventFilter {
+/** A name is a title; by `now` the status is judged too. */
+export interface EventFilter extends NamedQuery {
   /** Absent: all that has not ended. */
   readonly status?: EventStatus | "all" | undefined;
   readonly eventType?: EventType | undefined;
   readonly source?: string | undefined;
-  /** Part of a title, in any case. */
-  readonly q?: string | undefined;
-  readonly limit: number;
-  readonly offset: number;
-  /** The instant by which the status is judged, epoch milliseconds. */
-  readonly now: number;
 }
 
 /** `upcoming` before the start, `ended` from the end, else `live`. */

@@ -1,7 +1,7 @@
 import { dayOf } from "../../actors/day.ts";
 import { bounds } from "../bounds.ts";
 import { runStatement, type Sql } from "../store/postgres.ts";
-import { namedLike } from "./named-like.ts";
+import { type NamedQuery, namedLike } from "./named-like.ts";
 import { type Fragment, itemWindows, starWindows } from "./star-windows.ts";
 
 /** Weights of an item's stars. */
@@ -30,18 +30,8 @@ export interface CollectionRow extends StarCounts {
   readonly supply: number | null;
 }
 
-/** How many of a ranking, and the instant it is of (epoch milliseconds). */
-export interface TopQuery {
-  readonly limit: number;
-  readonly now: number;
-}
-
-/** A page of a ranking, or of those in it whose name has a part. */
-export interface RankingQuery extends TopQuery {
-  readonly offset: number;
-  /** Part of a name, or of a token's symbol, in any case. */
-  readonly q?: string | undefined;
-}
+/** How many of a ranking, and the instant it is of. */
+export type TopQuery = Pick<NamedQuery, "limit" | "now">;
 
 /** A page with the number of all that pass, on all pages together; `rank` is that of the whole ranking. */
 export interface RankingPage<R> {
@@ -49,69 +39,62 @@ export interface RankingPage<R> {
   readonly total: number;
 }
 
-/** Approved tokens, most starred first: today, then over 30 days, then by ledger number. */
-export async function topTokens(sql: Sql, query: TopQuery): Promise<readonly TokenRow[]> {
-  return top<TokenRow>(sql, tokens(sql), query);
+/** What is ranked, by its type. */
+export interface RankedRows {
+  readonly token: TokenRow;
+  readonly collection: CollectionRow;
 }
 
-/** Approved NFT collections, ordered as tokens are. */
-export async function topCollections(sql: Sql, query: TopQuery): Promise<readonly CollectionRow[]> {
-  return top<CollectionRow>(sql, collections(sql), query);
-}
+export type RankedType = keyof RankedRows;
 
-/** A page of the ranking of tokens. */
-export function listTokens(sql: Sql, query: RankingQuery): Promise<RankingPage<TokenRow>> {
-  return list<TokenRow>(sql, tokens(sql), query);
-}
-
-/** A page of the ranking of collections. */
-export function listCollections(
-  sql: Sql,
-  query: RankingQuery,
-): Promise<RankingPage<CollectionRow>> {
-  return list<CollectionRow>(sql, collections(sql), query);
-}
-
-/** What is ranked, and what is shown of it. */
+/** What of a type is shown, and where a part of a name is looked for. */
 interface Ranked {
-  readonly type: "token" | "collection";
-  readonly columns: Fragment;
-  /** Where a part of a name is looked for. */
-  readonly name: Fragment;
+  readonly columns: (sql: Sql) => Fragment;
+  readonly name: (sql: Sql) => Fragment;
 }
 
-/** Tokens, as rankings and their own pages show them. */
-export const tokens = (sql: Sql): Ranked => ({
-  type: "token",
-  columns: sql`id, symbol, name, icon_url as "iconUrl", ${today(sql)}, price,
-    market_cap as "marketCap", ${windows(sql)}`,
-  name: sql`concat_ws(e'\n', name, symbol)`,
-});
+/** As rankings and the items' own pages show them. */
+export const RANKED: Readonly<Record<RankedType, Ranked>> = {
+  token: {
+    columns: (sql) => sql`id, symbol, name, icon_url as "iconUrl", ${today(sql)}, price,
+      market_cap as "marketCap", ${windows(sql)}`,
+    name: (sql) => sql`concat_ws(e'\n', name, symbol)`,
+  },
+  collection: {
+    columns: (sql) =>
+      sql`id, name, image_url as "imageUrl", ${today(sql)}, owners, supply, ${windows(sql)}`,
+    name: (sql) => sql`name`,
+  },
+};
 
-/** The same of NFT collections. */
-export const collections = (sql: Sql): Ranked => ({
-  type: "collection",
-  columns: sql`id, name, image_url as "imageUrl", ${today(sql)}, owners, supply, ${windows(sql)}`,
-  name: sql`name`,
-});
-
-async function top<R>(sql: Sql, ranked: Ranked, { limit, now }: TopQuery): Promise<readonly R[]> {
+/** Approved tokens or NFT collections, most starred first: today, then over 30 days, then by ledger number. */
+export async function topRanked<T extends RankedType>(
+  sql: Sql,
+  type: T,
+  { limit, now }: TopQuery,
+): Promise<readonly RankedRows[T][]> {
   const rows = await runStatement(
-    sql<(R & { number: number })[]>`${ranking(sql, ranked, { limit, now, offset: 0 })}`,
+    sql<(RankedRows[T] & { number: number })[]>`${ranking(sql, type, { limit, now, offset: 0 })}`,
     bounds.readDeadlineMs,
   );
-  return rows.map(({ number: _, ...row }) => row as R);
+  // The types lose sight of what is left of a row of either type; so below.
+  return rows.map(({ number: _, ...row }) => row as unknown as RankedRows[T]);
 }
 
-async function list<R>(sql: Sql, ranked: Ranked, query: RankingQuery): Promise<RankingPage<R>> {
-  const { type, name } = ranked;
+/** A page of the ranking of tokens or collections. */
+export async function listRanked<T extends RankedType>(
+  sql: Sql,
+  type: T,
+  query: NamedQuery,
+): Promise<RankingPage<RankedRows[T]>> {
   const { q, offset } = query;
-  const page = q === undefined ? ranking(sql, ranked, query) : searched(sql, ranked, query);
+  const table: RankedType = type;
+  const page = q === undefined ? ranking(sql, type, query) : searched(sql, type, query);
   const rows = await runStatement(
-    sql<(R & { total: number; number: number | null; rank?: number })[]>`
+    sql<(RankedRows[T] & { total: number; number: number | null; rank?: number })[]>`
       select matching.total, page.*
-      from (select count(*) as total from ${sql(type)}
-        where approved_at is not null and ${namedLike(sql, q, name)}) as matching
+      from (select count(*) as total from ${sql(table)}
+        where approved_at is not null and ${namedLike(sql, q, RANKED[type].name(sql))}) as matching
       left join (${page}) as page on true
       ${order(sql)}`,
     bounds.readDeadlineMs,
@@ -121,7 +104,7 @@ async function list<R>(sql: Sql, ranked: Ranked, query: RankingQuery): Promise<R
   return {
     rows: found.map(({ total: _, number: __, rank, ...row }, index) => ({
       rank: rank ?? offset + index + 1,
-      ...(row as R),
+      ...(row as unknown as RankedRows[T]),
     })),
     total: rows[0]?.total ?? 0,
   };
@@ -139,8 +122,7 @@ const order = (sql: Sql) => sql`order by "totalVotes" desc, "votes30d" desc, num
  * star today, or too many are tied at the end of the top, all are counted. One statement, so that
  * both see one state; the way that is not taken never starts (a one-time filter).
  */
-function ranking(sql: Sql, ranked: Ranked, { limit, offset, now }: RankingQuery): Fragment {
-  const { type, columns } = ranked;
+function ranking(sql: Sql, type: RankedType, { limit, offset, now }: NamedQuery): Fragment {
   const upTo = limit + offset;
   return sql`
     with starred as materialized (
@@ -152,28 +134,28 @@ function ranking(sql: Sql, ranked: Ranked, { limit, offset, now }: RankingQuery)
     ), way as materialized (
       select count(*) between 1 and ${CANDIDATES_MAX}::int as is_short from top
     )
-    (select ${columns}, number from ${sql(type)}
+    (select ${RANKED[type].columns(sql)}, number from ${sql(type)}
       cross join lateral ${itemWindows(sql, { type, now, id: sql`${sql(type)}.id` })} as given
       where (select is_short from way) and id in (select id from top) ${order(sql)} limit ${upTo})
     union all
-    (${counted(sql, ranked, now)} and not (select is_short from way) ${order(sql)} limit ${upTo})
+    (${counted(sql, type, now)} and not (select is_short from way) ${order(sql)} limit ${upTo})
     ${order(sql)} limit ${limit} offset ${offset}`;
 }
 
 /** A page of those in the ranking whose name has a part: for their ranks all are counted. */
-function searched(sql: Sql, ranked: Ranked, { limit, offset, now, q }: RankingQuery): Fragment {
+function searched(sql: Sql, type: RankedType, { limit, offset, now, q }: NamedQuery): Fragment {
   return sql`
     select * from (
       select *, row_number() over (${order(sql)}) as rank
-      from (${counted(sql, ranked, now)}) as counted
+      from (${counted(sql, type, now)}) as counted
     ) as whole
-    where ${namedLike(sql, q, ranked.name)}
+    where ${namedLike(sql, q, RANKED[type].name(sql))}
     order by rank limit ${limit} offset ${offset}`;
 }
 
 /** All approved items, counted. */
-function counted(sql: Sql, { type, columns }: Ranked, now: number): Fragment {
-  return sql`select ${columns}, number from ${sql(type)}
+function counted(sql: Sql, type: RankedType, now: number): Fragment {
+  return sql`select ${RANKED[type].columns(sql)}, number from ${sql(type)}
     left join ${starWindows(sql, type, now)} as given on given.target_id = ${sql(type)}.id
     where approved_at is not null`;
 }

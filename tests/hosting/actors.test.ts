@@ -392,6 +392,18 @@ test("a list goes on where its page ended, each actor once, also of one millisec
   assert.equal(stars, 60 + 2);
 });
 
+test("an event's actors are found by its title, and mints of a day where mints alone are asked for", async (c) => {
+  await c.engine.sql`update event set title = 'Spring / Gathering' where id = 'meetup'`;
+  const idsOf = async (query: Omit<ActorQuery, "limit">) =>
+    (await listActors(c.engine.sql, { ...query, limit: 50 })).map(({ id }) => id);
+  for (const q of [`spring / ${c.day} gath`, `event-day/GATHERING ${c.day}`]) {
+    assert.deepEqual(await idsOf({ q }), [`event-day/meetup/${c.day}`], q);
+  }
+  assert.deepEqual(await idsOf({ type: "forever-mint", q: c.day }), ["forever-mint/mint"]);
+  assert.deepEqual(await idsOf({ type: "forever-mint", q: "2020-01-01" }), []);
+  assert.ok(!(await idsOf({ q: c.day })).includes("forever-mint/mint"));
+});
+
 test("the newest actors are listed without a look at each event in months that they are not of", async (c) => {
   const events = ["hack", "meetup", "hidden"];
   const daysAgo = [0, 1, 2, 100, 400, 800];

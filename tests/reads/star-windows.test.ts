@@ -3,7 +3,7 @@ import * as assert from "node:assert/strict";
 import fc from "fast-check";
 import { test } from "uvu";
 import { DAY_MS, dayOf } from "../../actors/day.ts";
-import { topTokens } from "../../src/reads/markets.ts";
+import { topRanked } from "../../src/reads/markets.ts";
 import { openPostgres, type Sql } from "../../src/store/postgres.ts";
 import { giveStars } from "../http/v1/house.ts";
 import { type TestDatabase, testDatabase } from "../support/postgres.ts";
@@ -71,7 +71,7 @@ test("votes7d, votes30d and totalVotes for any stars at any hour of the day", as
           (a, b) =>
             b.totalVotes - a.totalVotes || b.votes30d - a.votes30d || a.id.localeCompare(b.id),
         );
-        const rows = await topTokens(sql, { limit, now });
+        const rows = await topRanked(sql, "token", { limit, now });
         assert.deepEqual(
           rows.map(({ id, totalVotes, votes7d, votes30d }) => ({
             id,

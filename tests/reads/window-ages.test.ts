@@ -6,7 +6,7 @@ import * as assert from "node:assert/strict";
 import { test } from "uvu";
 import { DAY_MS, dayOf } from "../../actors/day.ts";
 import { listProjects } from "../../src/reads/ecosystem.ts";
-import { type StarCounts, topCollections, topTokens } from "../../src/reads/markets.ts";
+import { type StarCounts, topRanked } from "../../src/reads/markets.ts";
 import { openPostgres, type Sql } from "../../src/store/postgres.ts";
 import { type TestDatabase, testDatabase } from "../support/postgres.ts";
 
@@ -29,10 +29,13 @@ test.after(async () => {
 
 const page = { limit: 1, offset: 0 };
 const TYPES = {
-  token: { id: "0.0.1", read: async (now: number) => (await topTokens(sql, { limit: 1, now }))[0] },
+  token: {
+    id: "0.0.1",
+    read: async (now: number) => (await topRanked(sql, "token", { limit: 1, now }))[0],
+  },
   collection: {
     id: "0.0.2",
-    read: async (now: number) => (await topCollections(sql, { limit: 1, now }))[0],
+    read: async (now: number) => (await topRanked(sql, "collection", { limit: 1, now }))[0],
   },
   project: {
     id: "p",

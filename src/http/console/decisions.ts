@@ -1,7 +1,7 @@
 import { DAY_MS } from "../../../actors/day.ts";
 import type { RefusalTrail, TrailedRefusal } from "../../journal/refusal-trail.ts";
 import { accountNumber, walletOf } from "../../journal/star-record.ts";
-import { type AcceptedStar, acceptedSince } from "../../reads/accepted-since.ts";
+import { type ListedStar, listStars } from "../../reads/list-stars.ts";
 import type { Sql } from "../../store/postgres.ts";
 import { weightWords } from "./pages/star-words.ts";
 import { refusalWords } from "./words.ts";
@@ -43,10 +43,11 @@ export function decisionFeed(sql: Sql, trail: RefusalTrail) {
   ): Promise<readonly Decision[]> => {
     const { wallet, event } = filter;
     const [accepted, refused] = await Promise.all([
-      acceptedSince(sql, {
-        ...asked,
+      listStars(sql, {
         wallet: wallet === undefined ? undefined : accountNumber(wallet),
         event,
+        between: [asked.since, asked.now],
+        limit: asked.limit,
       }),
       asked.now - asked.since > DAY_MS / 2
         ? trail.newest(SINCE_MAX)
@@ -84,7 +85,7 @@ export function decisionFeed(sql: Sql, trail: RefusalTrail) {
   };
 }
 
-function acceptedWords(star: AcceptedStar): Decision {
+function acceptedWords(star: ListedStar): Decision {
   return {
     id: star.id,
     at: star.at,

@@ -4,7 +4,6 @@ import type { Resting } from "../../hosting/show-actor.ts";
 import type { RefusalTrail } from "../../journal/refusal-trail.ts";
 import type { OperatorSession } from "../../keys/operator-session.ts";
 import type { Role } from "../../keys/operators.ts";
-import type { LedgerNetwork } from "../../ledger/entity-id.ts";
 import type { Logger } from "../../log.ts";
 import type { ActEnd } from "../../store/logged-act.ts";
 import type { Sql } from "../../store/postgres.ts";
@@ -21,6 +20,7 @@ export interface ConsoleDeps {
   /** Of `environment`; without one named operators alone sign in. */
   readonly operatorToken: string | undefined;
   readonly publicUrl: string;
+  /** The console's own small pool. */
   readonly sql: Sql;
   readonly clock: Clock;
   readonly log: Logger;
@@ -37,19 +37,14 @@ export interface ConsoleDeps {
 }
 
 /** What the pages need. */
-export interface PagesDeps {
-  /** The console's own small pool. */
-  readonly sql: Sql;
+export interface PagesDeps extends Pick<ConsoleDeps, "sql" | "network" | "board"> {
   /** One whose statements may take their time. */
   readonly patientSql: Sql;
   readonly checks: HoldingsCheckByHand;
-  /** Absent where no Redis is fit for BullMQ. */
-  readonly board: QueueBoard | undefined;
   /** Wakes the publishers. */
   readonly wake: () => void;
   readonly resting: Resting;
   readonly refusals: RefusalTrail;
-  readonly network: LedgerNetwork;
   /** Base of the explorer's pages (`EXPLORER_URL`); null where there is none. */
   readonly explorer: string | null;
   /** Epoch milliseconds by the one clock. */
@@ -119,10 +114,8 @@ export interface Page {
 }
 
 /** What an action is asked with. */
-export interface ActionRequest {
+export interface ActionRequest extends Pick<PageRequest, "now" | "session"> {
   readonly form: URLSearchParams;
-  readonly now: number;
-  readonly session: OperatorSession;
 }
 
 /**

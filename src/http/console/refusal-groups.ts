@@ -1,5 +1,6 @@
 import { type Day, dayOf } from "../../../actors/day.ts";
 import type { RefusalTrail } from "../../journal/refusal-trail.ts";
+import { alike } from "./alike.ts";
 
 /** Refusals of one day that are alike. */
 export interface RefusalGroup {
@@ -20,13 +21,9 @@ export async function refusalsOf(
   trail: RefusalTrail,
   wallet: string,
 ): Promise<readonly RefusalGroup[]> {
-  const groups = new Map<string, RefusalGroup>();
-  for (const { at, target, code, wallet: refused } of await trail.newest(SEARCHED)) {
-    if (refused !== wallet) continue;
-    const day = dayOf(at);
-    const key = `${day} ${code} ${target}`;
-    const known = groups.get(key);
-    groups.set(key, { day, target, code, at: known?.at ?? at, count: (known?.count ?? 0) + 1 });
-  }
-  return [...groups.values()];
+  const mine = (await trail.newest(SEARCHED)).filter(({ wallet: refused }) => refused === wallet);
+  const groups = alike(mine, ({ at, code, target }) => `${dayOf(at)} ${code} ${target}`);
+  return groups.map(([{ at, target, code }, ...others]) => {
+    return { day: dayOf(at), target, code, at, count: 1 + others.length };
+  });
 }

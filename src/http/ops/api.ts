@@ -1,5 +1,6 @@
 import { type Context, Hono } from "hono";
 import { withInstants } from "../../../actors/day.ts";
+import { recordTypes } from "../../catalogue/record-type.ts";
 import { badField, TerminalError } from "../../errors.ts";
 import type { actorWithHistory } from "../../hosting/actor-body.ts";
 import { ACTOR_TYPES, type ActorName, parseActorName } from "../../hosting/actor-name.ts";
@@ -26,7 +27,6 @@ const LIMIT_DEFAULT = 50;
 const LIMIT_MAX = 100;
 /** Read by services, which take all of a directory at once. */
 const ATTENTION_LIMIT_MAX = 1_000;
-const TARGET_TYPES = ["event", "token", "collection", "project"] as const;
 
 /** `/ops/api`, to be mounted there. */
 export function opsApi(deps: OpsApiDeps): Hono {
@@ -86,7 +86,7 @@ function readWanted(c: Context): AttentionQuery {
   const { window, type, limit = String(LIMIT_MAX) } = c.req.query();
   return {
     window: oneOf("window", window, WINDOWS),
-    type: oneOf("type", type, TARGET_TYPES),
+    type: oneOf("type", type, recordTypes),
     limit: readLimit(limit, ATTENTION_LIMIT_MAX),
   };
 }

@@ -2,7 +2,7 @@ import { dayOf } from "../../../actors/day.ts";
 import { rulesOn } from "../../../actors/rules.ts";
 import { topProjects } from "../../reads/directory-items.ts";
 import { listEvents } from "../../reads/events.ts";
-import { topCollections, topTokens } from "../../reads/markets.ts";
+import { topRanked } from "../../reads/markets.ts";
 import { type Html, html } from "../console/markup.ts";
 import { eventItem } from "./event-item.ts";
 import { type Item, itemList } from "./items.ts";
@@ -23,8 +23,8 @@ export function homePage({ sql, share, siteName }: Reading): Page {
       const [{ events }, tokens, collections, projects] = await share("home", () =>
         Promise.all([
           listEvents(sql, { limit: EVENTS, offset: 0, now }),
-          topTokens(sql, { limit: TOP, now }),
-          topCollections(sql, { limit: TOP, now }),
+          topRanked(sql, "token", { limit: TOP, now }),
+          topRanked(sql, "collection", { limit: TOP, now }),
           topProjects(sql, { limit: TOP, now }),
         ]),
       );

@@ -1,15 +1,7 @@
 import { z } from "zod";
 import { isEntityId } from "../../ledger/entity-id.ts";
-import { type ItemQuery, readCollection, readToken } from "../../reads/directory-items.ts";
-import {
-  type CollectionRow,
-  listCollections,
-  listTokens,
-  type RankingPage,
-  type RankingQuery,
-  type TokenRow,
-} from "../../reads/markets.ts";
-import type { Sql } from "../../store/postgres.ts";
+import { readItem } from "../../reads/directory-items.ts";
+import { listRanked, type RankedRows, type RankedType } from "../../reads/markets.ts";
 import { onExplorer } from "../console/links.ts";
 import { type Fact, facts, type Html, html, number, section } from "../console/markup.ts";
 import { limit, namePart, offset } from "../v1/parameters.ts";
@@ -21,27 +13,25 @@ import { found, type Reading, readFilters } from "./reading.ts";
 import { dollars, name } from "./text.ts";
 
 /** What differs between the markets list's two tabs, and the pages of their items. */
-interface Market<R extends TokenRow | CollectionRow> {
+interface Market<T extends RankedType> {
+  readonly type: T;
   readonly path: "/tokens" | "/collections";
   /** Its word in the navigation. */
   readonly nav: string;
   readonly title: string;
   /** What one of them is called. */
   readonly one: string;
-  readonly list: (sql: Sql, query: RankingQuery) => Promise<RankingPage<R>>;
-  readonly read: (sql: Sql, asked: ItemQuery) => Promise<R | undefined>;
-  readonly item: (row: R) => Item;
+  readonly item: (row: RankedRows[T]) => Item;
   /** What its page says of it, before the stars it was given lately. */
-  readonly details: (row: R, ledgerId: Html) => readonly Fact[];
+  readonly details: (row: RankedRows[T], ledgerId: Html) => readonly Fact[];
 }
 
-const tokens: Market<TokenRow> = {
+const tokens: Market<"token"> = {
+  type: "token",
   path: "/tokens",
   nav: "Tokens",
   title: "Tokens",
   one: "token",
-  list: listTokens,
-  read: readToken,
   item: tokenItem,
   details: ({ symbol, price, marketCap }, ledgerId) => [
     ["Symbol", name(symbol)],
@@ -51,13 +41,12 @@ const tokens: Market<TokenRow> = {
   ],
 };
 
-const collections: Market<CollectionRow> = {
+const collections: Market<"collection"> = {
+  type: "collection",
   path: "/collections",
   nav: "NFTs",
   title: "NFT collections",
   one: "NFT collection",
-  list: listCollections,
-  read: readCollection,
   item: collectionItem,
   details: ({ owners, supply }, ledgerId) => [
     ["Ledger id", ledgerId],
@@ -79,8 +68,8 @@ export function marketPages(reading: Reading): readonly Page[] {
 const shape = z.strictObject({ q: namePart(), limit: limit(50), offset: offset() });
 
 /** A tab of the markets list: all items by today's stars, page by page, or those with a name. */
-function listPage<R extends TokenRow | CollectionRow>(
-  { path, nav, title, one, list, item }: Market<R>,
+function listPage<T extends RankedType>(
+  { type, path, nav, title, one, item }: Market<T>,
   { sql, share }: Reading,
 ): Page {
   return {
@@ -91,7 +80,7 @@ function listPage<R extends TokenRow | CollectionRow>(
       const q = given.q?.trim() || undefined;
       const asked = { ...given, q };
       const { rows, total } = await share(`${path} ${JSON.stringify(asked)}`, () =>
-        list(sql, { ...asked, now }),
+        listRanked(sql, type, { ...asked, now }),
       );
       const search = { parameter: "q", label: "Name", written: q };
       const none = q === undefined ? `No ${one} is listed yet.` : `No ${one} has such a name.`;
@@ -115,15 +104,15 @@ function tabs(current: string): Html {
 }
 
 /** `/tokens/{id}` or `/collections/{id}` */
-function itemPage<R extends TokenRow | CollectionRow>(
-  { path, one, read, item, details }: Market<R>,
+function itemPage<T extends RankedType>(
+  { type, path, one, item, details }: Market<T>,
   { sql, share, explorerUrl }: Reading,
 ): Page {
   return {
     path: `${path}/:id`,
     async show({ id, now, visitor }) {
       const row = isEntityId(id)
-        ? await share(`${one} ${id}`, () => read(sql, { id, now }))
+        ? await share(`${one} ${id}`, () => readItem(sql, type, { id, now }))
         : undefined;
       const shown = found(row, one);
       const ledgerId = onExplorer(explorerUrl, `token/${id}`, id);

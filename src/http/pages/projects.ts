@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { RECORD_ID } from "../../hosting/actor-name.ts";
-import { projectCountries, readProject } from "../../reads/directory-items.ts";
+import { projectCountries, readItem } from "../../reads/directory-items.ts";
 import { listProjects } from "../../reads/ecosystem.ts";
 import { categories } from "../../store/enumerations.ts";
 import { type Fact, facts, html, section } from "../console/markup.ts";
@@ -69,7 +69,7 @@ export function projectPage({ sql, share }: Reading): Page {
     path: "/projects/:id",
     async show({ id, now, visitor }) {
       const row = RECORD_ID.test(id)
-        ? await share(`project ${id}`, () => readProject(sql, { id, now }))
+        ? await share(`project ${id}`, () => readItem(sql, "project", { id, now }))
         : undefined;
       const project = found(row, "project");
       const { description, websiteUrl, country } = project;

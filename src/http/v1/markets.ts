@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { type TopQuery, topCollections, topTokens } from "../../reads/markets.ts";
+import { type TopQuery, topRanked } from "../../reads/markets.ts";
 import { type Endpoint, type EndpointDeps, endpoint } from "./endpoint.ts";
 import { nextHour, ranked } from "./page.ts";
 import { LIMIT_MAX, limit } from "./parameters.ts";
@@ -9,7 +9,7 @@ import { shareReads } from "./shared-reads.ts";
 const LIMIT = 30;
 
 export function topTokensEndpoint({ sql }: EndpointDeps): Endpoint {
-  const readTop = topReader((query) => topTokens(sql, query));
+  const readTop = topReader((query) => topRanked(sql, "token", query));
   return endpoint({
     path: "/tokens/top",
     name: "topTokens",
@@ -24,7 +24,7 @@ export function topTokensEndpoint({ sql }: EndpointDeps): Endpoint {
 }
 
 export function topCollectionsEndpoint({ sql }: EndpointDeps): Endpoint {
-  const readTop = topReader((query) => topCollections(sql, query));
+  const readTop = topReader((query) => topRanked(sql, "collection", query));
   return endpoint({
     path: "/collections/top",
     name: "topCollections",

@@ -4,7 +4,7 @@ import type { FollowedClock } from "../../clock.ts";
 import { badField } from "../../errors.ts";
 import { listProjects } from "../../reads/ecosystem.ts";
 import { listEvents } from "../../reads/events.ts";
-import { listCollections, listTokens } from "../../reads/markets.ts";
+import { listRanked } from "../../reads/markets.ts";
 import { revisionOf, revisionReader } from "../../store/data-revision.ts";
 import { categories, eventStatuses, eventTypes } from "../../store/enumerations.ts";
 import type { Sql } from "../../store/postgres.ts";
@@ -78,7 +78,7 @@ export async function listItems(
     const { projects, total } = await listProjects(sql, asked);
     return shown(projects.map(asProject), total, nextHour(now));
   }
-  const { rows, total } = await (type === "token" ? listTokens : listCollections)(sql, asked);
+  const { rows, total } = await listRanked(sql, type, asked);
   return shown([...rows], total, nextHour(now));
 }
 

@@ -643,7 +643,7 @@ test("all days of an event are listed, page by page", async ({ operator, service
   await sql`
     insert into star (id, day, wallet, slot, at, target_type, target_id, is_forever_mint, voting_power, weight,
       base, counted_a, bonus_b, held_a, held_b, holdings_read_at, allowance_limit)
-    select gen_random_uuid(), utc_day(at), 60000, 1, at, 'event', 'long', false, 1, 1,
+    select first_star_id(at), utc_day(at), 60000, 1, at, 'event', 'long', false, 1, 1,
       1, 0, 0, '{}', '{}', at, 5
     from (select ${Date.parse("2020-05-01")}::bigint + n * 86400000::bigint as at from generate_series(0, 119) n) given`;
   const days: string[] = [];
@@ -684,7 +684,7 @@ test("a wallet's day says of its votes what it says of its stars, also where one
   const star = () => cast(service, voter, "token/0.0.9002");
   const deps = {
     // The parts that the page of a wallet's day asks.
-    sql: starredBefore(service.sql, "join outbox", star),
+    sql: starredBefore(service.sql, 'as "targetId", day', star),
     resting: {},
     refusals: { newest: async () => [] },
     explorer: null,

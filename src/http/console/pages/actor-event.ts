@@ -2,17 +2,18 @@ import { dayOf } from "../../../../actors/day.ts";
 import { TerminalError } from "../../../errors.ts";
 import { type ActorName, formatActorName } from "../../../hosting/actor-name.ts";
 import { walletOf } from "../../../journal/star-record.ts";
-import { findEvent } from "../../../reads/console-actors.ts";
 import {
   type AfterHappening,
   type CountedNft,
   type EventHappening,
   type EventNumbers,
   eventNumbers,
+  findEvents,
   happeningsOfMint,
   listCounted,
   starsOfEvent,
 } from "../../../reads/console-event.ts";
+import { alike } from "../alike.ts";
 import { actorLink, starLink } from "../links.ts";
 import {
   badge,
@@ -49,14 +50,15 @@ export async function eventActor(
   // Both first: a reading under way when one throws would fail without a listener.
   const after = readHappening(query);
   const afterNft = readNft(query);
-  const [event, numbers, nfts, happenings] = await Promise.all([
-    findEvent(sql, name.event),
+  const [events, numbers, nfts, happenings] = await Promise.all([
+    findEvents(sql, [name.event]),
     eventNumbers(sql, name.event, day),
     listCounted(sql, name.event, { day, after: afterNft, limit: NFTS_PER_PAGE + 1 }),
     day === null
       ? happeningsOfMint(sql, name.event, { after, limit: PER_PAGE + 1 })
       : starsOfEvent(sql, name.event, { day, after, limit: PER_PAGE + 1 }),
   ]);
+  const event = events.get(name.event);
   const title = event?.title ?? name.event;
   const [newest] = happenings;
   const ofKind =
@@ -138,13 +140,13 @@ function counted(name: EventName, found: readonly CountedNft[]): Html {
   const { shown, more } = pageOf(found, after, "More NFTs", NFTS_PER_PAGE);
   const nfts = table({
     caption: "NFTs that have counted, by serial, and for whom",
-    rows: byStar(shown),
+    // What one star brought of a collection is one line.
+    rows: alike(shown, ({ collection, starId }) => `${collection} ${starId}`),
     columns: [
       [
         "Collection and serials",
         "plain",
-        ([{ collection }, mine]) =>
-          `${collection} ${serialsText(mine.map(({ serial }) => serial))}`,
+        (mine) => `${mine[0].collection} ${serialsText(mine.map(({ serial }) => serial))}`,
       ],
       ["For wallet", "plain", ([{ wallet }]) => walletOf(wallet)],
       ["By star", "whole", ([{ starId }]) => starLink(starId)],
@@ -152,18 +154,6 @@ function counted(name: EventName, found: readonly CountedNft[]): Html {
     empty: "None yet: no star has brought an NFT.",
   });
   return html`${nfts}${more}`;
-}
-
-/** What one star brought of a collection is one line. */
-function byStar(nfts: readonly CountedNft[]): readonly (readonly [CountedNft, CountedNft[]])[] {
-  const lines = new Map<string, [CountedNft, CountedNft[]]>();
-  for (const nft of nfts) {
-    const key = `${nft.collection} ${nft.starId}`;
-    const line = lines.get(key);
-    if (line === undefined) lines.set(key, [nft, [nft]]);
-    else line[1].push(nft);
-  }
-  return [...lines.values()];
 }
 
 function history(

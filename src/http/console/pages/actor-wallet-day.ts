@@ -1,11 +1,11 @@
 import { voteLimit } from "../../../../actors/allowance.ts";
-import { endOfDay } from "../../../../actors/day.ts";
+import { endOfDay, startOfDay } from "../../../../actors/day.ts";
 import type { WalletDayContext } from "../../../../actors/wallet-day.ts";
 import type { ActorName } from "../../../hosting/actor-name.ts";
 import { type ShownActor, showActor } from "../../../hosting/show-actor.ts";
 import { accountNumber } from "../../../journal/star-record.ts";
 import { type WalletDayStep, walkWalletDay } from "../../../journal/wallet-day-history.ts";
-import { receiptsOfDay, type StarReceipt } from "../../../reads/receipts.ts";
+import { type ListedStar, listStars } from "../../../reads/list-stars.ts";
 import { counted } from "../../pages/words.ts";
 import { onExplorer, starLink } from "../links.ts";
 import {
@@ -26,9 +26,12 @@ import { wholeNumber } from "../paging.ts";
 import { type RefusalGroup, refusalsOf } from "../refusal-groups.ts";
 import { kindWords, refusalWords, stateWords } from "../words.ts";
 import { type ActorView, afterLink, pastState } from "./actor-view.ts";
-import { breakdownWords, targetName } from "./star-words.ts";
+import { targetName, weightWords } from "./star-words.ts";
 
 type WalletDayName = Extract<ActorName, { type: "wallet-day" }>;
+
+/** More stars than any pass allows on a day. */
+const STARS_MAX = 100;
 
 /** A wallet's day in words: what is left of its votes, what it starred. */
 export async function walletDayActor(
@@ -39,10 +42,12 @@ export async function walletDayActor(
   const { now } = request;
   const { sql, resting, explorer } = deps;
   const id = `wallet-day/${name.wallet}/${name.day}`;
-  const [shown, steps, receipts, refusals] = await Promise.all([
+  const wallet = accountNumber(name.wallet);
+  const at = startOfDay(name.day);
+  const [shown, steps, stars, refusals] = await Promise.all([
     showActor(sql, resting, name),
     walkWalletDay(sql, name),
-    receiptsOfDay(sql, accountNumber(name.wallet), name.day),
+    listStars(sql, { wallet, between: [at, at], limit: STARS_MAX }),
     refusalsOf(deps.refusals, name.wallet),
   ]);
   const refused = refusals.filter(({ day }) => day === name.day);
@@ -81,7 +86,7 @@ ${facts([
     source: SOURCE_WORDS[shown.source],
     context,
     more: null,
-    history: history(id, { steps, receipts, now, wallet: name.wallet }),
+    history: history(id, { steps, stars, now, wallet: name.wallet }),
     below: refused.length === 0 ? null : section("Recent refusals", refusalTable(refused, now)),
     past: past(id, steps, request),
   };
@@ -123,16 +128,16 @@ function history(
   id: string,
   given: {
     readonly steps: readonly WalletDayStep[];
-    readonly receipts: readonly StarReceipt[];
+    readonly stars: readonly ListedStar[];
     readonly now: number;
     readonly wallet: string;
   },
 ): Html {
-  const byId = new Map(given.receipts.map((receipt) => [receipt.id, receipt]));
+  const byId = new Map(given.stars.map((star) => [star.id, star]));
   const stars = given.steps.map((step, index) => ({
     ...step,
     count: index + 1,
-    receipt: byId.get(step.starId),
+    star: byId.get(step.starId),
   }));
   return html`${table({
     caption: "Accepted stars of the day, in order",
@@ -142,12 +147,8 @@ function history(
       ["When", "plain", ({ at }) => moment(at, given.now, true)],
       ["Event", "plain title", ({ target }) => html`star on ${targetName(target)}`],
       ["Decision", "plain", () => badge("good", "accepted")],
-      [
-        "Why this weight",
-        "text",
-        ({ receipt }) => (receipt === undefined ? "" : breakdownWords(receipt)),
-      ],
-      ["Weight", "number", ({ receipt }) => (receipt === undefined ? "" : number(receipt.weight))],
+      ["Why this weight", "text", ({ star }) => (star === undefined ? "" : weightWords(star))],
+      ["Weight", "number", ({ star }) => (star === undefined ? "" : number(star.weight))],
       [
         "State after it",
         "whole",

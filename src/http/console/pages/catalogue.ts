@@ -167,7 +167,7 @@ function recordsForm(
     request,
     { path, kind: "list" },
     html`<button hidden name="only"></button><input type="hidden" name="type" value="${type}"><input type="hidden" name="view" value="${isApproved ? "shown" : "waiting"}">
-${list}<div class="choices bulk">${isApproved ? rejectChosen() : approveSeveral(records.length)}</div>`,
+${list}<div class="row bulk">${isApproved ? rejectChosen() : approveSeveral(records.length)}</div>`,
   );
 }
 

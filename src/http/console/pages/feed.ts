@@ -105,6 +105,6 @@ function entry(decision: Decision, now: number): Html {
 <span class="what"><a href="/ops/actors/wallet-day/${wallet}/${dayOf(at)}">${wallet}</a> on ${
     isAccepted ? html`<a href="/ops/stars/${id}">${what}</a>` : what
   }</span>
-<span class="why">${weight === null ? "" : html`<strong>${number(weight)}</strong> = `}${why}</span>
+<span class="why hint">${weight === null ? "" : html`<strong>${number(weight)}</strong> = `}${why}</span>
 ${ago(at, now)}</li>`;
 }

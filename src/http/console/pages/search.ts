@@ -2,7 +2,7 @@ import { TerminalError } from "../../../errors.ts";
 import { parseActorName } from "../../../hosting/actor-name.ts";
 import { dayOfStarId } from "../../../journal/star-id.ts";
 import { isEntityId } from "../../../ledger/entity-id.ts";
-import { findEvent } from "../../../reads/console-actors.ts";
+import { findEvents } from "../../../reads/console-event.ts";
 import { starOfMessage, starOfTransaction } from "../../../reads/console-wallet.ts";
 import type { Sql } from "../../../store/postgres.ts";
 import type { Page, PagesDeps } from "../page.ts";
@@ -39,7 +39,7 @@ async function placeOf(sql: Sql, q: string): Promise<string> {
     return starPlace(star, `Message ${sequence} of topic ${topic} is no published star's.`);
   }
   if (parseActorName(q) !== undefined) return `/actors/${q}`;
-  const event = await findEvent(sql, q);
+  const event = (await findEvents(sql, [q])).get(q);
   if (event?.isForeverMint) return `/actors/forever-mint/${q}`;
   return `/actors?${new URLSearchParams({ type: "event-day", q })}`;
 }

@@ -1,6 +1,7 @@
 import { instantOfStarId } from "../../../journal/star-id.ts";
 import { walletOf } from "../../../journal/star-record.ts";
 import type { SerialClaim, StarStory } from "../../../reads/console-star.ts";
+import { alike } from "../alike.ts";
 import { starLink } from "../links.ts";
 import {
   andMore,
@@ -56,7 +57,7 @@ export function serialsSection(star: StarStory, claims: readonly SerialClaim[]):
 interface Line {
   readonly collection: Collection;
   readonly verdict: Verdict;
-  readonly serials: number[];
+  readonly serials: readonly number[];
 }
 
 /** Serials with the same verdict are one line. */
@@ -69,18 +70,15 @@ function linesOf(
   },
 ): readonly Line[] {
   const { collection, held, claims } = given;
-  const lines = new Map<string, Line>();
-  for (const serial of held.slice(0, SERIALS_SHOWN)) {
+  const judged = held.slice(0, SERIALS_SHOWN).map((serial) => {
     const mine = claims.filter(
       (claim) => claim.collection === collection && claim.serial === serial,
     );
-    const verdict = verdictOn(star, collection, mine);
-    const key = JSON.stringify(verdict);
-    const line = lines.get(key);
-    if (line === undefined) lines.set(key, { collection, verdict, serials: [serial] });
-    else line.serials.push(serial);
-  }
-  return [...lines.values()];
+    return { serial, verdict: verdictOn(star, collection, mine) };
+  });
+  return alike(judged, ({ verdict }) => JSON.stringify(verdict)).map((same) => {
+    return { collection, verdict: same[0].verdict, serials: same.map(({ serial }) => serial) };
+  });
 }
 
 function nfts({ collection, serials }: Line): string {

@@ -1,4 +1,4 @@
-import type { StarReceipt } from "../../../reads/receipts.ts";
+import type { StarNumbers } from "../../../reads/list-stars.ts";
 import { code, type Html, html, number } from "../markup.ts";
 import { kindWords } from "../words.ts";
 
@@ -9,13 +9,7 @@ export function targetName(target: string): Html {
 }
 
 /** A star's breakdown beside what its wallet held. */
-interface Weighed {
-  readonly base: number;
-  readonly countedA: number;
-  readonly bonusB: number;
-  readonly heldA: number;
-  readonly heldB: number;
-}
+type Weighed = Pick<StarNumbers, "base" | "countedA" | "bonusB" | "heldA" | "heldB">;
 
 /** What a weight is made of, part by part; and what did not count though it was held. */
 export function weightParts(star: Weighed): readonly (readonly [weight: number, of: string])[] {
@@ -42,14 +36,4 @@ function othersWords(counted: number, held: number): string {
   if (counted > 0)
     return held - counted === 1 ? "one had counted before" : "the others had counted before";
   return held === 1 ? "it had counted before" : "all had counted before";
-}
-
-export function breakdownWords({ breakdown, holdings }: StarReceipt): string {
-  return weightWords({
-    base: breakdown.base,
-    countedA: breakdown.collectionA,
-    bonusB: breakdown.collectionB,
-    heldA: holdings.collectionA,
-    heldB: holdings.collectionB,
-  });
 }

@@ -2,7 +2,7 @@ import { TerminalError } from "../../../errors.ts";
 import { dayOfStarId } from "../../../journal/star-id.ts";
 import { accountNumber, walletOf } from "../../../journal/star-record.ts";
 import { isEntityId } from "../../../ledger/entity-id.ts";
-import { type ListedStar, listStars } from "../../../reads/console-star.ts";
+import { type ListedStar, listStars } from "../../../reads/list-stars.ts";
 import { actorLink, starLink } from "../links.ts";
 import { ago, html, section, table } from "../markup.ts";
 import type { Page, PagesDeps } from "../page.ts";

@@ -1,11 +1,11 @@
 import { dayOf } from "../../../../actors/day.ts";
 import { TerminalError } from "../../../errors.ts";
+import { type ListedActor, listActors } from "../../../hosting/list-actors.ts";
 import { accountNumber } from "../../../journal/star-record.ts";
 import { isEntityId } from "../../../ledger/entity-id.ts";
-import { listWalletDays, type WalletDayRow } from "../../../reads/console-actors.ts";
-import { listStars } from "../../../reads/console-star.ts";
 import { readWalletRecords } from "../../../reads/console-wallet.ts";
 import { readStanding, type Standing } from "../../../reads/leaderboard.ts";
+import { listStars } from "../../../reads/list-stars.ts";
 import { counted } from "../../pages/words.ts";
 import { actorLink, onExplorer, starLink } from "../links.ts";
 import {
@@ -47,7 +47,7 @@ type Known = Awaited<ReturnType<typeof readKnown>>;
 async function readKnown({ sql, refusals, explorer }: PagesDeps, wallet: string, now: number) {
   const account = accountNumber(wallet);
   const [days, stars, records, standing, refused] = await Promise.all([
-    listWalletDays(sql, { wallet: account, limit: DAYS_SHOWN }),
+    listActors(sql, { type: "wallet-day", q: wallet, limit: DAYS_SHOWN }),
     listStars(sql, { wallet: account, limit: LINES_SHOWN }),
     readWalletRecords(sql, account, { now, limit: LINES_SHOWN }),
     readStanding(sql, { account, now }),
@@ -65,13 +65,14 @@ ${section("Days", dayTable(days, now), days.length < DAYS_SHOWN ? null : more)}`
 }
 
 function summary({ wallet, now, explorer, days, records, standing }: Known): Html {
-  const today = days.find(({ day }) => day === dayOf(now));
+  const ofToday = `wallet-day/${wallet}/${dayOf(now)}`;
+  const today = days.find(({ id }) => id === ofToday);
   const { passes, credits, sessions } = records;
   const [newest] = sessions;
   const none = "none";
   return facts([
     ["Account", onExplorer(explorer, `account/${wallet}`, wallet)],
-    ["Today", actorLink(`wallet-day/${wallet}/${dayOf(now)}`, counted(today?.stars ?? 0, "star"))],
+    ["Today", actorLink(ofToday, counted(today?.version ?? 0, "star"))],
     ["Rank", standing === null ? "no points in a season that is on" : standingWords(standing)],
     [
       "Passes",
@@ -152,13 +153,13 @@ function passLink(seasonId: string, season: string): Html {
   return html`<a href="/ops/premium?season=${seasonId}">${season}</a>`;
 }
 
-function dayTable(days: readonly WalletDayRow[], now: number): Html {
+function dayTable(days: readonly ListedActor[], now: number): Html {
   return table({
     caption: "Days on which it starred, newest first",
     rows: days,
     columns: [
-      ["Day", "whole", ({ wallet, day }) => actorLink(`wallet-day/0.0.${wallet}/${day}`, day)],
-      ["Stars", "number", ({ stars }) => stars],
+      ["Day", "whole", ({ id }) => actorLink(id, id.slice(id.lastIndexOf("/") + 1))],
+      ["Stars", "number", ({ version }) => version],
       ["Last star", "whole", ({ lastAt }) => ago(lastAt, now)],
     ],
     empty: "It has starred nothing yet.",

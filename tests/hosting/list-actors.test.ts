@@ -5,7 +5,7 @@
  */
 import * as assert from "node:assert/strict";
 import { test } from "uvu";
-import { listWalletDays } from "../../src/reads/console-actors.ts";
+import { listActors } from "../../src/hosting/list-actors.ts";
 import { openPostgres, type Sql } from "../../src/store/postgres.ts";
 import { testDatabase } from "../support/postgres.ts";
 
@@ -30,9 +30,11 @@ test("the days of a wallet are found without a walk over the stars of others", a
     // A transaction asks as a pool does, and knows what it has fetched.
     await sql.begin(async (held) => {
       const pool = held as unknown as Sql;
-      const [day] = await listWalletDays(pool, { wallet: RARE, limit: 2 });
-      assert.equal(day?.stars, 1);
-      assert.equal((await listWalletDays(pool, { wallet: RARE + 1, limit: 2 })).length, 0);
+      const daysOf = (wallet: number) =>
+        listActors(pool, { type: "wallet-day", q: `0.0.${wallet}`, limit: 2 });
+      const [day] = await daysOf(RARE);
+      assert.equal(day?.version, 1);
+      assert.equal((await daysOf(RARE + 1)).length, 0);
       const [{ rows }] = await pool<[{ rows: number }]>`
         select idx_tup_fetch as rows from pg_stat_xact_user_tables where relname = ${month}`;
       assert.ok(rows < 100, `${rows} rows`);
