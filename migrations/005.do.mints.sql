@@ -167,13 +167,15 @@ $$;
 
 -- Writes down what ended as the mint's n-th release, under `number`, which was drawn while the mint's
 -- total was held. A clock that was set back since the reading dates no release before its evidence.
-create function note_ended(of_run uuid, mint text, n bigint, number bigint, ended claim_ending[]) returns void
+create function note_ended(
+  of_run uuid, mint text, n bigint, number bigint, ended claim_ending[], at bigint default now_ms())
+returns void
 language sql as $$
   insert into claim_release (event_id, seq, release, run_id, collection, serial, wallet, star_id, weight, spare,
     held_b, owner, deleted, listed_at, read_at, released_at)
   select mint, number, n, of_run, entry.collection, entry.serial, entry.wallet, entry.star_id, entry.weight,
     entry.spare, entry.held_b, entry.owner, entry.deleted, entry.listed_at, entry.read_at,
-    greatest(now_ms(), (select max(read_at) from unnest(ended)))
+    greatest(at, (select max(read_at) from unnest(ended)))
   from unnest(ended) as entry order by entry.collection, entry.serial
 $$;
 
