@@ -14,8 +14,8 @@ import { starsOfEventDay } from "../journal/event-history.ts";
 import type { ExportRelease } from "../journal/export-format.ts";
 import { lossesOf } from "../journal/mint-end.ts";
 import { mintFact, readMintHistory } from "../journal/mint-history.ts";
-import { runStatement, type Sql } from "../store/postgres.ts";
-import { PIECE_WITHIN_MS } from "./recovery.ts";
+import type { Sql } from "../store/postgres.ts";
+import { runLong } from "./recovery.ts";
 
 /** A recorded fact of the journal, taken in when its time has come. */
 interface Fact {
@@ -125,11 +125,8 @@ async function* mintFacts(sql: Sql, event: string, upTo: number): AsyncGenerator
 
 /** The last place of a mint's history now: what this run writes comes behind it. */
 async function endOfMint(sql: Sql, event: string): Promise<number> {
-  const [row] = await runStatement(
-    sql<[{ seq: number }]>`
+  const [row] = await runLong(sql<[{ seq: number }]>`
       select greatest((select max(seq) from mint_star where event_id = ${event}),
-        (select max(seq) from claim_release where event_id = ${event}), 0) as seq`,
-    PIECE_WITHIN_MS,
-  );
+        (select max(seq) from claim_release where event_id = ${event}), 0) as seq`);
   return row.seq;
 }

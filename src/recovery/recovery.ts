@@ -3,9 +3,8 @@ import type { ExportSource } from "../audit/export-source.ts";
 import { addLine } from "../audit/report.ts";
 import type { ExportSettings } from "../journal/export-days.ts";
 import type { MirrorNode } from "../ledger/mirror/node.ts";
-import type { Sql } from "../store/postgres.ts";
+import { runStatement, type Sql } from "../store/postgres.ts";
 
-/** The part of a mirror node that a recovery reads. */
 export type RecoveryMirror = Pick<
   MirrorNode,
   "messageMemos" | "nftOwners" | "nftTransactions" | "token" | "topicMessages"
@@ -23,7 +22,6 @@ export interface Recovery {
   readonly exports: { readonly source: ExportSource; readonly days: readonly Day[] } | null;
   /** Stars of one statement, and of one page that is read. */
   readonly piece: number;
-  /** Writes no star. */
   readonly isDryRun: boolean;
   /** Writes although some stars cannot be proved. */
   readonly accepts: boolean;
@@ -31,7 +29,6 @@ export interface Recovery {
   readonly onProgress: (what: string, done: number, total: number | null) => void;
 }
 
-/** What a recovery did, or would do. */
 export interface Recovered {
   /** Stars that the journal lacked. */
   readonly recovered: number;
@@ -68,4 +65,9 @@ export class Notes {
 /** Stars of one statement: some 100 ms, and a few hundred KB. */
 export const PIECE = 500;
 /** A busy server may take its time. */
-export const PIECE_WITHIN_MS = 60_000;
+const STATEMENT_WITHIN_MS = 60_000;
+
+/** Runs a statement of a recovery, as `runStatement` does with another deadline. */
+export function runLong<T>(query: PromiseLike<T>): Promise<T> {
+  return runStatement(query, STATEMENT_WITHIN_MS);
+}

@@ -3,8 +3,8 @@ import { readHeader } from "../audit/learn-settings.ts";
 import { headerOf, makeFinal, nextFinalDay } from "../journal/export-days.ts";
 import { hashExport } from "../journal/write-export.ts";
 import { countLost } from "../publishing/journal-behind.ts";
-import { runStatement, type Sql } from "../store/postgres.ts";
-import type { Notes, Recovered, Recovery } from "./recovery.ts";
+import type { Sql } from "../store/postgres.ts";
+import { type Notes, type Recovered, type Recovery, runLong } from "./recovery.ts";
 
 /**
  * Makes the days final that are over, oldest first. A day whose final export is given gets its
@@ -47,7 +47,7 @@ export async function renewDays(
  */
 async function breaksChain(sql: Sql, exports: Recovery["exports"], day: Day): Promise<boolean> {
   if (!exports?.days.some((each) => each > day)) return false;
-  const marked = await runStatement(sql`
+  const marked = await runLong(sql`
     insert into recovered_day (day)
     select ${day} from (select header from export_day order by day desc limit 1) as last
     where header::json ->> 'recovered' = 'true'
