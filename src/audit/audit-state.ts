@@ -40,7 +40,6 @@ export interface AuditState {
   readonly findings: Findings;
 }
 
-/** How much was checked. */
 export type Checked = { [Name in keyof typeof NOTHING]: number };
 
 const NOTHING = {

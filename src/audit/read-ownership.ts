@@ -4,7 +4,6 @@ import { formatTimestamp, msOf, parseTimestamp } from "../ledger/transaction-id.
 import type { AuditMirror } from "./audit-mirror.ts";
 import { type Ownership, OwnershipBuilder, type Ownerships } from "./ownership.ts";
 
-/** How a collection is read. */
 export interface OwnershipReading {
   readonly mirror: Pick<AuditMirror, "nftOwners" | "nftTransactions" | "token">;
   readonly collection: string;

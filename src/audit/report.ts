@@ -80,7 +80,6 @@ export function orderMismatches<Row extends { readonly rank: number }>(
   return [];
 }
 
-/** A message as mismatches name it. */
 export interface Place {
   readonly topic: string;
   readonly sequenceNumber: number;
@@ -146,7 +145,6 @@ export function addMismatches(findings: Findings, found: readonly Mismatch[]): v
   }
 }
 
-/** What judging holdings says. */
 export interface Verdict {
   readonly mismatches: readonly Mismatch[];
   /** A line, when the mirror node's history does not go back far enough to refute anything. */

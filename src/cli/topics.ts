@@ -30,7 +30,6 @@ const create = command({
     `EVENT_VOTES_TOPIC_ID=${eventVotesTopicId}\nASSET_VOTES_TOPIC_ID=${assetVotesTopicId}`,
 });
 
-/** `starboard topics create` */
 export const subcommand = defineCommand({ subCommands: { create } });
 
 type Topics = Awaited<ReturnType<typeof createBoth>>;

@@ -14,7 +14,6 @@ import {
 import { recentlyUsed } from "./recently-used.ts";
 import type { Snapshots } from "./snapshots.ts";
 
-/** Where an actor came from. */
 export type ActorSource = "memory" | "snapshot" | "journal";
 
 /** A wallet-day actor that may decide: plain data under the pass in force now. */
@@ -53,7 +52,6 @@ export interface JournalVersion {
 }
 
 export interface HostOptions {
-  /** Reads the journal. */
   readonly load: (query: WalletDayQuery) => Promise<WalletDayFacts>;
   readonly snapshots: Pick<Snapshots, "read" | "write">;
   /** Called with where each opened actor comes from. */

@@ -9,7 +9,6 @@ import type { Sql } from "../store/postgres.ts";
 export interface CountedStar {
   readonly starId: string;
   readonly wallet: string;
-  /** Epoch milliseconds. */
   readonly at: number;
   readonly heldA: readonly number[];
   readonly heldB: readonly number[];

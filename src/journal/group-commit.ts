@@ -17,10 +17,6 @@ export interface GroupCommit {
   settled(): Promise<void>;
 }
 
-export interface GroupCommitOptions extends Sender {
-  readonly onBatch?: (stars: number) => void;
-}
-
 /**
  * A star that claims more is large. A batch has any number of small stars, which so never wait
  * behind large ones, and one large star or several that claim so many together. Each
@@ -30,7 +26,6 @@ export interface GroupCommitOptions extends Sender {
 const LARGE_FROM_CLAIMS = 32;
 const LARGE_CLAIMS_MAX = 4_000;
 
-/** A star in the queue, with what it claims. */
 interface Queued extends Waiting {
   readonly keys: readonly string[];
 }
@@ -52,7 +47,9 @@ interface Flight {
  * parted from it and the rest is sent again. A star that brings a serial which another star of
  * this process is just claiming is not sent at all: it is decided again once that one stands.
  */
-export function createGroupCommit(options: GroupCommitOptions): GroupCommit {
+export function createGroupCommit(
+  options: Sender & { readonly onBatch?: (stars: number) => void },
+): GroupCommit {
   const waiting: Queued[] = [];
   const claiming = new Map<string, Flight>();
   let flights = 0;

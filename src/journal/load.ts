@@ -19,7 +19,6 @@ export function isAt({ used, lastAt }: DayVersion, stars: readonly DayStar[]): b
   return stars.length > used || (stars.length === used && (stars.at(-1)?.at ?? null) === lastAt);
 }
 
-/** Asks for one wallet's day. */
 export interface WalletDayQuery extends WalletDayInput {
   /** The pass is the one in force now, or at this instant (epoch ms) where that is later. */
   readonly notBefore: number;
@@ -189,7 +188,6 @@ export async function loadSlices(sql: Sql, keys: readonly SliceKey[]): Promise<r
   return slices;
 }
 
-/** No claim is known. */
 export const NO_CLAIMS: Slice = {
   counted: NOTHING_COUNTED,
   standing: "unstarred",

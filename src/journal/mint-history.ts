@@ -28,7 +28,6 @@ export interface EndedClaim {
   readonly readAt: number;
 }
 
-/** Attributions that ended together. */
 export interface MintRelease {
   readonly kind: "release";
   readonly seq: number;

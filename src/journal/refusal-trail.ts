@@ -2,7 +2,6 @@ import { type Redis, runCommand } from "../store/redis.ts";
 
 /** A star that was refused: it left nothing in the journal. */
 export interface RefusedStar {
-  /** Epoch milliseconds. */
   readonly at: number;
   readonly wallet: string;
   /** `<type>/<id>` */

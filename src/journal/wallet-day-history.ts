@@ -15,7 +15,6 @@ export interface WalletDayStep {
   readonly starId: string;
   /** `<type>/<id>` */
   readonly target: string;
-  /** Epoch milliseconds. */
   readonly at: number;
   readonly limit: number;
   /** The version of the rules it was decided under. */

@@ -39,7 +39,6 @@ export async function connectWeb(
     sql: open(),
     /** A small pool for what operators look at. */
     reader: open(READER),
-    /** Casts stars. */
     writer: open({
       writer: true,
       connections: WRITER_CONNECTIONS,

@@ -37,7 +37,6 @@ import type { HoldingsCheckByHand } from "../upkeep/holdings-check/by-hand.ts";
 import { readVerdict } from "../upkeep/service-verdict.ts";
 import type { WebConnections } from "./web-connections.ts";
 
-/** What the routes need. */
 interface Served extends WebConnections {
   readonly publicUrl: string;
   readonly wake: () => void;

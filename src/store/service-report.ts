@@ -45,7 +45,6 @@ export interface ServiceProcess {
   readonly version: string;
   readonly host: string;
   readonly pid: number;
-  /** Epoch milliseconds. */
   readonly startedAt: number;
 }
 

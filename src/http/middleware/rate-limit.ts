@@ -7,7 +7,6 @@ import type { ClientAddress } from "./client-address.ts";
 import { type CountedVerdict, type SharedWindowOptions, sharedWindow } from "./shared-window.ts";
 import type { Verdict } from "./sliding-window.ts";
 
-/** What all limits of a server have in common. */
 export interface Limited extends Omit<SharedWindowOptions, "name" | "limit" | "windowMs"> {
   readonly client: ClientAddress;
   readonly metrics?: Metrics;

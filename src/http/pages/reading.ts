@@ -3,7 +3,6 @@ import { TerminalError } from "../../errors.ts";
 import type { Sql } from "../../store/postgres.ts";
 import { readQuery } from "../v1/parameters.ts";
 
-/** What the pages read from. */
 export interface Reading {
   readonly sql: Sql;
   /** The two external event sources (`EVENT_SOURCES`). */

@@ -119,7 +119,6 @@ export function parametersOf(shape: z.ZodObject, where: "path" | "query"): Json[
   });
 }
 
-/** A header that says this. */
 export const textHeader = (description: string): Json => ({
   description,
   schema: { type: "string" },

@@ -104,7 +104,6 @@ const HEADERS: Readonly<Record<string, readonly Json[]>> = {
   followLive: [headerParameter("Last-Event-ID", "Of the last event that was heard.")],
 };
 
-/** What a success bears besides. */
 const REPLY_HEADERS: Readonly<Partial<Record<OperationName, Json>>> = {
   readVotingOpenApi: etagHeader,
   readConfig: etagHeader,

@@ -17,7 +17,6 @@ export interface MessagesFrom {
   readonly afterSequence?: number | undefined;
   /** At most so many: 1 to 100, by default 100. */
   readonly limit?: number | undefined;
-  /** The newest ones first. */
   readonly newestFirst?: boolean;
 }
 

@@ -8,7 +8,6 @@ import { API, type MirrorReader } from "./reader.ts";
 export interface PagedList<P> extends Omit<Asked<P>, "target"> {
   /** A reader's path, without a query. */
   readonly path: string;
-  /** Query of the first page. */
   readonly query: string;
 }
 

@@ -141,7 +141,6 @@ export const topicSchema = z
     adminKey: row.admin_key,
     submitKey: row.submit_key,
     feeScheduleKey: row.fee_schedule_key,
-    /** How many custom fees a message costs. */
     customFees: row.custom_fees.fixed_fees.length,
     memo: row.memo,
     deleted: row.deleted,

@@ -9,7 +9,6 @@ import type { DryReport } from "./dry-run.ts";
 export interface KeptDryRun {
   readonly state: "running" | "done" | "failed";
   readonly operator: string;
-  /** Epoch milliseconds. */
   readonly startedAt: number;
   readonly report: DryReport | null;
 }

@@ -8,7 +8,6 @@ const SIGN = "hedera_signMessage";
 /** WalletConnect's code for "the session is over". */
 const DONE = { code: 6000, message: "The account is known." };
 
-/** Where wallets are looked for. */
 interface Network {
   readonly projectId: string;
   /** `hedera:mainnet` */
