@@ -14,8 +14,7 @@ import { starsOfEventDay } from "../journal/event-history.ts";
 import type { ExportRelease } from "../journal/export-format.ts";
 import { lossesOf } from "../journal/mint-end.ts";
 import { mintFact, readMintHistory } from "../journal/mint-history.ts";
-import type { Sql } from "../store/postgres.ts";
-import { runLong } from "./recovery.ts";
+import { runLong, type Sql } from "../store/postgres.ts";
 
 /** A recorded fact of the journal, taken in when its time has come. */
 interface Fact {

@@ -2,8 +2,8 @@ import type { Day } from "../../actors/day.ts";
 import { exceptionLines } from "../audit/known-messages.ts";
 import type { ExportConflict, ExportLost } from "../journal/export-format.ts";
 import { dayOfStarId } from "../journal/star-id.ts";
-import type { Sql } from "../store/postgres.ts";
-import { type Notes, type Recovery, runLong } from "./recovery.ts";
+import { runLong, type Sql } from "../store/postgres.ts";
+import type { Notes, Recovery } from "./recovery.ts";
 import { findStars } from "./staged-stars.ts";
 
 /** A message whose star stays lost. */

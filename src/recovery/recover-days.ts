@@ -6,11 +6,12 @@ import { judgeRelease } from "../audit/mint-order.ts";
 import type { Ownerships } from "../audit/ownership.ts";
 import { type ExportChain, readExport } from "../audit/read-export.ts";
 import type { ExportHeader, ExportRelease, ExportStar } from "../journal/export-format.ts";
+import { runLong } from "../store/postgres.ts";
 import { decideFromHistories } from "./decide-from-histories.ts";
 import { EventMachines } from "./event-machines.ts";
 import { isWithoutDoubt, judgeLine } from "./judge-line.ts";
 import { MintHappenings } from "./mint-happenings.ts";
-import { type Notes, type Recovery, runLong } from "./recovery.ts";
+import type { Notes, Recovery } from "./recovery.ts";
 import { findStars, rowOfLine, stagedDays } from "./staged-stars.ts";
 import { PieceWriter } from "./write-pieces.ts";
 

@@ -2,14 +2,14 @@ import { dayOf, startOfDay } from "../../actors/day.ts";
 import type { Ownerships } from "../audit/ownership.ts";
 import { readOwnerships } from "../audit/read-ownership.ts";
 import { LAG_MS } from "../audit/rebuild-weights.ts";
-import type { Sql } from "../store/postgres.ts";
+import { runLong, type Sql } from "../store/postgres.ts";
 import {
   excludeAcceptedLosses,
   markExportedConflicts,
   storeAcceptedLosses,
 } from "./exported-exceptions.ts";
 import { recoverDays } from "./recover-days.ts";
-import { Notes, PIECE, type Recovered, type Recovery, runLong } from "./recovery.ts";
+import { Notes, PIECE, type Recovered, type Recovery } from "./recovery.ts";
 import { renewDays } from "./renew-days.ts";
 import { stageMessages } from "./stage-messages.ts";
 

@@ -3,7 +3,7 @@ import type { ExportSource } from "../audit/export-source.ts";
 import { addLine } from "../audit/report.ts";
 import type { ExportSettings } from "../journal/export-days.ts";
 import type { MirrorNode } from "../ledger/mirror/node.ts";
-import { runStatement, type Sql } from "../store/postgres.ts";
+import type { Sql } from "../store/postgres.ts";
 
 export type RecoveryMirror = Pick<
   MirrorNode,
@@ -64,10 +64,3 @@ export class Notes {
 
 /** Stars of one statement: some 100 ms, and a few hundred KB. */
 export const PIECE = 500;
-/** A busy server may take its time. */
-const STATEMENT_WITHIN_MS = 60_000;
-
-/** Runs a statement of a recovery, as `runStatement` does with another deadline. */
-export function runLong<T>(query: PromiseLike<T>): Promise<T> {
-  return runStatement(query, STATEMENT_WITHIN_MS);
-}

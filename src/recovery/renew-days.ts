@@ -3,8 +3,8 @@ import { readHeader } from "../audit/learn-settings.ts";
 import { headerOf, makeFinal, nextFinalDay } from "../journal/export-days.ts";
 import { hashExport } from "../journal/write-export.ts";
 import { countLost } from "../publishing/journal-behind.ts";
-import type { Sql } from "../store/postgres.ts";
-import { type Notes, type Recovered, type Recovery, runLong } from "./recovery.ts";
+import { runLong, type Sql } from "../store/postgres.ts";
+import type { Notes, Recovered, Recovery } from "./recovery.ts";
 
 /**
  * Makes the days final that are over, oldest first. A day whose final export is given gets its

@@ -6,8 +6,8 @@ import type { MirrorMemo, MirrorTopicMessage } from "../ledger/mirror/schemas.ts
 import { formatTransactionId, parseTransactionId } from "../ledger/transaction-id.ts";
 import type { StarMessage } from "../publishing/message.ts";
 import { parseStarMessage } from "../publishing/parse-message.ts";
-import type { Sql } from "../store/postgres.ts";
-import { type Notes, type Recovery, runLong } from "./recovery.ts";
+import { runLong, type Sql } from "../store/postgres.ts";
+import type { Notes, Recovery } from "./recovery.ts";
 
 /**
  * Reads both topics from where the journal knows them without a gap, and takes in each message of

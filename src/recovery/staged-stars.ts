@@ -8,8 +8,8 @@ import type { ExportStar } from "../journal/export-format.ts";
 import { accountNumber } from "../journal/star-record.ts";
 import type { StarMessage } from "../publishing/message.ts";
 import { pageByPage } from "../store/page-by-page.ts";
-import type { Sql } from "../store/postgres.ts";
-import { PIECE, runLong } from "./recovery.ts";
+import { runLong, type Sql } from "../store/postgres.ts";
+import { PIECE } from "./recovery.ts";
 
 /** A star that the journal lacks, as its message was taken in. */
 export interface StagedStar {

@@ -1,7 +1,7 @@
 import type { ExportRelease } from "../journal/export-format.ts";
 import { accountNumber } from "../journal/star-record.ts";
-import type { Sql } from "../store/postgres.ts";
-import { type Recovery, runLong } from "./recovery.ts";
+import { runLong, type Sql } from "../store/postgres.ts";
+import type { Recovery } from "./recovery.ts";
 import type { RecoveredStar } from "./staged-stars.ts";
 
 /** Writes what comes back, piece by piece and in order; one that writes nothing only counts. */

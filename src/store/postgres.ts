@@ -178,6 +178,19 @@ export function runFirst<T>(query: PromiseLike<T>): Promise<T> {
   return runStatement(query, FIRST_WITHIN_MS);
 }
 
+const LONG_WITHIN_MS = 60_000;
+
+/**
+ * The same for a statement with much to read or write and nobody waiting for a star: pages of a
+ * recovery or of a history, a directory of 100,000 records, a loss of as many messages. A busy
+ * server may take its time; the pool given needs a statement_timeout as long.
+ *
+ * @throws as `runStatement`
+ */
+export function runLong<T>(query: PromiseLike<T>): Promise<T> {
+  return runStatement(query, LONG_WITHIN_MS);
+}
+
 /**
  * SQLSTATEs that our own functions and triggers raise; the head of the first file of migrations/ says
  * when.
