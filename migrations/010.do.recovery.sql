@@ -449,6 +449,34 @@ language sql stable as $$
     select from recovery_message said where said.star_id = each.id and said.conflicts_with is not null)
 $$;
 
+-- Writes recovered stars into the journal, at their places, and has them offered to rewards.
+create function write_recovered(stars recovered_star[], places place_of_star[]) returns void
+language sql as $$
+  select setval('journal_seq', greatest((select last_value from journal_seq), max(each.seq)))
+  from unnest(stars) as each having max(each.seq) is not null;
+  select setval('forever_mint_order', greatest((select last_value from forever_mint_order), max(each.mint_seq)))
+  from unnest(stars) as each having max(each.mint_seq) is not null;
+  insert into star (id, day, wallet, slot, at, target_type, target_id, is_forever_mint, voting_power,
+    weight, base, counted_a, bonus_b, held_a, held_b, claimed_a, claimed_b, holdings_read_at,
+    allowance_limit, season_id, rules, seq, xp)
+  select each.id, each.day, each.wallet, place.slot, each.at, target_type, target_id, is_forever_mint,
+    voting_power, weight, base, counted_a, bonus_b, held_a, held_b, claimed_a, claimed_b, holdings_read_at,
+    case when place.slot <= allowance_limit then allowance_limit else proved.votes end,
+    case when place.slot <= allowance_limit then season_id else proved.season end, rules,
+    case when seq is null or exists (select from star as other where other.seq = each.seq)
+      then nextval('journal_seq') else seq end, xp
+  from unnest(stars) as each
+  join unnest(places) as place on place.id = each.id
+  cross join lateral proved_allowance(each, each.at, place.used) as proved
+  order by coalesce(seq, 0), each.at, each.id;
+  -- A sequence may stand further than the stars, and the hand-off to rewards goes as far as it stands. A
+  -- worker that is at it loses its lease: it has not seen these stars.
+  update reward_hand_off set offered_seq = least(offered_seq, lowest - 1),
+    finished_seq = least(finished_seq, lowest - 1), lease_owner = null, lease_until = 0
+  from (select min(star.seq) as lowest from unnest(stars) as each join star using (day, id)) as back
+  where lowest is not null;
+$$;
+
 -- Brings stars back whose messages were taken in, with everything that `cast_stars` writes: one
 -- statement, one commit. Each is written once. Returns how many stars, and how many as conflicts.
 create function recover_stars(given json, out recovered bigint, out conflicts bigint)
@@ -479,30 +507,7 @@ begin
   -- Of the conflicts' days too: an earlier piece may have left them a place.
   places := array(select place from places_of_days(offered) as place);
   perform move_slots(offered, places);
-  perform setval('journal_seq', greatest((select last_value from journal_seq), max(each.seq)))
-    from unnest(kept) as each having max(each.seq) is not null;
-  perform setval('forever_mint_order', greatest((select last_value from forever_mint_order), max(each.mint_seq)))
-    from unnest(kept) as each having max(each.mint_seq) is not null;
-
-  insert into star (id, day, wallet, slot, at, target_type, target_id, is_forever_mint, voting_power,
-    weight, base, counted_a, bonus_b, held_a, held_b, claimed_a, claimed_b, holdings_read_at,
-    allowance_limit, season_id, rules, seq, xp)
-  select each.id, each.day, each.wallet, place.slot, each.at, target_type, target_id, is_forever_mint,
-    voting_power, weight, base, counted_a, bonus_b, held_a, held_b, claimed_a, claimed_b, holdings_read_at,
-    case when place.slot <= allowance_limit then allowance_limit else proved.votes end,
-    case when place.slot <= allowance_limit then season_id else proved.season end, rules,
-    case when seq is null or exists (select from star as other where other.seq = each.seq)
-      then nextval('journal_seq') else seq end, xp
-  from unnest(kept) as each
-  join unnest(places) as place on place.id = each.id
-  cross join lateral proved_allowance(each, each.at, place.used) as proved
-  order by coalesce(seq, 0), each.at, each.id;
-  -- A sequence may stand further than the stars, and the hand-off to rewards goes as far as it stands. A
-  -- worker that is at it loses its lease: it has not seen these stars.
-  update reward_hand_off set offered_seq = least(offered_seq, lowest - 1),
-    finished_seq = least(finished_seq, lowest - 1), lease_owner = null, lease_until = 0
-  from (select min(star.seq) as lowest from unnest(kept) as each join star using (day, id)) as back
-  where lowest is not null;
+  perform write_recovered(kept, places);
   insert into star_conflict (id, day, wallet, slot, at, target_type, target_id, is_forever_mint,
     voting_power, weight, base, counted_a, bonus_b, held_a, held_b, claimed_a, claimed_b,
     holdings_read_at, allowance_limit, season_id, rules, seq, xp, conflicts_with)
