@@ -39,7 +39,6 @@ const deleted = z
 
 const links = z.object({ next: z.string().min(1).max(2_048).nullable() });
 
-/** A page of a list. */
 const rows = <Row extends z.ZodType>(row: Row) => z.array(row).max(100);
 
 export const problemSchema = z.object({
