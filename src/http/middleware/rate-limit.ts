@@ -12,10 +12,7 @@ export interface Limited extends Omit<SharedWindowOptions, "name" | "limit" | "w
   readonly metrics?: Metrics;
 }
 
-interface RateLimitOptions extends Limited {
-  /** Part of the keys: limits of different names know nothing of each other. */
-  readonly name: string;
-  readonly limit: number;
+interface RateLimitOptions extends Limited, Pick<SharedWindowOptions, "name" | "limit"> {
   /** A minute when absent. */
   readonly windowMs?: number;
   /** In the body of the 429; the public API's has none. */
