@@ -9,7 +9,6 @@ export interface OwnershipReading {
   readonly collection: string;
   /** Who held what before this does not matter, epoch milliseconds. */
   readonly since: number;
-  /** Called with how many NFTs have been read. */
   readonly onProgress: (nfts: number) => void;
 }
 

@@ -36,7 +36,6 @@ export interface Mismatch {
   readonly where?: string | null;
   readonly expected: string | number;
   readonly found: string | number;
-  /** Text of the message, where there is one. */
   readonly message: string | null;
 }
 
@@ -93,7 +92,6 @@ export interface KnownMatter {
    * on without. `chain`: a day whose export follows another chain, because stars came back.
    */
   readonly kind: "conflict" | "lost" | "chain";
-  /** Null for what is not about one message. */
   readonly topic: string | null;
   readonly sequenceNumber: number | null;
   /** The export's day that says so. */

@@ -34,7 +34,6 @@ export const subcommand = defineCommand({ subCommands: { create } });
 
 type Topics = Awaited<ReturnType<typeof createBoth>>;
 
-/** @returns the ids of both */
 async function createBoth(topic: Topic) {
   const clock = createLedgerClock();
   // One after the other: two ids of one instant would be the same transaction.

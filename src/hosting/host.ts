@@ -125,7 +125,6 @@ export function createHost({
     drop: ({ wallet }: WalletDayKey): void => live.delete(wallet),
     /** Forgets all actors: the database may be another one than before. */
     dropAll: live.clear,
-    /** How many actors are in memory. */
     count: live.size,
     /** Runs work of one wallet after all earlier work of that wallet. */
     inMailbox<T>(wallet: string, work: () => Promise<T>): Promise<T> {

@@ -20,7 +20,6 @@ export interface ActorQuery {
 export interface ListedActor {
   readonly id: string;
   readonly type: ActorType;
-  /** How many stars it has accepted or counted. */
   readonly version: number;
   /** Instant of its last star, epoch milliseconds. */
   readonly lastAt: number;
@@ -75,7 +74,6 @@ interface Named {
   readonly type?: ActorType | undefined;
   readonly wallet?: string | undefined;
   readonly day?: Day | undefined;
-  /** Part of an event's id, or all of it. */
   readonly event?: string;
   readonly isWhole: boolean;
 }

@@ -15,7 +15,6 @@ export interface CountedStar {
   readonly weight: number;
   readonly breakdown: Breakdown;
   readonly claims: Claims;
-  /** The version of the rules it was decided under. */
   readonly rules: number;
 }
 

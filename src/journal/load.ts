@@ -88,7 +88,6 @@ export function passInForce(sql: Sql, instant = sql`voter.instant`) {
     where premium_pass.wallet = voter.wallet and starts_at <= ${instant} and ${instant} < ends_at)`;
 }
 
-/** Asks for the part of an event actor that decides one star. */
 export interface SliceKey {
   readonly event: string;
   /** Null on a forever mint. */

@@ -57,9 +57,7 @@ export function releasedFact(
 
 /** From where to where to read; both may be left out. */
 export interface HistoryRange {
-  /** Only what came after this place. */
   readonly after?: number;
-  /** Nothing beyond this place. */
   readonly upTo?: number;
 }
 

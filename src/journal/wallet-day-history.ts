@@ -17,7 +17,6 @@ export interface WalletDayStep {
   readonly target: string;
   readonly at: number;
   readonly limit: number;
-  /** The version of the rules it was decided under. */
   readonly rules: number;
   /** Under the pass and the rules of the star's instant. */
   readonly decision: WalletDecision;

@@ -91,7 +91,6 @@ export async function openLocalEnvironment(onStop: OnStop) {
     queueUrl: redis?.kind === "js-redis-server" ? undefined : settings.REDIS_URL,
     /** Who votes by themselves; none where the ledger is not our own, or they are off. */
     voters: settings.DEMO_VOTERS === "on" ? (own?.demo.voters ?? []) : [],
-    /** What they vote for. */
     targets: demoTargets(
       demoDirectory(0, [settings.COLLECTION_A_ID, settings.COLLECTION_B_ID]),
     ).map(({ type, id }) => `${type}/${id}`),

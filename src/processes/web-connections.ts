@@ -37,7 +37,6 @@ export async function connectWeb(
     openPostgres(settings.DATABASE_URL, { role, ...options });
   const pools = {
     sql: open(),
-    /** A small pool for what operators look at. */
     reader: open(READER),
     writer: open({
       writer: true,

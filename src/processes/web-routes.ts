@@ -147,7 +147,6 @@ function pageMounts(parts: Served, limited: Limited) {
 
 const WALLETCONNECT_RELAY = "wss://relay.walletconnect.org";
 
-/** The directory's pages, to be mounted at "/". */
 function directory(parts: Served, given: Pick<PagesGiven, "assets" | "limit">): Hono {
   const { settings, sql, clock, log, voting } = parts;
   const share = shareReads<unknown>();

@@ -65,7 +65,6 @@ export class EventMachines {
     return found;
   }
 
-  /** The forever mints that were looked at. */
   mints(): readonly (readonly [event: string, tables: EventTables])[] {
     return [...this.#machines].flatMap(([name, { tables }]) =>
       name.startsWith("mint/") ? [[name.slice("mint/".length), tables] as const] : [],

@@ -44,7 +44,6 @@ export interface Recovered {
   readonly exact: readonly Day[];
   /** Days that got stars back without their final export: their hash is a new one. */
   readonly renewed: readonly Day[];
-  /** Whether the stars were written. */
   readonly written: boolean;
 }
 

@@ -68,7 +68,6 @@ async function readGiven(exports: Recovery["exports"], day: Day) {
   }
 }
 
-/** The hash in the footer of a given export. */
 async function hashOf(exports: Recovery["exports"], day: Day): Promise<string | null> {
   let last = "";
   if (exports !== null) for await (const line of exports.source.lines(day)) last = line;

@@ -38,7 +38,6 @@ export class PieceWriter {
     await runLong(this.#sql`select recover_release(${rows}::text::json)`);
   }
 
-  /** Whether the journal has these endings already. */
   async isKnown([first]: readonly ExportRelease[]): Promise<boolean> {
     if (first === undefined) return true;
     const { mint, runId, collection, serial } = first;

@@ -38,7 +38,6 @@ export interface ProcessReport extends Partial<Readonly<Record<Trouble, number |
   readonly operator?: OperatorReport | null;
 }
 
-/** A process of this service, from start to end. */
 export interface ServiceProcess {
   readonly id: string;
   readonly role: "web" | "worker";

@@ -113,7 +113,6 @@ export function openRewardsQueue(url: string, log: Logger) {
       await withDeadline(Promise.all(removals), ANSWER_WITHIN_MS);
       await offer(offers);
     },
-    /** Lets go of it, whether or not Redis answers. */
     async close(): Promise<void> {
       await connection?.close();
       await closeRedis(redis);

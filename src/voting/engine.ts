@@ -28,10 +28,8 @@ export function createEngine(options: {
   readonly collectionKeys: CollectionKeys;
   readonly onAccepted: CastStarDeps["onAccepted"];
   readonly onContradiction: CastStarDeps["onContradiction"];
-  /** Called with where each wallet's day comes from. */
   readonly onOpen?: (source: ActorSource) => void;
   readonly onBatch?: (stars: number) => void;
-  /** Points that each star earns (`XP_PER_STAR`); 1 when absent. */
   readonly xpPerStar?: number;
 }) {
   const { sql, writer, clock, collectionKeys } = options;

@@ -51,7 +51,6 @@ export interface SignedChallenge {
   readonly challengeId: string;
   readonly scheme: "hip820" | "eip191";
   readonly signature: string;
-  /** The `Origin` header; null without one. */
   readonly origin: string | null;
   /** When the caller has its answer, by `performance.now()`. From then on no challenge is spent. */
   readonly answerBy: number;

@@ -10,7 +10,6 @@ import { type SliceDeps, sliceFor } from "../hosting/sold-before-check.ts";
 import type { WalletDayFacts, WalletDayQuery } from "../journal/load.ts";
 import type { TargetName } from "../reads/targets.ts";
 
-/** What a star would carry now. */
 export interface Preview {
   readonly votingPower: number;
   readonly weight: number;

@@ -5,7 +5,6 @@ import { readQuery } from "../v1/parameters.ts";
 
 export interface Reading {
   readonly sql: Sql;
-  /** The two external event sources (`EVENT_SOURCES`). */
   readonly eventSources: readonly string[];
   /** `SITE_NAME` */
   readonly siteName: string;

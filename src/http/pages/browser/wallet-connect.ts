@@ -77,7 +77,6 @@ export async function openAccount(
   };
 }
 
-/** Asks the relay for a pairing. */
 async function invite({ projectId, chainId }: Network) {
   client ??= openClient(projectId).catch((error: unknown) => {
     client = undefined;
