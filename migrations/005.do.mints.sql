@@ -147,21 +147,13 @@ $$;
 -- the decision knew. Asked while the mint's total is held: stars that committed are visible, others wait.
 create function contested_ends(mint text, ended claim_ending[]) returns text[]
 language plpgsql as $$
-declare
-  contested text[] := '{}';
-  entry claim_ending;
 begin
-  foreach entry in array ended loop
-    if entry.collection = 'B' and (
-        entry.spare is distinct from carrier_on_mint(mint, entry.wallet)
-        or exists (select from unnest(entry.held_b) as held (serial)
-          where counts_on_mint(mint, 'B', held.serial) <> (held.serial = any(entry.counted_b))))
-      or has_starred_since(mint, entry)
-    then
-      contested := contested || (entry.collection || '/' || entry.serial);
-    end if;
-  end loop;
-  return contested;
+  return array(
+    select entry.collection || '/' || entry.serial from unnest(ended) as entry
+    where has_starred_since(mint, entry) or (entry.collection = 'B' and (
+      entry.spare is distinct from carrier_on_mint(mint, entry.wallet)
+      or exists (select from unnest(entry.held_b) as held (serial)
+        where counts_on_mint(mint, 'B', held.serial) <> (held.serial = any(entry.counted_b))))));
 end
 $$;
 
