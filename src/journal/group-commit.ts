@@ -5,17 +5,7 @@ import type { DecidedStar } from "./star-record.ts";
 import { claimKeys } from "./star-rows.ts";
 
 /** Writes decided stars, many per commit. */
-export interface GroupCommit {
-  /**
-   * @param answerBy when the voter stops waiting, by `performance.now()`: a star still in the
-   *   queue then is not sent
-   * @throws RetryableError `UNAVAILABLE` when the queue is full, or when the database did not
-   *   answer and the star was not found either; the star may then still be stored
-   */
-  commit(decided: DecidedStar, answerBy?: number): Promise<CommitOutcome>;
-  /** Resolves when nothing is waiting or in flight. */
-  settled(): Promise<void>;
-}
+export type GroupCommit = ReturnType<typeof createGroupCommit>;
 
 /**
  * A star that claims more is large. A batch has any number of small stars, which so never wait
@@ -49,7 +39,7 @@ interface Flight {
  */
 export function createGroupCommit(
   options: Sender & { readonly onBatch?: (stars: number) => void },
-): GroupCommit {
+) {
   const waiting: Queued[] = [];
   const claiming = new Map<string, Flight>();
   let flights = 0;
@@ -112,8 +102,14 @@ export function createGroupCommit(
   };
 
   return {
-    commit: (decided, answerBy = Number.POSITIVE_INFINITY) =>
-      new Promise((resolve, reject) => {
+    /**
+     * @param answerBy when the voter stops waiting, by `performance.now()`: a star still in the
+     *   queue then is not sent
+     * @throws RetryableError `UNAVAILABLE` when the queue is full, or when the database did not
+     *   answer and the star was not found either; the star may then still be stored
+     */
+    commit: (decided: DecidedStar, answerBy = Number.POSITIVE_INFINITY) =>
+      new Promise<CommitOutcome>((resolve, reject) => {
         if (waiting.length >= bounds.turnsWaitingMax) {
           reject(new RetryableError("UNAVAILABLE", "too many stars are waiting"));
           return;
@@ -122,8 +118,9 @@ export function createGroupCommit(
         // All stars decided in this tick go into one batch.
         if (waiting.length === 1) setImmediate(takeOff);
       }),
+    /** Resolves when nothing is waiting or in flight. */
     settled: () =>
-      new Promise((resolve) => {
+      new Promise<void>((resolve) => {
         idle.push(resolve);
         setImmediate(takeOff);
       }),
