@@ -21,11 +21,12 @@ language sql immutable parallel safe as $$
   select date '1970-01-01' + (at / 86400000)::integer
 $$;
 
--- Refuses what a trigger is asked about, to administrators too.
+-- Refuses what a trigger is asked about, in the words it gives; to administrators too.
 create function refuse_change() returns trigger
 language plpgsql as $$
 begin
-  raise exception '% is append-only: % refused', tg_table_name, lower(tg_op) using errcode = 'SB403';
+  raise exception using errcode = 'SB403',
+    message = coalesce(tg_argv[0], format('%s is append-only: %s refused', tg_table_name, lower(tg_op)));
 end
 $$;
 

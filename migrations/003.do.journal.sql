@@ -182,28 +182,21 @@ create table item_hour (
 
 -- A star's facts stand. Recovery alone (010.do.recovery.sql) moves its place within its wallet's day,
 -- when stars before it come back, and takes it out once it stands among the conflicts.
-create function keep_star() returns trigger
-language plpgsql as $$
-declare
-  place text[] := array['slot', 'allowance_limit', 'season_id'];
-begin
-  if tg_op = 'UPDATE' and old.slot <> new.slot and to_jsonb(old) - place = to_jsonb(new) - place then
-    return new;
-  elsif tg_op = 'DELETE' and exists (select from star_conflict where id = old.id) then
-    return old;
-  end if;
-  raise exception 'star is append-only: % refused', lower(tg_op) using errcode = 'SB403';
-end
-$$;
-call keep_rows('star', 'update or delete', 'keep_star');
+create trigger star_facts_stand before update on star
+  for each row when (old.slot = new.slot or to_jsonb(old) - '{slot,allowance_limit,season_id}'::text[]
+    <> to_jsonb(new) - '{slot,allowance_limit,season_id}'::text[])
+  execute function refuse_change();
 -- What belongs to a star goes only with it.
 create function keep_with_star() returns trigger
 language plpgsql as $$
+declare
+  star uuid := coalesce(to_jsonb(old)->>'star_id', to_jsonb(old)->>'id');
 begin
-  if tg_op = 'DELETE' and exists (select from star_conflict where id = old.star_id) then return old; end if;
+  if tg_op = 'DELETE' and exists (select from star_conflict where id = star) then return old; end if;
   raise exception '% is append-only: % refused', tg_table_name, lower(tg_op) using errcode = 'SB403';
 end
 $$;
+call keep_rows('star', 'delete', 'keep_with_star');
 call keep_rows('serial_claim', 'delete', 'keep_with_star');
 -- A claim changes once: when it is released.
 create trigger serial_claim_facts_stand before update on serial_claim

@@ -147,33 +147,27 @@ $$;
 -- the decision knew. Asked while the mint's total is held: stars that committed are visible, others wait.
 create function contested_ends(mint text, ended claim_ending[]) returns text[]
 language plpgsql as $$
-declare
-  contested text[] := '{}';
-  entry claim_ending;
 begin
-  foreach entry in array ended loop
-    if entry.collection = 'B' and (
-        entry.spare is distinct from carrier_on_mint(mint, entry.wallet)
-        or exists (select from unnest(entry.held_b) as held (serial)
-          where counts_on_mint(mint, 'B', held.serial) <> (held.serial = any(entry.counted_b))))
-      or has_starred_since(mint, entry)
-    then
-      contested := contested || (entry.collection || '/' || entry.serial);
-    end if;
-  end loop;
-  return contested;
+  return array(
+    select entry.collection || '/' || entry.serial from unnest(ended) as entry
+    where has_starred_since(mint, entry) or (entry.collection = 'B' and (
+      entry.spare is distinct from carrier_on_mint(mint, entry.wallet)
+      or exists (select from unnest(entry.held_b) as held (serial)
+        where counts_on_mint(mint, 'B', held.serial) <> (held.serial = any(entry.counted_b))))));
 end
 $$;
 
 -- Writes down what ended as the mint's n-th release, under `number`, which was drawn while the mint's
 -- total was held. A clock that was set back since the reading dates no release before its evidence.
-create function note_ended(of_run uuid, mint text, n bigint, number bigint, ended claim_ending[]) returns void
+create function note_ended(
+  of_run uuid, mint text, n bigint, number bigint, ended claim_ending[], at bigint default now_ms())
+returns void
 language sql as $$
   insert into claim_release (event_id, seq, release, run_id, collection, serial, wallet, star_id, weight, spare,
     held_b, owner, deleted, listed_at, read_at, released_at)
   select mint, number, n, of_run, entry.collection, entry.serial, entry.wallet, entry.star_id, entry.weight,
     entry.spare, entry.held_b, entry.owner, entry.deleted, entry.listed_at, entry.read_at,
-    greatest(now_ms(), (select max(read_at) from unnest(ended)))
+    greatest(at, (select max(read_at) from unnest(ended)))
   from unnest(ended) as entry order by entry.collection, entry.serial
 $$;
 

@@ -56,10 +56,8 @@ create unique index publish_attempt_by_transaction on publish_attempt (transacti
 create index publish_attempt_open_until on publish_attempt (topic_id, valid_until_ns) where closed_at is null;
 
 -- Facts stand once written; the signed bytes alone may go, when the attempt is closed.
-create function keep_attempt_facts() returns trigger
-language plpgsql as $$
-begin
-  if old.closed_at is not null
+create trigger publish_attempt_facts_stand before update on publish_attempt
+  for each row when (old.closed_at is not null
     or (old.star_id, old.attempt, old.topic_id, old.payer, old.valid_start_ns, old.reserved_at)
       is distinct from (new.star_id, new.attempt, new.topic_id, new.payer, new.valid_start_ns, new.reserved_at)
     or (old.signed_bytes is not null and new.closed_at is null and new.signed_bytes is distinct from old.signed_bytes)
@@ -67,24 +65,12 @@ begin
     or (old.sent_at is not null and new.sent_at is distinct from old.sent_at)
     or (old.receipt_status is not null and (old.receipt_status, old.receipt_sequence, old.receipt_hash)
       is distinct from (new.receipt_status, new.receipt_sequence, new.receipt_hash))
-    or new.sends < old.sends or new.refusals < old.refusals
-  then
-    raise exception 'a fact of % would be changed', old.transaction_id using errcode = 'SB403';
-  end if;
-  return new;
-end
-$$;
-create trigger publish_attempt_facts_stand before update on publish_attempt
-  for each row execute function keep_attempt_facts();
+    or new.sends < old.sends or new.refusals < old.refusals)
+  execute function refuse_change('a fact of an attempt would be changed');
 call keep_rows('publish_attempt', 'delete');
-create function keep_published() returns trigger
-language plpgsql as $$
-begin
-  raise exception 'star % is published', old.star_id using errcode = 'SB403';
-end
-$$;
 create trigger outbox_published_stands before update on outbox
-  for each row when (old.state = 'published') execute function keep_published();
+  for each row when (old.state = 'published')
+  execute function refuse_change('the star is published');
 
 -- Gives stars their next transaction ids, `0.0.n@s.nnnnnnnnn`: valid from `not_before` (nanoseconds,
 -- the caller's estimate of the ledger's time) or, where the payer has ids within the second
@@ -310,19 +296,10 @@ create index publishing_finding_lost on publishing_finding (topic_id, sequence_n
 create index publishing_finding_accepted on publishing_finding (resolved_at)
   where kind = 'lost' and resolved_at is not null;
 
-create function keep_finding() returns trigger
-language plpgsql as $$
-begin
-  if old.resolved_at is not null or new.resolved_at is null
-    or to_jsonb(old) - 'resolved_at' <> to_jsonb(new) - 'resolved_at'
-  then
-    raise exception 'finding % may only be resolved, once', old.id using errcode = 'SB403';
-  end if;
-  return new;
-end
-$$;
 create trigger publishing_finding_stands before update on publishing_finding
-  for each row execute function keep_finding();
+  for each row when (old.resolved_at is not null or new.resolved_at is null
+    or to_jsonb(old) - 'resolved_at' <> to_jsonb(new) - 'resolved_at')
+  execute function refuse_change('a finding may only be resolved, once');
 call keep_rows('publishing_finding', 'delete');
 
 -- How far each topic was audited by `audit_topic`.

@@ -10,11 +10,6 @@ language sql volatile as $$
   select pg_advisory_xact_lock(hashtext('change_seasons'));
 $$;
 
--- Keeps new stars out until the commit (`cast_stars` holds seasons). Where a star is set aside, those after
--- it move up: one that is cast meanwhile would stand behind a gap, and the wallet could not star again that day.
-create function hold_stars() returns void
-language sql volatile as $$ select pg_advisory_xact_lock(hashtext('hold_seasons')) $$;
-
 -- Messages of stars that the journal lacks, as they were read. A row goes with the statement that
 -- brings its star back, so a run that was killed goes on where it stopped.
 create table recovery_message (
@@ -126,7 +121,8 @@ $$;
 
 -- Takes a star out of the journal that was accepted after a loss and breaks a rule beside a star
 -- that came first on the ledger: what it added is taken off again, and it stands among the
--- conflicts from now on.
+-- conflicts from now on. Called while seasons are held alone, so no star is cast (`cast_stars` holds them
+-- too): stars after it move up, and one cast meanwhile would stand behind a gap for the rest of its day.
 create function set_aside_star(of_star uuid, of_day date, first_star uuid) returns void
 language plpgsql as $$
 declare
@@ -236,7 +232,7 @@ create function settle_repeats() returns bigint
 language plpgsql as $$
 begin
   perform wait_for_recovery();
-  perform hold_stars();
+  perform hold_seasons_alone();
   return (select count(set_aside_star(id, day, first_star)) from repeats_in_journal());
 end
 $$;
@@ -453,6 +449,34 @@ language sql stable as $$
     select from recovery_message said where said.star_id = each.id and said.conflicts_with is not null)
 $$;
 
+-- Writes recovered stars into the journal, at their places, and has them offered to rewards.
+create function write_recovered(stars recovered_star[], places place_of_star[]) returns void
+language sql as $$
+  select setval('journal_seq', greatest((select last_value from journal_seq), max(each.seq)))
+  from unnest(stars) as each having max(each.seq) is not null;
+  select setval('forever_mint_order', greatest((select last_value from forever_mint_order), max(each.mint_seq)))
+  from unnest(stars) as each having max(each.mint_seq) is not null;
+  insert into star (id, day, wallet, slot, at, target_type, target_id, is_forever_mint, voting_power,
+    weight, base, counted_a, bonus_b, held_a, held_b, claimed_a, claimed_b, holdings_read_at,
+    allowance_limit, season_id, rules, seq, xp)
+  select each.id, each.day, each.wallet, place.slot, each.at, target_type, target_id, is_forever_mint,
+    voting_power, weight, base, counted_a, bonus_b, held_a, held_b, claimed_a, claimed_b, holdings_read_at,
+    case when place.slot <= allowance_limit then allowance_limit else proved.votes end,
+    case when place.slot <= allowance_limit then season_id else proved.season end, rules,
+    case when seq is null or exists (select from star as other where other.seq = each.seq)
+      then nextval('journal_seq') else seq end, xp
+  from unnest(stars) as each
+  join unnest(places) as place on place.id = each.id
+  cross join lateral proved_allowance(each, each.at, place.used) as proved
+  order by coalesce(seq, 0), each.at, each.id;
+  -- A sequence may stand further than the stars, and the hand-off to rewards goes as far as it stands. A
+  -- worker that is at it loses its lease: it has not seen these stars.
+  update reward_hand_off set offered_seq = least(offered_seq, lowest - 1),
+    finished_seq = least(finished_seq, lowest - 1), lease_owner = null, lease_until = 0
+  from (select min(star.seq) as lowest from unnest(stars) as each join star using (day, id)) as back
+  where lowest is not null;
+$$;
+
 -- Brings stars back whose messages were taken in, with everything that `cast_stars` writes: one
 -- statement, one commit. Each is written once. Returns how many stars, and how many as conflicts.
 create function recover_stars(given json, out recovered bigint, out conflicts bigint)
@@ -468,7 +492,7 @@ begin
   perform wait_for_recovery();
   -- No process reads a topic on meanwhile: what is not committed yet would be a finding, and stay one.
   lock table topic_reading in share mode;
-  perform hold_stars();
+  perform hold_seasons_alone();
   select array_agg(each order by each.at, each.id) into offered
   from json_populate_recordset(null::recovered_star, given) as each
   where exists (select from recovery_message said where said.star_id = each.id)
@@ -483,30 +507,7 @@ begin
   -- Of the conflicts' days too: an earlier piece may have left them a place.
   places := array(select place from places_of_days(offered) as place);
   perform move_slots(offered, places);
-  perform setval('journal_seq', greatest((select last_value from journal_seq), max(each.seq)))
-    from unnest(kept) as each having max(each.seq) is not null;
-  perform setval('forever_mint_order', greatest((select last_value from forever_mint_order), max(each.mint_seq)))
-    from unnest(kept) as each having max(each.mint_seq) is not null;
-
-  insert into star (id, day, wallet, slot, at, target_type, target_id, is_forever_mint, voting_power,
-    weight, base, counted_a, bonus_b, held_a, held_b, claimed_a, claimed_b, holdings_read_at,
-    allowance_limit, season_id, rules, seq, xp)
-  select each.id, each.day, each.wallet, place.slot, each.at, target_type, target_id, is_forever_mint,
-    voting_power, weight, base, counted_a, bonus_b, held_a, held_b, claimed_a, claimed_b, holdings_read_at,
-    case when place.slot <= allowance_limit then allowance_limit else proved.votes end,
-    case when place.slot <= allowance_limit then season_id else proved.season end, rules,
-    case when seq is null or exists (select from star as other where other.seq = each.seq)
-      then nextval('journal_seq') else seq end, xp
-  from unnest(kept) as each
-  join unnest(places) as place on place.id = each.id
-  cross join lateral proved_allowance(each, each.at, place.used) as proved
-  order by coalesce(seq, 0), each.at, each.id;
-  -- A sequence may stand further than the stars, and the hand-off to rewards goes as far as it stands. A
-  -- worker that is at it loses its lease: it has not seen these stars.
-  update reward_hand_off set offered_seq = least(offered_seq, lowest - 1),
-    finished_seq = least(finished_seq, lowest - 1), lease_owner = null, lease_until = 0
-  from (select min(star.seq) as lowest from unnest(kept) as each join star using (day, id)) as back
-  where lowest is not null;
+  perform write_recovered(kept, places);
   insert into star_conflict (id, day, wallet, slot, at, target_type, target_id, is_forever_mint,
     voting_power, weight, base, counted_a, bonus_b, held_a, held_b, claimed_a, claimed_b,
     holdings_read_at, allowance_limit, season_id, rules, seq, xp, conflicts_with)
@@ -593,45 +594,38 @@ $$;
 create function recover_release(given json) returns boolean
 language plpgsql as $$
 declare
-  ended record;
+  said claim_release := json_populate_record(null::claim_release, given->0);
+  ended claim_ending[] := array(select each from json_populate_recordset(null::claim_ending, given) as each);
   number bigint;
+  n bigint;
 begin
   perform wait_for_recovery();
-  perform from json_to_recordset(given) as said (run_id uuid, collection text, serial bigint, event_id text)
-    join claim_release known using (run_id, collection, serial, event_id);
+  perform from unnest(ended) as each join claim_release known using (collection, serial)
+    where known.run_id = said.run_id and known.event_id = said.event_id;
   if found then return false; end if;
-  perform from json_to_recordset(given) as said (event_id text, collection text, serial bigint, star_id uuid)
-    where not exists (select from serial_claim claim where claim.event_id = said.event_id
-      and claim.collection = said.collection and claim.serial = said.serial
-      and claim.star_id = said.star_id and claim.day is null and claim.released_at is null);
+  perform from unnest(ended) as each where not exists (select from serial_claim claim
+    where claim.event_id = said.event_id and claim.collection = each.collection and claim.serial = each.serial
+      and claim.star_id = each.star_id and claim.day is null and claim.released_at is null);
   if found then return false; end if;
   -- A star's own run bears its id; the star comes back right after it.
   insert into holdings_check_run (id, day, kind, state, started_at, finished_at)
-  select distinct run_id, check_day, case when exists (select from recovery_message where star_id = run_id)
-      or exists (select from outbox where star_id = run_id) then 'star' else 'manual' end, 'done', listed_at, released_at
-  from json_to_recordset(given) as said (run_id uuid, check_day date, listed_at bigint, released_at bigint)
+  values (said.run_id, (given->0->>'check_day')::date,
+    case when exists (select from recovery_message where star_id = said.run_id)
+      or exists (select from outbox where star_id = said.run_id) then 'star' else 'manual' end,
+    'done', said.listed_at, said.released_at)
   on conflict do nothing;
-  select free_mint_place(said.event_id, said.seq, null, said.released_at) into number
-  from json_to_recordset(given) as said (event_id text, seq bigint, released_at bigint) limit 1;
+  number := free_mint_place(said.event_id, said.seq, null, said.released_at);
   perform setval('forever_mint_order', greatest((select last_value from forever_mint_order), number));
-  for ended in select * from json_populate_recordset(null::claim_release, given) loop
-    update serial_claim claim set released_at = ended.released_at
-    where claim.event_id = ended.event_id and claim.collection = ended.collection
-      and claim.serial = ended.serial and claim.day is null and claim.released_at is null;
-  end loop;
+  update serial_claim claim set released_at = said.released_at from unnest(ended) as each
+  where claim.event_id = said.event_id and claim.collection = each.collection
+    and claim.serial = each.serial and claim.day is null and claim.released_at is null;
   insert into serial_claim (event_id, day, collection, serial, wallet, star_id, anchored_at)
-  select event_id, null, 'B', spare, wallet, star_id, released_at
-  from json_populate_recordset(null::claim_release, given) where spare is not null;
-  update event_total set releases = releases + 1, weight = event_total.weight - said.weight
-  from (select event_id, sum(weight) as weight from json_populate_recordset(null::claim_release, given)
-    group by event_id) as said
-  where event_total.event_id = said.event_id;
-  insert into claim_release (event_id, seq, release, run_id, collection, serial, wallet, star_id, weight, spare,
-    held_b, owner, deleted, listed_at, read_at, released_at)
-  select event_id, number, releases, run_id, collection, serial, wallet, star_id, said.weight, spare,
-    held_b, owner, deleted, listed_at, read_at, released_at
-  from json_populate_recordset(null::claim_release, given) as said join event_total using (event_id)
-  order by collection, serial;
+  select said.event_id, null, 'B', spare, wallet, star_id, said.released_at
+  from unnest(ended) where spare is not null;
+  update event_total set releases = releases + 1,
+    weight = event_total.weight - (select sum(each.weight) from unnest(ended) as each)
+  where event_id = said.event_id returning releases into n;
+  perform note_ended(said.run_id, said.event_id, n, number, ended, said.released_at);
   return true;
 end
 $$;

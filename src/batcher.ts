@@ -1,4 +1,3 @@
-/** How a batcher gathers keys into calls. */
 export interface Batching {
   /** Most keys of one call; more are split over several. */
   readonly keysMax: number;

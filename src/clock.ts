@@ -81,7 +81,6 @@ export async function followClock(
       // The source was there a moment ago; if it is gone now, its offset stands.
       if (isEarly || isLate) await measure().catch(onFailure);
     },
-    /** Stops the periodic measuring. */
     stop: (): void => void measuring.close(),
   };
 }

@@ -67,7 +67,6 @@ export let failpoint: ((name: string) => Promise<void> | undefined) | undefined;
 export interface FailpointHooks {
   /** Called before the process is killed, fails or hangs. */
   readonly onHit?: (order: FailpointOrder) => void;
-  /** The error of a dependency whose answer was lost. */
   readonly lost: (message: string) => Error;
 }
 

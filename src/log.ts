@@ -105,7 +105,6 @@ export function gathered(descriptor: number) {
       else if (isUrgent || characters >= TOGETHER_CHARACTERS) flush();
     });
   };
-  /** Begins to write what waits. */
   const flush = (): void => {
     isUrgent = leaving !== undefined;
     if (isUrgent || characters === 0) return;

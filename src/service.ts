@@ -12,7 +12,6 @@ export interface Repetition {
   readonly firstAfterMs?: number;
 }
 
-/** Work that repeats. */
 export interface Repeating extends Service {
   /** Runs at once, or directly after the run under way: for a wake-up. */
   wake(): void;

@@ -1,7 +1,6 @@
 import { MirrorClient, type MirrorNode } from "../ledger/mirror/node.ts";
 import type { Logger } from "../log.ts";
 
-/** The part of a mirror node that an audit reads. */
 export type AuditMirror = Pick<
   MirrorNode,
   "account" | "close" | "nftOwners" | "nftTransactions" | "token" | "topic" | "topicMessages"

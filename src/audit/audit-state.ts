@@ -19,7 +19,6 @@ export interface AuditState {
   readonly counters: Counters;
   /** Days for which messages may still come. */
   readonly books: Map<Day, DayBook>;
-  /** Days up to this one are judged. */
   closedThrough: Day | null;
   readonly accounts: EventAccounts;
   /** The last facts of each forever mint: the next day's export may still place one before them. */
@@ -40,7 +39,6 @@ export interface AuditState {
   readonly findings: Findings;
 }
 
-/** How much was checked. */
 export type Checked = { [Name in keyof typeof NOTHING]: number };
 
 const NOTHING = {

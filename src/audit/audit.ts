@@ -16,7 +16,6 @@ import { replayTopics } from "./replay-topic.ts";
 import { openBoard } from "./season-board.ts";
 import { newWalletsOf } from "./wallets.ts";
 
-/** What is audited, and from where. */
 export interface AuditOptions extends Standards {
   readonly topics: {
     readonly event: readonly string[];
@@ -28,7 +27,6 @@ export interface AuditOptions extends Standards {
   readonly api: { readonly url: string; readonly key: string } | null;
   /** How long to wait for messages of stars that rankings already show. */
   readonly settleMs: number;
-  /** Epoch milliseconds. */
   readonly now: () => number;
   /** `total` is null while it is not known. */
   readonly onProgress: (what: string, done: number, total: number | null) => void;

@@ -12,7 +12,6 @@ import { addLine, addMismatches, type Findings } from "./report.ts";
 import { boardCounters, boardOrder } from "./season-board.ts";
 import type { TopicChain } from "./topic-chain.ts";
 
-/** The result of an audit. */
 export interface Conclusion extends Findings {
   readonly ok: boolean;
   readonly checked: Checked & { readonly rankings: number; readonly wallets: number };

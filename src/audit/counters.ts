@@ -15,7 +15,6 @@ export interface Counters {
 
 export interface DatedWeight {
   readonly item: string;
-  /** Epoch milliseconds. */
   readonly at: number;
   readonly weight: number;
 }

@@ -28,7 +28,6 @@ export interface EventTotal {
   /** What the reading of the rankings may or may not have shown: added, and taken away. */
   edgeUp: number;
   edgeDown: number;
-  /** Why the total is not proved, where it is not. */
   doubt: string | null;
 }
 
@@ -39,7 +38,6 @@ export interface EventTurn {
   /** Its id in an export; without one, its place on the topic. */
   readonly starId: string;
   readonly wallet: string;
-  /** Epoch milliseconds. */
   readonly at: number;
   readonly held: { readonly A: readonly number[]; readonly B: readonly number[] };
   /** What an export records of it; null: as the machine decides. */
@@ -87,7 +85,6 @@ export function takeStar(tables: EventTables, star: EventTurn): EventDecision {
 /** Attributions that the daily check ended together. */
 export interface AccountedRelease {
   readonly event: string;
-  /** Epoch milliseconds. */
   readonly at: number;
   readonly losses: readonly Loss[];
 }

@@ -3,7 +3,6 @@ import { type Dispatcher, request } from "undici";
 import { coerceError } from "../errors.ts";
 import { readRetryAfter } from "../ledger/mirror/answer.ts";
 
-/** A reply that came with 200. */
 export type Reply = Pick<Dispatcher.ResponseData, "headers" | "body">;
 
 const TIMEOUT_MS = 60_000;

@@ -9,7 +9,6 @@ export interface Ownership {
   readonly isPartial: boolean;
 }
 
-/** Both collections' histories. */
 export interface Ownerships {
   readonly A: Ownership;
   readonly B: Ownership;
@@ -23,7 +22,6 @@ export interface Tenure {
   readonly to: number;
 }
 
-/** What a mirror node says of one NFT. */
 export interface NftHistory {
   /** Rising; those before the time that is read may be missing. */
   readonly rows: readonly MirrorNftTransaction[];

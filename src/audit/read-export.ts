@@ -28,7 +28,6 @@ export interface ExportChain {
   readonly hash: string | null;
   /** Stars of the day came back after a loss: the next day may follow the chain of before. */
   readonly isRecovered: boolean;
-  /** Wallets excluded by its header. */
   readonly excluded: readonly string[];
 }
 

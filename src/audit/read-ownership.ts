@@ -4,13 +4,11 @@ import { formatTimestamp, msOf, parseTimestamp } from "../ledger/transaction-id.
 import type { AuditMirror } from "./audit-mirror.ts";
 import { type Ownership, OwnershipBuilder, type Ownerships } from "./ownership.ts";
 
-/** How a collection is read. */
 export interface OwnershipReading {
   readonly mirror: Pick<AuditMirror, "nftOwners" | "nftTransactions" | "token">;
   readonly collection: string;
   /** Who held what before this does not matter, epoch milliseconds. */
   readonly since: number;
-  /** Called with how many NFTs have been read. */
   readonly onProgress: (nfts: number) => void;
 }
 

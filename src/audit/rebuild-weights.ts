@@ -84,7 +84,6 @@ function countsAround(ownership: Ownership, wallet: string, at: number) {
 /** A star's serials as an export lists them. */
 export interface HeldStar {
   readonly wallet: string;
-  /** Epoch milliseconds. */
   readonly at: number;
   readonly held: { readonly A: readonly number[]; readonly B: readonly number[] };
 }

@@ -3,7 +3,6 @@ import type { MirrorTopicMessage } from "../ledger/mirror/schemas.ts";
 import type { AuditMirror } from "./audit-mirror.ts";
 import { compareTimestamps } from "./topic-chain.ts";
 
-/** A topic from one message to another. */
 export interface TopicRange {
   readonly topic: string;
   /** Messages with a higher sequence number … */

@@ -36,7 +36,6 @@ export interface Mismatch {
   readonly where?: string | null;
   readonly expected: string | number;
   readonly found: string | number;
-  /** Text of the message, where there is one. */
   readonly message: string | null;
 }
 
@@ -80,7 +79,6 @@ export function orderMismatches<Row extends { readonly rank: number }>(
   return [];
 }
 
-/** A message as mismatches name it. */
 export interface Place {
   readonly topic: string;
   readonly sequenceNumber: number;
@@ -94,7 +92,6 @@ export interface KnownMatter {
    * on without. `chain`: a day whose export follows another chain, because stars came back.
    */
   readonly kind: "conflict" | "lost" | "chain";
-  /** Null for what is not about one message. */
   readonly topic: string | null;
   readonly sequenceNumber: number | null;
   /** The export's day that says so. */
@@ -146,7 +143,6 @@ export function addMismatches(findings: Findings, found: readonly Mismatch[]): v
   }
 }
 
-/** What judging holdings says. */
 export interface Verdict {
   readonly mismatches: readonly Mismatch[];
   /** A line, when the mirror node's history does not go back far enough to refute anything. */

@@ -28,7 +28,6 @@ interface Score extends Tally {
 /** A star, or what was found out about one: its place and its weight come at different times. */
 export interface Scored {
   readonly wallet: string;
-  /** Epoch milliseconds. */
   readonly at: number;
   readonly stars: 0 | 1;
   readonly weight: number;

@@ -1,7 +1,10 @@
 import type { MirrorTopicMessage } from "../ledger/mirror/schemas.ts";
 import {
   FIRST_RUNNING_HASH,
+  FRAMINGS,
   type Framing,
+  framingOf,
+  linkOf,
   RUNNING_HASH_VERSION,
   runningHash,
 } from "../ledger/running-hash.ts";
@@ -64,19 +67,11 @@ function checkHash(
     const expected = `running hash version ${RUNNING_HASH_VERSION}`;
     return [{ ...at, kind: "chain", expected, found: `version ${message.runningHashVersion}` }];
   }
-  const link = {
-    previous: Buffer.from(chain.runningHash, "base64"),
-    payer: message.payer,
-    topic: chain.topic,
-    consensusTimestamp: message.consensusTimestamp,
-    sequenceNumber: message.sequenceNumber,
-    message: message.bytes,
-  };
+  const link = linkOf(message, Buffer.from(chain.runningHash, "base64"));
   // The layout of the last message nearly always fits again: one hash per message.
-  const order: readonly Framing[] =
-    chain.framings.plain > chain.framings.stream ? ["plain", "stream"] : ["stream", "plain"];
-  for (const framing of order) {
-    if (runningHash(link, framing).toString("base64") !== message.runningHash) continue;
+  const order = FRAMINGS.toSorted((one, other) => chain.framings[other] - chain.framings[one]);
+  const framing = framingOf(link, message.runningHash, order);
+  if (framing !== undefined) {
     chain.framings[framing] += 1;
     return [];
   }

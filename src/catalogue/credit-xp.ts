@@ -17,7 +17,6 @@ export interface XpCredit {
 export interface BookedCredit extends XpCredit {
   /** The season that was on; its leaderboard has the points. */
   readonly seasonId: string | null;
-  /** Epoch milliseconds. */
   readonly creditedAt: number;
 }
 

@@ -1,5 +1,5 @@
 import { instant } from "../../actors/day.ts";
-import { runStatement, type Sql } from "../store/postgres.ts";
+import { runLong, type Sql } from "../store/postgres.ts";
 import { fieldOf, type RecordType, recordColumns } from "./record-type.ts";
 
 /**
@@ -14,18 +14,14 @@ export type ListedRecord = Readonly<Record<string, unknown>> & {
 /** All records of a type, approved or not, in the order of their ids. */
 export async function listRecords(sql: Sql, type: RecordType): Promise<readonly ListedRecord[]> {
   const columns = ["id", ...recordColumns[type], "created_at", "approved_at"];
-  const rows = await runStatement(
+  const rows = await runLong(
     sql<ListedRecord[]>`select ${sql(columns)} from ${sql(type)} order by id collate "C"`,
-    LIST_DEADLINE_MS,
   );
   // The types lose sight of the fields where each is renamed by its entry.
   return rows.map(
     (row) => Object.fromEntries(Object.entries(row).map(inFile)) as unknown as ListedRecord,
   );
 }
-
-/** For directories of 100,000 records; the pool given needs a statement_timeout as long. */
-export const LIST_DEADLINE_MS = 60_000;
 
 /** A column as a catalogue file has it: what ends in `_at` is an instant. */
 function inFile([column, value]: readonly [string, unknown]): [string, unknown] {

@@ -7,11 +7,9 @@ import { UUID } from "../uuid.ts";
 export interface Pass {
   readonly wallet: string;
   readonly seasonId: string;
-  /** Epoch milliseconds. */
   readonly grantedAt: number;
 }
 
-/** Names a pass. */
 export interface PassName {
   /** Canonical `0.0.n`. */
   readonly wallet: string;

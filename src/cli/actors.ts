@@ -65,7 +65,6 @@ function replayText({ id, equal, differences, rules, replayed }: Replay): string
   return `${id} equals its journal: ${replayed.state}, ${replayed.version} stars, ${decided}`;
 }
 
-/** `starboard actors list|show|replay` */
 export const subcommand = defineCommand({ subCommands: { list, show, replay } });
 
 async function inspect<T>(

@@ -22,7 +22,6 @@ import { command } from "./output.ts";
 import { progressBar } from "./progress-bar.ts";
 import { readCommandSettings } from "./settings.ts";
 
-/** `starboard audit` */
 export const subcommand = command({
   args: ARGS,
   async work(args) {

@@ -73,7 +73,6 @@ const list = command({
     }),
 });
 
-/** `catalog import | approve | reject | list`. */
 export const subcommand = defineCommand({
   subCommands: { import: importFile, approve, reject, list },
 });

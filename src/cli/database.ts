@@ -4,7 +4,6 @@ import { readCommandSettings } from "./settings.ts";
 /** A command works alone and may take its time: bulk work is not held to a request's deadline. */
 const STATEMENT_TIMEOUT_MS = 120_000;
 
-/** How a command's pool differs from the plain one. */
 export interface CommandPool {
   /** The database, where it is not the one of `DATABASE_URL`. */
   readonly url?: string;

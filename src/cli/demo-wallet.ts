@@ -1,6 +1,7 @@
 import { secp256k1 } from "@noble/curves/secp256k1.js";
 import { keccak_256 } from "@noble/hashes/sha3.js";
 import { readOperatorKey } from "../ledger/operator-key.ts";
+import { signedBytes, type WalletSignature } from "../ledger/wallet-signature.ts";
 
 /** A wallet of the demo's own: it signs as real wallets do. */
 export interface SigningWallet {
@@ -11,10 +12,7 @@ export interface SigningWallet {
 }
 
 /** What a wallet hands back for a challenge. */
-export interface SignedText {
-  readonly scheme: "hip820" | "eip191";
-  readonly signature: string;
-}
+export type SignedText = Pick<WalletSignature, "scheme" | "signature">;
 
 /**
  * Signs a challenge: `hedera_signMessage` (HIP-820) with an ED25519 key, `personal_sign`
@@ -22,7 +20,8 @@ export interface SignedText {
  */
 export function signChallenge(wallet: SigningWallet, message: string): SignedText {
   const scheme = schemeOf(wallet);
-  const signature = (scheme === "hip820" ? signHip820 : signEip191)(wallet.key, message);
+  const bytes = signedBytes(scheme, message);
+  const signature = (scheme === "hip820" ? signHip820 : signEip191)(wallet.key, bytes);
   return { scheme, signature };
 }
 
@@ -36,17 +35,16 @@ export function signerOf(wallet: SigningWallet) {
   return { wallet: wallet.id, sign: async (message: string) => signChallenge(wallet, message) };
 }
 
-function signHip820(key: string, message: string): string {
+function signHip820(key: string, bytes: Buffer): string {
   const { publicKey, sign } = readOperatorKey(key);
-  const signature = sign(Buffer.from(`\x19Hedera Signed Message:\n${message.length}${message}`));
+  const signature = sign(bytes);
   // SignatureMap { 1: SignaturePair { 1: public key prefix, 3: ed25519 } }
   const pair = Buffer.concat([lengthDelimited(1, publicKey), lengthDelimited(3, signature)]);
   return lengthDelimited(1, pair).toString("base64");
 }
 
-function signEip191(key: string, message: string): string {
-  const text = Buffer.from(`\x19Ethereum Signed Message:\n${message.length}${message}`);
-  const signature = secp256k1.sign(keccak_256(text), Buffer.from(key, "hex"), {
+function signEip191(key: string, bytes: Buffer): string {
+  const signature = secp256k1.sign(keccak_256(bytes), Buffer.from(key, "hex"), {
     prehash: false,
     format: "recovered",
   });

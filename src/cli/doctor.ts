@@ -17,7 +17,6 @@ const ASKED = [
   ...COLLECTION_SETTINGS,
 ] as const;
 
-/** `starboard doctor` */
 export const subcommand = command({
   work: () => diagnose(readFoundSettings(ASKED)),
   text: diagnosisText,

@@ -30,7 +30,6 @@ const run = command({
       .join("\n\n"),
 });
 
-/** `holdings-check run`. */
 export const subcommand = defineCommand({ subCommands: { run } });
 
 const HOW = {

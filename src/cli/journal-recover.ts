@@ -4,7 +4,7 @@ import { exportSettings } from "../journal/export-days.ts";
 import { refuseSwapped } from "../publishing/check-topic.ts";
 import { recover } from "../recovery/recover.ts";
 import { PIECE, type Recovered, type Recovery } from "../recovery/recovery.ts";
-import type { Sql } from "../store/postgres.ts";
+import { runFirst, type Sql } from "../store/postgres.ts";
 import { act } from "./act.ts";
 import { flag, option } from "./arguments.ts";
 import { ARGS, openMirror, urlOf } from "./audit-flags.ts";
@@ -13,10 +13,6 @@ import { command } from "./output.ts";
 import { progressBar } from "./progress-bar.ts";
 import { readCommandSettings } from "./settings.ts";
 
-/** The first statement of a connection takes as long as connecting does. */
-const STATEMENT_WITHIN_MS = 10_000;
-
-/** `starboard journal recover` */
 export const recoverCommand = command({
   description: "Bring back the stars that the journal lost, from a mirror node and day exports.",
   args: {
@@ -46,7 +42,7 @@ export const recoverCommand = command({
       const topics = { event, asset };
       const work = async (sql: Sql) => {
         // No message of the other kind is a star's: nothing would seem to be lost.
-        await refuseSwapped(sql, topics, STATEMENT_WITHIN_MS);
+        await refuseSwapped(sql, topics, runFirst);
         return recover({
           sql,
           mirror,

@@ -42,7 +42,6 @@ const accept = command({
   text: ({ accepted }) => `${accepted} messages are known to have no star in this journal`,
 });
 
-/** `starboard journal status|accept-loss|recover` */
 export const subcommand = defineCommand({
   subCommands: { status, "accept-loss": accept, recover: recoverCommand },
 });

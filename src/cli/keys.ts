@@ -49,5 +49,4 @@ const revoke = command({
   text: ({ id, revokedAt }) => `${id} is revoked since ${revokedAt}`,
 });
 
-/** `keys issue | list | revoke`. */
 export const subcommand = defineCommand({ subCommands: { issue, list, revoke } });

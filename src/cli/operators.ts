@@ -87,5 +87,4 @@ const log = command({
     }),
 });
 
-/** `starboard operators add|list|change|revoke|log` */
 export const subcommand = defineCommand({ subCommands: { add, list, change, revoke, log } });

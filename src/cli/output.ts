@@ -9,7 +9,6 @@ interface Command<A extends ArgsDef, T> {
   readonly args?: A;
   /** Does it; the result is what `--json` prints, in the shape of the contract. */
   readonly work: (args: ParsedArgs<A & typeof JSON_FLAG>) => Promise<T>;
-  /** The same for people. */
   readonly text: (result: T) => string;
 }
 

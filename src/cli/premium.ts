@@ -22,7 +22,6 @@ const list = command({
   text: (passes) => table(passes, { wallet: "wallet", season: "seasonId", granted: "grantedAt" }),
 });
 
-/** `starboard premium grant|revoke|list` */
 export const subcommand = defineCommand({ subCommands: { grant, revoke, list } });
 
 function passCommand(

@@ -66,5 +66,4 @@ const resolve = command({
   text: ({ finding }) => `finding ${finding} is set aside`,
 });
 
-/** `starboard publishing status|redrive|resolve` */
 export const subcommand = defineCommand({ subCommands: { status, redrive, resolve } });

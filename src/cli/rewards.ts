@@ -33,5 +33,4 @@ const reoffer = command({
   text: ({ day, offered }) => `${offered} stars of ${day} offered again`,
 });
 
-/** `starboard rewards reoffer` */
 export const subcommand = defineCommand({ subCommands: { reoffer } });

@@ -36,7 +36,6 @@ const list = command({
   text: (seasons) => table(seasons, { id: "id", name: "name", starts: "startsAt", ends: "endsAt" }),
 });
 
-/** `starboard seasons add|list` */
 export const subcommand = defineCommand({ subCommands: { add, list } });
 
 /** As RFC 3339 has it; the seconds may be left out. */

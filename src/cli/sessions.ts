@@ -26,5 +26,4 @@ const revoke = command({
   text: ({ wallet, revoked }) => `ended ${revoked} sessions of ${wallet}`,
 });
 
-/** `starboard sessions revoke` */
 export const subcommand = defineCommand({ subCommands: { revoke } });

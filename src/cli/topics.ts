@@ -30,12 +30,10 @@ const create = command({
     `EVENT_VOTES_TOPIC_ID=${eventVotesTopicId}\nASSET_VOTES_TOPIC_ID=${assetVotesTopicId}`,
 });
 
-/** `starboard topics create` */
 export const subcommand = defineCommand({ subCommands: { create } });
 
 type Topics = Awaited<ReturnType<typeof createBoth>>;
 
-/** @returns the ids of both */
 async function createBoth(topic: Topic) {
   const clock = createLedgerClock();
   // One after the other: two ids of one instant would be the same transaction.

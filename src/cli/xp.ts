@@ -27,7 +27,6 @@ const credit = command({
     `booked: ${points} to ${wallet}, ${seasonId === null ? "while no season is on" : `season ${seasonId}`}`,
 });
 
-/** `starboard xp credit` */
 export const subcommand = defineCommand({ subCommands: { credit } });
 
 /** What is no such number becomes NaN, which is refused. */

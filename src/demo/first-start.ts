@@ -4,7 +4,7 @@ import { importCatalog } from "../catalogue/import-catalog.ts";
 import { grantPass } from "../catalogue/premium.ts";
 import { addSeason, listSeasons } from "../catalogue/seasons.ts";
 import type { Clock } from "../clock.ts";
-import type { With } from "../config.ts";
+import type { CollectionSetting, With } from "../config.ts";
 import { exportSettings } from "../journal/export-days.ts";
 import { accountNumber } from "../journal/star-record.ts";
 import { MirrorClient } from "../ledger/mirror/node.ts";
@@ -26,15 +26,8 @@ const PASSES = { wallet: 4, voters: [2, 5, 11] } as const;
 /** Requests a second: the mirror node is ours. */
 const NO_LIMIT = 10_000;
 
-type DemoSettings = With<
-  | "MIRROR_NODE_URL"
-  | "COLLECTION_A_ID"
-  | "COLLECTION_A_KEY"
-  | "COLLECTION_B_ID"
-  | "COLLECTION_B_KEY"
->;
+type DemoSettings = With<"MIRROR_NODE_URL" | CollectionSetting>;
 
-/** Where a demo is filled. */
 export interface DemoPlace {
   /** As the owner of the schema. */
   readonly sql: Sql;

@@ -5,16 +5,7 @@ import { MirrorError } from "../ledger/mirror/error.ts";
 import type { MirrorNode } from "../ledger/mirror/node.ts";
 
 /** Reads what a wallet holds now. */
-export interface HoldingsReader {
-  /**
-   * @param wallet canonical `0.0.n`
-   * @throws RetryableError HOLDINGS_UNAVAILABLE when there is any doubt about the
-   *   answer; never a guessed weight (contract, section 3)
-   */
-  read(wallet: string): Promise<Holdings>;
-  /** Whether a star's holdings are being read at this moment. */
-  isReading(): boolean;
-}
+export type HoldingsReader = ReturnType<typeof createHoldingsReader>;
 
 /** A busy mirror node recovers in seconds; asking sooner only keeps it busy. */
 const RETRY_AFTER_SECONDS = 2;
@@ -41,7 +32,7 @@ export function createHoldingsReader({
   readonly excludedWallets: readonly string[];
   readonly clock: Clock;
   readonly deadlineMs: number;
-}): HoldingsReader {
+}) {
   const excluded = new Set(excludedWallets);
   const collections = [collectionA, collectionB] as const;
   const reading = new Map<string, Promise<Holdings>>();
@@ -63,8 +54,14 @@ export function createHoldingsReader({
   };
 
   return {
+    /** Whether a star's holdings are being read at this moment. */
     isReading: () => reading.size > 0,
-    async read(wallet) {
+    /**
+     * @param wallet canonical `0.0.n`
+     * @throws RetryableError HOLDINGS_UNAVAILABLE when there is any doubt about the
+     *   answer; never a guessed weight (contract, section 3)
+     */
+    async read(wallet: string): Promise<Holdings> {
       if (excluded.has(wallet)) {
         return { collectionA: [], collectionB: [], readAt: clock.now() };
       }

@@ -34,10 +34,8 @@ function withInstant<S extends { readonly at: number }>(star: S) {
   return { ...star, at: instant(star.at) };
 }
 
-/** One accepted star of an actor's history. */
 interface HistoryStar {
   readonly starId: string;
-  /** Epoch milliseconds. */
   readonly at: number;
   readonly wallet: string;
   readonly target: { readonly type: TargetType; readonly id: string };

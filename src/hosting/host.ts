@@ -14,7 +14,6 @@ import {
 import { recentlyUsed } from "./recently-used.ts";
 import type { Snapshots } from "./snapshots.ts";
 
-/** Where an actor came from. */
 export type ActorSource = "memory" | "snapshot" | "journal";
 
 /** A wallet-day actor that may decide: plain data under the pass in force now. */
@@ -53,7 +52,6 @@ export interface JournalVersion {
 }
 
 export interface HostOptions {
-  /** Reads the journal. */
   readonly load: (query: WalletDayQuery) => Promise<WalletDayFacts>;
   readonly snapshots: Pick<Snapshots, "read" | "write">;
   /** Called with where each opened actor comes from. */
@@ -127,7 +125,6 @@ export function createHost({
     drop: ({ wallet }: WalletDayKey): void => live.delete(wallet),
     /** Forgets all actors: the database may be another one than before. */
     dropAll: live.clear,
-    /** How many actors are in memory. */
     count: live.size,
     /** Runs work of one wallet after all earlier work of that wallet. */
     inMailbox<T>(wallet: string, work: () => Promise<T>): Promise<T> {

@@ -6,7 +6,6 @@ import { namedLike } from "../reads/named-like.ts";
 import { runStatement, type Sql } from "../store/postgres.ts";
 import { ACTOR_TYPES, type ActorType, parseActorName } from "./actor-name.ts";
 
-/** Which actors to list. */
 export interface ActorQuery {
   /** All types when absent. */
   readonly type?: ActorType | undefined;
@@ -17,11 +16,9 @@ export interface ActorQuery {
   readonly after?: Place | undefined;
 }
 
-/** An actor in a list. */
 export interface ListedActor {
   readonly id: string;
   readonly type: ActorType;
-  /** How many stars it has accepted or counted. */
   readonly version: number;
   /** Instant of its last star, epoch milliseconds. */
   readonly lastAt: number;

@@ -24,13 +24,11 @@ export interface StarIntent {
   } | null;
 }
 
-/** Everything a decision rests on. */
 export interface Facts {
   /** The wallet's day under the pass in force. */
   readonly state: WalletDayState;
   /** The claims on the NFTs the wallet brings; null where the target accounts for none. */
   readonly slice: Slice | null;
-  /** Epoch milliseconds by the one clock. */
   readonly now: number;
 }
 

@@ -17,7 +17,6 @@ import {
   shownMint,
 } from "./show-actor.ts";
 
-/** What a replay found. */
 export interface Replay {
   readonly id: string;
   /** Whether the fold of the journal equals what is live. */

@@ -29,7 +29,6 @@ export interface ShownActor {
   readonly source: ActorSource;
 }
 
-/** What an actor is, wherever it came from. */
 export type ActorState = Pick<ShownActor, "state" | "context" | "version">;
 
 /** Where actors are looked for; what is absent is not asked. */

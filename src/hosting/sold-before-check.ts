@@ -8,7 +8,6 @@ import type { Collection, LiveClaim } from "../journal/mint-end.ts";
 export interface SoldDeps {
   /** Asks the mirror node, now. */
   readonly readHoldings: (wallet: string) => Promise<Holdings>;
-  /** Whether the day's check has done a forever mint. */
   readonly isMintChecked: (mint: string, day: Day) => Promise<boolean>;
   /** The live claims of a forever mint on some serials. */
   readonly claimsOn: (

@@ -19,13 +19,11 @@ export interface HealthDeps {
   readonly metrics: Metrics;
   /** By the name that `/readyz` shows; see `dependencies.ts`. */
   readonly dependencies: Readonly<Record<string, DependencyCheck>>;
-  /** True from the moment this process starts to stop. */
   readonly isDraining: () => boolean;
   /** How the journal agrees with its topics, where this process knows. */
   readonly journal?: (() => string) | undefined;
   /** Keeps `/metrics`. */
   readonly access: OperatorAccess;
-  /** Brings gauges up to date before they are read. */
   readonly refreshMetrics?: (() => Promise<void>) | undefined;
 }
 

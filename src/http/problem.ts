@@ -56,7 +56,6 @@ const problems: Readonly<Record<ProblemCode, readonly [ContentfulStatusCode, str
   UNSUPPORTED_MEDIA_TYPE: [415, "The body must be uncompressed application/json."],
 };
 
-/** Every code that a reply may have. */
 export const PROBLEM_CODES = Object.keys(problems) as readonly ProblemCode[];
 
 /** What may differ from a code's standing reply. */

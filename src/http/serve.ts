@@ -14,17 +14,7 @@ import { type BareProblem, bareProblem } from "./problem.ts";
 import { boundSocketsPerAddress } from "./sockets-per-address.ts";
 import { tunnelRequest, unknownMethodRequest } from "./unknown-method.ts";
 
-export interface HttpServer {
-  /** `http://host:port`, the port as it was really bound. */
-  readonly url: string;
-  /**
-   * Accepts nothing new and lets requests in flight finish; each reply from now on closes
-   * its connection.
-   *
-   * @param graceMs when it is over, what is left is cut
-   */
-  close(graceMs: number): Promise<void>;
-}
+export type HttpServer = Awaited<ReturnType<typeof serveHttp>>;
 
 /** Slow senders: headers within 5 s, the whole request within 10 s, looked at every second. */
 const SERVER_OPTIONS = {
@@ -48,7 +38,6 @@ const UNREAD_MS = 30_000;
 /** How often a draining server hangs up on connections that have become idle. */
 const HANG_UP_EVERY_MS = 50;
 
-/** The host is for requests that name none. */
 const LISTENER = { hostname: "localhost", errorHandler: answerUnfit };
 
 /** Where a server listens, and what it looks at before it asks its app. */
@@ -67,7 +56,7 @@ export interface ServeOptions {
 export async function serveHttp(
   app: Hono,
   { host, port, fastPath, socketAddress, unreadMs = UNREAD_MS }: ServeOptions,
-): Promise<HttpServer> {
+) {
   const answer = getRequestListener(app.fetch, LISTENER);
   const askApp: AskApp = (incoming, outgoing, prechecked) => {
     if (prechecked === undefined) return void answer(incoming, outgoing);
@@ -124,8 +113,15 @@ export async function serveHttp(
   });
   await listen(server, host, port);
   return {
+    /** `http://host:port`, the port as it was really bound. */
     url: urlOf(server),
-    async close(graceMs) {
+    /**
+     * Accepts nothing new and lets requests in flight finish; each reply from now on closes
+     * its connection.
+     *
+     * @param graceMs when it is over, what is left is cut
+     */
+    async close(graceMs: number): Promise<void> {
       isDraining = true;
       const closed = new Promise((resolve) => server.close(resolve));
       const idle = setInterval(() => server.closeIdleConnections(), HANG_UP_EVERY_MS);

@@ -1,4 +1,3 @@
-/** Why a stream may not be opened. */
 export interface StreamRefusal {
   readonly code: "RATE_LIMITED" | "UNAVAILABLE";
   readonly message: string;

@@ -9,14 +9,12 @@ import type { Sql } from "../store/postgres.ts";
 export interface CountedStar {
   readonly starId: string;
   readonly wallet: string;
-  /** Epoch milliseconds. */
   readonly at: number;
   readonly heldA: readonly number[];
   readonly heldB: readonly number[];
   readonly weight: number;
   readonly breakdown: Breakdown;
   readonly claims: Claims;
-  /** The version of the rules it was decided under. */
   readonly rules: number;
 }
 

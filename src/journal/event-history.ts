@@ -6,7 +6,7 @@ import {
   emptyTables,
   evolveEventDay,
 } from "../../actors/whole.ts";
-import { runStatement, type Sql } from "../store/postgres.ts";
+import { runLong, type Sql } from "../store/postgres.ts";
 import { yieldToEventLoop } from "../yield-to-event-loop.ts";
 import { type CountedStar, countedStarColumns, differenceOf } from "./counted-star.ts";
 
@@ -21,8 +21,6 @@ export interface FoldedEventDay {
 
 /** Stars of one read: to fold them takes some 10 ms, and the process may be one that voters use. */
 const PAGE = 500;
-/** A fold may take as long as it takes, a statement may not. */
-const PAGE_WITHIN_MS = 30_000;
 
 /**
  * All stars that an event has on one day when it is asked, in the journal's order, page by page.
@@ -33,10 +31,7 @@ export async function* starsOfEventDay(
   sql: Sql,
   key: EventDayKey,
 ): AsyncGenerator<readonly CountedStar[]> {
-  const [row] = await runStatement(
-    sql<[{ numbers: string }]>`select ${numbersOf(sql, key)} as numbers`,
-    PAGE_WITHIN_MS,
-  );
+  const [row] = await runLong(sql<[{ numbers: string }]>`select ${numbersOf(sql, key)} as numbers`);
   yield* starsNumbered(sql, key, row.numbers);
 }
 
@@ -55,11 +50,8 @@ async function* starsNumbered(
   const numbers = text === "" ? [] : text.split(" ");
   for (let from = 0; from < numbers.length; from += PAGE) {
     const page = numbers.slice(from, from + PAGE).map(Number);
-    yield await runStatement(
-      sql<CountedStar[]>`
-        select ${countedStarColumns(sql)} from star where day = ${day} and seq = any(${page}::bigint[]) order by seq`,
-      PAGE_WITHIN_MS,
-    );
+    yield await runLong(sql<CountedStar[]>`
+        select ${countedStarColumns(sql)} from star where day = ${day} and seq = any(${page}::bigint[]) order by seq`);
     await yieldToEventLoop();
   }
 }
@@ -116,16 +108,15 @@ export async function compareEventDay(sql: Sql, key: EventDayKey): Promise<Event
   const { event, day } = key;
   const claimsOf = (collection: "A" | "B") => sql`coalesce(
     json_object_agg(serial, '0.0.' || wallet) filter (where collection = ${collection}), '{}')`;
-  const [row] = await runStatement(
-    sql<[Omit<EventDayComparison, keyof FoldedEventDay> & { readonly numbers: string }]>`
+  const [row] = await runLong(sql<
+    [Omit<EventDayComparison, keyof FoldedEventDay> & { readonly numbers: string }]
+  >`
       select ${numbersOf(sql, key)} as numbers,
         json_build_object('A', ${claimsOf("A")}, 'B', ${claimsOf("B")}) as claims,
         coalesce((select weight from event_total where event_id = ${event}), 0) as stored,
         (select coalesce(sum(weight), 0)::bigint from star
           where target_type = 'event' and target_id = ${event}) as summed
-      from serial_claim where event_id = ${event} and day = ${day}`,
-    PAGE_WITHIN_MS,
-  );
+      from serial_claim where event_id = ${event} and day = ${day}`);
   const { numbers, ...stood } = row;
   return { ...(await fold(key, starsNumbered(sql, key, numbers))), ...stood };
 }

@@ -13,7 +13,6 @@ import type { WrittenExport } from "./write-export.ts";
 /** A day is closed no earlier than this after its end: a statement lasts 1.8 s at most. */
 const CLOSED_AFTER_MS = 5_000;
 
-/** The settings that are in a header. */
 export type ExportSettings = Pick<
   ExportHeader,
   "network" | "topics" | "collections" | "excludedWallets" | "xpPerStar"
@@ -96,16 +95,16 @@ export interface FinalDay {
   readonly bytes: number;
 }
 
-/** Where an asked day stands. */
-export interface ExportOf {
-  /** Null while the day is provisional. */
-  readonly final: FinalDay | null;
-  /** Whether the journal covers the day: from its first star's day, or today, until today. */
-  readonly exists: boolean;
-}
-
-/** Looks up a day. */
-export async function findExport(sql: Sql, day: Day): Promise<ExportOf> {
+/**
+ * Looks up a day.
+ *
+ * @returns `final`: null while the day is provisional; `exists`: whether the journal covers it, from
+ *   its first star's day, or today, until today
+ */
+export async function findExport(
+  sql: Sql,
+  day: Day,
+): Promise<{ readonly final: FinalDay | null; readonly exists: boolean }> {
   const [row] = await runStatement(
     sql<[Span & Record<"header" | "sha256", string | null> & { bytes: number | null }]>`
       select span.*, header, sha256, bytes from (${span(sql)}) span left join export_day on day = ${day}`,
@@ -147,19 +146,14 @@ function firstDay(sql: Sql) {
     from publishing_finding where kind = 'lost' and resolved_at is not null))`;
 }
 
-/** The next day to become final, and the chain hash it continues. */
-export interface NextDay {
-  readonly day: Day;
-  readonly previous: string;
-  /** Stars of it came back from the ledger after a loss. */
-  readonly isRecovered: boolean;
-}
-
 /**
  * The oldest day that is closed and not final yet; null where there is none, or where one of its
  * stars, or an older one, is still to be published.
+ *
+ * @returns `previous`: the chain hash it continues; `isRecovered`: whether stars of it came back
+ *   from the ledger after a loss
  */
-export async function nextFinalDay(sql: Sql): Promise<NextDay | null> {
+export async function nextFinalDay(sql: Sql) {
   const [row] = await runStatement(
     sql<[{ last: Day | null; chain: string | null; first: Day | null; now: number }]>`
       select last.day as last, last.chain, ${firstDay(sql)} as first, now_ms() as now
@@ -215,7 +209,6 @@ export async function noteCheck(sql: Sql, day: Day, sha256: string): Promise<voi
     on conflict (day) do update set sha256 = excluded.sha256, checked_at = excluded.checked_at`);
 }
 
-/** What an operator should know. */
 export interface ExportAlarms {
   /** Final days whose export was another one when last looked at. */
   readonly differing: number;

@@ -161,7 +161,6 @@ export const exportStar = z.strictObject({
   /** What the wallet held when the mirror node was asked: serials, in rising order. */
   held: z.strictObject({ collectionA: serials, collectionB: serials, readAt: instant }),
   topic,
-  /** The exact text of the message. */
   message: z.string(),
   publication: exportPublication,
 });
@@ -227,7 +226,6 @@ export const exportFooter = z.strictObject({
   chain: hash.nullable(),
 });
 
-/** Any line. */
 export const exportLine = z.discriminatedUnion("kind", [
   exportHeader,
   exportConflict,
@@ -261,7 +259,6 @@ export const exportEntry = z.strictObject({
 });
 export type ExportEntry = z.output<typeof exportEntry>;
 
-/** The list, `GET /exports`. */
 export const exportList = z.strictObject({ exports: z.array(exportEntry) });
 
 /** A line's text: canonical when the object's keys stand in the schema's order. */

@@ -20,20 +20,15 @@ export interface FoldedMint {
   readonly differences: readonly string[];
 }
 
-/** A fold, and the projection that must equal it. */
-export interface MintComparison extends FoldedMint {
-  readonly live: EventTables;
-  /** The last position of the history that both are as of. */
-  readonly upTo: number;
-}
-
 const DIFFERENCES_MAX = 20;
 
 /**
  * Folds a mint's history and compares it with the live claims and the total, both as of one
  * commit. Stars may go on meanwhile.
+ *
+ * @returns `upTo`: the last position of the history that both are as of
  */
-export async function compareMint(sql: Sql, mint: string): Promise<MintComparison> {
+export async function compareMint(sql: Sql, mint: string) {
   const { upTo, live } = await readLiveMint(sql, mint);
   const folded = await replayMint(mint, readMintHistory(sql, mint, { upTo }));
   const differences = [...folded.differences, ...differencesOf(folded.tables, live)];

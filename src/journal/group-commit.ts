@@ -5,21 +5,7 @@ import type { DecidedStar } from "./star-record.ts";
 import { claimKeys } from "./star-rows.ts";
 
 /** Writes decided stars, many per commit. */
-export interface GroupCommit {
-  /**
-   * @param answerBy when the voter stops waiting, by `performance.now()`: a star still in the
-   *   queue then is not sent
-   * @throws RetryableError `UNAVAILABLE` when the queue is full, or when the database did not
-   *   answer and the star was not found either; the star may then still be stored
-   */
-  commit(decided: DecidedStar, answerBy?: number): Promise<CommitOutcome>;
-  /** Resolves when nothing is waiting or in flight. */
-  settled(): Promise<void>;
-}
-
-export interface GroupCommitOptions extends Sender {
-  readonly onBatch?: (stars: number) => void;
-}
+export type GroupCommit = ReturnType<typeof createGroupCommit>;
 
 /**
  * A star that claims more is large. A batch has any number of small stars, which so never wait
@@ -30,7 +16,6 @@ export interface GroupCommitOptions extends Sender {
 const LARGE_FROM_CLAIMS = 32;
 const LARGE_CLAIMS_MAX = 4_000;
 
-/** A star in the queue, with what it claims. */
 interface Queued extends Waiting {
   readonly keys: readonly string[];
 }
@@ -52,7 +37,9 @@ interface Flight {
  * parted from it and the rest is sent again. A star that brings a serial which another star of
  * this process is just claiming is not sent at all: it is decided again once that one stands.
  */
-export function createGroupCommit(options: GroupCommitOptions): GroupCommit {
+export function createGroupCommit(
+  options: Sender & { readonly onBatch?: (stars: number) => void },
+) {
   const waiting: Queued[] = [];
   const claiming = new Map<string, Flight>();
   let flights = 0;
@@ -115,8 +102,14 @@ export function createGroupCommit(options: GroupCommitOptions): GroupCommit {
   };
 
   return {
-    commit: (decided, answerBy = Number.POSITIVE_INFINITY) =>
-      new Promise((resolve, reject) => {
+    /**
+     * @param answerBy when the voter stops waiting, by `performance.now()`: a star still in the
+     *   queue then is not sent
+     * @throws RetryableError `UNAVAILABLE` when the queue is full, or when the database did not
+     *   answer and the star was not found either; the star may then still be stored
+     */
+    commit: (decided: DecidedStar, answerBy = Number.POSITIVE_INFINITY) =>
+      new Promise<CommitOutcome>((resolve, reject) => {
         if (waiting.length >= bounds.turnsWaitingMax) {
           reject(new RetryableError("UNAVAILABLE", "too many stars are waiting"));
           return;
@@ -125,8 +118,9 @@ export function createGroupCommit(options: GroupCommitOptions): GroupCommit {
         // All stars decided in this tick go into one batch.
         if (waiting.length === 1) setImmediate(takeOff);
       }),
+    /** Resolves when nothing is waiting or in flight. */
     settled: () =>
-      new Promise((resolve) => {
+      new Promise<void>((resolve) => {
         idle.push(resolve);
         setImmediate(takeOff);
       }),

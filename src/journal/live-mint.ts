@@ -25,20 +25,15 @@ interface Piece {
   readonly entries: Readonly<Record<string, string>> | null;
 }
 
-/** A mint as its live claims make it, and the position in the history it is as of. */
-export interface LiveMint {
-  readonly upTo: number;
-  /** What the history ends with there (`lastOfMint`). */
-  readonly last: string;
-  readonly live: EventTables;
-}
-
 /**
  * Reads the live claims of a forever mint, piece by piece, as of one commit: one statement, which
  * holds no voter up. A transaction of several would see one moment too, but postgres.js 3.4.9 ends
  * the process when a connection is lost inside one.
+ *
+ * @returns the mint, the position in its history that it is as of, and what the history ends with
+ *   there (`lastOfMint`)
  */
-export async function readLiveMint(sql: Sql, mint: string): Promise<LiveMint> {
+export async function readLiveMint(sql: Sql, mint: string) {
   const pieces = await runStatement(
     sql<(Head & Piece)[]>`
       with entry as (

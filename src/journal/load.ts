@@ -19,7 +19,6 @@ export function isAt({ used, lastAt }: DayVersion, stars: readonly DayStar[]): b
   return stars.length > used || (stars.length === used && (stars.at(-1)?.at ?? null) === lastAt);
 }
 
-/** Asks for one wallet's day. */
 export interface WalletDayQuery extends WalletDayInput {
   /** The pass is the one in force now, or at this instant (epoch ms) where that is later. */
   readonly notBefore: number;
@@ -89,7 +88,6 @@ export function passInForce(sql: Sql, instant = sql`voter.instant`) {
     where premium_pass.wallet = voter.wallet and starts_at <= ${instant} and ${instant} < ends_at)`;
 }
 
-/** Asks for the part of an event actor that decides one star. */
 export interface SliceKey {
   readonly event: string;
   /** Null on a forever mint. */
@@ -189,7 +187,6 @@ export async function loadSlices(sql: Sql, keys: readonly SliceKey[]): Promise<r
   return slices;
 }
 
-/** No claim is known. */
 export const NO_CLAIMS: Slice = {
   counted: NOTHING_COUNTED,
   standing: "unstarred",

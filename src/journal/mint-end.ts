@@ -34,7 +34,6 @@ export interface GoneClaim extends LiveClaim {
   readonly evidence: Evidence;
 }
 
-/** An attribution as it is to end. */
 export interface MintEnd extends GoneClaim {
   /** What the mint's total loses with it. */
   readonly weight: number;

@@ -1,6 +1,6 @@
 import type { EventStarred } from "../../actors/event-day.ts";
 import type { MintReleased } from "../../actors/forever-mint.ts";
-import { runStatement, type Sql } from "../store/postgres.ts";
+import { runLong, type Sql } from "../store/postgres.ts";
 import { type CountedStar, countedStarColumns } from "./counted-star.ts";
 import { releaseOf, type SingleEnd } from "./mint-end.ts";
 
@@ -28,7 +28,6 @@ export interface EndedClaim {
   readonly readAt: number;
 }
 
-/** Attributions that ended together. */
 export interface MintRelease {
   readonly kind: "release";
   readonly seq: number;
@@ -58,9 +57,7 @@ export function releasedFact(
 
 /** From where to where to read; both may be left out. */
 export interface HistoryRange {
-  /** Only what came after this place. */
   readonly after?: number;
-  /** Nothing beyond this place. */
   readonly upTo?: number;
 }
 
@@ -77,8 +74,6 @@ export function lastOfMint(sql: Sql, mint: string, upTo = Number.MAX_SAFE_INTEGE
 
 /** 1,000 stars with their serials are some 500 KB. */
 const PAGE = 1_000;
-/** A check may end a large mint's every claim at once, and those come in one read. */
-const PAGE_WITHIN_MS = 30_000;
 
 /** Everything that changed a forever mint, in the order of commits, page by page. */
 export async function* readMintHistory(
@@ -103,8 +98,7 @@ async function readStars(
   mint: string,
   { after, upTo }: Required<HistoryRange>,
 ): Promise<readonly MintStar[]> {
-  return await runStatement(
-    sql<MintStar[]>`
+  return await runLong(sql<MintStar[]>`
       select 'star' as kind, page.seq, star.*
       from (
         select seq, day, star_id from mint_star
@@ -115,9 +109,7 @@ async function readStars(
       cross join lateral (
         select ${countedStarColumns(sql)} from star where star.day = page.day and star.id = page.star_id limit 1
       ) star
-      order by page.seq`,
-    PAGE_WITHIN_MS,
-  );
+      order by page.seq`);
 }
 
 async function readReleases(
@@ -125,8 +117,7 @@ async function readReleases(
   mint: string,
   { after, upTo }: Required<HistoryRange>,
 ): Promise<readonly MintRelease[]> {
-  return await runStatement(
-    sql<MintRelease[]>`
+  return await runLong(sql<MintRelease[]>`
       select 'release' as kind, seq, run_id as "runId", max(released_at) as at,
         json_agg(json_build_object('collection', collection, 'serial', serial,
           'wallet', '0.0.' || wallet, 'starId', star_id, 'weight', weight, 'spare', spare,
@@ -134,7 +125,5 @@ async function readReleases(
           order by collection, serial) as ended
       from claim_release
       where event_id = ${mint} and seq > ${after} and seq <= ${upTo}
-      group by seq, run_id order by seq`,
-    PAGE_WITHIN_MS,
-  );
+      group by seq, run_id order by seq`);
 }

@@ -2,7 +2,6 @@ import { type Redis, runCommand } from "../store/redis.ts";
 
 /** A star that was refused: it left nothing in the journal. */
 export interface RefusedStar {
-  /** Epoch milliseconds. */
   readonly at: number;
   readonly wallet: string;
   /** `<type>/<id>` */
@@ -20,13 +19,7 @@ export interface TrailedRefusal extends RefusedStar {
  * sent in batches that no request waits for, some are left out when there are too many, and all are
  * gone with Redis. Nothing is ever decided by them.
  */
-export interface RefusalTrail {
-  note(refused: RefusedStar): void;
-  /** Refusals after an id (or since an instant, epoch ms, as `<ms>-0`), oldest first; none when Redis is away. */
-  after(id: string): Promise<readonly TrailedRefusal[]>;
-  /** The newest ones, newest first. */
-  newest(limit: number): Promise<readonly TrailedRefusal[]>;
-}
+export type RefusalTrail = ReturnType<typeof createRefusalTrail>;
 
 const KEY = "starboard:refusals";
 /** Some 150 bytes each: two megabytes in Redis at most. */
@@ -37,7 +30,7 @@ const BATCH_MAX = 100;
 const READ_MAX = 500;
 const DEADLINE_MS = 500;
 
-export function createRefusalTrail(redis: Redis): RefusalTrail {
+export function createRefusalTrail(redis: Redis) {
   let waiting: RefusedStar[] = [];
   const send = (): void => {
     const batch = waiting;
@@ -59,13 +52,15 @@ export function createRefusalTrail(redis: Redis): RefusalTrail {
     return (found ?? []).map(({ id, message }) => ({ id, ...readFields(message) }));
   };
   return {
-    note(refused) {
+    note(refused: RefusedStar): void {
       if (waiting.length >= BATCH_MAX) return;
       if (waiting.length === 0) setTimeout(send, SEND_EVERY_MS).unref();
       waiting.push(refused);
     },
-    after: (id) => read(() => redis.xRange(KEY, `(${id}`, "+", { COUNT: READ_MAX })),
-    newest: (limit) => read(() => redis.xRevRange(KEY, "+", "-", { COUNT: limit })),
+    /** Refusals after an id (or since an instant, epoch ms, as `<ms>-0`), oldest first; none when Redis is away. */
+    after: (id: string) => read(() => redis.xRange(KEY, `(${id}`, "+", { COUNT: READ_MAX })),
+    /** The newest ones, newest first. */
+    newest: (limit: number) => read(() => redis.xRevRange(KEY, "+", "-", { COUNT: limit })),
   };
 }
 

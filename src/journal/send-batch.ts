@@ -47,11 +47,9 @@ export interface Waiting {
   readonly reject: (error: Error) => void;
 }
 
-/** What a batch is sent with. */
 export interface Sender {
   /** The writer's pool (`openPostgres(url, { writer: true })`). */
   readonly sql: Sql;
-  /** The one clock, epoch ms. */
   readonly now: () => number;
   /** Points that each star earns (`XP_PER_STAR`); 1 when absent. */
   readonly xpPerStar?: number;

@@ -13,12 +13,10 @@ export interface StarRecord {
   readonly day: Day;
   /** Which star of the wallet's day this is, from 1. */
   readonly slot: number;
-  /** Epoch milliseconds. */
   readonly at: number;
   readonly target: Target;
   readonly holdings: Holdings;
   readonly votingPower: number;
-  /** What the star adds to the counter. */
   readonly weight: number;
   readonly breakdown: Breakdown;
   readonly limit: number;

@@ -15,10 +15,8 @@ export interface WalletDayStep {
   readonly starId: string;
   /** `<type>/<id>` */
   readonly target: string;
-  /** Epoch milliseconds. */
   readonly at: number;
   readonly limit: number;
-  /** The version of the rules it was decided under. */
   readonly rules: number;
   /** Under the pass and the rules of the star's instant. */
   readonly decision: WalletDecision;

@@ -91,7 +91,6 @@ export async function hashExport(
   return null;
 }
 
-/** What the footer counts. */
 export class FooterCounts {
   #stars = 0;
   #weight = 0;

@@ -9,7 +9,6 @@ export interface IssuedKey {
   readonly name: string;
   /** The key itself: this is the only time that anyone sees it. */
   readonly key: string;
-  /** Epoch milliseconds. */
   readonly createdAt: number;
 }
 

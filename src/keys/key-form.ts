@@ -7,7 +7,6 @@ import { crc32 } from "node:zlib";
  * (contract, section 2). Operators' tokens differ in the prefix alone.
  */
 const PREFIX = "starboard_live_";
-/** What an operator's token begins with. */
 export const OPERATOR_PREFIX = "starboard_operator_";
 const RANDOM_CHARACTERS = 30;
 const CHECKSUM_CHARACTERS = 6;

@@ -26,13 +26,11 @@ export function lastUsed(sql: Sql, clock: Clock, onFailure: (error: unknown) => 
   };
   const flushing = every(FLUSH_EVERY_MS, flush, { onFailure });
   return {
-    /** Remembers that a key was used now. */
     note(keyId: string): void {
       if (used.size < KEYS_MAX || used.has(keyId)) used.set(keyId, clock.now());
     },
     /** Writes what is collected; on failure it stays collected. */
     flush,
-    /** Writes a last time and stops. */
     async close(): Promise<void> {
       await flushing.close();
       await flush().catch(onFailure);

@@ -10,9 +10,7 @@ export interface OperatorSession {
   readonly id: string;
   /** As it stands in the operator log: the operator's name, or `environment (Ada)`. */
   readonly operator: string;
-  /** The operator's role now. */
   readonly role: Role;
-  /** Epoch milliseconds. */
   readonly openedAt: number;
 }
 

@@ -1,6 +1,11 @@
 import { batcher } from "../batcher.ts";
 import type { FollowedClock } from "../clock.ts";
-import { type DataRevision, parseRevision } from "../store/data-revision.ts";
+import {
+  type DataRevision,
+  parseRevision,
+  REVISION_BATCHING,
+  REVISION_WITHIN_MS,
+} from "../store/data-revision.ts";
 import { runStatement, type Sql } from "../store/postgres.ts";
 import { hashOf, isKey } from "./key-form.ts";
 
@@ -17,11 +22,6 @@ export type KeyVerdict =
 
 /** @throws RetryableError `UNAVAILABLE` when the database is: no answer, never a guess */
 export type VerifyKey = (key: string) => Promise<KeyVerdict>;
-
-/** One statement is on its way while the other is made ready or read. */
-const BATCHING = { keysMax: 500, callsMax: 2 };
-/** With the read that follows it this stays below 2 s, the longest a reader waits. */
-const DEADLINE_MS = 900;
 
 /**
  * Checks keys against the database, each time: nothing is remembered, so a revoked key
@@ -44,7 +44,7 @@ export function keyVerifier(
     if (first !== undefined) await clock?.compare(first.now, askedAt);
     return rows;
   };
-  const loadOne = batcher(load, BATCHING);
+  const loadOne = batcher(load, REVISION_BATCHING);
   const judge = (row: KeyRow | undefined): KeyVerdict => {
     if (row === undefined || row.id === null) return { state: "unknown" };
     if (row.revoked) return { state: "revoked", keyId: row.id };
@@ -75,7 +75,7 @@ async function loadKeys(sql: Sql, keys: readonly string[]): Promise<readonly Key
       from unnest(${hashes}::text[]) with ordinality as asked (hash, position)
       left join api_key on api_key.hash = decode(asked.hash, 'hex')
       order by asked.position`,
-    DEADLINE_MS,
+    REVISION_WITHIN_MS,
   );
   const revision = parseRevision(rows[0]?.revision ?? "{}");
   const found = new Map(

@@ -62,7 +62,6 @@ function createClient(sdk: typeof Sdk, { network, nodes }: NodesOptions): Sdk.Cl
   return sdk.Client.forNetwork(Object.fromEntries(byAddress));
 }
 
-/** How one consensus node answered. */
 export interface NodeAnswer {
   /** `0.0.n` */
   readonly node: string;

@@ -13,7 +13,6 @@ import {
 } from "./topic.ts";
 import { formatTransactionId, parseTransactionId, type TransactionId } from "./transaction-id.ts";
 
-/** How the consensus nodes are reached, and who pays. */
 export interface HederaTopicOptions extends NodesOptions {
   readonly operatorId: string;
   /** DER or raw hex (see `operator-key.ts`). */

@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import type { MirrorTopicMessage } from "./mirror/schemas.ts";
 
 /** The version every message has had since 2020: it covers the payer, and the message by its hash. */
 export const RUNNING_HASH_VERSION = 3;
@@ -31,6 +32,24 @@ export interface ChainLink {
  *   network hashes so; emulators written from the documentation do.
  */
 export type Framing = "stream" | "plain";
+
+/** The network's own first: emulators are few. */
+export const FRAMINGS: readonly Framing[] = ["stream", "plain"];
+
+/** A message as the link that it is, after the hash before it. */
+export function linkOf(message: MirrorTopicMessage, previous: Uint8Array): ChainLink {
+  const { payer, topicId: topic, consensusTimestamp, sequenceNumber, bytes } = message;
+  return { previous, payer, topic, consensusTimestamp, sequenceNumber, message: bytes };
+}
+
+/** The first framing in which a link gives this hash (base64); undefined: it does in none. */
+export function framingOf(
+  link: ChainLink,
+  shown: string,
+  order: readonly Framing[] = FRAMINGS,
+): Framing | undefined {
+  return order.find((framing) => runningHash(link, framing).toString("base64") === shown);
+}
 
 /** Stream magic and version, then an array of the class `[B`, described in full, of 48 bytes. */
 const FIRST_ARRAY = Buffer.from("aced0005757200025b42acf317f8060854e0020000787000000030", "hex");

@@ -24,7 +24,6 @@ export interface Topic {
   close(): void;
 }
 
-/** A message about to be signed. */
 export interface TopicMessage {
   readonly topicId: string;
   readonly message: string;
@@ -34,7 +33,6 @@ export interface TopicMessage {
   readonly validStart: bigint;
 }
 
-/** A topic about to be made. */
 export interface NewTopic {
   /** At most 100 bytes, for everyone to read. */
   readonly memo: string;

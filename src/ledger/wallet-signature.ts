@@ -74,7 +74,8 @@ const PREFIXES = {
   eip191: "\x19Ethereum Signed Message:\n",
 } as const;
 
-function signedBytes(scheme: WalletSignature["scheme"], message: string): Buffer {
+/** What a wallet signs for a message of ASCII. */
+export function signedBytes(scheme: WalletSignature["scheme"], message: string): Buffer {
   return Buffer.from(`${PREFIXES[scheme]}${message.length}${message}`);
 }
 

@@ -2,7 +2,6 @@ import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { ownUrl } from "../addresses.ts";
 import { actOn } from "../cli/act.ts";
-import { followClock } from "../clock.ts";
 import {
   ConfigurationError,
   environment,
@@ -18,8 +17,10 @@ import { freePort, isFree } from "../local/free-port.ts";
 import { startPostgres } from "../local/postgres.ts";
 import { startRedis } from "../local/redis.ts";
 import { keepSecret } from "../local/secret-file.ts";
+import { silentLogger } from "../log.ts";
+import { followDatabaseClock } from "../store/database-clock.ts";
 import { migrate } from "../store/migrate.ts";
-import { openPostgres, readDatabaseClock, type Sql } from "../store/postgres.ts";
+import { openPostgres, type Sql } from "../store/postgres.ts";
 import { fillDemo, type OnStop, ownLedger, type Variables } from "./own-ledger.ts";
 import { checkAddresses, WEB_SETTINGS } from "./web-settings.ts";
 import { LEDGER_SETTINGS, WORKER_SETTINGS } from "./worker.ts";
@@ -77,24 +78,19 @@ export async function openLocalEnvironment(onStop: OnStop) {
 
   const sql = openPostgres(databaseUrl, { connections: 4 });
   onStop(() => sql.end({ timeout: 1 }));
-  const clock = await followClock(
-    () => readDatabaseClock(sql),
-    () => undefined,
-  );
+  const clock = await followDatabaseClock(sql, silentLogger);
   onStop(async () => clock.stop());
   const own = ownsLedger ? await ownLedger({ sql, clock, folder, given, onStop }) : undefined;
   Object.assign(found, own?.variables);
   const settings = readSettings({ ...found, ...given }, [...WEB_SETTINGS, ...WORKER_SETTINGS]);
   if (isLocal) await fillDemo({ sql, settings, clock }, own);
   return {
-    /** Where the data is kept. */
     folder,
     settings,
     /** The Redis of BullMQ; absent where it is the one from npm, which is not fit for it. */
     queueUrl: redis?.kind === "js-redis-server" ? undefined : settings.REDIS_URL,
     /** Who votes by themselves; none where the ledger is not our own, or they are off. */
     voters: settings.DEMO_VOTERS === "on" ? (own?.demo.voters ?? []) : [],
-    /** What they vote for. */
     targets: demoTargets(
       demoDirectory(0, [settings.COLLECTION_A_ID, settings.COLLECTION_B_ID]),
     ).map(({ type, id }) => `${type}/${id}`),

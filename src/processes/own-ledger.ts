@@ -20,10 +20,8 @@ import { LEDGER_SETTINGS } from "./worker.ts";
 
 /** Settings by name, as an environment has them. */
 export type Variables = Record<string, string>;
-/** Takes how to stop what was started. */
 export type OnStop = (stop: () => Promise<void>) => void;
 
-/** The collections' names in a message. */
 const DEMO_KEYS = { a: "collection_a", b: "collection_b" } as const;
 /** Where a first start's mirror node listens, if no other process does. */
 const MIRROR_PORT = 5551;

@@ -3,10 +3,7 @@ import { checkLastingSettings, type LastingSettings } from "../journal/export-da
 import type { Logger } from "../log.ts";
 import { refuseSwapped } from "../publishing/check-topic.ts";
 import { OtherBuildError, schemaState } from "../store/migrate.ts";
-import { appRole, runStatement, withPostgres } from "../store/postgres.ts";
-
-/** A start can wait longer than a request: what starts beside it may hold the whole process up. */
-const STATEMENT_WITHIN_MS = 10_000;
+import { appRole, runFirst, withPostgres } from "../store/postgres.ts";
 
 /**
  * Looks at the database once, with the login's own rights.
@@ -23,17 +20,17 @@ export function prepareDatabase(
   log: Logger,
 ): Promise<string | undefined> {
   return withPostgres(settings.DATABASE_URL, { connections: 1 }, async (probe) => {
-    const schema = await runStatement(schemaState(probe), STATEMENT_WITHIN_MS);
+    const schema = await runFirst(schemaState(probe));
     if (schema === "other") throw new OtherBuildError();
     if (schema === "old") {
       throw new ConfigurationError(
         "the database's schema is older than this build: run `starboard migrate`",
       );
     }
-    await runStatement(checkLastingSettings(probe, settings), STATEMENT_WITHIN_MS);
+    await runFirst(checkLastingSettings(probe, settings));
     const { EVENT_VOTES_TOPIC_ID: event, ASSET_VOTES_TOPIC_ID: asset } = settings;
-    await refuseSwapped(probe, { event, asset }, STATEMENT_WITHIN_MS);
-    const role = await runStatement(appRole(probe), STATEMENT_WITHIN_MS);
+    await refuseSwapped(probe, { event, asset }, runFirst);
+    const role = await runFirst(appRole(probe));
     if (role === undefined) {
       log.warn("no role starboard_app for this login: triggers alone guard the journal");
     }

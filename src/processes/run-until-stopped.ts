@@ -17,7 +17,6 @@ export function printJson(document: object): void {
   process.stdout.write(`${JSON.stringify(document)}\n`);
 }
 
-/** The drain, and then the connections. */
 const STOPPED_WITHIN_MS = bounds.drainMs + 5_000;
 
 /**

@@ -5,11 +5,9 @@ import { ownVersion } from "../this-build.ts";
 import { subCommandsFor } from "./commands.ts";
 import { heedSignals } from "./stop-signals.ts";
 
-/** What runs until it is stopped. */
 const PROCESSES: ReadonlySet<string> = new Set(["serve", "work", "dev"]);
 const words = process.argv.slice(2);
 
-/** `npx starboard <command>` */
 const starboard = defineCommand({
   meta: {
     name: "starboard",

@@ -37,9 +37,7 @@ export async function connectWeb(
     openPostgres(settings.DATABASE_URL, { role, ...options });
   const pools = {
     sql: open(),
-    /** A small pool for what operators look at. */
     reader: open(READER),
-    /** Casts stars. */
     writer: open({
       writer: true,
       connections: WRITER_CONNECTIONS,

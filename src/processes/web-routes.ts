@@ -37,7 +37,6 @@ import type { HoldingsCheckByHand } from "../upkeep/holdings-check/by-hand.ts";
 import { readVerdict } from "../upkeep/service-verdict.ts";
 import type { WebConnections } from "./web-connections.ts";
 
-/** What the routes need. */
 interface Served extends WebConnections {
   readonly publicUrl: string;
   readonly wake: () => void;
@@ -148,7 +147,6 @@ function pageMounts(parts: Served, limited: Limited) {
 
 const WALLETCONNECT_RELAY = "wss://relay.walletconnect.org";
 
-/** The directory's pages, to be mounted at "/". */
 function directory(parts: Served, given: Pick<PagesGiven, "assets" | "limit">): Hono {
   const { settings, sql, clock, log, voting } = parts;
   const share = shareReads<unknown>();

@@ -47,7 +47,6 @@ import { connectWeb, type WebConnections } from "./web-connections.ts";
 import { webRoutes } from "./web-routes.ts";
 import type { WebSettings } from "./web-settings.ts";
 
-/** What a web process is given. */
 export interface WebParts {
   readonly log: Logger;
   /** Wakes a publisher somewhere; never waits, never throws. */

@@ -52,16 +52,6 @@ export const WORKER_SETTINGS = [
 ] as const;
 export type WorkerSettings = Readonly<With<(typeof WORKER_SETTINGS)[number]>>;
 
-/** What a worker is given. */
-export interface WorkerParts {
-  readonly log: Logger;
-  readonly queue: Pick<WakeQueue, "onWake">;
-  /** The Redis of BullMQ; absent where none is fit for it. */
-  readonly queueUrl: string | undefined;
-  /** Of the process, where it has more parts than this; else the worker's own. */
-  readonly metrics?: Metrics;
-}
-
 /**
  * Starts a worker: it publishes what is stored, hands it to rewards, checks holdings daily,
  * makes the journal's days final, refreshes the catalogue and deletes what has expired. Only a
@@ -72,7 +62,14 @@ export interface WorkerParts {
  */
 export async function startWorker(
   settings: WorkerSettings,
-  given: WorkerParts,
+  given: {
+    readonly log: Logger;
+    readonly queue: Pick<WakeQueue, "onWake">;
+    /** The Redis of BullMQ; absent where none is fit for it. */
+    readonly queueUrl: string | undefined;
+    /** Of the process, where it has more parts than this; else the worker's own. */
+    readonly metrics?: Metrics;
+  },
 ): Promise<Service & { readonly url: string | null }> {
   const { log, queue, queueUrl } = given;
   const role = await prepareDatabase(settings, log);

@@ -6,7 +6,6 @@ export interface RaisedAlarm {
   /** A topic's id, or empty. */
   readonly subject: string;
   readonly detail: string;
-  /** Epoch milliseconds. */
   readonly raisedAt: number;
 }
 

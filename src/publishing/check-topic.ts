@@ -4,7 +4,7 @@ import type { MirrorNode } from "../ledger/mirror/node.ts";
 import type { MirrorTopic } from "../ledger/mirror/schemas.ts";
 import type { Topic } from "../ledger/topic.ts";
 import type { Logger } from "../log.ts";
-import type { Sql } from "../store/postgres.ts";
+import { type runFirst, runStatement, type Sql } from "../store/postgres.ts";
 import { findStarred } from "./outbox.ts";
 
 /** The settings that name the topics, by what is starred on them. */
@@ -15,7 +15,6 @@ export const TOPIC_SETTINGS = {
 
 interface TopicToCheck {
   readonly topicId: string;
-  /** The setting that names it, for the message. */
   readonly setting: string;
 }
 
@@ -26,7 +25,6 @@ const SAY_EVERY_MS = 5_000;
 /** A start does not wait long for a mirror node that is away. */
 const READ = { deadlineMs: 3_000 } as const;
 
-/** What a topic is looked up with. */
 export interface TopicCheck {
   readonly mirror: Pick<MirrorNode, "topic" | "topicMessages">;
   readonly topic: Pick<Topic, "publicKey">;
@@ -55,20 +53,19 @@ export async function checkTopic(
 /**
  * Holds each topic against the stars that the journal has on it. One that is not given is not asked for.
  *
- * @param withinMs how long Postgres may take for each; default: a request's deadline
+ * @param run how each is asked for; a start may wait for it
  * @throws ConfigurationError where stars of the other kind are on it
  * @throws RetryableError when Postgres is out of reach
  */
 export async function refuseSwapped(
   sql: Sql,
   topics: Readonly<Partial<Record<keyof typeof TOPIC_SETTINGS, string | undefined>>>,
-  withinMs?: number,
+  run: typeof runFirst = runStatement,
 ): Promise<void> {
   for (const kind of ["event", "asset"] as const) {
     const topicId = topics[kind];
-    const starred =
-      topicId === undefined ? kind : ((await findStarred(sql, topicId, withinMs)) ?? kind);
-    if (starred === kind) continue;
+    const starred = topicId === undefined ? kind : await run(findStarred(sql, topicId));
+    if (starred === undefined || starred === kind) continue;
     throw new ConfigurationError(
       `${TOPIC_SETTINGS[kind]} ${topicId} has ${starred} stars on it: are the two topics swapped?`,
     );

@@ -7,7 +7,6 @@ import type { LeasedStar, Outbox } from "./outbox.ts";
 import type { PublishingAlerts } from "./publishing-alerts.ts";
 import type { SendGate } from "./send-gate.ts";
 
-/** The two topics, by what is starred. */
 export type TopicKind = LeasedStar["topic"];
 export const TOPIC_KINDS = ["event", "asset"] as const satisfies readonly TopicKind[];
 
@@ -47,7 +46,6 @@ export interface PublisherContext extends Omit<PublishContext, "outbox"> {
   readonly outbox: Omit<Outbox, "database">;
 }
 
-/** What belongs to one topic. */
 export interface TopicLane {
   readonly topicId: string;
   readonly gate: SendGate;

@@ -11,27 +11,21 @@ import { type LeasedStar, leaseStars, type Outbox, releaseStar } from "./outbox.
 import { publishStar } from "./publish-star.ts";
 import type { SendingGround } from "./topic-knowledge.ts";
 
-/** Takes up what is due, oldest first, a bounded number of stars at a time. */
-export interface Drain {
-  /** Looks at the outbox soon; never throws, never waits. */
-  soon(): void;
-  /** Resolves when nothing is due and nothing is in hand any more. */
-  untilNothingIsDue(): Promise<void>;
-  /** Resolves when nothing is in hand. */
-  idle(): Promise<void>;
-}
-
 /** Stars in hand per topic; most of them wait for a receipt, which takes seconds. */
 const IN_HAND_MAX = bounds.publishBatchMax / 2;
 /** After a fault of Postgres, and before a defect is tried again. */
 const OUTAGE_DELAY_MS = 1_000;
 const FAULT_DELAY_MS = 60_000;
 
-/** @param groundOf the condition under which stars of a topic may be sent; undefined: not yet */
+/**
+ * Takes up what is due, oldest first, a bounded number of stars at a time.
+ *
+ * @param groundOf the condition under which stars of a topic may be sent; undefined: not yet
+ */
 export function createDrain(
   context: PublisherContext,
   groundOf: (kind: TopicKind) => SendingGround | undefined,
-): Drain {
+) {
   const inHand = new Map<string, { readonly kind: TopicKind; readonly done: Promise<void> }>();
   const hungry = new Set<TopicKind>();
   let looking: Promise<number> | undefined;
@@ -103,11 +97,14 @@ export function createDrain(
   };
 
   return {
-    soon: () => lookIn(0),
-    async untilNothingIsDue() {
+    /** Looks at the outbox soon; never throws, never waits. */
+    soon: (): void => lookIn(0),
+    /** Resolves when nothing is due and nothing is in hand any more. */
+    async untilNothingIsDue(): Promise<void> {
       while ((await look()) > 0 || inHand.size > 0) await idle();
     },
-    async idle() {
+    /** Resolves when nothing is in hand. */
+    async idle(): Promise<void> {
       reminder.forget();
       await idle();
     },

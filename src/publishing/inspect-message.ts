@@ -1,10 +1,9 @@
 import { z } from "zod";
 import type { MirrorTopicMessage } from "../ledger/mirror/schemas.ts";
-import { FIRST_RUNNING_HASH, type Framing, runningHash } from "../ledger/running-hash.ts";
+import { FIRST_RUNNING_HASH, framingOf, linkOf } from "../ledger/running-hash.ts";
 
 /** What a message shows by itself, without the database. */
 export interface Inspected {
-  /** It is no star of any kind. */
   readonly malformed: boolean;
   /** Its running hash does not follow from the one before. */
   readonly unchained: boolean;
@@ -20,9 +19,6 @@ const anyStar = z.looseObject({
   timestamp: z.int().nonnegative(),
 });
 
-/** The network's own way first; emulators know the other one. */
-const FRAMINGS: readonly Framing[] = ["stream", "plain"];
-
 /**
  * Looks at messages that follow each other on one topic.
  *
@@ -36,19 +32,12 @@ export function inspectMessages(
   let before = previous === null ? null : Buffer.from(previous, "base64");
   return messages.map((message) => {
     const from = message.sequenceNumber === 1 ? FIRST_RUNNING_HASH : before;
-    const unchained = from !== null && !follows(message, from);
+    const unchained =
+      from !== null && framingOf(linkOf(message, from), message.runningHash) === undefined;
     before = Buffer.from(message.runningHash, "base64");
     const star = readStar(message.bytes);
     return { malformed: star === undefined, unchained, saidAt: star?.timestamp ?? null };
   });
-}
-
-function follows(message: MirrorTopicMessage, previous: Uint8Array): boolean {
-  const { payer, topicId: topic, consensusTimestamp, sequenceNumber, bytes } = message;
-  const link = { previous, payer, topic, consensusTimestamp, sequenceNumber, message: bytes };
-  return FRAMINGS.some(
-    (framing) => runningHash(link, framing).toString("base64") === message.runningHash,
-  );
 }
 
 function readStar(bytes: Buffer): z.output<typeof anyStar> | undefined {

@@ -1,7 +1,4 @@
-import { runStatement, type Sql } from "../store/postgres.ts";
-
-/** A hundred thousand take some seconds on a busy server. */
-const ACCEPT_WITHIN_MS = 60_000;
+import { runLong, runStatement, type Sql } from "../store/postgres.ts";
 
 /** How far a topic was read, and what of it the journal lacks. */
 export interface TopicAgreement {
@@ -69,11 +66,8 @@ export async function journalStatus(sql: Sql): Promise<JournalStatus> {
  */
 export async function acceptLoss(sql: Sql): Promise<number> {
   // The day's export says so; a clock that was set back over midnight must not change a final one.
-  const rows = await runStatement(
-    sql`
+  const rows = await runLong(sql`
       update publishing_finding set resolved_at = (select outside_final_days(now_ms()))
-      where kind = 'lost' and resolved_at is null returning id`,
-    ACCEPT_WITHIN_MS,
-  );
+      where kind = 'lost' and resolved_at is null returning id`);
   return rows.length;
 }

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { RetryableError } from "../errors.ts";
 import type { Logger } from "../log.ts";
-import { every, type Service } from "../service.ts";
+import { every } from "../service.ts";
 import { type KnownDatabase, lookAtDatabase } from "../store/database-identity.ts";
 import type { Sql } from "../store/postgres.ts";
 import { reportAlarms, type StandingAlarm } from "./alarms.ts";
@@ -22,21 +22,7 @@ export type JournalState = "ok" | "behind" | "unread";
  * the message that this journal read last: one request a topic where nothing is missing. A mirror
  * node that is away holds stars up for ten seconds; then they are accepted, under an alarm.
  */
-export interface JournalWatch extends Service {
-  readonly state: JournalState;
-  /** Resolves when the state is something else than `unread` for the first time. */
-  readonly firstState: Promise<void>;
-  /**
-   * Asked before each star: a look at one variable.
-   *
-   * @throws RetryableError `JOURNAL_BEHIND`, or `UNAVAILABLE` while the topics are unread
-   */
-  admitStar(): void;
-  /** A connection was lost, and the next one may lead to another server. */
-  lookAgain(): void;
-  /** Raises the alarm that machine and journal contradict each other. Never throws and never waits. */
-  contradicted(error: Error): void;
-}
+export type JournalWatch = ReturnType<typeof watchJournal>;
 
 export interface JournalWatchParts {
   readonly sql: Sql;
@@ -61,7 +47,7 @@ const CONTRADICTION_STANDS_MS = 3_600_000;
  * Starts watching; the state is `unread` until the first look has come to its end. A reading under way
  * when it is closed ends with the mirror node's connections.
  */
-export function watchJournal(parts: JournalWatchParts): JournalWatch {
+export function watchJournal(parts: JournalWatchParts) {
   const { sql, log, topics, lookEveryMs = LOOK_EVERY_MS, patienceMs = PATIENCE_MS } = parts;
   const worker = randomUUID();
   const readTopics = topicsReader(parts);
@@ -119,18 +105,26 @@ export function watchJournal(parts: JournalWatchParts): JournalWatch {
   });
 
   return {
+    /** Resolves when the state is something else than `unread` for the first time. */
     firstState,
     get state() {
       return state;
     },
-    admitStar() {
+    /**
+     * Asked before each star: a look at one variable.
+     *
+     * @throws RetryableError `JOURNAL_BEHIND`, or `UNAVAILABLE` while the topics are unread
+     */
+    admitStar(): void {
       if (state !== "ok") throw refusalIn(state);
     },
-    lookAgain() {
+    /** A connection was lost, and the next one may lead to another server. */
+    lookAgain(): void {
       connectionsLost += 1;
       if (state === "ok") state = "unread";
       looking.wake();
     },
+    /** Raises the alarm that machine and journal contradict each other. Never throws and never waits. */
     contradicted: contradiction.note,
     close: () => looking.close().then(() => contradiction.end(sql, worker)),
   };

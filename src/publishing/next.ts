@@ -2,7 +2,6 @@ import type { Attempt } from "./attempt.ts";
 import type { PublishContext } from "./context.ts";
 import type { LeasedStar } from "./outbox.ts";
 
-/** What to do with a star next. */
 export type Next =
   /** The same bytes again. */
   | { readonly kind: "send"; readonly attempt: Attempt }

@@ -33,11 +33,9 @@ export interface LeasedStar {
   readonly starId: string;
   readonly topic: "event" | "asset";
   readonly message: string;
-  /** How often it was released before. */
   readonly tries: number;
   /** The trace of the request that cast it; null where none was made. */
   readonly traceparent: string | null;
-  /** Its open transaction id. */
   readonly attempt: Attempt | null;
 }
 
@@ -123,24 +121,17 @@ export async function tookEffectAfter(
   return row?.took ?? false;
 }
 
-/**
- * What the stars on a topic are for, by its first one; undefined where none is on it.
- *
- * @param withinMs default: a request's deadline
- */
+/** What the stars on a topic are for, by its first one; undefined where none is on it. */
 export async function findStarred(
   sql: Sql,
   topicId: string,
-  withinMs?: number,
 ): Promise<LeasedStar["topic"] | undefined> {
-  const looking = sql<{ topic: LeasedStar["topic"] }[]>`
+  const [row] = await sql<{ topic: LeasedStar["topic"] }[]>`
     select topic from outbox where topic_id = ${topicId} and state = 'published'
     order by sequence_number limit 1`;
-  const [row] = await runStatement(looking, withinMs);
   return row?.topic;
 }
 
-/** How much is left to publish. */
 export interface PendingPublications {
   /** Accepted stars not yet `published`. */
   readonly pending: number;

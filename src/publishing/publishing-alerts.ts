@@ -31,7 +31,6 @@ export interface PublishingAlerts {
   /** @param subject what it is about, where several may have the same trouble: a topic */
   raise(alarm: Alarm, detail: string, subject?: string): void;
   clear(alarm: Alarm, subject?: string): void;
-  /** What is raised now. */
   raised(): readonly StandingAlarm[];
   pending(figures: {
     readonly pending: number;

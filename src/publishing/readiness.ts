@@ -12,29 +12,17 @@ import { beginReading, findReading } from "./confirm.ts";
 import { TOPIC_KINDS, type TopicKind } from "./context.ts";
 import type { PublishingAlerts } from "./publishing-alerts.ts";
 
-/** Which topics may be sent to. */
-export interface Readiness {
-  isReady(kind: TopicKind): boolean;
-  /**
-   * Checks each topic that this process has not found fit yet, and the others every 10 s. While the
-   * mirror node is away, a topic that an earlier process found fit is used; any other waits.
-   *
-   * @throws ConfigurationError when a topic is not fit for stars; it is used no more
-   * @throws RetryableError when Postgres is out of reach
-   */
-  check(): Promise<void>;
-}
-
 const LOOK_AGAIN_MS = 10_000;
 const LOOK = { deadlineMs: 2_000, background: true } as const;
 
+/** Finds out which topics may be sent to. */
 export function createReadiness(parts: {
   readonly sql: Sql;
   readonly mirror: Pick<MirrorNode, "topic" | "topicMessages">;
   readonly topic: Pick<Topic, "publicKey">;
   readonly topics: Readonly<Record<TopicKind, string>>;
   readonly alerts: PublishingAlerts;
-}): Readiness {
+}) {
   const { sql, topics, alerts } = parts;
   const { log } = alerts;
   const ready = new Set<TopicKind>();
@@ -95,8 +83,15 @@ export function createReadiness(parts: {
   };
 
   return {
-    isReady: (kind) => ready.has(kind),
-    async check() {
+    isReady: (kind: TopicKind): boolean => ready.has(kind),
+    /**
+     * Checks each topic that this process has not found fit yet, and the others every 10 s. While the
+     * mirror node is away, a topic that an earlier process found fit is used; any other waits.
+     *
+     * @throws ConfigurationError when a topic is not fit for stars; it is used no more
+     * @throws RetryableError when Postgres is out of reach
+     */
+    async check(): Promise<void> {
       if (topics.event === topics.asset) {
         throw new ConfigurationError(`${SETTINGS.event} and ${SETTINGS.asset} are the same topic`);
       }

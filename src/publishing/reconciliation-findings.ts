@@ -25,7 +25,6 @@ export interface Finding {
   /** The star it is about; null when it is about none. */
   readonly starId: string | null;
   readonly detail: string;
-  /** Epoch milliseconds. */
   readonly noticedAt: number;
   /** When it ended by itself or an operator set it aside; null until then. */
   readonly resolvedAt: number | null;

@@ -21,7 +21,6 @@ export interface SharedSteps {
   readonly release: Step<Release, Row>;
 }
 
-/** Takes the step for one star. */
 type Step<Given, Found extends Row> = (given: Given) => Promise<Found | undefined>;
 
 interface OfAttempt {

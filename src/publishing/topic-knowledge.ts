@@ -33,16 +33,7 @@ export interface SendingGround {
  * copy was found wait until every transaction of that time has landed or expired. *Read*:
  * everything is sent.
  */
-export interface TopicKnowledge {
-  /** Undefined while the topic is unread. */
-  of(kind: TopicKind): SendingGround | undefined;
-  /**
-   * Looks which database this is and reads what has to be read.
-   *
-   * @throws RetryableError when Postgres is away, MirrorError when the mirror node is
-   */
-  check(): Promise<void>;
-}
+export type TopicKnowledge = ReturnType<typeof createTopicKnowledge>;
 
 export interface TopicKnowledgeParts
   extends Pick<PublishContext, "clock" | "mirror" | "readToEnd" | "alerts"> {
@@ -56,7 +47,7 @@ export interface TopicKnowledgeParts
 const IN_FLIGHT_NS = (BigInt(bounds.transactionValidSeconds) + 30n) * 1_000_000_000n;
 const READ = { deadlineMs: 5_000, background: true } as const;
 
-export function createTopicKnowledge(parts: TopicKnowledgeParts): TopicKnowledge {
+export function createTopicKnowledge(parts: TopicKnowledgeParts) {
   const { sql, witness, topics, clock, mirror, alerts } = parts;
   let database: KnownDatabase | undefined;
   const read = new Set<TopicKind>();
@@ -110,11 +101,17 @@ export function createTopicKnowledge(parts: TopicKnowledgeParts): TopicKnowledge
   };
 
   return {
-    of(kind) {
+    /** Undefined while the topic is unread. */
+    of(kind: TopicKind): SendingGround | undefined {
       if (database === undefined || !read.has(kind)) return undefined;
       return { database, since: copy?.since ?? 0 };
     },
-    async check() {
+    /**
+     * Looks which database this is and reads what has to be read.
+     *
+     * @throws RetryableError when Postgres is away, MirrorError when the mirror node is
+     */
+    async check(): Promise<void> {
       await lookWhere();
       await readAll(TOPIC_KINDS.filter((kind) => parts.isReady(kind) && !read.has(kind)));
       if (copy === undefined || database === undefined || read.size < TOPIC_KINDS.length) return;

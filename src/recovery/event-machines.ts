@@ -14,8 +14,7 @@ import { starsOfEventDay } from "../journal/event-history.ts";
 import type { ExportRelease } from "../journal/export-format.ts";
 import { lossesOf } from "../journal/mint-end.ts";
 import { mintFact, readMintHistory } from "../journal/mint-history.ts";
-import { runStatement, type Sql } from "../store/postgres.ts";
-import { PIECE_WITHIN_MS } from "./recovery.ts";
+import { runLong, type Sql } from "../store/postgres.ts";
 
 /** A recorded fact of the journal, taken in when its time has come. */
 interface Fact {
@@ -66,7 +65,6 @@ export class EventMachines {
     return found;
   }
 
-  /** The forever mints that were looked at. */
   mints(): readonly (readonly [event: string, tables: EventTables])[] {
     return [...this.#machines].flatMap(([name, { tables }]) =>
       name.startsWith("mint/") ? [[name.slice("mint/".length), tables] as const] : [],
@@ -125,11 +123,8 @@ async function* mintFacts(sql: Sql, event: string, upTo: number): AsyncGenerator
 
 /** The last place of a mint's history now: what this run writes comes behind it. */
 async function endOfMint(sql: Sql, event: string): Promise<number> {
-  const [row] = await runStatement(
-    sql<[{ seq: number }]>`
+  const [row] = await runLong(sql<[{ seq: number }]>`
       select greatest((select max(seq) from mint_star where event_id = ${event}),
-        (select max(seq) from claim_release where event_id = ${event}), 0) as seq`,
-    PIECE_WITHIN_MS,
-  );
+        (select max(seq) from claim_release where event_id = ${event}), 0) as seq`);
   return row.seq;
 }

@@ -2,8 +2,8 @@ import type { Day } from "../../actors/day.ts";
 import { exceptionLines } from "../audit/known-messages.ts";
 import type { ExportConflict, ExportLost } from "../journal/export-format.ts";
 import { dayOfStarId } from "../journal/star-id.ts";
-import { runStatement, type Sql } from "../store/postgres.ts";
-import { type Notes, PIECE_WITHIN_MS, type Recovery } from "./recovery.ts";
+import { runLong, type Sql } from "../store/postgres.ts";
+import type { Notes, Recovery } from "./recovery.ts";
 import { findStars } from "./staged-stars.ts";
 
 /** A message whose star stays lost. */
@@ -29,15 +29,12 @@ export async function excludeAcceptedLosses(
       sequence_number: line.sequenceNumber,
       accepted_at: Date.parse(line.acceptedAt),
     }));
-    const taken = await runStatement(
-      sql<AcceptedLoss[]>`
+    const taken = await runLong(sql<AcceptedLoss[]>`
         delete from recovery_message said
         using json_to_recordset(${JSON.stringify(lost)}::text::json)
           as line (topic_id text, sequence_number bigint, accepted_at bigint)
         where (said.topic_id, said.sequence_number) = (line.topic_id, line.sequence_number)
-        returning line.topic_id, line.sequence_number, line.accepted_at`,
-      PIECE_WITHIN_MS,
-    );
+        returning line.topic_id, line.sequence_number, line.accepted_at`);
     for (const { topic_id: topic, sequence_number: place } of taken) {
       notes.doubt(
         `export of ${day}: message ${place} on ${topic} stays without its star, whose loss was accepted`,
@@ -56,17 +53,14 @@ export async function storeAcceptedLosses(
   sql: Sql,
   losses: readonly AcceptedLoss[],
 ): Promise<void> {
-  await runStatement(
-    sql`
+  await runLong(sql`
       insert into publishing_finding (kind, topic_id, sequence_number, detail, noticed_at, resolved_at)
       select 'lost', topic_id, sequence_number, 'its loss was accepted before', accepted_at,
         outside_final_days(accepted_at)
       from json_to_recordset(${JSON.stringify(losses)}::text::json)
         as line (topic_id text, sequence_number bigint, accepted_at bigint)
       on conflict (topic_id, sequence_number, kind) where topic_id is not null
-      do update set resolved_at = excluded.resolved_at where publishing_finding.resolved_at is null`,
-    PIECE_WITHIN_MS,
-  );
+      do update set resolved_at = excluded.resolved_at where publishing_finding.resolved_at is null`);
 }
 
 /**
@@ -85,9 +79,8 @@ export async function markExportedConflicts(
     const rows = exported.map(({ id, conflictsWith }) => {
       return { id, conflicts_with: conflictsWith, first_day: dayOfStarId(conflictsWith) };
     });
-    const marked = await runStatement(
+    const marked = await runLong(
       sql<{ id: string }[]>`select mark_conflicts(${JSON.stringify(rows)}::text::json) as id`,
-      PIECE_WITHIN_MS,
     );
     const shown = new Set([...marked.map(({ id }) => id), ...known]);
     for (const { id, conflictsWith } of conflicts) {

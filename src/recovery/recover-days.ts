@@ -6,7 +6,7 @@ import { judgeRelease } from "../audit/mint-order.ts";
 import type { Ownerships } from "../audit/ownership.ts";
 import { type ExportChain, readExport } from "../audit/read-export.ts";
 import type { ExportHeader, ExportRelease, ExportStar } from "../journal/export-format.ts";
-import { runStatement } from "../store/postgres.ts";
+import { runLong } from "../store/postgres.ts";
 import { decideFromHistories } from "./decide-from-histories.ts";
 import { EventMachines } from "./event-machines.ts";
 import { isWithoutDoubt, judgeLine } from "./judge-line.ts";
@@ -55,7 +55,7 @@ async function openDays(
   { sql, exports }: Recovery,
   first: Day | undefined,
 ): Promise<readonly Day[]> {
-  const final = await runStatement(sql<{ day: Day }[]>`select day from export_day`);
+  const final = await runLong(sql<{ day: Day }[]>`select day from export_day`);
   const known = new Set(final.map(({ day }) => day));
   const isOpen = (day: Day): boolean => !known.has(day) || (first !== undefined && day >= first);
   return exports?.days.filter(isOpen) ?? [];

@@ -2,14 +2,14 @@ import { dayOf, startOfDay } from "../../actors/day.ts";
 import type { Ownerships } from "../audit/ownership.ts";
 import { readOwnerships } from "../audit/read-ownership.ts";
 import { LAG_MS } from "../audit/rebuild-weights.ts";
-import { runStatement, type Sql } from "../store/postgres.ts";
+import { runLong, type Sql } from "../store/postgres.ts";
 import {
   excludeAcceptedLosses,
   markExportedConflicts,
   storeAcceptedLosses,
 } from "./exported-exceptions.ts";
 import { recoverDays } from "./recover-days.ts";
-import { Notes, PIECE, PIECE_WITHIN_MS, type Recovered, type Recovery } from "./recovery.ts";
+import { Notes, PIECE, type Recovered, type Recovery } from "./recovery.ts";
 import { renewDays } from "./renew-days.ts";
 import { stageMessages } from "./stage-messages.ts";
 
@@ -30,7 +30,7 @@ export async function recover(recovery: Recovery): Promise<Recovered> {
   await forgetMarks(sql);
   const losses = await excludeAcceptedLosses(recovery, notes);
   await markExportedConflicts(recovery, notes);
-  await runStatement(sql`select mark_repeats()`, PIECE_WITHIN_MS);
+  await runLong(sql`select mark_repeats()`);
   const ownerships = await readHistories(recovery);
   const planned = new Notes();
   const plan = isDryRun || !accepts;
@@ -45,11 +45,8 @@ export async function recover(recovery: Recovery): Promise<Recovered> {
     return { recovered, adopted, conflicts, unprovable: doubts, ignored: planned.ignored, ...none };
   }
   const adopted = await adopt(sql);
-  const [aside] = await runStatement(
-    sql<[{ stars: number }]>`select settle_repeats() as stars`,
-    PIECE_WITHIN_MS,
-  );
-  await runStatement(sql`select reopen_days()`, PIECE_WITHIN_MS);
+  const [aside] = await runLong(sql<[{ stars: number }]>`select settle_repeats() as stars`);
+  await runLong(sql`select reopen_days()`);
   await storeAcceptedLosses(sql, losses);
   const walked = await recoverDays(recovery, { ownerships, notes, writes: true });
   const days = await renewDays(recovery, notes);
@@ -69,15 +66,14 @@ export async function recover(recovery: Recovery): Promise<Recovered> {
 
 /** An earlier run marked what its exports said, also where it wrote nothing. This one may have others. */
 async function forgetMarks(sql: Sql): Promise<void> {
-  await runStatement(
+  await runLong(
     sql`update recovery_message set conflicts_with = null where conflicts_with is not null`,
-    PIECE_WITHIN_MS,
   );
 }
 
 /** Histories since the day of the first star that is missing; nothing is read where none is. */
 async function readHistories({ sql, mirror, settings, onProgress }: Recovery): Promise<Ownerships> {
-  const [row] = await runStatement(
+  const [row] = await runLong(
     sql<[{ first: number | null }]>`select min(at) as first from recovery_message`,
   );
   const nothing = { tenures: new Map(), isPartial: false };
@@ -92,22 +88,16 @@ async function readHistories({ sql, mirror, settings, onProgress }: Recovery): P
 
 /** The journal's stars whose messages are there, and those that one which comes back precedes. */
 async function countBeside(sql: Sql) {
-  const [row] = await runStatement(
-    sql<[{ adopted: number; repeats: number }]>`
+  const [row] = await runLong(sql<[{ adopted: number; repeats: number }]>`
       select (select count(*) from repeats_in_journal()) as repeats,
         (select count(distinct star_id) from recovery_message join outbox using (star_id)
-          where outbox.state <> 'published') as adopted`,
-    PIECE_WITHIN_MS,
-  );
+          where outbox.state <> 'published') as adopted`);
   return row;
 }
 
 async function adopt(sql: Sql): Promise<number> {
   for (let adopted = 0; ; ) {
-    const [row] = await runStatement(
-      sql<[{ stars: number }]>`select adopt_messages(${PIECE}) as stars`,
-      PIECE_WITHIN_MS,
-    );
+    const [row] = await runLong(sql<[{ stars: number }]>`select adopt_messages(${PIECE}) as stars`);
     if (row.stars === 0) return adopted;
     adopted += row.stars;
   }
@@ -115,10 +105,8 @@ async function adopt(sql: Sql): Promise<number> {
 
 /** Messages of stars that have another one already. */
 async function noteLeftOver(sql: Sql, notes: Notes): Promise<void> {
-  const rows = await runStatement(
-    sql<{ place: string; star: string }[]>`
+  const rows = await runLong(sql<{ place: string; star: string }[]>`
       select topic_id || ' #' || sequence_number as place, star_id as star
-      from recovery_message order by topic_id, sequence_number limit ${PIECE}`,
-  );
+      from recovery_message order by topic_id, sequence_number limit ${PIECE}`);
   for (const { place, star } of rows) notes.doubt(`${place}: a second message of star ${star}`);
 }

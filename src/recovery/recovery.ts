@@ -5,7 +5,6 @@ import type { ExportSettings } from "../journal/export-days.ts";
 import type { MirrorNode } from "../ledger/mirror/node.ts";
 import type { Sql } from "../store/postgres.ts";
 
-/** The part of a mirror node that a recovery reads. */
 export type RecoveryMirror = Pick<
   MirrorNode,
   "messageMemos" | "nftOwners" | "nftTransactions" | "token" | "topicMessages"
@@ -23,7 +22,6 @@ export interface Recovery {
   readonly exports: { readonly source: ExportSource; readonly days: readonly Day[] } | null;
   /** Stars of one statement, and of one page that is read. */
   readonly piece: number;
-  /** Writes no star. */
   readonly isDryRun: boolean;
   /** Writes although some stars cannot be proved. */
   readonly accepts: boolean;
@@ -31,7 +29,6 @@ export interface Recovery {
   readonly onProgress: (what: string, done: number, total: number | null) => void;
 }
 
-/** What a recovery did, or would do. */
 export interface Recovered {
   /** Stars that the journal lacked. */
   readonly recovered: number;
@@ -47,7 +44,6 @@ export interface Recovered {
   readonly exact: readonly Day[];
   /** Days that got stars back without their final export: their hash is a new one. */
   readonly renewed: readonly Day[];
-  /** Whether the stars were written. */
   readonly written: boolean;
 }
 
@@ -67,5 +63,3 @@ export class Notes {
 
 /** Stars of one statement: some 100 ms, and a few hundred KB. */
 export const PIECE = 500;
-/** A busy server may take its time. */
-export const PIECE_WITHIN_MS = 60_000;

@@ -3,7 +3,7 @@ import { readHeader } from "../audit/learn-settings.ts";
 import { headerOf, makeFinal, nextFinalDay } from "../journal/export-days.ts";
 import { hashExport } from "../journal/write-export.ts";
 import { countLost } from "../publishing/journal-behind.ts";
-import { runStatement, type Sql } from "../store/postgres.ts";
+import { runLong, type Sql } from "../store/postgres.ts";
 import type { Notes, Recovered, Recovery } from "./recovery.ts";
 
 /**
@@ -47,7 +47,7 @@ export async function renewDays(
  */
 async function breaksChain(sql: Sql, exports: Recovery["exports"], day: Day): Promise<boolean> {
   if (!exports?.days.some((each) => each > day)) return false;
-  const marked = await runStatement(sql`
+  const marked = await runLong(sql`
     insert into recovered_day (day)
     select ${day} from (select header from export_day order by day desc limit 1) as last
     where header::json ->> 'recovered' = 'true'
@@ -68,7 +68,6 @@ async function readGiven(exports: Recovery["exports"], day: Day) {
   }
 }
 
-/** The hash in the footer of a given export. */
 async function hashOf(exports: Recovery["exports"], day: Day): Promise<string | null> {
   let last = "";
   if (exports !== null) for await (const line of exports.source.lines(day)) last = line;

@@ -6,8 +6,8 @@ import type { MirrorMemo, MirrorTopicMessage } from "../ledger/mirror/schemas.ts
 import { formatTransactionId, parseTransactionId } from "../ledger/transaction-id.ts";
 import type { StarMessage } from "../publishing/message.ts";
 import { parseStarMessage } from "../publishing/parse-message.ts";
-import { runStatement, type Sql } from "../store/postgres.ts";
-import { type Notes, PIECE_WITHIN_MS, type Recovery } from "./recovery.ts";
+import { runLong, type Sql } from "../store/postgres.ts";
+import type { Notes, Recovery } from "./recovery.ts";
 
 /**
  * Reads both topics from where the journal knows them without a gap, and takes in each message of
@@ -33,7 +33,7 @@ export async function stageMessages(recovery: Recovery, notes: Notes): Promise<v
   const stage = async (): Promise<void> => {
     const rows = await rowsOf(recovery, { piece, name, notes });
     const staging = sql`select stage_messages(${JSON.stringify(rows)}::text::json)`;
-    await runStatement(staging, PIECE_WITHIN_MS);
+    await runLong(staging);
     read += piece.length;
     piece = [];
     onProgress("messages", read, total);
@@ -58,7 +58,7 @@ export async function stageMessages(recovery: Recovery, notes: Notes): Promise<v
     throw new Error(`${what}: run this again, or name another mirror node`);
   }
   // So many rows at once: what follows is planned for them, and not for an empty table.
-  await runStatement(sql`analyze recovery_message`, PIECE_WITHIN_MS);
+  await runLong(sql`analyze recovery_message`);
 }
 
 /**
@@ -72,15 +72,12 @@ async function forgetMisread(sql: Sql, topics: readonly string[]): Promise<void>
     when 'collection' then exists (select from collection where id = target_id)
     else exists (select from project where id = target_id) end`;
   const found = sql`select from recovery_message where ${isMisread} limit 1`;
-  if ((await runStatement(found, PIECE_WITHIN_MS)).length === 0) return;
-  await runStatement(sql`delete from recovery_message where ${isMisread}`, PIECE_WITHIN_MS);
+  if ((await runLong(found)).length === 0) return;
+  await runLong(sql`delete from recovery_message where ${isMisread}`);
 }
 
 async function knownOf(sql: Sql, topic: string): Promise<number> {
-  const [row] = await runStatement(
-    sql<[{ known: number }]>`select known_of_topic(${topic}) as known`,
-    PIECE_WITHIN_MS,
-  );
+  const [row] = await runLong(sql<[{ known: number }]>`select known_of_topic(${topic}) as known`);
   return row.known;
 }
 
@@ -88,16 +85,13 @@ async function knownOf(sql: Sql, topic: string): Promise<number> {
 type Names = (type: string, named: string) => string | undefined;
 
 async function readNames(sql: Sql): Promise<Names> {
-  const rows = await runStatement(
-    sql<{ named: string; id: string }[]>`
+  const rows = await runLong(sql<{ named: string; id: string }[]>`
       select 'project/' || id as named, id from project
       -- A project with a ledger id is named by that.
       union all select 'project/' || ledger_id, id from project where ledger_id is not null
       union all select 'event/' || id, id from event
       union all select 'token/' || id, id from token
-      union all select 'collection/' || id, id from collection`,
-    PIECE_WITHIN_MS,
-  );
+      union all select 'collection/' || id, id from collection`);
   const ids = new Map(rows.map(({ named, id }) => [named, id]));
   return (type, named) => ids.get(`${type}/${named}`);
 }

@@ -8,8 +8,8 @@ import type { ExportStar } from "../journal/export-format.ts";
 import { accountNumber } from "../journal/star-record.ts";
 import type { StarMessage } from "../publishing/message.ts";
 import { pageByPage } from "../store/page-by-page.ts";
-import { runStatement, type Sql } from "../store/postgres.ts";
-import { PIECE, PIECE_WITHIN_MS } from "./recovery.ts";
+import { runLong, type Sql } from "../store/postgres.ts";
+import { PIECE } from "./recovery.ts";
 
 /** A star that the journal lacks, as its message was taken in. */
 export interface StagedStar {
@@ -28,12 +28,9 @@ export interface StagedStar {
 export async function stagedDays(
   sql: Sql,
 ): Promise<readonly { readonly day: Day; readonly stars: number }[]> {
-  return runStatement(
-    sql<{ day: Day; stars: number }[]>`
+  return runLong(sql<{ day: Day; stars: number }[]>`
       select day, count(distinct star_id) as stars from recovery_message where ${unknown(sql)}
-      group by day order by day`,
-    PIECE_WITHIN_MS,
-  );
+      group by day order by day`);
 }
 
 /** Those of these stars that are taken in, and those that the journal has. */
@@ -45,14 +42,10 @@ export async function findStars(
   readonly known: ReadonlySet<string>;
 }> {
   const [rows, known] = await Promise.all([
-    runStatement(
-      sql<StagedStar[]>`select ${columns(sql)} from recovery_message
-        where star_id = any(${ids}::uuid[]) and ${unknown(sql)}`,
-      PIECE_WITHIN_MS,
-    ),
-    runStatement(
+    runLong(sql<StagedStar[]>`select ${columns(sql)} from recovery_message
+        where star_id = any(${ids}::uuid[]) and ${unknown(sql)}`),
+    runLong(
       sql<{ id: string }[]>`select star_id as id from outbox where star_id = any(${ids}::uuid[])`,
-      PIECE_WITHIN_MS,
     ),
   ]);
   return {
@@ -68,14 +61,11 @@ export function stagedOfDay(
 ): AsyncGenerator<readonly StagedStar[], void, undefined> {
   return pageByPage(
     (last?: StagedStar) =>
-      runStatement(
-        sql<StagedStar[]>`
+      runLong(sql<StagedStar[]>`
           select distinct on (at, star_id) ${columns(sql)} from recovery_message
           where ${unknown(sql)} and day = ${day}
             and (at, star_id) > (${last?.at ?? -1}::bigint, ${last?.id ?? "00000000-0000-0000-0000-000000000000"}::uuid)
-          order by at, star_id, consensus_timestamp limit ${PIECE}`,
-        PIECE_WITHIN_MS,
-      ),
+          order by at, star_id, consensus_timestamp limit ${PIECE}`),
     (star) => star,
   );
 }

@@ -1,7 +1,7 @@
 import type { ExportRelease } from "../journal/export-format.ts";
 import { accountNumber } from "../journal/star-record.ts";
-import { runStatement, type Sql } from "../store/postgres.ts";
-import { PIECE_WITHIN_MS, type Recovery } from "./recovery.ts";
+import { runLong, type Sql } from "../store/postgres.ts";
+import type { Recovery } from "./recovery.ts";
 import type { RecoveredStar } from "./staged-stars.ts";
 
 /** Writes what comes back, piece by piece and in order; one that writes nothing only counts. */
@@ -35,14 +35,13 @@ export class PieceWriter {
     await this.flush();
     if (!this.#writes) return;
     const rows = JSON.stringify(releases.map(releaseRow));
-    await runStatement(this.#sql`select recover_release(${rows}::text::json)`, PIECE_WITHIN_MS);
+    await runLong(this.#sql`select recover_release(${rows}::text::json)`);
   }
 
-  /** Whether the journal has these endings already. */
   async isKnown([first]: readonly ExportRelease[]): Promise<boolean> {
     if (first === undefined) return true;
     const { mint, runId, collection, serial } = first;
-    const rows = await runStatement(this.#sql`
+    const rows = await runLong(this.#sql`
       select from claim_release where run_id = ${runId} and event_id = ${mint}
         and collection = ${collection} and serial = ${serial}`);
     return rows.length > 0;
@@ -53,11 +52,8 @@ export class PieceWriter {
     this.#piece = [];
     if (piece.length === 0) return;
     if (this.#writes) {
-      const [row] = await runStatement(
-        this.#sql<[{ recovered: number; conflicts: number }]>`
-          select * from recover_stars(${JSON.stringify(piece)}::text::json)`,
-        PIECE_WITHIN_MS,
-      );
+      const [row] = await runLong(this.#sql<[{ recovered: number; conflicts: number }]>`
+          select * from recover_stars(${JSON.stringify(piece)}::text::json)`);
       this.recovered += row.recovered;
       this.conflicts += row.conflicts;
     } else {

@@ -20,7 +20,6 @@ export interface CommitWatermark {
   readonly journal: string;
 }
 
-/** Looks once how far the journal is. */
 export type LookAtJournal = () => Promise<CommitWatermark>;
 
 /** Whether one position is after another in stars or in releases. */

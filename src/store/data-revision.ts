@@ -22,8 +22,9 @@ export function revisionOf(revision: DataRevision, kinds: readonly DataKind[]): 
 }
 
 /** With the read that follows it this stays below 2 s, the longest a reader waits. */
-const DEADLINE_MS = 900;
-const BATCHING = { keysMax: 500, callsMax: 2 };
+export const REVISION_WITHIN_MS = 900;
+/** One statement is on its way while the other is made ready or read. */
+export const REVISION_BATCHING = { keysMax: 500, callsMax: 2 };
 
 /**
  * Reads the revision after each asking; all of one tick share a statement. The clock is compared
@@ -38,11 +39,11 @@ export function revisionReader(
     const [row] = await runStatement(
       sql<[{ revision: string; now: number }]>`
         select data_revision() as revision, now_ms() as now`,
-      DEADLINE_MS,
+      REVISION_WITHIN_MS,
     );
     await clock.compare(row.now, askedAt);
     const revision = parseRevision(row.revision);
     return asked.map(() => revision);
-  }, BATCHING);
+  }, REVISION_BATCHING);
   return () => load(null);
 }

@@ -57,7 +57,6 @@ export async function renewEpoch(sql: Sql): Promise<void> {
     insert into journal_epoch default values`);
 }
 
-/** No database's identity. */
 const NOWHERE = "a copy";
 
 /** Writes down that this is a copy: workers that start here wait as well, until one has settled in. */

@@ -6,12 +6,7 @@ import { type Redis, readySoon, runCommand } from "./redis.ts";
  * put back under the same server has that server's identity and none of the later rows: a worker
  * that starts on it can notice only by what is kept elsewhere.
  */
-export interface EpochWitness {
-  /** @returns what was kept last; undefined where nothing is known. Never rejects */
-  recall(): Promise<KnownDatabase | undefined>;
-  /** Never rejects. */
-  keep(database: KnownDatabase): Promise<void>;
-}
+export type EpochWitness = ReturnType<typeof createEpochWitness>;
 
 const KEY = "starboard:journal-epoch";
 /** By then whatever was on its way when the last worker stopped has long landed or expired. */
@@ -19,9 +14,10 @@ const KEPT_MS = 600_000;
 const DEADLINE_MS = 1_000;
 
 /** Redis as the witness. It may be away or forget: then a copy is not noticed, and nothing else is lost. */
-export function createEpochWitness(redis: Redis): EpochWitness {
+export function createEpochWitness(redis: Redis) {
   return {
-    async recall() {
+    /** @returns what was kept last; undefined where nothing is known. Never rejects */
+    async recall(): Promise<KnownDatabase | undefined> {
       try {
         await readySoon(redis, DEADLINE_MS);
         const [identity, epoch] = (await runCommand(redis.get(KEY), DEADLINE_MS))?.split(" ") ?? [];
@@ -30,7 +26,8 @@ export function createEpochWitness(redis: Redis): EpochWitness {
         return undefined;
       }
     },
-    async keep({ identity, epoch }) {
+    /** Never rejects. */
+    async keep({ identity, epoch }: KnownDatabase): Promise<void> {
       if (epoch === undefined) return;
       const kept = redis.set(KEY, `${identity} ${epoch}`, { PX: KEPT_MS });
       await runCommand(kept, DEADLINE_MS).catch(() => undefined);

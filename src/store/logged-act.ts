@@ -14,7 +14,6 @@ export interface Act {
   readonly reason?: string | undefined;
 }
 
-/** How it ended, as the log shows it. */
 export interface ActEnd {
   /** One sentence. */
   readonly notice: string;

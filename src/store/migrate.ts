@@ -5,7 +5,6 @@ import { loadOnce } from "../load-once.ts";
 import { ownFile } from "../this-build.ts";
 import { runStatement, type Sql, withPostgres } from "./postgres.ts";
 
-/** One file of `migrations/` as it was applied. */
 export interface AppliedMigration {
   readonly version: number;
   readonly name: string;

@@ -1,7 +1,6 @@
 import type { JSONValue } from "postgres";
 import { runStatement, type Sql } from "./postgres.ts";
 
-/** Who does something, and from where. */
 export interface Actor {
   /** The operator's name, or the login that runs a command. */
   readonly operator: string;
@@ -27,10 +26,8 @@ export interface OperatorEntry extends Actor {
   readonly details: Readonly<Record<string, unknown>>;
 }
 
-/** An entry as it was kept. */
 export interface KeptEntry extends OperatorEntry {
   readonly id: number;
-  /** Epoch milliseconds. */
   readonly at: number;
 }
 

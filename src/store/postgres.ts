@@ -24,7 +24,6 @@ export type Sql = postgres.Sql<{
   [Name in keyof typeof TYPES]: ReturnType<(typeof TYPES)[Name]["parse"]>;
 }>;
 
-/** How a pool differs from the plain one. */
 export interface PoolOptions {
   readonly connections?: number;
   /** Role to work as; the login's own when absent. */
@@ -165,6 +164,31 @@ export async function runStatement<T>(
       ? new RetryableError("UNAVAILABLE", "the database is out of reach", 1, error)
       : error;
   }
+}
+
+const FIRST_WITHIN_MS = 10_000;
+
+/**
+ * The same for what a start or a check asks of a server before anything depends on it: the first
+ * statement of a connection takes as long as connecting does, and neither has anybody waiting.
+ *
+ * @throws as `runStatement`
+ */
+export function runFirst<T>(query: PromiseLike<T>): Promise<T> {
+  return runStatement(query, FIRST_WITHIN_MS);
+}
+
+const LONG_WITHIN_MS = 60_000;
+
+/**
+ * The same for a statement with much to read or write and nobody waiting for a star: pages of a
+ * recovery or of a history, a directory of 100,000 records, a loss of as many messages. A busy
+ * server may take its time; the pool given needs a statement_timeout as long.
+ *
+ * @throws as `runStatement`
+ */
+export function runLong<T>(query: PromiseLike<T>): Promise<T> {
+  return runStatement(query, LONG_WITHIN_MS);
 }
 
 /**

@@ -6,24 +6,11 @@ import {
   Worker,
   type WorkerOptions,
 } from "bullmq";
-import type { Service } from "../service.ts";
 import { withDeadline } from "../with-deadline.ts";
 import { closeRedis, connectRedis, leaveReplicas, newClient } from "./redis.ts";
 
 /** Queues and workers of BullMQ on one Redis. They are opened and closed together. */
-export interface QueueConnection extends Service {
-  queue(name: string, options?: Omit<QueueOptions, "connection">): Queue;
-  /** `work` runs for each job; the job itself says nothing. */
-  worker(name: string, work: () => void, options?: Omit<WorkerOptions, "connection">): Worker;
-  /**
-   * Waits until Redis has answered each of them.
-   *
-   * @throws Error when it does not within 4 s; everything is closed then
-   */
-  ready(): Promise<void>;
-  /** Lets go of everything, whether or not Redis answers. */
-  close(): Promise<void>;
-}
+export type QueueConnection = Awaited<ReturnType<typeof connectQueues>>;
 
 export interface QueueConnectionOptions {
   /** Every error of every connection; without a listener they would end the process. */
@@ -49,7 +36,7 @@ export const OWN_PREFIX = "{starboard}";
 export async function connectQueues(
   url: string,
   { onError, prefix = OWN_PREFIX }: QueueConnectionOptions,
-): Promise<QueueConnection> {
+) {
   await closeRedis(await connectRedis(url));
   const clients: ReturnType<typeof plainClient>[] = [];
   const parts: (Queue | Worker)[] = [];
@@ -79,9 +66,17 @@ export async function connectQueues(
     }
   };
   return {
-    queue: (name, own) => kept(new Queue(name, { ...base(), ...own })),
-    worker: (name, work, own) => kept(new Worker(name, async () => work(), { ...base(), ...own })),
-    async ready() {
+    queue: (name: string, own?: Omit<QueueOptions, "connection">): Queue =>
+      kept(new Queue(name, { ...base(), ...own })),
+    /** `work` runs for each job; the job itself says nothing. */
+    worker: (name: string, work: () => void, own?: Omit<WorkerOptions, "connection">): Worker =>
+      kept(new Worker(name, async () => work(), { ...base(), ...own })),
+    /**
+     * Waits until Redis has answered each of them.
+     *
+     * @throws Error when it does not within 4 s; everything is closed then
+     */
+    async ready(): Promise<void> {
       try {
         const waiting = parts.map((part) => part.waitUntilReady());
         await withDeadline(Promise.all(waiting), READY_WITHIN_MS);
@@ -90,6 +85,7 @@ export async function connectQueues(
         throw error;
       }
     },
+    /** Lets go of everything, whether or not Redis answers. */
     close,
   };
 }

@@ -38,14 +38,12 @@ export interface ProcessReport extends Partial<Readonly<Record<Trouble, number |
   readonly operator?: OperatorReport | null;
 }
 
-/** A process of this service, from start to end. */
 export interface ServiceProcess {
   readonly id: string;
   readonly role: "web" | "worker";
   readonly version: string;
   readonly host: string;
   readonly pid: number;
-  /** Epoch milliseconds. */
   readonly startedAt: number;
 }
 

@@ -14,22 +14,18 @@ interface Valued {
   readonly metricName?: string;
 }
 
-/** What was counted, and the way to say that it is written: until then it is counted the next time too. */
-export interface Deltas {
-  readonly deltas: readonly MetricDelta[];
-  readonly written: () => void;
-}
-
 /**
  * What the metrics of this process counted since it was last written. The names are a fixed list:
  * `accepted <type>`, `refused <code>`, `limited <limit>`, `failed` (replies of 500 and above),
  * `published` (its total: seconds from star to ledger) and `publishing failed`. Each role counts its
  * own, for in one process they may share their metrics.
+ *
+ * @returns a look; what it counted is counted the next time too, until its `written` is called
  */
 export function metricDeltas(
   metrics: Metrics,
   role: ServiceProcess["role"],
-): () => Promise<Deltas> {
+): () => Promise<{ readonly deltas: readonly MetricDelta[]; readonly written: () => void }> {
   let before: ReadonlyMap<string, Reading> = new Map();
   return async () => {
     const readings = await (role === "web" ? readWeb(metrics) : readWorker(metrics));

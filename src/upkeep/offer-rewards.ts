@@ -15,17 +15,6 @@ import {
 import { openRewardsQueue, type QueueMemory, type RewardsQueue } from "./rewards-queue.ts";
 import type { Troubles } from "./troubles.ts";
 
-export interface RewardsDeps {
-  readonly sql: Sql;
-  /** Where the queue lives; absent where no Redis is fit for BullMQ. */
-  readonly redisUrl: string | undefined;
-  readonly log: Logger;
-  /** Called where Redis answers and the queue takes no stars. */
-  readonly troubles?: Pick<Troubles, "note">;
-  readonly pollEveryMs?: number;
-  readonly openQueue?: (url: string, log: Logger) => RewardsQueue;
-}
-
 /** Rewards are in no hurry: one look at Postgres and one at Redis, each second. */
 const POLL_EVERY_MS = 1_000;
 /** A single round may meet a Redis that is just being emptied or replaced. */
@@ -48,7 +37,16 @@ const UNFINISHED_MAX = 100_000;
  *
  * @returns what notes the batch in hand and lets go of the queue when it is closed
  */
-export function startRewards(deps: RewardsDeps): Service {
+export function startRewards(deps: {
+  readonly sql: Sql;
+  /** Where the queue lives; absent where no Redis is fit for BullMQ. */
+  readonly redisUrl: string | undefined;
+  readonly log: Logger;
+  /** Called where Redis answers and the queue takes no stars. */
+  readonly troubles?: Pick<Troubles, "note">;
+  readonly pollEveryMs?: number;
+  readonly openQueue?: typeof openRewardsQueue;
+}): Service {
   const { sql, redisUrl, log, pollEveryMs = POLL_EVERY_MS, openQueue = openRewardsQueue } = deps;
   if (redisUrl === undefined) {
     log.warn("this Redis is not fit for BullMQ: rewards wait in Postgres until there is one");
@@ -108,7 +106,6 @@ function createRelay(sql: Sql, queue: RewardsQueue, log: Logger) {
     return text === memory.text ? { ...handOff, finishedSeq: offeredSeq } : handOff;
   };
 
-  /** One batch, under the lease. */
   const offerNext = async (taken: HandOff): Promise<HandOff> => {
     // Looked at again: before the hand-off was taken the journal may have gone back.
     const { settled, drawn } = await lookAtJournal();

@@ -7,11 +7,9 @@ export interface CollectionRefreshDeps {
   readonly sql: Sql;
   readonly mirror: Pick<MirrorNode, "nftOwners" | "token">;
   readonly log: Logger;
-  /** Ends the round early. */
   readonly signal: AbortSignal;
 }
 
-/** What became of a round. */
 export interface RefreshReport {
   /** Records whose reading was good. */
   readonly refreshed: number;

@@ -10,14 +10,7 @@ import { z } from "zod";
  * `price` and `marketCap` are US dollars: JSON numbers, finite, not negative; null or absent
  * means not known. Other fields are ignored, and so is a token that was not asked for.
  */
-export interface PriceSource {
-  /**
-   * @returns what makes sense of the answer, at most one reading per id
-   * @throws Error when the answer is late, no 200, too long, no JSON or of another shape
-   */
-  read(ids: readonly string[], signal: AbortSignal): Promise<readonly PriceReading[]>;
-  close(): Promise<void>;
-}
+export type PriceSource = ReturnType<typeof priceSource>;
 
 /** At least one of the two is there. */
 export interface PriceReading {
@@ -38,7 +31,7 @@ const usd = z.number().min(0).nullable().default(null);
 const entrySchema = z.object({ id: z.string(), price: usd, marketCap: usd });
 
 /** @param url `PRICE_URL`; it is never repeated: it may hold a key */
-export function priceSource(url: string): PriceSource {
+export function priceSource(url: string) {
   const dispatcher = new Agent({
     connections: 1,
     maxResponseSize: BODY_BYTES_MAX,
@@ -47,7 +40,11 @@ export function priceSource(url: string): PriceSource {
     bodyTimeout: ANSWER_WITHIN_MS,
   });
   return {
-    async read(ids, signal) {
+    /**
+     * @returns what makes sense of the answer, at most one reading per id
+     * @throws Error when the answer is late, no 200, too long, no JSON or of another shape
+     */
+    async read(ids: readonly string[], signal: AbortSignal): Promise<readonly PriceReading[]> {
       const target = new URL(url);
       target.searchParams.set("ids", ids.join(","));
       const limit = AbortSignal.any([signal, AbortSignal.timeout(ANSWER_WITHIN_MS)]);

@@ -7,14 +7,6 @@ import {
   type PriceSource,
 } from "./refresh-catalogue-price-source.ts";
 
-export interface PriceRefreshDeps {
-  readonly sql: Sql;
-  readonly source: PriceSource;
-  readonly log: Logger;
-  /** Ends the round early. */
-  readonly signal: AbortSignal;
-}
-
 /** Then the source is away, and the rest would fail as well. */
 const FAILURES_IN_A_ROW_MAX = 3;
 /** 1,000 requests, one after the other. */
@@ -24,7 +16,12 @@ const TOKENS_MAX = 100_000;
  * Reads `price` and `marketCap` of every approved token, batch by batch. What the source does not
  * know, or says in a way that makes no sense, stays as it is.
  */
-export async function refreshPrices(deps: PriceRefreshDeps): Promise<RefreshReport> {
+export async function refreshPrices(deps: {
+  readonly sql: Sql;
+  readonly source: PriceSource;
+  readonly log: Logger;
+  readonly signal: AbortSignal;
+}): Promise<RefreshReport> {
   const { sql, source, log, signal } = deps;
   const tokens = await runStatement(sql<{ id: string }[]>`
     select id from token where approved_at is not null order by number limit ${TOKENS_MAX}`);

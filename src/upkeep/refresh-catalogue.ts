@@ -1,4 +1,3 @@
-import type { Logger } from "../log.ts";
 import { every, type Service } from "../service.ts";
 import {
   type CollectionRefreshDeps,
@@ -7,15 +6,6 @@ import {
 } from "./refresh-catalogue-collections.ts";
 import { priceSource } from "./refresh-catalogue-price-source.ts";
 import { refreshPrices } from "./refresh-catalogue-prices.ts";
-
-export interface CatalogueRefreshDeps extends Omit<CollectionRefreshDeps, "signal"> {
-  readonly log: Logger;
-  /** Where prices come from (`PRICE_URL`); without one they stay as they are. */
-  readonly priceUrl?: string | undefined;
-  /** Between 0 and 1, for jitter. */
-  readonly random?: () => number;
-  readonly repeat?: typeof every;
-}
 
 /** Prices move all the time; a minute is what free sources allow. */
 const PRICES_EVERY_MS = 60_000;
@@ -35,7 +25,15 @@ const FIRST_WITHIN_MS = 5_000;
  * @returns what ends a round in progress early when it is closed; what it has not read stays as it was
  * @throws ConfigurationError when the price source's URL is none
  */
-export function startCatalogueRefresh(deps: CatalogueRefreshDeps): Service {
+export function startCatalogueRefresh(
+  deps: Omit<CollectionRefreshDeps, "signal"> & {
+    /** Where prices come from (`PRICE_URL`); without one they stay as they are. */
+    readonly priceUrl?: string | undefined;
+    /** Between 0 and 1, for jitter. */
+    readonly random?: () => number;
+    readonly repeat?: typeof every;
+  },
+): Service {
   const closing = new AbortController();
   const { signal } = closing;
   const { sql, log, priceUrl, random = Math.random, repeat = every } = deps;

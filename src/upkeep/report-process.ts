@@ -35,7 +35,6 @@ export interface ReportDeps {
   readonly clock: Clock;
   readonly log: Logger;
   readonly metrics: Metrics;
-  /** Wallet-day actors in this process' memory. */
   readonly countActors?: () => number;
   /** Also what this process meets by its own work; a change is reported at once. */
   readonly troubles?: Troubles;

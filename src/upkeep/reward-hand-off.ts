@@ -24,7 +24,6 @@ export interface StarOffer {
   readonly day: string;
 }
 
-/** An offer with its place in the journal. */
 export interface PlacedOffer {
   readonly seq: number;
   readonly offer: StarOffer;
@@ -105,7 +104,6 @@ export async function offersOfDay(
 /** Every page of the console asks, and a hand-off that never was leaves the whole journal to count. */
 const COUNTED_MAX = 100_000;
 
-/** What rewards have not been offered yet. */
 export interface PendingRewards {
   /** Counted up to 100,000. */
   readonly pending: number;

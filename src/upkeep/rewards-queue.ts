@@ -1,34 +1,12 @@
 import type { Queue } from "bullmq";
 import type { Logger } from "../log.ts";
-import type { Service } from "../service.ts";
 import { connectQueues, type QueueConnection } from "../store/queue-connection.ts";
 import { closeRedis, openRedis, redisScript, runCommand } from "../store/redis.ts";
 import { withDeadline } from "../with-deadline.ts";
 import type { StarOffer } from "./reward-hand-off.ts";
 
 /** The queue `rewards`, from which another feature takes stars. */
-export interface RewardsQueue extends Service {
-  /** Waits for the first connection. @throws Error when there is none within 4 s */
-  ready(): Promise<void>;
-  /** What was last written for it to remember. */
-  recall(): Promise<QueueMemory>;
-  /**
-   * Called after the jobs it speaks of are added: then Redis loses it no later than any of them.
-   *
-   * @param before what `recall` or `remember` returned before
-   * @returns what Redis remembers now
-   * @throws Error when that is not what Redis remembers any more
-   */
-  remember(before: QueueMemory, next: Omit<QueueMemory, "text">): Promise<QueueMemory>;
-  /** How many jobs are not finished. */
-  unfinished(): Promise<number>;
-  /** Adds a job per star; one whose id is there already stays as it is. */
-  offer(offers: readonly StarOffer[]): Promise<void>;
-  /** As `offer`, but also where the job is finished with; one being worked on is left alone. */
-  offerAgain(offers: readonly StarOffer[]): Promise<void>;
-  /** Lets go of it, whether or not Redis answers. */
-  close(): Promise<void>;
-}
+export type RewardsQueue = ReturnType<typeof openRewardsQueue>;
 
 /** How Redis shows that it has kept what it accepted. */
 export interface QueueMemory {
@@ -67,7 +45,7 @@ const JOB = {
 } as const;
 
 /** Opens the queue; it connects in the background and throws while Redis is away. */
-export function openRewardsQueue(url: string, log: Logger): RewardsQueue {
+export function openRewardsQueue(url: string, log: Logger) {
   const redis = openRedis(url, log);
   let connection: QueueConnection | undefined;
   let rewards: Queue | undefined;
@@ -80,7 +58,8 @@ export function openRewardsQueue(url: string, log: Logger): RewardsQueue {
     return rewards;
   };
   const ask = <T>(reply: Promise<T>): Promise<T> => runCommand(reply, ANSWER_WITHIN_MS);
-  const offer: RewardsQueue["offer"] = async (offers) => {
+  /** Adds a job per star; one whose id is there already stays as it is. */
+  const offer = async (offers: readonly StarOffer[]): Promise<void> => {
     const jobs = offers.map((data) => ({
       name: "star",
       data,
@@ -97,31 +76,44 @@ export function openRewardsQueue(url: string, log: Logger): RewardsQueue {
     if (!isWhole) throw new Error("the queue did not accept every star");
   };
   return {
-    async ready() {
+    /** Waits for the first connection. @throws Error when there is none within 4 s */
+    async ready(): Promise<void> {
       if (redis.isReady) return;
       await ask(new Promise((resolve) => redis.once("ready", resolve)));
     },
-    async recall() {
+    /** What was last written for it to remember. */
+    async recall(): Promise<QueueMemory> {
       const text = (await ask(redis.get(MEMORY_KEY))) ?? "";
       const [word = "", offeredSeq = "0"] = text.split("/");
       return { text, word, offeredSeq: Number(offeredSeq) };
     },
-    async remember(before, { word, offeredSeq }) {
+    /**
+     * Called after the jobs it speaks of are added: then Redis loses it no later than any of them.
+     *
+     * @param before what `recall` or `remember` returned before
+     * @returns what Redis remembers now
+     * @throws Error when that is not what Redis remembers any more
+     */
+    async remember(
+      before: QueueMemory,
+      { word, offeredSeq }: Omit<QueueMemory, "text">,
+    ): Promise<QueueMemory> {
       const text = `${word}/${offeredSeq}`;
       const isSo = await ask(replace(redis, [MEMORY_KEY], [before.text, text]));
       if (isSo !== 1) throw new Error("Redis was emptied or replaced just now");
       return { text, word, offeredSeq };
     },
-    unfinished: async () =>
+    unfinished: async (): Promise<number> =>
       withDeadline((await queue()).getJobCountByTypes(...UNFINISHED), ANSWER_WITHIN_MS),
     offer,
-    async offerAgain(offers) {
+    /** As `offer`, but also where the job is finished with; one being worked on is left alone. */
+    async offerAgain(offers: readonly StarOffer[]): Promise<void> {
       const there = await queue();
       const removals = offers.map(({ starId }) => there.remove(starId));
       await withDeadline(Promise.all(removals), ANSWER_WITHIN_MS);
       await offer(offers);
     },
-    async close() {
+    async close(): Promise<void> {
       await connection?.close();
       await closeRedis(redis);
     },

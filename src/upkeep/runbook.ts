@@ -4,7 +4,6 @@ import { ownFile } from "../this-build.ts";
 /** What an alarm means to the person who is woken by it. */
 export interface RunbookEntry {
   readonly title: string;
-  /** What is wrong. */
   readonly means: string;
   /** What the service does until somebody comes. */
   readonly meanwhile: string;

@@ -4,13 +4,6 @@ import { type Logger, oncePerOutage } from "../log.ts";
 import { every, type Service } from "../service.ts";
 import type { HoldingsCheck } from "./holdings-check/check.ts";
 
-export interface ScheduleDeps {
-  readonly check: Pick<HoldingsCheck, "runDue" | "close">;
-  readonly clock: Clock;
-  readonly log: Logger;
-  readonly tickEveryMs?: number;
-}
-
 /** One statement each: a worker that was down over 00:00 begins within this time after its start. */
 const TICK_EVERY_MS = 10_000;
 /** Timers may fire a little before their time. */
@@ -23,7 +16,12 @@ const TIMER_EARLY_MS = 50;
  *
  * @returns what ends a pass in progress early when it is closed
  */
-export function startHoldingsCheckSchedule(deps: ScheduleDeps): Service {
+export function startHoldingsCheckSchedule(deps: {
+  readonly check: Pick<HoldingsCheck, "runDue" | "close">;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly tickEveryMs?: number;
+}): Service {
   const { check, clock, log, tickEveryMs = TICK_EVERY_MS } = deps;
   const outage = oncePerOutage(log, "the holdings check cannot go on just now");
   let retryAfterMs = Number.POSITIVE_INFINITY;

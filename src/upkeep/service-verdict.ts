@@ -13,7 +13,6 @@ import { type VerdictCheck, verdictCheck } from "./verdict-check.ts";
 
 /** Whether the service does its work (contract, section 7: `status` and `/ops/api/health`). */
 export interface Verdict {
-  /** True where every check is. */
   readonly ok: boolean;
   readonly checks: readonly VerdictCheck[];
 }

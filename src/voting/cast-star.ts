@@ -28,7 +28,6 @@ export interface CastStarDeps extends TurnDeps {
   readonly onAccepted: (star: StarRecord, totalVotes: number) => void;
 }
 
-/** "Star this", from a signed-in wallet. */
 export interface CastStar {
   readonly voter: Voter;
   readonly target: TargetName;

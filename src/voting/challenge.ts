@@ -11,7 +11,6 @@ export interface Challenge {
   readonly wallet: string;
   /** ASCII, in the layout of EIP-4361. */
   readonly message: string;
-  /** Epoch milliseconds. */
   readonly expiresAt: number;
 }
 

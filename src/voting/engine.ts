@@ -13,9 +13,11 @@ import { type AdmissionQuery, loadAdmissions } from "./admission.ts";
 import type { CastStarDeps } from "./cast-star.ts";
 import { findSessions } from "./session.ts";
 
-/** What the voting engine needs, and what it reports to. */
-export interface EngineOptions {
-  /** The pool for reading. */
+/** Most loads of one tick that share a select. */
+const LOADS = { keysMax: 256 };
+
+/** The voting engine: every look-up of a tick becomes one select. */
+export function createEngine(options: {
   readonly sql: Sql;
   /** The pool for casting, opened as `writer`. */
   readonly writer: Sql;
@@ -26,18 +28,10 @@ export interface EngineOptions {
   readonly collectionKeys: CollectionKeys;
   readonly onAccepted: CastStarDeps["onAccepted"];
   readonly onContradiction: CastStarDeps["onContradiction"];
-  /** Called with where each wallet's day comes from. */
   readonly onOpen?: (source: ActorSource) => void;
   readonly onBatch?: (stars: number) => void;
-  /** Points that each star earns (`XP_PER_STAR`); 1 when absent. */
   readonly xpPerStar?: number;
-}
-
-/** Most loads of one tick that share a select. */
-const LOADS = { keysMax: 256 };
-
-/** The voting engine: every look-up of a tick becomes one select. */
-export function createEngine(options: EngineOptions) {
+}) {
   const { sql, writer, clock, collectionKeys } = options;
   const groupCommit = createGroupCommit({ ...options, sql: writer, now: clock.now });
   const loadWalletDay = batcher(

@@ -20,7 +20,6 @@ import {
 } from "./live-position.ts";
 import { type LiveEvent, LiveRing } from "./live-ring.ts";
 
-/** Where live counters come from. */
 export interface LiveSource {
   readonly lookAtJournal: LookAtJournal;
   /** Counters that changed after one position and up to another. */
@@ -28,7 +27,6 @@ export interface LiveSource {
     after: JournalPosition,
     upTo: JournalPosition,
   ) => Promise<readonly CounterChange[]>;
-  /** The one clock: epoch milliseconds. */
   readonly now: () => number;
   readonly log: Logger;
   readonly pollEveryMs?: number;

@@ -36,7 +36,6 @@ export class LiveRing {
   day: Day;
   readonly journal: string;
   #entries: Entry[] = [];
-  /** The number of the first entry. */
   #first = 0;
   /** Whether entries were dropped: streams may still hold their numbers, so none is given out again. */
   hasForgotten = false;
@@ -50,7 +49,6 @@ export class LiveRing {
     this.journal = journal;
   }
 
-  /** The number of the next entry. */
   get end(): number {
     return this.#first + this.#entries.length;
   }

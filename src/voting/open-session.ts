@@ -27,7 +27,6 @@ export interface SignInDeps {
   readonly site: Site;
 }
 
-/** A request to sign in. */
 export interface SignInRequest {
   /** `0.0.n`, or an EVM address in lower case. */
   readonly wallet: string;
@@ -48,12 +47,10 @@ export async function startSignIn(deps: SignInDeps, asked: SignInRequest): Promi
   return issueChallenge(deps.sql, deps.site, { ...asked, now: deps.clock.now() });
 }
 
-/** A signed challenge, as a wallet returns it. */
 export interface SignedChallenge {
   readonly challengeId: string;
   readonly scheme: "hip820" | "eip191";
   readonly signature: string;
-  /** The `Origin` header; null without one. */
   readonly origin: string | null;
   /** When the caller has its answer, by `performance.now()`. From then on no challenge is spent. */
   readonly answerBy: number;

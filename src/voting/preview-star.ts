@@ -10,14 +10,6 @@ import { type SliceDeps, sliceFor } from "../hosting/sold-before-check.ts";
 import type { WalletDayFacts, WalletDayQuery } from "../journal/load.ts";
 import type { TargetName } from "../reads/targets.ts";
 
-export interface PreviewDeps extends SliceDeps {
-  readonly clock: Clock;
-  readonly findTarget: (name: TargetName) => Promise<Target | null>;
-  readonly loadWalletDay: (query: WalletDayQuery) => Promise<WalletDayFacts>;
-  readonly lastStarredDay: (wallet: string, target: Target) => Promise<Day | null>;
-}
-
-/** What a star would carry now. */
 export interface Preview {
   readonly votingPower: number;
   readonly weight: number;
@@ -36,7 +28,12 @@ export interface Preview {
  * @throws RetryableError `HOLDINGS_UNAVAILABLE`, `UNAVAILABLE`
  */
 export async function previewStar(
-  deps: PreviewDeps,
+  deps: SliceDeps & {
+    readonly clock: Clock;
+    readonly findTarget: (name: TargetName) => Promise<Target | null>;
+    readonly loadWalletDay: (query: WalletDayQuery) => Promise<WalletDayFacts>;
+    readonly lastStarredDay: (wallet: string, target: Target) => Promise<Day | null>;
+  },
   wallet: string,
   name: TargetName,
 ): Promise<Preview> {

@@ -3,7 +3,6 @@ import { type Day, dayOf } from "../../actors/day.ts";
 import type { Clock } from "../clock.ts";
 import type { WalletDayFacts, WalletDayQuery } from "../journal/load.ts";
 
-/** A wallet's allowance at this instant. */
 export interface CurrentAllowance extends Allowance {
   readonly wallet: string;
   readonly day: Day;

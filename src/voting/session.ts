@@ -11,7 +11,6 @@ import { runStatement, type Sql } from "../store/postgres.ts";
 export interface NewSession {
   readonly token: string;
   readonly wallet: string;
-  /** Epoch milliseconds. */
   readonly expiresAt: number;
 }
 

@@ -2,12 +2,12 @@
 import { openAuditMirror } from "../../src/audit/audit-mirror.ts";
 import { silentLogger } from "../../src/log.ts";
 import { recover } from "../../src/recovery/recover.ts";
-import { PIECE, PIECE_WITHIN_MS } from "../../src/recovery/recovery.ts";
+import { PIECE } from "../../src/recovery/recovery.ts";
 import { openPostgres } from "../../src/store/postgres.ts";
 import { A, B, KEYS } from "../audit/world.ts";
 
 const [mirrorUrl = "", databaseUrl = ""] = process.argv.slice(2);
-const sql = openPostgres(databaseUrl, { statementTimeoutMs: PIECE_WITHIN_MS });
+const sql = openPostgres(databaseUrl, { statementTimeoutMs: 60_000 });
 const mirror = openAuditMirror({
   urls: [mirrorUrl],
   log: silentLogger,

@@ -98,7 +98,6 @@ export function exportRoutes(deps: ExportRoutesDeps): Hono {
   return app;
 }
 
-/** GET everywhere, and HEAD for a day. */
 const readingMethods: MiddlewareHandler = async function readingMethods(c, next) {
   const allow = /^\/exports\/[^/]+$/.test(c.req.path) ? "GET, HEAD" : "GET";
   return allow.split(", ").includes(c.req.method) ? next() : methodNotAllowed(c, { allow });

@@ -19,7 +19,6 @@ export type FastPath = (
   askApp: AskApp,
 ) => void;
 
-/** Hands a request to the app. */
 export type AskApp = (
   incoming: IncomingMessage,
   outgoing: ServerResponse,

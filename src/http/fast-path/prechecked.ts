@@ -14,7 +14,6 @@ export interface Prechecked {
 
 /** The environment of a request that came to this server; tests give parts of it. */
 export interface RequestEnv {
-  /** Node's request. */
   readonly incoming?: { readonly socket?: { readonly remoteAddress?: string | undefined } };
   /** Present when the fast path looked at the request first. */
   readonly prechecked?: Prechecked | undefined;

@@ -7,16 +7,12 @@ import type { ClientAddress } from "./client-address.ts";
 import { type CountedVerdict, type SharedWindowOptions, sharedWindow } from "./shared-window.ts";
 import type { Verdict } from "./sliding-window.ts";
 
-/** What all limits of a server have in common. */
 export interface Limited extends Omit<SharedWindowOptions, "name" | "limit" | "windowMs"> {
   readonly client: ClientAddress;
   readonly metrics?: Metrics;
 }
 
-interface RateLimitOptions extends Limited {
-  /** Part of the keys: limits of different names know nothing of each other. */
-  readonly name: string;
-  readonly limit: number;
+interface RateLimitOptions extends Limited, Pick<SharedWindowOptions, "name" | "limit"> {
   /** A minute when absent. */
   readonly windowMs?: number;
   /** In the body of the 429; the public API's has none. */

@@ -47,7 +47,6 @@ export function localWindow(size: WindowSize) {
       forgetIdlest(clients);
       return verdict(isAccepted, accepted, now, { ...size, limit });
     },
-    /** What `take` would answer, without counting. */
     look(client: string, now: number, limit = size.limit): Verdict {
       const accepted = acceptedOf(client, now);
       const isAccepted = accepted.instants.length - accepted.first < limit;

@@ -13,23 +13,20 @@ import { refuseOtherMethods } from "../middleware/other-methods.ts";
 import type { OperatorAccess } from "../operator-access.ts";
 import { jsonInPieces } from "./json-in-pieces.ts";
 
-/** What operators may ask over HTTP (contract, end of section 7). */
-export interface OpsApiDeps {
+const LIMIT_DEFAULT = 50;
+const LIMIT_MAX = 100;
+/** Read by services, which take all of a directory at once. */
+const ATTENTION_LIMIT_MAX = 1_000;
+
+/** `/ops/api`, to be mounted there: what operators ask over HTTP (contract, end of section 7). */
+export function opsApi(deps: {
   readonly access: OperatorAccess;
   readonly listActors: (query: ActorQuery) => Promise<readonly ListedActor[]>;
   readonly showActor: (name: ActorName) => ReturnType<typeof actorWithHistory>;
   readonly publishing: () => Promise<PublishingState>;
   readonly verdict: () => Promise<Verdict>;
   readonly attention: (query: AttentionQuery) => Promise<readonly AttentionRow[]>;
-}
-
-const LIMIT_DEFAULT = 50;
-const LIMIT_MAX = 100;
-/** Read by services, which take all of a directory at once. */
-const ATTENTION_LIMIT_MAX = 1_000;
-
-/** `/ops/api`, to be mounted there. */
-export function opsApi(deps: OpsApiDeps): Hono {
+}): Hono {
   const app = new Hono();
   app.use(deps.access.guard("api"));
   app.get("/actors", async (c) => {

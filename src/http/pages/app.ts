@@ -15,7 +15,6 @@ import { type Asked, documentOf, type Site } from "./layout.ts";
 import type { Page, ShownPage, Visitor } from "./page.ts";
 import type { Reading } from "./reading.ts";
 
-/** What the pages need. */
 export interface PagesGiven {
   readonly reading: Reading;
   readonly assets: Assets;

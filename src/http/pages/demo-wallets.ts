@@ -6,7 +6,6 @@ import { badField, TerminalError } from "../../errors.ts";
 import { refuseOtherMethods } from "../middleware/other-methods.ts";
 import { readJson } from "../middleware/read-json.ts";
 
-/** What signing for the demo's wallets needs. */
 export interface DemoSigning {
   /** The wallets of this machine's own ledger, with their keys of play money. */
   readonly wallets: readonly SigningWallet[];

@@ -4,7 +4,6 @@ import { badge, html, type Mood } from "../console/markup.ts";
 import type { Item } from "./items.ts";
 import { name, time } from "./text.ts";
 
-/** An event's type in a word. */
 export const EVENT_TYPE_WORDS: Readonly<Record<EventType, string>> = {
   MINT_EVENT: "Mint",
   ECOSYSTEM_MEETUP: "Meetup",

@@ -1,7 +1,6 @@
 import { type Content, type Html, html, options as optionsOf } from "../console/markup.ts";
 import { NAME_PART_CHARACTERS_MAX } from "../v1/parameters.ts";
 
-/** One choice of a list's form. */
 export interface Choice {
   readonly parameter: string;
   readonly label: string;

@@ -4,7 +4,6 @@ import type { ShownPage, Visitor } from "./page.ts";
 import { plainName, time } from "./text.ts";
 import { nextMidnight, timeLeft, votesLeft } from "./words.ts";
 
-/** What every page has around it. */
 export interface Site {
   /** `SITE_NAME` */
   readonly name: string;
@@ -12,7 +11,6 @@ export interface Site {
   readonly network: string;
   /** The words of the navigation and where they lead. */
   readonly entries: readonly { readonly nav: string; readonly path: string }[];
-  /** Where the style sheet and the script lie. */
   readonly assets: { readonly style: string; readonly script: string };
 }
 
@@ -20,7 +18,6 @@ export interface Site {
 export interface Asked {
   /** The path, by which its word in the navigation is marked. */
   readonly path: string;
-  /** Epoch milliseconds by the one clock. */
   readonly now: number;
   /** Null for somebody who is not signed in; absent where that could not be read. */
   readonly visitor?: Visitor | null;

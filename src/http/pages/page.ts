@@ -1,7 +1,6 @@
 import type { Allowance } from "../../../actors/allowance.ts";
 import type { Html } from "../console/markup.ts";
 
-/** A star that the visitor's wallet has given today. */
 export interface StarToday {
   readonly id: string;
   /** `<type>/<id>` */
@@ -20,14 +19,11 @@ export interface Visitor {
   readonly starsToday: readonly StarToday[];
 }
 
-/** What a page is asked with. */
 export interface PageRequest {
   readonly query: URLSearchParams;
   /** What `:id` in the page's path stands for, decoded; empty without one. */
   readonly id: string;
-  /** By the one clock, epoch milliseconds. */
   readonly now: number;
-  /** Null for somebody who is not signed in. */
   readonly visitor: Visitor | null;
 }
 

@@ -3,10 +3,8 @@ import { TerminalError } from "../../errors.ts";
 import type { Sql } from "../../store/postgres.ts";
 import { readQuery } from "../v1/parameters.ts";
 
-/** What the pages read from. */
 export interface Reading {
   readonly sql: Sql;
-  /** The two external event sources (`EVENT_SOURCES`). */
   readonly eventSources: readonly string[];
   /** `SITE_NAME` */
   readonly siteName: string;

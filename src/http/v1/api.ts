@@ -19,7 +19,6 @@ export interface PublicApiDeps extends EndpointDeps, Limited {
   readonly verifyKey: VerifyKey;
   /** Requests per client and 60 s (`API_RATE_LIMIT`). */
   readonly rateLimit: number;
-  /** The URL by which clients know this service. */
   readonly publicUrl: string;
 }
 

@@ -5,7 +5,6 @@ import type { Sql } from "../../store/postgres.ts";
 import { none, readQuery } from "./parameters.ts";
 import type { Shown } from "./response-cache.ts";
 
-/** What the data endpoints read from. */
 export interface EndpointDeps {
   readonly sql: Sql;
   /** The two external event sources (`EVENT_SOURCES`). */
@@ -19,7 +18,6 @@ export interface Endpoint {
   /** Unique; the operation's id in the OpenAPI document. */
   readonly name: string;
   readonly description: string;
-  /** Whether an API key is needed. */
   readonly key: boolean;
   /** What its answers show: they change with these and with the clock alone. */
   readonly shows: readonly DataKind[];
@@ -46,7 +44,6 @@ interface EndpointDefinition<Q extends z.ZodObject, P extends z.ZodObject, R ext
   extends Omit<Endpoint, "key" | "query" | "parameters" | "response" | "bind"> {
   /** A key is needed when absent. */
   readonly key?: boolean;
-  /** None when absent. */
   readonly query?: Q;
   readonly parameters?: P;
   readonly response: R;

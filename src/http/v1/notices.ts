@@ -11,5 +11,4 @@ export const NOTICES = [
   "The two NFT collections that add voting power are utility tokens. They confer no ownership, profit rights or securities status.",
 ];
 
-/** The same in one piece. */
 export const TERMS = NOTICES.join(" ");

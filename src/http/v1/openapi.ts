@@ -98,12 +98,12 @@ function operation(row: Endpoint, schemas: Record<string, unknown>, baseUrl: str
           "More than 100 requests per minute of one client.",
           standingReply("RATE_LIMITED").text,
         ),
-        headers: { ...rateHeaders, "Retry-After": textHeader("Whole seconds to wait.") },
+        headers: { ...rateHeaders, ...waitHeader },
       },
       500: coded("INTERNAL", "INTERNAL."),
       503: {
         ...coded("UNAVAILABLE", "UNAVAILABLE: try again."),
-        headers: { "Retry-After": textHeader("Whole seconds to wait.") },
+        headers: waitHeader,
       },
     },
   };
@@ -119,7 +119,6 @@ export function parametersOf(shape: z.ZodObject, where: "path" | "query"): Json[
   });
 }
 
-/** A header that says this. */
 export const textHeader = (description: string): Json => ({
   description,
   schema: { type: "string" },
@@ -130,6 +129,8 @@ export const rateHeaders: Json = {
   "RateLimit-Policy": textHeader("The limit: q requests in w seconds."),
   RateLimit: textHeader("How it stands: r requests remain; in t seconds more are free."),
 };
+
+export const waitHeader: Json = { "Retry-After": textHeader("Whole seconds to wait.") };
 
 /** On what can be asked for again by its ETag, and the answer to that. */
 export const etagHeader: Json = {

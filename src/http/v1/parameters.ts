@@ -36,7 +36,6 @@ export const offset = () =>
 /** One of a fixed set, spelt exactly so. */
 export const choice = <const V extends readonly string[]>(values: V) => z.enum(values).optional();
 
-/** Of an endpoint that takes none. */
 export const none = z.strictObject({});
 
 /** Any two ASCII letters, in either case. */

@@ -12,7 +12,6 @@ export interface Representation {
   readonly bytes: Uint8Array<ArrayBuffer>;
   /** Opaque tag without quotes. */
   readonly tag: string;
-  /** Compressed on first use. */
   gzipped(): Promise<Uint8Array<ArrayBuffer>>;
 }
 
@@ -41,7 +40,6 @@ export interface SendOptions {
   readonly type?: string;
 }
 
-/** A reply ready to be sent. */
 export interface ReadyReply {
   readonly status: 200 | 304;
   /** Names and values alternate; all but the body's type and length. */

@@ -60,7 +60,6 @@ export function responseCache(clock: Clock, bytesMax = BYTES_MAX) {
     }
   };
   return {
-    /** The body that answers this, when it is kept. */
     find({ question, revision }: Asked): Representation | undefined {
       const known = kept.get(question);
       if (known?.revision !== revision) return undefined;

@@ -42,7 +42,6 @@ export const sessionBody = z.strictObject({
 
 export const targetType = z.enum(recordTypes);
 
-/** What is starred. */
 export const starTarget = z
   .strictObject({ type: targetType, id: z.string() })
   .superRefine(({ type, id }, context) => {

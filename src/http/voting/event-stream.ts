@@ -65,7 +65,6 @@ export function openEventStream(given: {
   outgoing?.setTimeout(heartbeatEveryMs * HEARTBEATS_MISSED_MAX, () => outgoing.destroy());
   return {
     body: ReadableStream.from(pieces()),
-    /** There may be something to send. */
     wake: (): void => rouse?.(true),
     end,
   };

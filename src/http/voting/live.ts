@@ -10,13 +10,6 @@ import { type EventStream, openEventStream } from "./event-stream.ts";
 import { operations } from "./operations.ts";
 import { readVotingQuery } from "./read-query.ts";
 
-export interface LiveDeps {
-  readonly counters: LiveCounters;
-  readonly client: ClientAddress;
-  readonly metrics?: Pick<Metrics, "liveStreams">;
-  readonly heartbeatEveryMs?: number;
-}
-
 /** Proxies close what is silent for 30 to 60 s. */
 const HEARTBEAT_EVERY_MS = 15_000;
 /** Events sent at once: some 15 KB. */
@@ -43,7 +36,12 @@ const HEADERS = {
  * `reset` comes first: read again what you show. `day` says that a new UTC day is here, and the
  * counters of tokens, collections and projects are at zero.
  */
-export function liveRoutes(deps: LiveDeps) {
+export function liveRoutes(deps: {
+  readonly counters: LiveCounters;
+  readonly client: ClientAddress;
+  readonly metrics?: Pick<Metrics, "liveStreams">;
+  readonly heartbeatEveryMs?: number;
+}) {
   const { counters, client, metrics, heartbeatEveryMs = HEARTBEAT_EVERY_MS } = deps;
   const streamLimit = createStreamLimit();
   const streams = new Set<EventStream>();

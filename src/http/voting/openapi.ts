@@ -10,6 +10,7 @@ import {
   parametersOf,
   rateHeaders,
   textHeader,
+  waitHeader,
   withExample,
 } from "../v1/openapi.ts";
 import { examples, refusalExample } from "./examples.ts";
@@ -104,7 +105,6 @@ const HEADERS: Readonly<Record<string, readonly Json[]>> = {
   followLive: [headerParameter("Last-Event-ID", "Of the last event that was heard.")],
 };
 
-/** What a success bears besides. */
 const REPLY_HEADERS: Readonly<Partial<Record<OperationName, Json>>> = {
   readVotingOpenApi: etagHeader,
   readConfig: etagHeader,
@@ -131,8 +131,6 @@ function success(
   };
 }
 
-const wait = { "Retry-After": textHeader("Whole seconds to wait.") };
-
 /** One reply per status; its body's `code` is one of those of the operation. */
 function refusals(row: Operation, schemas: Record<string, unknown>): Json {
   const codes = new Map<number, ProblemCode[]>();
@@ -146,7 +144,7 @@ function refusals(row: Operation, schemas: Record<string, unknown>): Json {
       description: of.map((code) => `${code}: ${standingReply(code).text}`).join("\n\n"),
       headers: {
         ...rateHeaders,
-        ...((status === 429 || status === 503) && wait),
+        ...((status === 429 || status === 503) && waitHeader),
         ...(status === 401 && { "WWW-Authenticate": textHeader("Bearer") }),
       },
       content: withExample(

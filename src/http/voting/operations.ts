@@ -21,7 +21,6 @@ export interface Operation {
   /** Below `/voting`, as `/stars/{id}`. */
   readonly path: string;
   readonly description: string;
-  /** Whether a session is needed. */
   readonly session: boolean;
   readonly query: z.ZodObject;
   readonly body?: z.ZodType;

@@ -37,7 +37,6 @@ export interface VotingDeps {
   readonly openSession: (signed: SignedChallenge) => Promise<NewSession>;
   readonly findSession: (token: string) => Promise<string | null>;
   readonly closeSession: (token: string) => Promise<void>;
-  /** Ends all sessions of a wallet. */
   readonly revokeSessions: (wallet: string) => Promise<unknown>;
   readonly readAllowance: (wallet: string) => Promise<CurrentAllowance>;
   readonly previewStar: (wallet: string, target: TargetName) => Promise<Preview>;
@@ -99,7 +98,6 @@ function openAnswers(
   };
 }
 
-/** Signing in and out. */
 function signInAnswers(
   deps: VotingDeps,
 ): Answers<"startSignIn" | "openSession" | "endSession" | "endSessions"> {

@@ -5,14 +5,12 @@ import { MirrorError } from "./error.ts";
 import type { RawAnswer } from "./exchange.ts";
 import { problemSchema } from "./schemas.ts";
 
-/** An answer that is what it should be. */
 export interface Answer<T> {
   readonly body: T;
   /** The node says that it does not know the whole history (206). */
   readonly partial: boolean;
 }
 
-/** What a mirror node is asked for. */
 export interface Asked<T> {
   /** Path and query. */
   readonly target: string;

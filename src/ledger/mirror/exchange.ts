@@ -13,7 +13,6 @@ export interface Endpoint {
   readonly prefix: string;
 }
 
-/** What to ask, and for how long at most. */
 export interface Question {
   readonly endpoint: Endpoint;
   /** Path and query below the endpoint's prefix. */
@@ -23,11 +22,9 @@ export interface Question {
   readonly withinMs?: number | undefined;
 }
 
-/** What came over the wire. */
 export interface RawAnswer {
   readonly status: number;
   readonly text: string;
-  /** The header `Retry-After`, as it came. */
   readonly retryAfter: string | undefined;
 }
 

@@ -8,7 +8,6 @@ export interface ReadLimits {
   readonly deadlineMs?: number | undefined;
   /** For one request of it; default all the time there is, shared with the nodes that may still answer. */
   readonly attemptMs?: number | undefined;
-  /** Ends the read early. */
   readonly signal?: AbortSignal | undefined;
   /**
    * Work that must not stand before a star: it gets the smaller share of the connections, and

@@ -6,7 +6,7 @@ import type { Asked } from "./answer.ts";
 import { compareNodes } from "./compare-nodes.ts";
 import { type ReadLimits, within } from "./limits.ts";
 import { walkPages } from "./pages.ts";
-import { checkId, checkNumber, MirrorReader, nftPath } from "./reader.ts";
+import { checkId, checkNumber, MirrorReader, nftPath, PAGE } from "./reader.ts";
 import * as schemas from "./schemas.ts";
 import { readHoldings } from "./serials.ts";
 import { MirrorTransport, type TransportOptions } from "./transport.ts";
@@ -17,15 +17,11 @@ export interface MessagesFrom {
   readonly afterSequence?: number | undefined;
   /** At most so many: 1 to 100, by default 100. */
   readonly limit?: number | undefined;
-  /** The newest ones first. */
   readonly newestFirst?: boolean;
 }
 
 /** A mirror node as its readers see it. */
 export type MirrorNode = Pick<MirrorClient, keyof MirrorClient>;
-
-/** The most rows a mirror node gives at once; asked for more, it silently gives this many. */
-const PAGE = 100;
 
 /**
  * What we read from a mirror node. Every method throws MirrorError, and nothing
@@ -115,24 +111,23 @@ export class MirrorClient {
   readonly nftOwners = (
     token: string,
     limits: ReadLimits = this.#usual,
-  ): AsyncIterable<readonly schemas.MirrorNft[]> => this.#owners(token, limits);
-
-  async *#owners(token: string, limits: ReadLimits): AsyncGenerator<readonly schemas.MirrorNft[]> {
+  ): AsyncIterable<readonly schemas.MirrorNft[]> => {
     let last = 0;
     const list = {
       path: `/tokens/${checkId(token)}/nfts`,
       query: `limit=${PAGE}&order=asc`,
       schema: schemas.nftsSchema,
-      isIt: ({ nfts }: z.output<typeof schemas.nftsSchema>): boolean => {
+      isIt({ nfts }: z.output<typeof schemas.nftsSchema>): boolean {
         const serials = nfts.map(({ serial }) => serial);
         return nfts.every(({ tokenId }) => tokenId === token) && goUp(serials, last);
       },
+      rows({ nfts }: z.output<typeof schemas.nftsSchema>) {
+        last = nfts.at(-1)?.serial ?? last;
+        return nfts;
+      },
     };
-    for await (const { nfts } of walkPages(this.#reader, list, limits)) {
-      last = nfts.at(-1)?.serial ?? last;
-      yield nfts;
-    }
-  }
+    return walkPages(this.#reader, list, limits);
+  };
 
   /**
    * The newest 100 transactions of an NFT, newest first, at or before `until`.
@@ -241,14 +236,9 @@ export class MirrorClient {
   /** Memos of the messages that an account paid for, ascending, both bounds included; page by page. */
   readonly messageMemos = (
     payer: string,
-    span: { readonly from: string; readonly to: string },
+    { from, to }: { readonly from: string; readonly to: string },
     limits: ReadLimits = this.#usual,
-  ): AsyncIterable<readonly schemas.MirrorMemo[]> => this.#memos({ payer, ...span }, limits);
-
-  async *#memos(
-    { payer, from, to }: { payer: string; from: string; to: string },
-    limits: ReadLimits,
-  ): AsyncGenerator<readonly schemas.MirrorMemo[]> {
+  ): AsyncIterable<readonly schemas.MirrorMemo[]> => {
     const query = [
       `account.id=${checkId(payer)}`,
       "transactiontype=CONSENSUSSUBMITMESSAGE",
@@ -258,9 +248,10 @@ export class MirrorClient {
       `timestamp=gte:${checkTimestamp(from)}`,
       `timestamp=lte:${checkTimestamp(to)}`,
     ].join("&");
-    const list = { path: "/transactions", query, schema: schemas.memosSchema };
-    for await (const page of walkPages(this.#reader, list, limits)) yield page.transactions;
-  }
+    const rows = (page: z.output<typeof schemas.memosSchema>) => page.transactions;
+    const list = { path: "/transactions", query, schema: schemas.memosSchema, rows };
+    return walkPages(this.#reader, list, limits);
+  };
 
   /** What an HBAR is worth to the network now; null where the node lacks that route. */
   readonly exchangeRate = (limits?: ReadLimits) =>

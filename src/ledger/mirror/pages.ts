@@ -4,15 +4,13 @@ import { MirrorError } from "./error.ts";
 import { type ReadLimits, within } from "./limits.ts";
 import { API, type MirrorReader } from "./reader.ts";
 
-/** A list that the mirror node gives page by page. */
-export interface PagedList<P> extends Omit<Asked<P>, "target"> {
+export interface PagedList<P, R> extends Omit<Asked<P>, "target"> {
   /** A reader's path, without a query. */
   readonly path: string;
-  /** Query of the first page. */
   readonly query: string;
+  readonly rows: (page: P) => readonly R[];
 }
 
-/** What every page of a list holds. */
 interface Page {
   readonly links: { readonly next: string | null };
 }
@@ -25,18 +23,18 @@ const LINK =
   /^(?:https?:\/\/[^/?#\\\s]+)?(?<path>(?:\/[!$-.0-;=@-[\]-~]+)+)\?(?<query>[!$-[\]-~]+)$/;
 
 /**
- * Follows `links.next` until it is null. Whether another page follows is never
- * inferred from the length of one: the node may give fewer rows than asked for.
+ * The rows of a list page by page, along `links.next` until it is null. Whether another page follows
+ * is never inferred from the length of one: the node may give fewer rows than asked for.
  *
  * @param limits of each page; the reader's own work has none
  * @throws MirrorError "link" when a link leads anywhere but to another page of
  *   the same list, or to one already seen; "pages" when the list does not end
  */
-export async function* walkPages<P extends Page>(
+export async function* walkPages<P extends Page, R>(
   reader: MirrorReader,
-  { path, query, ...page }: PagedList<P>,
+  { path, query, rows, ...page }: PagedList<P, R>,
   limits: ReadLimits,
-): AsyncGenerator<P, void, undefined> {
+): AsyncGenerator<readonly R[], void, undefined> {
   const seen = new Set<string>();
   for (let target: string | undefined = `${path}?${query}`; target !== undefined; ) {
     if (seen.size === bounds.mirrorPagesMax) throw endless(path);
@@ -46,7 +44,7 @@ export async function* walkPages<P extends Page>(
     const check = (page: P): void => void followLink(path, page, seen);
     const read = await within(limits, (budget) => reader.list(asked, budget, check));
     target = followLink(path, read, seen);
-    yield read;
+    yield rows(read);
   }
 }
 

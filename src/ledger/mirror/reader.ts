@@ -7,6 +7,9 @@ import type { MirrorTransport } from "./transport.ts";
 /** What every path begins with below a node's base URL. */
 export const API = "/api/v1";
 
+/** The most rows a mirror node gives at once; asked for more, it silently gives this many. */
+export const PAGE = 100;
+
 /** Reads whole answers; a target is a path below `/api/v1`. All throw MirrorError. */
 export class MirrorReader {
   readonly #transport: Pick<MirrorTransport, "ask">;

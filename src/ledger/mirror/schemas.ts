@@ -39,7 +39,6 @@ const deleted = z
 
 const links = z.object({ next: z.string().min(1).max(2_048).nullable() });
 
-/** A page of a list. */
 const rows = <Row extends z.ZodType>(row: Row) => z.array(row).max(100);
 
 export const problemSchema = z.object({
@@ -141,7 +140,6 @@ export const topicSchema = z
     adminKey: row.admin_key,
     submitKey: row.submit_key,
     feeScheduleKey: row.fee_schedule_key,
-    /** How many custom fees a message costs. */
     customFees: row.custom_fees.fixed_fees.length,
     memo: row.memo,
     deleted: row.deleted,

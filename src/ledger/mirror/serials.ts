@@ -5,13 +5,11 @@ import { isEntityId } from "../entity-id.ts";
 import { MirrorError } from "./error.ts";
 import { type Budget, type ReadLimits, within } from "./limits.ts";
 import { endless, followLink } from "./pages.ts";
-import { checkId, type MirrorReader } from "./reader.ts";
+import { checkId, type MirrorReader, PAGE } from "./reader.ts";
 import { type MirrorNft, nftsSchema } from "./schemas.ts";
 
 type NftsPage = z.output<typeof nftsSchema>;
 
-/** The most rows a mirror node gives at once. */
-const PAGE = 100;
 /** Fewer rows than a page has are expected of a range, so that most ranges are one page. */
 const ROWS_EXPECTED = 80;
 /** Fewer follow each other in half a second at 100 ms an answer. */

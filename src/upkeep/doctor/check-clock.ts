@@ -1,13 +1,12 @@
 import type { Settings } from "../../config.ts";
 import type { MirrorNode } from "../../ledger/mirror/node.ts";
 import { msOf } from "../../ledger/transaction-id.ts";
-import { runStatement, type Sql, withPostgres } from "../../store/postgres.ts";
+import { runFirst, type Sql, withPostgres } from "../../store/postgres.ts";
 import { type Finding, reasonOf, unset, well, wrong } from "../finding.ts";
 
 const LIMITS = { deadlineMs: 4_000 } as const;
 /** Clocks that follow NTP differ by milliseconds. */
 const DIFFERENCE_MAX_MS = 5_000;
-const STATEMENT_WITHIN_MS = 5_000;
 const FOLLOW = "let an NTP service set the clocks of this machine and of Postgres' machine";
 
 /**
@@ -27,12 +26,11 @@ export async function checkClock(
 }
 
 async function compare(sql: Sql, mirror: MirrorNode | undefined): Promise<Finding> {
-  // The first statement of a connection takes as long as connecting does.
-  await runStatement(sql`select 1`, STATEMENT_WITHIN_MS);
+  // Connecting takes time, too.
+  await runFirst(sql`select 1`);
   const askedAt = Date.now();
-  const [row] = await runStatement(
+  const [row] = await runFirst(
     sql<[{ now: number }]>`select (extract(epoch from clock_timestamp()) * 1000)::bigint as now`,
-    STATEMENT_WITHIN_MS,
   );
   const difference = Math.round(row.now - (askedAt + Date.now()) / 2);
   if (Math.abs(difference) > DIFFERENCE_MAX_MS) {

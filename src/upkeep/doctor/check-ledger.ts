@@ -5,15 +5,13 @@ import { hbarText, readOperatorAccount } from "../../ledger/operator-account.ts"
 import { mirrorKeyOf, readOperatorKey } from "../../ledger/operator-key.ts";
 import { isSatisfied, type PrimitiveKey, readPublicKey } from "../../ledger/public-key.ts";
 import { refuseSwapped, takesMessagesOf, unfitBecause } from "../../publishing/check-topic.ts";
-import { withPostgres } from "../../store/postgres.ts";
+import { runFirst, withPostgres } from "../../store/postgres.ts";
 import { type Finding, unset, well, wrong } from "../finding.ts";
 import { STARS_LEFT_MIN, starsLeft } from "../operator-balance.ts";
 
 const LIMITS = { deadlineMs: 4_000 } as const;
 /** The first call to a node connects. */
 const NODE_WITHIN_MS = 10_000;
-/** The first statement of a connection takes as long as connecting does. */
-const STATEMENT_WITHIN_MS = 5_000;
 
 /** The consensus nodes: whether they answer, under the accounts that they are known by. */
 export async function checkConsensus(settings: Settings): Promise<Finding> {
@@ -128,7 +126,7 @@ async function swappedOf(settings: Settings): Promise<string | undefined> {
   if (DATABASE_URL === undefined) return undefined;
   try {
     await withPostgres(DATABASE_URL, { connections: 1 }, (sql) =>
-      refuseSwapped(sql, { event, asset }, STATEMENT_WITHIN_MS),
+      refuseSwapped(sql, { event, asset }, runFirst),
     );
     return undefined;
   } catch (error) {

@@ -8,7 +8,6 @@ import { type Finding, reasonOf, unset, well, wrong } from "../finding.ts";
 import { MIRROR_BEHIND_MS } from "../judge-reports.ts";
 
 const LIMITS = { deadlineMs: 4_000 } as const;
-/** An id that no transaction has. */
 const NO_TRANSACTION = "1.000000000";
 
 /** A route of the mirror node that the service uses, the id it is asked for, and what asks it. */

@@ -6,7 +6,7 @@ import {
   appRole,
   codeOf,
   ownsTables,
-  runStatement,
+  runFirst,
   type Sql,
   withPostgres,
 } from "../../store/postgres.ts";
@@ -22,8 +22,6 @@ interface Server {
 
 /** Older ones lack what the migrations use. */
 const VERSION_MIN = 150_000;
-/** More than a request may take: the one who asks here can wait. */
-const STATEMENT_WITHIN_MS = 5_000;
 /** A web process opens 27 connections at most and a worker 13. */
 const CONNECTIONS_MIN = 40;
 
@@ -33,23 +31,22 @@ export async function checkPostgres(settings: Settings): Promise<Finding> {
   if (DATABASE_URL === undefined) return unset("DATABASE_URL");
   return withPostgres(DATABASE_URL, { connections: 1 }, async (sql) => {
     const server = await readServer(sql);
-    const schema = await runStatement(schemaState(sql), STATEMENT_WITHIN_MS);
+    const schema = await runFirst(schemaState(sql));
     const fault = SCHEMA_FAULTS[schema] ?? judgeServer(server, HEDERA_NETWORK);
     if (fault !== undefined) return fault;
-    await runStatement(checkLastingSettings(sql, settings), STATEMENT_WITHIN_MS);
+    await runFirst(checkLastingSettings(sql, settings));
     return await judgeLogin(sql);
   }).catch(unreachable);
 }
 
 async function readServer(sql: Sql): Promise<Server> {
-  const asking = sql<[Server]>`
+  const [server] = await runFirst(sql<[Server]>`
     select current_setting('server_version_num')::int as version,
       (select string_agg(name, ', ' order by place)
         from unnest('{fsync,synchronous_commit,full_page_writes}'::text[]) with ordinality as keeping (name, place)
         where current_setting(name) = 'off') as off,
       pg_is_in_recovery() or current_setting('default_transaction_read_only') = 'on' as "isReplica",
-      current_setting('max_connections')::int as connections`;
-  const [server] = await runStatement(asking, STATEMENT_WITHIN_MS);
+      current_setting('max_connections')::int as connections`);
   return server;
 }
 
@@ -84,13 +81,13 @@ function judgeServer(server: Server, network: Settings["HEDERA_NETWORK"]): Findi
 }
 
 async function judgeLogin(sql: Sql): Promise<Finding> {
-  if ((await runStatement(appRole(sql), STATEMENT_WITHIN_MS)) === undefined) {
+  if ((await runFirst(appRole(sql))) === undefined) {
     return wrong(
       "this login is no member of the role starboard_app: triggers alone guard the journal",
       "as the tables' owner: grant starboard_app to this login",
     );
   }
-  const owns = await runStatement(ownsTables(sql), STATEMENT_WITHIN_MS);
+  const owns = await runFirst(ownsTables(sql));
   return well(
     owns
       ? "answers, schema and role are in order; this login owns the tables, which serve and work need not"

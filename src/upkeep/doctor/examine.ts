@@ -10,15 +10,12 @@ import { checkMirror } from "./check-mirror.ts";
 import { checkPostgres } from "./check-postgres.ts";
 import { checkRedis } from "./check-redis.ts";
 
-/** One thing that an environment names. */
 export interface DoctorCheck extends Pick<Finding, "message" | "fix"> {
   readonly name: string;
   readonly ok: boolean;
 }
 
-/** What `starboard doctor` says. */
 export interface Diagnosis {
-  /** True where every check is. */
   readonly ok: boolean;
   readonly checks: readonly DoctorCheck[];
 }

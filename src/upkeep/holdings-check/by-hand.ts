@@ -1,6 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { TerminalError } from "../../errors.ts";
-import { every, type Service } from "../../service.ts";
+import { every } from "../../service.ts";
 import { type Redis, runCommand } from "../../store/redis.ts";
 import { createHoldingsCheck, type HoldingsCheckDeps } from "./check.ts";
 import type { DryReport } from "./dry-run.ts";
@@ -9,7 +9,6 @@ import type { DryReport } from "./dry-run.ts";
 export interface KeptDryRun {
   readonly state: "running" | "done" | "failed";
   readonly operator: string;
-  /** Epoch milliseconds. */
   readonly startedAt: number;
   readonly report: DryReport | null;
 }
@@ -18,18 +17,7 @@ export interface KeptDryRun {
  * The check as an operator runs it: first a dry run, then the real one. Closing it ends a run
  * early and in order.
  */
-export interface HoldingsCheckByHand extends Service {
-  /** @throws RetryableError `UNAVAILABLE` when Redis is out of reach */
-  lastDryRun(): Promise<KeptDryRun | null>;
-  /**
-   * Starts one, and waits a moment for it.
-   *
-   * @throws TerminalError `INVALID_REQUEST` while this process makes one; RetryableError
-   */
-  startDryRun(operator: string): Promise<void>;
-  /** Starts a real run, and waits a moment for it; where any process makes one, that is the answer. */
-  startRun(): Promise<{ readonly id: string; readonly state: "done" | "started" | "under way" }>;
-}
+export type HoldingsCheckByHand = ReturnType<typeof checkByHand>;
 
 const KEY = "starboard:console:holdings-dry-run";
 /** A running one is written again this often; one whose process died is forgotten soon. */
@@ -41,9 +29,7 @@ const ANSWER_WITHIN_MS = 1_000;
 /** Small ledgers are checked within this: the operator sees the end at once. */
 const PATIENCE_MS = 2_000;
 
-export function checkByHand(
-  given: HoldingsCheckDeps & { readonly redis: Redis },
-): HoldingsCheckByHand {
+export function checkByHand(given: HoldingsCheckDeps & { readonly redis: Redis }) {
   const { redis, clock, log } = given;
   const check = createHoldingsCheck(given);
   const underWay = new Map<"dry" | "run", Promise<unknown>>();
@@ -66,11 +52,17 @@ export function checkByHand(
     return Promise.race([done.then(() => "done" as const), patience]);
   };
   return {
+    /** @throws RetryableError `UNAVAILABLE` when Redis is out of reach */
     async lastDryRun() {
       const text = await runCommand(redis.get(KEY), ANSWER_WITHIN_MS);
       return text === null ? null : (JSON.parse(text) as KeptDryRun);
     },
-    async startDryRun(operator) {
+    /**
+     * Starts one, and waits a moment for it.
+     *
+     * @throws TerminalError `INVALID_REQUEST` while this process makes one; RetryableError
+     */
+    async startDryRun(operator: string) {
       if (underWay.has("dry")) {
         const why = "a dry run is under way; wait until it has ended";
         throw new TerminalError("INVALID_REQUEST", why);
@@ -90,9 +82,11 @@ export function checkByHand(
         }
       });
     },
+    /** Starts a real run, and waits a moment for it; where any process makes one, that is the answer. */
     async startRun() {
       const { id, done } = await check.startRun();
-      return { id, state: done === null ? "under way" : await start("run", () => done) };
+      const state = done === null ? ("under way" as const) : await start("run", () => done);
+      return { id, state };
     },
     async close() {
       await check.close();

@@ -2,10 +2,9 @@ import { randomUUID } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
 import type { Logger } from "../../log.ts";
 import { mayLackStars } from "../../publishing/journal-behind.ts";
-import type { Service } from "../../service.ts";
 import type { Sql } from "../../store/postgres.ts";
 import { applyReleases } from "./apply.ts";
-import { type DryReport, dryRun } from "./dry-run.ts";
+import { dryRun } from "./dry-run.ts";
 import { checkMint, openMints, readFor } from "./pass.ts";
 import {
   type CheckRun,
@@ -40,32 +39,7 @@ export type DueOutcome =
  * The daily check: "removes the weight of collection A or collection B NFTs that the wallet no
  * longer holds". Any number of processes may call it at any time.
  */
-export interface HoldingsCheck extends Service {
-  /**
-   * Makes the check of this UTC day, or goes on with it, unless it is done, in another worker's
-   * hands, not yet to be tried again, or the journal may lack stars. The day of the very first call
-   * counts as checked, unless the journal came back from the ledger.
-   */
-  runDue(): Promise<DueOutcome>;
-  /** Checks now, however often the day was checked before. */
-  runNow(): Promise<CheckRun>;
-  /**
-   * Starts a check as above unless one is under way, in any process.
-   *
-   * @returns the run that is under way; `done` settles with it where this call has started it
-   */
-  startRun(): Promise<{ readonly id: string; readonly done: Promise<CheckRun> | null }>;
-  /**
-   * Reads, verifies and plans as a check does, and writes nothing: no run, no progress, no
-   * release. NFTs may move between this and a run: the run reads again.
-   */
-  runDry(): Promise<DryReport>;
-  /**
-   * Ends a pass in progress early and in order: what it has not read stays open, and the next
-   * call, in any process, goes on there.
-   */
-  close(): Promise<void>;
-}
+export type HoldingsCheck = ReturnType<typeof createHoldingsCheck>;
 
 /** The first retry after this long, each later one after twice as long, up to the maximum. */
 const RETRY_AFTER_MS = 5_000;
@@ -75,7 +49,7 @@ const MANUAL_PAUSE_MS = 1_000;
 
 type CheckDeps = HoldingsCheckDeps & ReadingDeps & ProgressDeps;
 
-export function createHoldingsCheck(given: HoldingsCheckDeps): HoldingsCheck {
+export function createHoldingsCheck(given: HoldingsCheckDeps) {
   const closing = new AbortController();
   const deps: CheckDeps = { ...given, signal: closing.signal, worker: randomUUID() };
   const { pause = delay } = deps;
@@ -107,10 +81,19 @@ export function createHoldingsCheck(given: HoldingsCheckDeps): HoldingsCheck {
       return run;
     });
   return {
-    async close() {
+    /**
+     * Ends a pass in progress early and in order: what it has not read stays open, and the next
+     * call, in any process, goes on there.
+     */
+    async close(): Promise<void> {
       closing.abort();
       await due?.catch(() => undefined);
     },
+    /**
+     * Makes the check of this UTC day, or goes on with it, unless it is done, in another worker's
+     * hands, not yet to be tried again, or the journal may lack stars. The day of the very first call
+     * counts as checked, unless the journal came back from the ledger.
+     */
     runDue() {
       // The lease is the process', so within it the calls have to share one pass.
       due ??= runDue().finally(() => {
@@ -118,11 +101,21 @@ export function createHoldingsCheck(given: HoldingsCheckDeps): HoldingsCheck {
       });
       return due;
     },
+    /** Checks now, however often the day was checked before. */
     runNow: async () => runToEnd((await startManualRun(deps, false)).run),
+    /**
+     * Starts a check as above unless one is under way, in any process.
+     *
+     * @returns the run that is under way; `done` settles with it where this call has started it
+     */
     async startRun() {
       const { run, isNew } = await startManualRun(deps, true);
       return { id: run.id, done: isNew ? runToEnd(run) : null };
     },
+    /**
+     * Reads, verifies and plans as a check does, and writes nothing: no run, no progress, no
+     * release. NFTs may move between this and a run: the run reads again.
+     */
     runDry: () => dryRun(deps),
   };
 }

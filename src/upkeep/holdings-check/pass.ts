@@ -14,7 +14,6 @@ export interface OpenMint extends CheckedMint {
   readonly kept: number;
 }
 
-/** One pass over one mint. */
 export interface MintPass {
   readonly mint: string;
   readonly parts: readonly Part[];

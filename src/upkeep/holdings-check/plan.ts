@@ -5,24 +5,19 @@ import type { Sql } from "../../store/postgres.ts";
 import { type DeferredPart, deferClaim } from "./claims.ts";
 import { holderOf, type Readings } from "./readings.ts";
 
-/** What is released together, and what is left open. */
-export interface ReleasePlan {
-  readonly releases: readonly MintEnd[];
-  readonly deferred: readonly DeferredPart[];
-}
-
 /**
  * Lets the mint decide on losses, by the slice that they are about. A serial that is to carry
  * a +5 on has to be seen by itself too, because a guess must keep no weight either. While one
  * of them cannot be, its carrier is left open, and the rest is decided again.
  *
  * @param gone carriers of the +5 all together, because what one wallet lost may carry another's
+ * @returns what is released together, and what is left open
  */
 export async function planReleases(
   { sql, readings }: { readonly sql: Sql; readonly readings: Readings },
   mint: string,
   gone: readonly GoneClaim[],
-): Promise<ReleasePlan> {
+): Promise<{ readonly releases: readonly MintEnd[]; readonly deferred: readonly DeferredPart[] }> {
   const losers = gone.filter(({ collection }) => collection === "B").map(({ wallet }) => wallet);
   const held = new Map(losers.map((wallet) => [wallet, readings.heldB(wallet)]));
   const claims: LiveClaim[] = [...gone];

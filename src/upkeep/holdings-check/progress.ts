@@ -16,7 +16,6 @@ export interface CheckRun {
   readonly passes: number;
 }
 
-/** How far a run is with a mint. */
 export interface MintProgress {
   /** Attributions verified and found held. */
   readonly kept: number;
@@ -24,7 +23,6 @@ export interface MintProgress {
   readonly deferred: readonly DeferredPart[];
 }
 
-/** How a pass left its run. */
 export type RunEnd =
   | { readonly state: "done" | "incomplete" }
   | { readonly state: "running"; readonly nextTryAt: number };

@@ -9,11 +9,9 @@ import { msOf } from "../../ledger/transaction-id.ts";
 /** Stands in the place of an answer that proves nothing, and says why. */
 export type Inconclusive = { readonly inconclusive: string };
 
-/** What a check reads from. */
 export interface ReadingDeps {
   readonly mirror: Pick<MirrorNode, "nftOwners" | "nft" | "newestBlock">;
   readonly clock: Clock;
-  /** Ledger ids of the collections. */
   readonly collections: Readonly<Record<Collection, string>>;
   /** For one page of the mirror node, or one NFT, with all retries; default 5 s. */
   readonly deadlineMs?: number;

@@ -10,7 +10,6 @@ export interface Removed
   readonly evidence: Pick<ReleasedNft, "owner" | "deleted"> & Record<"listedAt" | "readAt", string>;
 }
 
-/** What a run did with one mint. */
 export interface MintReport {
   readonly id: string;
   readonly removed: readonly Removed[];

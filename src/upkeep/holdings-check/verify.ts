@@ -2,19 +2,8 @@ import type { Evidence, GoneClaim, LiveClaim } from "../../journal/mint-end.ts";
 import { type DeferredPart, deferClaim } from "./claims.ts";
 import { holderOf, type Inconclusive, type Readings } from "./readings.ts";
 
-/** What became of a page of claims. */
-export interface VerifiedPage {
-  /** Found held. */
-  readonly kept: number;
-  readonly gone: readonly GoneClaim[];
-  readonly deferred: readonly DeferredPart[];
-}
-
-/** Verifies claims side by side; writes nothing. */
-export async function verifyClaims(
-  page: readonly LiveClaim[],
-  readings: Readings,
-): Promise<VerifiedPage> {
+/** Verifies claims side by side; writes nothing. @returns with how many were found held */
+export async function verifyClaims(page: readonly LiveClaim[], readings: Readings) {
   const found = { kept: 0, gone: [] as GoneClaim[], deferred: [] as DeferredPart[] };
   const verdicts = await Promise.all(page.map((claim) => verifyClaim(claim, readings)));
   for (const [index, claim] of page.entries()) {

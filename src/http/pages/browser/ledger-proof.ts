@@ -10,11 +10,9 @@ interface Row {
   readonly topic_id: string;
 }
 
-/** What is compared. */
 export interface Compared {
   /** Of the star. */
   readonly id: string;
-  /** Base URL of the mirror node. */
   readonly mirror: string;
   /** The message as this service has it. */
   readonly message: string;

@@ -50,7 +50,6 @@ const SENTENCES: Readonly<Record<string, (ending: Ending) => string>> = {
   UNSUPPORTED_MEDIA_TYPE: () => FAULT,
 };
 
-/** The codes that have a sentence. */
 export const KNOWN_REFUSALS: readonly string[] = Object.keys(SENTENCES);
 
 /** Where nothing of the service's own was answered. */

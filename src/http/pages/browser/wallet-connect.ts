@@ -8,7 +8,6 @@ const SIGN = "hedera_signMessage";
 /** WalletConnect's code for "the session is over". */
 const DONE = { code: 6000, message: "The account is known." };
 
-/** Where wallets are looked for. */
 interface Network {
   readonly projectId: string;
   /** `hedera:mainnet` */
@@ -78,7 +77,6 @@ export async function openAccount(
   };
 }
 
-/** Asks the relay for a pairing. */
 async function invite({ projectId, chainId }: Network) {
   client ??= openClient(projectId).catch((error: unknown) => {
     client = undefined;

@@ -8,9 +8,7 @@ export class WalletError extends Error {}
 
 /** A wallet that can be chosen: the one shape for every kind of them. */
 export interface Wallet {
-  /** What people call it. */
   readonly name: string;
-  /** What is said beside it. */
   readonly note: string;
   /** Opens an account for this page; people may be asked by the wallet itself. */
   connect(asking: Asking): Promise<Signer>;
