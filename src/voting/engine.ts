@@ -22,6 +22,7 @@ export interface EngineOptions {
   readonly clock: FollowedClock;
   readonly snapshots: Snapshots;
   readonly readHoldings: CastStarDeps["readHoldings"];
+  readonly hasTaken: CastStarDeps["hasTaken"];
   /** Keys of a message's `holdings`. */
   readonly collectionKeys: CollectionKeys;
   readonly onAccepted: CastStarDeps["onAccepted"];
