@@ -145,6 +145,18 @@ test("of two topics, the one that the mirror node has not in full is named", asy
   }
 });
 
+test("settings that swap the two topics are named where the journal is empty", async () => {
+  const fresh = await world.freshDatabase();
+  const { event, asset } = network.topics;
+  const swapped = { ...world.settings, topics: { event: asset, asset: event } };
+  const report = await recover(world.recovery(fresh.sql, { settings: swapped }));
+  assert.deepEqual([report.recovered, report.written], [0, false]);
+  for (const topic of [event, asset]) {
+    const said = `message 1 on ${topic}: a star of the other kind: are the two topics swapped?`;
+    assert.ok(report.unprovable.includes(said), JSON.stringify(report.unprovable));
+  }
+});
+
 test("a recovery that dies at any step is taken up, and one that is done does nothing", async () => {
   const fresh = await world.freshDatabase();
   const all = world.recovery(fresh.sql, { exports: await withExports() });
