@@ -1,17 +1,11 @@
 import { z } from "zod";
 import { isEntityId } from "../../ledger/entity-id.ts";
 import { type ItemQuery, readCollection, readToken } from "../../reads/directory-items.ts";
-import {
-  type CollectionRow,
-  listCollections,
-  listTokens,
-  type RankingPage,
-  type RankingQuery,
-  type TokenRow,
-} from "../../reads/markets.ts";
+import type { CollectionRow, RankingPage, RankingQuery, TokenRow } from "../../reads/markets.ts";
 import type { Sql } from "../../store/postgres.ts";
 import { onExplorer } from "../console/links.ts";
 import { type Fact, facts, type Html, html, number, section } from "../console/markup.ts";
+import type { Rankings } from "../ranking-pages.ts";
 import { limit, namePart, offset } from "../v1/parameters.ts";
 import { filterForm, NOTHING_FURTHER, pager } from "./filters.ts";
 import { type Item, itemHead, itemList } from "./items.ts";
@@ -28,7 +22,7 @@ interface Market<R extends TokenRow | CollectionRow> {
   readonly title: string;
   /** What one of them is called. */
   readonly one: string;
-  readonly list: (sql: Sql, query: RankingQuery) => Promise<RankingPage<R>>;
+  readonly list: (ranked: Rankings, query: RankingQuery) => Promise<RankingPage<R>>;
   readonly read: (sql: Sql, asked: ItemQuery) => Promise<R | undefined>;
   readonly item: (row: R) => Item;
   /** What its page says of it, before the stars it was given lately. */
@@ -40,7 +34,7 @@ const tokens: Market<TokenRow> = {
   nav: "Tokens",
   title: "Tokens",
   one: "token",
-  list: listTokens,
+  list: (ranked, query) => ranked.token(query),
   read: readToken,
   item: tokenItem,
   details: ({ symbol, price, marketCap }, ledgerId) => [
@@ -56,7 +50,7 @@ const collections: Market<CollectionRow> = {
   nav: "NFTs",
   title: "NFT collections",
   one: "NFT collection",
-  list: listCollections,
+  list: (ranked, query) => ranked.collection(query),
   read: readCollection,
   item: collectionItem,
   details: ({ owners, supply }, ledgerId) => [
@@ -81,7 +75,7 @@ const shape = z.strictObject({ q: namePart(), limit: limit(50), offset: offset()
 /** A tab of the markets list: all items by today's stars, page by page, or those with a name. */
 function listPage<R extends TokenRow | CollectionRow>(
   { path, nav, title, one, list, item }: Market<R>,
-  { sql, share }: Reading,
+  { ranked }: Reading,
 ): Page {
   return {
     path,
@@ -90,9 +84,7 @@ function listPage<R extends TokenRow | CollectionRow>(
       const given = readFilters(shape, query);
       const q = given.q?.trim() || undefined;
       const asked = { ...given, q };
-      const { rows, total } = await share(`${path} ${JSON.stringify(asked)}`, () =>
-        list(sql, { ...asked, now }),
-      );
+      const { rows, total } = await list(ranked, { ...asked, now });
       const search = { parameter: "q", label: "Name", written: q };
       const none = q === undefined ? `No ${one} is listed yet.` : `No ${one} has such a name.`;
       const empty = given.offset > 0 ? NOTHING_FURTHER : none;
