@@ -158,6 +158,9 @@ function createRelay(sql: Sql, queue: RewardsQueue, log: Logger) {
   };
 }
 
+const NOT_HANDED_OFF =
+  "no worker hands stars to rewards in this Redis: it is another one than the workers', or not fit for BullMQ";
+
 const BEFORE_ALL = "00000000-0000-0000-0000-000000000000";
 
 /**
@@ -165,9 +168,11 @@ const BEFORE_ALL = "00000000-0000-0000-0000-000000000000";
  * that is being worked on just now stays as it is.
  *
  * @returns how many
+ * @throws Error in one line where no worker hands stars to this Redis: nobody would take them from there
  * @throws RetryableError `UNAVAILABLE` while Redis is away; a repetition does no harm
  */
 export async function reofferDay(sql: Sql, queue: RewardsQueue, day: string): Promise<number> {
+  if ((await queue.recall()).text === "") throw new Error(NOT_HANDED_OFF);
   let count = 0;
   let after = BEFORE_ALL;
   for (;;) {
