@@ -66,6 +66,13 @@ create table export_day (
   check (chain = encode(sha256(convert_to(previous || sha256, 'UTF8')), 'hex'))
 );
 
+-- The settings under which workers last worked on a day, as its header has them
+-- (src/journal/export-days.ts): a day becomes final after it is over, and they may be others by then.
+create table export_setting (
+  day date primary key,
+  settings text not null
+);
+
 -- An instant, or the first one after the days that are final: what is dated by it changes no final export.
 create function outside_final_days(at bigint) returns bigint
 language sql stable as $$

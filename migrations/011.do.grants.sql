@@ -65,7 +65,7 @@ begin
 
   -- What is updated and never removed.
   grant select, insert, update on publish_attempt, topic_audit, holdings_check_run,
-    holdings_check_mint, export_check, read_revision, journal_home, project_ledger_id to starboard_app;
+    holdings_check_mint, export_check, export_setting, read_revision, journal_home, project_ledger_id to starboard_app;
   grant select, update on reward_hand_off to starboard_app;
 
   grant select, insert, update, delete on event, token, collection, project, season, premium_pass,

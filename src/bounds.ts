@@ -11,6 +11,8 @@ export const bounds = {
   statementTimeoutMs: 1_800,
   /** With the check of the key before it this stays below 2 s, the longest a reader waits. */
   readDeadlineMs: 950,
+  /** A limit may not cost a request more than this when Redis hangs. */
+  limitDeadlineMs: 250,
   /** After a lost answer: one look whether the commit happened, still within the 3 s. */
   lookUpDeadlineMs: 700,
   starDeadlineMs: 3_000,

@@ -60,7 +60,8 @@ export class OwnershipBuilder {
 
 /**
  * The tenures of one NFT. A row names only the first hop of a transaction with several, and none
- * where a treasury changed, so the next sender held it before; the last holder is the owner.
+ * where a treasury changed, so the next sender held it before; the last holder is the owner. Before a
+ * treasury changed, that treasury held it, as the rows since the mint show it.
  */
 export function tenuresOf(
   serial: number,
@@ -77,14 +78,22 @@ export function tenuresOf(
   if (before !== null && first !== undefined) {
     tenures.push({ serial, owner: before, from: 0, to: msOf(first.consensusTimestamp) });
   }
+  /** Who held it before the move at this index, by that row; null where it does not say. */
+  const heldBefore = (index: number): string | null =>
+    index < moves.length ? (moves[index]?.sender ?? null) : owner;
+  let held = before;
+  let treasury: string | null = null;
   for (const [index, move] of moves.entries()) {
     const next = moves[index + 1];
-    const holder =
-      move.type === "TOKENDELETION"
-        ? null
-        : next === undefined
-          ? owner
-          : (next.sender ?? move.receiver);
+    if (move.type === "TOKENMINT") treasury = move.receiver;
+    // What a new treasury took over was the old one's, whatever the first hop says.
+    const isTakenOver: boolean =
+      next?.type === "TOKENUPDATE" && heldBefore(index + 2) !== move.receiver && treasury !== null;
+    const shown: string | null = next === undefined ? null : isTakenOver ? treasury : move.receiver;
+    const holder: string | null =
+      move.type === "TOKENDELETION" ? null : (heldBefore(index + 1) ?? shown);
+    if (move.type === "TOKENUPDATE" && holder !== held) treasury = holder;
+    held = holder;
     if (holder === null) continue;
     const from = msOf(move.consensusTimestamp);
     const to =

@@ -2,7 +2,17 @@ import type { Holdings } from "../../actors/holdings.ts";
 import type { Clock } from "../clock.ts";
 import { RetryableError } from "../errors.ts";
 import { MirrorError } from "../ledger/mirror/error.ts";
+import { isBehind } from "../ledger/mirror/is-behind.ts";
 import type { MirrorNode } from "../ledger/mirror/node.ts";
+import type { MirrorNft } from "../ledger/mirror/schemas.ts";
+import { msOf } from "../ledger/transaction-id.ts";
+
+/** An NFT, and since when it has counted for another wallet, epoch ms. */
+export interface CountedNft {
+  readonly collection: "A" | "B";
+  readonly serial: number;
+  readonly since: number;
+}
 
 /** Reads what a wallet holds now. */
 export type HoldingsReader = ReturnType<typeof createHoldingsReader>;
@@ -26,7 +36,7 @@ export function createHoldingsReader({
   clock,
   deadlineMs,
 }: {
-  readonly mirror: Pick<MirrorNode, "nftsOf">;
+  readonly mirror: Pick<MirrorNode, "nftsOf" | "nft" | "newestBlock">;
   readonly collectionA: string;
   readonly collectionB: string;
   readonly excludedWallets: readonly string[];
@@ -43,14 +53,20 @@ export function createHoldingsReader({
       const [a, b] = await mirror.nftsOf(wallet, collections, { deadlineMs });
       return { collectionA: a, collectionB: b, readAt };
     } catch (error) {
-      throw new RetryableError(
-        "HOLDINGS_UNAVAILABLE",
-        "The wallet's NFTs could not be read from the mirror node; no vote was spent.",
-        RETRY_AFTER_SECONDS,
-        error,
-        tellWhy(error, deadlineMs),
-      );
+      throw unavailable(error, deadlineMs);
     }
+  };
+  const hasTaken = async (wallet: string, { collection, serial, since }: CountedNft) => {
+    const limits = { deadlineMs };
+    const ask = () => mirror.nft(collection === "A" ? collectionA : collectionB, serial, limits);
+    const isHeld = (nft: MirrorNft | null): nft is MirrorNft => {
+      return nft !== null && !nft.deleted && nft.owner === wallet;
+    };
+    const seen = await ask();
+    if (!isHeld(seen)) return false;
+    if (seen.changedAt === null || msOf(seen.changedAt) >= since) return true;
+    // Asked before the NFT: what is read later is at least as new.
+    return !(await isBehind({ mirror, clock }, since, limits)) && isHeld(await ask());
   };
 
   return {
@@ -71,7 +87,27 @@ export function createHoldingsReader({
       reading.set(wallet, own);
       return own;
     },
+    /**
+     * Whether a wallet holds an NFT by the NFT's own reading, which is as new as the star that it counts
+     * with: a mirror node that is behind that star may show who had it before.
+     *
+     * @throws RetryableError HOLDINGS_UNAVAILABLE as `read`
+     */
+    hasTaken: (wallet: string, nft: CountedNft): Promise<boolean> =>
+      hasTaken(wallet, nft).catch((error: unknown) => {
+        throw unavailable(error, deadlineMs);
+      }),
   };
+}
+
+function unavailable(error: unknown, deadlineMs: number): RetryableError {
+  return new RetryableError(
+    "HOLDINGS_UNAVAILABLE",
+    "The wallet's NFTs could not be read from the mirror node; no vote was spent.",
+    RETRY_AFTER_SECONDS,
+    error,
+    tellWhy(error, deadlineMs),
+  );
 }
 
 /** What the voter reads: to try again, or that it will not help. */

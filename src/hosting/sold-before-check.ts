@@ -1,13 +1,18 @@
 import type { Target } from "../../actors/content.ts";
 import { type Day, dayOf } from "../../actors/day.ts";
 import type { Holdings } from "../../actors/holdings.ts";
+import { RetryableError } from "../errors.ts";
+import type { CountedNft } from "../holdings/read-holdings.ts";
 import { decideEnds } from "../journal/decide-ends.ts";
 import type { Slice, SliceKey } from "../journal/load.ts";
 import type { Collection, LiveClaim } from "../journal/mint-end.ts";
+import { BEHIND_MAX_MS } from "../ledger/mirror/is-behind.ts";
 
 export interface SoldDeps {
   /** Asks the mirror node, now. */
   readonly readHoldings: (wallet: string) => Promise<Holdings>;
+  /** Whether a wallet holds an NFT by a reading as new as the star that it counts with. */
+  readonly hasTaken: (wallet: string, nft: CountedNft) => Promise<boolean>;
   readonly isMintChecked: (mint: string, day: Day) => Promise<boolean>;
   /** The live claims of a forever mint on some serials. */
   readonly claimsOn: (
@@ -54,7 +59,8 @@ export async function sliceFor(deps: SliceDeps, voter: Voter, day: Day): Promise
  * the check would end it: the star's own reading is the evidence. Most stars bring none, and cost
  * nothing here.
  *
- * @throws RetryableError `HOLDINGS_UNAVAILABLE` where what a former holder of the +5 still holds cannot be read
+ * @throws RetryableError `HOLDINGS_UNAVAILABLE` where what a former holder of the +5 still holds cannot be
+ *   read, or the star's own reading may be older than what it would end
  */
 export async function withSold(
   deps: SoldDeps,
@@ -73,6 +79,7 @@ export async function withSold(
   // As with the check, a reading does not judge what has counted only since it began.
   const isOld = ({ since }: LiveClaim) => dayOf(since) < day && since < readAt;
   const sold = claims.filter((claim) => claim.wallet !== wallet && isOld(claim));
+  await refuseOldReading(deps, { wallet, readAt }, sold);
   const losers = sold.filter(({ collection }) => collection === "B").map((claim) => claim.wallet);
   const readings = new Map(
     await Promise.all(
@@ -94,4 +101,22 @@ export async function withSold(
   const spares = [...held.values()].flat();
   const known = [...gone, ...(await deps.claimsOn(mint, "B", spares))];
   return { ...slice, ends: decideEnds({ mint, held, claims: known }, gone) };
+}
+
+/**
+ * A mirror node that is seconds behind shows who had an NFT before the wallet that has starred with it
+ * since: what it says of this wallet is of before that star.
+ */
+async function refuseOldReading(
+  { hasTaken }: Pick<SoldDeps, "hasTaken">,
+  { wallet, readAt }: { readonly wallet: string; readonly readAt: number },
+  sold: readonly LiveClaim[],
+): Promise<void> {
+  const recent = sold.filter(({ since }) => since > readAt - BEHIND_MAX_MS);
+  const taken = await Promise.all(recent.map((claim) => hasTaken(wallet, claim)));
+  if (taken.every(Boolean)) return;
+  throw new RetryableError(
+    "HOLDINGS_UNAVAILABLE",
+    "the mirror node is behind the star of another wallet with the same NFT",
+  );
 }

@@ -18,6 +18,25 @@ export type ExportSettings = Pick<
   "network" | "topics" | "collections" | "excludedWallets" | "xpPerStar"
 >;
 
+const noted = exportHeader.pick({
+  network: true,
+  topics: true,
+  collections: true,
+  excludedWallets: true,
+  xpPerStar: true,
+});
+
+/** Notes the settings under which a worker works today: the day's header has them, whenever it becomes final. */
+export async function noteSettings(sql: Sql, settings: ExportSettings): Promise<void> {
+  await runStatement(sql`
+    insert into export_setting (day, settings)
+    select today.day, today.settings
+    from (select utc_day(now_ms()) as day, ${JSON.stringify(settings)}::text as settings) as today
+    where not exists (select from export_setting known
+      where known.day = today.day and known.settings = today.settings)
+    on conflict (day) do update set settings = excluded.settings`);
+}
+
 export function exportSettings(settings: With<CollectionSetting>): ExportSettings {
   return {
     network: settings.HEDERA_NETWORK,
@@ -98,22 +117,37 @@ export interface FinalDay {
 /**
  * Looks up a day.
  *
- * @returns `final`: null while the day is provisional; `exists`: whether the journal covers it, from
- *   its first star's day, or today, until today
+ * @returns `final`: null while the day is provisional; `settings`: those of the day, where it is over
+ *   and a worker has noted them; `exists`: whether the journal covers it, from its first star's day,
+ *   or today, until today
  */
 export async function findExport(
   sql: Sql,
   day: Day,
-): Promise<{ readonly final: FinalDay | null; readonly exists: boolean }> {
+): Promise<{
+  readonly final: FinalDay | null;
+  readonly settings: ExportSettings | null;
+  readonly exists: boolean;
+}> {
   const [row] = await runStatement(
-    sql<[Span & Record<"header" | "sha256", string | null> & { bytes: number | null }]>`
-      select span.*, header, sha256, bytes from (${span(sql)}) span left join export_day on day = ${day}`,
+    sql<
+      [Span & Record<"header" | "sha256" | "settings", string | null> & { bytes: number | null }]
+    >`
+      select span.*, header, sha256, bytes, known.settings from (${span(sql)}) span
+      left join export_day on day = ${day}
+      left join export_setting known on known.day = ${day} and known.day < today`,
   );
   const { first, today, header, sha256, bytes } = row;
+  const settings = parseNoted(row.settings);
   if (header === null || sha256 === null || bytes === null) {
-    return { final: null, exists: day >= first && day <= today };
+    return { final: null, settings, exists: day >= first && day <= today };
   }
-  return { final: { header: exportHeader.parse(JSON.parse(header)), sha256, bytes }, exists: true };
+  const final = { header: exportHeader.parse(JSON.parse(header)), sha256, bytes };
+  return { final, settings, exists: true };
+}
+
+function parseNoted(text: string | null): ExportSettings | null {
+  return text === null ? null : noted.parse(JSON.parse(text));
 }
 
 /** Every day of the journal, oldest first. */
@@ -151,7 +185,7 @@ function firstDay(sql: Sql) {
  * stars, or an older one, is still to be published.
  *
  * @returns `previous`: the chain hash it continues; `isRecovered`: whether stars of it came back
- *   from the ledger after a loss
+ *   from the ledger after a loss; `settings`: those of the day, where a worker has noted them
  */
 export async function nextFinalDay(sql: Sql) {
   const [row] = await runStatement(
@@ -163,13 +197,15 @@ export async function nextFinalDay(sql: Sql) {
   const day = row.last === null ? row.first : dayOf(endOfDay(row.last));
   if (day === null || row.now < endOfDay(day) + CLOSED_AFTER_MS) return null;
   const [state] = await runStatement(
-    sql<[{ waits: boolean; isRecovered: boolean }]>`
+    sql<[{ waits: boolean; isRecovered: boolean; settings: string | null }]>`
       select exists (select from recovered_day where day = ${day}) as "isRecovered",
+        (select settings from export_setting where day = ${day}) as settings,
         exists (select from outbox
           where state <> 'published' and star_id < first_star_id(${endOfDay(day)}::bigint)) as waits`,
   );
   if (state.waits) return null;
-  return { day, previous: row.chain ?? GENESIS, isRecovered: state.isRecovered };
+  const { isRecovered, settings } = state;
+  return { day, previous: row.chain ?? GENESIS, isRecovered, settings: parseNoted(settings) };
 }
 
 /** Makes a day final, unless another worker just did. */

@@ -51,7 +51,7 @@ const collection = z.strictObject({
   key: z.string(),
 });
 
-/** The first line. Settings are those of the worker that made the day final. */
+/** The first line. Settings are those that workers had at the end of the day. */
 export const exportHeader = z.strictObject({
   kind: z.literal("header"),
   format: z.literal(EXPORT_FORMAT),

@@ -22,6 +22,7 @@ import { type PagesGiven, pageRoutes } from "../http/pages/app.ts";
 import type { Assets } from "../http/pages/assets.ts";
 import { demoRoutes } from "../http/pages/demo-wallets.ts";
 import { visitorFinder } from "../http/pages/visitor.ts";
+import { rankings } from "../http/ranking-pages.ts";
 import { readGate } from "../http/read-gate.ts";
 import { publicApi } from "../http/v1/api.ts";
 import { shareReads } from "../http/v1/shared-reads.ts";
@@ -160,6 +161,7 @@ function directory(parts: Served, given: Pick<PagesGiven, "assets" | "limit">): 
     findVisitor: visitorFinder({ ...voting, sql }),
     reading: {
       sql,
+      ranked: rankings(sql, gated),
       eventSources: settings.EVENT_SOURCES ?? [],
       siteName: settings.SITE_NAME,
       explorerUrl: explorerUrl(settings),

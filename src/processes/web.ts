@@ -174,6 +174,7 @@ function openEngine(
   return createEngine({
     ...given,
     readHoldings: holdings.read,
+    hasTaken: holdings.hasTaken,
     collectionKeys: { a: settings.COLLECTION_A_KEY, b: settings.COLLECTION_B_KEY },
     xpPerStar: settings.XP_PER_STAR,
     onAccepted: (star) => {

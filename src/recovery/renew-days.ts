@@ -33,7 +33,7 @@ export async function renewDays(
     if (sha256 !== null)
       notes.doubt(`export of ${day}: the journal did not come back to its bytes`);
     const isNew = isRecovered || (await breaksChain(sql, exports, day));
-    const header = headerOf(day, settings, previous, isNew);
+    const header = headerOf(day, next.settings ?? settings, previous, isNew);
     const written = await hashExport(sql, header);
     if (written === null) return { exact, renewed };
     await makeFinal(sql, header, written);

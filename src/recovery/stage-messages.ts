@@ -102,6 +102,9 @@ interface Staging {
   readonly notes: Notes;
 }
 
+/** An empty journal has no star on the topics that a command could hold its settings against. */
+const OTHER_KIND = "a star of the other kind: are the two topics swapped?";
+
 async function rowsOf(
   { mirror, settings }: Recovery,
   { piece, name, notes }: Staging,
@@ -114,7 +117,8 @@ async function rowsOf(
     const memo = memos.get(message.consensusTimestamp);
     const place = `message ${message.sequenceNumber} on ${message.topicId}`;
     if (star?.type !== kind) {
-      notes.doubt(`${place}: no star of this service`);
+      const what = star === undefined ? "no star of this service" : OTHER_KIND;
+      notes.doubt(`${place}: ${what}`);
       return [];
     }
     // The id's own time is the star's: a memo of something else cannot pass for it.

@@ -8,6 +8,7 @@ import {
   makeFinal,
   nextFinalDay,
   noteCheck,
+  noteSettings,
 } from "../journal/export-days.ts";
 import { hashExport } from "../journal/write-export.ts";
 import type { Logger } from "../log.ts";
@@ -43,6 +44,7 @@ const SETTLED_WITHIN_MS = 1_000;
 export function startExportsUpkeep(deps: ExportsDeps): Service {
   const stop = new AbortController();
   const round = async (): Promise<void> => {
+    await noteSettings(deps.sql, deps.settings);
     await finalizeDueDays(deps, stop.signal);
     await checkFinalDays(deps, stop.signal);
     deps.troubles?.note("exportsFailSince", false);
@@ -81,13 +83,14 @@ export async function finalizeDueDays(
     const next = await nextFinalDay(sql);
     if (next === null) return days;
     if ((await settleJournal(lookAtJournal, SETTLED_WITHIN_MS)) === null) return days;
-    const header = headerOf(next.day, settings, next.previous, next.isRecovered);
+    const { day, previous, isRecovered } = next;
+    const header = headerOf(day, next.settings ?? settings, previous, isRecovered);
     const written = await hashExport(sql, header, { stop });
     // A star that is published and yet not: its row changed under our eyes. Look again later.
     if (written === null || written.footer.unpublished > 0) return days;
     await makeFinal(sql, header, written);
-    log.info({ day: next.day, stars: written.footer.stars }, "the journal of this day is final");
-    days.push(next.day);
+    log.info({ day, stars: written.footer.stars }, "the journal of this day is final");
+    days.push(day);
   }
 }
 

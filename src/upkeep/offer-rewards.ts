@@ -165,6 +165,8 @@ function asFarAs(drawn: number, { offeredSeq, finishedSeq, queueMemory }: HandOf
     queueMemory,
   };
 }
+const NOT_HANDED_OFF =
+  "no worker hands stars to rewards in this Redis: it is another one than the workers', or not fit for BullMQ";
 
 const BEFORE_ALL = "00000000-0000-0000-0000-000000000000";
 
@@ -173,9 +175,11 @@ const BEFORE_ALL = "00000000-0000-0000-0000-000000000000";
  * that is being worked on just now stays as it is.
  *
  * @returns how many
+ * @throws Error in one line where no worker hands stars to this Redis: nobody would take them from there
  * @throws RetryableError `UNAVAILABLE` while Redis is away; a repetition does no harm
  */
 export async function reofferDay(sql: Sql, queue: RewardsQueue, day: string): Promise<number> {
+  if ((await queue.recall()).text === "") throw new Error(NOT_HANDED_OFF);
   let count = 0;
   let after = BEFORE_ALL;
   for (;;) {

@@ -24,6 +24,7 @@ export function createEngine(options: {
   readonly clock: FollowedClock;
   readonly snapshots: Snapshots;
   readonly readHoldings: CastStarDeps["readHoldings"];
+  readonly hasTaken: CastStarDeps["hasTaken"];
   /** Keys of a message's `holdings`. */
   readonly collectionKeys: CollectionKeys;
   readonly onAccepted: CastStarDeps["onAccepted"];

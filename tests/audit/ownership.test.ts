@@ -72,6 +72,33 @@ test("a new treasury takes over what the old one held", () => {
   assert.deepEqual(spans([mint, change], MALL).at(-1), [MALL, 15, Number.POSITIVE_INFINITY]);
 });
 
+test("of several hops that end with the treasury, which changes then, the treasury held it", () => {
+  const hops = row(30, "CRYPTOTRANSFER", ALICE, BOB);
+  const change = row(40, "TOKENUPDATE", null, null);
+  const sold = row(50, "CRYPTOTRANSFER", MALL, ALICE);
+  assert.deepEqual(spans([mint, sale, hops, change, sold], ALICE).slice(2), [
+    [SHOP, 30, 40],
+    [MALL, 40, 50],
+    [ALICE, 50, Number.POSITIVE_INFINITY],
+  ]);
+  assert.deepEqual(spans([mint, sale, hops, change], MALL).slice(2), [
+    [SHOP, 30, 40],
+    [MALL, 40, Number.POSITIVE_INFINITY],
+  ]);
+  // The treasury of by then: it has changed once more.
+  const once = row(15, "TOKENUPDATE", null, null);
+  const bought = row(20, "CRYPTOTRANSFER", MALL, ALICE);
+  assert.deepEqual(spans([mint, once, bought, hops, change], SHOP).slice(3), [
+    [MALL, 30, 40],
+    [SHOP, 40, Number.POSITIVE_INFINITY],
+  ]);
+  // An update that is no change of its treasury, or of what somebody else holds.
+  assert.deepEqual(spans([mint, sale, change], ALICE).slice(1), [
+    [ALICE, 20, 40],
+    [ALICE, 40, Number.POSITIVE_INFINITY],
+  ]);
+});
+
 test("without rows the owner has always held it; without the first rows, the first sender did", () => {
   assert.deepEqual(spans([], ALICE), [[ALICE, 0, Number.POSITIVE_INFINITY]]);
   assert.deepEqual(spans([sale], ALICE)[0], [SHOP, 0, 20]);

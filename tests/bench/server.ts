@@ -111,6 +111,7 @@ async function engine(): Promise<Built> {
     snapshots,
     collectionKeys: COLLECTION_KEYS,
     readHoldings: (wallet) => Promise.resolve(givenHoldings(wallet, clock.now())),
+    hasTaken: async () => true,
     onAccepted: () => count("accepted"),
     onContradiction: () => count("contradiction"),
     onOpen: (source) => count(source),

@@ -15,12 +15,18 @@ const A = "0.0.5001";
 const B = "0.0.5002";
 const NOW = 1_795_163_145_197;
 
+/** No list of a wallet's NFTs needs these. */
+const UNASKED = {
+  nft: () => assert.fail("no NFT is read by itself"),
+  newestBlock: () => assert.fail("how far the node has come is not asked"),
+};
+
 function readerOf(
-  mirror: Pick<MirrorNode, "nftsOf">,
+  mirror: Pick<MirrorNode, "nftsOf"> & Partial<Pick<MirrorNode, "nft" | "newestBlock">>,
   options: { deadlineMs?: number; excludedWallets?: string[] } = {},
 ): HoldingsReader {
   return createHoldingsReader({
-    mirror,
+    mirror: { ...UNASKED, ...mirror },
     collectionA: A,
     collectionB: B,
     excludedWallets: [],
@@ -201,9 +207,57 @@ test("the time of a reading is when it began", async () => {
       return tokens.map(() => []) as never;
     },
   };
-  const options = { mirror, collectionA: A, collectionB: B, excludedWallets: [], deadlineMs: 100 };
-  const reader = createHoldingsReader({ ...options, clock: { now: () => now } });
+  const options = { collectionA: A, collectionB: B, excludedWallets: [], deadlineMs: 100 };
+  const clock = { now: () => now };
+  const reader = createHoldingsReader({ ...options, mirror: { ...UNASKED, ...mirror }, clock });
   assert.equal((await reader.read(WALLET)).readAt, NOW);
+});
+
+const SINCE = NOW - 3_000;
+const at = (ms: number) => `${Math.floor(ms / 1_000)}.${String(ms % 1_000).padStart(3, "0")}000000`;
+
+/** A mirror node that shows an NFT so, and has come so far. */
+function shows(
+  nft: { readonly owner?: string | null; readonly deleted?: boolean; readonly changedAt?: number },
+  reachedAt: number | null,
+) {
+  const { owner = WALLET, deleted = false, changedAt } = nft;
+  return readerOf({
+    nftsOf: () => assert.fail("no list is read"),
+    nft: async (tokenId, serial) => ({
+      ...{ tokenId, serial, owner, deleted },
+      changedAt: changedAt === undefined ? null : at(changedAt),
+    }),
+    newestBlock: async () =>
+      reachedAt === null ? null : { number: 1, from: at(reachedAt), to: at(reachedAt) },
+  });
+}
+
+test("an NFT is a wallet's by its own reading, from a node that is not behind the star that it counts with", async () => {
+  const nft = { collection: "B", serial: 7, since: SINCE } as const;
+  for (const [wanted, name, reader] of [
+    [true, "moved since", shows({ changedAt: SINCE + 1 }, SINCE - 1)],
+    [true, "moved when is not said", shows({}, SINCE - 1)],
+    [false, "moved before, and the node is behind", shows({ changedAt: SINCE - 1 }, SINCE - 1)],
+    [true, "moved before, and the node is not", shows({ changedAt: SINCE - 1 }, SINCE)],
+    [true, "moved before, how far is not said", shows({ changedAt: SINCE - 1 }, null)],
+    [true, "of another clock", shows({ changedAt: SINCE - 1 }, NOW - 7_200_000)],
+    [false, "another's", shows({ owner: "0.0.9", changedAt: SINCE + 1 }, NOW)],
+    [false, "nobody's", shows({ owner: null, changedAt: SINCE + 1 }, NOW)],
+    [false, "deleted", shows({ deleted: true, changedAt: SINCE + 1 }, NOW)],
+  ] as const) {
+    assert.equal(await reader.hasTaken(WALLET, nft), wanted, name);
+  }
+});
+
+test("an NFT that cannot be read by itself is no answer", async () => {
+  const fails = async () => {
+    throw new MirrorError("busy", "503");
+  };
+  const nftsOf = () => assert.fail("no list is read");
+  const reader = readerOf({ nftsOf, nft: fails });
+  const asked = reader.hasTaken(WALLET, { collection: "A", serial: 7, since: SINCE });
+  await assert.rejects(asked, isUnavailable);
 });
 
 test.run();

@@ -261,6 +261,7 @@ async function open(oracle: Oracle) {
         const { collectionA = [], collectionB = [] } = HELD[wallet] ?? {};
         return { collectionA, collectionB, readAt: oracle.now };
       },
+      hasTaken: async () => true,
       onAccepted: () => undefined,
       onContradiction: (error) => contradictions.push(error),
     }),

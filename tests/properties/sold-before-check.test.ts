@@ -10,6 +10,7 @@ import fc from "fast-check";
 import { test } from "uvu";
 import { targetOf } from "../../actors/content.ts";
 import { DAY_MS, dayOf } from "../../actors/day.ts";
+import type { CountedNft } from "../../src/holdings/read-holdings.ts";
 import { countWeight } from "../../src/hosting/propose.ts";
 import { withSold } from "../../src/hosting/sold-before-check.ts";
 import type { Slice } from "../../src/journal/load.ts";
@@ -114,6 +115,8 @@ async function star(claims: Claims, world: World, wallet: string, at: number): P
       collectionB: serials("B", who),
       readAt: at,
     }),
+    hasTaken: async (who: string, { collection, serial }: CountedNft) =>
+      world.owner.get(`${collection}${serial}`) === who,
     isMintChecked: async () => world.isChecked,
     claimsOn: async (_mint: string, of: "A" | "B", asked: readonly number[]) =>
       asked.flatMap((serial) => claims.live.get(`${of}${serial}`) ?? []),

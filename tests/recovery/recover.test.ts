@@ -98,6 +98,47 @@ test("a journal that is behind gets its missing stars, and a star that waits ado
   assert.deepEqual(await stateOf(fresh.sql, { numbers: true }), before);
 });
 
+test("a star whose message was read back and contradicted by its receipt gets the message", async () => {
+  const fresh = await world.freshDatabase();
+  const all = world.recovery(fresh.sql, { exports: await withExports() });
+  await recover(all);
+  // The receipt of a copy, kept as if it were the message's own, as facts are: for good.
+  await fresh.sql`alter table outbox disable trigger user`;
+  const [star] = await fresh.sql<{ id: string }[]>`
+    with contradicted as (
+      select * from outbox order by sequence_number desc limit 1
+    ), sent as (
+      update outbox set state = 'sent', sequence_number = null, consensus_timestamp = null,
+        running_hash = null, published_at = null
+      from contradicted where outbox.star_id = contradicted.star_id
+    ), reading as (
+      insert into topic_reading (topic_id, sequence_number, begun_at)
+      select topic_id, sequence_number, now_ms() from contradicted
+    ), finding as (
+      insert into publishing_finding (kind, topic_id, sequence_number, star_id, detail)
+      select 'contradiction', topic_id, sequence_number, star_id, 'a test' from contradicted
+    )
+    insert into publish_attempt (star_id, attempt, topic_id, payer, valid_start_ns, reserved_at, signed_bytes,
+      valid_until_ns, signed_at, sends, sent_at, receipt_status)
+    select star_id, 1, topic_id, split_part(transaction_id, '@', 1),
+      replace(split_part(transaction_id, '@', 2), '.', '')::bigint, 0, ''::bytea, 0, 0, 1, 0,
+      'DUPLICATE_TRANSACTION'
+    from contradicted
+    returning star_id as id`;
+  await fresh.sql`alter table outbox enable trigger user`;
+  const report = await recover(all);
+  assert.deepEqual([report.recovered, report.adopted, report.unprovable], [0, 1, []]);
+  const [attempt] = await fresh.sql`
+    select outcome, receipt_status, transaction_id from publish_attempt where star_id = ${star?.id ?? ""}`;
+  assert.deepEqual(
+    [attempt?.outcome, attempt?.receipt_status],
+    ["published", "DUPLICATE_TRANSACTION"],
+  );
+  const open = await fresh.sql`select from publishing_finding where resolved_at is null`;
+  assert.equal(open.length, 0);
+  assert.deepEqual(await stateOf(fresh.sql, { numbers: true }), before);
+});
+
 test("a mirror node that comes to be behind is asked again, and writes nothing where it stays so", async () => {
   const fresh = await world.freshDatabase();
   const all = world.recovery(fresh.sql, { exports: await withExports(), accepts: true });
@@ -142,6 +183,18 @@ test("of two topics, the one that the mirror node has not in full is named", asy
       }),
       new RegExp(`messages of topic ${lagging} and gave 20 without a gap`),
     );
+  }
+});
+
+test("settings that swap the two topics are named where the journal is empty", async () => {
+  const fresh = await world.freshDatabase();
+  const { event, asset } = network.topics;
+  const swapped = { ...world.settings, topics: { event: asset, asset: event } };
+  const report = await recover(world.recovery(fresh.sql, { settings: swapped }));
+  assert.deepEqual([report.recovered, report.written], [0, false]);
+  for (const topic of [event, asset]) {
+    const said = `message 1 on ${topic}: a star of the other kind: are the two topics swapped?`;
+    assert.ok(report.unprovable.includes(said), JSON.stringify(report.unprovable));
   }
 });
 

@@ -142,6 +142,7 @@ export class Processes {
     });
     const engine = createEngine({
       ...{ sql, writer, clock, collectionKeys: KEYS, readHoldings: holdings.read },
+      hasTaken: holdings.hasTaken,
       snapshots: createSnapshots(redis.client(born)),
       onAccepted: () => wake.wake(),
       onContradiction: this.#parts.onContradiction,

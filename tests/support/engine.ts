@@ -76,6 +76,8 @@ export async function startEngine(
         const held = holdings.get(wallet) ?? { collectionA: [], collectionB: [] };
         return { ...held, readAt: clock.now() };
       },
+      hasTaken: async (wallet, { collection, serial }) =>
+        holdings.get(wallet)?.[`collection${collection}`].includes(serial) ?? false,
       onAccepted: () => undefined,
       onContradiction: (error) => contradictions.push(error),
       onOpen: (source) => opened.push(source),

@@ -291,6 +291,38 @@ test("once a day is final, processes and the check by hand refuse another networ
   assert.match(asked.stdout, /"postgres","ok":false,"message":"COLLECTION_A_ID is 0\.0\.602/);
 });
 
+test("a day has the settings that workers had on it, though it becomes final under others", async ({
+  rig,
+}) => {
+  const headerOn = async (day: number) => ofKind(await get(rig, rig.day(day)), "header")[0];
+  const workUnder = async (excluded: string, isDone: () => Promise<boolean>) => {
+    const settings = { ...SETTINGS, excludedWallets: [excluded] };
+    const upkeep = startExportsUpkeep({ ...rig.upkeep, settings, everyMs: 10 });
+    await until(`what works under ${excluded}`, isDone);
+    await upkeep.close();
+  };
+  const isNoted = (day: number, excluded: string) => async () => {
+    const [row] = await rig.owner<{ settings: string }[]>`
+      select settings from export_setting where day = ${rig.day(day)}`;
+    return row?.settings.includes(JSON.stringify([excluded])) ?? false;
+  };
+  await rig.setClock(1, NOON);
+  bodyOf(await rig.engine.cast("0.0.11", "token/0.0.9001"));
+  await workUnder("0.0.4", isNoted(1, "0.0.4"));
+  await workUnder("0.0.5", isNoted(1, "0.0.5"));
+  // It is over, and not final yet.
+  await rig.setClock(2, 60_000);
+  await workUnder("0.0.6", isNoted(2, "0.0.6"));
+  const provisional = await headerOn(1);
+  assert.deepEqual([provisional?.final, provisional?.excludedWallets], [false, ["0.0.5"]]);
+  await rig.publish();
+  await workUnder("0.0.6", async () => (await headerOn(1))?.final === true);
+  assert.deepEqual((await headerOn(1))?.excludedWallets, ["0.0.5"]);
+  await rig.setClock(3, NOON);
+  await workUnder("0.0.7", async () => (await headerOn(2))?.final === true);
+  assert.deepEqual((await headerOn(2))?.excludedWallets, ["0.0.6"]);
+});
+
 test("a final day's header stays when settings change, and the worker makes days final by itself", async ({
   rig,
 }) => {

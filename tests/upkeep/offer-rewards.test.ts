@@ -379,6 +379,23 @@ test("reoffer: a finished day comes again under the same ids, and twice is once"
   assert.deepEqual(await waiting(queue), ids);
 });
 
+test("reoffer: refused on a Redis that no worker hands stars to, as the one from npm", async (stage) => {
+  const npm = await startRedis({ dataDir: temporaryFolder("npm-redis"), path: "" });
+  stage.stops.unshift(() => npm.close());
+  assert.equal(npm.kind, "js-redis-server");
+  await stars(stage, 2);
+  const day = dayOf(stage.engine.clock.now());
+  for (const redisUrl of [npm.url, await emptyRedis()]) {
+    const settings = { DATABASE_URL: stage.url, REDIS_URL: redisUrl };
+    const { status, stderr } = await starboard(["rewards", "reoffer", "--day", day], settings);
+    assert.equal(status, 1);
+    assert.match(
+      stderr,
+      /^no worker hands stars to rewards in this Redis: .* not fit for BullMQ\n$/,
+    );
+  }
+});
+
 test("Redis down while stars are cast: all are offered when it is back", async (stage) => {
   const dataDir = temporaryFolder("rewards-redis");
   const first = await startRedis({ dataDir });

@@ -63,7 +63,7 @@ export function exportRoutes(deps: ExportRoutesDeps): Hono {
     readQuery(none, parseSearch(searchOf(c.req.url)));
     const day = c.req.param("day");
     if (!isDay(day)) throw malformed();
-    const { final, exists } = await findExport(sql, day);
+    const { final, settings: noted, exists } = await findExport(sql, day);
     if (!exists) throw new TerminalError("NOT_FOUND", "The journal has no such day.");
     const isKnown = final !== null && clientHas(c, final.sha256);
     // A client that has it asks for no part (RFC 9110, section 13.2.2).
@@ -82,7 +82,8 @@ export function exportRoutes(deps: ExportRoutesDeps): Hono {
       const { code, message } = release;
       return problem(c, code, { message, retryAfterSeconds: RETRY_AFTER_SECONDS });
     }
-    const text = writeExport(sql, final?.header ?? headerOf(day, settings, null), final?.sha256);
+    const header = final?.header ?? headerOf(day, noted ?? settings, null);
+    const text = writeExport(sql, header, final?.sha256);
     const body = await streamText(range === undefined ? text : sliceBytes(text, range), {
       isGzip,
       onEnd: (error) => {

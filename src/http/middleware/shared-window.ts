@@ -1,4 +1,5 @@
 import { batcher } from "../../batcher.ts";
+import { bounds } from "../../bounds.ts";
 import type { Clock } from "../../clock.ts";
 import { type Redis, redisScript, runCommand } from "../../store/redis.ts";
 import { AHEAD_MAX_MS, localWindow, type Verdict, type WindowSize } from "./sliding-window.ts";
@@ -17,9 +18,7 @@ export interface SharedWindowOptions extends WindowSize {
   readonly processes?: (() => number) | undefined;
 }
 
-/** A limit may not cost a request more than this when Redis hangs … */
-const REDIS_DEADLINE_MS = 250;
-/** … and after one such wait the next requests do not ask for a while. */
+/** After Redis let one request wait to the end of its time, the next do not ask for a while. */
 const REDIS_PAUSE_MS = 1_000;
 /** Requests are older than this only when Redis has answered, or was given up. */
 const SETTLED_MS = 1_000;
@@ -92,7 +91,7 @@ export function sharedWindow(options: SharedWindowOptions) {
         [key],
         [String(now), String(windowMs), String(limit), String(requests)],
       );
-      const answer = asAnswer(await runCommand(run, REDIS_DEADLINE_MS));
+      const answer = asAnswer(await runCommand(run, bounds.limitDeadlineMs));
       const isForgotten = limit - answer.remaining - answer.accepted < known;
       // What was counted without Redis leaves the window within this time.
       if (!isForgotten || ownLimit() < limit) return answer;

@@ -1,6 +1,7 @@
 import type { z } from "zod";
 import { TerminalError } from "../../errors.ts";
 import type { Sql } from "../../store/postgres.ts";
+import type { Rankings } from "../ranking-pages.ts";
 import { readQuery } from "../v1/parameters.ts";
 
 export interface Reading {
@@ -12,6 +13,8 @@ export interface Reading {
   readonly explorerUrl: string | null;
   /** Where browsers may ask for the ledger's own rows; null where there is no such place. */
   readonly mirrorNodeUrl: string | null;
+  /** Tokens and collections, page by page. */
+  readonly ranked: Rankings;
   /** Joins equal reads at the same time, and bounds how many run at once beside the votes. */
   share<V>(question: string, read: () => Promise<V>): Promise<V>;
 }

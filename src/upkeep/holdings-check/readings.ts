@@ -2,6 +2,7 @@ import { bulkhead } from "cockatiel";
 import type { Clock } from "../../clock.ts";
 import type { Collection, Observation } from "../../journal/mint-end.ts";
 import { MirrorError } from "../../ledger/mirror/error.ts";
+import { isBehind } from "../../ledger/mirror/is-behind.ts";
 import type { ReadLimits } from "../../ledger/mirror/limits.ts";
 import type { MirrorNode } from "../../ledger/mirror/node.ts";
 import { msOf } from "../../ledger/transaction-id.ts";
@@ -52,8 +53,6 @@ export interface Readings {
   readonly heldB: (wallet: string) => readonly number[];
 }
 
-/** A node that seems further behind is not compared: its ledger goes by another clock than ours. */
-const BEHIND_MAX_MS = 3_600_000;
 /** What takes longer is tried again later, with everything else that is inconclusive. */
 const DEADLINE_MS = 5_000;
 /** Background work has eight connections; two stay free for the publisher. */
@@ -81,7 +80,7 @@ export async function readCollections(
     async observeSince(collection, serial, since) {
       try {
         // Asked first: what is read later is at least as new.
-        if (!(await isBehind(deps, since)))
+        if (!(await isBehind(deps, since, limitsOf(deps))))
           return await gate.execute(() => observe(deps, collection, serial));
         return { inconclusive: "the mirror node is behind the star that brought it" };
       } catch (error) {
@@ -155,18 +154,6 @@ async function observe(
     return inconclusive(error);
   } finally {
     either.abort();
-  }
-}
-
-/** Whether the mirror node says that it has not come as far. @throws MirrorError where it may say so later */
-async function isBehind(deps: ReadingDeps, since: number): Promise<boolean> {
-  try {
-    const block = await deps.mirror.newestBlock(limitsOf(deps));
-    const reachedAt = block === null ? since : msOf(block.to);
-    return reachedAt < since && deps.clock.now() - reachedAt <= BEHIND_MAX_MS;
-  } catch (error) {
-    if (error instanceof MirrorError && !error.mayPass) return false;
-    throw error;
   }
 }
 

@@ -73,6 +73,9 @@ test("the overview's numbers, and what is wrong, move without a reload", async (
   const wrong = (name: string) => tab.page.locator("[data-verdict] strong", { hasText: name });
   await wrong("findings").waitFor();
   assert.equal(await wrong("alarms").count(), 0);
+  const focused = () =>
+    tab.page.evaluate("document.activeElement.hash ?? document.activeElement.id");
+  await tab.page.locator('[data-verdict] a[href$="#findings"]').focus();
   // One trouble ends, and another one comes.
   await sql`update publishing_finding set resolved_at = now_ms() where resolved_at is null`;
   await sql`insert into publishing_alarm (worker, reason, subject, detail, raised_at, seen_at)
@@ -88,6 +91,12 @@ test("the overview's numbers, and what is wrong, move without a reload", async (
   assert.equal(await wrong("findings").count(), 0);
   const badge = tab.page.getByTitle("Checks that fail");
   assert.equal(Number(await badge.innerText()), await wrong("").count());
+  assert.equal(await focused(), "main", "what the focus was on is gone");
+  await tab.page.locator('[data-verdict] a[href$="#alarms"]').focus();
+  await sql`insert into publishing_finding (kind, topic_id, sequence_number, detail)
+    values ('foreign', '0.0.7001', 999, 'a test')`;
+  await wrong("findings").waitFor();
+  assert.equal(await focused(), "#alarms", "it is still there");
   assert.deepEqual(tab.complaints, []);
   await tab.close();
 });

@@ -7,7 +7,7 @@
  */
 import * as assert from "node:assert/strict";
 import { suite } from "uvu";
-import { DAY_MS, type Day, dayOf } from "../../../actors/day.ts";
+import { DAY_MS, type Day, dayOf, startOfDay } from "../../../actors/day.ts";
 import { noEventAccounts } from "../../../src/audit/event-accounts.ts";
 import { addRelease, foldMint, type MintHappening } from "../../../src/audit/mint-order.ts";
 import { releasesOfDay, starsOfDay } from "../../../src/journal/read-export.ts";
@@ -37,13 +37,18 @@ test.after(async ({ stage, owner }) => {
 
 const FIRST_DAY = Date.now();
 
-/** Midnight passes; a star of somebody else's lets the service look at the clock. */
+/** Midnight passes. */
 async function passMidnight(context: { stage: Stage; owner: Sql; days: number }): Promise<void> {
   context.days += 1;
-  await context.owner.unsafe(`
+  await shiftClock(context, context.days * DAY_MS);
+}
+
+/** Shifts the database's clock; a star of somebody else's lets the service look at it. */
+async function shiftClock({ stage, owner }: { stage: Stage; owner: Sql }, shiftMs: number) {
+  await owner.unsafe(`
     create or replace function now_ms() returns bigint language sql volatile as $$
-      select ${context.days * DAY_MS} + floor(extract(epoch from clock_timestamp()) * 1000)::bigint $$`);
-  await context.stage.star(await context.stage.wallet(), "meetup");
+      select ${shiftMs} + floor(extract(epoch from clock_timestamp()) * 1000)::bigint $$`);
+  await stage.star(await stage.wallet(), "meetup");
 }
 
 async function auditorsMismatches({ sql }: Stage, days: number) {
@@ -146,6 +151,40 @@ test("an NFT that moves from the buyer to the seller between their two readings 
   assert.equal(await stage.total(), before + 6);
   const [release] = await releasesOf(stage, seller);
   assert.deepEqual([release?.weight, release?.spare], [0, other.b[0]]);
+});
+
+test("a mirror node that is seconds behind ends no star of the last seconds before midnight", async (context) => {
+  const { stage } = context;
+  const { ledger, mirror } = stage.hedera;
+  const [before, voter, buyer] = [
+    await stage.wallet(1, 1),
+    await stage.wallet(),
+    await stage.wallet(),
+  ];
+  const today = startOfDay(dayOf(Date.now() + context.days * DAY_MS));
+  const shiftTo = (instant: number) => shiftClock(context, instant - Date.now());
+  await shiftTo(today + DAY_MS - 120_000);
+  await ledger.closeBlock();
+  await shiftTo(today + DAY_MS - 2_000);
+  await sell(stage, before, voter, { a: 1, b: 1 });
+  assert.equal(await stage.star(voter), 1 + 1 + 5);
+  context.days += 1;
+  await shiftTo(today + DAY_MS + 1_000);
+  const total = await stage.total();
+  const behind = { kind: "lag", ms: 60_000 } as const;
+  mirror.faults.inject(behind);
+  await assert.rejects(stage.star(before), { code: "HOLDINGS_UNAVAILABLE" });
+  mirror.faults.heal();
+  // One of two replicas behind a balancer.
+  mirror.faults.inject({ ...behind, path: new RegExp(`/accounts/${before.id}/nfts`) });
+  await assert.rejects(stage.star(before), { code: "HOLDINGS_UNAVAILABLE" });
+  mirror.faults.heal();
+  assert.deepEqual([...(await releasesOf(stage, voter))], []);
+  assert.equal(await stage.total(), total);
+  assert.equal(await stage.star(before), 1, "it holds none of them");
+  await ledger.transfer(stage.collections.A, before.a, buyer.id);
+  assert.equal(await stage.star(buyer), 1 + 1, "and who has bought it since brings it");
+  assert.equal((await releasesOf(stage, voter)).length, 1);
 });
 
 test("once the check has done the mint, and for what was attributed today, the next check decides", async (context) => {

@@ -152,7 +152,8 @@ function voting(given: {
       throw error;
     },
     collectionKeys: { a: "alpha", b: "beta" },
-    readHoldings: (wallet) => holdings.read(wallet),
+    readHoldings: holdings.read,
+    hasTaken: holdings.hasTaken,
     onAccepted: () => undefined,
   });
   return {

@@ -142,8 +142,14 @@ function takeVerdict({ banner, badge }) {
   const drawn = document.createElement("template");
   drawn.innerHTML = banner;
   if (failingIn(drawn.content) === failingIn(document)) return;
-  document.querySelector("[data-verdict]")?.remove();
-  document.querySelector("main").prepend(drawn.content);
+  const main = document.querySelector("main");
+  const shown = document.querySelector("[data-verdict]");
+  const focused = shown?.contains(document.activeElement) ? document.activeElement.href : undefined;
+  shown?.remove();
+  main.prepend(drawn.content);
+  // The keyboard goes on at the same link, or where the page's content begins.
+  const links = [...document.querySelectorAll("[data-verdict] a")];
+  if (focused !== undefined) (links.find(({ href }) => href === focused) ?? main).focus();
   const link = document.querySelector('.pages a[href="/ops"]');
   link.querySelector(".badge")?.remove();
   link.insertAdjacentHTML("beforeend", badge);
