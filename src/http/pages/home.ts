@@ -19,13 +19,13 @@ export function homePage({ sql, share, siteName }: Reading): Page {
   return {
     path: "/",
     async show(request) {
-      const { now } = request;
-      const [{ events }, tokens, collections, projects] = await share("home", () =>
+      const [{ events }, tokens, collections, projects, now] = await share("home", (at) =>
         Promise.all([
-          listEvents(sql, { limit: EVENTS, offset: 0, now }),
-          topTokens(sql, { limit: TOP, now }),
-          topCollections(sql, { limit: TOP, now }),
-          topProjects(sql, { limit: TOP, now }),
+          listEvents(sql, { limit: EVENTS, offset: 0, now: at }),
+          topTokens(sql, { limit: TOP, now: at }),
+          topCollections(sql, { limit: TOP, now: at }),
+          topProjects(sql, { limit: TOP, now: at }),
+          at,
         ]),
       );
       const part = partsFor(request);

@@ -86,12 +86,12 @@ function listPage<R extends TokenRow | CollectionRow>(
   return {
     path,
     nav,
-    async show({ query, now, visitor }) {
+    async show({ query, visitor }) {
       const given = readFilters(shape, query);
       const q = given.q?.trim() || undefined;
       const asked = { ...given, q };
-      const { rows, total } = await share(`${path} ${JSON.stringify(asked)}`, () =>
-        list(sql, { ...asked, now }),
+      const { rows, total } = await share(`${path} ${JSON.stringify(asked)}`, (at) =>
+        list(sql, { ...asked, now: at }),
       );
       const search = { parameter: "q", label: "Name", written: q };
       const none = q === undefined ? `No ${one} is listed yet.` : `No ${one} has such a name.`;
@@ -121,9 +121,9 @@ function itemPage<R extends TokenRow | CollectionRow>(
 ): Page {
   return {
     path: `${path}/:id`,
-    async show({ id, now, visitor }) {
+    async show({ id, visitor }) {
       const row = isEntityId(id)
-        ? await share(`${one} ${id}`, () => read(sql, { id, now }))
+        ? await share(`${one} ${id}`, (at) => read(sql, { id, now: at }))
         : undefined;
       const shown = found(row, one);
       const ledgerId = onExplorer(explorerUrl, `token/${id}`, id);

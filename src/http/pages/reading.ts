@@ -1,7 +1,10 @@
 import type { z } from "zod";
+import type { Clock } from "../../clock.ts";
 import { TerminalError } from "../../errors.ts";
 import type { Sql } from "../../store/postgres.ts";
+import { readGate } from "../read-gate.ts";
 import { readQuery } from "../v1/parameters.ts";
+import { shareReads } from "../v1/shared-reads.ts";
 
 /** What the pages read from. */
 export interface Reading {
@@ -14,8 +17,19 @@ export interface Reading {
   readonly explorerUrl: string | null;
   /** Where browsers may ask for the ledger's own rows; null where there is no such place. */
   readonly mirrorNodeUrl: string | null;
-  /** Joins equal reads at the same time, and bounds how many run at once beside the votes. */
-  share<V>(question: string, read: () => Promise<V>): Promise<V>;
+  /**
+   * Joins equal reads at the same time, and bounds how many run at once beside the votes. A read is of
+   * the instant at which it begins, epoch milliseconds: of no request that joins it is it older.
+   */
+  share<V>(question: string, read: (at: number) => Promise<V>): Promise<V>;
+}
+
+/** Makes what joins the reads of a process' pages. */
+export function sharedReadings(clock: Clock): Reading["share"] {
+  const share = shareReads<unknown>();
+  const gated = readGate();
+  return <V>(question: string, read: (at: number) => Promise<V>) =>
+    share(question, () => gated(() => read(clock.now()))) as Promise<V>;
 }
 
 /**
