@@ -1,3 +1,5 @@
+import { existsSync } from "node:fs";
+import { dirname } from "node:path";
 import { isDay } from "../../actors/day.ts";
 import type { AuditOptions } from "../audit/audit.ts";
 import { openAuditMirror, REQUESTS_PER_SECOND } from "../audit/audit-mirror.ts";
@@ -57,7 +59,7 @@ export function wantedOf(given: Given): Wanted {
     api: apiOf(given),
     lateMs: readWhole(given["late-hours"], { name: "--late-hours", max: LATE_HOURS_MAX }) * HOUR_MS,
     settleMs: readWhole(given.settle, { name: "--settle", max: SETTLE_SECONDS_MAX }) * SECOND_MS,
-    stateFile: given.state ?? null,
+    stateFile: stateOf(given.state),
   };
 }
 
@@ -86,6 +88,14 @@ function apiOf(given: Given): AuditOptions["api"] {
   if (given.key === undefined) throw new Error("--api needs --key");
   const url = urlOf(given.api).replace(/\/+$/, "").replace(/\/v1$/, "");
   return { url, key: given.key };
+}
+
+/** It is written after hours of work: what keeps it from being written is said before. */
+function stateOf(file: string | undefined): string | null {
+  if (file === "") throw new Error("--state names no file");
+  if (file !== undefined && !existsSync(dirname(file)))
+    throw new Error(`--state: there is no folder ${dirname(file)}`);
+  return file ?? null;
 }
 
 function dayOfFlag(day: string | undefined): string | null {

@@ -72,8 +72,8 @@ async function run({ command, name, words }: Found): Promise<void> {
     const flaw = word === undefined ? "a command is needed" : `there is no command ${word}`;
     throw new Error(`${flaw}: ${name} --help lists them`);
   }
-  checkOptions(words, (await resolved(command.args)) ?? {});
-  await runCommand(command, { rawArgs: [...words] }).catch((error: unknown) => {
+  const rawArgs = checkedWords(words, (await resolved(command.args)) ?? {});
+  await runCommand(command, { rawArgs }).catch((error: unknown) => {
     const isOfParser = error instanceof Error && error.name === "CLIError";
     throw isOfParser
       ? new Error(`${stripVTControlCharacters(error.message)}: see ${name} --help`)
@@ -86,10 +86,18 @@ function endOfOptions(words: readonly string[]): number {
   return end === -1 ? words.length : end;
 }
 
-function checkOptions(words: readonly string[], args: ArgsDef): void {
+/**
+ * Checks the options.
+ *
+ * @returns the words, an option's value as a part of it: of a word of its own that begins with
+ *   `--no-` the parser would take it for an option that is turned off
+ */
+function checkedWords(words: readonly string[], args: ArgsDef): string[] {
   const end = endOfOptions(words);
+  const checked: string[] = [];
   for (let index = 0; index < end; index += 1) {
     const word = words[index] ?? "";
+    checked.push(word);
     if (!/^-./.test(word)) continue;
     if (/^-\d/.test(word)) {
       throw new Error(
@@ -105,8 +113,11 @@ function checkOptions(words: readonly string[], args: ArgsDef): void {
     const isBoolean = option.type === "boolean";
     if (isBoolean && value !== undefined) throw new Error(`--${name} takes no value`);
     // The next word is its value, however that begins.
-    if (!isBoolean && value === undefined) index += 1;
+    if (isBoolean || value !== undefined || index + 1 >= end) continue;
+    index += 1;
+    checked.push(`${checked.pop()}=${words[index]}`);
   }
+  return [...checked, ...words.slice(end)];
 }
 
 async function printUsage({ command, name }: Found): Promise<void> {

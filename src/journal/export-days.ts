@@ -245,6 +245,14 @@ export async function noteCheck(sql: Sql, day: Day, sha256: string): Promise<voi
     on conflict (day) do update set sha256 = excluded.sha256, checked_at = excluded.checked_at`);
 }
 
+/** The newest final day, which takes no star; null while there is none. */
+export async function lastFinalDay(sql: Sql): Promise<Day | null> {
+  const [row] = await runStatement(
+    sql<{ day: Day }[]>`select day from export_day order by day desc limit 1`,
+  );
+  return row?.day ?? null;
+}
+
 export interface ExportAlarms {
   /** Final days whose export was another one when last looked at. */
   readonly differing: number;

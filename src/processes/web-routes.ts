@@ -21,11 +21,11 @@ import { opsApi } from "../http/ops/api.ts";
 import { type PagesGiven, pageRoutes } from "../http/pages/app.ts";
 import type { Assets } from "../http/pages/assets.ts";
 import { demoRoutes } from "../http/pages/demo-wallets.ts";
+import { sharedReadings } from "../http/pages/reading.ts";
 import { visitorFinder } from "../http/pages/visitor.ts";
 import { rankings } from "../http/ranking-pages.ts";
 import { readGate } from "../http/read-gate.ts";
 import { publicApi } from "../http/v1/api.ts";
-import { shareReads } from "../http/v1/shared-reads.ts";
 import { votingApi } from "../http/voting/api.ts";
 import { type VotingDeps, votingRoutes } from "../http/voting/routes.ts";
 import { exportSettings } from "../journal/export-days.ts";
@@ -150,7 +150,6 @@ const WALLETCONNECT_RELAY = "wss://relay.walletconnect.org";
 
 function directory(parts: Served, given: Pick<PagesGiven, "assets" | "limit">): Hono {
   const { settings, sql, clock, log, voting } = parts;
-  const share = shareReads<unknown>();
   const gated = readGate();
   return pageRoutes({
     ...given,
@@ -166,8 +165,7 @@ function directory(parts: Served, given: Pick<PagesGiven, "assets" | "limit">): 
       siteName: settings.SITE_NAME,
       explorerUrl: explorerUrl(settings),
       mirrorNodeUrl: publicMirrorUrl(settings),
-      share: <V>(question: string, read: () => Promise<V>) =>
-        share(question, () => gated(read)) as Promise<V>,
+      share: sharedReadings(clock, gated),
     },
   });
 }

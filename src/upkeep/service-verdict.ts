@@ -1,6 +1,6 @@
-import { DAY_MS, dayOf, startOfDay } from "../../actors/day.ts";
+import { DAY_MS, type Day, dayOf, endOfDay, instant, startOfDay } from "../../actors/day.ts";
 import { RetryableError } from "../errors.ts";
-import { type ExportAlarms, exportAlarms } from "../journal/export-days.ts";
+import { type ExportAlarms, exportAlarms, lastFinalDay } from "../journal/export-days.ts";
 import { type PublishingState, publishingState } from "../publishing/publishing-state.ts";
 import { oldestOpenFinding } from "../publishing/reconciliation-findings.ts";
 import { type ListedCheck, listChecks } from "../reads/console-holdings.ts";
@@ -50,15 +50,17 @@ export async function readVerdict(sql: Sql): Promise<Verdict> {
 }
 
 async function judgeAll(sql: Sql): Promise<Verdict> {
-  const [now, processes, publishing, findingAt, rewards, exports, check] = await Promise.all([
-    readDatabaseClock(sql),
-    readProcesses(sql, 0),
-    publishingState(sql),
-    oldestOpenFinding(sql),
-    pendingRewards(sql),
-    exportAlarms(sql),
-    lastCheck(sql),
-  ]);
+  const [now, processes, publishing, findingAt, rewards, exports, lastFinal, check] =
+    await Promise.all([
+      readDatabaseClock(sql),
+      readProcesses(sql, 0),
+      publishingState(sql),
+      oldestOpenFinding(sql),
+      pendingRewards(sql),
+      exportAlarms(sql),
+      lastFinalDay(sql),
+      lastCheck(sql),
+    ]);
   const atWork = atWorkOf(processes, now);
   const stuckSince = sinceOf(atWork, "worker", "rewardsStuckSince");
   const failSince = sinceOf(atWork, "worker", "exportsFailSince");
@@ -67,7 +69,7 @@ async function judgeAll(sql: Sql): Promise<Verdict> {
     findings: judgeFindings(publishing, findingAt),
     [ANSWERED]: judgePublishing(publishing, now),
     rewards: judgeRewards(rewards, stuckSince, now),
-    exports: judgeExports(exports, failSince, now),
+    exports: judgeFinalDay(lastFinal, now) ?? judgeExports(exports, failSince, now),
     "holdings-check": judgeHoldingsCheck(check, processes, now),
     ...judgeReports(processes, now),
   };
@@ -129,6 +131,19 @@ function judgeRewards(rewards: PendingRewards, stuckSince: number | null, now: n
     `${waiting}, ${isLate ? `the oldest for ${Math.round(age)} s` : "and the queue takes none"}`,
     "see that a worker runs and reaches Redis, and that the queue `rewards` is consumed",
     stuckSince ?? now - age * 1_000,
+  );
+}
+
+/**
+ * A day that became final by a clock that was ahead takes no star.
+ *
+ * @returns undefined where today is not final
+ */
+function judgeFinalDay(lastFinal: Day | null, now: number): Finding | undefined {
+  if (lastFinal === null || lastFinal < dayOf(now)) return undefined;
+  return wrong(
+    `${lastFinal} is final, and not over by Postgres' clock: no star is taken before ${instant(endOfDay(lastFinal))}`,
+    "see that Postgres' clock is right: it was ahead, or is behind now",
   );
 }
 

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from "node:timers/promises";
-import { type Day, dayOf } from "../../actors/day.ts";
+import { type Day, dayOf, startOfDay } from "../../actors/day.ts";
 import { RetryableError } from "../errors.ts";
 import { type Logger, oncePerOutage } from "../log.ts";
 import type { CounterChange } from "../reads/counter-changes.ts";
@@ -61,6 +61,8 @@ const WAKE_PAUSE_MS = 100;
 /** Stars between two positions that are added up at once (some 0.2 s); beyond it, start with a new ring. */
 const CHANGES_MAX = 100_000;
 const SETTLED_WITHIN_MS = 2_000;
+/** Processes' clocks differ by less: with a day further ahead the database's clock was set back since. */
+const CLOCKS_DIFFER_MS = 60_000;
 
 /**
  * Makes changed counters known to any number of listeners, by one shared poll into one ring. They
@@ -135,10 +137,12 @@ export class LiveCounters {
   async #readOn({ settled: to, journal }: CommitWatermark): Promise<LiveRing> {
     const { now, loadChanges } = this.#source;
     const ring = this.#ring;
-    // Another database, or an older copy of it, whose numbers may start again.
+    // Another database, or an older copy of it, whose numbers may start again; or today's counters would
+    // be taken for those of a day that is over.
     const isLost =
       ring &&
       (ring.journal !== journal ||
+        startOfDay(ring.day) - now() > CLOCKS_DIFFER_MS ||
         isBeyond(ring.position, to) ||
         distance(ring.position, to) > CHANGES_MAX);
     if (ring === undefined || isLost) {

@@ -14,9 +14,12 @@ export interface NewSession {
   readonly expiresAt: number;
 }
 
+/** Processes' clocks differ by less: a session dated later is from before the database's was set back. */
+const CLOCKS_DIFFER_MS = 60_000;
+
 /**
  * Opens a session for a wallet that has proved its key. A wallet has at most
- * `bounds.sessionsPerWalletMax`: the oldest goes.
+ * `bounds.sessionsPerWalletMax`: the oldest goes, those from before the clock was set back first.
  *
  * @param opened.key of the account, as `keyFingerprint` makes it
  * @param opened.now epoch milliseconds
@@ -29,15 +32,18 @@ export async function storeSession(
   const token = makeSecret();
   const expiresAt = now + bounds.sessionLifetimeMs;
   const account = accountNumber(wallet);
+  const hash = sessionHash(token);
   await runStatement(
     sql`insert into session (token_hash, wallet, created_at, expires_at, key_fingerprint)
-      values (decode(${sessionHash(token)}, 'hex'), ${account}, ${now}, ${expiresAt}, decode(${key}, 'hex'))`,
+      values (decode(${hash}, 'hex'), ${account}, ${now}, ${expiresAt}, decode(${key}, 'hex'))`,
   );
   // A statement of its own: of sign-ins at the same time the last one sees all of them.
   await runStatement(
     sql`delete from session where token_hash in (
       select token_hash from session where wallet = ${account}
-      order by created_at desc, token_hash offset ${bounds.sessionsPerWalletMax})`,
+      order by token_hash <> decode(${hash}, 'hex'), created_at > ${now + CLOCKS_DIFFER_MS}::bigint,
+        created_at desc, token_hash
+      offset ${bounds.sessionsPerWalletMax})`,
   );
   return { token, wallet, expiresAt };
 }

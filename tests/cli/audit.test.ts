@@ -220,6 +220,16 @@ for (const [what, args, line] of [
     ["--mirror", "http://127.0.0.2:9", ...FLAGS, "--late-hours", "-1"],
     /--late-hours must be/,
   ],
+  [
+    "an empty --state",
+    ["--mirror", served.url, ...FLAGS, "--state", ""],
+    /^--state names no file$/m,
+  ],
+  [
+    "a --state that could not be written in the end",
+    ["--mirror", "http://127.0.0.2:9", ...FLAGS, "--state", join(folder, "nowhere", "state")],
+    /^--state: there is no folder \S+\/nowhere$/m,
+  ],
   ["an unknown option", ["--mirrors", "x"], /there is no option --mirrors/],
 ] as const) {
   test(`refused in one line: ${what}`, async () => {

@@ -48,6 +48,9 @@ test("an unknown option is named, and a missing one too", async () => {
   assert.match(missing, /--name: see starboard keys issue --help$/);
   // What follows an option is its value.
   assert.doesNotMatch(await refusal("keys", "issue", "--name", "--x"), /no option/);
+  const unread = ["journal", "accept-loss", "--reason"];
+  assert.equal(await refusal(...unread, "--no-backup"), "DATABASE_URL is missing");
+  assert.equal(await refusal(...unread, ""), "--reason is empty");
 });
 
 test("an option with one dash is refused, and so is a value where an option takes none", async () => {

@@ -1,5 +1,6 @@
 import * as assert from "node:assert/strict";
 import { test } from "uvu";
+import { chainHash, GENESIS } from "../../src/journal/export-format.ts";
 import { openPostgres } from "../../src/store/postgres.ts";
 import { readVerdict } from "../../src/upkeep/service-verdict.ts";
 import { testDatabase } from "../support/postgres.ts";
@@ -50,6 +51,33 @@ test("a run by hand that was killed ends with its lease: it hides nothing, and a
     select state from holdings_check_run where id = ${BY_HAND}`;
   assert.equal(state, "incomplete");
   assert.equal((await judged())?.ok, true, "once a worker has written it down, too");
+  await sql.end({ timeout: 1 });
+  await database.close();
+});
+
+test("a day that became final by a clock that was ahead takes no star, and the verdict says so", async () => {
+  const database = await testDatabase({ migrated: true });
+  const sql = openPostgres(database.url, { connections: 1 });
+  const judged = async () => {
+    const { checks } = await readVerdict(sql);
+    return checks.find(({ name }) => name === "exports");
+  };
+  const sha256 = "a".repeat(64);
+  const makeFinal = async (daysAgo: number, previous: string): Promise<string> => {
+    const chain = chainHash(previous, sha256);
+    await sql`insert into export_day (day, header, stars, releases, bytes, sha256, previous, chain)
+      values (utc_day(now_ms()) - ${daysAgo}::integer, '{}', 0, 0, 1, ${sha256}, ${previous}, ${chain})`;
+    return chain;
+  };
+  const yesterday = await makeFinal(1, GENESIS);
+  assert.equal((await judged())?.ok, true);
+  await makeFinal(0, yesterday);
+  const { ok, message } = (await judged()) ?? {};
+  assert.equal(ok, false);
+  assert.match(
+    message ?? "",
+    /^[\d-]{10} is final, .* no star is taken before [\d-]{10}T00:00:00\.000Z$/,
+  );
   await sql.end({ timeout: 1 });
   await database.close();
 });

@@ -6,6 +6,7 @@
  */
 import * as assert from "node:assert/strict";
 import { suite } from "uvu";
+import { dayOf } from "../../actors/day.ts";
 import { silentLogger } from "../../src/log.ts";
 import type { CounterChange } from "../../src/reads/counter-changes.ts";
 import type { JournalPosition } from "../../src/store/commit-watermark.ts";
@@ -252,6 +253,39 @@ test("what is read for a client that comes back wakes the other streams too", as
   await pause(100);
   assert.equal(woken, 1);
   for (const following of [stays, back]) following.stop();
+});
+
+test("after the clock was set back over 00:00 UTC clients read again, and hear today's counters", async () => {
+  const seen = { star: 0, release: 0 };
+  let now = Date.UTC(2026, 10, 21, 0, 1);
+  const counters = new LiveCounters({
+    lookAtJournal: async () => ({ settled: { ...seen }, drawn: { ...seen }, journal: JOURNAL }),
+    loadChanges: async (_, upTo) => [
+      { type: "token", id: "0.0.7", totalVotes: upTo.star, day: dayOf(now) },
+    ],
+    now: () => now,
+    log: silentLogger,
+    pollEveryMs: 1,
+  });
+  let ended = 0;
+  const stays = await counters.follow({ ...newListener(), end: () => (ended += 1) }, "");
+  now -= 30_000;
+  await polls();
+  // Near 00:00 UTC another process may know of the day first.
+  now = Date.UTC(2026, 10, 20, 23, 59, 59);
+  await polls();
+  assert.equal(ended, 0);
+  now = Date.UTC(2026, 10, 20, 14);
+  await polls();
+  assert.equal(ended, 1);
+  const back = await counters.follow(newListener(), stays.id);
+  stays.stop();
+  assert.equal(back.isResumed, false);
+  seen.star += 1;
+  await polls();
+  const told = back.take(10)?.map(({ data }) => JSON.parse(data).day);
+  assert.deepEqual(told, ["2026-11-20"]);
+  back.stop();
 });
 
 test.run();

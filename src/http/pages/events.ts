@@ -24,12 +24,13 @@ export function eventsPage({ sql, eventSources, share }: Reading): Page {
   return {
     path: "/events",
     nav: "Events",
-    async show({ query, now, visitor }) {
+    async show({ query, visitor }) {
       const given = readFilters(shape, query);
-      const { events, total } = await share(`events ${JSON.stringify(given)}`, () =>
-        listEvents(sql, { ...given, now }),
-      );
-      const items = events.map((row) => eventItem(row, now));
+      const { events, total, at } = await share(`events ${JSON.stringify(given)}`, async (at) => ({
+        ...(await listEvents(sql, { ...given, now: at })),
+        at,
+      }));
+      const items = events.map((row) => eventItem(row, at));
       const form = filterForm("/events", "Which events", [
         {
           parameter: "status",

@@ -19,13 +19,13 @@ export function homePage({ sql, share, siteName }: Reading): Page {
   return {
     path: "/",
     async show(request) {
-      const { now } = request;
-      const [{ events }, tokens, collections, projects] = await share("home", () =>
+      const [{ events }, tokens, collections, projects, now] = await share("home", (at) =>
         Promise.all([
-          listEvents(sql, { limit: EVENTS, offset: 0, now }),
-          topRanked(sql, "token", { limit: TOP, now }),
-          topRanked(sql, "collection", { limit: TOP, now }),
-          topProjects(sql, { limit: TOP, now }),
+          listEvents(sql, { limit: EVENTS, offset: 0, now: at }),
+          topRanked(sql, "token", { limit: TOP, now: at }),
+          topRanked(sql, "collection", { limit: TOP, now: at }),
+          topProjects(sql, { limit: TOP, now: at }),
+          at,
         ]),
       );
       const part = partsFor(request);

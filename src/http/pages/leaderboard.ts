@@ -13,10 +13,11 @@ export function leaderboardPage({ sql, share }: Reading): Page {
   return {
     path: "/leaderboard",
     nav: "Leaderboard",
-    async show({ now, visitor }) {
-      const { season, scores } = await share("leaderboard", () =>
-        readLeaderboard(sql, { limit: SHOWN_MAX, now }),
-      );
+    async show({ visitor }) {
+      const { season, scores, at } = await share("leaderboard", async (at) => ({
+        ...(await readLeaderboard(sql, { limit: SHOWN_MAX, now: at })),
+        at,
+      }));
       if (season === null) {
         return {
           title: "Leaderboard",
@@ -26,7 +27,7 @@ export function leaderboardPage({ sql, share }: Reading): Page {
       const own =
         visitor === null
           ? null
-          : await readStanding(sql, { account: accountNumber(visitor.wallet), now });
+          : await readStanding(sql, { account: accountNumber(visitor.wallet), now: at });
       const isOwn = (wallet: string): boolean => wallet === visitor?.wallet;
       return {
         title: `Leaderboard, ${season.name}`,

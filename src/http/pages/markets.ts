@@ -108,9 +108,9 @@ function itemPage<T extends RankedType>(
 ): Page {
   return {
     path: `${path}/:id`,
-    async show({ id, now, visitor }) {
+    async show({ id, visitor }) {
       const row = isEntityId(id)
-        ? await share(`${one} ${id}`, () => readItem(sql, type, { id, now }))
+        ? await share(`${one} ${id}`, (at) => readItem(sql, type, { id, now: at }))
         : undefined;
       const shown = found(row, one);
       const ledgerId = onExplorer(explorerUrl, `token/${id}`, id);

@@ -25,10 +25,12 @@ export function projectsPage({ sql, share }: Reading): Page {
   return {
     path: "/projects",
     nav: "Projects",
-    async show({ query, now, visitor }) {
+    async show({ query, visitor }) {
       const given = readFilters(shape, query);
       const [{ projects, total }, countries] = await Promise.all([
-        share(`projects ${JSON.stringify(given)}`, () => listProjects(sql, { ...given, now })),
+        share(`projects ${JSON.stringify(given)}`, (at) =>
+          listProjects(sql, { ...given, now: at }),
+        ),
         share("countries", () => projectCountries(sql)),
       ]);
       const { category, country } = given;
@@ -67,9 +69,9 @@ ${pager("/projects", asked, { ...given, total })}`,
 export function projectPage({ sql, share }: Reading): Page {
   return {
     path: "/projects/:id",
-    async show({ id, now, visitor }) {
+    async show({ id, visitor }) {
       const row = RECORD_ID.test(id)
-        ? await share(`project ${id}`, () => readItem(sql, "project", { id, now }))
+        ? await share(`project ${id}`, (at) => readItem(sql, "project", { id, now: at }))
         : undefined;
       const project = found(row, "project");
       const { description, websiteUrl, country } = project;

@@ -1,8 +1,11 @@
 import type { z } from "zod";
+import type { Clock } from "../../clock.ts";
 import { TerminalError } from "../../errors.ts";
 import type { Sql } from "../../store/postgres.ts";
 import type { Rankings } from "../ranking-pages.ts";
+import type { readGate } from "../read-gate.ts";
 import { readQuery } from "../v1/parameters.ts";
+import { shareReads } from "../v1/shared-reads.ts";
 
 export interface Reading {
   readonly sql: Sql;
@@ -15,8 +18,18 @@ export interface Reading {
   readonly mirrorNodeUrl: string | null;
   /** Tokens and collections, page by page. */
   readonly ranked: Rankings;
-  /** Joins equal reads at the same time, and bounds how many run at once beside the votes. */
-  share<V>(question: string, read: () => Promise<V>): Promise<V>;
+  /**
+   * Joins equal reads at the same time, and bounds how many run at once beside the votes. A read is of
+   * the instant at which it begins, epoch milliseconds: of no request that joins it is it older.
+   */
+  share<V>(question: string, read: (at: number) => Promise<V>): Promise<V>;
+}
+
+/** Makes what joins the reads of a process' pages. */
+export function sharedReadings(clock: Clock, gated: ReturnType<typeof readGate>): Reading["share"] {
+  const share = shareReads<unknown>();
+  return <V>(question: string, read: (at: number) => Promise<V>) =>
+    share(question, () => gated(() => read(clock.now()))) as Promise<V>;
 }
 
 /**

@@ -120,6 +120,21 @@ test("a wallet has twenty sessions at most: the oldest goes, also of many at onc
   for (const token of [second, ...late]) assert.equal(await status(service, token), 200);
 });
 
+test("after the database's clock was set back a new session is none of the oldest", async ({
+  service,
+}) => {
+  const wallet = await newWallet(service);
+  const before = [];
+  for (let count = 0; count < 20; count += 1) before.push(await signIn(service, wallet));
+  await service.sql`update session set created_at = created_at + 36000000, expires_at = expires_at + 36000000
+    where wallet = ${Number(wallet.id.slice(4))}`;
+  const late = [await signIn(service, wallet), await signIn(service, wallet)];
+  for (const token of late) assert.equal(await status(service, token), 200);
+  const [first = "", second = "", ...others] = before;
+  for (const token of [first, second]) assert.equal(await status(service, token), 401);
+  for (const token of others) assert.equal(await status(service, token), 200);
+});
+
 test("a rotated key ends the sessions of the old one as soon as the account is read again", async ({
   service,
 }) => {
