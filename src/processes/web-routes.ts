@@ -23,8 +23,6 @@ import type { Assets } from "../http/pages/assets.ts";
 import { demoRoutes } from "../http/pages/demo-wallets.ts";
 import { sharedReadings } from "../http/pages/reading.ts";
 import { visitorFinder } from "../http/pages/visitor.ts";
-import { rankings } from "../http/ranking-pages.ts";
-import { readGate } from "../http/read-gate.ts";
 import { publicApi } from "../http/v1/api.ts";
 import { votingApi } from "../http/voting/api.ts";
 import { type VotingDeps, votingRoutes } from "../http/voting/routes.ts";
@@ -150,7 +148,6 @@ const WALLETCONNECT_RELAY = "wss://relay.walletconnect.org";
 
 function directory(parts: Served, given: Pick<PagesGiven, "assets" | "limit">): Hono {
   const { settings, sql, clock, log, voting } = parts;
-  const gated = readGate();
   return pageRoutes({
     ...given,
     clock,
@@ -160,12 +157,11 @@ function directory(parts: Served, given: Pick<PagesGiven, "assets" | "limit">): 
     findVisitor: visitorFinder({ ...voting, sql }),
     reading: {
       sql,
-      ranked: rankings(sql, gated),
       eventSources: settings.EVENT_SOURCES ?? [],
       siteName: settings.SITE_NAME,
       explorerUrl: explorerUrl(settings),
       mirrorNodeUrl: publicMirrorUrl(settings),
-      share: sharedReadings(clock, gated),
+      share: sharedReadings(clock),
     },
   });
 }

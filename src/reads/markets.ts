@@ -39,25 +39,6 @@ export interface RankingPage<R> {
   readonly total: number;
 }
 
-/** An item of a whole ranking. */
-export interface RankedItem extends StarCounts {
-  readonly id: string;
-}
-
-/** Reads a ranking; each part of it costs as little as it can. */
-export interface RankingReads<R> {
-  /** The first of it, with how many there are in all. */
-  readonly top: (
-    query: TopQuery,
-  ) => Promise<{ readonly rows: readonly R[]; readonly total: number }>;
-  /** All of it, in its order. Counts what every item was given. */
-  readonly whole: (now: number) => Promise<readonly RankedItem[]>;
-  /** The ids of those whose name has a part. */
-  readonly named: (part: string) => Promise<ReadonlySet<string>>;
-  /** What is shown of some items of `whole`, in their order. */
-  readonly shown: (items: readonly RankedItem[]) => Promise<readonly R[]>;
-}
-
 /** What is ranked, by its type. */
 export interface RankedRows {
   readonly token: TokenRow;
@@ -93,65 +74,39 @@ export async function topRanked<T extends RankedType>(
   { limit, now }: TopQuery,
 ): Promise<readonly RankedRows[T][]> {
   const rows = await runStatement(
-    sql<(RankedRows[T] & { number: number })[]>`${ranking(sql, type, { limit, now })}`,
+    sql<(RankedRows[T] & { number: number })[]>`${ranking(sql, type, { limit, now, offset: 0 })}`,
     bounds.readDeadlineMs,
   );
   // The types lose sight of what is left of a row of either type; so below.
   return rows.map(({ number: _, ...row }) => row as unknown as RankedRows[T]);
 }
 
-/** Reads the ranking of tokens or of collections. */
-export function rankingReads<T extends RankedType>(sql: Sql, type: T): RankingReads<RankedRows[T]> {
+/** A page of the ranking of tokens or collections. */
+export async function listRanked<T extends RankedType>(
+  sql: Sql,
+  type: T,
+  query: NamedQuery,
+): Promise<RankingPage<RankedRows[T]>> {
+  const { q, offset } = query;
   const table: RankedType = type;
-  const { columns, name } = RANKED[type];
+  const page = q === undefined ? ranking(sql, type, query) : searched(sql, type, query);
+  const rows = await runStatement(
+    sql<(RankedRows[T] & { total: number; number: number | null; rank?: number })[]>`
+      select matching.total, page.*
+      from (select count(*) as total from ${sql(table)}
+        where approved_at is not null and ${namedLike(sql, q, RANKED[type].name(sql))}) as matching
+      left join (${page}) as page on true
+      ${order(sql)}`,
+    bounds.readDeadlineMs,
+  );
+  // A page past the end still has its one row with the total, and nothing beside it.
+  const found = rows.filter(({ number }) => number !== null);
   return {
-    async top(query) {
-      const rows = await runStatement(
-        sql<(RankedRows[T] & { total: number; number: number | null })[]>`
-          select listed.total, page.*
-          from (select count(*) as total from ${sql(table)} where approved_at is not null) as listed
-          left join (${ranking(sql, type, query)}) as page on true
-          ${order(sql)}`,
-        bounds.readDeadlineMs,
-      );
-      // A list without items still has its one row with the total, and nothing beside it.
-      const found = rows.filter(({ number }) => number !== null);
-      return {
-        rows: found.map(({ total: _, number: __, ...row }) => row as unknown as RankedRows[T]),
-        total: rows[0]?.total ?? 0,
-      };
-    },
-    async whole(now) {
-      const [row] = await runStatement(
-        sql<[{ items: readonly (readonly [string, number, number, number])[] | null }]>`
-          select json_agg(json_build_array(id, "totalVotes", "votes7d", "votes30d") ${order(sql)}) as items
-          from (${counted(sql, type, now)}) as counted`,
-        bounds.readDeadlineMs,
-      );
-      return (row.items ?? []).map(([id, totalVotes, votes7d, votes30d]) => {
-        return { id, totalVotes, votes7d, votes30d };
-      });
-    },
-    async named(part) {
-      const rows = await runStatement(
-        sql<{ id: string }[]>`
-          select id from ${sql(table)} where approved_at is not null and ${namedLike(sql, part, name(sql))}`,
-        bounds.readDeadlineMs,
-      );
-      return new Set(rows.map(({ id }) => id));
-    },
-    async shown(items) {
-      return await runStatement(
-        sql<RankedRows[T][]>`
-          select ${columns(sql)}
-          from unnest(${items.map(({ id }) => id)}::text[], ${items.map(({ totalVotes }) => totalVotes)}::bigint[],
-            ${items.map(({ votes7d }) => votes7d)}::bigint[], ${items.map(({ votes30d }) => votes30d)}::bigint[])
-            with ordinality as given (target_id, today, votes7d, votes30d, place)
-          join ${sql(table)} on id = given.target_id
-          order by given.place`,
-        bounds.readDeadlineMs,
-      );
-    },
+    rows: found.map(({ total: _, number: __, rank, ...row }, index) => ({
+      rank: rank ?? offset + index + 1,
+      ...(row as unknown as RankedRows[T]),
+    })),
+    total: rows[0]?.total ?? 0,
   };
 }
 
@@ -162,28 +117,40 @@ const CANDIDATES_MAX = 400;
 const order = (sql: Sql) => sql`order by "totalVotes" desc, "votes30d" desc, number`;
 
 /**
- * The first of the ranking. Today's stars decide first. Where they alone settle which items can be
+ * A page of the ranking. Today's stars decide first. Where they alone settle which items can be
  * among the top, most of the day, only those items' 30 days are looked up; where too few have a
  * star today, or too many are tied at the end of the top, all are counted. One statement, so that
  * both see one state; the way that is not taken never starts (a one-time filter).
  */
-function ranking(sql: Sql, type: RankedType, { limit, now }: TopQuery): Fragment {
+function ranking(sql: Sql, type: RankedType, { limit, offset, now }: NamedQuery): Fragment {
+  const upTo = limit + offset;
   return sql`
     with starred as materialized (
       select id, weight from item_day join ${sql(type)} on id = target_id
       where target_type = ${type} and day = ${dayOf(now)} and weight > 0 and approved_at is not null
     ), top as materialized (
       select id from starred where weight >= (
-        select weight from starred order by weight desc offset ${limit - 1} limit 1)
+        select weight from starred order by weight desc offset ${upTo - 1} limit 1)
     ), way as materialized (
       select count(*) between 1 and ${CANDIDATES_MAX}::int as is_short from top
     )
     (select ${RANKED[type].columns(sql)}, number from ${sql(type)}
       cross join lateral ${itemWindows(sql, { type, now, id: sql`${sql(type)}.id` })} as given
-      where (select is_short from way) and id in (select id from top) ${order(sql)} limit ${limit})
+      where (select is_short from way) and id in (select id from top) ${order(sql)} limit ${upTo})
     union all
-    (${counted(sql, type, now)} and not (select is_short from way) ${order(sql)} limit ${limit})
-    ${order(sql)} limit ${limit}`;
+    (${counted(sql, type, now)} and not (select is_short from way) ${order(sql)} limit ${upTo})
+    ${order(sql)} limit ${limit} offset ${offset}`;
+}
+
+/** A page of those in the ranking whose name has a part: for their ranks all are counted. */
+function searched(sql: Sql, type: RankedType, { limit, offset, now, q }: NamedQuery): Fragment {
+  return sql`
+    select * from (
+      select *, row_number() over (${order(sql)}) as rank
+      from (${counted(sql, type, now)}) as counted
+    ) as whole
+    where ${namedLike(sql, q, RANKED[type].name(sql))}
+    order by rank limit ${limit} offset ${offset}`;
 }
 
 /** All approved items, counted. */

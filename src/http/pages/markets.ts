@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { isEntityId } from "../../ledger/entity-id.ts";
 import { readItem } from "../../reads/directory-items.ts";
-import type { RankedRows, RankedType } from "../../reads/markets.ts";
+import { listRanked, type RankedRows, type RankedType } from "../../reads/markets.ts";
 import { onExplorer } from "../console/links.ts";
 import { type Fact, facts, type Html, html, number, section } from "../console/markup.ts";
 import { limit, namePart, offset } from "../v1/parameters.ts";
@@ -70,16 +70,18 @@ const shape = z.strictObject({ q: namePart(), limit: limit(50), offset: offset()
 /** A tab of the markets list: all items by today's stars, page by page, or those with a name. */
 function listPage<T extends RankedType>(
   { type, path, nav, title, one, item }: Market<T>,
-  { ranked }: Reading,
+  { sql, share }: Reading,
 ): Page {
   return {
     path,
     nav,
-    async show({ query, now, visitor }) {
+    async show({ query, visitor }) {
       const given = readFilters(shape, query);
       const q = given.q?.trim() || undefined;
       const asked = { ...given, q };
-      const { rows, total } = await ranked[type]({ ...asked, now });
+      const { rows, total } = await share(`${path} ${JSON.stringify(asked)}`, (at) =>
+        listRanked(sql, type, { ...asked, now: at }),
+      );
       const search = { parameter: "q", label: "Name", written: q };
       const none = q === undefined ? `No ${one} is listed yet.` : `No ${one} has such a name.`;
       const empty = given.offset > 0 ? NOTHING_FURTHER : none;

@@ -2,8 +2,7 @@ import type { z } from "zod";
 import type { Clock } from "../../clock.ts";
 import { TerminalError } from "../../errors.ts";
 import type { Sql } from "../../store/postgres.ts";
-import type { Rankings } from "../ranking-pages.ts";
-import type { readGate } from "../read-gate.ts";
+import { readGate } from "../read-gate.ts";
 import { readQuery } from "../v1/parameters.ts";
 import { shareReads } from "../v1/shared-reads.ts";
 
@@ -16,8 +15,6 @@ export interface Reading {
   readonly explorerUrl: string | null;
   /** Where browsers may ask for the ledger's own rows; null where there is no such place. */
   readonly mirrorNodeUrl: string | null;
-  /** Tokens and collections, page by page. */
-  readonly ranked: Rankings;
   /**
    * Joins equal reads at the same time, and bounds how many run at once beside the votes. A read is of
    * the instant at which it begins, epoch milliseconds: of no request that joins it is it older.
@@ -26,8 +23,9 @@ export interface Reading {
 }
 
 /** Makes what joins the reads of a process' pages. */
-export function sharedReadings(clock: Clock, gated: ReturnType<typeof readGate>): Reading["share"] {
+export function sharedReadings(clock: Clock): Reading["share"] {
   const share = shareReads<unknown>();
+  const gated = readGate();
   return <V>(question: string, read: (at: number) => Promise<V>) =>
     share(question, () => gated(() => read(clock.now()))) as Promise<V>;
 }

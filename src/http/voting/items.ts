@@ -4,10 +4,10 @@ import type { FollowedClock } from "../../clock.ts";
 import { badField } from "../../errors.ts";
 import { listProjects } from "../../reads/ecosystem.ts";
 import { listEvents } from "../../reads/events.ts";
+import { listRanked } from "../../reads/markets.ts";
 import { revisionOf, revisionReader } from "../../store/data-revision.ts";
 import { categories, eventStatuses, eventTypes } from "../../store/enumerations.ts";
 import type { Sql } from "../../store/postgres.ts";
-import { type Rankings, rankings } from "../ranking-pages.ts";
 import { readGate } from "../read-gate.ts";
 import { asProject } from "../v1/ecosystem.ts";
 import { asEvent } from "../v1/events.ts";
@@ -55,15 +55,9 @@ export function checkFilters(query: ItemQuery): ItemQuery {
   throw badField(other, `${other} is not a parameter of ${query.type} lists`);
 }
 
-interface ItemReads {
-  readonly sql: Sql;
-  readonly gated: ReturnType<typeof readGate>;
-  readonly ranked: Rankings;
-}
-
 /** Reads one page of items. */
-async function listItems(
-  { sql, gated, ranked }: ItemReads,
+export async function listItems(
+  sql: Sql,
   { type, ...query }: ItemQuery,
   now: number,
 ): Promise<Shown<z.output<typeof itemPage>>> {
@@ -73,7 +67,7 @@ async function listItems(
     until,
   });
   if (type === "event") {
-    const { events, total, until } = await gated(() => listEvents(sql, asked));
+    const { events, total, until } = await listEvents(sql, asked);
     return shown(
       events.map((row) => asEvent(row, now)),
       total,
@@ -81,10 +75,10 @@ async function listItems(
     );
   }
   if (type === "project") {
-    const { projects, total } = await gated(() => listProjects(sql, asked));
+    const { projects, total } = await listProjects(sql, asked);
     return shown(projects.map(asProject), total, nextHour(now));
   }
-  const { rows, total } = await ranked[type](asked);
+  const { rows, total } = await listRanked(sql, type, asked);
   return shown([...rows], total, nextHour(now));
 }
 
@@ -99,12 +93,11 @@ export function itemReader(given: { readonly sql: Sql; readonly clock: FollowedC
   const responses = responseCache(clock, KEPT_BYTES_MAX);
   const readRevision = revisionReader(sql, clock);
   const gated = readGate();
-  const ranked = rankings(sql, gated);
   return async (query) => {
     const asked = {
       question: JSON.stringify(query),
       revision: revisionOf(await readRevision(), [query.type]),
-      read: (now: number) => listItems({ sql, gated, ranked }, query, now),
+      read: (now: number) => gated(() => listItems(sql, query, now)),
     };
     return responses.find(asked) ?? responses.read(asked);
   };

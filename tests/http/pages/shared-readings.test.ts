@@ -7,8 +7,6 @@ import { suite } from "uvu";
 import { startOfDay } from "../../../actors/day.ts";
 import { directoryPages } from "../../../src/http/pages/directory.ts";
 import { sharedReadings } from "../../../src/http/pages/reading.ts";
-import { rankings } from "../../../src/http/ranking-pages.ts";
-import { readGate } from "../../../src/http/read-gate.ts";
 import { openPostgres, type Sql } from "../../../src/store/postgres.ts";
 import { type TestDatabase, testDatabase } from "../../support/postgres.ts";
 
@@ -57,11 +55,9 @@ test.after(async ({ sql, database }) => {
 test("a page that is asked for at 00:00 UTC shows nothing of the day before, whatever it joins", async ({
   sql,
 }) => {
-  const gated = readGate();
-  const share = sharedReadings({ now: () => MIDNIGHT }, gated);
-  const ranked = rankings(sql, gated);
+  const share = sharedReadings({ now: () => MIDNIGHT });
   const shown = { eventSources: [], siteName: "Stars", explorerUrl: null, mirrorNodeUrl: null };
-  const pages = directoryPages({ sql, share, ranked, ...shown });
+  const pages = directoryPages({ sql, share, ...shown });
   const ids: Readonly<Record<string, string>> = {
     "/tokens/:id": "0.0.9001",
     "/collections/:id": "0.0.9002",

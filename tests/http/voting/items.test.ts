@@ -56,13 +56,7 @@ test.before(async (context) => {
 test.after((context) => context.service.close());
 
 interface Listed {
-  readonly items: readonly {
-    readonly id: string;
-    readonly name?: string;
-    readonly symbol?: string;
-    readonly rank?: number;
-    totalVotes: number;
-  }[];
+  readonly items: readonly { readonly id: string; readonly rank?: number; totalVotes: number }[];
   readonly total: number;
   readonly hasMore: boolean;
 }
@@ -74,7 +68,6 @@ async function list(service: Service, query: string): Promise<Listed> {
   return reply.body;
 }
 
-const namesOf = ({ name, symbol }: Listed["items"][number]) => [name, symbol];
 const ids = ({ items }: Listed): readonly string[] => items.map(({ id }) => id);
 
 test("config: every field, null where there is none", async ({ service }) => {
@@ -156,19 +149,6 @@ test("pages neither repeat nor skip, and ranks go on from page to page", async (
   }
 });
 
-test("a hundred different offsets at once are all answered", async ({ service }) => {
-  for (const type of ["token", "collection", "project", "event", "token&q=5"]) {
-    const whole = await list(service, `type=${type}&limit=100`);
-    const offsets = Array.from({ length: 100 }, (_, n) => n);
-    const pages = await Promise.all(
-      offsets.map((offset) => list(service, `type=${type}&limit=2&offset=${offset}`)),
-    );
-    for (const [offset, { items, total }] of pages.entries()) {
-      assert.deepEqual([items, total], [whole.items.slice(offset, offset + 2), whole.total], type);
-    }
-  }
-});
-
 test("`q` matches parts of names and symbols, in any case, and takes nothing for a pattern", async ({
   service,
 }) => {
@@ -198,13 +178,6 @@ test("what a search finds is the record of the whole list, its rank too", async 
   const { items: found } = await list(service, "type=token&q=sauce");
   assert.deepEqual(found, [items.find(({ id }) => id === "0.0.101")]);
   assert.notEqual(found[0]?.rank, 1);
-  for (const part of ["5", "s", "o"]) {
-    const named = items.filter((item) =>
-      JSON.stringify(namesOf(item)).toLowerCase().includes(part),
-    );
-    assert.ok(named.length > 1, part);
-    assert.deepEqual((await list(service, `type=token&q=${part}&limit=100`)).items, named);
-  }
 });
 
 test("a star shows in the next reading of its list", async ({ service }) => {
