@@ -26,7 +26,8 @@ create function refuse_change() returns trigger
 language plpgsql as $$
 begin
   raise exception using errcode = 'SB403',
-    message = coalesce(tg_argv[0], format('%s is append-only: %s refused', tg_table_name, lower(tg_op)));
+    message = coalesce(tg_argv[0], format('%s is append-only: %s refused', tg_table_name, lower(tg_op))),
+    detail = coalesce(to_jsonb(old) ->> 'transaction_id', to_jsonb(old) ->> 'star_id', to_jsonb(old) ->> 'id', '');
 end
 $$;
 

@@ -28,6 +28,7 @@ export interface EventTotal {
   /** What the reading of the rankings may or may not have shown: added, and taken away. */
   edgeUp: number;
   edgeDown: number;
+  /** Why the total is not proved, where it is not. */
   doubt: string | null;
 }
 

@@ -81,6 +81,11 @@ export function tenuresOf(
   /** Who held it before the move at this index, by that row; null where it does not say. */
   const heldBefore = (index: number): string | null =>
     index < moves.length ? (moves[index]?.sender ?? null) : owner;
+  /** Who held it after the updates in a row from this index on. */
+  const heldAfterUpdates = (index: number): string | null => {
+    const other = moves.findIndex(({ type }, at) => at >= index && type !== "TOKENUPDATE");
+    return heldBefore(other === -1 ? moves.length : other);
+  };
   let held = before;
   let treasury: string | null = null;
   for (const [index, move] of moves.entries()) {
@@ -88,7 +93,10 @@ export function tenuresOf(
     if (move.type === "TOKENMINT") treasury = move.receiver;
     // What a new treasury took over was the old one's, whatever the first hop says.
     const isTakenOver: boolean =
-      next?.type === "TOKENUPDATE" && heldBefore(index + 2) !== move.receiver && treasury !== null;
+      move.type !== "TOKENUPDATE" &&
+      next?.type === "TOKENUPDATE" &&
+      heldAfterUpdates(index + 1) !== move.receiver &&
+      treasury !== null;
     const shown: string | null = next === undefined ? null : isTakenOver ? treasury : move.receiver;
     const holder: string | null =
       move.type === "TOKENDELETION" ? null : (heldBefore(index + 1) ?? shown);

@@ -7,6 +7,7 @@ import { columnOf, type RecordType, recordColumns } from "./record-type.ts";
 export interface ImportOptions {
   /** The records become visible; else new ones wait for approval and old ones stay as they are. */
   readonly approve: boolean;
+  /** Values of `EVENT_SOURCES`; empty when that is not set. */
   readonly eventSources: readonly string[];
 }
 

@@ -57,8 +57,9 @@ export function createHoldingsReader({
     }
   };
   const hasTaken = async (wallet: string, { collection, serial, since }: CountedNft) => {
-    const limits = { deadlineMs };
-    const ask = () => mirror.nft(collection === "A" ? collectionA : collectionB, serial, limits);
+    const endsAt = performance.now() + deadlineMs;
+    const limits = () => ({ deadlineMs: Math.max(1, endsAt - performance.now()) });
+    const ask = () => mirror.nft(collection === "A" ? collectionA : collectionB, serial, limits());
     const isHeld = (nft: MirrorNft | null): nft is MirrorNft => {
       return nft !== null && !nft.deleted && nft.owner === wallet;
     };
@@ -66,7 +67,7 @@ export function createHoldingsReader({
     if (!isHeld(seen)) return false;
     if (seen.changedAt === null || msOf(seen.changedAt) >= since) return true;
     // Asked before the NFT: what is read later is at least as new.
-    return !(await isBehind({ mirror, clock }, since, limits)) && isHeld(await ask());
+    return !(await isBehind({ mirror, clock }, since, limits())) && isHeld(await ask());
   };
 
   return {

@@ -118,7 +118,7 @@ export interface FinalDay {
  * Looks up a day.
  *
  * @returns `final`: null while the day is provisional; `settings`: those of the day, where it is over
- *   and a worker has noted them; `exists`: whether the journal covers it, from its first star's day,
+ *   and workers have noted any; `exists`: whether the journal covers it, from its first star's day,
  *   or today, until today
  */
 export async function findExport(
@@ -133,9 +133,8 @@ export async function findExport(
     sql<
       [Span & Record<"header" | "sha256" | "settings", string | null> & { bytes: number | null }]
     >`
-      select span.*, header, sha256, bytes, known.settings from (${span(sql)}) span
-      left join export_day on day = ${day}
-      left join export_setting known on known.day = ${day} and known.day < today`,
+      select span.*, header, sha256, bytes, case when ${day}::date < today then ${settingsOf(sql, day)} end as settings
+      from (${span(sql)}) span left join export_day on day = ${day}`,
   );
   const { first, today, header, sha256, bytes } = row;
   const settings = parseNoted(row.settings);
@@ -144,6 +143,11 @@ export async function findExport(
   }
   const final = { header: exportHeader.parse(JSON.parse(header)), sha256, bytes };
   return { final, settings, exists: true };
+}
+
+/** The settings of a day; those of the last day before it that a worker saw, where none saw it. */
+function settingsOf(sql: Sql, day: Day) {
+  return sql`(select settings from export_setting known where known.day <= ${day} order by known.day desc limit 1)`;
 }
 
 function parseNoted(text: string | null): ExportSettings | null {
@@ -185,7 +189,8 @@ function firstDay(sql: Sql) {
  * stars, or an older one, is still to be published.
  *
  * @returns `previous`: the chain hash it continues; `isRecovered`: whether stars of it came back
- *   from the ledger after a loss; `settings`: those of the day, where a worker has noted them
+ *   from the ledger after a loss; `settings`: those of the day, where workers have noted
+ *   any; null where it came back
  */
 export async function nextFinalDay(sql: Sql) {
   const [row] = await runStatement(
@@ -199,13 +204,15 @@ export async function nextFinalDay(sql: Sql) {
   const [state] = await runStatement(
     sql<[{ waits: boolean; isRecovered: boolean; settings: string | null }]>`
       select exists (select from recovered_day where day = ${day}) as "isRecovered",
-        (select settings from export_setting where day = ${day}) as settings,
+        ${settingsOf(sql, day)} as settings,
         exists (select from outbox
           where state <> 'published' and star_id < first_star_id(${endOfDay(day)}::bigint)) as waits`,
   );
   if (state.waits) return null;
-  const { isRecovered, settings } = state;
-  return { day, previous: row.chain ?? GENESIS, isRecovered, settings: parseNoted(settings) };
+  const { isRecovered } = state;
+  // What was noted of a day that came back is as old as the copy that it came back to.
+  const settings = isRecovered ? null : parseNoted(state.settings);
+  return { day, previous: row.chain ?? GENESIS, isRecovered, settings };
 }
 
 /** Makes a day final, unless another worker just did. */

@@ -106,7 +106,8 @@ function createRelay(sql: Sql, queue: RewardsQueue, log: Logger) {
     return text === memory.text ? { ...handOff, finishedSeq: offeredSeq } : handOff;
   };
 
-  const offerNext = async (taken: HandOff): Promise<HandOff> => {
+  /** @param upTo what was settled before the hand-off was taken: no journal that holds the lease lacks it */
+  const offerNext = async (taken: HandOff, upTo: number): Promise<HandOff> => {
     // Looked at again: before the hand-off was taken the journal may have gone back.
     const { settled, drawn } = await lookAtJournal();
     const recalled = await queue.recall();
@@ -115,7 +116,7 @@ function createRelay(sql: Sql, queue: RewardsQueue, log: Logger) {
     // A Redis that is emptied once more after the jobs then differs from one emptied before them.
     const memory = await queue.remember(recalled, { word, offeredSeq: agreed.offeredSeq });
     if ((await queue.unfinished()) >= UNFINISHED_MAX) return agreed;
-    const to = Math.min(settled.star, agreed.offeredSeq + SPAN);
+    const to = Math.min(upTo, settled.star, agreed.offeredSeq + SPAN);
     const batch = await offersBetween(sql, { after: agreed.offeredSeq, upTo: to, limit: BATCH });
     await queue.offer(batch.map(({ offer }) => offer));
     // No transaction draws a settled number any more: what is not there will never be.
@@ -142,7 +143,7 @@ function createRelay(sql: Sql, queue: RewardsQueue, log: Logger) {
       if (await isAsKnown(settled.star)) return false;
       const taken = await takeHandOff(sql, holder);
       if (taken === null) return false;
-      const reached = await offerNext(taken).catch(async (error: unknown) => {
+      const reached = await offerNext(taken, settled.star).catch(async (error: unknown) => {
         // As it was, for the next worker: perhaps Redis is away for this one alone.
         await noteHandOff(sql, holder, taken, taken).catch(() => undefined);
         throw error;
@@ -165,8 +166,9 @@ function asFarAs(drawn: number, { offeredSeq, finishedSeq, queueMemory }: HandOf
     queueMemory,
   };
 }
+
 const NOT_HANDED_OFF =
-  "no worker hands stars to rewards in this Redis: it is another one than the workers', or not fit for BullMQ";
+  "this Redis remembers no hand-off to rewards: it is another one than the workers', was emptied while none of them ran, or is not fit for BullMQ";
 
 const BEFORE_ALL = "00000000-0000-0000-0000-000000000000";
 
@@ -175,7 +177,7 @@ const BEFORE_ALL = "00000000-0000-0000-0000-000000000000";
  * that is being worked on just now stays as it is.
  *
  * @returns how many
- * @throws Error in one line where no worker hands stars to this Redis: nobody would take them from there
+ * @throws Error in one line where this Redis remembers no hand-off: what is offered there may have no consumer
  * @throws RetryableError `UNAVAILABLE` while Redis is away; a repetition does no harm
  */
 export async function reofferDay(sql: Sql, queue: RewardsQueue, day: string): Promise<number> {

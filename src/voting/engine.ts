@@ -31,6 +31,7 @@ export function createEngine(options: {
   readonly onContradiction: CastStarDeps["onContradiction"];
   readonly onOpen?: (source: ActorSource) => void;
   readonly onBatch?: (stars: number) => void;
+  /** Points that each star earns (`XP_PER_STAR`); 1 when absent. */
   readonly xpPerStar?: number;
 }) {
   const { sql, writer, clock, collectionKeys } = options;

@@ -1,6 +1,7 @@
 import * as assert from "node:assert/strict";
 import { once } from "node:events";
 import type { ServerResponse } from "node:http";
+import { setTimeout } from "node:timers/promises";
 import { test } from "uvu";
 import { bounds } from "../../src/bounds.ts";
 import { RetryableError } from "../../src/errors.ts";
@@ -248,6 +249,28 @@ test("an NFT is a wallet's by its own reading, from a node that is not behind th
   ] as const) {
     assert.equal(await reader.hasTaken(WALLET, nft), wanted, name);
   }
+});
+
+test("all that an NFT is asked about shares one deadline", async () => {
+  const given: number[] = [];
+  const reader = readerOf({
+    nftsOf: () => assert.fail("no list is read"),
+    nft: async (tokenId, serial, limits) => {
+      given.push(limits?.deadlineMs ?? 0);
+      await setTimeout(20);
+      const owner = WALLET;
+      return { tokenId, serial, owner, deleted: false, changedAt: at(SINCE - 1) };
+    },
+    newestBlock: async (limits) => {
+      given.push(limits?.deadlineMs ?? 0);
+      return { number: 1, from: at(NOW), to: at(NOW) };
+    },
+  });
+  assert.ok(await reader.hasTaken(WALLET, { collection: "A", serial: 7, since: SINCE }));
+  const [first = 0, block = 0, second = 0] = given;
+  assert.ok(first <= bounds.holdingsDeadlineMs);
+  // A timer may come a millisecond early.
+  assert.ok(block <= first - 19 && second <= block, given.join());
 });
 
 test("an NFT that cannot be read by itself is no answer", async () => {

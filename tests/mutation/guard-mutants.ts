@@ -65,8 +65,8 @@ const questions: readonly Question[] = [
   [
     "journal: a pass is in force while its season is on",
     "src/journal/load.ts",
-    "voter.wallet and starts_at <=",
-    "voter.wallet and starts_at >",
+    `starts_at <= \${instant} and \${instant} < ends_at`,
+    `not (starts_at <= \${instant} and \${instant} < ends_at)`,
   ],
   [
     "journal: a star is stored under the pass of its instant",

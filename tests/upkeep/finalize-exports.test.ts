@@ -321,6 +321,10 @@ test("a day has the settings that workers had on it, though it becomes final und
   await rig.setClock(3, NOON);
   await workUnder("0.0.7", async () => (await headerOn(2))?.final === true);
   assert.deepEqual((await headerOn(2))?.excludedWallets, ["0.0.6"]);
+  // No worker has seen the fourth day.
+  await rig.setClock(5, NOON);
+  await workUnder("0.0.8", async () => (await headerOn(4))?.final === true);
+  assert.deepEqual((await headerOn(4))?.excludedWallets, ["0.0.7"]);
 });
 
 test("a final day's header stays when settings change, and the worker makes days final by itself", async ({

@@ -389,10 +389,7 @@ test("reoffer: refused on a Redis that no worker hands stars to, as the one from
     const settings = { DATABASE_URL: stage.url, REDIS_URL: redisUrl };
     const { status, stderr } = await starboard(["rewards", "reoffer", "--day", day], settings);
     assert.equal(status, 1);
-    assert.match(
-      stderr,
-      /^no worker hands stars to rewards in this Redis: .* not fit for BullMQ\n$/,
-    );
+    assert.match(stderr, /^this Redis remembers no hand-off to rewards: .* not fit for BullMQ\n$/);
   }
 });
 

@@ -24,6 +24,7 @@ export interface PageRequest {
   /** What `:id` in the page's path stands for, decoded; empty without one. */
   readonly id: string;
   readonly now: number;
+  /** Null for somebody who is not signed in. */
   readonly visitor: Visitor | null;
 }
 

@@ -8,6 +8,7 @@ import { shareReads } from "../v1/shared-reads.ts";
 
 export interface Reading {
   readonly sql: Sql;
+  /** The two external event sources (`EVENT_SOURCES`). */
   readonly eventSources: readonly string[];
   /** `SITE_NAME` */
   readonly siteName: string;

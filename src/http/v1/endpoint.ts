@@ -44,6 +44,7 @@ interface EndpointDefinition<Q extends z.ZodObject, P extends z.ZodObject, R ext
   extends Omit<Endpoint, "key" | "query" | "parameters" | "response" | "bind"> {
   /** A key is needed when absent. */
   readonly key?: boolean;
+  /** None when absent. */
   readonly query?: Q;
   readonly parameters?: P;
   readonly response: R;

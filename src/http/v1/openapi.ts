@@ -119,6 +119,7 @@ export function parametersOf(shape: z.ZodObject, where: "path" | "query"): Json[
   });
 }
 
+/** A header that says this. */
 export const textHeader = (description: string): Json => ({
   description,
   schema: { type: "string" },
