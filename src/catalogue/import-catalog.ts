@@ -1,8 +1,9 @@
+import postgres from "postgres";
 import { TerminalError } from "../errors.ts";
 import { codeOf, RAISED, runStatement, type Sql } from "../store/postgres.ts";
 import { readCatalog } from "./read-catalog.ts";
 import type { Catalog } from "./record-schemas.ts";
-import { columnOf, type RecordType, recordColumns } from "./record-type.ts";
+import { type RecordType, recordColumns } from "./record-type.ts";
 
 export interface ImportOptions {
   /** The records become visible; else new ones wait for approval and old ones stay as they are. */
@@ -149,7 +150,9 @@ function storeRecords(
 function inColumns(records: readonly object[]): string {
   return JSON.stringify(
     records.map((record) =>
-      Object.fromEntries(Object.entries(record).map(([field, value]) => [columnOf(field), value])),
+      Object.fromEntries(
+        Object.entries(record).map(([field, value]) => [postgres.fromCamel(field), value]),
+      ),
     ),
   );
 }

@@ -1,6 +1,7 @@
-import { instant } from "../../actors/day.ts";
+import postgres from "postgres";
+import { withInstants } from "../../actors/day.ts";
 import { runLong, type Sql } from "../store/postgres.ts";
-import { fieldOf, type RecordType, recordColumns } from "./record-type.ts";
+import { type RecordType, recordColumns } from "./record-type.ts";
 
 /**
  * A record as a catalogue file has it, with `approvedAt`; instants RFC 3339. Of an export,
@@ -18,13 +19,12 @@ export async function listRecords(sql: Sql, type: RecordType): Promise<readonly 
     sql<ListedRecord[]>`select ${sql(columns)} from ${sql(type)} order by id collate "C"`,
   );
   // The types lose sight of the fields where each is renamed by its entry.
-  return rows.map(
-    (row) => Object.fromEntries(Object.entries(row).map(inFile)) as unknown as ListedRecord,
-  );
+  return rows.map((row) => withInstants(inFile(row)) as unknown as ListedRecord);
 }
 
-/** A column as a catalogue file has it: what ends in `_at` is an instant. */
-function inFile([column, value]: readonly [string, unknown]): [string, unknown] {
-  const isInstant = column.endsWith("_at") && typeof value === "number";
-  return [fieldOf(column), isInstant ? instant(value) : value];
+/** A row with its columns under the names of a catalogue file: `image_url` is `imageUrl`. */
+function inFile(row: object): object {
+  return Object.fromEntries(
+    Object.entries(row).map(([column, value]) => [postgres.toCamel(column), value]),
+  );
 }

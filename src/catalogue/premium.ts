@@ -5,16 +5,13 @@ import { UUID } from "../uuid.ts";
 
 /** A paid pass: 20 votes a day while its season is on. */
 export interface Pass {
+  /** Canonical `0.0.n`. */
   readonly wallet: string;
   readonly seasonId: string;
   readonly grantedAt: number;
 }
 
-export interface PassName {
-  /** Canonical `0.0.n`. */
-  readonly wallet: string;
-  readonly seasonId: string;
-}
+export type PassName = Omit<Pass, "grantedAt">;
 
 /**
  * Grants a pass; granting it again changes nothing. It counts from the next star on, in every

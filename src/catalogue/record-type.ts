@@ -18,16 +18,6 @@ export const recordColumns = {
   ],
 } as const;
 
-/** `imageUrl`, as a catalogue file has it, is the column `image_url`. */
-export function columnOf(field: string): string {
-  return field.replace(/[A-Z]/g, (capital) => `_${capital.toLowerCase()}`);
-}
-
-/** The other way round. */
-export function fieldOf(column: string): string {
-  return column.replace(/_[a-z]/g, (pair) => pair.charAt(1).toUpperCase());
-}
-
 /**
  * Reads a type as people write it: `event` or `events`.
  *
