@@ -1,4 +1,5 @@
 import { BlockList, isIPv4, isIPv6 } from "node:net";
+import { expandIPv6 } from "hono/utils/ipaddr";
 import { ConfigurationError } from "../../config.ts";
 import type { RequestEnv } from "../fast-path/prechecked.ts";
 import type { RequestLike } from "../fast-path/request-like.ts";
@@ -85,7 +86,9 @@ function parseAddress(text: string): string | undefined {
   if (isIPv4(text)) return text;
   const bare = text.split("%", 1)[0] ?? "";
   if (!isIPv6(bare)) return undefined;
-  const groups = ipv6Groups(bare);
+  const groups = expandIPv6(bare)
+    .split(":")
+    .map((group) => Number.parseInt(group, 16));
   return groups.slice(0, 5).every((group) => group === 0) && groups[5] === 0xffff
     ? groups
         .slice(6)
@@ -97,15 +100,6 @@ function parseAddress(text: string): string | undefined {
 function bucketOf(address: string): string {
   if (isIPv4(address)) return address;
   return `${address.split(":").slice(0, 4).join(":")}::/64`;
-}
-
-/** The eight groups of a valid IPv6 address, which a URL spells without dots. */
-function ipv6Groups(address: string): number[] {
-  const [left = "", right] = new URL(`http://[${address}]`).hostname.slice(1, -1).split("::");
-  const groups = (half: string): number[] =>
-    half === "" ? [] : half.split(":").map((group) => Number.parseInt(group, 16));
-  const [head, tail] = [groups(left), groups(right ?? "")];
-  return [...head, ...new Array<number>(8 - head.length - tail.length).fill(0), ...tail];
 }
 
 function blockList(ranges: readonly string[]): BlockList {
