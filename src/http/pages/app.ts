@@ -2,7 +2,7 @@ import { type Context, Hono } from "hono";
 import type { Clock } from "../../clock.ts";
 import { RetryableError, TerminalError } from "../../errors.ts";
 import type { Logger } from "../../log.ts";
-import { type Html, html } from "../console/markup.ts";
+import { html } from "../console/markup.ts";
 import { refuseOtherMethods } from "../middleware/other-methods.ts";
 import type { RateLimit } from "../middleware/rate-limit.ts";
 import { pagePolicy, securePage } from "../page-headers.ts";
@@ -79,10 +79,16 @@ async function answer(c: Context, given: Answering): Promise<Response> {
   const { site, page, clock, log, limit, relays } = given;
   const now = clock.now();
   let asked: Asked = { path: c.req.path, now };
+  const fail = async (status: ReturnType<typeof statusOf>, sentence?: string) => {
+    allowScripts(c, relays);
+    setReplyHeader(c, "Cache-Control", "no-store");
+    const body = errorBody(status, sentence);
+    return c.html(await documentOf(site, body, { ...asked, isError: true }), status);
+  };
   const verdict = await limit.take(limit.client(c));
   if (!verdict.accepted) {
     setReplyHeader(c, "Retry-After", String(limit.refused(verdict)));
-    return sendError(c, relays, documentOf(site, errorBody(429), { ...asked, isError: true }), 429);
+    return fail(429);
   }
   try {
     const visitor = await given.findVisitor(c);
@@ -94,41 +100,24 @@ async function answer(c: Context, given: Answering): Promise<Response> {
       now,
       visitor,
     });
-    return await sendPage(c, [...(shown.connect ?? []), ...relays], documentOf(site, shown, asked));
+    const text = String(await documentOf(site, shown, asked));
+    allowScripts(c, [...(shown.connect ?? []), ...relays]);
+    // It shows whose votes are left, and what the counters say now.
+    return await send(c, representText(text), { cacheControl: "private, no-cache", type: HTML });
   } catch (error) {
-    const status = statusOf(error);
-    const isOurs = error instanceof TerminalError || error instanceof RetryableError;
-    if (!isOurs) log.error({ err: error, requestId: c.get("requestId") }, "page failed");
-    else if (error instanceof RetryableError) {
-      log.warn({ err: error, requestId: c.get("requestId") }, "page not available");
+    if (error instanceof TerminalError) return fail(statusOf(error), error.message);
+    const facts = { err: error, requestId: c.get("requestId") };
+    if (error instanceof RetryableError) {
+      log.warn(facts, "page not available");
       setReplyHeader(c, "Retry-After", String(error.retryAfterSeconds));
-    }
-    const sentence = error instanceof TerminalError ? error.message : undefined;
-    const body = errorBody(status, sentence);
-    return sendError(c, relays, documentOf(site, body, { ...asked, isError: true }), status);
+    } else log.error(facts, "page failed");
+    return fail(statusOf(error));
   }
 }
 
 /** @param connect where else the page's scripts may ask */
-const policyOf = (connect: readonly string[]): string =>
-  pagePolicy({ "connect-src": ["'self'", ...connect].join(" ") });
-
-async function sendPage(c: Context, connect: readonly string[], page: Html): Promise<Response> {
-  securePage(c, policyOf(connect));
-  const text = String(await page);
-  // It shows whose votes are left, and what the counters say now.
-  return send(c, representText(text), { cacheControl: "private, no-cache", type: HTML });
-}
-
-async function sendError(
-  c: Context,
-  connect: readonly string[],
-  page: Html,
-  status: ReturnType<typeof statusOf>,
-): Promise<Response> {
-  securePage(c, policyOf(connect));
-  setReplyHeader(c, "Cache-Control", "no-store");
-  return c.html(await page, status);
+function allowScripts(c: Context, connect: readonly string[]): void {
+  securePage(c, pagePolicy({ "connect-src": ["'self'", ...connect].join(" ") }));
 }
 
 const TITLES: Readonly<Record<number, string>> = {
