@@ -10,7 +10,25 @@ export interface TargetName {
 interface TargetRow {
   readonly event_kind: EventKind | null;
   readonly ledger_id: string | null;
-  readonly found: boolean;
+  readonly found: boolean | null;
+}
+
+/** The approved target that a row `asked (type, id)` names, or none; for a lateral join. */
+export function approvedTarget(sql: Sql) {
+  return sql`
+    select case when is_forever_mint then 'FOREVER_MINT' else event_type end as event_kind,
+      null::text as ledger_id, true as found
+    from event where asked.type = 'event' and event.id = asked.id and approved_at is not null
+    union all
+    select null, null, true from token
+    where asked.type = 'token' and token.id = asked.id and approved_at is not null
+    union all
+    select null, null, true from collection
+    where asked.type = 'collection' and collection.id = asked.id and approved_at is not null
+    union all
+    select null, project.ledger_id, true from project
+    where asked.type = 'project' and project.id = asked.id and approved_at is not null
+    limit 1`;
 }
 
 /**
@@ -23,18 +41,10 @@ export async function findTargets(
 ): Promise<readonly (Target | null)[]> {
   const rows = await runStatement(
     sql<TargetRow[]>`
-      select
-        case when is_forever_mint then 'FOREVER_MINT' else event_type end as event_kind,
-        project.ledger_id,
-        coalesce(event.id, token.id, collection.id, project.id) is not null as found
+      select target.*
       from unnest(${names.map(({ type }) => type)}::text[], ${names.map(({ id }) => id)}::text[])
         with ordinality as asked (type, id, n)
-      left join event on asked.type = 'event' and event.id = asked.id and event.approved_at is not null
-      left join token on asked.type = 'token' and token.id = asked.id and token.approved_at is not null
-      left join collection on asked.type = 'collection' and collection.id = asked.id
-        and collection.approved_at is not null
-      left join project on asked.type = 'project' and project.id = asked.id
-        and project.approved_at is not null
+      left join lateral (${approvedTarget(sql)}) as target on true
       order by n`,
   );
   return rows.map(({ event_kind, ledger_id, found }, index) => {

@@ -4,7 +4,7 @@ import type { FollowedClock } from "../clock.ts";
 import type { KeptReply } from "../journal/idempotency.ts";
 import { type DayVersion, passInForce } from "../journal/load.ts";
 import { accountNumber, walletOf } from "../journal/star-record.ts";
-import type { TargetName } from "../reads/targets.ts";
+import { approvedTarget, type TargetName } from "../reads/targets.ts";
 import { runStatement, type Sql } from "../store/postgres.ts";
 import { sessionHash } from "./session.ts";
 
@@ -95,21 +95,7 @@ export async function loadAdmissions(
         select request_hash, reply from idempotency_key
         where idempotency_key.wallet = voter.wallet and idempotency_key.key = asked.key limit 1
       ) as kept on true
-      left join lateral (
-        select true as found, case when is_forever_mint then 'FOREVER_MINT' else event_type end as event_kind,
-          null::text as ledger_id
-        from event where asked.type = 'event' and event.id = asked.id and approved_at is not null
-        union all
-        select true, null, null from token
-        where asked.type = 'token' and token.id = asked.id and approved_at is not null
-        union all
-        select true, null, null from collection
-        where asked.type = 'collection' and collection.id = asked.id and approved_at is not null
-        union all
-        select true, null, project.ledger_id from project
-        where asked.type = 'project' and project.id = asked.id and approved_at is not null
-        limit 1
-      ) as target on true
+      left join lateral (${approvedTarget(sql)}) as target on true
       order by n`,
   );
   const [first] = rows;
