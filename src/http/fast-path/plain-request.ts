@@ -1,5 +1,5 @@
 import type { IncomingMessage } from "node:http";
-import type { LookedAt, RequestLike } from "./request-like.ts";
+import { LOOKED_AT, type LookedAt, type RequestLike } from "./request-like.ts";
 
 /** A host of which the adapter makes a URL as it stands; it looks closer at any other. */
 const PLAIN_HOST = /^[a-z0-9._-]+(?::(?:[1-5]\d{3,4}|[6-9]\d{3}))?$/;
@@ -60,15 +60,5 @@ function lookedAt(written: string): LookedAt | undefined {
   if (length !== 4 && length < 12) return undefined;
   if (length > 15) return undefined;
   const name = written.toLowerCase();
-  switch (name) {
-    case "accept-encoding":
-    case "authorization":
-    case "host":
-    case "if-none-match":
-    case "x-forwarded-for":
-    case "x-request-id":
-      return name;
-    default:
-      return undefined;
-  }
+  return LOOKED_AT.find((known) => known === name);
 }

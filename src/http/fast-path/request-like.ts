@@ -1,11 +1,13 @@
 /** Headers that a check of this service looks at. */
-export type LookedAt =
-  | "accept-encoding"
-  | "authorization"
-  | "host"
-  | "if-none-match"
-  | "x-forwarded-for"
-  | "x-request-id";
+export const LOOKED_AT = [
+  "accept-encoding",
+  "authorization",
+  "host",
+  "if-none-match",
+  "x-forwarded-for",
+  "x-request-id",
+] as const;
+export type LookedAt = (typeof LOOKED_AT)[number];
 
 /**
  * What the rules about requests look at: who asks, and with what. Hono's context is one, and so
