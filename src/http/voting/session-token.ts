@@ -40,23 +40,20 @@ export function sessionTokens(publicUrl: string, ownOrigins: readonly string[]) 
     lifetimeMs: bounds.sessionLifetimeMs,
   });
 
-  const isOwnPage = (c: Context): boolean => {
-    const isSameOrigin = (c.req.header("sec-fetch-site") ?? "same-origin") === "same-origin";
-    return isSameOrigin && ownOrigins.includes(c.req.header("origin") ?? "");
-  };
+  const isOwnOrigin = (c: Context): boolean => ownOrigins.includes(c.req.header("origin") ?? "");
   /** @throws TerminalError as `tokenOf`, where the request comes from no page of ours */
   const requireOwnPage = (c: Context): void => {
-    if (isOwnPage(c)) return;
+    const isSameOrigin = (c.req.header("sec-fetch-site") ?? "same-origin") === "same-origin";
+    if (isSameOrigin && isOwnOrigin(c)) return;
     throw badField("Origin", "Origin: a session by cookie is for the pages of this service alone");
   };
-  /** Browsers name no origin with a page that reads from its own. */
-  const mayRead = (c: Context): boolean =>
-    c.req.header("origin") === undefined || ownOrigins.includes(c.req.header("origin") ?? "");
-
   const fromCookie = (c: Context): string => {
     const token = cookie.read(c);
     if (token === "") return "";
-    if (c.req.method === "GET" || c.req.method === "HEAD") return mayRead(c) ? token : "";
+    if (c.req.method === "GET" || c.req.method === "HEAD") {
+      // Browsers name no origin with a page that reads from its own.
+      return c.req.header("origin") === undefined || isOwnOrigin(c) ? token : "";
+    }
     requireOwnPage(c);
     return token;
   };
