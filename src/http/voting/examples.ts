@@ -1,6 +1,7 @@
 import { NOT_SUBMITTED } from "../../reads/receipts.ts";
 import { type ProblemCode, standingReply } from "../problem.ts";
-import type { OperationName } from "./operations.ts";
+import type { CodeSample } from "../v1/examples.ts";
+import type { Operation, OperationName } from "./operations.ts";
 
 type Json = { readonly [name: string]: unknown };
 
@@ -33,12 +34,26 @@ const STAR = {
 
 const STORED = { ...STAR, publication: NOT_SUBMITTED };
 
+const TARGET_TEXT = '{ type: "token", id: "0.0.700001" }';
+const SIGN_IN = `// signMessage: hedera_signMessage of your wallet, or personal_sign with scheme "eip191"
+await starboard.signIn({
+  wallet: "0.0.1005",
+  sign: async (message) => ({ scheme: "hip820", signature: await signMessage(message) }),
+});`;
+
+interface Example {
+  readonly query?: string;
+  readonly request?: Json;
+  readonly reply?: Json | string;
+  /** What a TypeScript program says, once it has its client; absent where that asks by itself. */
+  readonly call?: string;
+}
+
 /** What an operation is sent, and what it answers: on the demo's directory. */
-export const examples: Readonly<
-  Record<OperationName, { readonly request?: Json; readonly reply?: Json | string }>
-> = {
+export const examples: Readonly<Record<OperationName, Example>> = {
   readVotingOpenApi: { reply: { openapi: "3.1.0" } },
   readConfig: {
+    call: "console.log(await starboard.config());",
     reply: {
       network: "local",
       chainId: "hedera:local",
@@ -55,8 +70,13 @@ export const examples: Readonly<
     },
   },
   // Its records have examples of their own.
-  listItems: {},
+  listItems: {
+    query: "?type=token&limit=3",
+    call: `const { items } = await starboard.items({ type: "token", limit: 3 });
+console.log(items);`,
+  },
   startSignIn: {
+    call: SIGN_IN,
     request: { wallet: WALLET },
     reply: {
       id: ID,
@@ -66,13 +86,19 @@ export const examples: Readonly<
     },
   },
   openSession: {
+    call: SIGN_IN,
     request: { challengeId: ID, scheme: "hip820", signature: "CmYKIPUM0v…", cookie: false },
     reply: { token: "kZ3v…", wallet: WALLET, expiresAt: "2026-11-21T08:00:00.000Z" },
   },
-  endSession: {},
-  endSessions: {},
-  readAllowance: { reply: { wallet: WALLET, day: "2026-11-20", premium: false, ...ALLOWANCE } },
+  endSession: { call: "await starboard.signOut();" },
+  endSessions: { call: "await starboard.signOut({ everywhere: true });" },
+  readAllowance: {
+    call: "console.log(await starboard.allowance());",
+    reply: { wallet: WALLET, day: "2026-11-20", premium: false, ...ALLOWANCE },
+  },
   previewStar: {
+    query: "?type=token&id=0.0.700001",
+    call: `console.log(await starboard.preview(${TARGET_TEXT}));`,
     reply: {
       votingPower: 9,
       weight: 9,
@@ -83,12 +109,19 @@ export const examples: Readonly<
     },
   },
   castStar: {
+    call: `const { star, allowance } = await starboard.star(${TARGET_TEXT});
+console.log(star.weight, allowance.remaining);`,
     request: { target: TARGET },
     reply: { star: STORED, counter: { totalVotes: 57 }, allowance: ALLOWANCE },
   },
-  listStars: { reply: { day: "2026-11-20", stars: [STAR] } },
-  readStar: { reply: STAR },
+  listStars: {
+    query: "?day=2026-11-20",
+    call: 'console.log(await starboard.stars("2026-11-20"));',
+    reply: { day: "2026-11-20", stars: [STAR] },
+  },
+  readStar: { call: `console.log(await starboard.receipt("${ID}"));`, reply: STAR },
   followLive: {
+    call: "for await (const { event, data } of starboard.live()) console.log(event, data);",
     reply: `event: counter\ndata: {"type":"token","id":"0.0.700001","totalVotes":57,"day":"2026-11-20"}\n\n`,
   },
 };
@@ -102,4 +135,41 @@ const DETAILS: Partial<Record<ProblemCode, Json>> = {
 /** The body of a refusal. */
 export function refusalExample(code: ProblemCode): Json {
   return { error: standingReply(code).text, code, ...DETAILS[code] };
+}
+
+/** How to call an operation by `curl`, and by the typed client where it has a word for it. */
+export function samplesOf(
+  name: OperationName,
+  row: Operation,
+  publicUrl: string,
+): readonly CodeSample[] {
+  const { call } = examples[name];
+  const shell = { lang: "Shell", label: "curl", source: curl(name, row, publicUrl) };
+  if (call === undefined) return [shell];
+  const token = row.session ? `, token: \`\${process.env.STARBOARD_SESSION}\`` : "";
+  const source = `import { voting } from "@starboard/client";
+
+const starboard = voting({ baseUrl: "${publicUrl}"${token} });
+${call}`;
+  return [shell, { lang: "TypeScript", label: "TypeScript", source }];
+}
+
+function curl(
+  name: OperationName,
+  { method, path, session }: Operation,
+  publicUrl: string,
+): string {
+  const { query = "", request, reply } = examples[name];
+  const id = Object(reply).id ?? "";
+  const words = [
+    ...(method === "GET" || request !== undefined ? [] : [`-X ${method}`]),
+    ...(session ? ['-H "Authorization: Bearer $STARBOARD_SESSION"'] : []),
+    ...(name === "castStar" ? ["-H 'Idempotency-Key: my-first-star'"] : []),
+    ...(request === undefined
+      ? []
+      : ["-H 'Content-Type: application/json'", `-d '${JSON.stringify(request)}'`]),
+    ...(name === "followLive" ? ["--no-buffer"] : []),
+    `"${publicUrl}/voting${path.replace("{id}", id)}${query}"`,
+  ];
+  return `curl ${words.join(" ")}`;
 }

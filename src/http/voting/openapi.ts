@@ -13,9 +13,8 @@ import {
   waitHeader,
   withExample,
 } from "../v1/openapi.ts";
-import { examples, refusalExample } from "./examples.ts";
+import { examples, refusalExample, samplesOf } from "./examples.ts";
 import { codesOf, type Operation, type OperationName, operations } from "./operations.ts";
-import { samplesOf } from "./samples.ts";
 import { refusalSchemas } from "./schemas.ts";
 
 type Json = { readonly [name: string]: unknown };
