@@ -7,7 +7,7 @@ import { readyFor } from "../v1/representation.ts";
 import type { ResponseCache } from "../v1/response-cache.ts";
 import type { FindAnswer, ReadyAnswer } from "./fast-path.ts";
 import type { PlainRequest } from "./plain-request.ts";
-import type { Prechecked } from "./prechecked.ts";
+import type { Prechecked } from "./request-like.ts";
 
 /** What the app's routes share with the fast path. */
 export interface Shared {

@@ -1,8 +1,7 @@
 import type { MiddlewareHandler } from "hono";
 import type { VerifyKey } from "../../keys/verify-key.ts";
 import type { DataRevision } from "../../store/data-revision.ts";
-import { precheckedOf } from "../fast-path/prechecked.ts";
-import type { RequestLike } from "../fast-path/request-like.ts";
+import { precheckedOf, type RequestLike } from "../fast-path/request-like.ts";
 import { problem } from "../problem.ts";
 
 /** What a request has once its key was checked. */

@@ -1,8 +1,7 @@
 import { BlockList, isIPv4, isIPv6 } from "node:net";
 import { expandIPv6 } from "hono/utils/ipaddr";
 import { ConfigurationError } from "../../config.ts";
-import type { RequestEnv } from "../fast-path/prechecked.ts";
-import type { RequestLike } from "../fast-path/request-like.ts";
+import { envOf, type RequestLike } from "../fast-path/request-like.ts";
 
 /**
  * Names the client of a request as limits count it: an IPv4 address, or the /64 of an IPv6
@@ -26,7 +25,7 @@ const HOPS_MAX = 32;
 export function clientAddress(trustedProxies: readonly string[]): ClientAddress {
   const isTrusted = trustIn(trustedProxies);
   return (c) => {
-    const peer = parseAddress(remoteAddress(c) ?? "");
+    const peer = parseAddress(envOf(c)?.incoming?.socket?.remoteAddress ?? "");
     if (peer === undefined) return "unknown";
     return bucketOf(isTrusted(peer) ? nearestUntrusted(c, peer, isTrusted) : peer);
   };
@@ -69,11 +68,6 @@ function nearestUntrusted(
     if (!isTrusted(address)) break;
   }
   return nearest;
-}
-
-/** Node's socket, which `serveHttp` passes along; tests pass their own. */
-function remoteAddress(c: RequestLike): string | undefined {
-  return (c.env as RequestEnv | undefined)?.incoming?.socket?.remoteAddress;
 }
 
 /** `1.2.3.4:5`, `[::1]:5` and `[::1]` are written by some proxies. */

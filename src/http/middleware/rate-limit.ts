@@ -1,6 +1,6 @@
 import type { Context, MiddlewareHandler } from "hono";
 import type { Metrics } from "../../metrics.ts";
-import { precheckedOf } from "../fast-path/prechecked.ts";
+import { precheckedOf } from "../fast-path/request-like.ts";
 import { problem, tooManyRequests } from "../problem.ts";
 import { setReplyHeader } from "../reply-header.ts";
 import type { ClientAddress } from "./client-address.ts";

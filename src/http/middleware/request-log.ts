@@ -1,7 +1,7 @@
 import type { MiddlewareHandler } from "hono";
 import type { Logger } from "../../log.ts";
 import type { Metrics } from "../../metrics.ts";
-import { precheckedOf } from "../fast-path/prechecked.ts";
+import { precheckedOf } from "../fast-path/request-like.ts";
 import { routePattern } from "./route-pattern.ts";
 
 /** What handlers may add to the line and to the context of a request. */
