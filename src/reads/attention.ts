@@ -16,8 +16,8 @@ export interface AttentionRow {
 
 /** What is asked of the view; each part that is left out narrows nothing. */
 export interface AttentionQuery {
-  readonly window: Window | undefined;
-  readonly type: string | undefined;
+  readonly window?: Window | undefined;
+  readonly type?: string | undefined;
   readonly limit: number;
 }
 

@@ -1,4 +1,5 @@
 import { type Context, Hono } from "hono";
+import { z } from "zod";
 import { withInstants } from "../../../actors/day.ts";
 import { recordTypes } from "../../catalogue/record-type.ts";
 import { badField, TerminalError } from "../../errors.ts";
@@ -11,12 +12,28 @@ import { type AttentionQuery, type AttentionRow, WINDOWS } from "../../reads/att
 import type { Verdict } from "../../upkeep/service-verdict.ts";
 import { refuseOtherMethods } from "../middleware/other-methods.ts";
 import type { OperatorAccess } from "../operator-access.ts";
+import { choice, limit, none } from "../v1/parameters.ts";
 import { jsonInPieces } from "./json-in-pieces.ts";
 
-const LIMIT_DEFAULT = 50;
-const LIMIT_MAX = 100;
+const actorsQuery = z.strictObject({
+  type: choice(ACTOR_TYPES),
+  // A NUL byte is no text to Postgres.
+  q: z
+    .string()
+    .regex(/^[^\0]*$/)
+    .optional(),
+  limit: limit(50),
+  cursor: z.string().transform(readCursor).optional(),
+});
+
 /** Read by services, which take all of a directory at once. */
 const ATTENTION_LIMIT_MAX = 1_000;
+
+const attentionQuery = z.strictObject({
+  window: choice(WINDOWS),
+  type: choice(recordTypes),
+  limit: limit(100, ATTENTION_LIMIT_MAX),
+});
 
 /** `/ops/api`, to be mounted there: what operators ask over HTTP (contract, end of section 7). */
 export function opsApi(deps: {
@@ -30,8 +47,8 @@ export function opsApi(deps: {
   const app = new Hono();
   app.use(deps.access.guard("api"));
   app.get("/actors", async (c) => {
-    const query = readQuery(c);
-    const found = await deps.listActors({ ...query, limit: query.limit + 1 });
+    const { cursor: after, ...query } = readQuery(c, actorsQuery);
+    const found = await deps.listActors({ ...query, after, limit: query.limit + 1 });
     const actors = found.slice(0, query.limit);
     const last = actors.at(-1);
     return c.json({
@@ -40,19 +57,21 @@ export function opsApi(deps: {
     });
   });
   app.get("/actors/*", async (c) => {
-    refuseOthers(c, []);
+    readQuery(c, none);
     const name = parseActorName(nameIn(c));
     if (name === undefined) throw new TerminalError("NOT_FOUND", "this names no actor");
     const json = await jsonInPieces(await deps.showActor(name));
     return c.body(json, 200, { "Content-Type": "application/json" });
   });
   app.get("/health", async (c) => {
-    refuseOthers(c, []);
+    readQuery(c, none);
     return c.json(await deps.verdict());
   });
-  app.get("/attention", async (c) => c.json({ attention: await deps.attention(readWanted(c)) }));
+  app.get("/attention", async (c) => {
+    return c.json({ attention: await deps.attention(readQuery(c, attentionQuery)) });
+  });
   app.get("/publishing", async (c) => {
-    refuseOthers(c, []);
+    readQuery(c, none);
     return c.json(publishingBody(await deps.publishing()));
   });
   refuseOtherMethods(app);
@@ -69,53 +88,21 @@ function nameIn(c: Context): string {
   }
 }
 
-function readQuery(c: Context): ActorQuery {
-  refuseOthers(c, ["type", "q", "limit", "cursor"]);
-  const { type, q, limit = String(LIMIT_DEFAULT), cursor } = c.req.query();
-  // A NUL byte is no text to Postgres.
-  if (q?.includes("\u0000")) throw invalid("q");
-  const found = { type: oneOf("type", type, ACTOR_TYPES), after: readCursor(cursor) };
-  return { ...found, q, limit: readLimit(limit, LIMIT_MAX) };
-}
-
-function readWanted(c: Context): AttentionQuery {
-  refuseOthers(c, ["window", "type", "limit"]);
-  const { window, type, limit = String(LIMIT_MAX) } = c.req.query();
-  return {
-    window: oneOf("window", window, WINDOWS),
-    type: oneOf("type", type, recordTypes),
-    limit: readLimit(limit, ATTENTION_LIMIT_MAX),
-  };
-}
-
 /** A parameter that is not known, or there twice, is a mistake, and refused. */
-function refuseOthers(c: Context, known: readonly string[]): void {
-  for (const [name, values] of Object.entries(c.req.queries())) {
-    if (!known.includes(name) || values.length > 1) throw invalid(name);
-  }
-}
-
-function oneOf<T extends string>(
-  field: string,
-  text: string | undefined,
-  known: readonly T[],
-): T | undefined {
-  const found = known.find((each) => each === text);
-  if (text !== undefined && found === undefined) throw invalid(field);
-  return found;
-}
-
-function readLimit(text: string, max: number): number {
-  if (/^\d{1,4}$/.test(text) && Number(text) >= 1 && Number(text) <= max) return Number(text);
-  throw invalid("limit");
+function readQuery<S extends z.ZodObject>(c: Context, shape: S): z.output<S> {
+  const repeated = Object.entries(c.req.queries()).find(([, values]) => values.length > 1);
+  if (repeated !== undefined) throw invalid(repeated[0]);
+  const parsed = shape.safeParse(c.req.query());
+  if (parsed.success) return parsed.data;
+  const [issue] = parsed.error.issues;
+  throw invalid(String(issue?.code === "unrecognized_keys" ? issue.keys[0] : issue?.path[0]));
 }
 
 function cursorOf({ lastStar, type }: ListedActor): string {
   return Buffer.from(`${lastStar} ${type}`).toString("base64url");
 }
 
-function readCursor(text: string | undefined): ActorQuery["after"] {
-  if (text === undefined) return undefined;
+function readCursor(text: string): ActorQuery["after"] {
   const [lastStar = "", ...rest] = Buffer.from(text, "base64url").toString().split(" ");
   const type = ACTOR_TYPES.find((known) => known === rest.join(" "));
   if (type === undefined || dayOfStarId(lastStar) === null) throw invalid("cursor");

@@ -17,7 +17,7 @@ type ListedParameter = z.output<typeof listedParameter>;
 /** Taken by every endpoint that needs a key, and looked at by the key check alone. */
 const API_KEY = "api_key";
 const INTEGER_MAX = 999_999_999;
-export const LIMIT_MAX = 100;
+const LIMIT_MAX = 100;
 
 const integer = (minimum: number, maximum: number) =>
   z
@@ -26,9 +26,9 @@ const integer = (minimum: number, maximum: number) =>
     .transform(Number)
     .pipe(z.int().min(minimum).max(maximum));
 
-/** `limit`: "integer 1 to 100"; anything else is refused, never clamped. */
-export const limit = (fallback: number) =>
-  integer(1, LIMIT_MAX).default(fallback).describe("Most records of one reply.");
+/** `limit`: "integer 1 to 100" unless more are given; anything else is refused, never clamped. */
+export const limit = (fallback: number, most = LIMIT_MAX) =>
+  integer(1, most).default(fallback).describe("Most records of one reply.");
 
 export const offset = () =>
   integer(0, INTEGER_MAX).default(0).describe("Position of the first record, from 0.");
