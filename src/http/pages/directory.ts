@@ -1,5 +1,4 @@
-import { eventPage } from "./event.ts";
-import { eventsPage } from "./events.ts";
+import { eventPage, eventsPage } from "./events.ts";
 import { homePage } from "./home.ts";
 import { leaderboardPage } from "./leaderboard.ts";
 import { marketPages } from "./markets.ts";

@@ -1,13 +1,61 @@
 import { z } from "zod";
-import { listEvents } from "../../reads/events.ts";
-import { eventStatuses, eventTypes } from "../../store/enumerations.ts";
-import { html } from "../console/markup.ts";
+import { RECORD_ID } from "../../hosting/actor-name.ts";
+import {
+  type EventDetail,
+  type EventRow,
+  eventStatus,
+  listEvents,
+  readEvent,
+} from "../../reads/events.ts";
+import {
+  type EventStatus,
+  type EventType,
+  eventStatuses,
+  eventTypes,
+} from "../../store/enumerations.ts";
+import {
+  badge,
+  type Content,
+  type Fact,
+  facts,
+  html,
+  type Mood,
+  section,
+} from "../console/markup.ts";
 import { choice, limit, offset } from "../v1/parameters.ts";
-import { EVENT_TYPE_WORDS, eventItem } from "./event-item.ts";
 import { filterForm, NOTHING_FURTHER, pager } from "./filters.ts";
-import { itemList } from "./items.ts";
+import { type Item, itemHead, itemList } from "./items.ts";
 import type { Page } from "./page.ts";
-import { type Reading, readFilters } from "./reading.ts";
+import { found, type Reading, readFilters } from "./reading.ts";
+import { name, outwards, paragraphs, time } from "./text.ts";
+
+const EVENT_TYPE_WORDS: Readonly<Record<EventType, string>> = {
+  MINT_EVENT: "Mint",
+  ECOSYSTEM_MEETUP: "Meetup",
+  HACKATHON: "Hackathon",
+  OTHER: "Other event",
+};
+
+const STATUSES: Readonly<Record<EventStatus, readonly [Mood, string]>> = {
+  live: ["good", "Live"],
+  upcoming: ["plain", "Upcoming"],
+  ended: ["plain", "Ended"],
+};
+
+/** An event in a list, and at the head of its page. */
+export function eventItem(event: EventRow, now: number): Item {
+  const { id, title, totalVotes, isForeverMint, eventType, startsAt, endsAt } = event;
+  const [mood, word] = STATUSES[eventStatus(event, now)];
+  const where = [event.host, event.location].filter((each) => each !== null);
+  return {
+    type: "event",
+    id,
+    name: title,
+    totalVotes,
+    scope: isForeverMint ? "forever-mint" : "event-day",
+    kind: html`${badge(mood, word)} ${isForeverMint ? "Forever mint" : EVENT_TYPE_WORDS[eventType]} · ${time(startsAt)}${endsAt === null ? " and on" : html` to ${time(endsAt)}`}${where.map((each) => html` · ${name(each)}`)}`,
+  };
+}
 
 const STATUS_WORDS = { upcoming: "Upcoming", live: "Live", ended: "Ended", all: "All" } as const;
 const statuses = [...eventStatuses, "all"] as const;
@@ -70,4 +118,47 @@ ${pager("/events", asked, { ...given, total })}`,
       };
     },
   };
+}
+
+/** `/events/{id}`: description, links, prizes, total, the star. */
+export function eventPage({ sql, share }: Reading): Page {
+  return {
+    path: "/events/:id",
+    async show({ id, now, visitor }) {
+      const row = RECORD_ID.test(id)
+        ? await share(`event ${id}`, () => readEvent(sql, id))
+        : undefined;
+      const event = found(row, "event");
+      return {
+        title: event.title,
+        body: html`${itemHead(eventItem(event, now), visitor)}
+${details(event)}`,
+      };
+    },
+  };
+}
+
+function details(event: EventDetail): Content {
+  const { description, links, prizes, url, source, isForeverMint } = event;
+  const rows: readonly Fact[] = [
+    [
+      "Counts",
+      isForeverMint
+        ? "once a wallet, and each NFT once while it is held"
+        : "once a wallet and day, and each NFT once a day",
+    ],
+    ["Source", source],
+    ["Page", url === null ? null : outwards(url, url)],
+    ...links.map((link): Fact => ["Link", outwards(link.url, link.label)]),
+  ];
+  return html`${description === null ? "" : section("About", paragraphs(description))}
+${section("Details", facts(rows))}
+${prizes.length === 0 ? "" : section("Prizes", prizeList(prizes))}`;
+}
+
+function prizeList(prizes: EventDetail["prizes"]): Content {
+  return html`<ul class="prizes">${prizes.map(
+    (prize) =>
+      html`<li><strong>${name(prize.title)}</strong>${prize.value === null ? "" : html` · ${name(prize.value)}`}${prize.description === null ? "" : html`<br>${name(prize.description)}`}</li>`,
+  )}</ul>`;
 }

@@ -4,11 +4,11 @@ import { topProjects } from "../../reads/directory-items.ts";
 import { listEvents } from "../../reads/events.ts";
 import { topRanked } from "../../reads/markets.ts";
 import { type Html, html } from "../console/markup.ts";
-import { eventItem } from "./event-item.ts";
+import { eventItem } from "./events.ts";
 import { type Item, itemList } from "./items.ts";
-import { collectionItem, tokenItem } from "./market-items.ts";
+import { collectionItem, tokenItem } from "./markets.ts";
 import type { Page, PageRequest } from "./page.ts";
-import { projectItem } from "./project-item.ts";
+import { projectItem } from "./projects.ts";
 import type { Reading } from "./reading.ts";
 
 const EVENTS = 6;

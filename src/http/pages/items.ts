@@ -1,5 +1,5 @@
 import type { TargetName } from "../../reads/targets.ts";
-import { type Content, type Html, html, number } from "../console/markup.ts";
+import { type Content, type Fact, type Html, html, number } from "../console/markup.ts";
 import type { Visitor } from "./page.ts";
 import { standIn } from "./picture.ts";
 import { name, plainName } from "./text.ts";
@@ -80,4 +80,15 @@ function vote({ type, id, name: named, totalVotes, scope }: Item, visitor: Visit
   const isGiven = visitor?.starsToday.some(({ target }) => target === key) ?? false;
   return html`<div class="vote"><p class="count"><strong data-counter="${key}">${number(totalVotes)}</strong> <span>${type === "event" ? "in all" : "today"}</span></p>
 <button type="button" class="star" disabled data-star="${key}" data-scope="${scope}" aria-pressed="${String(isGiven)}" aria-label="Star ${plainName(named)}"><span aria-hidden="true"></span></button></div>`;
+}
+
+/** What the stars of an item weigh of late. */
+export function windowFacts(item: {
+  readonly votes7d: number;
+  readonly votes30d: number;
+}): readonly Fact[] {
+  return [
+    ["Weight in 7 days", number(item.votes7d)],
+    ["Weight in 30 days", number(item.votes30d)],
+  ];
 }

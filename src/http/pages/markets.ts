@@ -1,16 +1,75 @@
 import { z } from "zod";
 import { isEntityId } from "../../ledger/entity-id.ts";
 import { readItem } from "../../reads/directory-items.ts";
-import { listRanked, type RankedRows, type RankedType } from "../../reads/markets.ts";
+import {
+  type CollectionRow,
+  listRanked,
+  type RankedRows,
+  type RankedType,
+  type TokenRow,
+} from "../../reads/markets.ts";
 import { onExplorer } from "../console/links.ts";
-import { type Fact, facts, type Html, html, number, section } from "../console/markup.ts";
+import {
+  type Content,
+  type Fact,
+  facts,
+  type Html,
+  html,
+  number,
+  section,
+} from "../console/markup.ts";
 import { limit, namePart, offset } from "../v1/parameters.ts";
 import { filterForm, NOTHING_FURTHER, pager } from "./filters.ts";
-import { type Item, itemHead, itemList } from "./items.ts";
-import { collectionItem, tokenItem, windowFacts } from "./market-items.ts";
+import { type Item, itemHead, itemList, windowFacts } from "./items.ts";
 import type { Page } from "./page.ts";
 import { found, type Reading, readFilters } from "./reading.ts";
 import { dollars, name } from "./text.ts";
+import { counted } from "./words.ts";
+
+/** A token in a list, and at the head of its page. */
+export function tokenItem({
+  id,
+  symbol,
+  name: named,
+  totalVotes,
+  price,
+  marketCap,
+}: TokenRow): Item {
+  const figures: Content[] = [
+    price === null ? "no price" : dollars(price),
+    marketCap === null ? null : html` · market cap ${dollars(marketCap)}`,
+  ];
+  return {
+    type: "token",
+    id,
+    name: named,
+    totalVotes,
+    scope: "none",
+    kind: html`<strong>${name(symbol)}</strong> · ${figures}`,
+  };
+}
+
+/** An NFT collection, likewise. */
+export function collectionItem({
+  id,
+  name: named,
+  totalVotes,
+  owners,
+  supply,
+}: CollectionRow): Item {
+  const figures = [
+    owners === null ? "" : counted(owners, "owner"),
+    supply === null ? "" : counted(supply, "NFT"),
+  ];
+  return {
+    type: "collection",
+    id,
+    name: named,
+    totalVotes,
+    scope: "none",
+    kind: ["NFT collection", ...figures].filter(Boolean).join(" · "),
+  };
+}
 
 /** What differs between the markets list's two tabs, and the pages of their items. */
 interface Market<T extends RankedType> {

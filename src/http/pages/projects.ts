@@ -1,17 +1,31 @@
 import { z } from "zod";
 import { RECORD_ID } from "../../hosting/actor-name.ts";
 import { projectCountries, readItem } from "../../reads/directory-items.ts";
-import { listProjects } from "../../reads/ecosystem.ts";
+import { listProjects, type ProjectRow } from "../../reads/ecosystem.ts";
 import { categories } from "../../store/enumerations.ts";
 import { type Fact, facts, html, section } from "../console/markup.ts";
 import { choice, country, limit, offset } from "../v1/parameters.ts";
 import { filterForm, NOTHING_FURTHER, pager } from "./filters.ts";
-import { itemHead, itemList } from "./items.ts";
-import { windowFacts } from "./market-items.ts";
+import { type Item, itemHead, itemList, windowFacts } from "./items.ts";
 import type { Page } from "./page.ts";
-import { projectItem } from "./project-item.ts";
 import { found, type Reading, readFilters } from "./reading.ts";
 import { categoryText, countryText, outwards, paragraphs, time } from "./text.ts";
+
+/** A project in a list, and at the head of its page. */
+export function projectItem(
+  project: Pick<ProjectRow, "id" | "name" | "category" | "country" | "totalVotes">,
+): Item {
+  const { id, name, category, country, totalVotes } = project;
+  const kind = [categoryText(category), country === null ? "" : countryText(country)];
+  return {
+    type: "project",
+    id,
+    name,
+    totalVotes,
+    scope: "none",
+    kind: kind.filter(Boolean).join(" · "),
+  };
+}
 
 const shape = z.strictObject({
   category: choice(categories),
