@@ -17,7 +17,7 @@ type ListedParameter = z.output<typeof listedParameter>;
 /** Taken by every endpoint that needs a key, and looked at by the key check alone. */
 const API_KEY = "api_key";
 const INTEGER_MAX = 999_999_999;
-const LIMIT_MAX = 100;
+export const LIMIT_MAX = 100;
 
 const integer = (minimum: number, maximum: number) =>
   z
