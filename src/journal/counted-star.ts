@@ -1,5 +1,5 @@
 import { dayOf } from "../../actors/day.ts";
-import type { EventDecision, EventStar } from "../../actors/event-day.ts";
+import type { EventDecision, EventStar, EventStarred } from "../../actors/event-day.ts";
 import type { Claims } from "../../actors/nft-accounting.ts";
 import { rulesOn } from "../../actors/rules.ts";
 import type { Breakdown } from "../../actors/weight.ts";
@@ -25,6 +25,17 @@ export function countedStarColumns(sql: Sql) {
     json_build_object('a', claimed_a, 'b', claimed_b) as claims, rules`;
 }
 
+/** What an event's actor takes in: a star as it is recorded, decided by none again. */
+export function starredFact({
+  starId,
+  wallet,
+  at,
+  weight,
+  claims,
+}: Omit<EventStarred, "type">): EventStarred {
+  return { type: "starred", starId, wallet, at, weight, claims };
+}
+
 /**
  * Decides a star again under the rules of its day.
  *
@@ -38,18 +49,17 @@ export function differenceOf(
   const { starId, wallet, at, heldA, heldB } = star;
   const holdings = { collectionA: heldA, collectionB: heldB, readAt: at };
   const decided = decide({ type: "star", wallet, holdings, at });
-  const { version } = rulesOn(dayOf(at));
-  const [now, then] = [decisionOf({ ...decided, rules: version }), decisionOf(star)];
+  const now = `${countedInWords(decided)} under rules ${rulesOn(dayOf(at)).version}`;
+  const then = `${countedInWords(star)} under rules ${star.rules}`;
   return now === then ? null : `star ${starId}: recorded ${then}, decided ${now}`;
 }
 
-/** What a star of an event added, in one line. */
-function decisionOf({
+/** What a star of an event added, in words: equal for equal weights and claims. */
+export function countedInWords({
   weight,
   breakdown: { base, collectionA, collectionB },
   claims: { a, b },
-  rules,
-}: Pick<CountedStar, "weight" | "breakdown" | "claims" | "rules">): string {
-  const claims = `A [${a.join(" ")}], B ${b ?? "none"}`;
-  return `weight ${weight} (${base} + ${collectionA} + ${collectionB}), ${claims} under rules ${rules}`;
+}: Pick<CountedStar, "weight" | "breakdown" | "claims">): string {
+  const sum = `${base} + ${collectionA} + ${collectionB}`;
+  return `weight ${weight} (${sum}), counting A [${a.join(" ")}], B ${b ?? "none"}`;
 }

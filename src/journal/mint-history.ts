@@ -1,7 +1,7 @@
 import type { EventStarred } from "../../actors/event-day.ts";
 import type { MintReleased } from "../../actors/forever-mint.ts";
 import { runLong, type Sql } from "../store/postgres.ts";
-import { type CountedStar, countedStarColumns } from "./counted-star.ts";
+import { type CountedStar, countedStarColumns, starredFact } from "./counted-star.ts";
 import { releaseOf, type SingleEnd } from "./mint-end.ts";
 
 /** A star as it happened to a forever mint. */
@@ -40,11 +40,7 @@ export type MintHappening = MintStar | MintRelease;
 
 /** What the machine takes in: a happening as it is recorded, decided by none again. */
 export function mintFact(happening: MintHappening): EventStarred | MintReleased {
-  if (happening.kind === "star") {
-    const { starId, wallet, at, weight, claims } = happening;
-    return { type: "starred", starId, wallet, at, weight, claims };
-  }
-  return releasedFact(happening.ended);
+  return happening.kind === "star" ? starredFact(happening) : releasedFact(happening.ended);
 }
 
 /** Attributions that end together, as the machine takes them in. */
@@ -70,6 +66,12 @@ export function lastOfMint(sql: Sql, mint: string, upTo = Number.MAX_SAFE_INTEGE
     (select star_id from mint_star where event_id = ${mint} and seq <= ${upTo} order by seq desc limit 1),
     (select run_id || '/' || release
       from claim_release where event_id = ${mint} and seq <= ${upTo} order by seq desc limit 1))`;
+}
+
+/** The last place of a mint's history, 0 before the first. A part of a select. */
+export function endOfMint(sql: Sql, mint: string) {
+  return sql`greatest((select max(seq) from mint_star where event_id = ${mint}),
+    (select max(seq) from claim_release where event_id = ${mint}), 0)`;
 }
 
 /** 1,000 stars with their serials are some 500 KB. */
