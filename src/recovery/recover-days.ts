@@ -20,6 +20,12 @@ export interface Walked {
   readonly conflicts: number;
 }
 
+interface WalkParts {
+  readonly ownerships: Ownerships;
+  readonly notes: Notes;
+  readonly writer: PieceWriter;
+}
+
 /**
  * Goes through the days of which stars were taken in, or exports are given, oldest first. What an
  * export tells of a star comes first, where its message and the NFTs' histories agree; the rest
@@ -29,11 +35,7 @@ export interface Walked {
  */
 export async function recoverDays(
   recovery: Recovery,
-  given: {
-    readonly ownerships: Ownerships;
-    readonly notes: Notes;
-    readonly writes: boolean;
-  },
+  given: Omit<WalkParts, "writer"> & { readonly writes: boolean },
 ): Promise<Walked> {
   const { sql, onProgress } = recovery;
   const staged = new Map((await stagedDays(sql)).map(({ day, stars }) => [day, stars]));
@@ -58,12 +60,6 @@ async function openDays(
   const known = new Set(final.map(({ day }) => day));
   const isOpen = (day: Day): boolean => !known.has(day) || (first !== undefined && day >= first);
   return exports?.days.filter(isOpen) ?? [];
-}
-
-interface WalkParts {
-  readonly ownerships: Ownerships;
-  readonly notes: Notes;
-  readonly writer: PieceWriter;
 }
 
 /** The next thing that happened to a forever mint; a star with what was taken in of it. */
@@ -130,12 +126,12 @@ class Walk {
     const take = async (): Promise<void> => {
       const piece = lines;
       lines = [];
-      if (header !== undefined) await this.#takeLines(piece, { header, before, day, done });
+      if (header !== undefined) await this.#takeLines(piece, { header, excludedBefore, done });
     };
     if (exports === null) return done;
     const dayBefore = dayOf(startOfDay(day) - 1);
-    const before = exports.days.includes(dayBefore)
-      ? await readHeader(exports.source, dayBefore).catch(() => undefined)
+    const excludedBefore = exports.days.includes(dayBefore)
+      ? (await readHeader(exports.source, dayBefore).catch(() => undefined))?.excludedWallets
       : undefined;
     // The reader takes what its hearer throws for a damaged export: it must not hear of it.
     let failure: { readonly error: unknown } | undefined;
@@ -181,15 +177,14 @@ class Walk {
     lines: readonly ExportStar[],
     given: {
       readonly header: ExportHeader;
-      /** Of the day before, where it is known. */
-      readonly before: ExportHeader | undefined;
-      readonly day: Day;
+      /** By the export of the day before; undefined: not known. */
+      readonly excludedBefore: readonly string[] | undefined;
       readonly done: Set<string>;
     },
   ): Promise<void> {
     const { notes, writer } = this.#parts;
-    const { header, day, done } = given;
-    const excludedBefore = given.before?.excludedWallets;
+    const { header, excludedBefore, done } = given;
+    const { day } = header;
     const { staged, known } = await findStars(
       this.#recovery.sql,
       lines.map(({ id }) => id),
