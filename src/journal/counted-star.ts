@@ -1,20 +1,15 @@
 import { dayOf } from "../../actors/day.ts";
 import type { EventDecision, EventStar, EventStarred } from "../../actors/event-day.ts";
-import type { Claims } from "../../actors/nft-accounting.ts";
 import { rulesOn } from "../../actors/rules.ts";
 import type { Breakdown } from "../../actors/weight.ts";
 import type { Sql } from "../store/postgres.ts";
 
 /** A star as the journal gives it to an event's actor. */
-export interface CountedStar {
-  readonly starId: string;
-  readonly wallet: string;
-  readonly at: number;
+export interface CountedStar extends Omit<EventStarred, "type"> {
   readonly heldA: readonly number[];
   readonly heldB: readonly number[];
-  readonly weight: number;
   readonly breakdown: Breakdown;
-  readonly claims: Claims;
+  /** The version that it was decided under. */
   readonly rules: number;
 }
 

@@ -2,7 +2,7 @@ import type { EventStarred } from "../../actors/event-day.ts";
 import type { MintReleased } from "../../actors/forever-mint.ts";
 import { runLong, type Sql } from "../store/postgres.ts";
 import { type CountedStar, countedStarColumns, starredFact } from "./counted-star.ts";
-import { releaseOf, type SingleEnd } from "./mint-end.ts";
+import { type Evidence, type MintEnd, releaseOf, type SingleEnd } from "./mint-end.ts";
 
 /** A star as it happened to a forever mint. */
 export interface MintStar extends CountedStar {
@@ -11,22 +11,9 @@ export interface MintStar extends CountedStar {
   readonly seq: number;
 }
 
-/** An attribution that the daily check ended. */
-export interface EndedClaim {
-  readonly collection: "A" | "B";
-  readonly serial: number;
-  readonly wallet: string;
-  /** The star that had brought it. */
-  readonly starId: string;
-  readonly weight: number;
-  /** The collection B serial that carries the +5 on, and those it was chosen from. */
-  readonly spare: number | null;
-  readonly heldB: readonly number[];
-  /** What the mirror node said last, and when it was asked; epoch ms. */
-  readonly owner: string | null;
-  readonly deleted: boolean;
-  readonly readAt: number;
-}
+/** An attribution that ended, with what the mirror node said last. */
+export type EndedClaim = Omit<MintEnd, "since" | "evidence" | "countedB"> &
+  Omit<Evidence, "listedAt">;
 
 export interface MintRelease {
   readonly kind: "release";

@@ -10,15 +10,9 @@ import { runLong } from "../store/postgres.ts";
 import { decideFromHistories } from "./decide-from-histories.ts";
 import { EventMachines } from "./event-machines.ts";
 import { isWithoutDoubt, judgeLine } from "./judge-line.ts";
-import type { Notes, Recovery } from "./recovery.ts";
+import type { Notes, Recovered, Recovery } from "./recovery.ts";
 import { findStars, rowOfLine, type StagedStar, stagedDays } from "./staged-stars.ts";
 import { PieceWriter } from "./write-pieces.ts";
-
-/** What went through a walk over the days. */
-export interface Walked {
-  readonly recovered: number;
-  readonly conflicts: number;
-}
 
 interface WalkParts {
   readonly ownerships: Ownerships;
@@ -36,7 +30,7 @@ interface WalkParts {
 export async function recoverDays(
   recovery: Recovery,
   given: Omit<WalkParts, "writer"> & { readonly writes: boolean },
-): Promise<Walked> {
+): Promise<Pick<Recovered, "recovered" | "conflicts">> {
   const { sql, onProgress } = recovery;
   const staged = new Map((await stagedDays(sql)).map(({ day, stars }) => [day, stars]));
   const total = [...staged.values()].reduce((sum, stars) => sum + stars, 0);
